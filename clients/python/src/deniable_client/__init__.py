@@ -1,0 +1,23 @@
+"""What a device needs to report under local differential privacy: the standard library and nothing else.
+
+Also the one home of what a device and the collecting side share: certified bounds of e^epsilon, integer
+thresholds, the hash, the scalar randomisers and the packing of one report.
+"""
+
+from deniable_client.device import Device
+from deniable_client.errors import DeniableError, EntropyError, FormatError, ParameterError, PrivacyError
+from deniable_client.words import ReplayWords, SystemWords
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "DeniableError",
+    "Device",
+    "EntropyError",
+    "FormatError",
+    "ParameterError",
+    "PrivacyError",
+    "ReplayWords",
+    "SystemWords",
+    "__version__",
+]

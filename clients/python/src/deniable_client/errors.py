@@ -1,0 +1,67 @@
+"""The one family of errors: each names what was given, what is allowed and what to do."""
+
+from __future__ import annotations
+
+__all__ = [
+    "DeniableError",
+    "EntropyError",
+    "FormatError",
+    "MergeError",
+    "MissingExtraError",
+    "ParameterError",
+    "PrivacyError",
+    "require",
+]
+
+
+class DeniableError(Exception):
+    """Base of all errors that this project raises on purpose.
+
+    `hint` is the part of the message that says what to do about it; it may be empty.
+    """
+
+    def __init__(self, message: str, hint: str = "") -> None:
+        super().__init__(f"{message} {hint}".rstrip())
+        self.message = message
+        self.hint = hint
+
+
+class ParameterError(DeniableError, ValueError):
+    """A parameter or a value is not one that is allowed."""
+
+
+class FormatError(DeniableError, ValueError):
+    """Bytes, a file or a document are not what they should be."""
+
+
+class MergeError(DeniableError, ValueError):
+    """Two things that do not belong together were to be combined."""
+
+
+class PrivacyError(DeniableError, ValueError):
+    """A design leaks more than it promises, or cannot be sampled exactly."""
+
+
+class EntropyError(DeniableError, OSError):
+    """The operating system gave no randomness; nothing is reported then."""
+
+
+class MissingExtraError(DeniableError, ImportError):
+    """An optional part is not installed."""
+
+
+def require(ok: bool, name: str, got: object, need: str, hint: str = "") -> None:
+    """Raise `ParameterError` for parameter `name` unless `ok`.
+
+    >>> require(False, "k", 1, "an integer >= 2", "For a yes/no question use k=2.")
+    Traceback (most recent call last):
+        ...
+    deniable_client.errors.ParameterError: k must be an integer >= 2, got 1. For a yes/no question use k=2.
+    """
+    if not ok:
+        raise ParameterError(f"{name} must be {need}, got {_show(got)}.", hint)
+
+
+def _show(got: object, limit: int = 80) -> str:
+    text = repr(got)
+    return text if len(text) <= limit else text[: limit - 3] + "..."

@@ -1,0 +1,130 @@
+"""Certified bounds of e^epsilon and the integer thresholds that stay below them.
+
+A privacy decision is a comparison of a uniform `WORD_BITS`-bit integer with an integer threshold. Everything
+here is integer or rational arithmetic on the exact value of the float that was given, so that "the likelihood
+ratio is at most e^epsilon" is a proved statement about the numbers that are sampled, not about their ideals.
+"""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from functools import lru_cache
+
+from deniable_client.errors import PrivacyError, require
+
+__all__ = [
+    "EPSILON_MAX",
+    "WORD_BITS",
+    "check_epsilon",
+    "exp_bounds",
+    "flip_threshold",
+    "keep_threshold",
+    "log_upper",
+    "two_level_ratio",
+    "unary_ratio",
+]
+
+WORD_BITS = 64
+"""Size of the random words that decide; a threshold is an integer between 0 and 2**WORD_BITS."""
+
+EPSILON_MAX = 40.0
+"""Samplers refuse more: the rarer answer's probability would approach 2**-64, the least a threshold can say."""
+
+_GUARD_BITS = 192
+
+
+def check_epsilon(epsilon: float, *, sampling: bool = False) -> float:
+    """Return `epsilon` as a float after checking it (formulas: up to 700; samplers: up to `EPSILON_MAX`)."""
+    number = isinstance(epsilon, int | float) and not isinstance(epsilon, bool)
+    require(number and math.isfinite(epsilon) and epsilon > 0, "epsilon", epsilon, "a finite number > 0")
+    require(epsilon <= 700, "epsilon", epsilon, "at most 700", "Beyond that e^epsilon is not a float.")
+    if sampling and epsilon > EPSILON_MAX:
+        raise PrivacyError(
+            f"epsilon must be at most {EPSILON_MAX:g} to draw reports, got {epsilon!r}.",
+            "A 64-bit threshold cannot express rarer answers; closed-form properties work up to 700.",
+        )
+    return float(epsilon)
+
+
+@lru_cache(maxsize=4096)
+def exp_bounds(x: float) -> tuple[Fraction, Fraction]:
+    """Rationals (low, high) with low <= e^x <= high, for 0 <= x <= 700, about 190 bits apart from each other.
+
+    The Taylor series in fixed point: the partial sum with terms rounded down is the lower bound; with terms
+    rounded up, and the remainder bounded by twice the last term once n > 2x, it is the upper one.
+
+    >>> low, high = exp_bounds(1.0)
+    >>> low < high and float(low) == float(high) == 2.718281828459045
+    True
+    """
+    require(0 <= x <= 700, "x", x, "between 0 and 700")
+    top, bottom = Fraction(x).as_integer_ratio()
+    one = 1 << (_GUARD_BITS + math.ceil(1.45 * x))
+    low = high = down = up = one
+    n = 0
+    while n <= 2 * x or up > 1:
+        n += 1
+        down = down * top // (bottom * n)
+        up = -(-up * top // (bottom * n))
+        low += down
+        high += up
+    return Fraction(low, one), Fraction(high + 2 * up, one)
+
+
+def log_upper(ratio: Fraction) -> float:
+    """The least float found that is certainly >= ln(ratio), for ratio >= 1.
+
+    If ratio <= e^x for some float x, the answer is at most x.
+    """
+    require(ratio >= 1, "ratio", ratio, "at least 1")
+    if ratio == 1:
+        return 0.0
+    guess = math.log1p(float(ratio - 1))
+    while exp_bounds(guess)[0] >= ratio:
+        guess = math.nextafter(guess, 0.0)
+    while exp_bounds(guess)[0] < ratio:
+        guess = math.nextafter(guess, math.inf)
+    return guess
+
+
+def keep_threshold(epsilon: float, own: int, rest: int, *, bits: int = WORD_BITS) -> int:
+    """Largest T such that keeping with probability T/2**bits stays within e^epsilon.
+
+    The sampler answers uniformly among `own` favoured answers with probability T/2**bits, and uniformly among the
+    `rest` otherwise, so that the likelihood ratio is `two_level_ratio(T, own, rest)`. Instances: randomised
+    response (1, k-1), subset selection (size, k-size), hashing to g (1, g-1).
+
+    >>> two_level_ratio(keep_threshold(1.0, 1, 9), 1, 9) <= exp_bounds(1.0)[0]
+    True
+    """
+    low = exp_bounds(check_epsilon(epsilon, sampling=True))[0]
+    word = 1 << bits
+    top, bottom = low.as_integer_ratio()
+    threshold = word * own * top // (own * top + rest * bottom)
+    if not 0 < threshold < word:
+        raise PrivacyError(f"epsilon {epsilon!r} with {own} of {own + rest} answers needs more than {bits}-bit words.")
+    return threshold
+
+
+def two_level_ratio(keep: int, own: int, rest: int, *, bits: int = WORD_BITS) -> Fraction:
+    """Exact likelihood ratio of the sampler described in `keep_threshold`."""
+    return Fraction(keep * rest, ((1 << bits) - keep) * own)
+
+
+def flip_threshold(epsilon: float, keep: int, *, bits: int = WORD_BITS) -> int:
+    """Least U so that bits that are 1 with chance keep/2**bits (own) or U/2**bits (other) stay within e^epsilon."""
+    low = exp_bounds(check_epsilon(epsilon, sampling=True))[0]
+    word = 1 << bits
+    top, bottom = low.as_integer_ratio()
+    numerator, denominator = keep * word * bottom, top * (word - keep) + keep * bottom
+    flip = -(-numerator // denominator)
+    if not 0 < flip < keep:
+        raise PrivacyError(f"epsilon {epsilon!r} with p = {keep / word!r} needs more than {bits}-bit words.")
+    return flip
+
+
+def unary_ratio(keep: int, flip: int, *, bits: int = WORD_BITS) -> Fraction:
+    """Exact likelihood ratio p(1-q)/((1-p)q) of independent bits with p = keep/2**bits, q = flip/2**bits."""
+    word = 1 << bits
+    return Fraction(keep * (word - flip), (word - keep) * flip)

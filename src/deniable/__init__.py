@@ -1,0 +1,58 @@
+"""Deniable: statistics from people who need not trust the collector.
+
+>>> import deniable as dn
+>>> m = dn.mechanism("oue", epsilon=1.0, labels=["never", "sometimes", "often"])
+>>> reports = m.privatize(["never", "often", "never"])
+>>> len(reports), reports.row_bytes
+(3, 1)
+"""
+
+from __future__ import annotations
+
+from deniable import datasets
+from deniable.audit.exact import audit
+from deniable.collect.codec import dump, load
+from deniable.collect.reports import Reports
+from deniable.collect.tally import Tally
+from deniable.core.channel import Channel
+from deniable.core.domain import Domain
+from deniable.errors import DeniableError, FormatError, MergeError, ParameterError, PrivacyError
+from deniable.estimate.result import Comparison, Estimate
+from deniable.mechanisms.base import Mechanism
+from deniable.mechanisms.grr import GRR
+from deniable.mechanisms.local_hashing import LocalHashing
+from deniable.mechanisms.registry import MECHANISMS, from_design, mechanism
+from deniable.mechanisms.subset import SubsetSelection
+from deniable.mechanisms.unary import Unary
+from deniable.randomness import secure, simulation
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "GRR",
+    "MECHANISMS",
+    "Channel",
+    "Comparison",
+    "DeniableError",
+    "Domain",
+    "Estimate",
+    "FormatError",
+    "LocalHashing",
+    "Mechanism",
+    "MergeError",
+    "ParameterError",
+    "PrivacyError",
+    "Reports",
+    "SubsetSelection",
+    "Tally",
+    "Unary",
+    "__version__",
+    "audit",
+    "datasets",
+    "dump",
+    "from_design",
+    "load",
+    "mechanism",
+    "secure",
+    "simulation",
+]

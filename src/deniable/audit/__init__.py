@@ -1,0 +1,1 @@
+"""Checks of the promise: what is proved exactly, and later what an attacker gains."""

@@ -1,0 +1,119 @@
+"""The exact audit: is the largest likelihood ratio of what is sampled at most e^epsilon?"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any, Protocol, runtime_checkable
+
+from deniable.core.channel import Channel, Proof
+from deniable.errors import ParameterError
+from deniable_client.exact import check_epsilon, exp_bounds
+
+__all__ = ["Audit", "audit"]
+
+
+@runtime_checkable
+class _Enumerable(Protocol):
+    """Anything with a promise and a channel that can be written down."""
+
+    @property
+    def epsilon(self) -> float: ...
+
+    def channel(self) -> Channel: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Audit:
+    """The verdict, with its evidence.
+
+    `proof` is the general argument (symmetry, factorisation, ...) or the enumeration itself; `enumerated` is the
+    enumeration of all outputs where there are few enough, which must agree with it.
+    """
+
+    name: str
+    promised: float
+    proof: Proof
+    enumerated: Proof | None
+    vetted: bool
+
+    @property
+    def exact(self) -> float:
+        """The exact epsilon, rounded up; infinite if some report rules a value out."""
+        return self._worst.epsilon
+
+    @property
+    def _worst(self) -> Proof:
+        return self.proof if self.enumerated is None else self.enumerated
+
+    @property
+    def agrees(self) -> bool:
+        """Whether argument and enumeration, where both are there, give the same ratio."""
+        return self.enumerated is None or self.enumerated.ratio == self.proof.ratio
+
+    @property
+    def holds(self) -> bool:
+        """The exact ratio is at most a certified lower bound of e^epsilon: no rounding is forgiven."""
+        ratio = self._worst.ratio
+        return self.agrees and ratio is not None and ratio <= exp_bounds(self.promised)[0]
+
+    def document(self) -> dict[str, Any]:
+        """As plain data."""
+        worst = self._worst
+        spare = self.promised - self.exact
+        return {
+            "mechanism": self.name,
+            "epsilon": self.promised,
+            "epsilon_exact": self.exact if math.isfinite(self.exact) else None,
+            "holds": self.holds,
+            "spare": spare if math.isfinite(spare) else None,
+            "method": self.proof.method,
+            "argument": self.proof.argument,
+            "enumerated": self.enumerated.argument if self.enumerated else None,
+            "agrees": self.agrees,
+            "witness": {
+                "output": worst.witness.output,
+                "likely": worst.witness.likely,
+                "unlikely": worst.witness.unlikely,
+            },
+            "ratio": str(worst.ratio) if worst.ratio is not None else "infinite",
+            "vetted": self.vetted,
+        }
+
+
+def audit(what: object, *, epsilon: float | None = None) -> Audit:
+    """Audit a mechanism, a channel, or any object with `epsilon` and `channel()`, against its promise or another one.
+
+    >>> import deniable as dn
+    >>> dn.audit(dn.mechanism("grr", epsilon=1.0, k=4)).holds
+    True
+    >>> dn.audit(dn.Channel(("no", "yes"), ((3, 1), (1, 3)), 4), epsilon=1.0).holds
+    False
+    """
+    promised = epsilon if epsilon is not None else getattr(what, "epsilon", None)
+    if promised is None:
+        raise ParameterError("epsilon must be given to audit something that promises none itself.")
+    check_epsilon(promised)
+    if isinstance(what, Channel):
+        return Audit("channel", promised, what.proof(), None, False)
+    name = str(getattr(what, "name", type(what).__name__))
+    proof = getattr(what, "proof", None)
+    vetted = bool(getattr(what, "vetted", False))
+    if isinstance(proof, Proof):
+        return Audit(name, promised, proof, _enumerate(what), vetted)
+    if isinstance(what, _Enumerable):
+        return Audit(name, promised, what.channel().proof(), None, vetted)
+    raise ParameterError(
+        f"audit takes a mechanism or a channel, got {type(what).__name__}.",
+        "Give it a method channel() that returns a deniable.Channel, or a property proof.",
+    )
+
+
+def _enumerate(what: object) -> Proof | None:
+    """The enumeration of all outputs, or None where they are too many."""
+    if not isinstance(what, _Enumerable):
+        return None
+    try:
+        return what.channel().proof()
+    except ParameterError:
+        return None

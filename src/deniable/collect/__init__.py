@@ -1,0 +1,1 @@
+"""Reports in columns, tallies that add up, and their versioned bytes."""

@@ -1,0 +1,246 @@
+"""Versioned bytes of reports and tallies. Each part of the header is checked on its own and refused by name.
+
+A file is: 4 bytes magic, 1 byte version, a header (4 bytes length, canonical JSON, 4 bytes CRC-32), then
+- reports: blocks of (4 bytes number of reports, 4 bytes CRC-32, the columns one after the other), and a last block of
+  number 0 with an 8-byte total, so that a file that was cut short is noticed;
+- tally: the cells in the order of the header as little-endian 64-bit integers, and their CRC-32.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import struct
+import zlib
+from collections.abc import Iterable, Iterator
+from typing import Any, BinaryIO
+
+import numpy as np
+
+from deniable.collect.reports import Design, Field, Reports
+from deniable.collect.tally import Tally
+from deniable.core.types import Columns
+from deniable.errors import FormatError, MergeError
+
+__all__ = ["VERSION", "ReportReader", "ReportWriter", "dump", "kind_of", "load", "read"]
+
+VERSION = 1
+_MAGIC = {b"DNRP": "reports", b"DNTL": "tally"}
+_HEADER_MAX = 1 << 28
+_U32, _BLOCK, _END = struct.Struct("<I"), struct.Struct("<II"), struct.Struct("<Q")
+
+
+def canonical(document: object) -> bytes:
+    """The one JSON text of a document."""
+    return json.dumps(document, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False).encode()
+
+
+def dump(what: Reports | Tally) -> bytes:
+    """Reports or a tally as bytes that carry their design."""
+    out = io.BytesIO()
+    if isinstance(what, Tally):
+        _write_tally(out, what)
+    elif isinstance(what, Reports):
+        with ReportWriter(out, what.design, what.fields, simulated=what.simulated) as writer:
+            writer.write(what)
+    else:
+        raise FormatError(f"only reports and tallies have bytes, got {type(what).__name__}.")
+    return out.getvalue()
+
+
+def load(data: bytes) -> Reports | Tally:
+    """The inverse of `dump`; `FormatError` says which part of the bytes is wrong."""
+    found = read(io.BytesIO(bytes(data)))
+    if isinstance(found, Tally):
+        return found
+    parts = list(found)
+    return Reports.concat(parts) if parts else found.empty()
+
+
+def kind_of(start: bytes) -> str:
+    """'reports' or 'tally', by the first four bytes."""
+    kind = _MAGIC.get(bytes(start[:4]))
+    if kind is None:
+        raise FormatError(f"these bytes are neither reports nor a tally: they start with {bytes(start[:4])!r}.")
+    return kind
+
+
+class ReportWriter:
+    """Writes reports block by block; `close` (or leaving the `with`) writes the end mark."""
+
+    def __init__(self, out: BinaryIO, design: Design, fields: tuple[Field, ...], *, simulated: bool) -> None:
+        self._out, self.design, self.simulated, self.total = out, design, simulated, 0
+        layout = [[f.name, f.kind, f.width] for f in fields]
+        _write_header(out, b"DNRP", {"design": design, "fields": layout, "simulated": simulated})
+
+    def __enter__(self) -> ReportWriter:
+        return self
+
+    def __exit__(self, kind: object, *rest: object) -> None:
+        if kind is None:
+            self.close()
+
+    def write(self, reports: Reports) -> None:
+        """Append a batch of the same design; simulated reports never hide in a file that is not marked so."""
+        if reports.design != self.design or (reports.simulated and not self.simulated):
+            raise MergeError("these reports are of another design than the file, or simulated while it is not.")
+        if not len(reports):
+            return
+        payload = b"".join(reports.columns[f.name].tobytes() for f in reports.fields)
+        self._out.write(_BLOCK.pack(len(reports), zlib.crc32(payload)) + payload)
+        self.total += len(reports)
+
+    def close(self) -> None:
+        """Write the end mark."""
+        self._out.write(_BLOCK.pack(0, 0) + _END.pack(self.total))
+
+
+class ReportReader:
+    """Reads a report file block by block, in bounded memory."""
+
+    def __init__(self, stream: BinaryIO, magic: bytes | None = None) -> None:
+        self._stream = stream
+        header = _read_header(stream, "reports", magic)
+        self.design: Design = _part(header, "design", dict)
+        self.simulated: bool = _part(header, "simulated", bool)
+        try:
+            self.fields = tuple(Field(str(a), str(b), int(c)) for a, b, c in _part(header, "fields", list))
+        except (TypeError, ValueError, AssertionError) as error:
+            raise FormatError("the header's list of report fields is not well formed.") from error
+        self.total = 0
+
+    def empty(self) -> Reports:
+        """No reports of this design."""
+        columns: Columns = {f.name: np.empty(f.shape(0), f.dtype) for f in self.fields}
+        return Reports(self.design, self.fields, columns, self.simulated)
+
+    def __iter__(self) -> Iterator[Reports]:
+        while True:
+            n, crc = _BLOCK.unpack(_take(self._stream, _BLOCK.size, "a block's head"))
+            if n == 0:
+                self._finish()
+                return
+            payload = _take(self._stream, n * sum(f.width for f in self.fields), f"a block of {n} reports")
+            _check_crc(payload, crc, f"the block after report {self.total}")
+            self.total += n
+            yield self._columns(payload, n)
+
+    def _columns(self, payload: bytes, n: int) -> Reports:
+        columns: Columns = {}
+        start = 0
+        for field in self.fields:
+            column = np.frombuffer(payload, field.dtype, n * field.width // field.dtype.itemsize, start)
+            columns[field.name] = column.reshape(field.shape(n))
+            start += n * field.width
+        return Reports(self.design, self.fields, columns, self.simulated)
+
+    def _finish(self) -> None:
+        (total,) = _END.unpack(_take(self._stream, _END.size, "the end mark"))
+        if total != self.total:
+            raise FormatError(f"the end mark says {total} reports, {self.total} were found.")
+        if self._stream.read(1):
+            raise FormatError(
+                "there are bytes after the end mark.", "Was something appended? Tally files apart, then add."
+            )
+
+
+def read(stream: BinaryIO) -> Tally | ReportReader:
+    """A tally, or a reader of reports, whichever the stream holds (it need not be seekable)."""
+    magic = _take(stream, 4, "the magic")
+    return _read_tally(stream, magic) if kind_of(magic) == "tally" else ReportReader(stream, magic)
+
+
+def _write_tally(out: BinaryIO, tally: Tally) -> None:
+    names = sorted(tally.cells)
+    layout = [[name, list(tally.cells[name].shape)] for name in names]
+    header = {
+        "design": tally.design,
+        "strata": list(tally.strata),
+        "cells": layout,
+        "simulated": tally.simulated,
+    }
+    _write_header(out, b"DNTL", header)
+    payload = b"".join(tally.cells[name].astype("<i8").tobytes() for name in names)
+    out.write(payload + _U32.pack(zlib.crc32(payload)))
+
+
+def _read_tally(stream: BinaryIO, magic: bytes | None = None) -> Tally:
+    header = _read_header(stream, "tally", magic)
+    layout = _layout(_part(header, "cells", list))
+    payload = b"".join(_take(stream, 8 * size, f"cell {name!r}") for name, _, size in layout)
+    _check_crc(payload, _U32.unpack(_take(stream, 4, "the check sum"))[0], "the tally's cells")
+    if stream.read(1):
+        raise FormatError("there are bytes after the tally.")
+    cells, start = {}, 0
+    for name, shape, size in layout:
+        cells[name] = np.frombuffer(payload, "<i8", size, start).reshape(shape).astype(np.int64)
+        start += 8 * size
+    return Tally(
+        _part(header, "design", dict),
+        tuple(_part(header, "strata", list)),
+        cells,
+        _part(header, "simulated", bool),
+    )
+
+
+def _layout(cells: Iterable[Any]) -> list[tuple[str, tuple[int, ...], int]]:
+    try:
+        rows = [(str(name), tuple(int(s) for s in shape)) for name, shape in cells]
+    except (TypeError, ValueError) as error:
+        raise FormatError("the header's list of tally cells is not well formed.") from error
+    sizes = [int(np.prod(shape, dtype=object)) for _, shape in rows]
+    if any(s < 0 for _, shape in rows for s in shape) or sum(sizes) > 1 << 32:
+        raise FormatError("the header's tally cells have impossible sizes.")
+    return [(name, shape, size) for (name, shape), size in zip(rows, sizes, strict=True)]
+
+
+def _write_header(out: BinaryIO, magic: bytes, document: dict[str, object]) -> None:
+    text = canonical(document)
+    out.write(magic + bytes([VERSION]) + _U32.pack(len(text)) + text + _U32.pack(zlib.crc32(text)))
+
+
+def _read_header(stream: BinaryIO, kind: str, magic: bytes | None) -> dict[str, Any]:
+    found = kind_of(magic or _take(stream, 4, "the magic"))
+    if found != kind:
+        raise FormatError(f"this is a {found} file, a {kind} file is needed.")
+    version = _take(stream, 1, "the version")[0]
+    if version != VERSION:
+        raise FormatError(f"this {kind} file has version {version}, this program reads {VERSION}.", "Upgrade deniable.")
+    (length,) = _U32.unpack(_take(stream, 4, "the header's length"))
+    if length > _HEADER_MAX:
+        raise FormatError(f"the header's length {length} is impossible; the file is damaged.")
+    text = _take(stream, length, "the header")
+    _check_crc(text, _U32.unpack(_take(stream, 4, "the header's check sum"))[0], "the header")
+    try:
+        document = json.loads(text)
+    except ValueError as error:
+        raise FormatError("the header is no JSON text.") from error
+    if not isinstance(document, dict):
+        raise FormatError("the header is no JSON object.")
+    return document
+
+
+def _part(header: dict[str, Any], name: str, kind: type) -> Any:
+    value = header.get(name)
+    if not isinstance(value, kind):
+        raise FormatError(f"the header's {name!r} is missing or no {kind.__name__}.")
+    return value
+
+
+def _take(stream: BinaryIO, size: int, what: str) -> bytes:
+    parts, left = [], size
+    while left:
+        part = stream.read(min(left, 1 << 24))
+        if not part:
+            raise FormatError(
+                f"the file ends inside {what}: {size} bytes are needed, {size - left} are there.",
+                "Is it truncated?",
+            )
+        parts.append(part)
+        left -= len(part)
+    return b"".join(parts)
+
+
+def _check_crc(payload: bytes, crc: int, what: str) -> None:
+    if zlib.crc32(payload) != crc:
+        raise FormatError(f"{what} does not match its check sum; the bytes were altered or damaged.")

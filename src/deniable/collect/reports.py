@@ -1,0 +1,128 @@
+"""Reports of many people, packed in columns; each row is one report of constant length."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from deniable.core.types import Columns, UintArray
+from deniable.errors import FormatError, MergeError
+
+__all__ = ["Design", "Field", "Reports", "difference"]
+
+Design = Mapping[str, Any]
+"""The canonical description of a mechanism: plain data, equal if and only if the mechanism is."""
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """A report field: an unsigned integer of `width` bytes, or `width` bytes of packed bits."""
+
+    name: str
+    kind: str
+    width: int
+
+    def __post_init__(self) -> None:
+        assert self.kind in ("uint", "bytes")
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """Little-endian type of the column."""
+        return np.dtype(f"<u{self.width}" if self.kind == "uint" else "u1")
+
+    def shape(self, n: int) -> tuple[int, ...]:
+        """Shape of a column of n reports."""
+        return (n,) if self.kind == "uint" else (n, self.width)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Reports:
+    """n reports of one design. `simulated` says whether any of them came from a seeded stream."""
+
+    design: Design
+    fields: tuple[Field, ...]
+    columns: Columns
+    simulated: bool = False
+
+    def __post_init__(self) -> None:
+        n = len(self)
+        for field in self.fields:
+            column = self.columns.get(field.name)
+            if column is None or column.shape != field.shape(n) or column.dtype != field.dtype:
+                found = "nothing" if column is None else f"{column.dtype} of shape {column.shape}"
+                raise FormatError(
+                    f"report field {field.name!r} must be {field.dtype} of shape {field.shape(n)}, got {found}."
+                )
+
+    def __len__(self) -> int:
+        return len(next(iter(self.columns.values())))
+
+    def __getitem__(self, rows: slice) -> Reports:
+        part = {name: column[rows] for name, column in self.columns.items()}
+        return Reports(self.design, self.fields, part, self.simulated)
+
+    def __add__(self, other: Reports) -> Reports:
+        if not isinstance(other, Reports):
+            return NotImplemented
+        return Reports.concat([self, other])
+
+    @property
+    def row_bytes(self) -> int:
+        """Bytes of one report."""
+        return sum(field.width for field in self.fields)
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of all reports."""
+        return self.row_bytes * len(self)
+
+    def row(self, i: int) -> bytes:
+        """One report as a device would send it."""
+        return b"".join(np.ascontiguousarray(self.columns[f.name][i]).tobytes() for f in self.fields)
+
+    @classmethod
+    def from_rows(
+        cls, design: Design, fields: tuple[Field, ...], rows: Sequence[bytes], *, simulated: bool = False
+    ) -> Reports:
+        """Reports as devices sent them, into columns."""
+        width = sum(field.width for field in fields)
+        wrong = next((i for i, row in enumerate(rows) if len(row) != width), None)
+        if wrong is not None:
+            raise FormatError(f"report {wrong} has {len(rows[wrong])} bytes, this design's reports have {width}.")
+        table = np.frombuffer(b"".join(rows), np.uint8).reshape(len(rows), width)
+        columns: Columns = {}
+        start = 0
+        for field in fields:
+            part: UintArray = np.ascontiguousarray(table[:, start : start + field.width])
+            columns[field.name] = part.view(field.dtype).reshape(field.shape(len(rows)))
+            start += field.width
+        return cls(design, fields, columns, simulated)
+
+    @classmethod
+    def concat(cls, parts: Sequence[Reports]) -> Reports:
+        """Several batches of one design as one."""
+        first = parts[0]
+        for part in parts[1:]:
+            if part.design != first.design:
+                raise MergeError(f"reports of different designs do not mix: {difference(first.design, part.design)}.")
+        columns = {f.name: np.concatenate([p.columns[f.name] for p in parts]) for f in first.fields}
+        return cls(first.design, first.fields, columns, any(p.simulated for p in parts))
+
+
+def difference(one: Design, two: Design) -> str:
+    """What differs between two designs, in words.
+
+    >>> difference({"mechanism": "grr", "epsilon": 1.0}, {"mechanism": "grr", "epsilon": 2.0})
+    'epsilon is 1.0 in one and 2.0 in the other'
+    """
+    keys = [key for key in dict.fromkeys((*one, *two)) if one.get(key) != two.get(key)]
+    shown = (f"{key} is {_short(one.get(key))} in one and {_short(two.get(key))} in the other" for key in keys)
+    return "; ".join(shown) or "they are the same"
+
+
+def _short(value: object, limit: int = 120) -> str:
+    text = repr(value)
+    return text if len(text) <= limit else f"{text[: limit - 3]}..."

@@ -1,0 +1,61 @@
+"""Tallies: integer cells that add up, in any order, on any engine, to the same bytes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from deniable.collect.reports import Design, difference
+from deniable.core.types import IntArray
+from deniable.errors import FormatError, MergeError
+
+__all__ = ["Tally"]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Tally:
+    """What a collection of reports adds up to.
+
+    `cells["n"]` counts reports by stratum; every other cell has the stratum as its first axis too. Strata are the
+    public kinds of reports that are counted apart (one for most mechanisms).
+    """
+
+    design: Design
+    strata: tuple[str, ...]
+    cells: Mapping[str, IntArray]
+    simulated: bool = False
+
+    def __post_init__(self) -> None:
+        for name, cell in self.cells.items():
+            if cell.dtype != np.int64 or cell.ndim < 1 or cell.shape[0] != len(self.strata):
+                raise FormatError(
+                    f"tally cell {name!r} must be int64 with {len(self.strata)} strata, got {cell.shape}."
+                )
+        if "n" not in self.cells or self.cells["n"].ndim != 1:
+            raise FormatError("a tally needs the cell 'n', the number of reports by stratum.")
+
+    @property
+    def n(self) -> int:
+        """Number of reports."""
+        return int(self.cells["n"].sum())
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Tally):
+            return NotImplemented
+        same = self.design == other.design and self.simulated == other.simulated and set(self.cells) == set(other.cells)
+        return same and all(np.array_equal(cell, other.cells[name]) for name, cell in self.cells.items())
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __add__(self, other: Tally) -> Tally:
+        if not isinstance(other, Tally):
+            return NotImplemented
+        if self.design != other.design:
+            raise MergeError(
+                f"tallies of different designs do not add up: {difference(self.design, other.design)}.",
+                "Estimate each with its own design, then compare or combine the estimates.",
+            )
+        cells = {name: cell + other.cells[name] for name, cell in self.cells.items()}
+        return Tally(self.design, self.strata, cells, self.simulated or other.simulated)

@@ -1,0 +1,1 @@
+"""Pure mathematics: domains, support, channels, intervals. Nothing here draws, stores or prints."""

@@ -1,0 +1,148 @@
+"""Exact channels: every output's likelihood as integers, the worst ratio and who attains it, the best guess."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+
+import numpy as np
+
+from deniable.core.support import Support
+from deniable.core.types import FloatArray
+from deniable.errors import ParameterError, require
+from deniable_client.exact import log_upper
+
+__all__ = ["Channel", "Proof", "Witness"]
+
+
+@dataclass(frozen=True, slots=True)
+class Witness:
+    """An output and two inputs that attain a likelihood ratio."""
+
+    output: str
+    likely: int
+    unlikely: int
+
+    def __str__(self) -> str:
+        return f"Pr[{self.output} | value {self.likely}] against Pr[{self.output} | value {self.unlikely}]"
+
+
+@dataclass(frozen=True, slots=True)
+class Proof:
+    """An exact largest likelihood ratio, and why it is the largest. `ratio` None means infinite."""
+
+    ratio: Fraction | None
+    method: str
+    argument: str
+    witness: Witness
+
+    @property
+    def epsilon(self) -> float:
+        """ln(ratio), rounded up to a float."""
+        return math.inf if self.ratio is None else log_upper(self.ratio)
+
+
+@dataclass(frozen=True, slots=True)
+class Channel:
+    """A channel with few outputs, in whole numbers: Pr[output o | value x] = weights[o][x] / total.
+
+    `supported[o]` is the set of items that output o supports, for mechanisms that have one.
+
+    >>> coin = Channel(("heads", "tails"), ((3, 1), (1, 3)), 4)
+    >>> proof = coin.proof()
+    >>> proof.ratio, str(proof.witness)
+    (Fraction(3, 1), 'Pr[heads | value 0] against Pr[heads | value 1]')
+    >>> coin.asr()
+    Fraction(3, 4)
+    """
+
+    outputs: tuple[str, ...]
+    weights: tuple[tuple[int, ...], ...]
+    total: int
+    supported: tuple[frozenset[int], ...] | None = field(default=None)
+
+    def __post_init__(self) -> None:
+        require(len(self.weights) == len(self.outputs) > 0, "weights", len(self.weights), "one row per output")
+        sizes = {len(row) for row in self.weights}
+        require(len(sizes) == 1, "weights", sorted(sizes), "rows of one length")
+        sums = [sum(column) for column in zip(*self.weights, strict=True)]
+        wrong = [x for x, s in enumerate(sums) if s != self.total]
+        if wrong or min(min(row) for row in self.weights) < 0:
+            raise ParameterError(
+                f"the probabilities given value {wrong[0] if wrong else 0} do not sum to 1 or are negative.",
+                "A channel needs non-negative weights whose sum is `total` for every value.",
+            )
+
+    @classmethod
+    def from_matrix(cls, matrix: Sequence[Sequence[float | Fraction]], outputs: Sequence[str] = ()) -> Channel:
+        """From rows Pr[. | value x] of exact fractions, or floats taken at their exact value and normalised by row.
+
+        Floats rarely sum to exactly 1; dividing each row by its own exact sum makes them a channel. The division is
+        part of what is then proved.
+        """
+        rows = [[Fraction(v) for v in row] for row in matrix]
+        rows = [[v / sum(row) for v in row] for row in rows]
+        total = math.lcm(*(v.denominator for row in rows for v in row))
+        weights = tuple(tuple(int(row[o] * total) for row in rows) for o in range(len(rows[0])))
+        return cls(tuple(outputs) or tuple(map(str, range(len(weights)))), weights, total)
+
+    @property
+    def k(self) -> int:
+        """Number of inputs."""
+        return len(self.weights[0])
+
+    def proof(self) -> Proof:
+        """The largest likelihood ratio over all outputs and pairs of inputs, by looking at them all."""
+        best: tuple[Fraction | None, int] = (Fraction(0), 0)
+        for o, row in enumerate(self.weights):
+            top, bottom = max(row), min(row)
+            if top == 0:
+                continue
+            ratio = Fraction(top, bottom) if bottom else None
+            if ratio is None or (best[0] is not None and ratio > best[0]):
+                best = (ratio, o)
+            if ratio is None:
+                break
+        ratio, o = best
+        row = self.weights[o]
+        witness = Witness(self.outputs[o], row.index(max(row)), row.index(min(row)))
+        text = f"all {len(self.outputs)} outputs and {self.k * (self.k - 1)} ordered pairs of values were compared"
+        return Proof(ratio, "enumeration", text, witness)
+
+    def asr(self, prior: Sequence[Fraction] | None = None) -> Fraction:
+        """Success of the best guess of the value from the report, under a prior (uniform unless given)."""
+        weight = prior or [Fraction(1, self.k)] * self.k
+        require(len(weight) == self.k and sum(weight) == 1, "prior", prior, f"{self.k} fractions that sum to 1")
+        return (
+            sum((max(w * v for w, v in zip(weight, row, strict=True)) for row in self.weights), Fraction(0))
+            / self.total
+        )
+
+    def matrix(self) -> FloatArray:
+        """Pr[output | value] as floats, one row per value."""
+        return np.array([[row[x] / self.total for row in self.weights] for x in range(self.k)])
+
+    def support(self) -> Support[Fraction]:
+        """The exact support probabilities; an error where they are not the same for all items (not pure)."""
+        if self.supported is None:
+            raise ParameterError("this channel does not say which items its outputs support.")
+        chance = [[self._mass(x, {i}) for i in range(self.k)] for x in range(self.k)]
+        p = _only("p", {chance[x][x] for x in range(self.k)})
+        q = _only("q", {chance[x][i] for x in range(self.k) for i in range(self.k) if i != x})
+        others = [(x, i, j) for x in range(self.k) for i in range(self.k) for j in range(i) if j != i]
+        one = _only("both_one", {self._mass(x, {i, j}) for x, i, j in others if x in (i, j)})
+        none = {self._mass(x, {i, j}) for x, i, j in others if x not in (i, j)} or {Fraction(0)}
+        return Support(p, q, p - q, 1 - p, 1 - q, one, _only("both_none", none))
+
+    def _mass(self, x: int, items: set[int]) -> Fraction:
+        assert self.supported is not None
+        hits = (row[x] for row, supported in zip(self.weights, self.supported, strict=True) if items <= supported)
+        return Fraction(sum(hits), self.total)
+
+
+def _only(name: str, values: set[Fraction]) -> Fraction:
+    if len(values) != 1:
+        raise ParameterError(f"{name} is not the same for all items: from {min(values)} to {max(values)}.")
+    return next(iter(values))

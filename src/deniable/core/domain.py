@@ -1,0 +1,183 @@
+"""The domain of a question: how many answers, their labels, and what happens to missing and unknown ones."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from deniable.core.types import IntArray
+from deniable.errors import FormatError, ParameterError, require
+
+__all__ = ["Domain"]
+
+K_MAX = 1 << 32
+
+
+@dataclass(frozen=True, slots=True)
+class Domain:
+    """k answers, with or without labels.
+
+    `missing` names the label that missing values (None, NaN, an empty cell) count as; `other` the one for values
+    that are not in the list. Both are explicit choices: without them such values are errors.
+
+    >>> Domain.of(["no", "yes"]).encode(["yes", "no", "yes"])
+    array([1, 0, 1])
+    >>> Domain.of(3).labels_or_numbers
+    ('0', '1', '2')
+    """
+
+    k: int
+    labels: tuple[str, ...] | None = None
+    missing: str | None = None
+    other: str | None = None
+
+    def __post_init__(self) -> None:
+        ok = isinstance(self.k, int) and not isinstance(self.k, bool) and 2 <= self.k <= K_MAX
+        require(ok, "k", self.k, "an integer >= 2", "For a yes/no question use k=2.")
+        if self.labels is not None:
+            require(len(self.labels) == self.k, "labels", len(self.labels), f"k = {self.k} labels")
+            seen = len(set(self.labels))
+            require(seen == self.k, "labels", self.labels, "different from each other")
+        for name in ("missing", "other"):
+            label = getattr(self, name)
+            known = label is None or (self.labels is not None and label in self.labels)
+            require(known, name, label, "one of the labels", "List it among the labels, so that it is counted.")
+
+    @classmethod
+    def of(cls, what: int | Sequence[str] | Domain, **choices: str | None) -> Domain:
+        """A domain from a number of answers, a list of labels, or a domain."""
+        if isinstance(what, Domain):
+            return what
+        if isinstance(what, int | np.integer):
+            return cls(what if isinstance(what, bool) else int(what), **choices)  # type: ignore[arg-type]
+        if isinstance(what, str) or not isinstance(what, Iterable):
+            raise ParameterError(f"domain must be a number of answers or a list of labels, got {what!r}.")
+        labels = tuple(str(label) for label in what)
+        require(len(labels) >= 2, "labels", labels, "a list of at least 2 labels")
+        return cls(len(labels), labels, **choices)
+
+    @property
+    def labels_or_numbers(self) -> tuple[str, ...]:
+        """The labels, or "0".."k-1" where there are none."""
+        return self.labels if self.labels is not None else tuple(map(str, range(self.k)))
+
+    def document(self) -> dict[str, Any]:
+        """As plain data, for designs."""
+        if self.labels is None:
+            return {"k": self.k}
+        choices = {name: getattr(self, name) for name in ("missing", "other") if getattr(self, name) is not None}
+        return {"labels": list(self.labels), **choices}
+
+    @classmethod
+    def from_document(cls, document: Mapping[str, Any]) -> Domain:
+        """The inverse of `document`."""
+        try:
+            extra = {name: document[name] for name in ("missing", "other") if name in document}
+            return cls.of(document["labels"], **extra) if "labels" in document else cls.of(document["k"])
+        except (KeyError, TypeError) as error:
+            raise FormatError(f"a domain needs k or labels, got {dict(document)!r}.") from error
+
+    def encode(self, values: object) -> IntArray:
+        """Values (labels, or integers 0..k-1 where there are no labels) as item numbers."""
+        cells = _to_array(values)
+        require(cells.size > 0, "values", "an empty list", "at least one value", "Empty data have no estimate.")
+        return self._encode_numbers(cells) if self.labels is None else self._encode_labels(cells)
+
+    def _encode_numbers(self, cells: np.ndarray[Any, Any]) -> IntArray:
+        whole = np.issubdtype(cells.dtype, np.integer) or (cells.dtype == np.bool_ and self.k == 2)
+        if not whole:
+            cells = _integers_of_objects(cells, self.k)
+        bad = np.flatnonzero((cells < 0) | (cells >= self.k))
+        if bad.size:
+            raise ParameterError(
+                f"values must be from 0 to {self.k - 1}, got {cells[bad[0]]} at position {bad[0]}"
+                f" ({len(bad)} of {cells.size} values are outside).",
+                "Nothing was clipped; correct them or enlarge the domain.",
+            )
+        return cells.astype(np.int64)
+
+    def _encode_labels(self, cells: np.ndarray[Any, Any]) -> IntArray:
+        assert self.labels is not None
+        index = {label: i for i, label in enumerate(self.labels)}
+        missing = index[self.missing] if self.missing is not None else -2
+        other = index[self.other] if self.other is not None else -1
+        codes = np.fromiter(
+            (
+                missing if _is_missing(v) else index.get(v if isinstance(v, str) else str(v), other)
+                for v in cells.tolist()
+            ),
+            np.int64,
+            cells.size,
+        )
+        self._refuse(cells, codes, -2, "is missing", "missing")
+        self._refuse(cells, codes, -1, "is not one of the labels", "other")
+        return codes
+
+    def _refuse(self, cells: np.ndarray[Any, Any], codes: IntArray, code: int, what: str, choice: str) -> None:
+        bad = np.flatnonzero(codes == code)
+        if bad.size:
+            assert self.labels is not None
+            shown = ", ".join(self.labels[:6]) + (", ..." if self.k > 6 else "")
+            raise ParameterError(
+                f"values must be one of the {self.k} labels ({shown}), but the value {cells.tolist()[bad[0]]!r} at "
+                f"position {bad[0]} {what} ({bad.size} of {cells.size}).",
+                f"Correct it, or declare which label such values count as with {choice}=LABEL.",
+            )
+
+
+def _to_array(values: object) -> np.ndarray[Any, Any]:
+    """A one-dimensional array of whatever list, array or series is given; one value is a batch of one."""
+    if isinstance(values, str | int | float | bool | np.generic) or values is None:
+        values = [values]
+    if not isinstance(values, np.ndarray | list | tuple):
+        values = _from_series(values)
+    cells = values if isinstance(values, np.ndarray) else _objects_or_integers(list(values))
+    require(cells.ndim == 1, "values", f"an array of shape {cells.shape}", "one-dimensional")
+    return cells
+
+
+def _objects_or_integers(cells: list[Any]) -> np.ndarray[Any, Any]:
+    if cells and all(isinstance(v, int) and not isinstance(v, bool) for v in cells):
+        return np.array(cells)
+    out = np.empty(len(cells), object)
+    out[:] = cells
+    return out
+
+
+def _from_series(values: object) -> np.ndarray[Any, Any] | list[Any]:
+    import narwhals as nw
+
+    try:
+        series = nw.from_native(values, series_only=True)  # type: ignore[call-overload]
+    except TypeError:
+        if isinstance(values, Iterable):
+            return list(values)
+        raise ParameterError(f"values must be a list, an array or a series, got {type(values).__name__}.") from None
+    whole: bool = series.dtype.is_integer() and series.null_count() == 0
+    return np.asarray(series.to_numpy()) if whole else list(series.to_list())
+
+
+def _integers_of_objects(cells: np.ndarray[Any, Any], k: int) -> IntArray:
+    """Whole numbers out of an object array; booleans only where the domain is yes/no."""
+    if cells.dtype == object:
+        kinds = (int, np.integer, bool) if k == 2 else (int, np.integer)
+        bad = [i for i, v in enumerate(cells.tolist()) if not isinstance(v, kinds) or (k != 2 and isinstance(v, bool))]
+        if not bad:
+            try:
+                return np.array([int(v) for v in cells.tolist()], dtype=np.int64)
+            except OverflowError:
+                raise ParameterError(f"values must be from 0 to {k - 1}, got one beyond 64 bits.") from None
+        found = f"{cells.tolist()[bad[0]]!r} at position {bad[0]}"
+    else:
+        found = f"an array of dtype {cells.dtype}"
+    raise ParameterError(
+        f"values must be integers from 0 to {k - 1}, got {found}.",
+        "Convert them yourself, or declare labels; nothing is rounded or coerced.",
+    )
+
+
+def _is_missing(value: object) -> bool:
+    return value is None or value == "" or (isinstance(value, float) and value != value)

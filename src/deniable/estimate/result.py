@@ -1,0 +1,187 @@
+"""What an estimate is: named parts with standard errors and intervals, and a record of what was done."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any, Protocol
+
+import numpy as np
+
+from deniable.collect.reports import Design
+from deniable.core.intervals import Interval, wald_interval
+from deniable.core.support import check_target
+from deniable.core.types import FloatArray, Target
+from deniable.errors import MergeError, ParameterError, require
+from deniable.estimate.simplex import project_simplex
+
+__all__ = ["Comparison", "Estimate", "Part"]
+
+
+class Part(Protocol):
+    """One estimated quantity for each label, e.g. `frequency`."""
+
+    @property
+    def value(self) -> FloatArray:
+        """The point estimates."""
+        ...
+
+    def variance(self, target: Target) -> FloatArray:
+        """Their variances."""
+        ...
+
+    def covariance(self, target: Target) -> FloatArray:
+        """Their covariance matrix."""
+        ...
+
+    def interval(self, level: float, target: Target, simultaneous: bool) -> Interval:
+        """Confidence intervals."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Projected:
+    """A part after projection onto the simplex: biased; intervals stay those of the unbiased estimate."""
+
+    raw: Part
+    value: FloatArray
+
+    def variance(self, target: Target) -> FloatArray:
+        return self.raw.variance(target)
+
+    def covariance(self, target: Target) -> FloatArray:
+        return self.raw.covariance(target)
+
+    def interval(self, level: float, target: Target, simultaneous: bool) -> Interval:
+        """The unbiased estimate's interval cut to [0, 1] and widened to hold the projected value: covers no less."""
+        ends = self.raw.interval(level, target, simultaneous)
+        low = np.minimum(np.clip(ends.low, 0, 1), self.value)
+        high = np.maximum(np.clip(ends.high, 0, 1), self.value)
+        return replace(ends, low=low, high=high)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Estimate:
+    """Estimates for every label, with error bars and their history.
+
+    `value`, `stderr` and `interval` speak of the first part (`frequency` where there is one); `estimate["mean"]` is the
+    same estimate seen from another part. `steps` says what was done, in order; `biased` whether a step gave up
+    unbiasedness.
+    """
+
+    labels: tuple[str, ...]
+    parts: Mapping[str, Part]
+    n: int
+    design: Design
+    simulated: bool
+    steps: tuple[str, ...]
+    biased: bool = False
+
+    @property
+    def _part(self) -> Part:
+        return next(iter(self.parts.values()))
+
+    def __getitem__(self, name: str) -> Estimate:
+        if name not in self.parts:
+            raise ParameterError(f"part must be one of {', '.join(self.parts)}, got {name!r}.")
+        return replace(self, parts={name: self.parts[name], **self.parts})
+
+    @property
+    def value(self) -> FloatArray:
+        """The point estimates."""
+        return self._part.value
+
+    @property
+    def stderr(self) -> FloatArray:
+        """Standard errors for the reporters' own frequencies (after projection: those before it)."""
+        return np.sqrt(self._part.variance("reporters"))
+
+    def variance(self, target: Target = "reporters") -> FloatArray:
+        """Variances, for the reporters or the population behind them."""
+        check_target(target)
+        return self._part.variance(target)
+
+    def covariance(self, target: Target = "reporters") -> FloatArray:
+        """The covariance matrix of the estimates."""
+        check_target(target)
+        return self._part.covariance(target)
+
+    def interval(self, level: float = 0.95, target: Target = "reporters", *, simultaneous: bool = False) -> Interval:
+        """Confidence intervals: one by one, or (simultaneous) all at once with the given level."""
+        check_target(target)
+        return self._part.interval(level, target, simultaneous)
+
+    def project(self) -> Estimate:
+        """The nearest frequencies that are non-negative and sum to 1. A biased estimate: it is labelled so."""
+        name, part = next(iter(self.parts.items()))
+        require(name == "frequency", "part", name, "'frequency'", "Only frequencies sum to 1.")
+        if isinstance(part, _Projected):
+            return self
+        projected = _Projected(part, project_simplex(part.value))
+        steps = (*self.steps, "projected onto the simplex (biased; intervals from before, within [0, 1])")
+        return replace(self, parts={**self.parts, name: projected}, steps=steps, biased=True)
+
+    def compare(self, other: Estimate, *, target: Target = "population") -> Comparison:
+        """Label by label, this estimate minus another one of the same labels from other people."""
+        check_target(target)
+        if self.labels != other.labels:
+            raise MergeError("only estimates of the same labels, in the same order, can be compared.")
+        if self.biased or other.biased:
+            raise ParameterError("compare takes unbiased estimates.", "Compare first, project afterwards.")
+        spread = np.sqrt(self.variance(target) + other.variance(target))
+        return Comparison(self.labels, self.value - other.value, spread, target, (self.n, other.n))
+
+    def to_columns(self, level: float = 0.95, target: Target = "reporters") -> dict[str, list[Any]]:
+        """Label, value, standard error and interval ends as plain lists."""
+        ends = self.interval(level, target)
+        return {
+            "label": list(self.labels),
+            "value": self.value.tolist(),
+            "stderr": np.sqrt(self.variance(target)).tolist(),
+            "low": ends.low.tolist(),
+            "high": ends.high.tolist(),
+        }
+
+    def to_frame(self, level: float = 0.95, target: Target = "reporters") -> Any:
+        """`to_columns` as a frame of polars or pandas, whichever is installed (polars first), else the columns."""
+        columns = self.to_columns(level, target)
+        for library in ("polars", "pandas"):
+            try:
+                return __import__(library).DataFrame(columns)
+            except ImportError:
+                continue
+        return columns
+
+    def __repr__(self) -> str:
+        mark = ", simulated" if self.simulated else ""
+        return f"<Estimate of {len(self.labels)} labels from {self.n} reports, {self.design.get('mechanism')}{mark}>"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Comparison:
+    """Differences of two independent estimates, with standard errors and tests."""
+
+    labels: tuple[str, ...]
+    value: FloatArray
+    stderr: FloatArray
+    target: Target
+    n: tuple[int, int]
+
+    def interval(self, level: float = 0.95, *, simultaneous: bool = False) -> Interval:
+        """Normal confidence intervals of the differences."""
+        return wald_interval(self.value, self.stderr, level=level, target=self.target, simultaneous=simultaneous)
+
+    @property
+    def pvalue(self) -> FloatArray:
+        """Two-sided p-value of each difference (normal approximation)."""
+        return np.array([math.erfc(abs(d) / s / math.sqrt(2)) for d, s in zip(self.value, self.stderr, strict=True)])
+
+    @property
+    def pvalue_adjusted(self) -> FloatArray:
+        """p-values corrected for looking at all labels (Holm)."""
+        order = np.argsort(self.pvalue)
+        steps = self.pvalue[order] * np.arange(order.size, 0, -1)
+        out = np.empty(order.size)
+        out[order] = np.minimum(np.maximum.accumulate(steps), 1.0)
+        return out

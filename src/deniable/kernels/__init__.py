@@ -1,0 +1,1 @@
+"""Hot loops. `reference` holds the NumPy versions, which define the results."""

@@ -1,0 +1,286 @@
+"""The contract of a mechanism: four small halves; everything else is derived from them here, once.
+
+Client: `kernel` (the integers, and one report), `fields`, `perturb` (many reports at once).
+Counter: `strata`, `cells`, `count`.
+Channel: `channel` (all outputs, for small cases), `proof` (the exact worst ratio, for any size), `outputs`.
+Estimator: `parts` (named point estimates with their covariance).
+"""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import Any, ClassVar
+
+import numpy as np
+
+from deniable.collect.reports import Design, Field, Reports, difference
+from deniable.collect.tally import Tally
+from deniable.core.channel import Channel, Proof
+from deniable.core.domain import Domain
+from deniable.core.frontier import least_mse
+from deniable.core.support import Support
+from deniable.core.types import Columns, IntArray
+from deniable.errors import DeniableError, FormatError, MergeError, ParameterError, PrivacyError
+from deniable.estimate.linear import linear_frequencies
+from deniable.estimate.result import Estimate, Part
+from deniable.randomness import Stream, secure
+from deniable_client.exact import check_epsilon, exp_bounds
+from deniable_client.kernels import Kernel, kernel_to
+
+__all__ = ["OUTPUTS_MAX", "Mechanism", "SupportMechanism", "check_outputs", "refuse_values"]
+
+OUTPUTS_MAX = 20_000
+"""Channels with at most this many outputs are enumerated."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Mechanism(ABC):
+    """A frozen value: two mechanisms with the same parameters are equal, and neither holds state or randomness."""
+
+    epsilon: float
+    domain: Domain
+    name: str = ""
+    """The registry name it was made under; families give their own by default."""
+
+    family: ClassVar[str]
+    version: ClassVar[int] = 1
+    vetted: ClassVar[bool] = False
+    """Privacy is proved by exact enumeration and a written argument."""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "epsilon", check_epsilon(self.epsilon))
+        object.__setattr__(self, "domain", Domain.of(self.domain))
+        object.__setattr__(self, "name", self.name or self.family)
+
+    # ---- client
+
+    @property
+    @abstractmethod
+    def kernel(self) -> Kernel:
+        """The integers that are sampled. `PrivacyError` where epsilon is too large for a sampler."""
+
+    @property
+    @abstractmethod
+    def fields(self) -> tuple[Field, ...]:
+        """The fields of a report, in order."""
+
+    @abstractmethod
+    def perturb(self, items: IntArray, rng: Stream) -> Columns:
+        """Reports for items 0..k-1, as columns."""
+
+    # ---- counter
+
+    strata: ClassVar[tuple[str, ...]] = ("all",)
+
+    @abstractmethod
+    def count(self, columns: Columns) -> dict[str, IntArray]:
+        """The tally's cells (by stratum) of a batch; `FormatError` for reports that no device can have sent."""
+
+    # ---- channel
+
+    @property
+    @abstractmethod
+    def outputs(self) -> float:
+        """Number of different reports, as a base-2 logarithm."""
+
+    @abstractmethod
+    def channel(self) -> Channel:
+        """The exact channel of the integers that are sampled, output by output (small cases only)."""
+
+    @property
+    @abstractmethod
+    def proof(self) -> Proof:
+        """The exact worst likelihood ratio, with the argument why it is the worst."""
+
+    # ---- estimator
+
+    @abstractmethod
+    def parts(self, tally: Tally) -> dict[str, Part]:
+        """The estimated quantities, `frequency` first where there is one."""
+
+    # ---- own parameters and closed forms
+
+    @property
+    @abstractmethod
+    def params(self) -> dict[str, Any]:
+        """Own parameters beside epsilon and the domain, by option name."""
+
+    @abstractmethod
+    def properties(self, n: float = 1) -> dict[str, Any]:
+        """Closed-form properties of the ideal parameters for n reports, by the names of `deniable design`."""
+
+    @abstractmethod
+    def effective(self, n: float = 1) -> dict[str, Any]:
+        """The same properties of the integers that are sampled."""
+
+    # ---- derived
+
+    @property
+    def k(self) -> int:
+        """Number of answers."""
+        return self.domain.k
+
+    @cached_property
+    def design(self) -> Design:
+        """The canonical design as plain data; what reports and tallies carry and devices check."""
+        return {
+            "mechanism": self.name,
+            "version": self.version,
+            "epsilon": self.epsilon,
+            "domain": self.domain.document(),
+            "params": self.params,
+            "kernel": kernel_to(self.kernel),
+        }
+
+    @cached_property
+    def epsilon_exact(self) -> float:
+        """The exact epsilon of what is sampled, rounded up to a float; at most `epsilon`."""
+        return self.proof.epsilon
+
+    @cached_property
+    def refusal(self) -> DeniableError | None:
+        """Why no reports can be drawn (epsilon too large for exact sampling), or None if they can."""
+        try:
+            _ = self.kernel
+        except DeniableError as error:
+            return error
+        return None
+
+    @property
+    def row_bytes(self) -> int:
+        """Bytes of one report."""
+        return sum(f.width for f in self.fields)
+
+    def privatize(self, values: object, *, levels: object = None, rng: Stream | None = None) -> Reports:
+        """Perturb values (labels, or numbers 0..k-1 where there are none), securely unless `rng` says otherwise."""
+        if levels is not None:
+            raise ParameterError(f"{self.name} has one privacy level for all; leave out levels.")
+        return self.privatize_items(self.domain.encode(values), rng)
+
+    def privatize_items(self, items: IntArray, rng: Stream | None = None) -> Reports:
+        """`privatize` for items that are encoded already."""
+        self._refuse_broken()
+        stream = secure() if rng is None else rng
+        return Reports(self.design, self.fields, self.perturb(items, stream), stream.simulated)
+
+    def tally(self, reports: Reports) -> Tally:
+        """Count reports of this very design."""
+        if reports.design != self.design:
+            raise MergeError(f"these reports are of another design: {difference(self.design, reports.design)}.")
+        return Tally(self.design, self.strata, self.count(reports.columns), reports.simulated)
+
+    def empty(self, *, simulated: bool = False) -> Tally:
+        """The tally of no reports: the identity of `+`."""
+        none = {f.name: np.empty(f.shape(0), f.dtype) for f in self.fields}
+        return Tally(self.design, self.strata, self.count(none), simulated)
+
+    def estimate(self, tally: Tally) -> Estimate:
+        """Unbiased estimates with standard errors, from a tally of this very design."""
+        if isinstance(tally, Reports):
+            tally = self.tally(tally)
+        if tally.design != self.design:
+            raise MergeError(
+                f"this tally is of another design: {difference(self.design, tally.design)}.",
+                "A tally carries its design: dn.from_design(tally.design) is the mechanism to estimate it with.",
+            )
+        steps = (f"unbiased estimate from {tally.n} reports",)
+        return Estimate(self.domain.labels_or_numbers, self.parts(tally), tally.n, self.design, tally.simulated, steps)
+
+    @cached_property
+    def _broken(self) -> bool:
+        ratio = self.proof.ratio
+        return ratio is None or ratio > exp_bounds(self.epsilon)[0]
+
+    def _refuse_broken(self) -> None:
+        if self._broken:
+            raise PrivacyError(
+                f"{self.name} promises epsilon {self.epsilon!r} but its exact epsilon is {self.proof.epsilon!r}; "
+                "no report was made.",
+                f"Witness: {self.proof.witness}.",
+            )
+
+
+@dataclass(frozen=True, kw_only=True)
+class SupportMechanism(Mechanism):
+    """A mechanism whose reports support items with the same p and q for all: the rest follows from `support`."""
+
+    @property
+    @abstractmethod
+    def support(self) -> Support[float]:
+        """The ideal support probabilities."""
+
+    @property
+    @abstractmethod
+    def support_exact(self) -> Support[Fraction]:
+        """The support probabilities of the integers that are sampled."""
+
+    @abstractmethod
+    def asr_at(self, support: Support[float]) -> float:
+        """Success of the best guess from one report, uniform prior, exactly, for given support probabilities."""
+
+    @cached_property
+    def support_effective(self) -> Support[float]:
+        """`support_exact` as floats: what the estimator uses."""
+        return self.support_exact.map(float)
+
+    def parts(self, tally: Tally) -> dict[str, Part]:
+        """See `Mechanism.parts`."""
+        return {"frequency": linear_frequencies(tally, self.support_effective)}
+
+    @property
+    def asr(self) -> float:
+        """Success of the best guess from one report, uniform prior, exactly."""
+        return self.asr_at(self.support)
+
+    def mse(self, n: float = 1) -> float:
+        """Exact variance averaged over the items; the same for every population."""
+        return float(self.support.mse(self.k, n))
+
+    def mse_approx(self, n: float = 1) -> float:
+        """Variance of an item that nobody holds, the usual approximation."""
+        return float(self.support.mse_approx(n))
+
+    def properties(self, n: float = 1) -> dict[str, Any]:
+        """See `Mechanism.properties`."""
+        bound = least_mse(self.k, self.epsilon, n)
+        size = {"bits": self.outputs} if self.refusal else {"bits": self.outputs, "bytes": self.row_bytes}
+        return self._numbers(self.support, n) | size | {"bound": bound, "gap": self.mse(n) / bound - 1}
+
+    def effective(self, n: float = 1) -> dict[str, Any]:
+        """See `Mechanism.effective`."""
+        return {"epsilon": self.epsilon_exact} | self._numbers(self.support_effective, n)
+
+    def _numbers(self, support: Support[float], n: float) -> dict[str, float]:
+        return {
+            "p": float(support.p),
+            "q": float(support.q),
+            "mse": float(support.mse(self.k, n)),
+            "mse_sum": float(self.k * support.mse(self.k, n)),
+            "mse_approx": float(support.mse_approx(n)),
+            "asr": self.asr_at(support),
+        }
+
+    def _one_stratum(self, columns: Columns, support: IntArray) -> dict[str, IntArray]:
+        n = len(next(iter(columns.values())))
+        return {"n": np.array([n], np.int64), "support": support[None, :]}
+
+
+def check_outputs(count: int, name: str) -> None:
+    """`ParameterError` if a channel has too many outputs to enumerate."""
+    if count > OUTPUTS_MAX:
+        raise ParameterError(
+            f"the channel of {name} has 2^{math.log2(count):.1f} outputs, too many to enumerate.",
+            f"Use a smaller domain (at most {OUTPUTS_MAX} outputs); `proof` works for any size.",
+        )
+
+
+def refuse_values(column: np.ndarray[Any, Any], limit: int, name: str) -> None:
+    """`FormatError` if a column has a value that is not below `limit`."""
+    if column.size and int(column.max()) >= limit:
+        raise FormatError(
+            f"report field {name!r} has the value {int(column.max())}, the largest possible is {limit - 1}."
+        )

@@ -1,0 +1,147 @@
+"""Local hashing: binary (BLH) and optimised (OLH) [Wang17, AdaptiveLDP Sec. IV-D]."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from itertools import product
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+
+from deniable.collect.reports import Field
+from deniable.core.channel import Channel, Proof, Witness
+from deniable.core.domain import Domain
+from deniable.core.laws import epsilon_to, hashing, ratio_to
+from deniable.core.support import Support
+from deniable.core.types import Columns, IntArray
+from deniable.errors import require
+from deniable.kernels.reference import bucket, count_hashed
+from deniable.mechanisms.base import SupportMechanism, check_outputs, refuse_values
+from deniable.randomness import Stream, below, bernoulli
+from deniable_client.exact import WORD_BITS, check_epsilon
+from deniable_client.kernels import Hashing
+from deniable_client.packing import uint_width
+
+__all__ = ["LocalHashing"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class LocalHashing(SupportMechanism):
+    """The answer hashed to 0..g-1 by a public random function, then randomised response on the hash value.
+
+    Reports stay short however large the domain. Privacy holds for every hash function; that the estimate is unbiased
+    needs only that two answers collide with probability 1/g, which the seeded hash has exactly.
+    """
+
+    g: int
+    family: ClassVar[str] = "lh"
+    vetted: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        ok = isinstance(self.g, int | np.integer) and not isinstance(self.g, bool) and self.g >= 2
+        require(ok, "g", self.g, "an integer >= 2", "BLH is g=2; the best is near e^epsilon + 1.")
+        object.__setattr__(self, "g", int(self.g))
+
+    @classmethod
+    def binary(cls, *, epsilon: float, domain: Domain) -> LocalHashing:
+        """BLH: g = 2."""
+        return cls(epsilon=epsilon, domain=domain, g=2, name="blh")
+
+    @classmethod
+    def optimal(cls, *, epsilon: float, domain: Domain, rounding: Literal["paper", "best"] = "paper") -> LocalHashing:
+        """OLH: g = e + 1 rounded (`paper`), or the g of the lowest exact MSE (`best`)."""
+        epsilon, domain = check_epsilon(epsilon), Domain.of(domain)
+        g = round(math.exp(epsilon)) + 1 if rounding == "paper" else _best_g(domain.k, epsilon)
+        return cls(epsilon=epsilon, domain=domain, g=g, name="olh")
+
+    @cached_property
+    def kernel(self) -> Hashing:
+        """See `Mechanism.kernel`."""
+        return Hashing.calibrate(self.epsilon, self.k, self.g)
+
+    @property
+    def params(self) -> dict[str, Any]:
+        """See `Mechanism.params`."""
+        return {"g": self.g}
+
+    @cached_property
+    def support(self) -> Support[float]:
+        """See `SupportMechanism.support`."""
+        return hashing(*epsilon_to(self.epsilon), self.g)
+
+    @cached_property
+    def support_exact(self) -> Support[Fraction]:
+        """See `SupportMechanism.support_exact`: with the bucket sizes of 32-bit hash values.
+
+        A report y is h(x) with probability p, else another value; so another item is supported with probability
+        (p - p') sum_y s_y^2 + p', where s_y is the share of bucket y and p' = (1-p)/(g-1).
+        """
+        w, v = ratio_to(self.kernel.ratio)
+        small, large = divmod(1 << 32, self.g)
+        squares = Fraction((self.g - large) * small**2 + large * (small + 1) ** 2, 1 << 64)
+        p = 1 / (1 + (self.g - 1) * w)
+        return hashing(w, v, self.g, collision=v * p * squares + w * p)
+
+    def asr_at(self, support: Support[float]) -> float:
+        """The best guess is any item of the bucket, or anything if it is empty; exact for a random function."""
+        empty = self.k * math.log1p(-1 / self.g)
+        lie = support.p_not / (self.g - 1)
+        return self.g / self.k * (-support.p * math.expm1(empty) + lie * math.exp(empty))
+
+    @property
+    def fields(self) -> tuple[Field, ...]:
+        """See `Mechanism.fields`."""
+        return Field("seed", "uint", 8), Field("value", "uint", uint_width(self.g))
+
+    @property
+    def outputs(self) -> float:
+        """See `Mechanism.outputs`: seeds and values."""
+        return 64 + math.log2(self.g)
+
+    def perturb(self, items: IntArray, rng: Stream) -> Columns:
+        """See `Mechanism.perturb`."""
+        seeds = rng.draw(64, items.size).astype(np.uint64)
+        h = bucket(seeds, items, self.kernel.g)
+        kept = bernoulli(rng, self.kernel.keep, items.size)
+        lie = below(rng, self.g - 1, items.size)
+        value = np.where(kept, h, lie + (lie >= h)).astype(self.fields[1].dtype)
+        return {"seed": seeds, "value": value}
+
+    def count(self, columns: Columns) -> dict[str, IntArray]:
+        """See `Mechanism.count`."""
+        refuse_values(columns["value"], self.g, "value")
+        seeds = columns["seed"].astype(np.uint64, copy=False)
+        return self._one_stratum(columns, count_hashed(seeds, columns["value"], self.k, self.kernel.g))
+
+    def channel(self) -> Channel:
+        """See `Mechanism.channel`: over all g^k functions, each as likely as any other."""
+        check_outputs(self.g ** (self.k + 1) if self.k < 64 else 1 << 64, self.name)
+        own, other = self.kernel.keep * (self.g - 1), (1 << WORD_BITS) - self.kernel.keep
+        outputs = [(h, y) for h in product(range(self.g), repeat=self.k) for y in range(self.g)]
+        weights = tuple(tuple(own if h[x] == y else other for x in range(self.k)) for h, y in outputs)
+        labels = tuple(f"hash {h} report {y}" for h, y in outputs)
+        supported = tuple(frozenset(i for i in range(self.k) if h[i] == y) for h, y in outputs)
+        total = (self.g - 1) * self.g**self.k << WORD_BITS
+        return Channel(labels, weights, total, supported)
+
+    @cached_property
+    def proof(self) -> Proof:
+        """See `Mechanism.proof`."""
+        text = (
+            "the seed is drawn independently of the value, so its probability cancels; given any hash function the "
+            "report is randomised response on 0..g-1: keep/2^64 for the own hash value, (2^64 - keep)/(2^64 (g-1)) else"
+        )
+        output = "any seed that sends values 0 and 1 to different buckets, with the bucket of 0"
+        return Proof(self.kernel.ratio, "conditioning on the public seed", text, Witness(output, 0, 1))
+
+
+def _best_g(k: int, epsilon: float) -> int:
+    """The g of the lowest exact MSE, u(1 + (e-1)/k) + e(e - (e-1)/k)/u with u = g-1, convex in u."""
+    w, v = epsilon_to(epsilon)
+    real = math.sqrt((1 - v / k) / (w * (w + v / k)))
+    near = {max(1, math.floor(real)), max(1, math.ceil(real))}
+    return 1 + min(sorted(near), key=lambda u: float(hashing(w, v, u + 1).mse(k)))

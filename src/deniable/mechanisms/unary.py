@@ -1,0 +1,135 @@
+"""Unary encodings: independent bits, symmetric (SUE) or optimised (OUE) [Wang17, AdaptiveLDP Sec. IV-C]."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from itertools import product
+from typing import Any, ClassVar
+
+from deniable.collect.reports import Field
+from deniable.core.channel import Channel, Proof, Witness
+from deniable.core.domain import Domain
+from deniable.core.laws import epsilon_to, ratio_to, unary
+from deniable.core.support import Support
+from deniable.core.types import Columns, IntArray
+from deniable.errors import FormatError, require
+from deniable.kernels.reference import bernoulli_bits, clear_padding, count_bits, put_bits
+from deniable.mechanisms.base import SupportMechanism, check_outputs
+from deniable.randomness import Stream, bernoulli
+from deniable_client.exact import WORD_BITS, check_epsilon
+from deniable_client.kernels import Unary as UnaryKernel
+
+__all__ = ["Unary"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Unary(SupportMechanism):
+    """k bits: the own answer's bit is 1 with probability p, every other one with q = p/(e(1-p)+p), independently."""
+
+    p: float
+    family: ClassVar[str] = "ue"
+    vetted: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        top = 1.0 if self.name == "sue" else math.nextafter(1, 0)  # SUE's ideal p rounds to 1 for large epsilon
+        ok = isinstance(self.p, int | float) and not isinstance(self.p, bool) and 0 < self.p <= top
+        require(ok, "p", self.p, "between 0 and 1", "OUE is p=0.5.")
+        object.__setattr__(self, "p", float(self.p))
+
+    @classmethod
+    def symmetric(cls, *, epsilon: float, domain: Domain) -> Unary:
+        """SUE, the basic one-time RAPPOR: p = 1 - q = e^(eps/2)/(1+e^(eps/2))."""
+        p = 1 / (1 + math.exp(-check_epsilon(epsilon) / 2))
+        return cls(epsilon=epsilon, domain=domain, p=p, name="sue")
+
+    @classmethod
+    def optimised(cls, *, epsilon: float, domain: Domain) -> Unary:
+        """OUE: p = 1/2, q = 1/(e+1)."""
+        return cls(epsilon=epsilon, domain=domain, p=0.5, name="oue")
+
+    @property
+    def _p_not(self) -> float:
+        """1 - p; for SUE without cancellation."""
+        half = math.exp(-self.epsilon / 2)
+        return half / (1 + half) if self.name == "sue" else 1 - self.p
+
+    @cached_property
+    def kernel(self) -> UnaryKernel:
+        """See `Mechanism.kernel`."""
+        keep = round(Fraction(self.p) * (1 << WORD_BITS))
+        return UnaryKernel.calibrate(self.epsilon, self.k, keep)
+
+    @property
+    def params(self) -> dict[str, Any]:
+        """See `Mechanism.params`."""
+        return {"p": self.p}
+
+    @cached_property
+    def support(self) -> Support[float]:
+        """See `SupportMechanism.support`."""
+        return unary(self.p, self._p_not, *epsilon_to(self.epsilon))
+
+    @cached_property
+    def support_exact(self) -> Support[Fraction]:
+        """See `SupportMechanism.support_exact`."""
+        p = Fraction(self.kernel.keep, 1 << WORD_BITS)
+        return unary(p, 1 - p, *ratio_to(self.kernel.ratio))
+
+    def asr_at(self, support: Support[float]) -> float:
+        """The best guess is any of the ones, or anything if there is none [AdaptiveLDP Eq. 12, summed up]."""
+        empty = self.k * math.log1p(-support.q)
+        alone = support.p_not * math.exp(empty - math.log1p(-support.q))
+        return (alone - support.p * math.expm1(empty) / support.q) / self.k
+
+    @property
+    def fields(self) -> tuple[Field, ...]:
+        """See `Mechanism.fields`."""
+        return (Field("bits", "bytes", self.kernel.width),)
+
+    @property
+    def outputs(self) -> float:
+        """See `Mechanism.outputs`."""
+        return float(self.k)
+
+    def perturb(self, items: IntArray, rng: Stream) -> Columns:
+        """See `Mechanism.perturb`."""
+        width = self.kernel.width
+        rows = bernoulli_bits(rng, self.kernel.flip, items.size * width).reshape(items.size, width)
+        clear_padding(rows, self.k)
+        put_bits(rows, items, bernoulli(rng, self.kernel.keep, items.size))
+        return {"bits": rows}
+
+    def count(self, columns: Columns) -> dict[str, IntArray]:
+        """See `Mechanism.count`."""
+        counts = count_bits(columns["bits"], 8 * self.kernel.width)
+        if counts[self.k :].any():
+            raise FormatError(f"a report has ones after its {self.k} bits.")
+        return self._one_stratum(columns, counts[: self.k])
+
+    def channel(self) -> Channel:
+        """See `Mechanism.channel`."""
+        check_outputs(1 << self.k, self.name)
+        word, keep, flip = 1 << WORD_BITS, self.kernel.keep, self.kernel.flip
+        own, other = (word - keep, keep), (word - flip, flip)
+        vectors = list(product((0, 1), repeat=self.k))
+        weights = tuple(
+            tuple(math.prod(own[b] if i == x else other[b] for i, b in enumerate(y)) for x in range(self.k))
+            for y in vectors
+        )
+        labels = tuple("report " + "".join(map(str, y)) for y in vectors)
+        supported = tuple(frozenset(i for i, b in enumerate(y) if b) for y in vectors)
+        return Channel(labels, weights, word**self.k, supported)
+
+    @cached_property
+    def proof(self) -> Proof:
+        """See `Mechanism.proof`."""
+        text = (
+            "the bits are independent, so for two values all factors cancel but those of their own two bits; "
+            "p(1-q)/((1-p)q), p = keep/2^64 and q = flip/2^64, is the largest quotient of what is left, since p > q"
+        )
+        output = "report 1" + "0" * min(self.k - 1, 5) + ("..." if self.k > 6 else "")
+        return Proof(self.kernel.ratio, "factorisation", text, Witness(output, 0, 1))

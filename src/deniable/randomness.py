@@ -1,0 +1,158 @@
+"""The one door for randomness: a secure bulk stream by default, seeded streams for simulation only.
+
+Every exact primitive takes the size of its random words as a parameter, so that tests can enumerate them all.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+from typing import Any, Protocol
+
+import numpy as np
+
+from deniable.core.types import IntArray, UintArray
+from deniable.errors import EntropyError, ParameterError, require
+
+__all__ = ["Replay", "Secure", "Simulation", "Stream", "below", "bernoulli", "secure", "simulation"]
+
+_TYPES: dict[int, Any] = {8: np.uint8, 16: np.uint16, 32: np.uint32, 64: np.uint64}
+
+
+class Stream(Protocol):
+    """A source of uniform words."""
+
+    simulated: bool
+    """True marks everything drawn from here as simulated."""
+
+    def draw(self, bits: int, size: int) -> UintArray:
+        """`size` uniform unsigned integers of `bits` = 8, 16, 32 or 64 bits."""
+        ...
+
+
+class Secure:
+    """AES-256 in counter mode, keyed from the operating system; a new key in every process.
+
+    If the operating system has no entropy nothing is drawn (`EntropyError`). Threads may share a stream.
+    """
+
+    simulated = False
+    _chunk = 1 << 20
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._zeros = bytes(self._chunk)
+        self._rekey()
+
+    def _rekey(self) -> None:
+        from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
+
+        try:
+            key, start = os.urandom(32), os.urandom(16)
+        except (OSError, NotImplementedError) as error:
+            raise EntropyError("the operating system gave no randomness; nothing was drawn.") from error
+        self._process = os.getpid()
+        self._cipher = Cipher(algorithms.AES(key), modes.CTR(start)).encryptor()
+
+    def draw(self, bits: int, size: int) -> UintArray:
+        """See `Stream.draw`."""
+        need = size * bits // 8
+        out = np.empty(need + 16, np.uint8)
+        view = memoryview(out.data)
+        with self._lock:
+            if os.getpid() != self._process:
+                self._rekey()
+            for start in range(0, need, self._chunk):
+                part = min(self._chunk, need - start)
+                self._cipher.update_into(memoryview(self._zeros)[:part], view[start : start + part + 16])
+        return out[:need].view(_TYPES[bits])
+
+
+class Simulation:
+    """A seeded stream: reproducible, hence not private. It marks all that comes from it as simulated."""
+
+    simulated = True
+
+    def __init__(self, seed: int | np.random.SeedSequence) -> None:
+        if not isinstance(seed, np.random.SeedSequence):
+            ok = isinstance(seed, int | np.integer) and not isinstance(seed, bool) and seed >= 0
+            require(ok, "seed", seed, "an integer >= 0")
+            seed = np.random.SeedSequence(int(seed))
+        self._sequence = seed
+        self._bits = np.random.PCG64DXSM(seed)
+
+    def draw(self, bits: int, size: int) -> UintArray:
+        """See `Stream.draw`."""
+        words = self._bits.random_raw((size * bits + 63) // 64).astype("<u8", copy=False)
+        out: UintArray = words.view(_TYPES[bits])[:size]
+        return out
+
+    def spawn(self, count: int) -> list[Simulation]:
+        """Independent seeded streams, e.g. one per run or per chunk."""
+        return [Simulation(child) for child in self._sequence.spawn(count)]
+
+    def generator(self) -> np.random.Generator:
+        """NumPy's generator on this stream, for drawing populations and counts in simulations."""
+        return np.random.Generator(self._bits)
+
+
+class Replay:
+    """Words given beforehand, of one size: for exhaustive tests of the primitives only."""
+
+    simulated = True
+
+    def __init__(self, words: Any, bits: int) -> None:
+        self.bits = bits
+        self._words = np.asarray(words, _TYPES[bits])
+        self.used = 0
+
+    def draw(self, bits: int, size: int) -> UintArray:
+        """See `Stream.draw`; `ParameterError` when the words are used up."""
+        require(bits == self.bits, "bits", bits, f"{self.bits}, the size of the given words")
+        if self.used + size > self._words.size:
+            raise ParameterError("the given words are used up.")
+        self.used += size
+        return self._words[self.used - size : self.used]
+
+
+def secure() -> Secure:
+    """A new secure stream, keyed from the operating system."""
+    return Secure()
+
+
+def simulation(seed: int) -> Simulation:
+    """A seeded stream, for simulation only: reports, tallies and results made from it say so.
+
+    >>> bool((simulation(7).draw(64, 3) == simulation(7).draw(64, 3)).all())
+    True
+    """
+    return Simulation(seed)
+
+
+def bernoulli(stream: Stream, threshold: int, size: int, *, bits: int = 64) -> np.ndarray[Any, np.dtype[np.bool_]]:
+    """True with probability exactly threshold / 2**bits, `size` times."""
+    require(0 <= threshold <= 1 << bits, "threshold", threshold, f"from 0 to 2**{bits}")
+    if threshold == 1 << bits:
+        return np.ones(size, np.bool_)
+    return np.asarray(stream.draw(bits, size) < _TYPES[bits](threshold))
+
+
+def below(stream: Stream, n: int, size: int, *, bits: int = 32) -> IntArray:
+    """Uniform on 0..n-1, exactly: words that would favour some numbers are drawn again."""
+    require(0 < n <= 1 << bits and bits <= 32, "n", n, f"from 1 to 2**{bits}, with bits <= 32")
+    out = _scaled(stream, n, size, bits)
+    pending = np.flatnonzero(out < 0)
+    while pending.size:
+        out[pending] = _scaled(stream, n, pending.size, bits)
+        pending = pending[out[pending] < 0]
+    return out
+
+
+def _scaled(stream: Stream, n: int, size: int, bits: int) -> IntArray:
+    """floor(word n / 2**bits), or -1 where the word is to be rejected."""
+    product = stream.draw(bits, size).astype(np.uint64) * np.uint64(n)
+    value = (product >> np.uint64(bits)).astype(np.int64)
+    surplus = (1 << bits) % n
+    if surplus:
+        value[(product & np.uint64((1 << bits) - 1)) < np.uint64(surplus)] = -1
+    return value
