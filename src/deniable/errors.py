@@ -19,6 +19,7 @@ from deniable_client.errors import (
 __all__ = [
     "DeniableError",
     "EntropyError",
+    "EnumerationError",
     "FormatError",
     "MergeError",
     "MissingExtraError",
@@ -27,6 +28,10 @@ __all__ = [
     "need_extra",
     "require",
 ]
+
+
+class EnumerationError(ParameterError):
+    """A channel has too many outputs to write them all down; nothing is wrong with it otherwise."""
 
 
 def need_extra(module: str, extra: str) -> ModuleType:

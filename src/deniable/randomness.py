@@ -11,10 +11,10 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from deniable.core.types import IntArray, UintArray
+from deniable.core.types import UintArray
 from deniable.errors import EntropyError, ParameterError, require
 
-__all__ = ["Replay", "Secure", "Simulation", "Stream", "below", "bernoulli", "secure", "simulation"]
+__all__ = ["Replay", "Secure", "Simulation", "Stream", "bernoulli", "secure", "simulation"]
 
 _TYPES: dict[int, Any] = {8: np.uint8, 16: np.uint16, 32: np.uint32, 64: np.uint64}
 
@@ -135,24 +135,3 @@ def bernoulli(stream: Stream, threshold: int, size: int, *, bits: int = 64) -> n
     if threshold == 1 << bits:
         return np.ones(size, np.bool_)
     return np.asarray(stream.draw(bits, size) < _TYPES[bits](threshold))
-
-
-def below(stream: Stream, n: int, size: int, *, bits: int = 32) -> IntArray:
-    """Uniform on 0..n-1, exactly: words that would favour some numbers are drawn again."""
-    require(0 < n <= 1 << bits and bits <= 32, "n", n, f"from 1 to 2**{bits}, with bits <= 32")
-    out = _scaled(stream, n, size, bits)
-    pending = np.flatnonzero(out < 0)
-    while pending.size:
-        out[pending] = _scaled(stream, n, pending.size, bits)
-        pending = pending[out[pending] < 0]
-    return out
-
-
-def _scaled(stream: Stream, n: int, size: int, bits: int) -> IntArray:
-    """floor(word n / 2**bits), or -1 where the word is to be rejected."""
-    product = stream.draw(bits, size).astype(np.uint64) * np.uint64(n)
-    value = (product >> np.uint64(bits)).astype(np.int64)
-    surplus = (1 << bits) % n
-    if surplus:
-        value[(product & np.uint64((1 << bits) - 1)) < np.uint64(surplus)] = -1
-    return value

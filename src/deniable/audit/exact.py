@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol, runtime_checkable
 
 from deniable.core.channel import Channel, Proof
-from deniable.errors import ParameterError
+from deniable.errors import EnumerationError, ParameterError
 from deniable_client.exact import check_epsilon, exp_bounds
 
 __all__ = ["Audit", "audit"]
@@ -115,5 +115,5 @@ def _enumerate(what: object) -> Proof | None:
         return None
     try:
         return what.channel().proof()
-    except ParameterError:
+    except EnumerationError:
         return None

@@ -105,7 +105,7 @@ class ReportReader:
         self.simulated: bool = _part(header, "simulated", bool)
         try:
             self.fields = tuple(Field(str(a), str(b), int(c)) for a, b, c in _part(header, "fields", list))
-        except (TypeError, ValueError, AssertionError) as error:
+        except (TypeError, ValueError) as error:
             raise FormatError("the header's list of report fields is not well formed.") from error
         self.total = 0
 
@@ -118,7 +118,7 @@ class ReportReader:
         while True:
             n, crc = _BLOCK.unpack(_take(self._stream, _BLOCK.size, "a block's head"))
             if n == 0:
-                self._finish()
+                self._finish(crc)
                 return
             payload = _take(self._stream, n * sum(f.width for f in self.fields), f"a block of {n} reports")
             _check_crc(payload, crc, f"the block after report {self.total}")
@@ -134,8 +134,10 @@ class ReportReader:
             start += n * field.width
         return Reports(self.design, self.fields, columns, self.simulated)
 
-    def _finish(self) -> None:
+    def _finish(self, crc: int) -> None:
         (total,) = _END.unpack(_take(self._stream, _END.size, "the end mark"))
+        if crc:
+            raise FormatError("the end mark is damaged: its check sum is not 0.")
         if total != self.total:
             raise FormatError(f"the end mark says {total} reports, {self.total} were found.")
         if self._stream.read(1):
@@ -213,7 +215,7 @@ def _read_header(stream: BinaryIO, kind: str, magic: bytes | None) -> dict[str, 
     _check_crc(text, _U32.unpack(_take(stream, 4, "the header's check sum"))[0], "the header")
     try:
         document = json.loads(text)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise FormatError("the header is no JSON text.") from error
     if not isinstance(document, dict):
         raise FormatError("the header is no JSON object.")

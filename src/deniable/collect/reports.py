@@ -26,7 +26,12 @@ class Field:
     width: int
 
     def __post_init__(self) -> None:
-        assert self.kind in ("uint", "bytes")
+        widths = {"uint": (1, 2, 4, 8), "bytes": range(1, 1 << 32)}
+        if self.width not in widths.get(self.kind, ()):
+            raise FormatError(
+                f"a report field is an unsigned integer of 1, 2, 4 or 8 bytes ('uint') or some 'bytes', "
+                f"got {self.kind!r} of width {self.width!r}."
+            )
 
     @property
     def dtype(self) -> np.dtype[Any]:

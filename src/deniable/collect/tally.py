@@ -37,6 +37,11 @@ class Tally:
             raise FormatError("a tally needs the cell 'n', the number of reports by stratum.")
 
     @property
+    def layout(self) -> dict[str, tuple[int, ...]]:
+        """Names and shapes of the cells, the same for all tallies of a design."""
+        return {name: self.cells[name].shape for name in sorted(self.cells)}
+
+    @property
     def n(self) -> int:
         """Number of reports."""
         return int(self.cells["n"].sum())
@@ -57,5 +62,7 @@ class Tally:
                 f"tallies of different designs do not add up: {difference(self.design, other.design)}.",
                 "Estimate each with its own design, then compare or combine the estimates.",
             )
+        if self.layout != other.layout:
+            raise FormatError(f"a tally is damaged: its cells are {other.layout}, those of the other {self.layout}.")
         cells = {name: cell + other.cells[name] for name, cell in self.cells.items()}
         return Tally(self.design, self.strata, cells, self.simulated or other.simulated)

@@ -134,6 +134,7 @@ def _to_array(values: object) -> np.ndarray[Any, Any]:
         values = [values]
     if not isinstance(values, np.ndarray | list | tuple):
         values = _from_series(values)
+    require(not np.ma.is_masked(values), "values", "a masked array", "an array without masked entries")
     cells = values if isinstance(values, np.ndarray) else _objects_or_integers(list(values))
     require(cells.ndim == 1, "values", f"an array of shape {cells.shape}", "one-dimensional")
     return cells

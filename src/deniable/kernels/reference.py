@@ -1,34 +1,33 @@
-"""NumPy kernels: counting packed reports, exact Bernoulli bits, uniform subsets, the hash."""
+"""The loops in NumPy. They define the results; `compiled` has the same names and gives the same arrays.
+
+Arrays that a loop changes are named first or said to be changed; nothing here draws randomness: random words come in.
+"""
 
 from __future__ import annotations
-
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from deniable.core.types import IntArray
-from deniable.errors import require
-from deniable.randomness import Stream, below
+from deniable.kernels.hashing import expand, interval_of, mix32
 
 __all__ = [
-    "bernoulli_bits",
-    "bucket",
-    "clear_padding",
+    "compare",
     "count_bits",
     "count_hashed",
     "count_values",
-    "get_bits",
-    "hash_values",
-    "mix32",
     "popcounts",
     "put_bits",
-    "subset_bits",
+    "respond",
+    "scale",
+    "settle",
 ]
 
 Bytes = NDArray[np.uint8]
-_BLOCK = 1 << 20
+Words = NDArray[np.uint64]
 _ONES = np.uint64(0x0101010101010101)
+_PAIRS = 1 << 17
+"""Pairs of report and item that are hashed at once."""
 
 
 def count_values(values: NDArray[np.unsignedinteger], k: int) -> IntArray:
@@ -58,10 +57,67 @@ def popcounts(rows: Bytes) -> IntArray:
     return np.asarray(np.bitwise_count(rows).sum(axis=1, dtype=np.int64))
 
 
-def get_bits(rows: Bytes, at: IntArray) -> NDArray[np.bool_]:
-    """Bit at[i] of row i."""
-    mine = rows[np.arange(len(rows)), at >> 3]
-    return np.asarray((mine >> (at & 7).astype(np.uint8)) & 1, np.bool_)
+def count_hashed(seeds: Words, values: NDArray[np.unsignedinteger], k: int, g: int) -> IntArray:
+    """For each of the k items, how many reports (seed, value) have the item in bucket `value` of g.
+
+    Bucket y is an interval of hash values, so one comparison per (report, item) replaces the division.
+    """
+    a, b = expand(seeds)
+    first, length = interval_of(values, g)
+    mixed = mix32(np.arange(k))
+    total = np.zeros(k, np.int64)
+    step = max(1, _PAIRS // max(k, 1))
+    for start in range(0, len(a), step):
+        part = slice(start, start + step)
+        h = (a[part, None] * mixed[None, :] + b[part, None]) >> np.uint64(32)
+        total += np.count_nonzero(h - first[part, None] < length[part, None], axis=0)
+    return total
+
+
+def compare(out: Words, left: IntArray, undecided: Words, random: Words, pattern: NDArray[np.bool_]) -> int:
+    """Compare 64 random numbers per word with a threshold, some bits further; the words out[left] get the answers.
+
+    Row i of `random` holds the next bit of the random numbers, pattern[i] that of the threshold. A lane that differs
+    is decided: less (1 in `out`) where the threshold's bit is 1. `left` and `undecided` are changed: the words with
+    undecided lanes come first; returns how many there are.
+    """
+    n = random.shape[1]
+    result, lanes = out[left[:n]], undecided[:n]
+    for bits, one in zip(random, pattern.tolist(), strict=True):
+        if one:
+            result |= lanes & ~bits
+            lanes &= bits
+        else:
+            lanes &= ~bits
+    out[left[:n]] = result
+    going = np.flatnonzero(lanes)
+    left[: going.size], undecided[: going.size] = left[going], lanes[going]
+    return int(going.size)
+
+
+def scale(words: NDArray[np.unsignedinteger], n: int, bits: int) -> IntArray:
+    """floor(word n / 2**bits) of words of at most 32 bits, or -1 where the word is to be drawn again."""
+    product = words.astype(np.uint64) * np.uint64(n)
+    value = (product >> np.uint64(bits)).astype(np.int64)
+    surplus = (1 << bits) % n
+    if surplus:
+        value[(product & np.uint64((1 << bits) - 1)) < np.uint64(surplus)] = -1
+    return value
+
+
+def settle(rows: Bytes, excess: IntArray, pending: IntArray, own: IntArray, at: IntArray) -> IntArray:
+    """For each pending row flip bit `at` if that brings its number of ones nearer to what it should be.
+
+    Changes `rows` and `excess` (ones too many); the own bit of a row is never touched. Returns the rows still pending.
+    """
+    wanted = excess[pending] < 0
+    byte, mask = at >> 3, np.left_shift(np.uint8(1), (at & 7).astype(np.uint8))
+    change = ((rows[pending, byte] & mask != 0) != wanted) & (at != own[pending])
+    todo = pending[change]
+    rows[todo, byte[change]] ^= mask[change]
+    excess[todo] += np.where(wanted[change], 1, -1)
+    left: IntArray = pending[excess[pending] != 0]
+    return left
 
 
 def put_bits(rows: Bytes, at: IntArray, values: NDArray[np.bool_]) -> None:
@@ -71,122 +127,6 @@ def put_bits(rows: Bytes, at: IntArray, values: NDArray[np.bool_]) -> None:
     rows[where] = np.where(values, rows[where] | mask, rows[where] & ~mask)
 
 
-def clear_padding(rows: Bytes, k: int) -> None:
-    """Set the bits after the first k of each row to zero, in place."""
-    if k % 8:
-        rows[:, -1] &= np.uint8((1 << (k % 8)) - 1)
-
-
-def bernoulli_bits(stream: Stream, threshold: int, size: int, *, bits: int = 64) -> Bytes:
-    """`size` bytes of independent bits, each 1 with probability exactly threshold / 2**bits.
-
-    Bit-sliced: 64 comparisons of a random number with the threshold at once, from the highest bit down, until all
-    lanes of a word are decided (about 8 random words for 64 bits, whatever `bits` is).
-    """
-    require(0 <= threshold <= 1 << bits, "threshold", threshold, f"from 0 to 2**{bits}")
-    words = -(-size // 8)
-    out = np.full(words, -(threshold >> bits) & 0xFFFFFFFFFFFFFFFF, np.uint64)
-    if threshold >> bits == 0:
-        for start in range(0, words, _BLOCK):
-            _compare(stream, threshold, out[start : start + _BLOCK], bits)
-    return out.view(np.uint8)[:size]
-
-
-def _compare(stream: Stream, threshold: int, out: NDArray[np.uint64], bits: int) -> None:
-    """Write [random < threshold] into every bit of `out`."""
-    left = np.arange(out.size)
-    undecided = np.full(out.size, 0xFFFFFFFFFFFFFFFF, np.uint64)
-    for level in range(bits - 1, -1, -1):
-        if not threshold & ((2 << level) - 1) or not left.size:
-            return
-        random = stream.draw(64, left.size)
-        if threshold >> level & 1:
-            out[left] |= undecided & ~random
-            undecided &= random
-        else:
-            undecided &= ~random
-        going = undecided != 0
-        if not going.all():
-            left, undecided = left[going], undecided[going]
-
-
-def subset_bits(
-    stream: Stream, k: int, size: IntArray, own: IntArray, kept: NDArray[np.bool_], *, bits: int = 32
-) -> Bytes:
-    """One subset of {0..k-1} per row with size[i] elements: own[i] is in it iff kept[i], the rest is uniform.
-
-    Random bits first, where that saves work; then uniformly drawn positions other than the own one are set or cleared
-    until the size is right. The bits are exchangeable and the positions uniform, so the subset is, given its size.
-    """
-    n, width = len(own), -(-k // 8)
-    rows = np.zeros((n, width), np.uint8)
-    if n and k >= 64:
-        share = 256 * int(size.sum()) // (n * k)
-        rows[:] = bernoulli_bits(stream, share, n * width, bits=8).reshape(n, width)
-        clear_padding(rows, k)
-    put_bits(rows, own, kept)
-    excess = popcounts(rows) - size
-    pending = np.flatnonzero(excess)
-    while pending.size:
-        at = below(stream, k, pending.size, bits=bits)
-        wanted = excess[pending] < 0
-        change = (get_bits(rows[pending], at) != wanted) & (at != own[pending])
-        todo, spot = pending[change], at[change]
-        rows[todo, spot >> 3] ^= np.left_shift(np.uint8(1), (spot & 7).astype(np.uint8))
-        excess[todo] += np.where(wanted[change], 1, -1)
-        pending = pending[excess[pending] != 0]
-    return rows
-
-
-def mix32(items: Any) -> NDArray[np.uint64]:
-    """`deniable_client.hashing.mix32` of an array."""
-    x = np.asarray(items).astype(np.uint32)
-    x = (x ^ (x >> np.uint32(16))) * np.uint32(0x7FEB352D)
-    x = (x ^ (x >> np.uint32(15))) * np.uint32(0x846CA68B)
-    return (x ^ (x >> np.uint32(16))).astype(np.uint64)
-
-
-def _split(z: NDArray[np.uint64]) -> NDArray[np.uint64]:
-    z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return z ^ (z >> np.uint64(31))
-
-
-def _expand(seeds: NDArray[np.uint64]) -> tuple[NDArray[np.uint64], NDArray[np.uint64]]:
-    golden = np.uint64(0x9E3779B97F4A7C15)
-    return _split(seeds + golden), _split(seeds + golden + golden)
-
-
-def hash_values(seeds: NDArray[np.uint64], items: Any) -> NDArray[np.uint64]:
-    """`deniable_client.hashing.hash32` of seeds and items, element by element (or broadcast)."""
-    a, b = _expand(seeds)
-    return (a * mix32(items) + b) >> np.uint64(32)
-
-
-def bucket(seeds: NDArray[np.uint64], items: Any, g: int) -> IntArray:
-    """`deniable_client.hashing.bucket`, element by element."""
-    return ((hash_values(seeds, items) * np.uint64(g)) >> np.uint64(32)).astype(np.int64)
-
-
-def count_hashed(seeds: NDArray[np.uint64], values: NDArray[np.unsignedinteger], k: int, g: int) -> IntArray:
-    """For each of the k items, how many reports (seed, value) have the item in bucket `value` of g.
-
-    Bucket y holds the hash values from ceil(y 2^32 / g) up to ceil((y+1) 2^32 / g), so one subtraction and one
-    comparison per (report, item) replace the division.
-    """
-    a, b = _expand(seeds)
-    y = values.astype(np.uint64)
-    first = _ceil_div(y << np.uint64(32), g)
-    length = _ceil_div((y + np.uint64(1)) << np.uint64(32), g) - first
-    mixed = mix32(np.arange(k))
-    total = np.zeros(k, np.int64)
-    step = max(1, _BLOCK // 8 // max(k, 1))
-    for start in range(0, len(a), step):
-        part = slice(start, start + step)
-        h = (a[part, None] * mixed[None, :] + b[part, None]) >> np.uint64(32)
-        total += np.count_nonzero(h - first[part, None] < length[part, None], axis=0)
-    return total
-
-
-def _ceil_div(x: NDArray[np.uint64], g: int) -> NDArray[np.uint64]:
-    return (x + np.uint64(g - 1)) // np.uint64(g)
+def respond(items: IntArray, coins: Words, keep: int, lies: IntArray) -> IntArray:
+    """The item where the coin is below `keep`, else the lie, which is a number among the other items."""
+    return np.where(coins < np.uint64(keep), items, lies + (lies >= items))

@@ -24,7 +24,14 @@ from deniable.core.domain import Domain
 from deniable.core.frontier import least_mse
 from deniable.core.support import Support
 from deniable.core.types import Columns, IntArray
-from deniable.errors import DeniableError, FormatError, MergeError, ParameterError, PrivacyError
+from deniable.errors import (
+    DeniableError,
+    EnumerationError,
+    FormatError,
+    MergeError,
+    ParameterError,
+    PrivacyError,
+)
 from deniable.estimate.linear import linear_frequencies
 from deniable.estimate.result import Estimate, Part
 from deniable.randomness import Stream, secure
@@ -90,6 +97,11 @@ class Mechanism(ABC):
     @abstractmethod
     def channel(self) -> Channel:
         """The exact channel of the integers that are sampled, output by output (small cases only)."""
+
+    @property
+    def channel_error(self) -> Fraction:
+        """How far a probability of what is sampled may be from `channel`: 0 unless that idealises a hash."""
+        return Fraction(0)
 
     @property
     @abstractmethod
@@ -171,6 +183,8 @@ class Mechanism(ABC):
         """Count reports of this very design."""
         if reports.design != self.design:
             raise MergeError(f"these reports are of another design: {difference(self.design, reports.design)}.")
+        if reports.fields != self.fields:
+            raise FormatError(f"reports of this design have the fields {self.fields}, got {reports.fields}.")
         return Tally(self.design, self.strata, self.count(reports.columns), reports.simulated)
 
     def empty(self, *, simulated: bool = False) -> Tally:
@@ -187,6 +201,8 @@ class Mechanism(ABC):
                 f"this tally is of another design: {difference(self.design, tally.design)}.",
                 "A tally carries its design: dn.from_design(tally.design) is the mechanism to estimate it with.",
             )
+        if tally.layout != self.empty().layout:
+            raise FormatError(f"a tally of this design has the cells {self.empty().layout}, got {tally.layout}.")
         steps = (f"unbiased estimate from {tally.n} reports",)
         return Estimate(self.domain.labels_or_numbers, self.parts(tally), tally.n, self.design, tally.simulated, steps)
 
@@ -270,9 +286,9 @@ class SupportMechanism(Mechanism):
 
 
 def check_outputs(count: int, name: str) -> None:
-    """`ParameterError` if a channel has too many outputs to enumerate."""
+    """`EnumerationError` if a channel has too many outputs to enumerate."""
     if count > OUTPUTS_MAX:
-        raise ParameterError(
+        raise EnumerationError(
             f"the channel of {name} has 2^{math.log2(count):.1f} outputs, too many to enumerate.",
             f"Use a smaller domain (at most {OUTPUTS_MAX} outputs); `proof` works for any size.",
         )

@@ -8,16 +8,15 @@ from fractions import Fraction
 from functools import cached_property
 from typing import Any, ClassVar
 
-import numpy as np
-
 from deniable.collect.reports import Field
 from deniable.core.channel import Channel, Proof, Witness
 from deniable.core.laws import epsilon_to, ratio_to, response
 from deniable.core.support import Support
 from deniable.core.types import Columns, IntArray
-from deniable.kernels.reference import count_values
+from deniable.kernels import loops
+from deniable.kernels.sampling import respond
 from deniable.mechanisms.base import SupportMechanism, check_outputs, refuse_values
-from deniable.randomness import Stream, below, bernoulli
+from deniable.randomness import Stream
 from deniable_client.exact import WORD_BITS
 from deniable_client.kernels import Response
 
@@ -73,14 +72,12 @@ class GRR(SupportMechanism):
 
     def perturb(self, items: IntArray, rng: Stream) -> Columns:
         """See `Mechanism.perturb`."""
-        kept = bernoulli(rng, self.kernel.keep, items.size)
-        lie = below(rng, self.k - 1, items.size)
-        return {"value": np.where(kept, items, lie + (lie >= items)).astype(self.fields[0].dtype)}
+        return {"value": respond(rng, items, self.k, self.kernel.keep).astype(self.fields[0].dtype)}
 
     def count(self, columns: Columns) -> dict[str, IntArray]:
         """See `Mechanism.count`."""
         refuse_values(columns["value"], self.k, "value")
-        return self._one_stratum(columns, count_values(columns["value"], self.k))
+        return self._one_stratum(columns, loops().count_values(columns["value"], self.k))
 
     def channel(self) -> Channel:
         """See `Mechanism.channel`."""

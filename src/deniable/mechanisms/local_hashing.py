@@ -18,9 +18,11 @@ from deniable.core.laws import epsilon_to, hashing, ratio_to
 from deniable.core.support import Support
 from deniable.core.types import Columns, IntArray
 from deniable.errors import require
-from deniable.kernels.reference import bucket, count_hashed
+from deniable.kernels import loops
+from deniable.kernels.hashing import bucket
+from deniable.kernels.sampling import respond
 from deniable.mechanisms.base import SupportMechanism, check_outputs, refuse_values
-from deniable.randomness import Stream, below, bernoulli
+from deniable.randomness import Stream
 from deniable_client.exact import WORD_BITS, check_epsilon
 from deniable_client.kernels import Hashing
 from deniable_client.packing import uint_width
@@ -106,16 +108,14 @@ class LocalHashing(SupportMechanism):
         """See `Mechanism.perturb`."""
         seeds = rng.draw(64, items.size).astype(np.uint64)
         h = bucket(seeds, items, self.kernel.g)
-        kept = bernoulli(rng, self.kernel.keep, items.size)
-        lie = below(rng, self.g - 1, items.size)
-        value = np.where(kept, h, lie + (lie >= h)).astype(self.fields[1].dtype)
-        return {"seed": seeds, "value": value}
+        value = respond(rng, h, self.g, self.kernel.keep)
+        return {"seed": seeds, "value": value.astype(self.fields[1].dtype)}
 
     def count(self, columns: Columns) -> dict[str, IntArray]:
         """See `Mechanism.count`."""
         refuse_values(columns["value"], self.g, "value")
         seeds = columns["seed"].astype(np.uint64, copy=False)
-        return self._one_stratum(columns, count_hashed(seeds, columns["value"], self.k, self.kernel.g))
+        return self._one_stratum(columns, loops().count_hashed(seeds, columns["value"], self.k, self.kernel.g))
 
     def channel(self) -> Channel:
         """See `Mechanism.channel`: over all g^k functions, each as likely as any other."""
@@ -127,6 +127,11 @@ class LocalHashing(SupportMechanism):
         supported = tuple(frozenset(i for i in range(self.k) if h[i] == y) for h, y in outputs)
         total = (self.g - 1) * self.g**self.k << WORD_BITS
         return Channel(labels, weights, total, supported)
+
+    @property
+    def channel_error(self) -> Fraction:
+        """See `Mechanism.channel_error`: buckets differ by one in 2^32, so sum_y s_y^2 is up to g/2^66 above 1/g."""
+        return Fraction(self.g, 1 << 66)
 
     @cached_property
     def proof(self) -> Proof:

@@ -19,7 +19,8 @@ from deniable.core.laws import epsilon_to, ratio_to, subset
 from deniable.core.support import Support
 from deniable.core.types import Columns, IntArray
 from deniable.errors import FormatError, require
-from deniable.kernels.reference import count_bits, popcounts, subset_bits
+from deniable.kernels import loops
+from deniable.kernels.sampling import subset_bits
 from deniable.mechanisms.base import SupportMechanism, check_outputs
 from deniable.randomness import Stream, bernoulli
 from deniable_client.exact import WORD_BITS, check_epsilon
@@ -98,8 +99,8 @@ class SubsetSelection(SupportMechanism):
     def count(self, columns: Columns) -> dict[str, IntArray]:
         """See `Mechanism.count`."""
         rows = columns["bits"]
-        sizes = popcounts(rows)
-        counts = count_bits(rows, 8 * self.kernel.width)
+        sizes = loops().popcounts(rows)
+        counts = loops().count_bits(rows, 8 * self.kernel.width)
         if (sizes != self.size).any() or counts[self.k :].any():
             raise FormatError(f"a report is no subset of {self.size} out of {self.k} items.")
         return self._one_stratum(columns, counts[: self.k])

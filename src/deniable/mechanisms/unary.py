@@ -16,7 +16,9 @@ from deniable.core.laws import epsilon_to, ratio_to, unary
 from deniable.core.support import Support
 from deniable.core.types import Columns, IntArray
 from deniable.errors import FormatError, require
-from deniable.kernels.reference import bernoulli_bits, clear_padding, count_bits, put_bits
+from deniable.kernels import loops
+from deniable.kernels.bits import clear_padding
+from deniable.kernels.sampling import bernoulli_bits
 from deniable.mechanisms.base import SupportMechanism, check_outputs
 from deniable.randomness import Stream, bernoulli
 from deniable_client.exact import WORD_BITS, check_epsilon
@@ -100,12 +102,12 @@ class Unary(SupportMechanism):
         width = self.kernel.width
         rows = bernoulli_bits(rng, self.kernel.flip, items.size * width).reshape(items.size, width)
         clear_padding(rows, self.k)
-        put_bits(rows, items, bernoulli(rng, self.kernel.keep, items.size))
+        loops().put_bits(rows, items, bernoulli(rng, self.kernel.keep, items.size))
         return {"bits": rows}
 
     def count(self, columns: Columns) -> dict[str, IntArray]:
         """See `Mechanism.count`."""
-        counts = count_bits(columns["bits"], 8 * self.kernel.width)
+        counts = loops().count_bits(columns["bits"], 8 * self.kernel.width)
         if counts[self.k :].any():
             raise FormatError(f"a report has ones after its {self.k} bits.")
         return self._one_stratum(columns, counts[: self.k])

@@ -1,0 +1,58 @@
+"""Populations by a short text, as command lines give them."""
+
+from __future__ import annotations
+
+from typing import cast
+
+from deniable.datasets.population import Population, is_whole
+from deniable.datasets.synthetic import KINDS, apportion, synthetic
+from deniable.datasets.tables import NAMES, load
+from deniable.errors import ParameterError, require
+from deniable.randomness import Stream
+
+__all__ = ["resolve"]
+
+ALLOWED = f"one of {', '.join(NAMES)}, uniform, zipf[:S], normal[:SPREAD], dirichlet[:ALPHA]"
+
+
+def resolve(spec: str, *, n: int | None = None, k: int | None = None, rng: Stream | None = None) -> Population:
+    """The population that a text names.
+
+    A table: `adult-age`, `adult-education`, `adult-country`, `bank-job`. If `n` is given and is not the
+    table's own number of people, the counts are scaled to it by largest remainders.
+    A made-up one: `uniform`, `zipf`, `zipf:1.5` (exponent), `normal`, `normal:0.1` (standard deviation as a
+    share of k), `dirichlet`, `dirichlet:0.5` (alpha; needs `rng`). It needs `n` and `k`.
+
+    >>> resolve("bank-job"), resolve("zipf:1.5", n=1000, k=8)
+    (Population(name='bank-job', k=12, n=45211), Population(name='zipf:1.5', k=8, n=1000))
+    """
+    kind, colon, number = spec.partition(":")
+    require(spec in NAMES or kind in KINDS, "spec", spec, ALLOWED)
+    if spec in NAMES:
+        return _table(spec, n, k)
+    shape = _shape(spec, kind, number) if colon else {}
+    hint = f"A {kind} population has no size of its own."
+    require(n is not None, "n", n, "given, the number of people", hint)
+    require(k is not None, "k", k, "given, the number of items", hint)
+    return synthetic(kind, k=cast(int, k), n=cast(int, n), rng=rng, **shape)
+
+
+def _table(name: str, n: int | None, k: int | None) -> Population:
+    table = load(name)
+    hint = "Leave k out for a table, or take its most frequent items with Population.top."
+    require(k is None or k == table.k, "k", k, f"{table.k}, the number of items of {name}", hint)
+    if n is None or n == table.n:
+        return table
+    require(is_whole(n, 1), "n", n, "an integer >= 1", f"Leave it out for all {table.n} people.")
+    return Population(f"{name}, scaled to {n}", table.labels, apportion(table.counts.tolist(), n))
+
+
+def _shape(spec: str, kind: str, number: str) -> dict[str, float]:
+    known = KINDS[kind]
+    if known is None:
+        raise ParameterError(f"spec must be {ALLOWED}, got {spec!r}.", f"{kind} takes no number.")
+    try:
+        return {known[0]: float(number)}
+    except ValueError:
+        hint = f"{known[0]} after the colon is a number, as in {kind}:0.5."
+        raise ParameterError(f"spec must be {ALLOWED}, got {spec!r}.", hint) from None

@@ -1,0 +1,225 @@
+"""The chart of an estimate: points on their intervals, with the truth where it is known."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from deniable.core.types import FloatArray
+from deniable.errors import need_extra, require
+from deniable.present.theme import ESTIMATE, GUIDE, INTERVAL, TRUTH, ZERO, finish
+
+if TYPE_CHECKING:
+    import altair
+
+__all__ = ["estimate_chart"]
+
+_MOST_ROWS = 60
+"""Up to so many items with names each get a row of their own; more go side by side under thinned names."""
+
+
+def estimate_chart(
+    labels: Sequence[str],
+    value: Sequence[float] | FloatArray,
+    low: Sequence[float] | FloatArray,
+    high: Sequence[float] | FloatArray,
+    *,
+    title: str,
+    subtitle: str = "",
+    truth: Sequence[float] | FloatArray | None = None,
+    level: float = 0.95,
+    top: int | None = None,
+) -> altair.LayerChart:
+    """Estimated shares as points on their intervals, with the truth as a tick where it is known.
+
+    The items stay in the given order. A few items with names stand in rows; many stand side by side, and so do
+    items whose labels are rising numbers such as ages, on an axis of numbers. `top` shows only the items with
+    the largest estimates and says so. Negative estimates are shown: unbiased estimates of rare items often are.
+    """
+    require(0 < level < 1, "level", level, "a number between 0 and 1, such as 0.95")
+    items = _items(labels, value, low, high, truth)
+    shown = items if top is None else items.top(top)
+    if len(shown.labels) < len(items.labels):
+        note = f"the {len(shown.labels)} largest estimates of {len(items.labels):,} items"
+        subtitle = f"{subtitle} · {note}" if subtitle else note
+    layout = _layout(shown.labels)
+    chart = _draw(shown, layout, f"{100 * level:g} % interval")
+    drawn: altair.LayerChart = finish(chart, title=title, subtitle=subtitle, width=layout.width)
+    return drawn
+
+
+@dataclass(frozen=True)
+class _Items:
+    """What is to be drawn, item by item."""
+
+    labels: tuple[str, ...]
+    columns: dict[str, FloatArray]
+
+    def top(self, t: Any) -> _Items:
+        """Those with the `t` largest estimates, in their order."""
+        whole = isinstance(t, int | np.integer)
+        require(whole and t >= 1, "top", t, "an integer >= 1, or None for all items")
+        keep = np.sort(np.argsort(-self.columns["value"], kind="stable")[:t])
+        return _Items(tuple(self.labels[i] for i in keep), {c: v[keep] for c, v in self.columns.items()})
+
+    def rows(self, numbers: Sequence[float] | None) -> list[dict[str, object]]:
+        """One record per item, with its place on an axis of numbers if it has one."""
+        columns: dict[str, Sequence[object]] = {"item": self.labels}
+        columns |= {name: values.tolist() for name, values in self.columns.items()}
+        columns |= {} if numbers is None else {"at": numbers}
+        return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
+
+    def domain(self) -> list[float]:
+        """The range of the shares, zero included, with a little air."""
+        least = min(0.0, *(float(v.min()) for v in self.columns.values()))
+        most = max(0.0, *(float(v.max()) for v in self.columns.values()))
+        air = 0.03 * (most - least) or 0.01
+        return [least - air if least < 0 else 0.0, most + air if most > 0 else 0.0]
+
+
+def _items(labels: Sequence[str], value: Any, low: Any, high: Any, truth: Any) -> _Items:
+    names = tuple(str(label) for label in labels)
+    require(len(names) >= 1, "labels", names, "at least one label")
+    twice = [name for name, times in Counter(names).items() if times > 1]
+    require(not twice, "labels", twice, "unique", "Every item has a place of its own in the chart.")
+    given = {"value": value, "low": low, "high": high} | ({} if truth is None else {"truth": truth})
+    columns = {}
+    for name, numbers in given.items():
+        column = np.asarray(numbers, dtype=np.float64)
+        shape = f"an array of shape {column.shape}"
+        require(column.shape == (len(names),), name, shape, f"one number for each of the {len(names)} labels")
+        odd = column[~np.isfinite(column)][:3].tolist()
+        require(not odd, name, odd, "finite numbers", "Leave out the items that have no estimate.")
+        columns[name] = column
+    wrong = [names[i] for i in np.flatnonzero(columns["low"] > columns["high"])[:3]]
+    require(not wrong, "low", f"a higher number for {wrong}", "at most `high`", "Swap low and high.")
+    return _Items(names, columns)
+
+
+@dataclass(frozen=True)
+class _Layout:
+    """Where the items stand: in rows, side by side under their names, or on an axis of numbers."""
+
+    rows: bool
+    numbers: tuple[float, ...] | None
+    slot: float
+    """Pixels for one item."""
+    width: float
+    height: float
+
+
+def _layout(labels: Sequence[str]) -> _Layout:
+    k = len(labels)
+    numbers = _rising_numbers(labels)
+    if numbers is None and k <= _MOST_ROWS:
+        slot = 26.0 if k <= 20 else 19.0
+        return _Layout(True, None, slot, 560.0, slot * k)
+    slots = k
+    if numbers is not None:
+        gap = min(b - a for a, b in pairwise(numbers))
+        slots = round((numbers[-1] - numbers[0]) / gap) + 1
+    width = min(1100.0, max(420.0 if slots <= 9 else 540.0, 8.6 * slots))
+    return _Layout(False, numbers, width / slots, width, 260.0 if slots <= 12 else 340.0)
+
+
+def _rising_numbers(labels: Sequence[str]) -> tuple[float, ...] | None:
+    """The labels as numbers, if they are written as such, rise, and fill at least a third of their range."""
+    if len(labels) < 3:
+        return None
+    try:
+        numbers = tuple(float(label) for label in labels)
+    except ValueError:
+        return None
+    plain = all(f"{x:.15g}" == label for x, label in zip(numbers, labels, strict=True))
+    gaps = [b - a for a, b in pairwise(numbers)]
+    if not plain or not all(math.isfinite(x) for x in numbers) or min(gaps) <= 0:
+        return None
+    return numbers if (numbers[-1] - numbers[0]) / min(gaps) <= 3 * len(labels) else None
+
+
+def _draw(items: _Items, layout: _Layout, interval: str) -> Any:
+    """From back to front: zero line, intervals, truth, points; ticks too short to show past a point go on top."""
+    alt = need_extra("altair", "charts")
+    known = "truth" in items.columns
+    roles = ["estimate", interval] + (["truth"] if known else [])
+    place, along, until = ("y", "x", "x2") if layout.rows else ("x", "y", "y2")
+    share = _share_axis(alt, items, layout)
+    base = alt.Chart().encode(**{place: _item_axis(alt, items.labels, layout)}, tooltip=_tooltip(alt, known))
+    key, slot = _key(alt, roles, layout), layout.slot
+
+    def role(name: str) -> Any:
+        return base.transform_calculate(role=f"'{name}'")
+
+    zero = alt.Chart(alt.Data(values=[{}])).mark_rule(color=ZERO, strokeWidth=1)
+    bar = role(interval).mark_rule(opacity=1, strokeWidth=_between(0.9, 0.5 * slot, 6))
+    point = _symbols(role("estimate"), _between(2.0, 0.5 * slot, 8), 0)
+    marks = [point.encode(**{along: share("value")}, **key)]
+    if known:
+        tick = _symbols(role("truth"), _between(2.0, 0.85 * slot, 18), _between(1.1, 0.3 * slot, 2.2))
+        marks.insert(0 if slot >= 4 else 1, tick.encode(**{along: share("truth")}, **key))
+    layers = [
+        zero.encode(**{along: alt.datum(0)}),
+        bar.encode(**{along: share("low"), until: "high:Q"}, stroke=key["stroke"]),
+        *marks,
+    ]
+    size = {"width": layout.width, "height": alt.Step(slot) if layout.rows else layout.height}
+    return alt.layer(*layers, data=alt.Data(values=items.rows(layout.numbers))).properties(**size)
+
+
+def _symbols(chart: Any, diameter: float, stroke: float) -> Any:
+    return chart.mark_point(size=diameter**2, strokeWidth=stroke, opacity=1)
+
+
+def _between(least: float, x: float, most: float) -> float:
+    return min(most, max(least, x))
+
+
+def _key(alt: Any, roles: list[str], layout: _Layout) -> dict[str, Any]:
+    """Colour, filling and shape by role; as they share their domain, they make one legend."""
+    bar, tick = ("M-1.5,0L1.5,0", "M0,-1L0,1") if layout.rows else ("M0,-1.3L0,1.3", "M-1,0L1,0")
+    ranges = {
+        "stroke": [ESTIMATE, INTERVAL, TRUTH],
+        "fill": [ESTIMATE, "transparent", "transparent"],
+        "shape": ["circle", bar, tick],
+    }
+    legend = alt.Legend(orient="top", symbolSize=80, symbolStrokeWidth=2.6, columnPadding=22, offset=10)
+    channels = {"stroke": alt.Stroke, "fill": alt.Fill, "shape": alt.Shape}
+    return {
+        name: channel("role:N", scale=alt.Scale(domain=roles, range=ranges[name][: len(roles)]), legend=legend)
+        for name, channel in channels.items()
+    }
+
+
+def _share_axis(alt: Any, items: _Items, layout: _Layout) -> Callable[[str], Any]:
+    """The axis of the shares in per cent, for any of the columns."""
+    channel, ticks = (alt.X, 8) if layout.rows else (alt.Y, 6)
+    axis = alt.Axis(labelExpr="format(100 * datum.value, '~g') + ' %'", tickCount=ticks, grid=True)
+    scale = alt.Scale(domain=items.domain(), nice=False)
+    return lambda column: channel(f"{column}:Q", title="share of people", axis=axis, scale=scale)
+
+
+def _item_axis(alt: Any, labels: Sequence[str], layout: _Layout) -> Any:
+    """The axis of the items; where names would overlap, every second, third, ... is shown."""
+    if layout.rows:
+        axis = alt.Axis(title=None, grid=True, gridColor=GUIDE, labelLimit=220, labelOverlap=False)
+        return alt.Y("item:N", sort=None, axis=axis)
+    if layout.numbers is not None:
+        gap = (layout.numbers[-1] - layout.numbers[0]) / (layout.width / layout.slot - 1)
+        ends = [layout.numbers[0] - gap / 2, layout.numbers[-1] + gap / 2]
+        axis = alt.Axis(title=None, grid=False, ticks=True, tickMinStep=gap, format="~r", labelOverlap=True)
+        return alt.X("at:Q", axis=axis, scale=alt.Scale(domain=ends, nice=False, zero=False))
+    every = math.ceil(22 / layout.slot)
+    axis = alt.Axis(title=None, grid=False, values=list(labels[::every]), ticks=True, labelAngle=-45, labelLimit=110)
+    return alt.X("item:N", sort=None, axis=axis, scale=alt.Scale(padding=0))
+
+
+def _tooltip(alt: Any, known: bool) -> list[Any]:
+    columns = {"value": "estimate", "low": "from", "high": "to"} | ({"truth": "truth"} if known else {})
+    shares = [alt.Tooltip(f"{column}:Q", title=name, format=".3~%") for column, name in columns.items()]
+    return [alt.Tooltip("item:N", title="item"), *shares]

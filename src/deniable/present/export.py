@@ -1,0 +1,106 @@
+"""Charts as files, written whole or not at all."""
+
+from __future__ import annotations
+
+import html
+import json
+import os
+import secrets
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, BinaryIO
+
+from deniable.errors import need_extra, require
+
+if TYPE_CHECKING:
+    import altair
+
+__all__ = ["SUFFIXES", "replace_file", "replacing", "save"]
+
+SUFFIXES = (".html", ".png", ".svg", ".json")
+"""The kinds of file that `save` writes."""
+
+_PAGE = """<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="{policy}">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>{title}</title>
+<style>body {{ margin: 1.5rem; background: white; font-family: sans-serif; }}</style>
+<script>{scripts}</script>
+</head>
+<body>
+<main id="chart"></main>
+<script>
+vegaEmbed("#chart", {spec}, {options}).catch(console.error);
+</script>
+</body>
+</html>
+"""
+
+_POLICY = "default-src 'none'; script-src 'unsafe-inline' 'unsafe-eval'; style-src 'unsafe-inline'; img-src data: blob:"
+"""Makes the browser refuse every load from a network; Vega compiles its expressions, hence eval."""
+
+_OPTIONS = {
+    "renderer": "svg",
+    "actions": {"export": True, "source": False, "compiled": False, "editor": False},
+}
+
+
+def save(chart: altair.TopLevelMixin, path: str | os.PathLike[str]) -> Path:
+    """Write a chart as what the suffix of the file says: .html, .png (twice the size), .svg or .json (Vega-Lite).
+
+    The HTML page holds all its scripts and loads nothing. The file appears whole or, after an error, not at all;
+    what was there before stays until then.
+    """
+    target = Path(path)
+    suffix = target.suffix.lower()
+    hint = "The suffix says what kind of file is written."
+    require(suffix in SUFFIXES, "path", str(path), f"a name that ends in one of {', '.join(SUFFIXES)}", hint)
+    folder = target.parent
+    require(folder.is_dir(), "path", str(path), "in a folder that exists", f"Create {str(folder)!r} first.")
+    replace_file(target, _render(chart, suffix))
+    return target
+
+
+def _render(chart: Any, suffix: str) -> bytes:
+    spec: dict[str, Any] = chart.to_dict()
+    if suffix == ".json":
+        return (json.dumps(spec, ensure_ascii=False, indent=1, allow_nan=False) + "\n").encode()
+    converter = need_extra("vl_convert", "charts")
+    version = ".".join(need_extra("altair", "charts").SCHEMA_VERSION.lstrip("v").split(".")[:2])
+    if suffix == ".png":
+        return bytes(converter.vegalite_to_png(spec, vl_version=version, scale=2))
+    if suffix == ".svg":
+        return str(converter.vegalite_to_svg(spec, vl_version=version)).encode()
+    return _page(spec, converter.javascript_bundle(vl_version=version)).encode()
+
+
+def _page(spec: dict[str, Any], scripts: str) -> str:
+    """The page; text in the data cannot end the script it stands in."""
+    title = html.escape(spec.get("description", "chart"))
+    safe = json.dumps(spec, allow_nan=False).replace("<", "\\u003c")
+    return _PAGE.format(policy=_POLICY, title=title, scripts=scripts, spec=safe, options=json.dumps(_OPTIONS))
+
+
+def replace_file(target: Path, data: bytes) -> None:
+    """Write a file whole or not at all."""
+    with replacing(target) as file:
+        file.write(data)
+
+
+@contextmanager
+def replacing(target: Path) -> Iterator[BinaryIO]:
+    """A file beside the target that takes its name when all is written: a crash leaves the old file or the new one."""
+    part = target.with_name(f".{target.name}.{secrets.token_hex(6)}.part")
+    try:
+        with part.open("xb") as file:
+            yield file
+            file.flush()
+            os.fsync(file.fileno())
+        part.replace(target)
+    except BaseException:
+        part.unlink(missing_ok=True)
+        raise

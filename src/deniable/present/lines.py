@@ -1,0 +1,180 @@
+"""The chart of an experiment: one line per series over a quantity that was varied."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from deniable.errors import need_extra, require
+from deniable.present.theme import DASHES, PALETTE, SHAPES, finish
+
+if TYPE_CHECKING:
+    import altair
+
+__all__ = ["line_chart"]
+
+_MOST_SERIES = 2 * len(PALETTE)
+_COLUMNS = 3
+_WIDTHS = {1: 560, 2: 360}
+
+_Row = dict[str, Any]
+
+
+def line_chart(
+    rows: Sequence[Mapping[str, object]],
+    *,
+    x: str,
+    y: str,
+    series: str,
+    title: str,
+    subtitle: str = "",
+    log_x: bool = False,
+    log_y: bool = False,
+    facet: str | None = None,
+    x_title: str | None = None,
+    y_title: str | None = None,
+) -> altair.LayerChart | altair.FacetChart:
+    """Lines with points from the rows of a table; `x`, `y`, `series` and `facet` name its columns.
+
+    Up to 14 series, each with a colour and a symbol of its own (the second seven hollow), in the order of their
+    first rows; likewise the facets, three side by side. `x` may be text. A `y` that is None or not a finite
+    number leaves a gap in its line.
+    """
+    named = {"x": x, "y": y, "series": series} | ({"facet": facet} if facet is not None else {})
+    table = _table(rows, named)
+    axes = {"x": _axis(table, "x", log=log_x), "y": _axis(table, "y", log=log_y)}
+    axes["x"]["title"] = x if x_title is None else x_title
+    axes["y"]["title"] = y if y_title is None else y_title
+    facets = list(dict.fromkeys(row["facet"] for row in table)) if facet is not None else []
+    panels = max(1, len(facets))
+    width = _WIDTHS.get(panels, 270)
+    chart = _draw(table, axes).properties(width=width, height=340 if panels == 1 else 280)
+    chart = _faceted(chart, table, facets)
+    drawn: altair.LayerChart | altair.FacetChart
+    drawn = finish(chart, title=title, subtitle=subtitle, width=width * min(panels, _COLUMNS))
+    return drawn
+
+
+def _table(rows: Sequence[Mapping[str, object]], named: Mapping[str, str]) -> list[_Row]:
+    """The named columns under fixed names, so that no name of a caller means something to the chart."""
+    require(len(rows) > 0, "rows", rows, "at least one row")
+    table: list[_Row] = []
+    for i, row in enumerate(rows):
+        missing = [column for column in named.values() if column not in row]
+        require(not missing, "rows", f"row {i} without {missing}", f"mappings with {list(named.values())}")
+        plain = {role: _plain(row[column]) for role, column in named.items()}
+        texts = {role: str(plain[role]) for role in ("series", "facet") if role in plain}
+        table.append(plain | texts | {"y": plain["y"] if _is_number(plain["y"]) else None})
+    names = list(dict.fromkeys(row["series"] for row in table))
+    hint = "Split them over several charts or facets."
+    require(len(names) <= _MOST_SERIES, "series", f"{len(names)} series", f"at most {_MOST_SERIES} series", hint)
+    return [row | {"pattern": names.index(row["series"]) % len(DASHES)} for row in table]
+
+
+def _plain(value: object) -> object:
+    return value.item() if isinstance(value, np.generic) else value
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+
+
+def _axis(table: list[_Row], role: str, *, log: bool) -> _Row:
+    """Type, scale and ticks of one axis, from the values on it."""
+    values = [row[role] for row in table if role == "x" or row[role] is not None]
+    require(len(values) > 0, role, "no number in any row", "the name of a column with numbers")
+    if not all(_is_number(value) for value in values):
+        require(not log, "log_x", log, "False, because x is not numbers throughout")
+        for row in table:
+            row[role] = str(row[role])
+        return {"type": "N", "scale": {}, "axis": {"labelAngle": 0, "labelOverlap": True}}
+    if not log:
+        return {"type": "Q", "scale": _linear(values, role), "axis": _ticks(values, role)}
+    odd = [value for value in values if value <= 0][:3]
+    need = f"a column of positive numbers, because of log_{role}"
+    require(not odd, role, odd, need, f"Leave these rows out or set log_{role}=False.")
+    domain = _log_domain(values)
+    return {"type": "Q", "scale": {"type": "log", "nice": False, "domain": domain}, "axis": _decades(*domain)}
+
+
+def _linear(values: list[float], role: str) -> _Row:
+    """A vertical axis starts at zero unless the values stay far from it; a horizontal one does not."""
+    if role == "x":
+        return {"zero": False, "nice": False, "padding": 14}
+    return {"zero": min(values) >= 0 and 2 * min(values) < max(values), "nice": True}
+
+
+def _ticks(values: list[float], role: str) -> _Row:
+    """Ticks where something was measured, if these places are few."""
+    distinct = sorted(set(values))
+    axis: _Row = {"format": "~s" if max(map(abs, distinct)) >= 10_000 else "~r", "labelOverlap": True}
+    return axis | ({"values": distinct} if role == "x" and len(distinct) <= 12 else {"tickCount": 6})
+
+
+def _log_domain(values: list[float]) -> list[float]:
+    """The range of the values and 4 per cent more at both ends, as seen on the axis."""
+    least, most = math.log10(min(values)), math.log10(max(values))
+    air = 0.04 * (most - least) or 0.5
+    return [10 ** (least - air), 10 ** (most + air)]
+
+
+def _decades(least: float, most: float) -> _Row:
+    """Ticks at powers of ten; on less than two decades at 2 and 5 times these, too."""
+    first, last = math.floor(math.log10(least)), math.ceil(math.log10(most))
+    steps = (1, 2, 5) if math.log10(most / least) < 2 else (1,)
+    every = max(1, (last - first) // 8)
+    ticks = [float(f"{step}e{power}") for power in range(first, last + 1, every) for step in steps]
+    values = [tick for tick in ticks if least <= tick <= most]
+    shape = "~s" if least >= 0.5 else "~r" if least >= 5e-4 and most < 1e4 else "~e"
+    return {"values": values, "format": shape, "labelOverlap": True}
+
+
+def _draw(table: list[_Row], axes: Mapping[str, _Row]) -> Any:
+    """Lines below, points above."""
+    alt = need_extra("altair", "charts")
+    key = _key(alt, list(dict.fromkeys(row["series"] for row in table)))
+    kinds = {"series": "N", "x": axes["x"]["type"], "y": "Q"}
+    titles = {"series": "series"} | {role: axis["title"] for role, axis in axes.items()}
+    tooltip = [alt.Tooltip(f"{role}:{kind}", title=titles[role]) for role, kind in kinds.items()]
+    base = alt.Chart().encode(_channel(alt.X, "x", axes), _channel(alt.Y, "y", axes), tooltip=tooltip)
+    dash = alt.ExprRef(f"{json.dumps(DASHES)}[datum.pattern]")
+    line = base.mark_line(strokeWidth=1.8, opacity=1, strokeDash=dash).encode(key["stroke"])
+    points = base.mark_point(size=52, strokeWidth=1.6, opacity=1).encode(**key)
+    return alt.layer(line, points)
+
+
+def _channel(channel: Any, role: str, axes: Mapping[str, _Row]) -> Any:
+    axis = axes[role]
+    order = {"sort": None} if axis["type"] == "N" else {}
+    return channel(f"{role}:{axis['type']}", title=axis["title"], scale=axis["scale"], axis=axis["axis"], **order)
+
+
+def _key(alt: Any, names: list[str]) -> dict[str, Any]:
+    """Colour, filling and symbol by series, in one legend."""
+    many, count = len(PALETTE), len(names)
+    ranges: dict[str, list[Any]] = {
+        "stroke": [PALETTE[i % many] for i in range(count)],
+        "fill": [PALETTE[i] if i < many else "white" for i in range(count)],
+        "shape": [SHAPES[i % many] for i in range(count)],
+    }
+    kinds = {"stroke": alt.Stroke, "fill": alt.Fill, "shape": alt.Shape}
+    legend = alt.Legend(symbolSize=80, symbolStrokeWidth=1.8, rowPadding=5, offset=20)
+    return {
+        name: kinds[name]("series:N", scale=alt.Scale(domain=names, range=values), legend=legend)
+        for name, values in ranges.items()
+    }
+
+
+def _faceted(chart: Any, table: list[_Row], facets: list[str]) -> Any:
+    """The data, and one panel per facet; where the last row has gaps, every panel gets its own x axis."""
+    alt = need_extra("altair", "charts")
+    data = alt.Data(values=table)
+    if not facets:
+        return chart.properties(data=data)
+    chart = chart.facet(alt.Facet("facet:N", sort=facets), columns=_COLUMNS, data=data)
+    gaps = len(facets) > _COLUMNS and len(facets) % _COLUMNS > 0
+    return chart.resolve_axis(x="independent") if gaps else chart

@@ -1,0 +1,259 @@
+"""Tables for terminals and pipes: aligned columns, wrapped where space is short, plain where nobody looks."""
+
+from __future__ import annotations
+
+import io
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+__all__ = [
+    "Column",
+    "Table",
+    "claims_table",
+    "designs_table",
+    "facts_table",
+    "mechanisms_table",
+    "number",
+    "percent",
+    "printable",
+    "properties_table",
+    "shares_table",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A heading, on which side the cells are flush, and whether they may be broken over several lines."""
+
+    title: str
+    right: bool = False
+    wrap: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """Rows of text under headings.
+
+    >>> print(Table((Column("label"), Column("share", right=True)), (("no", "61 %"), ("yes", "9 %"))).render())
+    label  share
+    no      61 %
+    yes      9 %
+    """
+
+    columns: tuple[Column, ...]
+    rows: Sequence[Sequence[str]]
+    title: str = ""
+
+    def render(self, *, width: int | None = None, styled: bool = False) -> str:
+        """As text: one line per row, or within `width`; `styled` has bold headings and a rule under them."""
+        rows = [[printable(cell) for cell in row] for row in self.rows]
+        if width is None and not styled:
+            lines = _plain(self.columns, rows)
+        else:
+            lines = _rich(self.columns, rows, width or 10_000, styled)
+        return "\n".join(([self.title, ""] if self.title else []) + [line.rstrip() for line in lines])
+
+
+def printable(text: str) -> str:
+    """Text in which nothing moves the cursor or changes colours: control characters are written out.
+
+    >>> printable("a\\x1b[31mb")
+    'a\\\\x1b[31mb'
+    """
+    return text if text.isprintable() else "".join(c if c.isprintable() else repr(c)[1:-1] for c in text)
+
+
+def number(x: float, digits: int = 6) -> str:
+    """A number as a reader wants it: whole ones with separators, others with some significant digits.
+
+    >>> number(32561), number(0.1234567), number(1.5e-09)
+    ('32,561', '0.123457', '1.5e-09')
+    """
+    if isinstance(x, int) or (math.isfinite(x) and x == int(x) and abs(x) < 1e15):
+        return f"{int(x):,}"
+    return f"{x:.{digits}g}"
+
+
+def percent(share: float, decimals: int = 2) -> str:
+    """A share in per cent.
+
+    >>> percent(0.1234), percent(1.0, 0)
+    ('12.34 %', '100 %')
+    """
+    return f"{100 * share:.{decimals}f} %"
+
+
+def shares_table(columns: Mapping[str, Sequence[float]], labels: Sequence[str], *, level: float) -> Table:
+    """Estimates in per cent with standard errors and intervals, and the truth where it is among the columns."""
+    known = "truth" in columns
+    decimals = _decimals(columns["stderr"])
+    head = [Column("label", wrap=True)] + ([Column("truth", right=True)] if known else [])
+    head += [Column("estimate", right=True), Column("std. error", right=True)]
+    head += [Column(f"{100 * level:g} % interval", right=True)]
+    rows = []
+    for i, label in enumerate(labels):
+        at = {name: 100 * column[i] for name, column in columns.items()}
+        truth = [f"{at['truth']:.{decimals}f} %"] if known else []
+        interval = f"{at['low']:.{decimals}f} to {at['high']:.{decimals}f} %"
+        cells = [f"{at['value']:.{decimals}f} %", f"{at['stderr']:.{decimals}f}", interval]
+        rows.append([label, *truth, *cells])
+    return Table(tuple(head), rows)
+
+
+def mechanisms_table(rows: Sequence[Mapping[str, Any]]) -> Table:
+    """The registry."""
+    columns = (
+        Column("name"),
+        Column("what it is", wrap=True),
+        Column("best for", wrap=True),
+        Column("options", wrap=True),
+        Column("source", wrap=True),
+        Column("vetted"),
+    )
+    cells = [
+        [
+            row["name"],
+            row["summary"],
+            row["best_for"],
+            " ".join(f"--{option.replace('_', '-')}" for option in row["options"]),
+            row["source"],
+            "yes" if row["vetted"] else "no",
+        ]
+        for row in rows
+    ]
+    return Table(columns, cells)
+
+
+def designs_table(documents: Sequence[Mapping[str, Any]]) -> Table:
+    """Several designs for one job, side by side."""
+    columns = (
+        Column("mechanism"),
+        Column("std. error", right=True),
+        Column("above the least", right=True),
+        Column("best guess right", right=True),
+        Column("bytes", right=True),
+    )
+    rows = [
+        [
+            d["mechanism"],
+            f"{100 * math.sqrt(d['mse']):.3f} points",
+            percent(math.sqrt(1 + d["gap"]) - 1, 1),
+            percent(d["asr"], 1),
+            number(d["bytes"]),
+        ]
+        for d in documents
+    ]
+    return Table(columns, rows)
+
+
+def properties_table(document: Mapping[str, Any]) -> Table:
+    """A design: each property with its value and what it means."""
+    rows = [(key, _value(key, document[key]), _MEANING[key]) for key in _MEANING if key in document]
+    rows += [
+        (key, _value(key, value), "") for key, value in document.items() if key not in _MEANING | dict.fromkeys(_NO_ROW)
+    ]
+    n, k = document.get("n", 1), document.get("k", 1)
+    if "mse" in document:
+        points = f"{100 * math.sqrt(document['mse']):.4g} points"
+        at = next(i for i, row in enumerate(rows) if row[0] == "mse") + 1
+        rows.insert(at, ("std. error", points, f"sqrt(mse): the usual error of an estimated share, n = {n:,}"))
+    filled = [[name, value, meaning.replace("1/k", f"1/k = {1 / k:.3g}")] for name, value, meaning in rows]
+    return Table((Column("property"), Column("value", right=True), Column("meaning", wrap=True)), filled)
+
+
+def facts_table(rows: Sequence[tuple[str, str, str]]) -> Table:
+    """Named values, each with a word of explanation."""
+    return Table((Column(""), Column("value", right=True), Column("meaning", wrap=True)), rows)
+
+
+def claims_table(rows: Sequence[Mapping[str, str]]) -> Table:
+    """The claims of a paper and what became of them."""
+    columns = (
+        Column("claim"),
+        Column("what it says", wrap=True),
+        Column("paper", wrap=True),
+        Column("measured", wrap=True),
+        Column("verdict"),
+    )
+    return Table(columns, [[row[key] for key in ("id", "claim", "paper", "measured", "verdict")] for row in rows])
+
+
+_MEANING = {
+    "mechanism": "",
+    "epsilon": "promised: no report is more than e^epsilon times as likely for one value as for another",
+    "epsilon_exact": "of the integers that are sampled, rounded up; never above the promise",
+    "k": "number of possible values",
+    "n": "reports that the errors below are for",
+    "params": "own parameters of the mechanism",
+    "p": "chance that a report supports the value its sender holds",
+    "q": "chance that a report supports a value its sender does not hold",
+    "mse": "mean squared error of an estimated share, averaged over the values",
+    "mse_sum": "the same, summed over the values",
+    "mse_approx": "the same for a value that nobody holds",
+    "asr": "chance that the best guess of a value from its report is right (blind guess: 1/k)",
+    "bits": "log2 of the number of different reports",
+    "bytes": "size of one report",
+    "bound": "the least mse that any mechanism with this epsilon can have",
+    "gap": "how far the mse is above that bound",
+    "vetted": "privacy proved by enumeration and by a written argument",
+    "note": "",
+}
+_NO_ROW = ("design", "effective")
+
+
+def _value(key: str, value: Any) -> str:
+    if key == "params":
+        return ", ".join(f"{name} = {_value('', part)}" for name, part in value.items()) or "none"
+    if key == "gap":
+        return percent(value, 3)
+    if key == "epsilon_exact":
+        return repr(value)
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return number(value) if isinstance(value, int | float) else str(value)
+
+
+def _decimals(stderr: Sequence[float]) -> int:
+    """Decimals of percentages such that the least standard error shows two digits, within reason."""
+    least = min((s for s in stderr if s > 0), default=0.01)
+    return max(1, min(8, 1 - math.floor(math.log10(100 * least))))
+
+
+def _plain(columns: Sequence[Column], rows: Sequence[Sequence[str]]) -> list[str]:
+    """Padded with spaces to the widest cell of each column."""
+    from rich.cells import cell_len
+
+    table = [[column.title for column in columns], *rows]
+    widths = [max(cell_len(row[i]) for row in table) for i in range(len(columns))]
+    lines = []
+    for row in table:
+        cells = []
+        for cell, width, column in zip(row, widths, columns, strict=True):
+            space = " " * (width - cell_len(cell))
+            cells.append(space + cell if column.right else cell + space)
+        lines.append("  ".join(cells))
+    return lines
+
+
+def _rich(columns: Sequence[Column], rows: Sequence[Sequence[str]], width: int, styled: bool) -> list[str]:
+    """Laid out within a width; cells are taken as they are, never as mark-up."""
+    from rich import box
+    from rich.console import Console
+    from rich.table import Table as RichTable
+    from rich.text import Text
+
+    table = RichTable(
+        box=box.SIMPLE_HEAD if styled else None, show_edge=False, pad_edge=False, padding=(0, 2 - styled, 0, 0)
+    )
+    for column in columns:
+        table.add_column(
+            Text(column.title), justify="right" if column.right else "left", no_wrap=not column.wrap, overflow="fold"
+        )
+    for row in rows:
+        table.add_row(*(Text(cell) for cell in row))
+    text = io.StringIO()
+    console = Console(file=text, width=width, force_terminal=styled, legacy_windows=False, highlight=False)
+    console.print(table)
+    return text.getvalue().splitlines()
