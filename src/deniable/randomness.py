@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import threading
+from collections.abc import Sequence
 from typing import Any, Protocol
 
 import numpy as np
@@ -17,6 +18,8 @@ from deniable.errors import EntropyError, ParameterError, require
 __all__ = ["Replay", "Secure", "Simulation", "Stream", "bernoulli", "secure", "simulation"]
 
 _TYPES: dict[int, Any] = {8: np.uint8, 16: np.uint16, 32: np.uint32, 64: np.uint64}
+_ZEROS = memoryview(bytes(1 << 16))
+"""What is enciphered, piece by piece: small enough to stay in a core's cache."""
 
 
 class Stream(Protocol):
@@ -29,6 +32,10 @@ class Stream(Protocol):
         """`size` uniform unsigned integers of `bits` = 8, 16, 32 or 64 bits."""
         ...
 
+    def spawn(self, count: int) -> Sequence[Stream]:
+        """`count` streams of the same kind, independent of this one and of each other, e.g. one per block of work."""
+        ...
+
 
 class Secure:
     """AES-256 in counter mode, keyed from the operating system; a new key in every process.
@@ -37,11 +44,9 @@ class Secure:
     """
 
     simulated = False
-    _chunk = 1 << 20
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._zeros = bytes(self._chunk)
         self._rekey()
 
     def _rekey(self) -> None:
@@ -62,10 +67,14 @@ class Secure:
         with self._lock:
             if os.getpid() != self._process:
                 self._rekey()
-            for start in range(0, need, self._chunk):
-                part = min(self._chunk, need - start)
-                self._cipher.update_into(memoryview(self._zeros)[:part], view[start : start + part + 16])
+            for start in range(0, need, len(_ZEROS)):
+                part = min(len(_ZEROS), need - start)
+                self._cipher.update_into(_ZEROS[:part], view[start : start + part + 16])
         return out[:need].view(_TYPES[bits])
+
+    def spawn(self, count: int) -> list[Secure]:
+        """See `Stream.spawn`: each with a key of its own."""
+        return [Secure() for _ in range(count)]
 
 
 class Simulation:
@@ -88,7 +97,7 @@ class Simulation:
         return out
 
     def spawn(self, count: int) -> list[Simulation]:
-        """Independent seeded streams, e.g. one per run or per chunk."""
+        """See `Stream.spawn`: seeded streams, e.g. one per run; each call gives further ones."""
         return [Simulation(child) for child in self._sequence.spawn(count)]
 
     def generator(self) -> np.random.Generator:
@@ -113,6 +122,10 @@ class Replay:
             raise ParameterError("the given words are used up.")
         self.used += size
         return self._words[self.used - size : self.used]
+
+    def spawn(self, count: int) -> list[Replay]:
+        """Given words cannot be divided: `ParameterError`."""
+        raise ParameterError("given words cannot be divided among streams.", "Replay them for fewer reports at once.")
 
 
 def secure() -> Secure:

@@ -14,7 +14,18 @@ from typing import Any
 
 from deniable.core.support import Support
 
-__all__ = ["epsilon_to", "hashing", "ratio_to", "response", "subset", "unary"]
+__all__ = [
+    "balanced",
+    "epsilon_to",
+    "hadamard",
+    "hashing",
+    "projective",
+    "ratio_to",
+    "response",
+    "subset",
+    "unary",
+    "wheel",
+]
 
 
 def epsilon_to(epsilon: float) -> tuple[float, float]:
@@ -64,3 +75,50 @@ def hashing(w: Any, v: Any, g: Any, collision: Any = None) -> Support[Any]:
     q = 1 / g if collision is None else collision
     gap = (g - 1) * v * p / g if collision is None else p - q
     return Support(p, q, gap, (g - 1) * w * p, 1 - q, p * q, q * q)
+
+
+def balanced(w: Any, v: Any, k: Any, g: Any) -> Support[Any]:
+    """A random permutation cut into g blocks of k/g items, rounded down or up, and response on the block.
+
+    Items meet in a block with probability c (two) and c3 (three), so q = p c + r (1-c), r = (1-p)/(g-1).
+    """
+    p = 1 / (1 + (g - 1) * w)
+    small, more = k // g, k % g
+    one = Fraction(1) if isinstance(w, Fraction) else 1.0
+    pairs = (g - more) * small * (small - 1) + more * (small + 1) * small
+    triples = (g - more) * small * (small - 1) * (small - 2) + more * (small + 1) * small * (small - 1)
+    c, c3 = one * pairs / (k * (k - 1)), one * triples / (k * (k - 1) * max(k - 2, 1))
+    q = p * c + w * p * (1 - c)
+    return Support(p, q, v * p * (1 - c), (g - 1) * w * p, 1 - q, p * c, p * c3 + w * p * (c - c3))
+
+
+def wheel(w: Any, v: Any, arc: Any) -> Support[Any]:
+    """Items at random places of a ring; the arc, a share of the ring, from the own place on is favoured by e.
+
+    p = arc e/(arc e + 1 - arc), q = arc [ULDP Sec. 5.5]: local hashing with the real range 1/arc.
+    """
+    rest = 1 - arc
+    scale = arc + rest * w
+    p = arc / scale
+    return Support(p, arc, arc * rest * v / scale, rest * w / scale, rest, p * arc, arc * arc)
+
+
+def hadamard(w: Any, v: Any) -> Support[Any]:
+    """Hadamard response: p = e/(e+1), q = 1/2. Pair probabilities: of three rows that do not add up to zero."""
+    p = 1 / (1 + w)
+    half = p * 0 + 1
+    return Support(p, half / 2, v * p / 2, w * p, half / 2, p / 2, half / 4)
+
+
+def projective(w: Any, v: Any, prime: int, t: int) -> Support[Any]:
+    """Projective-geometry response on PG(t-1, prime), for independent triples of points.
+
+    c of the T points are orthogonal to a point, c2 to two, c3 to three independent ones: p = c e/D and
+    q = (c2 e + c - c2)/D, D = c e + T - c.
+    """
+    total, c, c2, c3 = (max(0, (prime**i - 1) // (prime - 1)) if i >= 0 else 0 for i in (t, t - 1, t - 2, t - 3))
+    scale = c + (total - c) * w
+    q = (c2 + (c - c2) * w) / scale
+    q_not = ((c - c2) + (total - 2 * c + c2) * w) / scale
+    none = (c3 + (c2 - c3) * w) / scale
+    return Support(c / scale, q, (c - c2) * v / scale, (total - c) * w / scale, q_not, c2 / scale, none)

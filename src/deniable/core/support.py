@@ -57,11 +57,25 @@ class Support(Generic[N]):
         noise = (f * self.p * self.p_not + (1 - f) * self.q * self.q_not) / (n * self.gap * self.gap)
         return noise if target == "reporters" else noise + f * (1 - f) / n
 
-    def covariance(self, f: Any, n: float, target: Target = "reporters") -> FloatArray:
-        """Covariance matrix of the estimates at frequencies `f`; its diagonal is `variance`."""
+    def plug_in(self, share: Any, n: float, target: Target = "reporters") -> Any:
+        """`variance` at the frequency that `share` estimates, written so that no share makes it negative.
+
+        Proof: docs/maths/support.md, section 6.
+        """
+        check_target(target)
+        noise = self.p * self.q * (1 - share) + self.p_not * self.q_not * share
+        spread = noise if target == "reporters" else share * (1 - share)
+        return spread / (n * self.gap * self.gap)
+
+    def covariance(self, f: Any, n: float, target: Target = "reporters", extra: Any = 0.0) -> FloatArray:
+        """Covariance matrix of the estimates at frequencies `f`; its diagonal is `variance`.
+
+        `extra` is added to the probabilities of supporting both of a pair, where some third values change them.
+        """
         one, none = self.both_one - self.p * self.q, self.both_none - self.q * self.q
         pairs = f[:, None] + f[None, :]
-        matrix = np.asarray((pairs * one + (1 - pairs) * none) / (n * self.gap * self.gap), dtype=np.float64)
+        joint = pairs * one + (1 - pairs) * none + extra
+        matrix = np.asarray(joint / (n * self.gap * self.gap), dtype=np.float64)
         if target == "population":
             matrix -= np.outer(f, f) / n
         np.fill_diagonal(matrix, self.variance(f, n, target))

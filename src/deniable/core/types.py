@@ -7,8 +7,9 @@ from typing import Literal, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Columns", "FloatArray", "IntArray", "Target", "UintArray"]
+__all__ = ["Bytes", "Columns", "FloatArray", "IntArray", "Target", "UintArray"]
 
+Bytes: TypeAlias = NDArray[np.uint8]
 FloatArray: TypeAlias = NDArray[np.float64]
 IntArray: TypeAlias = NDArray[np.int64]
 UintArray: TypeAlias = NDArray[np.unsignedinteger]

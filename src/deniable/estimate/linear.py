@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
+import numpy as np
+
 from deniable.collect.tally import Tally
-from deniable.core.intervals import Interval, score_interval
+from deniable.core.intervals import Interval, score_interval, wald_interval
 from deniable.core.support import Support
 from deniable.core.types import FloatArray, Target
 from deniable.errors import require
 
-__all__ = ["SupportPart", "linear_frequencies"]
+__all__ = ["NoisePart", "SupportPart", "check_reports"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -21,6 +24,8 @@ class SupportPart:
     """Share of the reports that support each item."""
     support: Support[float]
     n: int
+    extra: Callable[[FloatArray], FloatArray] | None = None
+    """What third values add to the pair probabilities, as a function of the frequencies."""
 
     @property
     def value(self) -> FloatArray:
@@ -29,20 +34,50 @@ class SupportPart:
         return value
 
     def variance(self, target: Target) -> FloatArray:
-        """See `Part.variance`. Linear in the frequency, hence itself unbiased, and never negative."""
-        value: FloatArray = self.support.variance(self.value, self.n, target)
+        """See `Part.variance`: never negative, and for the reporters itself unbiased."""
+        value: FloatArray = self.support.plug_in(self.share, self.n, target)
         return value
 
     def covariance(self, target: Target) -> FloatArray:
         """See `Part.covariance`."""
-        return self.support.covariance(self.value, self.n, target)
+        extra = 0.0 if self.extra is None else self.extra(self.value)
+        matrix = self.support.covariance(self.value, self.n, target, extra)
+        np.fill_diagonal(matrix, self.variance(target))
+        return matrix
 
     def interval(self, level: float, target: Target, simultaneous: bool) -> Interval:
         """See `Part.interval`."""
         return score_interval(self.share, self.support, self.n, level=level, target=target, simultaneous=simultaneous)
 
 
-def linear_frequencies(tally: Tally, support: Support[float]) -> SupportPart:
-    """Frequencies from the cells `n` and `support` of a tally with one stratum [AdaptiveLDP Eq. 2]."""
+@dataclass(frozen=True, slots=True, eq=False)
+class NoisePart:
+    """Frequencies as means of reports with independent noise of known variance; intervals by the normal law."""
+
+    value: FloatArray
+    noise: float
+    """Variance of one report's noise, the same for every item."""
+    n: int
+
+    def variance(self, target: Target) -> FloatArray:
+        """See `Part.variance`."""
+        own = self.value * (1 - self.value) if target == "population" else np.zeros_like(self.value)
+        return np.asarray(np.maximum(self.noise + own, 0.0) / self.n)
+
+    def covariance(self, target: Target) -> FloatArray:
+        """See `Part.covariance`."""
+        matrix = (
+            -np.outer(self.value, self.value) / self.n if target == "population" else np.zeros((self.value.size,) * 2)
+        )
+        np.fill_diagonal(matrix, self.variance(target))
+        return matrix
+
+    def interval(self, level: float, target: Target, simultaneous: bool) -> Interval:
+        """See `Part.interval`."""
+        spread = np.sqrt(self.variance(target))
+        return wald_interval(self.value, spread, level=level, target=target, simultaneous=simultaneous)
+
+
+def check_reports(tally: Tally) -> None:
+    """Refuse a tally of no reports."""
     require(tally.n > 0, "tally", "no reports", "a tally of at least one report", "Empty data have no estimate.")
-    return SupportPart(tally.cells["support"][0] / tally.n, support, tally.n)

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from deniable.core.types import IntArray
 
-__all__ = ["bucket", "expand", "hash_values", "interval_of", "mix32"]
+__all__ = ["bucket", "expand", "hash_values", "interval_of", "interval_rows", "mix32", "split64"]
 
 Words = NDArray[np.uint64]
 
@@ -28,10 +28,14 @@ def _split(z: Words) -> Words:
     return z ^ (z >> np.uint64(31))
 
 
+def split64(seeds: Words, i: int) -> Words:
+    """`deniable_client.hashing.split64` of an array."""
+    return _split(seeds + np.uint64(i * 0x9E3779B97F4A7C15 & 0xFFFFFFFFFFFFFFFF))
+
+
 def expand(seeds: Words) -> tuple[Words, Words]:
     """`deniable_client.hashing.expand` of an array."""
-    golden = np.uint64(0x9E3779B97F4A7C15)
-    return _split(seeds + golden), _split(seeds + golden + golden)
+    return split64(seeds, 1), split64(seeds, 2)
 
 
 def hash_values(seeds: Words, items: Any) -> Words:
@@ -50,6 +54,20 @@ def interval_of(values: NDArray[np.unsignedinteger], g: int) -> tuple[Words, Wor
     y = values.astype(np.uint64)
     first = _ceil_div(y << np.uint64(32), g)
     return first, _ceil_div((y + np.uint64(1)) << np.uint64(32), g) - first
+
+
+def interval_rows(seeds: Words, first: Words, length: Words, k: int) -> NDArray[np.uint8]:
+    """Packed bits, one row per report: which of the k items have their hash value in [first, first + length)."""
+    a, b = expand(np.asarray(seeds, np.uint64))
+    mixed = mix32(np.arange(k))
+    out = np.empty((len(a), -(-k // 8)), np.uint8)
+    step = max(1, (1 << 17) // max(k, 1))
+    for start in range(0, len(a), step):
+        part = slice(start, start + step)
+        h = (a[part, None] * mixed[None, :] + b[part, None]) >> np.uint64(32)
+        inside = (h - first[part, None]) & np.uint64(0xFFFFFFFF) < length[part, None]
+        out[part] = np.packbits(inside, axis=1, bitorder="little")
+    return out
 
 
 def _ceil_div(x: Words, g: int) -> Words:

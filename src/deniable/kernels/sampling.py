@@ -5,10 +5,12 @@ Both sets of loops get the same words in the same order, so they make the same r
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
-from deniable.core.types import IntArray
+from deniable.core.types import Bytes, IntArray, UintArray
 from deniable.errors import require
 from deniable.kernels import loops
 from deniable.kernels.bits import clear_padding
@@ -16,42 +18,66 @@ from deniable.randomness import Stream
 
 __all__ = ["below", "bernoulli_bits", "respond", "subset_bits"]
 
-Bytes = NDArray[np.uint8]
-_BLOCK = 1 << 14
-"""Words of 64 bits that are compared together: they and their random words fit a core's cache."""
-_ROUNDS = (6, 2, 4, 8, 16, 28)
-"""Bits compared between two looks at which words are done: after 6, a third of the words of 64 lanes is."""
-_ALL = 0xFFFFFFFFFFFFFFFF
+_FIRST = 8
+"""Bits of the random numbers that are compared at first, in all words alike."""
+_ROUNDS = (4, 8, 16, 28)
+"""Bits compared between two later looks at which words are done: after 8 bits, 78 % of the words of 64 lanes are."""
+_TILE = 1 << 13
+"""Words of 64 bits that begin together: with their random words they fit a core's cache."""
+_BLOCK = 1 << 16
+"""Words of 64 bits whose undecided lanes are followed up together."""
+_ITEMS = 1 << 14
+"""Items that respond together."""
+_SHARE_BITS = 6
+"""Precision of the random bits that a uniform subset starts from."""
+_TRIES = 16
+"""Positions drawn at a time for each row of a subset that has not its size yet."""
 
 
 def bernoulli_bits(stream: Stream, threshold: int, size: int, *, bits: int = 64) -> Bytes:
     """`size` bytes of independent bits, each 1 with probability exactly threshold / 2**bits.
 
     Bit-sliced: 64 comparisons of a random number with the threshold at once, from the highest bit down, until all
-    lanes of a word are decided (about 8 random words for 64 bits, whatever `bits` is).
+    lanes of a word are decided (about 9 random words for 64 bits, whatever `bits` is).
     """
     require(0 <= threshold <= 1 << bits, "threshold", threshold, f"from 0 to 2**{bits}")
     words = -(-size // 8)
-    out = np.full(words, _ALL if threshold >> bits else 0, np.uint64)
-    if threshold and not threshold >> bits:
-        for start in range(0, words, _BLOCK):
-            _compare_block(stream, threshold, bits, out[start : start + _BLOCK])
+    if threshold in (0, 1 << bits):
+        return np.full(size, 255 if threshold else 0, np.uint8)
+    out = np.empty(words, np.uint64)
+    pattern = _pattern(threshold, bits)
+    for start in range(0, words, _BLOCK):
+        _compare_block(stream, pattern, out[start : start + _BLOCK])
     return out.view(np.uint8)[:size]
 
 
-def _compare_block(stream: Stream, threshold: int, bits: int, out: NDArray[np.uint64]) -> None:
-    """Write [random < threshold] into every bit of `out`, which is zero."""
+def _pattern(threshold: int, bits: int) -> NDArray[np.bool_]:
+    """The bits of a threshold that is not 0, highest first, up to the last one that is set."""
     pattern = np.array([threshold >> level & 1 for level in range(bits - 1, -1, -1)], np.bool_)
-    pattern = pattern[: pattern.nonzero()[0][-1] + 1]
-    left, undecided = np.arange(out.size), np.full(out.size, _ALL, np.uint64)
-    count, start = out.size, 0
+    return pattern[: pattern.nonzero()[0][-1] + 1]
+
+
+def _compare_block(stream: Stream, pattern: NDArray[np.bool_], out: NDArray[np.uint64]) -> None:
+    """Write [random < threshold] into every bit of `out`."""
+    first, rest = pattern[:_FIRST], pattern[_FIRST:]
+    left, undecided = np.empty(out.size, np.int64), np.empty(out.size, np.uint64)
+    lanes = np.empty(min(_TILE, out.size), np.uint64)
+    count = 0
+    for start in range(0, out.size, _TILE):
+        part = out[start : start + _TILE]
+        loops().begin(part, lanes[: part.size], _levels(stream, first.size, part.size), first)
+        if rest.size:
+            count += loops().unfinished(lanes[: part.size], left[count:], undecided[count:], start)
     for step in _ROUNDS:
-        part = pattern[start : start + step]
-        start += step
-        if not count or not part.size:
+        if not count or not rest.size:
             return
-        random = stream.draw(64, part.size * count).reshape(part.size, count)
-        count = loops().compare(out, left, undecided, random, part)
+        now, rest = rest[:step], rest[step:]
+        count = loops().compare(out, left, undecided, _levels(stream, now.size, count), now)
+
+
+def _levels(stream: Stream, bits: int, words: int) -> UintArray:
+    """So many bits of 64 random numbers per word: a row per bit."""
+    return stream.draw(64, bits * words).reshape(bits, words)
 
 
 def below(stream: Stream, n: int, size: int, *, bits: int = 32) -> IntArray:
@@ -66,10 +92,20 @@ def below(stream: Stream, n: int, size: int, *, bits: int = 32) -> IntArray:
     return out
 
 
-def respond(stream: Stream, items: IntArray, k: int, keep: int) -> IntArray:
-    """Randomised response: each item of 0..k-1 with probability keep / 2**64, else another one, all alike."""
-    coins = stream.draw(64, items.size)
-    out: IntArray = loops().respond(items, coins, keep, below(stream, k - 1, items.size))
+def respond(stream: Stream, items: IntArray, k: int, keep: int, dtype: Any = np.int64, *, bits: int = 32) -> Any:
+    """Randomised response: each item of 0..k-1 with probability keep / 2**64, else another one, all alike.
+
+    The answers are of type `dtype`; words of `bits` bits choose the other items.
+    """
+    require(1 < k <= 1 << bits and bits <= 32, "k", k, f"from 2 to 2**{bits}, with bits <= 32")
+    out = np.empty(items.size, dtype)
+    for start in range(0, items.size, _ITEMS):
+        part, own = out[start : start + _ITEMS], items[start : start + _ITEMS]
+        coins, words = stream.draw(64, own.size), stream.draw(bits, own.size)
+        again = loops().respond(part, own, coins, keep, words, k - 1, bits)
+        if again.size:
+            others = below(stream, k - 1, again.size, bits=bits)
+            part[again] = others + (others >= own[again])
     return out
 
 
@@ -84,12 +120,13 @@ def subset_bits(
     n, width = len(own), -(-k // 8)
     rows = np.zeros((n, width), np.uint8)
     if n and k >= 64:
-        share = 256 * int(size.sum()) // (n * k)
-        rows[:] = bernoulli_bits(stream, share, n * width, bits=8).reshape(n, width)
+        share = (int(size.sum()) << _SHARE_BITS) // (n * k)
+        rows = bernoulli_bits(stream, share, n * width, bits=_SHARE_BITS).reshape(n, width)
         clear_padding(rows, k)
     loops().put_bits(rows, own, kept)
     excess = loops().popcounts(rows) - size
     pending = np.flatnonzero(excess)
     while pending.size:
-        pending = loops().settle(rows, excess, pending, own, below(stream, k, pending.size, bits=bits))
+        words = stream.draw(bits, pending.size * _TRIES).reshape(pending.size, _TRIES)
+        pending = loops().settle(rows, excess, pending, own, words, k, bits)
     return rows

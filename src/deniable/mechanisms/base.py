@@ -22,8 +22,9 @@ from deniable.collect.tally import Tally
 from deniable.core.channel import Channel, Proof
 from deniable.core.domain import Domain
 from deniable.core.frontier import least_mse
+from deniable.core.guess import Guess, check_prior
 from deniable.core.support import Support
-from deniable.core.types import Columns, IntArray
+from deniable.core.types import Bytes, Columns, FloatArray, IntArray, Target
 from deniable.errors import (
     DeniableError,
     EnumerationError,
@@ -32,8 +33,9 @@ from deniable.errors import (
     ParameterError,
     PrivacyError,
 )
-from deniable.estimate.linear import linear_frequencies
+from deniable.estimate.linear import SupportPart, check_reports
 from deniable.estimate.result import Estimate, Part
+from deniable.kernels.parallel import blocks, run, shares
 from deniable.randomness import Stream, secure
 from deniable_client.exact import check_epsilon, exp_bounds
 from deniable_client.kernels import Kernel, kernel_to
@@ -42,6 +44,11 @@ __all__ = ["OUTPUTS_MAX", "Mechanism", "SupportMechanism", "check_outputs", "ref
 
 OUTPUTS_MAX = 20_000
 """Channels with at most this many outputs are enumerated."""
+
+_BLOCK_BYTES, _BLOCK_LEAST, _BLOCK_MOST = 1 << 19, 1 << 6, 1 << 16
+"""Bytes of the reports that are made from one stream, and the least and the largest number of them."""
+_COUNT_ROWS, _COUNT_BYTES = 1 << 14, 1 << 21
+"""Fewer reports, and in fewer bytes, are counted by one thread."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -129,6 +136,10 @@ class Mechanism(ABC):
     def effective(self, n: float = 1) -> dict[str, Any]:
         """The same properties of the integers that are sampled."""
 
+    @abstractmethod
+    def guess(self, prior: object = None) -> Guess:
+        """Success of the best guess of a value from its report, and of the best guess without one."""
+
     # ---- derived
 
     @property
@@ -177,7 +188,27 @@ class Mechanism(ABC):
         """`privatize` for items that are encoded already."""
         self._refuse_broken()
         stream = secure() if rng is None else rng
-        return Reports(self.design, self.fields, self.perturb(items, stream), stream.simulated)
+        return Reports(self.design, self.fields, self._perturb_blocks(items, stream), stream.simulated)
+
+    @property
+    def block(self) -> int:
+        """How many reports are made from one stream; it depends on the design alone, so that seeded runs repeat."""
+        return max(_BLOCK_LEAST, min(_BLOCK_MOST, _BLOCK_BYTES // self.row_bytes))
+
+    def _perturb_blocks(self, items: IntArray, stream: Stream) -> Columns:
+        """`perturb` block by block, on all cores, each block with a stream of its own."""
+        if items.size <= self.block:
+            return self.perturb(items, stream)
+        columns: Columns = {f.name: np.empty(f.shape(items.size), f.dtype) for f in self.fields}
+
+        def fill(job: tuple[slice, Stream]) -> None:
+            part, own = job
+            for name, column in self.perturb(items[part], own).items():
+                columns[name][part] = column
+
+        parts = blocks(items.size, self.block)
+        run(fill, zip(parts, stream.spawn(len(parts)), strict=True))
+        return columns
 
     def tally(self, reports: Reports) -> Tally:
         """Count reports of this very design."""
@@ -185,7 +216,15 @@ class Mechanism(ABC):
             raise MergeError(f"these reports are of another design: {difference(self.design, reports.design)}.")
         if reports.fields != self.fields:
             raise FormatError(f"reports of this design have the fields {self.fields}, got {reports.fields}.")
-        return Tally(self.design, self.strata, self.count(reports.columns), reports.simulated)
+        return Tally(self.design, self.strata, self._count_shares(reports), reports.simulated)
+
+    def _count_shares(self, reports: Reports) -> dict[str, IntArray]:
+        """`count` on all cores where there is much to count; counts are whole numbers, so their sum is the same."""
+        if len(reports) < _COUNT_ROWS and reports.nbytes < _COUNT_BYTES:
+            return self.count(reports.columns)
+        parts = shares(len(reports))
+        counts = run(lambda part: self.count(reports[part].columns), parts)
+        return {name: np.asarray(sum(c[name] for c in counts[1:]) + cell) for name, cell in counts[0].items()}
 
     def empty(self, *, simulated: bool = False) -> Tally:
         """The tally of no reports: the identity of `+`."""
@@ -234,23 +273,79 @@ class SupportMechanism(Mechanism):
     def support_exact(self) -> Support[Fraction]:
         """The support probabilities of the integers that are sampled."""
 
+    @property
+    def leak(self) -> float:
+        """The ideal epsilon that reports spend: all of it, unless a mechanism cannot."""
+        return self.epsilon
+
+    def covered(self, support: Support[float]) -> float:
+        """Chance that a report made without any value supports at least one item."""
+        return 1.0
+
     @abstractmethod
-    def asr_at(self, support: Support[float]) -> float:
-        """Success of the best guess from one report, uniform prior, exactly, for given support probabilities."""
+    def best_ranked(self, order: IntArray) -> FloatArray:
+        """For items in falling order of interest: chance that each is the first one that a blind report supports."""
+
+    @abstractmethod
+    def rows(self, columns: Columns) -> Bytes:
+        """The sets of items that reports support, one row of packed bits (lowest first) per report."""
+
+    @property
+    def odds(self) -> float:
+        """Likelihood of a value that a report supports, relative to one that it does not: the same for all reports."""
+        return float(self.kernel.ratio)
 
     @cached_property
     def support_effective(self) -> Support[float]:
         """`support_exact` as floats: what the estimator uses."""
         return self.support_exact.map(float)
 
+    def support_counts(self, tally: Tally) -> IntArray:
+        """How many reports support each item, from a tally."""
+        return np.asarray(tally.cells["support"][0])
+
+    def extra_pairs(self, f: FloatArray) -> FloatArray | None:
+        """What third values add to `both_none` of each pair at frequencies `f`, where they are not all alike."""
+        return None
+
+    def covariance(self, f: FloatArray, n: float = 1, target: Target = "reporters") -> FloatArray:
+        """Covariance matrix of the estimates at frequencies `f`, by the ideal parameters."""
+        extra = self.extra_pairs(f)
+        return self.support.covariance(f, n, target, 0.0 if extra is None else extra)
+
     def parts(self, tally: Tally) -> dict[str, Part]:
-        """See `Mechanism.parts`."""
-        return {"frequency": linear_frequencies(tally, self.support_effective)}
+        """See `Mechanism.parts`: the unbiased linear estimator [AdaptiveLDP Eq. 2]."""
+        check_reports(tally)
+        share = self.support_counts(tally) / tally.n
+        alike = type(self).extra_pairs is SupportMechanism.extra_pairs
+        return {"frequency": SupportPart(share, self.support_effective, tally.n, None if alike else self._extra)}
+
+    def _extra(self, f: FloatArray) -> FloatArray:
+        extra = self.extra_pairs(f)
+        return np.zeros((self.k, self.k)) if extra is None else extra
 
     @property
     def asr(self) -> float:
-        """Success of the best guess from one report, uniform prior, exactly."""
-        return self.asr_at(self.support)
+        """Success of the best guess of the value from one report, all values being equally likely, exactly."""
+        return self._asr(self.support, math.exp(-self.leak))
+
+    def _asr(self, support: Support[float], w: float) -> float:
+        """A report's likelihood is a blind report's, of total mass 1 - p + p w, times 1/w where it is supported."""
+        some = self.covered(support)
+        blind, told = support.p_not + support.p * w, support.p_not / w + support.p
+        return float(told * some + blind * (1 - some)) / self.k
+
+    def guess(self, prior: object = None) -> Guess:
+        """The best guess of the value under a prior (k numbers that sum to 1; uniform unless given)."""
+        if prior is None:
+            return Guess(self.asr, 1 / self.k)
+        pi = check_prior(prior, self.k)
+        order = np.argsort(-pi, kind="stable")
+        first = self.best_ranked(order)
+        w = math.exp(-self.leak)
+        blind = float(self.support.p_not + self.support.p * w)
+        told = float(np.sum(first * np.maximum(pi[order] / w, pi.max())))
+        return Guess(blind * (told + max(0.0, 1 - float(first.sum())) * float(pi.max())), float(pi.max()))
 
     def mse(self, n: float = 1) -> float:
         """Exact variance averaged over the items; the same for every population."""
@@ -264,20 +359,24 @@ class SupportMechanism(Mechanism):
         """See `Mechanism.properties`."""
         bound = least_mse(self.k, self.epsilon, n)
         size = {"bits": self.outputs} if self.refusal else {"bits": self.outputs, "bytes": self.row_bytes}
-        return self._numbers(self.support, n) | size | {"bound": bound, "gap": self.mse(n) / bound - 1}
+        return (
+            self._numbers(self.support, math.exp(-self.leak), n)
+            | size
+            | {"bound": bound, "gap": self.mse(n) / bound - 1}
+        )
 
     def effective(self, n: float = 1) -> dict[str, Any]:
         """See `Mechanism.effective`."""
-        return {"epsilon": self.epsilon_exact} | self._numbers(self.support_effective, n)
+        return {"epsilon": self.epsilon_exact} | self._numbers(self.support_effective, 1 / self.odds, n)
 
-    def _numbers(self, support: Support[float], n: float) -> dict[str, float]:
+    def _numbers(self, support: Support[float], w: float, n: float) -> dict[str, float]:
         return {
             "p": float(support.p),
             "q": float(support.q),
             "mse": float(support.mse(self.k, n)),
             "mse_sum": float(self.k * support.mse(self.k, n)),
             "mse_approx": float(support.mse_approx(n)),
-            "asr": self.asr_at(support),
+            "asr": self._asr(support, w),
         }
 
     def _one_stratum(self, columns: Columns, support: IntArray) -> dict[str, IntArray]:

@@ -8,12 +8,15 @@ from fractions import Fraction
 from functools import cached_property
 from typing import Any, ClassVar
 
+import numpy as np
+
 from deniable.collect.reports import Field
 from deniable.core.channel import Channel, Proof, Witness
 from deniable.core.laws import epsilon_to, ratio_to, response
 from deniable.core.support import Support
-from deniable.core.types import Columns, IntArray
+from deniable.core.types import Bytes, Columns, FloatArray, IntArray
 from deniable.kernels import loops
+from deniable.kernels.bits import pack_one
 from deniable.kernels.sampling import respond
 from deniable.mechanisms.base import SupportMechanism, check_outputs, refuse_values
 from deniable.randomness import Stream
@@ -56,9 +59,9 @@ class GRR(SupportMechanism):
         """See `SupportMechanism.support_exact`."""
         return response(*ratio_to(self.kernel.ratio), self.k)
 
-    def asr_at(self, support: Support[float]) -> float:
-        """The best guess is the report itself: p [AdaptiveLDP Eq. 7]."""
-        return float(support.p)
+    def best_ranked(self, order: IntArray) -> FloatArray:
+        """See `SupportMechanism.best_ranked`: a report supports one item."""
+        return np.full(self.k, 1 / self.k)
 
     @property
     def fields(self) -> tuple[Field, ...]:
@@ -72,12 +75,16 @@ class GRR(SupportMechanism):
 
     def perturb(self, items: IntArray, rng: Stream) -> Columns:
         """See `Mechanism.perturb`."""
-        return {"value": respond(rng, items, self.k, self.kernel.keep).astype(self.fields[0].dtype)}
+        return {"value": respond(rng, items, self.k, self.kernel.keep, self.fields[0].dtype)}
 
     def count(self, columns: Columns) -> dict[str, IntArray]:
         """See `Mechanism.count`."""
         refuse_values(columns["value"], self.k, "value")
         return self._one_stratum(columns, loops().count_values(columns["value"], self.k))
+
+    def rows(self, columns: Columns) -> Bytes:
+        """See `SupportMechanism.rows`."""
+        return pack_one(columns["value"], self.k)
 
     def channel(self) -> Channel:
         """See `Mechanism.channel`."""

@@ -1,12 +1,13 @@
-"""Local hashing: binary (BLH) and optimised (OLH) [Wang17, AdaptiveLDP Sec. IV-D]."""
+"""Local hashing: binary (BLH), optimised (OLH) [Wang17, AdaptiveLDP Sec. IV-D], and balanced by a permutation."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from itertools import product
+from itertools import permutations, product
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -14,20 +15,22 @@ import numpy as np
 from deniable.collect.reports import Field
 from deniable.core.channel import Channel, Proof, Witness
 from deniable.core.domain import Domain
-from deniable.core.laws import epsilon_to, hashing, ratio_to
+from deniable.core.guess import first_of_independent, first_of_subset
+from deniable.core.laws import balanced, epsilon_to, hashing, ratio_to
 from deniable.core.support import Support
-from deniable.core.types import Columns, IntArray
+from deniable.core.types import Bytes, Columns, FloatArray, IntArray
 from deniable.errors import require
 from deniable.kernels import loops
-from deniable.kernels.hashing import bucket
+from deniable.kernels.hashing import interval_of, interval_rows
+from deniable.kernels.permutation import permute, unpermute
 from deniable.kernels.sampling import respond
 from deniable.mechanisms.base import SupportMechanism, check_outputs, refuse_values
 from deniable.randomness import Stream
 from deniable_client.exact import WORD_BITS, check_epsilon
-from deniable_client.kernels import Hashing
-from deniable_client.packing import uint_width
+from deniable_client.kernels import Balanced, Hashing
+from deniable_client.packing import bits_width, uint_width
 
-__all__ = ["LocalHashing"]
+__all__ = ["BalancedHashing", "LocalHashing", "best_range"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -88,11 +91,13 @@ class LocalHashing(SupportMechanism):
         p = 1 / (1 + (self.g - 1) * w)
         return hashing(w, v, self.g, collision=v * p * squares + w * p)
 
-    def asr_at(self, support: Support[float]) -> float:
-        """The best guess is any item of the bucket, or anything if it is empty; exact for a random function."""
-        empty = self.k * math.log1p(-1 / self.g)
-        lie = support.p_not / (self.g - 1)
-        return self.g / self.k * (-support.p * math.expm1(empty) + lie * math.exp(empty))
+    def covered(self, support: Support[float]) -> float:
+        """See `SupportMechanism.covered`: the bucket is not empty; exact for a random function."""
+        return -math.expm1(self.k * math.log1p(-1 / self.g))
+
+    def best_ranked(self, order: IntArray) -> FloatArray:
+        """See `SupportMechanism.best_ranked`."""
+        return first_of_independent(self.k, 1 / self.g)
 
     @property
     def fields(self) -> tuple[Field, ...]:
@@ -106,16 +111,20 @@ class LocalHashing(SupportMechanism):
 
     def perturb(self, items: IntArray, rng: Stream) -> Columns:
         """See `Mechanism.perturb`."""
-        seeds = rng.draw(64, items.size).astype(np.uint64)
-        h = bucket(seeds, items, self.kernel.g)
-        value = respond(rng, h, self.g, self.kernel.keep)
-        return {"seed": seeds, "value": value.astype(self.fields[1].dtype)}
+        seeds = rng.draw(64, items.size).astype(np.uint64, copy=False)
+        h = loops().buckets(seeds, items, self.kernel.g)
+        return {"seed": seeds, "value": respond(rng, h, self.g, self.kernel.keep, self.fields[1].dtype)}
 
     def count(self, columns: Columns) -> dict[str, IntArray]:
         """See `Mechanism.count`."""
         refuse_values(columns["value"], self.g, "value")
         seeds = columns["seed"].astype(np.uint64, copy=False)
         return self._one_stratum(columns, loops().count_hashed(seeds, columns["value"], self.k, self.kernel.g))
+
+    def rows(self, columns: Columns) -> Bytes:
+        """See `SupportMechanism.rows`: the items in the reported bucket."""
+        first, length = interval_of(columns["value"], self.g)
+        return interval_rows(columns["seed"], first, length, self.k)
 
     def channel(self) -> Channel:
         """See `Mechanism.channel`: over all g^k functions, each as likely as any other."""
@@ -144,9 +153,134 @@ class LocalHashing(SupportMechanism):
         return Proof(self.kernel.ratio, "conditioning on the public seed", text, Witness(output, 0, 1))
 
 
-def _best_g(k: int, epsilon: float) -> int:
-    """The g of the lowest exact MSE, u(1 + (e-1)/k) + e(e - (e-1)/k)/u with u = g-1, convex in u."""
+@dataclass(frozen=True, kw_only=True)
+class BalancedHashing(SupportMechanism):
+    """Local hashing whose buckets hold equally many answers: a keyed permutation of the domain, cut into g blocks.
+
+    If g divides k it has the error and the best guess of subset selection with k/g answers, in a seed and log2 g bits;
+    the server looks up the k/g answers of a block instead of hashing all k. Privacy holds for every permutation; that
+    the keyed one behaves like a random one is an assumption (docs/maths/local-hashing.md).
+    """
+
+    g: int
+    family: ClassVar[str] = "plh"
+    vetted: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        ok = isinstance(self.g, int | np.integer) and not isinstance(self.g, bool) and 2 <= self.g <= self.k
+        require(ok, "g", self.g, f"an integer from 2 to k = {self.k}", "More blocks than answers would be empty.")
+        object.__setattr__(self, "g", int(self.g))
+
+    @classmethod
+    def optimal(cls, *, epsilon: float, domain: Domain) -> BalancedHashing:
+        """The g of the lowest exact MSE, found among all from 2 to k."""
+        epsilon, domain = check_epsilon(epsilon), Domain.of(domain)
+        g = np.arange(2, domain.k + 1)
+        return cls(epsilon=epsilon, domain=domain, g=int(g[np.argmin(_balanced_mse(epsilon, domain.k, g))]))
+
+    @cached_property
+    def kernel(self) -> Balanced:
+        """See `Mechanism.kernel`."""
+        return Balanced.calibrate(self.epsilon, self.k, self.g)
+
+    @property
+    def params(self) -> dict[str, Any]:
+        """See `Mechanism.params`."""
+        return {"g": self.g}
+
+    @cached_property
+    def support(self) -> Support[float]:
+        """See `SupportMechanism.support`."""
+        return balanced(*epsilon_to(self.epsilon), self.k, self.g)
+
+    @cached_property
+    def support_exact(self) -> Support[Fraction]:
+        """See `SupportMechanism.support_exact`."""
+        return balanced(*ratio_to(self.kernel.ratio), self.k, self.g)
+
+    def best_ranked(self, order: IntArray) -> FloatArray:
+        """See `SupportMechanism.best_ranked`: blocks are random subsets of one of two sizes."""
+        small, more = divmod(self.k, self.g)
+        few = first_of_subset(self.k, small) * (self.g - more)
+        return np.asarray((few + first_of_subset(self.k, small + 1) * more if more else few) / self.g)
+
+    @property
+    def fields(self) -> tuple[Field, ...]:
+        """See `Mechanism.fields`."""
+        return Field("seed", "uint", 8), Field("value", "uint", uint_width(self.g))
+
+    @property
+    def outputs(self) -> float:
+        """See `Mechanism.outputs`: seeds and blocks."""
+        return 64 + math.log2(self.g)
+
+    def perturb(self, items: IntArray, rng: Stream) -> Columns:
+        """See `Mechanism.perturb`."""
+        seeds = rng.draw(64, items.size).astype(np.uint64)
+        own = permute(seeds, items, self.k) * self.g // self.k
+        return {"seed": seeds, "value": respond(rng, own, self.g, self.kernel.keep).astype(self.fields[1].dtype)}
+
+    def _members(self, columns: Columns) -> Iterator[tuple[IntArray, IntArray]]:
+        """Reports and answers of their blocks, one answer per report at a time: at most ceil(k/g) look-ups each."""
+        y = columns["value"].astype(np.int64)
+        first, end = (-(-part * self.k // self.g) for part in (y, y + 1))
+        for step in range(-(-self.k // self.g)):
+            reports = np.flatnonzero(first + step < end)
+            seeds = columns["seed"][reports].astype(np.uint64, copy=False)
+            yield reports, unpermute(seeds, first[reports] + step, self.k)
+
+    def count(self, columns: Columns) -> dict[str, IntArray]:
+        """See `Mechanism.count`."""
+        refuse_values(columns["value"], self.g, "value")
+        total = np.zeros(self.k, np.int64)
+        for _, items in self._members(columns):
+            total += np.bincount(items, minlength=self.k)
+        return self._one_stratum(columns, total)
+
+    def rows(self, columns: Columns) -> Bytes:
+        """See `SupportMechanism.rows`: the answers of the reported block."""
+        out = np.zeros((len(columns["value"]), bits_width(self.k)), np.uint8)
+        for reports, items in self._members(columns):
+            out[reports, items >> 3] |= np.left_shift(np.uint8(1), (items & 7).astype(np.uint8))
+        return out
+
+    def channel(self) -> Channel:
+        """See `Mechanism.channel`: over all k! permutations, each as likely as any other."""
+        check_outputs(math.factorial(self.k) * self.g if self.k < 20 else 1 << 64, self.name)
+        own, other = self.kernel.keep * (self.g - 1), (1 << WORD_BITS) - self.kernel.keep
+        outputs = [(h, y) for h in permutations(range(self.k)) for y in range(self.g)]
+        held = [frozenset(x for x in range(self.k) if h[x] * self.g // self.k == y) for h, y in outputs]
+        weights = tuple(tuple(own if x in s else other for x in range(self.k)) for s in held)
+        total = (self.g - 1) * math.factorial(self.k) << WORD_BITS
+        return Channel(tuple(f"positions {h} report {y}" for h, y in outputs), weights, total, tuple(held))
+
+    @cached_property
+    def proof(self) -> Proof:
+        """See `Mechanism.proof`."""
+        text = (
+            "the seed is drawn independently of the value, so its probability cancels; given any permutation the "
+            "report is randomised response on 0..g-1: keep/2^64 for the own block, (2^64 - keep)/(2^64 (g-1)) else"
+        )
+        output = "any seed that puts values 0 and 1 into different blocks, with the block of 0"
+        return Proof(self.kernel.ratio, "conditioning on the public seed", text, Witness(output, 0, 1))
+
+
+def best_range(k: int, epsilon: float) -> float:
+    """The real u = g-1 of the lowest exact MSE, u(1 + (e-1)/k) + e(e - (e-1)/k)/u, convex in u."""
     w, v = epsilon_to(epsilon)
-    real = math.sqrt((1 - v / k) / (w * (w + v / k)))
+    return math.sqrt((1 - v / k) / (w * (w + v / k)))
+
+
+def _best_g(k: int, epsilon: float) -> int:
+    """The g of the lowest exact MSE: next to the real one."""
+    w, v = epsilon_to(epsilon)
+    real = best_range(k, epsilon)
     near = {max(1, math.floor(real)), max(1, math.ceil(real))}
     return 1 + min(sorted(near), key=lambda u: float(hashing(w, v, u + 1).mse(k)))
+
+
+def _balanced_mse(epsilon: float, k: int, g: IntArray) -> FloatArray:
+    """Exact MSE of balanced hashing for many g at once; infinite where a block would hold everything."""
+    mse: FloatArray = balanced(*epsilon_to(epsilon), k, g).mse(k)
+    return mse

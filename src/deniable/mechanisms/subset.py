@@ -15,9 +15,10 @@ from deniable.collect.reports import Field
 from deniable.core.channel import Channel, Proof, Witness
 from deniable.core.domain import Domain
 from deniable.core.frontier import best_subset_size
+from deniable.core.guess import first_of_subset
 from deniable.core.laws import epsilon_to, ratio_to, subset
 from deniable.core.support import Support
-from deniable.core.types import Columns, IntArray
+from deniable.core.types import Bytes, Columns, FloatArray, IntArray
 from deniable.errors import FormatError, require
 from deniable.kernels import loops
 from deniable.kernels.sampling import subset_bits
@@ -77,9 +78,9 @@ class SubsetSelection(SupportMechanism):
         """See `SupportMechanism.support_exact`."""
         return subset(*ratio_to(self.kernel.ratio), self.k, self.size)
 
-    def asr_at(self, support: Support[float]) -> float:
-        """The best guess is any member of the set: p/size [AdaptiveLDP Eq. 9]."""
-        return float(support.p) / self.size
+    def best_ranked(self, order: IntArray) -> FloatArray:
+        """See `SupportMechanism.best_ranked`."""
+        return first_of_subset(self.k, self.size)
 
     @property
     def fields(self) -> tuple[Field, ...]:
@@ -104,6 +105,10 @@ class SubsetSelection(SupportMechanism):
         if (sizes != self.size).any() or counts[self.k :].any():
             raise FormatError(f"a report is no subset of {self.size} out of {self.k} items.")
         return self._one_stratum(columns, counts[: self.k])
+
+    def rows(self, columns: Columns) -> Bytes:
+        """See `SupportMechanism.rows`: the report itself."""
+        return columns["bits"].astype(np.uint8, copy=False)
 
     def channel(self) -> Channel:
         """See `Mechanism.channel`."""

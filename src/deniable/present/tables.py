@@ -8,6 +8,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from deniable.core.types import FloatArray
+
 __all__ = [
     "Column",
     "Table",
@@ -25,11 +27,15 @@ __all__ = [
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """A heading, on which side the cells are flush, and whether they may be broken over several lines."""
+    """A heading, on which side the cells are flush, whether they may be broken over several lines, and how early.
+
+    `most` is the width at which cells are broken where space is short.
+    """
 
     title: str
     right: bool = False
     wrap: bool = False
+    most: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +91,7 @@ def percent(share: float, decimals: int = 2) -> str:
     return f"{100 * share:.{decimals}f} %"
 
 
-def shares_table(columns: Mapping[str, Sequence[float]], labels: Sequence[str], *, level: float) -> Table:
+def shares_table(columns: Mapping[str, Sequence[float] | FloatArray], labels: Sequence[str], *, level: float) -> Table:
     """Estimates in per cent with standard errors and intervals, and the truth where it is among the columns."""
     known = "truth" in columns
     decimals = _decimals(columns["stderr"])
@@ -108,8 +114,8 @@ def mechanisms_table(rows: Sequence[Mapping[str, Any]]) -> Table:
         Column("name"),
         Column("what it is", wrap=True),
         Column("best for", wrap=True),
-        Column("options", wrap=True),
-        Column("source", wrap=True),
+        Column("options", wrap=True, most=10),
+        Column("source", wrap=True, most=11),
         Column("vetted"),
     )
     cells = [
@@ -131,7 +137,7 @@ def designs_table(documents: Sequence[Mapping[str, Any]]) -> Table:
     columns = (
         Column("mechanism"),
         Column("std. error", right=True),
-        Column("above the least", right=True),
+        Column("mse above the bound", right=True),
         Column("best guess right", right=True),
         Column("bytes", right=True),
     )
@@ -139,7 +145,7 @@ def designs_table(documents: Sequence[Mapping[str, Any]]) -> Table:
         [
             d["mechanism"],
             f"{100 * math.sqrt(d['mse']):.3f} points",
-            percent(math.sqrt(1 + d["gap"]) - 1, 1),
+            percent(d["gap"], 1),
             percent(d["asr"], 1),
             number(d["bytes"]),
         ]
@@ -198,9 +204,11 @@ _MEANING = {
     "bound": "the least mse that any mechanism with this epsilon can have",
     "gap": "how far the mse is above that bound",
     "vetted": "privacy proved by enumeration and by a written argument",
-    "note": "",
 }
-_NO_ROW = ("design", "effective")
+_AMPLE = 140
+"""Columns of text from which on space is not short."""
+
+_NO_ROW = ("design", "effective", "note")
 
 
 def _value(key: str, value: Any) -> str:
@@ -215,7 +223,7 @@ def _value(key: str, value: Any) -> str:
     return number(value) if isinstance(value, int | float) else str(value)
 
 
-def _decimals(stderr: Sequence[float]) -> int:
+def _decimals(stderr: Sequence[float] | FloatArray) -> int:
     """Decimals of percentages such that the least standard error shows two digits, within reason."""
     least = min((s for s in stderr if s > 0), default=0.01)
     return max(1, min(8, 1 - math.floor(math.log10(100 * least))))
@@ -249,7 +257,11 @@ def _rich(columns: Sequence[Column], rows: Sequence[Sequence[str]], width: int, 
     )
     for column in columns:
         table.add_column(
-            Text(column.title), justify="right" if column.right else "left", no_wrap=not column.wrap, overflow="fold"
+            Text(column.title),
+            justify="right" if column.right else "left",
+            no_wrap=not column.wrap,
+            overflow="fold",
+            max_width=column.most if width < _AMPLE else None,
         )
     for row in rows:
         table.add_row(*(Text(cell) for cell in row))

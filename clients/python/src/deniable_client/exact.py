@@ -37,7 +37,7 @@ _GUARD_BITS = 192
 def check_epsilon(epsilon: float, *, sampling: bool = False) -> float:
     """Return `epsilon` as a float after checking it (formulas: up to 700; samplers: up to `EPSILON_MAX`)."""
     number = isinstance(epsilon, int | float) and not isinstance(epsilon, bool)
-    require(number and math.isfinite(epsilon) and epsilon > 0, "epsilon", epsilon, "a finite number > 0")
+    require(number and 0 < epsilon < math.inf, "epsilon", epsilon, "a finite number > 0")
     require(epsilon <= 700, "epsilon", epsilon, "at most 700", "Beyond that e^epsilon is not a float.")
     if sampling and epsilon > EPSILON_MAX:
         raise PrivacyError(
@@ -78,9 +78,12 @@ def log_upper(ratio: Fraction) -> float:
     If ratio <= e^x for some float x, the answer is at most x.
     """
     require(ratio >= 1, "ratio", ratio, "at least 1")
-    if ratio == 1:
-        return 0.0
-    guess = math.log1p(float(ratio - 1))
+    excess, most = ratio - 1, exp_bounds(700.0)[0]
+    if excess < Fraction(1, 1 << 100):  # ln(1 + t) <= t, and nearer to it than floats are to each other
+        return float(excess) if Fraction(float(excess)) >= excess else math.nextafter(float(excess), 1.0)
+    if ratio > most:
+        return math.nextafter(700 + log_upper(ratio / most), math.inf)
+    guess = min(math.log1p(float(excess)), 700.0)
     while exp_bounds(guess)[0] >= ratio:
         guess = math.nextafter(guess, 0.0)
     while exp_bounds(guess)[0] < ratio:
@@ -102,14 +105,18 @@ def keep_threshold(epsilon: float, own: int, rest: int, *, bits: int = WORD_BITS
     word = 1 << bits
     top, bottom = low.as_integer_ratio()
     threshold = word * own * top // (own * top + rest * bottom)
-    if not 0 < threshold < word:
+    if not 0 < threshold < word or threshold * rest <= (word - threshold) * own:
         raise PrivacyError(f"epsilon {epsilon!r} with {own} of {own + rest} answers needs more than {bits}-bit words.")
     return threshold
 
 
 def two_level_ratio(keep: int, own: int, rest: int, *, bits: int = WORD_BITS) -> Fraction:
-    """Exact likelihood ratio of the sampler described in `keep_threshold`."""
-    return Fraction(keep * rest, ((1 << bits) - keep) * own)
+    """Exact likelihood ratio of the sampler described in `keep_threshold`, at least 1.
+
+    A threshold so low that the favoured answers are the rarer ones leaks too: the larger of both directions counts.
+    """
+    ratio = Fraction(keep * rest, ((1 << bits) - keep) * own)
+    return max(ratio, 1 / ratio)
 
 
 def flip_threshold(epsilon: float, keep: int, *, bits: int = WORD_BITS) -> int:

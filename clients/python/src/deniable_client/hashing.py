@@ -7,7 +7,7 @@ independent [Dietz97]: mix(x) != mix(x') differ in 32 bits and 64 - 32 >= 32 bit
 
 from __future__ import annotations
 
-__all__ = ["ITEMS_MAX", "RANGE_MAX", "bucket", "expand", "hash32", "mix32"]
+__all__ = ["ITEMS_MAX", "RANGE_MAX", "bucket", "expand", "hash32", "mix32", "split64"]
 
 ITEMS_MAX = 1 << 32
 """Items are hashed as 32-bit integers."""
@@ -32,10 +32,14 @@ def _split(z: int) -> int:
     return z ^ (z >> 31)
 
 
+def split64(seed: int, i: int) -> int:
+    """The i-th output (from 1) of a splitmix64 started at `seed`: 64-bit numbers that look independent."""
+    return _split((seed + i * 0x9E3779B97F4A7C15) & _M64)
+
+
 def expand(seed: int) -> tuple[int, int]:
-    """The two 64-bit coefficients (a, b) of a seed: two consecutive outputs of a splitmix64 started there."""
-    golden = 0x9E3779B97F4A7C15
-    return _split((seed + golden) & _M64), _split((seed + 2 * golden) & _M64)
+    """The two 64-bit coefficients (a, b) of a seed."""
+    return split64(seed, 1), split64(seed, 2)
 
 
 def hash32(seed: int, x: int) -> int:

@@ -1,0 +1,76 @@
+"""What every kernel has, and the checks that they share."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import ClassVar, Protocol
+
+from deniable_client.errors import PrivacyError, require
+from deniable_client.exact import WORD_BITS
+from deniable_client.hashing import ITEMS_MAX
+from deniable_client.words import Words, below
+
+__all__ = ["Kernel", "check_k", "check_promise", "check_seed_words", "check_threshold", "check_value", "other_than"]
+
+
+class Kernel(Protocol):
+    """Randomises one value of 0..k-1 into bytes of constant length."""
+
+    kind: ClassVar[str]
+
+    @property
+    def k(self) -> int:
+        """Number of values."""
+        ...
+
+    @property
+    def ratio(self) -> Fraction:
+        """The exact largest likelihood ratio of any report between any two values."""
+        ...
+
+    @property
+    def width(self) -> int:
+        """Bytes of a report."""
+        ...
+
+    def randomise(self, x: int, words: Words) -> bytes:
+        """A report for value `x`."""
+        ...
+
+
+def check_k(k: int, limit: int = ITEMS_MAX) -> None:
+    """Refuse a number of values that is no integer from 2 to `limit`."""
+    ok = isinstance(k, int) and not isinstance(k, bool) and 2 <= k <= limit
+    require(ok, "k", k, f"an integer from 2 to {limit}", "For a yes/no question use k=2.")
+
+
+def check_value(x: int, k: int) -> None:
+    """Refuse a value that is no integer from 0 to k-1."""
+    ok = isinstance(x, int) and not isinstance(x, bool) and 0 <= x < k
+    require(ok, "value", x, f"an integer from 0 to {k - 1}")
+
+
+def check_threshold(name: str, t: int) -> None:
+    """Refuse a threshold that never or always decides."""
+    require(isinstance(t, int) and 0 < t < 1 << WORD_BITS, name, t, f"an integer between 0 and 2**{WORD_BITS}")
+
+
+def check_seed_words(words: Words) -> None:
+    """A seed is one word of 64 bits."""
+    require(words.bits == WORD_BITS, "words.bits", words.bits, f"{WORD_BITS}", "A seed is one word.")
+
+
+def other_than(x: int, k: int, words: Words) -> int:
+    """A uniform number of 0..k-1 other than x."""
+    r = below(k - 1, words)
+    return r + (r >= x)
+
+
+def check_promise(kernel: Kernel, low: Fraction, epsilon: float) -> None:
+    """`PrivacyError` unless the kernel's exact ratio is at most the certified lower bound `low` of e^epsilon."""
+    if kernel.ratio > low:
+        raise PrivacyError(
+            f"this design promises epsilon {epsilon!r} but its {kernel.kind} kernel has likelihood ratio "
+            f"{float(kernel.ratio)!r}, above e^epsilon = {float(low)!r}; no report was made.",
+            "Do not take part; tell whoever runs the task.",
+        )

@@ -1,0 +1,160 @@
+"""Kernels on block designs: Hadamard response and projective-geometry response. No seed, few outputs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import ClassVar
+
+from deniable_client.errors import require
+from deniable_client.exact import keep_threshold, two_level_ratio
+from deniable_client.kernels.contract import check_k, check_threshold, check_value
+from deniable_client.packing import pack_int, uint_width
+from deniable_client.words import Words, below, happens
+
+__all__ = ["Hadamard", "Projective", "is_prime", "point", "point_index", "points", "rank_of"]
+
+
+@dataclass(frozen=True, slots=True)
+class Hadamard:
+    """Hadamard response: a column of the Sylvester matrix with the entry +1 in row x+1 with probability keep/2**64."""
+
+    k: int
+    keep: int
+    kind: ClassVar[str] = "hadamard"
+
+    def __post_init__(self) -> None:
+        check_k(self.k, (1 << 32) - 1)
+        check_threshold("keep", self.keep)
+
+    @classmethod
+    def calibrate(cls, epsilon: float, k: int) -> Hadamard:
+        """The most accurate integers within e^epsilon."""
+        return cls(k, keep_threshold(epsilon, 1, 1))
+
+    @property
+    def order(self) -> int:
+        """Number of columns: the least power of two above k (row 0, all ones, tells nothing and is left out)."""
+        return 1 << self.k.bit_length()
+
+    @property
+    def ratio(self) -> Fraction:
+        """See `Kernel.ratio`. Half of the columns have +1 in a row, half have -1."""
+        return two_level_ratio(self.keep, 1, 1)
+
+    @property
+    def width(self) -> int:
+        """See `Kernel.width`."""
+        return uint_width(self.order)
+
+    def randomise(self, x: int, words: Words) -> bytes:
+        """See `Kernel.randomise`."""
+        check_value(x, self.k)
+        odd = 0 if happens(self.keep, words) else 1
+        row, y = x + 1, below(self.order, words)
+        if (row & y).bit_count() % 2 != odd:
+            y ^= row & -row
+        return pack_int(y, self.width)
+
+
+@dataclass(frozen=True, slots=True)
+class Projective:
+    """Projective-geometry response: a point of PG(t-1, prime), orthogonal to x's point with probability keep/2**64."""
+
+    k: int
+    prime: int
+    keep: int
+    kind: ClassVar[str] = "projective"
+
+    def __post_init__(self) -> None:
+        check_k(self.k, 1 << 31)
+        ok = isinstance(self.prime, int) and 2 <= self.prime < 1 << 31 and is_prime(self.prime)
+        require(ok, "prime", self.prime, "a prime number below 2**31")
+        check_threshold("keep", self.keep)
+
+    @classmethod
+    def calibrate(cls, epsilon: float, k: int, prime: int) -> Projective:
+        """The most accurate integers within e^epsilon."""
+        check_k(k, 1 << 31)
+        require(is_prime(prime), "prime", prime, "a prime number")
+        t = rank_of(k, prime)
+        own = points(prime, t - 1)
+        return cls(k, prime, keep_threshold(epsilon, own, points(prime, t) - own))
+
+    @property
+    def rank(self) -> int:
+        """Number t of coordinates: the least with enough points for all items."""
+        return rank_of(self.k, self.prime)
+
+    @property
+    def order(self) -> int:
+        """Number of points, which is the number of reports."""
+        return points(self.prime, self.rank)
+
+    @property
+    def ratio(self) -> Fraction:
+        """See `Kernel.ratio`. Every item has the same number of orthogonal points."""
+        own = points(self.prime, self.rank - 1)
+        return two_level_ratio(self.keep, own, self.order - own)
+
+    @property
+    def width(self) -> int:
+        """See `Kernel.width`."""
+        return uint_width(self.order)
+
+    def randomise(self, x: int, words: Words) -> bytes:
+        """See `Kernel.randomise`."""
+        check_value(x, self.k)
+        item = point(x, self.prime, self.rank)
+        kept = happens(self.keep, words)
+        while True:
+            y = self._vector(item, 0 if kept else 1 + below(self.prime - 1, words), words)
+            if any(y):
+                return pack_int(point_index(y, self.prime), self.width)
+
+    def _vector(self, item: list[int], product: int, words: Words) -> list[int]:
+        """A uniform vector whose inner product with the item's is `product`: all free but the item's first 1."""
+        pivot = item.index(1)
+        y = [0 if i == pivot else below(self.prime, words) for i in range(len(item))]
+        y[pivot] = (product - sum(a * b for a, b in zip(item, y, strict=True))) % self.prime
+        return y
+
+
+def is_prime(n: int) -> bool:
+    """Trial division: enough for the sizes that occur here."""
+    return n >= 2 and all(n % d for d in range(2, int(n**0.5) + 1))
+
+
+def points(prime: int, t: int) -> int:
+    """Number of points of PG(t-1, prime)."""
+    total: int = (prime**t - 1) // (prime - 1)
+    return total
+
+
+def rank_of(k: int, prime: int) -> int:
+    """The least t >= 2 with at least k points."""
+    t = 2
+    while points(prime, t) < k:
+        t += 1
+    return t
+
+
+def point(index: int, prime: int, t: int) -> list[int]:
+    """The index-th vector whose first non-zero entry is 1, in lexicographic order."""
+    tail = 0
+    while points(prime, tail + 1) <= index:
+        tail += 1
+    rest = index - points(prime, tail)
+    digits = [rest // prime**i % prime for i in range(tail - 1, -1, -1)]
+    return [0] * (t - 1 - tail) + [1, *digits]
+
+
+def point_index(vector: list[int], prime: int) -> int:
+    """The inverse of `point`, for any multiple of its vector."""
+    pivot = next(i for i, v in enumerate(vector) if v)
+    scale = pow(vector[pivot], -1, prime)
+    digits = [v * scale % prime for v in vector[pivot + 1 :]]
+    number = 0
+    for digit in digits:
+        number = number * prime + digit
+    return points(prime, len(digits)) + number

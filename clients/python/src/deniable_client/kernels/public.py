@@ -1,0 +1,103 @@
+"""Kernels with a public seed: balanced hashing by a keyed permutation, and the wheel."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import ClassVar
+
+from deniable_client.errors import require
+from deniable_client.exact import keep_threshold, two_level_ratio
+from deniable_client.hashing import hash32
+from deniable_client.kernels.contract import check_k, check_seed_words, check_threshold, check_value, other_than
+from deniable_client.packing import pack_int, uint_width
+from deniable_client.permutation import permute
+from deniable_client.words import Words, below, happens
+
+__all__ = ["Balanced", "Wheel"]
+
+
+@dataclass(frozen=True, slots=True)
+class Balanced:
+    """Balanced hashing: a keyed permutation cut into g blocks, then randomised response on the block's number."""
+
+    k: int
+    g: int
+    keep: int
+    kind: ClassVar[str] = "balanced"
+
+    def __post_init__(self) -> None:
+        check_k(self.k)
+        ok = isinstance(self.g, int) and 2 <= self.g <= self.k
+        require(ok, "g", self.g, f"an integer from 2 to k = {self.k}", "More blocks than items would be empty.")
+        check_threshold("keep", self.keep)
+
+    @classmethod
+    def calibrate(cls, epsilon: float, k: int, g: int) -> Balanced:
+        """The most accurate integers within e^epsilon."""
+        check_k(k)
+        return cls(k, g, keep_threshold(epsilon, 1, g - 1))
+
+    @property
+    def ratio(self) -> Fraction:
+        """See `Kernel.ratio`. The seed is independent of the value; the ratio is that of the response on 0..g-1."""
+        return two_level_ratio(self.keep, 1, self.g - 1)
+
+    @property
+    def width(self) -> int:
+        """See `Kernel.width`."""
+        return 8 + uint_width(self.g)
+
+    def randomise(self, x: int, words: Words) -> bytes:
+        """See `Kernel.randomise`."""
+        check_value(x, self.k)
+        check_seed_words(words)
+        seed = words.word()
+        own = permute(seed, x, self.k) * self.g // self.k
+        y = own if happens(self.keep, words) else other_than(own, self.g, words)
+        return pack_int(seed, 8) + pack_int(y, uint_width(self.g))
+
+
+@dataclass(frozen=True, slots=True)
+class Wheel:
+    """The wheel: items at hashed places on a ring of 2**ring points; an arc of points from there on is favoured."""
+
+    k: int
+    arc: int
+    keep: int
+    ring: int = 32
+    kind: ClassVar[str] = "wheel"
+
+    def __post_init__(self) -> None:
+        check_k(self.k)
+        require(isinstance(self.ring, int) and 1 <= self.ring <= 32, "ring", self.ring, "from 1 to 32 (bits)")
+        ok = isinstance(self.arc, int) and 1 <= self.arc < 1 << self.ring
+        require(ok, "arc", self.arc, f"an integer from 1 to 2**{self.ring} - 1")
+        check_threshold("keep", self.keep)
+
+    @classmethod
+    def calibrate(cls, epsilon: float, k: int, arc: int, ring: int = 32) -> Wheel:
+        """The most accurate integers within e^epsilon."""
+        check_k(k)
+        require(1 <= arc < 1 << ring, "arc", arc, f"an integer from 1 to 2**{ring} - 1")
+        return cls(k, arc, keep_threshold(epsilon, arc, (1 << ring) - arc), ring)
+
+    @property
+    def ratio(self) -> Fraction:
+        """See `Kernel.ratio`. Given any places of the items, a point has one mass on the arc and one off it."""
+        return two_level_ratio(self.keep, self.arc, (1 << self.ring) - self.arc)
+
+    @property
+    def width(self) -> int:
+        """See `Kernel.width`."""
+        return 8 + uint_width(1 << self.ring)
+
+    def randomise(self, x: int, words: Words) -> bytes:
+        """See `Kernel.randomise`."""
+        check_value(x, self.k)
+        check_seed_words(words)
+        seed, size = words.word(), 1 << self.ring
+        start = hash32(seed, x) >> (32 - self.ring)
+        kept = happens(self.keep, words)
+        step = below(self.arc, words) if kept else self.arc + below(size - self.arc, words)
+        return pack_int(seed, 8) + pack_int((start + step) % size, uint_width(size))

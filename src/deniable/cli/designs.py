@@ -1,0 +1,42 @@
+"""Commands about mechanisms themselves: the registry, and a design with its properties."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from deniable.cli.options import Choice, command, option
+from deniable.cli.output import Output
+from deniable.present.tables import mechanisms_table, properties_table
+from deniable.run.describe import describe, registry_rows
+
+__all__ = ["design", "mechanisms", "register"]
+
+
+def register(app: typer.Typer) -> None:
+    """Add the commands of this module."""
+    command(app)(mechanisms)
+    command(app)(design)
+
+
+def mechanisms(out: Output) -> None:
+    """List the mechanisms, what each is best for, and its options."""
+    rows = registry_rows()
+    out.show({"mechanisms": rows}, mechanisms_table(rows))
+
+
+def design(
+    choice: Choice,
+    out: Output,
+    n: Annotated[int, option("--n", "N", "Reports that the errors are computed for.")] = 1,
+) -> None:
+    """Show a mechanism's parameters and properties.
+
+    Closed forms: errors for n reports, the best guess from one report, its size, and the distance to the optimum.
+
+    Example: deniable design ss --epsilon 1 --k 16 --n 10000
+    """
+    document = describe(choice.make(), n)
+    note = [f"No reports can be drawn: {document['note']}"] if "note" in document else []
+    out.show(document, properties_table(document), *note)

@@ -1,0 +1,42 @@
+"""Objects named on the command line as package.module:object."""
+
+from __future__ import annotations
+
+import sys
+from contextlib import redirect_stdout
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+from deniable.audit.exact import Audit, audit
+from deniable.errors import DeniableError, ParameterError
+
+__all__ = ["audit_object"]
+
+
+def audit_object(name: str, promise: float | None) -> Audit:
+    """Import package.module:object, also from the current folder, call it if it is a function or a class, and audit it.
+
+    What it prints goes to standard error. Whatever it raises is its own mistake and is told as such.
+    """
+    try:
+        with redirect_stdout(sys.stderr):
+            return audit(_load(name), epsilon=promise)
+    except DeniableError:
+        raise
+    except Exception as error:
+        raise ParameterError(
+            f"NAME must be a package.module:object that can be audited, got {name!r}: {type(error).__name__}: {error}.",
+            "It needs `epsilon` and `channel()`; a function or class is called first, without arguments.",
+        ) from error
+
+
+def _load(name: str) -> Any:
+    module, _, path = name.partition(":")
+    folder = str(Path.cwd())
+    if folder not in sys.path:
+        sys.path.insert(0, folder)
+    found: Any = import_module(module)
+    for part in path.split("."):
+        found = getattr(found, part)
+    return found() if callable(found) else found

@@ -1,0 +1,205 @@
+"""Command signatures made once: the mechanism with its domain and own options, numbers with clear errors, `--json`.
+
+A command is a plain function. `command` gives it to typer with a longer signature: a parameter of type `Choice` becomes
+all the options that choose a mechanism, generated from the registry's OPTIONS; one of type `Output` becomes `--json`.
+Typer parses and hands back what is to be done; `main` does it, so that all errors have one way out.
+"""
+
+from __future__ import annotations
+
+import csv
+import inspect
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import partial
+from types import NoneType
+from typing import Annotated, Any, TypeVar, get_args
+
+import typer
+
+from deniable.cli.output import Output
+from deniable.core.domain import Domain
+from deniable.errors import ParameterError, require
+from deniable.mechanisms.base import Mechanism
+from deniable.mechanisms.registry import OPTIONS, mechanism
+from deniable.run.files import read_labels
+
+__all__ = ["Choice", "argument", "command", "option"]
+
+F = TypeVar("F", bound=Callable[..., int | None])
+_Parameters = list[inspect.Parameter]
+_WHOLE = re.compile(r"[+-]?[0-9]{1,40}")
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """The mechanism that a command line asks for, with what was given of its domain and of its own options."""
+
+    name: str
+    epsilon: float | None
+    domain_given: Mapping[str, Any]
+    options: Mapping[str, Any]
+
+    def make(self, domain: Domain | None = None) -> Mechanism:
+        """The mechanism, for the domain that was asked for or for another one."""
+        if self.epsilon is None:
+            raise ParameterError("epsilon must be given.", "Say how private it is to be, e.g. --epsilon 1.")
+        return mechanism(self.name, epsilon=self.epsilon, domain=domain or self.domain(), **self.options)
+
+    def domain(self) -> Domain:
+        """The domain, from --k, --labels or --labels-file."""
+        given = self.domain_given
+        ways = [_flag(name) for name in ("k", "labels", "labels_file") if name in given]
+        if len(ways) != 1:
+            raise ParameterError(
+                "the domain must be given by exactly one of --k, --labels and --labels-file, "
+                f"got {' and '.join(ways) or 'none'}.",
+                "For example --k 16, or --labels never,sometimes,often.",
+            )
+        choices = {name: given[name] for name in ("missing", "other") if name in given}
+        if "k" in given:
+            return Domain.of(given["k"], **choices)
+        labels = _split(given["labels"]) if "labels" in given else read_labels(given["labels_file"])
+        return Domain.of(labels, **choices)
+
+
+def argument(metavar: str, help: str) -> Any:
+    """A positional argument."""
+    return typer.Argument(metavar=metavar, help=help)
+
+
+def option(name: str, metavar: str | None, help: str) -> Any:
+    """An option; without `metavar` it is a flag."""
+    return typer.Option(name, metavar=metavar, help=help)
+
+
+def command(app: typer.Typer, *, labels: bool = True, epsilon: bool = True) -> Callable[[F], F]:
+    """Register a function as the command of its name.
+
+    Without `labels` the domain is given by --k alone; without `epsilon` that option may be left out.
+    """
+
+    def register(function: F) -> F:
+        wanted = inspect.signature(function, eval_str=True).parameters.values()
+        groups = {p.name: _flatten(p, labels, epsilon) for p in wanted}
+        flat = [_for_typer(p) for group in groups.values() for p in group]
+        flat.sort(key=lambda p: p.name == "as_json")
+        names = [p.name for p in flat]
+        assert len(set(names)) == len(names), f"{function.__name__} has an option twice: {sorted(names)}"
+
+        def parsed(**given: Any) -> Callable[[], int | None]:
+            return partial(_call, function, groups, given)
+
+        parsed.__doc__ = function.__doc__
+        vars(parsed)["__signature__"] = inspect.Signature(flat)
+        parsed.__annotations__ = {p.name: p.annotation for p in flat}
+        app.command(function.__name__)(parsed)
+        return function
+
+    return register
+
+
+def _flatten(parameter: inspect.Parameter, labels: bool, epsilon: bool) -> _Parameters:
+    if parameter.annotation is Choice:
+        return _choice_parameters(labels, epsilon)
+    if parameter.annotation is Output:
+        help = "One JSON object on standard output instead of tables."
+        return [_parameter("as_json", bool, option("--json", None, help), False)]
+    return [parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY)]
+
+
+def _choice_parameters(labels: bool, epsilon: bool) -> _Parameters:
+    """Name, epsilon, domain and every own option of the registry; None means not given."""
+    name = "The mechanism; `deniable mechanisms` lists them." + ("" if epsilon else " Or package.module:object.")
+    domain: dict[str, tuple[type, str, str]] = {"k": (int, "K", "Number of possible values, 0 to K-1.")}
+    if labels:
+        domain |= {
+            "labels": (str, "A,B,...", "The possible values by name, separated by commas."),
+            "labels_file": (str, "FILE", "The same from a file, one per line."),
+            "missing": (str, "LABEL", "The label that missing values count as."),
+            "other": (str, "LABEL", "The label that values not in the list count as."),
+        }
+    made = [_parameter("name", str, argument("NAME", name))]
+    how = option("--epsilon", "E", "The privacy promise: a number > 0; smaller is more private.")
+    made.append(_parameter("epsilon", float, how, inspect.Parameter.empty if epsilon else None))
+    made += [_parameter(n, kind, option(_flag(n), var, help), None) for n, (kind, var, help) in domain.items()]
+    for n, own in OPTIONS.items():
+        var = "|".join(own.choices) or own.kind.__name__.upper()
+        made.append(_parameter(n, own.kind, option(_flag(n), None if own.kind is bool else var, own.help), None))
+    return made
+
+
+def _parameter(name: str, kind: type, info: Any, default: Any = inspect.Parameter.empty) -> inspect.Parameter:
+    annotation: Any = Annotated[kind | None if default is None else kind, info]
+    return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
+
+
+def _kind(parameter: inspect.Parameter) -> Any:
+    """What a parameter's value is, apart from None."""
+    base = get_args(parameter.annotation)[0]
+    return next((kind for kind in get_args(base) if NoneType in get_args(base) and kind is not NoneType), base)
+
+
+def _for_typer(parameter: inspect.Parameter) -> inspect.Parameter:
+    """Numbers are taken as text, so that the error for a wrong one says what was given."""
+    if _kind(parameter) not in (int, float):
+        return parameter
+    base, info = get_args(parameter.annotation)
+    default = parameter.default
+    if default is not parameter.empty and default is not None:
+        default = str(default)
+    text: Any = Annotated[str | None if NoneType in get_args(base) else str, info]
+    return parameter.replace(annotation=text, default=default)
+
+
+def _read(parameter: inspect.Parameter, value: Any) -> Any:
+    """The inverse of `_for_typer`, for a value."""
+    kind = _kind(parameter)
+    if value is None or kind not in (int, float):
+        return value
+    name = _flag(parameter.name).removeprefix("--")
+    if kind is int:
+        require(_WHOLE.fullmatch(value) is not None, name, value, "a whole number")
+        return int(value)
+    try:
+        return float(value)
+    except ValueError:
+        raise ParameterError(f"{name} must be a number, got {value!r}.") from None
+
+
+def _call(
+    function: Callable[..., int | None], groups: Mapping[str, _Parameters], given: Mapping[str, Any]
+) -> int | None:
+    """Put the flat values back together and do what the command does."""
+    arguments: dict[str, Any] = {}
+    for name, group in groups.items():
+        values = {p.name: _read(p, given[p.name]) for p in group}
+        if "as_json" in values:
+            arguments[name] = Output(values["as_json"])
+        elif "name" in values and "epsilon" in values:
+            arguments[name] = _choice(values)
+        else:
+            arguments[name] = values[name]
+    return function(**arguments)
+
+
+def _choice(values: dict[str, Any]) -> Choice:
+    name, epsilon = values.pop("name"), values.pop("epsilon")
+    present = {n: value for n, value in values.items() if value is not None}
+    domain = {n: value for n, value in present.items() if n not in OPTIONS}
+    return Choice(name, epsilon, domain, {n: value for n, value in present.items() if n in OPTIONS})
+
+
+def _flag(name: str) -> str:
+    return f"--{name.replace('_', '-')}"
+
+
+def _split(text: str) -> list[str]:
+    """Labels separated by commas; one with a comma in it stands in double quotes."""
+    try:
+        labels = next(csv.reader([text], strict=True), [])
+    except csv.Error as error:
+        raise ParameterError(f"labels must be separated by commas, got {text!r}: {error}.") from error
+    require("" not in labels, "labels", text, "free of empty ones")
+    return labels

@@ -1,0 +1,113 @@
+"""What commands print: results on standard output (tables, or one JSON object), the rest on standard error."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import sys
+import textwrap
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+from deniable.errors import ParameterError
+from deniable.present.tables import Table, printable
+from deniable.run.files import STANDARD, Progress
+
+if TYPE_CHECKING:
+    from rich.progress import Progress as RichProgress
+    from rich.progress import TaskID
+
+__all__ = ["Output", "write_json"]
+
+_PATIENCE = 1.0
+"""Seconds after which a progress bar appears."""
+
+
+class Output:
+    """The one way out for commands."""
+
+    def __init__(self, as_json: bool) -> None:
+        self.as_json = as_json
+        self._taken = False
+
+    def claim(self, target: str | None) -> None:
+        """Standard output is wanted for the bytes of `target` if that is `-`: then no table is printed there."""
+        if target != STANDARD:
+            return
+        if self.as_json:
+            raise ParameterError(
+                "out must not be - together with --json: both would go to standard output.", "Name a file."
+            )
+        self._taken = True
+
+    def note(self, text: str) -> None:
+        """Say on standard error what is done."""
+        sys.stderr.write(f"{printable(text)}\n")
+
+    def show(self, document: Mapping[str, Any], *parts: Table | str) -> None:
+        """The result: the document for --json, else the tables and texts."""
+        if self.as_json:
+            write_json(document)
+        else:
+            self.tell(*parts)
+
+    def tell(self, *parts: Table | str) -> None:
+        """Tables and texts for people; nothing with --json or where standard output is taken."""
+        if self.as_json or self._taken:
+            return
+        width, styled = _width(), sys.stdout.isatty()
+        blocks = [
+            part.render(width=width, styled=styled)
+            if isinstance(part, Table)
+            else textwrap.fill(printable(part), min(width or 100, 100), break_on_hyphens=False)
+            for part in parts
+        ]
+        sys.stdout.write("\n\n".join(blocks) + "\n")
+        sys.stdout.flush()
+
+    @contextmanager
+    def progress(self, what: str) -> Iterator[Progress]:
+        """A callback that shows a bar on standard error, if that is a terminal and the work takes over a second."""
+        bar = _Bar(what)
+        try:
+            yield bar.update
+        finally:
+            bar.stop()
+
+
+def write_json(document: Mapping[str, Any]) -> None:
+    """One JSON object on standard output."""
+    sys.stdout.write(json.dumps(document, allow_nan=False) + "\n")
+    sys.stdout.flush()
+
+
+def _width() -> int | None:
+    """Columns of the terminal, or those asked for; None (as wide as it gets) in a pipe."""
+    if sys.stdout.isatty() or os.environ.get("COLUMNS", "").isdecimal():
+        return shutil.get_terminal_size().columns
+    return None
+
+
+class _Bar:
+    def __init__(self, what: str) -> None:
+        self._what, self._start = what, time.monotonic()
+        self._bar: tuple[RichProgress, TaskID] | None = None
+
+    def update(self, done: int, total: int | None) -> None:
+        if self._bar is None and sys.stderr.isatty() and time.monotonic() - self._start > _PATIENCE:
+            from rich.console import Console
+            from rich.progress import Progress as RichProgress
+
+            progress = RichProgress(console=Console(stderr=True), transient=True)
+            self._bar = progress, progress.add_task(self._what, total=total)
+            progress.start()
+        if self._bar is not None:
+            progress, task = self._bar
+            progress.update(task, completed=done, total=total)
+
+    def stop(self) -> None:
+        if self._bar is not None:
+            self._bar[0].stop()

@@ -1,0 +1,158 @@
+"""The pipeline: values to reports, reports to a tally, a tally to estimates."""
+
+from __future__ import annotations
+
+from typing import Annotated, cast
+
+import typer
+
+from deniable.cli.options import Choice, argument, command, option
+from deniable.cli.output import Output
+from deniable.core.intervals import critical
+from deniable.core.support import check_target
+from deniable.core.types import Target
+from deniable.errors import require
+from deniable.mechanisms.base import Mechanism
+from deniable.mechanisms.registry import from_design
+from deniable.present.tables import Column, Table, number, shares_table
+from deniable.run.files import STANDARD, check_output
+from deniable.run.local import estimate_tally, privatize_file, tally_files, write_tally
+from deniable.run.results import Shares, check_chart, check_table
+
+__all__ = ["estimate", "privatize", "register", "tally"]
+
+
+def register(app: typer.Typer) -> None:
+    """Add the commands of this module."""
+    for function in (privatize, tally, estimate):
+        command(app)(function)
+
+
+def privatize(
+    choice: Choice,
+    values: Annotated[str, argument("VALUES", "A .csv, .parquet or .txt file, or - for standard input, one per line.")],
+    target: Annotated[str, option("--out", "REPORTS", "The report file to write; - for standard output.")],
+    out: Output,
+    column: Annotated[str | None, option("--column", "NAME", "The column to read, where there are several.")] = None,
+    format: Annotated[str, option("--format", "auto|csv|lines|parquet", "How the values lie in the file.")] = "auto",
+    seed: Annotated[int | None, option("--seed", "S", "SIMULATE with a seed: repeatable, hence NOT private.")] = None,
+) -> None:
+    """Turn values into deniable reports, one for each value.
+
+    Values are labels, or whole numbers from 0 to K-1. The report file carries its design.
+
+    Example: deniable privatize ss --epsilon 1 --labels no,yes answers.csv --out reports.bin
+    """
+    from deniable.randomness import simulation
+
+    out.claim(target)
+    twice = values == STANDARD and choice.domain_given.get("labels_file") == STANDARD
+    require(not twice, "labels-file", "-", "a file while the values come from standard input")
+    m = choice.make()
+    if seed is not None:
+        out.note(
+            f"SIMULATED: these reports come from seed {seed}; whoever knows it can undo them. Not for real people."
+        )
+    out.note(f"privatising {_source(values)} with {_title(m)}")
+    with out.progress("privatising") as progress:
+        rng = None if seed is None else simulation(seed)
+        n = privatize_file(m, values, target, column=column, format=format, rng=rng, progress=progress)
+    out.note(f"wrote {n:,} reports ({m.row_bytes} bytes each) to {_target(target)}")
+    facts = {"mechanism": m.name, "epsilon": m.epsilon, "k": m.k, "n": n, "simulated": seed is not None}
+    if out.as_json:
+        out.show(facts | {"bytes": m.row_bytes, "out": target, "design": m.design})
+
+
+def tally(
+    files: Annotated[list[str], argument("REPORTS...", "Report or tally files; - for standard input.")],
+    out: Output,
+    target: Annotated[str | None, option("--out", "TALLY", "The tally file to write; - for standard output.")] = None,
+) -> None:
+    """Count reports, and add up tallies of one design.
+
+    Without --out the counts are shown.
+
+    Example: deniable tally monday.bin tuesday.bin --out week.bin
+    """
+    out.claim(target)
+    if target is not None:
+        check_output(target)
+    out.note(f"tallying {', '.join(map(_source, files))}")
+    with out.progress("tallying") as progress:
+        total = tally_files(files, progress=progress)
+    m = from_design(total.design)
+    if target is not None:
+        write_tally(total, target)
+        out.note(f"wrote the tally of {total.n:,} reports to {_target(target)}")
+    facts = {"mechanism": m.name, "epsilon": m.epsilon, "k": m.k, "n": total.n, "simulated": total.simulated}
+    cells = {name: cell.tolist() for name, cell in total.cells.items()}
+    rest = {"labels": list(m.domain.labels_or_numbers), "strata": list(total.strata), "cells": cells, "out": target}
+    if out.as_json or target is None:
+        title = f"{_title(m)}: {total.n:,} reports{', SIMULATED' * total.simulated}"
+        out.show(facts | rest, title, _counts(m.domain.labels_or_numbers, cells["support"]))
+
+
+def _counts(labels: tuple[str, ...], support: list[list[int]]) -> Table:
+    rows = [[label, *map(number, counts)] for label, *counts in zip(labels, *support, strict=True)]
+    return Table((Column("label", wrap=True), *(Column("reports that support it", right=True) for _ in support)), rows)
+
+
+def estimate(
+    files: Annotated[list[str], argument("FILES...", "Tally or report files of one design; - for standard input.")],
+    out: Output,
+    level: Annotated[float, option("--level", "L", "Confidence level of the intervals.")] = 0.95,
+    target: Annotated[
+        str, option("--target", "reporters|population", "Whose shares: of those who reported, or of those behind them.")
+    ] = "reporters",
+    simultaneous: Annotated[
+        bool, option("--simultaneous", None, "All intervals hold at once with that level.")
+    ] = False,
+    project: Annotated[
+        bool, option("--project", None, "Move to the nearest shares >= 0 that sum to 1 (biased).")
+    ] = False,
+    top: Annotated[int | None, option("--top", "T", "Only the T largest estimates, largest first.")] = None,
+    chart: Annotated[str | None, option("--chart", "FILE", "Also draw a .html, .png, .svg or .json chart.")] = None,
+    save: Annotated[str | None, option("--out", "FILE", "Also write a .csv or .json file; - is CSV.")] = None,
+) -> None:
+    """Estimate the share of every value, with error bars.
+
+    From tallies, or straight from reports.
+
+    Example: deniable estimate week.bin --top 10 --chart shares.html
+    """
+    out.claim(save)
+    check_target(target)
+    critical(level)
+    for check, file in ((check_table, save), (check_chart, chart)):
+        if file is not None:
+            check(file)
+    out.note(f"estimating from {', '.join(map(_source, files))}")
+    with out.progress("tallying") as progress:
+        found = estimate_tally(tally_files(files, progress=progress))
+    found = found.project() if project else found
+    shares = Shares.of(found, level=level, target=cast(Target, target), simultaneous=simultaneous)
+    shares = shares if top is None else shares.top(top)
+    if chart is not None:
+        shares.draw(chart, "Estimated shares")
+        out.note(f"drew {chart}")
+    if save is not None:
+        shares.save(save)
+        out.note(f"wrote {_target(save)}")
+    m = from_design(found.design)
+    title = f"{_title(m)}{', SIMULATED' * found.simulated}: {'; '.join(found.steps)}."
+    out.show(shares.document(), title, shares_table(shares.columns, shares.labels, level=level))
+
+
+def _title(m: Mechanism) -> str:
+    own = "".join(
+        f", {name} = {number(value) if isinstance(value, int | float) else value}" for name, value in m.params.items()
+    )
+    return f"{m.name} (epsilon = {m.epsilon:g}, k = {m.k:,}{own})"
+
+
+def _source(name: str) -> str:
+    return "standard input" if name == STANDARD else name
+
+
+def _target(name: str) -> str:
+    return "standard output" if name == STANDARD else name

@@ -1,0 +1,134 @@
+"""Studies: simulation against the truth, the exact audit, and the reproduction of papers."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from deniable.audit.exact import Audit
+from deniable.audit.exact import audit as check
+from deniable.cli.options import Choice, argument, command, option
+from deniable.cli.output import Output
+from deniable.cli.report import audit_table, study_table
+from deniable.errors import ParameterError
+
+__all__ = ["audit", "register", "reproduce", "simulate"]
+
+
+def register(app: typer.Typer) -> None:
+    """Add the commands of this module."""
+    command(app, labels=False)(simulate)
+    command(app, epsilon=False)(audit)
+    command(app)(reproduce)
+
+
+def simulate(
+    choice: Choice,
+    data: Annotated[
+        str,
+        option(
+            "--data",
+            "NAME",
+            "adult-age, adult-education, adult-country, bank-job; uniform, zipf[:s], normal[:s], dirichlet[:a].",
+        ),
+    ],
+    out: Output,
+    n: Annotated[int | None, option("--n", "N", "People; all of a table, 10,000 if made up.")] = None,
+    runs: Annotated[int, option("--runs", "R", "How often the collection is repeated.")] = 20,
+    seed: Annotated[int, option("--seed", "S", "Seed of the simulation.")] = 0,
+    level: Annotated[float, option("--level", "L", "Confidence level of the intervals.")] = 0.95,
+    project: Annotated[bool, option("--project", None, "Show projected estimates (>= 0, sum 1; biased).")] = False,
+    chart: Annotated[str | None, option("--chart", "FILE", "Draw the first run: .html, .png, .svg or .json.")] = None,
+    save: Annotated[str | None, option("--out", "CSV", "Write all runs as CSV; - for standard output.")] = None,
+) -> None:
+    """Privatise a known population and compare with the truth.
+
+    The measured error is set against the predicted one.
+
+    Example: deniable simulate ss --epsilon 1 --data adult-education
+    """
+    from deniable.present.tables import shares_table
+    from deniable.run.results import check_chart, check_table, write_rows
+    from deniable.run.simulate import simulate as run
+
+    out.claim(save)
+    if save is not None:
+        check_table(save, [".csv"])
+    if chart is not None:
+        check_chart(chart)
+    k = choice.domain_given.get("k")
+    out.note(f"simulating {runs} collections of {data} with {choice.name}, seed {seed}")
+    with out.progress("simulating") as progress:
+        study = run(data, choice.make, n=n, k=k, runs=runs, seed=seed, level=level, project=project, progress=progress)
+    first = study.shares[0]
+    if chart is not None:
+        first.draw(chart, f"{study.population.name}: first of {runs} simulated collections")
+        out.note(f"drew {chart}")
+    if save is not None:
+        write_rows(study.rows(), save)
+        out.note(f"wrote {save}")
+    document, largest = study.document(), first.top(10)
+    caption = (
+        f"First run{', projected' * project}: the {len(largest.labels)} largest of {study.population.k:,} estimates."
+    )
+    out.show(document, study_table(document), caption, shares_table(largest.columns, largest.labels, level=level))
+
+
+def audit(
+    choice: Choice,
+    out: Output,
+    promise: Annotated[
+        float | None, option("--promise", "P", "Check this epsilon instead of the mechanism's own.")
+    ] = None,
+) -> int:
+    """Prove that no report leaks more than epsilon, or refute it.
+
+    Exactly, in whole numbers, not by sampling. The exit code is 1 if the promise is broken.
+
+    NAME may also be package.module:object, an object with `epsilon` and `channel()` or a function that gives one.
+
+    Example: deniable audit ss --epsilon 1 --k 16
+    """
+    found = _audit_object(choice, promise) if ":" in choice.name else check(choice.make(), epsilon=promise)
+    verdict = "The promise is kept." if found.holds else "THE PROMISE IS BROKEN."
+    out.show(found.document(), verdict, audit_table(found))
+    return 0 if found.holds else 1
+
+
+def _audit_object(choice: Choice, promise: float | None) -> Audit:
+    """Audit an object; the options of mechanisms do not apply to it."""
+    from deniable.cli.imports import audit_object
+
+    given = {"epsilon": choice.epsilon} if choice.epsilon is not None else {}
+    for name, value in (given | dict(choice.domain_given) | dict(choice.options)).items():
+        hint = "The object brings its own; --promise checks another epsilon."
+        raise ParameterError(f"{name} must be left out for {choice.name!r}, got {value!r}.", hint)
+    return audit_object(choice.name, promise)
+
+
+def reproduce(
+    paper: Annotated[str, argument("PAPER", "Short name of a paper, or all.")],
+    out: Output,
+    figure: Annotated[str | None, option("--figure", "F", "Only this figure, and the claims read from it.")] = None,
+    quick: Annotated[bool, option("--quick", None, "Smaller simulations: minutes become seconds.")] = False,
+    target: Annotated[str, option("--out", "DIR", "Folder to write to.")] = "results",
+    data_dir: Annotated[str | None, option("--data-dir", "D", "Folder with larger data sets.")] = None,
+) -> None:
+    """Compute a paper's figures and check its claims.
+
+    CSV, charts and claims.json are written to a folder.
+
+    Example: deniable reproduce adaptive --quick
+    """
+    from deniable.papers.runner import PAPERS
+    from deniable.papers.runner import reproduce as run
+    from deniable.present.tables import claims_table
+
+    if paper not in (*PAPERS, "all"):
+        raise ParameterError(f"paper must be one of {', '.join(PAPERS)} or all, got {paper!r}.")
+    folder = Path(data_dir) if data_dir is not None else None
+    summary = run(paper, figure=figure, quick=quick, out=Path(target), data_dir=folder, progress=out.note)
+    out.note(f"wrote {target}")
+    out.show(summary.document(), claims_table(summary.table()))

@@ -1,0 +1,67 @@
+"""The best guess of a value: from its report, and without one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from deniable.core.types import FloatArray, IntArray
+from deniable.errors import ParameterError
+
+__all__ = ["Guess", "check_prior", "first_of_independent", "first_of_subset", "first_to_cover"]
+
+
+@dataclass(frozen=True, slots=True)
+class Guess:
+    """`success`: chance that the best guess from a report is right; `blind`: that of the best guess without one."""
+
+    success: float
+    blind: float
+
+    @property
+    def gain(self) -> float:
+        """What a report adds."""
+        return self.success - self.blind
+
+
+def check_prior(prior: object, k: int) -> FloatArray:
+    """A prior as an array; refused unless it is k numbers >= 0 that sum to 1."""
+    try:
+        pi = np.asarray(prior, np.float64)
+    except (TypeError, ValueError) as error:
+        raise ParameterError(f"prior must be {k} numbers, got {prior!r}.") from error
+    if pi.shape != (k,) or not np.isfinite(pi).all() or (pi < 0).any():
+        raise ParameterError(f"prior must be {k} finite numbers >= 0, got an array of shape {pi.shape}.")
+    if abs(float(pi.sum()) - 1) > 1e-9:
+        raise ParameterError(f"prior must sum to 1, got {float(pi.sum())!r}.", "Divide it by its sum if that is meant.")
+    return pi
+
+
+def first_of_independent(k: int, chance: float) -> FloatArray:
+    """Chances that the j-th of k items is the first that is in, each being in with `chance`, independently."""
+    return np.asarray(chance * np.exp(np.arange(k) * np.log1p(-chance)))
+
+
+def first_of_subset(k: int, size: int) -> FloatArray:
+    """Chances that the j-th of k items is the first one in a uniform subset: C(k-j, size-1)/C(k, size), j from 1."""
+    j = np.arange(1, k)
+    ratios = np.maximum(k - j - size + 1, 0) / (k - j)
+    return np.asarray(size / k * np.concatenate([[1.0], np.cumprod(ratios)]))
+
+
+def first_to_cover(order: IntArray, supports: Callable[[int, IntArray], Any], outputs: int) -> FloatArray:
+    """Chances that the j-th item in `order` is the first one that a uniform output supports.
+
+    `supports(item, outputs)` says which of an array of outputs support an item; outputs are struck off as they are met.
+    """
+    left, out = np.arange(outputs), np.zeros(order.size)
+    for j, item in enumerate(order.tolist()):
+        if not left.size:
+            break
+        hit = supports(item, left)
+        out[j] = np.count_nonzero(hit) / outputs
+        left = left[~hit]
+    return out

@@ -1,0 +1,102 @@
+"""Discrete Laplace noise and the best guess from a noisy histogram."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from itertools import pairwise
+
+import numpy as np
+
+from deniable.core.types import FloatArray
+from deniable_client.exact import WORD_BITS
+from deniable_client.kernels import Laplace
+
+__all__ = ["asr_laplace", "asr_laplace_prior", "step_law", "variance_of"]
+
+_WORD = 1 << WORD_BITS
+_PANELS, _NODES = 16, 64
+
+
+def asr_laplace(k: int, epsilon: float) -> float:
+    """Success of the best guess from one-hot plus Laplace noise of scale 2/epsilon, uniform prior [AdaptiveLDP Eq. 31].
+
+    (e^(-eps/2)/k) (1 + 2 Int_0^(eps/2) (1 - (1 - e^-v/2)^k) e^(2v) dv), all terms positive, by Gauss-Legendre panels.
+    """
+    x, weight = np.polynomial.legendre.leggauss(_NODES)
+    edges = np.linspace(0, epsilon / 2, _PANELS + 1)
+    half = (edges[1] - edges[0]) / 2
+    v = (edges[:-1, None] + half * (1 + x[None, :])).ravel()
+    tail = -np.expm1(k * np.log1p(-np.exp(-v) / 2))
+    integral = float(np.sum(np.tile(weight, _PANELS) * half * tail * np.exp(2 * v - epsilon / 2)))
+    return (math.exp(-epsilon / 2) + 2 * integral) / k
+
+
+def asr_laplace_prior(prior: FloatArray, epsilon: float) -> float:
+    """The same under a prior: the mean of max_x prior_x W_x over blind reports, W = exp((eps/2) clip(2y-1, -1, 1)).
+
+    That is the integral of 1 - prod_x Pr[W <= t/prior_x]. Pr[W <= s] is 0 below e^(-eps/2) and 1 from e^(eps/2) on, with
+    a jump at both ends; panels end where a factor has a corner.
+    """
+    pi = prior[prior > 0]
+    low, high = math.exp(-epsilon / 2), math.exp(epsilon / 2)
+    corners = np.unique(np.concatenate([pi * low, pi, pi * high]))
+    corners = corners[corners >= pi.max() * low]
+    x, weight = np.polynomial.legendre.leggauss(8)
+    total = float(corners[0])
+    for start, end in pairwise(corners.tolist()):
+        half = (end - start) / 2
+        t = start + half * (1 + x)
+        log_all = np.log(np.maximum(_blind_law(t[:, None] / pi[None, :], epsilon), 1e-300)).sum(axis=1)
+        total += float(np.sum(weight * half * -np.expm1(log_all)))
+    return total
+
+
+def _blind_law(s: FloatArray, epsilon: float) -> FloatArray:
+    """Pr[W <= s] for a coordinate with noise only: ln s = (eps/2)(2y-1) inside, atoms at both ends."""
+    y = (np.log(np.maximum(s, 1e-300)) * 2 / epsilon + 1) / 2
+    inside = 1 - np.exp(-epsilon / 2 * np.clip(y, 0, 1)) / 2
+    return np.where(y < 0, 0.0, np.where(y >= 1, 1.0, inside))
+
+
+def variance_of(kernel: Laplace) -> float:
+    """Variance of the sampled noise, in squared units, from the moments of its independent coins.
+
+    Its size g has E[g^2] by quotient and digits; a negative zero is drawn again, which divides by 1 - Pr[g = 0]/2.
+    """
+    unit = 1 << kernel.grid
+    again = Fraction(kernel.again, _WORD)
+    digits = [(1 << i, Fraction(t, _WORD)) for i, t in enumerate(kernel.digits)]
+    mean = unit * again / (1 - again) + sum((d * c for d, c in digits), Fraction(0))
+    spread = unit**2 * again / (1 - again) ** 2 + sum((d * d * c * (1 - c) for d, c in digits), Fraction(0))
+    zero = (1 - again) * math.prod((1 - c for _, c in digits), start=Fraction(1))
+    return float((spread + mean * mean) / (1 - zero / 2) / unit**2)
+
+
+def step_law(kernel: Laplace) -> tuple[tuple[dict[int, int], dict[int, int]], int]:
+    """Exact law of a coordinate's steps given another value and given the own one: whole weights and their total."""
+    laws = [_law_around(kernel, centre) for centre in (0, 1 << kernel.grid)]
+    total = math.lcm(*(v.denominator for law in laws for v in law.values()))
+    other, own = ({step: int(v * total) for step, v in law.items()} for law in laws)
+    return (other, own), total
+
+
+def _law_around(kernel: Laplace, centre: int) -> dict[int, Fraction]:
+    """Law of `centre` plus noise, cut off at the reach; half of a size's mass on each side, no negative zero."""
+    reach, kept = kernel.reach, 1 - _size(kernel, 0) / 2
+    inside = {step: _size(kernel, abs(step - centre)) for step in range(1 - reach, reach)}
+    ends = {-reach: _tail(kernel, reach + centre), reach: _tail(kernel, reach - centre)}
+    return {step: mass / 2 / kept for step, mass in (inside | ends).items()}
+
+
+def _size(kernel: Laplace, g: int) -> Fraction:
+    """Pr[size = g] before negative zeros are drawn again."""
+    quotient, rest = divmod(g, 1 << kernel.grid)
+    again = Fraction(kernel.again, _WORD)
+    digits = (Fraction(t if rest >> i & 1 else _WORD - t, _WORD) for i, t in enumerate(kernel.digits))
+    return (1 - again) * again**quotient * math.prod(digits, start=Fraction(1))
+
+
+def _tail(kernel: Laplace, g: int) -> Fraction:
+    """Pr[size >= g] before negative zeros are drawn again."""
+    return 1 - sum((_size(kernel, i) for i in range(g)), Fraction(0))

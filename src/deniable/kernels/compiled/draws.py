@@ -1,0 +1,176 @@
+"""The draws of `reference.draws`, compiled."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from deniable.core.types import Bytes, IntArray, UintArray
+from deniable.kernels.compiled.jit import compile_loop, inline
+
+__all__ = ["begin", "buckets", "compare", "put_bits", "respond", "scale", "settle", "unfinished"]
+
+Words = NDArray[np.uint64]
+_TILE = 512
+"""Words compared together: their answers stay in the first-level cache while all bits are looked at."""
+_ALL = np.uint64(0xFFFFFFFFFFFFFFFF)
+
+
+@compile_loop
+def begin(out: Any, lanes: Any, random: Any, pattern: Any) -> None:
+    """See `reference.begin`. The threshold's bit as a mask of 64 spares the branch."""
+    for start in range(0, out.size, _TILE):
+        stop = min(out.size, start + _TILE)
+        less, equal = out[start:stop], lanes[start:stop]
+        less[:] = 0
+        equal[:] = _ALL
+        for level in range(pattern.size):
+            ones = _ALL if pattern[level] else np.uint64(0)
+            bits = random[level, start:stop]
+            for i in range(stop - start):
+                differs = bits[i] ^ ones
+                less[i] |= equal[i] & differs & ones
+                equal[i] &= ~differs
+
+
+@compile_loop
+def unfinished(lanes: Any, left: Any, undecided: Any, first: int) -> int:
+    """See `reference.unfinished`."""
+    count = 0
+    for i in range(lanes.size):
+        left[count], undecided[count] = first + i, lanes[i]
+        count += lanes[i] != 0
+    return count
+
+
+@compile_loop
+def compare(out: Any, left: Any, undecided: Any, random: Any, pattern: Any) -> int:
+    """See `reference.compare`."""
+    count = 0
+    for i in range(random.shape[1]):
+        at, lanes = left[i], undecided[i]
+        result = out[at]
+        for level in range(pattern.size):
+            if pattern[level]:
+                result |= lanes & ~random[level, i]
+                lanes &= random[level, i]
+            else:
+                lanes &= ~random[level, i]
+        out[at] = result
+        left[count], undecided[count] = at, lanes
+        count += lanes != 0
+    return count
+
+
+@inline
+def _scaled(word: Any, n: Any, bits: Any, mask: Any, surplus: Any) -> Any:
+    """See `reference.scale`."""
+    product = np.uint64(word) * n
+    return np.int64(product >> bits) if (product & mask) >= surplus else np.int64(-1)
+
+
+def _scaling(n: int, bits: int) -> tuple[np.uint64, np.uint64, np.uint64, np.uint64]:
+    """The last arguments of `_scaled`."""
+    return np.uint64(n), np.uint64(bits), np.uint64((1 << bits) - 1), np.uint64((1 << bits) % n)
+
+
+def scale(words: UintArray, n: int, bits: int) -> IntArray:
+    """See `reference.scale`."""
+    out = np.empty(words.size, np.int64)
+    _scale(words, *_scaling(n, bits), out)
+    return out
+
+
+@compile_loop
+def _scale(words: Any, n: Any, bits: Any, mask: Any, surplus: Any, out: Any) -> None:
+    for i in range(words.size):
+        out[i] = _scaled(words[i], n, bits, mask, surplus)
+
+
+def respond(out: UintArray, items: IntArray, coins: Words, keep: int, words: UintArray, n: int, bits: int) -> IntArray:
+    """See `reference.respond`."""
+    redraw = np.empty(out.size, np.int64)
+    return redraw[: _respond(out, items, coins, np.uint64(keep), words, *_scaling(n, bits), redraw)]
+
+
+@compile_loop
+def _respond(
+    out: Any, items: Any, coins: Any, keep: Any, words: Any, n: Any, bits: Any, mask: Any, surplus: Any, redraw: Any
+) -> int:
+    count = 0
+    for i in range(out.size):
+        number = _scaled(words[i], n, bits, mask, surplus)
+        lie = coins[i] >= keep
+        out[i] = number + np.int64(number >= items[i]) if lie else items[i]
+        if lie and number < 0:
+            redraw[count] = i
+            count += 1
+    return count
+
+
+def settle(
+    rows: Bytes, excess: IntArray, pending: IntArray, own: IntArray, words: UintArray, k: int, bits: int
+) -> IntArray:
+    """See `reference.settle`."""
+    left = np.empty_like(pending)
+    return left[: _settle(rows, excess, pending, own, words, *_scaling(k, bits), left)]
+
+
+@compile_loop
+def _settle(
+    rows: Any, excess: Any, pending: Any, own: Any, words: Any, k: Any, bits: Any, mask: Any, surplus: Any, left: Any
+) -> int:
+    count = 0
+    for i in range(pending.size):
+        row, j = pending[i], 0
+        over = excess[row]
+        while over != 0 and j < words.shape[1]:
+            at = _scaled(words[i, j], k, bits, mask, surplus)
+            bit = np.uint8(1) << np.uint8(at & 7)
+            if at >= 0 and at != own[row] and ((rows[row, at >> 3] & bit) != 0) == (over > 0):
+                rows[row, at >> 3] ^= bit
+                over += -1 if over > 0 else 1
+            j += 1
+        excess[row] = over
+        left[count] = row
+        count += over != 0
+    return count
+
+
+@compile_loop
+def put_bits(rows: Any, at: Any, values: Any) -> None:
+    """See `reference.put_bits`."""
+    for i in range(at.size):
+        mask = np.uint8(1) << np.uint8(at[i] & 7)
+        byte = rows[i, at[i] >> 3]
+        rows[i, at[i] >> 3] = byte | mask if values[i] else byte & ~mask
+
+
+def buckets(seeds: Words, items: IntArray, g: int) -> IntArray:
+    """See `reference.buckets`."""
+    out = np.empty(seeds.size, np.int64)
+    _buckets(seeds, items, np.uint64(g), out)
+    return out
+
+
+@inline
+def _split(z: Any) -> Any:
+    z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return z ^ (z >> np.uint64(31))
+
+
+@compile_loop
+def _buckets(seeds: Any, items: Any, g: Any, out: Any) -> None:
+    golden, half = np.uint64(0x9E3779B97F4A7C15), np.uint64(32)
+    for i in range(seeds.size):
+        a = _split(seeds[i] + golden)
+        b = _split(seeds[i] + golden + golden)
+        x = np.uint32(items[i])
+        x = np.uint32((x ^ (x >> np.uint32(16))) * np.uint32(0x7FEB352D))
+        x = np.uint32((x ^ (x >> np.uint32(15))) * np.uint32(0x846CA68B))
+        x = x ^ (x >> np.uint32(16))
+        h = (a * np.uint64(x) + b) >> half
+        out[i] = np.int64((h * g) >> half)

@@ -1,0 +1,53 @@
+"""All cores for large inputs: blocks of work on threads, while the loops run without the interpreter's lock.
+
+Threads live as long as a call, so that nothing is left behind in processes that fork. DENIABLE_THREADS limits them.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable
+from concurrent.futures import ThreadPoolExecutor
+from typing import TypeVar
+
+from deniable.errors import require
+
+__all__ = ["blocks", "run", "shares", "threads"]
+
+T = TypeVar("T")
+R = TypeVar("R")
+
+
+def threads() -> int:
+    """How many threads work at a time: the cores this process may use, or what DENIABLE_THREADS says."""
+    text = os.environ.get("DENIABLE_THREADS", "")
+    if text:
+        require(text.isdecimal() and int(text) >= 1, "DENIABLE_THREADS", text, "an integer >= 1", "1: one thread.")
+        return int(text)
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+def blocks(n: int, size: int) -> list[slice]:
+    """0..n-1 in blocks of `size`; the last one may be shorter.
+
+    >>> blocks(5, 2)
+    [slice(0, 2, None), slice(2, 4, None), slice(4, 5, None)]
+    """
+    return [slice(start, min(start + size, n)) for start in range(0, n, size)]
+
+
+def shares(n: int) -> list[slice]:
+    """0..n-1 in as many equal blocks as there are threads (fewer if n is less)."""
+    return blocks(n, max(1, -(-n // threads())))
+
+
+def run(work: Callable[[T], R], jobs: Iterable[T]) -> list[R]:
+    """The results of `work` for all jobs, in their order; several at a time where there are several threads."""
+    todo = list(jobs)
+    count = min(threads(), len(todo))
+    if count <= 1:
+        return [work(job) for job in todo]
+    with ThreadPoolExecutor(count) as pool:
+        return list(pool.map(work, todo))

@@ -1,0 +1,141 @@
+"""Checks that papers share: a printed formula against the truth, and a simulation against closed forms."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from deniable.mechanisms.base import Mechanism, SupportMechanism
+from deniable.mechanisms.registry import MECHANISMS, mechanism
+from deniable.papers.montecarlo import Trials
+from deniable.papers.paper import Context, Verdict
+
+__all__ = ["ALPHA", "EXACT", "Agreement", "Equation", "Example", "design", "off", "small_designs"]
+
+EXACT = 1e-9
+"""Relative deviation up to which two formulas count as the same; rounding of floats stays far below."""
+
+ALPHA = 1e-3
+"""Chance that a claim which holds is rejected by simulation, over all tests of the claim together."""
+
+Formula = Callable[[Any], float]
+Example = tuple[str, Mapping[str, Any], Mapping[str, Formula]]
+"""A registry name, its arguments, and formulas by name whose values are shown."""
+
+
+def design(name: str, k: int, epsilon: float, **own: Any) -> SupportMechanism:
+    """A mechanism whose error and best guess have closed forms."""
+    made = mechanism(name, k=k, epsilon=epsilon, **own)
+    assert isinstance(made, SupportMechanism)
+    return made
+
+
+def off(value: float, truth: float) -> float:
+    """Relative deviation."""
+    return abs(value / truth - 1)
+
+
+def small_designs(context: Context, *families: type[Mechanism]) -> list[tuple[SupportMechanism, dict[str, float]]]:
+    """The registry's small cases of these families, with what follows from the list of all their outputs."""
+    return [pair for family in families for pair in context.once(f"small designs of {family.__name__}", _small(family))]
+
+
+def _small(family: type[Mechanism]) -> Callable[[Context], list[tuple[SupportMechanism, dict[str, float]]]]:
+    names = [name for name, entry in MECHANISMS.items() if entry.cls is family]
+    made = (mechanism(name, **case) for name in names for case in MECHANISMS[name].small)
+    return lambda context: [(m, _enumerate(m)) for m in made if isinstance(m, SupportMechanism)]
+
+
+def _enumerate(m: SupportMechanism) -> dict[str, float]:
+    """ASR and MSE from the outputs alone; the MSE for the least and the most even population."""
+    channel = m.channel()
+    assert channel.supported is not None
+    members = np.array([[i in items for i in range(m.k)] for items in channel.supported], float)
+    chance = channel.matrix() @ members
+    p, q = chance[0, 0], chance[0, 1]
+    noise = (chance * (1 - chance)).mean(axis=1) / (p - q) ** 2
+    return {
+        "asr": float(channel.asr()),
+        "mse_approx": float(q * (1 - q) / (p - q) ** 2),
+        "mse_uneven": float(noise[0]),
+        "mse_even": float(noise.mean()),
+    }
+
+
+@dataclass(frozen=True)
+class Equation:
+    """Check of a printed formula for `asr` or `mse_approx`, over a grid and over all small designs of the family.
+
+    The mechanism's own closed form is held against the small designs' outputs, the printed one against both. `wrong`
+    says what is wrong with the printed one, should it turn out so; `examples` are shown in any case.
+    """
+
+    quantity: str
+    printed: Formula
+    grid: Callable[[], Iterable[SupportMechanism]]
+    wrong: str = ""
+    examples: tuple[Example, ...] = ()
+
+    def __call__(self, context: Context) -> Verdict:
+        """Reproduced if it agrees everywhere; corrected if it does not, but the closed form does."""
+        grid = [(m, self._closed(m)) for m in self.grid()]
+        small = [(m, truth[self.quantity]) for m, truth in small_designs(context, type(grid[0][0]))]
+        printed = max(off(self.printed(m), truth) for m, truth in (*grid, *small))
+        closed = max(off(self._closed(m), truth) for m, truth in small)
+        found: dict[str, float] = {}
+        for name, given, formulas in self.examples:
+            label = " ".join(f"{key}={value:g}" for key, value in given.items())
+            m = mechanism(name, **given)
+            found |= {f"{label}, {which}": float(formula(m)) for which, formula in formulas.items()}
+        found |= {"largest relative deviation": printed, "settings": len(grid), "enumerated": len(small)}
+        if printed <= EXACT:
+            return Verdict("reproduced", found)
+        note = f"{self.wrong}; the correct form agrees with all {len(small)} enumerated channels to {closed:.0e}"
+        return Verdict("corrected" if closed <= EXACT else "refuted", found, note)
+
+    def _closed(self, m: SupportMechanism) -> float:
+        value = getattr(m, self.quantity)
+        return float(value() if callable(value) else value)
+
+
+@dataclass(frozen=True)
+class Agreement:
+    """Check of simulated `mse` or `asr` against closed forms: printed ones if they are given, and exact ones.
+
+    Bonferroni's correction makes ALPHA the chance of a false alarm over all trials together.
+    """
+
+    quantity: str
+    trials: Callable[[Context], list[Trials]]
+    printed: Callable[[Trials], float] | None = None
+
+    def __call__(self, context: Context) -> Verdict:
+        """Refuted if exact values are rejected, corrected if printed ones are."""
+        trials = context.once("trials", self.trials)
+        exact = [t.expected(self.quantity) for t in trials]
+        printed = [self.printed(t) for t in trials] if self.printed else exact
+        found: dict[str, float] = {"alpha": ALPHA}
+        found["smallest p-value, exact values"], wrong = self._reject(trials, exact)
+        rejected: list[str] = []
+        if self.printed:
+            found["smallest p-value, printed values"], rejected = self._reject(trials, printed)
+        found["collections"] = trials[0].errors.size
+        for t, one, two in zip(trials, exact, printed, strict=True):
+            found[f"{t.name}, simulated/exact"] = t.seen(self.quantity) / one
+            if off(two, one) > EXACT:
+                found[f"{t.name}, simulated/printed"] = t.seen(self.quantity) / two
+        if wrong:
+            return Verdict("refuted", found, f"not even the exact values agree for {', '.join(wrong)}")
+        if rejected:
+            note = f"the exact values agree; the printed ones are rejected for {', '.join(rejected)}"
+            return Verdict("corrected", found, note)
+        return Verdict("reproduced", found)
+
+    def _reject(self, trials: list[Trials], expected: list[float]) -> tuple[float, list[str]]:
+        """The smallest adjusted p-value, and the trials that are rejected."""
+        pairs = zip(trials, expected, strict=True)
+        values = {t.name: min(1.0, len(trials) * t.pvalue(self.quantity, value)) for t, value in pairs}
+        return min(values.values()), [name for name, value in values.items() if value <= ALPHA]

@@ -1,0 +1,126 @@
+"""Repeated collections of a known population: do error and best guess come out as the closed forms say?"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from deniable.collect.reports import Reports
+from deniable.core.types import FloatArray, IntArray
+from deniable.datasets import Population
+from deniable.kernels.bits import get_bits
+from deniable.kernels.hashing import bucket
+from deniable.kernels.reference import popcounts
+from deniable.mechanisms.base import SupportMechanism
+from deniable.mechanisms.local_hashing import LocalHashing
+from deniable.papers.paper import silent
+from deniable.randomness import Simulation
+
+__all__ = ["Trials", "collect_often"]
+
+_BLOCK = 4096
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Trials:
+    """What came out of several collections with one mechanism."""
+
+    mechanism: SupportMechanism
+    population: Population
+    errors: FloatArray
+    """For each collection, the squared error averaged over the items."""
+    hits: int
+    """How many values were guessed from their reports."""
+
+    @property
+    def name(self) -> str:
+        """Which mechanism and budget."""
+        return f"{self.mechanism.name} epsilon={self.mechanism.epsilon:g}"
+
+    @property
+    def guesses(self) -> int:
+        """Number of values that were guessed at."""
+        return self.errors.size * self.population.n
+
+    def seen(self, quantity: str) -> float:
+        """Simulated `mse` (averaged over the collections) or `asr` (share of the values that were guessed)."""
+        return float(self.errors.mean()) if quantity == "mse" else self.hits / self.guesses
+
+    def expected(self, quantity: str) -> float:
+        """The exact value for the integers that are sampled."""
+        return float(self.mechanism.effective(self.population.n)[quantity])
+
+    def pvalue(self, quantity: str, expected: float) -> float:
+        """Two-sided p-value of `expected` as the true value."""
+        return self._mse_pvalue(expected) if quantity == "mse" else self._asr_pvalue(expected)
+
+    def _mse_pvalue(self, expected: float) -> float:
+        """The errors are normal up to O(1/sqrt(n)), so their squares add up to a mixture of chi-square laws.
+
+        The one chi-square law with the same mean and variance, from the exact covariance, stands for it.
+        """
+        from scipy.stats import chi2
+
+        frequencies, n = self.population.frequencies, self.population.n
+        covariance = self.mechanism.support_effective.covariance(frequencies, n)
+        freedom = self.errors.size * float(np.trace(covariance)) ** 2 / float((covariance**2).sum())
+        law, seen = chi2(freedom), freedom * self.seen("mse") / expected
+        return float(min(1.0, 2 * min(law.cdf(seen), law.sf(seen))))
+
+    def _asr_pvalue(self, expected: float) -> float:
+        """Guesses are independent and all succeed with the same chance: the binomial test is exact."""
+        from scipy.stats import binomtest
+
+        return float(binomtest(self.hits, self.guesses, expected).pvalue)
+
+
+def collect_often(
+    mechanism: SupportMechanism,
+    population: Population,
+    runs: int,
+    stream: Simulation,
+    progress: Callable[[str], None] = silent,
+) -> Trials:
+    """Collect the population `runs` times, each time with a stream of its own; estimate, and attack every report."""
+    items, truth = population.values(), population.frequencies
+    errors, hits = np.empty(runs), 0
+    progress(f"collecting {population.name} {runs} times with {mechanism.name}, epsilon {mechanism.epsilon:g}")
+    for run, (report, guess) in enumerate(zip(stream.spawn(runs), stream.spawn(runs), strict=True)):
+        reports = mechanism.privatize_items(items, report)
+        estimate = mechanism.estimate(mechanism.tally(reports))
+        errors[run] = np.mean((estimate.value - truth) ** 2)
+        hits += _hits(mechanism, reports, items, guess)
+    return Trials(mechanism, population, errors, hits)
+
+
+def _hits(mechanism: SupportMechanism, reports: Reports, items: IntArray, stream: Simulation) -> int:
+    """How many values the best attack guesses: any supported item, or any item at all where none is supported.
+
+    Only whether the guess is right matters, so it is drawn with the chance it has: 1/(number of supported items) if the
+    own item is among them.
+    """
+    own, size = _supported(mechanism, reports, items)
+    chance = np.where(size > 0, own / np.maximum(size, 1), 1 / mechanism.k)
+    return int(np.count_nonzero(stream.generator().random(items.size) < chance))
+
+
+def _supported(mechanism: SupportMechanism, reports: Reports, items: IntArray) -> tuple[NDArray[Any], IntArray]:
+    """For each report, whether the own item is supported, and how many items are."""
+    columns = reports.columns
+    if "bits" in columns:
+        rows = columns["bits"].astype(np.uint8, copy=False)
+        return get_bits(rows, items), popcounts(rows)
+    value = columns["value"].astype(np.int64)
+    if not isinstance(mechanism, LocalHashing):
+        return value == items, np.ones(items.size, np.int64)
+    seeds, g = columns["seed"].astype(np.uint64, copy=False), mechanism.g
+    size, everything = np.empty(items.size, np.int64), np.arange(mechanism.k)[None, :]
+    for start in range(0, items.size, _BLOCK):
+        part = slice(start, start + _BLOCK)
+        same = bucket(seeds[part, None], everything, g) == value[part, None]
+        size[part] = same.sum(axis=1)
+    return bucket(seeds, items, g) == value, size

@@ -1,0 +1,165 @@
+"""What a reproduction is made of: a paper is a table of figures and a table of claims.
+
+To add a paper, write one module with
+
+- a function per figure that returns the rows of a table, and one that draws them (`Figure`);
+- a function per claim that computes what holds and returns a `Verdict` (`Claim`). Numbers are measured when it runs;
+  only what the paper itself prints may stand in the source, in the field `paper`;
+- `PAPER = Paper(...)`, which checks the tables;
+
+and put it into `runner.PAPERS`. Functions get a `Context`: whether to be quick, where data sets are, seeded streams by
+name, and `once` for results that several claims share. A claim about mechanisms that are not in the registry yet lists
+them in `needs` and has no `check`; it is then reported as not tested, with that reason.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
+
+from deniable.errors import ParameterError, require
+from deniable.mechanisms.registry import MECHANISMS
+from deniable.randomness import Simulation, simulation
+
+if TYPE_CHECKING:
+    import altair
+
+__all__ = ["SEED", "VERDICTS", "Claim", "Context", "Figure", "Paper", "Rows", "Value", "Verdict", "silent"]
+
+VERDICTS = ("reproduced", "corrected", "refuted", "not tested")
+"""It holds; it does not, but what holds instead is known and was checked; it does not; nothing is known."""
+
+SEED = 1
+"""Seed of all simulations, fixed once; the numbers of a run can be had again with it."""
+
+Rows: TypeAlias = Sequence[Mapping[str, str | int | float | None]]
+"""A table: the same columns in every row."""
+
+Value: TypeAlias = str | int | float | Mapping[str, str | int | float]
+"""What a paper says or a check finds: a text, a number, or numbers by name."""
+
+T = TypeVar("T")
+
+
+def silent(message: str) -> None:
+    """Progress that nobody wants to see."""
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What a check found. Everything but `reproduced` says in `note` why."""
+
+    verdict: str
+    measured: Value | None = None
+    note: str = ""
+
+    def __post_init__(self) -> None:
+        require(self.verdict in VERDICTS, "verdict", self.verdict, f"one of {', '.join(VERDICTS)}")
+        explained = self.verdict == "reproduced" or bool(self.note)
+        require(explained, "note", self.note, f"given, because the verdict is {self.verdict}")
+        tested = self.measured is not None
+        require(tested == (self.verdict != "not tested"), "measured", self.measured, "given if it was tested")
+        try:
+            json.dumps(self.measured, allow_nan=False)
+        except (TypeError, ValueError) as error:
+            raise ParameterError(f"measured must be text, finite numbers, or a mapping of them: {error}.") from error
+
+
+@dataclass(frozen=True, slots=True)
+class Figure:
+    """A figure: its file name, what it shows, and how it is computed and drawn."""
+
+    id: str
+    title: str
+    where: str
+    compute: Callable[[Context], Rows]
+    draw: Callable[[Rows], altair.TopLevelMixin]
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """Something the paper says that can be right or wrong.
+
+    `where` is the place in the paper, without its key; `figure` the id of the figure the claim is read from, if that is
+    one of ours.
+    """
+
+    id: str
+    claim: str
+    where: str
+    paper: Value
+    check: Callable[[Context], Verdict] | None = None
+    figure: str | None = None
+    needs: tuple[str, ...] = ()
+
+    def test(self, context: Context) -> Verdict:
+        """The verdict, or `not tested` where mechanisms or the check are missing."""
+        missing = [name for name in self.needs if name not in MECHANISMS]
+        if missing:
+            return Verdict("not tested", None, f"it needs {', '.join(missing)}, not among the mechanisms yet")
+        if self.check is None:
+            return Verdict("not tested", None, "its check is not written yet")
+        return self.check(context)
+
+
+@dataclass(frozen=True, slots=True)
+class Paper:
+    """A paper under its short `name`; `key` is its key in docs/refs.bib."""
+
+    name: str
+    key: str
+    title: str
+    figures: tuple[Figure, ...]
+    claims: tuple[Claim, ...]
+
+    def __post_init__(self) -> None:
+        known = [figure.id for figure in self.figures]
+        for kind, ids in (("figures", known), ("claims", [claim.id for claim in self.claims])):
+            twice = sorted({i for i in ids if ids.count(i) > 1})
+            require(not twice, kind, twice, "different from each other in their ids")
+        lost = [c.id for c in self.claims if c.figure is not None and c.figure not in known]
+        require(not lost, "figure", lost, f"one of {', '.join(known) or 'none'} for these claims")
+        empty = [c.id for c in self.claims if c.check is None and not c.needs]
+        require(not empty, "check", empty, "given for these claims, or the mechanisms they need")
+
+    def figure(self, name: str) -> Figure:
+        """The figure of this id; "5" is short for "fig5"."""
+        known = {figure.id: figure for figure in self.figures}
+        found = known.get(name) or known.get(f"fig{name}")
+        if found is None:
+            listed = ", ".join(known) or "none"
+            raise ParameterError(f"figure must be one of {listed} for {self.name}, got {name!r}.")
+        return found
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """What figures and claims are computed with, in one run for one paper."""
+
+    paper: Paper
+    quick: bool = False
+    data_dir: Path | None = None
+    seed: int = SEED
+    progress: Callable[[str], None] = silent
+    _made: dict[str, Any] = field(default_factory=dict, repr=False)
+
+    def stream(self, name: str) -> Simulation:
+        """A seeded stream of this name: the same whatever else is computed, and in whatever order."""
+        text = f"{self.seed}/{self.paper.name}/{name}"
+        return simulation(int.from_bytes(hashlib.sha256(text.encode()).digest()[:16], "big"))
+
+    def once(self, name: str, make: Callable[[Context], T]) -> T:
+        """What `make` returns, computed at the first call of this name only."""
+        if name not in self._made:
+            self._made[name] = make(self)
+        result: T = self._made[name]
+        return result
+
+    def rows(self, figure: str) -> Rows:
+        """The rows of one of the paper's figures, computed once."""
+        found = self.paper.figure(figure)
+        return self.once(f"rows of {found.id}", found.compute)

@@ -1,0 +1,230 @@
+"""The runner behind `deniable reproduce`: figures and claims of papers, written to a folder.
+
+For each paper OUT/PAPER/ gets `claims.json`, a CSV, an HTML and a PNG file per figure, and `provenance.json`. Every
+file is written whole or not at all, and the same seed gives the same bytes. How to add a paper: see `papers.paper`.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import platform
+import time
+from collections import Counter
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from importlib import metadata
+from pathlib import Path
+from typing import Any
+
+from deniable.errors import MissingExtraError, ParameterError, require
+from deniable.papers import adaptive
+from deniable.papers.paper import SEED, VERDICTS, Claim, Context, Figure, Paper, Rows, Value, silent
+from deniable.present.charts import save
+from deniable.present.export import replace_file
+
+__all__ = ["PAPERS", "Drawn", "Summary", "reproduce"]
+
+PAPERS: Mapping[str, Paper] = {paper.name: paper for paper in (adaptive.PAPER,)}
+"""All papers by name, in the order in which `all` runs them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Drawn:
+    """A figure that was written, and its files."""
+
+    paper: str
+    figure: Figure
+    files: tuple[Path, ...]
+
+    def document(self) -> dict[str, Any]:
+        """As plain data."""
+        f = self.figure
+        files = [str(file) for file in self.files]
+        return {"paper": self.paper, "id": f.id, "title": f.title, "where": f.where, "files": files}
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """What a run wrote and found."""
+
+    paper: str
+    quick: bool
+    out: Path
+    figures: tuple[Drawn, ...]
+    claims: tuple[dict[str, Any], ...]
+    """As in claims.json."""
+    notes: tuple[str, ...]
+    """What could not be done, e.g. charts without the extra that draws them."""
+    seconds: float
+
+    def counts(self) -> dict[str, int]:
+        """How many claims have each verdict."""
+        found = Counter(claim["verdict"] for claim in self.claims)
+        return {verdict: found[verdict] for verdict in VERDICTS}
+
+    def document(self) -> dict[str, Any]:
+        """As plain data, for JSON."""
+        return {
+            "paper": self.paper,
+            "quick": self.quick,
+            "out": str(self.out),
+            "figures": [drawn.document() for drawn in self.figures],
+            "claims": list(self.claims),
+            "counts": self.counts(),
+            "notes": list(self.notes),
+            "seconds": round(self.seconds, 3),
+        }
+
+    def table(self) -> list[dict[str, str]]:
+        """The claims as rows of short texts."""
+        columns = ("id", "claim", "where", "paper", "measured", "verdict")
+        return [{column: _brief(claim[column]) for column in columns} for claim in self.claims]
+
+
+def reproduce(
+    paper: str,
+    *,
+    figure: str | None = None,
+    quick: bool = False,
+    out: Path,
+    data_dir: Path | None = None,
+    seed: int = SEED,
+    progress: Callable[[str], None] = silent,
+) -> Summary:
+    """Compute a paper's figures and claims, or those of `all` papers, and write them below `out`.
+
+    With `figure` it is that figure alone, and only the claims that are read from it. `quick` takes smaller simulations.
+    `progress` is told what is being done.
+    """
+    start = time.perf_counter()
+    out = Path(out)
+    require(out.is_dir() or not out.exists(), "out", str(out), "a folder, or a path where one can be made")
+    ok = data_dir is None or Path(data_dir).is_dir()
+    require(ok, "data_dir", str(data_dir), "a folder that exists", "Leave it out if no data set is needed.")
+    chosen = _chosen(paper)
+    require(figure is None or len(chosen) == 1, "figure", figure, "left out when all papers are run")
+    wanted = None if figure is None else chosen[0].figure(figure)
+    figures: list[Drawn] = []
+    claims: list[dict[str, Any]] = []
+    notes: list[str] = []
+    for one in chosen:
+        context, folder = Context(one, quick, data_dir, seed, progress), out / one.name
+        folder.mkdir(parents=True, exist_ok=True)
+        drawn = _draw(context, wanted, folder, notes)
+        claims += _test(context, wanted, folder)
+        _write_json(folder / "provenance.json", _provenance(context, wanted, drawn))
+        figures += drawn
+    return Summary(paper, quick, out, tuple(figures), tuple(claims), tuple(notes), time.perf_counter() - start)
+
+
+def _chosen(name: str) -> tuple[Paper, ...]:
+    if name == "all":
+        return tuple(PAPERS.values())
+    if name not in PAPERS:
+        raise ParameterError(f"paper must be one of {', '.join(PAPERS)} or all, got {name!r}.")
+    return (PAPERS[name],)
+
+
+def _draw(context: Context, wanted: Figure | None, folder: Path, notes: list[str]) -> list[Drawn]:
+    """Write the figures; `notes` gets what could not be done."""
+    drawn = []
+    for figure in context.paper.figures if wanted is None else (wanted,):
+        context.progress(f"{context.paper.name}: {figure.id}, {figure.title}")
+        files, note = _write_figure(figure, context.rows(figure.id), folder)
+        drawn.append(Drawn(context.paper.name, figure, files))
+        if note:
+            context.progress(note)
+            notes.append(note)
+    return drawn
+
+
+def _test(context: Context, wanted: Figure | None, folder: Path) -> list[dict[str, Any]]:
+    """Test the claims and write what was found."""
+    paper = context.paper
+    claims = [claim for claim in paper.claims if wanted is None or claim.figure == wanted.id]
+    context.progress(f"{paper.name}: testing {len(claims)} claims")
+    records = [_record(paper, claim, context) for claim in claims]
+    _write_json(folder / "claims.json", records)
+    return records
+
+
+def _record(paper: Paper, claim: Claim, context: Context) -> dict[str, Any]:
+    """A claim as it stands in claims.json."""
+    found = claim.test(context)
+    return {
+        "id": f"{paper.name}-{claim.id}",
+        "claim": claim.claim,
+        "where": f"{paper.key} {claim.where}",
+        "paper": claim.paper,
+        "measured": found.measured,
+        "verdict": found.verdict,
+        "note": found.note,
+    }
+
+
+def _write_figure(figure: Figure, rows: Rows, folder: Path) -> tuple[tuple[Path, ...], str]:
+    """The files written, and what to say if there are no charts among them."""
+    table = folder / f"{figure.id}.csv"
+    replace_file(table, _csv(rows))
+    files = [table]
+    try:
+        chart = figure.draw(rows)
+        files += [save(chart, folder / f"{figure.id}{suffix}") for suffix in (".html", ".png")]
+    except MissingExtraError as error:
+        return tuple(files), f"{figure.id} was written as CSV only: {error}"
+    return tuple(files), ""
+
+
+def _csv(rows: Rows) -> bytes:
+    """The rows with a header; numbers in full precision."""
+    columns = list(rows[0])
+    odd = [i for i, row in enumerate(rows) if list(row) != columns]
+    require(not odd, "rows", f"other columns in row {odd[:1]}", f"mappings with the columns {columns}")
+    text = io.StringIO(newline="")
+    writer = csv.DictWriter(text, columns, lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(rows)
+    return text.getvalue().encode()
+
+
+def _write_json(path: Path, what: object) -> None:
+    replace_file(path, (json.dumps(what, ensure_ascii=False, indent=1, allow_nan=False) + "\n").encode())
+
+
+def _provenance(context: Context, wanted: Figure | None, drawn: list[Drawn]) -> dict[str, Any]:
+    """Where the files beside it come from: enough to make them again."""
+    paper = context.paper
+    return {
+        "paper": paper.name,
+        "key": paper.key,
+        "title": paper.title,
+        "figure": None if wanted is None else wanted.id,
+        "quick": context.quick,
+        "seed": context.seed,
+        "files": [file.name for d in drawn for file in d.files] + ["claims.json"],
+        "versions": {
+            "deniable": _version("deniable"),
+            "numpy": _version("numpy"),
+            "scipy": _version("scipy"),
+            "python": platform.python_version(),
+        },
+    }
+
+
+def _version(package: str) -> str:
+    try:
+        return metadata.version(package)
+    except metadata.PackageNotFoundError:
+        return "not installed as a package"
+
+
+def _brief(value: Value | None) -> str:
+    """A value as short text: of many numbers the first three."""
+    if value is None:
+        return "-"
+    if isinstance(value, Mapping):
+        shown = [f"{name}: {_brief(part)}" for name, part in list(value.items())[:3]]
+        return "; ".join(shown + ([f"and {len(value) - 3} more"] if len(value) > 3 else []))
+    return f"{value:.5g}" if isinstance(value, float) else str(value)

@@ -1,0 +1,40 @@
+"""Mechanisms as plain data: the registry's rows, and a design with its closed-form properties."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from deniable.errors import require
+from deniable.mechanisms.base import Mechanism
+from deniable.mechanisms.registry import MECHANISMS
+
+__all__ = ["describe", "registry_rows"]
+
+
+def registry_rows() -> list[dict[str, Any]]:
+    """All mechanisms: what they are, what they are good for, their own options and their source."""
+    return [
+        {
+            "name": name,
+            "kind": entry.kind,
+            "summary": entry.summary,
+            "best_for": entry.best_for,
+            "options": list(entry.options),
+            "source": entry.source,
+            "vetted": entry.cls.vetted,
+        }
+        for name, entry in MECHANISMS.items()
+    ]
+
+
+def describe(m: Mechanism, n: int = 1) -> dict[str, Any]:
+    """A mechanism's parameters and properties for n reports.
+
+    Where epsilon is too large to draw reports, what speaks of the sampled integers is left out, and `note` says why.
+    """
+    require(n >= 1, "n", n, "an integer >= 1", "It is the number of reports.")
+    exact = {} if m.refusal else {"epsilon_exact": m.epsilon_exact}
+    head = {"mechanism": m.name, "epsilon": m.epsilon, **exact, "k": m.k, "n": n, "params": m.params}
+    sampled = {"note": str(m.refusal)} if m.refusal else {"effective": m.effective(n)}
+    design = {} if m.refusal else {"design": m.design}
+    return head | m.properties(n) | sampled | {"vetted": m.vetted} | design

@@ -1,0 +1,295 @@
+"""Files in and out: values read in chunks, and outputs that appear whole or not at all."""
+
+from __future__ import annotations
+
+import csv
+import io
+import os
+import re
+import stat
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+from typing import Any, BinaryIO, TypeAlias
+
+from deniable.core.domain import Domain
+from deniable.core.types import IntArray
+from deniable.errors import FormatError, ParameterError, need_extra, require
+from deniable.present.export import replacing
+
+__all__ = [
+    "FORMATS",
+    "STANDARD",
+    "Chunk",
+    "Progress",
+    "check_output",
+    "encode",
+    "open_input",
+    "open_output",
+    "read_labels",
+    "read_values",
+    "regular_size",
+]
+
+STANDARD = "-"
+"""The name of standard input or output where a file is taken."""
+
+FORMATS = ("auto", "csv", "lines", "parquet")
+"""How values may lie in a file; `auto` goes by the suffix."""
+
+Progress: TypeAlias = Callable[[int, int | None], None]
+"""Called now and then with how much is done and how much there is (None: unknown)."""
+
+_SUFFIXES = {".csv": "csv", ".parquet": "parquet", ".txt": "lines"}
+_WHOLE = re.compile(r"[+-]?[0-9]{1,30}")
+
+_Cells = Iterator[tuple[int, Any]]
+"""Line or row number, and the cell there."""
+
+
+@contextmanager
+def open_input(source: str) -> Iterator[BinaryIO]:
+    """A file, or standard input for `-`, as bytes; an error that names it where it cannot be read."""
+    if source == STANDARD:
+        yield sys.stdin.buffer
+        return
+    with _open(source) as stream:
+        yield stream
+
+
+def _open(source: str) -> BinaryIO:
+    try:
+        return Path(source).open("rb")
+    except OSError as error:
+        raise ParameterError(
+            f"cannot read {source!r}: {error.strerror}.", "Give the path of a file, or - for standard input."
+        ) from error
+
+
+def regular_size(source: str) -> int | None:
+    """Bytes of a regular file; None for standard input, pipes and what is not there."""
+    if source == STANDARD:
+        return None
+    try:
+        found = os.stat(source)
+    except OSError:
+        return None
+    return found.st_size if stat.S_ISREG(found.st_mode) else None
+
+
+def check_output(target: str) -> None:
+    """Refuse an output that cannot be written, before any work is done for it."""
+    if target == STANDARD:
+        return
+    path = Path(os.path.realpath(target))
+    require(path.parent.is_dir(), "out", target, "in a folder that exists", f"Create {str(path.parent)!r} first.")
+    require(not path.is_dir(), "out", target, "the name of a file", "This is a folder.")
+    place = path if _is_device(path) else path.parent
+    require(os.access(place, os.W_OK), "out", target, "where you may write", "Ask for the right, or choose a place.")
+
+
+@contextmanager
+def open_output(target: str) -> Iterator[BinaryIO]:
+    """A file to write bytes to, or standard output for `-`.
+
+    The file appears when all is written; after an error (also an interruption) nothing is left, and what was there
+    before stays. Devices and pipes are written directly.
+    """
+    check_output(target)
+    path = Path(os.path.realpath(target))
+    if target == STANDARD:
+        yield _standard_output()
+        sys.stdout.flush()
+    elif _is_device(path):
+        with path.open("wb") as stream:
+            yield stream
+    else:
+        with replacing(path) as stream:
+            yield stream
+
+
+def _is_device(path: Path) -> bool:
+    """Something that is there and must not be replaced by a file: a device or a named pipe."""
+    return path.exists() and not path.is_file()
+
+
+def _standard_output() -> BinaryIO:
+    if sys.stdout.isatty():
+        raise ParameterError(
+            "out must not be - while standard output is a terminal: these bytes are not text.",
+            "Give the name of a file, or pipe them into the next command.",
+        )
+    return sys.stdout.buffer
+
+
+@dataclass(frozen=True, slots=True)
+class Chunk:
+    """Some values of a file, and where each of them stands."""
+
+    cells: Sequence[Any]
+    places: Sequence[int]
+    source: str
+    unit: str
+
+    def place(self, i: int) -> str:
+        """Where cell i stands, in words."""
+        name = "standard input" if self.source == STANDARD else self.source
+        return f"{name}, {self.unit} {self.places[i]}"
+
+
+def read_values(
+    source: str,
+    size: int,
+    *,
+    column: str | None = None,
+    format: str = "auto",
+    progress: Progress | None = None,
+) -> Iterator[Chunk]:
+    """The values of a file in chunks of `size` (the last one may be shorter), in bounded memory.
+
+    CSV has a header row; `column` names the column, and may be left out where there is only one. `lines` has one value
+    per line. Parquet needs the extra `frames`. Text is UTF-8; empty cells and lines are missing values.
+    """
+    kind = _kind(source, format)
+    require(kind != "lines" or column is None, "column", column, "left out", "One value per line has no columns.")
+    if kind == "parquet":
+        yield from _parquet_chunks(source, size, column, progress)
+        return
+    with open_input(source) as stream:
+        text = io.TextIOWrapper(stream, "utf-8-sig", newline="" if kind == "csv" else None)
+        total = regular_size(source)
+        try:
+            cells = _csv_cells(text, source, column) if kind == "csv" else _line_cells(text)
+            for chunk in _chunks(cells, size, source, "line"):
+                yield chunk
+                if progress is not None and total is not None:
+                    progress(stream.tell(), total)
+        except UnicodeDecodeError as error:
+            hint = "Save it as UTF-8, or say what it is with the option format."
+            raise FormatError(f"{source} is not UTF-8 text ({error.reason}).", hint) from error
+        except csv.Error as error:
+            raise FormatError(f"{source} is not well-formed CSV: {error}.") from error
+        finally:
+            text.detach()
+
+
+def encode(domain: Domain, chunk: Chunk) -> IntArray:
+    """The chunk's values as item numbers; the error for one that is not allowed says where it stands."""
+    cells: Sequence[Any] = chunk.cells
+    if domain.labels is None:
+        cells = [_number(cell) for cell in cells]
+    try:
+        return domain.encode(cells)
+    except ParameterError:
+        raise _refusal(domain, chunk, cells) from None
+
+
+def read_labels(source: str) -> list[str]:
+    """Labels from a file, one per line, in its order."""
+    labels = []
+    for chunk in read_values(source, 1 << 16, format="lines"):
+        for i, label in enumerate(chunk.cells):
+            require(label != "", "labels-file", chunk.place(i), "free of empty lines")
+            labels.append(label)
+    return labels
+
+
+def _kind(source: str, format: str) -> str:
+    require(format in FORMATS, "format", format, f"one of {', '.join(FORMATS)}")
+    if format != "auto":
+        return format
+    if source == STANDARD:
+        return "lines"
+    kind = _SUFFIXES.get(Path(source).suffix.lower())
+    if kind is None:
+        raise ParameterError(
+            f"format must be given for {source!r}: its suffix is none of {', '.join(_SUFFIXES)}.",
+            "Say --format csv, lines (one value per line) or parquet.",
+        )
+    return kind
+
+
+def _line_cells(text: io.TextIOWrapper) -> _Cells:
+    return ((number, line.rstrip("\n")) for number, line in enumerate(text, start=1))
+
+
+def _csv_cells(text: io.TextIOWrapper, source: str, column: str | None) -> _Cells:
+    reader = csv.reader(text, strict=True)
+    header = next(reader, None)
+    if header is None:
+        raise FormatError(f"{source} is empty; a CSV file starts with a header row.")
+    at = _pick(header, column, source)
+    for row in reader:
+        if not row and len(header) == 1:
+            row = [""]
+        if len(row) != len(header):
+            raise FormatError(
+                f"{source}, line {reader.line_num}: the row has {len(row)} cells, the header has {len(header)}."
+            )
+        yield reader.line_num, row[at]
+
+
+def _pick(names: Sequence[str], column: str | None, source: str) -> int:
+    """The number of the column to read."""
+    shown = ", ".join(names)
+    if column is None:
+        require(len(names) == 1, "column", column, f"given, since {source} has the columns {shown}")
+        return 0
+    require(column in names, "column", column, f"one of the columns of {source}: {shown}")
+    twice = list(names).count(column) > 1
+    require(not twice, "column", column, "a column that occurs once", f"The columns are {shown}.")
+    return list(names).index(column)
+
+
+def _parquet_chunks(source: str, size: int, column: str | None, progress: Progress | None) -> Iterator[Chunk]:
+    arrow, parquet = need_extra("pyarrow", "frames"), need_extra("pyarrow.parquet", "frames")
+    require(source != STANDARD, "format", "parquet", "csv or lines for standard input", "Save it first.")
+    with open_input(source) as stream:
+        try:
+            file = parquet.ParquetFile(stream)
+        except arrow.ArrowException as error:
+            raise FormatError(f"{source} is no Parquet file: {error}.") from error
+        name = file.schema_arrow.names[_pick(file.schema_arrow.names, column, source)]
+        batches = file.iter_batches(batch_size=size, columns=[name])
+        cells = (cell for batch in batches for cell in batch.column(0).to_pylist())
+        for chunk in _chunks(enumerate(cells, start=1), size, source, "row"):
+            yield chunk
+            if progress is not None:
+                progress(chunk.places[-1], file.metadata.num_rows)
+
+
+def _chunks(cells: _Cells, size: int, source: str, unit: str) -> Iterator[Chunk]:
+    while part := list(islice(cells, size)):
+        places, values = zip(*part, strict=True)
+        yield Chunk(values, places, source, unit)
+
+
+def _number(cell: Any) -> Any:
+    """A whole number written as text; everything else stays what it is, and is refused later."""
+    return int(cell) if isinstance(cell, str) and _WHOLE.fullmatch(cell.strip()) else cell
+
+
+def _refusal(domain: Domain, chunk: Chunk, cells: Sequence[Any]) -> ParameterError:
+    """The error for the first cell that the domain does not take, found by halving."""
+    good, bad = 0, len(cells)
+    while bad - good > 1:
+        middle = (good + bad) // 2
+        try:
+            domain.encode(cells[good:middle])
+            good = middle
+        except ParameterError:
+            bad = middle
+    cell = chunk.cells[good]
+    allowed = f"whole numbers from 0 to {domain.k - 1}"
+    if domain.labels is not None:
+        allowed = f"one of the {domain.k} labels ({', '.join(domain.labels[:6])}{', ...' * (domain.k > 6)})"
+    if cell is None or cell == "" or cell != cell:
+        hint = "Fill it in, or declare the label that missing values count as (--missing LABEL, with labels)."
+        return ParameterError(f"{chunk.place(good)}: the value is missing; values must be {allowed}.", hint)
+    hint = "Nothing was clipped or coerced: correct it, enlarge the domain, or declare a label for such values"
+    return ParameterError(
+        f"{chunk.place(good)}: values must be {allowed}, got {cell!r}.", f"{hint} (--other LABEL, with labels)."
+    )

@@ -1,0 +1,223 @@
+"""Checks of what is really drawn: exact binomial p-values, a stated false alarm rate, and proof of power.
+
+Every count that is looked at is binomial exactly, so the p-values need no approximation; the smallest of them is
+multiplied by their number (Bonferroni). Half of the false alarm rate goes to two pooled counts, which know how well a
+wrong epsilon shows; the other half to all cells, which would show any other fault.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import replace
+from fractions import Fraction
+from functools import lru_cache
+
+import numpy as np
+from scipy.stats import binom, norm
+
+from deniable.collect.codec import dump, load
+from deniable.collect.tally import Tally
+from deniable.core.channel import Channel
+from deniable.core.types import Bytes, Columns, FloatArray, IntArray
+from deniable.errors import require
+from deniable.mechanisms.base import Mechanism, SupportMechanism
+from deniable.randomness import simulation
+from deniable.testing.exact import check_estimator_reads_support, check_exact_expectation, enumerated, enumerated_pairs
+from deniable_client.packing import pack_bits
+
+__all__ = [
+    "check_power",
+    "check_sampler",
+    "check_unbiased",
+    "distinct",
+    "law_pvalue",
+    "reports_needed",
+    "stronger",
+    "two_sided",
+    "watched_values",
+]
+
+REPORTS_MAX = 1 << 26
+"""More reports than this are not drawn to check one mechanism once."""
+
+_POOLED = 2
+
+
+def watched_values(k: int, most: int = 8) -> list[int]:
+    """All values of a small domain; else values spread over it, both ends among them."""
+    return sorted({round(i * (k - 1) / (most - 1)) for i in range(most)}) if k > most else list(range(k))
+
+
+def stronger(m: Mechanism, excess: float) -> Mechanism:
+    """The same mechanism with `excess` times the epsilon: what a careless implementation might sample."""
+    return replace(m, epsilon=m.epsilon * excess)
+
+
+def law_pvalue(m: SupportMechanism, batches: Mapping[int, Columns]) -> float:
+    """p-value of "these reports, by the value they were made from, follow the law of `m`", over all counts together.
+
+    Reports may come from anywhere: the bulk sampler, a device, another implementation. A report that `m` cannot make
+    has p-value 0.
+    """
+    channel = enumerated(m)
+    supports = {x: _support_counts(m, columns) for x, columns in batches.items()}
+    sizes = {x: len(next(iter(columns.values()))) for x, columns in batches.items()}
+    s = m.support_effective
+    total = sum(sizes.values())
+    own = sum(int(counts[x]) for x, counts in supports.items())
+    next_one = sum(int(counts[(x + 1) % m.k]) for x, counts in supports.items())
+    pooled = two_sided(np.array([own, next_one]), total, np.array([s.p, s.q]))
+    if channel is not None and channel.supported is not None:
+        cells = [_cells_of_sets(m, channel, x, columns) for x, columns in batches.items()]
+    else:
+        items = np.arange(m.k)
+        cells = [two_sided(c, sizes[x], np.where(items == x, s.p, s.q)) for x, c in supports.items()]
+    every = np.concatenate(cells)
+    return float(min(1.0, 2 * min(_POOLED * pooled.min(), every.size * every.min())))
+
+
+def two_sided(counts: IntArray, n: int, p: FloatArray) -> FloatArray:
+    """Exact two-sided binomial p-values: twice the smaller tail."""
+    tail = np.minimum(binom.cdf(counts, n, p), binom.sf(counts - 1, n, p))
+    return np.asarray(np.minimum(1.0, 2 * tail), dtype=np.float64)
+
+
+def check_sampler(m: Mechanism, *, alpha: float, n: int, seed: int) -> str:
+    """`n` bulk reports of each watched value follow the law. A right mechanism fails with probability <= alpha."""
+    if not isinstance(m, SupportMechanism):
+        return "does not apply: no support probabilities"
+    found = law_pvalue(m, _draw(m, n, seed))
+    assert found > alpha, f"{n} reports per value do not follow the law (p = {found:.3g}, false alarm rate {alpha:g})"
+    return f"{n} reports of each of {len(watched_values(m.k))} values follow the law (p = {found:.3g})"
+
+
+def check_power(m: Mechanism, *, alpha: float, n: int, seed: int, excess: float = 1.1) -> str:
+    """The same test with the same `n` rejects reports drawn with `excess` times the epsilon."""
+    if not isinstance(m, SupportMechanism):
+        return "does not apply: no support probabilities"
+    wrong = stronger(m, excess)
+    found = law_pvalue(m, _draw(wrong, n, seed))
+    assert found <= alpha, (
+        f"the test has no power: {n} reports per value with {excess:g} times the epsilon pass (p = {found:.3g})"
+    )
+    return f"{n} reports per value with {excess:g} times the epsilon are rejected (p = {found:.3g})"
+
+
+def check_unbiased(m: Mechanism, *, alpha: float, n: int, seed: int) -> str:
+    """The expected estimate is the truth: exactly where the channel is enumerable, and in one run of the pipeline.
+
+    The run privatises a skewed population of `n`, sends tally and bytes through, and turns each estimate back into
+    the count it stands for, whose law (a sum of two binomials) is known exactly. A right mechanism fails with
+    probability <= alpha.
+    """
+    if not isinstance(m, SupportMechanism):
+        return "does not apply: no support probabilities"
+    channel = enumerated_pairs(m)
+    check_estimator_reads_support(m)
+    if channel is not None:
+        check_exact_expectation(m, channel)
+    holders = _skewed(m.k, n)
+    items = np.repeat(np.arange(m.k), holders)
+    sent = load(dump(m.tally(m.privatize_items(items, simulation(seed)))))
+    assert isinstance(sent, Tally)
+    value = m.estimate(sent).value
+    p, q = m.support_effective.p, m.support_effective.q
+    counts = n * (q + (p - q) * value)
+    found = m.k * min(_pvalue_of_sum(c, h, n, p, q) for c, h in zip(counts.tolist(), holders.tolist(), strict=True))
+    assert found > alpha, f"an estimate is too far from the truth (p = {found:.3g}, false alarm rate {alpha:g})"
+    return f"{'exactly, and ' if channel else ''}in a run of {n} reports (p = {min(1.0, found):.3g})"
+
+
+def reports_needed(m: SupportMechanism, *, alpha: float, miss: float, excess: float = 1.1) -> float:
+    """Reports per watched value so that `check_sampler` rejects `excess` times the epsilon with chance >= 1 - miss.
+
+    Computed from the laws before anything is drawn: exact binomial power of the better of the two pooled counts.
+    A whole number, or infinite where more than `REPORTS_MAX` in all would be needed.
+    """
+    require(0 < alpha < 1 and 0 < miss < 1, "alpha and miss", (alpha, miss), "between 0 and 1")
+    wrong = stronger(m, excess)
+    assert isinstance(wrong, SupportMechanism)
+    right, other = m.support_effective, wrong.support_effective
+    level = alpha / (2 * _POOLED)
+    total = min(_binomial_size(right.p, other.p, level, miss), _binomial_size(right.q, other.q, level, miss))
+    return math.inf if math.isinf(total) else math.ceil(total / len(watched_values(m.k)))
+
+
+def _binomial_size(p: float, other: float, level: float, miss: float) -> float:
+    """Draws so that a two-sided exact test of `p` at `level` rejects `other` with probability >= 1 - miss."""
+    if p == other:
+        return math.inf
+    z = norm.isf(level / 2) * math.sqrt(p * (1 - p)) + norm.isf(miss) * math.sqrt(other * (1 - other))
+    size = max(30.0, (z / (p - other)) ** 2)
+    while size <= REPORTS_MAX:
+        n = math.ceil(size)
+        low, high = binom.ppf(level / 2, n, p) - 1, binom.isf(level / 2, n, p) + 1
+        if binom.cdf(low, n, other) + binom.sf(high - 1, n, other) >= 1 - miss:
+            return n
+        size *= 1.05
+    return math.inf
+
+
+def _draw(m: SupportMechanism | Mechanism, n: int, seed: int) -> dict[int, Columns]:
+    values = watched_values(m.k)
+    streams = simulation(seed).spawn(len(values))
+    return {x: m.perturb(np.full(n, x, np.int64), rng) for x, rng in zip(values, streams, strict=True)}
+
+
+def _support_counts(m: SupportMechanism, columns: Columns) -> IntArray:
+    return m.support_counts(Tally(m.design, m.strata, m.count(columns), True))
+
+
+def distinct(rows: Bytes) -> tuple[Bytes, IntArray]:
+    """The different rows, and how often each is there."""
+    n, width = rows.shape
+    if width <= 8:
+        wide = np.zeros((n, 8), np.uint8)
+        wide[:, :width] = rows
+        numbers, counts = np.unique(wide.view(np.uint64).reshape(n), return_counts=True)
+        return numbers.view(np.uint8).reshape(-1, 8)[:, :width], counts.astype(np.int64)
+    different, counts = np.unique(rows, axis=0, return_counts=True)
+    return different, counts.astype(np.int64)
+
+
+def _cells_of_sets(m: SupportMechanism, channel: Channel, x: int, columns: Columns) -> FloatArray:
+    """p-value of how often each set of items was supported; 0 for a set that no output supports."""
+    law: dict[bytes, int] = {}
+    for row, items in zip(channel.weights, channel.supported or (), strict=True):
+        key = pack_bits(items, m.k)
+        law[key] = law.get(key, 0) + row[x]
+    keys, counts = distinct(m.rows(columns))
+    seen = {key.tobytes(): int(count) for key, count in zip(keys, counts, strict=True)}
+    if not seen.keys() <= law.keys():
+        return np.zeros(1)
+    chances = np.array([float(Fraction(weight, channel.total)) for weight in law.values()])
+    return two_sided(np.array([seen.get(key, 0) for key in law]), int(counts.sum()), chances)
+
+
+def _skewed(k: int, n: int) -> IntArray:
+    """How many of n people hold each item: half the first, a tenth the last, the others alike."""
+    holders = np.full(k, (n - n // 2 - n // 10) // max(1, k - 2), np.int64)
+    holders[0], holders[-1] = n // 2, n // 10
+    holders[0] += n - holders.sum()
+    return holders
+
+
+def _pvalue_of_sum(count: float, holders: int, n: int, p: float, q: float) -> float:
+    """Exact two-sided p-value of `count` under Binomial(holders, p) + Binomial(n - holders, q)."""
+    start, law = _sum_law(holders, n, p, q)
+    below, above = math.floor(count + 0.5) - start, math.ceil(count - 0.5) - start
+    return float(min(1.0, 2 * min(law[: max(0, below + 1)].sum(), law[max(0, above) :].sum())))
+
+
+@lru_cache(maxsize=16)
+def _sum_law(holders: int, n: int, p: float, q: float) -> tuple[int, FloatArray]:
+    """First value and probabilities of the sum of two binomials, all but a mass below 1e-30."""
+    (first, law), (second, other) = _binomial_law(holders, p), _binomial_law(n - holders, q)
+    return first + second, np.convolve(law, other)
+
+
+def _binomial_law(size: int, chance: float) -> tuple[int, FloatArray]:
+    spread = 40 + 15 * math.sqrt(size * chance * (1 - chance))
+    low, high = (min(size, max(0, math.floor(size * chance + d))) for d in (-spread, spread))
+    return low, np.asarray(binom.pmf(np.arange(low, high + 1), size, chance), dtype=np.float64)

@@ -1,0 +1,157 @@
+"""Checks of reports and tallies as things that are sent, stored and added up."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from deniable.collect.codec import dump, load
+from deniable.collect.reports import Reports
+from deniable.collect.tally import Tally
+from deniable.core.types import IntArray
+from deniable.errors import DeniableError, MergeError
+from deniable.mechanisms.base import Mechanism, SupportMechanism
+from deniable.randomness import Simulation, simulation
+from deniable.testing.exact import enumerated
+from deniable.testing.sampling import distinct, watched_values
+
+__all__ = ["StreamWords", "check_bytes", "check_merge", "check_reports"]
+
+
+_SCALAR = 1 << 20
+"""Values times reports that a device's randomiser, which may look at every value, is asked for."""
+
+
+class StreamWords:
+    """The words that a device's randomiser wants, from a seeded stream: simulation only."""
+
+    bits = 64
+
+    def __init__(self, stream: Simulation) -> None:
+        self._stream = stream
+
+    def word(self) -> int:
+        """The next word."""
+        return int(self._stream.draw(64, 1)[0])
+
+
+def check_merge(m: Mechanism, *, n: int = 200, seed: int = 1) -> str:
+    """Tallies add up in any order and grouping to the same bytes; other designs are refused."""
+    reports = m.privatize_items(_people(m, n), simulation(seed))
+    whole, zero = m.tally(reports), m.empty()
+    a, b, c = m.tally(reports[: n // 5]), m.tally(reports[n // 5 : n // 2]), m.tally(reports[n // 2 :])
+    ways = {
+        "(a + b) + c": (a + b) + c,
+        "a + (b + c)": a + (b + c),
+        "c + a + b": c + a + b,
+        "b + c + a + nothing": b + c + a + zero,
+        "nothing + whole": zero + whole,
+        "concatenated reports": m.tally(reports[n // 2 :] + reports[: n // 2]),
+        "each report alone": _sum_of_singles(m, reports),
+    }
+    for way, found in ways.items():
+        assert dump(found) == dump(whole), f"{way} is not the tally of all reports"
+    assert whole.n == n, f"a tally of {n} reports says n = {whole.n}"
+    _check_other_design(m, reports, whole)
+    return f"{len(ways)} ways of adding up {n} reports give the same bytes"
+
+
+def _sum_of_singles(m: Mechanism, reports: Reports) -> Tally:
+    total = m.empty()
+    for i in range(len(reports)):
+        total = total + m.tally(reports[i : i + 1])
+    return total
+
+
+def _check_other_design(m: Mechanism, reports: Reports, whole: Tally) -> None:
+    other = replace(m, epsilon=m.epsilon * 1.25)
+    wrong: dict[str, Callable[[], object]] = {
+        "adding a tally of another design": lambda: whole + other.empty(),
+        "tallying reports of another design": lambda: other.tally(reports),
+        "estimating a tally of another design": lambda: other.estimate(whole),
+    }
+    for what, act in wrong.items():
+        message = _refusal(act, MergeError)
+        assert message is not None, f"{what} is not refused"
+        assert "epsilon" in message, f"{what} is refused without naming what differs: {message}"
+
+
+def _refusal(act: Callable[[], object], kind: type[DeniableError]) -> str | None:
+    """What the error of this kind says, or None if there is none."""
+    try:
+        act()
+    except kind as error:
+        return str(error)
+    return None
+
+
+def _people(m: Mechanism, n: int) -> IntArray:
+    """n values spread over the domain."""
+    return np.arange(n, dtype=np.int64) * 7 % m.k
+
+
+def check_bytes(m: Mechanism, *, n: int = 50, seed: int = 2) -> str:
+    """Reports and tallies come back from their bytes as they were, design and simulation mark included."""
+    reports = m.privatize_items(_people(m, n), simulation(seed))
+    back = load(dump(reports))
+    assert isinstance(back, Reports), "the bytes of reports are not read as reports"
+    for name, column in reports.columns.items():
+        assert np.array_equal(back.columns[name], column), f"report field {name!r} is not the same after a round trip"
+    tally = m.tally(reports)
+    again = load(dump(tally))
+    assert again == tally, "a tally is not the same after a round trip"
+    for what in (reports, tally):
+        found = load(dump(what))
+        assert found.design == m.design, "the design is not the same after a round trip"
+        assert found.simulated, "the mark of simulated data is lost"
+        assert dump(found) == dump(what), "a second round trip gives other bytes"
+    assert dump(m.tally(back)) == dump(tally), "reports that were stored tally differently"
+    return f"{len(dump(reports))} bytes of {n} reports and {len(dump(tally))} bytes of their tally"
+
+
+def check_reports(m: Mechanism, *, each: int = 20, seed: int = 3) -> str:
+    """Reports have one length whatever the value, bulk and device alike; values outside the domain make none."""
+    values = watched_values(m.k)
+    each = max(1, min(each, _SCALAR // (m.k * len(values))))
+    words = StreamWords(simulation(seed))
+    rows = [m.kernel.randomise(x, words) for x in values for _ in range(each)]
+    lengths = {len(row) for row in rows}
+    assert lengths == {m.row_bytes} == {m.kernel.width}, (
+        f"a device's reports have {sorted(lengths)} bytes, fields say {m.row_bytes}, the kernel {m.kernel.width}"
+    )
+    device = Reports.from_rows(m.design, m.fields, rows)
+    assert [device.row(i) for i in range(len(rows))] == rows, "a device's report changes on its way into columns"
+    assert m.tally(device).n == len(rows), "reports of a device are not all counted"
+    bulk = m.privatize_items(np.repeat(values, each), simulation(seed + 1))
+    assert {len(bulk.row(i)) for i in range(len(bulk))} == lengths, "bulk reports have another length"
+    if isinstance(m, SupportMechanism):
+        _check_canonical(m, device + bulk)
+    _check_outsiders(m, words)
+    return f"{m.row_bytes} bytes for each of {len(values)} values"
+
+
+def _check_canonical(m: SupportMechanism, reports: Reports) -> None:
+    """Reports that support the same items are the same bytes, so that no order or spelling tells the value.
+
+    Where outputs differ in more than the items that they support, as reports with a seed do, this does not apply.
+    """
+    channel = enumerated(m)
+    if channel is None or channel.supported is None or len(set(channel.supported)) < len(channel.outputs):
+        return
+    spellings = len({reports.row(i) for i in range(len(reports))})
+    sets, _ = distinct(m.rows(reports.columns))
+    assert spellings == len(sets), f"{len(sets)} sets of items are spelt in {spellings} ways, which may tell the value"
+
+
+def _check_outsiders(m: Mechanism, words: StreamWords) -> None:
+    outsiders: list[Any] = [-1, m.k, m.k + 1, 0.5, None]
+    for bad in outsiders:
+        told = _refusal(partial(m.kernel.randomise, bad, words), DeniableError)
+        assert told is not None, f"a device takes the value {bad!r}, which is not one of 0..{m.k - 1}"
+        if m.domain.labels is None:
+            told = _refusal(partial(m.privatize, bad), DeniableError)
+            assert told is not None, f"privatize takes the value {bad!r}, which is not one of 0..{m.k - 1}"
