@@ -37,7 +37,7 @@ import hashlib, pathlib, sys
 
 root = pathlib.Path(sys.argv[1])
 digest = hashlib.sha256(f"{root}\n{sys.version}\n".encode())
-for name in ("pyproject.toml", "clients/python/pyproject.toml", "constraints.txt"):
+for name in ("bin/env.sh", "pyproject.toml", "clients/python/pyproject.toml", "constraints.txt"):
     digest.update((root / name).read_bytes())
 print(digest.hexdigest())
 PYTHON
@@ -70,7 +70,7 @@ set_up() {
             if [[ $(cat "$venv/stamp-demo" 2>/dev/null) == "$want" ]]; then return; fi
             install charts,frames
             ;;
-        test) install charts,frames,test ;;
+        test) install charts,frames,fast,test ;;
     esac
     printf '%s\n' "$want" >"$venv/stamp-$1"
 }

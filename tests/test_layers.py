@@ -127,9 +127,7 @@ def functions_are_short(source: Source) -> Iterator[Fault]:
             body = node.body[1:] if ast.get_docstring(node, clean=False) is not None else node.body
             lines = (body[-1].end_lineno or 0) - body[0].lineno + 1 if body else 0
             if lines > FUNCTION_LINES:
-                yield Fault(
-                    node.lineno, f"{node.name} has {lines} body lines, at most {FUNCTION_LINES} are allowed"
-                )
+                yield Fault(node.lineno, f"{node.name} has {lines} body lines, at most {FUNCTION_LINES} are allowed")
 
 
 def randomness_has_one_door(source: Source) -> Iterator[Fault]:

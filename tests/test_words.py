@@ -36,9 +36,7 @@ def tracked() -> list[Path]:
     try:
         listing = subprocess.run(command, cwd=ROOT, capture_output=True, check=True).stdout
     except (OSError, subprocess.CalledProcessError):
-        pytest.skip(
-            "not a git checkout, or git is not installed: clone the repository with git to check its words"
-        )
+        pytest.skip("not a git checkout, or git is not installed: clone the repository with git to check its words")
     return [path for name in listing.decode().split("\0") if name and (path := ROOT / name).is_file()]
 
 

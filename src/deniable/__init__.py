@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from deniable import datasets
 from deniable.audit.exact import audit
+from deniable.audit.reconstruction import attack
 from deniable.collect.codec import dump, load
 from deniable.collect.reports import Reports
 from deniable.collect.tally import Tally
@@ -24,6 +25,8 @@ from deniable.mechanisms.local_hashing import LocalHashing
 from deniable.mechanisms.registry import MECHANISMS, from_design, mechanism
 from deniable.mechanisms.subset import SubsetSelection
 from deniable.mechanisms.unary import Unary
+from deniable.mechanisms.utility import Utility
+from deniable.mechanisms.utility_make import utility
 from deniable.randomness import secure, simulation
 
 __version__ = "0.1.0"
@@ -46,7 +49,9 @@ __all__ = [
     "SubsetSelection",
     "Tally",
     "Unary",
+    "Utility",
     "__version__",
+    "attack",
     "audit",
     "datasets",
     "dump",
@@ -55,4 +60,5 @@ __all__ = [
     "mechanism",
     "secure",
     "simulation",
+    "utility",
 ]

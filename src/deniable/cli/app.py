@@ -6,12 +6,13 @@ import io
 import os
 import sys
 import traceback
+import warnings
 from collections.abc import Sequence
 from typing import Annotated, Any, NamedTuple
 
 import typer
 
-from deniable.cli import demo, designs, pipeline, studies
+from deniable.cli import attacks, demo, designs, pipeline, studies
 from deniable.cli.output import write_json
 from deniable.errors import DeniableError
 
@@ -41,7 +42,7 @@ def build() -> typer.Typer:
     ) -> None:
         """Statistics from people who need not trust the collector: local differential privacy, end to end."""
 
-    for part in (designs, pipeline, studies, demo):
+    for part in (designs, pipeline, studies, attacks, demo):
         part.register(app)
     return app
 
@@ -69,7 +70,14 @@ def main(argv: Sequence[str] | None = None) -> int:
 def _run(args: list[str]) -> int:
     """Parse, then do what was asked for outside of typer, so that errors come here as they are."""
     parsed = typer.main.get_command(build()).main(args=args, prog_name="deniable", standalone_mode=False)
-    return (parsed() if callable(parsed) else parsed) or YES
+    with warnings.catch_warnings():
+        warnings.showwarning = _warn
+        return (parsed() if callable(parsed) else parsed) or YES
+
+
+def _warn(message: Warning | str, *_: Any, **__: Any) -> None:
+    """Warnings go to standard error as a line for people, without the place in the source."""
+    sys.stderr.write(f"warning: {message}\n")
 
 
 def _version(wanted: bool) -> None:
@@ -109,7 +117,7 @@ def _trouble(error: Exception) -> _Trouble:
         context: Any = getattr(error, "ctx", None)
         hint = f"See `{context.command_path} --help`." if context else "See `deniable --help`."
         return _Trouble(BAD, "UsageError", error.format_message(), hint)  # type: ignore[attr-defined]
-    if isinstance(error, OSError) and not isinstance(error, EOFError):
+    if isinstance(error, OSError):
         return _Trouble(FAULT, name, f"the operating system refused: {error}.", "")
     hint = "Please report this; with DENIABLE_DEBUG=1 the traceback is shown."
     return _Trouble(FAULT, name, f"something went wrong inside: {name}: {error}", hint)

@@ -37,6 +37,8 @@ def design(
 
     Example: deniable design ss --epsilon 1 --k 16 --n 10000
     """
-    document = describe(choice.make(), n)
+    document = describe(choice.make(n=n), n)
     note = [f"No reports can be drawn: {document['note']}"] if "note" in document else []
+    chosen = document.get("selection", {}).get("note")
+    note += [f"The choice: {chosen}"] if chosen else []
     out.show(document, properties_table(document), *note)

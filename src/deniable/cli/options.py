@@ -22,7 +22,7 @@ from deniable.cli.output import Output
 from deniable.core.domain import Domain
 from deniable.errors import ParameterError, require
 from deniable.mechanisms.base import Mechanism
-from deniable.mechanisms.registry import OPTIONS, mechanism
+from deniable.mechanisms.registry import MECHANISMS, OPTIONS, mechanism
 from deniable.run.files import read_labels
 
 __all__ = ["Choice", "argument", "command", "option"]
@@ -41,11 +41,16 @@ class Choice:
     domain_given: Mapping[str, Any]
     options: Mapping[str, Any]
 
-    def make(self, domain: Domain | None = None) -> Mechanism:
-        """The mechanism, for the domain that was asked for or for another one."""
+    def make(self, domain: Domain | None = None, *, n: int | None = None) -> Mechanism:
+        """The mechanism, for the domain that was asked for or for another one.
+
+        `n` reports are planned: it matters to mechanisms whose own parameter is chosen for a number of reports.
+        """
         if self.epsilon is None:
             raise ParameterError("epsilon must be given.", "Say how private it is to be, e.g. --epsilon 1.")
-        return mechanism(self.name, epsilon=self.epsilon, domain=domain or self.domain(), **self.options)
+        takes = self.name in MECHANISMS and "n" in MECHANISMS[self.name].inner
+        planned: dict[str, Any] = {"n": n} if n is not None and takes else {}
+        return mechanism(self.name, epsilon=self.epsilon, domain=domain or self.domain(), **self.options, **planned)
 
     def domain(self) -> Domain:
         """The domain, from --k, --labels or --labels-file."""

@@ -8,6 +8,7 @@ import typer
 
 from deniable.cli.options import Choice, argument, command, option
 from deniable.cli.output import Output
+from deniable.collect.tally import Tally
 from deniable.core.intervals import critical
 from deniable.core.support import check_target
 from deniable.core.types import Target
@@ -89,12 +90,22 @@ def tally(
     rest = {"labels": list(m.domain.labels_or_numbers), "strata": list(total.strata), "cells": cells, "out": target}
     if out.as_json or target is None:
         title = f"{_title(m)}: {total.n:,} reports{', SIMULATED' * total.simulated}"
-        out.show(facts | rest, title, _counts(m.domain.labels_or_numbers, cells["support"]))
+        out.show(facts | rest, title, _counts(total, m.domain.labels_or_numbers))
 
 
-def _counts(labels: tuple[str, ...], support: list[list[int]]) -> Table:
-    rows = [[label, *map(number, counts)] for label, *counts in zip(labels, *support, strict=True)]
-    return Table((Column("label", wrap=True), *(Column("reports that support it", right=True) for _ in support)), rows)
+def _counts(total: Tally, labels: tuple[str, ...]) -> Table:
+    """What was counted: a column per cell (and per stratum where there are several), a row per label.
+
+    The cell `value` counts reports by what they say, which is no label; its rows have numbers.
+    """
+    rest = {name: cell for name, cell in total.cells.items() if name != "n"}
+    first, names = ("report", tuple(map(str, range(rest["value"].shape[1])))) if "value" in rest else ("label", labels)
+    columns, counts = [Column(first, wrap=True)], []
+    for name, cell in rest.items():
+        for stratum, row in zip(total.strata, cell.tolist(), strict=True):
+            columns.append(Column(f"{name}, {stratum}" if len(total.strata) > 1 else name, right=True))
+            counts.append(row)
+    return Table(tuple(columns), [[name, *map(number, row)] for name, *row in zip(names, *counts, strict=True)])
 
 
 def estimate(

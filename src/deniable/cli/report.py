@@ -9,7 +9,7 @@ from fractions import Fraction
 from typing import Any
 
 from deniable.audit.exact import Audit
-from deniable.present.tables import Column, Table, number, percent
+from deniable.present.tables import Column, Table, facts_table, number, percent
 from deniable_client.exact import exp_bounds
 
 __all__ = ["audit_table", "study_table"]
@@ -34,7 +34,7 @@ def study_table(d: Mapping[str, Any]) -> Table:
         ("coverage", coverage, f"of the {100 * d['level']:g} % intervals ± its standard error"),
         ("mse, projected", number(d["mse_projected"], 4), "after moving to shares >= 0 that sum to 1 (biased)"),
     ]
-    return Table((Column("measure"), Column("value", right=True), Column("meaning", wrap=True)), rows)
+    return facts_table(rows)
 
 
 def audit_table(found: Audit) -> Table:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from pathlib import Path
 from typing import Annotated
 
@@ -130,5 +131,10 @@ def reproduce(
         raise ParameterError(f"paper must be one of {', '.join(PAPERS)} or all, got {paper!r}.")
     folder = Path(data_dir) if data_dir is not None else None
     summary = run(paper, figure=figure, quick=quick, out=Path(target), data_dir=folder, progress=out.note)
+    document, rows = summary.document(), summary.table()
+    for text in document.get("notes", []):
+        out.note(text)
     out.note(f"wrote {target}")
-    out.show(summary.document(), claims_table(summary.table()))
+    verdicts = Counter(row["verdict"] for row in rows)
+    found = ", ".join(f"{count} {verdict}" for verdict, count in verdicts.items())
+    out.show(document, claims_table(rows), f"{len(rows)} claims: {found}. Details: {target}/*/claims.json")

@@ -106,7 +106,7 @@ class ReportReader:
         try:
             self.fields = tuple(Field(str(a), str(b), int(c)) for a, b, c in _part(header, "fields", list))
         except (TypeError, ValueError) as error:
-            raise FormatError("the header's list of report fields is not well formed.") from error
+            raise FormatError(f"the header's list of report fields is not well formed: {error}") from error
         self.total = 0
 
     def empty(self) -> Reports:

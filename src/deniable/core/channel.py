@@ -48,7 +48,9 @@ class Proof:
 class Channel:
     """A channel with few outputs, in whole numbers: Pr[output o | value x] = weights[o][x] / total.
 
-    `supported[o]` is the set of items that output o supports, for mechanisms that have one.
+    `supported[o]` is the set of items that output o supports, for mechanisms that have one. `harmless` are the inputs
+    that need no protection, and `disclosing` the outputs that are allowed to give one of them away: then `proof` is
+    about utility-optimised local privacy [ULDP Def. 3].
 
     >>> coin = Channel(("heads", "tails"), ((3, 1), (1, 3)), 4)
     >>> proof = coin.proof()
@@ -62,6 +64,8 @@ class Channel:
     weights: tuple[tuple[int, ...], ...]
     total: int
     supported: tuple[frozenset[int], ...] | None = field(default=None)
+    harmless: frozenset[int] = frozenset()
+    disclosing: frozenset[int] = frozenset()
 
     def __post_init__(self) -> None:
         require(len(self.weights) == len(self.outputs) > 0, "weights", len(self.weights), "one row per output")
@@ -94,11 +98,14 @@ class Channel:
         return len(self.weights[0])
 
     def proof(self) -> Proof:
-        """The largest likelihood ratio over all outputs and pairs of inputs, by looking at them all."""
-        best: tuple[Fraction | None, int] = (Fraction(0), 0)
+        """The largest likelihood ratio over all outputs and pairs of inputs, by looking at them all.
+
+        An output that discloses counts as a breach, unless exactly one input can lead to it, and a harmless one.
+        """
+        best: tuple[Fraction | None, int] = (Fraction(1), 0)
         for o, row in enumerate(self.weights):
             top, bottom = max(row), min(row)
-            if top == 0:
+            if top == 0 or self._discloses_well(o):
                 continue
             ratio = Fraction(top, bottom) if bottom else None
             if ratio is None or (best[0] is not None and ratio > best[0]):
@@ -109,7 +116,16 @@ class Channel:
         row = self.weights[o]
         witness = Witness(self.outputs[o], row.index(max(row)), row.index(min(row)))
         text = f"all {len(self.outputs)} outputs and {self.k * (self.k - 1)} ordered pairs of values were compared"
+        if self.disclosing:
+            text += f"; {len(self.disclosing)} of the outputs disclose a harmless value, each of them just one"
         return Proof(ratio, "enumeration", text, witness)
+
+    def _discloses_well(self, o: int) -> bool:
+        """Whether output o is one that may disclose, and only one input, a harmless one, leads to it."""
+        if o not in self.disclosing:
+            return False
+        senders = [x for x, weight in enumerate(self.weights[o]) if weight]
+        return len(senders) == 1 and senders[0] in self.harmless
 
     def asr(self, prior: Sequence[Fraction] | None = None) -> Fraction:
         """Success of the best guess of the value from the report, under a prior (uniform unless given)."""

@@ -41,6 +41,8 @@ class Domain:
             require(len(self.labels) == self.k, "labels", len(self.labels), f"k = {self.k} labels")
             seen = len(set(self.labels))
             require(seen == self.k, "labels", self.labels, "different from each other")
+            bad = [label for label in self.labels if not _is_label(label)]
+            require(not bad, "labels", bad, "text that is not empty and can be stored as UTF-8")
         for name in ("missing", "other"):
             label = getattr(self, name)
             known = label is None or (self.labels is not None and label in self.labels)
@@ -126,6 +128,14 @@ class Domain:
                 f"position {bad[0]} {what} ({bad.size} of {cells.size}).",
                 f"Correct it, or declare which label such values count as with {choice}=LABEL.",
             )
+
+
+def _is_label(label: object) -> bool:
+    """Whether it can be stored, and told from a missing value."""
+    try:
+        return isinstance(label, str) and label.encode() != b""
+    except UnicodeEncodeError:
+        return False
 
 
 def _to_array(values: object) -> np.ndarray[Any, Any]:

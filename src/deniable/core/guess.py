@@ -8,10 +8,19 @@ from typing import Any
 
 import numpy as np
 
+from deniable.core.support import Support
 from deniable.core.types import FloatArray, IntArray
 from deniable.errors import ParameterError
 
-__all__ = ["Guess", "check_prior", "first_of_independent", "first_of_subset", "first_to_cover"]
+__all__ = [
+    "Guess",
+    "check_prior",
+    "covered_by_independent",
+    "first_of_independent",
+    "first_of_subset",
+    "first_to_cover",
+    "uniform_success",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +47,21 @@ def check_prior(prior: object, k: int) -> FloatArray:
     if abs(float(pi.sum()) - 1) > 1e-9:
         raise ParameterError(f"prior must sum to 1, got {float(pi.sum())!r}.", "Divide it by its sum if that is meant.")
     return pi
+
+
+def uniform_success(support: Support[Any], w: Any, covered: Any, k: Any) -> Any:
+    """Success of the best guess, all k values being equally likely, of designs whose reports support items.
+
+    A report's likelihood is a blind report's, of total mass 1 - p + p w, times 1/w where it is supported; `covered` is
+    the chance that a blind report supports at least one item, w the inverse of the odds. Numbers or arrays.
+    """
+    blind, told = support.p_not + support.p * w, support.p_not / w + support.p
+    return (told * covered + blind * (1 - covered)) / k
+
+
+def covered_by_independent(k: Any, chance: Any) -> Any:
+    """Chance that at least one of k items is in, each being in with `chance`, independently. Numbers or arrays."""
+    return -np.expm1(k * np.log1p(-chance))
 
 
 def first_of_independent(k: int, chance: float) -> FloatArray:

@@ -12,6 +12,8 @@ import math
 from fractions import Fraction
 from typing import Any
 
+import numpy as np
+
 from deniable.core.support import Support
 
 __all__ = [
@@ -23,6 +25,7 @@ __all__ = [
     "ratio_to",
     "response",
     "subset",
+    "thresholded",
     "unary",
     "wheel",
 ]
@@ -66,6 +69,15 @@ def unary(p: Any, p_not: Any, w: Any, v: Any) -> Support[Any]:
     return Support(p, q, p * p_not * v / scale, p_not, p_not / scale, p * q, q * q)
 
 
+def thresholded(epsilon: float, theta: Any) -> Support[Any]:
+    """One-hot plus Laplace noise of scale 2/epsilon, cut at theta from 0 to 1 [AdaptiveLDP Eq. 18 and 19]."""
+    own, other = epsilon * (theta - 1) / 2, -epsilon * theta / 2
+    exp, expm1 = (np.exp, np.expm1) if isinstance(theta, np.ndarray) else (math.exp, math.expm1)
+    p_not, q = exp(own) / 2, exp(other) / 2
+    p, q_not = 1 - p_not, 1 - q
+    return Support(p, q, -(expm1(own) + expm1(other)) / 2, p_not, q_not, p * q, q * q)
+
+
 def hashing(w: Any, v: Any, g: Any, collision: Any = None) -> Support[Any]:
     """Local hashing into g values: p = e/(e+g-1), and q the chance 1/g of a collision [AdaptiveLDP Sec. IV-D].
 
@@ -95,7 +107,7 @@ def balanced(w: Any, v: Any, k: Any, g: Any) -> Support[Any]:
 def wheel(w: Any, v: Any, arc: Any) -> Support[Any]:
     """Items at random places of a ring; the arc, a share of the ring, from the own place on is favoured by e.
 
-    p = arc e/(arc e + 1 - arc), q = arc [ULDP Sec. 5.5]: local hashing with the real range 1/arc.
+    p = arc e/(arc e + 1 - arc), q = arc [Wang20, ULDP App. B]: local hashing with the real range 1/arc.
     """
     rest = 1 - arc
     scale = arc + rest * w

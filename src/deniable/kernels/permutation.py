@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from deniable.core.types import IntArray
 from deniable.kernels.hashing import mix32, split64
-from deniable_client.permutation import ROUNDS, shape
+from deniable_client.permutation import rounds, shape
 
 __all__ = ["permute", "unpermute"]
 
@@ -16,7 +16,7 @@ Words = NDArray[np.uint64]
 
 def _once(y: Words, keys: list[Words], a: int, b: int, sign: int) -> Words:
     left, right = np.divmod(y, np.uint64(b))
-    for r in range(ROUNDS)[::sign]:
+    for r in range(len(keys))[::sign]:
         if r % 2 == 0:
             left = _add(left, right, keys[r], a, sign)
         else:
@@ -33,7 +33,7 @@ def _add(value: Words, other: Words, key: Words, side: int, sign: int) -> Words:
 def _walk(seeds: Words, y: IntArray, k: int, sign: int) -> IntArray:
     a, b = shape(k)
     seeds = np.asarray(seeds, np.uint64)
-    keys = [split64(seeds, r + 3) >> np.uint64(32) for r in range(ROUNDS)]
+    keys = [split64(seeds, r + 3) >> np.uint64(32) for r in range(rounds(k))]
     out = _once(np.asarray(y).astype(np.uint64), keys, a, b, sign)
     pending = np.flatnonzero(out >= np.uint64(k))
     while pending.size:

@@ -5,6 +5,7 @@ Both sets of loops get the same words in the same order, so they make the same r
 
 from __future__ import annotations
 
+from math import isqrt
 from typing import Any
 
 import numpy as np
@@ -16,7 +17,7 @@ from deniable.kernels import loops
 from deniable.kernels.bits import clear_padding
 from deniable.randomness import Stream
 
-__all__ = ["below", "bernoulli_bits", "respond", "subset_bits"]
+__all__ = ["below", "bernoulli_bits", "respond", "subset_bits", "weighted"]
 
 _FIRST = 8
 """Bits of the random numbers that are compared at first, in all words alike."""
@@ -28,8 +29,8 @@ _BLOCK = 1 << 16
 """Words of 64 bits whose undecided lanes are followed up together."""
 _ITEMS = 1 << 14
 """Items that respond together."""
-_SHARE_BITS = 6
-"""Precision of the random bits that a uniform subset starts from."""
+_SHARE_BITS = 8
+"""Most bits of the share of ones that a uniform subset starts from."""
 _TRIES = 16
 """Positions drawn at a time for each row of a subset that has not its size yet."""
 
@@ -120,8 +121,8 @@ def subset_bits(
     n, width = len(own), -(-k // 8)
     rows = np.zeros((n, width), np.uint8)
     if n and k >= 64:
-        share = (int(size.sum()) << _SHARE_BITS) // (n * k)
-        rows = bernoulli_bits(stream, share, n * width, bits=_SHARE_BITS).reshape(n, width)
+        share, precision = _share(int(size.sum()) // n, k)
+        rows = bernoulli_bits(stream, share, n * width, bits=precision).reshape(n, width)
         clear_padding(rows, k)
     loops().put_bits(rows, own, kept)
     excess = loops().popcounts(rows) - size
@@ -130,3 +131,22 @@ def subset_bits(
         words = stream.draw(bits, pending.size * _TRIES).reshape(pending.size, _TRIES)
         pending = loops().settle(rows, excess, pending, own, words, k, bits)
     return rows
+
+
+def _share(size: int, k: int) -> tuple[int, int]:
+    """A share of ones of few bits, somewhat below size/k: setting bits takes fewer tries than clearing them."""
+    near = 3 * isqrt(size * (k - size) // k) // 2
+    for bits in range(1, _SHARE_BITS + 1):
+        share = (size << bits) // k
+        if size - (share * k >> bits) <= near:
+            break
+    return share, bits
+
+
+def weighted(stream: Stream, thresholds: NDArray[np.uint64], size: int) -> IntArray:
+    """Draws from 0..m, exactly: i with probability (t[i] - t[i-1]) / 2**64, where t[-1] = 0 and t[m] = 2**64.
+
+    `thresholds` are t[0] <= ... <= t[m-1].
+    """
+    out: IntArray = loops().draw_table(stream.draw(64, size), thresholds)
+    return out

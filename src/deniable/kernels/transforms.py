@@ -2,47 +2,93 @@
 
 from __future__ import annotations
 
+from functools import cache
+from itertools import count
+
 import numpy as np
 from numpy.typing import NDArray
 
 from deniable.core.types import IntArray
+from deniable.errors import require
 from deniable.kernels import loops
 from deniable.kernels.geometry import coordinates
-from deniable.kernels.hashing import interval_rows
+from deniable_client.kernels.designs import is_prime
 
 __all__ = ["count_intervals", "count_orthogonal", "walsh_hadamard"]
 
 Words = NDArray[np.uint64]
-_REPORTS = 1 << 14
 
 
 def walsh_hadamard(counts: IntArray) -> IntArray:
     """The transform by the Sylvester matrix of a vector whose length is a power of two."""
-    out = counts.copy()
-    step = 1
-    while step < out.size:
-        pairs = out.reshape(-1, 2, step)
-        pairs[:, 0], pairs[:, 1] = pairs[:, 0] + pairs[:, 1], pairs[:, 0] - pairs[:, 1]
-        step *= 2
-    return out
-
-
-def count_orthogonal(counts: IntArray, prime: int, t: int, k: int) -> IntArray:
-    """For each of the first k points of PG(t-1, prime): the sum of `counts` over the points orthogonal to it."""
-    seen = np.flatnonzero(counts)
-    y, x = coordinates(seen, prime, t), coordinates(np.arange(k), prime, t)
-    out = np.zeros(k, np.int64)
-    step = max(1, (1 << 22) // max(k, 1))
-    for start in range(0, seen.size, step):
-        part = slice(start, start + step)
-        out += (y[part] @ x.T % prime == 0).T.astype(np.int64) @ counts[seen[part]]
+    ok = counts.size > 0 and counts.size & (counts.size - 1) == 0
+    require(ok, "counts", f"a vector of {counts.size}", "a vector whose length is a power of two")
+    out: IntArray = counts.copy()
+    loops().walsh_hadamard(out)
     return out
 
 
 def count_intervals(seeds: Words, first: Words, length: Words, k: int) -> IntArray:
     """For each of the k items, how many reports have its hash value in [first, first + length), modulo 2**32."""
-    total = np.zeros(k, np.int64)
-    for start in range(0, len(seeds), _REPORTS):
-        part = slice(start, start + _REPORTS)
-        total += loops().count_bits(interval_rows(seeds[part], first[part], length[part], k), k)
-    return total
+    out: IntArray = loops().count_intervals(seeds, first, length, k)
+    return out
+
+
+def count_orthogonal(counts: IntArray, prime: int, t: int, k: int) -> IntArray:
+    """For each of the first k points of PG(t-1, prime): the sum of `counts` over the points orthogonal to it.
+
+    Pair by pair, or by a transform of all prime**t vectors where that is less work.
+    """
+    pairs = k * np.count_nonzero(counts)
+    if 2 * t * prime ** (t + 1) < pairs:
+        return orthogonal_by_transform(counts, prime, t, k)
+    out: IntArray = loops().count_orthogonal(counts, prime, t, k)
+    return out
+
+
+def orthogonal_by_transform(counts: IntArray, prime: int, t: int, k: int) -> IntArray:
+    """`count_orthogonal` by a discrete Fourier transform in whole numbers, modulo a large prime.
+
+    Give every multiple of a point the point's count. The transform at x is then the sum over points y of the count of y
+    times prime - 1 if <x, y> = 0, and -1 if not: prime N(x) - n, where N(x) is what is wanted and n the sum of all.
+    """
+    total = int(counts.sum())
+    first, second = _moduli(prime)
+    require(0 <= total < first * second, "counts", total, f"of a sum below {first * second}")
+    points, wanted = coordinates(np.arange(counts.size), prime, t), coordinates(np.arange(k), prime, t)
+    places = prime ** np.arange(t - 1, -1, -1)
+    vectors = np.zeros(prime**t, np.int64)
+    for factor in range(1, prime):
+        vectors[(factor * points % prime) @ places] = counts
+
+    def residues(m: int) -> IntArray:
+        at_x = _transform(vectors, prime, t, m)[wanted @ places]
+        return np.asarray((at_x + total % m) % m * pow(prime, -1, m) % m)
+
+    out = residues(first)
+    if total >= first:
+        out += first * ((residues(second) - out) % second * pow(first, -1, second) % second)
+    return out
+
+
+@cache
+def _moduli(prime: int) -> tuple[int, int]:
+    """Two primes above 2**30, below 2**31, that have roots of unity of order `prime`."""
+    step = 2 * prime
+    found = (m for m in count(1 + step * ((1 << 30) // step + 1), step) if is_prime(m))
+    return next(found), next(found)
+
+
+def _transform(vectors: IntArray, prime: int, t: int, modulus: int) -> IntArray:
+    """Coordinate by coordinate; all products stay below 2**62."""
+    root = next(r for r in (pow(b, (modulus - 1) // prime, modulus) for b in count(2)) if r != 1)
+    powers = [pow(root, i, modulus) for i in range(prime)]
+    out = vectors % modulus
+    for axis in range(t):
+        old = out.reshape(prime**axis, prime, -1)
+        new = np.zeros_like(old)
+        for a in range(prime):
+            for b in range(prime):
+                new[:, a] = (new[:, a] + powers[a * b % prime] * old[:, b]) % modulus
+        out = new.reshape(-1)
+    return out

@@ -10,21 +10,23 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
 
+from deniable.collect.coins import check_coins
 from deniable.collect.reports import Design, Field, Reports, difference
 from deniable.collect.tally import Tally
 from deniable.core.channel import Channel, Proof
 from deniable.core.domain import Domain
-from deniable.core.frontier import least_mse
-from deniable.core.guess import Guess, check_prior
+from deniable.core.frontier import distance
+from deniable.core.guess import Guess, check_prior, uniform_success
 from deniable.core.support import Support
-from deniable.core.types import Bytes, Columns, FloatArray, IntArray, Target
+from deniable.core.types import Bytes, Columns, FloatArray, IntArray, Target, UintArray
 from deniable.errors import (
     DeniableError,
     EnumerationError,
@@ -32,11 +34,15 @@ from deniable.errors import (
     MergeError,
     ParameterError,
     PrivacyError,
+    require,
 )
+from deniable.estimate.evidence import DenseEvidence, Evidence, PackedRows, RowEvidence
+from deniable.estimate.fit import FitOptions
 from deniable.estimate.linear import SupportPart, check_reports
 from deniable.estimate.result import Estimate, Part
 from deniable.kernels.parallel import blocks, run, shares
-from deniable.randomness import Stream, secure
+from deniable.mechanisms.fitting import fit_reports
+from deniable.randomness import Simulation, Stream, secure
 from deniable_client.exact import check_epsilon, exp_bounds
 from deniable_client.kernels import Kernel, kernel_to
 
@@ -59,6 +65,8 @@ class Mechanism(ABC):
     domain: Domain
     name: str = ""
     """The registry name it was made under; families give their own by default."""
+    selection: Mapping[str, Any] | None = field(default=None, compare=False, repr=False)
+    """How a rule chose the own parameters, where one did: a record for people, no part of the design."""
 
     family: ClassVar[str]
     version: ClassVar[int] = 1
@@ -94,6 +102,16 @@ class Mechanism(ABC):
     def count(self, columns: Columns) -> dict[str, IntArray]:
         """The tally's cells (by stratum) of a batch; `FormatError` for reports that no device can have sent."""
 
+    def simulate_counts(self, counts: IntArray, rng: Simulation) -> dict[str, IntArray]:
+        """The cells of the tally of counts[x] people with item x each, drawn from their law without any report.
+
+        `ParameterError` where that law is not simple: families that know it say so by a method of their own.
+        """
+        raise ParameterError(
+            f"the counts of {self.name} are not drawn without reports: its reports support items jointly.",
+            "Draw the reports: m.tally(m.privatize_items(items, rng)).",
+        )
+
     # ---- channel
 
     @property
@@ -114,6 +132,25 @@ class Mechanism(ABC):
     @abstractmethod
     def proof(self) -> Proof:
         """The exact worst likelihood ratio, with the argument why it is the worst."""
+
+    def likelihood(self, columns: Columns) -> FloatArray:
+        """Likelihood of every value given each report, up to a factor per report; `ParameterError` where not known."""
+        raise ParameterError(
+            f"the likelihood of {self.name} is not written out, so nothing can be fitted to its reports.",
+            "Use estimate(), or another mechanism.",
+        )
+
+    sufficient: ClassVar[bool] = False
+    """The tally tells as much about the frequencies as the reports do: it counts every possible report."""
+
+    def evidence(self, batches: Sequence[Columns]) -> Evidence:
+        """What batches of reports say about the frequencies."""
+        rows = np.concatenate([np.empty((0, self.k)), *(self.likelihood(columns) for columns in batches)])
+        return DenseEvidence(rows, np.ones(len(rows)))
+
+    def tally_evidence(self, tally: Tally) -> Evidence:
+        """What a tally says about the frequencies, for mechanisms whose tally is `sufficient`."""
+        raise ParameterError(f"a tally of {self.name} tells less than its reports; give the reports.")
 
     # ---- estimator
 
@@ -178,32 +215,52 @@ class Mechanism(ABC):
         """Bytes of one report."""
         return sum(f.width for f in self.fields)
 
-    def privatize(self, values: object, *, levels: object = None, rng: Stream | None = None) -> Reports:
-        """Perturb values (labels, or numbers 0..k-1 where there are none), securely unless `rng` says otherwise."""
+    def privatize(
+        self, values: object, *, levels: object = None, coins: object = None, rng: Stream | None = None
+    ) -> Reports:
+        """Perturb values (labels, or numbers 0..k-1 where there are none), securely unless `rng` says otherwise.
+
+        `coins`: public seeds dealt by the collector, one per value, for mechanisms that have a seed. They must have been
+        dealt without looking at the values; the same person keeps the same coin (docs/maths/coins.md, section 4).
+        """
         if levels is not None:
             raise ParameterError(f"{self.name} has one privacy level for all; leave out levels.")
-        return self.privatize_items(self.domain.encode(values), rng)
+        return self.privatize_items(self.domain.encode(values), rng, coins=coins)
 
-    def privatize_items(self, items: IntArray, rng: Stream | None = None) -> Reports:
+    def privatize_items(self, items: IntArray, rng: Stream | None = None, *, coins: object = None) -> Reports:
         """`privatize` for items that are encoded already."""
         self._refuse_broken()
         stream = secure() if rng is None else rng
-        return Reports(self.design, self.fields, self._perturb_blocks(items, stream), stream.simulated)
+        dealt = None if coins is None else check_coins(coins, items.size)
+        return Reports(self.design, self.fields, self._perturb_blocks(items, stream, dealt), stream.simulated)
+
+    def perturb_dealt(self, items: IntArray, coins: UintArray, rng: Stream) -> Columns:
+        """`perturb` with a public seed for each item that was dealt beforehand; `ParameterError` where there is none."""
+        raise ParameterError(
+            f"coins must be left out for {self.name}: its reports have no public seed that could be dealt.",
+            "Mechanisms with a seed are lh, blh, olh, alh, plh and wheel.",
+        )
 
     @property
     def block(self) -> int:
         """How many reports are made from one stream; it depends on the design alone, so that seeded runs repeat."""
         return max(_BLOCK_LEAST, min(_BLOCK_MOST, _BLOCK_BYTES // self.row_bytes))
 
-    def _perturb_blocks(self, items: IntArray, stream: Stream) -> Columns:
+    def _perturb_blocks(self, items: IntArray, stream: Stream, coins: UintArray | None = None) -> Columns:
         """`perturb` block by block, on all cores, each block with a stream of its own."""
+
+        def perturb(part: slice, own: Stream) -> Columns:
+            if coins is None:
+                return self.perturb(items[part], own)
+            return self.perturb_dealt(items[part], coins[part], own)
+
         if items.size <= self.block:
-            return self.perturb(items, stream)
+            return perturb(slice(None), stream)
         columns: Columns = {f.name: np.empty(f.shape(items.size), f.dtype) for f in self.fields}
 
         def fill(job: tuple[slice, Stream]) -> None:
             part, own = job
-            for name, column in self.perturb(items[part], own).items():
+            for name, column in perturb(part, own).items():
                 columns[name][part] = column
 
         parts = blocks(items.size, self.block)
@@ -226,6 +283,21 @@ class Mechanism(ABC):
         counts = run(lambda part: self.count(reports[part].columns), parts)
         return {name: np.asarray(sum(c[name] for c in counts[1:]) + cell) for name, cell in counts[0].items()}
 
+    def simulate_tally(self, counts: object, rng: Simulation) -> Tally:
+        """The tally of a population with counts[x] people of item x, in the same law as if all of them had reported.
+
+        For studies of errors over many runs: the time depends on k, not on the number of people.
+        """
+        if not isinstance(rng, Simulation):
+            raise ParameterError(
+                f"rng must be a seeded stream, got {type(rng).__name__}.", "Give deniable.simulation(seed)."
+            )
+        people = np.asarray(counts)
+        whole = people.shape == (self.k,) and np.issubdtype(people.dtype, np.integer) and bool((people >= 0).all())
+        require(whole, "counts", counts, f"{self.k} whole numbers >= 0, one per item")
+        self._refuse_broken()
+        return Tally(self.design, self.strata, self.simulate_counts(people.astype(np.int64), rng), simulated=True)
+
     def empty(self, *, simulated: bool = False) -> Tally:
         """The tally of no reports: the identity of `+`."""
         none = {f.name: np.empty(f.shape(0), f.dtype) for f in self.fields}
@@ -235,6 +307,12 @@ class Mechanism(ABC):
         """Unbiased estimates with standard errors, from a tally of this very design."""
         if isinstance(tally, Reports):
             tally = self.tally(tally)
+        self.check_tally(tally)
+        steps = (f"unbiased estimate from {tally.n} reports",)
+        return Estimate(self.domain.labels_or_numbers, self.parts(tally), tally.n, self.design, tally.simulated, steps)
+
+    def check_tally(self, tally: Tally) -> None:
+        """Refuse a tally that is not of this very design."""
         if tally.design != self.design:
             raise MergeError(
                 f"this tally is of another design: {difference(self.design, tally.design)}.",
@@ -242,8 +320,32 @@ class Mechanism(ABC):
             )
         if tally.layout != self.empty().layout:
             raise FormatError(f"a tally of this design has the cells {self.empty().layout}, got {tally.layout}.")
-        steps = (f"unbiased estimate from {tally.n} reports",)
-        return Estimate(self.domain.labels_or_numbers, self.parts(tally), tally.n, self.design, tally.simulated, steps)
+
+    def fit(
+        self,
+        data: object,
+        method: str = "em",
+        *,
+        stderr: str | None = "information",
+        tolerance: float | None = None,
+        max_steps: int = 2000,
+        runs: int = 100,
+        rng: Stream | None = None,
+        progress: Callable[[int, float], None] | None = None,
+    ) -> Estimate:
+        """Frequencies fitted to reports, to batches of them, or to a tally where it is `sufficient`.
+
+        `em`: maximum likelihood, stopped when the log-likelihood is provably within `tolerance` (0.02) nats of its
+        maximum. `ems`: the same iteration with smoothing, for values in an order; stopped when no value changes by more
+        than `tolerance` (1e-8). `count-aware`: the linear estimator for independent bits that weighs a report by its
+        number of ones, unbiased. `calibrated`: unbiased, for mechanisms with a public hash seed; the errors that the seeds
+        at hand are known to make are taken off (docs/maths/coins.md). `stderr`: from the `information`, by `bootstrap` (`runs` times, `rng` seeded) or None.
+        At most `max_steps` passes over the reports; `progress` hears of each with what the tolerance is compared to.
+        """
+        options = FitOptions(
+            stderr=stderr, tolerance=tolerance, max_steps=max_steps, runs=runs, rng=rng, progress=progress
+        )
+        return fit_reports(self, data, method, options)
 
     @cached_property
     def _broken(self) -> bool:
@@ -295,6 +397,30 @@ class SupportMechanism(Mechanism):
         """Likelihood of a value that a report supports, relative to one that it does not: the same for all reports."""
         return float(self.kernel.ratio)
 
+    def likelihood(self, columns: Columns) -> FloatArray:
+        """Likelihood of every value given each report, up to a factor per report: `odds` where it is supported."""
+        member = np.unpackbits(self.rows(columns), axis=1, count=self.k, bitorder="little")
+        return np.where(member == 1, 1.0, 1 / self.odds)
+
+    def evidence(self, batches: Sequence[Columns]) -> Evidence:
+        """See `Mechanism.evidence`: the supported items, packed."""
+        rows = PackedRows.of([self.rows(columns) for columns in batches], self.k)
+        return RowEvidence(rows, self.odds, self.size_law)
+
+    def tally_evidence(self, tally: Tally) -> Evidence:
+        """See `Mechanism.tally_evidence`: for reports that are one number, whose counts are the cell `value`."""
+        counts = tally.cells["value"][0]
+        outputs = [
+            np.arange(part.start, part.stop, dtype=self.fields[0].dtype) for part in blocks(counts.size, 1 << 12)
+        ]
+        rows = PackedRows.of([self.rows({"value": values}) for values in outputs], self.k, counts)
+        return RowEvidence(rows, self.odds, complete=True)
+
+    @property
+    def size_law(self) -> FloatArray | None:
+        """Law of the number of supported items, where reports of one size are subset-selection reports; else None."""
+        return None
+
     @cached_property
     def support_effective(self) -> Support[float]:
         """`support_exact` as floats: what the estimator uses."""
@@ -330,10 +456,7 @@ class SupportMechanism(Mechanism):
         return self._asr(self.support, math.exp(-self.leak))
 
     def _asr(self, support: Support[float], w: float) -> float:
-        """A report's likelihood is a blind report's, of total mass 1 - p + p w, times 1/w where it is supported."""
-        some = self.covered(support)
-        blind, told = support.p_not + support.p * w, support.p_not / w + support.p
-        return float(told * some + blind * (1 - some)) / self.k
+        return float(uniform_success(support, w, self.covered(support), self.k))
 
     def guess(self, prior: object = None) -> Guess:
         """The best guess of the value under a prior (k numbers that sum to 1; uniform unless given)."""
@@ -357,12 +480,11 @@ class SupportMechanism(Mechanism):
 
     def properties(self, n: float = 1) -> dict[str, Any]:
         """See `Mechanism.properties`."""
-        bound = least_mse(self.k, self.epsilon, n)
         size = {"bits": self.outputs} if self.refusal else {"bits": self.outputs, "bytes": self.row_bytes}
         return (
             self._numbers(self.support, math.exp(-self.leak), n)
             | size
-            | {"bound": bound, "gap": self.mse(n) / bound - 1}
+            | distance(self.k, self.epsilon, self.mse(n), self.asr, n)
         )
 
     def effective(self, n: float = 1) -> dict[str, Any]:

@@ -11,15 +11,17 @@ from typing import Any, ClassVar
 import numpy as np
 
 from deniable.collect.reports import Field
+from deniable.collect.tally import Tally
 from deniable.core.channel import Channel, Proof, Witness
 from deniable.core.laws import epsilon_to, ratio_to, response
 from deniable.core.support import Support
 from deniable.core.types import Bytes, Columns, FloatArray, IntArray
+from deniable.estimate.evidence import Evidence, ValueEvidence
 from deniable.kernels import loops
 from deniable.kernels.bits import pack_one
 from deniable.kernels.sampling import respond
 from deniable.mechanisms.base import SupportMechanism, check_outputs, refuse_values
-from deniable.randomness import Stream
+from deniable.randomness import Simulation, Stream
 from deniable_client.exact import WORD_BITS
 from deniable_client.kernels import Response
 
@@ -38,6 +40,7 @@ class GRR(SupportMechanism):
 
     family: ClassVar[str] = "grr"
     vetted: ClassVar[bool] = True
+    sufficient: ClassVar[bool] = True
 
     @cached_property
     def kernel(self) -> Response:
@@ -85,6 +88,17 @@ class GRR(SupportMechanism):
     def rows(self, columns: Columns) -> Bytes:
         """See `SupportMechanism.rows`."""
         return pack_one(columns["value"], self.k)
+
+    def tally_evidence(self, tally: Tally) -> Evidence:
+        """See `Mechanism.tally_evidence`."""
+        return ValueEvidence(tally.cells["support"][0].astype(np.float64), self.odds)
+
+    def simulate_counts(self, counts: IntArray, rng: Simulation) -> dict[str, IntArray]:
+        """See `Mechanism.simulate_counts`: with probability p - q the own item, else any of the k, all alike."""
+        draw, n = rng.generator(), int(counts.sum())
+        own = draw.binomial(counts, self.support_effective.gap)
+        support = own + draw.multinomial(n - own.sum(), np.full(self.k, 1 / self.k))
+        return {"n": np.array([n]), "support": support[None, :]}
 
     def channel(self) -> Channel:
         """See `Mechanism.channel`."""

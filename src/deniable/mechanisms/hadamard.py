@@ -1,4 +1,4 @@
-"""Hadamard response: one of about k outputs, no seed, decoded by a fast transform [ULDP Sec. 2]."""
+"""Hadamard response: one of about k outputs, no seed, decoded by a fast transform [Acharya19]."""
 
 from __future__ import annotations
 
@@ -39,6 +39,7 @@ class Hadamard(SupportMechanism):
 
     family: ClassVar[str] = "hr"
     vetted: ClassVar[bool] = True
+    sufficient: ClassVar[bool] = True
 
     @cached_property
     def kernel(self) -> HadamardKernel:

@@ -14,12 +14,13 @@ from deniable.collect.reports import Field
 from deniable.collect.tally import Tally
 from deniable.core.channel import Channel, Proof, Witness
 from deniable.core.domain import Domain
-from deniable.core.frontier import least_mse
+from deniable.core.frontier import distance
 from deniable.core.guess import Guess, check_prior
 from deniable.core.laplace import asr_laplace, asr_laplace_prior, step_law, variance_of
+from deniable.core.laws import thresholded
 from deniable.core.support import Support
 from deniable.core.types import Columns, FloatArray, IntArray
-from deniable.errors import FormatError, ParameterError, require
+from deniable.errors import EnumerationError, FormatError, require
 from deniable.estimate.linear import NoisePart, check_reports
 from deniable.estimate.result import Part
 from deniable.kernels.noise import laplace_steps
@@ -67,10 +68,7 @@ class THE(BitMechanism):
     @cached_property
     def support(self) -> Support[float]:
         """See `SupportMechanism.support` [AdaptiveLDP Eq. 18 and 19]."""
-        own, other = self.epsilon * (self.theta - 1) / 2, -self.epsilon * self.theta / 2
-        p_not, q = math.exp(own) / 2, math.exp(other) / 2
-        p, q_not = 1 - p_not, 1 - q
-        return Support(p, q, -(math.expm1(own) + math.expm1(other)) / 2, p_not, q_not, p * q, q * q)
+        return thresholded(self.epsilon, self.theta)
 
     @property
     def leak(self) -> float:
@@ -158,11 +156,15 @@ class SHE(Mechanism):
         mean = tally.cells["sum"][0] / ((1 << self.kernel.grid) * tally.n)
         return {"frequency": NoisePart(mean, variance_of(self.kernel), tally.n)}
 
+    def mse(self, n: float = 1) -> float:
+        """Variance of an estimate, the same for all items and populations [AdaptiveLDP Eq. 16, with its 1/n]."""
+        return 8 / (self.epsilon**2 * n)
+
     def properties(self, n: float = 1) -> dict[str, Any]:
         """See `Mechanism.properties`: of continuous noise, variance 8/eps^2 [AdaptiveLDP Eq. 16, with its 1/n]."""
-        mse, bound = 8 / (self.epsilon**2 * n), least_mse(self.k, self.epsilon, n)
+        mse, asr = 8 / (self.epsilon**2 * n), asr_laplace(self.k, self.epsilon)
         size = {} if self.refusal else {"bits": self.outputs, "bytes": self.row_bytes}
-        return self._numbers(mse, asr_laplace(self.k, self.epsilon)) | size | {"bound": bound, "gap": mse / bound - 1}
+        return self._numbers(mse, asr) | size | distance(self.k, self.epsilon, mse, asr, n)
 
     def effective(self, n: float = 1) -> dict[str, Any]:
         """See `Mechanism.effective`."""
@@ -182,7 +184,7 @@ class SHE(Mechanism):
     def channel(self) -> Channel:
         """See `Mechanism.channel`: for a small `reach` only."""
         if self.outputs > 40:
-            raise ParameterError(f"the channel of {self.name} has 2^{self.outputs:.0f} outputs, too many to enumerate.")
+            raise EnumerationError(f"the channel of {self.name} has 2^{self.outputs:.0f} outputs, too many to list.")
         check_outputs((2 * self.kernel.reach + 1) ** self.k, self.name)
         law, total = step_law(self.kernel)
         reports = list(product(range(-self.kernel.reach, self.kernel.reach + 1), repeat=self.k))

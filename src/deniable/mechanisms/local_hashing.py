@@ -18,10 +18,10 @@ from deniable.core.domain import Domain
 from deniable.core.guess import first_of_independent, first_of_subset
 from deniable.core.laws import balanced, epsilon_to, hashing, ratio_to
 from deniable.core.support import Support
-from deniable.core.types import Bytes, Columns, FloatArray, IntArray
+from deniable.core.types import Bytes, Columns, FloatArray, IntArray, UintArray
 from deniable.errors import require
 from deniable.kernels import loops
-from deniable.kernels.hashing import interval_of, interval_rows
+from deniable.kernels.hashing import bucket, interval_of, interval_rows
 from deniable.kernels.permutation import permute, unpermute
 from deniable.kernels.sampling import respond
 from deniable.mechanisms.base import SupportMechanism, check_outputs, refuse_values
@@ -38,7 +38,7 @@ class LocalHashing(SupportMechanism):
     """The answer hashed to 0..g-1 by a public random function, then randomised response on the hash value.
 
     Reports stay short however large the domain. Privacy holds for every hash function; that the estimate is unbiased
-    needs only that two answers collide with probability 1/g, which the seeded hash has exactly.
+    needs only that two answers collide with probability 1/g, which the hash has exactly for uniform coefficients.
     """
 
     g: int
@@ -111,9 +111,12 @@ class LocalHashing(SupportMechanism):
 
     def perturb(self, items: IntArray, rng: Stream) -> Columns:
         """See `Mechanism.perturb`."""
-        seeds = rng.draw(64, items.size).astype(np.uint64, copy=False)
-        h = loops().buckets(seeds, items, self.kernel.g)
-        return {"seed": seeds, "value": respond(rng, h, self.g, self.kernel.keep, self.fields[1].dtype)}
+        return self.perturb_dealt(items, rng.draw(64, items.size).astype(np.uint64, copy=False), rng)
+
+    def perturb_dealt(self, items: IntArray, coins: UintArray, rng: Stream) -> Columns:
+        """See `Mechanism.perturb_dealt`."""
+        h = loops().buckets(coins, items, self.kernel.g)
+        return {"seed": coins, "value": respond(rng, h, self.g, self.kernel.keep, self.fields[1].dtype)}
 
     def count(self, columns: Columns) -> dict[str, IntArray]:
         """See `Mechanism.count`."""
@@ -125,6 +128,12 @@ class LocalHashing(SupportMechanism):
         """See `SupportMechanism.rows`: the items in the reported bucket."""
         first, length = interval_of(columns["value"], self.g)
         return interval_rows(columns["seed"], first, length, self.k)
+
+    def given_coins(self, columns: Columns, f: FloatArray) -> FloatArray:
+        """Chance that a report with each seed supports each item, if its sender's item is drawn from `f`."""
+        seeds = columns["seed"].astype(np.uint64, copy=False)
+        own = bucket(seeds[:, None], np.arange(self.k)[None, :], self.g)
+        return _answered(own, f, self.g, self.support_effective.p)
 
     def channel(self) -> Channel:
         """See `Mechanism.channel`: over all g^k functions, each as likely as any other."""
@@ -217,9 +226,12 @@ class BalancedHashing(SupportMechanism):
 
     def perturb(self, items: IntArray, rng: Stream) -> Columns:
         """See `Mechanism.perturb`."""
-        seeds = rng.draw(64, items.size).astype(np.uint64)
-        own = permute(seeds, items, self.k) * self.g // self.k
-        return {"seed": seeds, "value": respond(rng, own, self.g, self.kernel.keep).astype(self.fields[1].dtype)}
+        return self.perturb_dealt(items, rng.draw(64, items.size).astype(np.uint64, copy=False), rng)
+
+    def perturb_dealt(self, items: IntArray, coins: UintArray, rng: Stream) -> Columns:
+        """See `Mechanism.perturb_dealt`."""
+        own = permute(coins, items, self.k) * self.g // self.k
+        return {"seed": coins, "value": respond(rng, own, self.g, self.kernel.keep).astype(self.fields[1].dtype)}
 
     def _members(self, columns: Columns) -> Iterator[tuple[IntArray, IntArray]]:
         """Reports and answers of their blocks, one answer per report at a time: at most ceil(k/g) look-ups each."""
@@ -245,6 +257,13 @@ class BalancedHashing(SupportMechanism):
             out[reports, items >> 3] |= np.left_shift(np.uint8(1), (items & 7).astype(np.uint8))
         return out
 
+    def given_coins(self, columns: Columns, f: FloatArray) -> FloatArray:
+        """Chance that a report with each seed supports each item, if its sender's item is drawn from `f`."""
+        seeds = columns["seed"].astype(np.uint64, copy=False)
+        n = seeds.size
+        places = permute(np.repeat(seeds, self.k), np.tile(np.arange(self.k), n), self.k).reshape(n, self.k)
+        return _answered(places * self.g // self.k, f, self.g, self.support_effective.p)
+
     def channel(self) -> Channel:
         """See `Mechanism.channel`: over all k! permutations, each as likely as any other."""
         check_outputs(math.factorial(self.k) * self.g if self.k < 20 else 1 << 64, self.name)
@@ -264,6 +283,20 @@ class BalancedHashing(SupportMechanism):
         )
         output = "any seed that puts values 0 and 1 into different blocks, with the block of 0"
         return Proof(self.kernel.ratio, "conditioning on the public seed", text, Witness(output, 0, 1))
+
+
+def _answered(buckets: IntArray, f: FloatArray, g: int, p: float) -> FloatArray:
+    """Chance that randomised response gives the bucket of each item, a row per coin, if the sender's item is from f.
+
+    p' + (p - p') (share of f in that bucket), p' = (1-p)/(g-1).
+    """
+    n, k = buckets.shape
+    cell = (buckets + g * np.arange(n)[:, None]).ravel()
+    if g > 4 * k:  # mostly empty buckets: number those that are not
+        cell = np.unique(cell, return_inverse=True)[1].ravel()
+    held = np.bincount(cell, np.broadcast_to(f, (n, k)).ravel())
+    other = (1 - p) / (g - 1)
+    return np.asarray(other + (p - other) * held[cell].reshape(n, k))
 
 
 def best_range(k: int, epsilon: float) -> float:

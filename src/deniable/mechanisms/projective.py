@@ -1,4 +1,4 @@
-"""Projective-geometry response: near the least error with reports of about log2 k bits [ULDP Sec. 4]."""
+"""Projective-geometry response: near the least error with reports of about log2 k bits [Feldman22]."""
 
 from __future__ import annotations
 
@@ -43,6 +43,7 @@ class Projective(SupportMechanism):
     prime: int
     family: ClassVar[str] = "pgr"
     vetted: ClassVar[bool] = True
+    sufficient: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -8,18 +8,27 @@ from typing import Any
 
 from deniable.collect.reports import Design, difference
 from deniable.core.domain import Domain
+from deniable.core.families import METRICS
+from deniable.core.selection import NORMALIZATIONS, SELECTORS
 from deniable.errors import FormatError, ParameterError, require
+from deniable.mechanisms import costs, curves
+from deniable.mechanisms.adaptive import RULES, adaptive, mixed
 from deniable.mechanisms.base import Mechanism
 from deniable.mechanisms.grr import GRR
 from deniable.mechanisms.hadamard import Hadamard
 from deniable.mechanisms.histogram import SHE, THE
+from deniable.mechanisms.interval import IntervalSelection
 from deniable.mechanisms.local_hashing import BalancedHashing, LocalHashing
+from deniable.mechanisms.mixture import SubsetMixture
 from deniable.mechanisms.projective import Projective
 from deniable.mechanisms.subset import SubsetSelection
 from deniable.mechanisms.unary import Unary
+from deniable.mechanisms.utility import Utility
+from deniable.mechanisms.utility_forms import BASES, FORMS
+from deniable.mechanisms.utility_make import make_utility
 from deniable.mechanisms.wheel import Wheel
 
-__all__ = ["MECHANISMS", "OPTIONS", "Entry", "Option", "from_design", "mechanism"]
+__all__ = ["MECHANISMS", "OPTIONS", "Entry", "Option", "Traits", "from_design", "mechanism"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +38,18 @@ class Option:
     kind: type
     help: str
     choices: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Traits:
+    """What the planner asks of a row; what is None is unknown and meets no limit on it."""
+
+    work: Callable[[Any, float], Any] | None = None
+    """Steps of the server per report, if there are n of them (`costs`)."""
+    pull: Callable[[Any, int], Any] | None = None
+    """What one forged report can add to n times the summed estimates of r targets (`costs`)."""
+    curve: curves.CurveOf | None = None
+    """The family along its own parameter, from which the planner chooses."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +69,9 @@ class Entry:
     kind: str = "mechanism"
     small: tuple[Mapping[str, Any], ...] = ()
     """Arguments of `mechanism` whose channel can be enumerated."""
+    question: str = "frequency"
+    """What is estimated: the planner compares designs that answer the same question."""
+    traits: Traits = Traits()
 
 
 OPTIONS: Mapping[str, Option] = {
@@ -57,6 +81,22 @@ OPTIONS: Mapping[str, Option] = {
     "threshold": Option(float, "Noisy coordinates above it are sent as 1 (the)."),
     "arc": Option(float, "Share of the ring that an answer's arc covers (wheel); the best is near 1/(e^epsilon+1)."),
     "prime": Option(int, "Prime of the projective geometry (pgr); the best is near e^epsilon + 1."),
+    "share": Option(float, "Share of the reports whose subset has one item more than size says (ssmix)."),
+    "select": Option(str, "How error and best guess are balanced (ass, aue, alh, athe, ssmix).", SELECTORS),
+    "objectives": Option(
+        str, "What is balanced: the exact quantities, or the metrics and grids of the adaptive paper.", METRICS
+    ),
+    "normalize": Option(
+        str, "Scale of weighted and tchebycheff: raw, relative to the least error, or logarithms.", NORMALIZATIONS
+    ),
+    "weight": Option(float, "Weight of the best guess, from 0 to 1; the error has the rest (weighted, tchebycheff)."),
+    "limit": Option(float, "Largest allowed success of the best guess (epsilon-constraint)."),
+    "sensitive": Option(str, "Sensitive answers: how many of the first ones, or labels separated by commas (ULDP)."),
+    "theta": Option(
+        float, "Expected share of people with a harmless answer (ULDP); their share of labels if left out."
+    ),
+    "form": Option(str, "How ULDP is reached: null branch; as in the paper but valid; as printed (audit only).", FORMS),
+    "base": Option(str, "The mechanism on the sensitive answers (utility).", tuple(BASES)),
     "rounding": Option(str, "How an ideal size is made whole: nearest, or lowest exact MSE.", ("paper", "best")),
 }
 
@@ -97,6 +137,35 @@ def _projective(*, epsilon: float, domain: Domain, prime: int | None = None) -> 
     return Projective.optimal(epsilon=epsilon, domain=domain)
 
 
+def _interval(*, epsilon: float, domain: Domain, size: int | None = None) -> Mechanism:
+    if size is not None:
+        return IntervalSelection(epsilon=epsilon, domain=domain, size=size)
+    return IntervalSelection.optimal(epsilon=epsilon, domain=domain)
+
+
+def _with_base(base: str, name: str) -> Callable[..., Mechanism]:
+    return lambda **given: make_utility(base, name=name, **given)
+
+
+def _with_any_base(*, base: str = "ss", **given: Any) -> Mechanism:
+    return make_utility(base, **given)
+
+
+def _utility(name: str, base: str, own: tuple[str, ...], summary: str, source: str, best_for: str) -> Entry:
+    """A row of a ULDP mechanism, with small cases for both valid forms."""
+    cases = [
+        {"k": k, "sensitive": s, "epsilon": e, "theta": 0.6} for k, s, e in ((4, 2, 1.0), (5, 3, 0.5), (4, 3, 4.0))
+    ]
+    if own in (("g",), ("arc",)):
+        fixed: dict[str, Any] = {"g": 2} if own == ("g",) else {"arc": 0.25, "ring": 2}
+        cases = [case | fixed for case in cases[:2]] + [{**cases[0], "sensitive": 2, "epsilon": 4.0} | fixed]
+    cases += [] if base in ("hr", "pgr") else [cases[0] | {"form": "glutf"}]
+    inner = ("ring",) if base == "wheel" else ()
+    options = ("sensitive", "theta", "form", *own)
+    make = _with_base(base, name)
+    return Entry(Utility, make, summary, source, best_for, options, ("sensitive",), inner, small=tuple(cases))
+
+
 MECHANISMS: Mapping[str, Entry] = {
     "grr": Entry(
         GRR,
@@ -105,6 +174,7 @@ MECHANISMS: Mapping[str, Entry] = {
         "AdaptiveLDP Sec. IV-A",
         "few answers (k < 3e^epsilon + 2): one small number per report",
         small=_grid(2, 3, 5, 8),
+        traits=Traits(costs.work_one, costs.pull_one),
     ),
     "ss": Entry(
         SubsetSelection,
@@ -114,6 +184,7 @@ MECHANISMS: Mapping[str, Entry] = {
         "the least error for every k and epsilon; reports of k bits",
         ("size", "rounding"),
         small=(*_grid(2, 3, 5, 8), {"k": 6, "epsilon": 1.0, "size": 4}, {"k": 6, "epsilon": 2.0, "size": 5}),
+        traits=Traits(costs.work_every, costs.pull_set, curves.subset_curve),
     ),
     "ue": Entry(
         Unary,
@@ -124,6 +195,7 @@ MECHANISMS: Mapping[str, Entry] = {
         ("p",),
         needed=("p",),
         small=(*_grid(2, 4, p=0.8), {"k": 3, "epsilon": 2.0, "p": 0.25}),
+        traits=Traits(costs.work_every, costs.pull_all, curves.unary_curve),
     ),
     "sue": Entry(
         Unary,
@@ -132,6 +204,7 @@ MECHANISMS: Mapping[str, Entry] = {
         "AdaptiveLDP Sec. IV-C",
         "comparison with deployments of RAPPOR",
         small=_grid(2, 3, 6),
+        traits=Traits(costs.work_every, costs.pull_all),
     ),
     "oue": Entry(
         Unary,
@@ -140,6 +213,7 @@ MECHANISMS: Mapping[str, Entry] = {
         "AdaptiveLDP Sec. IV-C",
         "medium domains with simple clients: independent bits",
         small=_grid(2, 3, 6),
+        traits=Traits(costs.work_every, costs.pull_all),
     ),
     "lh": Entry(
         LocalHashing,
@@ -150,6 +224,7 @@ MECHANISMS: Mapping[str, Entry] = {
         ("g",),
         needed=("g",),
         small=(*_grid(2, 4, g=3), {"k": 2, "epsilon": 1.0, "g": 5}),
+        traits=Traits(costs.work_every, costs.pull_all, curves.hashing_curve),
     ),
     "blh": Entry(
         LocalHashing,
@@ -158,6 +233,7 @@ MECHANISMS: Mapping[str, Entry] = {
         "AdaptiveLDP Sec. IV-D",
         "one bit and a seed per report",
         small=_grid(2, 3, 6),
+        traits=Traits(costs.work_every, costs.pull_all),
     ),
     "olh": Entry(
         LocalHashing,
@@ -167,6 +243,7 @@ MECHANISMS: Mapping[str, Entry] = {
         "large domains: reports of 9 bytes or so, whatever k is",
         ("rounding",),
         small=({"k": 2, "epsilon": 0.1}, {"k": 3, "epsilon": 1.0}, {"k": 4, "epsilon": 1.0}),
+        traits=Traits(costs.work_every, costs.pull_all),
     ),
     "plh": Entry(
         BalancedHashing,
@@ -176,6 +253,7 @@ MECHANISMS: Mapping[str, Entry] = {
         "large domains: nearly the least error in a seed and log2 g bits, quick to decode",
         ("g",),
         small=(*_grid(2, 3, 5), {"k": 5, "epsilon": 1.0, "g": 2}, {"k": 6, "epsilon": 2.0, "g": 3}),
+        traits=Traits(costs.work_block, costs.pull_block, curves.balanced_curve),
     ),
     "the": Entry(
         THE,
@@ -185,6 +263,7 @@ MECHANISMS: Mapping[str, Entry] = {
         "comparison: a unary encoding that leaves part of its budget unused",
         ("threshold",),
         small=(*_grid(2, 4), {"k": 3, "epsilon": 2.0, "threshold": 0.5}),
+        traits=Traits(costs.work_every, costs.pull_all, curves.thresholded_curve),
     ),
     "she": Entry(
         SHE,
@@ -194,12 +273,13 @@ MECHANISMS: Mapping[str, Entry] = {
         "comparison: noisy vectors that are simply averaged",
         inner=("grid", "reach"),
         small=tuple({"k": 2, "epsilon": e, "grid": g, "reach": 2**g + 2} for e in (0.5, 2.0) for g in (0, 1, 2)),
+        traits=Traits(costs.work_every, costs.pull_noise),
     ),
     "wheel": Entry(
         Wheel,
         _wheel,
         "wheel: hashing to an arc of a ring",
-        "ULDP Sec. 5.5",
+        "Wang20",
         "large domains at small epsilon: local hashing without a whole-number range",
         ("arc", "rounding"),
         inner=("ring",),
@@ -208,23 +288,175 @@ MECHANISMS: Mapping[str, Entry] = {
             {"k": 3, "epsilon": 0.5, "arc": 0.5, "ring": 2},
             {"k": 3, "epsilon": 2.0, "arc": 0.125, "ring": 3},
         ),
+        traits=Traits(costs.work_every, costs.pull_all, curves.wheel_curve),
+    ),
+    "ass": Entry(
+        SubsetSelection,
+        adaptive("ass"),
+        "adaptive subset selection",
+        "AdaptiveLDP Sec. V",
+        "the least error for the best guess it allows: on the frontier",
+        RULES,
+        inner=("n",),
+        small=_grid(3, 5, 8),
+    ),
+    "aue": Entry(
+        Unary,
+        adaptive("aue"),
+        "adaptive unary encoding",
+        "AdaptiveLDP Sec. V",
+        "comparison: ass has less error for the same best guess",
+        RULES,
+        inner=("n",),
+        small=_grid(2, 4),
+    ),
+    "alh": Entry(
+        LocalHashing,
+        adaptive("alh"),
+        "adaptive local hashing",
+        "AdaptiveLDP Sec. V",
+        "short reports with a smaller best guess; plh has less error",
+        RULES,
+        inner=("n",),
+        small=({"k": 2, "epsilon": 0.1}, {"k": 3, "epsilon": 1.0}, {"k": 5, "epsilon": 1.0}),
+    ),
+    "athe": Entry(
+        THE,
+        adaptive("athe"),
+        "adaptive thresholded histogram encoding",
+        "AdaptiveLDP Sec. V",
+        "comparison: leaves part of its budget unused",
+        RULES,
+        inner=("n",),
+        small=_grid(2, 4),
+    ),
+    "ssmix": Entry(
+        SubsetMixture,
+        mixed,
+        "mixture of two subset sizes",
+        "docs/maths/mixture.md",
+        "any best guess that is asked for, with the least error there is",
+        ("size", "share", *RULES),
+        inner=("n",),
+        small=(
+            *_grid(3, 5),
+            {"k": 2, "epsilon": 1.0, "size": 1, "share": 0.4},
+            {"k": 4, "epsilon": 1.0, "size": 2, "share": 0.25},
+            {"k": 5, "epsilon": 2.0, "size": 4, "share": 0.75},
+            {"k": 6, "epsilon": 0.5, "size": 3, "share": 0.0},
+        ),
     ),
     "hr": Entry(
         Hadamard,
         Hadamard,
         "Hadamard response",
-        "ULDP Sec. 2",
+        "Acharya19",
         "small epsilon, very large domains: log2 k bits, no seed, decoding in k log k",
         small=_grid(2, 3, 5, 8),
+        traits=Traits(costs.work_hadamard, costs.pull_all),
     ),
     "pgr": Entry(
         Projective,
         _projective,
         "projective-geometry response",
-        "ULDP Sec. 4",
+        "Feldman22",
         "large domains: log2 k bits, no seed, near the least error",
         ("prime",),
         small=(*_grid(2, 3, 7), {"k": 10, "epsilon": 1.0, "prime": 3}, {"k": 5, "epsilon": 2.0, "prime": 5}),
+        traits=Traits(costs.work_projective, costs.pull_projective, curves.projective_curve),
+    ),
+    "iss": Entry(
+        IntervalSelection,
+        _interval,
+        "subset selection by permuted intervals",
+        "docs/maths/uldp.md",
+        "the least error in a seed and log2 k bits; decoding looks up each chosen answer",
+        ("size",),
+        small=(*_grid(2, 3), {"k": 4, "epsilon": 1.0, "size": 2}, {"k": 5, "epsilon": 2.0, "size": 3}),
+    ),
+    "uss": _utility(
+        "uss",
+        "ss",
+        ("size",),
+        "subset selection for sensitive answers, harmless ones mostly disclosed",
+        "ULDP Sec. 5.1",
+        "some answers sensitive: the least error, within 3 % or better of the optimum",
+    ),
+    "uue": _utility(
+        "uue",
+        "ue",
+        ("p",),
+        "unary encoding for sensitive answers, harmless ones mostly disclosed",
+        "ULDP Sec. 5.2",
+        "some answers sensitive, simple clients",
+    ),
+    "ulh": _utility(
+        "ulh",
+        "lh",
+        ("g",),
+        "local hashing for sensitive answers, harmless ones mostly disclosed",
+        "ULDP Sec. 5.3",
+        "many sensitive answers, short reports",
+    ),
+    "uwheel": _utility(
+        "uwheel",
+        "wheel",
+        ("arc",),
+        "wheel for sensitive answers, harmless ones mostly disclosed",
+        "ULDP App. B",
+        "many sensitive answers at small epsilon",
+    ),
+    "upgr": _utility(
+        "upgr",
+        "pgr",
+        ("prime",),
+        "projective-geometry response for sensitive answers",
+        "docs/maths/uldp.md",
+        "many sensitive answers: log2 k bits, no seed, near the least error",
+    ),
+    "urr": _utility(
+        "urr",
+        "grr",
+        (),
+        "randomised response for sensitive answers (uRR)",
+        "ULDP Sec. 2",
+        "one to three sensitive answers, or a large epsilon",
+    ),
+    "urap": _utility(
+        "urap",
+        "sue",
+        (),
+        "symmetric unary encoding for sensitive answers (uRAP)",
+        "ULDP Sec. 2",
+        "comparison",
+    ),
+    "uhr": _utility(
+        "uhr",
+        "hr",
+        (),
+        "Hadamard response for sensitive answers (uHR)",
+        "ULDP Sec. 2",
+        "small epsilon, very many sensitive answers",
+    ),
+    "utility": Entry(
+        Utility,
+        _with_any_base,
+        "any mechanism for sensitive answers, harmless ones mostly disclosed",
+        "ULDP Alg. 1",
+        "research: the transform with a base of choice",
+        ("base", "sensitive", "theta", "form", "size", "p", "g", "arc", "prime"),
+        needed=("sensitive",),
+        inner=("ring", "grid", "reach"),
+        small=(
+            {"k": 3, "sensitive": 2, "epsilon": 2.0, "base": "she", "grid": 1, "reach": 4},
+            {"k": 3, "sensitive": 2, "epsilon": 0.5, "base": "she", "grid": 0, "reach": 3, "form": "glutf"},
+            {"k": 4, "sensitive": "1,3", "epsilon": 1.0, "base": "plh", "g": 2},
+            {"k": 5, "sensitive": 4, "epsilon": 1.0, "base": "iss", "size": 2, "form": "glutf"},
+            {"k": 4, "sensitive": 2, "epsilon": 2.0, "base": "the"},
+            {"k": 3, "sensitive": 1, "epsilon": 1.0},
+            {"k": 3, "sensitive": 0, "epsilon": 1.0},
+            {"k": 3, "sensitive": 3, "epsilon": 1.0},
+        ),
     ),
 }
 

@@ -20,11 +20,12 @@ from deniable.core.laws import epsilon_to, ratio_to, unary
 from deniable.core.support import Support
 from deniable.core.types import Bytes, Columns, FloatArray, IntArray
 from deniable.errors import FormatError, require
+from deniable.estimate.count_aware import independent_sizes
 from deniable.kernels import loops
 from deniable.kernels.bits import clear_padding
 from deniable.kernels.sampling import bernoulli_bits
 from deniable.mechanisms.base import SupportMechanism, check_outputs
-from deniable.randomness import Stream, bernoulli
+from deniable.randomness import Simulation, Stream, bernoulli
 from deniable_client.exact import WORD_BITS, check_epsilon
 from deniable_client.kernels import Unary as UnaryKernel
 from deniable_client.packing import bits_width
@@ -79,6 +80,18 @@ class BitMechanism(SupportMechanism):
         if counts[self.k :].any():
             raise FormatError(f"a report has ones after its {self.k} bits.")
         return self._one_stratum(columns, counts[: self.k])
+
+    def simulate_counts(self, counts: IntArray, rng: Simulation) -> dict[str, IntArray]:
+        """See `Mechanism.simulate_counts`: all bits are independent, so the counts are, and each is two binomials."""
+        draw, n = rng.generator(), int(counts.sum())
+        p, q = self.support_effective.p, self.support_effective.q
+        support = draw.binomial(counts, p) + draw.binomial(n - counts, q)
+        return {"n": np.array([n]), "support": support[None, :]}
+
+    @cached_property
+    def size_law(self) -> FloatArray:
+        """See `SupportMechanism.size_law`: of the number of ones."""
+        return independent_sizes(self.k, self.support_effective.p, self.support_effective.q)
 
     def rows(self, columns: Columns) -> Bytes:
         """See `SupportMechanism.rows`: the report itself."""

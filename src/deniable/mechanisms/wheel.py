@@ -1,4 +1,4 @@
-"""The wheel: local hashing with a real range [ULDP Sec. 5.5]."""
+"""The wheel: local hashing with a real range [Wang20, ULDP App. B]."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from deniable.core.domain import Domain
 from deniable.core.guess import first_of_independent
 from deniable.core.laws import epsilon_to, ratio_to, wheel
 from deniable.core.support import Support
-from deniable.core.types import Bytes, Columns, FloatArray, IntArray
+from deniable.core.types import Bytes, Columns, FloatArray, IntArray, UintArray
 from deniable.errors import require
 from deniable.kernels.hashing import hash_values, interval_rows
 from deniable.kernels.sampling import below
@@ -104,13 +104,16 @@ class Wheel(SupportMechanism):
 
     def perturb(self, items: IntArray, rng: Stream) -> Columns:
         """See `Mechanism.perturb`."""
-        seeds = rng.draw(64, items.size).astype(np.uint64)
-        start = (hash_values(seeds, items) >> np.uint64(32 - self.ring)).astype(np.int64)
+        return self.perturb_dealt(items, rng.draw(64, items.size).astype(np.uint64, copy=False), rng)
+
+    def perturb_dealt(self, items: IntArray, coins: UintArray, rng: Stream) -> Columns:
+        """See `Mechanism.perturb_dealt`."""
+        start = (hash_values(coins, items) >> np.uint64(32 - self.ring)).astype(np.int64)
         kept = bernoulli(rng, self.kernel.keep, items.size)
         size = 1 << self.ring
         inside, outside = below(rng, self.points, items.size), below(rng, size - self.points, items.size)
         value = (start + np.where(kept, inside, self.points + outside)) & (size - 1)
-        return {"seed": seeds, "value": value.astype(self.fields[1].dtype)}
+        return {"seed": coins, "value": value.astype(self.fields[1].dtype)}
 
     def _intervals(self, columns: Columns) -> tuple[Any, Any]:
         """First hash value, and number of them, of the places whose arc holds the reported point (mod 2**32)."""

@@ -4,25 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from deniable.collect.reports import Reports
 from deniable.core.types import FloatArray, IntArray
 from deniable.datasets import Population
 from deniable.kernels.bits import get_bits
-from deniable.kernels.hashing import bucket
 from deniable.kernels.reference import popcounts
 from deniable.mechanisms.base import SupportMechanism
-from deniable.mechanisms.local_hashing import LocalHashing
 from deniable.papers.paper import silent
 from deniable.randomness import Simulation
 
 __all__ = ["Trials", "collect_often"]
-
-_BLOCK = 4096
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -103,24 +97,7 @@ def _hits(mechanism: SupportMechanism, reports: Reports, items: IntArray, stream
     Only whether the guess is right matters, so it is drawn with the chance it has: 1/(number of supported items) if the
     own item is among them.
     """
-    own, size = _supported(mechanism, reports, items)
+    rows = mechanism.rows(reports.columns)
+    own, size = get_bits(rows, items), popcounts(rows)
     chance = np.where(size > 0, own / np.maximum(size, 1), 1 / mechanism.k)
     return int(np.count_nonzero(stream.generator().random(items.size) < chance))
-
-
-def _supported(mechanism: SupportMechanism, reports: Reports, items: IntArray) -> tuple[NDArray[Any], IntArray]:
-    """For each report, whether the own item is supported, and how many items are."""
-    columns = reports.columns
-    if "bits" in columns:
-        rows = columns["bits"].astype(np.uint8, copy=False)
-        return get_bits(rows, items), popcounts(rows)
-    value = columns["value"].astype(np.int64)
-    if not isinstance(mechanism, LocalHashing):
-        return value == items, np.ones(items.size, np.int64)
-    seeds, g = columns["seed"].astype(np.uint64, copy=False), mechanism.g
-    size, everything = np.empty(items.size, np.int64), np.arange(mechanism.k)[None, :]
-    for start in range(0, items.size, _BLOCK):
-        part = slice(start, start + _BLOCK)
-        same = bucket(seeds[part, None], everything, g) == value[part, None]
-        size[part] = same.sum(axis=1)
-    return bucket(seeds, items, g) == value, size

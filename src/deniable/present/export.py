@@ -5,7 +5,6 @@ from __future__ import annotations
 import html
 import json
 import os
-import secrets
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -94,7 +93,7 @@ def replace_file(target: Path, data: bytes) -> None:
 @contextmanager
 def replacing(target: Path) -> Iterator[BinaryIO]:
     """A file beside the target that takes its name when all is written: a crash leaves the old file or the new one."""
-    part = target.with_name(f".{target.name}.{secrets.token_hex(6)}.part")
+    part = target.with_name(f".{target.name}.{os.urandom(6).hex()}.part")
     try:
         with part.open("xb") as file:
             yield file

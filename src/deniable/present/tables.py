@@ -7,6 +7,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
+from unicodedata import combining, east_asian_width
 
 from deniable.core.types import FloatArray
 
@@ -77,7 +78,7 @@ def number(x: float, digits: int = 6) -> str:
     >>> number(32561), number(0.1234567), number(1.5e-09)
     ('32,561', '0.123457', '1.5e-09')
     """
-    if isinstance(x, int) or (math.isfinite(x) and x == int(x) and abs(x) < 1e15):
+    if math.isfinite(x) and x == int(x) and abs(x) < 1e15:
         return f"{int(x):,}"
     return f"{x:.{digits}g}"
 
@@ -85,10 +86,10 @@ def number(x: float, digits: int = 6) -> str:
 def percent(share: float, decimals: int = 2) -> str:
     """A share in per cent.
 
-    >>> percent(0.1234), percent(1.0, 0)
-    ('12.34 %', '100 %')
+    >>> percent(0.1234), percent(1.0, 0), percent(-1e-16)
+    ('12.34 %', '100 %', '0.00 %')
     """
-    return f"{100 * share:.{decimals}f} %"
+    return f"{round(100 * share, decimals) + 0.0:.{decimals}f} %"
 
 
 def shares_table(columns: Mapping[str, Sequence[float] | FloatArray], labels: Sequence[str], *, level: float) -> Table:
@@ -171,19 +172,19 @@ def properties_table(document: Mapping[str, Any]) -> Table:
 
 def facts_table(rows: Sequence[tuple[str, str, str]]) -> Table:
     """Named values, each with a word of explanation."""
-    return Table((Column(""), Column("value", right=True), Column("meaning", wrap=True)), rows)
+    return Table((Column("measure"), Column("value", right=True), Column("meaning", wrap=True)), rows)
 
 
 def claims_table(rows: Sequence[Mapping[str, str]]) -> Table:
     """The claims of a paper and what became of them."""
     columns = (
         Column("claim"),
+        Column("verdict"),
         Column("what it says", wrap=True),
         Column("paper", wrap=True),
         Column("measured", wrap=True),
-        Column("verdict"),
     )
-    return Table(columns, [[row[key] for key in ("id", "claim", "paper", "measured", "verdict")] for row in rows])
+    return Table(columns, [[row[key] for key in ("id", "verdict", "claim", "paper", "measured")] for row in rows])
 
 
 _MEANING = {
@@ -193,6 +194,7 @@ _MEANING = {
     "k": "number of possible values",
     "n": "reports that the errors below are for",
     "params": "own parameters of the mechanism",
+    "selection": "how the own parameters were chosen",
     "p": "chance that a report supports the value its sender holds",
     "q": "chance that a report supports a value its sender does not hold",
     "mse": "mean squared error of an estimated share, averaged over the values",
@@ -203,6 +205,8 @@ _MEANING = {
     "bytes": "size of one report",
     "bound": "the least mse that any mechanism with this epsilon can have",
     "gap": "how far the mse is above that bound",
+    "bound_at_asr": "the least mse that any mechanism with this epsilon and at most this asr can have",
+    "gap_at_asr": "how far the mse is above that one",
     "vetted": "privacy proved by enumeration and by a written argument",
 }
 _AMPLE = 140
@@ -214,8 +218,10 @@ _NO_ROW = ("design", "effective", "note")
 def _value(key: str, value: Any) -> str:
     if key == "params":
         return ", ".join(f"{name} = {_value('', part)}" for name, part in value.items()) or "none"
-    if key == "gap":
-        return percent(value, 3)
+    if key == "selection":
+        return f"{value['select']}, {value['objectives']} objectives, normalize {value['normalize']}"
+    if key in ("gap", "gap_at_asr"):
+        return percent(value, 3) if value < 100 else f"{100 * value:.4g} %"
     if key == "epsilon_exact":
         return repr(value)
     if isinstance(value, bool):
@@ -229,17 +235,22 @@ def _decimals(stderr: Sequence[float] | FloatArray) -> int:
     return max(1, min(8, 1 - math.floor(math.log10(100 * least))))
 
 
+def _cells(text: str) -> int:
+    """How many columns of a terminal a text takes: signs of East Asian scripts take two, combining ones none."""
+    if text.isascii():
+        return len(text)
+    return sum(0 if combining(c) else 2 if east_asian_width(c) in "WF" else 1 for c in text)
+
+
 def _plain(columns: Sequence[Column], rows: Sequence[Sequence[str]]) -> list[str]:
     """Padded with spaces to the widest cell of each column."""
-    from rich.cells import cell_len
-
     table = [[column.title for column in columns], *rows]
-    widths = [max(cell_len(row[i]) for row in table) for i in range(len(columns))]
+    widths = [max(_cells(row[i]) for row in table) for i in range(len(columns))]
     lines = []
     for row in table:
         cells = []
         for cell, width, column in zip(row, widths, columns, strict=True):
-            space = " " * (width - cell_len(cell))
+            space = " " * (width - _cells(cell))
             cells.append(space + cell if column.right else cell + space)
         lines.append("  ".join(cells))
     return lines

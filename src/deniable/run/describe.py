@@ -35,6 +35,7 @@ def describe(m: Mechanism, n: int = 1) -> dict[str, Any]:
     require(n >= 1, "n", n, "an integer >= 1", "It is the number of reports.")
     exact = {} if m.refusal else {"epsilon_exact": m.epsilon_exact}
     head = {"mechanism": m.name, "epsilon": m.epsilon, **exact, "k": m.k, "n": n, "params": m.params}
+    chosen = {} if m.selection is None else {"selection": dict(m.selection)}
     sampled = {"note": str(m.refusal)} if m.refusal else {"effective": m.effective(n)}
     design = {} if m.refusal else {"design": m.design}
-    return head | m.properties(n) | sampled | {"vetted": m.vetted} | design
+    return head | chosen | m.properties(n) | sampled | {"vetted": m.vetted} | design

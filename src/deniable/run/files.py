@@ -250,8 +250,8 @@ def _parquet_chunks(source: str, size: int, column: str | None, progress: Progre
     with open_input(source) as stream:
         try:
             file = parquet.ParquetFile(stream)
-        except arrow.ArrowException as error:
-            raise FormatError(f"{source} is no Parquet file: {error}.") from error
+        except (arrow.ArrowException, OSError) as error:
+            raise FormatError(f"{source} is no Parquet file, or damaged: {error}.") from error
         name = file.schema_arrow.names[_pick(file.schema_arrow.names, column, source)]
         batches = file.iter_batches(batch_size=size, columns=[name])
         cells = (cell for batch in batches for cell in batch.column(0).to_pylist())

@@ -15,7 +15,6 @@ import numpy as np
 from deniable.core.types import FloatArray, Target
 from deniable.errors import need_extra, require
 from deniable.estimate.result import Estimate
-from deniable.present.charts import caption, estimate_chart, save
 from deniable.present.export import SUFFIXES
 from deniable.run.files import STANDARD, check_output, open_output
 
@@ -33,6 +32,8 @@ class Shares:
     """`value`, `stderr`, `low`, `high` and, where it is known, `truth`."""
     facts: dict[str, Any]
     """Where the numbers come from and what the intervals promise."""
+    total: int
+    """How many labels there are, also where only the largest are kept."""
 
     @classmethod
     def of(
@@ -59,7 +60,7 @@ class Shares:
             "target": target,
             "simultaneous": simultaneous,
         }
-        return cls(estimate.labels, columns, facts)
+        return cls(estimate.labels, columns, facts, len(estimate.labels))
 
     def top(self, t: int) -> Shares:
         """Only the items with the largest estimates, largest first; equal ones keep their order."""
@@ -88,15 +89,21 @@ class Shares:
 
     def draw(self, target: str, title: str) -> None:
         """Save a chart; the suffix says of what kind (.html, .png, .svg or .json)."""
+        from deniable.present.charts import caption, estimate_chart, save
+
         facts, columns = self.facts, self.columns
         subtitle = caption(facts["mechanism"], epsilon=facts["epsilon"], n=facts["n"], simulated=facts["simulated"])
+        if facts["biased"]:
+            subtitle += " · projected (biased)"
+        if len(self.labels) < self.total:
+            subtitle += f" · the {len(self.labels)} largest of {self.total:,}"
         chart = estimate_chart(
             self.labels,
             columns["value"],
             columns["low"],
             columns["high"],
             title=title,
-            subtitle=f"{subtitle} · projected (biased)" if facts["biased"] else subtitle,
+            subtitle=subtitle,
             truth=columns.get("truth"),
             level=facts["level"],
         )

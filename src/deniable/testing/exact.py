@@ -106,7 +106,7 @@ def _check_ideal(m: SupportMechanism) -> None:
         ideal, sampled = getattr(m.support, name), getattr(m.support_effective, name)
         assert abs(ideal - sampled) <= CLOSE, f"{name} is {ideal!r} ideally but {sampled!r} as sampled"
     least, most = 1 / m.k, 1 / (1 + (m.k - 1) * math.exp(-m.epsilon))
-    guess = m.asr
+    guess = m.guess().success
     ok = least * (1 - CLOSE) <= guess <= most * (1 + CLOSE)
     assert ok, f"the best guess succeeds with {guess!r}, outside [1/k, e/(e+k-1)] = [{least!r}, {most!r}]"
     told = m.properties(7)
@@ -131,8 +131,13 @@ def _check_support(m: SupportMechanism, both: Table) -> None:
 
 
 def _check_best_guess(m: SupportMechanism, channel: Channel) -> None:
-    stated, true = m.effective()["asr"], float(channel.asr())
-    assert abs(stated - true) <= CLOSE * true, f"the best guess is stated as {stated!r}, the channel gives {true!r}"
+    true = float(channel.asr())
+    _same("the best guess from what is sampled", m.effective()["asr"], true)
+    _same("the best guess", m.guess().success, true)
+    for prior in _priors(m.k):
+        found, true = m.guess([float(v) for v in prior]), float(channel.asr(prior))
+        _same(f"the best guess under the prior {[str(v) for v in prior]}", found.success, true)
+        _same("the best guess without a report", found.blind, float(max(prior)))
 
 
 def expectations(channel: Channel) -> Table:
@@ -152,6 +157,14 @@ def _populations(k: int) -> list[list[Fraction]]:
     """Two sets of frequencies: falling from item to item, and all at the first two items."""
     falling = [Fraction(2 * (k - i), k * (k + 1)) for i in range(k)]
     return [falling, [Fraction(3, 4), Fraction(1, 4), *[Fraction(0)] * (k - 2)]]
+
+
+def _priors(k: int) -> list[list[Fraction]]:
+    """Falling and rising frequencies, one value very likely, ties, and a value that never occurs."""
+    falling, two = _populations(k)
+    sure = [Fraction(9, 10), *[Fraction(1, 10 * (k - 1))] * (k - 1)]
+    odd = [Fraction(i % 2, k // 2) for i in range(k)]
+    return [falling, falling[::-1], two, sure, odd]
 
 
 def _check_moments(m: SupportMechanism, both: Table, f: Sequence[Fraction]) -> None:

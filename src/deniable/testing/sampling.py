@@ -159,10 +159,11 @@ def _binomial_size(p: float, other: float, level: float, miss: float) -> float:
     return math.inf
 
 
-def _draw(m: SupportMechanism | Mechanism, n: int, seed: int) -> dict[int, Columns]:
+def _draw(m: Mechanism, n: int, seed: int) -> dict[int, Columns]:
     values = watched_values(m.k)
     streams = simulation(seed).spawn(len(values))
-    return {x: m.perturb(np.full(n, x, np.int64), rng) for x, rng in zip(values, streams, strict=True)}
+    people = {x: np.full(n, x, np.int64) for x in values}
+    return {x: m.privatize_items(people[x], rng).columns for x, rng in zip(values, streams, strict=True)}
 
 
 def _support_counts(m: SupportMechanism, columns: Columns) -> IntArray:

@@ -33,10 +33,13 @@ class StreamWords:
 
     def __init__(self, stream: Simulation) -> None:
         self._stream = stream
+        self._words: list[int] = []
 
     def word(self) -> int:
         """The next word."""
-        return int(self._stream.draw(64, 1)[0])
+        if not self._words:
+            self._words = self._stream.draw(64, 256).tolist()
+        return self._words.pop()
 
 
 def check_merge(m: Mechanism, *, n: int = 200, seed: int = 1) -> str:

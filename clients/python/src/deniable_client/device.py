@@ -36,13 +36,26 @@ class Device:
         self.kernel = kernel_from(kernel)
         labels = domain.get("labels")
         self.labels: tuple[str, ...] | None = tuple(labels) if isinstance(labels, list | tuple) else None
+        if self.labels is not None and not all(isinstance(label, str) for label in self.labels):
+            raise FormatError("the labels of a design's domain must be texts.")
         if (len(self.labels) if self.labels else domain.get("k")) != self.kernel.k:
             raise FormatError(f"the kernel is for {self.kernel.k} values, the domain has another number of them.")
         check_promise(self.kernel, exp_bounds(self.epsilon)[0], self.epsilon)
 
-    def report(self, value: object, words: Words | None = None) -> bytes:
-        """One report for `value`: a label where the domain has labels, else an integer from 0 to k-1."""
-        return self.kernel.randomise(self._index(value), words or SystemWords())
+    def report(self, value: object, words: Words | None = None, *, coin: int | None = None) -> bytes:
+        """One report for `value`: a label where the domain has labels, else an integer from 0 to k-1.
+
+        `coin` is the public seed that the collector dealt, for kernels that have one. Decide to take part before
+        looking at it, and answer a retry with the same report: see docs/maths/coins.md, section 4.
+        """
+        drawn = words or SystemWords()
+        if coin is None:
+            return self.kernel.randomise(self._index(value), drawn)
+        dealt = getattr(self.kernel, "randomise_dealt", None)
+        if dealt is None:
+            raise ParameterError(f"coin must be left out: a {self.kernel.kind} kernel has no public seed.")
+        report: bytes = dealt(self._index(value), coin, drawn)
+        return report
 
     def _index(self, value: object) -> int:
         if self.labels is not None:

@@ -1,19 +1,24 @@
 """The loops of `reference`, compiled by Numba: the same names, arguments and results, bit for bit.
 
-They release the interpreter's lock, so that threads use all cores; machine code is cached on disk.
+They release the interpreter's lock, so that threads use all cores; machine code is cached on disk. Steps of
+expectation maximisation, which add floats, are the same up to rounding.
 """
 
-from deniable.kernels.compiled.counts import count_bits, count_hashed, count_values, popcounts
+from deniable.kernels.compiled.counts import count_bits, count_values, popcounts
 from deniable.kernels.compiled.draws import (
     begin,
     buckets,
     compare,
+    draw_table,
     put_bits,
     respond,
     scale,
     settle,
     unfinished,
 )
+from deniable.kernels.compiled.em import em_bits, em_intervals, em_values
+from deniable.kernels.compiled.hashed import count_hashed, count_intervals
+from deniable.kernels.compiled.transforms import count_orthogonal, walsh_hadamard
 
 __all__ = [
     "begin",
@@ -21,11 +26,18 @@ __all__ = [
     "compare",
     "count_bits",
     "count_hashed",
+    "count_intervals",
+    "count_orthogonal",
     "count_values",
+    "draw_table",
+    "em_bits",
+    "em_intervals",
+    "em_values",
     "popcounts",
     "put_bits",
     "respond",
     "scale",
     "settle",
     "unfinished",
+    "walsh_hadamard",
 ]

@@ -10,14 +10,9 @@ from numpy.typing import NDArray
 
 from deniable.core.types import Bytes, IntArray
 from deniable.kernels.compiled.jit import compile_loop, inline
-from deniable.kernels.hashing import expand, interval_of, mix32
 
-__all__ = ["count_bits", "count_hashed", "count_values", "popcounts"]
+__all__ = ["count_bits", "count_values", "popcounts"]
 
-_HASH_BLOCK = 1024
-"""Reports hashed together: their three 8-byte numbers fit the first-level cache."""
-_EXPANDED = 1 << 13
-"""Seeds expanded together, while they are in the cache."""
 _LEVELS = 4
 """Levels of the vertical counters, four bits each."""
 _TILE = 256
@@ -189,49 +184,3 @@ def _popcounts(words: Any, rest: Any, out: Any) -> None:
         for j in range(rest.shape[1]):
             last = (last << np.uint64(8)) | np.uint64(rest[i, j])
         out[i] = np.int64(total + _popcount(last))
-
-
-def count_hashed(
-    seeds: NDArray[np.uint64], values: NDArray[np.unsignedinteger], k: int, g: int
-) -> IntArray:
-    """See `reference.count_hashed`.
-
-    With a 64-bit hash t = a mix(x) + b, the hash value t >> 32 lies in [first, first + length) if and only if
-    t - first 2^32 < length 2^32; adding 2^63 on both sides makes that a comparison of signed numbers.
-    """
-    mixed, total = mix32(np.arange(k)).astype(np.uint32), np.zeros(k, np.int64)
-    half, shift = np.uint64(1 << 63), np.uint64(32)
-    for at in range(0, seeds.size, _EXPANDED):
-        part = slice(at, at + _EXPANDED)
-        a, b = expand(seeds[part])
-        first, length = interval_of(values[part], g)
-        start, limit = b - (first << shift) + half, (length << shift) + half
-        _count_hashed(a, start.view(np.int64), limit.view(np.int64), mixed, total)
-    return total
-
-
-@compile_loop
-def _count_hashed(a: Any, start: Any, limit: Any, mixed: Any, total: Any) -> None:
-    n, k = a.size, mixed.size
-    for s in range(0, n, _HASH_BLOCK):
-        e = min(n, s + _HASH_BLOCK)
-        x, y, z = a[s:e], start[s:e], limit[s:e]
-        whole = k // 4 * 4
-        for i in range(0, whole, 4):
-            m0, m1 = np.uint64(mixed[i]), np.uint64(mixed[i + 1])
-            m2, m3 = np.uint64(mixed[i + 2]), np.uint64(mixed[i + 3])
-            c0, c1, c2, c3 = 0, 0, 0, 0
-            for j in range(e - s):
-                c0 += np.int64(np.int64(x[j] * m0) + y[j] < z[j])
-                c1 += np.int64(np.int64(x[j] * m1) + y[j] < z[j])
-                c2 += np.int64(np.int64(x[j] * m2) + y[j] < z[j])
-                c3 += np.int64(np.int64(x[j] * m3) + y[j] < z[j])
-            total[i] += c0
-            total[i + 1] += c1
-            total[i + 2] += c2
-            total[i + 3] += c3
-        for i in range(whole, k):
-            m0, c0 = np.uint64(mixed[i]), 0
-            for j in range(e - s):
-                c0 += np.int64(np.int64(x[j] * m0) + y[j] < z[j])
-            total[i] += c0

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from deniable.core.types import Bytes, IntArray, UintArray
 from deniable.kernels.compiled.jit import compile_loop, inline
 
-__all__ = ["begin", "buckets", "compare", "put_bits", "respond", "scale", "settle", "unfinished"]
+__all__ = ["begin", "buckets", "compare", "draw_table", "put_bits", "respond", "scale", "settle", "unfinished"]
 
 Words = NDArray[np.uint64]
 _TILE = 512
@@ -125,18 +125,39 @@ def _settle(
     count = 0
     for i in range(pending.size):
         row, j = pending[i], 0
-        over = excess[row]
-        while over != 0 and j < words.shape[1]:
-            at = _scaled(words[i, j], k, bits, mask, surplus)
-            bit = np.uint8(1) << np.uint8(at & 7)
-            if at >= 0 and at != own[row] and ((rows[row, at >> 3] & bit) != 0) == (over > 0):
-                rows[row, at >> 3] ^= bit
-                over += -1 if over > 0 else 1
+        mine, over = np.uint64(own[row]), excess[row] > 0
+        todo = abs(excess[row])
+        while todo > 0 and j < words.shape[1]:
+            product = np.uint64(words[i, j]) * k
+            at = product >> bits
+            byte, bit = rows[row, at >> np.uint64(3)], np.uint8(at & np.uint64(7))
+            flip = ((byte >> bit & 1 != 0) == over) & (at != mine) & ((product & mask) >= surplus)
+            rows[row, at >> np.uint64(3)] = byte ^ (np.uint8(flip) << bit)
+            todo -= flip
             j += 1
-        excess[row] = over
+        excess[row] = todo if over else -todo
         left[count] = row
-        count += over != 0
+        count += todo != 0
     return count
+
+
+def draw_table(words: Words, thresholds: Words) -> IntArray:
+    """See `reference.draw_table`."""
+    out = np.empty(words.size, np.int64)
+    _draw_table(words, thresholds, out)
+    return out
+
+
+@compile_loop
+def _draw_table(words: Any, thresholds: Any, out: Any) -> None:
+    """Binary search without branches: the length halves, and the start moves or not."""
+    for i in range(words.size):
+        start, length = 0, thresholds.size
+        while length > 1:
+            half = length // 2
+            start += half if thresholds[start + half - 1] <= words[i] else 0
+            length -= half
+        out[i] = start + (length == 1 and thresholds[start] <= words[i])
 
 
 @compile_loop

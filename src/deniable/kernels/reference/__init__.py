@@ -3,17 +3,21 @@
 Arrays that a loop changes come first or are said to be changed; nothing here draws randomness: random words come in.
 """
 
-from deniable.kernels.reference.counts import count_bits, count_hashed, count_values, popcounts
+from deniable.kernels.reference.counts import count_bits, count_values, popcounts
 from deniable.kernels.reference.draws import (
     begin,
     buckets,
     compare,
+    draw_table,
     put_bits,
     respond,
     scale,
     settle,
     unfinished,
 )
+from deniable.kernels.reference.em import em_bits, em_intervals, em_values
+from deniable.kernels.reference.hashed import count_hashed, count_intervals
+from deniable.kernels.reference.transforms import count_orthogonal, walsh_hadamard
 
 __all__ = [
     "begin",
@@ -21,11 +25,18 @@ __all__ = [
     "compare",
     "count_bits",
     "count_hashed",
+    "count_intervals",
+    "count_orthogonal",
     "count_values",
+    "draw_table",
+    "em_bits",
+    "em_intervals",
+    "em_values",
     "popcounts",
     "put_bits",
     "respond",
     "scale",
     "settle",
     "unfinished",
+    "walsh_hadamard",
 ]

@@ -1,4 +1,4 @@
-"""How often values, bits and hashed items occur in reports."""
+"""How often values and bits occur in reports."""
 
 from __future__ import annotations
 
@@ -6,13 +6,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deniable.core.types import Bytes, IntArray
-from deniable.kernels.hashing import expand, interval_of, mix32
 
-__all__ = ["count_bits", "count_hashed", "count_values", "popcounts"]
+__all__ = ["count_bits", "count_values", "popcounts"]
 
 _ONES = np.uint64(0x0101010101010101)
-_PAIRS = 1 << 17
-"""Pairs of report and item that are hashed at once."""
 
 
 def count_values(values: NDArray[np.unsignedinteger], k: int) -> IntArray:
@@ -40,22 +37,3 @@ def count_bits(rows: Bytes, k: int) -> IntArray:
 def popcounts(rows: Bytes) -> IntArray:
     """Number of ones in each row."""
     return np.asarray(np.bitwise_count(rows).sum(axis=1, dtype=np.int64))
-
-
-def count_hashed(
-    seeds: NDArray[np.uint64], values: NDArray[np.unsignedinteger], k: int, g: int
-) -> IntArray:
-    """For each of the k items, how many reports (seed, value) have the item in bucket `value` of g.
-
-    Bucket y is an interval of hash values, so one comparison per (report, item) replaces the division.
-    """
-    a, b = expand(seeds)
-    first, length = interval_of(values, g)
-    mixed = mix32(np.arange(k))
-    total = np.zeros(k, np.int64)
-    step = max(1, _PAIRS // max(k, 1))
-    for start in range(0, len(a), step):
-        part = slice(start, start + step)
-        h = (a[part, None] * mixed[None, :] + b[part, None]) >> np.uint64(32)
-        total += np.count_nonzero(h - first[part, None] < length[part, None], axis=0)
-    return total

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from deniable.core.types import Bytes, IntArray, UintArray
 from deniable.kernels import hashing
 
-__all__ = ["begin", "buckets", "compare", "put_bits", "respond", "scale", "settle", "unfinished"]
+__all__ = ["begin", "buckets", "compare", "draw_table", "put_bits", "respond", "scale", "settle", "unfinished"]
 
 Words = NDArray[np.uint64]
 _ALL = np.uint64(0xFFFFFFFFFFFFFFFF)
@@ -97,6 +97,11 @@ def settle(
         excess[todo] -= np.sign(over[change])
     left: IntArray = pending[excess[pending] != 0]
     return left
+
+
+def draw_table(words: Words, thresholds: Words) -> IntArray:
+    """How many of the thresholds, which ascend, are at most each word: a draw from the law of their differences."""
+    return np.searchsorted(thresholds, words, side="right").astype(np.int64)
 
 
 def put_bits(rows: Bytes, at: IntArray, values: NDArray[np.bool_]) -> None:

@@ -8,44 +8,75 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import fields
+from typing import Any
 
 from deniable_client.errors import FormatError
 from deniable_client.kernels.basic import Hashing, Response, Subset, Unary
 from deniable_client.kernels.contract import Kernel, check_promise
 from deniable_client.kernels.designs import Hadamard, Projective
+from deniable_client.kernels.interval import Interval
 from deniable_client.kernels.laplace import Laplace
+from deniable_client.kernels.mixture import Mixture, Whole
 from deniable_client.kernels.public import Balanced, Wheel
+from deniable_client.kernels.utility import Utility
 
 __all__ = [
     "KERNELS",
     "Balanced",
     "Hadamard",
     "Hashing",
+    "Interval",
     "Kernel",
     "Laplace",
+    "Mixture",
     "Projective",
     "Response",
     "Subset",
     "Unary",
+    "Utility",
     "Wheel",
+    "Whole",
     "check_promise",
     "kernel_from",
     "kernel_to",
 ]
 
 KERNELS: Mapping[str, Callable[..., Kernel]] = {
-    cls.kind: cls for cls in (Response, Subset, Unary, Hashing, Balanced, Wheel, Hadamard, Projective, Laplace)
+    cls.kind: cls
+    for cls in (
+        Response,
+        Subset,
+        Unary,
+        Hashing,
+        Balanced,
+        Wheel,
+        Hadamard,
+        Projective,
+        Laplace,
+        Mixture,
+        Whole,
+        Interval,
+        Utility,
+    )
 }
 
 
-def kernel_to(kernel: Kernel) -> dict[str, str]:
+def kernel_to(kernel: Kernel) -> dict[str, Any]:
     """The integers of a kernel as a document; decimal strings, since JSON numbers lose bits in browsers.
+
+    Kernels inside a kernel become documents inside the document, lists of either become lists.
 
     >>> kernel_to(Response(k=2, keep=2**63))
     {'kind': 'response', 'k': '2', 'keep': '9223372036854775808'}
     """
     names = (f.name for f in fields(kernel))  # type: ignore[arg-type]  # kernels are dataclasses
-    return {"kind": kernel.kind} | {name: str(getattr(kernel, name)) for name in names}
+    return {"kind": kernel.kind} | {name: _to_plain(getattr(kernel, name)) for name in names}
+
+
+def _to_plain(value: Any) -> Any:
+    if isinstance(value, tuple):
+        return [_to_plain(v) for v in value]
+    return str(value) if isinstance(value, int) else kernel_to(value)
 
 
 def kernel_from(document: Mapping[str, object]) -> Kernel:
@@ -58,7 +89,13 @@ def kernel_from(document: Mapping[str, object]) -> Kernel:
     if given != names:
         raise FormatError(f"a {kind} kernel has fields {sorted(names)}, got {sorted(given)}.")
     try:
-        numbers = {name: int(str(document[name])) for name in names}
+        parts = {name: _from_plain(document[name]) for name in names}
     except ValueError as error:
         raise FormatError(f"a {kind} kernel needs whole numbers: {error}.") from error
-    return KERNELS[kind](**numbers)
+    return KERNELS[kind](**parts)
+
+
+def _from_plain(value: object) -> Any:
+    if isinstance(value, list | tuple):
+        return tuple(_from_plain(v) for v in value)
+    return kernel_from(value) if isinstance(value, Mapping) else int(str(value))

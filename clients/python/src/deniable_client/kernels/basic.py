@@ -9,7 +9,14 @@ from typing import ClassVar
 from deniable_client.errors import require
 from deniable_client.exact import flip_threshold, keep_threshold, two_level_ratio, unary_ratio
 from deniable_client.hashing import RANGE_MAX, bucket
-from deniable_client.kernels.contract import check_k, check_seed_words, check_threshold, check_value, other_than
+from deniable_client.kernels.contract import (
+    check_coin,
+    check_k,
+    check_seed_words,
+    check_threshold,
+    check_value,
+    other_than,
+)
 from deniable_client.packing import bits_width, pack_bits, pack_int, uint_width
 from deniable_client.words import Words, happens, subset
 
@@ -169,9 +176,13 @@ class Hashing:
 
     def randomise(self, x: int, words: Words) -> bytes:
         """See `Kernel.randomise`."""
-        check_value(x, self.k)
         check_seed_words(words)
-        seed = words.word()
-        h = bucket(seed, x, self.g)
+        return self.randomise_dealt(x, words.word(), words)
+
+    def randomise_dealt(self, x: int, coin: int, words: Words) -> bytes:
+        """`randomise` with a public seed that was dealt beforehand, without looking at the value."""
+        check_value(x, self.k)
+        check_coin(coin)
+        h = bucket(coin, x, self.g)
         y = h if happens(self.keep, words) else other_than(h, self.g, words)
-        return pack_int(seed, 8) + pack_int(y, uint_width(self.g))
+        return pack_int(coin, 8) + pack_int(y, uint_width(self.g))

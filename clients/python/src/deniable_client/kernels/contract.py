@@ -10,7 +10,16 @@ from deniable_client.exact import WORD_BITS
 from deniable_client.hashing import ITEMS_MAX
 from deniable_client.words import Words, below
 
-__all__ = ["Kernel", "check_k", "check_promise", "check_seed_words", "check_threshold", "check_value", "other_than"]
+__all__ = [
+    "Kernel",
+    "check_coin",
+    "check_k",
+    "check_promise",
+    "check_seed_words",
+    "check_threshold",
+    "check_value",
+    "other_than",
+]
 
 
 class Kernel(Protocol):
@@ -53,6 +62,12 @@ def check_value(x: int, k: int) -> None:
 def check_threshold(name: str, t: int) -> None:
     """Refuse a threshold that never or always decides."""
     require(isinstance(t, int) and 0 < t < 1 << WORD_BITS, name, t, f"an integer between 0 and 2**{WORD_BITS}")
+
+
+def check_coin(coin: int) -> None:
+    """Refuse a dealt seed that is no integer of 64 bits."""
+    ok = isinstance(coin, int) and not isinstance(coin, bool) and 0 <= coin < 1 << WORD_BITS
+    require(ok, "coin", coin, f"an integer from 0 to 2**{WORD_BITS} - 1", "It is the seed that the collector dealt.")
 
 
 def check_seed_words(words: Words) -> None:

@@ -15,7 +15,7 @@ from math import isqrt, prod
 from typing import ClassVar
 
 from deniable_client.errors import PrivacyError, require
-from deniable_client.exact import WORD_BITS, check_epsilon, exp_bounds
+from deniable_client.exact import EPSILON_MAX, WORD_BITS, check_epsilon, exp_bounds
 from deniable_client.kernels.contract import check_k, check_threshold, check_value
 from deniable_client.packing import pack_int
 from deniable_client.words import Words, happens
@@ -63,7 +63,8 @@ class Laplace:
         check_threshold("again", self.again)
         require(0 <= self.grid <= GRID_MAX, "grid", self.grid, f"from 0 to {GRID_MAX} (bits)")
         require(1 << self.grid <= self.reach < 1 << 31, "reach", self.reach, f"from 2**{self.grid} to 2**31 - 1")
-        require(self.level_top > 0 and self.level_bottom > 0, "level", self.level_top, "a positive fraction")
+        ok = self.level_top > 0 and self.level_bottom > 0 and self.level_top <= EPSILON_MAX * self.level_bottom
+        require(ok, "level", (self.level_top, self.level_bottom), f"a fraction above 0 and at most {EPSILON_MAX:g}")
 
     @classmethod
     def calibrate(cls, epsilon: float, k: int, *, grid: int | None = None, reach: int | None = None) -> Laplace:
@@ -81,13 +82,18 @@ class Laplace:
 
     @property
     def ratio(self) -> Fraction:
-        """See `Kernel.ratio`: the square of one coordinate's worst ratio.
+        """See `Kernel.ratio`: two coordinates are shifted against each other."""
+        return self.shift**2
+
+    @property
+    def shift(self) -> Fraction:
+        """The worst ratio of one coordinate with and without its unit.
 
         Outside (0, S) a step of S changes a probability by exactly 2**64/again. Inside, j against S - j: above the
         lowest 1 of j their digits are opposite, so the worst is j = 1, with all higher digits against it.
         """
         inside = prod((Fraction(_WORD - t, t) for t in self.digits[1:]), start=Fraction(1))
-        return max(Fraction(_WORD, self.again), inside) ** 2
+        return max(Fraction(_WORD, self.again), inside)
 
     @property
     def width(self) -> int:
@@ -97,6 +103,13 @@ class Laplace:
     def randomise(self, x: int, words: Words) -> bytes:
         """See `Kernel.randomise`."""
         check_value(x, self.k)
+        return self._around(x, words)
+
+    def noise(self, words: Words) -> bytes:
+        """A report without any value: noise alone."""
+        return self._around(-1, words)
+
+    def _around(self, x: int, words: Words) -> bytes:
         steps = ((1 << self.grid if i == x else 0) + self._noise(words) for i in range(self.k))
         return b"".join(pack_int(max(-self.reach, min(self.reach, y)) + (1 << 31), 4) for y in steps)
 

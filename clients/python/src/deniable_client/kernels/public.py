@@ -9,7 +9,14 @@ from typing import ClassVar
 from deniable_client.errors import require
 from deniable_client.exact import keep_threshold, two_level_ratio
 from deniable_client.hashing import hash32
-from deniable_client.kernels.contract import check_k, check_seed_words, check_threshold, check_value, other_than
+from deniable_client.kernels.contract import (
+    check_coin,
+    check_k,
+    check_seed_words,
+    check_threshold,
+    check_value,
+    other_than,
+)
 from deniable_client.packing import pack_int, uint_width
 from deniable_client.permutation import permute
 from deniable_client.words import Words, below, happens
@@ -50,12 +57,16 @@ class Balanced:
 
     def randomise(self, x: int, words: Words) -> bytes:
         """See `Kernel.randomise`."""
-        check_value(x, self.k)
         check_seed_words(words)
-        seed = words.word()
-        own = permute(seed, x, self.k) * self.g // self.k
+        return self.randomise_dealt(x, words.word(), words)
+
+    def randomise_dealt(self, x: int, coin: int, words: Words) -> bytes:
+        """`randomise` with a public seed that was dealt beforehand, without looking at the value."""
+        check_value(x, self.k)
+        check_coin(coin)
+        own = permute(coin, x, self.k) * self.g // self.k
         y = own if happens(self.keep, words) else other_than(own, self.g, words)
-        return pack_int(seed, 8) + pack_int(y, uint_width(self.g))
+        return pack_int(coin, 8) + pack_int(y, uint_width(self.g))
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,10 +105,15 @@ class Wheel:
 
     def randomise(self, x: int, words: Words) -> bytes:
         """See `Kernel.randomise`."""
-        check_value(x, self.k)
         check_seed_words(words)
-        seed, size = words.word(), 1 << self.ring
-        start = hash32(seed, x) >> (32 - self.ring)
+        return self.randomise_dealt(x, words.word(), words)
+
+    def randomise_dealt(self, x: int, coin: int, words: Words) -> bytes:
+        """`randomise` with a public seed that was dealt beforehand, without looking at the value."""
+        check_value(x, self.k)
+        check_coin(coin)
+        size = 1 << self.ring
+        start = hash32(coin, x) >> (32 - self.ring)
         kept = happens(self.keep, words)
         step = below(self.arc, words) if kept else self.arc + below(size - self.arc, words)
-        return pack_int(seed, 8) + pack_int((start + step) % size, uint_width(size))
+        return pack_int(coin, 8) + pack_int((start + step) % size, uint_width(size))

@@ -1,0 +1,252 @@
+"""Sensitive and harmless values: a base kernel on the sensitive ones, and a branch for the others.
+
+A harmless value is disclosed with some probability; otherwise the report looks like one of the base kernel's. What is
+promised is utility-optimised local privacy (ULDP): a report that does not disclose a harmless value has likelihoods
+within the ratio for *all* pairs of values, sensitive or not.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import pairwise
+from math import ceil, floor
+from typing import Any, ClassVar
+
+from deniable_client.errors import ParameterError, require
+from deniable_client.exact import WORD_BITS, check_epsilon, exp_bounds
+from deniable_client.kernels.basic import Hashing, Response, Subset, Unary
+from deniable_client.kernels.contract import Kernel, check_k, check_value
+from deniable_client.kernels.designs import Hadamard, Projective, points
+from deniable_client.kernels.interval import Interval
+from deniable_client.kernels.laplace import Laplace
+from deniable_client.kernels.public import Balanced, Wheel
+from deniable_client.packing import pack_bits, pack_int, uint_width
+from deniable_client.words import Words, below, happens, subset
+
+__all__ = ["Utility", "blind_peak", "blind_report", "blind_share", "mapped_peak", "place"]
+
+_WORD = 1 << WORD_BITS
+
+
+@dataclass(frozen=True, slots=True)
+class Utility:
+    """A base kernel for the values in the half-open ranges `sensitive` = (start, end, start, end, ...).
+
+    Any other value is disclosed alone with probability plain/2**64; else a report is made, and the value is put beside
+    it with probability attach/2**64. That report is one without any value (`blind` = 1) or that of a uniformly drawn
+    sensitive value (`blind` = 0). `base` holds one kernel, or none if there are fewer than two sensitive values.
+
+    The first field of a report is 0 (nothing disclosed), 1 + j (the j-th harmless value alone), or 1 + m + j (with a
+    report beside it; m harmless values); the base's bytes follow, zero if there are none.
+    """
+
+    k: int
+    sensitive: tuple[int, ...]
+    base: tuple[Kernel, ...]
+    plain: int
+    attach: int
+    blind: int
+    kind: ClassVar[str] = "utility"
+
+    def __post_init__(self) -> None:
+        check_k(self.k)
+        _check_ranges(self.sensitive, self.k)
+        s = self.s
+        kernels = len(self.base) == (s >= 2) and all(kernel.k == s for kernel in self.base)
+        require(kernels, "base", self.base, f"one kernel on {s} values" if s >= 2 else "empty for fewer than 2 values")
+        full = s == 0 and self.plain == _WORD
+        require(full or (0 <= self.plain < _WORD and s > 0), "plain", self.plain, f"from 0 to 2**{WORD_BITS} - 1")
+        require(0 <= self.attach < _WORD and (s > 0 or not self.attach), "attach", self.attach, "a threshold")
+        require(self.blind in (0, 1), "blind", self.blind, "0 or 1")
+
+    @classmethod
+    def null(cls, epsilon: float, k: int, sensitive: tuple[int, ...], base: tuple[Kernel, ...]) -> Utility:
+        """Null branch: the most disclosure within e^epsilon, blind reports otherwise, nothing beside them."""
+        peak = blind_peak(base[0]) if base else Fraction(1)
+        plain = _WORD if not sensitive else most_disclosure(epsilon, peak)
+        return cls(k, sensitive, base, plain, 0, 1)
+
+    @classmethod
+    def separate(cls, epsilon: float, k: int, sensitive: tuple[int, ...], base: tuple[Kernel, ...]) -> Utility:
+        """Blind reports always, the value put beside them as often as e^epsilon allows (uRAP as published)."""
+        if not base:
+            return cls.null(epsilon, k, sensitive, base)
+        return cls(k, sensitive, base, 0, most_disclosure(epsilon, blind_peak(base[0])), 1)
+
+    @classmethod
+    def mapped(
+        cls, epsilon: float, k: int, sensitive: tuple[int, ...], base: tuple[Kernel, ...], share: Fraction
+    ) -> Utility:
+        """GLUTF: a share of the harmless values is turned into sensitive ones, and put beside their reports if allowed.
+
+        The largest total disclosure within e^epsilon for every output, whatever public hash function it names.
+        """
+        if not base:
+            return cls.null(epsilon, k, sensitive, base)
+        most = most_disclosure(epsilon, mapped_peak(base[0]))
+        plain = min(most, int((1 - share) * _WORD))
+        attach = _WORD - -(-(_WORD - most) * _WORD // (_WORD - plain))
+        return cls(k, sensitive, base, plain, attach, 0)
+
+    @property
+    def s(self) -> int:
+        """Number of sensitive values."""
+        return sum(end - start for start, end in zip(self.sensitive[::2], self.sensitive[1::2], strict=True))
+
+    @property
+    def kept(self) -> Fraction:
+        """Chance that a harmless value is not disclosed."""
+        return Fraction((_WORD - self.plain) * (_WORD - self.attach), _WORD * _WORD)
+
+    @property
+    def ratio(self) -> Fraction:
+        """See `Kernel.ratio`, over all outputs that do not disclose.
+
+        Sensitive values against each other have the base's ratio. An output is at most `peak` times as likely for a
+        sensitive value as it is for the branch, which has the mass `kept`; and at most the base's ratio less likely,
+        since the branch is a mixture of likelihoods between the smallest and the largest one.
+        """
+        if self.s == 0:
+            return Fraction(1)
+        if not self.base:
+            return 1 / self.kept
+        base = self.base[0]
+        if self.s == self.k:
+            return base.ratio
+        peak = blind_peak(base) if self.blind else mapped_peak(base)
+        return max(base.ratio, peak / self.kept)
+
+    @property
+    def width(self) -> int:
+        """See `Kernel.width`."""
+        return self.head + sum(kernel.width for kernel in self.base)
+
+    @property
+    def head(self) -> int:
+        """Bytes of the first field."""
+        harmless = self.k - self.s
+        return uint_width(1 + harmless * (2 if self.attach else 1))
+
+    def randomise(self, x: int, words: Words) -> bytes:
+        """See `Kernel.randomise`."""
+        check_value(x, self.k)
+        sensitive, rank = place(self.sensitive, x)
+        if sensitive:
+            return pack_int(0, self.head) + b"".join(kernel.randomise(rank, words) for kernel in self.base)
+        if happens(self.plain, words):
+            return pack_int(1 + rank, self.head) + bytes(self.width - self.head)
+        body = b"".join(self._branch(kernel, words) for kernel in self.base)
+        beside = self.attach > 0 and happens(self.attach, words)
+        return pack_int(1 + self.k - self.s + rank if beside else 0, self.head) + body
+
+    def _branch(self, kernel: Kernel, words: Words) -> bytes:
+        return blind_report(kernel, words) if self.blind else kernel.randomise(below(self.s, words), words)
+
+
+def most_disclosure(epsilon: float, peak: Fraction) -> int:
+    """Largest threshold T with peak/(1 - T/2**64) <= e^epsilon, at least 0."""
+    low = exp_bounds(check_epsilon(epsilon, sampling=True))[0]
+    top, bottom = (peak / low).as_integer_ratio()
+    return max(0, _WORD - -(-_WORD * top // bottom))
+
+
+def place(ranges: Sequence[int], x: int) -> tuple[bool, int]:
+    """Whether `x` is sensitive, and its rank among its kind.
+
+    >>> place((1, 3), 2), place((1, 3), 3)
+    ((True, 1), (False, 1))
+    """
+    at = bisect_right(ranges, x)
+    before = sum(end - start for start, end in zip(ranges[::2], ranges[1::2], strict=True) if end <= x)
+    if at % 2:
+        return True, before + x - ranges[at - 1]
+    return False, x - before
+
+
+def _check_ranges(ranges: tuple[int, ...], k: int) -> None:
+    whole = all(isinstance(r, int) and not isinstance(r, bool) for r in ranges) and len(ranges) % 2 == 0
+    ok = whole and all(a < b for a, b in pairwise((-1, *ranges)))
+    ok = ok and (not ranges or ranges[-1] <= k)
+    require(ok, "sensitive", ranges, f"increasing ends of half-open ranges within 0..{k}")
+
+
+# ---- reports without any value, and what they weigh
+
+_TWO_LEVEL: dict[type[Any], Callable[[Any], Fraction]] = {
+    Response: lambda kernel: Fraction(1, kernel.k),
+    Subset: lambda kernel: Fraction(kernel.size, kernel.k),
+    Interval: lambda kernel: Fraction(kernel.size, kernel.k),
+    Unary: lambda kernel: Fraction(kernel.flip, _WORD),
+    Hashing: lambda kernel: Fraction(1, kernel.g),
+    Balanced: lambda kernel: Fraction(1, kernel.g),
+    Wheel: lambda kernel: Fraction(kernel.arc, 1 << kernel.ring),
+    Hadamard: lambda kernel: Fraction(1, 2),
+    Projective: lambda kernel: Fraction(points(kernel.prime, kernel.rank - 1), kernel.order),
+}
+"""Chance that a blind report supports a given value. These kernels keep their own value with probability keep/2**64;
+given that they do, or do not, the report is a blind one under the condition that it supports the value, or does not."""
+
+
+def blind_share(kernel: Kernel) -> Fraction:
+    """Chance that a report made without any value supports a given value."""
+    share = _TWO_LEVEL.get(type(kernel))
+    if share is None:
+        raise ParameterError(f"a {kernel.kind} kernel has no reports that support values.")
+    return share(kernel)
+
+
+def blind_peak(kernel: Kernel) -> Fraction:
+    """The largest quotient of a report's likelihoods given some value, and for a blind report."""
+    if isinstance(kernel, Laplace):
+        return kernel.shift
+    share = blind_share(kernel)
+    keep = Fraction(kernel.keep, _WORD)  # type: ignore[attr-defined]  # all kernels of the table have one
+    return max(keep / share, (1 - keep) / (1 - share))
+
+
+def mapped_peak(kernel: Kernel) -> Fraction:
+    """The largest quotient of a report's likelihoods given some value, and on average over all s values.
+
+    s ratio/(m ratio + s - m), where at least m values share the largest likelihood of an output; 1 holds for any kernel
+    and is exact for hashing and independent bits, where a value can be alone.
+    """
+    s, m, ratio = kernel.k, 1, kernel.ratio
+    if type(kernel) in (Response, Subset, Interval, Balanced):
+        share = blind_share(kernel)
+        forward = Fraction(kernel.keep, _WORD) >= share  # type: ignore[attr-defined]
+        m = floor(s * share) if forward else s - ceil(s * share)
+    return s * ratio / (m * ratio + s - m)
+
+
+def blind_report(kernel: Kernel, words: Words) -> bytes:
+    """A report made without any value."""
+    match kernel:
+        case Subset():
+            return pack_bits(subset(kernel.k, kernel.size, words), kernel.k)
+        case Unary():
+            return pack_bits([i for i in range(kernel.k) if happens(kernel.flip, words)], kernel.k)
+        case Response() | Hadamard() | Projective():
+            return pack_int(below(_outputs(kernel), words), kernel.width)
+        case Hashing() | Balanced() | Wheel() | Interval():
+            seed = pack_int(words.word(), 8)
+            return seed + pack_int(below(_outputs(kernel), words), kernel.width - 8)
+        case Laplace():
+            return kernel.noise(words)
+        case _:
+            raise ParameterError(f"a {kernel.kind} kernel has no reports without a value.", "Use blind = 0.")
+
+
+def _outputs(kernel: Kernel) -> int:
+    """How many answers a kernel has whose blind answer is uniform, apart from the seed."""
+    match kernel:
+        case Hadamard() | Projective():
+            return kernel.order
+        case Hashing() | Balanced():
+            return kernel.g
+        case Wheel():
+            return 1 << kernel.ring
+        case _:
+            return kernel.k

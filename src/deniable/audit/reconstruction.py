@@ -1,0 +1,113 @@
+"""Reconstruction: how often the best possible guess of a value from its report is right, expected and measured."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from deniable.core.guess import Guess, check_prior
+from deniable.core.types import Columns, FloatArray, IntArray
+from deniable.errors import ParameterError, require
+from deniable.mechanisms.base import Mechanism
+from deniable.randomness import simulation
+
+__all__ = ["REPORTS", "Attack", "attack", "best_guesses"]
+
+REPORTS = 20_000
+"""Reports that are attacked unless told otherwise."""
+
+_CELLS = 1 << 21
+"""Likelihoods that are looked at together."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Attack:
+    """What an attacker gains who knows the mechanism and the prior: always beside the best guess without a report."""
+
+    mechanism: Mechanism
+    prior: FloatArray
+    expected: Guess
+    """By the closed form of the ideal parameters."""
+    hits: int
+    """Reports whose value was guessed."""
+    reports: int
+    seed: int
+
+    @property
+    def measured(self) -> float:
+        """Share of the reports whose value was guessed."""
+        return self.hits / self.reports
+
+    @property
+    def stderr(self) -> float:
+        """Standard error of `measured`, from what is expected."""
+        return math.sqrt(self.expected.success * (1 - self.expected.success) / self.reports)
+
+    def document(self) -> dict[str, Any]:
+        """As plain data."""
+        m = self.mechanism
+        return {
+            "mechanism": m.name,
+            "epsilon": m.epsilon,
+            "epsilon_exact": m.epsilon_exact,
+            "k": m.k,
+            "params": m.params,
+            "blind": self.expected.blind,
+            "asr": self.expected.success,
+            "gain": self.expected.gain,
+            "lift": self.expected.success / self.expected.blind,
+            "measured": self.measured,
+            "measured_stderr": self.stderr,
+            "reports": self.reports,
+            "seed": self.seed,
+            "simulated": True,
+        }
+
+
+def attack(m: Mechanism, *, prior: object = None, reports: int = REPORTS, seed: int = 0) -> Attack:
+    """Guess values from their reports as well as anyone can, under a prior (k numbers that sum to 1; uniform if None).
+
+    Values are drawn from the prior, privatised by a seeded stream, and guessed by their largest posterior probability.
+
+    >>> import deniable as dn
+    >>> found = dn.attack(dn.mechanism("grr", epsilon=1.0, k=4), reports=1000)
+    >>> round(found.expected.success, 3), found.expected.blind, abs(found.measured - 0.475) < 0.08
+    (0.475, 0.25, True)
+    """
+    if not isinstance(m, Mechanism):
+        raise ParameterError(f"attack takes a mechanism, got {type(m).__name__}.", "Make one with dn.mechanism(...).")
+    ok = isinstance(reports, int | np.integer) and not isinstance(reports, bool) and reports >= 1
+    require(ok, "reports", reports, "an integer >= 1")
+    pi = np.full(m.k, 1 / m.k) if prior is None else check_prior(prior, m.k)
+    expected = m.guess(None if prior is None else pi)
+    values, drawn = simulation(seed).spawn(2)
+    items = _draw(pi, reports, values.generator())
+    step = max(1, _CELLS // m.k)
+    hits = 0
+    for start in range(0, reports, step):
+        part = items[start : start + step]
+        sent = m.privatize_items(part, drawn.spawn(1)[0])
+        hits += int(np.count_nonzero(best_guesses(m, sent.columns, pi) == part))
+    return Attack(m, pi, expected, hits, int(reports), seed)
+
+
+def best_guesses(m: Mechanism, columns: Columns, prior: FloatArray) -> IntArray:
+    """For each report the value of largest posterior probability; of several equal ones the first, which is as good."""
+    likelihood = getattr(m, "likelihood", None)
+    if likelihood is None:
+        raise ParameterError(
+            f"{m.name} does not tell the likelihood of its reports, so they cannot be attacked one by one.",
+            "Its expected best guess is m.guess(prior).",
+        )
+    return np.argmax(likelihood(columns) * prior, axis=1).astype(np.int64)
+
+
+def _draw(prior: FloatArray, size: int, generator: np.random.Generator) -> IntArray:
+    """Values from the prior; those of probability 0 never come."""
+    held = np.flatnonzero(prior)
+    ends = np.cumsum(prior[held])
+    at = np.searchsorted(ends, generator.random(size) * ends[-1], side="right")
+    return held[np.minimum(at, held.size - 1)].astype(np.int64)

@@ -1,0 +1,60 @@
+"""Frequencies from additive unbiased weights whose variance depends on whether a value is held, and on that alone."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from deniable.core.intervals import Interval, critical
+from deniable.core.support import check_target
+from deniable.core.types import FloatArray, Target
+
+__all__ = ["MomentsPart"]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class MomentsPart:
+    """Estimates that are means of n weights, one per report, with the second moments of one report's weights.
+
+    Given value x the weight of item i has variance `own` if i = x, else `other`; the weights of two items have covariance
+    `one` if x is one of them, else `none`. Variances are then linear in the frequencies, as for support mechanisms.
+    """
+
+    value: FloatArray
+    own: float
+    other: float
+    one: float
+    none: float
+    n: int
+
+    def variance(self, target: Target) -> FloatArray:
+        """See `Part.variance`: at the estimated frequencies, those outside [0, 1] taken as the nearer end of it."""
+        check_target(target)
+        f = np.clip(self.value, 0, 1)
+        spread = self.other + f * (self.own - self.other)
+        return np.asarray((spread + f * (1 - f) if target == "population" else spread) / self.n)
+
+    def covariance(self, target: Target) -> FloatArray:
+        """See `Part.covariance`."""
+        f = np.clip(self.value, 0, 1)
+        matrix = self.none + (f[:, None] + f[None, :]) * (self.one - self.none)
+        if target == "population":
+            matrix = matrix - np.outer(f, f)
+        matrix = np.asarray(matrix / self.n, dtype=np.float64)
+        np.fill_diagonal(matrix, self.variance(target))
+        return matrix
+
+    def interval(self, level: float, target: Target, simultaneous: bool) -> Interval:
+        """See `Part.interval`: all frequencies whose score test does not reject the estimate.
+
+        (value - f)^2 <= z^2 (other + f (own - other) [+ f(1-f)])/n, a quadratic in f; the brackets for the population.
+        """
+        check_target(target)
+        c = critical(level, self.value.size if simultaneous else 1) ** 2 / self.n
+        bend, curve = self.own - self.other, 0.0
+        if target == "population":
+            bend, curve = bend + 1, 1.0
+        a, b = 1 + c * curve, self.value + c * bend / 2
+        root = np.sqrt(np.maximum(b * b - a * (self.value**2 - c * self.other), 0.0))
+        return Interval((b - root) / a, (b + root) / a, level, target, simultaneous)

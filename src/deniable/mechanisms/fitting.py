@@ -1,0 +1,85 @@
+"""From reports or tallies to the evidence that likelihood methods read, and to the estimate they give."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from deniable.collect.reports import Reports
+from deniable.collect.tally import Tally
+from deniable.core.types import Columns
+from deniable.errors import ParameterError, require
+from deniable.estimate.calibrated import PublicCoin, calibrate
+from deniable.estimate.evidence import Evidence
+from deniable.estimate.fit import METHODS, FitOptions, fit_frequencies
+from deniable.estimate.linear import check_reports
+from deniable.estimate.result import Estimate
+
+if TYPE_CHECKING:
+    from deniable.mechanisms.base import Mechanism
+
+__all__ = ["CALIBRATED", "fit_reports"]
+
+CALIBRATED = "calibrated"
+"""The method that subtracts what the public coins do."""
+
+
+def fit_reports(m: Mechanism, data: object, method: str, options: FitOptions) -> Estimate:
+    """See `Mechanism.fit`."""
+    require(method in (*METHODS, CALIBRATED), "method", method, f"one of {', '.join((*METHODS, CALIBRATED))}")
+    if method == CALIBRATED:
+        return _fit_calibrated(m, data)
+    tally, evidence = _from_tally(m, data) if isinstance(data, Tally) else _from_reports(m, data)
+    fit = fit_frequencies(evidence, method, options)
+    labels, parts = m.domain.labels_or_numbers, {"frequency": fit.part}
+    return Estimate(labels, parts, tally.n, m.design, tally.simulated, fit.steps, fit.biased)
+
+
+def _fit_calibrated(m: Mechanism, data: object) -> Estimate:
+    """Unbiased, with what the realised public coins are known to do subtracted; it reads the reports."""
+    if not isinstance(m, PublicCoin):
+        raise ParameterError(
+            f"method calibrated is for reports with a public hash seed; those of {m.name} have none.",
+            "Use estimate(), or a mechanism such as olh or plh.",
+        )
+    if isinstance(data, Tally):
+        raise ParameterError("method calibrated reads reports, whose coins a tally does not keep.", "Give the reports.")
+    tally, kept = _checked(m, data)
+    columns = {name: np.concatenate([part[name] for part in kept]) for name in kept[0]}
+    part = calibrate(m, columns)
+    steps = (f"unbiased estimate from {tally.n} reports, calibrated to their public coins by cross-fitting",)
+    return Estimate(m.domain.labels_or_numbers, {"frequency": part}, tally.n, m.design, tally.simulated, steps)
+
+
+def _from_tally(m: Mechanism, tally: Tally) -> tuple[Tally, Evidence]:
+    m.check_tally(tally)
+    check_reports(tally)
+    if not m.sufficient:
+        raise ParameterError(
+            f"a tally of {m.name} does not tell which items a report supports together, and the likelihood needs that.",
+            "Keep the reports and fit those; or use estimate(), which needs no more than the tally.",
+        )
+    return tally, m.tally_evidence(tally)
+
+
+def _from_reports(m: Mechanism, data: object) -> tuple[Tally, Evidence]:
+    tally, kept = _checked(m, data, keep=not m.sufficient)
+    return tally, m.tally_evidence(tally) if m.sufficient else m.evidence(kept)
+
+
+def _checked(m: Mechanism, data: object, *, keep: bool = True) -> tuple[Tally, list[Columns]]:
+    """Batches are counted one by one, which checks them, and kept where the tally does not tell as much."""
+    batches: object = [data] if isinstance(data, Reports) else data
+    if not isinstance(batches, Iterable):
+        raise ParameterError(f"data must be reports, batches of reports or a tally, got {type(data).__name__}.")
+    tally, kept = m.empty(), list[Columns]()
+    for batch in batches:
+        if not isinstance(batch, Reports):
+            raise ParameterError(f"data must be reports, batches of reports or a tally, got {type(batch).__name__}.")
+        tally = tally + m.tally(batch)
+        if keep:
+            kept.append(batch.columns)
+    check_reports(tally)
+    return tally, kept

@@ -1,0 +1,1 @@
+"""The planner: from people, answers and risks to ranked designs."""

@@ -1,0 +1,127 @@
+"""Why a design: what it wins on and what it costs, in a sentence made from its numbers."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+from deniable.plan.design import FORGED, Design
+
+__all__ = ["advise"]
+
+_SAME = 1e-9
+_NEAR, _DEAR = 1.05, 1.5
+"""Up to 5 % above the best is near it; from half as much again on it is a cost."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Aspect:
+    """One respect in which designs differ; less is better."""
+
+    value: Callable[[Design], float | None]
+    win: str
+    near: str
+    """With the excess in per cent."""
+    cost: Callable[[Design, Design], str]
+    """Of a design and of the best one."""
+
+    def of(self, d: Design) -> float:
+        x = self.value(d)
+        return math.inf if x is None else x
+
+
+def _points(x: float) -> str:
+    return f"{100 * x:.3g}"
+
+
+_ASPECTS = (
+    _Aspect(
+        lambda d: d.stderr,
+        "the least error",
+        "an error {:.2g} % above the least",
+        lambda d, b: f"an error {d.stderr / b.stderr:.3g} times that of {b.name}",
+    ),
+    _Aspect(
+        lambda d: d.asr,
+        "the least help to a guesser",
+        "a best guess {:.2g} % above the least",
+        lambda d, b: f"a best guess right in {100 * d.asr:.3g} % against {100 * b.asr:.3g} % ({b.name})",
+    ),
+    _Aspect(
+        lambda d: d.bits,
+        "the shortest reports",
+        "reports {:.2g} % above the shortest",
+        lambda d, b: f"{_bytes(d)} per report against {_bytes(b)} ({b.name})",
+    ),
+    _Aspect(
+        lambda d: d.work,
+        "the least work for the server",
+        "server work {:.2g} % above the least",
+        lambda d, b: f"{_steps(d)} server steps per report against {_steps(b)} ({b.name})",
+    ),
+    _Aspect(
+        lambda d: d.poisoning,
+        "the least room for forgers",
+        "room for forgers {:.2g} % above the least",
+        lambda d, b: (
+            f"{100 * FORGED:g} % of forged reports move the targets by up to {_points(d.poisoning or 0)} points "
+            f"against {_points(b.poisoning or 0)} ({b.name})"
+        ),
+    ),
+)
+
+
+def _bytes(d: Design) -> str:
+    return f"{d.bytes:,} byte{'s' * (d.bytes != 1)}"
+
+
+def _steps(d: Design) -> str:
+    return "unknown" if d.work is None else f"{d.work:,.0f}"
+
+
+def advise(designs: Sequence[Design]) -> tuple[Design, ...]:
+    """The designs, each with a reason, and with the name of one that beats it throughout if there is one."""
+    best = [min(designs, key=aspect.of) for aspect in _ASPECTS] if designs else []
+    return tuple(_advised(d, designs, best) for d in designs)
+
+
+def _advised(d: Design, designs: Sequence[Design], best: Sequence[Design]) -> Design:
+    winner = next((other for other in designs if other is not d and _beats(other, d)), None)
+    if winner is not None:
+        return replace(d, beaten_by=winner.title, why=_beaten(d, winner))
+    wins, near, costs = [], [], []
+    for aspect, top in zip(_ASPECTS, best, strict=True):
+        ratio = _ratio(aspect.of(d), aspect.of(top))
+        if ratio <= 1 + _SAME:
+            wins.append(aspect.win)
+        elif ratio <= _NEAR:
+            near.append(aspect.near.format(100 * (ratio - 1)))
+        elif ratio >= _DEAR:
+            costs.append((ratio, aspect.cost(d, top)))
+    costs.sort(key=lambda cost: -cost[0])
+    good = _join(wins + near) or "a compromise, best in nothing"
+    price = _join([text for _, text in costs[:2]])
+    return replace(
+        d, why=f"{good[0].upper()}{good[1:]}" + (f"; costs: {price}." if price else "; costs little elsewhere.")
+    )
+
+
+def _beats(a: Design, b: Design) -> bool:
+    """Whether a is nowhere worse than b and somewhere better."""
+    ratios = [_ratio(aspect.of(a), aspect.of(b)) for aspect in _ASPECTS]
+    return max(ratios) <= 1 + _SAME and min(ratios) < 1 - _SAME
+
+
+def _beaten(d: Design, winner: Design) -> str:
+    better = [aspect.cost(d, winner) for aspect in _ASPECTS if _ratio(aspect.of(d), aspect.of(winner)) > 1 + _SAME]
+    return f"Beaten by {winner.title} and ahead of it in nothing: {_join(better[:2])}."
+
+
+def _ratio(x: float, least: float) -> float:
+    """How many times the least; equal if both are nothing or unknown."""
+    return 1.0 if x == least else math.inf if least == 0 or math.isinf(x) else x / least
+
+
+def _join(parts: Sequence[str]) -> str:
+    return parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} and {parts[-1]}" if parts else ""

@@ -1,0 +1,139 @@
+"""What is compared: every row of the registry that answers the question, as it is and with its parameter chosen."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from deniable.core.types import FloatArray
+from deniable.mechanisms import registry
+from deniable.mechanisms.base import Mechanism
+from deniable.mechanisms.curves import Curve
+from deniable.plan.design import forged_gain
+from deniable.plan.request import Request
+
+__all__ = ["Recipe", "Wish", "make", "recipes"]
+
+_CHOICES = ("rounding", "encoding")
+"""Options whose choices are all tried."""
+_ROUNDS, _PLACES = 5, 257
+"""How often, and at how many places, the surroundings of the best value are looked at more closely."""
+_FEW = 65
+"""Places where a prior makes every look costly."""
+_MARGIN = {"mse": 1e-12, "asr": 1e-12, "poisoning": 1e-12}
+"""Arrays and numbers may round differently: a choice on the limit stays this little inside it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Recipe:
+    """A row with options; if `tuned`, its own parameter is chosen on its curve."""
+
+    name: str
+    entry: registry.Entry
+    options: Mapping[str, Any]
+    tuned: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Wish:
+    """What a parameter is chosen by: limits on columns, and weights of columns relative to the anchor's."""
+
+    request: Request
+    n: float
+    limits: Mapping[str, float]
+    weights: Mapping[str, float]
+    anchor: Mapping[str, float]
+
+
+def recipes(question: str = "frequency") -> Iterator[Recipe]:
+    """All of the registry that the planner can make."""
+    for name, entry in registry.MECHANISMS.items():
+        if entry.question != question or entry.kind != "mechanism":
+            continue
+        if not entry.needed:
+            yield Recipe(name, entry, {})
+            for option in _CHOICES:
+                choices = registry.OPTIONS[option].choices if option in entry.options else ()
+                yield from (Recipe(name, entry, {option: choice}) for choice in choices[1:])
+        if entry.traits.curve is not None:
+            yield Recipe(name, entry, {}, tuned=True)
+
+
+def make(recipe: Recipe, epsilon: float, wish: Wish) -> tuple[Mechanism, dict[str, Any]]:
+    """The mechanism, and the options that make it."""
+    options = dict(recipe.options) | (_tuned(recipe, epsilon, wish) if recipe.tuned else {})
+    return registry.mechanism(recipe.name, epsilon=epsilon, domain=wish.request.domain, **options), options
+
+
+def _tuned(recipe: Recipe, epsilon: float, wish: Wish) -> dict[str, Any]:
+    """The value on the curve that meets the limits best, looked at ever closer around."""
+    curve_of, k = recipe.entry.traits.curve, wish.request.k
+    assert curve_of is not None
+    curve = curve_of(epsilon, k)
+    if wish.request.prior is not None:
+        curve = curve_of(epsilon, k, _thin(curve.values, _FEW))
+    whole = np.issubdtype(curve.values.dtype, np.integer)
+    i = _best(curve, recipe, epsilon, wish)
+    for _ in range(_ROUNDS):
+        low, high = curve.values[max(i - 1, 0)], curve.values[min(i + 1, curve.values.size - 1)]
+        if curve.option == "prime" or (whole and high - low <= 2):
+            break
+        places = _between(low, high, whole, _PLACES if wish.request.prior is None else _FEW)
+        curve = curve_of(epsilon, k, np.unique(np.append(places, curve.values[i])))
+        i = _best(curve, recipe, epsilon, wish)
+    return curve.options(i)
+
+
+def _thin(values: Any, count: int) -> Any:
+    return values[np.unique(np.linspace(0, values.size - 1, min(count, values.size)).astype(np.int64))]
+
+
+def _between(low: Any, high: Any, whole: bool, count: int) -> Any:
+    if whole:
+        return (
+            _thin(np.arange(low, high + 1), count)
+            if high - low < 1 << 24
+            else np.linspace(low, high, count).astype(int)
+        )
+    return np.linspace(low, high, count)
+
+
+def _best(curve: Curve, recipe: Recipe, epsilon: float, wish: Wish) -> int:
+    """The best position within the limits, or else the one that comes closest to them."""
+    columns = _columns(curve, recipe, epsilon, wish)
+    excess = np.zeros(curve.values.shape)
+    for name, most in wish.limits.items():
+        ratio = columns[name] / (most * (1 - _MARGIN.get(name, 0.0)))
+        excess = np.maximum(excess, np.where(np.isfinite(ratio), ratio, np.inf))
+    inside = excess <= 1
+    if not inside.any():
+        return int(np.argmin(excess))
+    value = sum(w * columns[name] / wish.anchor[name] for name, w in wish.weights.items())
+    return int(np.argmin(np.where(inside & np.isfinite(value), value, np.inf)))
+
+
+def _columns(curve: Curve, recipe: Recipe, epsilon: float, wish: Wish) -> dict[str, FloatArray]:
+    """What limits and weights speak of, at every value of the curve."""
+    traits, r = recipe.entry.traits, wish.request.targets
+    found = {"mse": np.asarray(curve.mse) / wish.n, "asr": curve.asr, "bits": curve.bits, "bytes": curve.bytes}
+    wanted = {*wish.limits, *wish.weights}
+    if wish.request.prior is not None and "asr" in wanted:
+        found["asr"] = _guesses(curve, recipe, epsilon, wish.request)
+    if "work" in wanted:
+        found["work"] = math.inf if traits.work is None else traits.work(curve.own, wish.n)
+    if "poisoning" in wanted:
+        found["poisoning"] = math.inf if traits.pull is None else forged_gain(traits.pull(curve.own, r))
+    return {name: np.broadcast_to(np.asarray(x, np.float64), curve.values.shape) for name, x in found.items()}
+
+
+def _guesses(curve: Curve, recipe: Recipe, epsilon: float, request: Request) -> FloatArray:
+    """Success of the best guess under a prior, value by value."""
+    made = (
+        registry.mechanism(recipe.name, epsilon=epsilon, domain=request.domain, **curve.options(i))
+        for i in range(curve.values.size)
+    )
+    return np.array([m.guess(request.prior).success for m in made])

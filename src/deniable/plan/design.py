@@ -1,0 +1,110 @@
+"""A design with all that is predicted of it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from deniable.mechanisms.base import Mechanism
+from deniable.mechanisms.registry import Traits
+from deniable.plan.request import Request
+
+__all__ = ["FORGED", "Design", "design_of", "forged_gain", "title_of"]
+
+FORGED = 0.01
+"""The share of forged reports that `poisoning` is for."""
+
+
+@dataclass(frozen=True, slots=True)
+class Design:
+    """A mechanism with its predictions for n reports; `options` make it again: `mechanism(name, **options)`."""
+
+    mechanism: Mechanism
+    options: Mapping[str, Any]
+    n: int
+    mse: float
+    """Exact, averaged over the answers."""
+    asr: float
+    """Success of the best guess of a value from its report, under the prior of the request."""
+    blind: float
+    """The same without a report."""
+    bits: float
+    bytes: int
+    work: float | None
+    """Steps of the server per report."""
+    poisoning: float | None
+    """By how much a hundredth of forged reports can raise the summed shares of the targets."""
+    bound: float
+    """The least MSE that any mechanism with this epsilon can have."""
+    gap: float
+    """How far the MSE is above it, as a fraction."""
+    smallest_n: int | None = None
+    """Fewest reports that reach the target error."""
+    smallest_epsilon: float | None = None
+    """Least epsilon that reaches the target error with n reports."""
+    beaten_by: str = ""
+    """A design that is at least as good in every respect."""
+    why: str = ""
+
+    @property
+    def name(self) -> str:
+        """The registry name."""
+        return self.mechanism.name
+
+    @property
+    def stderr(self) -> float:
+        """The predicted standard error of an estimated share: the root of the exact MSE."""
+        return math.sqrt(self.mse)
+
+    @property
+    def title(self) -> str:
+        """Name and own parameters."""
+        return title_of(self.mechanism)
+
+    def document(self) -> dict[str, Any]:
+        """As plain data, with the names of `deniable design`."""
+        m = self.mechanism
+        head = {"mechanism": m.name, "params": m.params, "options": dict(self.options), "epsilon": m.epsilon}
+        names = ("stderr", "mse", "asr", "blind", "bits", "bytes", "work", "poisoning", "bound", "gap")
+        exact = {"epsilon_exact": m.epsilon_exact, "k": m.k, "n": self.n}
+        found = {"smallest_n": self.smallest_n, "smallest_epsilon": self.smallest_epsilon}
+        told = {"beaten_by": self.beaten_by or None, "why": self.why, "vetted": m.vetted}
+        reached = {name: x for name, x in found.items() if x is not None}
+        return head | exact | {name: getattr(self, name) for name in names} | reached | told
+
+
+def forged_gain(pull: Any) -> Any:
+    """What forged reports gain, from what one can add; a forger who cannot gain can behave. Numbers or arrays."""
+    return FORGED * np.maximum(pull, 0.0)
+
+
+def title_of(m: Mechanism) -> str:
+    """A mechanism's name with its own parameters."""
+    own = ", ".join(
+        f"{name} = {value:.4g}" if isinstance(value, float) else f"{name} = {value}" for name, value in m.params.items()
+    )
+    return f"{m.name} ({own})" if own else m.name
+
+
+def design_of(m: Mechanism, options: Mapping[str, Any], traits: Traits, wanted: Request, n: int) -> Design:
+    """All predictions for a mechanism; those of error and best guess are its own closed forms."""
+    own = m.properties(n)
+    guess = m.guess(wanted.prior) if wanted.prior is not None else None
+    return Design(
+        m,
+        options,
+        n,
+        own["mse"],
+        own["asr"] if guess is None else guess.success,
+        1 / m.k if guess is None else guess.blind,
+        own["bits"],
+        own["bytes"],
+        None if traits.work is None else float(traits.work(m, n)),
+        None if traits.pull is None else float(forged_gain(traits.pull(m, wanted.targets))),
+        own["bound"],
+        own["gap"],
+    )

@@ -1,0 +1,361 @@
+"""`plan`: ranked designs for people, answers and risks; the smallest n or epsilon; the closest if nothing will do."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from deniable.core.domain import Domain
+from deniable.core.frontier import best_subset_size, mixture_information, mixture_success, mse_of_information
+from deniable.core.laws import epsilon_to
+from deniable.errors import DeniableError
+from deniable.mechanisms.base import Mechanism
+from deniable.plan.advice import advise
+from deniable.plan.candidates import Recipe, Wish, make, recipes
+from deniable.plan.design import Design, design_of, title_of
+from deniable.plan.request import Request, request
+from deniable.plan.smallest import smallest_epsilon, smallest_n
+
+__all__ = ["Plan", "Rejected", "plan"]
+
+_FRONTIER_POINTS = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Rejected:
+    """A design, or a mechanism that made none, and why it is out."""
+
+    title: str
+    reason: str
+    design: Design | None = None
+
+    def document(self) -> dict[str, Any]:
+        """As plain data."""
+        numbers = {} if self.design is None else self.design.document()
+        return {"title": self.title, "reason": self.reason} | ({"design": numbers} if numbers else {})
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What was asked, and the designs that meet it, best first."""
+
+    request: Request
+    designs: tuple[Design, ...]
+    out: tuple[Rejected, ...]
+    closest: Design | None = None
+    """The design that misses the limits by least, if none meets them."""
+    smallest_n: Design | None = None
+    """With a target error: the design that needs fewest reports at this epsilon."""
+    smallest_epsilon: Design | None = None
+    """With a target error: the design that needs the least epsilon for this n."""
+
+    @property
+    def feasible(self) -> bool:
+        """Whether some design meets all limits."""
+        return bool(self.designs)
+
+    @property
+    def best(self) -> Design | None:
+        """The first design."""
+        return self.designs[0] if self.designs else None
+
+    @cached_property
+    def message(self) -> str:
+        """The answer in a sentence or two."""
+        return _message(self)
+
+    @cached_property
+    def frontier(self) -> tuple[dict[str, float], ...]:
+        """The least error of any mechanism against the best guess (uniform prior): one row per subset size.
+
+        Between neighbouring rows mixtures (`ssmix`) attain it. For the epsilon and n of the request, or of the best
+        design where one of them was looked for.
+        """
+        best = self.best or self.closest
+        if best is None:
+            return ()
+        return _frontier(self.request.k, best.mechanism.epsilon, best.n)
+
+    def document(self) -> dict[str, Any]:
+        """As plain data: `designs` best first."""
+        r = self.request
+        asked = {"k": r.k, "n": r.n, "epsilon": r.epsilon, "limits": dict(r.limits), "weights": dict(r.weights)}
+        found = {"smallest_n": self.smallest_n, "smallest_epsilon": self.smallest_epsilon, "closest": self.closest}
+        return {
+            "request": asked | {"targets": r.targets, "prior": "uniform" if r.prior is None else "given"},
+            "feasible": self.feasible,
+            "message": self.message,
+            "designs": [d.document() for d in self.designs],
+            **{name: d.document() for name, d in found.items() if d is not None},
+            "out": [o.document() for o in self.out],
+            "frontier": [dict(row) for row in self.frontier],
+        }
+
+
+def plan(
+    *,
+    k: int | None = None,
+    labels: Sequence[str] | None = None,
+    domain: Domain | None = None,
+    n: int | None = None,
+    epsilon: float | None = None,
+    target_error: float | None = None,
+    max_asr: float | None = None,
+    max_bits: float | None = None,
+    max_bytes: float | None = None,
+    max_work: float | None = None,
+    max_poisoning: float | None = None,
+    weight: float | None = None,
+    weights: Mapping[str, float] | None = None,
+    targets: int | None = None,
+    prior: object = None,
+    top: int | None = None,
+) -> Plan:
+    """Ranked designs for a question with k answers (or `labels`), n reports and a promise epsilon.
+
+    `target_error` is a standard error of an estimated share, the root of the exact MSE: 0.01 is one percentage point.
+    With it one of n and epsilon may be left out, and the smallest is found. Limits: success of the best guess (`asr`),
+    bits and bytes of a report, server steps per report (`work`), and how much one per cent of forged reports can raise
+    the summed shares of `targets` answers (`poisoning`, 10 targets unless given). Designs are ranked by their error, or
+    by a weighted sum relative to the design of least error: `weight` is that of the ASR, the error has the rest; or
+    `weights` of error, asr, bits, work and poisoning. `prior` is what a guesser knows about the answers beforehand.
+
+    >>> found = plan(k=1000, n=100_000, epsilon=1.0)
+    >>> found.best.title, round(100 * found.best.stderr, 3)
+    ('ss (size = 269)', 0.606)
+    """
+    most = {"asr": max_asr, "bits": max_bits, "bytes": max_bytes, "work": max_work, "poisoning": max_poisoning}
+    wanted = request(
+        k=k,
+        labels=labels,
+        domain=domain,
+        n=n,
+        epsilon=epsilon,
+        limits={"stderr": target_error} | most,
+        weight=weight,
+        weights=weights,
+        targets=targets,
+        prior=prior,
+        top=top,
+    )
+    return _Planner(wanted).plan()
+
+
+class _Planner:
+    """One request on its way to a plan."""
+
+    def __init__(self, wanted: Request) -> None:
+        self.wanted = wanted
+        self.out: list[Rejected] = []
+
+    def plan(self) -> Plan:
+        w = self.wanted
+        if w.epsilon is None:
+            found = self._at_smallest_epsilon()
+            return self._ranked(found, lambda d: (d.mechanism.epsilon, d.mse))
+        found = self._at(w.epsilon)
+        if w.n is None:
+            return self._ranked(found, lambda d: (d.n, d.mse))
+        return self._ranked(found, self._objective(found))
+
+    # ---- designs
+
+    def _at(self, epsilon: float) -> list[Design]:
+        """All designs at an epsilon: first the rows as they are, then those whose parameter is chosen."""
+        fixed = [d for recipe in recipes() if not recipe.tuned for d in self._made(recipe, epsilon, {})]
+        anchor = _columns_of(min(fixed, key=lambda d: d.mse)) if fixed else {}
+        return fixed + [d for recipe in recipes() if recipe.tuned for d in self._made(recipe, epsilon, anchor)]
+
+    def _made(self, recipe: Recipe, epsilon: float, anchor: Mapping[str, float]) -> Iterable[Design]:
+        """The design of a recipe, unless it cannot be made."""
+        w = self.wanted
+        n = w.n or 1
+        weights = {name: x for name, x in w.weights.items() if anchor.get(name)} or {"mse": 1.0}
+        wish = Wish(w, n, _limit_columns(w, skip_error=w.n is None), weights, {"mse": 1.0} | dict(anchor))
+        try:
+            m, options = make(recipe, epsilon, wish)
+            if m.refusal is not None:
+                raise m.refusal
+            yield self._measured(recipe, m, options)
+        except DeniableError as error:
+            self.out.append(Rejected(recipe.name, f"cannot be made: {error.message}"))
+
+    def _measured(self, recipe: Recipe, m: Mechanism, options: Mapping[str, Any]) -> Design:
+        """Predictions for the n of the request, or for the fewest reports that reach the target."""
+        w = self.wanted
+        few = None if w.target is None else smallest_n(lambda n: math.sqrt(_mse(m, n)), w.target)
+        n = w.n or few
+        assert n is not None
+        return replace(design_of(m, options, recipe.entry.traits, w, n), smallest_n=few)
+
+    def _at_smallest_epsilon(self) -> list[Design]:
+        """Every recipe at the least epsilon that reaches the target."""
+        w = self.wanted
+        assert w.n is not None
+        assert w.target is not None
+        wish = Wish(w, w.n, _limit_columns(w, skip_error=True), {"mse": 1.0}, {"mse": 1.0})
+        found = []
+        for recipe in recipes():
+            epsilon = smallest_epsilon(lambda e, recipe=recipe: _error(recipe, e, wish), w.target)  # type: ignore[misc]
+            if epsilon is None:
+                self.out.append(Rejected(recipe.name, f"no epsilon up to 40 reaches stderr <= {w.target:g}"))
+                continue
+            m, options = make(recipe, epsilon, wish)
+            design = design_of(m, options, recipe.entry.traits, w, w.n)
+            found.append(replace(design, smallest_epsilon=epsilon))
+        return found
+
+    # ---- ranking
+
+    def _objective(self, found: Sequence[Design]) -> Callable[[Design], Any]:
+        """What designs are ranked by: the weighted sum relative to the design of least error."""
+        anchor = _columns_of(min(found, key=lambda d: d.mse))
+        parts = [(name, x) for name, x in self.wanted.weights.items() if anchor.get(name)]
+
+        def value(d: Design) -> tuple[float, float]:
+            mine = _columns_of(d)
+            return sum(x * mine.get(name, math.inf) / anchor[name] for name, x in parts), d.mse
+
+        return value
+
+    def _ranked(self, found: Sequence[Design], key: Callable[[Design], Any]) -> Plan:
+        w = self.wanted
+        distinct = self._distinct(found)
+        inside = [d for d in distinct if not _misses(d, w.limits)]
+        outside = [d for d in distinct if _misses(d, w.limits)]
+        designs = advise(sorted(inside, key=key))
+        self.out += [
+            Rejected(d.title, _missed(d, w.limits), d) for d in sorted(outside, key=lambda d: _excess(d, w.limits))
+        ]
+        closest = min(outside, key=lambda d: _excess(d, w.limits)) if outside and not inside else None
+        few, little = self._needs(distinct)
+        return Plan(w, designs[: w.top], tuple(self.out), closest, few, little)
+
+    def _needs(self, found: Sequence[Design]) -> tuple[Design | None, Design | None]:
+        """With a target error, whose only fault may be that: who needs fewest reports, and who the least epsilon."""
+        w = self.wanted
+        if w.target is None:
+            return None, None
+        rest = {name: most for name, most in w.limits.items() if name != "stderr"}
+        able = [d for d in found if not _misses(d, rest)]
+        few = min((d for d in able if d.smallest_n), key=lambda d: (d.smallest_n or 0, d.mse), default=None)
+        if w.n is None:
+            return few, None
+        if w.epsilon is None:
+            return None, min(able, key=lambda d: (d.mechanism.epsilon, d.mse), default=None)
+        other = _Planner(replace(w, epsilon=None, top=1)).plan()
+        return few, other.best
+
+    def _distinct(self, found: Sequence[Design]) -> list[Design]:
+        """Without designs that are the same under another name."""
+        seen: dict[Any, Design] = {}
+        for d in found:
+            m = d.mechanism
+            same = (type(m), m.epsilon, tuple(m.params.items()))
+            if same not in seen:
+                seen[same] = d
+            elif seen[same].name != m.name:
+                self.out.append(Rejected(d.title, f"the same design as {seen[same].title}"))
+        return list(seen.values())
+
+
+def _mse(m: Mechanism, n: float) -> float:
+    """The closed form of the MSE alone, where the mechanism has it."""
+    own = getattr(m, "mse", None)
+    return float(own(n) if own is not None else m.properties(n)["mse"])
+
+
+def _error(recipe: Recipe, epsilon: float, wish: Wish) -> float:
+    """The standard error at an epsilon; infinite where the recipe makes nothing that meets the other limits it is tuned to."""
+    try:
+        m, options = make(recipe, epsilon, wish)
+    except DeniableError:
+        return math.inf
+    if m.refusal is not None:
+        return math.inf
+    limits = {name: most for name, most in wish.limits.items() if recipe.tuned or name == "poisoning"}
+    if limits and _misses(design_of(m, options, recipe.entry.traits, wish.request, int(wish.n)), limits):
+        return math.inf
+    return math.sqrt(_mse(m, wish.n))
+
+
+# ---- limits
+
+
+def _limit_columns(w: Request, *, skip_error: bool) -> dict[str, float]:
+    """Limits by column: that of the standard error as one of the MSE."""
+    limits = {name: most for name, most in w.limits.items() if name != "stderr"}
+    return limits if skip_error or w.target is None else limits | {"mse": w.target**2}
+
+
+def _columns_of(d: Design) -> dict[str, float]:
+    """What limits and weights speak of; unknown ones are left out."""
+    columns = {"mse": d.mse, "asr": d.asr, "bits": d.bits, "bytes": d.bytes, "work": d.work, "poisoning": d.poisoning}
+    return {name: float(x) for name, x in columns.items() if x is not None}
+
+
+def _value(d: Design, name: str) -> float:
+    x = getattr(d, name)
+    return math.inf if x is None else float(x)
+
+
+def _misses(d: Design, limits: Mapping[str, float]) -> list[str]:
+    return [name for name, most in limits.items() if not _value(d, name) <= most]
+
+
+def _excess(d: Design, limits: Mapping[str, float]) -> tuple[float, float]:
+    """How many times the limit that is missed by most."""
+    return max((_value(d, name) / most for name, most in limits.items()), default=0.0), d.mse
+
+
+def _missed(d: Design, limits: Mapping[str, float]) -> str:
+    parts = []
+    for name in _misses(d, limits):
+        value, most = _value(d, name), limits[name]
+        parts.append(f"{name} is unknown" if math.isinf(value) else f"{name} {value:.4g} instead of at most {most:g}")
+    return ", ".join(parts)
+
+
+# ---- words and frontier
+
+
+def _message(p: Plan) -> str:
+    w, best = p.request, p.best
+    if best is None:
+        return _no(p)
+    if w.n is None:
+        return f"{best.n:,} reports are enough for a standard error of {w.target:g} at epsilon {w.epsilon:g}: {best.title}."
+    if w.epsilon is None:
+        return f"epsilon {best.mechanism.epsilon!r} is enough for a standard error of {w.target:g} with {w.n:,} reports: {best.title}."
+    what = "is the best compromise" if w.weighed else "has the least error"
+    under = f" of those with {w.limits_text()}" if w.limits else ""
+    return f"{best.title} {what}{under}: a standard error of {100 * best.stderr:.3g} percentage points."
+
+
+def _no(p: Plan) -> str:
+    w = p.request
+    text = f"no design meets {w.limits_text()}"
+    if p.closest is None:
+        return f"{text}; none can be made."
+    text += f"; the closest is {p.closest.title}: {_missed(p.closest, w.limits)}."
+    if "asr" in w.limits and w.limits["asr"] <= p.closest.blind:
+        text += f" A guess without any report is right with probability {p.closest.blind:.4g} already."
+    if p.smallest_n is not None and w.n is not None:
+        text += f" The error takes {p.smallest_n.smallest_n:,} reports ({title_of(p.smallest_n.mechanism)})"
+        text += f", or epsilon {p.smallest_epsilon.mechanism.epsilon!r}." if p.smallest_epsilon is not None else "."
+    return text
+
+
+def _frontier(k: int, epsilon: float, n: int) -> tuple[dict[str, float], ...]:
+    w, v = epsilon_to(epsilon)
+    first = best_subset_size(k, epsilon)
+    sizes = np.unique(np.rint(np.geomspace(first, k - 1, _FRONTIER_POINTS)).astype(np.int64))
+    asr = mixture_success(w, k, sizes)
+    mse = mse_of_information(k, mixture_information(w, v, k, sizes), n)
+    rows = zip(sizes.tolist(), asr.tolist(), mse.tolist(), strict=True)
+    return tuple({"size": s, "asr": a, "mse": m, "stderr": math.sqrt(m)} for s, a, m in rows)

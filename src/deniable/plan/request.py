@@ -1,0 +1,141 @@
+"""What is asked of the planner, checked once."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from deniable.core.domain import Domain
+from deniable.core.guess import check_prior
+from deniable.core.types import FloatArray
+from deniable.errors import ParameterError, require
+from deniable_client.exact import check_epsilon
+
+__all__ = ["LIMITS", "WEIGHTS", "Request", "request"]
+
+LIMITS = ("stderr", "asr", "bits", "bytes", "work", "poisoning")
+"""What can be limited, by the names that designs have them under."""
+
+WEIGHTS = {"error": "mse", "asr": "asr", "bits": "bits", "work": "work", "poisoning": "poisoning"}
+"""What can be weighed, and the column that it is."""
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """People, answers, and what must hold. Either n or epsilon may be None: then it is what is looked for."""
+
+    domain: Domain
+    n: int | None
+    epsilon: float | None
+    limits: Mapping[str, float]
+    """The largest allowed value of each limited column; the target error is that of `stderr`."""
+    weights: Mapping[str, float]
+    """Weight of each column, of sum 1; the error alone unless asked otherwise."""
+    targets: int
+    """Answers that a forger wants to push."""
+    prior: FloatArray | None
+    top: int | None
+
+    @property
+    def k(self) -> int:
+        """Number of answers."""
+        return self.domain.k
+
+    @property
+    def target(self) -> float | None:
+        """The wanted standard error."""
+        return self.limits.get("stderr")
+
+    @property
+    def weighed(self) -> bool:
+        """Whether something beside the error counts."""
+        return set(self.weights) != {"mse"}
+
+    def limits_text(self) -> str:
+        """The limits in words."""
+        return " and ".join(f"{name} <= {most:g}" for name, most in self.limits.items())
+
+
+def request(
+    *,
+    k: int | None,
+    labels: Sequence[str] | None,
+    domain: Domain | None,
+    n: Any,
+    epsilon: float | None,
+    limits: Mapping[str, float | None],
+    weight: float | None,
+    weights: Mapping[str, float] | None,
+    targets: int | None,
+    prior: object,
+    top: int | None,
+) -> Request:
+    """A checked request."""
+    given = [what for what in (k, labels, domain) if what is not None]
+    require(len(given) == 1, "domain", given, "given by exactly one of k, labels and domain")
+    answers = Domain.of(given[0])
+    set_limits = {name: _limit(name, most) for name, most in limits.items() if most is not None}
+    _check_known(n, epsilon, set_limits)
+    if epsilon is not None:
+        epsilon = check_epsilon(epsilon, sampling=True)
+    require(top is None or (_whole(top) and top >= 1), "top", top, "an integer >= 1, or None for all designs")
+    most = answers.k - 1
+    require(
+        targets is None or (_whole(targets) and 1 <= targets <= most),
+        "targets",
+        targets,
+        f"an integer from 1 to {most}",
+    )
+    return Request(
+        answers,
+        None if n is None else int(n),
+        epsilon,
+        set_limits,
+        _weights(weight, weights),
+        min(10, most) if targets is None else targets,
+        None if prior is None else check_prior(prior, answers.k),
+        top,
+    )
+
+
+def _check_known(n: Any, epsilon: float | None, limits: Mapping[str, float]) -> None:
+    """Two of n, epsilon and the target say what is looked for."""
+    require(n is None or (_whole(n) and n >= 1), "n", n, "an integer >= 1", "It is the number of reports.")
+    known = [name for name, x in (("n", n), ("epsilon", epsilon), ("target_error", limits.get("stderr"))) if x]
+    if len(known) < 2:
+        raise ParameterError(
+            f"two of n, epsilon and target_error must be given, got {' and '.join(known) or 'none'}.",
+            "n and epsilon give errors; a target error with one of them gives the smallest value of the other.",
+        )
+
+
+def _limit(name: str, most: Any) -> float:
+    word = "target_error" if name == "stderr" else f"max_{name}"
+    number = isinstance(most, int | float | np.integer | np.floating) and not isinstance(most, bool)
+    require(number and 0 < most < math.inf, word, most, "a finite number > 0")
+    require(name != "asr" or most <= 1, word, most, "at most 1", "It is a probability.")
+    return float(most)
+
+
+def _weights(weight: float | None, weights: Mapping[str, float] | None) -> dict[str, float]:
+    """By columns, of sum 1."""
+    if weight is not None:
+        require(weights is None, "weight", weight, "left out if weights are given")
+        number = isinstance(weight, int | float) and not isinstance(weight, bool)
+        require(number and 0 <= weight <= 1, "weight", weight, "from 0 to 1", "It is that of the best guess (ASR).")
+        weights = {"asr": weight, "error": 1 - weight}
+    found = {"error": 1.0} if weights is None else dict(weights)
+    for name, w in found.items():
+        require(name in WEIGHTS, "weights", name, f"named by {', '.join(WEIGHTS)}")
+        require(isinstance(w, int | float) and 0 <= w < math.inf, "weights", w, "numbers >= 0")
+    total = sum(found.values())
+    require(total > 0, "weights", weights, "not all 0")
+    return {WEIGHTS[name]: w / total for name, w in found.items() if w > 0}
+
+
+def _whole(x: object) -> bool:
+    return isinstance(x, int | np.integer) and not isinstance(x, bool)

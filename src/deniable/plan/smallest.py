@@ -1,0 +1,51 @@
+"""The smallest n and the smallest epsilon for a target, answered on the safe side."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+from deniable_client.exact import EPSILON_MAX
+
+__all__ = ["EPSILON_STEPS", "smallest_epsilon", "smallest_n"]
+
+EPSILON_STEPS = 1_000_000
+"""Answers for epsilon are whole multiples of one part in so many."""
+
+_LEAST = 1_000
+"""The least epsilon that is considered, in steps."""
+
+
+def smallest_n(error_of: Callable[[int], float], target: float) -> int:
+    """The least n with error_of(n) <= target, for an error that falls as 1/sqrt(n); both sides are checked.
+
+    >>> smallest_n(lambda n: (2 / n) ** 0.5, 0.01)
+    20000
+    """
+    n = max(1, math.ceil((error_of(1) / target) ** 2))
+    while error_of(n) > target:
+        n += 1
+    while n > 1 and error_of(n - 1) <= target:
+        n -= 1
+    return n
+
+
+def smallest_epsilon(error_of: Callable[[float], float], target: float) -> float | None:
+    """The least multiple of a step whose error meets the target, one step less failing it; None if there is none.
+
+    By bisection: the returned value always meets the target. If the error does not fall throughout (a rounded
+    parameter may make it jump) the step below still fails, though some smaller value may do.
+
+    >>> smallest_epsilon(lambda epsilon: 1 / epsilon, 0.5)
+    2.0
+    """
+    low, high = _LEAST - 1, round(EPSILON_MAX * EPSILON_STEPS)
+    if error_of(high / EPSILON_STEPS) > target:
+        return None
+    if error_of(_LEAST / EPSILON_STEPS) <= target:
+        return _LEAST / EPSILON_STEPS
+    low += 1
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if error_of(middle / EPSILON_STEPS) <= target else (middle, high)
+    return high / EPSILON_STEPS

@@ -1,0 +1,75 @@
+"""Every row of the registry goes through the conformance suite: a new row is tested without new code here."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+
+import deniable as dn
+from deniable.testing import CHECKS, conformance
+
+ALPHA = 1e-6
+"""False alarm rate of each mechanism below; of all of them together: below 1e-3."""
+
+STATISTICAL = ("sampler", "power")
+QUIET = [name for name in CHECKS if name not in STATISTICAL]
+
+SMALL = [(name, case) for name, entry in dn.MECHANISMS.items() for case in entry.small]
+LARGE: list[tuple[str, Mapping[str, Any]]] = [
+    ("grr", {"k": 300, "epsilon": 4.0}),
+    ("grr", {"k": 1000, "epsilon": 8.0}),
+    ("ss", {"k": 100, "epsilon": 1.0}),
+    ("ss", {"k": 1000, "epsilon": 2.0, "rounding": "best"}),
+    ("ss", {"k": 65, "epsilon": 1.0, "size": 60}),
+    ("ue", {"k": 129, "epsilon": 2.0, "p": 0.7}),
+    ("sue", {"k": 64, "epsilon": 0.5}),
+    ("oue", {"k": 1000, "epsilon": 1.0}),
+    ("blh", {"k": 100, "epsilon": 1.0}),
+    ("lh", {"k": 40, "epsilon": 1.0, "g": 300}),
+    ("olh", {"k": 1000, "epsilon": 2.0}),
+    ("olh", {"k": 50, "epsilon": 10.0, "rounding": "best"}),
+    ("oue", {"labels": ["never", "sometimes", "often"], "epsilon": 1.0}),
+]
+
+
+def named(name: str, case: Mapping[str, Any]) -> str:
+    return "-".join([name, *(f"{key}={value}" for key, value in case.items() if key != "labels")])
+
+
+def params(cases: list[tuple[str, Mapping[str, Any]]]) -> list[Any]:
+    return [pytest.param(name, case, id=named(name, case)) for name, case in cases]
+
+
+@pytest.mark.parametrize(("name", "case"), params(SMALL + LARGE))
+def test_exact_checks(name: str, case: Mapping[str, Any]) -> None:
+    outcomes = conformance(dn.mechanism(name, **case), alpha=ALPHA, checks=QUIET)
+    assert [check for check, _ in outcomes] == QUIET
+
+
+@pytest.mark.parametrize(("name", "case"), params(SMALL))
+def test_small_cases_are_really_enumerated(name: str, case: Mapping[str, Any]) -> None:
+    outcomes = dict(conformance(dn.mechanism(name, **case), checks=["rows", "privacy"]))
+    assert "outputs sum to 1" in outcomes["rows"]
+    assert "by enumeration" in outcomes["privacy"]
+
+
+def slow_if_small_epsilon(cases: list[tuple[str, Mapping[str, Any]]]) -> list[Any]:
+    """Seeing 10 % of a small epsilon takes millions of reports."""
+    marks = {True: [pytest.mark.slow], False: []}
+    return [pytest.param(n, c, id=named(n, c), marks=marks[c["epsilon"] < 0.5]) for n, c in cases]
+
+
+@pytest.mark.stat
+@pytest.mark.parametrize(("name", "case"), slow_if_small_epsilon(SMALL + LARGE))
+def test_sampler_follows_the_law_and_ten_percent_more_epsilon_would_be_seen(name: str, case: Mapping[str, Any]) -> None:
+    """Alpha 1e-6 each; the number of reports comes from a power computation (chance to miss: at most alpha too)."""
+    outcomes = dict(conformance(dn.mechanism(name, **case), alpha=ALPHA, checks=STATISTICAL))
+    if isinstance(dn.mechanism(name, **case), dn.mechanisms.base.SupportMechanism):
+        assert "follow the law" in outcomes["sampler"]
+        assert "are rejected" in outcomes["power"]
+
+
+def test_every_row_of_the_registry_has_small_cases() -> None:
+    assert [name for name, entry in dn.MECHANISMS.items() if len(entry.small) < 3 and entry.kind == "mechanism"] == []

@@ -1,0 +1,285 @@
+"""The conformance suite on mechanisms from outside: a right one passes, each kind of broken one is caught by name."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from functools import cached_property
+from typing import Any, ClassVar
+
+import numpy as np
+import pytest
+
+from deniable.collect.reports import Field
+from deniable.core.channel import Channel, Proof, Witness
+from deniable.core.domain import Domain
+from deniable.core.support import Support
+from deniable.core.types import Bytes, Columns, FloatArray, IntArray
+from deniable.mechanisms.base import SupportMechanism
+from deniable.mechanisms.grr import GRR
+from deniable.mechanisms.subset import SubsetSelection
+from deniable.randomness import Stream, bernoulli
+from deniable.testing import CHECKS, check_sampler, conformance, reports_needed
+from deniable_client.errors import ParameterError
+from deniable_client.exact import keep_threshold
+from deniable_client.words import Words, happens
+
+WORD = 1 << 64
+ALPHA = 1e-6
+
+
+@dataclass(frozen=True)
+class CoinKernel:
+    """Warner's coin for one person: the truth with probability keep/2**64, else the other answer."""
+
+    keep: int
+    kind: ClassVar[str] = "coin"
+    k: ClassVar[int] = 2
+    width: ClassVar[int] = 1
+
+    @property
+    def ratio(self) -> Fraction:
+        return Fraction(self.keep, WORD - self.keep)
+
+    def randomise(self, x: int, words: Words) -> bytes:
+        if isinstance(x, bool) or x not in (0, 1) or not isinstance(x, int):
+            raise ParameterError(f"value must be 0 or 1, got {x!r}.")
+        return bytes([x if happens(self.keep, words) else 1 - x])
+
+
+@dataclass(frozen=True, kw_only=True)
+class Coin(SupportMechanism):
+    """Warner's coin, written by somebody else, in a different way from ours: probabilities first."""
+
+    family: ClassVar[str] = "coin"
+
+    @cached_property
+    def kernel(self) -> CoinKernel:
+        return CoinKernel(keep_threshold(self.epsilon, 1, 1))
+
+    @property
+    def params(self) -> dict[str, Any]:
+        return {}
+
+    @property
+    def support(self) -> Support[float]:
+        p = math.exp(self.epsilon) / (1 + math.exp(self.epsilon))
+        return Support(p, 1 - p, 2 * p - 1, 1 - p, p, 0.0, 0.0)
+
+    @property
+    def support_exact(self) -> Support[Fraction]:
+        p = Fraction(self.kernel.keep, WORD)
+        return Support(p, 1 - p, 2 * p - 1, 1 - p, p, Fraction(0), Fraction(0))
+
+    def best_ranked(self, order: IntArray) -> FloatArray:
+        return np.array([0.5, 0.5])
+
+    @property
+    def fields(self) -> tuple[Field, ...]:
+        return (Field("answer", "uint", 1),)
+
+    @property
+    def outputs(self) -> float:
+        return 1.0
+
+    def perturb(self, items: IntArray, rng: Stream) -> Columns:
+        truth = bernoulli(rng, self.kernel.keep, items.size)
+        return {"answer": np.where(truth, items, 1 - items).astype(np.uint8)}
+
+    def count(self, columns: Columns) -> dict[str, IntArray]:
+        yes = int(columns["answer"].sum())
+        n = len(columns["answer"])
+        return {"n": np.array([n]), "support": np.array([[n - yes, yes]])}
+
+    def rows(self, columns: Columns) -> Bytes:
+        return (columns["answer"].astype(np.uint8) + 1)[:, None]  # no -> 0b01, yes -> 0b10
+
+    def channel(self) -> Channel:
+        keep, lie = self.kernel.keep, WORD - self.kernel.keep
+        return Channel(("no", "yes"), ((keep, lie), (lie, keep)), WORD, (frozenset({0}), frozenset({1})))
+
+    @property
+    def proof(self) -> Proof:
+        return Proof(self.kernel.ratio, "two answers", "both were compared", Witness("no", 0, 1))
+
+
+def coin(cls: type[Coin] = Coin) -> Coin:
+    return cls(epsilon=1.0, domain=Domain.of(2))
+
+
+def failures(m: SupportMechanism) -> dict[str, str]:
+    """The checks that fail, with their messages."""
+    with pytest.raises(AssertionError) as caught:
+        conformance(m, alpha=ALPHA)
+    lines = str(caught.value).splitlines()
+    assert lines[0].startswith(type(m).__name__)
+    return dict(line.strip().split(": ", 1) for line in lines[1:] if ": " in line)
+
+
+def test_a_right_mechanism_of_a_stranger_passes() -> None:
+    outcomes = conformance(coin(), alpha=ALPHA)
+    assert [name for name, _ in outcomes] == list(CHECKS)
+    assert not [outcome for _, outcome in outcomes if outcome.startswith("does not apply")]
+
+
+class Swapped(Coin):
+    """p and q swapped in the bulk sampler."""
+
+    def perturb(self, items: IntArray, rng: Stream) -> Columns:
+        return super().perturb(1 - items, rng)
+
+
+class Overclaimed(Coin):
+    """Samples 5 % more epsilon than it promises, and says so in its integers."""
+
+    @cached_property
+    def kernel(self) -> CoinKernel:
+        return CoinKernel(keep_threshold(1.05 * self.epsilon, 1, 1))
+
+
+class Dishonest(Coin):
+    """Samples 5 % more epsilon than its integers say."""
+
+    def perturb(self, items: IntArray, rng: Stream) -> Columns:
+        return replace(coin(), epsilon=1.05 * self.epsilon).perturb(items, rng)
+
+
+class OneUnitOff(Coin):
+    """States p one unit of 2^-64 wrong."""
+
+    @property
+    def support_exact(self) -> Support[Fraction]:
+        p = Fraction(self.kernel.keep + 1, WORD)
+        return Support(p, 1 - p, 2 * p - 1, 1 - p, p, Fraction(0), Fraction(0))
+
+
+class LeakyChannel(Coin):
+    """The argument says one ratio, the channel has another."""
+
+    def channel(self) -> Channel:
+        return Channel(("no", "yes"), ((3, 1), (1, 3)), 4, (frozenset({0}), frozenset({1})))
+
+
+class ChannelOfHalf(Coin):
+    """Forgets an output."""
+
+    def channel(self) -> Channel:
+        return Channel(("no",), ((WORD, 1),), WORD, (frozenset({0}),))
+
+
+class Forgetful(Coin):
+    """Counts one report too few in batches of more than one."""
+
+    def count(self, columns: Columns) -> dict[str, IntArray]:
+        cells = super().count(columns)
+        return cells | {"n": np.maximum(cells["n"] - 1, np.minimum(cells["n"], 1))}
+
+
+class WordyKernel(CoinKernel):
+    """A longer report for yes than for no."""
+
+    def randomise(self, x: int, words: Words) -> bytes:
+        return super().randomise(x, words) * (1 + x)
+
+
+class Wordy(Coin):
+    """Its device's reports differ in length."""
+
+    @cached_property
+    def kernel(self) -> CoinKernel:
+        return WordyKernel(keep_threshold(self.epsilon, 1, 1))
+
+
+class GenerousKernel(CoinKernel):
+    """Takes the value 2 for yes."""
+
+    def randomise(self, x: int, words: Words) -> bytes:
+        return super().randomise(min(x, 1) if x == 2 else x, words)
+
+
+class Generous(Coin):
+    """Off by one at the end of the domain."""
+
+    @cached_property
+    def kernel(self) -> CoinKernel:
+        return GenerousKernel(keep_threshold(self.epsilon, 1, 1))
+
+
+@pytest.mark.parametrize(
+    ("broken", "check", "says"),
+    [
+        (Swapped, "sampler", "do not follow the law"),
+        (Overclaimed, "privacy", "epsilon 1.0 is promised, 1.05"),
+        (OneUnitOff, "closed_forms", "p is stated as"),
+        (LeakyChannel, "privacy", "enumeration finds the ratio 3, the proof says"),
+        (ChannelOfHalf, "rows", "ParameterError: the probabilities given value 1 do not sum to 1"),
+        (Forgetful, "merge", "is not the tally of all reports"),
+        (Wordy, "reports", "have [1, 2] bytes"),
+        (Generous, "reports", "a device takes the value 2"),
+    ],
+)
+def test_a_broken_mechanism_is_caught_by_the_check_for_it(broken: type[Coin], check: str, says: str) -> None:
+    found = failures(coin(broken))
+    assert check in found, f"caught by {sorted(found)} only"
+    assert says in found[check]
+
+
+@pytest.mark.stat
+def test_five_percent_more_than_the_integers_say_is_seen_when_asked_for() -> None:
+    """Alpha 1e-6, and at most that chance to miss: n is computed for 5 %."""
+    n = int(reports_needed(coin(), alpha=ALPHA, miss=ALPHA, excess=1.05))
+    assert check_sampler(coin(), alpha=ALPHA, n=n, seed=5).startswith(f"{n} reports of each of 2 values follow")
+    with pytest.raises(AssertionError, match=r"do not follow the law .* false alarm rate 1e-06"):
+        check_sampler(coin(Dishonest), alpha=ALPHA, n=n, seed=5)
+
+
+class IncludesItself(GRR):
+    """Lies about all k answers instead of the k-1 others: off by one in the range of the lie."""
+
+    def perturb(self, items: IntArray, rng: Stream) -> Columns:
+        kept = bernoulli(rng, self.kernel.keep, items.size)
+        lie = (rng.draw(64, items.size) % np.uint64(self.k)).astype(np.int64)
+        return {"value": np.where(kept, items, lie).astype(np.uint8)}
+
+
+class NeverTheLast(GRR):
+    """Never lies with the last answer."""
+
+    def perturb(self, items: IntArray, rng: Stream) -> Columns:
+        columns = super().perturb(items, rng)
+        lied = (columns["value"] == self.k - 1) & (items != self.k - 1)
+        return {"value": np.where(lied, 0, columns["value"]).astype(np.uint8)}
+
+
+class BeyondTheDomain(GRR):
+    """Lies with an answer that does not exist."""
+
+    def perturb(self, items: IntArray, rng: Stream) -> Columns:
+        return {"value": (super().perturb(items, rng)["value"] + 1).astype(np.uint8)}
+
+
+@pytest.mark.parametrize("broken", [IncludesItself, NeverTheLast, BeyondTheDomain])
+def test_off_by_one_in_the_domain_is_caught_by_the_sampler_check(broken: type[GRR]) -> None:
+    assert "sampler" in failures(broken(epsilon=1.0, domain=Domain.of(5)))
+
+
+class Predictable(SubsetSelection):
+    """Fills the set with the lowest items instead of random ones: right support of the own item, wrong law."""
+
+    def perturb(self, items: IntArray, rng: Stream) -> Columns:
+        columns = super().perturb(items, rng)
+        own = (columns["bits"][:, 0] >> items.astype(np.uint8)) & 1
+        fill = np.array([0b011, 0b101, 0b110], np.uint8)  # the two lowest items other than the own one
+        return {"bits": np.where(own == 1, columns["bits"][:, 0], fill[2 - np.minimum(items, 2)])[:, None]}
+
+
+def test_sets_that_are_not_uniform_are_caught() -> None:
+    assert "sampler" in failures(Predictable(epsilon=1.0, domain=Domain.of(4), size=2))
+
+
+def test_unknown_checks_and_rates_are_refused() -> None:
+    with pytest.raises(ParameterError, match="checks must be among rows, privacy"):
+        conformance(coin(), checks=["rows", "speed"])
+    with pytest.raises(ParameterError, match="alpha must be between 0 and 1, got 0"):
+        conformance(coin(), alpha=0)

@@ -1,0 +1,344 @@
+"""The runner's mechanics, with a tiny paper made up for it."""
+
+from __future__ import annotations
+
+import csv
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from deniable.errors import MissingExtraError, ParameterError
+from deniable.papers import runner
+from deniable.papers.paper import Claim, Context, Figure, Paper, Rows, Verdict
+from deniable.papers.runner import reproduce
+from deniable.present.charts import line_chart
+
+COLUMNS = {"id", "claim", "where", "paper", "measured", "verdict", "note"}
+
+
+def compute(context: Context) -> Rows:
+    noise = context.stream("noise").draw(64, 3).tolist()
+    return [{"x": x, "y": 0.1 * x, "noise": word, "who": "us"} for x, word in enumerate(noise)]
+
+
+def draw(rows: Rows) -> Any:
+    return line_chart(rows, x="x", y="y", series="who", title="A line")
+
+
+def figure(name: str) -> Figure:
+    return Figure(name, f"the {name}", f"Fig. {name[3:]}", compute, draw)
+
+
+def says(verdict: str, measured: Any = 1.0, note: str = "why") -> Callable[[Context], Verdict]:
+    return lambda context: Verdict(verdict, measured, note)
+
+
+def reads_figure(context: Context) -> Verdict:
+    return Verdict("corrected", {"rows": len(context.rows("fig1")), "quick": int(context.quick)}, "read from it")
+
+
+CLAIMS = (
+    Claim("a", "it holds", "Eq. 1", 0.5, says("reproduced", 0.123456789)),
+    Claim("b", "it does not", "Eq. 2", "x < y", says("refuted", "x > y")),
+    Claim("c", "nearly", "Fig. 1", {"one": 1, "two": 2}, reads_figure, "fig1"),
+    Claim("d", "later", "Fig. 2", "?", needs=("oue", "unheard-of")),
+)
+
+
+def toy(name: str = "toy", claims: tuple[Claim, ...] = CLAIMS) -> Paper:
+    return Paper(name, "Toy25", "A toy", (figure("fig1"), figure("fig2")), claims)
+
+
+@pytest.fixture(autouse=True)
+def papers(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(runner, "PAPERS", {"toy": toy(), "other": toy("other")})
+
+
+@pytest.fixture
+def no_rendering(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Chart files hold their description only: rendering takes most of the time and is tested once."""
+
+    def describe(chart: Any, path: Path) -> Path:
+        path.write_text(chart.to_json())
+        return path
+
+    monkeypatch.setattr(runner, "save", describe)
+
+
+def claims_of(folder: Path) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = json.loads((folder / "claims.json").read_text("utf-8"))
+    return found
+
+
+# What is written
+
+
+def test_a_paper_gets_its_files(tmp_path: Path) -> None:
+    reproduce("toy", out=tmp_path / "new" / "out")
+    folder = tmp_path / "new" / "out" / "toy"
+    charts = {f"fig{i}.{suffix}" for i in (1, 2) for suffix in ("csv", "html", "png")}
+    assert {path.name for path in folder.iterdir()} == charts | {"claims.json", "provenance.json"}
+    assert (folder / "fig1.png").read_bytes().startswith(b"\x89PNG")
+    assert not (tmp_path / "new" / "out" / "other").exists()
+
+
+@pytest.mark.usefixtures("no_rendering")
+def test_claims_have_the_columns_of_the_contract(tmp_path: Path) -> None:
+    reproduce("toy", out=tmp_path)
+    claims = claims_of(tmp_path / "toy")
+    assert all(set(claim) == COLUMNS for claim in claims)
+    assert [claim["verdict"] for claim in claims] == ["reproduced", "refuted", "corrected", "not tested"]
+    assert [claim["id"] for claim in claims] == ["toy-a", "toy-b", "toy-c", "toy-d"]
+    assert claims[0] | {"claim": ""} == {
+        "id": "toy-a",
+        "claim": "",
+        "where": "Toy25 Eq. 1",
+        "paper": 0.5,
+        "measured": 0.123456789,
+        "verdict": "reproduced",
+        "note": "why",
+    }
+    assert claims[2]["measured"] == {"rows": 3, "quick": 0}
+    assert claims[3]["measured"] is None
+    assert "unheard-of" in claims[3]["note"]
+    assert "oue" not in claims[3]["note"]
+
+
+@pytest.mark.usefixtures("no_rendering")
+def test_csv_has_all_rows_in_full_precision(tmp_path: Path) -> None:
+    reproduce("toy", out=tmp_path)
+    with (tmp_path / "toy" / "fig1.csv").open(newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert [list(row) for row in rows] == [["x", "y", "noise", "who"]] * 3
+    assert [float(row["y"]) for row in rows] == [0.1 * x for x in range(3)]
+
+
+@pytest.mark.usefixtures("no_rendering")
+def test_provenance_says_how_to_make_it_again(tmp_path: Path) -> None:
+    reproduce("toy", out=tmp_path, quick=True, seed=5, figure="fig2")
+    found = json.loads((tmp_path / "toy" / "provenance.json").read_text())
+    assert {key: found[key] for key in ("paper", "key", "quick", "seed", "figure")} == {
+        "paper": "toy",
+        "key": "Toy25",
+        "quick": True,
+        "seed": 5,
+        "figure": "fig2",
+    }
+    assert found["files"] == ["fig2.csv", "fig2.html", "fig2.png", "claims.json"]
+    assert set(found["versions"]) == {"deniable", "numpy", "scipy", "python"}
+
+
+@pytest.mark.usefixtures("no_rendering")
+def test_the_same_seed_gives_the_same_bytes_and_another_does_not(tmp_path: Path) -> None:
+    for name, seed in (("one", 3), ("two", 3), ("three", 4)):
+        reproduce("toy", out=tmp_path / name, seed=seed)
+    one, two, three = (
+        {path.name: path.read_bytes() for path in (tmp_path / name / "toy").iterdir()}
+        for name in ("one", "two", "three")
+    )
+    assert one == two
+    assert one["fig1.csv"] != three["fig1.csv"]
+
+
+def test_streams_have_names() -> None:
+    one, two = Context(toy()), Context(toy("other"))
+    words = [c.stream(name).draw(64, 4).tolist() for c, name in ((one, "a"), (one, "b"), (two, "a"), (one, "a"))]
+    assert words[0] == words[3]
+    assert words[0] != words[1]
+    assert words[0] != words[2]
+
+
+# What is chosen
+
+
+@pytest.mark.usefixtures("no_rendering")
+def test_a_figure_alone_brings_only_its_claims(tmp_path: Path) -> None:
+    summary = reproduce("toy", out=tmp_path, figure="fig1")
+    assert [claim["id"] for claim in claims_of(tmp_path / "toy")] == ["toy-c"]
+    assert [drawn.figure.id for drawn in summary.figures] == ["fig1"]
+    assert not (tmp_path / "toy" / "fig2.csv").exists()
+
+
+@pytest.mark.usefixtures("no_rendering")
+def test_a_figure_may_be_given_by_its_number(tmp_path: Path) -> None:
+    assert [drawn.figure.id for drawn in reproduce("toy", out=tmp_path, figure="2").figures] == ["fig2"]
+
+
+@pytest.mark.usefixtures("no_rendering")
+def test_all_runs_every_paper(tmp_path: Path) -> None:
+    summary = reproduce("all", out=tmp_path, quick=True)
+    assert [claim["id"] for claim in summary.claims] == [f"{p}-{i}" for p in ("toy", "other") for i in "abcd"]
+    assert list(summary.claims) == claims_of(tmp_path / "toy") + claims_of(tmp_path / "other")
+    assert summary.counts() == {"reproduced": 2, "corrected": 2, "refuted": 2, "not tested": 2}
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"paper": "toys"}, "paper must be one of toy, other or all, got 'toys'"),
+        ({"paper": "toy", "figure": "fig3"}, "figure must be one of fig1, fig2 for toy, got 'fig3'"),
+        ({"paper": "all", "figure": "fig1"}, "figure must be left out when all papers are run"),
+        ({"paper": "toy", "data_dir": Path("no such folder")}, "data_dir must be a folder that exists"),
+    ],
+)
+@pytest.mark.usefixtures("no_rendering")
+def test_bad_choices_say_what_is_allowed(tmp_path: Path, given: dict[str, Any], message: str) -> None:
+    with pytest.raises(ParameterError, match=message):
+        reproduce(**given, out=tmp_path / "out")
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.usefixtures("no_rendering")
+def test_out_must_not_be_a_file(tmp_path: Path) -> None:
+    (tmp_path / "out").write_text("mine")
+    with pytest.raises(ParameterError, match="out must be a folder"):
+        reproduce("toy", out=tmp_path / "out")
+    assert (tmp_path / "out").read_text() == "mine"
+
+
+# What happens when something is missing or fails
+
+
+def test_without_charts_there_is_a_csv_and_a_note(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def missing(*args: object) -> None:
+        raise MissingExtraError("this needs altair.", "Install it with: pip install 'deniable[charts]'")
+
+    monkeypatch.setattr(runner, "save", missing)
+    heard: list[str] = []
+    summary = reproduce("toy", out=tmp_path, progress=heard.append)
+    names = {path.name for path in (tmp_path / "toy").iterdir()}
+    assert names == {"fig1.csv", "fig2.csv", "claims.json", "provenance.json"}
+    assert len(summary.notes) == 2
+    assert "fig1 was written as CSV only" in summary.notes[0]
+    assert "deniable[charts]" in summary.notes[0]
+    assert summary.notes[0] in heard
+    assert summary.document()["notes"] == list(summary.notes)
+
+
+@pytest.mark.usefixtures("no_rendering")
+def test_a_check_that_fails_leaves_the_old_claims(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    reproduce("toy", out=tmp_path)
+    before = (tmp_path / "toy" / "claims.json").read_bytes()
+
+    def broken(context: Context) -> Verdict:
+        raise ZeroDivisionError("a bug")
+
+    claims = (CLAIMS[0], Claim("e", "broken", "Eq. 3", 1, broken))
+    monkeypatch.setattr(runner, "PAPERS", {"toy": toy(claims=claims)})
+    with pytest.raises(ZeroDivisionError, match="a bug"):
+        reproduce("toy", out=tmp_path)
+    assert (tmp_path / "toy" / "claims.json").read_bytes() == before
+    assert not [path for path in (tmp_path / "toy").iterdir() if path.name.endswith(".part")]
+
+
+@pytest.mark.usefixtures("no_rendering")
+def test_rows_with_other_columns_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    odd = Figure("fig1", "odd", "Fig. 1", lambda context: [{"x": 1}, {"x": 1, "y": 2}], draw)
+    monkeypatch.setattr(runner, "PAPERS", {"odd": Paper("odd", "Odd25", "Odd", (odd,), ())})
+    with pytest.raises(ParameterError, match="other columns in row"):
+        reproduce("odd", out=tmp_path)
+    assert not (tmp_path / "odd" / "fig1.csv").exists()
+
+
+# What is returned
+
+
+@pytest.mark.usefixtures("no_rendering")
+def test_the_summary_is_plain_data(tmp_path: Path) -> None:
+    summary = reproduce("toy", out=tmp_path, quick=True)
+    document = json.loads(json.dumps(summary.document(), allow_nan=False))
+    assert document["paper"] == "toy"
+    assert document["quick"] is True
+    assert document["claims"] == claims_of(tmp_path / "toy")
+    assert document["counts"] == {"reproduced": 1, "corrected": 1, "refuted": 1, "not tested": 1}
+    assert all(Path(file).is_file() for drawn in document["figures"] for file in drawn["files"])
+    assert [(drawn["paper"], drawn["id"], drawn["where"]) for drawn in document["figures"]] == [
+        ("toy", "fig1", "Fig. 1"),
+        ("toy", "fig2", "Fig. 2"),
+    ]
+    assert 0 < document["seconds"] < 60
+
+
+@pytest.mark.usefixtures("no_rendering")
+def test_the_table_has_short_texts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    many = Claim("m", "many", "Eq. 4", "?", says("reproduced", {str(i): i / 3 for i in range(5)}))
+    monkeypatch.setattr(runner, "PAPERS", {"toy": toy(claims=(*CLAIMS, many))})
+    table = reproduce("toy", out=tmp_path).table()
+    assert [list(row) for row in table] == [["id", "claim", "where", "paper", "measured", "verdict"]] * 5
+    assert [row["measured"] for row in table] == [
+        "0.12346",
+        "x > y",
+        "rows: 3; quick: 0",
+        "-",
+        "0: 0; 1: 0.33333; 2: 0.66667; and 2 more",
+    ]
+    assert table[2]["paper"] == "one: 1; two: 2"
+
+
+@pytest.mark.usefixtures("no_rendering")
+def test_progress_names_paper_and_figures(tmp_path: Path) -> None:
+    heard: list[str] = []
+    reproduce("toy", out=tmp_path, progress=heard.append)
+    assert heard == ["toy: fig1, the fig1", "toy: fig2, the fig2", "toy: testing 4 claims"]
+
+
+# What a paper may say
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        (("proved", 1.0, "why"), "verdict must be one of reproduced, corrected, refuted, not tested"),
+        (("refuted", 1.0, ""), "note must be given, because the verdict is refuted"),
+        (("corrected", 1.0, ""), "note must be given"),
+        (("not tested", None, ""), "note must be given"),
+        (("not tested", 1.0, "why"), "measured must be given if it was tested"),
+        (("reproduced", None, ""), "measured must be given if it was tested"),
+        (("reproduced", float("nan"), ""), "measured must be text, finite numbers"),
+        (("reproduced", {"a": float("inf")}, ""), "measured must be text, finite numbers"),
+        (("reproduced", object(), ""), "measured must be text, finite numbers"),
+    ],
+)
+def test_a_verdict_is_checked(given: tuple[Any, ...], message: str) -> None:
+    with pytest.raises(ParameterError, match=message):
+        Verdict(*given)
+
+
+def test_a_good_result_needs_no_note() -> None:
+    assert Verdict("reproduced", {"a": 1}).note == ""
+
+
+@pytest.mark.parametrize(
+    ("figures", "claims", "message"),
+    [
+        ((figure("fig1"), figure("fig1")), (), "figures must be different"),
+        ((figure("fig1"),), (CLAIMS[0], CLAIMS[0]), "claims must be different"),
+        ((), (CLAIMS[2],), "figure must be one of none"),
+        ((), (Claim("x", "empty", "Eq. 9", 1),), "check must be given"),
+    ],
+)
+def test_the_tables_of_a_paper_are_checked(
+    figures: tuple[Figure, ...], claims: tuple[Claim, ...], message: str
+) -> None:
+    with pytest.raises(ParameterError, match=message):
+        Paper("bad", "Bad25", "Bad", figures, claims)
+
+
+def test_a_claim_without_check_is_not_tested_even_if_its_mechanisms_are_there() -> None:
+    found = Claim("x", "later", "Eq. 9", 1, needs=("oue",)).test(Context(toy()))
+    assert (found.verdict, found.note) == ("not tested", "its check is not written yet")
+
+
+def test_once_computes_once() -> None:
+    context, calls = Context(toy()), []
+
+    def slow(given: Context) -> int:
+        calls.append(given)
+        return 7
+
+    assert [context.once("slow", slow), context.once("slow", slow)] == [7, 7]
+    assert calls == [context]
+    assert context.rows("fig1") is context.rows("1")

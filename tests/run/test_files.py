@@ -1,0 +1,151 @@
+"""Reading values lazily, and outputs that appear whole or not at all."""
+
+from __future__ import annotations
+
+import io
+import os
+import sys
+
+import numpy as np
+import pytest
+
+from deniable.core.domain import Domain
+from deniable.errors import FormatError, ParameterError
+from deniable.run.files import encode, open_output, read_labels, read_values, regular_size
+
+
+class Endless(io.RawIOBase):
+    """Lines without end."""
+
+    def readable(self):
+        return True
+
+    def readinto(self, buffer):
+        size = len(buffer) // 2 * 2
+        buffer[:size] = b"1\n" * (size // 2)
+        return size
+
+
+def test_reading_is_lazy(monkeypatch):
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BufferedReader(Endless())))
+    chunks = read_values("-", 1000)
+    for number in range(3):
+        chunk = next(chunks)
+        assert len(chunk.cells) == 1000
+        assert chunk.place(0) == f"standard input, line {1000 * number + 1}"
+    chunks.close()
+    assert sys.stdin.buffer.read(2) is not None  # still open
+
+
+def test_chunks_have_the_wanted_size(tmp_path):
+    path = tmp_path / "v.csv"
+    path.write_text("a,b\n" + "".join(f"{i},x\n" for i in range(10)))
+    seen = []
+    chunks = list(read_values(str(path), 4, column="a", progress=lambda *args: seen.append(args)))
+    assert [chunk.cells for chunk in chunks] == [("0", "1", "2", "3"), ("4", "5", "6", "7"), ("8", "9")]
+    assert chunks[2].place(1) == f"{path}, line 11"
+    assert len(seen) == 3
+    assert all(total == path.stat().st_size for _, total in seen)
+
+
+def test_parquet_cells_keep_their_types(tmp_path):
+    arrow = pytest.importorskip("pyarrow")
+    from pyarrow import parquet
+
+    path = str(tmp_path / "v.parquet")
+    parquet.write_table(arrow.table({"a": arrow.array([2, None, 0], arrow.int8()), "b": [1.0, 2.0, 3.0]}), path)
+    (chunk,) = read_values(path, 10, column="a")
+    assert list(chunk.cells) == [2, None, 0]
+    with pytest.raises(ParameterError, match="row 2: the value is missing"):
+        encode(Domain.of(3), chunk)
+    (floats,) = read_values(path, 10, column="b")
+    with pytest.raises(ParameterError, match=r"row 1: values must be whole numbers from 0 to 2, got 1\.0\."):
+        encode(Domain.of(3), floats)
+    labels = Domain.of(["0", "1", "2", "-"], missing="-")
+    assert encode(labels, chunk).tolist() == [2, 3, 0]
+
+
+@pytest.mark.parametrize("text", ["1_0", "0x1", "1e0", "½", "٣", "", "1 2", "9" * 40])
+def test_whole_numbers_are_not_guessed(tmp_path, text):
+    (tmp_path / "v.csv").write_text(f"a\n{text}\n", "utf-8")
+    (chunk,) = read_values(str(tmp_path / "v.csv"), 10)
+    with pytest.raises(ParameterError, match="line 2"):
+        encode(Domain.of(20), chunk)
+
+
+def test_spaces_and_signs_of_whole_numbers_are_fine(tmp_path):
+    (tmp_path / "v.txt").write_text(" 1\n+2 \n-0\n007\n")
+    (chunk,) = read_values(str(tmp_path / "v.txt"), 10)
+    assert encode(Domain.of(8), chunk).tolist() == [1, 2, 0, 7]
+
+
+@pytest.mark.parametrize("bad", range(0, 40, 13))
+def test_the_first_bad_value_is_named(tmp_path, bad):
+    values = ["a"] * 40
+    values[bad] = "b"
+    values[39] = "c"
+    (tmp_path / "v.txt").write_text("\n".join(values))
+    (chunk,) = read_values(str(tmp_path / "v.txt"), 100)
+    expected = "c" if bad == 39 else "b"
+    with pytest.raises(ParameterError, match=f"line {bad + 1}: .* got '{expected}'"):
+        encode(Domain.of(["a", "x"]), chunk)
+
+
+def test_labels_of_a_file_keep_their_spaces(tmp_path):
+    (tmp_path / "l").write_text(" a \nb\r\n", newline="")
+    assert read_labels(str(tmp_path / "l")) == [" a ", "b"]
+
+
+def test_output_appears_when_all_is_written(tmp_path):
+    path = tmp_path / "x"
+    with open_output(str(path)) as out:
+        out.write(b"new")
+        assert not path.exists()
+    assert path.read_bytes() == b"new"
+    assert os.listdir(tmp_path) == ["x"]
+
+
+@pytest.mark.parametrize("error", [ValueError, KeyboardInterrupt, SystemExit])
+def test_output_does_not_appear_after_an_error(tmp_path, error):
+    def write():
+        with open_output(str(tmp_path / "x")) as out:
+            out.write(b"half")
+            raise error
+
+    with pytest.raises(error):
+        write()
+    assert os.listdir(tmp_path) == []
+
+
+def test_devices_pipes_and_links_are_written_not_replaced(tmp_path):
+    with open_output(os.devnull) as out:
+        out.write(b"gone")
+    assert not os.path.isfile(os.devnull)
+    (tmp_path / "target").write_bytes(b"old")
+    (tmp_path / "link").symlink_to("target")
+    with open_output(str(tmp_path / "link")) as out:
+        out.write(b"new")
+    assert (tmp_path / "link").is_symlink()
+    assert (tmp_path / "target").read_bytes() == b"new"
+
+
+def test_sizes_are_known_of_files_only(tmp_path):
+    (tmp_path / "x").write_bytes(b"12345")
+    assert regular_size(str(tmp_path / "x")) == 5
+    assert [regular_size(name) for name in ("-", os.devnull, str(tmp_path / "gone"), str(tmp_path))] == [None] * 4
+
+
+def test_a_parquet_file_that_is_none(tmp_path):
+    pytest.importorskip("pyarrow")
+    (tmp_path / "x.parquet").write_bytes(b"PAR1" + bytes(20) + b"PAR1")
+    chunks = read_values(str(tmp_path / "x.parquet"), 10)
+    with pytest.raises(FormatError, match="is no Parquet file, or damaged"):
+        next(chunks)
+
+
+def test_encoding_is_the_domains(tmp_path):
+    rng = np.arange(1000) * 7 % 5
+    (tmp_path / "v.txt").write_text("\n".join(f"l{i}" for i in rng))
+    domain = Domain.of([f"l{i}" for i in range(5)])
+    codes = [encode(domain, chunk) for chunk in read_values(str(tmp_path / "v.txt"), 64)]
+    assert (np.concatenate(codes) == rng).all()

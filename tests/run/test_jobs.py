@@ -1,0 +1,88 @@
+"""Chunked jobs give what whole ones give."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import deniable as dn
+from deniable.errors import FormatError
+from deniable.run import local, simulate
+from deniable.run.describe import describe
+from deniable.run.local import chunk_size, estimate_tally, tally_files, write_tally
+from deniable.run.results import Shares
+
+
+def test_chunks_of_long_reports_are_shorter():
+    assert chunk_size(dn.mechanism("grr", epsilon=1.0, k=4)) == local.CHUNK_VALUES
+    long = dn.mechanism("oue", epsilon=1.0, k=1 << 20)
+    assert chunk_size(long) * long.row_bytes <= local.CHUNK_BYTES
+    assert chunk_size(long) == local.CHUNK_BYTES >> 17
+
+
+def test_a_population_is_walked_in_its_order(monkeypatch):
+    people = dn.datasets.Population("p", tuple("abcde"), [3, 0, 5, 1, 0])
+    for size in (1, 2, 4, 100):
+        assert np.concatenate(list(simulate._items(people, size))).tolist() == people.values().tolist()
+
+
+def test_a_population_tallied_in_chunks_is_complete(monkeypatch):
+    people = dn.datasets.synthetic("zipf", k=5, n=1000)
+    m = dn.mechanism("ss", epsilon=1.0, k=5)
+    monkeypatch.setattr(local, "CHUNK_VALUES", 300)
+    found = simulate.tally_population(m, people, dn.simulation(1))
+    stream, total = dn.simulation(1), m.empty()
+    for start in range(0, 1000, 300):
+        total = total + m.tally(m.privatize(people.values()[start : start + 300], rng=stream))
+    assert found == total
+    assert (found.n, found.simulated) == (1000, True)
+
+
+def test_progress_of_a_tally_reaches_the_end(tmp_path):
+    m = dn.mechanism("grr", epsilon=1.0, k=4)
+    paths = [str(tmp_path / name) for name in "ab"]
+    for path in paths:
+        write_tally(m.tally(m.privatize([0, 1])), path)
+    seen = []
+    assert tally_files(paths, progress=lambda *args: seen.append(args)).n == 4
+    whole = sum(len((tmp_path / name).read_bytes()) for name in "ab")
+    assert seen == [(whole // 2, whole), (whole, whole)]
+
+
+def test_a_tally_with_other_cells_than_its_design_is_refused(tmp_path):
+    m = dn.mechanism("grr", epsilon=1.0, k=4)
+    good = m.tally(m.privatize([0, 1]))
+    bad = [
+        {"n": good.cells["n"], "support": good.cells["support"][:, :3]},
+        {"n": good.cells["n"], "score": good.cells["support"]},
+        {"n": -good.cells["n"], "support": good.cells["support"]},
+    ]
+    for cells in bad:
+        (tmp_path / "t").write_bytes(dn.dump(dn.Tally(m.design, m.strata, cells)))
+        with pytest.raises(FormatError, match="a tally of this design has the cells"):
+            tally_files([str(tmp_path / "t")])
+
+
+def test_estimates_need_no_mechanism_but_the_tallys_own():
+    m = dn.mechanism("olh", epsilon=1.0, labels=["a", "b", "c"])
+    tally = m.tally(m.privatize(["a", "b", "b"]))
+    assert (estimate_tally(tally).value == m.estimate(tally).value).all()
+
+
+def test_shares_largest_first_ties_in_order():
+    m = dn.mechanism("grr", epsilon=1.0, k=4)
+    tally = dn.Tally(m.design, m.strata, {"n": np.array([10]), "support": np.array([[2, 4, 2, 2]])})
+    shares = Shares.of(m.estimate(tally), truth=np.array([0.1, 0.7, 0.1, 0.1]))
+    assert shares.top(3).labels == ("1", "0", "2")
+    assert shares.top(3).columns["truth"].tolist() == [0.7, 0.1, 0.1]
+    assert shares.top(9).document()["labels"] == ["1", "0", "2", "3"]
+    assert shares.rows()[1] == {
+        "label": "1",
+        **{name: column[1] for name, column in shares.columns.items()},
+    }
+
+
+def test_description_of_what_cannot_be_sampled_says_so():
+    m = dn.mechanism("grr", epsilon=50.0, k=4)
+    assert describe(m)["note"] == str(m.refusal)
+    assert "note" not in describe(dn.mechanism("grr", epsilon=40.0, k=4))
