@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import deniable as dn
+from deniable.plan.chart import plan_chart
 from deniable.present.charts import caption, estimate_chart, line_chart, save
 
 PICTURES = Path(__file__).resolve().parent / "pictures"
@@ -54,7 +55,12 @@ def errors() -> Any:
     )
 
 
-CHARTS: dict[str, Callable[[], Any]] = {"adult-education": adult_education, "errors": errors}
+def planning() -> Any:
+    """Every design for one job, with the frontier."""
+    return plan_chart(dn.plan(k=100, n=10_000, epsilon=4.0))
+
+
+CHARTS: dict[str, Callable[[], Any]] = {"adult-education": adult_education, "errors": errors, "planning": planning}
 
 
 def squeezed(png: bytes) -> bytes:

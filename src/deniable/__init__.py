@@ -22,11 +22,12 @@ from deniable.estimate.result import Comparison, Estimate
 from deniable.mechanisms.base import Mechanism
 from deniable.mechanisms.grr import GRR
 from deniable.mechanisms.local_hashing import LocalHashing
-from deniable.mechanisms.registry import MECHANISMS, from_design, mechanism
+from deniable.mechanisms.registry import MECHANISMS, PROTOCOLS, from_design, mechanism, protocol
 from deniable.mechanisms.subset import SubsetSelection
 from deniable.mechanisms.unary import Unary
 from deniable.mechanisms.utility import Utility
 from deniable.mechanisms.utility_make import utility
+from deniable.plan.planner import Plan, plan
 from deniable.randomness import secure, simulation
 
 __version__ = "0.1.0"
@@ -34,6 +35,7 @@ __version__ = "0.1.0"
 __all__ = [
     "GRR",
     "MECHANISMS",
+    "PROTOCOLS",
     "Channel",
     "Comparison",
     "DeniableError",
@@ -44,6 +46,7 @@ __all__ = [
     "Mechanism",
     "MergeError",
     "ParameterError",
+    "Plan",
     "PrivacyError",
     "Reports",
     "SubsetSelection",
@@ -58,6 +61,8 @@ __all__ = [
     "from_design",
     "load",
     "mechanism",
+    "protocol",
+    "plan",
     "secure",
     "simulation",
     "utility",

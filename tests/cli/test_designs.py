@@ -53,6 +53,7 @@ def test_design_is_what_the_library_says(run, name, arguments):
 def test_design_has_the_promised_keys_and_n_is_1_by_default(run):
     found = run("design", "ss", "--epsilon", 1, "--k", 16, "--json").json
     keys = "mechanism epsilon epsilon_exact k n params p q mse mse_sum mse_approx asr bits bytes bound gap effective"
+    keys += " bound_at_asr gap_at_asr"
     assert {*keys.split(), "vetted", "design"} <= set(found)
     assert found["n"] == 1
 

@@ -83,7 +83,7 @@ BAD = {
         "epsilon must be at most 40 to draw reports, got 41.0.",
     ),
     "epsilon beyond floats": (["design", "ss", "--epsilon", 701, "--k", 3], "epsilon must be at most 700, got 701.0."),
-    "epsilon left out": (["design", "ss", "--k", 3], "Missing option '--epsilon'."),
+    "epsilon left out": (["design", "ss", "--k", 3], "epsilon must be given."),
     "epsilon left out of audit": (["audit", "ss", "--k", 3], "epsilon must be given."),
     "value outside": (
         [P, *GRR, "outside.txt", *OUT],

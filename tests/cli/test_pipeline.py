@@ -105,8 +105,9 @@ def test_a_file_of_many_chunks_gives_the_tally_of_all_in_one_go(run, tmp_path, m
     assert run("privatize", "olh", "--epsilon", 1, "--k", 7, "v.txt", "--seed", 1, "--out", "r").code == 0
     assert run("tally", "r", "--out", "t").code == 0
     m = dn.mechanism("olh", epsilon=1.0, k=7)
-    stream = dn.simulation(1)
-    batches = [m.privatize(values[i : i + size], rng=stream) for i in range(0, n, size)]
+    starts = range(0, n, size)
+    streams = dn.simulation(1).spawn(len(starts))
+    batches = [m.privatize(values[i : i + size], rng=rng) for i, rng in zip(starts, streams, strict=True)]
     whole = dn.Reports.concat(batches)
     assert len(batches) > 5
     assert (tmp_path / "t").read_bytes() == dn.dump(m.tally(whole))

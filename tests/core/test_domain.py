@@ -52,9 +52,8 @@ def test_bad_domains_are_refused(name: str, arguments: dict[str, Any], says: str
 @pytest.mark.parametrize("epsilon", [0, 0.0, -1, -0.5, math.nan, math.inf, "1", None, True, [1.0]])
 @pytest.mark.parametrize("name", sorted(dn.MECHANISMS))
 def test_bad_epsilons_are_refused(name: str, epsilon: Any) -> None:
-    options = {"ue": {"p": 0.7}, "lh": {"g": 4}}.get(name, {})
     with pytest.raises(ParameterError, match="epsilon must be a finite number > 0, got"):
-        dn.mechanism(name, epsilon=epsilon, k=4, **options)
+        dn.mechanism(name, **(dict(dn.MECHANISMS[name].small[0]) | {"epsilon": epsilon}))
 
 
 @pytest.mark.parametrize("name", ["grr", "ss", "sue", "oue", "blh", "olh"])

@@ -279,10 +279,10 @@ def test_resolve_makes_populations(spec: str, kind: str, shape: dict[str, float]
         (
             "iris",
             {},
-            r"spec must be one of adult-age, .*bank-job, uniform, zipf\[:S\].*\[:ALPHA\], got 'iris'",
+            r"data must be one of adult-age, .*bank-job, uniform, zipf\[:S\].*\[:ALPHA\], got 'iris'",
         ),
-        ("adult-age:2", {}, "spec must be one of adult-age"),
-        ("uniform:2", {"n": 9, "k": 3}, "spec must be .*got 'uniform:2'. uniform takes no number"),
+        ("adult-age:2", {}, "data must be one of adult-age"),
+        ("uniform:2", {"n": 9, "k": 3}, "data must be .*got 'uniform:2'. uniform takes no number"),
         ("zipf:x", {"n": 9, "k": 3}, "got 'zipf:x'. s after the colon is a number, as in zipf:0.5"),
         ("zipf:", {"n": 9, "k": 3}, "got 'zipf:'. s after the colon is a number"),
         ("zipf:-1", {"n": 9, "k": 3}, "s must be a number from 0 to 1000, got -1.0"),

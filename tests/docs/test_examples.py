@@ -19,7 +19,7 @@ from deniable.mechanisms.base import Mechanism
 from deniable.testing import CHECKS, conformance
 
 ROOT = Path(__file__).resolve().parents[2]
-PAGES = ("README.md", "docs/index.md", "docs/architecture.md", "docs/formats.md")
+PAGES = ("README.md", "docs/index.md", "docs/planning.md", "docs/architecture.md", "docs/formats.md")
 
 
 def blocks(text: str) -> list[str]:

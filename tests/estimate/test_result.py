@@ -213,7 +213,7 @@ def test_without_a_frame_library_there_are_columns(monkeypatch: pytest.MonkeyPat
 
 def test_no_reports_have_no_estimate() -> None:
     m = make()
-    with pytest.raises(ParameterError, match="at least one report.*Empty data have no estimate"):
+    with pytest.raises(ParameterError, match=r"at least one report.*Empty data have no estimate"):
         m.estimate(m.empty())
 
 
@@ -248,4 +248,4 @@ def test_variances_and_covariances_are_those_of_repeated_runs(name: str) -> None
     found = np.cov(values.T)
     spread = np.sqrt((np.outer(np.diag(true), np.diag(true)) + true**2) / runs)
     assert (np.abs(found - true) < limit * spread).all()
-    assert (np.abs(1.25 * np.diag(true) - np.diag(true)) > limit * np.diag(spread)).all()
+    assert (0.25 * np.diag(true) > 2 * limit * np.diag(spread)).all()

@@ -1,4 +1,4 @@
-"""The compiled loops give what the NumPy reference gives: the same bytes, and for sums of floats the same up to 1e-12."""
+"""The compiled loops give what the NumPy reference gives: the same bytes, or (sums of floats) the same up to 1e-12."""
 
 from __future__ import annotations
 

@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 import threading
+from collections.abc import Iterator
 
 import numpy as np
 import pytest
@@ -76,6 +77,59 @@ def test_an_error_of_a_job_is_the_caller_s(monkeypatch: pytest.MonkeyPatch) -> N
 
     with pytest.raises(FormatError, match="job 3"):
         parallel.run(work, range(6))
+
+
+@pytest.mark.parametrize("count", [1, 2, 4])
+def test_results_come_in_order_while_few_jobs_are_fetched(count: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("DENIABLE_THREADS", str(count))
+    fetched: list[int] = []
+
+    def jobs() -> Iterator[int]:
+        for job in range(20):
+            fetched.append(job)
+            yield job
+
+    most = 0
+    for done, result in enumerate(parallel.ahead(lambda job: job * job, jobs())):
+        assert result == done**2
+        most = max(most, len(fetched) - done)
+    assert len(fetched) == 20
+    assert most == (1 if count == 1 else count + 1)
+
+
+@pytest.mark.parametrize("count", ["1", "3"])
+@pytest.mark.parametrize(("bad_job", "bad_fetch", "seen"), [(4, 99, 4), (99, 4, 4), (2, 3, 2), (3, 3, 3)])
+def test_the_first_error_is_the_one_that_appears(
+    count: str, bad_job: int, bad_fetch: int, seen: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("DENIABLE_THREADS", count)
+
+    def jobs() -> Iterator[int]:
+        for job in range(10):
+            if job == bad_fetch:
+                raise FormatError("fetch")
+            yield job
+
+    def work(job: int) -> int:
+        if job == bad_job:
+            raise ParameterError("job")
+        return job
+
+    results: list[int] = []
+    with pytest.raises(FormatError if bad_fetch <= bad_job else ParameterError):
+        results.extend(parallel.ahead(work, jobs()))
+    assert results == list(range(seen))
+
+
+def test_work_within_work_stays_on_its_thread(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("DENIABLE_THREADS", "2")
+
+    def outer(_: int) -> bool:
+        return set(parallel.run(lambda _: threading.get_ident(), range(3))) == {threading.get_ident()}
+
+    assert parallel.run(outer, range(2)) == [True, True]
+    assert list(parallel.ahead(outer, range(2))) == [True, True]
+    assert parallel.threads() == 2
 
 
 @pytest.mark.parametrize("name", ["grr", "ss", "oue", "olh"])

@@ -49,7 +49,7 @@ def test_counts_of_hashed_items() -> None:
 
 @pytest.mark.parametrize("threshold", [1, 5, 8, 13, 15])
 def test_bits_are_comparisons_with_the_threshold(threshold: int) -> None:
-    """Lane by lane, the four words of a level hold the bits of a number; all of them are compared with the threshold."""
+    """Lane by lane, the words of the levels hold the bits of a number, which is compared with the threshold."""
     words = generator(threshold).integers(0, 2**64, (4, 3), dtype=np.uint64)
     pattern = np.array([threshold >> level & 1 for level in (3, 2, 1, 0)], np.bool_)
     out, lanes = np.empty(3, np.uint64), np.empty(3, np.uint64)
@@ -233,9 +233,7 @@ def test_em_steps_by_definition() -> None:
     kinds = rng.integers(0, 2, n).astype(np.uint8)
 
     def check(found: tuple[np.ndarray, float], supports: list[set[int]], classes: list[int]) -> None:
-        rows = [
-            [high[c] if x in s else low[c] for x in range(k)] for s, c in zip(supports, classes, strict=True)
-        ]
+        rows = [[high[c] if x in s else low[c] for x in range(k)] for s, c in zip(supports, classes, strict=True)]
         new, likelihood = em_by_definition(f, rows)
         np.testing.assert_allclose(found[0], np.array(new, float), rtol=1e-12)
         assert found[0].sum() == pytest.approx(1, rel=1e-12)

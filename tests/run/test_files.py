@@ -11,6 +11,7 @@ import pytest
 
 from deniable.core.domain import Domain
 from deniable.errors import FormatError, ParameterError
+from deniable.run import files
 from deniable.run.files import encode, open_output, read_labels, read_values, regular_size
 
 
@@ -149,3 +150,52 @@ def test_encoding_is_the_domains(tmp_path):
     domain = Domain.of([f"l{i}" for i in range(5)])
     codes = [encode(domain, chunk) for chunk in read_values(str(tmp_path / "v.txt"), 64)]
     assert (np.concatenate(codes) == rng).all()
+
+
+@pytest.mark.parametrize(
+    "cells",
+    [
+        ["1", "2"],
+        ["007", "0"],
+        ["9" * 18, "1"],
+        ["9" * 19, "1"],
+        ["1", " 2"],
+        ["+1", "-2"],
+        ["1", "x"],
+        ["1", ""],
+        ["1", "1_0"],
+        ["1", "\u0663"],
+        ["1", "2\u00b2"],
+    ],
+)
+def test_numbers_read_at_once_are_those_read_one_by_one(cells):
+    assert list(files._numbers(tuple(cells))) == [files._number(cell) for cell in cells]
+
+
+def test_parquet_chunks_do_not_depend_on_row_groups(tmp_path):
+    arrow = pytest.importorskip("pyarrow")
+    from pyarrow import parquet
+
+    values = [int(v) for v in np.arange(100) ** 2 % 7]
+    values[60] = None
+    seen = set()
+    for groups in (1, 7, 30, 200):
+        path = str(tmp_path / f"{groups}.parquet")
+        parquet.write_table(arrow.table({"a": values}), path, row_group_size=groups)
+        chunks = list(read_values(path, 30))
+        assert [len(chunk.cells) for chunk in chunks] == [30, 30, 30, 10]
+        assert chunks[2].place(0) == f"{path}, row 61"
+        with pytest.raises(ParameterError, match="row 61: the value is missing"):
+            encode(Domain.of(7), chunks[2])
+        with pytest.raises(ParameterError, match=r"row 94: values must be whole numbers from 0 to 1, got 4\."):
+            encode(Domain.of(2), chunks[3])
+        seen.add(tuple(cell for chunk in chunks for cell in chunk.cells))
+    assert seen == {tuple(values)}
+
+
+def test_lines_of_quoted_cells_are_counted(tmp_path):
+    (tmp_path / "v.csv").write_text('a,b\n1,"x\ny"\n2,z\n3\n')
+    with pytest.raises(FormatError, match=r"line 5: the row has 1 cells, the header has 2\."):
+        list(read_values(str(tmp_path / "v.csv"), 10, column="a"))
+    chunk = next(read_values(str(tmp_path / "v.csv"), 2, column="a"))
+    assert [chunk.place(i).rpartition(" ")[2] for i in range(2)] == ["3", "4"]

@@ -16,8 +16,17 @@ from deniable.run.results import Shares
 def test_chunks_of_long_reports_are_shorter():
     assert chunk_size(dn.mechanism("grr", epsilon=1.0, k=4)) == local.CHUNK_VALUES
     long = dn.mechanism("oue", epsilon=1.0, k=1 << 20)
-    assert chunk_size(long) * long.row_bytes <= local.CHUNK_BYTES
-    assert chunk_size(long) == local.CHUNK_BYTES >> 17
+    assert chunk_size(long) == long.block == 64
+    assert chunk_size(long) * long.row_bytes <= 1 << 23
+
+
+@pytest.mark.parametrize("beyond", [-1, 0, 1])
+def test_a_population_tallied_in_chunks_is_what_the_library_gives(beyond):
+    """Below, at and above a chunk: the same reports from the same seed."""
+    m = dn.mechanism("oue", epsilon=1.0, k=3000)
+    people = dn.datasets.synthetic("zipf", k=3000, n=chunk_size(m) + beyond)
+    whole = m.tally(m.privatize(people.values(), rng=dn.simulation(1)))
+    assert simulate.tally_population(m, people, dn.simulation(1)) == whole
 
 
 def test_a_population_is_walked_in_its_order(monkeypatch):
@@ -31,8 +40,8 @@ def test_a_population_tallied_in_chunks_is_complete(monkeypatch):
     m = dn.mechanism("ss", epsilon=1.0, k=5)
     monkeypatch.setattr(local, "CHUNK_VALUES", 300)
     found = simulate.tally_population(m, people, dn.simulation(1))
-    stream, total = dn.simulation(1), m.empty()
-    for start in range(0, 1000, 300):
+    total = m.empty()
+    for start, stream in zip(range(0, 1000, 300), dn.simulation(1).spawn(4), strict=True):
         total = total + m.tally(m.privatize(people.values()[start : start + 300], rng=stream))
     assert found == total
     assert (found.n, found.simulated) == (1000, True)

@@ -12,7 +12,7 @@ from deniable.core.guess import Guess, check_prior
 from deniable.core.types import Columns, FloatArray, IntArray
 from deniable.errors import ParameterError, require
 from deniable.mechanisms.base import Mechanism
-from deniable.randomness import simulation
+from deniable.randomness import Simulation, simulation
 
 __all__ = ["REPORTS", "Attack", "attack", "best_guesses"]
 
@@ -34,17 +34,19 @@ class Attack:
     hits: int
     """Reports whose value was guessed."""
     reports: int
+    """Reports that were attacked: 0 where a mechanism does not tell the likelihood of its reports."""
     seed: int
 
     @property
-    def measured(self) -> float:
-        """Share of the reports whose value was guessed."""
-        return self.hits / self.reports
+    def measured(self) -> float | None:
+        """Share of the reports whose value was guessed; None if no report was attacked."""
+        return self.hits / self.reports if self.reports else None
 
     @property
-    def stderr(self) -> float:
+    def stderr(self) -> float | None:
         """Standard error of `measured`, from what is expected."""
-        return math.sqrt(self.expected.success * (1 - self.expected.success) / self.reports)
+        chance = self.expected.success
+        return math.sqrt(max(0.0, chance * (1 - chance)) / self.reports) if self.reports else None
 
     def document(self) -> dict[str, Any]:
         """As plain data."""
@@ -71,6 +73,7 @@ def attack(m: Mechanism, *, prior: object = None, reports: int = REPORTS, seed: 
     """Guess values from their reports as well as anyone can, under a prior (k numbers that sum to 1; uniform if None).
 
     Values are drawn from the prior, privatised by a seeded stream, and guessed by their largest posterior probability.
+    Where a mechanism does not tell the likelihood of its reports, only the expected success is there.
 
     >>> import deniable as dn
     >>> found = dn.attack(dn.mechanism("grr", epsilon=1.0, k=4), reports=1000)
@@ -84,7 +87,9 @@ def attack(m: Mechanism, *, prior: object = None, reports: int = REPORTS, seed: 
     pi = np.full(m.k, 1 / m.k) if prior is None else check_prior(prior, m.k)
     expected = m.guess(None if prior is None else pi)
     values, drawn = simulation(seed).spawn(2)
-    items = _draw(pi, reports, values.generator())
+    if type(m).likelihood is Mechanism.likelihood:
+        return Attack(m, pi, expected, 0, 0, seed)
+    items = _draw(pi, reports, values)
     step = max(1, _CELLS // m.k)
     hits = 0
     for start in range(0, reports, step):
@@ -96,18 +101,14 @@ def attack(m: Mechanism, *, prior: object = None, reports: int = REPORTS, seed: 
 
 def best_guesses(m: Mechanism, columns: Columns, prior: FloatArray) -> IntArray:
     """For each report the value of largest posterior probability; of several equal ones the first, which is as good."""
-    likelihood = getattr(m, "likelihood", None)
-    if likelihood is None:
-        raise ParameterError(
-            f"{m.name} does not tell the likelihood of its reports, so they cannot be attacked one by one.",
-            "Its expected best guess is m.guess(prior).",
-        )
-    return np.argmax(likelihood(columns) * prior, axis=1).astype(np.int64)
+    best: IntArray = np.argmax(m.likelihood(columns) * prior, axis=1).astype(np.int64)
+    return best
 
 
-def _draw(prior: FloatArray, size: int, generator: np.random.Generator) -> IntArray:
+def _draw(prior: FloatArray, size: int, stream: Simulation) -> IntArray:
     """Values from the prior; those of probability 0 never come."""
     held = np.flatnonzero(prior)
     ends = np.cumsum(prior[held])
-    at = np.searchsorted(ends, generator.random(size) * ends[-1], side="right")
-    return held[np.minimum(at, held.size - 1)].astype(np.int64)
+    at = np.searchsorted(ends, stream.generator().random(size) * ends[-1], side="right")
+    drawn: IntArray = held[np.minimum(at, held.size - 1)].astype(np.int64)
+    return drawn

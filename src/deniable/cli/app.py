@@ -12,7 +12,7 @@ from typing import Annotated, Any, NamedTuple
 
 import typer
 
-from deniable.cli import attacks, demo, designs, pipeline, studies
+from deniable.cli import attacks, demo, designs, pipeline, plans, studies
 from deniable.cli.output import write_json
 from deniable.errors import DeniableError
 
@@ -42,7 +42,7 @@ def build() -> typer.Typer:
     ) -> None:
         """Statistics from people who need not trust the collector: local differential privacy, end to end."""
 
-    for part in (designs, pipeline, studies, attacks, demo):
+    for part in (designs, plans, pipeline, studies, attacks, demo):
         part.register(app)
     return app
 

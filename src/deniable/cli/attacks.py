@@ -59,16 +59,16 @@ def attack(
 
 def _table(d: dict[str, Any]) -> Table:
     own = "".join(f", {name} = {value}" for name, value in d["params"].items())
+    measured = "not measured: its reports do not tell their likelihood"
+    if d["measured"] is not None:
+        measured = f"share of {d['reports']:,} simulated reports whose value was guessed ± standard error"
+    share = "" if d["measured"] is None else f"{d['measured']:.4g} ± {d['measured_stderr']:.2g}"
     rows = [
         ("mechanism", d["mechanism"], f"epsilon = {d['epsilon']:g}, k = {d['k']:,}{own}"),
         ("prior", d["prior"], "what the attacker knows before any report"),
         ("blind guess", number(d["blind"], 4), "chance that the best guess without a report is right"),
         ("asr", number(d["asr"], 4), f"with a report: {d['lift']:.3g} times as often"),
         ("gain", number(d["gain"], 4), "what a report adds"),
-        (
-            "measured",
-            f"{d['measured']:.4g} ± {d['measured_stderr']:.2g}",
-            f"share of {d['reports']:,} simulated reports whose value was guessed ± standard error",
-        ),
+        ("measured", share, measured),
     ]
     return facts_table(rows)

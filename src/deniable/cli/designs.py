@@ -41,4 +41,6 @@ def design(
     note = [f"No reports can be drawn: {document['note']}"] if "note" in document else []
     chosen = document.get("selection", {}).get("note")
     note += [f"The choice: {chosen}"] if chosen else []
+    warning = document.get("guarantee", {}).get("warning")
+    note += [f"Warning: {warning}."] if warning else []
     out.show(document, properties_table(document), *note)

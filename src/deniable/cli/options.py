@@ -46,7 +46,8 @@ class Choice:
 
         `n` reports are planned: it matters to mechanisms whose own parameter is chosen for a number of reports.
         """
-        if self.epsilon is None:
+        own = self.name in MECHANISMS and MECHANISMS[self.name].promise is not None
+        if self.epsilon is None and not own:
             raise ParameterError("epsilon must be given.", "Say how private it is to be, e.g. --epsilon 1.")
         takes = self.name in MECHANISMS and "n" in MECHANISMS[self.name].inner
         planned: dict[str, Any] = {"n": n} if n is not None and takes else {}
@@ -82,7 +83,7 @@ def option(name: str, metavar: str | None, help: str) -> Any:
 def command(app: typer.Typer, *, labels: bool = True, epsilon: bool = True) -> Callable[[F], F]:
     """Register a function as the command of its name.
 
-    Without `labels` the domain is given by --k alone; without `epsilon` that option may be left out.
+    Without `labels` the domain is given by --k alone; without `epsilon` the name may be that of an object.
     """
 
     def register(function: F) -> F:
@@ -126,8 +127,12 @@ def _choice_parameters(labels: bool, epsilon: bool) -> _Parameters:
             "other": (str, "LABEL", "The label that values not in the list count as."),
         }
     made = [_parameter("name", str, argument("NAME", name))]
-    how = option("--epsilon", "E", "The privacy promise: a number > 0; smaller is more private.")
-    made.append(_parameter("epsilon", float, how, inspect.Parameter.empty if epsilon else None))
+    how = option(
+        "--epsilon",
+        "E",
+        "The privacy promise: a number > 0; smaller is more private. For pldp the largest level, if left out.",
+    )
+    made.append(_parameter("epsilon", float, how, None))
     made += [_parameter(n, kind, option(_flag(n), var, help), None) for n, (kind, var, help) in domain.items()]
     for n, own in OPTIONS.items():
         var = "|".join(own.choices) or own.kind.__name__.upper()

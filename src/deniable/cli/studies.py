@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
@@ -62,7 +63,8 @@ def simulate(
     k = choice.domain_given.get("k")
     out.note(f"simulating {runs} collections of {data} with {choice.name}, seed {seed}")
     with out.progress("simulating") as progress:
-        study = run(data, choice.make, n=n, k=k, runs=runs, seed=seed, level=level, project=project, progress=progress)
+        make = partial(choice.make, n=n)
+        study = run(data, make, n=n, k=k, runs=runs, seed=seed, level=level, project=project, progress=progress)
     first = study.shares[0]
     if chart is not None:
         first.draw(chart, f"{study.population.name}: first of {runs} simulated collections")

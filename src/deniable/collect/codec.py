@@ -13,7 +13,7 @@ import json
 import struct
 import zlib
 from collections.abc import Iterable, Iterator
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, NamedTuple
 
 import numpy as np
 
@@ -22,11 +22,13 @@ from deniable.collect.tally import Tally
 from deniable.core.types import Columns
 from deniable.errors import FormatError, MergeError
 
-__all__ = ["VERSION", "ReportReader", "ReportWriter", "dump", "kind_of", "load", "read"]
+__all__ = ["VERSION", "Block", "ReportReader", "ReportWriter", "dump", "kind_of", "load", "read"]
 
 VERSION = 1
 _MAGIC = {b"DNRP": "reports", b"DNTL": "tally"}
 _HEADER_MAX = 1 << 28
+_ROWS = 1 << 16
+"""Reports of a block that `dump` writes, so that readers need not hold them all."""
 _U32, _BLOCK, _END = struct.Struct("<I"), struct.Struct("<II"), struct.Struct("<Q")
 
 
@@ -42,7 +44,8 @@ def dump(what: Reports | Tally) -> bytes:
         _write_tally(out, what)
     elif isinstance(what, Reports):
         with ReportWriter(out, what.design, what.fields, simulated=what.simulated) as writer:
-            writer.write(what)
+            for start in range(0, len(what), _ROWS):
+                writer.write(what[start : start + _ROWS])
     else:
         raise FormatError(f"only reports and tallies have bytes, got {type(what).__name__}.")
     return out.getvalue()
@@ -95,6 +98,15 @@ class ReportWriter:
         self._out.write(_BLOCK.pack(0, 0) + _END.pack(self.total))
 
 
+class Block(NamedTuple):
+    """Some reports of a file, as bytes."""
+
+    first: int
+    n: int
+    crc: int
+    payload: bytes
+
+
 class ReportReader:
     """Reads a report file block by block, in bounded memory."""
 
@@ -115,17 +127,23 @@ class ReportReader:
         return Reports(self.design, self.fields, columns, self.simulated)
 
     def __iter__(self) -> Iterator[Reports]:
+        return map(self.decode, self.blocks())
+
+    def blocks(self) -> Iterator[Block]:
+        """The blocks as they are in the file; `decode`, which may run on another thread, checks them."""
         while True:
             n, crc = _BLOCK.unpack(_take(self._stream, _BLOCK.size, "a block's head"))
             if n == 0:
                 self._finish(crc)
                 return
             payload = _take(self._stream, n * sum(f.width for f in self.fields), f"a block of {n} reports")
-            _check_crc(payload, crc, f"the block after report {self.total}")
+            yield Block(self.total, n, crc, payload)
             self.total += n
-            yield self._columns(payload, n)
 
-    def _columns(self, payload: bytes, n: int) -> Reports:
+    def decode(self, block: Block) -> Reports:
+        """The reports of a block; `FormatError` if its bytes do not match its check sum."""
+        first, n, crc, payload = block
+        _check_crc(payload, crc, f"the block after report {first}")
         columns: Columns = {}
         start = 0
         for field in self.fields:

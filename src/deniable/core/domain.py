@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -106,6 +107,9 @@ class Domain:
         index = {label: i for i, label in enumerate(self.labels)}
         missing = index[self.missing] if self.missing is not None else -2
         other = index[self.other] if self.other is not None else -1
+        if "" not in index:
+            with suppress(KeyError, TypeError):  # where all are labels this is all; otherwise look closely
+                return np.fromiter(map(index.__getitem__, cells.tolist()), np.int64, cells.size)
         codes = np.fromiter(
             (
                 missing if _is_missing(v) else index.get(v if isinstance(v, str) else str(v), other)

@@ -11,9 +11,8 @@ import numpy as np
 
 from deniable.core.frontier import (
     best_subset_size,
-    mixture_information,
+    mixture_mse,
     mixture_success,
-    mse_of_information,
 )
 from deniable.core.guess import covered_by_independent, uniform_success
 from deniable.core.laws import epsilon_to, hashing, subset, thresholded, unary
@@ -38,7 +37,7 @@ _LOGIT_END = 40 * math.log(2)
 _RANGE_END = (1 << 31) - 1
 
 Laws = Callable[[int, float, FloatArray], tuple[Support[Any], Any, Any]]
-"""Of k, epsilon and places: support probabilities, w = e^-(epsilon spent), chance that a blind report covers an item."""
+"""Of k, epsilon and places: support, w = e^-(epsilon spent), chance that a blind report supports some item."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,8 +75,7 @@ class MixtureFamily(Family):
         """ASR and exact MSE of one report at places."""
         require(metric == "exact", "objectives", metric, "exact for mixtures", "The authors have no such family.")
         (w, v), size = epsilon_to(epsilon), np.floor(places)
-        information = mixture_information(w, v, k, size, places - size)
-        return mixture_success(w, k, size, places - size), mse_of_information(k, information)
+        return mixture_success(w, k, size, places - size), mixture_mse(w, v, k, size, places - size)
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,13 +131,18 @@ _At = Callable[[FloatArray], tuple[FloatArray, FloatArray]]
 
 def _zoom(family: Family, places: FloatArray, start: int, at: _At, criterion: Criterion) -> FloatArray:
     """The best place between the neighbours of `start`, looked at ever closer."""
+
+    def value(x: FloatArray) -> FloatArray:
+        with np.errstate(over="ignore"):
+            return np.asarray(criterion(*at(x)))
+
     here, best = start, places[start : start + 1]
     while True:
         low, high = places[max(here - 1, 0)], places[min(here + 1, places.size - 1)]
         places = _between(family, float(low), float(high))
-        here = int(np.argmin(criterion(*at(places))))
-        if criterion(*at(places[here : here + 1]))[0] <= criterion(*at(best))[0]:
-            best = places[here : here + 1]
+        values = value(places)
+        here = int(np.argmin(values))
+        best = places[here : here + 1] if values[here] <= value(best)[0] else best
         if high - low <= (2 if family.whole else 1e-12 * max(1.0, abs(high))):
             return best
 

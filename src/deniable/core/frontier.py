@@ -19,8 +19,8 @@ __all__ = [
     "frontier_mse",
     "least_mse",
     "mixture_information",
+    "mixture_mse",
     "mixture_success",
-    "mse_of_information",
     "weighted_mixture",
 ]
 
@@ -65,9 +65,19 @@ def mixture_information(w: Any, v: Any, k: Any, size: Any, share: Any = 0.0) -> 
     return one + share * (more - one)
 
 
-def mse_of_information(k: Any, a: Any, n: Any = 1) -> Any:
-    """Exact average MSE of the best linear unbiased estimator from reports of information a each."""
-    return (k - 1) / k * (1 / a - 1 / k) / n
+def mixture_missing(w: Any, k: Any, size: Any, share: Any = 0.0) -> Any:
+    """k - a of a mixture, a sum of positive terms: nothing cancels when epsilon is large and a is near k."""
+    one, more = (
+        k * k / (k - 1) * (s * (s - 1) + 2 * s * (k - s) * w + (k - s) * (k - s - 1) * w * w) / (s + (k - s) * w) ** 2
+        for s in (size, size + 1)
+    )
+    return one + share * (more - one)
+
+
+def mixture_mse(w: Any, v: Any, k: Any, size: Any, share: Any = 0.0, n: Any = 1) -> Any:
+    """Exact average MSE of a mixture, ((k-1)/k)(1/a - 1/k)/n, for numbers or arrays; nothing cancels."""
+    missing = mixture_missing(w, k, size, share)
+    return (k - 1) / (k * k) * missing / (mixture_information(w, v, k, size, share) * n)
 
 
 def frontier_mse(k: int, epsilon: float, asr: float | FloatArray, n: float = 1) -> Any:
@@ -87,9 +97,9 @@ def frontier_mse(k: int, epsilon: float, asr: float | FloatArray, n: float = 1) 
     size = np.where(inside > mixture_success(w, k, size), np.maximum(size - 1, top), size)  # the floor may be one off
     size = np.where(inside < mixture_success(w, k, size + 1), np.minimum(size + 1, low), size)
     one, more = mixture_success(w, k, size), mixture_success(w, k, size + 1)
-    a = mixture_information(w, v, k, size, np.clip((one - inside) / (one - more), 0, 1))
+    share = np.clip((one - inside) / (one - more), 0, 1)
     with np.errstate(divide="ignore"):
-        found = np.where(given > 1 / k, mse_of_information(k, a, n), np.inf)
+        found = np.where(given > 1 / k, mixture_mse(w, v, k, size, share, n), np.inf)
     return found if np.ndim(asr) else float(found)
 
 
@@ -127,9 +137,8 @@ def weighted_mixture(k: int, epsilon: float, *, asr_weight: float, mse_weight: f
     w, v = epsilon_to(epsilon)
 
     def total(size: int, share: float = 0.0) -> float:
-        a = float(mixture_information(w, v, k, size, share))
-        mse = float(mse_of_information(k, a, n)) if a > 0 else math.inf
-        return asr_weight * float(mixture_success(w, k, size, share)) + (mse_weight * mse if mse_weight else 0.0)
+        mse = mse_weight * float(mixture_mse(w, v, k, size, share, n)) if mse_weight else 0.0
+        return asr_weight * float(mixture_success(w, k, size, share)) + mse
 
     low, high = best_subset_size(k, epsilon), k - 1
     while low < high:  # the sum is convex along the frontier

@@ -9,10 +9,11 @@ from itertools import pairwise
 import numpy as np
 
 from deniable.core.types import FloatArray
+from deniable.errors import ParameterError
 from deniable_client.exact import WORD_BITS
 from deniable_client.kernels import Laplace
 
-__all__ = ["asr_laplace", "asr_laplace_prior", "step_law", "variance_of"]
+__all__ = ["asr_laplace", "asr_laplace_prior", "check_reach", "step_law", "variance_of"]
 
 _WORD = 1 << WORD_BITS
 _PANELS, _NODES = 16, 64
@@ -71,6 +72,16 @@ def variance_of(kernel: Laplace) -> float:
     spread = unit**2 * again / (1 - again) ** 2 + sum((d * d * c * (1 - c) for d, c in digits), Fraction(0))
     zero = (1 - again) * math.prod((1 - c for _, c in digits), start=Fraction(1))
     return float((spread + mean * mean) / (1 - zero / 2) / unit**2)
+
+
+def check_reach(kernel: Laplace) -> None:
+    """Refuse to estimate where noise is cut off so often that the mean of reports is not the truth (beyond 1e-12)."""
+    units = (kernel.reach >> kernel.grid) - 1
+    if units * math.log(_WORD / kernel.again) < 28:
+        raise ParameterError(
+            f"reach must be many units to estimate frequencies, got {kernel.reach} steps, {units + 1} units.",
+            "So small a reach is for enumerating the channel: what is cut off would bias the estimate.",
+        )
 
 
 def step_law(kernel: Laplace) -> tuple[tuple[dict[int, int], dict[int, int]], int]:

@@ -51,9 +51,9 @@ class SelectionWarning(UserWarning):
 class Preference:
     """How one design is chosen. `weight` is that of the ASR, the MSE has the rest; `limit` is the largest allowed ASR.
 
-    `normalize`: "anchor" divides both objectives by those of the design of least error, "log" compares their logarithms;
-    both make the choice free of units, hence of n. They apply to weighted and tchebycheff; the other selectors read raw
-    objectives, whose balance depends on n.
+    `normalize`: "anchor" divides both objectives by those of the design of least error, "log" compares their
+    logarithms; both make the choice free of units, hence of n. They apply to weighted and tchebycheff; the other
+    selectors read raw objectives, whose balance depends on n.
     """
 
     select: Selector = "weighted"
@@ -126,8 +126,10 @@ def select(
     criterion, fallback = _criterion(a, m, preference, anchor or (float(asr[best]), float(mse[best])))
     if fallback:
         warnings.warn(fallback, SelectionWarning, stacklevel=2)
-    order = np.argsort(a, kind="stable") if preference.select == "elbow" and a.size > 2 else np.arange(a.size)
-    return Picked(int(front[order[np.argmin(criterion(a, m)[order])]]), criterion, fallback)
+    order: IntArray = np.argsort(a, kind="stable") if preference.select == "elbow" and a.size > 2 else np.arange(a.size)
+    with np.errstate(over="ignore"):  # what is beyond all numbers is not the smallest
+        values = criterion(a, m)[order]
+    return Picked(int(front[order[np.argmin(values)]]), criterion, fallback)
 
 
 def _criterion(a: FloatArray, m: FloatArray, how: Preference, anchor: tuple[float, float]) -> tuple[Criterion, str]:

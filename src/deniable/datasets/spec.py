@@ -27,7 +27,7 @@ def resolve(spec: str, *, n: int | None = None, k: int | None = None, rng: Strea
     (Population(name='bank-job', k=12, n=45211), Population(name='zipf:1.5', k=8, n=1000))
     """
     kind, colon, number = spec.partition(":")
-    require(spec in NAMES or kind in KINDS, "spec", spec, ALLOWED)
+    require(spec in NAMES or kind in KINDS, "data", spec, ALLOWED)
     if spec in NAMES:
         return _table(spec, n, k)
     shape = _shape(spec, kind, number) if colon else {}
@@ -50,9 +50,9 @@ def _table(name: str, n: int | None, k: int | None) -> Population:
 def _shape(spec: str, kind: str, number: str) -> dict[str, float]:
     known = KINDS[kind]
     if known is None:
-        raise ParameterError(f"spec must be {ALLOWED}, got {spec!r}.", f"{kind} takes no number.")
+        raise ParameterError(f"data must be {ALLOWED}, got {spec!r}.", f"{kind} takes no number.")
     try:
         return {known[0]: float(number)}
     except ValueError:
         hint = f"{known[0]} after the colon is a number, as in {kind}:0.5."
-        raise ParameterError(f"spec must be {ALLOWED}, got {spec!r}.", hint) from None
+        raise ParameterError(f"data must be {ALLOWED}, got {spec!r}.", hint) from None

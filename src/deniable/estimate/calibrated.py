@@ -84,9 +84,9 @@ def calibrate(m: PublicCoin, columns: Columns) -> CalibratedPart:
     """The calibrated estimate from reports, cross-fitted over two random halves of them.
 
     For each half the frequencies f~ are guessed from the other one (projected onto the simplex), and
-    value = f~ + (supports - expected supports at f~ given the half's own coins) / (n (p - q)); the halves are averaged by
-    size. Given f~ the second term is unbiased for f - f~, since over all coins an item is expected to be supported with
-    q + (p - q) f.
+    value = f~ + (supports - expected supports at f~ given the half's own coins) / (n (p - q)); the halves are averaged
+    by size. Given f~ the second term is unbiased for f - f~, since over all coins an item is expected to be supported
+    with q + (p - q) f.
     """
     n = len(columns["seed"])
     require(n >= 2, "reports", n, "at least 2 for a calibrated estimate", "Use estimate() for a single report.")

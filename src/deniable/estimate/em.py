@@ -6,6 +6,7 @@ for frequencies. Derivations: docs/maths/likelihood.md.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -15,12 +16,14 @@ import numpy as np
 from deniable.core.types import FloatArray
 from deniable.estimate.evidence import Evidence
 
-__all__ = ["Climb", "ConvergenceWarning", "Move", "em_move", "ems_move", "smooth", "squarem", "uniform"]
+__all__ = ["EMS_SLACK", "Climb", "ConvergenceWarning", "Move", "em_move", "ems_move", "smooth", "squarem", "uniform"]
 
 SHRINK = 0.1
 """A jump leaves every component at least this share of what plain steps leave it, so that none is trapped at zero."""
 _TRIES = 3
 """Jumps of falling length that are tried before plain steps are taken."""
+EMS_SLACK = 3.0
+"""Smoothed steps have no likelihood to keep: after a jump they may be up to e^3 times as long."""
 _GROWTH = 4.0
 """How fast the longest allowed jump grows after a success and shrinks after a failure."""
 
@@ -80,14 +83,14 @@ def em_move(evidence: Evidence) -> Callable[[FloatArray], Move]:
 def ems_move(evidence: Evidence) -> Callable[[FloatArray], Move]:
     """EM with a smoothing after every step, for values in an order [Li20]. The gap is the largest change of a step.
 
-    What it ends at maximises nothing, so there is no certificate; merit is how small a further step is.
+    What it ends at maximises nothing, so there is no certificate; merit is minus the logarithm of a step's length.
     """
 
     def move(f: FloatArray) -> Move:
         g, loglik = evidence.step(f)
         to = smooth(f * g)
         change = np.abs(to - f)
-        return Move(f, to, -float(change.sum()), float(change.max()), loglik)
+        return Move(f, to, -math.log(max(float(change.sum()), 1e-300)), float(change.max()), loglik)
 
     return move
 
@@ -108,14 +111,16 @@ def squarem(
     *,
     tolerance: float,
     max_steps: int,
+    slack: float = 0.0,
     blocks: Sequence[int] | None = None,
     progress: Callable[[int, float], None] | None = None,
 ) -> Climb:
     """Iterate to a gap of at most `tolerance`, jumping ahead where that does not lower the merit [Varadhan08].
 
     From two plain steps r and r + v a jump goes to at + 2 a r + a^2 v, a = |r|/|v|; it is taken only if its merit is
-    at least that of the first plain step. `blocks` are the sizes of the simplices that make up the parameter (one, if
-    left out). `progress` hears the number of evaluations and the gap.
+    at least that of the first plain step, less `slack` (none, where the merit must never fall). `blocks` are the sizes
+    of the simplices that make up the parameter (one, if left out). `progress` hears the number of evaluations and the
+    gap.
     """
     walk = _Walk(move, tolerance, max_steps, progress)
     sizes = [start.size] if blocks is None else list(blocks)
@@ -127,7 +132,7 @@ def squarem(
         if walk.over(one):
             here = one
             break
-        here, limit = _jump(walk, here, one, limit, sizes)
+        here, limit = _jump(walk, here, one, limit, slack, sizes)
         path.append(here.merit)
     met = here.gap <= tolerance
     return Climb(here.at, here.gap, met, walk.count, np.array(path), here.loglik - first)
@@ -154,7 +159,7 @@ class _Walk:
         return found.gap <= self.tolerance or self.count >= self.max_steps
 
 
-def _jump(walk: _Walk, here: Move, one: Move, limit: float, sizes: Sequence[int]) -> tuple[Move, float]:
+def _jump(walk: _Walk, here: Move, one: Move, limit: float, slack: float, sizes: Sequence[int]) -> tuple[Move, float]:
     """The first jump that does not fall below the first plain step, else the second plain step; and the next limit."""
     r, v = one.at - here.at, one.to - one.at - (one.at - here.at)
     bend = float(np.linalg.norm(v))
@@ -166,7 +171,7 @@ def _jump(walk: _Walk, here: Move, one: Move, limit: float, sizes: Sequence[int]
             break
         target = np.maximum(here.at + 2 * tried * r + tried**2 * v, SHRINK * one.to)
         found = walk.evaluate(_normalised(target, sizes))
-        if found.merit >= one.merit:
+        if found.merit >= one.merit - slack:
             return found, longer
         tried = (1 + tried) / 2
     return walk.evaluate(one.to), longer if tried == length else max(1.0, limit / _GROWTH)

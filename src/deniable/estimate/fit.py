@@ -11,7 +11,7 @@ import numpy as np
 from deniable.core.types import FloatArray
 from deniable.errors import ParameterError, require
 from deniable.estimate.count_aware import CountAware
-from deniable.estimate.em import Climb, ConvergenceWarning, Move, em_move, ems_move, squarem, uniform
+from deniable.estimate.em import EMS_SLACK, Climb, ConvergenceWarning, Move, em_move, ems_move, squarem, uniform
 from deniable.estimate.evidence import Evidence, RowEvidence
 from deniable.estimate.fitted import (
     MATRIX_MAX,
@@ -26,8 +26,6 @@ from deniable.randomness import Simulation, Stream
 
 __all__ = ["METHODS", "Fit", "FitOptions", "fit_frequencies"]
 
-STDERR = ("information", "bootstrap", None)
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FitOptions:
@@ -41,11 +39,18 @@ class FitOptions:
     progress: Callable[[int, float], None] | None = None
 
     def __post_init__(self) -> None:
-        require(self.stderr in STDERR, "stderr", self.stderr, "'information', 'bootstrap' or None")
-        ok = self.tolerance is None or (isinstance(self.tolerance, int | float) and self.tolerance > 0)
+        known = self.stderr in ("information", "bootstrap", None)
+        require(known, "stderr", self.stderr, "'information', 'bootstrap' or None")
+        number = isinstance(self.tolerance, int | float | np.floating) and not isinstance(self.tolerance, bool)
+        ok = self.tolerance is None or (number and self.tolerance > 0)
         require(ok, "tolerance", self.tolerance, "a number > 0")
-        require(_whole(self.max_steps, 1), "max_steps", self.max_steps, "an integer >= 1")
-        require(_whole(self.runs, 2), "runs", self.runs, "an integer >= 2", "Fifty to a few hundred are usual.")
+        require(_is_whole(self.max_steps, 1), "max_steps", self.max_steps, "an integer >= 1")
+        require(_is_whole(self.runs, 2), "runs", self.runs, "an integer >= 2", "Fifty to a few hundred are usual.")
+        if self.stderr == "bootstrap" and not isinstance(self.rng, Simulation):
+            raise ParameterError(
+                f"rng must be a seeded stream for stderr='bootstrap', got {type(self.rng).__name__}.",
+                "Give deniable.simulation(seed).",
+            )
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -60,41 +65,80 @@ class Fit:
 def fit_frequencies(evidence: Evidence, method: str, options: FitOptions) -> Fit:
     """Fit by one of the METHODS."""
     require(method in METHODS, "method", method, f"one of {', '.join(METHODS)}")
-    require(evidence.n > 0, "reports", "none", "at least one report", "Empty data have no estimate.")
+    if options.stderr == "information" and method != "count-aware":
+        hint = "Ask for stderr='bootstrap', or for no standard errors with stderr=None."
+        require(evidence.k <= MATRIX_MAX, "k", evidence.k, f"at most {MATRIX_MAX} with stderr='information'", hint)
     return METHODS[method](evidence, options)
 
 
+@dataclass(frozen=True, slots=True)
+class _Iteration:
+    """An iteration that can be fitted with: how it moves, when it stops, how its end spreads."""
+
+    move: Callable[[Evidence], Callable[[FloatArray], Move]]
+    spread: Callable[[Evidence, FloatArray], Spread]
+    tolerance: float
+    slack: float = 0.0
+
+    def climb(self, evidence: Evidence, start: FloatArray, options: FitOptions) -> Climb:
+        """From `start` to where the stopping rule is met; a warning if it is not."""
+        tolerance = self.tolerance if options.tolerance is None else options.tolerance
+        climb = squarem(
+            self.move(evidence),
+            start,
+            tolerance=tolerance,
+            max_steps=options.max_steps,
+            slack=self.slack,
+            progress=options.progress,
+        )
+        if not climb.met:
+            text = f"the fit stopped after {climb.steps} steps at {climb.gap:.2g}, above the tolerance {tolerance:g}"
+            warnings.warn(f"{text}; raise max_steps or the tolerance.", ConvergenceWarning, stacklevel=6)
+        return climb
+
+    def spread_of(self, evidence: Evidence, f: FloatArray, options: FitOptions) -> Spread | None:
+        """The spread that is asked for."""
+        if options.stderr is None:
+            return None
+        if options.stderr == "information":
+            return self.spread(evidence, f)
+        assert isinstance(options.rng, Simulation)
+        near = 0.9 * f + 0.1 * uniform(evidence.k)
+        again = (self.climb(evidence.resampled(rng), near, options) for rng in options.rng.spawn(options.runs))
+        return bootstrap_spread([climb.value for climb in again])
+
+
+_EM = _Iteration(em_move, information_spread, tolerance=0.02)
+_EMS = _Iteration(ems_move, smoothed_spread, tolerance=1e-7, slack=EMS_SLACK)
+
+
 def _fit_em(evidence: Evidence, options: FitOptions) -> Fit:
-    tolerance = 0.02 if options.tolerance is None else options.tolerance
-    climb = _climb(em_move(evidence), uniform(evidence.k), tolerance, options)
-    end = f"at most {climb.gap:.2g} nats below the maximum (certificate)"
-    if not climb.met:
-        end = f"the certificate of {tolerance:g} nats was not met: up to {climb.gap:.2g} nats below the maximum"
-        _warn(end, options)
+    climb = _EM.climb(evidence, uniform(evidence.k), options)
+    bound = f"at most {climb.gap:.2g} nats below the maximum"
+    end = f"{bound} (certificate)" if climb.met else f"stopped before the certificate was met: {bound}"
     text = f"maximum likelihood by EM from {evidence.n} reports: {_told(climb)}, {end}"
-    spread, kind = _spread(evidence, climb.value, em_move, information_spread, tolerance, options)
-    if kind == "information":
-        kind = ("expected" if evidence.complete else "observed") + " information"
-    return Fit(FittedPart(climb.value, spread), True, (text, _told_spread(spread, kind)))
+    spread = _EM.spread_of(evidence, climb.value, options)
+    kind = f"{'expected' if evidence.complete else 'observed'} information"
+    bias = "the estimate is biased near the edge of the simplex"
+    return Fit(FittedPart(climb.value, spread), True, (text, _told_spread(spread, kind, bias, options)))
 
 
 def _fit_ems(evidence: Evidence, options: FitOptions) -> Fit:
-    tolerance = 1e-8 if options.tolerance is None else options.tolerance
-    climb = _climb(ems_move(evidence), uniform(evidence.k), tolerance, options)
-    end = f"a further step changes no value by more than {climb.gap:.2g}; no certificate, since nothing is maximised"
-    if not climb.met:
-        end = f"not settled: a further step still changes a value by {climb.gap:.2g}"
-        _warn(end, options)
-    text = f"EM with smoothing over neighbours from {evidence.n} reports, for values in an order: {_told(climb)}, {end}"
-    spread, kind = _spread(evidence, climb.value, ems_move, smoothed_spread, tolerance, options)
-    kind = "delta method" if kind == "information" else kind
-    return Fit(FittedPart(climb.value, spread), True, (text, _told_spread(spread, kind)))
+    climb = _EMS.climb(evidence, uniform(evidence.k), options)
+    change = f"a further step changes no value by more than {climb.gap:.2g}"
+    end = (
+        f"{change}; no certificate, since nothing is maximised" if climb.met else f"stopped before it settled: {change}"
+    )
+    text = f"EM with smoothing from {evidence.n} reports, for values in an order: {_told(climb)}, {end}"
+    spread = _EMS.spread_of(evidence, climb.value, options)
+    bias = "the estimate is biased by the smoothing, which neither standard errors nor intervals know of"
+    return Fit(FittedPart(climb.value, spread), True, (text, _told_spread(spread, "delta method", bias, options)))
 
 
 def _fit_count_aware(evidence: Evidence, options: FitOptions) -> Fit:
     if not isinstance(evidence, RowEvidence) or evidence.size_law is None:
         raise ParameterError(
-            "method 'count-aware' is for reports of independent bits (ue, sue, oue, the) only.",
+            "method 'count-aware' is for reports of independent bits only (unary encodings, thresholded histograms).",
             "For other mechanisms use method='em', or estimate() for the linear estimator.",
         )
     if options.stderr == "bootstrap":
@@ -103,10 +147,8 @@ def _fit_count_aware(evidence: Evidence, options: FitOptions) -> Fit:
             "Its standard errors are exact second moments and need no simulation.",
         )
     linear = CountAware(evidence.odds, evidence.size_law)
-    part = linear.estimate(evidence.rows)
-    gain = f"predicted average MSE {linear.mse(evidence.n):.3g}"
-    text = f"unbiased estimate from {evidence.n} reports, each weighed by its number of ones ({gain})"
-    return Fit(part, False, (text, "standard errors: exact second moments of the reports' weights"))
+    text = f"unbiased estimate from {evidence.n} reports, each weighed by its number of ones"
+    return Fit(linear.estimate(evidence.rows), False, (text,))
 
 
 METHODS: Mapping[str, Callable[[Evidence, FitOptions], Fit]] = {
@@ -117,62 +159,20 @@ METHODS: Mapping[str, Callable[[Evidence, FitOptions], Fit]] = {
 """What `Mechanism.fit` can do, by name."""
 
 
-def _climb(move: Callable[[FloatArray], Move], start: FloatArray, tolerance: float, options: FitOptions) -> Climb:
-    return squarem(move, start, tolerance=tolerance, max_steps=options.max_steps, progress=options.progress)
-
-
-def _spread(
-    evidence: Evidence,
-    f: FloatArray,
-    move: Callable[[Evidence], Callable[[FloatArray], Move]],
-    analytic: Callable[[Evidence, FloatArray], Spread],
-    tolerance: float,
-    options: FitOptions,
-) -> tuple[Spread | None, str]:
-    """The spread that is asked for, and what kind it is."""
-    if options.stderr is None:
-        return None, "none"
-    if options.stderr == "information":
-        hint = "Ask for stderr='bootstrap', or for none with stderr=None."
-        require(evidence.k <= MATRIX_MAX, "k", evidence.k, f"at most {MATRIX_MAX} for stderr='information'", hint)
-        return analytic(evidence, f), "information"
-    rng = options.rng
-    if not isinstance(rng, Simulation):
-        raise ParameterError(
-            f"rng must be a seeded stream for stderr='bootstrap', got {type(rng).__name__}.",
-            "Give deniable.simulation(seed).",
-        )
-    streams = rng.spawn(options.runs)
-    start = 0.9 * f + 0.1 * uniform(evidence.k)
-
-    def again(run: int) -> FloatArray:
-        climb = _climb(move(evidence.resampled(streams[run])), start, tolerance, options)
-        if not climb.met:
-            _warn(f"bootstrap run {run} has not converged", options)
-        return climb.value
-
-    return bootstrap_spread(
-        again, options.runs
-    ), f"bootstrap of {options.runs} runs, for both targets that of the population"
-
-
 def _told(climb: Climb) -> str:
     return f"{climb.steps} steps, log-likelihood {climb.gain:.6g} nats above equal frequencies"
 
 
-def _told_spread(spread: Spread | None, kind: str) -> str:
+def _told_spread(spread: Spread | None, kind: str, bias: str, options: FitOptions) -> str:
     if spread is None:
-        return "no standard errors were asked for; the estimate is biased near the edge of the simplex"
-    text = f"standard errors: {kind}; intervals are approximate and cut to [0, 1]; biased near the edge of the simplex"
+        return f"no standard errors were asked for; {bias}"
+    if options.stderr == "bootstrap":
+        kind = f"bootstrap of {options.runs} runs, for both targets that of the population"
+    text = f"standard errors: {kind}; intervals are approximate and cut to [0, 1]; {bias}"
     if spread.unknown:
         text += f"; {spread.unknown} values cannot be told apart by these reports: their standard errors are infinite"
     return text
 
 
-def _warn(text: str, options: FitOptions) -> None:
-    hint = f"raise max_steps (now {options.max_steps}) or the tolerance"
-    warnings.warn(f"{text}; {hint}.", ConvergenceWarning, stacklevel=5)
-
-
-def _whole(value: object, least: int) -> bool:
+def _is_whole(value: object, least: int) -> bool:
     return isinstance(value, int | np.integer) and not isinstance(value, bool) and int(value) >= least

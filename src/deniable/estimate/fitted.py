@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -32,7 +32,7 @@ class Spread:
     @property
     def unknown(self) -> int:
         """How many values have an infinite variance."""
-        return int(np.isinf(self._variance("population")).sum())
+        return int(np.isinf(self.variance("population")).sum())
 
     def matrix(self, target: Target) -> FloatArray:
         """The covariance matrix."""
@@ -44,9 +44,10 @@ class Spread:
             )
         return found
 
-    def _variance(self, target: Target) -> FloatArray:
+    def variance(self, target: Target) -> FloatArray:
+        """The variances."""
         found = self.population if target == "population" else self.reporters
-        return found if found.ndim == 1 else np.diagonal(found)
+        return found if found.ndim == 1 else np.diagonal(found).copy()
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -58,7 +59,7 @@ class FittedPart:
 
     def variance(self, target: Target) -> FloatArray:
         """See `Part.variance`."""
-        return np.asarray(self._known()._variance(target))
+        return self._known().variance(target)
 
     def covariance(self, target: Target) -> FloatArray:
         """See `Part.covariance`."""
@@ -82,8 +83,8 @@ class FittedPart:
 def information_spread(evidence: Evidence, f: FloatArray) -> Spread:
     """From the inverse of the information on the tangent space of the simplex, at the maximum f.
 
-    All directions count, those out of the simplex too: the spread is that of an estimate free to leave it, which is no
-    less than that of the one that stays. For the reporters, what their own values add is taken off [Louis82].
+    All directions count, those out of the simplex too: the spread is that of an estimate free to leave it, larger than
+    that of one that stays. For the reporters, what drawing them from the population adds is taken off [Louis82].
     """
     matrix = evidence.information(f)
     inverse, unseen = _tangent_inverse(matrix)
@@ -108,9 +109,9 @@ def smoothed_spread(evidence: Evidence, f: FloatArray) -> Spread:
     return Spread(spread, spread)
 
 
-def bootstrap_spread(fits: Callable[[int], FloatArray], runs: int) -> Spread:
-    """Covariance of `runs` fits to reports drawn again; for both targets that of the population."""
-    values = np.stack([fits(run) for run in range(runs)])
+def bootstrap_spread(fits: Sequence[FloatArray]) -> Spread:
+    """Covariance of fits to reports drawn again; for both targets that of the population."""
+    values = np.stack(fits)
     wide = values.shape[1] > MATRIX_MAX
     found = values.var(axis=0, ddof=1) if wide else np.atleast_2d(np.cov(values, rowvar=False))
     return Spread(found, found)
@@ -137,6 +138,7 @@ def _clean(matrix: FloatArray) -> FloatArray:
 
 def _hidden(matrix: FloatArray, unseen: FloatArray) -> FloatArray:
     """Infinite variances for items that reports do not tell from others, and no covariances with them."""
+    matrix = matrix.copy()
     matrix[unseen, :] = np.nan
     matrix[:, unseen] = np.nan
     matrix[unseen, unseen] = np.inf

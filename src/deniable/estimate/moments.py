@@ -17,8 +17,9 @@ __all__ = ["MomentsPart"]
 class MomentsPart:
     """Estimates that are means of n weights, one per report, with the second moments of one report's weights.
 
-    Given value x the weight of item i has variance `own` if i = x, else `other`; the weights of two items have covariance
-    `one` if x is one of them, else `none`. Variances are then linear in the frequencies, as for support mechanisms.
+    Given value x the weight of item i has variance `own` if i = x, else `other`; the weights of two items have
+    covariance `one` if x is one of them, else `none`. Variances are then linear in the frequencies, as for support
+    mechanisms.
     """
 
     value: FloatArray

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -11,8 +11,10 @@ from deniable.core.intervals import Interval, score_interval, wald_interval
 from deniable.core.support import Support
 from deniable.core.types import FloatArray, IntArray, Target
 from deniable.core.utility import UtilityLaw
+from deniable.estimate.evidence import DenseEvidence, Evidence, RowEvidence
+from deniable.randomness import Simulation
 
-__all__ = ["NoiseUtilityPart", "UtilityPart"]
+__all__ = ["NoiseUtilityPart", "UtilityEvidence", "UtilityPart", "noise_square"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -32,7 +34,7 @@ class UtilityPart:
     """Share of the reports that count as support of each sensitive item."""
     disclosed: FloatArray
     """Share of the reports that disclose each harmless item."""
-    n: int
+    n: float
     extra: Callable[[FloatArray], FloatArray] | None = None
     """What third values add to the pair probabilities of sensitive items, as a function of their frequencies."""
 
@@ -144,3 +146,56 @@ class NoiseUtilityPart(UtilityPart):
 def noise_square(law: UtilityLaw[float], noise: float) -> float:
     """Mean square of what a harmless report adds to a sensitive item: noise, the drawn item, or credit."""
     return (1 - law.z) * noise + law.r + law.credit**2 * law.z
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class UtilityEvidence:
+    """Reports that disclose nothing, seen through their likelihood, and counts of disclosed items."""
+
+    hidden: Evidence
+    """Of all k items; a disclosed report is none of these."""
+    disclosed: FloatArray
+    """How many reports disclose each of the k items (0 for sensitive ones)."""
+    complete: bool = field(default=False, init=False)
+
+    @property
+    def k(self) -> int:
+        """See `Evidence.k`."""
+        return self.hidden.k
+
+    @property
+    def n(self) -> int:
+        """See `Evidence.n`."""
+        return self.hidden.n + round(float(self.disclosed.sum()))
+
+    def step(self, f: FloatArray) -> tuple[FloatArray, float]:
+        """See `Evidence.step`: a disclosed item has the likelihood 1 given itself and 0 given any other."""
+        seen = self.disclosed > 0
+        own = np.divide(self.disclosed, f, out=np.zeros(self.k), where=seen)
+        told = float(self.disclosed[seen] @ np.log(f[seen]))
+        if not self.hidden.n:
+            return own / self.n, told
+        gain, loglik = self.hidden.step(f)
+        return (self.hidden.n * gain + own) / self.n, loglik + told
+
+    def information(self, f: FloatArray) -> FloatArray:
+        """See `Evidence.information`."""
+        own = np.divide(self.disclosed, f**2, out=np.zeros(self.k), where=self.disclosed > 0)
+        return (self.hidden.information(f) if self.hidden.n else 0.0) + np.diag(own)
+
+    def resampled(self, rng: Simulation) -> UtilityEvidence:
+        """See `Evidence.resampled`."""
+        counts = np.concatenate([[self.hidden.n], self.disclosed])
+        drawn = rng.generator().multinomial(self.n, counts / counts.sum()).astype(np.float64)
+        return replace(self, hidden=_thinned(self.hidden, int(drawn[0]), rng), disclosed=drawn[1:])
+
+
+def _thinned(hidden: Evidence, n: int, rng: Simulation) -> Evidence:
+    """`n` reports drawn from these with replacement."""
+    if isinstance(hidden, RowEvidence):
+        weights = hidden.rows.weights
+        drawn = rng.generator().multinomial(n, weights / weights.sum()).astype(np.float64)
+        return replace(hidden, rows=replace(hidden.rows, weights=drawn))
+    assert isinstance(hidden, DenseEvidence)
+    drawn = rng.generator().multinomial(n, hidden.weights / hidden.weights.sum()).astype(np.float64)
+    return replace(hidden, weights=drawn)

@@ -6,20 +6,29 @@ Threads live as long as a call, so that nothing is left behind in processes that
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable
-from concurrent.futures import ThreadPoolExecutor
+import threading
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
 from typing import TypeVar
 
 from deniable.errors import require
 
-__all__ = ["blocks", "run", "shares", "threads"]
+__all__ = ["ahead", "blocks", "run", "shares", "threads"]
 
 T = TypeVar("T")
 R = TypeVar("R")
+_here = threading.local()
+"""Says in a worker that it is one: work within work stays on its thread."""
 
 
 def threads() -> int:
-    """How many threads work at a time: the cores this process may use, or what DENIABLE_THREADS says."""
+    """How many threads work at a time: the cores this process may use, or what DENIABLE_THREADS says.
+
+    Within a worker it is one.
+    """
+    if getattr(_here, "worker", False):
+        return 1
     text = os.environ.get("DENIABLE_THREADS", "")
     if text:
         require(text.isdecimal() and int(text) >= 1, "DENIABLE_THREADS", text, "an integer >= 1", "1: one thread.")
@@ -49,5 +58,36 @@ def run(work: Callable[[T], R], jobs: Iterable[T]) -> list[R]:
     count = min(threads(), len(todo))
     if count <= 1:
         return [work(job) for job in todo]
-    with ThreadPoolExecutor(count) as pool:
+    with _pool(count) as pool:
         return list(pool.map(work, todo))
+
+
+def ahead(work: Callable[[T], R], jobs: Iterable[T]) -> Iterator[R]:
+    """The results of `work`, in the order of the jobs, while the next few jobs are fetched and worked on already.
+
+    Jobs are fetched by the caller's thread, no more of them than threads and one. An error appears at its place.
+    """
+    count = threads()
+    if count == 1:
+        yield from map(work, jobs)
+        return
+    todo, waiting = iter(jobs), deque[Future[R]]()
+    failure: Exception | None = None
+    with _pool(count) as pool:
+        while failure is None:
+            try:
+                waiting.append(pool.submit(work, next(todo)))
+            except StopIteration:
+                break
+            except Exception as error:
+                failure = error
+            if len(waiting) > count:
+                yield waiting.popleft().result()
+        while waiting:
+            yield waiting.popleft().result()
+    if failure is not None:
+        raise failure
+
+
+def _pool(count: int) -> ThreadPoolExecutor:
+    return ThreadPoolExecutor(count, initializer=lambda: setattr(_here, "worker", True))

@@ -17,7 +17,7 @@ from deniable.kernels import loops
 from deniable.kernels.bits import clear_padding
 from deniable.randomness import Stream
 
-__all__ = ["below", "bernoulli_bits", "respond", "subset_bits", "weighted"]
+__all__ = ["below", "below_each", "bernoulli_bits", "respond", "subset_bits", "weighted"]
 
 _FIRST = 8
 """Bits of the random numbers that are compared at first, in all words alike."""
@@ -90,6 +90,15 @@ def below(stream: Stream, n: int, size: int, *, bits: int = 32) -> IntArray:
         while pending.size:
             out[pending] = loops().scale(stream.draw(bits, pending.size), n, bits)
             pending = pending[out[pending] < 0]
+    return out
+
+
+def below_each(stream: Stream, sizes: IntArray) -> IntArray:
+    """A uniform number below each of the sizes, exactly; 0 where the size is 0."""
+    out = np.zeros(sizes.size, np.int64)
+    for size in np.unique(sizes[sizes > 1]):
+        at = np.flatnonzero(sizes == size)
+        out[at] = below(stream, int(size), at.size)
     return out
 
 

@@ -16,9 +16,8 @@ from deniable.core.frontier import (
     Mixture,
     best_subset_size,
     least_mse,
-    mixture_information,
+    mixture_mse,
     mixture_success,
-    mse_of_information,
     weighted_mixture,
 )
 from deniable.core.laws import epsilon_to
@@ -115,14 +114,14 @@ def _closed_form(k: int, epsilon: float, preference: Preference, n: float) -> tu
         asr /= float(mixture_success(w, k, best_subset_size(k, epsilon)))
         mse /= least_mse(k, epsilon, n)
     best = weighted_mixture(k, epsilon, asr_weight=asr, mse_weight=mse, n=n)
-    error = mse_of_information(k, mixture_information(w, v, k, best.size, best.share), n)
+    error = mixture_mse(w, v, k, best.size, best.share, n)
     return best, float(asr * mixture_success(w, k, best.size, best.share) + mse * error)
 
 
 def _preference(
     select: Selector, objectives: Metric, normalize: Normalize | None, weight: float, limit: float
 ) -> Preference:
-    """With the default scale: none for the authors' objectives and for selectors that read raw ones, else the anchor."""
+    """With the default scale: none for the authors' objectives and selectors that read raw ones, else the anchor."""
     raw: Normalize = "none" if objectives == "paper" else "anchor"
     scale = (normalize or raw) if select in NORMALISED else "none"
     Preference(select, normalize or raw, weight, limit)  # refuses an unknown one even where it has no effect

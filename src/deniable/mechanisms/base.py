@@ -50,6 +50,8 @@ __all__ = ["OUTPUTS_MAX", "Mechanism", "SupportMechanism", "check_outputs", "ref
 
 OUTPUTS_MAX = 20_000
 """Channels with at most this many outputs are enumerated."""
+ENTRIES_MAX = 1 << 19
+"""... and with at most this many outputs times values."""
 
 _BLOCK_BYTES, _BLOCK_LEAST, _BLOCK_MOST = 1 << 19, 1 << 6, 1 << 16
 """Bytes of the reports that are made from one stream, and the least and the largest number of them."""
@@ -72,6 +74,8 @@ class Mechanism(ABC):
     version: ClassVar[int] = 1
     vetted: ClassVar[bool] = False
     """Privacy is proved by exact enumeration and a written argument."""
+    takes: ClassVar[str] = "values"
+    """What one person hands in: a value, or something else that files and simulations of values do not have."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "epsilon", check_epsilon(self.epsilon))
@@ -184,6 +188,11 @@ class Mechanism(ABC):
         """Number of answers."""
         return self.domain.k
 
+    @property
+    def inputs(self) -> int:
+        """Number of inputs that `channel` lists: the answers, unless people may give several at once."""
+        return self.k
+
     @cached_property
     def design(self) -> Design:
         """The canonical design as plain data; what reports and tallies carry and devices check."""
@@ -220,8 +229,8 @@ class Mechanism(ABC):
     ) -> Reports:
         """Perturb values (labels, or numbers 0..k-1 where there are none), securely unless `rng` says otherwise.
 
-        `coins`: public seeds dealt by the collector, one per value, for mechanisms that have a seed. They must have been
-        dealt without looking at the values; the same person keeps the same coin (docs/maths/coins.md, section 4).
+        `coins`: public seeds dealt by the collector, one per value, for mechanisms that have a seed. They must have
+        been dealt without looking at the values; the same person keeps the same coin (docs/maths/coins.md, section 4).
         """
         if levels is not None:
             raise ParameterError(f"{self.name} has one privacy level for all; leave out levels.")
@@ -235,7 +244,7 @@ class Mechanism(ABC):
         return Reports(self.design, self.fields, self._perturb_blocks(items, stream, dealt), stream.simulated)
 
     def perturb_dealt(self, items: IntArray, coins: UintArray, rng: Stream) -> Columns:
-        """`perturb` with a public seed for each item that was dealt beforehand; `ParameterError` where there is none."""
+        """`perturb` with public seeds dealt beforehand, one for each item; `ParameterError` where there are none."""
         raise ParameterError(
             f"coins must be left out for {self.name}: its reports have no public seed that could be dealt.",
             "Mechanisms with a seed are lh, blh, olh, alh, plh and wheel.",
@@ -246,12 +255,18 @@ class Mechanism(ABC):
         """How many reports are made from one stream; it depends on the design alone, so that seeded runs repeat."""
         return max(_BLOCK_LEAST, min(_BLOCK_MOST, _BLOCK_BYTES // self.row_bytes))
 
-    def _perturb_blocks(self, items: IntArray, stream: Stream, coins: UintArray | None = None) -> Columns:
-        """`perturb` block by block, on all cores, each block with a stream of its own."""
+    def _perturb_blocks(
+        self,
+        items: IntArray,
+        stream: Stream,
+        coins: UintArray | None = None,
+        act: Callable[[IntArray, Stream], Columns] | None = None,
+    ) -> Columns:
+        """`perturb` (or `act`) block by block, on all cores, each block with a stream of its own."""
 
         def perturb(part: slice, own: Stream) -> Columns:
             if coins is None:
-                return self.perturb(items[part], own)
+                return (act or self.perturb)(items[part], own)
             return self.perturb_dealt(items[part], coins[part], own)
 
         if items.size <= self.block:
@@ -337,10 +352,11 @@ class Mechanism(ABC):
 
         `em`: maximum likelihood, stopped when the log-likelihood is provably within `tolerance` (0.02) nats of its
         maximum. `ems`: the same iteration with smoothing, for values in an order; stopped when no value changes by more
-        than `tolerance` (1e-8). `count-aware`: the linear estimator for independent bits that weighs a report by its
-        number of ones, unbiased. `calibrated`: unbiased, for mechanisms with a public hash seed; the errors that the seeds
-        at hand are known to make are taken off (docs/maths/coins.md). `stderr`: from the `information`, by `bootstrap` (`runs` times, `rng` seeded) or None.
-        At most `max_steps` passes over the reports; `progress` hears of each with what the tolerance is compared to.
+        than `tolerance` (1e-7). `count-aware`: the linear estimator for independent bits that weighs a report by its
+        number of ones, unbiased. `calibrated`: unbiased, for mechanisms with a public hash seed; what the seeds at
+        hand are known to do is taken off (docs/maths/coins.md). `stderr`: from the `information`, by `bootstrap`
+        (`runs` times, `rng` seeded) or None. At most `max_steps` passes over the reports; `progress` hears of each
+        with what the tolerance is compared to.
         """
         options = FitOptions(
             stderr=stderr, tolerance=tolerance, max_steps=max_steps, runs=runs, rng=rng, progress=progress
@@ -506,9 +522,9 @@ class SupportMechanism(Mechanism):
         return {"n": np.array([n], np.int64), "support": support[None, :]}
 
 
-def check_outputs(count: int, name: str) -> None:
-    """`EnumerationError` if a channel has too many outputs to enumerate."""
-    if count > OUTPUTS_MAX:
+def check_outputs(count: int, name: str, k: int = 1) -> None:
+    """`EnumerationError` if a channel has too many outputs, or outputs times values, to enumerate."""
+    if count > OUTPUTS_MAX or count * k > ENTRIES_MAX:
         raise EnumerationError(
             f"the channel of {name} has 2^{math.log2(count):.1f} outputs, too many to enumerate.",
             f"Use a smaller domain (at most {OUTPUTS_MAX} outputs); `proof` works for any size.",

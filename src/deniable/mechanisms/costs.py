@@ -14,6 +14,8 @@ from deniable.core.frontier import mixture_information
 from deniable.core.laws import epsilon_to
 from deniable.core.support import Support
 from deniable_client.kernels.designs import points
+from deniable_client.packing import bits_width
+from deniable_client.permutation import rounds
 
 __all__ = [
     "pull_all",
@@ -24,15 +26,22 @@ __all__ = [
     "pull_projective",
     "pull_set",
     "support_pull",
+    "work_bits",
     "work_block",
-    "work_every",
     "work_hadamard",
+    "work_hashes",
+    "work_numbers",
     "work_one",
     "work_projective",
     "work_set",
 ]
 
-# ---- work: one counter, bit, hash value or look-up is one step; the work of a release is shared by its n reports
+# ---- work, in operations on machine words; the work of a release is shared by its n reports
+
+_HASH = 4
+"""Operations of a hash value: multiply, add, shift, compare."""
+_ROUND = 10
+"""Operations of a round of the keyed permutation."""
 
 
 def work_one(m: Any, n: float) -> Any:
@@ -40,19 +49,29 @@ def work_one(m: Any, n: float) -> Any:
     return 1.0
 
 
-def work_every(m: Any, n: float) -> Any:
-    """One bit, number or hash value for each of the k answers."""
+def work_bits(m: Any, n: float) -> Any:
+    """One bit for each of the k answers, byte by byte."""
+    return float(bits_width(m.k))
+
+
+def work_numbers(m: Any, n: float) -> Any:
+    """One number for each of the k answers."""
     return float(m.k)
 
 
+def work_hashes(m: Any, n: float) -> Any:
+    """One hash value for each of the k answers."""
+    return float(_HASH * m.k)
+
+
 def work_set(m: Any, n: float) -> Any:
-    """One look-up for each answer in the set."""
-    return m.size * 1.0
+    """One permuted place for each answer in the set."""
+    return m.size * float(_ROUND * rounds(m.k))
 
 
 def work_block(m: Any, n: float) -> Any:
-    """One look-up for each answer in the largest block."""
-    return np.ceil(m.k / m.g) * 1.0
+    """One permuted place for each answer in the largest block."""
+    return np.ceil(m.k / m.g) * _ROUND * rounds(m.k)
 
 
 def work_hadamard(m: Any, n: float) -> Any:

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from deniable.core.families import FAMILIES
-from deniable.core.frontier import best_subset_size, mixture_information, mixture_success, mse_of_information
+from deniable.core.frontier import best_subset_size, mixture_mse, mixture_success
 from deniable.core.guess import covered_by_independent, uniform_success
 from deniable.core.laws import balanced, epsilon_to, projective, wheel
 from deniable.core.support import Support
@@ -42,6 +42,8 @@ _MOST = 20_000
 """Whole-number parameters up to it are listed one by one; larger ones on a ladder whose steps are refined later."""
 _GRID = 1024
 """Places of a real parameter."""
+_LEAST_ARC = math.log(2.0**-26)
+"""Shorter arcs are too few points of the ring of 2**32."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,7 +123,7 @@ def mixture_curve(epsilon: float, k: int, values: Any = None) -> Curve:
     real = np.linspace(start, k, 4 * min(k - start, _MOST), endpoint=False) if values is None else values
     size = np.floor(real)
     share, (w, v) = real - size, epsilon_to(epsilon)
-    mse = mse_of_information(k, mixture_information(w, v, k, size, share))
+    mse = mixture_mse(w, v, k, size, share)
     one, more = (_log2_comb(k, s) for s in (size, size + 1))
     bits = np.where(share > 0, np.logaddexp2(one, more), one)
     own = SimpleNamespace(k=k, epsilon=epsilon, size=size, share=share)
@@ -168,7 +170,7 @@ def _seeded(g: IntArray) -> tuple[FloatArray, IntArray]:
 
 def wheel_curve(epsilon: float, k: int, values: Any = None) -> Curve:
     """The wheel by its arc, around 1/(e+1) on the scale of log-odds."""
-    arc = _odds_grid(-epsilon - 8.0, 8.0) if values is None else values
+    arc = _odds_grid(max(-epsilon - 8.0, _LEAST_ARC), 8.0) if values is None else values
     w, v = epsilon_to(epsilon)
     return _curve("arc", arc, k, (wheel(w, v, arc), w, covered_by_independent(k, arc)), (96, 12), arc=arc)
 

@@ -20,7 +20,7 @@ from deniable.estimate.result import Estimate
 if TYPE_CHECKING:
     from deniable.mechanisms.base import Mechanism
 
-__all__ = ["CALIBRATED", "fit_reports"]
+__all__ = ["CALIBRATED", "checked_batches", "fit_reports"]
 
 CALIBRATED = "calibrated"
 """The method that subtracts what the public coins do."""
@@ -46,7 +46,7 @@ def _fit_calibrated(m: Mechanism, data: object) -> Estimate:
         )
     if isinstance(data, Tally):
         raise ParameterError("method calibrated reads reports, whose coins a tally does not keep.", "Give the reports.")
-    tally, kept = _checked(m, data)
+    tally, kept = checked_batches(m, data)
     columns = {name: np.concatenate([part[name] for part in kept]) for name in kept[0]}
     part = calibrate(m, columns)
     steps = (f"unbiased estimate from {tally.n} reports, calibrated to their public coins by cross-fitting",)
@@ -65,11 +65,11 @@ def _from_tally(m: Mechanism, tally: Tally) -> tuple[Tally, Evidence]:
 
 
 def _from_reports(m: Mechanism, data: object) -> tuple[Tally, Evidence]:
-    tally, kept = _checked(m, data, keep=not m.sufficient)
+    tally, kept = checked_batches(m, data, keep=not m.sufficient)
     return tally, m.tally_evidence(tally) if m.sufficient else m.evidence(kept)
 
 
-def _checked(m: Mechanism, data: object, *, keep: bool = True) -> tuple[Tally, list[Columns]]:
+def checked_batches(m: Mechanism, data: object, *, keep: bool = True) -> tuple[Tally, list[Columns]]:
     """Batches are counted one by one, which checks them, and kept where the tally does not tell as much."""
     batches: object = [data] if isinstance(data, Reports) else data
     if not isinstance(batches, Iterable):

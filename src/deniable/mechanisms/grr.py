@@ -102,7 +102,7 @@ class GRR(SupportMechanism):
 
     def channel(self) -> Channel:
         """See `Mechanism.channel`."""
-        check_outputs(self.k, self.name)
+        check_outputs(self.k, self.name, self.k)
         own, other = self.kernel.keep * (self.k - 1), (1 << WORD_BITS) - self.kernel.keep
         weights = tuple(tuple(own if x == y else other for x in range(self.k)) for y in range(self.k))
         labels = tuple(f"report {y}" for y in range(self.k))

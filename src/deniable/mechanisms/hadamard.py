@@ -116,7 +116,7 @@ class Hadamard(SupportMechanism):
 
     def channel(self) -> Channel:
         """See `Mechanism.channel`."""
-        check_outputs(self.order, self.name)
+        check_outputs(self.order, self.name, self.k)
         held = [frozenset(x for x in range(self.k) if ((x + 1) & y).bit_count() % 2 == 0) for y in range(self.order)]
         own, other = self.kernel.keep, (1 << WORD_BITS) - self.kernel.keep
         weights = tuple(tuple(own if x in s else other for x in range(self.k)) for s in held)

@@ -16,7 +16,7 @@ from deniable.core.channel import Channel, Proof, Witness
 from deniable.core.domain import Domain
 from deniable.core.frontier import distance
 from deniable.core.guess import Guess, check_prior
-from deniable.core.laplace import asr_laplace, asr_laplace_prior, step_law, variance_of
+from deniable.core.laplace import asr_laplace, asr_laplace_prior, check_reach, step_law, variance_of
 from deniable.core.laws import thresholded
 from deniable.core.support import Support
 from deniable.core.types import Columns, FloatArray, IntArray
@@ -153,6 +153,7 @@ class SHE(Mechanism):
     def parts(self, tally: Tally) -> dict[str, Part]:
         """See `Mechanism.parts`: means of the reports. Unbiased, since the noise is symmetric."""
         check_reports(tally)
+        check_reach(self.kernel)
         mean = tally.cells["sum"][0] / ((1 << self.kernel.grid) * tally.n)
         return {"frequency": NoisePart(mean, variance_of(self.kernel), tally.n)}
 
@@ -185,7 +186,7 @@ class SHE(Mechanism):
         """See `Mechanism.channel`: for a small `reach` only."""
         if self.outputs > 40:
             raise EnumerationError(f"the channel of {self.name} has 2^{self.outputs:.0f} outputs, too many to list.")
-        check_outputs((2 * self.kernel.reach + 1) ** self.k, self.name)
+        check_outputs((2 * self.kernel.reach + 1) ** self.k, self.name, self.k)
         law, total = step_law(self.kernel)
         reports = list(product(range(-self.kernel.reach, self.kernel.reach + 1), repeat=self.k))
         weights = tuple(

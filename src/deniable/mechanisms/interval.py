@@ -123,7 +123,7 @@ class IntervalSelection(SupportMechanism):
 
     def channel(self) -> Channel:
         """See `Mechanism.channel`: over all k! permutations, each as likely as any other."""
-        check_outputs(math.factorial(self.k) * self.k if self.k < 20 else 1 << 64, self.name)
+        check_outputs(math.factorial(self.k) * self.k if self.k < 20 else 1 << 64, self.name, self.k)
         own = self.kernel.keep * (self.k - self.size)
         other = ((1 << WORD_BITS) - self.kernel.keep) * self.size
         outputs = [(h, y) for h in permutations(range(self.k)) for y in range(self.k)]

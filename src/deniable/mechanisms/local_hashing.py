@@ -137,7 +137,7 @@ class LocalHashing(SupportMechanism):
 
     def channel(self) -> Channel:
         """See `Mechanism.channel`: over all g^k functions, each as likely as any other."""
-        check_outputs(self.g ** (self.k + 1) if self.k < 64 else 1 << 64, self.name)
+        check_outputs(self.g ** (self.k + 1) if self.k < 64 else 1 << 64, self.name, self.k)
         own, other = self.kernel.keep * (self.g - 1), (1 << WORD_BITS) - self.kernel.keep
         outputs = [(h, y) for h in product(range(self.g), repeat=self.k) for y in range(self.g)]
         weights = tuple(tuple(own if h[x] == y else other for x in range(self.k)) for h, y in outputs)
@@ -266,7 +266,7 @@ class BalancedHashing(SupportMechanism):
 
     def channel(self) -> Channel:
         """See `Mechanism.channel`: over all k! permutations, each as likely as any other."""
-        check_outputs(math.factorial(self.k) * self.g if self.k < 20 else 1 << 64, self.name)
+        check_outputs(math.factorial(self.k) * self.g if self.k < 20 else 1 << 64, self.name, self.k)
         own, other = self.kernel.keep * (self.g - 1), (1 << WORD_BITS) - self.kernel.keep
         outputs = [(h, y) for h in permutations(range(self.k)) for y in range(self.g)]
         held = [frozenset(x for x in range(self.k) if h[x] * self.g // self.k == y) for h, y in outputs]

@@ -14,7 +14,7 @@ import numpy as np
 from deniable.collect.reports import Field
 from deniable.collect.tally import Tally
 from deniable.core.channel import Channel, Proof, Witness
-from deniable.core.frontier import distance
+from deniable.core.frontier import distance, mixture_mse, mixture_success
 from deniable.core.guess import Guess, check_prior
 from deniable.core.laws import epsilon_to, ratio_to, subset
 from deniable.core.support import Support
@@ -41,17 +41,17 @@ class _Stratum:
     """Reports of one size: how likely they are, and how likely for a value inside relative to one outside."""
 
     size: int
-    chance: Any
-    support: Support[Any]
-    w: Any
+    chance: Fraction
+    support: Support[Fraction]
+    w: Fraction
     """Likelihood of a value outside the set, relative to one inside."""
 
-    def profile(self, k: int) -> tuple[Any, Any]:
+    def profile(self, k: int) -> tuple[Fraction, Fraction]:
         """L of a value inside and outside of a set of this size: likelihoods relative to their mean over the values."""
         scale = self.size + (k - self.size) * self.w
         return k / scale, k * self.w / scale
 
-    def information(self, k: int) -> Any:
+    def information(self, k: int) -> Fraction:
         """(k/(k-1)) times the variance of L over the values."""
         inside, outside = self.profile(k)
         return self.size * (k - self.size) * (inside - outside) ** 2 / (k * (k - 1))
@@ -150,7 +150,7 @@ class SubsetMixture(Mechanism):
     def channel(self) -> Channel:
         """See `Mechanism.channel`."""
         one, two = self._sizes
-        check_outputs(math.comb(self.k, self.size) + math.comb(self.k, self.size + 1), self.name)
+        check_outputs(math.comb(self.k, self.size) + math.comb(self.k, self.size + 1), self.name, self.k)
         first, coin = one.channel(), self.kernel.coin
         if not coin:
             return first
@@ -178,27 +178,21 @@ class SubsetMixture(Mechanism):
     def likelihood(self, columns: Columns) -> FloatArray:
         """Likelihood of every value, up to a factor per report."""
         member = np.unpackbits(self.rows(columns), axis=1, count=self.k, bitorder="little")
-        low = np.array([float(s.w) for s in self._strata(exact=True)])
+        low = np.array([float(s.w) for s in self._exact])
         outside = low[loops().popcounts(self.rows(columns)) - self.size]
         return np.where(member == 1, 1.0, outside[:, None])
 
     # ---- estimator
 
-    def _strata(self, *, exact: bool) -> tuple[_Stratum, _Stratum]:
-        """Both sizes, in fractions for the integers that are sampled or in floats for the ideal parameters."""
-        share: Any = Fraction(self.kernel.coin, _WORD) if exact else self.share
-        made = []
-        for part, size, chance in zip(self._sizes, (self.size, self.size + 1), (1 - share, share), strict=True):
-            if part is None:  # every value is as likely
-                w, v = (Fraction(1), Fraction(0)) if exact else (1.0, 0.0)
-            else:
-                w, v = ratio_to(part.kernel.ratio) if exact else epsilon_to(self.epsilon)
-            made.append(_Stratum(size, chance, subset(w, v, self.k, size), w))
-        return made[0], made[1]
-
     @cached_property
     def _exact(self) -> tuple[_Stratum, _Stratum]:
-        return self._strata(exact=True)
+        """Both sizes as they are sampled, in fractions; with all items in, every value is as likely."""
+        share = Fraction(self.kernel.coin, _WORD)
+        one, two = (ratio_to(p.kernel.ratio if p is not None else Fraction(1)) for p in self._sizes)
+        return (
+            _Stratum(self.size, 1 - share, subset(*one, self.k, self.size), one[0]),
+            _Stratum(self.size + 1, share, subset(*two, self.k, self.size + 1), two[0]),
+        )
 
     def parts(self, tally: Tally) -> dict[str, Part]:
         """See `Mechanism.parts`: 1/k + mean of (L(i) - 1)/a, L the profile of a report and a the mean information."""
@@ -208,7 +202,8 @@ class SubsetMixture(Mechanism):
             inside, outside = (float(x - 1) for x in s.profile(self.k))
             total += hits * inside + (n - hits) * outside
         value = 1 / self.k + total / (tally.n * float(_information(self._exact, self.k)))
-        return {"frequency": MomentsPart(value, *(float(x) for x in self._moments), tally.n)}
+        own, other, one, none = (float(x) for x in self._moments)
+        return {"frequency": MomentsPart(value, own, other, one, none, tally.n)}
 
     @cached_property
     def _moments(self) -> tuple[Fraction, Fraction, Fraction, Fraction]:
@@ -230,11 +225,11 @@ class SubsetMixture(Mechanism):
     @property
     def asr(self) -> float:
         """Success of the best guess of the value from one report, all values being equally likely."""
-        return float(_success(self._strata(exact=False), self.k))
+        return float(mixture_success(math.exp(-self.epsilon), self.k, self.size, self.share))
 
     def mse(self, n: float = 1) -> float:
         """Exact variance averaged over the items; the same for every population."""
-        return float(_mse(self._strata(exact=False), self.k)) / n
+        return float(mixture_mse(*epsilon_to(self.epsilon), self.k, self.size, self.share, n))
 
     def properties(self, n: float = 1) -> dict[str, Any]:
         """See `Mechanism.properties`."""
@@ -244,7 +239,8 @@ class SubsetMixture(Mechanism):
 
     def effective(self, n: float = 1) -> dict[str, Any]:
         """See `Mechanism.effective`."""
-        mse, asr = float(_mse(self._exact, self.k)) / n, float(_success(self._exact, self.k))
+        least = (1 / _information(self._exact, self.k) - Fraction(1, self.k)) * Fraction(self.k - 1, self.k)
+        mse, asr = float(least) / n, float(_success(self._exact, self.k))
         return {"epsilon": self.epsilon_exact} | _numbers(self.k, mse, asr)
 
     def guess(self, prior: object = None) -> Guess:
@@ -254,20 +250,15 @@ class SubsetMixture(Mechanism):
         return Guess(found[0] + self.share * (found[1] - found[0]), blind)
 
 
-def _information(strata: Iterable[_Stratum], k: int) -> Any:
-    return sum(s.chance * s.information(k) for s in strata)
+def _information(strata: Iterable[_Stratum], k: int) -> Fraction:
+    return sum((s.chance * s.information(k) for s in strata), Fraction(0))
 
 
-def _mse(strata: Iterable[_Stratum], k: int) -> Any:
-    a = _information(strata, k)
-    return (1 / a - (Fraction(1, k) if isinstance(a, Fraction) else 1 / k)) * (k - 1) / k
+def _success(strata: Iterable[_Stratum], k: int) -> Fraction:
+    return sum((s.chance * s.profile(k)[0] for s in strata), Fraction(0)) / k
 
 
-def _success(strata: Iterable[_Stratum], k: int) -> Any:
-    return sum(s.chance * s.profile(k)[0] for s in strata) / k
-
-
-def _pair(x: Any, y: Any, both: Any, one: Any, two: Any) -> Any:
+def _pair(x: Fraction, y: Fraction, both: Fraction, one: Fraction, two: Fraction) -> Fraction:
     """Mean product of two items' weights, x inside and y outside, from their chances to be in."""
     return both * x * x + (one + two - 2 * both) * x * y + (1 - one - two + both) * y * y
 

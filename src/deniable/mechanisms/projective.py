@@ -135,7 +135,7 @@ class Projective(SupportMechanism):
 
     def channel(self) -> Channel:
         """See `Mechanism.channel`."""
-        check_outputs(self.order, self.name)
+        check_outputs(self.order, self.name, self.k)
         vectors = [point(i, self.prime, self.rank) for i in range(self.order)]
         held = [
             frozenset(

@@ -18,17 +18,22 @@ from deniable.mechanisms.grr import GRR
 from deniable.mechanisms.hadamard import Hadamard
 from deniable.mechanisms.histogram import SHE, THE
 from deniable.mechanisms.interval import IntervalSelection
+from deniable.mechanisms.keyvalue_rows import OPTION_ROWS, keyvalue_rows, protocol_rows
 from deniable.mechanisms.local_hashing import BalancedHashing, LocalHashing
 from deniable.mechanisms.mixture import SubsetMixture
+from deniable.mechanisms.personal import LEVEL_REPORTS, Personal
+from deniable.mechanisms.personal_make import largest_level, make_personal
 from deniable.mechanisms.projective import Projective
+from deniable.mechanisms.protocol import Protocol
 from deniable.mechanisms.subset import SubsetSelection
 from deniable.mechanisms.unary import Unary
 from deniable.mechanisms.utility import Utility
 from deniable.mechanisms.utility_forms import BASES, FORMS
 from deniable.mechanisms.utility_make import make_utility
+from deniable.mechanisms.utility_mixture import UtilityMixture, make_mixture
 from deniable.mechanisms.wheel import Wheel
 
-__all__ = ["MECHANISMS", "OPTIONS", "Entry", "Option", "Traits", "from_design", "mechanism"]
+__all__ = ["MECHANISMS", "OPTIONS", "PROTOCOLS", "Entry", "Option", "Traits", "from_design", "mechanism", "protocol"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,8 +61,8 @@ class Traits:
 class Entry:
     """A row: how to make the mechanism, what it is, and small cases for the tests."""
 
-    cls: type[Mechanism]
-    make: Callable[..., Mechanism]
+    cls: type[Any]
+    make: Callable[..., Any]
     summary: str
     source: str
     best_for: str
@@ -72,6 +77,8 @@ class Entry:
     question: str = "frequency"
     """What is estimated: the planner compares designs that answer the same question."""
     traits: Traits = Traits()
+    promise: Callable[[Mapping[str, Any]], float] | None = None
+    """Epsilon where none is given, from the options; without it epsilon must be given."""
 
 
 OPTIONS: Mapping[str, Option] = {
@@ -96,9 +103,17 @@ OPTIONS: Mapping[str, Option] = {
         float, "Expected share of people with a harmless answer (ULDP); their share of labels if left out."
     ),
     "form": Option(str, "How ULDP is reached: null branch; as in the paper but valid; as printed (audit only).", FORMS),
-    "base": Option(str, "The mechanism on the sensitive answers (utility).", tuple(BASES)),
+    "base": Option(
+        str, "The mechanism on the sensitive answers (utility), or of the data (pldp: sue, oue, grr, lh).", tuple(BASES)
+    ),
+    "levels": Option(str, "Levels of protection that people choose from, separated by commas (pldp)."),
+    "shares": Option(str, "Expected shares of the levels, for closed forms and simulations; alike if left out (pldp)."),
+    "level_epsilon": Option(float, "Protection of the level report (pldp)."),
+    "level_report": Option(str, "What is sent about the level: a response, one bit, or nothing (pldp).", LEVEL_REPORTS),
+    "leak_budget": Option(float, "Most that a report may tell about the level; base and g are chosen for it (pldp)."),
+    "frequency": Option(float, "Frequency of the item that `variance` is for (pldp)."),
     "rounding": Option(str, "How an ideal size is made whole: nearest, or lowest exact MSE.", ("paper", "best")),
-}
+} | {name: Option(*row) for name, row in OPTION_ROWS.items()}
 
 
 def _grid(*ks: int, **options: Any) -> tuple[dict[str, Any], ...]:
@@ -184,7 +199,7 @@ MECHANISMS: Mapping[str, Entry] = {
         "the least error for every k and epsilon; reports of k bits",
         ("size", "rounding"),
         small=(*_grid(2, 3, 5, 8), {"k": 6, "epsilon": 1.0, "size": 4}, {"k": 6, "epsilon": 2.0, "size": 5}),
-        traits=Traits(costs.work_every, costs.pull_set, curves.subset_curve),
+        traits=Traits(costs.work_bits, costs.pull_set, curves.subset_curve),
     ),
     "ue": Entry(
         Unary,
@@ -195,7 +210,7 @@ MECHANISMS: Mapping[str, Entry] = {
         ("p",),
         needed=("p",),
         small=(*_grid(2, 4, p=0.8), {"k": 3, "epsilon": 2.0, "p": 0.25}),
-        traits=Traits(costs.work_every, costs.pull_all, curves.unary_curve),
+        traits=Traits(costs.work_bits, costs.pull_all, curves.unary_curve),
     ),
     "sue": Entry(
         Unary,
@@ -204,7 +219,7 @@ MECHANISMS: Mapping[str, Entry] = {
         "AdaptiveLDP Sec. IV-C",
         "comparison with deployments of RAPPOR",
         small=_grid(2, 3, 6),
-        traits=Traits(costs.work_every, costs.pull_all),
+        traits=Traits(costs.work_bits, costs.pull_all),
     ),
     "oue": Entry(
         Unary,
@@ -213,7 +228,7 @@ MECHANISMS: Mapping[str, Entry] = {
         "AdaptiveLDP Sec. IV-C",
         "medium domains with simple clients: independent bits",
         small=_grid(2, 3, 6),
-        traits=Traits(costs.work_every, costs.pull_all),
+        traits=Traits(costs.work_bits, costs.pull_all),
     ),
     "lh": Entry(
         LocalHashing,
@@ -224,7 +239,7 @@ MECHANISMS: Mapping[str, Entry] = {
         ("g",),
         needed=("g",),
         small=(*_grid(2, 4, g=3), {"k": 2, "epsilon": 1.0, "g": 5}),
-        traits=Traits(costs.work_every, costs.pull_all, curves.hashing_curve),
+        traits=Traits(costs.work_hashes, costs.pull_all, curves.hashing_curve),
     ),
     "blh": Entry(
         LocalHashing,
@@ -233,7 +248,7 @@ MECHANISMS: Mapping[str, Entry] = {
         "AdaptiveLDP Sec. IV-D",
         "one bit and a seed per report",
         small=_grid(2, 3, 6),
-        traits=Traits(costs.work_every, costs.pull_all),
+        traits=Traits(costs.work_hashes, costs.pull_all),
     ),
     "olh": Entry(
         LocalHashing,
@@ -243,7 +258,7 @@ MECHANISMS: Mapping[str, Entry] = {
         "large domains: reports of 9 bytes or so, whatever k is",
         ("rounding",),
         small=({"k": 2, "epsilon": 0.1}, {"k": 3, "epsilon": 1.0}, {"k": 4, "epsilon": 1.0}),
-        traits=Traits(costs.work_every, costs.pull_all),
+        traits=Traits(costs.work_hashes, costs.pull_all),
     ),
     "plh": Entry(
         BalancedHashing,
@@ -263,7 +278,7 @@ MECHANISMS: Mapping[str, Entry] = {
         "comparison: a unary encoding that leaves part of its budget unused",
         ("threshold",),
         small=(*_grid(2, 4), {"k": 3, "epsilon": 2.0, "threshold": 0.5}),
-        traits=Traits(costs.work_every, costs.pull_all, curves.thresholded_curve),
+        traits=Traits(costs.work_bits, costs.pull_all, curves.thresholded_curve),
     ),
     "she": Entry(
         SHE,
@@ -273,7 +288,7 @@ MECHANISMS: Mapping[str, Entry] = {
         "comparison: noisy vectors that are simply averaged",
         inner=("grid", "reach"),
         small=tuple({"k": 2, "epsilon": e, "grid": g, "reach": 2**g + 2} for e in (0.5, 2.0) for g in (0, 1, 2)),
-        traits=Traits(costs.work_every, costs.pull_noise),
+        traits=Traits(costs.work_numbers, costs.pull_noise),
     ),
     "wheel": Entry(
         Wheel,
@@ -288,7 +303,7 @@ MECHANISMS: Mapping[str, Entry] = {
             {"k": 3, "epsilon": 0.5, "arc": 0.5, "ring": 2},
             {"k": 3, "epsilon": 2.0, "arc": 0.125, "ring": 3},
         ),
-        traits=Traits(costs.work_every, costs.pull_all, curves.wheel_curve),
+        traits=Traits(costs.work_hashes, costs.pull_all, curves.wheel_curve),
     ),
     "ass": Entry(
         SubsetSelection,
@@ -299,6 +314,7 @@ MECHANISMS: Mapping[str, Entry] = {
         RULES,
         inner=("n",),
         small=_grid(3, 5, 8),
+        traits=Traits(costs.work_bits, costs.pull_set),
     ),
     "aue": Entry(
         Unary,
@@ -309,6 +325,7 @@ MECHANISMS: Mapping[str, Entry] = {
         RULES,
         inner=("n",),
         small=_grid(2, 4),
+        traits=Traits(costs.work_bits, costs.pull_all),
     ),
     "alh": Entry(
         LocalHashing,
@@ -319,6 +336,7 @@ MECHANISMS: Mapping[str, Entry] = {
         RULES,
         inner=("n",),
         small=({"k": 2, "epsilon": 0.1}, {"k": 3, "epsilon": 1.0}, {"k": 5, "epsilon": 1.0}),
+        traits=Traits(costs.work_hashes, costs.pull_all),
     ),
     "athe": Entry(
         THE,
@@ -329,6 +347,7 @@ MECHANISMS: Mapping[str, Entry] = {
         RULES,
         inner=("n",),
         small=_grid(2, 4),
+        traits=Traits(costs.work_bits, costs.pull_all),
     ),
     "ssmix": Entry(
         SubsetMixture,
@@ -345,6 +364,7 @@ MECHANISMS: Mapping[str, Entry] = {
             {"k": 5, "epsilon": 2.0, "size": 4, "share": 0.75},
             {"k": 6, "epsilon": 0.5, "size": 3, "share": 0.0},
         ),
+        traits=Traits(costs.work_bits, costs.pull_mixture, curves.mixture_curve),
     ),
     "hr": Entry(
         Hadamard,
@@ -373,6 +393,7 @@ MECHANISMS: Mapping[str, Entry] = {
         "the least error in a seed and log2 k bits; decoding looks up each chosen answer",
         ("size",),
         small=(*_grid(2, 3), {"k": 4, "epsilon": 1.0, "size": 2}, {"k": 5, "epsilon": 2.0, "size": 3}),
+        traits=Traits(costs.work_set, costs.pull_set, curves.interval_curve),
     ),
     "uss": _utility(
         "uss",
@@ -381,6 +402,21 @@ MECHANISMS: Mapping[str, Entry] = {
         "subset selection for sensitive answers, harmless ones mostly disclosed",
         "ULDP Sec. 5.1",
         "some answers sensitive: the least error, within 3 % or better of the optimum",
+    ),
+    "ussmix": Entry(
+        UtilityMixture,
+        make_mixture,
+        "subset selection of two adjacent sizes for sensitive answers",
+        "docs/maths/uldp.md",
+        "the optimum: up to 5 % better than uss where few answers are sensitive and theta is well known",
+        ("sensitive", "theta", "size", "share"),
+        needed=("sensitive",),
+        small=(
+            {"k": 5, "sensitive": 3, "epsilon": 1.0, "theta": 0.95},
+            {"k": 6, "sensitive": "0,2,4,5", "epsilon": 3.0, "theta": 0.95},
+            {"k": 5, "sensitive": 2, "epsilon": 2.0, "theta": 0.95},
+            {"k": 6, "sensitive": 4, "epsilon": 0.5, "theta": 0.5, "size": 2, "share": 0.25},
+        ),
     ),
     "uue": _utility(
         "uue",
@@ -448,8 +484,6 @@ MECHANISMS: Mapping[str, Entry] = {
         needed=("sensitive",),
         inner=("ring", "grid", "reach"),
         small=(
-            {"k": 3, "sensitive": 2, "epsilon": 2.0, "base": "she", "grid": 1, "reach": 4},
-            {"k": 3, "sensitive": 2, "epsilon": 0.5, "base": "she", "grid": 0, "reach": 3, "form": "glutf"},
             {"k": 4, "sensitive": "1,3", "epsilon": 1.0, "base": "plh", "g": 2},
             {"k": 5, "sensitive": 4, "epsilon": 1.0, "base": "iss", "size": 2, "form": "glutf"},
             {"k": 4, "sensitive": 2, "epsilon": 2.0, "base": "the"},
@@ -458,13 +492,47 @@ MECHANISMS: Mapping[str, Entry] = {
             {"k": 3, "sensitive": 3, "epsilon": 1.0},
         ),
     ),
-}
+    "pldp": Entry(
+        Personal,
+        make_personal,
+        "everyone chooses a level of protection, which is sent noisily beside the data",
+        "PLDP Sec. 5",
+        "people differ in what they want protected",
+        ("levels", "base", "g", "level_epsilon", "level_report", "leak_budget", "shares", "frequency"),
+        ("levels",),
+        small=(
+            {"k": 4, "levels": "0.5,1,2", "base": "sue", "level_epsilon": 0.5},
+            {"k": 3, "levels": "0.5,2", "base": "oue", "level_epsilon": 1.0, "level_report": "bit"},
+            {"k": 5, "levels": "0.5,1", "base": "grr", "level_epsilon": 0.3},
+            {"k": 3, "levels": "0.1,1", "base": "lh", "level_report": "none"},
+            {"k": 3, "levels": "1", "base": "sue"},
+        ),
+        promise=lambda options: largest_level(options["levels"]),
+    ),
+} | keyvalue_rows(Entry)
+
+PROTOCOLS: Mapping[str, Entry] = protocol_rows(Entry)
+"""Collections in several steps; `protocol` makes one."""
+
+
+def protocol(
+    name: str, *, epsilon: float, k: int | None = None, labels: Sequence[str] | None = None, **options: Any
+) -> Protocol[Any]:
+    """The protocol `name` for a domain given by `k` or `labels`, with its own options."""
+    require(name in PROTOCOLS, "protocol", name, f"one of {', '.join(PROTOCOLS)}")
+    entry = PROTOCOLS[name]
+    unknown = [o for o in options if o not in entry.options]
+    require(not unknown, "options", unknown, f"among {', '.join(entry.options)} for {name}")
+    given = [what for what in (k, labels) if what is not None]
+    require(len(given) == 1, "domain", given, "given by exactly one of k and labels")
+    made: Protocol[Any] = entry.make(epsilon=epsilon, domain=Domain.of(given[0]), **options)
+    return made
 
 
 def mechanism(
     name: str,
     *,
-    epsilon: float,
+    epsilon: float | None = None,
     k: int | None = None,
     labels: Sequence[str] | None = None,
     domain: Domain | None = None,
@@ -481,9 +549,13 @@ def mechanism(
         allowed = ", ".join(entry.options) or "none"
         raise ParameterError(f"{name} has no option {unknown[0]!r}; its own options are: {allowed}.")
     _check_options(name, entry, options)
+    if epsilon is None:
+        if entry.promise is None:
+            raise ParameterError("epsilon must be given.", "Say how private it is to be, e.g. epsilon=1.")
+        epsilon = entry.promise(options)
     given = [what for what in (k, labels, domain) if what is not None]
     require(len(given) == 1, "domain", given, "given by exactly one of k, labels and domain")
-    made = entry.make(epsilon=epsilon, domain=Domain.of(given[0]), **options)
+    made: Mechanism = entry.make(epsilon=epsilon, domain=Domain.of(given[0]), **options)
     return made if made.name == name else replace(made, name=name)
 
 
@@ -505,7 +577,7 @@ def from_design(design: Design) -> Mechanism:
     if design.get("version") != cls.version:
         raise FormatError(f"version {design.get('version')} of {name} is unknown; this program has {cls.version}.")
     try:
-        made = cls(
+        made: Mechanism = cls(
             epsilon=design["epsilon"],
             domain=Domain.from_document(design["domain"]),
             name=name,
@@ -519,6 +591,11 @@ def from_design(design: Design) -> Mechanism:
 
 
 def _entry(name: str) -> Entry:
+    if name in PROTOCOLS:
+        raise ParameterError(
+            f"{name} is a protocol of several steps, not one mechanism.",
+            "Make it in Python: deniable.mechanisms.registry.protocol(name, ...), then run(pairs, rng).",
+        )
     if name not in MECHANISMS:
         raise ParameterError(f"mechanism must be one of {', '.join(MECHANISMS)}, got {name!r}.")
     return MECHANISMS[name]

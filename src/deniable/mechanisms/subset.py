@@ -112,7 +112,7 @@ class SubsetSelection(SupportMechanism):
 
     def channel(self) -> Channel:
         """See `Mechanism.channel`."""
-        check_outputs(math.comb(self.k, self.size), self.name)
+        check_outputs(math.comb(self.k, self.size), self.name, self.k)
         sets = [frozenset(c) for c in combinations(range(self.k), self.size)]
         with_x, without = math.comb(self.k - 1, self.size - 1), math.comb(self.k - 1, self.size)
         own, other = self.kernel.keep * without, ((1 << WORD_BITS) - self.kernel.keep) * with_x

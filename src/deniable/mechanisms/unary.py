@@ -99,7 +99,7 @@ class BitMechanism(SupportMechanism):
 
     def channel(self) -> Channel:
         """See `Mechanism.channel`."""
-        check_outputs(1 << self.k, self.name)
+        check_outputs(1 << self.k, self.name, self.k)
         word, keep, flip = 1 << WORD_BITS, self.kernel.keep, self.kernel.flip
         own, other = (word - keep, keep), (word - flip, flip)
         vectors = list(product((0, 1), repeat=self.k))

@@ -7,7 +7,7 @@ accurate: null branch, disclosed values alone (docs/maths/uldp.md).
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
@@ -19,10 +19,10 @@ from deniable.collect.reports import Field
 from deniable.collect.tally import Tally
 from deniable.core.channel import Channel, Proof, Witness
 from deniable.core.guess import Guess, check_prior
-from deniable.core.laplace import variance_of
+from deniable.core.laplace import check_reach, variance_of
 from deniable.core.laws import epsilon_to
 from deniable.core.support import Support
-from deniable.core.types import Columns, FloatArray, IntArray
+from deniable.core.types import Bytes, Columns, FloatArray, IntArray, Target
 from deniable.core.utility import (
     UtilityLaw,
     branch_law,
@@ -34,9 +34,10 @@ from deniable.core.utility import (
 )
 from deniable.core.utility_bound import least_mse_sum
 from deniable.errors import FormatError, ParameterError, require
+from deniable.estimate.evidence import DenseEvidence, Evidence, PackedRows, RowEvidence
 from deniable.estimate.linear import check_reports
 from deniable.estimate.result import Part
-from deniable.estimate.utility import NoiseUtilityPart, UtilityPart, noise_square
+from deniable.estimate.utility import NoiseUtilityPart, UtilityEvidence, UtilityPart, noise_square
 from deniable.kernels.sampling import below
 from deniable.mechanisms.base import Mechanism, SupportMechanism, check_outputs, refuse_values
 from deniable.mechanisms.histogram import SHE
@@ -51,6 +52,7 @@ from deniable.mechanisms.utility_forms import (
     ideal_law,
     least_of,
 )
+from deniable.mechanisms.utility_guess import guess_under
 from deniable.mechanisms.wheel import Wheel
 from deniable.randomness import Stream, bernoulli
 from deniable_client.exact import WORD_BITS, check_epsilon
@@ -94,6 +96,8 @@ class Utility(Mechanism):
             made = base_from(self.base, self.epsilon, self.s) if isinstance(self.base, Mapping) else self.base
             object.__setattr__(self, "base", replace(made, epsilon=self.epsilon))
             self._check_base(made)
+        if self.form == "paper":
+            object.__setattr__(self, "vetted", False)
         require((self.base is None) == (self.s < 2), "base", self.base, "given if there are two sensitive items")
 
     def _check_base(self, base: Mechanism) -> None:
@@ -302,8 +306,22 @@ class Utility(Mechanism):
         disclosed = tally.cells["disclosed"][1] / tally.n if rest.size else np.zeros(0)
         part = (own, rest, self.law_effective, self._supported(tally) / tally.n, disclosed, tally.n)
         if isinstance(self.base, SHE):
+            check_reach(self.base.kernel)
             return {"frequency": NoiseUtilityPart(*part, noise=variance_of(self.base.kernel))}
         return {"frequency": UtilityPart(*part, self._extra if self._uneven else None)}
+
+    def covariance(self, f: FloatArray, n: float = 1, target: Target = "reporters") -> FloatArray:
+        """Covariance matrix of the estimates from n reports at frequencies `f`, for the integers that are sampled."""
+        own, rest = self.items
+        law, theta = self.law_effective, float(f[rest].sum())
+        supported = law.base.q + law.base.gap * f[own] - law.credit * theta * law.z
+        return self._part(supported, f[rest] * law.z, n).covariance(target)
+
+    def _part(self, supported: FloatArray, disclosed: FloatArray, n: float) -> UtilityPart:
+        part = (*self.items, self.law_effective, supported, disclosed, n)
+        if isinstance(self.base, SHE):
+            return NoiseUtilityPart(*part, noise=variance_of(self.base.kernel))
+        return UtilityPart(*part, self._extra if self._uneven else None)
 
     def _supported(self, tally: Tally) -> FloatArray:
         """How many reports count as support of each sensitive item, or the sums of their coordinates."""
@@ -328,6 +346,57 @@ class Utility(Mechanism):
         assert isinstance(self.base, SupportMechanism)
         extra = self.base.extra_pairs(f)
         return np.zeros((self.s, self.s)) if extra is None else extra
+
+    def evidence(self, batches: Sequence[Columns]) -> Evidence:
+        """See `Mechanism.evidence`: packed sets where the branch is as likely as an item that is not supported."""
+        told = np.zeros(self.k)
+        hidden: list[Columns] = []
+        for columns in batches:
+            head = columns["disclosed"].astype(np.int64)
+            if self.k > self.s:
+                ranks = (head[head > 0] - 1) % (self.k - self.s)
+                told[self.items[1]] += np.bincount(ranks, minlength=self.k - self.s)
+            hidden.append({name: column[head == 0] for name, column in columns.items()})
+        if isinstance(self.base, SupportMechanism) and self.form == "null" and self.base.leak == self.epsilon:
+            sets = [self._sets(self.base, columns) for columns in hidden]
+            return UtilityEvidence(RowEvidence(PackedRows.of(sets, self.k), self.base.odds), told)
+        rows = np.concatenate([np.empty((0, self.k)), *(self._hidden_likelihood(columns) for columns in hidden)])
+        return UtilityEvidence(DenseEvidence(rows, np.ones(len(rows))), told)
+
+    def _sets(self, base: SupportMechanism, columns: Columns) -> Bytes:
+        """The sensitive items that reports support, as packed bits of all k items."""
+        member = np.unpackbits(base.rows(columns), axis=1, count=self.s, bitorder="little")
+        wide = np.zeros((len(member), self.k), np.uint8)
+        wide[:, self.items[0]] = member
+        return np.packbits(wide, axis=1, bitorder="little")
+
+    def likelihood(self, columns: Columns) -> FloatArray:
+        """See `Mechanism.likelihood`."""
+        head = columns["disclosed"].astype(np.int64)
+        out = np.zeros((head.size, self.k))
+        out[head == 0] = self._hidden_likelihood({name: column[head == 0] for name, column in columns.items()})
+        where = np.flatnonzero(head)
+        out[where, self.items[1][(head[where] - 1) % max(1, self.k - self.s)]] = 1.0
+        return out
+
+    def _hidden_likelihood(self, columns: Columns) -> FloatArray:
+        """Likelihoods of all items given reports that disclose nothing, up to a factor per report."""
+        own, rest = self.items
+        out, kept = np.empty((len(columns["disclosed"]), self.k)), float(self.kernel.kept)
+        if self.base is None:
+            out[:, own], out[:, rest] = 1.0, kept
+            return out
+        seen = self.base.likelihood(columns)
+        out[:, own] = seen
+        branch = seen.mean(axis=1)
+        if self.kernel.blind and isinstance(self.base, SupportMechanism):
+            # a blind report has the likelihood of an item outside its set, over 1 - p + p/odds of its own law
+            odds, law = self.base.odds, self.base.support_effective
+            branch = np.full(len(seen), 1 / odds / (law.p_not + law.p / odds))
+        elif self.kernel.blind:
+            raise ParameterError(f"the likelihood of blind reports of {self.base.name} is not written out.")
+        out[:, rest] = (kept * branch)[:, None]
+        return out
 
     def theta_of(self, tally: Tally) -> float:
         """Unbiased estimate of the share of people with a harmless item; it may lie outside [0, 1]."""
@@ -373,23 +442,10 @@ class Utility(Mechanism):
         return float(told + hidden) / self.k
 
     def guess(self, prior: object = None) -> Guess:
-        """See `Mechanism.guess`. Under a prior: for bases that support items, and the null branch."""
+        """See `Mechanism.guess`; under a prior for bases that support items."""
         if prior is None:
             return Guess(self._asr(self.law), 1 / self.k)
-        pi = check_prior(prior, self.k)
-        own, rest = pi[self.items[0]], pi[self.items[1]]
-        law, other = self.law, float(rest.max(initial=0.0)) * (1 - self.law.z)
-        told = float(rest.sum() * law.z)
-        if self.s < 2:
-            return Guess(told + (max(float(own[0]), other) if self.s else 0.0), float(pi.max()))
-        if self.form != "null" or not isinstance(self.base, SupportMechanism):
-            raise ParameterError(f"the best guess under a prior is not known for {self.name} in form {self.form}.")
-        order = np.argsort(-own, kind="stable")
-        first, w = self.base.best_ranked(order), math.exp(-self.base.leak)
-        low = float(law.base.p_not + law.base.p * w)
-        floor = max(low * float(own.max()), other)
-        hidden = float(np.sum(first * np.maximum(own[order] * low / w, floor)))
-        return Guess(told + hidden + max(0.0, 1 - float(first.sum())) * floor, float(pi.max()))
+        return guess_under(self, check_prior(prior, self.k))
 
     # ---- channel
 
@@ -398,7 +454,7 @@ class Utility(Mechanism):
         own, rest = (part.tolist() for part in self.items)
         base = self.base.channel() if self.base is not None else _alone(self.s)
         pairs = len(rest) if self.kernel.attach else 0
-        check_outputs(len(base.outputs) * (1 + pairs) + len(rest), self.name)
+        check_outputs(len(base.outputs) * (1 + pairs) + len(rest), self.name, self.k)
         branch = self._branch_law(base)
         plain, attach = Fraction(self.kernel.plain, _WORD), Fraction(self.kernel.attach, _WORD)
         held = base.supported or tuple(frozenset[int]() for _ in base.outputs)

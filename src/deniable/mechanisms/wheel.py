@@ -134,7 +134,7 @@ class Wheel(SupportMechanism):
     def channel(self) -> Channel:
         """See `Mechanism.channel`: over all places of the items, each as likely as any other; small rings only."""
         size = 1 << self.ring
-        check_outputs(size ** (self.k + 1) if self.ring * self.k < 64 else 1 << 64, self.name)
+        check_outputs(size ** (self.k + 1) if self.ring * self.k < 64 else 1 << 64, self.name, self.k)
         own, other = self.kernel.keep * (size - self.points), ((1 << WORD_BITS) - self.kernel.keep) * self.points
         outputs = [(h, y) for h in product(range(size), repeat=self.k) for y in range(size)]
         held = [frozenset(x for x in range(self.k) if (y - h[x]) % size < self.points) for h, y in outputs]

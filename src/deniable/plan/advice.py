@@ -10,9 +10,11 @@ from deniable.plan.design import FORGED, Design
 
 __all__ = ["advise"]
 
-_SAME = 1e-9
+_SAME = 1e-6
 _NEAR, _DEAR = 1.05, 1.5
 """Up to 5 % above the best is near it; from half as much again on it is a cost."""
+_BETTER = 0.99
+"""One design beats another only if it is better by 1 % in something."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,6 +27,8 @@ class _Aspect:
     """With the excess in per cent."""
     cost: Callable[[Design, Design], str]
     """Of a design and of the best one."""
+    floor: float = 0.0
+    """Less than it hardly matters."""
 
     def of(self, d: Design) -> float:
         x = self.value(d)
@@ -32,16 +36,32 @@ class _Aspect:
 
 
 def _points(x: float) -> str:
-    return f"{100 * x:.3g}"
+    return f"{100 * x:,.0f}" if x >= 1 else f"{100 * x:.3g}"
 
 
-_ASPECTS = (
-    _Aspect(
+_LEADS = {
+    "n": _Aspect(
+        lambda d: d.n,
+        "the fewest reports",
+        "{:.2g} % more reports than the fewest",
+        lambda d, b: f"{d.n:,} reports against {b.n:,} ({b.name})",
+    ),
+    "epsilon": _Aspect(
+        lambda d: d.mechanism.epsilon,
+        "the least epsilon",
+        "an epsilon {:.2g} % above the least",
+        lambda d, b: f"epsilon {d.mechanism.epsilon:.4g} against {b.mechanism.epsilon:.4g} ({b.name})",
+    ),
+    "error": _Aspect(
         lambda d: d.stderr,
         "the least error",
         "an error {:.2g} % above the least",
         lambda d, b: f"an error {d.stderr / b.stderr:.3g} times that of {b.name}",
     ),
+}
+"""What a plan is about: the error, or what a target error takes."""
+
+_OTHERS = (
     _Aspect(
         lambda d: d.asr,
         "the least help to a guesser",
@@ -49,16 +69,18 @@ _ASPECTS = (
         lambda d, b: f"a best guess right in {100 * d.asr:.3g} % against {100 * b.asr:.3g} % ({b.name})",
     ),
     _Aspect(
-        lambda d: d.bits,
+        lambda d: d.bytes,
         "the shortest reports",
         "reports {:.2g} % above the shortest",
         lambda d, b: f"{_bytes(d)} per report against {_bytes(b)} ({b.name})",
+        floor=8,
     ),
     _Aspect(
         lambda d: d.work,
         "the least work for the server",
         "server work {:.2g} % above the least",
-        lambda d, b: f"{_steps(d)} server steps per report against {_steps(b)} ({b.name})",
+        lambda d, b: f"{_steps(d)} operations per report against {_steps(b)} ({b.name})",
+        floor=100,
     ),
     _Aspect(
         lambda d: d.poisoning,
@@ -80,42 +102,42 @@ def _steps(d: Design) -> str:
     return "unknown" if d.work is None else f"{d.work:,.0f}"
 
 
-def advise(designs: Sequence[Design]) -> tuple[Design, ...]:
+def advise(designs: Sequence[Design], lead: str = "error") -> tuple[Design, ...]:
     """The designs, each with a reason, and with the name of one that beats it throughout if there is one."""
-    best = [min(designs, key=aspect.of) for aspect in _ASPECTS] if designs else []
-    return tuple(_advised(d, designs, best) for d in designs)
+    aspects = (_LEADS[lead], *_OTHERS)
+    best = [min(designs, key=aspect.of) for aspect in aspects] if designs else []
+    return tuple(_advised(d, designs, list(zip(aspects, best, strict=True))) for d in designs)
 
 
-def _advised(d: Design, designs: Sequence[Design], best: Sequence[Design]) -> Design:
-    winner = next((other for other in designs if other is not d and _beats(other, d)), None)
+def _advised(d: Design, designs: Sequence[Design], best: Sequence[tuple[_Aspect, Design]]) -> Design:
+    aspects = [aspect for aspect, _ in best]
+    winner = next((other for other in designs if _beats(other, d, aspects)), None)
     if winner is not None:
-        return replace(d, beaten_by=winner.title, why=_beaten(d, winner))
+        return replace(d, beaten_by=winner.title, why=_beaten(d, winner, aspects))
     wins, near, costs = [], [], []
-    for aspect, top in zip(_ASPECTS, best, strict=True):
+    for aspect, top in best:
         ratio = _ratio(aspect.of(d), aspect.of(top))
         if ratio <= 1 + _SAME:
             wins.append(aspect.win)
         elif ratio <= _NEAR:
             near.append(aspect.near.format(100 * (ratio - 1)))
-        elif ratio >= _DEAR:
-            costs.append((ratio, aspect.cost(d, top)))
-    costs.sort(key=lambda cost: -cost[0])
+        elif ratio >= _DEAR and aspect.of(d) >= _DEAR * aspect.floor:
+            costs.append(aspect.cost(d, top))
     good = _join(wins + near) or "a compromise, best in nothing"
-    price = _join([text for _, text in costs[:2]])
-    return replace(
-        d, why=f"{good[0].upper()}{good[1:]}" + (f"; costs: {price}." if price else "; costs little elsewhere.")
-    )
+    price = f"; costs: {_join(costs[:3])}." if costs else "; costs little elsewhere."
+    return replace(d, why=f"{good[0].upper()}{good[1:]}{price}")
 
 
-def _beats(a: Design, b: Design) -> bool:
-    """Whether a is nowhere worse than b and somewhere better."""
-    ratios = [_ratio(aspect.of(a), aspect.of(b)) for aspect in _ASPECTS]
-    return max(ratios) <= 1 + _SAME and min(ratios) < 1 - _SAME
+def _beats(a: Design, b: Design, aspects: Sequence[_Aspect]) -> bool:
+    """Whether a is nowhere worse than b and somewhere clearly better."""
+    ratios = [_ratio(aspect.of(a), aspect.of(b)) for aspect in aspects]
+    return max(ratios) <= 1 + _SAME and min(ratios) < _BETTER
 
 
-def _beaten(d: Design, winner: Design) -> str:
-    better = [aspect.cost(d, winner) for aspect in _ASPECTS if _ratio(aspect.of(d), aspect.of(winner)) > 1 + _SAME]
-    return f"Beaten by {winner.title} and ahead of it in nothing: {_join(better[:2])}."
+def _beaten(d: Design, winner: Design, aspects: Sequence[_Aspect]) -> str:
+    ratios = [(_ratio(aspect.of(d), aspect.of(winner)), aspect.cost(d, winner)) for aspect in aspects]
+    worse = [text for ratio, text in sorted(ratios, key=lambda pair: -pair[0]) if ratio * _BETTER > 1]
+    return f"Beaten by {winner.title} and ahead of it in nothing: {_join(worse[:2])}."
 
 
 def _ratio(x: float, least: float) -> float:

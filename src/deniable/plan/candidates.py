@@ -37,6 +37,11 @@ class Recipe:
     options: Mapping[str, Any]
     tuned: bool = False
 
+    @property
+    def ruled(self) -> bool:
+        """Whether the row's own rule strikes a balance, which is no answer to what the least error takes."""
+        return not self.tuned and "select" in self.entry.options
+
 
 @dataclass(frozen=True, slots=True)
 class Wish:
@@ -49,16 +54,17 @@ class Wish:
     anchor: Mapping[str, float]
 
 
-def recipes(question: str = "frequency") -> Iterator[Recipe]:
-    """All of the registry that the planner can make."""
+def recipes(given: Mapping[str, Any], question: str = "frequency") -> Iterator[Recipe]:
+    """All of the registry that the planner can make with the options that are given."""
     for name, entry in registry.MECHANISMS.items():
         if entry.question != question or entry.kind != "mechanism":
             continue
-        if not entry.needed:
-            yield Recipe(name, entry, {})
+        known = {option: value for option, value in given.items() if option in entry.options}
+        if set(entry.needed) <= set(known):
+            yield Recipe(name, entry, known)
             for option in _CHOICES:
                 choices = registry.OPTIONS[option].choices if option in entry.options else ()
-                yield from (Recipe(name, entry, {option: choice}) for choice in choices[1:])
+                yield from (Recipe(name, entry, known | {option: choice}) for choice in choices[1:])
         if entry.traits.curve is not None:
             yield Recipe(name, entry, {}, tuned=True)
 

@@ -9,14 +9,17 @@ from typing import Any
 
 import numpy as np
 
+from deniable.errors import ParameterError
 from deniable.mechanisms.base import Mechanism
-from deniable.mechanisms.registry import Traits
+from deniable.mechanisms.registry import MECHANISMS, Traits
 from deniable.plan.request import Request
 
 __all__ = ["FORGED", "Design", "design_of", "forged_gain", "title_of"]
 
 FORGED = 0.01
 """The share of forged reports that `poisoning` is for."""
+_SHORT = 24
+_FAITHFUL = 1.01
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +38,7 @@ class Design:
     bits: float
     bytes: int
     work: float | None
-    """Steps of the server per report."""
+    """Operations of the server per report."""
     poisoning: float | None
     """By how much a hundredth of forged reports can raise the summed shares of the targets."""
     bound: float
@@ -83,16 +86,21 @@ def forged_gain(pull: Any) -> Any:
 
 
 def title_of(m: Mechanism) -> str:
-    """A mechanism's name with its own parameters."""
-    own = ", ".join(
-        f"{name} = {value:.4g}" if isinstance(value, float) else f"{name} = {value}" for name, value in m.params.items()
-    )
-    return f"{m.name} ({own})" if own else m.name
+    """A mechanism's name with the parameters that were chosen for it, as far as they are short."""
+    entry = MECHANISMS.get(m.name)
+    hidden = () if entry is None else (*entry.inner, *entry.needed[:1] * (entry.traits.curve is None))
+    own = {name: f"{value:.4g}" if isinstance(value, float) else str(value) for name, value in m.params.items()}
+    told = ", ".join(f"{name} = {text}" for name, text in own.items() if len(text) <= _SHORT and name not in hidden)
+    return f"{m.name} ({told})" if told else m.name
 
 
 def design_of(m: Mechanism, options: Mapping[str, Any], traits: Traits, wanted: Request, n: int) -> Design:
     """All predictions for a mechanism; those of error and best guess are its own closed forms."""
     own = m.properties(n)
+    missing = [name for name in ("mse", "asr", "bits", "bytes", "bound", "gap") if name not in own]
+    if missing:
+        raise ParameterError(f"{m.name} has no {' and no '.join(missing)} to compare.", "It answers another question.")
+    _check_sampled(m, own["mse"], n)
     guess = m.guess(wanted.prior) if wanted.prior is not None else None
     return Design(
         m,
@@ -108,3 +116,10 @@ def design_of(m: Mechanism, options: Mapping[str, Any], traits: Traits, wanted: 
         own["bound"],
         own["gap"],
     )
+
+
+def _check_sampled(m: Mechanism, mse: float, n: float) -> None:
+    """Refuse a design whose integers cannot follow its ideal parameters, so that the prediction would be too good."""
+    sampled = getattr(m, "support_effective", None)
+    if sampled is not None and float(sampled.mse(m.k, n)) > _FAITHFUL * mse:
+        raise ParameterError(f"what {m.name} samples has {sampled.mse(m.k, n) / mse:.3g} times the ideal error.")

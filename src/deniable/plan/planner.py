@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from deniable.core.domain import Domain
-from deniable.core.frontier import best_subset_size, mixture_information, mixture_success, mse_of_information
+from deniable.core.frontier import best_subset_size, mixture_mse, mixture_success
 from deniable.core.laws import epsilon_to
 from deniable.errors import DeniableError
 from deniable.mechanisms.base import Mechanism
@@ -20,10 +20,13 @@ from deniable.plan.candidates import Recipe, Wish, make, recipes
 from deniable.plan.design import Design, design_of, title_of
 from deniable.plan.request import Request, request
 from deniable.plan.smallest import smallest_epsilon, smallest_n
+from deniable_client.exact import EPSILON_MAX
 
 __all__ = ["Plan", "Rejected", "plan"]
 
 _FRONTIER_POINTS = 200
+_NEAR, _EQUAL = 5e-3, 1e-9
+"""Designs of one kind that differ by less than the first, or of two kinds by less than the second, are shown once."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +36,8 @@ class Rejected:
     title: str
     reason: str
     design: Design | None = None
+    twin: bool = False
+    """Whether it is out only because another name stands for it."""
 
     def document(self) -> dict[str, Any]:
         """As plain data."""
@@ -71,9 +76,9 @@ class Plan:
 
     @cached_property
     def frontier(self) -> tuple[dict[str, float], ...]:
-        """The least error of any mechanism against the best guess (uniform prior): one row per subset size.
+        """The least error of any mechanism against the best guess (uniform prior), from the least error on.
 
-        Between neighbouring rows mixtures (`ssmix`) attain it. For the epsilon and n of the request, or of the best
+        `ssmix` with the `size` and `share` of a row attains it. For the epsilon and n of the request, or of the best
         design where one of them was looked for.
         """
         best = self.best or self.closest
@@ -114,16 +119,19 @@ def plan(
     weights: Mapping[str, float] | None = None,
     targets: int | None = None,
     prior: object = None,
+    given: Mapping[str, Any] | None = None,
     top: int | None = None,
 ) -> Plan:
     """Ranked designs for a question with k answers (or `labels`), n reports and a promise epsilon.
 
     `target_error` is a standard error of an estimated share, the root of the exact MSE: 0.01 is one percentage point.
     With it one of n and epsilon may be left out, and the smallest is found. Limits: success of the best guess (`asr`),
-    bits and bytes of a report, server steps per report (`work`), and how much one per cent of forged reports can raise
-    the summed shares of `targets` answers (`poisoning`, 10 targets unless given). Designs are ranked by their error, or
-    by a weighted sum relative to the design of least error: `weight` is that of the ASR, the error has the rest; or
-    `weights` of error, asr, bits, work and poisoning. `prior` is what a guesser knows about the answers beforehand.
+    bits and bytes of a report, operations of the server per report (`work`), and how much one per cent of forged
+    reports can raise the summed shares of `targets` answers (`poisoning`, 10 targets unless given). Designs are ranked
+    by their error, or by a weighted sum relative to the design of least error: `weight` is that of the ASR, the error
+    has the rest; or `weights` of error, asr, bits, work and poisoning. `prior` is what a guesser knows about the
+    answers beforehand. `given` has options that some mechanisms need, e.g. which answers are sensitive; those without
+    need are compared anyway.
 
     >>> found = plan(k=1000, n=100_000, epsilon=1.0)
     >>> found.best.title, round(100 * found.best.stderr, 3)
@@ -141,6 +149,7 @@ def plan(
         weights=weights,
         targets=targets,
         prior=prior,
+        given=given or {},
         top=top,
     )
     return _Planner(wanted).plan()
@@ -167,9 +176,13 @@ class _Planner:
 
     def _at(self, epsilon: float) -> list[Design]:
         """All designs at an epsilon: first the rows as they are, then those whose parameter is chosen."""
-        fixed = [d for recipe in recipes() if not recipe.tuned for d in self._made(recipe, epsilon, {})]
+        fixed = [
+            d for recipe in recipes(self.wanted.given) if not recipe.tuned for d in self._made(recipe, epsilon, {})
+        ]
         anchor = _columns_of(min(fixed, key=lambda d: d.mse)) if fixed else {}
-        return fixed + [d for recipe in recipes() if recipe.tuned for d in self._made(recipe, epsilon, anchor)]
+        return fixed + [
+            d for recipe in recipes(self.wanted.given) if recipe.tuned for d in self._made(recipe, epsilon, anchor)
+        ]
 
     def _made(self, recipe: Recipe, epsilon: float, anchor: Mapping[str, float]) -> Iterable[Design]:
         """The design of a recipe, unless it cannot be made."""
@@ -194,20 +207,25 @@ class _Planner:
         return replace(design_of(m, options, recipe.entry.traits, w, n), smallest_n=few)
 
     def _at_smallest_epsilon(self) -> list[Design]:
-        """Every recipe at the least epsilon that reaches the target."""
+        """Every recipe at the least epsilon that reaches the target, or at the largest there is if none does."""
         w = self.wanted
         assert w.n is not None
         assert w.target is not None
         wish = Wish(w, w.n, _limit_columns(w, skip_error=True), {"mse": 1.0}, {"mse": 1.0})
         found = []
-        for recipe in recipes():
-            epsilon = smallest_epsilon(lambda e, recipe=recipe: _error(recipe, e, wish), w.target)  # type: ignore[misc]
-            if epsilon is None:
-                self.out.append(Rejected(recipe.name, f"no epsilon up to 40 reaches stderr <= {w.target:g}"))
+        for recipe in recipes(w.given):
+            if recipe.ruled:
                 continue
-            m, options = make(recipe, epsilon, wish)
-            design = design_of(m, options, recipe.entry.traits, w, w.n)
-            found.append(replace(design, smallest_epsilon=epsilon))
+            epsilon = smallest_epsilon(lambda e, recipe=recipe: _error(recipe, e, wish), w.target)  # type: ignore[misc]
+            try:
+                m, options = make(recipe, epsilon or EPSILON_MAX, wish)
+                if m.refusal is not None:
+                    raise m.refusal
+                design = design_of(m, options, recipe.entry.traits, w, w.n)
+            except DeniableError as error:
+                self.out.append(Rejected(recipe.name, f"cannot be made: {error.message}"))
+            else:
+                found.append(replace(design, smallest_epsilon=epsilon))
         return found
 
     # ---- ranking
@@ -228,7 +246,8 @@ class _Planner:
         distinct = self._distinct(found)
         inside = [d for d in distinct if not _misses(d, w.limits)]
         outside = [d for d in distinct if _misses(d, w.limits)]
-        designs = advise(sorted(inside, key=key))
+        lead = "epsilon" if w.epsilon is None else "n" if w.n is None else "error"
+        designs = advise(self._merged(sorted(inside, key=lambda d: _rounded(key(d)))), lead)
         self.out += [
             Rejected(d.title, _missed(d, w.limits), d) for d in sorted(outside, key=lambda d: _excess(d, w.limits))
         ]
@@ -242,7 +261,7 @@ class _Planner:
         if w.target is None:
             return None, None
         rest = {name: most for name, most in w.limits.items() if name != "stderr"}
-        able = [d for d in found if not _misses(d, rest)]
+        able = [d for d in found if not _misses(d, rest if w.epsilon is not None else w.limits)]
         few = min((d for d in able if d.smallest_n), key=lambda d: (d.smallest_n or 0, d.mse), default=None)
         if w.n is None:
             return few, None
@@ -251,27 +270,54 @@ class _Planner:
         other = _Planner(replace(w, epsilon=None, top=1)).plan()
         return few, other.best
 
+    def _merged(self, designs: Sequence[Design]) -> list[Design]:
+        """Without designs that a better one of the same kind hardly differs from, or that equal one of another kind."""
+        kept: list[Design] = []
+        for d in designs:
+            kin = (other for other in kept if (other.n, other.mechanism.epsilon) == (d.n, d.mechanism.epsilon))
+            same = next(
+                (o for o in kin if _alike(o, d, _NEAR if type(o.mechanism) is type(d.mechanism) else _EQUAL)), None
+            )
+            if same is None:
+                kept.append(d)
+                continue
+            if same.options and not d.options and type(same.mechanism) is type(d.mechanism):
+                kept[kept.index(same)], d, same = d, same, d  # the usual choice, if it is as good
+            if same.name != d.name:
+                self.out.append(Rejected(d.title, f"hardly different from {same.title}", twin=True))
+        return kept
+
     def _distinct(self, found: Sequence[Design]) -> list[Design]:
         """Without designs that are the same under another name."""
         seen: dict[Any, Design] = {}
         for d in found:
             m = d.mechanism
-            same = (type(m), m.epsilon, tuple(m.params.items()))
+            same = (type(m), m.epsilon, repr(m.params))
             if same not in seen:
                 seen[same] = d
             elif seen[same].name != m.name:
-                self.out.append(Rejected(d.title, f"the same design as {seen[same].title}"))
+                self.out.append(Rejected(d.title, f"the same design as {seen[same].title}", twin=True))
         return list(seen.values())
+
+
+def _rounded(numbers: Iterable[float]) -> tuple[float, ...]:
+    """So that the last bits of closed forms do not decide between equals: then the registry's order does."""
+    return tuple(float(f"{x:.9e}") for x in numbers)
+
+
+def _alike(a: Design, b: Design, tolerance: float) -> bool:
+    one, two = _columns_of(a), _columns_of(b)
+    return one.keys() == two.keys() and all(abs(x - two[name]) <= tolerance * abs(x) for name, x in one.items())
 
 
 def _mse(m: Mechanism, n: float) -> float:
     """The closed form of the MSE alone, where the mechanism has it."""
     own = getattr(m, "mse", None)
-    return float(own(n) if own is not None else m.properties(n)["mse"])
+    return float(own(n) if own is not None else m.properties(n).get("mse", math.inf))
 
 
 def _error(recipe: Recipe, epsilon: float, wish: Wish) -> float:
-    """The standard error at an epsilon; infinite where the recipe makes nothing that meets the other limits it is tuned to."""
+    """The standard error at an epsilon; infinite where nothing can be made that meets the limits it is tuned to."""
     try:
         m, options = make(recipe, epsilon, wish)
     except DeniableError:
@@ -308,9 +354,10 @@ def _misses(d: Design, limits: Mapping[str, float]) -> list[str]:
     return [name for name, most in limits.items() if not _value(d, name) <= most]
 
 
-def _excess(d: Design, limits: Mapping[str, float]) -> tuple[float, float]:
+def _excess(d: Design, limits: Mapping[str, float]) -> tuple[float, ...]:
     """How many times the limit that is missed by most."""
-    return max((_value(d, name) / most for name, most in limits.items()), default=0.0), d.mse
+    worst = max((_value(d, name) / most for name, most in limits.items()), default=0.0)
+    return _rounded((worst, d.mse))
 
 
 def _missed(d: Design, limits: Mapping[str, float]) -> str:
@@ -328,10 +375,11 @@ def _message(p: Plan) -> str:
     w, best = p.request, p.best
     if best is None:
         return _no(p)
+    goal = f"for a standard error of {w.target:g}" if w.target else ""
     if w.n is None:
-        return f"{best.n:,} reports are enough for a standard error of {w.target:g} at epsilon {w.epsilon:g}: {best.title}."
+        return f"{best.n:,} reports are enough {goal} at epsilon {w.epsilon:g}: {best.title}."
     if w.epsilon is None:
-        return f"epsilon {best.mechanism.epsilon!r} is enough for a standard error of {w.target:g} with {w.n:,} reports: {best.title}."
+        return f"epsilon {best.mechanism.epsilon!r} is enough {goal} with {w.n:,} reports: {best.title}."
     what = "is the best compromise" if w.weighed else "has the least error"
     under = f" of those with {w.limits_text()}" if w.limits else ""
     return f"{best.title} {what}{under}: a standard error of {100 * best.stderr:.3g} percentage points."
@@ -342,7 +390,8 @@ def _no(p: Plan) -> str:
     text = f"no design meets {w.limits_text()}"
     if p.closest is None:
         return f"{text}; none can be made."
-    text += f"; the closest is {p.closest.title}: {_missed(p.closest, w.limits)}."
+    at = f" at epsilon {p.closest.mechanism.epsilon:g}" if w.epsilon is None else ""
+    text += f"; the closest is {p.closest.title}{at}: {_missed(p.closest, w.limits)}."
     if "asr" in w.limits and w.limits["asr"] <= p.closest.blind:
         text += f" A guess without any report is right with probability {p.closest.blind:.4g} already."
     if p.smallest_n is not None and w.n is not None:
@@ -354,8 +403,12 @@ def _no(p: Plan) -> str:
 def _frontier(k: int, epsilon: float, n: int) -> tuple[dict[str, float], ...]:
     w, v = epsilon_to(epsilon)
     first = best_subset_size(k, epsilon)
-    sizes = np.unique(np.rint(np.geomspace(first, k - 1, _FRONTIER_POINTS)).astype(np.int64))
-    asr = mixture_success(w, k, sizes)
-    mse = mse_of_information(k, mixture_information(w, v, k, sizes), n)
-    rows = zip(sizes.tolist(), asr.tolist(), mse.tolist(), strict=True)
-    return tuple({"size": s, "asr": a, "mse": m, "stderr": math.sqrt(m)} for s, a, m in rows)
+    places = np.geomspace(first, k - 1, _FRONTIER_POINTS)
+    places = np.unique(np.concatenate([places, np.rint(places)])) if first < k - 1 else np.array([float(first)])
+    size = np.floor(places)
+    share = places - size
+    asr = mixture_success(w, k, size, share)
+    mse = mixture_mse(w, v, k, size, share) / n
+    columns = (size.astype(int), share, asr, mse, np.sqrt(mse))
+    names = ("size", "share", "asr", "mse", "stderr")
+    return tuple(dict(zip(names, row, strict=True)) for row in zip(*(c.tolist() for c in columns), strict=True))

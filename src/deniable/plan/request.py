@@ -13,6 +13,7 @@ from deniable.core.domain import Domain
 from deniable.core.guess import check_prior
 from deniable.core.types import FloatArray
 from deniable.errors import ParameterError, require
+from deniable.mechanisms.registry import OPTIONS
 from deniable_client.exact import check_epsilon
 
 __all__ = ["LIMITS", "WEIGHTS", "Request", "request"]
@@ -38,6 +39,8 @@ class Request:
     targets: int
     """Answers that a forger wants to push."""
     prior: FloatArray | None
+    given: Mapping[str, Any]
+    """Options that some mechanisms need."""
     top: int | None
 
     @property
@@ -72,12 +75,15 @@ def request(
     weights: Mapping[str, float] | None,
     targets: int | None,
     prior: object,
+    given: Mapping[str, Any],
     top: int | None,
 ) -> Request:
     """A checked request."""
-    given = [what for what in (k, labels, domain) if what is not None]
-    require(len(given) == 1, "domain", given, "given by exactly one of k, labels and domain")
-    answers = Domain.of(given[0])
+    ways = [what for what in (k, labels, domain) if what is not None]
+    require(len(ways) == 1, "domain", ways, "given by exactly one of k, labels and domain")
+    answers = Domain.of(ways[0])
+    unknown = [name for name in given if name not in OPTIONS]
+    require(not unknown, "given", unknown, f"named by options of mechanisms: {', '.join(OPTIONS)}")
     set_limits = {name: _limit(name, most) for name, most in limits.items() if most is not None}
     _check_known(n, epsilon, set_limits)
     if epsilon is not None:
@@ -98,6 +104,7 @@ def request(
         _weights(weight, weights),
         min(10, most) if targets is None else targets,
         None if prior is None else check_prior(prior, answers.k),
+        dict(given),
         top,
     )
 

@@ -201,6 +201,11 @@ _MEANING = {
     "mse_sum": "the same, summed over the values",
     "mse_approx": "the same for a value that nobody holds",
     "asr": "chance that the best guess of a value from its report is right (blind guess: 1/k)",
+    "frequency": "frequency of the item that the variances are for",
+    "variance": "of that item's estimate by the level reports, levels drawn at random",
+    "estimator": "the linear estimator with the least predicted variance",
+    "variance_estimator": "of that item's estimate by it",
+    "guarantee": "largest log-ratio of a report: values at a known level; levels at a known value; both unknown",
     "bits": "log2 of the number of different reports",
     "bytes": "size of one report",
     "bound": "the least mse that any mechanism with this epsilon can have",
@@ -212,12 +217,16 @@ _MEANING = {
 _AMPLE = 140
 """Columns of text from which on space is not short."""
 
-_NO_ROW = ("design", "effective", "note")
+_NO_ROW = ("design", "effective", "note", "estimator_reason")
 
 
 def _value(key: str, value: Any) -> str:
     if key == "params":
         return ", ".join(f"{name} = {_value('', part)}" for name, part in value.items()) or "none"
+    if key == "guarantee":
+        return ", ".join(f"{name} {value[name]:.4g}" for name in ("data", "level", "pair"))
+    if key == "selection" and "select" not in value:
+        return "by a limit"
     if key == "selection":
         return f"{value['select']}, {value['objectives']} objectives, normalize {value['normalize']}"
     if key in ("gap", "gap_at_asr"):

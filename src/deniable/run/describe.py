@@ -6,13 +6,13 @@ from typing import Any
 
 from deniable.errors import require
 from deniable.mechanisms.base import Mechanism
-from deniable.mechanisms.registry import MECHANISMS
+from deniable.mechanisms.registry import MECHANISMS, PROTOCOLS
 
 __all__ = ["describe", "registry_rows"]
 
 
 def registry_rows() -> list[dict[str, Any]]:
-    """All mechanisms: what they are, what they are good for, their own options and their source."""
+    """All mechanisms and protocols: what they are, what they are good for, their own options and their source."""
     return [
         {
             "name": name,
@@ -23,7 +23,7 @@ def registry_rows() -> list[dict[str, Any]]:
             "source": entry.source,
             "vetted": entry.cls.vetted,
         }
-        for name, entry in MECHANISMS.items()
+        for name, entry in (MECHANISMS | PROTOCOLS).items()
     ]
 
 

@@ -8,12 +8,15 @@ import os
 import re
 import stat
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 from typing import Any, BinaryIO, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
 
 from deniable.core.domain import Domain
 from deniable.core.types import IntArray
@@ -46,8 +49,8 @@ Progress: TypeAlias = Callable[[int, int | None], None]
 _SUFFIXES = {".csv": "csv", ".parquet": "parquet", ".txt": "lines"}
 _WHOLE = re.compile(r"[+-]?[0-9]{1,30}")
 
-_Cells = Iterator[tuple[int, Any]]
-"""Line or row number, and the cell there."""
+_SHORT = 18
+"""Digits of a number that surely fits 64 bits."""
 
 
 @contextmanager
@@ -129,7 +132,7 @@ def _standard_output() -> BinaryIO:
 class Chunk:
     """Some values of a file, and where each of them stands."""
 
-    cells: Sequence[Any]
+    cells: Sequence[Any] | NDArray[Any]
     places: Sequence[int]
     source: str
     unit: str
@@ -162,8 +165,8 @@ def read_values(
         text = io.TextIOWrapper(stream, "utf-8-sig", newline="" if kind == "csv" else None)
         total = regular_size(source)
         try:
-            cells = _csv_cells(text, source, column) if kind == "csv" else _line_cells(text)
-            for chunk in _chunks(cells, size, source, "line"):
+            chunks = _csv_chunks(text, source, column, size) if kind == "csv" else _line_chunks(text, source, size)
+            for chunk in chunks:
                 yield chunk
                 if progress is not None and total is not None:
                     progress(stream.tell(), total)
@@ -178,9 +181,7 @@ def read_values(
 
 def encode(domain: Domain, chunk: Chunk) -> IntArray:
     """The chunk's values as item numbers; the error for one that is not allowed says where it stands."""
-    cells: Sequence[Any] = chunk.cells
-    if domain.labels is None:
-        cells = [_number(cell) for cell in cells]
+    cells = _numbers(chunk.cells) if domain.labels is None else chunk.cells
     try:
         return domain.encode(cells)
     except ParameterError:
@@ -212,24 +213,36 @@ def _kind(source: str, format: str) -> str:
     return kind
 
 
-def _line_cells(text: io.TextIOWrapper) -> _Cells:
-    return ((number, line.rstrip("\n")) for number, line in enumerate(text, start=1))
+def _line_chunks(text: io.TextIOWrapper, source: str, size: int) -> Iterator[Chunk]:
+    start = 1
+    while cells := tuple(line.rstrip("\n") for line in islice(text, size)):
+        yield Chunk(cells, range(start, start + len(cells)), source, "line")
+        start += len(cells)
 
 
-def _csv_cells(text: io.TextIOWrapper, source: str, column: str | None) -> _Cells:
+def _csv_chunks(text: io.TextIOWrapper, source: str, column: str | None, size: int) -> Iterator[Chunk]:
     reader = csv.reader(text, strict=True)
     header = next(reader, None)
     if header is None:
         raise FormatError(f"{source} is empty; a CSV file starts with a header row.")
-    at = _pick(header, column, source)
-    for row in reader:
-        if not row and len(header) == 1:
-            row = [""]
-        if len(row) != len(header):
-            raise FormatError(
-                f"{source}, line {reader.line_num}: the row has {len(row)} cells, the header has {len(header)}."
-            )
-        yield reader.line_num, row[at]
+    at, width = _pick(header, column, source), len(header)
+    while True:
+        places, cells = [], []
+        for row in islice(reader, size):
+            if len(row) != width:
+                row = _blank(row, width, f"{source}, line {reader.line_num}")
+            places.append(reader.line_num)
+            cells.append(row[at])
+        if not cells:
+            return
+        yield Chunk(tuple(cells), places, source, "line")
+
+
+def _blank(row: list[str], width: int, place: str) -> list[str]:
+    """A blank line is an empty cell where there is one column; other rows that do not fit the header are refused."""
+    if row or width > 1:
+        raise FormatError(f"{place}: the row has {len(row)} cells, the header has {width}.")
+    return [""]
 
 
 def _pick(names: Sequence[str], column: str | None, source: str) -> int:
@@ -254,17 +267,45 @@ def _parquet_chunks(source: str, size: int, column: str | None, progress: Progre
             raise FormatError(f"{source} is no Parquet file, or damaged: {error}.") from error
         name = file.schema_arrow.names[_pick(file.schema_arrow.names, column, source)]
         batches = file.iter_batches(batch_size=size, columns=[name])
-        cells = (cell for batch in batches for cell in batch.column(0).to_pylist())
-        for chunk in _chunks(enumerate(cells, start=1), size, source, "row"):
-            yield chunk
+        done = 0
+        for cells in _regroup((_cells(arrow, batch.column(0)) for batch in batches), size):
+            done += len(cells)
+            yield Chunk(cells, range(done - len(cells) + 1, done + 1), source, "row")
             if progress is not None:
-                progress(chunk.places[-1], file.metadata.num_rows)
+                progress(done, file.metadata.num_rows)
 
 
-def _chunks(cells: _Cells, size: int, source: str, unit: str) -> Iterator[Chunk]:
-    while part := list(islice(cells, size)):
-        places, values = zip(*part, strict=True)
-        yield Chunk(values, places, source, unit)
+def _cells(arrow: Any, column: Any) -> NDArray[Any]:
+    """Whole numbers as such, everything else as objects."""
+    if arrow.types.is_integer(column.type) and not column.null_count:
+        return np.asarray(column.to_numpy(zero_copy_only=False))
+    out = np.empty(len(column), object)
+    out[:] = column.to_pylist()
+    return out
+
+
+def _regroup(parts: Iterable[NDArray[Any]], size: int) -> Iterator[NDArray[Any]]:
+    """The same cells in parts of `size`; the last one may be shorter."""
+    held: list[NDArray[Any]] = []
+    for part in parts:
+        held.append(part)
+        while sum(map(len, held)) >= size:
+            whole = np.concatenate(held)
+            yield whole[:size]
+            held = [whole[size:]]
+    if rest := sum(map(len, held)):
+        yield np.concatenate(held)[:rest]
+
+
+def _numbers(cells: Sequence[Any] | NDArray[Any]) -> Sequence[Any] | NDArray[Any]:
+    """Whole numbers written as text, all at once where they are nothing but digits."""
+    if isinstance(cells, np.ndarray) and cells.dtype != object:
+        return cells
+    if isinstance(cells, tuple):
+        digits = "".join(cells)
+        if digits.isascii() and digits.isdigit() and all(cells) and max(map(len, cells)) <= _SHORT:
+            return np.fromiter(map(int, cells), np.int64, len(cells))
+    return [_number(cell) for cell in cells]
 
 
 def _number(cell: Any) -> Any:
@@ -272,7 +313,7 @@ def _number(cell: Any) -> Any:
     return int(cell) if isinstance(cell, str) and _WHOLE.fullmatch(cell.strip()) else cell
 
 
-def _refusal(domain: Domain, chunk: Chunk, cells: Sequence[Any]) -> ParameterError:
+def _refusal(domain: Domain, chunk: Chunk, cells: Sequence[Any] | NDArray[Any]) -> ParameterError:
     """The error for the first cell that the domain does not take, found by halving."""
     good, bad = 0, len(cells)
     while bad - good > 1:
@@ -283,6 +324,8 @@ def _refusal(domain: Domain, chunk: Chunk, cells: Sequence[Any]) -> ParameterErr
         except ParameterError:
             bad = middle
     cell = chunk.cells[good]
+    if isinstance(cell, np.generic):
+        cell = cell.item()
     allowed = f"whole numbers from 0 to {domain.k - 1}"
     if domain.labels is not None:
         allowed = f"one of the {domain.k} labels ({', '.join(domain.labels[:6])}{', ...' * (domain.k > 6)})"

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import BinaryIO
+from itertools import chain, islice
+from typing import BinaryIO, TypeVar
 
 from deniable.collect.codec import ReportWriter, dump, read
 from deniable.collect.tally import Tally
 from deniable.errors import DeniableError, FormatError, ParameterError, require
 from deniable.estimate.result import Estimate
 from deniable.kernels import using
+from deniable.kernels.parallel import ahead
 from deniable.mechanisms.base import Mechanism
 from deniable.mechanisms.registry import from_design
 from deniable.randomness import Stream, secure
@@ -25,25 +27,35 @@ from deniable.run.files import (
 )
 
 __all__ = [
-    "CHUNK_BYTES",
     "CHUNK_VALUES",
     "chunk_size",
     "estimate_tally",
     "privatize_file",
     "tally_files",
+    "with_streams",
     "write_tally",
 ]
 
-CHUNK_VALUES = 1 << 16
-"""Values that are privatised at a time, where reports are short."""
+C = TypeVar("C")
 
-CHUNK_BYTES = 1 << 25
-"""Most bytes of reports at a time, where they are long."""
+CHUNK_VALUES = 1 << 16
+"""Most values that are handled at a time."""
 
 
 def chunk_size(m: Mechanism) -> int:
-    """How many values of this mechanism are handled at a time; it depends on nothing else, so seeded runs repeat."""
-    return max(1, min(CHUNK_VALUES, CHUNK_BYTES // m.row_bytes))
+    """How many values of this mechanism are handled at a time: those that share a stream, so seeded runs repeat."""
+    return min(CHUNK_VALUES, m.block)
+
+
+def with_streams(chunks: Iterable[C], stream: Stream) -> Iterator[tuple[C, Stream]]:
+    """Each chunk with the stream that `Mechanism.privatize` would use for it, were they given all at once."""
+    todo = iter(chunks)
+    held = list(islice(todo, 2))
+    if len(held) < 2:
+        yield from ((chunk, stream) for chunk in held)
+        return
+    for chunk in chain(held, todo):
+        yield chunk, stream.spawn(1)[0]
 
 
 def privatize_file(
@@ -60,13 +72,17 @@ def privatize_file(
 
     Nothing is left behind when a value is refused: the report file appears when all of them are in it.
     """
+    if m.takes != "values":
+        raise ParameterError(f"{m.name} takes {m.takes}, this reads single values.", "Use m.privatize(...) in Python.")
     design, stream = m.design, secure() if rng is None else rng
     with (
         open_output(target) as out,
         ReportWriter(out, design, m.fields, simulated=stream.simulated) as writer,
     ):
-        for chunk in read_values(source, chunk_size(m), column=column, format=format, progress=progress):
-            writer.write(m.privatize_items(encode(m.domain, chunk), stream))
+        chunks = read_values(source, chunk_size(m), column=column, format=format, progress=progress)
+        jobs = with_streams(chunks, stream)
+        for reports in ahead(lambda job: m.privatize_items(encode(m.domain, job[0]), job[1]), jobs):
+            writer.write(reports)
         if writer.total == 0:
             raise ParameterError(f"{_name(source)} has no values.", "At least one is needed.")
         return writer.total
@@ -114,9 +130,9 @@ def _tallies(stream: BinaryIO) -> Iterator[Tally]:
             raise FormatError(f"a tally of this design has the cells {layout} and no count of reports below zero.")
         yield found
     else:
-        yield m.empty(simulated=found.simulated)
-        for block in found:
-            yield m.tally(block)
+        reader = found
+        yield m.empty(simulated=reader.simulated)
+        yield from ahead(lambda block: m.tally(reader.decode(block)), reader.blocks())
 
 
 @contextmanager

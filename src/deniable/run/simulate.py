@@ -16,10 +16,11 @@ from deniable.datasets.population import Population
 from deniable.datasets.spec import resolve
 from deniable.datasets.tables import NAMES
 from deniable.errors import require
+from deniable.kernels.parallel import ahead
 from deniable.mechanisms.base import Mechanism
 from deniable.randomness import Simulation, Stream, simulation
 from deniable.run.files import Progress
-from deniable.run.local import chunk_size
+from deniable.run.local import chunk_size, with_streams
 from deniable.run.results import Shares
 
 __all__ = ["PEOPLE", "Study", "simulate", "tally_population"]
@@ -100,6 +101,8 @@ def simulate(
     synthetic = data not in NAMES
     population = resolve(data, n=PEOPLE if synthetic and n is None else n, k=k, rng=root.spawn(1)[0])
     m = make(Domain.of(population.k if synthetic else population.labels))
+    hint = "Use m.privatize(...) in Python, or `deniable reproduce`."
+    require(m.takes == "values", "mechanism", m.name, f"one for single values; this one takes {m.takes}", hint)
     measured: list[tuple[float, float, float, float]] = []
     shares = []
     for run, rng in enumerate(root.spawn(runs), start=1):
@@ -114,10 +117,9 @@ def simulate(
 
 def tally_population(m: Mechanism, population: Population, rng: Stream) -> Tally:
     """Everyone in the population reports once; their reports as a tally, chunk by chunk."""
-    total = m.empty(simulated=rng.simulated)
-    for items in _items(population, chunk_size(m)):
-        total = total + m.tally(m.privatize_items(items, rng))
-    return total
+    jobs = with_streams(_items(population, chunk_size(m)), rng)
+    parts = ahead(lambda job: m.tally(m.privatize_items(*job)), jobs)
+    return sum(parts, m.empty(simulated=rng.simulated))
 
 
 def _items(population: Population, size: int) -> Iterator[IntArray]:

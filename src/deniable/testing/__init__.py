@@ -14,7 +14,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 
 from deniable.errors import require
-from deniable.mechanisms.base import Mechanism, SupportMechanism
+from deniable.mechanisms.base import Mechanism
 from deniable.testing.exact import check_closed_forms, check_privacy, check_rows
 from deniable.testing.sampling import (
     REPORTS_MAX,
@@ -24,6 +24,7 @@ from deniable.testing.sampling import (
     law_pvalue,
     reports_needed,
     stronger,
+    untestable,
     watched_values,
 )
 from deniable.testing.wire import StreamWords, check_bytes, check_merge, check_reports
@@ -66,7 +67,7 @@ def _power(m: Mechanism, alpha: float, seed: int) -> str:
 
 
 def _needed(m: Mechanism, alpha: float) -> float:
-    return reports_needed(m, alpha=alpha, miss=alpha) if isinstance(m, SupportMechanism) else 1
+    return reports_needed(m, alpha=alpha, miss=alpha) if untestable(m) is None else 1
 
 
 def _affordable(m: Mechanism, need: float) -> int:

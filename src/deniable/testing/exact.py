@@ -58,7 +58,7 @@ def check_rows(m: Mechanism) -> str:
     channel = enumerated(m)
     if channel is None:
         return _LARGE
-    assert channel.k == m.k, f"the channel has {channel.k} values, the domain {m.k}"
+    assert channel.k == m.inputs, f"the channel has {channel.k} values, the mechanism {m.inputs}"
     for x, column in enumerate(zip(*channel.weights, strict=True)):
         assert min(column) >= 0, f"a probability given value {x} is negative"
         total = Fraction(sum(column), channel.total)
@@ -66,7 +66,7 @@ def check_rows(m: Mechanism) -> str:
     assert len(set(channel.outputs)) == len(channel.outputs), "two outputs have the same name"
     for output, items in zip(channel.outputs, channel.supported or (), strict=channel.supported is not None):
         assert all(0 <= i < m.k for i in items), f"output {output!r} supports {sorted(items)}, outside 0..{m.k - 1}"
-    return f"{len(channel.outputs)} outputs sum to 1 for each of {m.k} values"
+    return f"{len(channel.outputs)} outputs sum to 1 for each of {m.inputs} values"
 
 
 def check_privacy(m: Mechanism) -> str:

@@ -20,10 +20,12 @@ from deniable.collect.codec import dump, load
 from deniable.collect.tally import Tally
 from deniable.core.channel import Channel
 from deniable.core.types import Bytes, Columns, FloatArray, IntArray
-from deniable.errors import require
+from deniable.errors import ParameterError, require
+from deniable.estimate.result import Estimate
 from deniable.mechanisms.base import Mechanism, SupportMechanism
 from deniable.randomness import simulation
 from deniable.testing.exact import check_estimator_reads_support, check_exact_expectation, enumerated, enumerated_pairs
+from deniable.testing.profiles import Profiles, counts_by_value
 from deniable_client.packing import pack_bits
 
 __all__ = [
@@ -35,6 +37,7 @@ __all__ = [
     "reports_needed",
     "stronger",
     "two_sided",
+    "untestable",
     "watched_values",
 ]
 
@@ -42,6 +45,7 @@ REPORTS_MAX = 1 << 26
 """More reports than this are not drawn to check one mechanism once."""
 
 _POOLED = 2
+_NONE = 1e-12
 
 
 def watched_values(k: int, most: int = 8) -> list[int]:
@@ -54,12 +58,39 @@ def stronger(m: Mechanism, excess: float) -> Mechanism:
     return replace(m, epsilon=m.epsilon * excess)
 
 
-def law_pvalue(m: SupportMechanism, batches: Mapping[int, Columns]) -> float:
+def untestable(m: Mechanism) -> str | None:
+    """Why the law of reports cannot be tested, or None if it can."""
+    if isinstance(m, SupportMechanism):
+        return None
+    if enumerated(m) is None:
+        return "neither support probabilities nor few enough outputs to enumerate"
+    try:
+        m.likelihood(m.privatize_items(np.zeros(1, np.int64), simulation(0)).columns)
+    except ParameterError as error:
+        return str(error)
+    return None
+
+
+def law_pvalue(m: Mechanism, batches: Mapping[int, Columns]) -> float:
     """p-value of "these reports, by the value they were made from, follow the law of `m`", over all counts together.
 
     Reports may come from anywhere: the bulk sampler, a device, another implementation. A report that `m` cannot make
     has p-value 0.
     """
+    return _support_pvalue(m, batches) if isinstance(m, SupportMechanism) else _profile_pvalue(m, batches)
+
+
+def _profile_pvalue(m: Mechanism, batches: Mapping[int, Columns]) -> float:
+    channel = m.channel()
+    profiles = Profiles.of(channel)
+    counts = counts_by_value(m, profiles, batches)
+    if counts is None:
+        return 0.0
+    every = [two_sided(c, int(c.sum()), profiles.chances(channel, x)) for x, c in counts.items()]
+    return float(min(1.0, sum(p.size for p in every) * min(p.min() for p in every)))
+
+
+def _support_pvalue(m: SupportMechanism, batches: Mapping[int, Columns]) -> float:
     channel = enumerated(m)
     supports = {x: _support_counts(m, columns) for x, columns in batches.items()}
     sizes = {x: len(next(iter(columns.values()))) for x, columns in batches.items()}
@@ -85,8 +116,9 @@ def two_sided(counts: IntArray, n: int, p: FloatArray) -> FloatArray:
 
 def check_sampler(m: Mechanism, *, alpha: float, n: int, seed: int) -> str:
     """`n` bulk reports of each watched value follow the law. A right mechanism fails with probability <= alpha."""
-    if not isinstance(m, SupportMechanism):
-        return "does not apply: no support probabilities"
+    reason = untestable(m)
+    if reason is not None:
+        return f"does not apply: {reason}"
     found = law_pvalue(m, _draw(m, n, seed))
     assert found > alpha, f"{n} reports per value do not follow the law (p = {found:.3g}, false alarm rate {alpha:g})"
     return f"{n} reports of each of {len(watched_values(m.k))} values follow the law (p = {found:.3g})"
@@ -94,8 +126,9 @@ def check_sampler(m: Mechanism, *, alpha: float, n: int, seed: int) -> str:
 
 def check_power(m: Mechanism, *, alpha: float, n: int, seed: int, excess: float = 1.1) -> str:
     """The same test with the same `n` rejects reports drawn with `excess` times the epsilon."""
-    if not isinstance(m, SupportMechanism):
-        return "does not apply: no support probabilities"
+    reason = untestable(m)
+    if reason is not None:
+        return f"does not apply: {reason}"
     wrong = stronger(m, excess)
     found = law_pvalue(m, _draw(wrong, n, seed))
     assert found <= alpha, (
@@ -107,41 +140,67 @@ def check_power(m: Mechanism, *, alpha: float, n: int, seed: int, excess: float 
 def check_unbiased(m: Mechanism, *, alpha: float, n: int, seed: int) -> str:
     """The expected estimate is the truth: exactly where the channel is enumerable, and in one run of the pipeline.
 
-    The run privatises a skewed population of `n`, sends tally and bytes through, and turns each estimate back into
-    the count it stands for, whose law (a sum of two binomials) is known exactly. A right mechanism fails with
-    probability <= alpha.
+    The run privatises a skewed population of `n` and sends its tally through bytes. Support mechanisms: each estimate
+    is turned back into the count it stands for, whose law (a sum of two binomials) is known exactly. Others: estimates
+    are compared by their own standard errors (normal approximation). A right mechanism fails with chance <= alpha.
     """
-    if not isinstance(m, SupportMechanism):
-        return "does not apply: no support probabilities"
-    channel = enumerated_pairs(m)
-    check_estimator_reads_support(m)
-    if channel is not None:
-        check_exact_expectation(m, channel)
+    channel = None
+    if isinstance(m, SupportMechanism):
+        check_estimator_reads_support(m)
+        channel = enumerated_pairs(m)
+        if channel is not None:
+            check_exact_expectation(m, channel)
     holders = _skewed(m.k, n)
     items = np.repeat(np.arange(m.k), holders)
     sent = load(dump(m.tally(m.privatize_items(items, simulation(seed)))))
     assert isinstance(sent, Tally)
-    value = m.estimate(sent).value
-    p, q = m.support_effective.p, m.support_effective.q
-    counts = n * (q + (p - q) * value)
-    found = m.k * min(_pvalue_of_sum(c, h, n, p, q) for c, h in zip(counts.tolist(), holders.tolist(), strict=True))
+    try:
+        estimate = m.estimate(sent)
+    except ParameterError as error:
+        return f"does not apply: {error}"
+    found = m.k * float(_estimate_pvalues(m, estimate, holders).min())
     assert found > alpha, f"an estimate is too far from the truth (p = {found:.3g}, false alarm rate {alpha:g})"
     return f"{'exactly, and ' if channel else ''}in a run of {n} reports (p = {min(1.0, found):.3g})"
 
 
-def reports_needed(m: SupportMechanism, *, alpha: float, miss: float, excess: float = 1.1) -> float:
+def _estimate_pvalues(m: Mechanism, estimate: Estimate, holders: IntArray) -> FloatArray:
+    """p-value of each item's estimate, given how many people hold it."""
+    n = int(holders.sum())
+    if not isinstance(m, SupportMechanism):
+        off, spread = estimate["frequency"].value - holders / n, estimate["frequency"].stderr
+        sure = spread < _NONE  # nothing is random about it: it must be right
+        return np.where(sure, np.abs(off) < 1e3 * _NONE, 2 * norm.sf(np.abs(off) / np.where(sure, 1.0, spread)))
+    p, q = m.support_effective.p, m.support_effective.q
+    counts = (n * (q + (p - q) * estimate.value)).tolist()
+    return np.array([_pvalue_of_sum(c, h, n, p, q) for c, h in zip(counts, holders.tolist(), strict=True)])
+
+
+def reports_needed(m: Mechanism, *, alpha: float, miss: float, excess: float = 1.1) -> float:
     """Reports per watched value so that `check_sampler` rejects `excess` times the epsilon with chance >= 1 - miss.
 
-    Computed from the laws before anything is drawn: exact binomial power of the better of the two pooled counts.
-    A whole number, or infinite where more than `REPORTS_MAX` in all would be needed.
+    Computed from the laws before anything is drawn: exact binomial power of the one count that shows it best. A whole
+    number, or infinite where more than `REPORTS_MAX` would be needed.
     """
     require(0 < alpha < 1 and 0 < miss < 1, "alpha and miss", (alpha, miss), "between 0 and 1")
     wrong = stronger(m, excess)
+    if not isinstance(m, SupportMechanism):
+        return _profile_size(m, wrong, alpha, miss)
     assert isinstance(wrong, SupportMechanism)
     right, other = m.support_effective, wrong.support_effective
     level = alpha / (2 * _POOLED)
     total = min(_binomial_size(right.p, other.p, level, miss), _binomial_size(right.q, other.q, level, miss))
     return math.inf if math.isinf(total) else math.ceil(total / len(watched_values(m.k)))
+
+
+def _profile_size(m: Mechanism, wrong: Mechanism, alpha: float, miss: float) -> float:
+    """Reports per value so that the class of reports that shows a wrong epsilon best does."""
+    channel, other = m.channel(), wrong.channel()
+    assert channel.outputs == other.outputs, "the outputs are not the same for another epsilon"
+    profiles, values = Profiles.of(channel), watched_values(m.k)
+    level = alpha / (len(values) * len(profiles.likelihood))
+    pairs = np.concatenate([np.stack([profiles.chances(c, x) for c in (channel, other)], axis=1) for x in values])
+    likely = sorted(pairs.tolist(), key=lambda pair: -((pair[0] - pair[1]) ** 2) / max(pair[0] * (1 - pair[0]), _NONE))
+    return min(_binomial_size(p, q, level, miss) for p, q in likely[:3])
 
 
 def _binomial_size(p: float, other: float, level: float, miss: float) -> float:

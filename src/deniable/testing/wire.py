@@ -94,7 +94,7 @@ def _refusal(act: Callable[[], object], kind: type[DeniableError]) -> str | None
 
 def _people(m: Mechanism, n: int) -> IntArray:
     """n values spread over the domain."""
-    return np.arange(n, dtype=np.int64) * 7 % m.k
+    return np.arange(n, dtype=np.int64) * 7 % m.kernel.k
 
 
 def check_bytes(m: Mechanism, *, n: int = 50, seed: int = 2) -> str:
@@ -118,8 +118,8 @@ def check_bytes(m: Mechanism, *, n: int = 50, seed: int = 2) -> str:
 
 def check_reports(m: Mechanism, *, each: int = 20, seed: int = 3) -> str:
     """Reports have one length whatever the value, bulk and device alike; values outside the domain make none."""
-    values = watched_values(m.k)
-    each = max(1, min(each, _SCALAR // (m.k * len(values))))
+    values = watched_values(m.kernel.k)
+    each = max(1, min(each, _SCALAR // (m.kernel.k * len(values))))
     words = StreamWords(simulation(seed))
     rows = [m.kernel.randomise(x, words) for x in values for _ in range(each)]
     lengths = {len(row) for row in rows}
@@ -151,10 +151,11 @@ def _check_canonical(m: SupportMechanism, reports: Reports) -> None:
 
 
 def _check_outsiders(m: Mechanism, words: StreamWords) -> None:
-    outsiders: list[Any] = [-1, m.k, m.k + 1, 0.5, None]
+    most = m.kernel.k
+    outsiders: list[Any] = [-1, most, most + 1, 0.5, None]
     for bad in outsiders:
         told = _refusal(partial(m.kernel.randomise, bad, words), DeniableError)
-        assert told is not None, f"a device takes the value {bad!r}, which is not one of 0..{m.k - 1}"
+        assert told is not None, f"a device takes the value {bad!r}, which is not one of 0..{most - 1}"
         if m.domain.labels is None:
             told = _refusal(partial(m.privatize, bad), DeniableError)
-            assert told is not None, f"privatize takes the value {bad!r}, which is not one of 0..{m.k - 1}"
+            assert told is not None, f"privatize takes the value {bad!r}, which is not one of 0..{most - 1}"

@@ -15,11 +15,13 @@ from deniable_client.errors import PrivacyError, require
 
 __all__ = [
     "EPSILON_MAX",
+    "EPSILON_MIN",
     "WORD_BITS",
     "check_epsilon",
     "exp_bounds",
     "flip_threshold",
     "keep_threshold",
+    "keep_within",
     "log_upper",
     "two_level_ratio",
     "unary_ratio",
@@ -31,6 +33,9 @@ WORD_BITS = 64
 EPSILON_MAX = 40.0
 """Samplers refuse more: the rarer answer's probability would approach 2**-64, the least a threshold can say."""
 
+EPSILON_MIN = 1e-12
+"""Less is refused: errors would be beyond any number of people, and thresholds could not tell it from 0."""
+
 _GUARD_BITS = 192
 
 
@@ -38,6 +43,7 @@ def check_epsilon(epsilon: float, *, sampling: bool = False) -> float:
     """Return `epsilon` as a float after checking it (formulas: up to 700; samplers: up to `EPSILON_MAX`)."""
     number = isinstance(epsilon, int | float) and not isinstance(epsilon, bool)
     require(number and 0 < epsilon < math.inf, "epsilon", epsilon, "a finite number > 0")
+    require(epsilon >= EPSILON_MIN, "epsilon", epsilon, f"at least {EPSILON_MIN:g}", "Less says nothing about anybody.")
     require(epsilon <= 700, "epsilon", epsilon, "at most 700", "Beyond that e^epsilon is not a float.")
     if sampling and epsilon > EPSILON_MAX:
         raise PrivacyError(
@@ -101,12 +107,17 @@ def keep_threshold(epsilon: float, own: int, rest: int, *, bits: int = WORD_BITS
     >>> two_level_ratio(keep_threshold(1.0, 1, 9), 1, 9) <= exp_bounds(1.0)[0]
     True
     """
-    low = exp_bounds(check_epsilon(epsilon, sampling=True))[0]
+    return keep_within(exp_bounds(check_epsilon(epsilon, sampling=True))[0], own, rest, bits=bits)
+
+
+def keep_within(limit: Fraction, own: int, rest: int, *, bits: int = WORD_BITS) -> int:
+    """`keep_threshold` for a likelihood ratio that is given itself, e.g. one that sampling amplifies."""
     word = 1 << bits
-    top, bottom = low.as_integer_ratio()
+    top, bottom = limit.as_integer_ratio()
     threshold = word * own * top // (own * top + rest * bottom)
     if not 0 < threshold < word or threshold * rest <= (word - threshold) * own:
-        raise PrivacyError(f"epsilon {epsilon!r} with {own} of {own + rest} answers needs more than {bits}-bit words.")
+        near = f"a likelihood ratio of {float(limit)!r}"
+        raise PrivacyError(f"{near} with {own} of {own + rest} answers needs more than {bits}-bit words.")
     return threshold
 
 

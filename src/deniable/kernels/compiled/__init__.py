@@ -17,6 +17,7 @@ from deniable.kernels.compiled.draws import (
     unfinished,
 )
 from deniable.kernels.compiled.em import em_bits, em_intervals, em_values
+from deniable.kernels.compiled.em_levels import em_levels
 from deniable.kernels.compiled.hashed import count_hashed, count_intervals
 from deniable.kernels.compiled.transforms import count_orthogonal, walsh_hadamard
 
@@ -32,6 +33,7 @@ __all__ = [
     "draw_table",
     "em_bits",
     "em_intervals",
+    "em_levels",
     "em_values",
     "popcounts",
     "put_bits",

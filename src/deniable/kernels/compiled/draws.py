@@ -20,12 +20,18 @@ _ALL = np.uint64(0xFFFFFFFFFFFFFFFF)
 
 @compile_loop
 def begin(out: Any, lanes: Any, random: Any, pattern: Any) -> None:
-    """See `reference.begin`. The threshold's bit as a mask of 64 spares the branch."""
-    for start in range(0, out.size, _TILE):
-        stop = min(out.size, start + _TILE)
-        less, equal = out[start:stop], lanes[start:stop]
-        less[:] = 0
-        equal[:] = _ALL
+    """See `reference.begin`."""
+    out[:] = 0
+    lanes[:] = _ALL
+    _decide(out, lanes, random, pattern)
+
+
+@compile_loop
+def _decide(result: Any, lanes: Any, random: Any, pattern: Any) -> None:
+    """See `reference.draws`. The threshold's bit as a mask of 64 spares the branch."""
+    for start in range(0, lanes.size, _TILE):
+        stop = min(lanes.size, start + _TILE)
+        less, equal = result[start:stop], lanes[start:stop]
         for level in range(pattern.size):
             ones = _ALL if pattern[level] else np.uint64(0)
             bits = random[level, start:stop]
@@ -48,19 +54,13 @@ def unfinished(lanes: Any, left: Any, undecided: Any, first: int) -> int:
 @compile_loop
 def compare(out: Any, left: Any, undecided: Any, random: Any, pattern: Any) -> int:
     """See `reference.compare`."""
-    count = 0
-    for i in range(random.shape[1]):
-        at, lanes = left[i], undecided[i]
-        result = out[at]
-        for level in range(pattern.size):
-            if pattern[level]:
-                result |= lanes & ~random[level, i]
-                lanes &= random[level, i]
-            else:
-                lanes &= ~random[level, i]
-        out[at] = result
-        left[count], undecided[count] = at, lanes
-        count += lanes != 0
+    n, count = random.shape[1], 0
+    result, lanes = np.zeros(n, np.uint64), undecided[:n]
+    _decide(result, lanes, random, pattern)
+    for i in range(n):
+        out[left[i]] |= result[i]
+        left[count], undecided[count] = left[i], lanes[i]
+        count += lanes[i] != 0
     return count
 
 

@@ -16,6 +16,7 @@ from deniable.kernels.reference.draws import (
     unfinished,
 )
 from deniable.kernels.reference.em import em_bits, em_intervals, em_values
+from deniable.kernels.reference.em_levels import em_levels
 from deniable.kernels.reference.hashed import count_hashed, count_intervals
 from deniable.kernels.reference.transforms import count_orthogonal, walsh_hadamard
 
@@ -31,6 +32,7 @@ __all__ = [
     "draw_table",
     "em_bits",
     "em_intervals",
+    "em_levels",
     "em_values",
     "popcounts",
     "put_bits",

@@ -15,22 +15,32 @@ from deniable_client.kernels.basic import Hashing, Response, Subset, Unary
 from deniable_client.kernels.contract import Kernel, check_promise
 from deniable_client.kernels.designs import Hadamard, Projective
 from deniable_client.kernels.interval import Interval
+from deniable_client.kernels.keyvalue import Grouped, KeysOnly, OneKey, Pairs, SignedSubset, SignedUnary
 from deniable_client.kernels.laplace import Laplace
 from deniable_client.kernels.mixture import Mixture, Whole
+from deniable_client.kernels.personal import Bit, Personal
 from deniable_client.kernels.public import Balanced, Wheel
 from deniable_client.kernels.utility import Utility
 
 __all__ = [
     "KERNELS",
     "Balanced",
+    "Bit",
+    "Grouped",
     "Hadamard",
     "Hashing",
     "Interval",
     "Kernel",
+    "KeysOnly",
     "Laplace",
     "Mixture",
+    "OneKey",
+    "Pairs",
+    "Personal",
     "Projective",
     "Response",
+    "SignedSubset",
+    "SignedUnary",
     "Subset",
     "Unary",
     "Utility",
@@ -57,6 +67,14 @@ KERNELS: Mapping[str, Callable[..., Kernel]] = {
         Whole,
         Interval,
         Utility,
+        Pairs,
+        Grouped,
+        KeysOnly,
+        OneKey,
+        SignedSubset,
+        SignedUnary,
+        Bit,
+        Personal,
     )
 }
 

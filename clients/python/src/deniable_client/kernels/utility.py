@@ -22,6 +22,7 @@ from deniable_client.kernels.contract import Kernel, check_k, check_value
 from deniable_client.kernels.designs import Hadamard, Projective, points
 from deniable_client.kernels.interval import Interval
 from deniable_client.kernels.laplace import Laplace
+from deniable_client.kernels.mixture import Whole
 from deniable_client.kernels.public import Balanced, Wheel
 from deniable_client.packing import pack_bits, pack_int, uint_width
 from deniable_client.words import Words, below, happens, subset
@@ -200,8 +201,8 @@ def blind_share(kernel: Kernel) -> Fraction:
 
 def blind_peak(kernel: Kernel) -> Fraction:
     """The largest quotient of a report's likelihoods given some value, and for a blind report."""
-    if isinstance(kernel, Laplace):
-        return kernel.shift
+    if isinstance(kernel, Laplace | Whole):
+        return kernel.shift if isinstance(kernel, Laplace) else Fraction(1)
     share = blind_share(kernel)
     keep = Fraction(kernel.keep, _WORD)  # type: ignore[attr-defined]  # all kernels of the table have one
     return max(keep / share, (1 - keep) / (1 - share))
@@ -233,6 +234,8 @@ def blind_report(kernel: Kernel, words: Words) -> bytes:
         case Hashing() | Balanced() | Wheel() | Interval():
             seed = pack_int(words.word(), 8)
             return seed + pack_int(below(_outputs(kernel), words), kernel.width - 8)
+        case Whole():
+            return pack_bits(range(kernel.k), kernel.k)
         case Laplace():
             return kernel.noise(words)
         case _:

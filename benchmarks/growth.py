@@ -1,0 +1,136 @@
+"""Time and memory against the number of reports and of answers: reports are made, counted and dropped, part by part.
+
+    python benchmarks/growth.py [--quick] [--json] [--write]
+
+Every case runs in a process of its own, which tells its peak memory. `--write` keeps the results in docs/data,
+`--quick` leaves the largest cases out. The exponents are slopes of least squares in logarithms.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import resource
+import subprocess
+import sys
+import time
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from measure import cores, write_csv
+
+import deniable as dn
+
+EPSILON = 1.0
+BY_N = {
+    "grr": [3_000_000, 10_000_000, 30_000_000, 100_000_000],
+    "oue": [300_000, 1_000_000, 3_000_000, 10_000_000],
+    "ss": [300_000, 1_000_000, 3_000_000],
+    "olh": [300_000, 1_000_000, 3_000_000],
+}
+"""Numbers of reports at k = 1000."""
+ANSWERS = [250, 500, 1000, 2000, 4000, 8000, 16_000]
+BY_K = {"grr": 10_000_000, "oue": 100_000, "ss": 100_000, "olh": 100_000}
+"""Numbers of answers, and how many reports each."""
+PART = 16
+"""Blocks of reports that are made and counted at a time."""
+TURNS = 3
+"""A case is run so often; the fastest counts."""
+
+
+def once(name: str, n: int, k: int) -> dict[str, Any]:
+    """Make and count n reports, in bounded memory; seconds of both."""
+    m = dn.mechanism(name, epsilon=EPSILON, k=k)
+    values = np.arange(min(n, PART * m.block)) % k
+    spent = {"privatize": 0.0, "tally": 0.0}
+    total = m.empty()
+    for start in range(0, n, values.size):
+        begin = time.perf_counter()
+        reports = m.privatize(values[: n - start])
+        middle = time.perf_counter()
+        total = total + m.tally(reports)
+        spent["privatize"] += middle - begin
+        spent["tally"] += time.perf_counter() - middle
+    assert total.n == n
+    return {"seconds": sum(spent.values()), **spent}
+
+
+def case(name: str, n: int, k: int) -> dict[str, Any]:
+    """The fastest of some runs, in this process, with its peak memory."""
+    once(name, min(n, 100_000), k)
+    fastest = min((once(name, n, k) for _ in range(TURNS)), key=lambda found: found["seconds"])
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    return {"mechanism": name, "n": n, "k": k, **fastest, "peak_mib": peak}
+
+
+def apart(name: str, n: int, k: int) -> dict[str, Any]:
+    """`case` in a process of its own."""
+    print(f"measuring: {n:,} reports of {name}, k = {k:,}", file=sys.stderr, flush=True)
+    command = [sys.executable, __file__, "--case", name, str(n), str(k)]
+    found: dict[str, Any] = json.loads(subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout)
+    return found
+
+
+def exponent(x: Sequence[float], y: Sequence[float]) -> float:
+    """The slope of log y over log x."""
+    return float(np.polyfit(np.log(x), np.log(y), 1)[0])
+
+
+def exponents(rows: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """How the time grows, by mechanism and by what was varied."""
+    groups: dict[tuple[str, str], list[Mapping[str, Any]]] = {}
+    for row in rows:
+        groups.setdefault((str(row["varied"]), str(row["mechanism"])), []).append(row)
+    return [
+        {
+            "varied": varied,
+            "mechanism": mechanism,
+            "from": int(group[0][varied]),
+            "to": int(group[-1][varied]),
+            "exponent": exponent([float(r[varied]) for r in group], [float(r["seconds"]) for r in group]),
+            "peak_mib": max(float(r["peak_mib"]) for r in group),
+        }
+        for (varied, mechanism), group in groups.items()
+    ]
+
+
+def measure(*, quick: bool) -> list[dict[str, Any]]:
+    """All cases."""
+    rows = []
+    for name, sizes in BY_N.items():
+        rows += [{"varied": "n", **apart(name, n, 1000)} for n in (sizes[:2] if quick else sizes)]
+    for name, n in BY_K.items():
+        rows += [{"varied": "k", **apart(name, n, k)} for k in (ANSWERS[:3] if quick else ANSWERS)]
+    return rows
+
+
+def main() -> None:
+    """Measure, then print or keep the results."""
+    parser = argparse.ArgumentParser(description="Time and memory against the numbers of reports and answers.")
+    parser.add_argument("--json", action="store_true", help="print one JSON object")
+    parser.add_argument("--write", action="store_true", help="keep the results in docs/data")
+    parser.add_argument("--quick", action="store_true", help="leave out the largest cases")
+    parser.add_argument("--case", nargs=3, help=argparse.SUPPRESS)
+    asked = parser.parse_args()
+    if asked.case:
+        name, n, k = asked.case
+        print(json.dumps(case(name, int(n), int(k))))
+        return
+    print(f"machine: {cores()} cores; load {os.getloadavg()[0]:.2f}, which should be near 0", file=sys.stderr)
+    rows = measure(quick=asked.quick)
+    if asked.write:
+        write_csv("growth", rows)
+    if asked.json:
+        print(json.dumps({"rows": rows, "exponents": exponents(rows)}))
+        return
+    for found in exponents(rows):
+        print(
+            f"{found['mechanism']:4} over {found['varied']} from {found['from']:,} to {found['to']:,}: "
+            f"exponent {found['exponent']:.3f}, at most {found['peak_mib']:.0f} MiB"
+        )
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,406 @@
+"""Key-value kernels: which key a person has, and how much of it.
+
+The input of most of them is a *signed key* of 0..2 keys - 1: key + 0 for a value that was rounded to the top of its
+range (+1), key + keys for one rounded to the bottom (-1). `Pairs` turns the pairs of a person into one signed key.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import ClassVar
+
+from deniable_client.errors import ParameterError, PrivacyError, require
+from deniable_client.exact import WORD_BITS, check_epsilon, exp_bounds, keep_within, two_level_ratio
+from deniable_client.kernels.basic import Response, Subset, Unary
+from deniable_client.kernels.contract import Kernel, check_k, check_threshold, check_value
+from deniable_client.packing import bits_width, pack_bits, pack_int, uint_width
+from deniable_client.words import Words, below, happens, subset
+
+__all__ = ["GRID", "Grouped", "KeysOnly", "OneKey", "Pairs", "SignedSubset", "SignedUnary", "amplified", "whole"]
+
+_WORD = 1 << WORD_BITS
+GRID = 1 << 32
+"""Values lie on this many equal steps of their range, so that rounding one to an end compares integers."""
+
+
+def whole(name: str, value: int, least: int, most: int, hint: str = "") -> None:
+    """Refuse what is no integer from `least` to `most`."""
+    ok = isinstance(value, int) and not isinstance(value, bool) and least <= value <= most
+    require(ok, name, value, f"an integer from {least} to {most}", hint)
+
+
+def signed_ratio(s: Fraction, r: Fraction, a: Fraction) -> Fraction:
+    """Exact ratio of independent positions in {+1, -1, 0}: own s, r, z = 1-s-r; others a/2, a/2, 1-a.
+
+    Between two keys U W, the largest quotient own/other times the largest other/own; at one key, of both signs, s/r.
+    """
+    z = 1 - s - r
+    up = max(2 * s / a, 2 * r / a, z / (1 - a))
+    down = max(a / (2 * s), a / (2 * r), (1 - a) / z)
+    return max(up * down, s / r, r / s)
+
+
+@dataclass(frozen=True, slots=True)
+class SignedUnary:
+    """One of {+1, -1, 0} per key, independently: thresholds own (sign kept), flip (sign turned), other (not held, any).
+
+    A report has the bits of all keys at +1, then those of all keys at -1.
+    """
+
+    keys: int
+    own: int
+    flip: int
+    other: int
+    kind: ClassVar[str] = "signed-unary"
+
+    def __post_init__(self) -> None:
+        check_k(self.keys)
+        for name in ("own", "flip", "other"):
+            check_threshold(name, getattr(self, name))
+        require(self.own + self.flip < _WORD, "own + flip", self.own + self.flip, f"below 2**{WORD_BITS}")
+
+    @classmethod
+    def calibrate(
+        cls, epsilon: float, keys: int, shape: Callable[[Fraction], tuple[Fraction, Fraction, Fraction]]
+    ) -> SignedUnary:
+        """The probabilities (s, r, a) that `shape` gives for e^epsilon, rounded; for a little less until they fit."""
+        low = exp_bounds(check_epsilon(epsilon, sampling=True))[0]
+        for less in range(WORD_BITS, 4, -1):
+            near = 1 + (low - 1) * (1 - Fraction(1, 1 << less))
+            own, flip, other = (round(p * _WORD) for p in shape(near))
+            if min(own, flip, other) > 0 and own + flip < _WORD:
+                made = cls(keys, own, flip, other)
+                if made.ratio <= low:
+                    return made
+        raise PrivacyError(f"epsilon {epsilon!r} needs more than {WORD_BITS}-bit words for three-way answers.")
+
+    @property
+    def k(self) -> int:
+        """See `Kernel.k`: signed keys."""
+        return 2 * self.keys
+
+    @property
+    def chances(self) -> tuple[Fraction, Fraction, Fraction]:
+        """(s, r, a), exactly."""
+        return Fraction(self.own, _WORD), Fraction(self.flip, _WORD), Fraction(self.other, _WORD)
+
+    @property
+    def ratio(self) -> Fraction:
+        """See `Kernel.ratio`."""
+        return signed_ratio(*self.chances)
+
+    @property
+    def width(self) -> int:
+        """See `Kernel.width`."""
+        return 2 * bits_width(self.keys)
+
+    def randomise(self, x: int, words: Words) -> bytes:
+        """See `Kernel.randomise`."""
+        check_value(x, self.k)
+        minus, key = divmod(x, self.keys)
+        sides: tuple[list[int], list[int]] = ([], [])
+        for i in range(self.keys):
+            if i == key:
+                word = words.word()
+                if word < self.own + self.flip:
+                    sides[minus if word < self.own else 1 - minus].append(i)
+            elif happens(self.other, words):
+                sides[below(2, words)].append(i)
+        return pack_bits(sides[0], self.keys) + pack_bits(sides[1], self.keys)
+
+
+@dataclass(frozen=True, slots=True)
+class SignedSubset:
+    """`size` different keys, each with a sign; the own signed key is among them with probability keep/2**64.
+
+    The other sets, those with the own key and the wrong sign among them, are all alike.
+    """
+
+    keys: int
+    size: int
+    keep: int
+    kind: ClassVar[str] = "signed-subset"
+
+    def __post_init__(self) -> None:
+        check_k(self.keys)
+        whole("size", self.size, 1, self.keys)
+        check_threshold("keep", self.keep)
+
+    @property
+    def k(self) -> int:
+        """See `Kernel.k`: signed keys."""
+        return 2 * self.keys
+
+    @property
+    def ratio(self) -> Fraction:
+        """See `Kernel.ratio`: a share size/(2 keys) of all signed sets holds a given signed key."""
+        return two_level_ratio(self.keep, self.size, 2 * self.keys - self.size)
+
+    @property
+    def width(self) -> int:
+        """See `Kernel.width`."""
+        return 2 * bits_width(self.keys)
+
+    def randomise(self, x: int, words: Words) -> bytes:
+        """See `Kernel.randomise`."""
+        check_value(x, self.k)
+        minus, key = divmod(x, self.keys)
+        kept = happens(self.keep, words)
+        turned = not kept and below(2 * self.keys - self.size, words) < self.size
+        others = subset(self.keys - 1, self.size - (kept or turned), words)
+        sides: tuple[list[int], list[int]] = ([], [])
+        for i in sorted(others):
+            sides[below(2, words)].append(i + (i >= key))
+        if kept or turned:
+            sides[minus if kept else 1 - minus].append(key)
+        return pack_bits(sides[0], self.keys) + pack_bits(sides[1], self.keys)
+
+
+@dataclass(frozen=True, slots=True)
+class KeysOnly:
+    """A kernel on keys that does not look at the sign."""
+
+    base: Kernel
+    kind: ClassVar[str] = "keys-only"
+
+    @property
+    def keys(self) -> int:
+        """Number of keys."""
+        return self.base.k
+
+    @property
+    def k(self) -> int:
+        """See `Kernel.k`: signed keys."""
+        return 2 * self.base.k
+
+    @property
+    def ratio(self) -> Fraction:
+        """See `Kernel.ratio`."""
+        return self.base.ratio
+
+    @property
+    def width(self) -> int:
+        """See `Kernel.width`."""
+        return self.base.width
+
+    def randomise(self, x: int, words: Words) -> bytes:
+        """See `Kernel.randomise`."""
+        check_value(x, self.k)
+        return self.base.randomise(x % self.base.k, words)
+
+
+@dataclass(frozen=True, slots=True)
+class OneKey:
+    """One key, drawn without looking at the own one and sent in clear, with +1, -1 or 0 for it [PrivKV].
+
+    Held: 0 with probability 1 - keep/2**64, else the sign, turned with probability flip/2**64. Not held: 0 with
+    probability keep/2**64, else a uniform sign. A report is 3 key + (0 for none, 1 for +1, 2 for -1).
+    """
+
+    keys: int
+    keep: int
+    flip: int
+    kind: ClassVar[str] = "one-key"
+
+    def __post_init__(self) -> None:
+        check_k(self.keys)
+        check_threshold("keep", self.keep)
+        check_threshold("flip", self.flip)
+
+    @property
+    def k(self) -> int:
+        """See `Kernel.k`: signed keys."""
+        return 2 * self.keys
+
+    @property
+    def chances(self) -> tuple[Fraction, Fraction, Fraction]:
+        """(s, r, a) of the key that is asked for, exactly."""
+        p, turn = Fraction(self.keep, _WORD), Fraction(self.flip, _WORD)
+        return p * (1 - turn), p * turn, 1 - p
+
+    @property
+    def ratio(self) -> Fraction:
+        """See `Kernel.ratio`: the key is public, so only what is said of it counts."""
+        s, r, a = self.chances
+        z = 1 - s - r
+        quotients = (2 * s / a, 2 * r / a, s / r, z / (1 - a))
+        return max(max(q, 1 / q) for q in quotients)
+
+    @property
+    def width(self) -> int:
+        """See `Kernel.width`."""
+        return uint_width(3 * self.keys)
+
+    def randomise(self, x: int, words: Words) -> bytes:
+        """See `Kernel.randomise`."""
+        check_value(x, self.k)
+        minus, key = divmod(x, self.keys)
+        asked = below(self.keys, words)
+        said = 0
+        if happens(self.keep, words) == (asked == key):
+            turned = happens(self.flip, words) if asked == key else below(2, words)
+            said = 1 + (minus ^ turned)
+        return pack_int(3 * asked + said, self.width)
+
+
+@dataclass(frozen=True, slots=True)
+class Grouped:
+    """The second of two kernels with probability coin/2**64, by a coin that a report shows in its first byte."""
+
+    first: Kernel
+    second: Kernel
+    coin: int
+    kind: ClassVar[str] = "grouped"
+
+    def __post_init__(self) -> None:
+        require(self.first.k == self.second.k, "k of both groups", (self.first.k, self.second.k), "the same")
+        check_threshold("coin", self.coin)
+
+    @property
+    def k(self) -> int:
+        """See `Kernel.k`."""
+        return self.first.k
+
+    @property
+    def ratio(self) -> Fraction:
+        """See `Kernel.ratio`: the coin is public and does not look at the value."""
+        return max(self.first.ratio, self.second.ratio)
+
+    @property
+    def width(self) -> int:
+        """See `Kernel.width`."""
+        return 1 + max(self.first.width, self.second.width)
+
+    def randomise(self, x: int, words: Words) -> bytes:
+        """See `Kernel.randomise`: the shorter report is filled up with zeros."""
+        second = happens(self.coin, words)
+        report = (self.second if second else self.first).randomise(x, words)
+        return (bytes([second]) + report).ljust(self.width, b"\0")
+
+
+@dataclass(frozen=True, slots=True)
+class Pairs:
+    """The pairs of one person, by padding and sampling, through a kernel on signed keys.
+
+    `length` 0: everybody has exactly one pair. Else people with fewer than `length` pairs are filled up from `length`
+    further keys that mean nothing, one key is drawn, and the kernel covers keys + length keys. No key is then drawn
+    with more than chance 1/length, so a kernel that favours few keys may have a larger ratio itself (`amplified`).
+    """
+
+    base: Kernel
+    keys: int
+    length: int
+    kind: ClassVar[str] = "pairs"
+
+    def __post_init__(self) -> None:
+        check_k(self.keys)
+        whole("length", self.length, 0, self.keys, "Give at most as many pairs per person as there are keys.")
+        need = 2 * (self.keys + self.length)
+        hint = "Padding needs as many dummy keys as the length says; with fewer an amplified kernel leaks."
+        require(self.base.k == need, "signed keys of the kernel", self.base.k, f"2 (keys + length) = {need}", hint)
+
+    @property
+    def k(self) -> int:
+        """See `Kernel.k`: people with one pair, by signed key; with padding, also a person with none."""
+        return 2 * self.keys + (self.length > 0)
+
+    @property
+    def ratio(self) -> Fraction:
+        """See `Kernel.ratio`, over all sets of pairs with different keys."""
+        return padded_ratio(self.base, self.keys, self.length) if self.length else self.base.ratio
+
+    @property
+    def width(self) -> int:
+        """See `Kernel.width`."""
+        return self.base.width
+
+    def randomise(self, x: int | Sequence[tuple[int, int]], words: Words) -> bytes:
+        """A report for pairs (key, value in steps of 1/GRID of the range), or for one signed key."""
+        if isinstance(x, Sequence):
+            return self.base.randomise(self._choose(x, words), words)
+        check_value(x, self.k)
+        minus, key = divmod(x, self.keys)
+        return self.randomise([] if minus == 2 else [(key, GRID * (1 - minus))], words)
+
+    def _choose(self, pairs: Sequence[tuple[int, int]], words: Words) -> int:
+        keys = [key for key, _ in pairs]
+        for key, value in pairs:
+            whole("key", key, 0, self.keys - 1)
+            whole("value", value, 0, GRID, "It is the number of steps from the low end of the range.")
+        if len(set(keys)) < len(keys):
+            raise ParameterError("pairs must have different keys.", "Keep one value of each key, e.g. their mean.")
+        if not self.length:
+            require(
+                len(pairs) == 1, "pairs", len(pairs), "exactly one", "For several, or none, the task needs a length."
+            )
+        total, number = self.keys + self.length, below(max(len(pairs), self.length, 1), words)
+        key, value = pairs[number] if number < len(pairs) else (self.keys + below(self.length, words), GRID // 2)
+        return key if below(GRID, words) < value else key + total
+
+
+def padded_ratio(base: Kernel, keys: int, length: int) -> Fraction:
+    """Exact ratio between sets of pairs, for a kernel on keys + length keys (docs/maths/keyvalue.md, section 4).
+
+    A report of a two-level kernel has a likelihood proportional to 1 + (ratio - 1) share, share being the chance that
+    the key drawn is one of the report's. Positions that are independent gain nothing.
+    """
+    if isinstance(base, Grouped):
+        return max(padded_ratio(part, keys, length) for part in (base.first, base.second))
+    if isinstance(base, KeysOnly) and isinstance(base.base, Subset):
+        return _padded_keys(base.base, keys, length)
+    if isinstance(base, Response | Subset | SignedSubset):
+        size = 1 if isinstance(base, Response) else base.size
+        return 1 + (base.ratio - 1) * Fraction(min(size, length), length)
+    require(isinstance(base, SignedUnary | KeysOnly), "kernel", base.kind, "one that padding is worked out for")
+    return base.ratio
+
+
+def _padded_keys(base: Subset, keys: int, length: int) -> Fraction:
+    """Sets of keys: `held` of them real, the rest dummies, which may not be avoided where there are few keys."""
+    gain, worst = base.ratio - 1, Fraction(1)
+    for held in range(max(0, base.size - length), min(base.size, keys) + 1):
+        idle = Fraction(base.size - held, length * length)
+        most, least = min(held, length), min(keys - held, length)
+        high = Fraction(most, length) + (length - most) * idle
+        worst = max(worst, (1 + gain * high) / (1 + gain * (length - least) * idle))
+    return worst
+
+
+def amplified(epsilon: float, size: int, length: int) -> Fraction:
+    """The largest ratio of a kernel with sets of `size` keys that `Pairs` brings down to e^epsilon."""
+    low = exp_bounds(check_epsilon(epsilon, sampling=True))[0]
+    return 1 + (low - 1) * Fraction(length, min(size, length)) if length else low
+
+
+def response(epsilon: float, keys: int, length: int) -> Pairs:
+    """One signed key, or another one."""
+    total = 2 * (keys + length)
+    return Pairs(Response(total, keep_within(amplified(epsilon, 1, length), 1, total - 1)), keys, length)
+
+
+def subset_of_signed(epsilon: float, keys: int, length: int, size: int) -> Pairs:
+    """Subset selection on signed keys."""
+    total = 2 * (keys + length)
+    whole("size", size, 1, total - 1)
+    return Pairs(Subset(total, size, keep_within(amplified(epsilon, size, length), size, total - size)), keys, length)
+
+
+def signed_subset(epsilon: float, keys: int, length: int, size: int) -> SignedSubset:
+    """`SignedSubset` for people with `length` pairs."""
+    total = keys + length
+    whole("size", size, 1, total)
+    return SignedSubset(total, size, keep_within(amplified(epsilon, size, length), size, 2 * total - size))
+
+
+def subset_of_keys(epsilon: float, keys: int, length: int, size: int) -> KeysOnly:
+    """Subset selection on keys, blind to signs, for people with `length` pairs."""
+    total = keys + length
+    whole("size", size, 1, total - 1)
+    return KeysOnly(Subset(total, size, keep_within(amplified(epsilon, size, length), size, total - size)))
+
+
+def unary_of_keys(epsilon: float, keys: int, length: int) -> KeysOnly:
+    """OUE on keys, blind to signs."""
+    return KeysOnly(Unary.calibrate(epsilon, keys + length, 1 << (WORD_BITS - 1)))

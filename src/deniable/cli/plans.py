@@ -1,0 +1,137 @@
+"""The planner as a command."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import typer
+
+from deniable.cli.options import Choice, command, option
+from deniable.cli.output import Output
+from deniable.plan.design import Design
+from deniable.plan.planner import Plan
+from deniable.plan.planner import plan as find
+from deniable.present.tables import Column, Table, number, percent
+
+__all__ = ["plan", "register"]
+
+_MOST_OUT = 12
+"""Designs that are out, as many as are told."""
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command of this module."""
+    command(app)(plan)
+
+
+def plan(
+    out: Output,
+    k: Annotated[int | None, option("--k", "K", "Number of possible values.")] = None,
+    labels: Annotated[str | None, option("--labels", "A,B,...", "The possible values by name.")] = None,
+    labels_file: Annotated[str | None, option("--labels-file", "FILE", "The same from a file, one per line.")] = None,
+    n: Annotated[int | None, option("--n", "N", "Number of reports; left out to find the smallest.")] = None,
+    epsilon: Annotated[
+        float | None, option("--epsilon", "E", "The privacy promise; left out to find the smallest.")
+    ] = None,
+    target_error: Annotated[
+        float | None, option("--target-error", "E", "Largest standard error of a share: 0.01 is a percentage point.")
+    ] = None,
+    max_asr: Annotated[
+        float | None, option("--max-asr", "A", "Largest chance that the best guess from a report is right.")
+    ] = None,
+    max_bits: Annotated[float | None, option("--max-bits", "B", "Most bits per report.")] = None,
+    max_bytes: Annotated[int | None, option("--max-bytes", "B", "Most bytes per report.")] = None,
+    max_work: Annotated[float | None, option("--max-work", "W", "Most operations of the server per report.")] = None,
+    max_poisoning: Annotated[
+        float | None,
+        option("--max-poisoning", "G", "Most that 1 % of forged reports may add to the shares of the targets."),
+    ] = None,
+    targets: Annotated[int | None, option("--targets", "R", "Values that a forger pushes; 10 unless given.")] = None,
+    weight: Annotated[
+        float | None, option("--weight", "W", "Weight of the best guess, from 0 to 1; the error has the rest.")
+    ] = None,
+    sensitive: Annotated[
+        str | None, option("--sensitive", "S", "Sensitive values: a count, or which; others need less protection.")
+    ] = None,
+    top: Annotated[int | None, option("--top", "T", "Only the best T designs.")] = None,
+    chart: Annotated[
+        str | None, option("--chart", "FILE", "Draw error against best guess: .html, .png, .svg or .json.")
+    ] = None,
+) -> int:
+    """Find the mechanism and its parameters for a job.
+
+    Give two of --n, --epsilon and --target-error. Designs are ranked by their predicted error, or by --weight; limits
+    leave out those that break them. The exit code is 1 if no design meets the limits.
+
+    Example: deniable plan --k 1000 --n 100000 --epsilon 1 --max-bytes 16
+    """
+    domain = {name: x for name, x in (("k", k), ("labels", labels), ("labels_file", labels_file)) if x is not None}
+    given: dict[str, Any] = {} if sensitive is None else {"sensitive": sensitive}
+    if chart is not None:
+        from deniable.run.results import check_chart
+
+        check_chart(chart)
+    found = find(
+        domain=Choice("", epsilon, domain, {}).domain(),
+        n=n,
+        epsilon=epsilon,
+        target_error=target_error,
+        max_asr=max_asr,
+        max_bits=max_bits,
+        max_bytes=max_bytes,
+        max_work=max_work,
+        max_poisoning=max_poisoning,
+        targets=targets,
+        weight=weight,
+        given=given,
+        top=top,
+    )
+    if chart is not None:
+        from deniable.plan.chart import plan_chart
+        from deniable.present.export import save
+
+        out.note(f"drew {save(plan_chart(found), chart)}")
+    out.show(found.document(), *_parts(found))
+    return 0 if found.feasible else 1
+
+
+def _parts(p: Plan) -> list[Table | str]:
+    """The answer, the designs with their numbers, why each, and what is out."""
+    parts: list[Table | str] = [p.message]
+    if p.designs:
+        parts += [_table(p), _reasons(p)]
+    rows = [[o.title, o.reason] for o in p.out if not o.twin]
+    if rows:
+        more = f" ({len(rows) - _MOST_OUT} more with --json)" if len(rows) > _MOST_OUT else ""
+        columns = (Column("design"), Column("why not", wrap=True))
+        parts += [f"Out{more}:", Table(columns, rows[:_MOST_OUT])]
+    return parts
+
+
+def _table(p: Plan) -> Table:
+    """One row per design, in percentage points; what the request leaves open stands beside it."""
+    open_n, open_epsilon = p.request.n is None, p.request.epsilon is None
+    head = [Column("design")]
+    head += [Column("epsilon", right=True)] * open_epsilon + [Column("reports", right=True)] * open_n
+    names = ("std. error", "above bound", "best guess", "bits", "bytes", "operations", "1 % forged")
+    head += [Column(name, right=True) for name in names]
+    return Table(tuple(head), [_cells(d, open_n, open_epsilon) for d in p.designs])
+
+
+def _cells(d: Design, open_n: bool, open_epsilon: bool) -> list[str]:
+    found = [f"{d.mechanism.epsilon:.6g}"] * open_epsilon + [f"{d.n:,}"] * open_n
+    return [
+        d.title,
+        *found,
+        f"{100 * d.stderr:.3g} pt",
+        percent(max(d.gap, 0.0), 1),
+        f"{100 * d.asr:.3g} %",
+        number(round(d.bits, 1)),
+        number(d.bytes),
+        "unknown" if d.work is None else number(round(d.work)),
+        "unknown" if d.poisoning is None else f"{100 * d.poisoning:,.3g} pt",
+    ]
+
+
+def _reasons(p: Plan) -> Table:
+    return Table((Column("design"), Column("why", wrap=True)), [[d.title, d.why] for d in p.designs])

@@ -1,0 +1,287 @@
+"""Key-value mathematics: three-way answers, what they tell of frequency and mean, and the frontier between the two.
+
+Numbers are fractions: at e = e^epsilon (a rational bound of it that is good to 190 bits) they are the ideal ones, at
+the integers that are sampled the effective ones. F is n times the variance of a frequency, M n times that of frequency
+times mean, both averaged over the keys at uniform frequencies and values in the middle of their range.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from deniable.core.types import FloatArray
+from deniable_client.exact import exp_bounds
+
+__all__ = [
+    "SHAPES",
+    "Frontier",
+    "Group",
+    "Signal",
+    "best_key_size",
+    "best_share",
+    "best_signed_size",
+    "best_subset_size",
+    "frontier",
+    "information",
+    "pooled",
+    "ratio_of",
+    "signal_of_key_subset",
+    "signal_of_signed_subset",
+    "signal_of_subset",
+    "variances",
+]
+
+Shape: TypeAlias = Callable[[Fraction], tuple[Fraction, Fraction, Fraction]]
+"""(s, r, a) of a three-way answer as functions of e^epsilon."""
+
+
+def _corner(e: Fraction) -> tuple[Fraction, Fraction, Fraction]:
+    return e / (2 * e + 1), 1 / (2 * e + 1), 2 / (e + 2)
+
+
+def _between(e: Fraction) -> tuple[Fraction, Fraction, Fraction]:
+    """Half-way between keys only and the corner, on the curve of the best three-way answers."""
+    a = (1 / (e + 1) + 2 / (e + 2)) / 2
+    b = 1 + (1 - a) * (e - 1) / e
+    s, z = e * a / (2 * b), (1 - a) / b
+    return s, 1 - s - z, a
+
+
+SHAPES: Mapping[str, Shape] = {
+    "ks-ue": lambda e: ((e + 1) / (2 * (e + 2)), 1 / (e + 2), 2 / (e + 2)),
+    "pckv-ue": lambda e: (e / (2 * (e + 1)), 1 / (2 * (e + 1)), 2 / (e + 3)),
+    "soue": lambda e: (Fraction(1, 2), 1 / (2 * e), 2 / (e + 1)),
+    "corner": _corner,
+    "between": _between,
+}
+"""Held: the sign with chance s, the other one with r, else 0; not held: each sign with a/2 [KSKV Eq. 3 and 4, PCKV]."""
+
+
+def ratio_of(epsilon: float) -> Fraction:
+    """e^epsilon to 190 bits, from below."""
+    return exp_bounds(epsilon)[0]
+
+
+@dataclass(frozen=True, slots=True)
+class Signal:
+    """Moments of what one report says of one key: Y = (+1 there) + (-1 there), X = (+1 there) - (-1 there).
+
+    E[Y] is `held` or `idle` (not held), E[Y^2] `held2` or `idle2`; E[X] is `gain` times the value or 0, E[X^2] `noise`
+    or `idle_noise`. In all kernels E[XY] = E[X]. `asked` is the chance that the report speaks of the key at all.
+    """
+
+    held: Fraction
+    held2: Fraction
+    noise: Fraction
+    gain: Fraction
+    idle: Fraction
+    idle2: Fraction
+    idle_noise: Fraction
+    asked: Fraction = Fraction(1)
+
+    @classmethod
+    def of(cls, s: Fraction, r: Fraction, a: Fraction, asked: Fraction = Fraction(1)) -> Signal:
+        """A three-way answer."""
+        h = s + r
+        return cls(h, h, h, s - r, a, a, a, asked)
+
+    @classmethod
+    def of_keys(cls, p: Fraction, q: Fraction) -> Signal:
+        """A report that says nothing of values."""
+        return cls(p, p, p, Fraction(0), q, q, q)
+
+    @property
+    def step(self) -> Fraction:
+        """How much more of Y a holder gives: the divisor of the frequency."""
+        return self.held - self.idle
+
+    def frequency_variance(self, f: Any) -> Any:
+        """n Var of the frequency's estimate, people and their keys given [KSKV Eq. 9]."""
+        own, other = self.held2 - self.held**2, self.idle2 - self.idle**2
+        split = (1 / self.asked - 1) * f * (1 - f)
+        return (f * own + (1 - f) * other) / (self.asked * self.step**2) + split
+
+    def sum_variance(self, f: Any) -> Any:
+        """n Var of the estimate of frequency times mean, for values in the middle; infinite for keys only."""
+        if not self.gain:
+            return math.inf
+        return (f * self.noise + (1 - f) * self.idle_noise) / (self.asked * self.gain**2)
+
+    def limits(self) -> tuple[float, float]:
+        """F and M of a key that hardly anybody has (KSKV's and PCKV's own figures)."""
+        return float(self.frequency_variance(Fraction(0))), float(self.sum_variance(Fraction(0)))
+
+
+def signal_of_subset(e: Fraction, keys: int, size: int) -> Signal:
+    """Subset selection on 2 keys signed keys: both signs of a key may be in."""
+    total = 2 * keys
+    p = size * e / (size * e + total - size)
+    q = (size - p) / (total - 1)
+    one = p * Fraction(size - 1, total - 1)
+    none = Fraction(0)
+    if total > 2:
+        none = (p * (size - 1) * (size - 2) + (1 - p) * size * (size - 1)) / ((total - 1) * (total - 2))
+    return Signal(p + q, p + q + 2 * one, p + q - 2 * one, p - q, 2 * q, 2 * q + 2 * none, 2 * q - 2 * none)
+
+
+def signal_of_signed_subset(e: Fraction, keys: int, size: int) -> Signal:
+    """`size` keys with a sign each."""
+    keep = size * e / (size * e + 2 * keys - size)
+    turned = (1 - keep) * Fraction(size, 2 * keys - size)
+    return Signal.of(keep, turned, (size - keep - turned) / (keys - 1))
+
+
+def signal_of_key_subset(e: Fraction, keys: int, size: int) -> Signal:
+    """Subset selection on keys."""
+    p = size * e / (size * e + keys - size)
+    return Signal.of_keys(p, (size - p) / (keys - 1))
+
+
+# ---- several groups of reporters
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """Reporters of one kind: their share, their signal, and the weight of their frequencies in the pooled ones."""
+
+    share: Fraction
+    signal: Signal
+    weight: Fraction
+
+
+def pooled(parts: Sequence[tuple[Fraction, Signal]], spread: Sequence[Fraction | None]) -> tuple[Group, ...]:
+    """Groups whose weights are fixed: share / spread, brought to sum 1; `spread` stands for their variance.
+
+    None is for reports that say nothing of frequencies: every key with a sign.
+    """
+    raw = [share / s if s is not None else Fraction(0) for (share, _), s in zip(parts, spread, strict=True)]
+    return tuple(Group(share, signal, w / sum(raw)) for (share, signal), w in zip(parts, raw, strict=True))
+
+
+def variances(groups: Sequence[Group], f: Any, length: int = 1) -> tuple[Any, Any]:
+    """(F, M) at frequency f of every key; people have at most `length` pairs, one of which is drawn.
+
+    A random split of the people adds f(1-f)(sum of weight^2/share - 1) to F.
+    """
+    seen, draw = f / length, Fraction(length - 1, length)  # the draw of a pair is random too
+    used = [g for g in groups if g.weight]
+    split = sum(g.weight**2 / g.share for g in used)
+    first = sum(g.weight**2 / g.share * (g.signal.frequency_variance(seen) + seen * draw) for g in used)
+    first += f * (1 - f) * (split - 1) / length**2
+    told = sum(g.share / g.signal.sum_variance(seen) for g in groups if g.signal.gain)
+    return first * length**2, length**2 / told if told else math.inf
+
+
+# ---- the frontier
+
+
+def information(e: Any, d: int, single: Any, double: Any) -> tuple[Any, Any]:
+    """(A, B) of reports that favour `single` keys with one sign and `double` keys with both (`docs/maths/keyvalue.md`).
+
+    They are what a report tells of frequencies and of means; F = ((d-1)/d)(1/A - 1/d) and M = 1/B at best.
+    """
+    share = (single + 2 * double) / d if not isinstance(e, Fraction) else Fraction(single + 2 * double, d)
+    alone = single / d if not isinstance(e, Fraction) else Fraction(single, d)
+    scale = (e - 1) / (2 + (e - 1) * share)
+    c = scale * scale
+    return c * (2 * share - share * share - alone) * d / (d - 1), c * alone
+
+
+def best_subset_size(epsilon: float, keys: int, *, d: int | None = None, length: int = 0) -> int:
+    """Size of the subset of 2 keys signed keys with the least F + M, all sizes near 2 keys/(e+1) and below `length`."""
+    e, d = ratio_of(epsilon), d or keys
+    sizes = set(_near(2 * keys / (float(e) + 1), 2 * keys - 1)) | set(range(1, min(length, keys) + 1))
+
+    def total(size: int) -> float:
+        raised = 1 + (e - 1) * Fraction(length, min(size, length)) if length else e
+        signal = signal_of_subset(raised, keys, size)
+        if signal.step <= 0 or signal.gain <= 0:
+            return math.inf
+        f = Fraction(1, d * max(length, 1))
+        return float(signal.frequency_variance(f) + signal.sum_variance(f))
+
+    return min(sorted(sizes), key=total)
+
+
+def best_key_size(epsilon: float, keys: int) -> int:
+    """Size of the subset of keys that tells most of frequencies."""
+    e = ratio_of(epsilon)
+    return max(_near(keys / (float(e) + 1), keys - 1), key=lambda w: information(e, keys, 0, w)[0])
+
+
+def best_signed_size(epsilon: float, keys: int) -> int:
+    """Size of the signed subset that makes the steepest edge with the best subset of keys."""
+    e = ratio_of(epsilon)
+    top = information(e, keys, 0, best_key_size(epsilon, keys))[0]
+
+    def slope(size: int) -> Fraction:
+        a, b = information(e, keys, size, 0)
+        return b / (top - a) if top > a else Fraction(1 << 60)
+
+    return max(_near(2 * keys / (float(e) + 1), keys), key=slope)
+
+
+def _near(ideal: float, most: int) -> list[int]:
+    return sorted({min(max(1, w), most) for w in (math.floor(ideal), math.ceil(ideal))})
+
+
+def best_share(epsilon: float, keys: int, interest: float = 1.0) -> float:
+    """Share of key-only reports that minimises interest^2 F + M, for the two kinds of subsets above."""
+    e = ratio_of(epsilon)
+    top = float(information(e, keys, 0, best_key_size(epsilon, keys))[0])
+    a, b = map(float, information(e, keys, best_signed_size(epsilon, keys), 0))
+    rho = interest * math.sqrt((keys - 1) / keys * max(top - a, 0.0) * b)
+    return min(1.0, max(0.0, (rho - a) / (top - a + rho))) if top - a + rho > 0 else 0.0
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Frontier:
+    """What all mechanisms with one epsilon can reach: the corners (A, B) of the largest set, B rising."""
+
+    d: int
+    a: FloatArray
+    b: FloatArray
+
+    def least_frequency(self, m: float) -> float:
+        """The least F at this M or less; infinite where M cannot be reached."""
+        b = 0.0 if math.isinf(m) else 1 / m
+        if b > self.b[-1] * (1 + 1e-12):
+            return math.inf
+        a = float(np.interp(b, self.b, self.a))
+        return (self.d - 1) / self.d * (1 / a - 1 / self.d)
+
+    def least_mean(self, f: float) -> float:
+        """The least M at this F or less; infinite where F cannot be reached."""
+        a = 1 / (self.d * f / (self.d - 1) + 1 / self.d)
+        if a > self.a[0] * (1 + 1e-12):
+            return math.inf
+        b = float(np.interp(-a, -self.a, self.b))
+        return 1 / b if b > 0 else math.inf
+
+
+def frontier(epsilon: float, d: int) -> Frontier:
+    """The hull of the extreme reports: `t` favoured signed keys on different keys, or on as few as possible."""
+    e = math.exp(min(epsilon, 300.0))
+    t = np.arange(1, d + 1, dtype=np.float64)
+    apart, packed = information(e, d, t, 0 * t), information(e, d, t % 2, t // 2)
+    points = sorted(zip(np.r_[apart[1], packed[1]].tolist(), np.r_[apart[0], packed[0]].tolist(), strict=True))
+    hull: list[tuple[float, float]] = []
+    for b, a in points:
+        while hull and (a >= hull[-1][1] or (len(hull) > 1 and _above(hull[-2], hull[-1], (b, a)))):
+            hull.pop()
+        hull.append((b, a))
+    if hull[0][0] > 0:
+        hull.insert(0, (0.0, hull[0][1]))
+    bs, as_ = np.array(hull).T
+    return Frontier(d, as_, bs)
+
+
+def _above(one: tuple[float, float], two: tuple[float, float], three: tuple[float, float]) -> bool:
+    """Whether the middle point is not above the line of the others."""
+    return (two[1] - one[1]) * (three[0] - one[0]) <= (three[1] - one[1]) * (two[0] - one[0])

@@ -1,0 +1,160 @@
+"""Key-value pairs of many people, checked and brought to integers: keys to numbers, values to steps of their range."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from deniable.core.domain import Domain
+from deniable.core.types import IntArray
+from deniable.errors import ParameterError, require
+from deniable_client.kernels.keyvalue import GRID
+
+__all__ = ["PairSets", "check_range"]
+
+_COLUMNS = ("user", "key", "value")
+
+
+def check_range(given: object) -> tuple[float, float]:
+    """A value range (low, high), from two numbers or a text such as "1,5"."""
+    ends = given.split(",") if isinstance(given, str) else given
+    hint = "Ratings from 1 to 5 are range=(1, 5)."
+    if not isinstance(ends, Iterable):
+        raise ParameterError(f"range must be two numbers, got {given!r}.", hint)
+    try:
+        low, high = (float(end) for end in ends)
+    except (TypeError, ValueError):
+        raise ParameterError(f"range must be two numbers, got {given!r}.", hint) from None
+    ok = np.isfinite([low, high, high - low]).all() and low < high
+    require(bool(ok), "range", given, "two finite numbers, the lower one first", hint)
+    return low, high
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PairSets:
+    """Person i has the pairs offsets[i] to offsets[i+1]; keys are 0..k-1, values 0..GRID steps of their range."""
+
+    offsets: IntArray
+    keys: IntArray
+    values: IntArray
+
+    def __len__(self) -> int:
+        return self.offsets.size - 1
+
+    @property
+    def sizes(self) -> IntArray:
+        """How many pairs each person has."""
+        return np.diff(self.offsets)
+
+    @classmethod
+    def of(cls, given: object, domain: Domain, ends: tuple[float, float], *, duplicates: str = "refuse") -> PairSets:
+        """From a tuple (offsets, keys, values), a frame with user, key and value, or (user, key, value) rows.
+
+        A second value of one person for one key is refused, or left out with duplicates="first". People without any
+        pair can only be told by offsets.
+        """
+        require(duplicates in ("refuse", "first"), "duplicates", duplicates, "'refuse' or 'first'")
+        if isinstance(given, PairSets):
+            return given
+        offsets, keys, values = _columns(given)
+        codes = domain.encode(keys) if len(keys) else np.zeros(0, np.int64)
+        return cls(offsets, codes, _steps(values, ends))._unique(duplicates, domain)
+
+    def _unique(self, duplicates: str, domain: Domain) -> PairSets:
+        people = np.repeat(np.arange(len(self)), self.sizes)
+        marks = people * domain.k + self.keys
+        _, first = np.unique(marks, return_index=True)
+        if first.size == marks.size:
+            return self
+        if duplicates == "refuse":
+            twice = np.setdiff1d(np.arange(marks.size), first)
+            label = domain.labels_or_numbers[int(self.keys[twice[0]])]
+            raise ParameterError(
+                f"pairs of one person must have different keys, but person {people[twice[0]]} has the key {label!r} "
+                f"twice ({twice.size} such pairs).",
+                'Keep one of them yourself, or say duplicates="first".',
+            )
+        kept = np.sort(first)
+        sizes = np.bincount(people[kept], minlength=len(self))
+        return PairSets(np.r_[0, np.cumsum(sizes)], self.keys[kept], self.values[kept])
+
+    def take(self, people: IntArray) -> PairSets:
+        """The pairs of some people, in the given order."""
+        sizes = self.sizes[people]
+        offsets = np.r_[0, np.cumsum(sizes)]
+        at = np.repeat(self.offsets[people] - offsets[:-1], sizes) + np.arange(offsets[-1])
+        return PairSets(offsets, self.keys[at], self.values[at])
+
+    def only(self, places: IntArray) -> PairSets:
+        """Pairs with the keys whose place is not -1, under these as their new numbers."""
+        new = places[self.keys]
+        people = np.repeat(np.arange(len(self)), self.sizes)[new >= 0]
+        sizes = np.bincount(people, minlength=len(self))
+        return PairSets(np.r_[0, np.cumsum(sizes)], new[new >= 0], self.values[new >= 0])
+
+    def truth(self, k: int) -> tuple[Any, Any]:
+        """Frequencies of the keys, and means of their values from -1 to 1 (0 for keys that nobody has)."""
+        counts = np.bincount(self.keys, minlength=k)
+        sums = np.bincount(self.keys, self.values * (2 / GRID) - 1, minlength=k)
+        return counts / len(self), sums / np.maximum(counts, 1)
+
+
+def _columns(given: object) -> tuple[IntArray, Any, Any]:
+    """Offsets, keys and values."""
+    if isinstance(given, tuple) and len(given) == 3 and not isinstance(given[0], tuple | str):
+        return _checked(*given)
+    if isinstance(given, Mapping) or hasattr(given, "columns"):
+        users, keys, values = _frame_columns(given)
+    else:
+        rows = list(given) if isinstance(given, Iterable) and not isinstance(given, str) else [given]
+        if not rows or not all(isinstance(row, Sequence) and len(row) == 3 for row in rows):
+            raise ParameterError(
+                f"pairs must be (offsets, keys, values), a frame with {', '.join(_COLUMNS)}, or rows of these three; "
+                f"got {type(given).__name__}."
+            )
+        users, keys, values = (list(column) for column in zip(*rows, strict=True))
+    numbers: dict[Any, int] = {}
+    people = np.array([numbers.setdefault(user, len(numbers)) for user in users], np.int64)
+    order = np.argsort(people, kind="stable")
+    offsets = np.r_[0, np.cumsum(np.bincount(people))].astype(np.int64)
+    return offsets, [keys[i] for i in order.tolist()], [values[i] for i in order.tolist()]
+
+
+def _frame_columns(frame: Any) -> tuple[list[Any], list[Any], list[Any]]:
+    names = list(frame) if isinstance(frame, Mapping) else list(frame.columns)
+    missing = [name for name in _COLUMNS if name not in names]
+    require(not missing, "columns", names, f"among them {', '.join(_COLUMNS)}", "Rename them first.")
+    user, key, value = ([v.item() if isinstance(v, np.generic) else v for v in frame[name]] for name in _COLUMNS)
+    require(len(user) == len(key) == len(value), "columns", (len(user), len(key), len(value)), "of one length")
+    require(len(user) > 0, "pairs", "an empty frame", "at least one pair", "Empty data have no estimate.")
+    return user, key, value
+
+
+def _checked(offsets: Any, keys: Any, values: Any) -> tuple[IntArray, Any, Any]:
+    ends = np.asarray(offsets)
+    rising = ends.ndim == 1 and ends.size >= 2 and np.issubdtype(ends.dtype, np.integer)
+    ok = rising and ends[0] == 0 and ends[-1] == len(keys) == len(values) and bool((np.diff(ends) >= 0).all())
+    hint = "Person i has the pairs offsets[i] to offsets[i+1]."
+    require(ok, "offsets", offsets, f"whole numbers that rise from 0 to the number of pairs, {len(keys)}", hint)
+    return ends.astype(np.int64), keys, values
+
+
+def _steps(values: Any, ends: tuple[float, float]) -> IntArray:
+    """Values as steps of 1/GRID of their range, each to the nearest; what is outside of it is refused."""
+    low, high = ends
+    try:
+        numbers = np.asarray(values, np.float64)
+    except (TypeError, ValueError) as error:
+        raise ParameterError(f"values must be numbers from {low:g} to {high:g}: {error}.") from error
+    require(numbers.ndim == 1, "values", f"an array of shape {numbers.shape}", "one-dimensional")
+    bad = np.flatnonzero(~((numbers >= low) & (numbers <= high)))
+    if bad.size:
+        raise ParameterError(
+            f"values must be numbers from {low:g} to {high:g}, got {numbers[bad[0]]:g} at position {bad[0]} "
+            f"({bad.size} of {numbers.size} are outside or missing).",
+            "Nothing was clipped; correct them, leave them out, or declare another range.",
+        )
+    return np.rint((numbers - low) / (high - low) * GRID).astype(np.int64)

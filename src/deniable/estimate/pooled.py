@@ -1,0 +1,54 @@
+"""Estimates of several groups of people as one: weighted by how many there are in each."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from deniable.core.intervals import Interval, wald_interval
+from deniable.core.types import FloatArray, Target
+from deniable.errors import MergeError, require
+from deniable.estimate.result import Estimate, Part
+
+__all__ = ["PooledPart", "pool"]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PooledPart:
+    """The same quantity estimated in groups that do not overlap; unbiased for all people together."""
+
+    parts: tuple[Part, ...]
+    weights: tuple[float, ...]
+    """Share of the people in each group."""
+
+    @property
+    def value(self) -> FloatArray:
+        """See `Part.value`."""
+        return np.asarray(sum(w * part.value for w, part in zip(self.weights, self.parts, strict=True)))
+
+    def variance(self, target: Target) -> FloatArray:
+        """See `Part.variance`: the groups' reports are independent of each other."""
+        return np.asarray(sum(w * w * p.variance(target) for w, p in zip(self.weights, self.parts, strict=True)))
+
+    def covariance(self, target: Target) -> FloatArray:
+        """See `Part.covariance`."""
+        return np.asarray(sum(w * w * p.covariance(target) for w, p in zip(self.weights, self.parts, strict=True)))
+
+    def interval(self, level: float, target: Target, simultaneous: bool) -> Interval:
+        """See `Part.interval`: by the normal law."""
+        spread = np.sqrt(self.variance(target))
+        return wald_interval(self.value, spread, level=level, target=target, simultaneous=simultaneous)
+
+
+def pool(estimates: Sequence[Estimate]) -> Estimate:
+    """One estimate of `frequency` from those of several groups, each weighted by its number of reports."""
+    require(len(estimates) > 0, "estimates", "none", "at least one")
+    if len({e.labels for e in estimates}) != 1:
+        raise MergeError("only estimates of the same labels, in the same order, can be pooled.")
+    n = sum(e.n for e in estimates)
+    part = PooledPart(tuple(e.parts["frequency"] for e in estimates), tuple(e.n / n for e in estimates))
+    steps = (*estimates[-1].steps, f"pooled with {len(estimates) - 1} other group(s), {n} reports in all")
+    simulated, biased = any(e.simulated for e in estimates), any(e.biased for e in estimates)
+    return Estimate(estimates[0].labels, {"frequency": part}, n, estimates[-1].design, simulated, steps, biased)

@@ -1,0 +1,116 @@
+"""Protocols: collections in several steps, where a later question depends on the answers to earlier ones.
+
+Everybody takes part in one step only, with the whole epsilon. `first()` is the first step; `next(tallies)` takes the
+tallies of all steps so far, in order, and gives the next step, or the estimate when nothing is left to ask. A protocol
+holds no state, so the same object runs in a simulation, a notebook or a collector.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar, Generic, TypeVar
+
+import numpy as np
+
+from deniable.collect.reports import Reports
+from deniable.collect.tally import Tally
+from deniable.core.domain import Domain
+from deniable.core.types import IntArray
+from deniable.errors import ParameterError, require
+from deniable.estimate.result import Estimate
+from deniable.mechanisms.base import Mechanism
+from deniable.randomness import Stream
+from deniable_client.exact import check_epsilon
+
+__all__ = ["Protocol", "Step", "permutation"]
+
+Data = TypeVar("Data")
+"""What all people together have."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Step(ABC, Generic[Data]):
+    """A question to a share of the people, answered through one mechanism."""
+
+    name: str
+    share: float
+    mechanism: Mechanism
+
+    @abstractmethod
+    def privatize(self, data: Data, rng: Stream) -> Reports:
+        """The reports of some people."""
+
+    def document(self) -> dict[str, Any]:
+        """As plain data."""
+        m = self.mechanism
+        return {"step": self.name, "share": self.share, "mechanism": m.name, "k": m.k, "params": m.params}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Protocol(ABC, Generic[Data]):
+    """A frozen value like a mechanism: parameters only, no state and no randomness."""
+
+    epsilon: float
+    domain: Domain
+    family: ClassVar[str]
+    vetted: ClassVar[bool] = True
+    """Every step's mechanism is vetted, and nobody reports twice."""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "epsilon", check_epsilon(self.epsilon))
+        object.__setattr__(self, "domain", Domain.of(self.domain))
+
+    @property
+    def k(self) -> int:
+        """Number of answers."""
+        return self.domain.k
+
+    @property
+    @abstractmethod
+    def shares(self) -> tuple[float, ...]:
+        """Which share of the people each step asks, in order."""
+
+    @abstractmethod
+    def first(self) -> Step[Data]:
+        """The first step."""
+
+    @abstractmethod
+    def next(self, tallies: Sequence[Tally]) -> Step[Data] | Estimate:
+        """The next step after these, or the estimate."""
+
+    @abstractmethod
+    def people(self, data: Data) -> int:
+        """How many people there are."""
+
+    @abstractmethod
+    def part(self, data: Data, who: IntArray) -> Data:
+        """The data of some of them."""
+
+    def run(self, data: Data, rng: Stream) -> tuple[Estimate, list[Step[Data]], list[Tally]]:
+        """The whole protocol: people are divided at random, exactly by the shares, and asked step by step."""
+        n = self.people(data)
+        require(n >= len(self.shares), "people", n, f"at least {len(self.shares)}, one for each step")
+        order = permutation(rng, n)
+        ends = [0, *(round(n * float(c)) for c in np.cumsum(self.shares))]
+        step: Step[Data] | Estimate = self.first()
+        steps: list[Step[Data]] = []
+        tallies: list[Tally] = []
+        while not isinstance(step, Estimate):
+            if len(steps) == len(self.shares):
+                raise ParameterError(f"{self.family} asks more often than its {len(self.shares)} shares say.")
+            who = order[ends[len(steps)] : ends[len(steps) + 1]]
+            tallies.append(step.mechanism.tally(step.privatize(self.part(data, who), rng)))
+            steps.append(step)
+            step = self.next(tallies)
+        return step, steps, tallies
+
+
+def permutation(rng: Stream, n: int) -> IntArray:
+    """A uniformly random order of 0..n-1: by random words, those that occur twice drawn again all together."""
+    while True:
+        words = rng.draw(64, n)
+        order = np.argsort(words, kind="stable")
+        if n < 2 or (np.diff(words[order]) != 0).all():
+            return order.astype(np.int64)

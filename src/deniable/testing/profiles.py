@@ -1,0 +1,73 @@
+"""Reports by what they tell: the law of any mechanism with an enumerable channel and a known likelihood.
+
+Outputs whose likelihoods of the values are proportional tell the same; each such class is counted. That is all that an
+attacker or an estimator can use, so it is all that has to be right.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+
+from deniable.core.channel import Channel
+from deniable.core.types import Columns, FloatArray, IntArray
+from deniable.mechanisms.base import Mechanism
+
+__all__ = ["Profiles", "counts_by_value"]
+
+_DIGITS = 7
+"""Likelihoods relative to the largest one that agree to so many digits are the same."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Profiles:
+    """The classes of a channel's outputs: relative likelihoods, one row per class, and the class of each output."""
+
+    likelihood: FloatArray
+    of_output: tuple[int, ...]
+
+    @classmethod
+    def of(cls, channel: Channel) -> Profiles:
+        """Group the outputs; outputs that never occur form a class of their own."""
+        found: dict[tuple[float, ...], int] = {}
+        classes = []
+        for row in channel.weights:
+            top = max(row) or 1
+            key = tuple(round(float(Fraction(v, top)), _DIGITS) for v in row)
+            classes.append(found.setdefault(key, len(found)))
+        return cls(np.array(list(found)), tuple(classes))
+
+    def chances(self, channel: Channel, x: int) -> FloatArray:
+        """Probability of each class given value `x`, by a channel with the same outputs."""
+        sums = [0] * len(self.likelihood)
+        for row, c in zip(channel.weights, self.of_output, strict=True):
+            sums[c] += row[x]
+        return np.array([float(Fraction(s, channel.total)) for s in sums])
+
+    def count(self, m: Mechanism, columns: Columns) -> IntArray | None:
+        """How many reports are of each class; None if one is of no class, so that `m` cannot have made it."""
+        first, counts = _different(columns)
+        kinds = m.likelihood({name: column[first] for name, column in columns.items()})
+        kinds = kinds / kinds.max(axis=1, keepdims=True)
+        off = np.abs(kinds[:, None, :] - self.likelihood[None, :, :]).max(axis=2)
+        if off.min(axis=1).max() > 10.0 ** (1 - _DIGITS):
+            return None
+        return np.bincount(off.argmin(axis=1), weights=counts, minlength=len(self.likelihood)).astype(np.int64)
+
+
+def _different(columns: Columns) -> tuple[IntArray, IntArray]:
+    """Where each different report is first, and how often it is there."""
+    parts = [np.ascontiguousarray(c).view(np.uint8).reshape(len(c), -1) for c in columns.values()]
+    table = np.ascontiguousarray(np.concatenate(parts, axis=1))
+    keys = table.view(f"V{table.shape[1]}").reshape(-1)
+    _, first, counts = np.unique(keys, return_index=True, return_counts=True)
+    return first.astype(np.int64), counts.astype(np.int64)
+
+
+def counts_by_value(m: Mechanism, profiles: Profiles, batches: Mapping[int, Columns]) -> dict[int, IntArray] | None:
+    """`Profiles.count` of each batch, or None if any has an impossible report."""
+    counts = {x: profiles.count(m, columns) for x, columns in batches.items()}
+    return None if any(c is None for c in counts.values()) else {x: c for x, c in counts.items() if c is not None}

@@ -1,0 +1,68 @@
+"""`attack`, and what `design` says of choices."""
+
+from __future__ import annotations
+
+import pytest
+
+import deniable as dn
+
+
+def test_attack_is_what_the_library_says(run):
+    done = run("attack", "oue", "--k", 20, "--epsilon", 2, "--reports", 500, "--seed", 4, "--json")
+    assert done.code == 0
+    assert done.json == {
+        **dn.attack(dn.mechanism("oue", k=20, epsilon=2.0), reports=500, seed=4).document(),
+        "prior": "uniform",
+    }
+    assert "attacking 500 reports of oue" in done.err
+
+
+def test_attack_with_a_prior(run):
+    found = run("attack", "ss", "--k", 100, "--epsilon", 2, "--prior", "zipf", "--reports", 10, "--json").json
+    assert (found["blind"], found["asr"]) == (pytest.approx(0.193, abs=5e-4), pytest.approx(0.253, abs=5e-4))
+    table = run("attack", "ss", "--k", 100, "--epsilon", 2, "--prior", "zipf", "--reports", 10).out
+    assert "blind guess" in table
+    assert "0.1928" in table
+
+
+def test_a_data_set_as_prior_brings_its_labels(run):
+    found = run("attack", "grr", "--epsilon", 1, "--prior", "adult-education", "--reports", 10, "--json").json
+    population = dn.datasets.load("adult-education")
+    assert found["k"] == population.k
+    assert found["blind"] == pytest.approx(population.frequencies.max())
+
+
+def test_attack_refuses_what_makes_no_sense(run):
+    assert run("attack", "grr", "--epsilon", 1, "--json").code == 2
+    assert "prior" in run("attack", "grr", "--epsilon", 1, "--k", 9, "--prior", "adult-education").err
+    assert run("attack", "grr", "--epsilon", 1, "--k", 9, "--prior", "guesswork", "--json").json["error"]["message"]
+
+
+def test_design_chooses_for_its_n_and_says_so(run):
+    options = ("--k", 100, "--epsilon", 4, "--objectives", "paper", "--json")
+    assert run("design", "ass", *options).json["params"] == {"size": 7}
+    at_100 = run("design", "ass", *options, "--n", 100).json
+    assert at_100["params"] == {"size": 49}
+    assert at_100["selection"]["n"] == 100
+    text = run("design", "aue", "--k", 100, "--epsilon", 4, "--select", "utopia", "--n", 100).out
+    assert "utopia reads raw objectives: the choice is for n = 100 reports." in " ".join(text.split())
+
+
+@pytest.mark.filterwarnings("default")
+def test_a_fallback_is_told_on_standard_error(run):
+    done = run("design", "ass", "--k", 100, "--epsilon", 1, "--select", "hypervolume", "--json")
+    assert done.code == 0
+    assert done.err.startswith("warning: every MSE is at least 1")
+    assert (
+        done.json["params"]
+        == run("design", "ass", "--k", 100, "--epsilon", 1, "--select", "utopia", "--json").json["params"]
+    )
+
+
+def test_distance_at_the_same_best_guess(run):
+    found = run("design", "alh", "--k", 100, "--epsilon", 4, "--objectives", "paper", "--json").json
+    assert found["bound_at_asr"] == pytest.approx(0.1163, abs=5e-5)
+    assert found["gap_at_asr"] == pytest.approx(0.118, abs=5e-4)
+    mixed = run("design", "ssmix", "--k", 100, "--epsilon", 4, "--json").json
+    assert abs(mixed["gap_at_asr"]) < 1e-9
+    assert mixed["gap"] > 0.1

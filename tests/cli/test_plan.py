@@ -1,0 +1,87 @@
+"""`deniable plan`: the planner's answers, its exit codes, its chart."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+import deniable as dn
+
+JOB = ("--k", 100, "--n", 10_000, "--epsilon", 1)
+
+
+def test_json_is_the_plan(run):
+    done = run("plan", *JOB, "--json")
+    assert (done.code, done.err) == (0, "")
+    assert done.json == json.loads(json.dumps(dn.plan(k=100, n=10_000, epsilon=1.0).document()))
+
+
+def test_table_has_a_line_and_a_reason_for_each_design(run):
+    found = dn.plan(k=100, n=10_000, epsilon=1.0)
+    out = run("plan", *JOB).out
+    assert out.startswith("ss (size = 27) has the least error: a standard error of 1.9 percentage points.\n")
+    for d in found.designs:
+        assert f"\n{d.title} " in out or f"\n{d.title}  " in out
+        assert d.why in out
+
+
+def test_every_limit_has_an_option(run):
+    limits = {"max_asr": 0.02, "max_bits": 80, "max_bytes": 12, "max_work": 5_000, "max_poisoning": 0.4}
+    options = [x for name, most in limits.items() for x in (f"--{name.replace('_', '-')}", most)]
+    found = dn.plan(k=100, n=10_000, epsilon=1.0, weight=0.3, targets=5, top=3, **limits)
+    done = run("plan", *JOB, *options, "--weight", 0.3, "--targets", 5, "--top", 3, "--json")
+    assert done.json == json.loads(json.dumps(found.document()))
+    assert len(done.json["designs"]) == 3
+
+
+def test_no_is_exit_code_1_with_the_closest(run):
+    done = run("plan", *JOB, "--max-asr", 0.005, "--json")
+    assert done.code == 1
+    assert done.json["designs"] == []
+    assert done.json["message"].startswith("no design meets asr <= 0.005; the closest is ")
+    assert done.json["closest"]["asr"] > 0.005
+    text = run("plan", *JOB, "--max-asr", 0.005)
+    assert text.code == 1
+    assert " ".join(text.out.split()).startswith("no design meets asr <= 0.005; the closest is ")
+
+
+def test_smallest_n_and_epsilon(run):
+    few = run("plan", "--k", 100, "--epsilon", 1, "--target-error", 0.01, "--json").json
+    assert few["designs"][0]["n"] == dn.plan(k=100, epsilon=1.0, target_error=0.01).best.n
+    assert "reports are enough" in few["message"]
+    little = run("plan", "--k", 100, "--n", 10_000, "--target-error", 0.01)
+    best = dn.plan(k=100, n=10_000, target_error=0.01).best
+    assert little.out.startswith(f"epsilon {best.mechanism.epsilon!r} is enough")
+    assert "epsilon" in little.out.splitlines()[2]
+
+
+@pytest.mark.parametrize(
+    ("args", "message"),
+    [
+        (("--k", 100, "--n", 10), "two of n, epsilon and target_error must be given, got n."),
+        (("--n", 10, "--epsilon", 1), "the domain must be given by exactly one of --k, --labels and --labels-file"),
+        ((*JOB, "--max-asr", 2), "max_asr must be at most 1, got 2.0.\nhint: It is a probability."),
+        ((*JOB, "--weight", 2), "weight must be from 0 to 1, got 2.0.\nhint: It is that of the best guess (ASR)."),
+        (("--k", 100, "--n", 10, "--epsilon", 50), "epsilon must be at most 40 to draw reports, got 50.0."),
+        ((*JOB, "--chart", "plan.pdf"), "chart must be a name that ends in one of"),
+        ((*JOB, "--targets", 100), "targets must be an integer from 1 to 99, got 100."),
+    ],
+)
+def test_bad_use_is_exit_code_2(run, args, message):
+    done = run("plan", *args)
+    assert done.code == 2
+    assert message in done.err
+    assert done.out == ""
+
+
+def test_sensitive_answers_bring_mechanisms_of_their_own(run):
+    found = run("plan", "--k", 20, "--n", 1000, "--epsilon", 1, "--sensitive", 5, "--json").json
+    assert found["designs"][0]["mechanism"] == "uss"
+
+
+def test_chart(run, tmp_path):
+    pytest.importorskip("altair", reason="charts need: pip install 'deniable[charts]'")
+    done = run("plan", *JOB, "--max-asr", 0.018, "--chart", "plan.json", "--json")
+    assert (done.code, done.err) == (0, "drew plan.json\n")
+    assert "nothing can lie below" in (tmp_path / "plan.json").read_text("utf-8")
