@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Any
 
 import deniable as dn
-from deniable.plan.chart import plan_chart
 from deniable.present.charts import caption, estimate_chart, line_chart, save
 
 PICTURES = Path(__file__).resolve().parent / "pictures"
@@ -57,7 +56,7 @@ def errors() -> Any:
 
 def planning() -> Any:
     """Every design for one job, with the frontier."""
-    return plan_chart(dn.plan(k=100, n=10_000, epsilon=4.0))
+    return dn.plan(k=100, n=10_000, epsilon=4.0).chart()
 
 
 CHARTS: dict[str, Callable[[], Any]] = {"adult-education": adult_education, "errors": errors, "planning": planning}

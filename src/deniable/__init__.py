@@ -9,26 +9,32 @@
 
 from __future__ import annotations
 
-from deniable import datasets
-from deniable.audit.exact import audit
-from deniable.audit.reconstruction import attack
-from deniable.collect.codec import dump, load
-from deniable.collect.reports import Reports
-from deniable.collect.tally import Tally
-from deniable.core.channel import Channel
-from deniable.core.domain import Domain
-from deniable.errors import DeniableError, FormatError, MergeError, ParameterError, PrivacyError
-from deniable.estimate.result import Comparison, Estimate
-from deniable.mechanisms.base import Mechanism
-from deniable.mechanisms.grr import GRR
-from deniable.mechanisms.local_hashing import LocalHashing
-from deniable.mechanisms.registry import MECHANISMS, PROTOCOLS, from_design, mechanism, protocol
-from deniable.mechanisms.subset import SubsetSelection
-from deniable.mechanisms.unary import Unary
-from deniable.mechanisms.utility import Utility
-from deniable.mechanisms.utility_make import utility
-from deniable.plan.planner import Plan, plan
-from deniable.randomness import secure, simulation
+from collections.abc import Mapping
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from deniable import datasets
+    from deniable.audit.exact import audit
+    from deniable.audit.reconstruction import attack
+    from deniable.collect.codec import dump, load
+    from deniable.collect.reports import Reports
+    from deniable.collect.tally import Tally
+    from deniable.core.channel import Channel
+    from deniable.core.domain import Domain
+    from deniable.errors import DeniableError, FormatError, MergeError, ParameterError, PrivacyError
+    from deniable.estimate.result import Comparison, Estimate
+    from deniable.mechanisms.base import Mechanism
+    from deniable.mechanisms.grr import GRR
+    from deniable.mechanisms.local_hashing import LocalHashing
+    from deniable.mechanisms.protocols import PROTOCOLS, protocol
+    from deniable.mechanisms.registry import MECHANISMS, from_design, mechanism
+    from deniable.mechanisms.subset import SubsetSelection
+    from deniable.mechanisms.unary import Unary
+    from deniable.mechanisms.utility import Utility
+    from deniable.mechanisms.utility_make import utility
+    from deniable.plan.planner import Plan, plan
+    from deniable.randomness import secure, simulation
 
 __version__ = "0.1.0"
 
@@ -61,9 +67,53 @@ __all__ = [
     "from_design",
     "load",
     "mechanism",
-    "protocol",
     "plan",
+    "protocol",
     "secure",
     "simulation",
     "utility",
 ]
+
+_HOMES: Mapping[str, tuple[str, ...]] = {
+    "deniable": ("datasets",),
+    "deniable.audit.exact": ("audit",),
+    "deniable.audit.reconstruction": ("attack",),
+    "deniable.collect.codec": ("dump", "load"),
+    "deniable.collect.reports": ("Reports",),
+    "deniable.collect.tally": ("Tally",),
+    "deniable.core.channel": ("Channel",),
+    "deniable.core.domain": ("Domain",),
+    "deniable.errors": ("DeniableError", "FormatError", "MergeError", "ParameterError", "PrivacyError"),
+    "deniable.estimate.result": ("Comparison", "Estimate"),
+    "deniable.mechanisms.base": ("Mechanism",),
+    "deniable.mechanisms.grr": ("GRR",),
+    "deniable.mechanisms.local_hashing": ("LocalHashing",),
+    "deniable.mechanisms.protocols": ("PROTOCOLS", "protocol"),
+    "deniable.mechanisms.registry": ("MECHANISMS", "from_design", "mechanism"),
+    "deniable.mechanisms.subset": ("SubsetSelection",),
+    "deniable.mechanisms.unary": ("Unary",),
+    "deniable.mechanisms.utility": ("Utility",),
+    "deniable.mechanisms.utility_make": ("utility",),
+    "deniable.plan.planner": ("Plan", "plan"),
+    "deniable.randomness": ("secure", "simulation"),
+}
+"""Where the names come from: the same as above, for loading each when it is first used."""
+
+_HOME = {name: module for module, names in _HOMES.items() for name in names}
+
+for _name in ("audit", "plan"):  # functions that have the names of packages: these are loaded now, and step back
+    import_module(f"deniable.{_name}")
+    del globals()[_name]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOME:
+        raise AttributeError(f"module 'deniable' has no attribute {name!r}")
+    home = import_module(_HOME[name])
+    value = import_module(f"deniable.{name}") if home.__name__ == __name__ else getattr(home, name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

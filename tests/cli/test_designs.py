@@ -7,6 +7,7 @@ import math
 import pytest
 
 import deniable as dn
+from deniable.mechanisms.protocols import PROTOCOLS
 from deniable.mechanisms.registry import MECHANISMS, OPTIONS
 
 SMALL = [
@@ -22,9 +23,9 @@ def options_of(arguments):
 
 def test_mechanisms_are_the_registry(run):
     rows = run("mechanisms", "--json").json["mechanisms"]
-    assert [row["name"] for row in rows] == list(MECHANISMS)
+    assert [row["name"] for row in rows] == [*MECHANISMS, *PROTOCOLS]
     for row in rows:
-        entry = MECHANISMS[row["name"]]
+        entry = {**MECHANISMS, **PROTOCOLS}[row["name"]]
         assert row["options"] == list(entry.options)
         assert row["vetted"] is entry.cls.vetted
         assert (row["summary"], row["best_for"], row["source"]) == (entry.summary, entry.best_for, entry.source)
@@ -32,7 +33,7 @@ def test_mechanisms_are_the_registry(run):
 
 def test_mechanisms_table_has_a_line_for_each(run):
     lines = run("mechanisms").out.splitlines()
-    assert [line.split()[0] for line in lines] == ["name", *MECHANISMS]
+    assert [line.split()[0] for line in lines] == ["name", *MECHANISMS, *PROTOCOLS]
 
 
 @pytest.mark.parametrize(("name", "arguments"), SMALL, ids=lambda x: x if isinstance(x, str) else None)

@@ -64,7 +64,7 @@ def test_reports_and_tallies_of_any_mechanism_round_trip(data: st.DataObject) ->
     name, case = data.draw(st.sampled_from(SMALL))
     m = dn.mechanism(name, **case)
     values = data.draw(st.lists(st.integers(0, m.k - 1), min_size=1, max_size=30))
-    reports = m.privatize(values, rng=dn.simulation(data.draw(st.integers(0, 2**32))))
+    reports = m.privatize_items(np.array(values), dn.simulation(data.draw(st.integers(0, 2**32))))
     back = dn.load(dn.dump(reports))
     assert isinstance(back, Reports)
     assert dn.dump(back) == dn.dump(reports)

@@ -19,7 +19,14 @@ from deniable.mechanisms.base import Mechanism
 from deniable.testing import CHECKS, conformance
 
 ROOT = Path(__file__).resolve().parents[2]
-PAGES = ("README.md", "docs/index.md", "docs/planning.md", "docs/architecture.md", "docs/formats.md")
+PAGES = (
+    "README.md",
+    "docs/index.md",
+    "docs/planning.md",
+    "docs/architecture.md",
+    "docs/formats.md",
+    "docs/performance.md",
+)
 
 
 def blocks(text: str) -> list[str]:

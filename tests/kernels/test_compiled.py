@@ -278,11 +278,13 @@ def test_same_reports_from_the_same_words(seed: int, k: int, n: int, data: st.Da
 
 
 def test_the_set_in_use_can_be_chosen() -> None:
+    before = loops()
     with using("reference") as outer:
         assert loops() is outer is reference
         with using("compiled") as inner:
             assert loops() is inner is compiled
         assert loops() is reference
+    assert loops() is before
 
 
 def test_without_numba_the_compiled_set_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:

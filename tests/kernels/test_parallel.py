@@ -7,6 +7,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Iterator
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -233,3 +234,20 @@ def test_an_unknown_set_of_loops_is_refused() -> None:
     done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, timeout=300)
     assert done.returncode != 0
     assert "DENIABLE_KERNELS must be auto, reference or compiled" in done.stderr
+
+
+@pytest.mark.parametrize(("lines", "loaded"), [(50, False), (70_000, True)])
+def test_numba_is_loaded_for_much_work_only(lines: int, loaded: bool, tmp_path: Path) -> None:
+    """Loading it takes longer than little work."""
+    pytest.importorskip("numba", reason="needs numba: pip install 'deniable[fast]'")
+    (tmp_path / "v.txt").write_text("0\n1\n" * (lines // 2))
+    code = (
+        "import sys; import deniable as dn; from deniable.run.local import privatize_file, tally_files\n"
+        "m = dn.mechanism('grr', epsilon=1.0, k=2)\n"
+        "print(privatize_file(m, 'v.txt', 'r'), tally_files(['r']).n, 'numba' in sys.modules)"
+    )
+    environment = {key: value for key, value in os.environ.items() if key != "DENIABLE_KERNELS"}
+    command = [sys.executable, "-c", code]
+    done = subprocess.run(command, env=environment, cwd=tmp_path, capture_output=True, text=True, timeout=300)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.split() == [str(lines), str(lines), str(loaded)]

@@ -118,7 +118,7 @@ def test_best_guess_under_a_prior_equals_the_enumerated_channel(
     m: Mechanism = make(name, **arguments)
     if isinstance(m, SHE):
         pytest.skip("closed forms are those of continuous noise; see the simulation below")
-    pi = PRIORS[prior](m.k)
+    pi = PRIORS[prior](m.inputs)
     exact = [Fraction(float(v)) for v in pi]
     exact[0] += 1 - sum(exact)
     guess = m.guess(pi)

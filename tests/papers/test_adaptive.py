@@ -1,9 +1,7 @@
-"""AdaptiveLDP: the quick run's verdicts, and the numbers behind the corrections."""
+"""AdaptiveLDP: verdicts by closed forms, the numbers behind them, and the tables of the figures."""
 
 from __future__ import annotations
 
-import csv
-import json
 from pathlib import Path
 from typing import Any
 
@@ -11,35 +9,34 @@ import pytest
 
 from deniable.mechanisms.base import SupportMechanism
 from deniable.mechanisms.registry import MECHANISMS
-from deniable.papers.adaptive import PAPER, eq8, eq8_joined, eq15
+from deniable.papers.adaptive import PAPER
+from deniable.papers.adaptive_equations import eq8, eq8_joined, eq15
 from deniable.papers.checks import design
-from deniable.papers.runner import PAPERS, Summary, reproduce
+from deniable.papers.paper import Context, Verdict
+from deniable.papers.runner import PAPERS, reproduce
 
 ROOT = Path(__file__).resolve().parents[2]
 
+SIMULATED = {"eq3", "fig8-mse", "fig8-asr", "fig15-mse", "fig15-asr"}
+"""Claims that take many collections; they are in `test_adaptive_simulation`."""
+
 VERDICTS = {
-    "reproduced": "eq1 eq3 eq6 eq7 eq9 eq11 eq12 eq14 eq16 eq17 eq20 eq21 oue-p fig7-known asr-rises "
-    "blh-lowest inverse",
-    "corrected": "eq4 eq8 eq15 ss-size olh-g weight-one grr-ss-highest oue-olh-half mse-free-of-k fig8-mse fig8-asr "
-    "she-sum the-after",
+    "reproduced": "eq1 eq6 eq7 eq9 eq11 eq12 eq14 eq16 eq17 eq20 eq21 oue-p fig7-known blh-lowest adaptive-eq1 "
+    "fig7-adaptive weights ass-cap aue-asr selectors",
+    "corrected": "eq4 eq8 eq15 ss-size olh-g weight-one asr-rises grr-ss-highest oue-olh-half mse-free-of-k inverse "
+    "she-sum the-after athe-budget aue-grid g-bound asr-orders sandwich frontier elbow hypervolume fig15-n",
+    "refuted": "asr-lower mse-orders aue-order aue-sue",
 }
 
 
 @pytest.fixture(scope="module")
-def out(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tmp_path_factory.mktemp("out")
+def context() -> Context:
+    return Context(PAPER, quick=True)
 
 
 @pytest.fixture(scope="module")
-def summary(out: Path) -> Summary:
-    return reproduce("adaptive", quick=True, out=out)
-
-
-@pytest.fixture(scope="module")
-def claims(out: Path, summary: Summary) -> dict[str, dict[str, Any]]:
-    found = json.loads((out / "adaptive" / "claims.json").read_text("utf-8"))
-    assert found == list(summary.claims)
-    return {claim["id"].removeprefix("adaptive-"): claim for claim in found}
+def claims(context: Context) -> dict[str, Verdict]:
+    return {claim.id: claim.test(context) for claim in PAPER.claims if claim.id not in SIMULATED}
 
 
 def lh(k: int, epsilon: float, g: int) -> SupportMechanism:
@@ -81,38 +78,23 @@ def test_local_hashing_is_well_approximated_for_small_g() -> None:
     assert eq15(lh(100, 4.0, 13)) / lh(100, 4.0, 13).asr == pytest.approx(1.0003, abs=1e-4)
 
 
-# The quick run
-
-
-def test_it_is_quick(summary: Summary) -> None:
-    assert summary.seconds < 60
+# The claims
 
 
 @pytest.mark.parametrize("verdict", VERDICTS)
-def test_verdicts(claims: dict[str, dict[str, Any]], verdict: str) -> None:
-    found = {name: claim["verdict"] for name, claim in claims.items()}
-    assert found | dict.fromkeys(VERDICTS[verdict].split(), verdict) == found
+def test_verdicts(claims: dict[str, Verdict], verdict: str) -> None:
+    assert {name for name, found in claims.items() if found.verdict == verdict} == set(VERDICTS[verdict].split())
 
 
-def test_what_is_not_tested_says_which_mechanism_is_missing(claims: dict[str, dict[str, Any]]) -> None:
+def test_every_claim_has_a_verdict_here_or_by_simulation(claims: dict[str, Verdict]) -> None:
     listed = {name for names in VERDICTS.values() for name in names.split()}
-    rest = {name: claim for name, claim in claims.items() if name not in listed}
-    assert {claim["verdict"] for claim in rest.values()} == {"not tested"}
-    assert all(claim["note"].startswith("it needs ") for claim in rest.values())
+    assert listed | SIMULATED == {claim.id for claim in PAPER.claims}
+    assert listed == set(claims)
 
 
 def test_claims_that_can_be_tested_have_a_check() -> None:
     missing = [c.id for p in PAPERS.values() for c in p.claims if c.check is None and set(c.needs) <= set(MECHANISMS)]
     assert not missing, f"the mechanisms are there now, write the checks of {missing}"
-
-
-def test_claims_have_all_columns_and_finite_numbers(claims: dict[str, dict[str, Any]]) -> None:
-    assert set(claims) == {claim.id for claim in PAPER.claims}
-    columns = {"id", "claim", "where", "paper", "measured", "verdict", "note"}
-    for claim in claims.values():
-        assert set(claim) == columns
-        assert claim["where"].startswith("AdaptiveLDP ")
-        json.dumps(claim, allow_nan=False)
 
 
 def test_the_key_is_in_the_bibliography() -> None:
@@ -151,41 +133,142 @@ def test_the_key_is_in_the_bibliography() -> None:
         ("the-after", "k=100 epsilon=10, bits", 0.526),
         ("oue-olh-half", "oue k=25, limit", 0.52),
         ("oue-olh-half", "olh k=2, limit", 0.75),
+        ("fig7-adaptive", "ASS", 7),
+        ("fig7-adaptive", "AUE", 0.818),
+        ("fig7-adaptive", "ALH", 13),
+        ("fig7-adaptive", "ATHE", 0.783),
+        ("fig7-adaptive", "AUE, not on a grid", 0.816129138875),
+        ("fig7-adaptive", "ATHE, not on a grid", 0.782234150718),
+        ("weight-one", "k=100 epsilon=4, ASS by Eq. 4", 1),
+        ("weight-one", "k=25 epsilon=1, ASS by Eq. 4", 6),
+        ("weight-one", "AUE is another protocol by Eq. 4", 0),
+        ("weight-one", "k=100 epsilon=4, AUE by the exact MSE", 0.5547),
+        ("aue-grid", "k=100 epsilon=10, p on the grid", 0.5),
+        ("aue-grid", "k=100 epsilon=10, sum", 0.2520),
+        ("aue-grid", "k=100 epsilon=10, best p", 0.999546),
+        ("aue-grid", "k=100 epsilon=10, least sum", 0.1050),
+        ("aue-grid", "k=25 epsilon=8, sum", 0.2596),
+        ("aue-grid", "k=25 epsilon=8, best p", 0.998258),
+        ("aue-grid", "k=25 epsilon=8, least sum", 0.2188),
+        ("aue-asr", "largest ASR of AUE (k=25 epsilon=10)", 0.52),
+        ("aue-order", "k=25 epsilon=7", 50),
+        ("mse-orders", "ASS over SS, Eq. 4 (k=25 epsilon=10)", 3145),
+        ("mse-orders", "ALH over OLH, Eq. 4 (k=25 epsilon=10)", 1102),
+        ("asr-lower", "k=100 epsilon=1, parameter of ASS", 27),
+        ("asr-lower", "k=100 epsilon=1, parameter of SS", 27),
+        ("asr-lower", "k=100 epsilon=1, parameter of ALH", 4),
+        ("asr-lower", "k=100 epsilon=1, parameter of OLH", 4),
+        ("asr-orders", "a blind guess, orders below 1", 4),
+        ("athe-budget", "epsilon=1, spent", 0.896),
+        ("athe-budget", "epsilon=10, spent", 5.975),
+        ("athe-budget", "epsilon=4, MSE of THE over OUE, Eq. 4", 3.75),
+        ("athe-budget", "epsilon=10, MSE of THE over OUE, Eq. 4", 63.2),
+        ("frontier", "AUE epsilon=4, above the frontier", 1 / (1 - 0.1063) - 1),
+        ("frontier", "ALH epsilon=4, above the frontier", 1 / (1 - 0.1056) - 1),
+        ("elbow", "AUE, grid up to 0.999999", 0.9949),
+        ("elbow", "AUE, grid up to 0.99", 0.9356),
+        ("hypervolume", "ASS, area of its own", 1),
+        ("hypervolume", "AUE, area of its own", 0.975),
+        ("hypervolume", "ALH, area of its own", 3),
+        ("hypervolume", "ATHE, area of its own", 0.5),
+        ("hypervolume", "AUE, rectangle", 0.813),
+        ("fig15-n", "ASS, n=100", 49),
+        ("fig15-n", "ASS, n=10000", 91),
+        ("fig15-n", "ASS, n=1000000", 99),
+        ("fig15-n", "ASS, n=100, MSE over its least", 19.1),
+        ("fig15-n", "AUE, n=100", 0.980),
+        ("fig15-n", "ALH, n=100", 2),
+        ("fig15-n", "ATHE, n=100", 0.5),
     ],
 )
-def test_measured_numbers(claims: dict[str, dict[str, Any]], claim: str, number: str, value: float) -> None:
-    assert claims[claim]["measured"][number] == pytest.approx(value, rel=7e-3)
+def test_measured_numbers(claims: dict[str, Verdict], claim: str, number: str, value: float) -> None:
+    measured = claims[claim].measured
+    assert isinstance(measured, dict)
+    assert measured[number] == pytest.approx(value, rel=7e-3)
 
 
-def test_simulation_tells_exact_from_printed(claims: dict[str, dict[str, Any]]) -> None:
-    """The power of the check: at epsilon 4 Eq. 6 is 10, Eq. 15 some 100 standard errors off. False alarms: 2e-3."""
-    mse, asr = claims["fig8-mse"], claims["fig8-asr"]
-    for claim in (mse, asr):
-        assert claim["measured"]["smallest p-value, exact values"] > 1e-3
-        assert claim["measured"]["smallest p-value, printed values"] < 1e-6
-    assert "grr epsilon=4" in mse["note"]
-    assert "sue epsilon=4" not in mse["note"]
-    assert asr["note"].endswith("rejected for olh epsilon=4")
+# The tables behind the figures
 
 
-# The figure
+def rows_of(context: Context, figure: str, **wanted: Any) -> list[dict[str, Any]]:
+    return [dict(row) for row in context.rows(figure) if all(row[name] == value for name, value in wanted.items())]
 
 
-def test_figure_has_all_settings_and_both_metrics(out: Path, summary: Summary) -> None:
-    with (out / "adaptive" / "fig5.csv").open(newline="") as file:
-        rows = list(csv.DictReader(file))
-    assert len(rows) == 6 * 4 * 17 * 2
-    assert {row["protocol"] for row in rows} == {"grr", "ss", "sue", "oue", "blh", "olh"}
-    assert {(row["k"], row["metrics"]) for row in rows} == {
-        (k, metrics) for k in ("25", "50", "75", "100") for metrics in ("printed", "exact")
-    }
-    at = {row["metrics"]: row for row in rows if (row["protocol"], row["k"], row["epsilon"]) == ("olh", "100", "4.0")}
-    assert float(at["printed"]["asr"]) == pytest.approx(0.27897, abs=5e-6)
-    assert float(at["exact"]["asr"]) == pytest.approx(0.23379, abs=5e-6)
-    assert float(at["exact"]["mse"]) == pytest.approx(0.0861, abs=5e-5)
-    assert [path.name for path in summary.figures[0].files] == ["fig5.csv", "fig5.html", "fig5.png"]
+@pytest.mark.parametrize(
+    ("figure", "rows"),
+    [
+        ("fig1", 4 * 17 * 5),
+        ("fig2", 12 * 12 * 32),
+        ("fig3", 9 * 12 * 32),
+        ("fig4", 2 * 12 * 32),
+        ("fig5", 12 * 4 * 17 * 2),
+        ("fig6", 4 * 21 * 2),
+        ("fig7", 99 + 100 + 99 + 100 + 8),
+        ("fig9a", 2 * 3 * 6 * 20),
+        ("fig9b", 2 * 3 * 6 * 20),
+    ],
+)
+def test_tables_have_all_settings(context: Context, figure: str, rows: int) -> None:
+    found = context.rows(figure)
+    assert len(found) == rows
+    assert len({tuple(row) for row in found}) == 1
+
+
+def test_figure_5_has_printed_and_exact_values(context: Context) -> None:
+    printed, exact = (
+        rows_of(context, "fig5", protocol="olh", k=100, epsilon=4.0, metrics=which)[0] for which in ("printed", "exact")
+    )
+    assert printed["asr"] == pytest.approx(0.27897, abs=5e-6)
+    assert exact["asr"] == pytest.approx(0.23379, abs=5e-6)
+    assert exact["mse"] == pytest.approx(0.0861, abs=5e-5)
+
+
+def test_no_exact_point_of_figure_1_is_below_the_frontier(context: Context) -> None:
+    exact = rows_of(context, "fig1", metrics="exact")
+    assert len(exact) == 4 * 17 * 3
+    assert all(row["mse"] >= row["least_mse_at_asr"] * (1 - 1e-9) for row in exact)
+    mixed = [row for row in exact if row["protocol"] == "ssmix"]
+    assert all(row["mse"] == pytest.approx(row["least_mse_at_asr"], rel=1e-9) for row in mixed)
+    at_4 = next(row for row in mixed if row["epsilon"] == 4)
+    assert (at_4["asr"], at_4["mse"]) == pytest.approx((0.10690, 0.11596), abs=5e-6)
+    assert any(row["mse"] > 1.1 * row["least_mse_at_asr"] for row in exact)
+
+
+def test_figure_7_is_least_where_the_adaptive_protocol_is(context: Context) -> None:
+    for name in ("ass", "aue", "alh", "athe"):
+        grid, best, known = (
+            [row["objective"] for row in rows_of(context, "fig7", protocol=name, what=what)]
+            for what in ("grid", "adaptive", "known")
+        )
+        assert best == [min(grid)]
+        assert known[0] > best[0]
+
+
+@pytest.mark.parametrize(
+    ("figure", "protocol", "chosen"),
+    [
+        ("fig9a", "ass", [7, 7, 62, 9, 7, 7]),
+        ("fig9b", "aue", [0.8081, 0.8182, 0.9949, 0.8333, 0.8131, 0.7980]),
+        ("fig9a", "alh", [14, 13, 7, 12, 13, 15]),
+        ("fig9b", "athe", [0.8081, 0.7828, 0.6515, 0.8182, 0.7929, 0.8182]),
+    ],
+)
+def test_figure_9_has_the_choices_of_six_selectors(
+    context: Context, figure: str, protocol: str, chosen: list[float]
+) -> None:
+    rows = rows_of(context, figure, protocol=protocol, k=100, epsilon=4.0)
+    order = ["utopia", "weighted", "elbow", "epsilon-constraint", "hypervolume", "tchebycheff"]
+    assert [row["select"] for row in rows] == order
+    assert [row["parameter"] for row in rows] == pytest.approx(chosen, abs=6e-5)
+
+
+def test_figure_9_says_where_a_selector_had_nothing_to_choose_by(context: Context) -> None:
+    row = rows_of(context, "fig9a", protocol="ass", k=1000, epsilon=1.0, select="hypervolume")[0]
+    assert "utopia chose instead" in row["fallback"]
+    assert not rows_of(context, "fig9a", protocol="ass", k=1000, epsilon=4.0, select="hypervolume")[0]["fallback"]
 
 
 def test_the_figure_alone_tests_only_what_is_read_from_it(tmp_path: Path) -> None:
-    summary = reproduce("adaptive", quick=True, out=tmp_path, figure="5")
-    assert [claim["id"] for claim in summary.claims] == ["adaptive-eq4", "adaptive-eq15", "adaptive-inverse"]
+    summary = reproduce("adaptive", quick=True, out=tmp_path, figure="7")
+    assert [claim["id"] for claim in summary.claims] == ["adaptive-fig7-adaptive"]
+    assert [path.name for path in summary.figures[0].files] == ["fig7.csv", "fig7.html", "fig7.png"]

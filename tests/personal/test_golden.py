@@ -13,6 +13,7 @@ import deniable as dn
 from deniable.core.personal import LevelLaw, level_leakage, pair_bound
 from deniable.estimate.personal_em import LevelEvidence
 from deniable.mechanisms.personal import Personal
+from deniable.mechanisms.personal_evidence import log_masses
 from deniable.papers.pldp_printed import theorem_53
 
 GOLDEN = json.loads((Path(__file__).parents[1] / "golden/pldp.json").read_text())
@@ -109,7 +110,7 @@ def evidence_of(case: dict[str, Any], m: Personal) -> LevelEvidence:
     sets = np.array([report["support"] for report in case["reports"]], np.uint8)
     level = np.array([report["level"] for report in case["reports"]])
     kinds = level * (m.k + 1) + sets.sum(axis=1, dtype=np.int64) if m.base in ("sue", "oue") else level
-    high, low = m._log_masses(blind=False)
+    high, low = log_masses(m, blind=False)
     rows = np.packbits(sets, axis=1, bitorder="little")
     return LevelEvidence.of(rows, np.ones(len(rows)), kinds, high, low, m.k)
 

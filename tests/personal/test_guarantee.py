@@ -210,8 +210,8 @@ def test_a_device_reports_at_its_level_and_refuses_one_that_leaks() -> None:
     with pytest.raises(dn.ParameterError, match="level must be one of"):
         device.report(3, level=0.7)
     wrong = dict(m.design) | {"kernel": kernel_to(Kernel((m.kernel.data[1], *m.kernel.data[1:]), m.kernel.level))}
-    with pytest.raises(PrivacyError, match="promises epsilon 0.5"):
+    with pytest.raises(PrivacyError, match=r"promises epsilon 0\.5"):
         Device(wrong)
     loud = dict(m.design) | {"kernel": kernel_to(Kernel(m.kernel.data, (Response.calibrate(2.0, 3),)))}
-    with pytest.raises(PrivacyError, match="promises epsilon 0.5"):
+    with pytest.raises(PrivacyError, match=r"promises epsilon 0\.5"):
         Device(loud)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
+from functools import cache
 from itertools import combinations, permutations, product
 
 import numpy as np
@@ -19,7 +20,7 @@ from deniable.randomness import simulation
 PAPER = {"Foursquare": (25, 625, 0.95), "Census": (424, 1200, 0.56), "Drug": (3, 10, 0.78), "Normal": (230, 1000, 0.77)}
 BUDGETS = (0.5, 1.0, 2.0, 3.0, 5.0)
 NAMES = ("uss", "uue", "ulh", "uwheel", "upgr", "urr", "urap", "uhr")
-GRID = tuple(product((1, 2, 3, 5, 8, 25, 60), (0.1, 0.5, 1.0, 2.0, 4.0, 8.0), (0.0, 0.1, 0.5, 0.8, 0.95, 1.0)))
+GRID = tuple(product((1, 2, 3, 5, 8, 25), (0.1, 0.5, 1.0, 2.0, 4.0, 8.0), (0.0, 0.1, 0.5, 0.8, 0.95, 1.0)))
 
 
 def made(name: str, epsilon: float, s: int, d: int, theta: float, **own: object) -> Utility:
@@ -54,15 +55,24 @@ def test_default_is_within_three_per_cent_for_few_sensitive_items(s: int) -> Non
 @pytest.mark.parametrize("name", NAMES)
 def test_no_design_is_below_the_optimum(name: str) -> None:
     for s, epsilon, theta in GRID:
-        for m in (1, 4, 500):
-            forms = ("null",) if name in ("uhr", "upgr") else ("null", "glutf")
-            for form in forms:
-                found = made(name, epsilon, s, s + m, theta, form=form)
-                at = (s, epsilon, theta, m, form)
-                bound = least_mse_sum(s, m, theta, *epsilon_to(epsilon))
-                assert found.mse_sum() >= bound * (1 - 1e-9), at
-                assert found.properties()["gap"] >= -1e-9, at
-                assert bound >= converse(s, theta, *epsilon_to(epsilon)) * (1 - 1e-9) - 1e-12, at
+        for m, form in product((1, 500), ("null",) if name in ("uhr", "upgr") else ("null", "glutf")):
+            found, at = made(name, epsilon, s, s + m, theta, form=form), (s, epsilon, theta, m, form)
+            bound = least(s, m, theta, epsilon)
+            assert found.mse_sum() >= bound * (1 - 1e-9), at
+            assert bound >= converse(s, theta, *epsilon_to(epsilon)) * (1 - 1e-9) - 1e-12, at
+
+
+@cache
+def least(s: int, m: int, theta: float, epsilon: float) -> float:
+    return least_mse_sum(s, m, theta, *epsilon_to(epsilon))
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_stated_gap_is_the_distance_to_the_optimum(name: str) -> None:
+    for s, epsilon, theta in ((1, 1.0, 0.5), (3, 0.5, 0.9), (25, 2.0, 0.95)):
+        m = made(name, epsilon, s, s + 40, theta)
+        assert m.properties(10)["gap"] == pytest.approx(m.mse_sum() / least(s, 40, theta, epsilon) - 1, abs=1e-12)
+        assert m.properties(10)["bound"] * m.k * 10 == pytest.approx(least(s, 40, theta, epsilon))
 
 
 def test_error_of_one_size_has_its_closed_form() -> None:

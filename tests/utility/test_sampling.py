@@ -67,8 +67,16 @@ def collected(at: int) -> tuple[Utility, float, float, float, FloatArray]:
     return m, float((errors**2).sum(axis=1).mean()), freedom, float(np.trace(covariance)), np.mean(values, axis=0)
 
 
+SLOW = {"iss", "plh", "she"}
+"""Bases whose reports are long or take long to decode."""
+every = [
+    pytest.param(at, id=name, marks=[pytest.mark.slow] if DESIGNS[at][1].get("base") in SLOW else [])
+    for at, name in enumerate(ids)
+]
+
+
 @pytest.mark.stat
-@pytest.mark.parametrize("at", range(len(DESIGNS)), ids=ids)
+@pytest.mark.parametrize("at", every)
 def test_simulated_error_agrees_with_the_closed_form(at: int) -> None:
     """Squared errors add up to a mixture of chi-square laws; one law with its mean and variance stands for it."""
     m, seen, freedom, exact, _ = collected(at)
@@ -79,7 +87,7 @@ def test_simulated_error_agrees_with_the_closed_form(at: int) -> None:
 
 
 @pytest.mark.stat
-@pytest.mark.parametrize("at", range(len(DESIGNS)), ids=ids)
+@pytest.mark.parametrize("at", every)
 def test_mean_estimate_is_the_truth(at: int) -> None:
     """Normal law of the mean over the runs, all items of all designs together (Bonferroni)."""
     m, _, _, _, mean = collected(at)
@@ -90,12 +98,12 @@ def test_mean_estimate_is_the_truth(at: int) -> None:
 
 
 @pytest.mark.stat
-def test_the_comparison_would_see_an_error_of_ten_per_cent() -> None:
-    """Power: the paper's estimator on the same reports has an error the test tells from ours."""
+def test_the_comparison_would_see_a_quarter_more_epsilon() -> None:
+    """Power: an error as small as that of 1.25 times the budget is more than eight standard deviations away."""
     m, seen, freedom, exact, _ = collected(0)
-    wrong = dn.mechanism("uss", epsilon=1.5, k=K, sensitive=SENSITIVE, theta=m.theta, form="glutf").effective(PEOPLE)
+    wrong = dn.mechanism("uss", epsilon=1.25 * m.epsilon, k=K, sensitive=SENSITIVE, theta=m.theta).effective(PEOPLE)
+    assert (1 - wrong["mse_sum"] / exact) > 8 * np.sqrt(2 / freedom) * wrong["mse_sum"] / exact
     law, x = chi2(freedom), freedom * seen / wrong["mse_sum"]
-    assert wrong["mse_sum"] > 1.1 * exact
     assert 2 * min(law.cdf(x), law.sf(x)) < ALPHA / len(DESIGNS)
 
 
@@ -118,7 +126,7 @@ def test_kinds_of_reports_follow_the_enumerated_channel(at: int, way: str) -> No
     m = dn.mechanism(name, **case)
     assert isinstance(m, Utility)
     channel = m.channel()
-    n = 30_000 if way == "bulk" else 600
+    n = 30_000 if way == "bulk" else 300
     chance = channel.matrix()
     tests = 2 * len(SMALL) * m.k * (m.k + 1)
     for x, rng in enumerate(simulation(7 + at).spawn(m.k)):

@@ -87,10 +87,9 @@ def plan(
         top=top,
     )
     if chart is not None:
-        from deniable.plan.chart import plan_chart
         from deniable.present.export import save
 
-        out.note(f"drew {save(plan_chart(found), chart)}")
+        out.note(f"drew {save(found.chart(), chart)}")
     out.show(found.document(), *_parts(found))
     return 0 if found.feasible else 1
 

@@ -104,7 +104,7 @@ class Signal:
     def frequency_variance(self, f: Any) -> Any:
         """n Var of the frequency's estimate, people and their keys given [KSKV Eq. 9]."""
         own, other = self.held2 - self.held**2, self.idle2 - self.idle**2
-        split = (1 / self.asked - 1) * f * (1 - f)
+        split = (1 / self.asked - 1) * f
         return (f * own + (1 - f) * other) / (self.asked * self.step**2) + split
 
     def sum_variance(self, f: Any) -> Any:
@@ -267,7 +267,7 @@ class Frontier:
 
 def frontier(epsilon: float, d: int) -> Frontier:
     """The hull of the extreme reports: `t` favoured signed keys on different keys, or on as few as possible."""
-    e = math.exp(min(epsilon, 300.0))
+    e = math.exp(epsilon)
     t = np.arange(1, d + 1, dtype=np.float64)
     apart, packed = information(e, d, t, 0 * t), information(e, d, t % 2, t // 2)
     points = sorted(zip(np.r_[apart[1], packed[1]].tolist(), np.r_[apart[0], packed[0]].tolist(), strict=True))

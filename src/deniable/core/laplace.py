@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
+from functools import cache
 from itertools import pairwise
 
 import numpy as np
@@ -19,12 +20,19 @@ _WORD = 1 << WORD_BITS
 _PANELS, _NODES = 16, 64
 
 
+@cache
+def _gauss(nodes: int) -> tuple[FloatArray, FloatArray]:
+    """Gauss-Legendre nodes on [-1, 1] and their weights; numpy finds them anew, as eigenvalues, at every call."""
+    x, weight = np.polynomial.legendre.leggauss(nodes)
+    return np.asarray(x), np.asarray(weight)
+
+
 def asr_laplace(k: int, epsilon: float) -> float:
     """Success of the best guess from one-hot plus Laplace noise of scale 2/epsilon, uniform prior [AdaptiveLDP Eq. 31].
 
     (e^(-eps/2)/k) (1 + 2 Int_0^(eps/2) (1 - (1 - e^-v/2)^k) e^(2v) dv), all terms positive, by Gauss-Legendre panels.
     """
-    x, weight = np.polynomial.legendre.leggauss(_NODES)
+    x, weight = _gauss(_NODES)
     edges = np.linspace(0, epsilon / 2, _PANELS + 1)
     half = (edges[1] - edges[0]) / 2
     v = (edges[:-1, None] + half * (1 + x[None, :])).ravel()
@@ -36,14 +44,14 @@ def asr_laplace(k: int, epsilon: float) -> float:
 def asr_laplace_prior(prior: FloatArray, epsilon: float) -> float:
     """The same under a prior: the mean of max_x prior_x W_x over blind reports, W = exp((eps/2) clip(2y-1, -1, 1)).
 
-    That is the integral of 1 - prod_x Pr[W <= t/prior_x]. Pr[W <= s] is 0 below e^(-eps/2) and 1 from e^(eps/2) on, with
-    a jump at both ends; panels end where a factor has a corner.
+    That is the integral of 1 - prod_x Pr[W <= t/prior_x]. Pr[W <= s] is 0 below e^(-eps/2) and 1 from e^(eps/2) on,
+    with a jump at both ends; panels end where a factor has a corner.
     """
     pi = prior[prior > 0]
     low, high = math.exp(-epsilon / 2), math.exp(epsilon / 2)
     corners = np.unique(np.concatenate([pi * low, pi, pi * high]))
     corners = corners[corners >= pi.max() * low]
-    x, weight = np.polynomial.legendre.leggauss(8)
+    x, weight = _gauss(8)
     total = float(corners[0])
     for start, end in pairwise(corners.tolist()):
         half = (end - start) / 2

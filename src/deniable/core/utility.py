@@ -139,7 +139,8 @@ def mapped_disclosure(least: int, s: int, w: Any, v: Any, odds: Any = None) -> A
     """The largest z of GLUTF if every output that supports anything supports at least `least` of the s items.
 
     1 - z = (1/e) max/mean of an output's likelihoods, s e/(least e + s - least) at worst [ULDP Theorem 1]. With a
-    public hash this is for every hash function, where one item may be alone in its bucket: least = 1. `odds`: see `null_law`.
+    public hash this is for every hash function, where one item may be alone in its bucket: least = 1.
+    `odds`: see `null_law`.
     """
     if odds is not None:
         return 1 - w * s * odds / (least * odds + s - least)

@@ -36,18 +36,21 @@ __all__ = [
 
 @dataclass(frozen=True, slots=True, eq=False)
 class GroupCounts:
-    """What one group of reporters sent: reports that speak of each key, and how many have +1 or -1 there."""
+    """What one group of reporters sent: how many reports have +1 or -1 at each key."""
 
     group: Group
     n: FloatArray
+    """How many reports are expected to speak of each key."""
     plus: IntArray
     minus: IntArray
+    asked: IntArray | None = None
+    """How many reports do, where that is left to chance."""
 
     @property
     def frequency(self) -> FloatArray:
         """Unbiased share of the keys drawn."""
-        signal = self.group.signal
-        return np.asarray(((self.plus + self.minus) / self.n - float(signal.idle)) / float(signal.step))
+        signal, told = self.group.signal, self.n if self.asked is None else self.asked
+        return np.asarray((self.plus + self.minus - told * float(signal.idle)) / (self.n * float(signal.step)))
 
     @property
     def total(self) -> FloatArray:
@@ -163,6 +166,7 @@ def keyvalue_parts(
 def _curve(groups: Sequence[GroupCounts], n: int, length: int) -> tuple[FloatArray, FloatArray, FloatArray]:
     """The variance of the pooled frequency: people, their pairs and the split into groups of these sizes given."""
     a = b = split = np.zeros(groups[0].n.shape)
+    chance = any(g.asked is not None for g in groups)
     for g in groups:
         s, scale = g.group.signal, float(g.group.weight) ** 2 / g.n
         own, other = s.held2 - s.held**2, s.idle2 - s.idle**2
@@ -170,7 +174,7 @@ def _curve(groups: Sequence[GroupCounts], n: int, length: int) -> tuple[FloatArr
         b = b + scale * (length * float((own - other) / s.step**2) + length - 1)
         split = split + scale
     split = split - 1 / n
-    return a, b + split, -split
+    return a, b + split, -split if not chance else 0 * split
 
 
 def _spread(

@@ -45,11 +45,10 @@ class MixtureLaw:
         total = sum(c * g / y for c, g, y in zip(chance, gain, e, strict=True))
         slope = [v / (y * contrast) for y in e]
         tau = [theta * (1 - g / y / total) for g, y in zip(gain, e, strict=True)]
-        supports = [subset(w, v, s, k) if k < s else _EVERY for k in sizes]
+        law = [subset(w, v, s, k) if k < s else _EVERY for k in sizes]
         told = (gain[0] / u[0], gain[1] / u[1])
-        return cls(
-            s, m, sizes, chance, told, (supports[0], supports[1]), (slope[0], slope[1]), (*tau, theta + 1 / total)
-        )  # type: ignore[arg-type]  # two sizes
+        weights = (slope[0], slope[1]), (tau[0], tau[1], theta + 1 / total)
+        return cls(s, m, sizes, chance, told, (law[0], law[1]), *weights)
 
     @property
     def z(self) -> float:

@@ -40,6 +40,7 @@ from deniable.estimate.evidence import DenseEvidence, Evidence, PackedRows, RowE
 from deniable.estimate.fit import FitOptions
 from deniable.estimate.linear import SupportPart, check_reports
 from deniable.estimate.result import Estimate, Part
+from deniable.kernels import sparing
 from deniable.kernels.parallel import blocks, run, shares
 from deniable.mechanisms.fitting import fit_reports
 from deniable.randomness import Simulation, Stream, secure
@@ -270,7 +271,8 @@ class Mechanism(ABC):
             return self.perturb_dealt(items[part], coins[part], own)
 
         if items.size <= self.block:
-            return perturb(slice(None), stream)
+            with sparing(items.size * self.k):
+                return perturb(slice(None), stream)
         columns: Columns = {f.name: np.empty(f.shape(items.size), f.dtype) for f in self.fields}
 
         def fill(job: tuple[slice, Stream]) -> None:
@@ -293,7 +295,8 @@ class Mechanism(ABC):
     def _count_shares(self, reports: Reports) -> dict[str, IntArray]:
         """`count` on all cores where there is much to count; counts are whole numbers, so their sum is the same."""
         if len(reports) < _COUNT_ROWS and reports.nbytes < _COUNT_BYTES:
-            return self.count(reports.columns)
+            with sparing(len(reports) * self.k):
+                return self.count(reports.columns)
         parts = shares(len(reports))
         counts = run(lambda part: self.count(reports[part].columns), parts)
         return {name: np.asarray(sum(c[name] for c in counts[1:]) + cell) for name, cell in counts[0].items()}

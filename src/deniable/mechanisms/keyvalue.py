@@ -19,7 +19,7 @@ import numpy as np
 from deniable.collect.reports import Field, Reports
 from deniable.collect.tally import Tally
 from deniable.core.channel import Channel, Proof, Witness
-from deniable.core.guess import Guess
+from deniable.core.guess import Guess, check_prior
 from deniable.core.keyvalue import Group, frontier, pooled, variances
 from deniable.core.pairs import PairSets, check_range
 from deniable.core.types import Columns, IntArray
@@ -38,6 +38,8 @@ from deniable_client.kernels.keyvalue import GRID
 __all__ = ["KeyValue", "check_share"]
 
 _WORD = 1 << WORD_BITS
+_LEAST = 1e-9
+"""Of errors below it, for one report, the bound would be lost in rounding; it is left out."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -278,13 +280,14 @@ class KeyValue(Mechanism):
         check_reports(tally)
         found = []
         for i, group in enumerate(self.groups):
-            n = tally.cells["asked"][i] if "asked" in tally.cells else np.full(self.k, tally.cells["n"][i])
-            if not n.all():
-                what = "keys" if "asked" in tally.cells else f"group {self.strata[i]!r}"
-                raise ParameterError(
-                    f"the tally has no reports of some {what}, so nothing can be estimated.", "Collect more of them."
-                )
-            found.append(GroupCounts(group, n.astype(np.float64), tally.cells["plus"][i], tally.cells["minus"][i]))
+            n, cells = int(tally.cells["n"][i]), tally.cells
+            hint = "Collect more reports, or choose another mix."
+            require(
+                n > 0, "tally", f"no reports of the group {self.strata[i]!r}", "one with reports of all groups", hint
+            )
+            spoken = np.full(self.k, n * float(group.signal.asked))
+            asked = cells["asked"][i] if "asked" in cells else None
+            found.append(GroupCounts(group, spoken, cells["plus"][i], cells["minus"][i], asked))
         return dict(keyvalue_parts(found, tally.n, self.length or 1, self.range))
 
     # ---- closed forms
@@ -301,6 +304,8 @@ class KeyValue(Mechanism):
             return found | size
         edge = frontier(self.epsilon, self.k)
         bound = edge.least_frequency(found["variance_mean"] * n) / n
+        if bound * n < _LEAST:
+            return found | size
         lowest = edge.least_mean(found["variance"] * n) / n
         return found | size | {"bound": bound, "gap": found["variance"] / bound - 1, "bound_mean": lowest}
 
@@ -309,9 +314,14 @@ class KeyValue(Mechanism):
         return {"epsilon": self.epsilon_exact} | self._numbers(self.groups, n)
 
     def guess(self, prior: object = None) -> Guess:
-        """See `Mechanism.guess`: of the signed key (or the set of pairs), by enumeration."""
-        require(prior is None, "prior", prior, "left out", "Only the uniform one is worked out for key-value data.")
-        return Guess(float(self.channel().asr()), 1 / self.inputs)
+        """See `Mechanism.guess`: of the signed key (or the set of pairs), by enumeration; one number per input."""
+        channel = self.channel()
+        if prior is None:
+            return Guess(float(channel.asr()), 1 / self.inputs)
+        pi = check_prior(prior, self.inputs)
+        exact = [Fraction(float(v)) for v in pi]
+        exact[0] += 1 - sum(exact)
+        return Guess(float(channel.asr(exact)), float(pi.max()))
 
 
 def check_share(share: object) -> float:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any, TypeVar
+from typing import Any
 
 from deniable.mechanisms.keyvalue_families import (
     OneSampledKey,
@@ -15,19 +15,17 @@ from deniable.mechanisms.keyvalue_families import (
 )
 from deniable.mechanisms.keyvalue_protocols import KsAdap, KsGrr
 
-__all__ = ["KEY_VALUE", "OPTION_ROWS", "keyvalue_rows", "protocol_rows"]
-
-E = TypeVar("E")
+__all__ = ["KEY_VALUE", "MECHANISM_ROWS", "OPTION_ROWS", "PROTOCOL_ROWS"]
 
 KEY_VALUE = "key-value"
 """What these rows estimate."""
 
 OPTION_ROWS: Mapping[str, tuple[type, str]] = {
-    "length": (int, "Pairs per person that key-value reports allow for; left out, everybody has exactly one."),
-    "range": (str, "Lowest and highest value of key-value data, e.g. 1,5 for ratings; -1,1 if left out."),
-    "mix": (float, "Share of key-value reports that speak of keys only (kv-mix, kv-ss)."),
-    "interest": (float, "Weight of frequencies against means when kv-ss chooses its share; 1 weighs them alike."),
-    "top": (int, "How many frequent keys are wanted (ks-grr, ks-adap)."),
+    "length": (int, "Pairs of a key and a value to allow for per person; left out, everybody has exactly one."),
+    "range": (str, "Lowest and highest value of a key, separated by a comma; from minus 1 to 1 if left out."),
+    "mix": (float, "Share of the reports that speak of keys only, not of values."),
+    "interest": (float, "Weight of frequencies against means in the choice of mix; 1 weighs them alike."),
+    "top": (int, "How many frequent keys are wanted (protocols for keys and values)."),
 }
 
 
@@ -44,104 +42,102 @@ def _named(name: str) -> Callable[..., SignedUnaryEncoding]:
     return lambda **given: SignedUnaryEncoding(name=name, **given)
 
 
-def keyvalue_rows(entry: Callable[..., E]) -> dict[str, E]:
-    """The mechanisms, as entries of the registry."""
-    common: dict[str, Any] = {"question": KEY_VALUE}
-    own = ("length", "range")
-    return {
-        "kv-ss2": entry(
-            SignedSelection,
-            SignedSelection.optimal,
-            "subset selection on keys with signs",
-            "docs/maths/keyvalue.md",
-            "key-value data: no mechanism has a lower error of frequency and mean together",
-            ("size", *own),
-            small=_cases(*_PADDED, {"k": 5, "size": 3}),
-            **common,
-        ),
-        "kv-ss": entry(
-            SplitSelection,
-            SplitSelection.optimal,
-            "subset selection on keys, for a share of the people, and on keys with signs for the rest",
-            "docs/maths/keyvalue.md",
-            "key-value data where frequencies and means do not matter alike",
-            ("mix", "interest", "size", *own),
-            small=_cases(*_PADDED, {"k": 4, "mix": 0.0}, {"k": 4, "mix": 0.25, "size": 3}, {"k": 2, "mix": 0.5}),
-            **common,
-        ),
-        "kv-mix": entry(
-            SplitUnary,
-            SplitUnary.optimal,
-            "unary encoding of keys, for a share of the people, and three-way answers for the rest",
-            "docs/maths/keyvalue.md",
-            "key-value data with many keys and simple clients",
-            ("mix", *own),
-            small=_cases(*_PADDED, {"k": 4, "mix": 0.0}, {"k": 4, "mix": 0.5}),
-            **common,
-        ),
-        "ks-ue": entry(
-            SignedUnaryEncoding,
-            _named("ks-ue"),
-            "three-way answers for every key, most of the budget on keys (KS-UE)",
-            "KSKV Sec. 4.1",
-            "comparison",
-            own,
-            small=_cases(*_PADDED),
-            **common,
-        ),
-        "pckv-ue": entry(
-            SignedUnaryEncoding,
-            _named("pckv-ue"),
-            "three-way answers for every key (PCKV-UE)",
-            "Gu20",
-            "comparison",
-            own,
-            small=_cases(*_PADDED),
-            **common,
-        ),
-        "pckv-grr": entry(
-            SignedResponse,
-            SignedResponse,
-            "randomised response on keys with signs (PCKV-GRR)",
-            "Gu20",
-            "key-value data with few keys: one small number per report",
-            own,
-            small=_cases(*_PADDED, {"k": 6, "length": 3}),
-            **common,
-        ),
-        "privkv": entry(
-            OneSampledKey,
-            OneSampledKey,
-            "one key that is drawn blindly, with a three-way answer (PrivKV)",
-            "Ye19",
-            "comparison: the error grows with the number of keys, and part of the budget is unused",
-            ("range",),
-            small=_cases({"k": 5}),
-            **common,
-        ),
-    }
+_OWN = ("length", "range")
 
+MECHANISM_ROWS: Mapping[str, Mapping[str, Any]] = {
+    "kv-ss2": {
+        "cls": SignedSelection,
+        "make": SignedSelection.optimal,
+        "summary": "subset selection on keys with signs",
+        "source": "docs/maths/keyvalue.md",
+        "best_for": "key-value data: no mechanism has a lower error of frequency and mean together",
+        "options": ("size", *_OWN),
+        "small": _cases(*_PADDED, {"k": 5, "size": 3}),
+        "question": KEY_VALUE,
+    },
+    "kv-ss": {
+        "cls": SplitSelection,
+        "make": SplitSelection.optimal,
+        "summary": "subset selection on keys, for a share of the people, and on keys with signs for the rest",
+        "source": "docs/maths/keyvalue.md",
+        "best_for": "key-value data where frequencies and means do not matter alike",
+        "options": ("mix", "interest", "size", *_OWN),
+        "small": _cases(*_PADDED, {"k": 4, "mix": 0.0}, {"k": 4, "mix": 0.25, "size": 3}, {"k": 2, "mix": 0.5}),
+        "question": KEY_VALUE,
+    },
+    "kv-mix": {
+        "cls": SplitUnary,
+        "make": SplitUnary.optimal,
+        "summary": "unary encoding of keys, for a share of the people, and three-way answers for the rest",
+        "source": "docs/maths/keyvalue.md",
+        "best_for": "key-value data with many keys and simple clients",
+        "options": ("mix", *_OWN),
+        "small": _cases(*_PADDED, {"k": 4, "mix": 0.0}, {"k": 4, "mix": 0.5}),
+        "question": KEY_VALUE,
+    },
+    "ks-ue": {
+        "cls": SignedUnaryEncoding,
+        "make": _named("ks-ue"),
+        "summary": "three-way answers for every key, most of the budget on keys (KS-UE)",
+        "source": "KSKV Sec. 4.1",
+        "best_for": "comparison",
+        "options": _OWN,
+        "small": _cases(*_PADDED),
+        "question": KEY_VALUE,
+    },
+    "pckv-ue": {
+        "cls": SignedUnaryEncoding,
+        "make": _named("pckv-ue"),
+        "summary": "three-way answers for every key (PCKV-UE)",
+        "source": "Gu20",
+        "best_for": "comparison",
+        "options": _OWN,
+        "small": _cases(*_PADDED),
+        "question": KEY_VALUE,
+    },
+    "pckv-grr": {
+        "cls": SignedResponse,
+        "make": SignedResponse,
+        "summary": "randomised response on keys with signs (PCKV-GRR)",
+        "source": "Gu20",
+        "best_for": "key-value data with few keys: one small number per report",
+        "options": _OWN,
+        "small": _cases(*_PADDED, {"k": 6, "length": 3}),
+        "question": KEY_VALUE,
+    },
+    "privkv": {
+        "cls": OneSampledKey,
+        "make": OneSampledKey,
+        "summary": "one key that is drawn blindly, with a three-way answer (PrivKV)",
+        "source": "Ye19",
+        "best_for": "comparison: the error grows with the number of keys, and part of the budget is unused",
+        "options": ("range",),
+        "small": _cases({"k": 5}),
+        "question": KEY_VALUE,
+    },
+}
+"""Arguments of the registry's entries."""
 
-def protocol_rows(entry: Callable[..., E]) -> dict[str, E]:
-    """The protocols."""
-    common: dict[str, Any] = {"kind": "protocol", "question": KEY_VALUE}
-    return {
-        "ks-grr": entry(
-            KsGrr,
-            KsGrr,
-            "frequent keys from half of the people, pairs with these from the other half (KS-GRR)",
-            "KSKV Sec. 4.2",
-            "the most frequent of very many keys, one pair per person",
-            ("top", "range"),
-            **common,
-        ),
-        "ks-adap": entry(
-            KsAdap,
-            KsAdap,
-            "frequent keys, then how many of them people have, then pairs with these (KS-Adap)",
-            "KSKV Sec. 4.3",
-            "the most frequent of very many keys, several pairs per person",
-            ("top", "range"),
-            **common,
-        ),
-    }
+PROTOCOL_ROWS: Mapping[str, Mapping[str, Any]] = {
+    "ks-grr": {
+        "cls": KsGrr,
+        "make": KsGrr,
+        "summary": "frequent keys from half of the people, pairs with these from the other half (KS-GRR)",
+        "source": "KSKV Sec. 4.2",
+        "best_for": "the most frequent of very many keys, one pair per person",
+        "options": ("top", "range"),
+        "kind": "protocol",
+        "question": KEY_VALUE,
+    },
+    "ks-adap": {
+        "cls": KsAdap,
+        "make": KsAdap,
+        "summary": "frequent keys, then how many of them people have, then pairs with these (KS-Adap)",
+        "source": "KSKV Sec. 4.3",
+        "best_for": "the most frequent of very many keys, several pairs per person",
+        "options": ("top", "range"),
+        "kind": "protocol",
+        "question": KEY_VALUE,
+    },
+}
+"""The same for collections in several steps."""

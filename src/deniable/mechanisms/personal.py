@@ -29,21 +29,21 @@ from deniable.estimate.linear import check_reports
 from deniable.estimate.personal import LevelCounts, choose, linear, plausible_shares
 from deniable.estimate.personal_em import LevelEvidence, fit_levels
 from deniable.estimate.result import Estimate, Part
-from deniable.kernels import loops
-from deniable.kernels.bits import pack_one
 from deniable.kernels.sampling import respond
 from deniable.mechanisms.base import Mechanism, SupportMechanism, check_outputs, refuse_values
 from deniable.mechanisms.fitting import checked_batches
 from deniable.mechanisms.grr import GRR
 from deniable.mechanisms.local_hashing import LocalHashing
-from deniable.mechanisms.unary import BitMechanism, Unary
+from deniable.mechanisms.personal_evidence import row_evidence, table_evidence
+from deniable.mechanisms.personal_levels import check_levels, check_shares, listed
+from deniable.mechanisms.unary import Unary
 from deniable.randomness import Simulation, Stream
 from deniable_client.exact import WORD_BITS, check_epsilon
 from deniable_client.kernels import Bit, Response
 from deniable_client.kernels import Personal as PersonalKernel
 from deniable_client.packing import uint_width
 
-__all__ = ["BASES", "FITS", "LEVEL_REPORTS", "Personal", "check_levels", "check_shares"]
+__all__ = ["BASES", "FITS", "LEVEL_REPORTS", "Personal"]
 
 BASES = ("sue", "oue", "grr", "lh")
 """Data mechanisms whose report format does not depend on epsilon."""
@@ -200,7 +200,7 @@ class Personal(Mechanism):
         """
         if levels is None and len(self.levels) > 1:
             raise ParameterError(
-                f"levels must be given for {self.name}: one for each value, of {_listed(self.levels)}.",
+                f"levels must be given for {self.name}: one for each value, of {listed(self.levels)}.",
                 "Whoever made no choice may be given the smallest one, the most protective.",
             )
         return self.privatize_items(self.domain.encode(values), rng, coins=coins, levels=levels)
@@ -213,7 +213,10 @@ class Personal(Mechanism):
             raise ParameterError(f"coins must be left out for {self.name}: its seeds are drawn by the devices.")
         if levels is None and len(self.levels) > 1:
             if not isinstance(rng, Simulation):
-                raise ParameterError(f"levels must be given for {self.name}, of {_listed(self.levels)}.")
+                raise ParameterError(
+                    f"levels must be given for {self.name}, of {listed(self.levels)}.",
+                    "In Python: m.privatize(values, levels=...); a device: report(value, level=...).",
+                )
             numbers = rng.generator().choice(len(self.levels), size=items.size, p=self.shares)
         else:
             numbers = self.level_numbers(self.levels[0] if levels is None else levels, items.size)
@@ -230,14 +233,14 @@ class Personal(Mechanism):
         at = np.minimum(np.searchsorted(known, given), known.size - 1)
         odd = np.atleast_1d(given)[np.atleast_1d(known[at] != given)]
         if odd.size:
-            raise ParameterError(f"levels must be of {_listed(self.levels)}, got {float(odd[0])!r}.")
+            raise ParameterError(f"levels must be of {listed(self.levels)}, got {float(odd[0])!r}.")
         return np.broadcast_to(at, (n,)).astype(np.int64)
 
     # ---- counter
 
     def count(self, columns: Columns) -> dict[str, IntArray]:
         """See `Mechanism.count`: reports and support by reported level."""
-        told = self._told(columns)
+        told = self.told(columns)
         own = [f.name for f in self.bases[0].fields]
         counts = []
         for r in range(len(self.strata)):
@@ -245,7 +248,7 @@ class Personal(Mechanism):
             counts.append(self.bases[0].count({name: columns[name][mine] for name in own}))
         return {name: np.concatenate([part[name] for part in counts]) for name in ("n", "support")}
 
-    def _told(self, columns: Columns) -> IntArray:
+    def told(self, columns: Columns) -> IntArray:
         """The numbers of the strata."""
         if self.level_report == "none":
             return np.zeros(len(next(iter(columns.values()))), np.int64)
@@ -359,42 +362,9 @@ class Personal(Mechanism):
                 )
             self.check_tally(data)
             check_reports(data)
-            return data, self._table_evidence(data)
+            return data, table_evidence(self, data)
         tally, kept = checked_batches(self, data, keep=not self.sufficient)
-        return tally, self._table_evidence(tally) if self.sufficient else self._row_evidence(kept, blind)
-
-    def _table_evidence(self, tally: Tally) -> LevelEvidence:
-        """Base grr: every reported level and value, as often as it occurs."""
-        counts = tally.cells["support"]
-        rows = np.tile(pack_one(np.arange(self.k, dtype=np.uint64), self.k), (len(counts), 1))
-        kinds = np.repeat(np.arange(len(counts)), self.k)
-        some = counts.ravel() > 0
-        high, low = self._log_masses(blind=False)
-        return LevelEvidence.of(rows[some], counts.ravel()[some].astype(np.float64), kinds[some], high, low, self.k)
-
-    def _row_evidence(self, batches: list[Columns], blind: bool) -> LevelEvidence:
-        rows = np.concatenate([self.bases[0].rows(columns) for columns in batches])
-        kinds = np.concatenate([self._told(columns) for columns in batches])
-        kinds = np.zeros_like(kinds) if blind else kinds
-        if isinstance(self.bases[0], BitMechanism):
-            kinds = kinds * (self.k + 1) + loops().popcounts(rows)
-        high, low = self._log_masses(blind=blind)
-        return LevelEvidence.of(np.ascontiguousarray(rows), np.ones(len(rows)), kinds, high, low, self.k)
-
-    def _log_masses(self, *, blind: bool) -> tuple[FloatArray, FloatArray]:
-        """Log-likelihoods at each level of each class, for items that are supported and for others."""
-        law = self.law_effective
-        told = np.zeros((len(self.levels), 1)) if blind else np.log(law.channel)
-        p, q, p_not, q_not = (law.of(name)[:, None, None] for name in ("p", "q", "p_not", "q_not"))
-        if isinstance(self.bases[0], BitMechanism):
-            ones = np.arange(self.k + 1)[None, None, :]
-            common = told[:, :, None] + ones * np.log(q) + (self.k - ones) * np.log(q_not)
-            high, low = common + np.log(p / q), common + np.log(p_not / q_not)
-        else:
-            size = self.k if self.g is None else self.g
-            high, low = told[:, :, None] + np.log(p), told[:, :, None] + np.log(p_not / (size - 1))
-        t = len(self.levels)
-        return np.asarray(high, np.float64).reshape(t, -1), np.asarray(low, np.float64).reshape(t, -1)
+        return tally, table_evidence(self, tally) if self.sufficient else row_evidence(self, kept, blind)
 
     # ---- what is promised
 
@@ -512,41 +482,3 @@ class Personal(Mechanism):
     def guess(self, prior: object = None) -> Guess:
         """See `Mechanism.guess`: at the largest level, known to the attacker."""
         return self.bases[-1].guess(prior)
-
-
-def check_levels(levels: object) -> list[float]:
-    """Levels as floats, in the order given; refused unless they are different numbers > 0."""
-    given = levels.split(",") if isinstance(levels, str) else levels
-    try:
-        numbers = [float(level) for level in given]  # type: ignore[attr-defined]
-    except (TypeError, ValueError) as error:
-        raise ParameterError(f"levels must be numbers, got {levels!r}.", "For example 0.5,1,2.") from error
-    require(len(numbers) > 0, "levels", levels, "at least one number > 0")
-    wrong = [level for level in numbers if not 0 < level < math.inf]
-    hint = "Nobody can report at level 0: leave those people out."
-    require(not wrong, "levels", wrong[0] if wrong else None, "finite numbers > 0", hint)
-    twice = [level for level in numbers if numbers.count(level) > 1]
-    require(not twice, "levels", twice[0] if twice else None, "different from each other")
-    for level in numbers:
-        check_epsilon(level)
-    return numbers
-
-
-def check_shares(shares: object, t: int) -> list[float]:
-    """Expected shares of t levels, in the order of the levels given; alike if left out."""
-    if shares is None:
-        return [1 / t] * t
-    given = shares.split(",") if isinstance(shares, str) else shares
-    try:
-        numbers = np.array([float(share) for share in given])  # type: ignore[attr-defined]
-    except (TypeError, ValueError) as error:
-        raise ParameterError(f"shares must be numbers, got {shares!r}.") from error
-    ok = numbers.shape == (t,) and bool(np.isfinite(numbers).all()) and bool((numbers >= 0).all())
-    require(ok, "shares", shares, f"{t} numbers >= 0, one for each level")
-    total = float(numbers.sum())
-    require(abs(total - 1) <= 1e-9, "shares", total, "numbers whose sum is 1", "Divide them by their sum.")
-    return [float(share) for share in numbers / total]
-
-
-def _listed(levels: tuple[float, ...]) -> str:
-    return ", ".join(f"{level:g}" for level in levels)

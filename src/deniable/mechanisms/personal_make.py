@@ -8,7 +8,8 @@ from typing import Any
 from deniable.core.domain import Domain
 from deniable.core.personal import common_range
 from deniable.errors import ParameterError, require
-from deniable.mechanisms.personal import BASES, Personal, check_levels
+from deniable.mechanisms.personal import BASES, Personal
+from deniable.mechanisms.personal_levels import check_levels
 
 __all__ = ["largest_level", "make_personal"]
 

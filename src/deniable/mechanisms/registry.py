@@ -18,13 +18,12 @@ from deniable.mechanisms.grr import GRR
 from deniable.mechanisms.hadamard import Hadamard
 from deniable.mechanisms.histogram import SHE, THE
 from deniable.mechanisms.interval import IntervalSelection
-from deniable.mechanisms.keyvalue_rows import OPTION_ROWS, keyvalue_rows, protocol_rows
+from deniable.mechanisms.keyvalue_rows import MECHANISM_ROWS, OPTION_ROWS, PROTOCOL_ROWS
 from deniable.mechanisms.local_hashing import BalancedHashing, LocalHashing
 from deniable.mechanisms.mixture import SubsetMixture
 from deniable.mechanisms.personal import LEVEL_REPORTS, Personal
 from deniable.mechanisms.personal_make import largest_level, make_personal
 from deniable.mechanisms.projective import Projective
-from deniable.mechanisms.protocol import Protocol
 from deniable.mechanisms.subset import SubsetSelection
 from deniable.mechanisms.unary import Unary
 from deniable.mechanisms.utility import Utility
@@ -33,7 +32,7 @@ from deniable.mechanisms.utility_make import make_utility
 from deniable.mechanisms.utility_mixture import UtilityMixture, make_mixture
 from deniable.mechanisms.wheel import Wheel
 
-__all__ = ["MECHANISMS", "OPTIONS", "PROTOCOLS", "Entry", "Option", "Traits", "from_design", "mechanism", "protocol"]
+__all__ = ["MECHANISMS", "OPTIONS", "Entry", "Option", "Traits", "from_design", "mechanism"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,6 +112,9 @@ OPTIONS: Mapping[str, Option] = {
     "leak_budget": Option(float, "Most that a report may tell about the level; base and g are chosen for it (pldp)."),
     "frequency": Option(float, "Frequency of the item that `variance` is for (pldp)."),
     "rounding": Option(str, "How an ideal size is made whole: nearest, or lowest exact MSE.", ("paper", "best")),
+    "encoding": Option(
+        str, "Subsets as k bits, or as an interval under a seeded permutation (ss).", ("bits", "interval")
+    ),
 } | {name: Option(*row) for name, row in OPTION_ROWS.items()}
 
 
@@ -120,10 +122,14 @@ def _grid(*ks: int, **options: Any) -> tuple[dict[str, Any], ...]:
     return tuple({"k": k, "epsilon": e, **options} for k in ks for e in (0.1, 1.0, 4.0))
 
 
-def _subset(*, epsilon: float, domain: Domain, size: int | None = None, rounding: Any = "paper") -> Mechanism:
-    if size is not None:
-        return SubsetSelection(epsilon=epsilon, domain=domain, size=size)
-    return SubsetSelection.optimal(epsilon=epsilon, domain=domain, rounding=rounding)
+def _subset(
+    *, epsilon: float, domain: Domain, size: int | None = None, rounding: Any = "paper", encoding: str = "bits"
+) -> Mechanism:
+    """Subset selection as bits; or the same law as permuted intervals, which is `iss`."""
+    if size is None:
+        size = SubsetSelection.optimal(epsilon=epsilon, domain=domain, rounding=rounding).size
+    cls = IntervalSelection if encoding == "interval" else SubsetSelection
+    return cls(epsilon=epsilon, domain=domain, size=size)
 
 
 def _the(*, epsilon: float, domain: Domain, threshold: float | None = None) -> Mechanism:
@@ -197,7 +203,7 @@ MECHANISMS: Mapping[str, Entry] = {
         "subset selection",
         "AdaptiveLDP Sec. IV-B",
         "the least error for every k and epsilon; reports of k bits",
-        ("size", "rounding"),
+        ("size", "rounding", "encoding"),
         small=(*_grid(2, 3, 5, 8), {"k": 6, "epsilon": 1.0, "size": 4}, {"k": 6, "epsilon": 2.0, "size": 5}),
         traits=Traits(costs.work_bits, costs.pull_set, curves.subset_curve),
     ),
@@ -509,24 +515,7 @@ MECHANISMS: Mapping[str, Entry] = {
         ),
         promise=lambda options: largest_level(options["levels"]),
     ),
-} | keyvalue_rows(Entry)
-
-PROTOCOLS: Mapping[str, Entry] = protocol_rows(Entry)
-"""Collections in several steps; `protocol` makes one."""
-
-
-def protocol(
-    name: str, *, epsilon: float, k: int | None = None, labels: Sequence[str] | None = None, **options: Any
-) -> Protocol[Any]:
-    """The protocol `name` for a domain given by `k` or `labels`, with its own options."""
-    require(name in PROTOCOLS, "protocol", name, f"one of {', '.join(PROTOCOLS)}")
-    entry = PROTOCOLS[name]
-    unknown = [o for o in options if o not in entry.options]
-    require(not unknown, "options", unknown, f"among {', '.join(entry.options)} for {name}")
-    given = [what for what in (k, labels) if what is not None]
-    require(len(given) == 1, "domain", given, "given by exactly one of k and labels")
-    made: Protocol[Any] = entry.make(epsilon=epsilon, domain=Domain.of(given[0]), **options)
-    return made
+} | {name: Entry(**row) for name, row in MECHANISM_ROWS.items()}
 
 
 def mechanism(
@@ -556,7 +545,7 @@ def mechanism(
     given = [what for what in (k, labels, domain) if what is not None]
     require(len(given) == 1, "domain", given, "given by exactly one of k, labels and domain")
     made: Mechanism = entry.make(epsilon=epsilon, domain=Domain.of(given[0]), **options)
-    return made if made.name == name else replace(made, name=name)
+    return made if made.name == name or type(made) is not entry.cls else replace(made, name=name)
 
 
 def _check_options(name: str, entry: Entry, options: Mapping[str, Any]) -> None:
@@ -591,10 +580,10 @@ def from_design(design: Design) -> Mechanism:
 
 
 def _entry(name: str) -> Entry:
-    if name in PROTOCOLS:
+    if name in PROTOCOL_ROWS:
         raise ParameterError(
             f"{name} is a protocol of several steps, not one mechanism.",
-            "Make it in Python: deniable.mechanisms.registry.protocol(name, ...), then run(pairs, rng).",
+            "Make it in Python: deniable.protocol(name, ...), then run(pairs, rng).",
         )
     if name not in MECHANISMS:
         raise ParameterError(f"mechanism must be one of {', '.join(MECHANISMS)}, got {name!r}.")

@@ -22,7 +22,7 @@ from deniable.core.guess import Guess, check_prior
 from deniable.core.laplace import check_reach, variance_of
 from deniable.core.laws import epsilon_to
 from deniable.core.support import Support
-from deniable.core.types import Bytes, Columns, FloatArray, IntArray, Target
+from deniable.core.types import Columns, FloatArray, IntArray, Target
 from deniable.core.utility import (
     UtilityLaw,
     branch_law,
@@ -34,10 +34,10 @@ from deniable.core.utility import (
 )
 from deniable.core.utility_bound import least_mse_sum
 from deniable.errors import FormatError, ParameterError, require
-from deniable.estimate.evidence import DenseEvidence, Evidence, PackedRows, RowEvidence
+from deniable.estimate.evidence import Evidence
 from deniable.estimate.linear import check_reports
 from deniable.estimate.result import Part
-from deniable.estimate.utility import NoiseUtilityPart, UtilityEvidence, UtilityPart, noise_square
+from deniable.estimate.utility import NoiseUtilityPart, UtilityPart, noise_square
 from deniable.kernels.sampling import below
 from deniable.mechanisms.base import Mechanism, SupportMechanism, check_outputs, refuse_values
 from deniable.mechanisms.histogram import SHE
@@ -53,6 +53,7 @@ from deniable.mechanisms.utility_forms import (
     least_of,
 )
 from deniable.mechanisms.utility_guess import guess_under
+from deniable.mechanisms.utility_likelihood import evidence_of, likelihood_of
 from deniable.mechanisms.wheel import Wheel
 from deniable.randomness import Stream, bernoulli
 from deniable_client.exact import WORD_BITS, check_epsilon
@@ -348,55 +349,12 @@ class Utility(Mechanism):
         return np.zeros((self.s, self.s)) if extra is None else extra
 
     def evidence(self, batches: Sequence[Columns]) -> Evidence:
-        """See `Mechanism.evidence`: packed sets where the branch is as likely as an item that is not supported."""
-        told = np.zeros(self.k)
-        hidden: list[Columns] = []
-        for columns in batches:
-            head = columns["disclosed"].astype(np.int64)
-            if self.k > self.s:
-                ranks = (head[head > 0] - 1) % (self.k - self.s)
-                told[self.items[1]] += np.bincount(ranks, minlength=self.k - self.s)
-            hidden.append({name: column[head == 0] for name, column in columns.items()})
-        if isinstance(self.base, SupportMechanism) and self.form == "null" and self.base.leak == self.epsilon:
-            sets = [self._sets(self.base, columns) for columns in hidden]
-            return UtilityEvidence(RowEvidence(PackedRows.of(sets, self.k), self.base.odds), told)
-        rows = np.concatenate([np.empty((0, self.k)), *(self._hidden_likelihood(columns) for columns in hidden)])
-        return UtilityEvidence(DenseEvidence(rows, np.ones(len(rows))), told)
-
-    def _sets(self, base: SupportMechanism, columns: Columns) -> Bytes:
-        """The sensitive items that reports support, as packed bits of all k items."""
-        member = np.unpackbits(base.rows(columns), axis=1, count=self.s, bitorder="little")
-        wide = np.zeros((len(member), self.k), np.uint8)
-        wide[:, self.items[0]] = member
-        return np.packbits(wide, axis=1, bitorder="little")
+        """See `Mechanism.evidence`."""
+        return evidence_of(self, batches)
 
     def likelihood(self, columns: Columns) -> FloatArray:
         """See `Mechanism.likelihood`."""
-        head = columns["disclosed"].astype(np.int64)
-        out = np.zeros((head.size, self.k))
-        out[head == 0] = self._hidden_likelihood({name: column[head == 0] for name, column in columns.items()})
-        where = np.flatnonzero(head)
-        out[where, self.items[1][(head[where] - 1) % max(1, self.k - self.s)]] = 1.0
-        return out
-
-    def _hidden_likelihood(self, columns: Columns) -> FloatArray:
-        """Likelihoods of all items given reports that disclose nothing, up to a factor per report."""
-        own, rest = self.items
-        out, kept = np.empty((len(columns["disclosed"]), self.k)), float(self.kernel.kept)
-        if self.base is None:
-            out[:, own], out[:, rest] = 1.0, kept
-            return out
-        seen = self.base.likelihood(columns)
-        out[:, own] = seen
-        branch = seen.mean(axis=1)
-        if self.kernel.blind and isinstance(self.base, SupportMechanism):
-            # a blind report has the likelihood of an item outside its set, over 1 - p + p/odds of its own law
-            odds, law = self.base.odds, self.base.support_effective
-            branch = np.full(len(seen), 1 / odds / (law.p_not + law.p / odds))
-        elif self.kernel.blind:
-            raise ParameterError(f"the likelihood of blind reports of {self.base.name} is not written out.")
-        out[:, rest] = (kept * branch)[:, None]
-        return out
+        return likelihood_of(self, columns)
 
     def theta_of(self, tally: Tally) -> float:
         """Unbiased estimate of the share of people with a harmless item; it may lie outside [0, 1]."""
@@ -455,24 +413,29 @@ class Utility(Mechanism):
         base = self.base.channel() if self.base is not None else _alone(self.s)
         pairs = len(rest) if self.kernel.attach else 0
         check_outputs(len(base.outputs) * (1 + pairs) + len(rest), self.name, self.k)
-        branch = self._branch_law(base)
+        branch, kept = self._branch_law(base), self.kernel.kept
         plain, attach = Fraction(self.kernel.plain, _WORD), Fraction(self.kernel.attach, _WORD)
-        held = base.supported or tuple(frozenset[int]() for _ in base.outputs)
-        rows: list[tuple[str, dict[int, Fraction], frozenset[int]]] = []
+        told = [plain, *((1 - plain) * attach * mass for mass in branch)]
+        total = math.lcm(base.total, *(mass.denominator for mass in (*told, *(kept * mass for mass in branch))))
+        scale, held = total // base.total, base.supported or (frozenset[int](),) * len(base.outputs)
+        rows: list[tuple[str, list[int], frozenset[int]]] = []
         for o, label in enumerate(base.outputs):
-            mass = {x: Fraction(base.weights[o][i], base.total) for i, x in enumerate(own)}
-            mass |= dict.fromkeys(rest, self.kernel.kept * branch[o])
-            rows.append((label, mass, frozenset(own[i] for i in held[o])))
-        rows += [(f"discloses {x}", {x: plain}, frozenset({x})) for x in rest]
-        for o, label in enumerate(base.outputs if pairs else ()):
-            items = frozenset(own[i] for i in held[o])
-            rows += [(f"{label} with {x}", {x: (1 - plain) * attach * branch[o]}, items | {x}) for x in rest]
-        total = math.lcm(*(value.denominator for _, mass, _ in rows for value in mass.values()))
-        weights = tuple(tuple(int(mass.get(x, Fraction(0)) * total) for x in range(self.k)) for _, mass, _ in rows)
-        labels = tuple(label for label, _, _ in rows)
-        told = frozenset(range(len(base.outputs), len(rows)))
-        supported = tuple(items for _, _, items in rows)
-        return Channel(labels, weights, total, supported, frozenset(rest), told)
+            row = [int(kept * branch[o] * total)] * self.k
+            for i, x in enumerate(own):
+                row[x] = base.weights[o][i] * scale
+            rows.append((label, row, frozenset(own[i] for i in held[o])))
+        hidden = len(rows)
+        alone = [(f"discloses {x}", x, plain, frozenset({x})) for x in rest]
+        beside = [
+            (f"{rows[o][0]} with {x}", x, told[1 + o], rows[o][2] | {x})
+            for o in range(hidden if pairs else 0)
+            for x in rest
+        ]
+        for label, x, mass, items in (*alone, *beside):
+            rows.append((label, [int(mass * total) if y == x else 0 for y in range(self.k)], items))
+        labels, weights, supported = zip(*rows, strict=True)
+        disclosing = frozenset(range(hidden, len(rows)))
+        return Channel(labels, tuple(map(tuple, weights)), total, supported, frozenset(rest), disclosing)
 
     def _branch_law(self, base: Channel) -> list[Fraction]:
         """Probability of each of the base's outputs in the branch."""

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from deniable.core.guess import Guess, first_of_independent, first_of_subset
-from deniable.core.types import FloatArray
+from deniable.core.types import FloatArray, IntArray
 from deniable.errors import ParameterError
 from deniable.mechanisms.base import SupportMechanism
 from deniable.mechanisms.interval import IntervalSelection
@@ -41,7 +41,7 @@ def guess_under(m: Utility, pi: FloatArray) -> Guess:
     w = math.exp(-m.base.leak)
     low = float(law.base.p_not + law.base.p * w)
     high = low / w
-    order = np.argsort(-own, kind="stable")
+    order: IntArray = np.argsort(-own, kind="stable").astype(np.int64)
     hidden = 0.0
     for first, size in _supports(m.base, order, blind=m.form == "null" or m.name == "urap"):
         branch = 1.0 if size is None else (size * high + (m.s - size) * low) / m.s
@@ -50,7 +50,7 @@ def guess_under(m: Utility, pi: FloatArray) -> Guess:
     return Guess(told + hidden, blind)
 
 
-def _supports(base: SupportMechanism, order: FloatArray, *, blind: bool) -> Iterator[tuple[FloatArray, int | None]]:
+def _supports(base: SupportMechanism, order: IntArray, *, blind: bool) -> Iterator[tuple[FloatArray, int | None]]:
     """For blind reports: chances that none or the j-th item in `order` is the first one supported, by number of items.
 
     The number is None where it does not matter.

@@ -111,10 +111,12 @@ class Agreement:
     quantity: str
     trials: Callable[[Context], list[Trials]]
     printed: Callable[[Trials], float] | None = None
+    shared: str = "trials"
+    """The name under which claims and figures share these trials."""
 
     def __call__(self, context: Context) -> Verdict:
         """Refuted if exact values are rejected, corrected if printed ones are."""
-        trials = context.once("trials", self.trials)
+        trials = context.once(self.shared, self.trials)
         exact = [t.expected(self.quantity) for t in trials]
         printed = [self.printed(t) for t in trials] if self.printed else exact
         found: dict[str, float] = {"alpha": ALPHA}
@@ -123,10 +125,10 @@ class Agreement:
         if self.printed:
             found["smallest p-value, printed values"], rejected = self._reject(trials, printed)
         found["collections"] = trials[0].errors.size
-        for t, one, two in zip(trials, exact, printed, strict=True):
-            found[f"{t.name}, simulated/exact"] = t.seen(self.quantity) / one
+        for name, t, one, two in zip(_names(trials), trials, exact, printed, strict=True):
+            found[f"{name}, simulated/exact"] = t.seen(self.quantity) / one
             if off(two, one) > EXACT:
-                found[f"{t.name}, simulated/printed"] = t.seen(self.quantity) / two
+                found[f"{name}, simulated/printed"] = t.seen(self.quantity) / two
         if wrong:
             return Verdict("refuted", found, f"not even the exact values agree for {', '.join(wrong)}")
         if rejected:
@@ -136,6 +138,12 @@ class Agreement:
 
     def _reject(self, trials: list[Trials], expected: list[float]) -> tuple[float, list[str]]:
         """The smallest adjusted p-value, and the trials that are rejected."""
-        pairs = zip(trials, expected, strict=True)
-        values = {t.name: min(1.0, len(trials) * t.pvalue(self.quantity, value)) for t, value in pairs}
+        all_of = zip(_names(trials), trials, expected, strict=True)
+        values = {name: min(1.0, len(trials) * t.pvalue(self.quantity, value)) for name, t, value in all_of}
         return min(values.values()), [name for name, value in values.items() if value <= ALPHA]
+
+
+def _names(trials: list[Trials]) -> list[str]:
+    """Names of the trials, with the number of people where these differ."""
+    several = len({t.population.n for t in trials}) > 1
+    return [f"{t.name} n={t.population.n}" if several else t.name for t in trials]

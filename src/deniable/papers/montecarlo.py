@@ -12,7 +12,7 @@ from deniable.core.types import FloatArray, IntArray
 from deniable.datasets import Population
 from deniable.kernels.bits import get_bits
 from deniable.kernels.reference import popcounts
-from deniable.mechanisms.base import SupportMechanism
+from deniable.mechanisms.base import Mechanism, SupportMechanism
 from deniable.papers.paper import silent
 from deniable.randomness import Simulation
 
@@ -23,7 +23,7 @@ __all__ = ["Trials", "collect_often"]
 class Trials:
     """What came out of several collections with one mechanism."""
 
-    mechanism: SupportMechanism
+    mechanism: Mechanism
     population: Population
     errors: FloatArray
     """For each collection, the squared error averaged over the items."""
@@ -59,11 +59,17 @@ class Trials:
         """
         from scipy.stats import chi2
 
-        frequencies, n = self.population.frequencies, self.population.n
-        covariance = self.mechanism.support_effective.covariance(frequencies, n)
+        covariance = self._covariance()
         freedom = self.errors.size * float(np.trace(covariance)) ** 2 / float((covariance**2).sum())
         law, seen = chi2(freedom), freedom * self.seen("mse") / expected
         return float(min(1.0, 2 * min(law.cdf(seen), law.sf(seen))))
+
+    def _covariance(self) -> FloatArray:
+        """Exact covariance of the estimates; where reports support no items, noise is independent between them."""
+        m, people = self.mechanism, self.population
+        if isinstance(m, SupportMechanism):
+            return m.support_effective.covariance(people.frequencies, people.n)
+        return np.eye(people.k) * self.expected("mse")
 
     def _asr_pvalue(self, expected: float) -> float:
         """Guesses are independent and all succeed with the same chance: the binomial test is exact."""
@@ -73,7 +79,7 @@ class Trials:
 
 
 def collect_often(
-    mechanism: SupportMechanism,
+    mechanism: Mechanism,
     population: Population,
     runs: int,
     stream: Simulation,
@@ -91,13 +97,18 @@ def collect_often(
     return Trials(mechanism, population, errors, hits)
 
 
-def _hits(mechanism: SupportMechanism, reports: Reports, items: IntArray, stream: Simulation) -> int:
-    """How many values the best attack guesses: any supported item, or any item at all where none is supported.
+def _hits(mechanism: Mechanism, reports: Reports, items: IntArray, stream: Simulation) -> int:
+    """How many values the best attack guesses: any of the likeliest items.
 
-    Only whether the guess is right matters, so it is drawn with the chance it has: 1/(number of supported items) if the
-    own item is among them.
+    Only whether the guess is right matters, so it is drawn with the chance it has: 1/(number of likeliest items) if the
+    own item is among them. Those are the supported items, or all where none is supported.
     """
-    rows = mechanism.rows(reports.columns)
-    own, size = get_bits(rows, items), popcounts(rows)
-    chance = np.where(size > 0, own / np.maximum(size, 1), 1 / mechanism.k)
+    if isinstance(mechanism, SupportMechanism):
+        rows = mechanism.rows(reports.columns)
+        own, size = get_bits(rows, items), popcounts(rows)
+        chance = np.where(size > 0, own / np.maximum(size, 1), 1 / mechanism.k)
+    else:
+        likelihood = mechanism.likelihood(reports.columns)
+        best = likelihood == likelihood.max(axis=1, keepdims=True)
+        chance = best[np.arange(items.size), items] / best.sum(axis=1)
     return int(np.count_nonzero(stream.generator().random(items.size) < chance))

@@ -26,11 +26,11 @@ def theorem_53(law: LevelLaw, f: float, n: float) -> tuple[float, float, float, 
     )
 
 
-def emoa(sets: FloatArray, law: LevelLaw, f: FloatArray, rho: FloatArray, steps: int = 50) -> FloatArray:
+def emoa(sets: FloatArray, law: LevelLaw, f: FloatArray, rho: FloatArray, steps: int = 10) -> FloatArray:
     """Algorithm 1 with Eq. 15 as printed: likelihood times level posterior, without the frequencies.
 
     `sets` has a row per report, 1 where an item is supported. The output need not sum to 1, and hardly depends on the
-    reports: it is not an EM step.
+    reports: it is not an EM step, and more steps make it no better.
     """
     p, q = law.of("p"), law.of("q")
     frequencies, shares = f.copy(), rho.copy()

@@ -11,7 +11,7 @@ import numpy as np
 from deniable.core.domain import Domain
 from deniable.core.types import FloatArray, IntArray
 from deniable.datasets.population import Population
-from deniable.estimate.personal import estimate_shares, linear
+from deniable.estimate.personal import blend, estimate_shares, linear
 from deniable.estimate.simplex import project_simplex
 from deniable.mechanisms.personal import Personal
 from deniable.papers.pldp_baselines import pbp, ppda, rcf
@@ -32,11 +32,12 @@ METHODS = (
     "rcf",
     "rcf projected",
     "pbp",
+    "pbp random",
     "ppda",
     "emoa printed",
     "emoa normalised",
 )
-"""What is compared. RCF sees the levels, PBP the shares; PPDA has as many bits of nobody as there are values."""
+"""What is compared. RCF sees the levels; PBP the shares, or random ones as in the paper; PPDA has k bits of nobody."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -123,7 +124,8 @@ def _run(
     reports = m.privatize_items(items, rng, levels=np.array(m.levels)[true])
     counts = m.counts(m.tally(reports))
     out: dict[str, FloatArray] = {}
-    out["auem"] = linear(counts, "auem")[0].value
+    p, q = blend(counts)
+    out["auem"] = np.asarray((counts.share - q) / (p - q))  # as published: without the guard
     if m.base != "grr":
         out["self"] = linear(counts, "self")[0].value
     data = {f.name: reports.columns[f.name] for f in m.bases[0].fields}
@@ -131,6 +133,7 @@ def _run(
     people, support = (np.concatenate([part[name] for part in apart]) for name in ("n", "support"))
     out["rcf"] = rcf(m.law_effective, people, support)
     out["pbp"] = pbp(m.law_effective, counts.share, np.array(m.shares))
+    out["pbp random"] = pbp(m.law_effective, counts.share, rng.generator().dirichlet(np.ones(t)))
     if m.base == "sue":
         out["ppda"] = ppda(m.law_effective, counts.share, people, m.k, rng)
     out |= {f"{name} projected": project_simplex(out[name]) for name in ("auem", "self", "rcf") if name in out}

@@ -19,14 +19,14 @@ from pathlib import Path
 from typing import Any
 
 from deniable.errors import MissingExtraError, ParameterError, require
-from deniable.papers import adaptive, uldp
+from deniable.papers import adaptive, kskv, pldp, uldp
 from deniable.papers.paper import SEED, VERDICTS, Claim, Context, Figure, Paper, Rows, Value, silent
 from deniable.present.charts import save
 from deniable.present.export import replace_file
 
 __all__ = ["PAPERS", "Drawn", "Summary", "reproduce"]
 
-PAPERS: Mapping[str, Paper] = {paper.name: paper for paper in (adaptive.PAPER, uldp.PAPER)}
+PAPERS: Mapping[str, Paper] = {paper.name: paper for paper in (adaptive.PAPER, uldp.PAPER, kskv.PAPER, pldp.PAPER)}
 """All papers by name, in the order in which `all` runs them."""
 
 

@@ -247,7 +247,7 @@ def _fig5(context: Context) -> Rows:
     """Epsilon 2; the share of sensitive items and of people with one grow together."""
     del context
     shares = (0.1, 0.2, 0.3, 0.4, 0.6, 0.8, 1.0)
-    rows = []
+    rows: list[dict[str, str | float]] = []
     for data, share in product(DATA, shares):
         d = DATA[data][2]
         at = (max(1, round(share * d)), 0.0 if share == 1 else 1 - share, d)
@@ -274,7 +274,7 @@ def _draw_fig5(rows: Rows) -> altair.TopLevelMixin:
 def _fig6(context: Context) -> Rows:
     """theta known; learned from 5 % who are then thrown away (the paper); learned from 5 % who are kept."""
     del context
-    rows = []
+    rows: list[dict[str, str | float]] = []
     for data, epsilon in product(DATA, BUDGETS):
         _, s, d, theta = DATA[data]
         for label, which in {"uSS": PRINTED["uSS"], "uUE": PRINTED["uUE"], "uSS ours": OURS["uSS ours"]}.items():
@@ -311,7 +311,7 @@ def without_pairs(m: Utility) -> float:
 
 def _fig7(context: Context) -> Rows:
     del context
-    rows = []
+    rows: list[dict[str, str | float]] = []
     for data, epsilon in product(DATA, BUDGETS):
         for label, which in (PRINTED | PRIVATE).items():
             m = made(which, data, epsilon)
@@ -397,7 +397,7 @@ def theta_error(m: Utility, people: int, theta: float, sampled: float = 0.05) ->
 
 def _table2(context: Context) -> Rows:
     del context
-    rows = []
+    rows: list[dict[str, str | float]] = []
     for label, which in (PRINTED | PRIVATE | OURS).items():
         for data, (n, s, d, theta) in DATA.items():
             found = [theta_error(made(which, (s, 0.0, d), e), n, theta) for e in BUDGETS]

@@ -18,8 +18,8 @@ from deniable.plan.request import Request
 
 __all__ = ["Recipe", "Wish", "make", "recipes"]
 
-_CHOICES = ("rounding", "encoding")
-"""Options whose choices are all tried."""
+_CHOICES = ("rounding",)
+"""Options whose choices are all tried; other encodings have rows of their own."""
 _ROUNDS, _PLACES = 5, 257
 """How often, and at how many places, the surroundings of the best value are looked at more closely."""
 _FEW = 65

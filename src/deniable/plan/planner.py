@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -21,6 +21,9 @@ from deniable.plan.design import Design, design_of, title_of
 from deniable.plan.request import Request, request
 from deniable.plan.smallest import smallest_epsilon, smallest_n
 from deniable_client.exact import EPSILON_MAX
+
+if TYPE_CHECKING:
+    import altair
 
 __all__ = ["Plan", "Rejected", "plan"]
 
@@ -85,6 +88,12 @@ class Plan:
         if best is None:
             return ()
         return _frontier(self.request.k, best.mechanism.epsilon, best.n)
+
+    def chart(self) -> altair.LayerChart:
+        """Error against best guess: all designs and the frontier; `deniable.present.charts.save` writes it."""
+        from deniable.plan.chart import plan_chart
+
+        return plan_chart(self)
 
     def document(self) -> dict[str, Any]:
         """As plain data: `designs` best first."""

@@ -6,7 +6,8 @@ from typing import Any
 
 from deniable.errors import require
 from deniable.mechanisms.base import Mechanism
-from deniable.mechanisms.registry import MECHANISMS, PROTOCOLS
+from deniable.mechanisms.protocols import PROTOCOLS
+from deniable.mechanisms.registry import MECHANISMS
 
 __all__ = ["describe", "registry_rows"]
 
@@ -23,7 +24,7 @@ def registry_rows() -> list[dict[str, Any]]:
             "source": entry.source,
             "vetted": entry.cls.vetted,
         }
-        for name, entry in (MECHANISMS | PROTOCOLS).items()
+        for name, entry in {**MECHANISMS, **PROTOCOLS}.items()
     ]
 
 

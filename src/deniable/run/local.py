@@ -131,7 +131,9 @@ def _tallies(stream: BinaryIO) -> Iterator[Tally]:
         yield found
     else:
         reader = found
-        yield m.empty(simulated=reader.simulated)
+        with using("reference"):
+            none = m.empty(simulated=reader.simulated)
+        yield none
         yield from ahead(lambda block: m.tally(reader.decode(block)), reader.blocks())
 
 

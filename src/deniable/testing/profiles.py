@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 
@@ -27,25 +28,30 @@ class Profiles:
     """The classes of a channel's outputs: relative likelihoods, one row per class, and the class of each output."""
 
     likelihood: FloatArray
-    of_output: tuple[int, ...]
+    of_output: Mapping[str, int]
 
     @classmethod
     def of(cls, channel: Channel) -> Profiles:
         """Group the outputs; outputs that never occur form a class of their own."""
         found: dict[tuple[float, ...], int] = {}
-        classes = []
-        for row in channel.weights:
+        classes = {}
+        for output, row in zip(channel.outputs, channel.weights, strict=True):
             top = max(row) or 1
             key = tuple(round(float(Fraction(v, top)), _DIGITS) for v in row)
-            classes.append(found.setdefault(key, len(found)))
-        return cls(np.array(list(found)), tuple(classes))
+            classes[output] = found.setdefault(key, len(found))
+        return cls(np.array(list(found)), classes)
 
     def chances(self, channel: Channel, x: int) -> FloatArray:
-        """Probability of each class given value `x`, by a channel with the same outputs."""
+        """Probability of each class given value `x`, by this channel or another (more outputs do not count)."""
         sums = [0] * len(self.likelihood)
-        for row, c in zip(channel.weights, self.of_output, strict=True):
-            sums[c] += row[x]
+        for output, row in zip(channel.outputs, channel.weights, strict=True):
+            if output in self.of_output:
+                sums[self.of_output[output]] += row[x]
         return np.array([float(Fraction(s, channel.total)) for s in sums])
+
+    def points_to(self, x: int) -> np.ndarray[Any, np.dtype[np.bool_]]:
+        """The classes that no other value explains better than `x`."""
+        return np.asarray(self.likelihood[:, x] >= 1 - 10.0**-_DIGITS)
 
     def count(self, m: Mechanism, columns: Columns) -> IntArray | None:
         """How many reports are of each class; None if one is of no class, so that `m` cannot have made it."""

@@ -86,8 +86,14 @@ def _profile_pvalue(m: Mechanism, batches: Mapping[int, Columns]) -> float:
     counts = counts_by_value(m, profiles, batches)
     if counts is None:
         return 0.0
-    every = [two_sided(c, int(c.sum()), profiles.chances(channel, x)) for x, c in counts.items()]
-    return float(min(1.0, sum(p.size for p in every) * min(p.min() for p in every)))
+    laws = {x: profiles.chances(channel, x) for x in counts}
+    cells = np.concatenate([two_sided(c, int(c.sum()), laws[x]) for x, c in counts.items()])
+    own = np.array([[c[profiles.points_to(x)].sum(), c.sum()] for x, c in counts.items()], np.int64)
+    chances = np.array([laws[x][profiles.points_to(x)].sum() for x in counts])
+    if np.ptp(chances) < _NONE:  # the same for all values: one count
+        own, chances = own.sum(axis=0, keepdims=True), chances[:1]
+    events = np.concatenate([two_sided(own[i : i + 1, 0], int(own[i, 1]), chances[i : i + 1]) for i in range(len(own))])
+    return float(min(1.0, 2 * min(events.size * events.min(), cells.size * cells.min())))
 
 
 def _support_pvalue(m: SupportMechanism, batches: Mapping[int, Columns]) -> float:
@@ -193,14 +199,14 @@ def reports_needed(m: Mechanism, *, alpha: float, miss: float, excess: float = 1
 
 
 def _profile_size(m: Mechanism, wrong: Mechanism, alpha: float, miss: float) -> float:
-    """Reports per value so that the class of reports that shows a wrong epsilon best does."""
+    """Reports per value so that the share of those that point to their value shows a wrong epsilon."""
     channel, other = m.channel(), wrong.channel()
-    assert channel.outputs == other.outputs, "the outputs are not the same for another epsilon"
     profiles, values = Profiles.of(channel), watched_values(m.k)
-    level = alpha / (len(values) * len(profiles.likelihood))
-    pairs = np.concatenate([np.stack([profiles.chances(c, x) for c in (channel, other)], axis=1) for x in values])
-    likely = sorted(pairs.tolist(), key=lambda pair: -((pair[0] - pair[1]) ** 2) / max(pair[0] * (1 - pair[0]), _NONE))
-    return min(_binomial_size(p, q, level, miss) for p, q in likely[:3])
+    own = [[profiles.chances(c, x)[profiles.points_to(x)].sum() for c in (channel, other)] for x in values]
+    together = bool(np.ptp(np.array(own), axis=0).max() < _NONE)
+    events = own[:1] if together else own
+    size = min(_binomial_size(p, q, alpha / 2 / len(events), miss) for p, q in events)
+    return math.inf if math.isinf(size) else math.ceil(size / (len(values) if together else 1))
 
 
 def _binomial_size(p: float, other: float, level: float, miss: float) -> float:
