@@ -18,8 +18,8 @@ from deniable.errors import EntropyError, ParameterError, require
 __all__ = ["Replay", "Secure", "Simulation", "Stream", "bernoulli", "secure", "simulation"]
 
 _TYPES: dict[int, Any] = {8: np.uint8, 16: np.uint16, 32: np.uint32, 64: np.uint64}
-_ZEROS = memoryview(bytes(1 << 16))
-"""What is enciphered, piece by piece: small enough to stay in a core's cache."""
+_ZEROS = memoryview(bytes(1 << 20))
+"""What is enciphered, piece by piece. Shorter pieces would make threads wait for each other in between."""
 
 
 class Stream(Protocol):

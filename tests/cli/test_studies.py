@@ -265,6 +265,6 @@ def test_the_demonstration_goes_on_without_charts_and_is_secure_by_default(run, 
 
 def test_all_mechanisms_that_need_no_parameter_can_be_simulated(run):
     for name, entry in MECHANISMS.items():
-        if entry.kind == "mechanism" and not entry.needed:
+        if entry.kind == "mechanism" and entry.question == "frequency" and not entry.needed:
             line = ["--epsilon", 1, "--data", "uniform", "--k", 3, "--n", 200, "--runs", 1, "--json"]
             assert run("simulate", name, *line).json["mechanism"] == name

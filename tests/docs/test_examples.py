@@ -26,6 +26,9 @@ PAGES = (
     "docs/architecture.md",
     "docs/formats.md",
     "docs/performance.md",
+    "docs/estimators.md",
+    "docs/maths/adaptive.md",
+    "docs/maths/coins.md",
 )
 
 

@@ -45,13 +45,13 @@ def test_unused_epsilon_is_less_than_a_step(k: int, epsilon: float) -> None:
 
 
 def test_a_threshold_that_is_too_low_leaks_as_one_that_is_too_high() -> None:
-    """(P2) looks in both directions; an epsilon too small for 64-bit words is refused, not rounded to its mirror."""
+    """(P2) looks in both directions; an epsilon too small for the words is refused, not rounded to its mirror."""
     word = 1 << 64
     assert two_level_ratio(1, 1, 1) == two_level_ratio(word - 1, 1, 1) == word - 1
     assert two_level_ratio(word // 4, 2, 6) == 1
     for own, rest in ((1, 1), (1, 2), (3, 4), (1, 999)):
-        with pytest.raises(dn.PrivacyError, match="64-bit words"):
-            keep_threshold(1e-20, own, rest)
+        with pytest.raises(dn.PrivacyError, match="32-bit words"):
+            keep_threshold(1e-12, own, rest, bits=32)
 
 
 # ---- support

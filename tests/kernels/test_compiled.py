@@ -110,11 +110,9 @@ def test_begin_and_unfinished(levels: int, n: int) -> None:
     random, pattern = rng.integers(0, 2**64, (levels, n), dtype=np.uint64), rng.random(levels) < 0.5
 
     def begin(loop: ModuleType) -> tuple[Any, ...]:
-        out, lanes, left = np.empty(n, np.uint64), np.empty(n, np.uint64), np.zeros(n, np.int64)
-        undecided = np.zeros(n, np.uint64)
+        out, lanes = np.empty(n, np.uint64), np.empty(n, np.uint64)
         loop.begin(out, lanes, random, pattern)
-        count = loop.unfinished(lanes, left, undecided, 17)
-        return out, lanes, left[:count], undecided[:count]
+        return out, lanes, *loop.unfinished(lanes)
 
     same(*both(begin))
 

@@ -9,6 +9,7 @@ import pytest
 
 from deniable.mechanisms.base import SupportMechanism
 from deniable.mechanisms.registry import MECHANISMS
+from deniable.papers import runner
 from deniable.papers.adaptive import PAPER
 from deniable.papers.adaptive_equations import eq8, eq8_joined, eq15
 from deniable.papers.checks import design
@@ -268,7 +269,9 @@ def test_figure_9_says_where_a_selector_had_nothing_to_choose_by(context: Contex
     assert not rows_of(context, "fig9a", protocol="ass", k=1000, epsilon=4.0, select="hypervolume")[0]["fallback"]
 
 
-def test_the_figure_alone_tests_only_what_is_read_from_it(tmp_path: Path) -> None:
+def test_the_figure_alone_tests_only_what_is_read_from_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without drawing it, which takes long."""
+    monkeypatch.setattr(runner, "save", lambda chart, path: path)
     summary = reproduce("adaptive", quick=True, out=tmp_path, figure="7")
     assert [claim["id"] for claim in summary.claims] == ["adaptive-fig7-adaptive"]
     assert [path.name for path in summary.figures[0].files] == ["fig7.csv", "fig7.html", "fig7.png"]

@@ -36,6 +36,8 @@ class Audit:
     proof: Proof
     enumerated: Proof | None
     vetted: bool
+    budgets_kept: bool = True
+    """Values that have smaller budgets of their own keep them too; true where there are none."""
 
     @property
     def exact(self) -> float:
@@ -55,7 +57,8 @@ class Audit:
     def holds(self) -> bool:
         """The exact ratio is at most a certified lower bound of e^epsilon: no rounding is forgiven."""
         ratio = self._worst.ratio
-        return self.agrees and ratio is not None and ratio <= exp_bounds(self.promised)[0]
+        kept = self.agrees and self.budgets_kept
+        return kept and ratio is not None and ratio <= exp_bounds(self.promised)[0]
 
     def document(self) -> dict[str, Any]:
         """As plain data."""
@@ -100,7 +103,7 @@ def audit(what: object, *, epsilon: float | None = None) -> Audit:
     proof = getattr(what, "proof", None)
     vetted = bool(getattr(what, "vetted", False))
     if isinstance(proof, Proof):
-        return Audit(name, promised, proof, _enumerate(what), vetted)
+        return Audit(name, promised, proof, _enumerate(what), vetted, bool(getattr(what, "budgets_kept", True)))
     if isinstance(what, _Enumerable):
         return Audit(name, promised, what.channel().proof(), None, vetted)
     raise ParameterError(

@@ -15,6 +15,7 @@ from deniable.core.types import Bytes, IntArray, UintArray
 from deniable.errors import require
 from deniable.kernels import loops
 from deniable.kernels.bits import clear_padding
+from deniable.kernels.parallel import blocks
 from deniable.randomness import Stream
 
 __all__ = ["below", "below_each", "bernoulli_bits", "respond", "subset_bits", "weighted"]
@@ -23,11 +24,11 @@ _FIRST = 8
 """Bits of the random numbers that are compared at first, in all words alike."""
 _ROUNDS = (4, 8, 16, 28)
 """Bits compared between two later looks at which words are done: after 8 bits, 78 % of the words of 64 lanes are."""
-_TILE = 1 << 13
-"""Words of 64 bits that begin together: with their random words they fit a core's cache."""
-_BLOCK = 1 << 16
+_TILE = 1 << 15
+"""Words of 64 bits that begin together. Fewer would make threads wait for each other between short pieces of work."""
+_BLOCK = 1 << 17
 """Words of 64 bits whose undecided lanes are followed up together."""
-_ITEMS = 1 << 14
+_ITEMS = 1 << 16
 """Items that respond together."""
 _SHARE_BITS = 8
 """Most bits of the share of ones that a uniform subset starts from."""
@@ -47,8 +48,8 @@ def bernoulli_bits(stream: Stream, threshold: int, size: int, *, bits: int = 64)
         return np.full(size, 255 if threshold else 0, np.uint8)
     out = np.empty(words, np.uint64)
     pattern = _pattern(threshold, bits)
-    for start in range(0, words, _BLOCK):
-        _compare_block(stream, pattern, out[start : start + _BLOCK])
+    for part in blocks(words, _BLOCK):
+        _compare_block(stream, pattern, out[part])
     return out.view(np.uint8)[:size]
 
 
@@ -61,14 +62,13 @@ def _pattern(threshold: int, bits: int) -> NDArray[np.bool_]:
 def _compare_block(stream: Stream, pattern: NDArray[np.bool_], out: NDArray[np.uint64]) -> None:
     """Write [random < threshold] into every bit of `out`."""
     first, rest = pattern[:_FIRST], pattern[_FIRST:]
-    left, undecided = np.empty(out.size, np.int64), np.empty(out.size, np.uint64)
-    lanes = np.empty(min(_TILE, out.size), np.uint64)
-    count = 0
-    for start in range(0, out.size, _TILE):
-        part = out[start : start + _TILE]
-        loops().begin(part, lanes[: part.size], _levels(stream, first.size, part.size), first)
-        if rest.size:
-            count += loops().unfinished(lanes[: part.size], left[count:], undecided[count:], start)
+    lanes = np.empty(out.size, np.uint64)
+    for part in blocks(out.size, _TILE):
+        loops().begin(out[part], lanes[part], _levels(stream, first.size, part.stop - part.start), first)
+    if not rest.size:
+        return
+    left, undecided = loops().unfinished(lanes)
+    count = left.size
     for step in _ROUNDS:
         if not count or not rest.size:
             return
@@ -109,8 +109,8 @@ def respond(stream: Stream, items: IntArray, k: int, keep: int, dtype: Any = np.
     """
     require(1 < k <= 1 << bits and bits <= 32, "k", k, f"from 2 to 2**{bits}, with bits <= 32")
     out = np.empty(items.size, dtype)
-    for start in range(0, items.size, _ITEMS):
-        part, own = out[start : start + _ITEMS], items[start : start + _ITEMS]
+    for at in blocks(items.size, _ITEMS):
+        part, own = out[at], items[at]
         coins, words = stream.draw(64, own.size), stream.draw(bits, own.size)
         again = loops().respond(part, own, coins, keep, words, k - 1, bits)
         if again.size:

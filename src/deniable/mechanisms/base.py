@@ -54,7 +54,7 @@ OUTPUTS_MAX = 20_000
 ENTRIES_MAX = 1 << 19
 """... and with at most this many outputs times values."""
 
-_BLOCK_BYTES, _BLOCK_LEAST, _BLOCK_MOST = 1 << 19, 1 << 6, 1 << 16
+_BLOCK_BYTES, _BLOCK_LEAST, _BLOCK_MOST = 1 << 20, 1 << 6, 1 << 16
 """Bytes of the reports that are made from one stream, and the least and the largest number of them."""
 _COUNT_ROWS, _COUNT_BYTES = 1 << 14, 1 << 21
 """Fewer reports, and in fewer bytes, are counted by one thread."""

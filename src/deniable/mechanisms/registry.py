@@ -28,6 +28,7 @@ from deniable.mechanisms.subset import SubsetSelection
 from deniable.mechanisms.unary import Unary
 from deniable.mechanisms.utility import Utility
 from deniable.mechanisms.utility_forms import BASES, FORMS
+from deniable.mechanisms.utility_levels import LEVEL_OPTIONS, LEVEL_ROWS
 from deniable.mechanisms.utility_make import make_utility
 from deniable.mechanisms.utility_mixture import UtilityMixture, make_mixture
 from deniable.mechanisms.wheel import Wheel
@@ -115,7 +116,7 @@ OPTIONS: Mapping[str, Option] = {
     "encoding": Option(
         str, "Subsets as k bits, or as an interval under a seeded permutation (ss).", ("bits", "interval")
     ),
-} | {name: Option(*row) for name, row in OPTION_ROWS.items()}
+} | {name: Option(*row) for name, row in (*LEVEL_OPTIONS.items(), *OPTION_ROWS.items())}
 
 
 def _grid(*ks: int, **options: Any) -> tuple[dict[str, Any], ...]:
@@ -174,7 +175,7 @@ def _with_any_base(*, base: str = "ss", **given: Any) -> Mechanism:
 
 def _utility(name: str, base: str, own: tuple[str, ...], summary: str, source: str, best_for: str) -> Entry:
     """A row of a ULDP mechanism, with small cases for both valid forms."""
-    cases = [
+    cases: list[dict[str, Any]] = [
         {"k": k, "sensitive": s, "epsilon": e, "theta": 0.6} for k, s, e in ((4, 2, 1.0), (5, 3, 0.5), (4, 3, 4.0))
     ]
     if own in (("g",), ("arc",)):
@@ -515,7 +516,7 @@ MECHANISMS: Mapping[str, Entry] = {
         ),
         promise=lambda options: largest_level(options["levels"]),
     ),
-} | {name: Entry(**row) for name, row in MECHANISM_ROWS.items()}
+} | {name: Entry(**row) for name, row in (*LEVEL_ROWS.items(), *MECHANISM_ROWS.items())}
 
 
 def mechanism(

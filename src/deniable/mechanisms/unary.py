@@ -136,6 +136,7 @@ class Unary(BitMechanism):
         ok = isinstance(self.p, int | float) and not isinstance(self.p, bool) and 0 < self.p <= top
         require(ok, "p", self.p, "between 0 and 1", "OUE is p=0.5.")
         object.__setattr__(self, "p", float(self.p))
+        require(self.name != "oue" or self.p == 0.5, "p", self.p, "0.5 for oue", "Use ue to choose p.")
 
     @classmethod
     def symmetric(cls, *, epsilon: float, domain: Domain) -> Unary:

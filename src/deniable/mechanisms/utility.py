@@ -51,6 +51,7 @@ from deniable.mechanisms.utility_forms import (
     check_theta,
     ideal_law,
     least_of,
+    split_items,
 )
 from deniable.mechanisms.utility_guess import guess_under
 from deniable.mechanisms.utility_likelihood import evidence_of, likelihood_of
@@ -121,10 +122,7 @@ class Utility(Mechanism):
     @cached_property
     def items(self) -> tuple[IntArray, IntArray]:
         """Numbers of the sensitive and of the harmless items."""
-        marked = np.zeros(self.k, np.bool_)
-        for start, end in zip(self.sensitive[::2], self.sensitive[1::2], strict=True):
-            marked[start:end] = True
-        return np.flatnonzero(marked), np.flatnonzero(~marked)
+        return split_items(self.sensitive, self.k)
 
     @cached_property
     def _ranks(self) -> tuple[np.ndarray[Any, np.dtype[np.bool_]], IntArray]:

@@ -17,7 +17,7 @@ from deniable.core.domain import Domain
 from deniable.core.laplace import step_law
 from deniable.core.laws import balanced, epsilon_to, hashing, projective, subset
 from deniable.core.support import Support
-from deniable.core.types import Columns
+from deniable.core.types import Columns, IntArray
 from deniable.core.utility import (
     UtilityLaw,
     mapped_disclosure,
@@ -63,6 +63,7 @@ __all__ = [
     "ideal_law",
     "least_of",
     "sensitive_ranges",
+    "split_items",
     "tuned",
 ]
 
@@ -138,6 +139,14 @@ def sensitive_ranges(sensitive: object, domain: Domain) -> tuple[int, ...]:
         else:
             ranges += [i, i + 1]
     return tuple(ranges)
+
+
+def split_items(ranges: Sequence[int], k: int) -> tuple[IntArray, IntArray]:
+    """Numbers of the items inside the half-open ranges, and of the others."""
+    marked = np.zeros(k, np.bool_)
+    for start, end in zip(ranges[::2], ranges[1::2], strict=True):
+        marked[start:end] = True
+    return np.flatnonzero(marked), np.flatnonzero(~marked)
 
 
 def base_from(document: Mapping[str, Any], epsilon: float, s: int) -> Mechanism:

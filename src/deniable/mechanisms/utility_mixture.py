@@ -26,7 +26,7 @@ from deniable.estimate.utility_mixture import MixtureLaw, MixtureUtilityPart
 from deniable.kernels import loops
 from deniable.kernels.sampling import below, subset_bits
 from deniable.mechanisms.base import Mechanism, check_outputs, refuse_values
-from deniable.mechanisms.utility_forms import check_theta, sensitive_ranges
+from deniable.mechanisms.utility_forms import check_theta, sensitive_ranges, split_items
 from deniable.randomness import Stream, bernoulli
 from deniable_client.exact import WORD_BITS, check_epsilon
 from deniable_client.kernels import Mixture, Subset, Whole
@@ -76,10 +76,7 @@ class UtilityMixture(Mechanism):
     @cached_property
     def items(self) -> tuple[IntArray, IntArray]:
         """Numbers of the sensitive and of the harmless items."""
-        marked = np.zeros(self.k, np.bool_)
-        for start, end in zip(self.sensitive[::2], self.sensitive[1::2], strict=True):
-            marked[start:end] = True
-        return np.flatnonzero(marked), np.flatnonzero(~marked)
+        return split_items(self.sensitive, self.k)
 
     @property
     def params(self) -> dict[str, Any]:

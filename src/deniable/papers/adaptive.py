@@ -109,7 +109,7 @@ CLAIMS = (
     Claim("fig8-mse", "Simulated MSE closely agrees with Eq. 4", "Fig. 8, Sec. VI-G", "closely align", seen.EQ4_SEEN),
     Claim(
         "fig8-asr",
-        "Simulated ASR closely agrees with Eq. 7, 9, 12, 15",
+        "Simulated ASR closely agrees with Eq. 7, 9, 12, 15, 17 and 21",
         "Fig. 8, Sec. VI-G",
         "closely align",
         seen.ASR_SEEN,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from dataclasses import dataclass
 from itertools import product
+from typing import Any
 
 import numpy as np
 
@@ -54,7 +55,12 @@ class Point:
     def row(self, metrics: str) -> dict[str, str | int | float | None]:
         """As a row of a table, by the metrics `printed` or `exact`."""
         mse, asr = (self.mse, self.asr) if metrics == "exact" else (self.mse_printed, self.asr_printed)
-        where = {"protocol": self.protocol, "k": self.k, "epsilon": self.epsilon, "parameter": self.parameter}
+        where: dict[str, str | int | float | None] = {
+            "protocol": self.protocol,
+            "k": self.k,
+            "epsilon": self.epsilon,
+            "parameter": self.parameter,
+        }
         return {**where, "metrics": metrics, "mse": mse, "asr": asr}
 
 
@@ -70,7 +76,7 @@ def printed_asr(m: Mechanism) -> float:
 
 def make(name: str, k: int, epsilon: float) -> Mechanism:
     """A protocol as the paper uses it; the adaptive ones by its objectives, for n = 1."""
-    own = {"objectives": "paper"} if name in ORIGIN else {}
+    own: dict[str, Any] = {"objectives": "paper"} if name in ORIGIN else {}
     return mechanism(name, k=k, epsilon=epsilon, **own)
 
 

@@ -152,7 +152,7 @@ def _draw_fig4(rows: Rows) -> altair.TopLevelMixin:
         facet="panel",
         log_y=True,
         title="Error of subset selection, with the usual and with the adaptive size",
-        subtitle="By Eq. 4; the table has the exact values, too. After AdaptiveLDP Fig. 4.",
+        subtitle="Approximate values; the table has the exact ones, too. After AdaptiveLDP Eq. 4 and Fig. 4.",
         x_title="ε",
         y_title="MSE for n = 1",
     )
@@ -216,7 +216,7 @@ def _draw_fig6(rows: Rows) -> altair.TopLevelMixin:
             shown.append({**row, "panel": panel, "series": "known protocol", "parameter": row["known"]})
         shown.append({**row, "panel": panel, "series": f"adaptive, {row['metrics']} objectives"})
     chart = two_by_two(
-        sorted(shown, key=lambda row: list(ORIGIN).index(row["protocol"])),
+        sorted(shown, key=lambda row: list(ORIGIN).index(str(row["protocol"]))),
         x="weight_asr",
         y="parameter",
         series="series",
@@ -277,7 +277,7 @@ def _fig9(context: Context) -> Rows:
     rows: list[Row] = []
     for name, k, select, epsilon in product(ORIGIN, WIDE, SELECTORS, budgets):
         chosen = chosen_at(name, k, epsilon, select=select)  # type: ignore[arg-type]
-        found = {"parameter": chosen.value, "asr": chosen.asr, "mse": chosen.mse, "fallback": chosen.fallback}
+        found: Row = {"parameter": chosen.value, "asr": chosen.asr, "mse": chosen.mse, "fallback": chosen.fallback}
         rows.append({"protocol": name, "k": k, "epsilon": epsilon, "select": select, **found})
     return rows
 

@@ -202,10 +202,12 @@ _MEANING = {
     "mse_approx": "the same for a value that nobody holds",
     "asr": "chance that the best guess of a value from its report is right (blind guess: 1/k)",
     "frequency": "frequency of the item that the variances are for",
-    "variance": "of that item's estimate by the level reports, levels drawn at random",
+    "variance": "of a frequency: of one item, levels drawn at random (pldp); averaged over uniform keys (key-value)",
+    "variance_mean": "of frequency times mean, averaged over uniform keys, values in the middle of their range",
+    "bound_mean": "the least variance_mean that any mechanism with this epsilon and this variance can have",
     "estimator": "the linear estimator with the least predicted variance",
     "variance_estimator": "of that item's estimate by it",
-    "guarantee": "largest log-ratio of a report: values at a known level; levels at a known value; both unknown",
+    "guarantee": "largest log-ratios of a report: of values, levels and both (pldp); of items, by budget (uue-levels)",
     "bits": "log2 of the number of different reports",
     "bytes": "size of one report",
     "bound": "the least mse that any mechanism with this epsilon can have",
@@ -223,6 +225,8 @@ _NO_ROW = ("design", "effective", "note", "estimator_reason")
 def _value(key: str, value: Any) -> str:
     if key == "params":
         return ", ".join(f"{name} = {_value('', part)}" for name, part in value.items()) or "none"
+    if key == "guarantee" and "by_level" in value:
+        return ", ".join(f"{exact:.6g} of {budget:g}" for budget, exact in value["by_level"])
     if key == "guarantee":
         return ", ".join(f"{name} {value[name]:.4g}" for name in ("data", "level", "pair"))
     if key == "selection" and "select" not in value:

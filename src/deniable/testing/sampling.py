@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from fractions import Fraction
 from functools import lru_cache
+from typing import Any
 
 import numpy as np
 from scipy.stats import binom, norm
@@ -55,7 +56,9 @@ def watched_values(k: int, most: int = 8) -> list[int]:
 
 def stronger(m: Mechanism, excess: float) -> Mechanism:
     """The same mechanism with `excess` times the epsilon: what a careless implementation might sample."""
-    return replace(m, epsilon=m.epsilon * excess)
+    budgets = getattr(m, "item_epsilon", None)
+    own: dict[str, Any] = {} if budgets is None else {"item_epsilon": tuple(excess * budget for budget in budgets)}
+    return replace(m, epsilon=m.epsilon * excess, **own)
 
 
 def untestable(m: Mechanism) -> str | None:

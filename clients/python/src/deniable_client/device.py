@@ -6,8 +6,9 @@ from collections.abc import Mapping
 
 from deniable_client.errors import FormatError, ParameterError, require
 from deniable_client.exact import check_epsilon, exp_bounds
-from deniable_client.kernels import Pairs, Personal, check_promise, kernel_from
+from deniable_client.kernels import Pairs, Personal, UtilityLevels, check_promise, kernel_from
 from deniable_client.kernels.keyvalue import GRID
+from deniable_client.kernels.utility_levels import check_budgets
 from deniable_client.words import SystemWords, Words
 
 __all__ = ["Device"]
@@ -45,6 +46,8 @@ class Device:
         self._range = _range(design) if isinstance(self.kernel, Pairs) else (0.0, 0.0)
         check_promise(self.kernel, exp_bounds(self.epsilon)[0], self.epsilon)
         self.levels = _levels(design, self.kernel) if isinstance(self.kernel, Personal) else ()
+        if isinstance(self.kernel, UtilityLevels):
+            check_budgets(self.kernel, _budgets(design, self.kernel))
 
     def report(
         self, value: object, words: Words | None = None, *, coin: int | None = None, level: float | None = None
@@ -112,6 +115,15 @@ def _levels(design: Mapping[str, object], kernel: Personal) -> tuple[float, ...]
         promised = check_epsilon(params.get("level_epsilon") or 0.0, sampling=True)
         check_promise(channel, exp_bounds(promised)[0], promised)
     return levels
+
+
+def _budgets(design: Mapping[str, object], kernel: UtilityLevels) -> tuple[float, ...]:
+    """The budgets of a design's sensitive values."""
+    params = design.get("params")
+    given = params.get("item_epsilon") if isinstance(params, Mapping) else None
+    if not isinstance(given, list | tuple) or len(given) != kernel.s:
+        raise FormatError(f"the design must list {kernel.s} numbers as item_epsilon, got {given!r}.")
+    return tuple(check_epsilon(epsilon, sampling=True) for epsilon in given)
 
 
 def _range(design: Mapping[str, object]) -> tuple[float, float]:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from fractions import Fraction
 from functools import lru_cache
+from numbers import Real
 
 from deniable_client.errors import PrivacyError, require
 
@@ -41,7 +42,7 @@ _GUARD_BITS = 192
 
 def check_epsilon(epsilon: float, *, sampling: bool = False) -> float:
     """Return `epsilon` as a float after checking it (formulas: up to 700; samplers: up to `EPSILON_MAX`)."""
-    number = isinstance(epsilon, int | float) and not isinstance(epsilon, bool)
+    number = isinstance(epsilon, Real) and not isinstance(epsilon, bool)
     require(number and 0 < epsilon < math.inf, "epsilon", epsilon, "a finite number > 0")
     require(epsilon >= EPSILON_MIN, "epsilon", epsilon, f"at least {EPSILON_MIN:g}", "Less says nothing about anybody.")
     require(epsilon <= 700, "epsilon", epsilon, "at most 700", "Beyond that e^epsilon is not a float.")

@@ -7,7 +7,6 @@ expectation maximisation, which add floats, are the same up to rounding.
 from deniable.kernels.compiled.counts import count_bits, count_values, popcounts
 from deniable.kernels.compiled.draws import (
     begin,
-    buckets,
     compare,
     draw_table,
     put_bits,
@@ -18,7 +17,7 @@ from deniable.kernels.compiled.draws import (
 )
 from deniable.kernels.compiled.em import em_bits, em_intervals, em_values
 from deniable.kernels.compiled.em_levels import em_levels
-from deniable.kernels.compiled.hashed import count_hashed, count_intervals
+from deniable.kernels.compiled.hashed import buckets, count_hashed, count_intervals
 from deniable.kernels.compiled.transforms import count_orthogonal, walsh_hadamard
 
 __all__ = [

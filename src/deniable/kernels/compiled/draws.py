@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from deniable.core.types import Bytes, IntArray, UintArray
 from deniable.kernels.compiled.jit import compile_loop, inline
 
-__all__ = ["begin", "buckets", "compare", "draw_table", "put_bits", "respond", "scale", "settle", "unfinished"]
+__all__ = ["begin", "compare", "draw_table", "put_bits", "respond", "scale", "settle", "unfinished"]
 
 Words = NDArray[np.uint64]
 _TILE = 512
@@ -42,13 +42,13 @@ def _decide(result: Any, lanes: Any, random: Any, pattern: Any) -> None:
 
 
 @compile_loop
-def unfinished(lanes: Any, left: Any, undecided: Any, first: int) -> int:
+def unfinished(lanes: Any) -> Any:
     """See `reference.unfinished`."""
-    count = 0
+    left, undecided, count = np.empty(lanes.size, np.int64), np.empty(lanes.size, np.uint64), 0
     for i in range(lanes.size):
-        left[count], undecided[count] = first + i, lanes[i]
+        left[count], undecided[count] = i, lanes[i]
         count += lanes[i] != 0
-    return count
+    return left[:count], undecided[:count]
 
 
 @compile_loop
@@ -167,31 +167,3 @@ def put_bits(rows: Any, at: Any, values: Any) -> None:
         mask = np.uint8(1) << np.uint8(at[i] & 7)
         byte = rows[i, at[i] >> 3]
         rows[i, at[i] >> 3] = byte | mask if values[i] else byte & ~mask
-
-
-def buckets(seeds: Words, items: IntArray, g: int) -> IntArray:
-    """See `reference.buckets`."""
-    out = np.empty(seeds.size, np.int64)
-    _buckets(seeds, items, np.uint64(g), out)
-    return out
-
-
-@inline
-def _split(z: Any) -> Any:
-    z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return z ^ (z >> np.uint64(31))
-
-
-@compile_loop
-def _buckets(seeds: Any, items: Any, g: Any, out: Any) -> None:
-    golden, half = np.uint64(0x9E3779B97F4A7C15), np.uint64(32)
-    for i in range(seeds.size):
-        a = _split(seeds[i] + golden)
-        b = _split(seeds[i] + golden + golden)
-        x = np.uint32(items[i])
-        x = np.uint32((x ^ (x >> np.uint32(16))) * np.uint32(0x7FEB352D))
-        x = np.uint32((x ^ (x >> np.uint32(15))) * np.uint32(0x846CA68B))
-        x = x ^ (x >> np.uint32(16))
-        h = (a * np.uint64(x) + b) >> half
-        out[i] = np.int64((h * g) >> half)

@@ -119,8 +119,10 @@ def em_intervals(
 ) -> tuple[FloatArray, float]:
     """See `reference.em_intervals`."""
     mixed, weight, sums = mix32(np.arange(f.size)).astype(np.uint32), np.zeros(f.size), np.zeros(2)
-    numbers = prepare(seeds, first, length)
-    _em_intervals(f, *numbers, mixed, kinds, high, low, weight, sums)
+    n = len(seeds)
+    a, start, limit = np.empty(n, np.uint64), np.empty(n, np.int64), np.empty(n, np.int64)
+    prepare(seeds, first, length, a, start, limit)
+    _em_intervals(f, a, start, limit, mixed, kinds, high, low, weight, sums)
     return f * (sums[0] + weight) / len(seeds), float(sums[1])
 
 

@@ -1,4 +1,4 @@
-"""Which items reports of the hashing family support, compiled.
+"""The loops of `reference.hashed`, compiled.
 
 With a 64-bit hash t = a mix(x) + b, the hash value t >> 32 lies in [first, first + length) if and only if
 t - first 2^32 < length 2^32, modulo 2^64; adding 2^63 on both sides makes that a comparison of signed numbers.
@@ -12,68 +12,106 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deniable.core.types import IntArray, UintArray
-from deniable.kernels.compiled.jit import compile_loop
-from deniable.kernels.hashing import expand, interval_of, mix32
+from deniable.kernels.compiled.jit import compile_loop, inline
+from deniable.kernels.hashing import interval_of, mix32
+from deniable.kernels.parallel import blocks
 
-__all__ = ["count_hashed", "count_intervals", "prepare"]
+__all__ = ["buckets", "count_hashed", "count_intervals", "prepare"]
 
 Words = NDArray[np.uint64]
 _BLOCK = 1024
 """Reports hashed together: their three 8-byte numbers fit the first-level cache."""
-_PREPARED = 1 << 13
-"""Reports whose numbers are prepared together, while they are in the cache."""
+_VALUES = 1 << 16
+"""Reports whose intervals are written out at a time."""
 
 
-def prepare(seeds: Words, first: Words, length: Words) -> tuple[Words, IntArray, IntArray]:
-    """The numbers a, start, limit: a report supports x if and only if a mix(x) + start < limit, as signed numbers."""
-    a, b = expand(np.asarray(seeds, np.uint64))
+@inline
+def _split(z: Any) -> Any:
+    z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return z ^ (z >> np.uint64(31))
+
+
+@inline
+def _expand(seed: Any) -> Any:
+    """`hashing.expand` of one seed."""
+    golden = np.uint64(0x9E3779B97F4A7C15)
+    return _split(seed + golden), _split(seed + golden + golden)
+
+
+def buckets(seeds: Words, items: IntArray, g: int) -> IntArray:
+    """See `reference.buckets`."""
+    out = np.empty(seeds.size, np.int64)
+    _buckets(seeds, items, np.uint64(g), out)
+    return out
+
+
+@compile_loop
+def _buckets(seeds: Any, items: Any, g: Any, out: Any) -> None:
+    half = np.uint64(32)
+    for i in range(seeds.size):
+        a, b = _expand(seeds[i])
+        x = np.uint32(items[i])
+        x = np.uint32((x ^ (x >> np.uint32(16))) * np.uint32(0x7FEB352D))
+        x = np.uint32((x ^ (x >> np.uint32(15))) * np.uint32(0x846CA68B))
+        x = x ^ (x >> np.uint32(16))
+        out[i] = np.int64((((a * np.uint64(x) + b) >> half) * g) >> half)
+
+
+@compile_loop
+def prepare(seeds: Any, first: Any, length: Any, a: Any, start: Any, limit: Any) -> None:
+    """Write the numbers by which a report supports x if and only if a mix(x) + start < limit, as signed numbers."""
     half, shift = np.uint64(1 << 63), np.uint64(32)
-    return a, (b - (first << shift) + half).view(np.int64), ((length << shift) + half).view(np.int64)
+    for i in range(seeds.size):
+        a[i], b = _expand(seeds[i])
+        start[i] = np.int64(b - (first[i] << shift) + half)
+        limit[i] = np.int64((length[i] << shift) + half)
 
 
 def count_hashed(seeds: Words, values: UintArray, k: int, g: int) -> IntArray:
     """See `reference.count_hashed`."""
-    total = np.zeros(k, np.int64)
-    mixed = mix32(np.arange(k)).astype(np.uint32)
-    for at in range(0, seeds.size, _PREPARED):
-        part = slice(at, at + _PREPARED)
-        _count(*prepare(seeds[part], *interval_of(values[part], g)), mixed, total)
+    mixed, total = mix32(np.arange(k)).astype(np.uint32), np.zeros(k, np.int64)
+    for part in blocks(seeds.size, _VALUES):
+        _count_intervals(seeds[part], *interval_of(values[part], g), mixed, total)
     return total
 
 
 def count_intervals(seeds: Words, first: Words, length: Words, k: int) -> IntArray:
     """See `reference.count_intervals`."""
-    total = np.zeros(k, np.int64)
-    mixed = mix32(np.arange(k)).astype(np.uint32)
-    for at in range(0, seeds.size, _PREPARED):
-        part = slice(at, at + _PREPARED)
-        _count(*prepare(seeds[part], first[part], length[part]), mixed, total)
+    mixed, total = mix32(np.arange(k)).astype(np.uint32), np.zeros(k, np.int64)
+    _count_intervals(seeds, first, length, mixed, total)
     return total
 
 
 @compile_loop
-def _count(a: Any, start: Any, limit: Any, mixed: Any, total: Any) -> None:
+def _count_intervals(seeds: Any, first: Any, length: Any, mixed: Any, total: Any) -> None:
+    a, start, limit = np.empty(_BLOCK, np.uint64), np.empty(_BLOCK, np.int64), np.empty(_BLOCK, np.int64)
+    for s in range(0, seeds.size, _BLOCK):
+        e = min(seeds.size, s + _BLOCK)
+        prepare(seeds[s:e], first[s:e], length[s:e], a, start, limit)
+        _count(a[: e - s], start[: e - s], limit[: e - s], mixed, total)
+
+
+@compile_loop
+def _count(x: Any, y: Any, z: Any, mixed: Any, total: Any) -> None:
     """Four items at a time, so that a report's numbers are read once for them. `mixed` has 32 bits: half a product."""
-    n, k = a.size, mixed.size
-    for s in range(0, n, _BLOCK):
-        e = min(n, s + _BLOCK)
-        x, y, z = a[s:e], start[s:e], limit[s:e]
-        whole = k // 4 * 4
-        for i in range(0, whole, 4):
-            m0, m1 = np.uint64(mixed[i]), np.uint64(mixed[i + 1])
-            m2, m3 = np.uint64(mixed[i + 2]), np.uint64(mixed[i + 3])
-            c0, c1, c2, c3 = 0, 0, 0, 0
-            for j in range(e - s):
-                c0 += int(np.int64(x[j] * m0) + y[j] < z[j])
-                c1 += int(np.int64(x[j] * m1) + y[j] < z[j])
-                c2 += int(np.int64(x[j] * m2) + y[j] < z[j])
-                c3 += int(np.int64(x[j] * m3) + y[j] < z[j])
-            total[i] += c0
-            total[i + 1] += c1
-            total[i + 2] += c2
-            total[i + 3] += c3
-        for i in range(whole, k):
-            m0, c0 = np.uint64(mixed[i]), 0
-            for j in range(e - s):
-                c0 += int(np.int64(x[j] * m0) + y[j] < z[j])
-            total[i] += c0
+    k = mixed.size
+    whole = k // 4 * 4
+    for i in range(0, whole, 4):
+        m0, m1 = np.uint64(mixed[i]), np.uint64(mixed[i + 1])
+        m2, m3 = np.uint64(mixed[i + 2]), np.uint64(mixed[i + 3])
+        c0, c1, c2, c3 = 0, 0, 0, 0
+        for j in range(x.size):
+            c0 += int(np.int64(x[j] * m0) + y[j] < z[j])
+            c1 += int(np.int64(x[j] * m1) + y[j] < z[j])
+            c2 += int(np.int64(x[j] * m2) + y[j] < z[j])
+            c3 += int(np.int64(x[j] * m3) + y[j] < z[j])
+        total[i] += c0
+        total[i + 1] += c1
+        total[i + 2] += c2
+        total[i + 3] += c3
+    for i in range(whole, k):
+        m0, c0 = np.uint64(mixed[i]), 0
+        for j in range(x.size):
+            c0 += int(np.int64(x[j] * m0) + y[j] < z[j])
+        total[i] += c0

@@ -6,7 +6,6 @@ Arrays that a loop changes come first or are said to be changed; nothing here dr
 from deniable.kernels.reference.counts import count_bits, count_values, popcounts
 from deniable.kernels.reference.draws import (
     begin,
-    buckets,
     compare,
     draw_table,
     put_bits,
@@ -17,7 +16,7 @@ from deniable.kernels.reference.draws import (
 )
 from deniable.kernels.reference.em import em_bits, em_intervals, em_values
 from deniable.kernels.reference.em_levels import em_levels
-from deniable.kernels.reference.hashed import count_hashed, count_intervals
+from deniable.kernels.reference.hashed import buckets, count_hashed, count_intervals
 from deniable.kernels.reference.transforms import count_orthogonal, walsh_hadamard
 
 __all__ = [

@@ -6,9 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deniable.core.types import Bytes, IntArray, UintArray
-from deniable.kernels import hashing
 
-__all__ = ["begin", "buckets", "compare", "draw_table", "put_bits", "respond", "scale", "settle", "unfinished"]
+__all__ = ["begin", "compare", "draw_table", "put_bits", "respond", "scale", "settle", "unfinished"]
 
 Words = NDArray[np.uint64]
 _ALL = np.uint64(0xFFFFFFFFFFFFFFFF)
@@ -24,14 +23,10 @@ def begin(out: Words, lanes: Words, random: Words, pattern: NDArray[np.bool_]) -
     _decide(out, lanes, random, pattern)
 
 
-def unfinished(lanes: Words, left: IntArray, undecided: Words, first: int) -> int:
-    """Write the places of the words with undecided lanes (plus `first`), and these lanes; returns how many.
-
-    `left` and `undecided` have room for all words.
-    """
-    going = np.flatnonzero(lanes)
-    left[: going.size], undecided[: going.size] = going + first, lanes[going]
-    return int(going.size)
+def unfinished(lanes: Words) -> tuple[IntArray, Words]:
+    """The places of the words with undecided lanes, and these lanes."""
+    left = np.flatnonzero(lanes)
+    return left, lanes[left]
 
 
 def compare(out: Words, left: IntArray, undecided: Words, random: Words, pattern: NDArray[np.bool_]) -> int:
@@ -109,8 +104,3 @@ def put_bits(rows: Bytes, at: IntArray, values: NDArray[np.bool_]) -> None:
     where = np.arange(len(rows)), at >> 3
     mask = np.left_shift(np.uint8(1), (at & 7).astype(np.uint8))
     rows[where] = np.where(values, rows[where] | mask, rows[where] & ~mask)
-
-
-def buckets(seeds: Words, items: IntArray, g: int) -> IntArray:
-    """The bucket 0..g-1 of each item by the hash function of its seed."""
-    return hashing.bucket(seeds, items, g)

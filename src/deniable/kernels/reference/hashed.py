@@ -1,4 +1,4 @@
-"""Which items reports of the hashing family support."""
+"""Hash values of items, and which items reports of the hashing family support."""
 
 from __future__ import annotations
 
@@ -6,14 +6,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deniable.core.types import IntArray, UintArray
-from deniable.kernels.hashing import interval_of, interval_rows
+from deniable.kernels.hashing import bucket, interval_of, interval_rows
 from deniable.kernels.reference.counts import count_bits
 
-__all__ = ["count_hashed", "count_intervals"]
+__all__ = ["buckets", "count_hashed", "count_intervals"]
 
 Words = NDArray[np.uint64]
 _REPORTS = 1 << 14
 """Reports whose supports are written out at once."""
+
+
+def buckets(seeds: Words, items: IntArray, g: int) -> IntArray:
+    """The bucket 0..g-1 of each item by the hash function of its seed."""
+    return bucket(seeds, items, g)
 
 
 def count_hashed(seeds: Words, values: UintArray, k: int, g: int) -> IntArray:

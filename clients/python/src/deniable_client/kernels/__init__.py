@@ -21,6 +21,7 @@ from deniable_client.kernels.mixture import Mixture, Whole
 from deniable_client.kernels.personal import Bit, Personal
 from deniable_client.kernels.public import Balanced, Wheel
 from deniable_client.kernels.utility import Utility
+from deniable_client.kernels.utility_levels import UtilityLevels
 
 __all__ = [
     "KERNELS",
@@ -44,6 +45,7 @@ __all__ = [
     "Subset",
     "Unary",
     "Utility",
+    "UtilityLevels",
     "Wheel",
     "Whole",
     "check_promise",
@@ -67,6 +69,7 @@ KERNELS: Mapping[str, Callable[..., Kernel]] = {
         Whole,
         Interval,
         Utility,
+        UtilityLevels,
         Pairs,
         Grouped,
         KeysOnly,

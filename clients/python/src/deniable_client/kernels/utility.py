@@ -27,7 +27,16 @@ from deniable_client.kernels.public import Balanced, Wheel
 from deniable_client.packing import pack_bits, pack_int, uint_width
 from deniable_client.words import Words, below, happens, subset
 
-__all__ = ["Utility", "blind_peak", "blind_report", "blind_share", "mapped_peak", "place"]
+__all__ = [
+    "Utility",
+    "blind_peak",
+    "blind_report",
+    "blind_share",
+    "check_ranges",
+    "mapped_peak",
+    "most_disclosure",
+    "place",
+]
 
 _WORD = 1 << WORD_BITS
 
@@ -54,7 +63,7 @@ class Utility:
 
     def __post_init__(self) -> None:
         check_k(self.k)
-        _check_ranges(self.sensitive, self.k)
+        check_ranges(self.sensitive, self.k)
         s = self.s
         kernels = len(self.base) == (s >= 2) and all(kernel.k == s for kernel in self.base)
         require(kernels, "base", self.base, f"one kernel on {s} values" if s >= 2 else "empty for fewer than 2 values")
@@ -167,7 +176,8 @@ def place(ranges: Sequence[int], x: int) -> tuple[bool, int]:
     return False, x - before
 
 
-def _check_ranges(ranges: tuple[int, ...], k: int) -> None:
+def check_ranges(ranges: tuple[int, ...], k: int) -> None:
+    """Refuse what are no ends of half-open ranges of 0..k-1, in order and apart from each other."""
     whole = all(isinstance(r, int) and not isinstance(r, bool) for r in ranges) and len(ranges) % 2 == 0
     ok = whole and all(a < b for a, b in pairwise((-1, *ranges)))
     ok = ok and (not ranges or ranges[-1] <= k)
