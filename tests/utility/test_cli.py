@@ -56,3 +56,13 @@ def test_a_sensitive_label_that_is_not_there(capsys: pytest.CaptureFixture[str])
     code, found = told(capsys, "design", "uss", "--epsilon", "1", "--labels", "a,b", "--sensitive", "c", "--json")
     assert code == 2
     assert "got 'c'" in found["error"]["message"]
+
+
+def test_design_and_audit_with_budgets_of_their_own(capsys: pytest.CaptureFixture[str]) -> None:
+    line = ["uue-levels", "--k", "6", "--sensitive", "4", "--item-epsilon", "1,1,2,2", "--flip", "0.35", "--json"]
+    code, found = told(capsys, "design", *line)
+    assert (code, found["epsilon"]) == (0, 2.0)
+    assert [round(e, 5) for e in found["guarantee"]["items"]] == [1.0, 1.0, 1.38096, 1.38096]
+    assert found["guarantee"]["kept"] is True
+    code, found = told(capsys, "audit", *line)
+    assert (code, found["holds"], found["agrees"]) == (0, True, True)

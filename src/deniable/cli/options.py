@@ -130,7 +130,8 @@ def _choice_parameters(labels: bool, epsilon: bool) -> _Parameters:
     how = option(
         "--epsilon",
         "E",
-        "The privacy promise: a number > 0; smaller is more private. For pldp the largest level, if left out.",
+        "The privacy promise: a number > 0; smaller is more private. "
+        "Left out: the largest level or budget (pldp, uue-levels).",
     )
     made.append(_parameter("epsilon", float, how, None))
     made += [_parameter(n, kind, option(_flag(n), var, help), None) for n, (kind, var, help) in domain.items()]

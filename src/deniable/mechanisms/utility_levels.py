@@ -392,7 +392,7 @@ def _success(law: UtilityLaw[Any], prior: FloatArray, own: IntArray, rest: IntAr
 
 LEVEL_OPTIONS: Mapping[str, tuple[type, str]] = {
     "item_epsilon": (str, "Budgets of the sensitive answers, in their order, separated by commas (uue-levels)."),
-    "flip": (float, "Chance of a 1 for answers of the smallest budget that are not the own one (uue-levels)."),
+    "flip": (float, "In uue-levels: chance of a 1 in bits of the smallest budget that are not the own one."),
 }
 
 LEVEL_ROWS: Mapping[str, Mapping[str, Any]] = {
