@@ -32,11 +32,11 @@ def both(call: Callable[[ModuleType], Any]) -> tuple[Any, Any]:
     return call(reference), call(compiled)
 
 
-def same(one: Any, two: Any) -> None:
+def assert_same(one: Any, two: Any) -> None:
     """Equal in type, shape and every byte."""
     if isinstance(one, tuple):
         for a, b in zip(one, two, strict=True):
-            same(a, b)
+            assert_same(a, b)
         return
     if isinstance(one, np.ndarray):
         assert (one.dtype, one.shape) == (two.dtype, two.shape)
@@ -54,7 +54,7 @@ def test_both_sets_have_the_same_names() -> None:
 @pytest.mark.parametrize("n", [0, 1, 3, 4, 5, 1001])
 def test_count_values(dtype: Any, k: int, n: int) -> None:
     values = generator(k, n).integers(0, k, n).astype(dtype)
-    same(*both(lambda loop: loop.count_values(values, k)))
+    assert_same(*both(lambda loop: loop.count_values(values, k)))
 
 
 WIDTHS = [1, 2, 3, 4, 5, 7, 8, 9, 12, 16, 31, 63, 64, 125, 126, 300, 2049]
@@ -65,8 +65,8 @@ WIDTHS = [1, 2, 3, 4, 5, 7, 8, 9, 12, 16, 31, 63, 64, 125, 126, 300, 2049]
 def test_count_bits_and_popcounts(width: int, n: int) -> None:
     rows = np.frombuffer(generator(width, n).bytes(n * width), np.uint8).reshape(n, width)
     for k in {8 * width, max(1, 8 * width - 5)}:
-        same(*both(lambda loop, k=k: loop.count_bits(rows, k)))
-    same(*both(lambda loop: loop.popcounts(rows)))
+        assert_same(*both(lambda loop, k=k: loop.count_bits(rows, k)))
+    assert_same(*both(lambda loop: loop.popcounts(rows)))
 
 
 @pytest.mark.parametrize("width", [1, 5, 8])
@@ -74,14 +74,14 @@ def test_count_bits_of_more_rows_than_a_counter_holds(width: int) -> None:
     n = 16**4 * (8 // np.gcd(width, 8)) + 1000
     rows = np.full((n, width), 255, np.uint8)
     rows[::3] = np.frombuffer(generator(width).bytes(rows[::3].size), np.uint8).reshape(-1, width)
-    same(*both(lambda loop: loop.count_bits(rows, 8 * width)))
+    assert_same(*both(lambda loop: loop.count_bits(rows, 8 * width)))
 
 
 def test_rows_need_not_be_contiguous_or_aligned() -> None:
     data = np.frombuffer(generator(1).bytes(3 + 400 * 21), np.uint8)
     for rows in (data[3:].reshape(400, 21), data[3:].reshape(400, 21)[::2], data[3:].reshape(400, 21)[:, 2:15]):
-        same(*both(lambda loop, rows=rows: loop.count_bits(rows, 8 * rows.shape[1])))
-        same(*both(lambda loop, rows=rows: loop.popcounts(rows)))
+        assert_same(*both(lambda loop, rows=rows: loop.count_bits(rows, 8 * rows.shape[1])))
+        assert_same(*both(lambda loop, rows=rows: loop.popcounts(rows)))
 
 
 @pytest.mark.parametrize("k", [1, 2, 3, 4, 5, 8, 9, 1000])
@@ -92,7 +92,7 @@ def test_count_hashed(k: int, g: int, n: int) -> None:
         n = 1500
     rng = generator(k, g, n)
     seeds, values = rng.integers(0, 2**64, n, dtype=np.uint64), rng.integers(0, g, n).astype(np.uint8)
-    same(*both(lambda loop: loop.count_hashed(seeds, values, k, g)))
+    assert_same(*both(lambda loop: loop.count_hashed(seeds, values, k, g)))
 
 
 @pytest.mark.parametrize("n", [0, 1, 2000])
@@ -100,7 +100,7 @@ def test_count_intervals_that_go_round_the_ring(n: int) -> None:
     rng = generator(n)
     seeds = rng.integers(0, 2**64, n, dtype=np.uint64)
     first, length = rng.integers(0, 2**32, (2, n), dtype=np.uint64)
-    same(*both(lambda loop: loop.count_intervals(seeds, first, length, 77)))
+    assert_same(*both(lambda loop: loop.count_intervals(seeds, first, length, 77)))
 
 
 @pytest.mark.parametrize("levels", [1, 2, 5, 8])
@@ -114,7 +114,7 @@ def test_begin_and_unfinished(levels: int, n: int) -> None:
         loop.begin(out, lanes, random, pattern)
         return out, lanes, *loop.unfinished(lanes)
 
-    same(*both(begin))
+    assert_same(*both(begin))
 
 
 @pytest.mark.parametrize("levels", [1, 4, 9])
@@ -130,7 +130,7 @@ def test_compare(levels: int, n: int) -> None:
         count = loop.compare(out, left, undecided, random, pattern)
         return out, left[:count], undecided[:count]
 
-    same(*both(compare))
+    assert_same(*both(compare))
 
 
 @pytest.mark.parametrize(("bits", "dtype"), [(8, np.uint8), (16, np.uint16), (32, np.uint32)])
@@ -139,7 +139,7 @@ def test_scale_and_respond(bits: int, dtype: Any, n: int) -> None:
     rng = generator(bits, n)
     words, items = rng.integers(0, 1 << bits, 4000).astype(dtype), rng.integers(0, n + 1, 4000)
     coins = rng.integers(0, 2**64, 4000, dtype=np.uint64)
-    same(*both(lambda loop: loop.scale(words, n, bits)))
+    assert_same(*both(lambda loop: loop.scale(words, n, bits)))
     keep = 1 << 62
 
     def answer(loop: ModuleType) -> tuple[Any, ...]:
@@ -148,7 +148,7 @@ def test_scale_and_respond(bits: int, dtype: Any, n: int) -> None:
         out[again] = 0
         return out, again
 
-    same(*both(answer))
+    assert_same(*both(answer))
 
 
 @pytest.mark.parametrize(("bits", "dtype"), [(8, np.uint8), (32, np.uint32)])
@@ -170,7 +170,7 @@ def test_settle_and_put_bits(bits: int, dtype: Any, k: int) -> None:
         return rows, excess, left
 
     one, two = both(settle)
-    same(one, two)
+    assert_same(one, two)
     assert one[0].shape == (n, width)
     assert one[2].size < pending.size
 
@@ -181,7 +181,7 @@ def test_draw_table(size: int) -> None:
     thresholds = np.sort(rng.integers(0, 2**64, size, dtype=np.uint64))
     thresholds[size // 2 :] = np.maximum(thresholds[size // 2 :], thresholds[size // 2] if size else 0)
     words = np.concatenate([rng.integers(0, 2**64, 500, dtype=np.uint64), thresholds, thresholds - np.uint64(1)])
-    same(*both(lambda loop: loop.draw_table(words, thresholds)))
+    assert_same(*both(lambda loop: loop.draw_table(words, thresholds)))
 
 
 @pytest.mark.parametrize("size", [1, 2, 4, 64, 4096, 16_384])
@@ -194,7 +194,7 @@ def test_walsh_hadamard(size: int, kind: Any) -> None:
         loop.walsh_hadamard(out)
         return out
 
-    same(*both(transformed))
+    assert_same(*both(transformed))
 
 
 @pytest.mark.parametrize(("prime", "t"), [(2, 2), (2, 6), (3, 4), (5, 3), (7, 2), (11, 3)])
@@ -202,7 +202,7 @@ def test_count_orthogonal(prime: int, t: int) -> None:
     rng, size = generator(prime, t), points(prime, t)
     counts = rng.integers(0, 10**9, size) * (rng.random(size) < 0.8)
     for k in (2, size // 2 + 2, size):
-        same(*both(lambda loop, k=k: loop.count_orthogonal(counts, prime, t, min(k, size))))
+        assert_same(*both(lambda loop, k=k: loop.count_orthogonal(counts, prime, t, min(k, size))))
 
 
 @pytest.mark.parametrize("k", [2, 3, 1000])
@@ -210,7 +210,7 @@ def test_count_orthogonal(prime: int, t: int) -> None:
 def test_buckets(k: int, g: int) -> None:
     rng = generator(k, g)
     seeds, items = rng.integers(0, 2**64, 1000, dtype=np.uint64), rng.integers(0, k, 1000)
-    same(*both(lambda loop: loop.buckets(seeds, items, g)))
+    assert_same(*both(lambda loop: loop.buckets(seeds, items, g)))
 
 
 @pytest.mark.parametrize("k", [2, 7, 8, 100, 1500])
@@ -244,7 +244,7 @@ def test_same_random_bits_from_the_same_words(seed: int, threshold: int, size: i
         with using(name):
             stream = simulation(seed)
             drawn.append((bernoulli_bits(stream, threshold, size), stream.draw(64, 1)))
-    same(*drawn)
+    assert_same(*drawn)
 
 
 @settings(deadline=None, max_examples=60)
@@ -272,7 +272,7 @@ def test_same_reports_from_the_same_words(seed: int, k: int, n: int, data: st.Da
                     stream.draw(64, 1),
                 )
             )
-    same(*drawn)
+    assert_same(*drawn)
 
 
 def test_the_set_in_use_can_be_chosen() -> None:

@@ -44,7 +44,7 @@ def made(case: dict[str, Any]) -> Personal:
     return m
 
 
-def near(found: Any, want: Any) -> None:
+def assert_near(found: Any, want: Any) -> None:
     assert np.allclose(found, want, rtol=CLOSE, atol=0.0), (found, want)
 
 
@@ -54,26 +54,26 @@ def test_moments_are_the_stored_ones(name: str, effective: bool) -> None:
     case = SETTINGS[name]
     m, f, n = made(case), case["f"], case["N"]
     law: LevelLaw = m.law_effective if effective else m.law
-    near(law.of("p"), case["p_level"])
-    near(law.of("q"), case["q_level"])
-    near([law.p, law.q, law.gap, law.q + f * law.gap], [case[key] for key in ("p_star", "q_star", "D", "A")])
+    assert_near(law.of("p"), case["p_level"])
+    assert_near(law.of("q"), case["q_level"])
+    assert_near([law.p, law.q, law.gap, law.q + f * law.gap], [case[key] for key in ("p_star", "q_star", "D", "A")])
     found = law.auem(f, n)
     names = ("var_data", "var_level", "var_fixed", "var_random_levels", "var_iid", "bias2", "expected")
     ours = (found.data, found.level, found.fixed, found.random_levels, found.iid, found.bias, f + found.bias)
-    near(ours, [case[key] for key in names])
-    near(law.known_shares(f, n), case["known_rho_var_iid"])
-    near(law.public().groups(f, n).variance, case["rcf_var_iid"])
+    assert_near(ours, [case[key] for key in names])
+    assert_near(law.known_shares(f, n), case["known_rho_var_iid"])
+    assert_near(law.public().groups(f, n).variance, case["rcf_var_iid"])
     groups = law.groups(f, n)
-    near(groups.variance, case["best_linear_var_iid"])
+    assert_near(groups.variance, case["best_linear_var_iid"])
     if len(case["eps_levels"]) > 1:
-        near(groups.weights, case["best_linear_weights"])
-        near(groups.share, case["group_fraction"])
-        near(groups.p, case["group_p"])
-        near(groups.q, case["group_q"])
-        near([law.channel[0, 0], law.channel[0, 1]], [case["p_eps_p"], case["q_eps_p"]])
+        assert_near(groups.weights, case["best_linear_weights"])
+        assert_near(groups.share, case["group_fraction"])
+        assert_near(groups.p, case["group_p"])
+        assert_near(groups.q, case["group_q"])
+        assert_near([law.channel[0, 0], law.channel[0, 1]], [case["p_eps_p"], case["q_eps_p"]])
     if "selfcal_var_fixed" in case:
         own = law.self_calibrated(m.base, m.k, f, n)
-        near([own.fixed, own.random_levels], [case["selfcal_var_fixed"], case["selfcal_var_random_levels"]])
+        assert_near([own.fixed, own.random_levels], [case["selfcal_var_fixed"], case["selfcal_var_random_levels"]])
 
 
 @pytest.mark.parametrize("name", SETTINGS)
@@ -98,8 +98,8 @@ def test_design_has_the_variance_with_levels_drawn(name: str) -> None:
 def test_printed_theorem_is_the_stored_one(name: str) -> None:
     case = SETTINGS[name]
     parts = theorem_53(made(case).law, case["f"], case["N"])
-    near(parts, case["thm53_printed"])
-    near((parts[0] + parts[1]) / case["N"] ** 2 + parts[2] + parts[3], case["thm53_rescaled_total"])
+    assert_near(parts, case["thm53_printed"])
+    assert_near((parts[0] + parts[1]) / case["N"] ** 2 + parts[2] + parts[3], case["thm53_rescaled_total"])
 
 
 # ---- EM
@@ -145,9 +145,9 @@ def test_em_step_is_the_brute_force_step(name: str) -> None:
     m = made(case)
     f, rho = np.array(case["f0"]), np.array(case["rho0"])
     found = evidence_of(case, m).step(f, rho)
-    near(f * found.f, case["f1"])
-    near(rho * found.rho, case["rho1"])
-    near(found.loglik, case["loglik"])
+    assert_near(f * found.f, case["f1"])
+    assert_near(rho * found.rho, case["rho1"])
+    assert_near(found.loglik, case["loglik"])
     for ours, theirs in zip((f * found.f, rho * found.rho, found.loglik), brute_force(case, m, f, rho), strict=True):
         assert np.allclose(ours, theirs, rtol=1e-13, atol=0)
 

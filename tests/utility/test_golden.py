@@ -43,7 +43,7 @@ def named(case: Mapping[str, Any]) -> str:
 every = pytest.mark.parametrize("case", SETTINGS, ids=named)
 
 
-def same(found: float, golden: str) -> None:
+def assert_same(found: float, golden: str) -> None:
     assert found == pytest.approx(float(golden), rel=1e-10, abs=0)
 
 
@@ -68,23 +68,23 @@ def mapped(base: Support[float], s: int, attach_or_least: float, w: float, v: fl
 def test_subset_selection(case: Mapping[str, Any]) -> None:
     s, theta, w, v = parts(case)
     g, m = case["uSS"], made("ss", case, "glutf")
-    same(mapped_size(s, theta, w, v), g["k_real_eq37"])
+    assert_same(mapped_size(s, theta, w, v), g["k_real_eq37"])
     assert m.base is not None
     assert m.base.params == {"size": g["k_opt"]}
     law = subset(w, v, s, g["k_opt"])
     f = mapped_share_of(law, s)
-    same(f, g["f"])
-    same(m.law.base.p, g["p_star"])
-    same(m.law.base.q, g["q_star"])
-    same(m.law.z, g["z_star"])
+    assert_same(f, g["f"])
+    assert_same(m.law.base.p, g["p_star"])
+    assert_same(m.law.base.q, g["q_star"])
+    assert_same(m.law.z, g["z_star"])
     if float(g["z"]):
-        same(1 - (1 - m.law.z) / f, g["z"])
-    same(m.mse_sum(N), g["mse"])
-    same(made("ss", case, size=g["k_opt"]).mse_sum(N), g["mse_disclose_only_same_k"])
+        assert_same(1 - (1 - m.law.z) / f, g["z"])
+    assert_same(m.mse_sum(N), g["mse"])
+    assert_same(made("ss", case, size=g["k_opt"]).mse_sum(N), g["mse_disclose_only_same_k"])
     best = made("ss", case)
     assert best.base is not None
     assert best.base.params == {"size": g["k_opt_disclose_only"]}
-    same(best.mse_sum(N), g["mse_disclose_only"])
+    assert_same(best.mse_sum(N), g["mse_disclose_only"])
     assert best.mse_sum() == pytest.approx(single_mse(g["k_opt_disclose_only"], s, theta, w, v), rel=1e-12)
 
 
@@ -93,43 +93,43 @@ def test_unary_encoding(case: Mapping[str, Any]) -> None:
     s, theta, w, v = parts(case)
     g, m = case["uUE"], made("ue", case, "glutf")
     p = float(g["p_opt"])
-    same(m.law.base.p, g["p_opt"])
-    same(m.law.base.q, g["q_star"])
-    same(mapped_share_of(m.law.base, s), g["f"])
-    same(m.law.z, g["z_star"])
-    same(1 - (1 - m.law.z) / mapped_share_of(m.law.base, s), g["z"])
-    same(m.mse_sum(N), g["mse"])
+    assert_same(m.law.base.p, g["p_opt"])
+    assert_same(m.law.base.q, g["q_star"])
+    assert_same(mapped_share_of(m.law.base, s), g["f"])
+    assert_same(m.law.z, g["z_star"])
+    assert_same(1 - (1 - m.law.z) / mapped_share_of(m.law.base, s), g["z"])
+    assert_same(m.mse_sum(N), g["mse"])
     law = unary(p, 1 - p, w, v)
-    same(null_law(law, w, v).z, g["z_star_null_branch"])
-    same(separate_law(law, law.p * v).mse_sum(s, theta, N), g["mse_null_branch_pure_estimator_same_p"])
-    same(null_law(law, w, v).mse_sum(s, theta, N), g["mse_null_branch_disclose_only_same_p"])
+    assert_same(null_law(law, w, v).z, g["z_star_null_branch"])
+    assert_same(separate_law(law, law.p * v).mse_sum(s, theta, N), g["mse_null_branch_pure_estimator_same_p"])
+    assert_same(null_law(law, w, v).mse_sum(s, theta, N), g["mse_null_branch_disclose_only_same_p"])
 
 
 @every
 def test_local_hashing(case: Mapping[str, Any]) -> None:
     s, theta, w, v = parts(case)
     g = case["uLH"]
-    same(printed_range(s, theta, w), g["g_real_eq49"])
+    assert_same(printed_range(s, theta, w), g["g_real_eq49"])
     paper = made("lh", case, "paper")
     assert paper.base is not None
     assert paper.base.params == {"g": g["g_opt_paper_mse"]}
     law = hashing(w, v, g["g_opt_paper_mse"])
-    same(mapped_share_of(law, s), g["f"])
-    same(law.p * v, g["z_paper_INVALID"])
-    same(paper.law.z, g["z_star_paper_INVALID"])
-    same(paper.mse_sum(N), g["mse_paper_INVALID"])
-    same(law.p, g["p_star"])
-    same(law.q, g["q_star"])
+    assert_same(mapped_share_of(law, s), g["f"])
+    assert_same(law.p * v, g["z_paper_INVALID"])
+    assert_same(paper.law.z, g["z_star_paper_INVALID"])
+    assert_same(paper.mse_sum(N), g["mse_paper_INVALID"])
+    assert_same(law.p, g["p_star"])
+    assert_same(law.q, g["q_star"])
     safe = mapped(law, s, 1, w, v)
-    same(safe.z, g["z_star_safe"])
-    same(1 - (1 - safe.z) / mapped_share_of(law, s), g["z_safe_same_g"])
-    same(safe.mse_sum(s, theta, N), g["mse_safe_same_g"])
-    same(mapped_range(s, theta, w, v), g["g_real_safe"])
+    assert_same(safe.z, g["z_star_safe"])
+    assert_same(1 - (1 - safe.z) / mapped_share_of(law, s), g["z_safe_same_g"])
+    assert_same(safe.mse_sum(s, theta, N), g["mse_safe_same_g"])
+    assert_same(mapped_range(s, theta, w, v), g["g_real_safe"])
     best = made("lh", case, "glutf")
     assert best.base is not None
     assert best.base.params == {"g": g["g_opt_safe"]}
-    same(best.mse_sum(N), g["mse_safe"])
-    same(mapped_share_of(best.law.base, s), g["f_safe"])
+    assert_same(best.mse_sum(N), g["mse_safe"])
+    assert_same(mapped_share_of(best.law.base, s), g["f_safe"])
 
 
 @every
@@ -137,7 +137,7 @@ def test_exact_leak_of_printed_hashing(case: Mapping[str, Any]) -> None:
     """The mechanism as sampled, with the audit's own arithmetic."""
     if case["s"] >= 2:
         paper = made("lh", case, "paper", g=case["uLH"]["g_opt_paper_mse"])
-        same(dn.audit(paper).exact, case["uLH"]["eps_actual_worst_H_paper"])
+        assert_same(dn.audit(paper).exact, case["uLH"]["eps_actual_worst_H_paper"])
         ring = made("wheel", case, "paper", arc=float(case["uWheel"]["l_opt_eq63"]))
         found, golden = dn.audit(ring).exact, float(case["uWheel"]["eps_actual_worst_H_paper"])
         assert found == pytest.approx(golden, rel=1e-7)  # the arc is a multiple of 2**-32
@@ -149,34 +149,34 @@ def test_local_hashing_with_the_null_branch(case: Mapping[str, Any]) -> None:
     g, m = case["uLH"]["null_branch"], made("lh", case)
     assert m.base is not None
     assert m.base.params == {"g": g["g_opt"]}
-    same(m.law.base.p, g["p_star"])
-    same(m.law.base.q, g["q_star"])
-    same(m.law.z, g["z_star"])
-    same(m.mse_sum(N), g["mse_disclose_only"])
+    assert_same(m.law.base.p, g["p_star"])
+    assert_same(m.law.base.q, g["q_star"])
+    assert_same(m.law.z, g["z_star"])
+    assert_same(m.mse_sum(N), g["mse_disclose_only"])
     law = hashing(w, v, case["uLH"]["g_opt_paper_mse"])
-    same(null_law(law, w, v).z, g["z_star_same_g"])
-    same(null_law(law, w, v).mse_sum(s, theta, N), g["mse_disclose_only_same_g"])
-    same(separate_law(law, law.p * v).mse_sum(s, theta, N), g["mse_pure_estimator_same_g"])
+    assert_same(null_law(law, w, v).z, g["z_star_same_g"])
+    assert_same(null_law(law, w, v).mse_sum(s, theta, N), g["mse_disclose_only_same_g"])
+    assert_same(separate_law(law, law.p * v).mse_sum(s, theta, N), g["mse_pure_estimator_same_g"])
 
 
 @every
 def test_wheel(case: Mapping[str, Any]) -> None:
     s, theta, w, v = parts(case)
     g = case["uWheel"]
-    same(1 / printed_range(s, theta, w), g["l_opt_eq63"])
+    assert_same(1 / printed_range(s, theta, w), g["l_opt_eq63"])
     law = wheel(w, v, float(g["l_opt_eq63"]))
-    same(law.p, g["p_star"])
-    same(mapped_share_of(law, s), g["f"])
-    same(law.p * v, g["z_paper_INVALID"])
+    assert_same(law.p, g["p_star"])
+    assert_same(mapped_share_of(law, s), g["f"])
+    assert_same(law.p * v, g["z_paper_INVALID"])
     printed = mapped(law, s, law.p * v, w, v, printed=True)
-    same(printed.z, g["z_star_paper_INVALID"])
-    same(printed.mse_sum(s, theta, N), g["mse_paper_INVALID"])
+    assert_same(printed.z, g["z_star_paper_INVALID"])
+    assert_same(printed.mse_sum(s, theta, N), g["mse_paper_INVALID"])
     safe = mapped(law, s, 1, w, v)
-    same(safe.z, g["z_star_safe"])
-    same(1 - (1 - safe.z) / mapped_share_of(law, s), g["z_safe"])
-    same(safe.mse_sum(s, theta, N), g["mse_safe_same_l"])
-    same(null_law(law, w, v).z, g["z_star_null_branch"])
-    same(null_law(law, w, v).mse_sum(s, theta, N), g["mse_null_branch_disclose_only_same_l"])
+    assert_same(safe.z, g["z_star_safe"])
+    assert_same(1 - (1 - safe.z) / mapped_share_of(law, s), g["z_safe"])
+    assert_same(safe.mse_sum(s, theta, N), g["mse_safe_same_l"])
+    assert_same(null_law(law, w, v).z, g["z_star_null_branch"])
+    assert_same(null_law(law, w, v).mse_sum(s, theta, N), g["mse_null_branch_disclose_only_same_l"])
 
 
 @every
@@ -184,38 +184,38 @@ def test_parameters_of_least_error_with_the_null_branch(case: Mapping[str, Any])
     s, theta, w, _ = parts(case)
     g = case["null_branch_optimum"]
     bits, ring = made("ue", case), made("wheel", case)
-    same(null_share(s, theta, w), g["p_opt_uUE"])
-    same(bits.law.base.q, g["q_uUE"])
-    same(bits.law.z, g["z_star_uUE"])
-    same(null_range(s, theta, w), g["g_real_uLH"])
+    assert_same(null_share(s, theta, w), g["p_opt_uUE"])
+    assert_same(bits.law.base.q, g["q_uUE"])
+    assert_same(bits.law.z, g["z_star_uUE"])
+    assert_same(null_range(s, theta, w), g["g_real_uLH"])
     assert isinstance(ring.base, Mechanism)
-    same(ring.base.params["arc"], g["l_opt_uWheel"])
-    same(bits.mse_sum(N), g["mse_uUE"])
-    same(ring.mse_sum(N), g["mse_uWheel"])
+    assert_same(ring.base.params["arc"], g["l_opt_uWheel"])
+    assert_same(bits.mse_sum(N), g["mse_uUE"])
+    assert_same(ring.mse_sum(N), g["mse_uWheel"])
 
 
 @every
 def test_block_designs_and_baselines(case: Mapping[str, Any]) -> None:
     g, s = case["uHR"], case["s"]
     m = made("hr", case)
-    same(m.law.base.p, g["p_star"])
-    same(m.law.r, g["r_nonsens"])
-    same(m.law.z, g["z_star"])
-    same(m.mse_sum(N), g["mse"])
+    assert_same(m.law.base.p, g["p_star"])
+    assert_same(m.law.r, g["r_nonsens"])
+    assert_same(m.law.z, g["z_star"])
+    assert_same(m.mse_sum(N), g["mse"])
     e, theta = math.exp(case["eps"]), case["theta"]
     closed = s * ((e + 1) / (e - 1)) ** 2 * (1 - theta * (e - 1) / (e + 1)) - (1 - theta) + 2 * theta / (e - 1)
     assert m.mse_sum() == pytest.approx(closed, rel=1e-12)
     g, m = case["uRR"], made("grr", case)
-    same(m.law.base.p, g["p_star"])
-    same(m.law.base.q, g["q_star"])
-    same(m.law.z, g["z_star"])
-    same(m.mse_sum(N), g["mse"])
+    assert_same(m.law.base.p, g["p_star"])
+    assert_same(m.law.base.q, g["q_star"])
+    assert_same(m.law.z, g["z_star"])
+    assert_same(m.mse_sum(N), g["mse"])
     g, m = case["uRAP"], made("sue", case)
-    same(m.law.base.p, g["p_star"])
-    same(m.law.base.q, g["q_star"])
-    same(m.law.z, g["z_star"])
-    same(m.mse_sum(N), g["mse_disclose_only"])
-    same(separate_law(m.law.base, m.law.z).mse_sum(s, theta, N), g["mse_pure_estimator"])
+    assert_same(m.law.base.p, g["p_star"])
+    assert_same(m.law.base.q, g["q_star"])
+    assert_same(m.law.z, g["z_star"])
+    assert_same(m.mse_sum(N), g["mse_disclose_only"])
+    assert_same(separate_law(m.law.base, m.law.z).mse_sum(s, theta, N), g["mse_pure_estimator"])
 
 
 @every
@@ -224,11 +224,11 @@ def test_projective_geometry(case: Mapping[str, Any]) -> None:
     m = made("pgr", case, prime=g["Q"])
     assert m.base is not None
     assert (m.base.order, m.base.rank) == (g["T"], g["t"])  # type: ignore[attr-defined]
-    same(m.law.base.p, g["p_star"])
-    same(m.law.base.q, g["q_star"])
-    same(m.law.z, g["z_star"])
-    same(m.law.r, g["r"])
-    same(m.mse_sum(N), g["mse_disclose_only"])
+    assert_same(m.law.base.p, g["p_star"])
+    assert_same(m.law.base.q, g["q_star"])
+    assert_same(m.law.z, g["z_star"])
+    assert_same(m.law.r, g["r"])
+    assert_same(m.mse_sum(N), g["mse_disclose_only"])
     if case["s"] <= 600:  # the golden search stops at 600
         assert made("pgr", case).base.params == {"prime": g["Q"]}  # type: ignore[union-attr]
 
