@@ -152,6 +152,33 @@ def _gap(name: str, epsilon: float, k: int) -> str:
     return f"{abs(round(gap, 1)):,.1f} %" if gap < 999.95 else f"{gap:,.0f} %"
 
 
+def oracles() -> str:
+    """Properties of every frequency oracle at three settings."""
+    names = [
+        name
+        for name, row in dn.MECHANISMS.items()
+        if row.question == "frequency" and row.kind == "mechanism" and not row.needed and row.promise is None
+    ]
+    head = ["oracle", "own parameters", "std. error, points", "above the bound", "best guess right", "bits", "bytes"]
+    parts = []
+    for k, epsilon in ((16, 1.0), (100, 4.0), (10_000, 1.0)):
+        rows = [_oracle(name, epsilon, k) for name in names]
+        parts.append(
+            f"**k = {k:,}, epsilon = {epsilon:g}** (a blind guess is right in {100 / k:.3g} %)\n\n"
+            + table(head, rows, right=2)
+        )
+    return "\n\n".join(parts)
+
+
+def _oracle(name: str, epsilon: float, k: int) -> list[str]:
+    m = dn.mechanism(name, epsilon=epsilon, k=k)
+    found = m.properties(100_000)
+    own = ", ".join(f"{key} = {value:.4g}" for key, value in m.params.items() if isinstance(value, int | float))
+    error, guess = 100 * math.sqrt(found["mse"]), 100 * found["asr"]
+    size = [f"{found['bits']:,.1f}", f"{found['bytes']:,}"]
+    return [f"`{name}`", own or "–", f"{error:.3f}", _gap(name, epsilon, k), f"{guess:.3g} %", *size]
+
+
 def belief() -> str:
     """From even odds: the largest probability after one report."""
     epsilons = (0.1, 0.5, 1.0, 2.0, 4.0, 8.0)
@@ -221,6 +248,7 @@ PARTS: dict[str, Callable[[], str]] = {
     "epsilon-unused": epsilon_unused,
     "gaps": gaps,
     "mechanisms": mechanisms,
+    "oracles": oracles,
     "poisoning": poisoning,
 }
 """The parts that pages may ask for."""
