@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from deniable.errors import MissingExtraError
 from deniable.kernels import loops, reference, using
 from deniable.kernels.hashing import interval_of
-from deniable.kernels.sampling import below, bernoulli_bits, respond, subset_bits, weighted
+from deniable.kernels.sampling import below, bernoulli_bits, near, respond, subset_bits, weighted
 from deniable.randomness import simulation
 from deniable_client.kernels.designs import points
 
@@ -150,6 +150,14 @@ def test_scale_and_respond(bits: int, dtype: Any, n: int) -> None:
 
     assert_same(*both(answer))
 
+    def answer_near(loop: ModuleType) -> tuple[Any, ...]:
+        out = np.zeros(4000, np.uint16)
+        again = loop.near(out, items, coins, keep, words, 3, n, bits)
+        out[again] = 0
+        return out, again
+
+    assert_same(*both(answer_near))
+
 
 @pytest.mark.parametrize(("bits", "dtype"), [(8, np.uint8), (32, np.uint32)])
 @pytest.mark.parametrize("k", [2, 3, 8, 9, 100, 255])
@@ -213,6 +221,23 @@ def test_buckets(k: int, g: int) -> None:
     assert_same(*both(lambda loop: loop.buckets(seeds, items, g)))
 
 
+@pytest.mark.parametrize("k", [2, 3, 10, 1023, 1024, 1025, 10**6, 2**32])
+@pytest.mark.parametrize("sign", [1, -1])
+def test_walk(k: int, sign: int) -> None:
+    rng = generator(k)
+    seeds, items = rng.integers(0, 2**64, 300, dtype=np.uint64), rng.integers(0, k, 300)
+    assert_same(*both(lambda loop: loop.walk(seeds, items, k, sign)))
+
+
+@pytest.mark.parametrize("n", [0, 1, 200])
+@pytest.mark.parametrize("k", [2, 3, 10, 700, 1025])
+def test_count_places_that_go_round_the_ring(k: int, n: int) -> None:
+    rng = generator(k, n)
+    seeds, first = rng.integers(0, 2**64, n, dtype=np.uint64), rng.integers(0, k, n)
+    length = rng.integers(0, k + 1, n)
+    assert_same(*both(lambda loop: loop.count_places(seeds, first, length, k)))
+
+
 @pytest.mark.parametrize("k", [2, 7, 8, 100, 1500])
 def test_em_steps_agree_up_to_rounding(k: int) -> None:
     rng = generator(k)
@@ -268,6 +293,7 @@ def test_same_reports_from_the_same_words(seed: int, k: int, n: int, data: st.Da
                     subset_bits(stream, k, np.full(n, size), own, kept),
                     respond(stream, own, k, 1 << 62, np.uint16),
                     below(stream, k, n),
+                    near(stream, np.minimum(own, k - size), size, k, 1 << 62, np.uint16),
                     weighted(stream, thresholds, n),
                     stream.draw(64, 1),
                 )
@@ -289,3 +315,16 @@ def test_without_numba_the_compiled_set_is_refused(monkeypatch: pytest.MonkeyPat
     monkeypatch.setitem(__import__("sys").modules, "numba", None)
     with pytest.raises(MissingExtraError, match=r"deniable\[fast\]"), using("compiled"):
         pass
+
+
+@pytest.mark.parametrize("outputs", [2, 3, 7, 64, 513])
+@pytest.mark.parametrize("n", [0, 1, 1000])
+def test_draws_by_row(outputs: int, n: int) -> None:
+    rng = generator(outputs, n)
+    thresholds = np.sort(rng.integers(0, 1 << 64, (5, outputs - 1), np.uint64, endpoint=False), axis=1)
+    items, words = rng.integers(0, 5, n), rng.integers(0, 1 << 64, n, np.uint64, endpoint=False)
+    words[: n // 2] = thresholds[items[: n // 2], rng.integers(0, outputs - 1, n // 2)]  # at the borders themselves
+    one, two = both(lambda loop: loop.draw_rows(words, thresholds, items))
+    assert_same(one, two)
+    plain = [int(np.searchsorted(thresholds[x], word, side="right")) for x, word in zip(items, words, strict=True)]
+    assert one.tolist() == plain

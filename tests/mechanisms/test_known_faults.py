@@ -15,7 +15,7 @@ import pytest
 from scipy.stats import binomtest
 
 import deniable as dn
-from deniable.mechanisms.base import SupportMechanism
+from deniable.mechanisms.support import SupportMechanism
 from deniable.testing import StreamWords
 
 NAMES = ["grr", "ss", "ue", "sue", "oue", "lh", "blh", "olh", "plh", "the", "wheel", "hr", "pgr"]

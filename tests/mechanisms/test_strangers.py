@@ -16,9 +16,9 @@ from deniable.core.channel import Channel, Proof, Witness
 from deniable.core.domain import Domain
 from deniable.core.support import Support
 from deniable.core.types import Bytes, Columns, FloatArray, IntArray
-from deniable.mechanisms.base import SupportMechanism
 from deniable.mechanisms.grr import GRR
 from deniable.mechanisms.subset import SubsetSelection
+from deniable.mechanisms.support import SupportMechanism
 from deniable.randomness import Stream, bernoulli
 from deniable.testing import CHECKS, check_sampler, conformance, reports_needed
 from deniable_client.errors import ParameterError

@@ -16,7 +16,7 @@ import deniable as dn
 from deniable.core.channel import Channel
 from deniable.core.types import FloatArray
 from deniable.estimate.utility import UtilityPart
-from deniable.mechanisms.base import SupportMechanism
+from deniable.mechanisms.support import SupportMechanism
 from deniable.mechanisms.unary import Unary
 from deniable.mechanisms.utility import Utility
 from deniable.mechanisms.utility_make import make_utility

@@ -16,7 +16,7 @@ import numpy as np
 from deniable.core.types import FloatArray, Target
 from deniable.errors import require
 
-__all__ = ["Support"]
+__all__ = ["Support", "mean_product"]
 
 N = TypeVar("N", float, Fraction, FloatArray)
 
@@ -93,3 +93,8 @@ class Support(Generic[N]):
 def check_target(target: str) -> None:
     """Refuse a target that is neither of the two."""
     require(target in ("reporters", "population"), "target", target, "'reporters' or 'population'")
+
+
+def mean_product(x: Any, y: Any, both: Any, one: Any, two: Any) -> Any:
+    """Mean product of two items' weights, x if supported and else y, from their chances and that of both."""
+    return both * x * x + (one + two - 2 * both) * x * y + (1 - one - two + both) * y * y

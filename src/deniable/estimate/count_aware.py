@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from deniable.core.laws import subset
+from deniable.core.support import mean_product
 from deniable.core.types import FloatArray
 from deniable.estimate.evidence import PackedRows
 from deniable.estimate.moments import MomentsPart
@@ -82,8 +83,7 @@ class CountAware:
         mean, rest = 1 - 1 / k, -1 / k
 
         def spread(both: FloatArray, one: FloatArray, two: FloatArray, about: float) -> float:
-            product = both * x * x + (one + two - 2 * both) * x * y + (1 - one - two + both) * y * y
-            return float(self.law @ product) / a**2 - about
+            return float(self.law @ mean_product(x, y, both, one, two)) / a**2 - about
 
         return (
             spread(given.p, given.p, given.p, mean**2),

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from deniable.core.types import FloatArray, IntArray
 from deniable.errors import require
 
-__all__ = ["f1_top", "mae", "mse", "ndcg_top", "top_items"]
+__all__ = ["f1_top", "mae", "mse", "ndcg_top", "spread", "top_items"]
 
 
 def mse(value: FloatArray, truth: FloatArray) -> float:
@@ -20,6 +22,11 @@ def mae(value: FloatArray, truth: FloatArray) -> float:
     """Absolute error averaged over the items."""
     _check(value, truth)
     return float(np.mean(np.abs(value - truth)))
+
+
+def spread(values: FloatArray) -> float | None:
+    """Standard error of the mean over independent runs; None where there is only one."""
+    return float(values.std(ddof=1)) / math.sqrt(values.size) if values.size > 1 else None
 
 
 def top_items(value: FloatArray, t: int) -> IntArray:

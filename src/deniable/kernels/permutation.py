@@ -5,48 +5,32 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from deniable.core.types import IntArray
-from deniable.kernels.hashing import mix32, split64
-from deniable_client.permutation import rounds, shape
+from deniable.core.types import Bytes, IntArray
+from deniable.kernels import loops
+from deniable_client.packing import bits_width
 
-__all__ = ["permute", "unpermute"]
+__all__ = ["permute", "place_rows", "unpermute"]
 
 Words = NDArray[np.uint64]
 
 
-def _once(y: Words, keys: list[Words], a: int, b: int, sign: int) -> Words:
-    left, right = np.divmod(y, np.uint64(b))
-    for r in range(len(keys))[::sign]:
-        if r % 2 == 0:
-            left = _add(left, right, keys[r], a, sign)
-        else:
-            right = _add(right, left, keys[r], b, sign)
-    return left * np.uint64(b) + right
-
-
-def _add(value: Words, other: Words, key: Words, side: int, sign: int) -> Words:
-    step = (mix32(other ^ key) * np.uint64(side)) >> np.uint64(32)
-    total = value + (step if sign > 0 else np.uint64(side) - step)
-    return np.where(total >= np.uint64(side), total - np.uint64(side), total)
-
-
-def _walk(seeds: Words, y: IntArray, k: int, sign: int) -> IntArray:
-    a, b = shape(k)
-    seeds = np.asarray(seeds, np.uint64)
-    keys = [split64(seeds, r + 3) >> np.uint64(32) for r in range(rounds(k))]
-    out = _once(np.asarray(y).astype(np.uint64), keys, a, b, sign)
-    pending = np.flatnonzero(out >= np.uint64(k))
-    while pending.size:
-        out[pending] = _once(out[pending], [key[pending] for key in keys], a, b, sign)
-        pending = pending[out[pending] >= np.uint64(k)]
-    return out.astype(np.int64)
-
-
 def permute(seeds: Words, items: IntArray, k: int) -> IntArray:
     """Positions of items, each under its own seed."""
-    return _walk(seeds, items, k, 1)
+    positions: IntArray = loops().walk(np.asarray(seeds, np.uint64), np.asarray(items), k, 1)
+    return positions
 
 
 def unpermute(seeds: Words, positions: IntArray, k: int) -> IntArray:
     """Items at positions, each under its own seed."""
-    return _walk(seeds, positions, k, -1)
+    items: IntArray = loops().walk(np.asarray(seeds, np.uint64), np.asarray(positions), k, -1)
+    return items
+
+
+def place_rows(seeds: Words, first: IntArray, length: IntArray, k: int) -> Bytes:
+    """Packed bits, one row per report: the items at `length` positions from `first` on (a ring of k)."""
+    out = np.zeros((len(seeds), bits_width(k)), np.uint8)
+    for step in range(int(length.max(initial=0))):
+        reports = np.flatnonzero(length > step)
+        items = unpermute(seeds[reports], (first[reports] + step) % k, k)
+        out[reports, items >> 3] |= np.left_shift(np.uint8(1), (items & 7).astype(np.uint8))
+    return out

@@ -20,7 +20,8 @@ from deniable.estimate.evidence import Evidence, ValueEvidence
 from deniable.kernels import loops
 from deniable.kernels.bits import pack_one
 from deniable.kernels.sampling import respond
-from deniable.mechanisms.base import SupportMechanism, check_outputs, refuse_values
+from deniable.mechanisms.base import check_outputs, refuse_values
+from deniable.mechanisms.support import SupportMechanism
 from deniable.randomness import Simulation, Stream
 from deniable_client.exact import WORD_BITS
 from deniable_client.kernels import Response

@@ -20,7 +20,8 @@ from deniable.core.types import Bytes, Columns, FloatArray, IntArray
 from deniable.kernels import loops
 from deniable.kernels.sampling import below
 from deniable.kernels.transforms import walsh_hadamard
-from deniable.mechanisms.base import SupportMechanism, check_outputs, refuse_values
+from deniable.mechanisms.base import check_outputs, refuse_values
+from deniable.mechanisms.support import SupportMechanism
 from deniable.randomness import Stream, bernoulli
 from deniable_client.exact import WORD_BITS
 from deniable_client.kernels import Hadamard as HadamardKernel

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
 from dataclasses import dataclass
-from fractions import Fraction
 from functools import cached_property
 from itertools import permutations
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
@@ -16,24 +14,22 @@ from deniable.collect.reports import Field
 from deniable.core.channel import Channel, Proof, Witness
 from deniable.core.domain import Domain
 from deniable.core.frontier import best_subset_size
-from deniable.core.guess import first_of_subset
-from deniable.core.laws import epsilon_to, ratio_to, subset
-from deniable.core.support import Support
-from deniable.core.types import Bytes, Columns, FloatArray, IntArray
-from deniable.errors import require
-from deniable.kernels.permutation import permute, unpermute
+from deniable.core.types import Bytes, Columns, IntArray, UintArray
+from deniable.kernels import loops
+from deniable.kernels.permutation import permute, place_rows
 from deniable.kernels.sampling import below
-from deniable.mechanisms.base import SupportMechanism, check_outputs, refuse_values
+from deniable.mechanisms.base import check_outputs, refuse_values
+from deniable.mechanisms.subset import SizedSelection
 from deniable.randomness import Stream, bernoulli
 from deniable_client.exact import WORD_BITS, check_epsilon
 from deniable_client.kernels import Interval
-from deniable_client.packing import bits_width, uint_width
+from deniable_client.packing import uint_width
 
 __all__ = ["IntervalSelection"]
 
 
 @dataclass(frozen=True, kw_only=True)
-class IntervalSelection(SupportMechanism):
+class IntervalSelection(SizedSelection):
     """`size` neighbouring positions on a ring, under a keyed permutation of the answers that the report names.
 
     The error and the best guess of subset selection for every size, in a seed and one number below k; the server looks
@@ -41,15 +37,8 @@ class IntervalSelection(SupportMechanism):
     (for pairs of answers, as far as errors are concerned) is an assumption (docs/maths/uldp.md, section 6).
     """
 
-    size: int
     family: ClassVar[str] = "iss"
     vetted: ClassVar[bool] = True
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        ok = isinstance(self.size, int | np.integer) and not isinstance(self.size, bool) and 1 <= self.size < self.k
-        require(ok, "size", self.size, f"an integer from 1 to k-1 = {self.k - 1}")
-        object.__setattr__(self, "size", int(self.size))
 
     @classmethod
     def optimal(cls, *, epsilon: float, domain: Domain) -> IntervalSelection:
@@ -61,25 +50,6 @@ class IntervalSelection(SupportMechanism):
     def kernel(self) -> Interval:
         """See `Mechanism.kernel`."""
         return Interval.calibrate(self.epsilon, self.k, self.size)
-
-    @property
-    def params(self) -> dict[str, Any]:
-        """See `Mechanism.params`."""
-        return {"size": self.size}
-
-    @cached_property
-    def support(self) -> Support[float]:
-        """See `SupportMechanism.support`."""
-        return subset(*epsilon_to(self.epsilon), self.k, self.size)
-
-    @cached_property
-    def support_exact(self) -> Support[Fraction]:
-        """See `SupportMechanism.support_exact`."""
-        return subset(*ratio_to(self.kernel.ratio), self.k, self.size)
-
-    def best_ranked(self, order: IntArray) -> FloatArray:
-        """See `SupportMechanism.best_ranked`: an interval of a random permutation is a random subset."""
-        return first_of_subset(self.k, self.size)
 
     @property
     def fields(self) -> tuple[Field, ...]:
@@ -99,27 +69,19 @@ class IntervalSelection(SupportMechanism):
         value = (permute(seeds, items, self.k) - np.where(kept, near, self.size + far)) % self.k
         return {"seed": seeds, "value": value.astype(self.fields[1].dtype)}
 
-    def _members(self, columns: Columns) -> Iterator[IntArray]:
-        """The answers of the reported intervals, one answer per report at a time."""
-        seeds, first = columns["seed"].astype(np.uint64, copy=False), columns["value"].astype(np.int64)
-        for step in range(self.size):
-            yield unpermute(seeds, (first + step) % self.k, self.k)
+    def _places(self, columns: Columns) -> tuple[UintArray, IntArray, IntArray]:
+        """Seeds, and the first position and the number of positions of the reported intervals."""
+        first = columns["value"].astype(np.int64)
+        return columns["seed"].astype(np.uint64, copy=False), first, np.full(first.size, self.size)
 
     def count(self, columns: Columns) -> dict[str, IntArray]:
         """See `Mechanism.count`."""
         refuse_values(columns["value"], self.k, "value")
-        total = np.zeros(self.k, np.int64)
-        for items in self._members(columns):
-            total += np.bincount(items, minlength=self.k)
-        return self._one_stratum(columns, total)
+        return self._one_stratum(columns, loops().count_places(*self._places(columns), self.k))
 
     def rows(self, columns: Columns) -> Bytes:
         """See `SupportMechanism.rows`: the answers of the reported interval."""
-        out = np.zeros((len(columns["value"]), bits_width(self.k)), np.uint8)
-        reports = np.arange(len(out))
-        for items in self._members(columns):
-            out[reports, items >> 3] |= np.left_shift(np.uint8(1), (items & 7).astype(np.uint8))
-        return out
+        return place_rows(*self._places(columns), self.k)
 
     def channel(self) -> Channel:
         """See `Mechanism.channel`: over all k! permutations, each as likely as any other."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from abc import abstractmethod
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -21,27 +21,83 @@ from deniable.core.support import Support
 from deniable.core.types import Bytes, Columns, FloatArray, IntArray, UintArray
 from deniable.errors import require
 from deniable.kernels import loops
-from deniable.kernels.hashing import bucket, interval_of, interval_rows
-from deniable.kernels.permutation import permute, unpermute
+from deniable.kernels.hashing import interval_of, interval_rows
+from deniable.kernels.permutation import permute, place_rows
 from deniable.kernels.sampling import respond
-from deniable.mechanisms.base import SupportMechanism, check_outputs, refuse_values
+from deniable.mechanisms.base import check_outputs, refuse_values
+from deniable.mechanisms.support import SupportMechanism
 from deniable.randomness import Stream
 from deniable_client.exact import WORD_BITS, check_epsilon
 from deniable_client.kernels import Balanced, Hashing
-from deniable_client.packing import bits_width, uint_width
+from deniable_client.packing import uint_width
 
-__all__ = ["BalancedHashing", "LocalHashing", "best_range"]
+__all__ = ["BalancedHashing", "HashedResponse", "LocalHashing", "best_range"]
 
 
 @dataclass(frozen=True, kw_only=True)
-class LocalHashing(SupportMechanism):
+class HashedResponse(SupportMechanism):
+    """What both kinds of hashing have in common: a public seed sends items to 0..g-1; then randomised response."""
+
+    g: int
+
+    @property
+    @abstractmethod
+    def kernel(self) -> Hashing:
+        """See `Mechanism.kernel`."""
+
+    @abstractmethod
+    def places(self, coins: UintArray, items: IntArray) -> IntArray:
+        """The number in 0..g-1 of each item under its coin."""
+
+    @property
+    def params(self) -> dict[str, Any]:
+        """See `Mechanism.params`."""
+        return {"g": self.g}
+
+    @property
+    def fields(self) -> tuple[Field, ...]:
+        """See `Mechanism.fields`."""
+        return Field("seed", "uint", 8), Field("value", "uint", uint_width(self.g))
+
+    @property
+    def outputs(self) -> float:
+        """See `Mechanism.outputs`: seeds and values."""
+        return 64 + math.log2(self.g)
+
+    def perturb(self, items: IntArray, rng: Stream) -> Columns:
+        """See `Mechanism.perturb`."""
+        return self.perturb_dealt(items, rng.draw(64, items.size).astype(np.uint64, copy=False), rng)
+
+    def perturb_dealt(self, items: IntArray, coins: UintArray, rng: Stream) -> Columns:
+        """See `Mechanism.perturb_dealt`."""
+        own = self.places(coins, items)
+        return {"seed": coins, "value": respond(rng, own, self.g, self.kernel.keep, self.fields[1].dtype)}
+
+    def given_coins(self, columns: Columns, f: FloatArray) -> FloatArray:
+        """Chance that a report with each seed supports each item, if its sender's item is drawn from `f`."""
+        seeds = columns["seed"].astype(np.uint64, copy=False)
+        items = np.tile(np.arange(self.k), seeds.size)
+        own = self.places(np.repeat(seeds, self.k), items).reshape(seeds.size, self.k)
+        return _answered(own, f, self.g, self.support_effective.p)
+
+    def _proof(self, function: str, bucket: str) -> Proof:
+        text = (
+            "the seed is drawn independently of the value, so its probability cancels; given any "
+            f"{function} the report is randomised response on 0..g-1: keep/2^64 for the own {bucket}, "
+            "(2^64 - keep)/(2^64 (g-1)) else"
+        )
+        output = f"any seed that sends values 0 and 1 to different {bucket}s, with the {bucket} of 0"
+        return Proof(self.kernel.ratio, "conditioning on the public seed", text, Witness(output, 0, 1))
+
+
+@dataclass(frozen=True, kw_only=True)
+class LocalHashing(HashedResponse):
     """The answer hashed to 0..g-1 by a public random function, then randomised response on the hash value.
 
     Reports stay short however large the domain. Privacy holds for every hash function; that the estimate is unbiased
     needs only that two answers collide with probability 1/g, which the hash has exactly for uniform coefficients.
     """
 
-    g: int
     family: ClassVar[str] = "lh"
     vetted: ClassVar[bool] = True
 
@@ -69,11 +125,6 @@ class LocalHashing(SupportMechanism):
         """See `Mechanism.kernel`."""
         return Hashing.calibrate(self.epsilon, self.k, self.g)
 
-    @property
-    def params(self) -> dict[str, Any]:
-        """See `Mechanism.params`."""
-        return {"g": self.g}
-
     @cached_property
     def support(self) -> Support[float]:
         """See `SupportMechanism.support`."""
@@ -100,24 +151,10 @@ class LocalHashing(SupportMechanism):
         """See `SupportMechanism.best_ranked`."""
         return first_of_independent(self.k, 1 / self.g)
 
-    @property
-    def fields(self) -> tuple[Field, ...]:
-        """See `Mechanism.fields`."""
-        return Field("seed", "uint", 8), Field("value", "uint", uint_width(self.g))
-
-    @property
-    def outputs(self) -> float:
-        """See `Mechanism.outputs`: seeds and values."""
-        return 64 + math.log2(self.g)
-
-    def perturb(self, items: IntArray, rng: Stream) -> Columns:
-        """See `Mechanism.perturb`."""
-        return self.perturb_dealt(items, rng.draw(64, items.size).astype(np.uint64, copy=False), rng)
-
-    def perturb_dealt(self, items: IntArray, coins: UintArray, rng: Stream) -> Columns:
-        """See `Mechanism.perturb_dealt`."""
-        h = loops().buckets(coins, items, self.kernel.g)
-        return {"seed": coins, "value": respond(rng, h, self.g, self.kernel.keep, self.fields[1].dtype)}
+    def places(self, coins: UintArray, items: IntArray) -> IntArray:
+        """See `HashedResponse.places`: the bucket of the hash value."""
+        found: IntArray = loops().buckets(coins, items, self.g)
+        return found
 
     def count(self, columns: Columns) -> dict[str, IntArray]:
         """See `Mechanism.count`."""
@@ -129,12 +166,6 @@ class LocalHashing(SupportMechanism):
         """See `SupportMechanism.rows`: the items in the reported bucket."""
         first, length = interval_of(columns["value"], self.g)
         return interval_rows(columns["seed"], first, length, self.k)
-
-    def given_coins(self, columns: Columns, f: FloatArray) -> FloatArray:
-        """Chance that a report with each seed supports each item, if its sender's item is drawn from `f`."""
-        seeds = columns["seed"].astype(np.uint64, copy=False)
-        own = bucket(seeds[:, None], np.arange(self.k)[None, :], self.g)
-        return _answered(own, f, self.g, self.support_effective.p)
 
     def channel(self) -> Channel:
         """See `Mechanism.channel`: over all g^k functions, each as likely as any other."""
@@ -155,16 +186,11 @@ class LocalHashing(SupportMechanism):
     @cached_property
     def proof(self) -> Proof:
         """See `Mechanism.proof`."""
-        text = (
-            "the seed is drawn independently of the value, so its probability cancels; given any hash function the "
-            "report is randomised response on 0..g-1: keep/2^64 for the own hash value, (2^64 - keep)/(2^64 (g-1)) else"
-        )
-        output = "any seed that sends values 0 and 1 to different buckets, with the bucket of 0"
-        return Proof(self.kernel.ratio, "conditioning on the public seed", text, Witness(output, 0, 1))
+        return self._proof("hash function", "bucket")
 
 
 @dataclass(frozen=True, kw_only=True)
-class BalancedHashing(SupportMechanism):
+class BalancedHashing(HashedResponse):
     """Local hashing whose buckets hold equally many answers: a keyed permutation of the domain, cut into g blocks.
 
     If g divides k it has the error and the best guess of subset selection with k/g answers, in a seed and log2 g bits;
@@ -172,7 +198,6 @@ class BalancedHashing(SupportMechanism):
     the keyed one behaves like a random one is an assumption (docs/maths/local-hashing.md).
     """
 
-    g: int
     family: ClassVar[str] = "plh"
     vetted: ClassVar[bool] = True
 
@@ -194,11 +219,6 @@ class BalancedHashing(SupportMechanism):
         """See `Mechanism.kernel`."""
         return Balanced.calibrate(self.epsilon, self.k, self.g)
 
-    @property
-    def params(self) -> dict[str, Any]:
-        """See `Mechanism.params`."""
-        return {"g": self.g}
-
     @cached_property
     def support(self) -> Support[float]:
         """See `SupportMechanism.support`."""
@@ -215,55 +235,24 @@ class BalancedHashing(SupportMechanism):
         few = first_of_subset(self.k, small) * (self.g - more)
         return np.asarray((few + first_of_subset(self.k, small + 1) * more if more else few) / self.g)
 
-    @property
-    def fields(self) -> tuple[Field, ...]:
-        """See `Mechanism.fields`."""
-        return Field("seed", "uint", 8), Field("value", "uint", uint_width(self.g))
+    def places(self, coins: UintArray, items: IntArray) -> IntArray:
+        """See `HashedResponse.places`: the block of the position."""
+        return permute(coins, items, self.k) * self.g // self.k
 
-    @property
-    def outputs(self) -> float:
-        """See `Mechanism.outputs`: seeds and blocks."""
-        return 64 + math.log2(self.g)
-
-    def perturb(self, items: IntArray, rng: Stream) -> Columns:
-        """See `Mechanism.perturb`."""
-        return self.perturb_dealt(items, rng.draw(64, items.size).astype(np.uint64, copy=False), rng)
-
-    def perturb_dealt(self, items: IntArray, coins: UintArray, rng: Stream) -> Columns:
-        """See `Mechanism.perturb_dealt`."""
-        own = permute(coins, items, self.k) * self.g // self.k
-        return {"seed": coins, "value": respond(rng, own, self.g, self.kernel.keep).astype(self.fields[1].dtype)}
-
-    def _members(self, columns: Columns) -> Iterator[tuple[IntArray, IntArray]]:
-        """Reports and answers of their blocks, one answer per report at a time: at most ceil(k/g) look-ups each."""
+    def _places(self, columns: Columns) -> tuple[UintArray, IntArray, IntArray]:
+        """Seeds, and the first position and the number of positions of the reported blocks: at most ceil(k/g)."""
         y = columns["value"].astype(np.int64)
         first, end = (-(-part * self.k // self.g) for part in (y, y + 1))
-        for step in range(-(-self.k // self.g)):
-            reports = np.flatnonzero(first + step < end)
-            seeds = columns["seed"][reports].astype(np.uint64, copy=False)
-            yield reports, unpermute(seeds, first[reports] + step, self.k)
+        return columns["seed"].astype(np.uint64, copy=False), first, end - first
 
     def count(self, columns: Columns) -> dict[str, IntArray]:
         """See `Mechanism.count`."""
         refuse_values(columns["value"], self.g, "value")
-        total = np.zeros(self.k, np.int64)
-        for _, items in self._members(columns):
-            total += np.bincount(items, minlength=self.k)
-        return self._one_stratum(columns, total)
+        return self._one_stratum(columns, loops().count_places(*self._places(columns), self.k))
 
     def rows(self, columns: Columns) -> Bytes:
         """See `SupportMechanism.rows`: the answers of the reported block."""
-        out = np.zeros((len(columns["value"]), bits_width(self.k)), np.uint8)
-        for reports, items in self._members(columns):
-            out[reports, items >> 3] |= np.left_shift(np.uint8(1), (items & 7).astype(np.uint8))
-        return out
-
-    def given_coins(self, columns: Columns, f: FloatArray) -> FloatArray:
-        """Chance that a report with each seed supports each item, if its sender's item is drawn from `f`."""
-        seeds = columns["seed"].astype(np.uint64, copy=False)
-        n = seeds.size
-        places = permute(np.repeat(seeds, self.k), np.tile(np.arange(self.k), n), self.k).reshape(n, self.k)
-        return _answered(places * self.g // self.k, f, self.g, self.support_effective.p)
+        return place_rows(*self._places(columns), self.k)
 
     def channel(self) -> Channel:
         """See `Mechanism.channel`: over all k! permutations, each as likely as any other."""
@@ -278,12 +267,7 @@ class BalancedHashing(SupportMechanism):
     @cached_property
     def proof(self) -> Proof:
         """See `Mechanism.proof`."""
-        text = (
-            "the seed is drawn independently of the value, so its probability cancels; given any permutation the "
-            "report is randomised response on 0..g-1: keep/2^64 for the own block, (2^64 - keep)/(2^64 (g-1)) else"
-        )
-        output = "any seed that puts values 0 and 1 into different blocks, with the block of 0"
-        return Proof(self.kernel.ratio, "conditioning on the public seed", text, Witness(output, 0, 1))
+        return self._proof("permutation", "block")
 
 
 def _answered(buckets: IntArray, f: FloatArray, g: int, p: float) -> FloatArray:

@@ -17,7 +17,7 @@ from deniable.core.channel import Channel, Proof, Witness
 from deniable.core.frontier import distance, mixture_mse, mixture_success
 from deniable.core.guess import Guess, check_prior
 from deniable.core.laws import epsilon_to, ratio_to, subset
-from deniable.core.support import Support
+from deniable.core.support import Support, mean_product
 from deniable.core.types import Bytes, Columns, FloatArray, IntArray
 from deniable.errors import FormatError, require
 from deniable.estimate.linear import check_reports
@@ -212,10 +212,10 @@ class SubsetMixture(Mechanism):
         own = other = one = none = Fraction(0)
         for s in self._exact:
             (x, y), p = (tuple(v - 1 for v in s.profile(k))), s.support
-            own += s.chance * (p.p * x * x + p.p_not * y * y)
-            other += s.chance * (p.q * x * x + p.q_not * y * y)
-            one += s.chance * _pair(x, y, p.both_one, p.p, p.q)
-            none += s.chance * _pair(x, y, p.both_none, p.q, p.q) if k > 2 else 0
+            own += s.chance * mean_product(x, y, p.p, p.p, p.p)
+            other += s.chance * mean_product(x, y, p.q, p.q, p.q)
+            one += s.chance * mean_product(x, y, p.both_one, p.p, p.q)
+            none += s.chance * mean_product(x, y, p.both_none, p.q, p.q) if k > 2 else 0
         mean, rest = 1 - Fraction(1, k), -Fraction(1, k)
         square = a * a
         return own / square - mean**2, other / square - rest**2, one / square - mean * rest, none / square - rest**2
@@ -256,11 +256,6 @@ def _information(strata: Iterable[_Stratum], k: int) -> Fraction:
 
 def _success(strata: Iterable[_Stratum], k: int) -> Fraction:
     return sum((s.chance * s.profile(k)[0] for s in strata), Fraction(0)) / k
-
-
-def _pair(x: Fraction, y: Fraction, both: Fraction, one: Fraction, two: Fraction) -> Fraction:
-    """Mean product of two items' weights, x inside and y outside, from their chances to be in."""
-    return both * x * x + (one + two - 2 * both) * x * y + (1 - one - two + both) * y * y
 
 
 def _numbers(k: int, mse: float, asr: float) -> dict[str, float]:

@@ -22,7 +22,8 @@ from deniable.errors import require
 from deniable.kernels import loops
 from deniable.kernels.geometry import coordinates, line_sums, random_points
 from deniable.kernels.transforms import count_orthogonal
-from deniable.mechanisms.base import SupportMechanism, check_outputs, refuse_values
+from deniable.mechanisms.base import check_outputs, refuse_values
+from deniable.mechanisms.support import SupportMechanism
 from deniable.randomness import Stream, bernoulli
 from deniable_client.exact import WORD_BITS, check_epsilon
 from deniable_client.kernels import Projective as ProjectiveKernel

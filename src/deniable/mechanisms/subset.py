@@ -22,46 +22,26 @@ from deniable.core.types import Bytes, Columns, FloatArray, IntArray
 from deniable.errors import FormatError, require
 from deniable.kernels import loops
 from deniable.kernels.sampling import subset_bits
-from deniable.mechanisms.base import SupportMechanism, check_outputs
+from deniable.mechanisms.base import check_outputs
+from deniable.mechanisms.support import SupportMechanism
 from deniable.randomness import Stream, bernoulli
 from deniable_client.exact import WORD_BITS, check_epsilon
 from deniable_client.kernels import Subset
 
-__all__ = ["SubsetSelection"]
+__all__ = ["SizedSelection", "SubsetSelection"]
 
 
 @dataclass(frozen=True, kw_only=True)
-class SubsetSelection(SupportMechanism):
-    """A set of `size` answers that holds the true one with probability size e/(size e + k - size).
-
-    The least error of all mechanisms with the same epsilon when `size` is best. A report is the set as k bits: it has
-    no order, so nothing tells which member is the true one.
-    """
+class SizedSelection(SupportMechanism):
+    """What the encodings of subset selection have in common: the law of `size` supported answers."""
 
     size: int
-    family: ClassVar[str] = "ss"
-    vetted: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         super().__post_init__()
         ok = isinstance(self.size, int | np.integer) and not isinstance(self.size, bool) and 1 <= self.size < self.k
         require(ok, "size", self.size, f"an integer from 1 to k-1 = {self.k - 1}")
         object.__setattr__(self, "size", int(self.size))
-
-    @classmethod
-    def optimal(
-        cls, *, epsilon: float, domain: Domain, rounding: Literal["paper", "best"] = "paper"
-    ) -> SubsetSelection:
-        """The size next to k/(e+1): rounded (`paper`), or of the lowest exact MSE (`best`)."""
-        w, domain = math.exp(-check_epsilon(epsilon)), Domain.of(domain)
-        near = max(1, round(domain.k * w / (1 + w)))
-        size = near if rounding == "paper" else best_subset_size(domain.k, epsilon)
-        return cls(epsilon=epsilon, domain=domain, size=size)
-
-    @cached_property
-    def kernel(self) -> Subset:
-        """See `Mechanism.kernel`."""
-        return Subset.calibrate(self.epsilon, self.k, self.size)
 
     @property
     def params(self) -> dict[str, Any]:
@@ -81,6 +61,33 @@ class SubsetSelection(SupportMechanism):
     def best_ranked(self, order: IntArray) -> FloatArray:
         """See `SupportMechanism.best_ranked`."""
         return first_of_subset(self.k, self.size)
+
+
+@dataclass(frozen=True, kw_only=True)
+class SubsetSelection(SizedSelection):
+    """A set of `size` answers that holds the true one with probability size e/(size e + k - size).
+
+    The least error of all mechanisms with the same epsilon when `size` is best. A report is the set as k bits: it has
+    no order, so nothing tells which member is the true one.
+    """
+
+    family: ClassVar[str] = "ss"
+    vetted: ClassVar[bool] = True
+
+    @classmethod
+    def optimal(
+        cls, *, epsilon: float, domain: Domain, rounding: Literal["paper", "best"] = "paper"
+    ) -> SubsetSelection:
+        """The size next to k/(e+1): rounded (`paper`), or of the lowest exact MSE (`best`)."""
+        w, domain = math.exp(-check_epsilon(epsilon)), Domain.of(domain)
+        near = max(1, round(domain.k * w / (1 + w)))
+        size = near if rounding == "paper" else best_subset_size(domain.k, epsilon)
+        return cls(epsilon=epsilon, domain=domain, size=size)
+
+    @cached_property
+    def kernel(self) -> Subset:
+        """See `Mechanism.kernel`."""
+        return Subset.calibrate(self.epsilon, self.k, self.size)
 
     @property
     def fields(self) -> tuple[Field, ...]:

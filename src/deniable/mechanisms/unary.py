@@ -24,7 +24,8 @@ from deniable.estimate.count_aware import independent_sizes
 from deniable.kernels import loops
 from deniable.kernels.bits import clear_padding
 from deniable.kernels.sampling import bernoulli_bits
-from deniable.mechanisms.base import SupportMechanism, check_outputs
+from deniable.mechanisms.base import check_outputs
+from deniable.mechanisms.support import SupportMechanism
 from deniable.randomness import Simulation, Stream, bernoulli
 from deniable_client.exact import WORD_BITS, check_epsilon
 from deniable_client.kernels import Unary as UnaryKernel

@@ -39,20 +39,12 @@ from deniable.estimate.linear import check_reports
 from deniable.estimate.result import Part
 from deniable.estimate.utility import NoiseUtilityPart, UtilityPart, noise_square
 from deniable.kernels.sampling import below
-from deniable.mechanisms.base import Mechanism, SupportMechanism, check_outputs, refuse_values
+from deniable.mechanisms.base import Mechanism, check_outputs, refuse_values
 from deniable.mechanisms.histogram import SHE
 from deniable.mechanisms.local_hashing import LocalHashing
-from deniable.mechanisms.utility_forms import (
-    BASES,
-    FORMS,
-    base_from,
-    blind_columns,
-    blind_weights,
-    check_theta,
-    ideal_law,
-    least_of,
-    split_items,
-)
+from deniable.mechanisms.sensitive import SensitiveMechanism
+from deniable.mechanisms.support import SupportMechanism
+from deniable.mechanisms.utility_forms import BASES, FORMS, base_from, blind_columns, blind_weights, ideal_law, least_of
 from deniable.mechanisms.utility_guess import guess_under
 from deniable.mechanisms.utility_likelihood import evidence_of, likelihood_of
 from deniable.mechanisms.wheel import Wheel
@@ -72,7 +64,7 @@ _SUMS: Support[float] = Support(1.0, 0.0, 1.0, 0.0, 1.0, 0.0, 0.0)
 
 
 @dataclass(frozen=True, kw_only=True)
-class Utility(Mechanism):
+class Utility(SensitiveMechanism):
     """Sensitive items are reported by `base`; a harmless one is disclosed if a coin says so, else hidden among them.
 
     `sensitive` has the ends of half-open ranges of item numbers; `base` is None if there are fewer than two such items.
@@ -82,8 +74,6 @@ class Utility(Mechanism):
     """
 
     base: Mechanism | None
-    sensitive: tuple[int, ...]
-    theta: float
     form: str = "null"
     family: ClassVar[str] = "utility"
     vetted: ClassVar[bool] = True
@@ -91,9 +81,7 @@ class Utility(Mechanism):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        object.__setattr__(self, "sensitive", tuple(int(r) for r in self.sensitive))
         require(self.form in FORMS, "form", self.form, f"one of {', '.join(FORMS)}")
-        object.__setattr__(self, "theta", check_theta(self.theta, self.s, self.k))
         if self.base is not None:
             made = base_from(self.base, self.epsilon, self.s) if isinstance(self.base, Mapping) else self.base
             object.__setattr__(self, "base", replace(made, epsilon=self.epsilon))
@@ -113,16 +101,6 @@ class Utility(Mechanism):
             )
 
     # ---- layout
-
-    @property
-    def s(self) -> int:
-        """Number of sensitive items."""
-        return sum(self.sensitive[1::2]) - sum(self.sensitive[::2])
-
-    @cached_property
-    def items(self) -> tuple[IntArray, IntArray]:
-        """Numbers of the sensitive and of the harmless items."""
-        return split_items(self.sensitive, self.k)
 
     @cached_property
     def _ranks(self) -> tuple[np.ndarray[Any, np.dtype[np.bool_]], IntArray]:

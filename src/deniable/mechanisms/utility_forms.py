@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import csv
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from fractions import Fraction
 from itertools import product
@@ -17,7 +16,7 @@ from deniable.core.domain import Domain
 from deniable.core.laplace import step_law
 from deniable.core.laws import balanced, epsilon_to, hashing, projective, subset
 from deniable.core.support import Support
-from deniable.core.types import Columns, IntArray
+from deniable.core.types import Columns
 from deniable.core.utility import (
     UtilityLaw,
     mapped_disclosure,
@@ -43,9 +42,9 @@ from deniable.mechanisms.grr import GRR
 from deniable.mechanisms.hadamard import Hadamard
 from deniable.mechanisms.histogram import SHE, THE
 from deniable.mechanisms.interval import IntervalSelection
-from deniable.mechanisms.local_hashing import BalancedHashing, LocalHashing
+from deniable.mechanisms.local_hashing import BalancedHashing, HashedResponse, LocalHashing
 from deniable.mechanisms.projective import Projective
-from deniable.mechanisms.subset import SubsetSelection
+from deniable.mechanisms.subset import SizedSelection, SubsetSelection
 from deniable.mechanisms.unary import BitMechanism, Unary
 from deniable.mechanisms.wheel import Wheel
 from deniable.randomness import Stream
@@ -59,11 +58,8 @@ __all__ = [
     "base_from",
     "blind_columns",
     "blind_weights",
-    "check_theta",
     "ideal_law",
     "least_of",
-    "sensitive_ranges",
-    "split_items",
     "tuned",
 ]
 
@@ -91,62 +87,6 @@ BASES: Mapping[str, type[Mechanism]] = {
 
 
 # ---- which items, and how many people
-
-
-def check_theta(theta: object, s: int, k: int) -> float:
-    """A share between 0 and 1 that fits the number of sensitive items; s/k decides where it is None."""
-    if theta is None:
-        return (k - s) / k
-    ok = isinstance(theta, int | float | np.floating) and not isinstance(theta, bool) and bool(0 <= theta <= 1)
-    require(ok, "theta", theta, "between 0 and 1", "It is the share of people with a harmless answer.")
-    assert isinstance(theta, int | float | np.floating)
-    forced = {0: 1.0, k: 0.0}.get(s)
-    fits = forced is None or float(theta) == forced
-    require(fits, "theta", theta, f"{forced} with {s} of {k} answers sensitive", "Leave it out.")
-    return float(theta)
-
-
-def sensitive_ranges(sensitive: object, domain: Domain) -> tuple[int, ...]:
-    """The sensitive items as ends of half-open ranges.
-
-    A whole number (also as text) means the first so many items; else labels, in a list or separated by commas.
-
-    >>> sensitive_ranges("b,d", Domain.of(["a", "b", "c", "d"])), sensitive_ranges(2, Domain.of(5))
-    ((1, 2, 3, 4), (0, 2))
-    """
-    if isinstance(sensitive, str) and sensitive.strip().isascii() and sensitive.strip().isdigit():
-        sensitive = int(sensitive)
-    if isinstance(sensitive, int | np.integer) and not isinstance(sensitive, bool):
-        ok = bool(0 <= sensitive <= domain.k)
-        require(ok, "sensitive", sensitive, f"a number from 0 to {domain.k}, or labels of the domain")
-        return (0, int(sensitive)) if sensitive else ()
-    names = next(csv.reader([sensitive]), []) if isinstance(sensitive, str) else sensitive
-    listed = isinstance(names, Sequence | set | frozenset | np.ndarray)
-    require(listed, "sensitive", sensitive, "a number of items or a list of labels")
-    index = {label: i for i, label in enumerate(domain.labels_or_numbers)}
-    wanted = [str(name) for name in names]  # type: ignore[attr-defined]
-    unknown = [name for name in wanted if name not in index]
-    if unknown:
-        shown = ", ".join(list(index)[:6]) + (", ..." if domain.k > 6 else "")
-        raise ParameterError(
-            f"sensitive must be among the {domain.k} labels of the domain ({shown}), got {unknown[0]!r}.",
-            "Correct it, or add the label to the domain.",
-        )
-    ranges: list[int] = []
-    for i in sorted({index[name] for name in wanted}):
-        if ranges and ranges[-1] == i:
-            ranges[-1] = i + 1
-        else:
-            ranges += [i, i + 1]
-    return tuple(ranges)
-
-
-def split_items(ranges: Sequence[int], k: int) -> tuple[IntArray, IntArray]:
-    """Numbers of the items inside the half-open ranges, and of the others."""
-    marked = np.zeros(k, np.bool_)
-    for start, end in zip(ranges[::2], ranges[1::2], strict=True):
-        marked[start:end] = True
-    return np.flatnonzero(marked), np.flatnonzero(~marked)
 
 
 def base_from(document: Mapping[str, Any], epsilon: float, s: int) -> Mechanism:
@@ -185,7 +125,7 @@ def _answers(base: Mechanism) -> int:
     """How many answers a base has whose blind answer is uniform, apart from the seed."""
     if isinstance(base, Hadamard | Projective):
         return base.order
-    if isinstance(base, LocalHashing | BalancedHashing):
+    if isinstance(base, HashedResponse):
         return base.g
     return 1 << base.ring if isinstance(base, Wheel) else base.k
 
@@ -208,7 +148,7 @@ def blind_weights(base: Mechanism, channel: Channel) -> list[Fraction]:
 
 def least_of(base: Mechanism) -> int | None:
     """How many items share the largest likelihood of an output, at least; None where GLUTF is not offered."""
-    if isinstance(base, SubsetSelection | IntervalSelection):
+    if isinstance(base, SizedSelection):
         return base.size
     if isinstance(base, BalancedHashing):
         return base.k // base.g

@@ -11,10 +11,9 @@ import numpy as np
 from deniable.core.guess import Guess, first_of_independent, first_of_subset
 from deniable.core.types import FloatArray, IntArray
 from deniable.errors import ParameterError
-from deniable.mechanisms.base import SupportMechanism
-from deniable.mechanisms.interval import IntervalSelection
 from deniable.mechanisms.local_hashing import BalancedHashing
-from deniable.mechanisms.subset import SubsetSelection
+from deniable.mechanisms.subset import SizedSelection
+from deniable.mechanisms.support import SupportMechanism
 
 if TYPE_CHECKING:
     from deniable.mechanisms.utility import Utility
@@ -58,7 +57,7 @@ def _supports(base: SupportMechanism, order: IntArray, *, blind: bool) -> Iterat
     if blind:
         first = base.best_ranked(order)
         yield np.concatenate([[max(0.0, 1 - float(first.sum()))], first]), None
-    elif isinstance(base, SubsetSelection | IntervalSelection):
+    elif isinstance(base, SizedSelection):
         yield np.concatenate([[0.0], first_of_subset(base.k, base.size)]), base.size
     elif isinstance(base, BalancedHashing):
         small, more = divmod(base.k, base.g)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -27,14 +27,14 @@ from deniable.estimate.utility_levels import LevelsPart
 from deniable.kernels import loops
 from deniable.kernels.bits import clear_padding
 from deniable.kernels.sampling import bernoulli_bits
-from deniable.mechanisms.base import Mechanism, check_outputs, refuse_values
-from deniable.mechanisms.utility_forms import check_theta, sensitive_ranges, split_items
+from deniable.mechanisms.base import check_outputs, refuse_values
+from deniable.mechanisms.sensitive import SensitiveMechanism, check_theta, sensitive_ranges
 from deniable.randomness import Stream, bernoulli
 from deniable_client.exact import WORD_BITS, check_epsilon, exp_bounds, log_upper
 from deniable_client.kernels import UtilityLevels as LevelsKernel
 from deniable_client.packing import bits_width, uint_width
 
-__all__ = ["LEVEL_OPTIONS", "LEVEL_ROWS", "UtilityLevels", "best_flip", "check_item_epsilon", "make_levels"]
+__all__ = ["UtilityLevels", "best_flip", "check_item_epsilon", "make_levels"]
 
 _WORD = 1 << WORD_BITS
 _GRID, _STEPS = 64, 60
@@ -42,7 +42,7 @@ _GRID, _STEPS = 64, 60
 
 
 @dataclass(frozen=True, kw_only=True)
-class UtilityLevels(Mechanism):
+class UtilityLevels(SensitiveMechanism):
     """Unary encoding in which every sensitive item has a budget of its own.
 
     Reports that disclose nothing are within e^min(a, b) for two sensitive items with budgets a and b, and within e^a
@@ -52,33 +52,19 @@ class UtilityLevels(Mechanism):
     """
 
     item_epsilon: tuple[float, ...]
-    sensitive: tuple[int, ...]
     flip: float
-    theta: float
     family: ClassVar[str] = "uue-levels"
     vetted: ClassVar[bool] = True
     strata: ClassVar[tuple[str, ...]] = ("protected", "disclosed")
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        object.__setattr__(self, "sensitive", tuple(int(r) for r in self.sensitive))
         object.__setattr__(self, "item_epsilon", check_item_epsilon(self.item_epsilon, self.s))
         most = max(self.item_epsilon)
         require(self.epsilon >= most, "epsilon", self.epsilon, f"at least the largest of item_epsilon, {most!r}")
-        object.__setattr__(self, "theta", check_theta(self.theta, self.s, self.k))
         ok = isinstance(self.flip, int | float) and not isinstance(self.flip, bool) and 0 < self.flip < 0.5
         require(ok, "flip", self.flip, "between 0 and 0.5")
         object.__setattr__(self, "flip", float(self.flip))
-
-    @property
-    def s(self) -> int:
-        """Number of sensitive items."""
-        return sum(self.sensitive[1::2]) - sum(self.sensitive[::2])
-
-    @cached_property
-    def items(self) -> tuple[IntArray, IntArray]:
-        """Numbers of the sensitive and of the harmless items."""
-        return split_items(self.sensitive, self.k)
 
     @property
     def params(self) -> dict[str, Any]:
@@ -388,28 +374,3 @@ def _success(law: UtilityLaw[Any], prior: FloatArray, own: IntArray, rest: IntAr
     none = np.concatenate([[1.0], np.cumprod(b.q_not[order])])
     told = float(np.sum(high[order] * b.q[order] * none[:-1])) + floor * float(none[-1])
     return told + float(law.z * prior[rest].sum())
-
-
-LEVEL_OPTIONS: Mapping[str, tuple[type, str]] = {
-    "item_epsilon": (str, "Budgets of the sensitive answers, in their order, separated by commas (uue-levels)."),
-    "flip": (float, "In uue-levels: chance of a 1 in bits of the smallest budget that are not the own one."),
-}
-
-LEVEL_ROWS: Mapping[str, Mapping[str, Any]] = {
-    "uue-levels": {
-        "cls": UtilityLevels,
-        "make": make_levels,
-        "summary": "unary encoding for sensitive answers with budgets of their own, harmless ones mostly disclosed",
-        "source": "docs/maths/uldp.md",
-        "best_for": "some answers are more sensitive than others",
-        "options": ("item_epsilon", "sensitive", "theta", "flip"),
-        "needed": ("item_epsilon", "sensitive"),
-        "small": (
-            {"k": 6, "sensitive": 4, "item_epsilon": "1,1,2,2", "theta": 0.6, "flip": 0.35},
-            {"k": 5, "sensitive": "0,2,4", "item_epsilon": "0.5,4,1", "theta": 0.5},
-            {"k": 3, "sensitive": 3, "item_epsilon": "0.5,1,1"},
-            {"k": 3, "sensitive": 1, "item_epsilon": "1"},
-        ),
-        "promise": lambda options: max(check_item_epsilon(options["item_epsilon"])),
-    },
-}

@@ -11,7 +11,7 @@ from deniable.core.types import Bytes, Columns, FloatArray
 from deniable.errors import ParameterError
 from deniable.estimate.evidence import DenseEvidence, Evidence, PackedRows, RowEvidence
 from deniable.estimate.utility import UtilityEvidence
-from deniable.mechanisms.base import SupportMechanism
+from deniable.mechanisms.support import SupportMechanism
 
 if TYPE_CHECKING:
     from deniable.mechanisms.utility import Utility

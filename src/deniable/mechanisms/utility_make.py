@@ -9,8 +9,9 @@ from typing import Any
 from deniable.core.domain import Domain
 from deniable.errors import require
 from deniable.mechanisms.base import Mechanism
+from deniable.mechanisms.sensitive import check_theta, sensitive_ranges
 from deniable.mechanisms.utility import Utility
-from deniable.mechanisms.utility_forms import FORMS, check_theta, sensitive_ranges, tuned
+from deniable.mechanisms.utility_forms import FORMS, tuned
 from deniable_client.exact import check_epsilon
 
 __all__ = ["KEPT_PRIVATE", "make_utility", "utility"]

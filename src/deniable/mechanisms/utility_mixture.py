@@ -25,8 +25,8 @@ from deniable.estimate.result import Part
 from deniable.estimate.utility_mixture import MixtureLaw, MixtureUtilityPart
 from deniable.kernels import loops
 from deniable.kernels.sampling import below, subset_bits
-from deniable.mechanisms.base import Mechanism, check_outputs, refuse_values
-from deniable.mechanisms.utility_forms import check_theta, sensitive_ranges, split_items
+from deniable.mechanisms.base import check_outputs, refuse_values
+from deniable.mechanisms.sensitive import SensitiveMechanism, check_theta, sensitive_ranges
 from deniable.randomness import Stream, bernoulli
 from deniable_client.exact import WORD_BITS, check_epsilon
 from deniable_client.kernels import Mixture, Subset, Whole
@@ -39,7 +39,7 @@ _WORD = 1 << WORD_BITS
 
 
 @dataclass(frozen=True, kw_only=True)
-class UtilityMixture(Mechanism):
+class UtilityMixture(SensitiveMechanism):
     """Null-branch subset selection on the sensitive items, its size being `size`, or with chance `share` one more.
 
     The size is drawn without looking at the value and shows in reports that disclose nothing, and only there. With the
@@ -50,33 +50,19 @@ class UtilityMixture(Mechanism):
 
     size: int
     share: float
-    sensitive: tuple[int, ...]
-    theta: float
     family: ClassVar[str] = "ussmix"
     vetted: ClassVar[bool] = True
     strata: ClassVar[tuple[str, ...]] = ("smaller", "larger", "disclosed")
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        object.__setattr__(self, "sensitive", tuple(int(r) for r in self.sensitive))
         require(2 <= self.s < self.k, "sensitive", self.s, f"from 2 to {self.k - 1} items", "Else use uss.")
-        object.__setattr__(self, "theta", check_theta(self.theta, self.s, self.k))
         whole = isinstance(self.size, int | np.integer) and not isinstance(self.size, bool)
         require(whole and 1 <= self.size < self.s, "size", self.size, f"an integer from 1 to s-1 = {self.s - 1}")
         ok = isinstance(self.share, int | float) and not isinstance(self.share, bool) and 0 <= self.share < 1
         require(ok, "share", self.share, "from 0 to below 1", "A share of 1 is the next size with share 0.")
         object.__setattr__(self, "size", int(self.size))
         object.__setattr__(self, "share", float(self.share))
-
-    @property
-    def s(self) -> int:
-        """Number of sensitive items."""
-        return sum(self.sensitive[1::2]) - sum(self.sensitive[::2])
-
-    @cached_property
-    def items(self) -> tuple[IntArray, IntArray]:
-        """Numbers of the sensitive and of the harmless items."""
-        return split_items(self.sensitive, self.k)
 
     @property
     def params(self) -> dict[str, Any]:

@@ -22,8 +22,9 @@ from deniable.errors import require
 from deniable.kernels.hashing import hash_values, interval_rows
 from deniable.kernels.sampling import below
 from deniable.kernels.transforms import count_intervals
-from deniable.mechanisms.base import SupportMechanism, check_outputs, refuse_values
+from deniable.mechanisms.base import check_outputs, refuse_values
 from deniable.mechanisms.local_hashing import best_range
+from deniable.mechanisms.support import SupportMechanism
 from deniable.randomness import Stream, bernoulli
 from deniable_client.exact import WORD_BITS, check_epsilon
 from deniable_client.kernels import Wheel as WheelKernel

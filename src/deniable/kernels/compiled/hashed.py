@@ -16,7 +16,7 @@ from deniable.kernels.compiled.jit import compile_loop, inline
 from deniable.kernels.hashing import interval_of, mix32
 from deniable.kernels.parallel import blocks
 
-__all__ = ["buckets", "count_hashed", "count_intervals", "prepare"]
+__all__ = ["buckets", "count_hashed", "count_intervals", "mix", "prepare", "split"]
 
 Words = NDArray[np.uint64]
 _BLOCK = 1024
@@ -26,7 +26,17 @@ _VALUES = 1 << 16
 
 
 @inline
-def _split(z: Any) -> Any:
+def mix(value: Any) -> Any:
+    """`hashing.mix32` of one number."""
+    x = np.uint32(value)
+    x = np.uint32((x ^ (x >> np.uint32(16))) * np.uint32(0x7FEB352D))
+    x = np.uint32((x ^ (x >> np.uint32(15))) * np.uint32(0x846CA68B))
+    return x ^ (x >> np.uint32(16))
+
+
+@inline
+def split(z: Any) -> Any:
+    """The last steps of `hashing.split64` of one number."""
     z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
     return z ^ (z >> np.uint64(31))
@@ -36,7 +46,7 @@ def _split(z: Any) -> Any:
 def _expand(seed: Any) -> Any:
     """`hashing.expand` of one seed."""
     golden = np.uint64(0x9E3779B97F4A7C15)
-    return _split(seed + golden), _split(seed + golden + golden)
+    return split(seed + golden), split(seed + golden + golden)
 
 
 def buckets(seeds: Words, items: IntArray, g: int) -> IntArray:
@@ -51,11 +61,7 @@ def _buckets(seeds: Any, items: Any, g: Any, out: Any) -> None:
     half = np.uint64(32)
     for i in range(seeds.size):
         a, b = _expand(seeds[i])
-        x = np.uint32(items[i])
-        x = np.uint32((x ^ (x >> np.uint32(16))) * np.uint32(0x7FEB352D))
-        x = np.uint32((x ^ (x >> np.uint32(15))) * np.uint32(0x846CA68B))
-        x = x ^ (x >> np.uint32(16))
-        out[i] = np.int64((((a * np.uint64(x) + b) >> half) * g) >> half)
+        out[i] = np.int64((((a * np.uint64(mix(items[i])) + b) >> half) * g) >> half)
 
 
 @compile_loop

@@ -1,14 +1,15 @@
-"""Kernels with a public seed: balanced hashing by a keyed permutation, and the wheel."""
+"""Kernels with a public seed: local hashing, balanced hashing by a keyed permutation, and the wheel."""
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import ClassVar
+from typing import ClassVar, Self
 
 from deniable_client.errors import require
 from deniable_client.exact import keep_threshold, two_level_ratio
-from deniable_client.hashing import hash32
+from deniable_client.hashing import RANGE_MAX, bucket, hash32
 from deniable_client.kernels.contract import (
     check_coin,
     check_k,
@@ -21,33 +22,52 @@ from deniable_client.packing import pack_int, uint_width
 from deniable_client.permutation import permute
 from deniable_client.words import Words, below, happens
 
-__all__ = ["Balanced", "Wheel"]
+__all__ = ["Balanced", "Hashing", "Seeded", "Wheel"]
+
+
+class Seeded:
+    """A kernel whose report begins with a public seed: a fresh one, or one that was dealt beforehand."""
+
+    __slots__ = ()
+
+    def randomise(self, x: int, words: Words) -> bytes:
+        """See `Kernel.randomise`."""
+        check_seed_words(words)
+        return self.randomise_dealt(x, words.word(), words)
+
+    @abstractmethod
+    def randomise_dealt(self, x: int, coin: int, words: Words) -> bytes:
+        """`randomise` with a public seed that was dealt beforehand, without looking at the value."""
 
 
 @dataclass(frozen=True, slots=True)
-class Balanced:
-    """Balanced hashing: a keyed permutation cut into g blocks, then randomised response on the block's number."""
+class Hashing(Seeded):
+    """Local hashing: a fresh public seed, then randomised response on the hash value in 0..g-1."""
 
     k: int
     g: int
     keep: int
-    kind: ClassVar[str] = "balanced"
+    kind: ClassVar[str] = "hashing"
 
     def __post_init__(self) -> None:
         check_k(self.k)
-        ok = isinstance(self.g, int) and 2 <= self.g <= self.k
-        require(ok, "g", self.g, f"an integer from 2 to k = {self.k}", "More blocks than items would be empty.")
+        self._check_g()
         check_threshold("keep", self.keep)
 
+    def _check_g(self) -> None:
+        ok = isinstance(self.g, int) and 2 <= self.g <= RANGE_MAX
+        more = "Larger ranges need more than 32-bit hash values."
+        require(ok, "g", self.g, f"an integer from 2 to {RANGE_MAX}", more)
+
     @classmethod
-    def calibrate(cls, epsilon: float, k: int, g: int) -> Balanced:
+    def calibrate(cls, epsilon: float, k: int, g: int) -> Self:
         """The most accurate integers within e^epsilon."""
         check_k(k)
         return cls(k, g, keep_threshold(epsilon, 1, g - 1))
 
     @property
     def ratio(self) -> Fraction:
-        """See `Kernel.ratio`. The seed is independent of the value; the ratio is that of the response on 0..g-1."""
+        """See `Kernel.ratio`. The seed is independent of the value, so the ratio is that of the response on 0..g-1."""
         return two_level_ratio(self.keep, 1, self.g - 1)
 
     @property
@@ -55,22 +75,36 @@ class Balanced:
         """See `Kernel.width`."""
         return 8 + uint_width(self.g)
 
-    def randomise(self, x: int, words: Words) -> bytes:
-        """See `Kernel.randomise`."""
-        check_seed_words(words)
-        return self.randomise_dealt(x, words.word(), words)
+    def place(self, x: int, coin: int) -> int:
+        """Where the seed `coin` sends the value: 0..g-1."""
+        return bucket(coin, x, self.g)
 
     def randomise_dealt(self, x: int, coin: int, words: Words) -> bytes:
-        """`randomise` with a public seed that was dealt beforehand, without looking at the value."""
+        """See `Seeded.randomise_dealt`."""
         check_value(x, self.k)
         check_coin(coin)
-        own = permute(coin, x, self.k) * self.g // self.k
+        own = self.place(x, coin)
         y = own if happens(self.keep, words) else other_than(own, self.g, words)
         return pack_int(coin, 8) + pack_int(y, uint_width(self.g))
 
 
 @dataclass(frozen=True, slots=True)
-class Wheel:
+class Balanced(Hashing):
+    """Balanced hashing: a keyed permutation cut into g blocks, then randomised response on the block's number."""
+
+    kind: ClassVar[str] = "balanced"
+
+    def _check_g(self) -> None:
+        ok = isinstance(self.g, int) and 2 <= self.g <= self.k
+        require(ok, "g", self.g, f"an integer from 2 to k = {self.k}", "More blocks than items would be empty.")
+
+    def place(self, x: int, coin: int) -> int:
+        """See `Hashing.place`: the block of the value's position."""
+        return permute(coin, x, self.k) * self.g // self.k
+
+
+@dataclass(frozen=True, slots=True)
+class Wheel(Seeded):
     """The wheel: items at hashed places on a ring of 2**ring points; an arc of points from there on is favoured."""
 
     k: int
@@ -103,13 +137,8 @@ class Wheel:
         """See `Kernel.width`."""
         return 8 + uint_width(1 << self.ring)
 
-    def randomise(self, x: int, words: Words) -> bytes:
-        """See `Kernel.randomise`."""
-        check_seed_words(words)
-        return self.randomise_dealt(x, words.word(), words)
-
     def randomise_dealt(self, x: int, coin: int, words: Words) -> bytes:
-        """`randomise` with a public seed that was dealt beforehand, without looking at the value."""
+        """See `Seeded.randomise_dealt`."""
         check_value(x, self.k)
         check_coin(coin)
         size = 1 << self.ring

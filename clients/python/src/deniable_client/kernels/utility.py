@@ -17,13 +17,13 @@ from typing import Any, ClassVar
 
 from deniable_client.errors import ParameterError, require
 from deniable_client.exact import WORD_BITS, check_epsilon, exp_bounds
-from deniable_client.kernels.basic import Hashing, Response, Subset, Unary
+from deniable_client.kernels.basic import Response, Subset, Unary
 from deniable_client.kernels.contract import Kernel, check_k, check_value
 from deniable_client.kernels.designs import Hadamard, Projective, points
 from deniable_client.kernels.interval import Interval
 from deniable_client.kernels.laplace import Laplace
 from deniable_client.kernels.mixture import Whole
-from deniable_client.kernels.public import Balanced, Wheel
+from deniable_client.kernels.public import Balanced, Hashing, Wheel
 from deniable_client.packing import pack_bits, pack_int, uint_width
 from deniable_client.words import Words, below, happens, subset
 
@@ -235,15 +235,15 @@ def mapped_peak(kernel: Kernel) -> Fraction:
 def blind_report(kernel: Kernel, words: Words) -> bytes:
     """A report made without any value."""
     match kernel:
+        case Hashing() | Wheel() | Interval():
+            seed = pack_int(words.word(), 8)
+            return seed + pack_int(below(_outputs(kernel), words), kernel.width - 8)
         case Subset():
             return pack_bits(subset(kernel.k, kernel.size, words), kernel.k)
         case Unary():
             return pack_bits([i for i in range(kernel.k) if happens(kernel.flip, words)], kernel.k)
         case Response() | Hadamard() | Projective():
             return pack_int(below(_outputs(kernel), words), kernel.width)
-        case Hashing() | Balanced() | Wheel() | Interval():
-            seed = pack_int(words.word(), 8)
-            return seed + pack_int(below(_outputs(kernel), words), kernel.width - 8)
         case Whole():
             return pack_bits(range(kernel.k), kernel.k)
         case Laplace():
@@ -257,7 +257,7 @@ def _outputs(kernel: Kernel) -> int:
     match kernel:
         case Hadamard() | Projective():
             return kernel.order
-        case Hashing() | Balanced():
+        case Hashing():
             return kernel.g
         case Wheel():
             return 1 << kernel.ring

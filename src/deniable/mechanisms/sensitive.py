@@ -1,0 +1,112 @@
+"""Which answers are sensitive: how that is given, checked and kept by mechanisms that protect only some."""
+
+from __future__ import annotations
+
+import csv
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from deniable.core.domain import Domain
+from deniable.core.types import IntArray
+from deniable.errors import ParameterError, require
+from deniable.mechanisms.base import Mechanism
+
+__all__ = ["SensitiveItems", "SensitiveMechanism", "check_theta", "sensitive_ranges", "split_items"]
+
+
+class SensitiveItems(ABC):
+    """Which items are sensitive, for mechanisms that have the ends of half-open ranges of item numbers."""
+
+    sensitive: tuple[int, ...]
+
+    @property
+    @abstractmethod
+    def k(self) -> int:
+        """Number of items."""
+
+    @property
+    def s(self) -> int:
+        """Number of sensitive items."""
+        return sum(self.sensitive[1::2]) - sum(self.sensitive[::2])
+
+    @cached_property
+    def items(self) -> tuple[IntArray, IntArray]:
+        """Numbers of the sensitive and of the harmless items."""
+        return split_items(self.sensitive, self.k)
+
+
+@dataclass(frozen=True, kw_only=True)
+class SensitiveMechanism(Mechanism, SensitiveItems):
+    """A mechanism of which some items are sensitive.
+
+    `theta` is the share of people with a harmless item that parameters and closed-form errors are for; privacy and
+    unbiasedness do not depend on it.
+    """
+
+    sensitive: tuple[int, ...]
+    theta: float
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        object.__setattr__(self, "sensitive", tuple(int(r) for r in self.sensitive))
+        object.__setattr__(self, "theta", check_theta(self.theta, self.s, self.k))
+
+
+def check_theta(theta: object, s: int, k: int) -> float:
+    """A share between 0 and 1 that fits the number of sensitive items; s/k decides where it is None."""
+    if theta is None:
+        return (k - s) / k
+    ok = isinstance(theta, int | float | np.floating) and not isinstance(theta, bool) and bool(0 <= theta <= 1)
+    require(ok, "theta", theta, "between 0 and 1", "It is the share of people with a harmless answer.")
+    assert isinstance(theta, int | float | np.floating)
+    forced = {0: 1.0, k: 0.0}.get(s)
+    fits = forced is None or float(theta) == forced
+    require(fits, "theta", theta, f"{forced} with {s} of {k} answers sensitive", "Leave it out.")
+    return float(theta)
+
+
+def sensitive_ranges(sensitive: object, domain: Domain) -> tuple[int, ...]:
+    """The sensitive items as ends of half-open ranges.
+
+    A whole number (also as text) means the first so many items; else labels, in a list or separated by commas.
+
+    >>> sensitive_ranges("b,d", Domain.of(["a", "b", "c", "d"])), sensitive_ranges(2, Domain.of(5))
+    ((1, 2, 3, 4), (0, 2))
+    """
+    if isinstance(sensitive, str) and sensitive.strip().isascii() and sensitive.strip().isdigit():
+        sensitive = int(sensitive)
+    if isinstance(sensitive, int | np.integer) and not isinstance(sensitive, bool):
+        ok = bool(0 <= sensitive <= domain.k)
+        require(ok, "sensitive", sensitive, f"a number from 0 to {domain.k}, or labels of the domain")
+        return (0, int(sensitive)) if sensitive else ()
+    names = next(csv.reader([sensitive]), []) if isinstance(sensitive, str) else sensitive
+    listed = isinstance(names, Sequence | set | frozenset | np.ndarray)
+    require(listed, "sensitive", sensitive, "a number of items or a list of labels")
+    index = {label: i for i, label in enumerate(domain.labels_or_numbers)}
+    wanted = [str(name) for name in names]  # type: ignore[attr-defined]
+    unknown = [name for name in wanted if name not in index]
+    if unknown:
+        shown = ", ".join(list(index)[:6]) + (", ..." if domain.k > 6 else "")
+        raise ParameterError(
+            f"sensitive must be among the {domain.k} labels of the domain ({shown}), got {unknown[0]!r}.",
+            "Correct it, or add the label to the domain.",
+        )
+    ranges: list[int] = []
+    for i in sorted({index[name] for name in wanted}):
+        if ranges and ranges[-1] == i:
+            ranges[-1] = i + 1
+        else:
+            ranges += [i, i + 1]
+    return tuple(ranges)
+
+
+def split_items(ranges: Sequence[int], k: int) -> tuple[IntArray, IntArray]:
+    """Numbers of the items inside the half-open ranges, and of the others."""
+    marked = np.zeros(k, np.bool_)
+    for start, end in zip(ranges[::2], ranges[1::2], strict=True):
+        marked[start:end] = True
+    return np.flatnonzero(marked), np.flatnonzero(~marked)
