@@ -110,7 +110,7 @@ def evidence_of(case: dict[str, Any], m: Personal) -> LevelEvidence:
     sets = np.array([report["support"] for report in case["reports"]], np.uint8)
     level = np.array([report["level"] for report in case["reports"]])
     kinds = level * (m.k + 1) + sets.sum(axis=1, dtype=np.int64) if m.base in ("sue", "oue") else level
-    high, low = log_masses(m, blind=False)
+    high, low, _ = log_masses(m.bases[0], m.law_effective, blind=False)
     rows = np.packbits(sets, axis=1, bitorder="little")
     return LevelEvidence.of(rows, np.ones(len(rows)), kinds, high, low, m.k)
 

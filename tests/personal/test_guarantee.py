@@ -35,7 +35,7 @@ def made(**given: Any) -> Personal:
 
 def told(m: Personal, i: int) -> list[Fraction]:
     """Chances of the reported levels."""
-    weights = m._level_weights(i)
+    weights = m.level_weights(i)
     return [Fraction(w, sum(weights)) for w in weights]
 
 
@@ -215,3 +215,18 @@ def test_a_device_reports_at_its_level_and_refuses_one_that_leaks() -> None:
     loud = dict(m.design) | {"kernel": kernel_to(Kernel(m.kernel.data, (Response.calibrate(2.0, 3),)))}
     with pytest.raises(PrivacyError, match=r"promises epsilon 0\.5"):
         Device(loud)
+
+
+def test_a_level_that_breaks_its_own_promise_is_found_although_the_largest_level_keeps_it() -> None:
+    good = made(k=4, levels="0.5,1,2", base="grr", level_epsilon=0.5)
+    found = dn.audit(good)
+    assert found.holds
+    assert found.document()["guarantee"]["level"] == good.guarantee["level"]
+    data, level = good.kernel.data, good.kernel.level
+    for wrong in (Kernel((data[1], *data[1:]), level), Kernel(data, (Response.calibrate(0.6, 3),))):
+        bad = made(k=4, levels="0.5,1,2", base="grr", level_epsilon=0.5)
+        vars(bad)["kernel"] = wrong
+        assert bad.kernel.ratio == good.kernel.ratio
+        assert not dn.audit(bad).holds
+        with pytest.raises(PrivacyError, match="no report was made"):
+            bad.privatize([0, 1], levels=0.5)

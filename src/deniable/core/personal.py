@@ -119,7 +119,7 @@ class LevelLaw:
         start = values[low] - slope * chance[low]
         return np.array([start, start + slope])
 
-    def _spread(self, one: FloatArray, two: FloatArray) -> float:
+    def spread(self, one: FloatArray, two: FloatArray) -> float:
         """Mean over the levels of the covariance, given the level, of two unbiased numbers of the reported level."""
         if len(self.supports) == 1:
             return 0.0
@@ -128,9 +128,9 @@ class LevelLaw:
         return float(self.shares @ (self.channel @ (one * two) - means))
 
     def level_spread(self) -> tuple[float, float, float]:
-        """`_spread` of q with itself, of q with d, and of d with itself, for one report."""
+        """`spread` of q with itself, of q with d, and of d with itself, for one report."""
         q, d = self.unbiased(self.of("q")), self.unbiased(self.of("gap"))
-        return self._spread(q, q), self._spread(q, d), self._spread(d, d)
+        return self.spread(q, q), self.spread(q, d), self.spread(d, d)
 
     def gap_error(self, n: float) -> float:
         """Standard error of the estimated `gap`: the guard of estimates that divide by it."""

@@ -28,7 +28,9 @@ __all__ = [
     "blend",
     "choose",
     "estimate_shares",
+    "guard",
     "linear",
+    "plausible_shares",
 ]
 
 GUARD = 3.0
@@ -70,9 +72,13 @@ class PersonalPart:
 
     value: FloatArray
     _covariance: Callable[[Target], FloatArray]
+    _variance: Callable[[Target], FloatArray] | None = None
+    """The diagonal alone, where there is a shorter way to it."""
 
     def variance(self, target: Target) -> FloatArray:
         """See `Part.variance`."""
+        if self._variance is not None:
+            return self._variance(target)
         return np.asarray(np.diagonal(self._covariance(target)).copy())
 
     def covariance(self, target: Target) -> FloatArray:
@@ -119,7 +125,7 @@ def blend(counts: LevelCounts) -> tuple[float, float]:
 def _auem(counts: LevelCounts, law: LevelLaw) -> tuple[PersonalPart, str]:
     p, q = blend(counts)
     error = law.gap_error(counts.total) if len(law.supports) > 1 else 0.0
-    _guard("p - q by the level reports", p - q, error)
+    guard("p - q by the level reports", p - q, error)
     text = f"by the level reports (AUEM), p - q = {p - q:.4g} with standard error {error:.2g}"
     return _part(counts, law, "auem", (counts.share - q) / (p - q)), text
 
@@ -140,7 +146,7 @@ def _self(counts: LevelCounts, law: LevelLaw) -> tuple[PersonalPart, str]:
         p, weight = q + total - k * q, 1.0
     ones = max(law.bits(0.0), law.bits(1.0)) * k
     error = weight * float(np.sqrt(ones / counts.total))
-    _guard("p - q by the sum of support", p - q, error)
+    guard("p - q by the sum of support", p - q, error)
     text = f"self-calibrated, without the level reports: p - q = {p - q:.4g} with standard error {error:.2g}"
     return _part(counts, law, "self", (share - q) / (p - q)), text
 
@@ -206,13 +212,13 @@ def _part(counts: LevelCounts, law: LevelLaw, method: Linear, value: FloatArray)
     return PersonalPart(value, covariance)
 
 
-def _guard(what: str, gap: float, error: float) -> None:
+def guard(what: str, gap: float, error: float) -> None:
     """Refuse a denominator that is not positive, and warn of one near zero."""
     told: dict[str, Any] = {"what": what, "gap": gap, "error": error}
     if gap <= 0:
         raise ParameterError(
-            "the reports do not show any difference between own and other items: {what} is {gap:.3g}, with standard "
-            "error {error:.2g}, and must be above 0.".format(**told),
+            "{what} is {gap:.3g}, with standard error {error:.2g}, and must be above 0: the reports do not show any "
+            "difference between values.".format(**told),
             "Collect more reports, report levels with a larger level epsilon, or use method='self' or fit().",
         )
     if gap < GUARD * error:

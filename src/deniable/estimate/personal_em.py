@@ -11,6 +11,7 @@ import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from itertools import pairwise
+from typing import Protocol
 
 import numpy as np
 
@@ -22,11 +23,11 @@ from deniable.estimate.fitted import MATRIX_MAX, FittedPart, Spread
 from deniable.kernels import loops
 from deniable.kernels.parallel import blocks, run, shares
 
-__all__ = ["LevelEvidence", "Step", "fit_levels"]
+__all__ = ["SCORE_CELLS", "LevelEvidence", "Levelled", "Step", "fit_levels"]
 
 _TOLERANCE = 0.02
 """Nats between the likelihood and its maximum over the frequencies, at which iterations stop."""
-_CELLS = 1 << 20
+SCORE_CELLS = 1 << 20
 """Most numbers of scores that are held at a time."""
 _SCORED = 1 << 17
 """Of more reports than this, evenly spaced ones stand for all in the covariance of the scores: off by 1 % or so."""
@@ -43,6 +44,33 @@ class Step:
     """An EM step takes f_x to f_x times this."""
     rho: FloatArray
     loglik: float
+
+
+class Levelled(Protocol):
+    """What reports at hidden levels say about frequencies and shares of the levels."""
+
+    @property
+    def k(self) -> int:
+        """Number of items."""
+        ...
+
+    @property
+    def n(self) -> int:
+        """Number of reports."""
+        ...
+
+    @property
+    def levels(self) -> int:
+        """Number of levels."""
+        ...
+
+    def step(self, f: FloatArray, rho: FloatArray) -> Step:
+        """The EM step of frequencies and shares, and the log-likelihood there."""
+        ...
+
+    def scores(self, f: FloatArray, rho: FloatArray) -> FloatArray:
+        """Sum over reports of the outer products of their scores, frequencies first, then shares."""
+        ...
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -82,6 +110,15 @@ class LevelEvidence:
     def step(self, f: FloatArray, rho: FloatArray) -> Step:
         """The EM step of frequencies and shares, and the log-likelihood there."""
         high, low = rho @ self.high, rho @ self.low
+        items, inside, outside, log = self.sums(f, high, low)
+        n = self.n
+        rest = float(low @ (inside + outside))
+        return Step((items + rest) / n, (self.high @ inside + self.low @ outside) / n, log)
+
+    def sums(
+        self, f: FloatArray, high: FloatArray, low: FloatArray
+    ) -> tuple[FloatArray, FloatArray, FloatArray, float]:
+        """`em_levels` over all reports, for blended likelihoods of the classes; the logarithm with the scales."""
 
         def work(part: slice) -> tuple[FloatArray, FloatArray, FloatArray, float]:
             found: tuple[FloatArray, FloatArray, FloatArray, float] = loops().em_levels(
@@ -92,22 +129,26 @@ class LevelEvidence:
         parts = shares(len(self.rows)) if len(self.rows) >= _MANY else [slice(None)]
         found = run(work, parts)
         items, inside, outside = (np.asarray(sum(arrays)) for arrays in list(zip(*found, strict=True))[:3])
-        n = self.n
-        rest = float(low @ (inside + outside))
         counts = np.bincount(self.kinds, weights=self.weights, minlength=len(self.scale))
-        loglik = sum(sums[3] for sums in found) + float(counts @ self.scale)
-        return Step((items + rest) / n, (self.high @ inside + self.low @ outside) / n, loglik)
+        return items, inside, outside, sum(sums[3] for sums in found) + float(counts @ self.scale)
+
+    def thinned(self) -> tuple[LevelEvidence, float]:
+        """Evenly spaced reports that stand for all where there are very many, and for how many each of them does."""
+        stride = -(-len(self.rows) // _SCORED)
+        if stride <= 1:
+            return self, 1.0
+        few = replace(self, rows=self.rows[::stride], weights=self.weights[::stride], kinds=self.kinds[::stride])
+        return few, float(self.weights.sum() / few.weights.sum())
 
     def scores(self, f: FloatArray, rho: FloatArray) -> FloatArray:
         """Sum over reports of the outer products of their scores, frequencies first, then shares."""
-        stride = -(-len(self.rows) // _SCORED)
-        if stride > 1:
-            few = replace(self, rows=self.rows[::stride], weights=self.weights[::stride], kinds=self.kinds[::stride])
-            return np.asarray(few.scores(f, rho) * (self.weights.sum() / few.weights.sum()))
+        few, factor = self.thinned()
+        if few is not self:
+            return np.asarray(few.scores(f, rho) * factor)
         size = self.k + self.levels
         total = np.zeros((size, size))
         high, low = rho @ self.high, rho @ self.low
-        for part in blocks(len(self.rows), max(1, _CELLS // size)):
+        for part in blocks(len(self.rows), max(1, SCORE_CELLS // size)):
             member = np.unpackbits(self.rows[part], axis=1, count=self.k, bitorder="little").astype(np.float64)
             kind = self.kinds[part]
             share = member @ f
@@ -120,7 +161,7 @@ class LevelEvidence:
 
 
 def fit_levels(
-    evidence: LevelEvidence, start: FloatArray, options: FitOptions, *, known: bool = False, origin: FloatArray
+    evidence: Levelled, start: FloatArray, options: FitOptions, *, known: bool = False, origin: FloatArray
 ) -> tuple[FittedPart, FloatArray, tuple[str, ...]]:
     """Frequencies, shares of the levels and what was done; from shares `start` and frequencies `origin`.
 
@@ -145,7 +186,7 @@ def fit_levels(
     return FittedPart(f, spread), rho, _told(climb, n, tolerance, options)
 
 
-def _move(evidence: LevelEvidence, known: bool) -> Callable[[FloatArray], Move]:
+def _move(evidence: Levelled, known: bool) -> Callable[[FloatArray], Move]:
     """EM on frequencies and shares. For fixed shares the likelihood is concave in f, which gives the certificate.
 
     Shares must have settled too: the log-likelihood gains at least the divergence of the new weights from the old ones.
@@ -175,7 +216,7 @@ def _told(climb: Climb, n: int, tolerance: float, options: FitOptions) -> tuple[
     return (text, "standard errors: covariance of the scores; intervals are approximate and cut to [0, 1]")
 
 
-def _spread(evidence: LevelEvidence, f: FloatArray, rho: FloatArray, known: bool) -> Spread:
+def _spread(evidence: Levelled, f: FloatArray, rho: FloatArray, known: bool) -> Spread:
     """From the inverse of the scores' covariance on the tangent space, the shares of levels being unknown too."""
     k, n = evidence.k, evidence.n
     matrix = evidence.scores(f, rho)

@@ -36,13 +36,15 @@ def emoa(sets: FloatArray, law: LevelLaw, f: FloatArray, rho: FloatArray, steps:
     frequencies, shares = f.copy(), rho.copy()
     for _ in range(steps):
         inside = sets @ frequencies
-        total = frequencies.sum()
-        mass = shares[None, :] * (inside[:, None] * p + (total - inside)[:, None] * q)
-        posterior = mass / mass.sum(axis=1, keepdims=True)
-        own, other = posterior @ p, posterior @ q
+        outside = float(frequencies.sum()) - inside
+        # the posterior of level i is shares[i] (inside p[i] + outside q[i])/mass; own and other are means of p and q
+        mass = inside * (shares @ p) + outside * (shares @ q)
+        inside, outside = inside / mass, outside / mass
+        own = inside * (shares @ p**2) + outside * (shares @ (p * q))
+        other = inside * (shares @ (p * q)) + outside * (shares @ q**2)
         new = (sets.T @ (own - other) + other.sum()) / len(sets)
         change = float(np.abs(new - frequencies).max())
-        frequencies, shares = new, posterior.mean(axis=0)
+        frequencies, shares = new, shares * (p * inside.mean() + q * outside.mean())
         if change < 1e-9:
             break
     return np.asarray(frequencies)

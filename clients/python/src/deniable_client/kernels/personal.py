@@ -6,17 +6,19 @@ quotients of likelihoods between levels are computed here in whole numbers, for 
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import product
 from typing import ClassVar
 
-from deniable_client.errors import ParameterError, require
+from deniable_client.errors import require
 from deniable_client.exact import WORD_BITS, exp_bounds, log_upper
-from deniable_client.kernels.basic import Hashing, Response, Unary
+from deniable_client.kernels.basic import Response, Unary
 from deniable_client.kernels.contract import Kernel, check_k, check_threshold, check_value
+from deniable_client.kernels.level_ratios import add_up, bit_ratio, form_of, other_value, same_value
+from deniable_client.kernels.public import Hashing
+from deniable_client.kernels.utility import Utility
 from deniable_client.packing import pack_int
 from deniable_client.words import Words, happens
 
@@ -85,11 +87,11 @@ class Personal:
     kind: ClassVar[str] = "personal"
 
     def __post_init__(self) -> None:
-        kinds = {(type(kernel), kernel.k, kernel.width, getattr(kernel, "g", 0)) for kernel in self.data}
         hint = "Reports of another form, e.g. another hash range, would show the level."
-        require(len(kinds) == 1, "data", self.data, "kernels of one kind, size and report format", hint)
-        known = type(self.data[0]) in (Response, Unary, Hashing)
-        require(known, "data", self.data[0].kind, "response, unary or hashing kernels")
+        alike = len({form_of(kernel) for kernel in self.data}) == 1
+        require(alike, "data", self.data, "kernels of one kind, size and report format", hint)
+        for kernel in self.data:
+            _check_data(kernel)
         t = len(self.data)
         channel = len(self.level) <= 1 and all(isinstance(c, Response | Bit) and c.k == t for c in self.level)
         require(channel, "level", self.level, f"empty, or one response or bit kernel on {t} levels")
@@ -130,20 +132,23 @@ class Personal:
     @property
     def leakage(self) -> float:
         """Exact largest log-ratio of a data report between two levels, the value being the same; rounded up."""
-        return max((_same_value(a, b) for a, b in self._pairs()), default=0.0)
+        return max((same_value(a, b) for a, b in self._pairs()), default=0.0)
 
     @property
     def level_guarantee(self) -> float:
         """Exact largest log-ratio of the whole report between two levels, the value being the same; rounded up."""
         pairs = self._numbered()
-        return max((_up(_same_value(self.data[i], self.data[j]) + self._told(i, j)) for i, j in pairs), default=0.0)
+        return max((add_up(same_value(self.data[i], self.data[j]), self._told(i, j)) for i, j in pairs), default=0.0)
 
     @property
     def pair_guarantee(self) -> float:
-        """The same between any two pairs of a value and a level: what is left if the level depends on the value."""
+        """The same between any two pairs of a value and a level: what is left if the level depends on the value.
+
+        Where values may be disclosed: of reports that disclose nothing, and between levels of those that do.
+        """
         own = log_upper(self.ratio)
         found = [
-            _up(max(_same_value(a, b), _other_value(a, b)) + self._told(i, j))
+            add_up(max(same_value(a, b), other_value(a, b)), self._told(i, j))
             for i, j in self._numbered()
             for a, b in [(self.data[i], self.data[j])]
         ]
@@ -159,45 +164,24 @@ class Personal:
         """Largest log-ratio of the level report between levels i and j."""
         for kernel in self.level:
             if isinstance(kernel, Bit):
-                a, b = kernel.chances[i], kernel.chances[j]
-                return log_upper(max(Fraction(a, b), Fraction(_WORD - a, _WORD - b)))
+                return bit_ratio(kernel.chances[i], kernel.chances[j])
             return log_upper(kernel.ratio)
         return 0.0
 
 
-def _same_value(a: Kernel, b: Kernel) -> float:
-    """Largest log-ratio of a report of kernel a and of kernel b for one value."""
-    if isinstance(a, Unary) and isinstance(b, Unary):
-        return _up(_bit(a.keep, b.keep) + (a.k - 1) * _bit(a.flip, b.flip))
-    own, other = _masses(a), _masses(b)
-    return log_upper(max(own[0] / other[0], own[1] / other[1]))
-
-
-def _other_value(a: Kernel, b: Kernel) -> float:
-    """Largest log-ratio of a report of kernel a for one value and of kernel b for another one."""
-    if isinstance(a, Unary) and isinstance(b, Unary):
-        return _up(_bit(a.keep, b.flip) + _bit(a.flip, b.keep) + (a.k - 2) * _bit(a.flip, b.flip))
-    own, other = _masses(a), _masses(b)
-    third = [own[1] / other[1]] if (a.g if isinstance(a, Hashing) else a.k) > 2 else []
-    return log_upper(max(own[0] / other[1], own[1] / other[0], *third))
-
-
-def _bit(a: int, b: int) -> float:
-    """Largest log-ratio of a bit that is 1 with chance a/2**64 and one with b/2**64."""
-    return log_upper(max(Fraction(a, b), Fraction(_WORD - a, _WORD - b)))
-
-
-def _masses(kernel: Kernel) -> tuple[Fraction, Fraction]:
-    """Probability of the own answer and of any other one (for hashing: given the seed)."""
-    match kernel:
-        case Response():
-            return Fraction(kernel.keep, _WORD), Fraction(_WORD - kernel.keep, _WORD * (kernel.k - 1))
-        case Hashing():
-            return Fraction(kernel.keep, _WORD), Fraction(_WORD - kernel.keep, _WORD * (kernel.g - 1))
-        case _:
-            raise ParameterError(f"what a {kernel.kind} kernel tells about the level is not known.")
-
-
-def _up(x: float) -> float:
-    """A float at least as large as the exact sum whose rounded value x is."""
-    return math.nextafter(math.nextafter(x, math.inf), math.inf) if x else 0.0
+def _check_data(kernel: Kernel) -> None:
+    """Refuse kernels of which it is not known what they tell about the level."""
+    base = kernel
+    if isinstance(kernel, Utility):
+        require(
+            len(kernel.base) == 1 and kernel.s < kernel.k,
+            "data",
+            kernel,
+            "with two sensitive values and a harmless one",
+        )
+        told = kernel.blind == 1 and kernel.attach == 0 and kernel.plain > 0
+        hint = "A level that never discloses would be ruled out by every disclosed value."
+        require(told, "data", kernel, "with blind reports, and values disclosed alone now and then", hint)
+        base = kernel.base[0]
+    known = type(base) in (Response, Unary, Hashing)
+    require(known, "data", base.kind, "response, unary or hashing kernels, or utility kernels on these")
