@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+from ast import literal_eval
+from dataclasses import replace
 from fractions import Fraction
 from itertools import combinations, product
 
@@ -11,9 +13,10 @@ import pytest
 
 import deniable as dn
 from deniable.core.keyvalue import best_share, frontier, information, ratio_of
+from deniable.errors import ParameterError
 from deniable.mechanisms.keyvalue import KeyValue
 
-NAMES = ("kv-ss2", "kv-ss", "kv-mix", "ks-ue", "pckv-ue", "pckv-grr", "privkv")
+NAMES = ("kv-ss2", "kv-ss", "kv-mix", "kv-lh", "kv-olh", "ks-ue", "pckv-ue", "pckv-grr", "privkv")
 GRID = [(d, e) for d in (2, 3, 10, 100) for e in (0.1, 0.5, 1.0, 2.0, 4.0, 6.0)]
 
 TABLE = {  # F and M as printed, four digits
@@ -127,11 +130,15 @@ def test_share_for_equal_interest_tends_to_its_limit(epsilon: float) -> None:
     assert best_share(epsilon, 1000, 2.0) > best_share(epsilon, 1000, 1.0)
 
 
+SMALL: dict[str, dict[str, int]] = {"kv-lh": {"g": 2}, "kv-olh": {"g": 2}}
+"""So that all reports can be gone through."""
+
+
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("case", [{"k": 3, "epsilon": 1.0}, {"k": 4, "epsilon": 4.0}])
 def test_stated_errors_are_those_of_the_enumerated_channel(name: str, case: dict[str, float]) -> None:
     """F at uniform frequencies and the second moments of single reports, by going through every report."""
-    m = dn.mechanism(name, **case)
+    m = dn.mechanism(name, **(case | SMALL.get(name, {})))
     assert isinstance(m, KeyValue)
     d, channel = m.k, m.channel()
     offset = np.zeros((len(channel.outputs), d))
@@ -184,6 +191,12 @@ def decode(name: str, d: int, *, keys_only: bool) -> tuple[np.ndarray, np.ndarra
     elif name.startswith("report "):
         for i, c in enumerate(name[7:]):
             plus[i], minus[i] = c == "+", c == "-"
+    elif name.startswith("hash "):
+        values, said = literal_eval(name[5 : name.index(")") + 1]), int(name.rsplit(" ", 1)[1])
+        plus[:], minus[:] = np.equal(values, said), np.equal(values, said ^ 1)
+    elif name.startswith("values "):
+        same = np.equal(literal_eval(name[7 : name.index(")") + 1]), int(name.rsplit(" ", 1)[1]))
+        plus[:], minus[:] = same[:d], same[d:]
     elif name.startswith("keys "):
         plus[:] = [int(c) for c in name[5:]]
     else:
@@ -192,3 +205,53 @@ def decode(name: str, d: int, *, keys_only: bool) -> tuple[np.ndarray, np.ndarra
         asked[int(key)] = 1
         plus[int(key)], minus[int(key)] = sign == "+", sign == "-"
     return plus, minus, asked
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_covariance_between_keys_is_that_of_the_enumerated_channel(name: str) -> None:
+    """Everybody's reports are independent, so the covariance of n people is n times the mean one of a single report."""
+    own = SMALL.get(name, {"mix": 0.0} if name in ("kv-ss", "kv-mix") else {})
+    m = dn.mechanism(name, epsilon=1.5, k=3, **own)
+    assert isinstance(m, KeyValue)
+    law, offset = m.channel().matrix(), np.array([f for f, _ in single_estimates(m)])
+    counts = np.array([3, 2, 1])
+    truth = counts / 6
+    exact = np.zeros((3, 3))
+    for key in range(3):
+        mean = law[key] @ offset
+        exact += truth[key] * ((law[key][:, None] * offset).T @ offset - np.outer(mean, mean)) / 6
+    people = m.privatize_items(np.repeat(np.arange(3), counts), dn.simulation(1))
+    part = replace(m.estimate(m.tally(people)).parts["frequency"], value=truth)
+    assert np.allclose(part.covariance("reporters"), exact, rtol=1e-9, atol=1e-12)
+    inside = np.diag(truth) - np.outer(truth, truth)
+    assert np.allclose(part.covariance("population"), exact + inside / 6, rtol=1e-9, atol=1e-12)
+
+
+def test_covariance_is_refused_where_it_is_not_known() -> None:
+    m = dn.mechanism("kv-ss2", epsilon=1.0, k=3, length=2)
+    found = m.estimate(m.tally(m.privatize_items(np.arange(6), dn.simulation(1))))
+    with pytest.raises(ParameterError, match="which keys people have together"):
+        found.covariance()
+    with pytest.raises(ParameterError, match="not worked out for means"):
+        found["mean"].covariance()
+
+
+@pytest.mark.parametrize("name", [name for name in NAMES if name != "privkv"])
+@pytest.mark.parametrize("length", [1, 2, 5])
+def test_padded_designs_are_not_beyond_the_frontier_of_single_pairs(name: str, length: int) -> None:
+    """A mechanism for several pairs is one for single pairs too, and unbiased there."""
+    for d, epsilon in ((5, 0.5), (10, 2.0), (100, 4.0)):
+        found = dn.mechanism(name, epsilon=epsilon, k=d, length=length).properties()
+        assert found["gap"] > 0
+        assert found["variance_mean"] > found["bound_mean"]
+
+
+@pytest.mark.parametrize("epsilon", [0.3, 1.0, 2.0, 6.0, 10.0])
+def test_frontier_of_many_keys_needs_only_the_reports_near_the_best(
+    epsilon: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    few = frontier(epsilon, 6001)
+    monkeypatch.setattr("deniable.core.keyvalue._FEW_KEYS", 10_000)
+    every = frontier(epsilon, 6001)
+    for m in np.geomspace(1.001 / every.b[-1], 1e4 / every.b[-1], 50):
+        assert few.least_frequency(float(m)) == pytest.approx(every.least_frequency(float(m)), rel=1e-12)

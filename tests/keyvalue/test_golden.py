@@ -249,3 +249,13 @@ def test_mixture_constants(epsilon: float) -> None:
         told += (1 - share) / float(soue.frequency_variance(Fraction(0)))
         assert 1 / told == pytest.approx(row["F"], rel=CLOSE)
         assert float(soue.sum_variance(Fraction(0))) / (1 - share) == pytest.approx(row["M_mix"], rel=CLOSE)
+
+
+@pytest.mark.parametrize("row", GOLDEN["privkv"], ids=lambda row: str(row["eps"]))
+def test_privkv_with_a_guess_spends_everything(row: dict[str, float]) -> None:
+    """By enumeration, for a guess at an end of the range."""
+    m = OneSampledKey(epsilon=row["eps"], domain=dn.Domain.of(3), key_epsilon=row["eps1"], told=(0, 0, 0))
+    ratio = m.channel().proof().ratio
+    assert ratio is not None
+    assert math.log(ratio) == pytest.approx(row["exact_eps_mtilde_minus1"], rel=CLOSE)
+    assert ratio <= ratio_of(row["eps"])

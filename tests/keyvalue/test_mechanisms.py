@@ -22,14 +22,16 @@ from deniable_client.errors import FormatError, ParameterError, PrivacyError
 from deniable_client.kernels import Pairs, Response
 from deniable_client.kernels.keyvalue import GRID, response
 
-NAMES = ("kv-ss2", "kv-ss", "kv-mix", "ks-ue", "pckv-ue", "pckv-grr", "privkv")
+NAMES = ("kv-ss2", "kv-ss", "kv-mix", "kv-lh", "kv-olh", "ks-ue", "pckv-ue", "pckv-grr", "privkv")
 PADDED = NAMES[:-1]
+CYCLIC = ("kv-ss2 cyclic", "kv-ss cyclic")
 ALPHA = 1e-6
 """False alarm rate of each statistical test below; seeds were fixed before the first run."""
 
 
 def make(name: str, **given: Any) -> KeyValue:
-    m = dn.mechanism(name, **given)
+    base, _, encoding = name.partition(" ")
+    m = dn.mechanism(base, **given, **({"encoding": encoding} if encoding else {}))
     assert isinstance(m, KeyValue)
     return m
 
@@ -55,7 +57,7 @@ def pvalue(m: KeyValue, reports: Reports, x: int) -> float:
 
 
 @pytest.mark.stat
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", [*NAMES, *CYCLIC])
 def test_bulk_and_device_follow_the_law_and_another_input_is_seen(name: str) -> None:
     m = make(name, epsilon=2.0, k=5)
     for x in (0, 3, 7):
@@ -87,7 +89,7 @@ def test_padding_draws_each_pair_with_its_chance(name: str) -> None:
         assert dummies.sum() == 0 if size >= 2 else abs(dummies.mean() - (1 - size * 0.5)) < 0.03
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", [*NAMES, *CYCLIC])
 def test_device_reports_pairs_and_tally_reads_them(name: str) -> None:
     labels = ["shoes", "coats", "hats"]
     given: dict[str, Any] = {} if name == "privkv" else {"length": 2}
@@ -100,7 +102,7 @@ def test_device_reports_pairs_and_tally_reads_them(name: str) -> None:
             device.report(bad)
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", [*NAMES, *CYCLIC])
 def test_design_comes_back(name: str) -> None:
     m = make(name, epsilon=1.5, k=12, range="0,10")
     again = dn.from_design(json.loads(json.dumps(m.design)))
@@ -119,7 +121,7 @@ def people(seed: int, n: int = 60_000) -> tuple[np.ndarray, np.ndarray, np.ndarr
 
 
 @pytest.mark.stat
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", [*NAMES, *CYCLIC])
 def test_frequency_and_mean_are_found_and_intervals_cover(name: str) -> None:
     """40 runs, 95 % intervals of 8 keys: coverage of frequencies binomial(320, .95) down to ALPHA, means no less."""
     data = people(1, 6000)
@@ -138,7 +140,7 @@ def test_frequency_and_mean_are_found_and_intervals_cover(name: str) -> None:
 
 
 @pytest.mark.stat
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", [*NAMES, *CYCLIC])
 def test_stated_variance_of_frequencies_is_that_of_many_runs(name: str) -> None:
     """Sums of squared standardised errors over 150 runs and 8 keys; chi-square, effective freedom at least 150."""
     data = people(2, 1500)
@@ -282,7 +284,7 @@ def test_amplified_kernel_without_its_padding_is_refused() -> None:
         Device(design | {"kernel": kernel})
 
 
-@pytest.mark.parametrize("name", ["kv-ss", "ks-ue", "kv-ss2", "pckv-grr", "privkv"])
+@pytest.mark.parametrize("name", ["kv-ss", "ks-ue", "kv-ss2", "kv-lh", "kv-olh", "pckv-grr", "privkv", *CYCLIC])
 def test_impossible_reports_are_refused(name: str) -> None:
     m = make(name, epsilon=1.0, k=11)
     reports = m.privatize_items(np.zeros(5, np.int64), dn.simulation(1))

@@ -92,3 +92,19 @@ def test_pairs_are_taken_apart_and_put_together() -> None:
     places = np.array([-1, -1, -1, -1, 0])
     only = data.only(places)
     assert (only.offsets.tolist(), only.keys.tolist(), only.values.tolist()) == ([0, 1, 1, 2], [0, 0], [7, 9])
+
+
+@pytest.mark.parametrize("name", ["ks-grr", "ks-adap", "privkvm", "collaborative"])
+@pytest.mark.parametrize("epsilon", [0.5, 3.0])
+def test_protocols_are_audited_over_all_their_steps(name: str, epsilon: float) -> None:
+    own = {"top": 3} if name.startswith("ks") else {"sensitive": 4} if name == "collaborative" else {"rounds": 4}
+    made = dn.protocol(name, epsilon=epsilon, k=30, **own)
+    found = dn.audit(made)
+    assert found.holds
+    assert found.name == name
+    ratios = [step.mechanism.proof.ratio for step in made.outline]
+    assert len(ratios) == len(made.shares)
+    spent = np.prod([float(r) for r in ratios]) if made.repeated else max(float(r) for r in ratios)
+    assert float(found.proof.ratio) == pytest.approx(spent, rel=1e-12)
+    assert not dn.audit(made, epsilon=epsilon * 0.8 if name != "privkvm" else epsilon * 0.6).holds
+    assert all(step.name in found.proof.argument for step in made.outline)

@@ -44,3 +44,52 @@ def test_figures_have_all_mechanisms_and_finite_numbers() -> None:
         assert len(rows) == 10
         assert all(0 <= row["ncr"] <= 1 for row in rows)
         assert {row["epsilon"] for row in rows} == {2.0, 4.0}
+
+
+def rows(first: float, second: float, spread: float, found: float = 10.0) -> list[dict[str, object]]:
+    """A figure with two mechanisms in eight settings of data and epsilon and three of top keys."""
+    return [
+        {
+            "data": data,
+            "epsilon": epsilon,
+            "top": top,
+            "mechanism": name,
+            "runs": 10,
+            "found": found,
+            **dict.fromkeys(("ncr", "mse_frequency", "mse_mean"), value),
+            **{f"{key}_stderr": spread for key in ("ncr", "mse_frequency", "mse_mean")},
+        }
+        for data in ("one", "two")
+        for epsilon in (1.0, 2.0, 4.0, 6.0)
+        for top in (20, 50, 100)
+        for name, value in (("ks-ue", first), ("pckv-ue", second))
+    ]
+
+
+@pytest.mark.parametrize(
+    ("claim", "figure", "values", "verdict"),
+    [
+        ("fig3-ue", "fig3", (0.5, 0.4, 0.01), "reproduced"),
+        ("fig3-ue", "fig3", (0.4, 0.5, 0.01), "refuted"),
+        ("fig3-ue", "fig3", (0.5, 0.49, 0.05), "not tested"),
+        ("fig4-ue", "fig4", (0.4, 0.5, 0.01), "reproduced"),
+        ("fig4-ue", "fig4", (0.5, 0.4, 0.01), "refuted"),
+        ("fig4-ue", "fig4", (0.4, 0.5, 0.01, 0.5), "not tested"),
+    ],
+)
+def test_statements_about_figures_are_judged_by_the_spread_of_the_runs(
+    claim: str, figure: str, values: tuple[float, ...], verdict: str
+) -> None:
+    context = Context(kskv.PAPER)
+    context.once(f"rows of {figure}", lambda _: rows(*values))
+    check = next(c for c in kskv.PAPER.claims if c.id == claim)
+    assert check.test(context).verdict == verdict
+
+
+def test_errors_of_hardly_any_key_are_not_drawn() -> None:
+    pytest.importorskip("altair")
+    some = rows(0.4, 0.5, 0.01) + [{**row, "mechanism": "rare"} for row in rows(0.4, 0.5, 0.01, 0.3)]
+    for figure, drawn in (("fig3", True), ("fig4", False)):
+        text = str(kskv.PAPER.figure(figure).draw(some).to_dict())
+        assert ("rare" in text) is drawn
+        assert ("less than one key" in text) is not drawn

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, TypeAlias
 
@@ -25,18 +25,24 @@ __all__ = [
     "Signal",
     "best_key_size",
     "best_share",
+    "best_signed_alone",
     "best_signed_size",
     "best_subset_size",
     "frontier",
     "information",
     "pooled",
     "ratio_of",
+    "signal_of_hashed",
     "signal_of_key_subset",
     "signal_of_signed_subset",
     "signal_of_subset",
     "variances",
 ]
 
+_FEW_KEYS, _MARGIN = 5000, 8
+"""Up to so many keys all extreme reports are looked at; with more, those around the ideal ones, with a margin."""
+_SIZES = 1 << 17
+"""Sizes that are looked at where there are more keys."""
 Shape: TypeAlias = Callable[[Fraction], tuple[Fraction, Fraction, Fraction]]
 """(s, r, a) of a three-way answer as functions of e^epsilon."""
 
@@ -73,7 +79,8 @@ class Signal:
     """Moments of what one report says of one key: Y = (+1 there) + (-1 there), X = (+1 there) - (-1 there).
 
     E[Y] is `held` or `idle` (not held), E[Y^2] `held2` or `idle2`; E[X] is `gain` times the value or 0, E[X^2] `noise`
-    or `idle_noise`. In all kernels E[XY] = E[X]. `asked` is the chance that the report speaks of the key at all.
+    or `idle_noise`. In all kernels E[XY] = E[X]. `asked` is the chance that the report speaks of the key at all. The
+    product of Y at two keys has the mean `pair_held` if one of them is held, else `pair_idle`.
     """
 
     held: Fraction
@@ -83,18 +90,20 @@ class Signal:
     idle: Fraction
     idle2: Fraction
     idle_noise: Fraction
+    pair_held: Fraction
+    pair_idle: Fraction
     asked: Fraction = Fraction(1)
 
     @classmethod
     def of(cls, s: Fraction, r: Fraction, a: Fraction, asked: Fraction = Fraction(1)) -> Signal:
-        """A three-way answer."""
+        """A three-way answer for each key, independent of those for others."""
         h = s + r
-        return cls(h, h, h, s - r, a, a, a, asked)
+        return cls(h, h, h, s - r, a, a, a, h * a, a * a, asked)
 
     @classmethod
     def of_keys(cls, p: Fraction, q: Fraction) -> Signal:
-        """A report that says nothing of values."""
-        return cls(p, p, p, Fraction(0), q, q, q)
+        """An independent answer for each key that says nothing of values."""
+        return cls(p, p, p, Fraction(0), q, q, q, p * q, q * q)
 
     @property
     def step(self) -> Fraction:
@@ -127,20 +136,46 @@ def signal_of_subset(e: Fraction, keys: int, size: int) -> Signal:
     none = Fraction(0)
     if total > 2:
         none = (p * (size - 1) * (size - 2) + (1 - p) * size * (size - 1)) / ((total - 1) * (total - 2))
-    return Signal(p + q, p + q + 2 * one, p + q - 2 * one, p - q, 2 * q, 2 * q + 2 * none, 2 * q - 2 * none)
+    held, idle, both = p + q, 2 * q, 2 * one + 2 * none
+    return Signal(held, held + 2 * one, held - 2 * one, p - q, idle, idle + 2 * none, idle - 2 * none, both, 4 * none)
+
+
+def signal_of_hashed(p: Fraction, g: int) -> Signal:
+    """Every signed key hashed to one of g values on its own, the own value sent with chance p; a random function."""
+    q = Fraction(1, g)
+    one, none = p * q, q * q
+    held, idle = p + q, 2 * q
+    return Signal(
+        held,
+        held + 2 * one,
+        held - 2 * one,
+        p - q,
+        idle,
+        idle + 2 * none,
+        idle - 2 * none,
+        2 * one + 2 * none,
+        4 * none,
+    )
 
 
 def signal_of_signed_subset(e: Fraction, keys: int, size: int) -> Signal:
     """`size` keys with a sign each."""
     keep = size * e / (size * e + 2 * keys - size)
     turned = (1 - keep) * Fraction(size, 2 * keys - size)
-    return Signal.of(keep, turned, (size - keep - turned) / (keys - 1))
+    return _of_sets(Signal.of(keep, turned, (size - keep - turned) / (keys - 1)), keys, size)
+
+
+def _of_sets(signal: Signal, keys: int, size: int) -> Signal:
+    """The same for answers that are sets of `size` keys, hence not independent."""
+    h, few = signal.held, Fraction(size - 1, keys - 1)
+    none = few * (h * (size - 2) + (1 - h) * size) / (keys - 2) if keys > 2 else Fraction(0)
+    return replace(signal, pair_held=h * few, pair_idle=none)
 
 
 def signal_of_key_subset(e: Fraction, keys: int, size: int) -> Signal:
     """Subset selection on keys."""
     p = size * e / (size * e + keys - size)
-    return Signal.of_keys(p, (size - p) / (keys - 1))
+    return _of_sets(Signal.of_keys(p, (size - p) / (keys - 1)), keys, size)
 
 
 # ---- several groups of reporters
@@ -227,6 +262,15 @@ def best_signed_size(epsilon: float, keys: int) -> int:
     return max(_near(2 * keys / (float(e) + 1), keys), key=slope)
 
 
+def best_signed_alone(epsilon: float, keys: int, interest: float = 1.0) -> int:
+    """Size of the signed subset with the least interest^2 F + M where everybody sends one; below the number of keys."""
+    e = math.exp(min(epsilon, 200.0))  # beyond it the size is 1 anyway
+    sizes = np.unique(np.rint(np.geomspace(1, keys - 1, _SIZES))) if keys > _SIZES else np.arange(1.0, keys)
+    a, b = information(e, keys, sizes, 0.0 * sizes)
+    total = interest**2 * (keys - 1) / keys * (1 / a - 1 / keys) + 1 / b
+    return int(sizes[np.argmin(total)])
+
+
 def _near(ideal: float, most: int) -> list[int]:
     return sorted({min(max(1, w), most) for w in (math.floor(ideal), math.ceil(ideal))})
 
@@ -254,7 +298,7 @@ class Frontier:
         if b > self.b[-1] * (1 + 1e-12):
             return math.inf
         a = float(np.interp(b, self.b, self.a))
-        return (self.d - 1) / self.d * (1 / a - 1 / self.d)
+        return (self.d - 1) / self.d * (1 / a - 1 / self.d) if a > 0 else math.inf
 
     def least_mean(self, f: float) -> float:
         """The least M at this F or less; infinite where F cannot be reached."""
@@ -268,8 +312,8 @@ class Frontier:
 def frontier(epsilon: float, d: int) -> Frontier:
     """The hull of the extreme reports: `t` favoured signed keys on different keys, or on as few as possible."""
     e = math.exp(epsilon)
-    t = np.arange(1, d + 1, dtype=np.float64)
-    apart, packed = information(e, d, t, 0 * t), information(e, d, t % 2, t // 2)
+    alone, both = _sizes(e, d)
+    apart, packed = information(e, d, alone, 0 * alone), information(e, d, both % 2, both // 2)
     points = sorted(zip(np.r_[apart[1], packed[1]].tolist(), np.r_[apart[0], packed[0]].tolist(), strict=True))
     hull: list[tuple[float, float]] = []
     for b, a in points:
@@ -280,6 +324,19 @@ def frontier(epsilon: float, d: int) -> Frontier:
         hull.insert(0, (0.0, hull[0][1]))
     bs, as_ = np.array(hull).T
     return Frontier(d, as_, bs)
+
+
+def _sizes(e: float, d: int) -> tuple[FloatArray, FloatArray]:
+    """How many signed keys extreme reports favour: on different keys, and on as few as possible.
+
+    All of them for few keys. For many, those from 2d/(e+1), where most is told, to 2d/(e-1), where most is told of
+    means; on as few keys as possible only next to the former.
+    """
+    if d <= _FEW_KEYS:
+        return np.arange(1.0, d + 1), np.arange(1.0, d + 1)
+    first, last = math.floor(2 * d / (e + 1)), math.ceil(2 * d / (e - 1))
+    ends = [max(1, first - _MARGIN), max(1, min(d, last + _MARGIN))]
+    return np.arange(ends[0], ends[1] + 1.0), np.arange(ends[0], min(d, first + _MARGIN) + 1.0)
 
 
 def _above(one: tuple[float, float], two: tuple[float, float], three: tuple[float, float]) -> bool:

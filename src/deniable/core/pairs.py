@@ -2,34 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import compress
 from typing import Any
 
 import numpy as np
 
 from deniable.core.domain import Domain
+from deniable.core.grid import check_interval
 from deniable.core.types import IntArray
 from deniable.errors import ParameterError, require
 from deniable_client.kernels.keyvalue import GRID
 
-__all__ = ["PairSets", "check_range"]
+__all__ = ["PairSets", "check_range", "group_pairs", "number_people", "steps_of"]
 
 _COLUMNS = ("user", "key", "value")
 
 
 def check_range(given: object) -> tuple[float, float]:
     """A value range (low, high), from two numbers or a text such as "1,5"."""
-    ends = given.split(",") if isinstance(given, str) else given
-    hint = "Ratings from 1 to 5 are range=(1, 5)."
-    if not isinstance(ends, Iterable):
-        raise ParameterError(f"range must be two numbers, got {given!r}.", hint)
-    try:
-        low, high = (float(end) for end in ends)
-    except (TypeError, ValueError):
-        raise ParameterError(f"range must be two numbers, got {given!r}.", hint) from None
-    ok = np.isfinite([low, high, high - low]).all() and low < high
-    require(bool(ok), "range", given, "two finite numbers, the lower one first", hint)
+    low, high = check_interval(given, "range", "Ratings from 1 to 5 are range=(1, 5).")
     return low, high
 
 
@@ -54,14 +47,14 @@ class PairSets:
         """From a tuple (offsets, keys, values), a frame with user, key and value, or (user, key, value) rows.
 
         A second value of one person for one key is refused, or left out with duplicates="first". People without any
-        pair can only be told by offsets.
+        pair are told by offsets, or by a row of their own without key and value.
         """
         require(duplicates in ("refuse", "first"), "duplicates", duplicates, "'refuse' or 'first'")
         if isinstance(given, PairSets):
             return given
-        offsets, keys, values = _columns(given)
+        offsets, keys, values, order = _columns(given)
         codes = domain.encode(keys) if len(keys) else np.zeros(0, np.int64)
-        return cls(offsets, codes, _steps(values, ends))._unique(duplicates, domain)
+        return cls(offsets, codes[order], steps_of(values, ends)[order])._unique(duplicates, domain)
 
     def _unique(self, duplicates: str, domain: Domain) -> PairSets:
         people = np.repeat(np.arange(len(self)), self.sizes)
@@ -102,11 +95,11 @@ class PairSets:
         return counts / len(self), sums / np.maximum(counts, 1)
 
 
-def _columns(given: object) -> tuple[IntArray, Any, Any]:
-    """Offsets, keys and values."""
+def _columns(given: object) -> tuple[IntArray, Any, Any, Any]:
+    """Offsets, and keys and values as they were given with the order that the offsets are for."""
     if isinstance(given, tuple) and len(given) == 3 and not isinstance(given[0], tuple | str):
-        return _checked(*given)
-    if isinstance(given, Mapping) or hasattr(given, "columns"):
+        return *_checked(*given), slice(None)
+    if isinstance(given, Mapping) or hasattr(type(given), "columns"):
         users, keys, values = _frame_columns(given)
     else:
         rows = list(given) if isinstance(given, Iterable) and not isinstance(given, str) else [given]
@@ -116,17 +109,60 @@ def _columns(given: object) -> tuple[IntArray, Any, Any]:
                 f"got {type(given).__name__}."
             )
         users, keys, values = (list(column) for column in zip(*rows, strict=True))
+    people = number_people(users, lambda i: f"at position {i}")
+    held = np.array([not (_missing(k) and _missing(v)) for k, v in zip(keys, values, strict=True)], np.bool_)
+    offsets, order = group_pairs(people, held, lambda i: f"at position {i}")
+    rank = np.cumsum(held) - 1  # rows without a pair are left out
+    return offsets, list(compress(keys, held)), list(compress(values, held)), rank[order]
+
+
+def number_people(users: Sequence[Any], place: Callable[[int], str]) -> IntArray:
+    """People by number, in the order of their first rows; `place` says in words where a row stands."""
     numbers: dict[Any, int] = {}
-    people = np.array([numbers.setdefault(user, len(numbers)) for user in users], np.int64)
-    order = np.argsort(people, kind="stable")
-    offsets = np.r_[0, np.cumsum(np.bincount(people))].astype(np.int64)
-    return offsets, [keys[i] for i in order.tolist()], [values[i] for i in order.tolist()]
+    people = np.fromiter((numbers.setdefault(user, len(numbers)) for user in users), np.int64, len(users))
+    nobody = [number for user, number in numbers.items() if _missing(user)]
+    if nobody:
+        at = int(np.flatnonzero(np.isin(people, nobody))[0])
+        raise ParameterError(f"the user {place(at)} is missing.", "Pairs of one person have the same user.")
+    return people
+
+
+def group_pairs(people: IntArray, held: Any, place: Callable[[int], str]) -> tuple[IntArray, IntArray]:
+    """Offsets, and the rows with a pair in the order of their people.
+
+    A row whose `held` is false stands for a person without any pair; such a person has no other row.
+    """
+    counts = np.bincount(people)
+    contrary = np.flatnonzero(~held & (counts[people] > 1))
+    if contrary.size:
+        raise ParameterError(
+            f"the row {place(int(contrary[0]))} has neither key nor value, which stands for a person without any pair, "
+            "but the same user has other rows.",
+            "Leave one of them out.",
+        )
+    at = np.flatnonzero(held)
+    order = at[np.argsort(people[at], kind="stable")]
+    sizes = np.bincount(people[at], minlength=counts.size)
+    return np.r_[0, np.cumsum(sizes)].astype(np.int64), order
+
+
+def _missing(cell: Any) -> bool:
+    return cell is None or cell == "" or bool(cell != cell)
 
 
 def _frame_columns(frame: Any) -> tuple[list[Any], list[Any], list[Any]]:
-    names = list(frame) if isinstance(frame, Mapping) else list(frame.columns)
-    missing = [name for name in _COLUMNS if name not in names]
-    require(not missing, "columns", names, f"among them {', '.join(_COLUMNS)}", "Rename them first.")
+    """Three columns of a mapping, or of a frame of polars, pandas, pyarrow or any other that narwhals knows."""
+    if not isinstance(frame, Mapping):
+        import narwhals as nw
+
+        try:
+            frame = nw.from_native(frame, eager_only=True).to_dict(as_series=False)
+        except TypeError as error:
+            raise ParameterError(
+                f"pairs must come from a frame in memory, got {type(frame).__name__}.", "Collect it first."
+            ) from error
+    missing = [name for name in _COLUMNS if name not in frame]
+    require(not missing, "columns", list(frame), f"among them {', '.join(_COLUMNS)}", "Rename them first.")
     user, key, value = ([v.item() if isinstance(v, np.generic) else v for v in frame[name]] for name in _COLUMNS)
     require(len(user) == len(key) == len(value), "columns", (len(user), len(key), len(value)), "of one length")
     require(len(user) > 0, "pairs", "an empty frame", "at least one pair", "Empty data have no estimate.")
@@ -142,7 +178,7 @@ def _checked(offsets: Any, keys: Any, values: Any) -> tuple[IntArray, Any, Any]:
     return ends.astype(np.int64), keys, values
 
 
-def _steps(values: Any, ends: tuple[float, float]) -> IntArray:
+def steps_of(values: Any, ends: tuple[float, float]) -> IntArray:
     """Values as steps of 1/GRID of their range, each to the nearest; what is outside of it is refused."""
     low, high = ends
     try:

@@ -65,6 +65,16 @@ class FrequencyPart:
     value: FloatArray
     curve: tuple[FloatArray, FloatArray, FloatArray]
     n: int
+    cross: tuple[float, float, float] | None = None
+    """Covariance of two keys: cross[0] plus cross[1] times their summed frequencies minus cross[2] times the product.
+
+    None where people may have several keys: it then depends on which ones they have together.
+    """
+
+    @property
+    def several(self) -> bool:
+        """Whether people may have several keys, so that the frequencies need not sum to 1."""
+        return self.cross is None
 
     def _curve(self, target: Target) -> tuple[FloatArray, FloatArray, FloatArray]:
         c, own = self.curve, 1 / self.n if target == "population" else 0.0
@@ -76,8 +86,14 @@ class FrequencyPart:
         return np.asarray(np.maximum(a + b * f + c * f * f, 0.0))
 
     def covariance(self, target: Target) -> FloatArray:
-        """See `Part.covariance`: refused, since it is not worked out between keys."""
-        _no_covariance()
+        """See `Part.covariance`: at the estimated frequencies, brought to [0, 1]; refused for several pairs each."""
+        if self.cross is None:
+            _no_covariance("depends on which keys people have together, if they may have several")
+        f, (a, b, c) = np.clip(self.value, 0, 1), self.cross
+        own = 1 / self.n if target == "population" else 0.0
+        out = a + b * np.add.outer(f, f) - (c + own) * np.multiply.outer(f, f)
+        np.fill_diagonal(out, self.variance(target))
+        return np.asarray(out)
 
     def interval(self, level: float, target: Target, simultaneous: bool) -> Interval:
         """See `Part.interval`: all frequencies whose score test does not reject the estimate."""
@@ -110,9 +126,10 @@ class MeanPart:
     @property
     def value(self) -> FloatArray:
         """See `Part.value`."""
-        return self._scaled(self.unit)
+        return self.scaled(self.unit)
 
-    def _scaled(self, unit: FloatArray) -> FloatArray:
+    def scaled(self, unit: FloatArray) -> FloatArray:
+        """Means on a range from -1 to 1, in the units of the values' own range."""
         low, high = self.ends
         return np.asarray(low + (high - low) * (1 + unit) / 2)
 
@@ -124,7 +141,7 @@ class MeanPart:
 
     def covariance(self, target: Target) -> FloatArray:
         """See `Part.covariance`: refused, since it is not worked out between keys."""
-        _no_covariance()
+        _no_covariance("is not worked out for means")
 
     def interval(self, level: float, target: Target, simultaneous: bool) -> Interval:
         """See `Part.interval`: all means that the reports do not reject; the whole range for keys too rare to say."""
@@ -137,7 +154,7 @@ class MeanPart:
         low = np.where(rare, -1.0, np.clip((half - root) / safe, -1, 1))
         high = np.where(rare, 1.0, np.clip((half + root) / safe, -1, 1))
         low, high = np.minimum(low, self.unit), np.maximum(high, self.unit)
-        return Interval(self._scaled(low), self._scaled(high), level, target, simultaneous)
+        return Interval(self.scaled(low), self.scaled(high), level, target, simultaneous)
 
     def _rare(self, z2: float) -> Any:
         return (self.frequency <= 0) | (self.frequency**2 <= z2 * np.maximum(self.spread[1], 0))
@@ -148,14 +165,18 @@ class MeanPart:
 
 
 def keyvalue_parts(
-    groups: Sequence[GroupCounts], n: int, length: int, ends: tuple[float, float]
+    groups: Sequence[GroupCounts], n: int, padding: int | None, ends: tuple[float, float]
 ) -> dict[str, FrequencyPart | MeanPart]:
-    """`frequency` and `mean` of all keys from the groups' counts; `length` pairs per person, one of them drawn."""
+    """`frequency` and `mean` of all keys from the groups' counts.
+
+    `padding` None: everybody has one pair; else up to about that many, one of which is drawn.
+    """
+    length = padding or 1
     used = [g for g in groups if g.group.weight]
     f = np.sum([float(g.group.weight) * g.frequency for g in used], axis=0) * length
     signed = next(g for g in groups if g.group.signal.gain)
     total = signed.total * length
-    frequency = FrequencyPart(f, _curve(used, n, length), n)
+    frequency = FrequencyPart(f, _curve(used, n, length), n, _cross(used, n) if padding is None else None)
     seen = np.clip(f, 0, 1) / length
     none = np.zeros_like(seen)
     spread, rare = (_spread(used, signed, length, phi) for phi in (seen, none))
@@ -175,6 +196,19 @@ def _curve(groups: Sequence[GroupCounts], n: int, length: int) -> tuple[FloatArr
         split = split + scale
     split = split - 1 / n
     return a, b + split, -split if not chance else 0 * split
+
+
+def _cross(groups: Sequence[GroupCounts], n: int) -> tuple[float, float, float]:
+    """The covariance of two pooled frequencies, for people with one pair each; see `FrequencyPart.cross`."""
+    a = b = split = 0.0
+    if any(g.asked is not None for g in groups):
+        return 0.0, 0.0, 0.0  # a report speaks of one key, and its sender has one
+    for g in groups:
+        s, scale = g.group.signal, float(g.group.weight) ** 2 / float(g.n[0])
+        idle = float((s.pair_idle - s.idle**2) / s.step**2)
+        a, b = a + scale * idle, b + scale * (float((s.pair_held - s.held * s.idle) / s.step**2) - idle)
+        split += scale
+    return a, b, split - 1 / n
 
 
 def _spread(
@@ -269,7 +303,5 @@ def score(truth: tuple[FloatArray, FloatArray], frequency: FloatArray, mean: Flo
     )
 
 
-def _no_covariance() -> NoReturn:
-    raise ParameterError(
-        "the covariance between keys is not worked out for key-value reports.", "Use variance() and interval()."
-    )
+def _no_covariance(why: str) -> NoReturn:
+    raise ParameterError(f"the covariance between keys {why}.", "Use variance() and interval().")

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from abc import abstractmethod
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
 from itertools import product
@@ -22,11 +22,11 @@ from deniable.core.channel import Channel, Proof, Witness
 from deniable.core.guess import Guess, check_prior
 from deniable.core.keyvalue import Group, frontier, pooled, variances
 from deniable.core.pairs import PairSets, check_range
-from deniable.core.types import Columns, IntArray
+from deniable.core.types import Columns, FloatArray, IntArray
 from deniable.errors import FormatError, ParameterError, require
 from deniable.estimate.keyvalue import GroupCounts, keyvalue_parts
 from deniable.estimate.linear import check_reports
-from deniable.estimate.result import Part
+from deniable.estimate.result import Estimate, Part
 from deniable.kernels.sampling import below, below_each
 from deniable.mechanisms.base import ENTRIES_MAX, Mechanism, check_outputs
 from deniable.mechanisms.keyvalue_laws import Law
@@ -143,13 +143,8 @@ class KeyValue(Mechanism):
 
     def choose(self, pairs: PairSets, rng: Stream) -> IntArray:
         """One signed key per person by padding and sampling, its sign by rounding the value to an end of the range."""
+        self.check_sizes(pairs)
         sizes, people = pairs.sizes, len(pairs)
-        if self.length is None and (sizes != 1).any():
-            bad = int(np.flatnonzero(sizes != 1)[0])
-            raise ParameterError(
-                f"people must have exactly one pair, but person {bad} has {sizes[bad]}.",
-                "For several pairs, or none, give length=L, the number of pairs to allow for.",
-            )
         number = below_each(rng, np.maximum(sizes, max(self.pad, 1)))
         real = number < sizes
         keys, values = np.empty(people, np.int64), np.full(people, GRID // 2, np.int64)
@@ -159,6 +154,16 @@ class KeyValue(Mechanism):
             keys[~real] = self.k + below(rng, self.pad, int((~real).sum()))
         plus = rng.draw(32, people).astype(np.int64) < values
         return np.where(plus, keys, keys + self.total)
+
+    def check_sizes(self, pairs: PairSets) -> None:
+        """Refuse people with several pairs, or none, where everybody must have exactly one."""
+        bad = np.flatnonzero(pairs.sizes != 1)
+        if self.length is None and bad.size:
+            raise ParameterError(
+                f"people must have exactly one pair, but person {bad[0]} has {pairs.sizes[bad[0]]} "
+                f"({bad.size} of {len(pairs)} have several or none).",
+                "For several pairs, or none, give length=L, the number of pairs to allow for.",
+            )
 
     def _send(self, items: IntArray, rng: Stream) -> Columns:
         if len(self.laws) == 1:
@@ -205,6 +210,11 @@ class KeyValue(Mechanism):
         """See `Mechanism.outputs`."""
         found = [law.outputs for law in self.laws]
         return max(found) + math.log2(sum(2.0 ** (v - max(found)) for v in found))
+
+    @property
+    def channel_error(self) -> Fraction:
+        """See `Mechanism.channel_error`."""
+        return max(law.error for law in self.laws)
 
     @property
     def inputs(self) -> int:
@@ -288,20 +298,46 @@ class KeyValue(Mechanism):
             spoken = np.full(self.k, n * float(group.signal.asked))
             asked = cells["asked"][i] if "asked" in cells else None
             found.append(GroupCounts(group, spoken, cells["plus"][i], cells["minus"][i], asked))
-        return dict(keyvalue_parts(found, tally.n, self.length or 1, self.range))
+        return dict(keyvalue_parts(found, tally.n, self.length, self.range))
+
+    def estimate(self, tally: Tally) -> Estimate:
+        """See `Mechanism.estimate`; with several pairs per person it says whose frequencies are too low."""
+        found = super().estimate(tally)
+        if self.length is None:
+            return found
+        told = f"frequencies are too low as far as people have more than {self.length} pairs"
+        return replace(found, steps=(*found.steps, told))
 
     # ---- closed forms
+
+    def expected_error(self, pairs: PairSets) -> FloatArray:
+        """Expected squared error of every key's frequency for these very people, that of padding's bias included.
+
+        Exact for one group of reporters; with two, for groups of the expected sizes.
+        """
+        n, length = len(pairs), self.length or 1
+        draw = np.repeat(1 / np.maximum(pairs.sizes, length), pairs.sizes)
+        once, twice, count = (np.bincount(pairs.keys, w, minlength=self.k) for w in (draw, draw**2, None))
+        total, split = np.zeros(self.k), 0.0
+        for g in (g for g in self.groups if g.weight):
+            s, scale = g.signal, float(g.weight**2 / g.share)
+            own = float(s.idle2 - s.idle**2) * n + float(s.held2 - s.idle2 - 2 * s.idle * s.step) * once
+            total += scale * (own / float(s.asked * s.step**2) - twice) / n**2
+            split += scale
+        total += (split - 1) * (twice / n - (once / n) ** 2) / n
+        return np.asarray(length**2 * total + (length * once - count) ** 2 / n**2)
 
     def _numbers(self, groups: tuple[Group, ...], n: float) -> dict[str, float]:
         first, second = variances(groups, Fraction(1, self.k), self.length or 1)
         return {"variance": float(first) / n, "variance_mean": float(second) / n}
 
     def properties(self, n: float = 1) -> dict[str, Any]:
-        """See `Mechanism.properties`: F/n and M/n, and the least F of any mechanism at this M (one pair each)."""
+        """See `Mechanism.properties`: F/n and M/n of people with one pair each, and the least F of any mechanism there.
+
+        Several pairs (`length`) cost something even then, which shows as `gap`.
+        """
         found: dict[str, Any] = self._numbers(self.ideal(), n)
         size = {"bits": self.outputs, "bytes": self.row_bytes} if not self.refusal else {}
-        if self.length:
-            return found | size
         edge = frontier(self.epsilon, self.k)
         bound = edge.least_frequency(found["variance_mean"] * n) / n
         if bound * n < _LEAST:

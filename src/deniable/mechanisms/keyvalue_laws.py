@@ -64,11 +64,25 @@ class Law(ABC):
     def channel(self) -> Channel:
         """All reports, given each signed key."""
 
+    @abstractmethod
+    def most(self, r: int) -> int:
+        """How many of r keys one report can speak for at most; a key with both signs counts twice."""
+
+    @property
+    def work(self) -> float:
+        """Operations of the server per report: one for each byte, unless there is more to do."""
+        return float(self.kernel.width)
+
     def asked(self, rows: Bytes) -> IntArray | None:
         """How many reports speak of each key, where not all do."""
         return None
 
-    def _two_level(self, sets: Iterable[frozenset[int]]) -> Channel:
+    @property
+    def error(self) -> Fraction:
+        """How far a probability of what is sampled may be from `channel`: 0 unless that idealises a hash."""
+        return Fraction(0)
+
+    def _two_level(self, sets: Iterable[frozenset[int]], names: Iterable[str] = ()) -> Channel:
         """A report favours the signed keys in its set, all of them alike."""
         every, x = list(sets), range(2 * self.keys)
         with_x = sum(0 in s for s in every)
@@ -76,7 +90,7 @@ class Law(ABC):
         keep = getattr(self.kernel, "base", self.kernel).keep
         own, other = keep * without, (_WORD - keep) * with_x
         weights = tuple(tuple(own if i in s else other for i in x) for s in every)
-        labels = tuple("report {" + ", ".join(map(str, sorted(s))) + "}" for s in every)
+        labels = tuple(names) or tuple("report {" + ", ".join(map(str, sorted(s))) + "}" for s in every)
         return Channel(labels, weights, (with_x * without) << WORD_BITS)
 
 
@@ -103,6 +117,15 @@ class Responses(Law):
     def signal(self) -> Signal:
         """See `Law.signal`."""
         return signal_of_subset(self.kernel.ratio, self.keys, 1)
+
+    def most(self, r: int) -> int:
+        """See `Law.most`."""
+        return 1
+
+    @property
+    def work(self) -> float:
+        """See `Law.work`: one counter."""
+        return 1.0
 
     @property
     def outputs(self) -> float:
@@ -133,6 +156,10 @@ class Sets(Law):
     def signal(self) -> Signal:
         """See `Law.signal`."""
         return signal_of_subset(self.kernel.ratio, self.keys, self.kernel.size)
+
+    def most(self, r: int) -> int:
+        """See `Law.most`."""
+        return min(2 * r, self.kernel.size)
 
     @property
     def outputs(self) -> float:
@@ -170,6 +197,10 @@ class SignedSets(Law):
     def signal(self) -> Signal:
         """See `Law.signal`."""
         return signal_of_signed_subset(self.kernel.ratio, self.keys, self.kernel.size)
+
+    def most(self, r: int) -> int:
+        """See `Law.most`."""
+        return min(r, self.kernel.size)
 
     @property
     def outputs(self) -> float:
@@ -210,6 +241,10 @@ class SignedBits(Law):
     def signal(self) -> Signal:
         """See `Law.signal`."""
         return Signal.of(*self.kernel.chances)
+
+    def most(self, r: int) -> int:
+        """See `Law.most`."""
+        return r
 
     @property
     def outputs(self) -> float:
@@ -260,6 +295,10 @@ class KeyBits(Law):
         """See `Law.signal`."""
         return Signal.of_keys(Fraction(self._unary.keep, _WORD), Fraction(self._unary.flip, _WORD))
 
+    def most(self, r: int) -> int:
+        """See `Law.most`."""
+        return r
+
     @property
     def outputs(self) -> float:
         """See `Law.outputs`."""
@@ -304,6 +343,10 @@ class KeySets(Law):
     def signal(self) -> Signal:
         """See `Law.signal`."""
         return signal_of_key_subset(self.kernel.ratio, self.keys, self._subset.size)
+
+    def most(self, r: int) -> int:
+        """See `Law.most`."""
+        return min(r, self._subset.size)
 
     @property
     def outputs(self) -> float:
@@ -352,6 +395,15 @@ class OneKeyLaw(Law):
     def signal(self) -> Signal:
         """See `Law.signal`."""
         return Signal.of(*self.kernel.chances, Fraction(1, self.keys))
+
+    def most(self, r: int) -> int:
+        """See `Law.most`."""
+        return 1
+
+    @property
+    def work(self) -> float:
+        """See `Law.work`: one counter."""
+        return 1.0
 
     @property
     def outputs(self) -> float:

@@ -24,7 +24,7 @@ from deniable.kernels.sampling import below_each
 from deniable.mechanisms.grr import GRR
 from deniable.mechanisms.keyvalue_families import SignedResponse
 from deniable.mechanisms.local_hashing import LocalHashing
-from deniable.mechanisms.protocol import Protocol, Step
+from deniable.mechanisms.protocol import SAMPLE, Protocol, Step
 from deniable.randomness import Stream
 
 __all__ = ["KeyStep", "KsAdap", "KsGrr", "PairStep", "SizeStep", "choose_length"]
@@ -98,6 +98,12 @@ class _KeyProtocol(Protocol[PairSets]):
     def pairs(self, values: object, *, duplicates: str = "refuse") -> PairSets:
         """The data that `run` takes, from what `KeyValue.privatize` takes."""
         return PairSets.of(values, self.domain, self.range, duplicates=duplicates)
+
+    def sample(self) -> PairSets:
+        """See `Protocol.sample`: one pair each, of all keys in turn."""
+        return PairSets.of(
+            (np.arange(SAMPLE + 1), np.arange(SAMPLE) % self.k, np.zeros(SAMPLE)), Domain.of(self.k), (-1, 1)
+        )
 
     def people(self, data: PairSets) -> int:
         """See `Protocol.people`."""

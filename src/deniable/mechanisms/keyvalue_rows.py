@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from deniable.mechanisms import costs
 from deniable.mechanisms.keyvalue_families import (
     OneSampledKey,
     SignedResponse,
@@ -13,7 +14,10 @@ from deniable.mechanisms.keyvalue_families import (
     SplitSelection,
     SplitUnary,
 )
+from deniable.mechanisms.keyvalue_hashing import SignedKeyHashing, SignedLocalHashing
 from deniable.mechanisms.keyvalue_protocols import KsAdap, KsGrr
+from deniable.mechanisms.keyvalue_rounds import PrivKvm
+from deniable.mechanisms.rows import Traits
 
 __all__ = ["KEY_VALUE", "MECHANISM_ROWS", "OPTION_ROWS", "PROTOCOL_ROWS"]
 
@@ -25,6 +29,7 @@ OPTION_ROWS: Mapping[str, tuple[type, str]] = {
     "range": (str, "Lowest and highest value of a key, separated by a comma; from minus 1 to 1 if left out."),
     "mix": (float, "Share of the reports that speak of keys only, not of values."),
     "interest": (float, "Weight of frequencies against means in the choice of mix; 1 weighs them alike."),
+    "rounds": (int, "How often everybody is asked, each time with a part of the budget (privkvm)."),
     "top": (int, "How many frequent keys are wanted (protocols for keys and values)."),
 }
 
@@ -43,6 +48,8 @@ def _named(name: str) -> Callable[..., SignedUnaryEncoding]:
 
 
 _OWN = ("length", "range")
+_CYCLIC = {"encoding": "cyclic"}
+_TRAITS = Traits(costs.work_pairs, costs.pull_pairs)
 
 MECHANISM_ROWS: Mapping[str, Mapping[str, Any]] = {
     "kv-ss2": {
@@ -51,9 +58,10 @@ MECHANISM_ROWS: Mapping[str, Mapping[str, Any]] = {
         "summary": "subset selection on keys with signs",
         "source": "docs/maths/keyvalue.md",
         "best_for": "key-value data: no mechanism has a lower error of frequency and mean together",
-        "options": ("size", *_OWN),
-        "small": _cases(*_PADDED, {"k": 5, "size": 3}),
+        "options": ("size", "encoding", *_OWN),
+        "small": _cases(*_PADDED, {"k": 5, "size": 3}, {"k": 3, **_CYCLIC}, {"k": 2, "length": 1, **_CYCLIC}),
         "question": KEY_VALUE,
+        "traits": _TRAITS,
     },
     "kv-ss": {
         "cls": SplitSelection,
@@ -61,9 +69,17 @@ MECHANISM_ROWS: Mapping[str, Mapping[str, Any]] = {
         "summary": "subset selection on keys, for a share of the people, and on keys with signs for the rest",
         "source": "docs/maths/keyvalue.md",
         "best_for": "key-value data where frequencies and means do not matter alike",
-        "options": ("mix", "interest", "size", *_OWN),
-        "small": _cases(*_PADDED, {"k": 4, "mix": 0.0}, {"k": 4, "mix": 0.25, "size": 3}, {"k": 2, "mix": 0.5}),
+        "options": ("mix", "interest", "size", "encoding", *_OWN),
+        "small": _cases(
+            *_PADDED,
+            {"k": 4, "mix": 0.0},
+            {"k": 4, "mix": 0.25, "size": 3},
+            {"k": 2, "mix": 0.5},
+            {"k": 4, "mix": 0.5, **_CYCLIC},
+            {"k": 2, "length": 2, **_CYCLIC},
+        ),
         "question": KEY_VALUE,
+        "traits": _TRAITS,
     },
     "kv-mix": {
         "cls": SplitUnary,
@@ -74,6 +90,29 @@ MECHANISM_ROWS: Mapping[str, Mapping[str, Any]] = {
         "options": ("mix", *_OWN),
         "small": _cases(*_PADDED, {"k": 4, "mix": 0.0}, {"k": 4, "mix": 0.5}),
         "question": KEY_VALUE,
+        "traits": _TRAITS,
+    },
+    "kv-lh": {
+        "cls": SignedLocalHashing,
+        "make": SignedLocalHashing.optimal,
+        "summary": "keys hashed to a few buckets with a public random sign, and a response on bucket and sign",
+        "source": "docs/maths/keyvalue.md",
+        "best_for": "key-value data with very many keys: a seed and one small number per report",
+        "options": ("g", "interest", *_OWN),
+        "small": _cases({"k": 2, "g": 3, "epsilon": 2.0}, {"k": 2, "length": 1}, {"k": 2, "length": 2}, g=2),
+        "question": KEY_VALUE,
+        "traits": _TRAITS,
+    },
+    "kv-olh": {
+        "cls": SignedKeyHashing,
+        "make": SignedKeyHashing.optimal,
+        "summary": "local hashing on keys with signs",
+        "source": "docs/maths/keyvalue.md",
+        "best_for": "key-value data with very many keys, frequencies and means alike: a seed and one small number",
+        "options": ("g", *_OWN),
+        "small": _cases({"k": 2, "g": 3}, {"k": 2, "length": 1}, {"k": 2, "length": 2}, g=2),
+        "question": KEY_VALUE,
+        "traits": _TRAITS,
     },
     "ks-ue": {
         "cls": SignedUnaryEncoding,
@@ -84,6 +123,7 @@ MECHANISM_ROWS: Mapping[str, Mapping[str, Any]] = {
         "options": _OWN,
         "small": _cases(*_PADDED),
         "question": KEY_VALUE,
+        "traits": _TRAITS,
     },
     "pckv-ue": {
         "cls": SignedUnaryEncoding,
@@ -94,6 +134,7 @@ MECHANISM_ROWS: Mapping[str, Mapping[str, Any]] = {
         "options": _OWN,
         "small": _cases(*_PADDED),
         "question": KEY_VALUE,
+        "traits": _TRAITS,
     },
     "pckv-grr": {
         "cls": SignedResponse,
@@ -104,6 +145,7 @@ MECHANISM_ROWS: Mapping[str, Mapping[str, Any]] = {
         "options": _OWN,
         "small": _cases(*_PADDED, {"k": 6, "length": 3}),
         "question": KEY_VALUE,
+        "traits": _TRAITS,
     },
     "privkv": {
         "cls": OneSampledKey,
@@ -112,8 +154,10 @@ MECHANISM_ROWS: Mapping[str, Mapping[str, Any]] = {
         "source": "Ye19",
         "best_for": "comparison: the error grows with the number of keys, and part of the budget is unused",
         "options": ("range",),
-        "small": _cases({"k": 5}),
+        "inner": ("key_epsilon", "told"),
+        "small": _cases({"k": 5}, {"k": 3, "key_epsilon": 0.25}),
         "question": KEY_VALUE,
+        "traits": _TRAITS,
     },
 }
 """Arguments of the registry's entries."""
@@ -136,6 +180,16 @@ PROTOCOL_ROWS: Mapping[str, Mapping[str, Any]] = {
         "source": "KSKV Sec. 4.3",
         "best_for": "the most frequent of very many keys, several pairs per person",
         "options": ("top", "range"),
+        "kind": "protocol",
+        "question": KEY_VALUE,
+    },
+    "privkvm": {
+        "cls": PrivKvm,
+        "make": PrivKvm,
+        "summary": "PrivKV in rounds: people without a key answer by the mean of the round before (PrivKVM)",
+        "source": "Ye19",
+        "best_for": "comparison: the means are biased, for rare keys nearly as much as after one round",
+        "options": ("rounds", "range"),
         "kind": "protocol",
         "question": KEY_VALUE,
     },

@@ -1,31 +1,38 @@
 """Protocols: collections in several steps, where a later question depends on the answers to earlier ones.
 
-Everybody takes part in one step only, with the whole epsilon. `first()` is the first step; `next(tallies)` takes the
-tallies of all steps so far, in order, and gives the next step, or the estimate when nothing is left to ask. A protocol
-holds no state, so the same object runs in a simulation, a notebook or a collector.
+Everybody takes part in one step only, with the whole epsilon; or, where a protocol is `repeated`, in every step, whose
+budgets then add up to epsilon. `first()` is the first step; `next(tallies)` takes the tallies of all steps so far, in
+order, and gives the next step, or the estimate when nothing is left to ask. A protocol holds no state, so the same
+object runs in a simulation, a notebook or a collector.
 """
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
+from fractions import Fraction
+from functools import cached_property
 from typing import Any, ClassVar, Generic, TypeVar
 
 import numpy as np
 
 from deniable.collect.reports import Reports
 from deniable.collect.tally import Tally
+from deniable.core.channel import Proof
 from deniable.core.domain import Domain
 from deniable.core.types import IntArray
 from deniable.errors import ParameterError, require
 from deniable.estimate.result import Estimate
 from deniable.mechanisms.base import Mechanism
-from deniable.randomness import Stream
+from deniable.randomness import Stream, simulation
 from deniable_client.exact import check_epsilon
 
-__all__ = ["Protocol", "Step", "permutation"]
+__all__ = ["SAMPLE", "Protocol", "Step", "permutation"]
 
+SAMPLE = 200
+"""Made-up people of an outline."""
 Data = TypeVar("Data")
 """What all people together have."""
 
@@ -56,7 +63,9 @@ class Protocol(ABC, Generic[Data]):
     domain: Domain
     family: ClassVar[str]
     vetted: ClassVar[bool] = True
-    """Every step's mechanism is vetted, and nobody reports twice."""
+    """Every step's mechanism is vetted, and nobody spends more than epsilon over all steps."""
+    repeated: ClassVar[bool] = False
+    """Everybody takes part in every step; the steps' budgets add up to epsilon."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "epsilon", check_epsilon(self.epsilon))
@@ -66,6 +75,42 @@ class Protocol(ABC, Generic[Data]):
     def k(self) -> int:
         """Number of answers."""
         return self.domain.k
+
+    @property
+    def name(self) -> str:
+        """The registry name."""
+        return self.family
+
+    @property
+    def params(self) -> dict[str, Any]:
+        """Own parameters beside epsilon and the domain."""
+        own = {f.name: getattr(self, f.name) for f in fields(self) if f.name not in ("epsilon", "domain")}
+        return {name: list(value) if isinstance(value, tuple) else value for name, value in own.items()}
+
+    @cached_property
+    def outline(self) -> tuple[Step[Data], ...]:
+        """The steps as they come for made-up people; from the second on they depend on what was answered before."""
+        return tuple(self.run(self.sample(), simulation(0))[1])
+
+    @cached_property
+    def proof(self) -> Proof:
+        """The exact worst likelihood ratio of what one person sends over all steps of the outline."""
+        proofs = [step.mechanism.proof for step in self.outline]
+        ratios = [proof.ratio for proof in proofs]
+        worst = max(range(len(ratios)), key=lambda i: ratios[i] or math.inf)
+        known = [ratio for ratio in ratios if ratio is not None]
+        ratio = (
+            None if len(known) < len(ratios) else math.prod(known, start=Fraction(1)) if self.repeated else max(known)
+        )
+        each = "everybody answers every step, so the ratios multiply" if self.repeated else "everybody answers one step"
+        text = (
+            f"{each}; a later step depends on earlier answers of the crowd only, and every step refuses to report if "
+            "its own exact ratio is above its budget. Steps for made-up people: "
+        )
+        text += "; ".join(
+            f"{s.name} ({s.mechanism.name}): {p.argument}" for s, p in zip(self.outline, proofs, strict=True)
+        )
+        return Proof(ratio, "composition of steps", text, proofs[worst].witness)
 
     @property
     @abstractmethod
@@ -81,6 +126,10 @@ class Protocol(ABC, Generic[Data]):
         """The next step after these, or the estimate."""
 
     @abstractmethod
+    def sample(self) -> Data:
+        """Data of a few made-up people, to see what the steps are."""
+
+    @abstractmethod
     def people(self, data: Data) -> int:
         """How many people there are."""
 
@@ -89,7 +138,10 @@ class Protocol(ABC, Generic[Data]):
         """The data of some of them."""
 
     def run(self, data: Data, rng: Stream) -> tuple[Estimate, list[Step[Data]], list[Tally]]:
-        """The whole protocol: people are divided at random, exactly by the shares, and asked step by step."""
+        """The whole protocol: people are divided at random, exactly by the shares, and asked step by step.
+
+        Everybody is asked in every step of a `repeated` one.
+        """
         n = self.people(data)
         require(n >= len(self.shares), "people", n, f"at least {len(self.shares)}, one for each step")
         order = permutation(rng, n)
@@ -100,7 +152,7 @@ class Protocol(ABC, Generic[Data]):
         while not isinstance(step, Estimate):
             if len(steps) == len(self.shares):
                 raise ParameterError(f"{self.family} asks more often than its {len(self.shares)} shares say.")
-            who = order[ends[len(steps)] : ends[len(steps) + 1]]
+            who = order if self.repeated else order[ends[len(steps)] : ends[len(steps) + 1]]
             tallies.append(step.mechanism.tally(step.privatize(self.part(data, who), rng)))
             steps.append(step)
             step = self.next(tallies)

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from deniable.papers.kskv_claims import CLAIMS
-from deniable.papers.kskv_study import several, single
+from deniable.papers.kskv_study import enough, several, single
 from deniable.papers.paper import Context, Figure, Paper, Rows
 from deniable.present.charts import line_chart
 
@@ -22,6 +23,10 @@ _QUANTITIES = {
 }
 
 
+_RECORDS = ("Fig. 3", "Fig. 4", "Fig. 5")
+"""Figures about single pairs: what is promised there is about records, not people."""
+
+
 def _single(context: Context) -> Rows:
     return context.once("single", single)
 
@@ -30,9 +35,20 @@ def _several(context: Context) -> Rows:
     return context.once("several", several)
 
 
+def _panel(row: Mapping[str, Any]) -> str:
+    return f"{row['data']}, top {row['top']}"
+
+
 def _draw(quantity: str, where: str, rows: Rows) -> altair.TopLevelMixin:
     title, name = _QUANTITIES[quantity]
-    shown = [{**row, "panel": f"{row['data']}, top {row['top']}"} for row in rows]
+    told = [row for row in rows if quantity == "ncr" or enough(row)]
+    panels = list(dict.fromkeys(_panel(row) for row in rows))
+    shown = [{**row, "panel": _panel(row)} for row in sorted(told, key=lambda row: panels.index(_panel(row)))]
+    runs = " or ".join(dict.fromkeys(str(row["runs"]) for row in rows))
+    notes = [f"Mean over {runs} runs, after KSKV {where}"]
+    notes += ["every record counts as a person"] if where in _RECORDS else []
+    notes += ["one clipping rule for all"] if quantity == "mse_mean" else []
+    notes += ["points with less than one key found per run are left out"] if len(told) < len(rows) else []
     return line_chart(
         shown,
         x="epsilon",
@@ -41,7 +57,7 @@ def _draw(quantity: str, where: str, rows: Rows) -> altair.TopLevelMixin:
         facet="panel",
         log_y=quantity != "ncr",
         title=title,
-        subtitle=f"Mean over the runs. After KSKV {where}; means by one clipping rule for all.",
+        subtitle=f"{'; '.join(notes)}.",
         x_title="ε",
         y_title=name,
     )

@@ -15,6 +15,7 @@ from deniable_client.errors import ParameterError, PrivacyError, require
 from deniable_client.exact import WORD_BITS, check_epsilon, exp_bounds, keep_within, two_level_ratio
 from deniable_client.kernels.basic import Response, Subset, Unary
 from deniable_client.kernels.contract import Kernel, check_k, check_threshold, check_value
+from deniable_client.kernels.public import Hashing
 from deniable_client.packing import bits_width, pack_bits, pack_int, uint_width
 from deniable_client.words import Words, below, happens, subset
 
@@ -344,16 +345,23 @@ def padded_ratio(base: Kernel, keys: int, length: int) -> Fraction:
     """Exact ratio between sets of pairs, for a kernel on keys + length keys (docs/maths/keyvalue.md, section 4).
 
     A report of a two-level kernel has a likelihood proportional to 1 + (ratio - 1) share, share being the chance that
-    the key drawn is one of the report's. Positions that are independent gain nothing.
+    the key drawn is one of the report's. Positions that are independent gain nothing, nor do buckets, which may hold
+    all pairs of a person.
     """
     if isinstance(base, Grouped):
         return max(padded_ratio(part, keys, length) for part in (base.first, base.second))
     if isinstance(base, KeysOnly) and isinstance(base.base, Subset):
         return _padded_keys(base.base, keys, length)
+    own = getattr(base, "padded", None)
+    if own is not None:
+        ratio: Fraction = own(length)
+        return ratio
     if isinstance(base, Response | Subset | SignedSubset):
         size = 1 if isinstance(base, Response) else base.size
         return 1 + (base.ratio - 1) * Fraction(min(size, length), length)
-    require(isinstance(base, SignedUnary | KeysOnly), "kernel", base.kind, "one that padding is worked out for")
+    require(
+        isinstance(base, SignedUnary | KeysOnly | Hashing), "kernel", base.kind, "one that padding is worked out for"
+    )
     return base.ratio
 
 

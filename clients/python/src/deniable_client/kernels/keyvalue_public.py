@@ -1,0 +1,222 @@
+"""Key-value kernels with something public in them: a seed in the report, or a guess in the question.
+
+Inputs are signed keys, as in `keyvalue`. Privacy holds for every seed and every guess.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import ClassVar
+
+from deniable_client.errors import PrivacyError, require
+from deniable_client.exact import WORD_BITS, check_epsilon, exp_bounds, two_level_ratio
+from deniable_client.hashing import RANGE_MAX, bucket, hash32
+from deniable_client.kernels.contract import check_k, check_seed_words, check_threshold, check_value
+from deniable_client.kernels.keyvalue import whole
+from deniable_client.packing import pack_int, uint_width
+from deniable_client.permutation import permute
+from deniable_client.words import Words, below, happens
+
+__all__ = ["SignedHashing", "SignedInterval", "ToldKey", "sign_of"]
+
+_WORD = 1 << WORD_BITS
+
+
+def sign_of(seed: int, key: int) -> int:
+    """The public random sign of a key, 0 or 1: the top bit of its hash value, which the permutation does not use."""
+    return hash32(seed, key) >> 31
+
+
+@dataclass(frozen=True, slots=True)
+class SignedInterval:
+    """`size` neighbouring positions on a ring of keys, and one sign: `SignedSubset` in a seed and log2(2 keys) bits.
+
+    The seed gives a permutation of the keys and a public sign for each. Report y is the first position, plus `keys` for
+    the other sign; it stands for the keys at these positions, each with the sign of the report times its public one.
+    The own signed key is among them with probability keep/2**64.
+    """
+
+    keys: int
+    size: int
+    keep: int
+    kind: ClassVar[str] = "signed-interval"
+
+    def __post_init__(self) -> None:
+        check_k(self.keys)
+        whole("size", self.size, 1, self.keys)
+        check_threshold("keep", self.keep)
+
+    @property
+    def k(self) -> int:
+        """See `Kernel.k`: signed keys."""
+        return 2 * self.keys
+
+    @property
+    def ratio(self) -> Fraction:
+        """See `Kernel.ratio`: given any seed, `size` of the 2 keys reports have one mass and the rest another."""
+        return two_level_ratio(self.keep, self.size, 2 * self.keys - self.size)
+
+    @property
+    def width(self) -> int:
+        """See `Kernel.width`."""
+        return 8 + uint_width(2 * self.keys)
+
+    def padded(self, length: int) -> Fraction:
+        """Exact ratio between sets of pairs; see `padded_ratio`."""
+        return 1 + (self.ratio - 1) * Fraction(min(self.size, length), length)
+
+    def randomise(self, x: int, words: Words) -> bytes:
+        """See `Kernel.randomise`: the reports that do not hold the own signed key are numbered wrong sign first."""
+        check_value(x, self.k)
+        check_seed_words(words)
+        minus, key = divmod(x, self.keys)
+        seed = words.word()
+        kept = happens(self.keep, words)
+        back = below(self.size, words) if kept else below(2 * self.keys - self.size, words)
+        turned = not kept and back < self.keys
+        if not kept and not turned:
+            back = back - self.keys + self.size
+        y = (permute(seed, key, self.keys) - back) % self.keys
+        sign = minus ^ sign_of(seed, key) ^ turned
+        return pack_int(seed, 8) + pack_int(y + self.keys * sign, uint_width(2 * self.keys))
+
+
+@dataclass(frozen=True, slots=True)
+class SignedHashing:
+    """Keys hashed to g buckets with a public random sign: a report is a seed, a bucket and a sign.
+
+    Value 2 bucket + sign: the own one with probability own/2**64, that with the other sign with flip/2**64, else any of
+    the other 2g - 2.
+    """
+
+    keys: int
+    g: int
+    own: int
+    flip: int
+    kind: ClassVar[str] = "signed-hashing"
+
+    def __post_init__(self) -> None:
+        check_k(self.keys)
+        whole("g", self.g, 2, RANGE_MAX // 2)
+        for name in ("own", "flip"):
+            check_threshold(name, getattr(self, name))
+        require(self.own + self.flip < _WORD, "own + flip", self.own + self.flip, f"below 2**{WORD_BITS}")
+
+    @classmethod
+    def calibrate(cls, epsilon: float, keys: int, g: int, turned: Fraction) -> SignedHashing:
+        """Chances proportional to e^epsilon (own), `turned` (from 1 to e^epsilon: the other sign) and 1 (any other)."""
+        low = exp_bounds(check_epsilon(epsilon, sampling=True))[0]
+        whole("g", g, 2, RANGE_MAX // 2)
+        require(1 <= turned <= low, "turned", turned, "from 1 to e^epsilon")
+        for less in range(WORD_BITS, 4, -1):
+            near = 1 + (low - 1) * (1 - Fraction(1, 1 << less))
+            unit = _WORD / (near + min(turned, near) + 2 * g - 2)
+            own, flip = round(near * unit), round(min(turned, near) * unit)
+            if min(own, flip) > 0 and own + flip < _WORD:
+                made = cls(keys, g, own, flip)
+                if made.ratio <= low:
+                    return made
+        raise PrivacyError(f"epsilon {epsilon!r} needs more than {WORD_BITS}-bit words for {g} buckets.")
+
+    @property
+    def k(self) -> int:
+        """See `Kernel.k`: signed keys."""
+        return 2 * self.keys
+
+    @property
+    def chances(self) -> tuple[Fraction, Fraction]:
+        """Of the own value and of the one with the other sign, exactly."""
+        return Fraction(self.own, _WORD), Fraction(self.flip, _WORD)
+
+    @property
+    def ratio(self) -> Fraction:
+        """See `Kernel.ratio`: given any hash function a report has one of three probabilities."""
+        own, flip = self.chances
+        levels = (own, flip, (1 - own - flip) / (2 * self.g - 2))
+        return max(levels) / min(levels)
+
+    @property
+    def width(self) -> int:
+        """See `Kernel.width`."""
+        return 8 + uint_width(2 * self.g)
+
+    def padded(self, length: int) -> Fraction:
+        """Exact ratio between sets of pairs: buckets may hold them all, so padding gains nothing."""
+        return self.ratio
+
+    def randomise(self, x: int, words: Words) -> bytes:
+        """See `Kernel.randomise`."""
+        check_value(x, self.k)
+        check_seed_words(words)
+        minus, key = divmod(x, self.keys)
+        seed = words.word()
+        value = bucket(seed, key, 2 * self.g) ^ minus
+        word = words.word()
+        if word >= self.own:
+            value ^= 1
+        if word >= self.own + self.flip:
+            other = below(2 * self.g - 2, words)
+            value = other + 2 * (other >= value - value % 2)
+        return pack_int(seed, 8) + pack_int(value, uint_width(2 * self.g))
+
+
+@dataclass(frozen=True, slots=True)
+class ToldKey:
+    """`OneKey` where people without the key answer as if its value were a public guess [PrivKVM].
+
+    The guess for key i rounds to +1 with probability told[i]/2**32. Held: 0 with probability 1 - keep/2**64; not held:
+    0 with probability keep/2**64; else the sign of the value, or of the guess, turned with probability flip/2**64.
+    """
+
+    keys: int
+    keep: int
+    flip: int
+    told: tuple[int, ...]
+    kind: ClassVar[str] = "told-key"
+
+    def __post_init__(self) -> None:
+        check_k(self.keys)
+        check_threshold("keep", self.keep)
+        check_threshold("flip", self.flip)
+        require(len(self.told) == self.keys, "told", len(self.told), f"one number for each of the {self.keys} keys")
+        for number in self.told:
+            whole("told", number, 0, 1 << 32)
+
+    @property
+    def k(self) -> int:
+        """See `Kernel.k`: signed keys."""
+        return 2 * self.keys
+
+    def chances(self, told: int) -> tuple[tuple[Fraction, Fraction, Fraction], ...]:
+        """Of 0, +1 and -1 for a key with this guess: held with +1, held with -1, not held."""
+        p, turn, guess = Fraction(self.keep, _WORD), Fraction(self.flip, _WORD), Fraction(told, 1 << 32)
+        plus = guess * (1 - turn) + (1 - guess) * turn
+        return (
+            (1 - p, p * (1 - turn), p * turn),
+            (1 - p, p * turn, p * (1 - turn)),
+            (p, (1 - p) * plus, (1 - p) * (1 - plus)),
+        )
+
+    @property
+    def ratio(self) -> Fraction:
+        """See `Kernel.ratio`: the key is public, so only what is said of it counts; the worst over all guesses."""
+        laws = (self.chances(told) for told in {min(self.told), max(self.told)})  # quotients are monotone in the guess
+        quotients: list[Fraction] = [max(said) / min(said) for law in laws for said in zip(*law, strict=True)]
+        return max(quotients)
+
+    @property
+    def width(self) -> int:
+        """See `Kernel.width`."""
+        return uint_width(3 * self.keys)
+
+    def randomise(self, x: int, words: Words) -> bytes:
+        """See `Kernel.randomise`."""
+        check_value(x, self.k)
+        minus, key = divmod(x, self.keys)
+        asked = below(self.keys, words)
+        said = 0
+        if happens(self.keep, words) == (asked == key):
+            sign = minus if asked == key else int(below(1 << 32, words) >= self.told[asked])
+            said = 1 + (sign ^ happens(self.flip, words))
+        return pack_int(3 * asked + said, self.width)
