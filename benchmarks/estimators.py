@@ -31,7 +31,7 @@ import numpy as np
 
 import deniable as dn
 from deniable.datasets import Population, load, synthetic
-from deniable.mechanisms.base import SupportMechanism
+from deniable.mechanisms.support import SupportMechanism
 from deniable.present.charts import line_chart, save
 
 ROOT = Path(__file__).resolve().parents[1]

@@ -33,7 +33,7 @@ import deniable as dn
 from deniable.cli.app import build, main
 from deniable.core.intervals import score_interval, wald_interval
 from deniable.core.types import Target
-from deniable.mechanisms.base import SupportMechanism
+from deniable.mechanisms.support import SupportMechanism
 from deniable_client.exact import EPSILON_MAX, exp_bounds
 
 DOCS = Path(__file__).resolve().parent
@@ -69,7 +69,7 @@ def make(name: str, epsilon: float, k: int) -> SupportMechanism:
 def mechanisms() -> str:
     """The registry."""
     rows = [
-        [_linked(name), row.summary, row.best_for, " ".join(f"`--{o}`" for o in row.options)]
+        [_linked(name), row.summary, row.best_for, " ".join(f"`--{o.replace('_', '-')}`" for o in row.options)]
         for name, row in dn.MECHANISMS.items()
     ]
     return table(["name", "what it is", "best for", "own options"], rows, right=4)

@@ -27,6 +27,7 @@ ORDER = (
     ("datasets", "present"),
     ("plan",),
     ("audit",),
+    ("learn",),
     ("run",),
     ("service",),
     ("papers",),

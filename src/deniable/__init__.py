@@ -22,39 +22,59 @@ if TYPE_CHECKING:
     from deniable.collect.tally import Tally
     from deniable.core.channel import Channel
     from deniable.core.domain import Domain
+    from deniable.core.grid import Grid
+    from deniable.core.space import Space
     from deniable.errors import DeniableError, FormatError, MergeError, ParameterError, PrivacyError
     from deniable.estimate.result import Comparison, Estimate
     from deniable.mechanisms.base import Mechanism
+    from deniable.mechanisms.brr import BRR
+    from deniable.mechanisms.codebook import Codebook
     from deniable.mechanisms.grr import GRR
     from deniable.mechanisms.local_hashing import LocalHashing
+    from deniable.mechanisms.numeric import Duchi, Piecewise, SquareWave
+    from deniable.mechanisms.numeric_hybrid import Hybrid
+    from deniable.mechanisms.personal import Personal
+    from deniable.mechanisms.personal_utility import PersonalUtility
     from deniable.mechanisms.protocols import PROTOCOLS, protocol
     from deniable.mechanisms.registry import MECHANISMS, from_design, mechanism
     from deniable.mechanisms.subset import SubsetSelection
     from deniable.mechanisms.unary import Unary
     from deniable.mechanisms.utility import Utility
     from deniable.mechanisms.utility_make import utility
+    from deniable.plan.pairs import PairPlan, plan_pairs
     from deniable.plan.planner import Plan, plan
     from deniable.randomness import secure, simulation
 
 __version__ = "0.1.0"
 
 __all__ = [
+    "BRR",
     "GRR",
     "MECHANISMS",
     "PROTOCOLS",
     "Channel",
+    "Codebook",
     "Comparison",
     "DeniableError",
     "Domain",
+    "Duchi",
     "Estimate",
     "FormatError",
+    "Grid",
+    "Hybrid",
     "LocalHashing",
     "Mechanism",
     "MergeError",
+    "PairPlan",
     "ParameterError",
+    "Personal",
+    "PersonalUtility",
+    "Piecewise",
     "Plan",
     "PrivacyError",
     "Reports",
+    "Space",
+    "SquareWave",
     "SubsetSelection",
     "Tally",
     "Unary",
@@ -68,6 +88,7 @@ __all__ = [
     "load",
     "mechanism",
     "plan",
+    "plan_pairs",
     "protocol",
     "secure",
     "simulation",
@@ -83,17 +104,26 @@ _HOMES: Mapping[str, tuple[str, ...]] = {
     "deniable.collect.tally": ("Tally",),
     "deniable.core.channel": ("Channel",),
     "deniable.core.domain": ("Domain",),
+    "deniable.core.grid": ("Grid",),
+    "deniable.core.space": ("Space",),
     "deniable.errors": ("DeniableError", "FormatError", "MergeError", "ParameterError", "PrivacyError"),
     "deniable.estimate.result": ("Comparison", "Estimate"),
     "deniable.mechanisms.base": ("Mechanism",),
+    "deniable.mechanisms.brr": ("BRR",),
+    "deniable.mechanisms.codebook": ("Codebook",),
     "deniable.mechanisms.grr": ("GRR",),
     "deniable.mechanisms.local_hashing": ("LocalHashing",),
+    "deniable.mechanisms.numeric": ("Duchi", "Piecewise", "SquareWave"),
+    "deniable.mechanisms.numeric_hybrid": ("Hybrid",),
+    "deniable.mechanisms.personal": ("Personal",),
+    "deniable.mechanisms.personal_utility": ("PersonalUtility",),
     "deniable.mechanisms.protocols": ("PROTOCOLS", "protocol"),
     "deniable.mechanisms.registry": ("MECHANISMS", "from_design", "mechanism"),
     "deniable.mechanisms.subset": ("SubsetSelection",),
     "deniable.mechanisms.unary": ("Unary",),
     "deniable.mechanisms.utility": ("Utility",),
     "deniable.mechanisms.utility_make": ("utility",),
+    "deniable.plan.pairs": ("PairPlan", "plan_pairs"),
     "deniable.plan.planner": ("Plan", "plan"),
     "deniable.randomness": ("secure", "simulation"),
 }

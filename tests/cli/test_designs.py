@@ -17,8 +17,14 @@ SMALL = [
 ]
 
 
-def options_of(arguments):
-    return [part for name, value in arguments.items() for part in (f"--{name.replace('_', '-')}", value)]
+def options_of(arguments, folder):
+    """As on a command line; distances are read from a file."""
+    given = dict(arguments)
+    if "distances" in given:
+        file = folder / "distances.csv"
+        file.write_text("\n".join(",".join(map(str, row)) for row in given["distances"]))
+        given["distances"] = file
+    return [part for name, value in given.items() for part in (f"--{name.replace('_', '-')}", value)]
 
 
 def test_mechanisms_are_the_registry(run):
@@ -37,8 +43,8 @@ def test_mechanisms_table_has_a_line_for_each(run):
 
 
 @pytest.mark.parametrize(("name", "arguments"), SMALL, ids=lambda x: x if isinstance(x, str) else None)
-def test_design_is_what_the_library_says(run, name, arguments):
-    done = run("design", name, *options_of(arguments), "--n", 1000, "--json")
+def test_design_is_what_the_library_says(run, tmp_path, name, arguments):
+    done = run("design", name, *options_of(arguments, tmp_path), "--n", 1000, "--json")
     planned = {"n": 1000} if "n" in MECHANISMS[name].inner else {}
     m = dn.mechanism(name, **arguments, **planned)
     assert done.code == 0

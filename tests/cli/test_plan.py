@@ -85,3 +85,26 @@ def test_chart(run, tmp_path):
     done = run("plan", *JOB, "--max-asr", 0.018, "--chart", "plan.json", "--json")
     assert (done.code, done.err) == (0, "drew plan.json\n")
     assert "nothing can lie below" in (tmp_path / "plan.json").read_text("utf-8")
+
+
+KEYS = ("--question", "key-value", "--k", 50, "--n", 10_000, "--epsilon", 2)
+
+
+def test_key_value_question(run, tmp_path):
+    done = run("plan", *KEYS, "--interest", 0.5, "--length", 2, "--max-bytes", 20, "--json")
+    found = dn.plan_pairs(k=50, n=10_000, epsilon=2.0, interest=0.5, length=2, limits={"bytes": 20})
+    assert (done.code, done.json) == (0, json.loads(json.dumps(found.document())))
+    shown = run("plan", *KEYS, "--chart", "plan.svg")
+    assert "is best for frequencies and means alike" in shown.out
+    assert (tmp_path / "plan.svg").stat().st_size > 1000
+    assert run("plan", *KEYS, "--max-bytes", 1, "--target-error", 1e-6).code == 1
+    for more, words in (
+        (("--weight", 0.5), "weight must be left out"),
+        (("--max-asr", 0.5), "max-asr must be left out"),
+    ):
+        refused = run("plan", *KEYS, *more)
+        assert refused.code == 2
+        assert words in refused.err
+    assert "length must be left out" in run("plan", *JOB, "--length", 2).err
+    assert "n must be given" in run("plan", "--question", "key-value", "--k", 5, "--epsilon", 1).err
+    assert "question must be one of" in run("plan", *JOB, "--question", "quantiles").err

@@ -9,7 +9,7 @@ import pytest
 
 import deniable as dn
 from deniable.collect.reports import Reports
-from deniable.mechanisms.base import SupportMechanism
+from deniable.mechanisms.support import SupportMechanism
 from deniable.testing import StreamWords, law_pvalue, reports_needed, stronger, watched_values
 
 CASES: list[tuple[str, dict[str, Any]]] = [

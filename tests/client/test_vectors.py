@@ -15,7 +15,7 @@ import deniable as dn
 from deniable.collect.reports import Reports
 from deniable.kernels import hashing as bulk
 from deniable.kernels import loops
-from deniable.mechanisms.base import SupportMechanism
+from deniable.mechanisms.support import SupportMechanism
 from deniable_client.errors import FormatError, PrivacyError
 from deniable_client.exact import exp_bounds
 from deniable_client.hashing import bucket, expand, hash32, mix32

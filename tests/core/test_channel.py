@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 import deniable as dn
 from deniable.core.channel import Channel, Proof, Witness
 from deniable.errors import ParameterError
+from deniable.mechanisms.support import SupportMechanism
 
 SETTINGS = settings(deadline=None, derandomize=True, max_examples=80)
 
@@ -116,7 +117,7 @@ def test_support_of_a_channel_that_is_not_pure_is_refused() -> None:
 @pytest.mark.parametrize("name", ["grr", "ss", "sue", "oue"])
 def test_support_of_the_channel_is_the_stated_one(name: str) -> None:
     m = dn.mechanism(name, epsilon=1.0, k=4)
-    assert isinstance(m, dn.mechanisms.base.SupportMechanism)
+    assert isinstance(m, SupportMechanism)
     assert m.channel().support() == m.support_exact
 
 

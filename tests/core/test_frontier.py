@@ -146,6 +146,7 @@ FREQUENCY = [
     name
     for name, entry in dn.MECHANISMS.items()
     if (entry.kind == "mechanism" and not entry.needed) or name in ("ue", "lh")
+    if entry.question == "frequency"
     if "asr" in dn.mechanism(name, k=4, epsilon=1.0, **{"ue": {"p": 0.8}, "lh": {"g": 3}}.get(name, {})).properties()
 ]
 

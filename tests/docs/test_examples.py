@@ -22,11 +22,13 @@ ROOT = Path(__file__).resolve().parents[2]
 PAGES = (
     "README.md",
     "docs/index.md",
+    "docs/pairs.md",
     "docs/planning.md",
     "docs/architecture.md",
     "docs/formats.md",
     "docs/performance.md",
     "docs/estimators.md",
+    "docs/learning.md",
     "docs/maths/adaptive.md",
     "docs/maths/coins.md",
 )

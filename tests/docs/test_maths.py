@@ -16,7 +16,7 @@ from deniable.core.intervals import critical, score_interval
 from deniable.core.laws import epsilon_to, hashing, response, subset, unary
 from deniable.core.support import Support
 from deniable.kernels.hashing import expand, interval_of, mix32
-from deniable.mechanisms.base import SupportMechanism
+from deniable.mechanisms.support import SupportMechanism
 from deniable_client.exact import EPSILON_MAX, exp_bounds, keep_threshold, two_level_ratio
 
 KS = (2, 3, 5, 16, 100, 1000)

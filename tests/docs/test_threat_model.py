@@ -13,7 +13,7 @@ import pytest
 import deniable as dn
 from deniable.collect.codec import ReportWriter
 from deniable.core.channel import Channel
-from deniable.mechanisms.base import SupportMechanism
+from deniable.mechanisms.support import SupportMechanism
 from deniable_client import Device
 
 NAMES = ("grr", "ss", "sue", "oue", "blh", "olh", "plh", "the", "she", "wheel", "hr", "pgr")

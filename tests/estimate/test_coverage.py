@@ -8,7 +8,7 @@ from scipy.stats import binom, binomtest
 
 import deniable as dn
 from deniable.core.intervals import score_interval
-from deniable.mechanisms.base import SupportMechanism
+from deniable.mechanisms.support import SupportMechanism
 
 FAMILIES = ("grr", "ss", "sue", "oue", "blh", "olh")
 TARGETS = ("reporters", "population")

@@ -16,7 +16,8 @@ from deniable.core.channel import Channel
 from deniable.core.types import Columns
 from deniable.estimate.em import EMS_SLACK, Move, em_move, ems_move, smooth, squarem, uniform
 from deniable.estimate.evidence import DenseEvidence, Evidence, PackedRows, RowEvidence, ValueEvidence
-from deniable.mechanisms.base import Mechanism, SupportMechanism
+from deniable.mechanisms.base import Mechanism
+from deniable.mechanisms.support import SupportMechanism
 from deniable.testing.exact import enumerated
 
 SMALL = [

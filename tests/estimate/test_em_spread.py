@@ -12,7 +12,7 @@ import deniable as dn
 from deniable.estimate.em import em_move, ems_move, smooth, squarem, uniform
 from deniable.estimate.evidence import DenseEvidence, Evidence, PackedRows, RowEvidence, ValueEvidence
 from deniable.estimate.fitted import information_spread, smoothed_spread
-from deniable.mechanisms.base import SupportMechanism
+from deniable.mechanisms.support import SupportMechanism
 
 ALPHA = 1e-3
 """False alarm rate of each of the comparisons with simulations below."""

@@ -14,7 +14,7 @@ import deniable as dn
 from deniable.core.intervals import critical
 from deniable.errors import MergeError, ParameterError
 from deniable.estimate.result import Comparison
-from deniable.mechanisms.base import SupportMechanism
+from deniable.mechanisms.support import SupportMechanism
 
 LABELS = ["never", "sometimes", "often"]
 

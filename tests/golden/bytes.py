@@ -25,8 +25,12 @@ LABELS = dn.Domain.of(["never", "now and then", "öfter", "no answer", "other"],
 
 
 def cases() -> dict[str, dn.Mechanism]:
-    """One design per registry row, and one with labels."""
+    """One design per registry row, other encodings of some, and one with labels."""
     made = {name: design(name) for name in dn.MECHANISMS if dn.MECHANISMS[name].kind == "mechanism"}
+    made |= {
+        f"{name}-cyclic": dn.mechanism(name, epsilon=EPSILON, k=ANSWERS, encoding="cyclic")
+        for name in ("kv-ss2", "kv-ss")
+    }
     return made | {"labels": dn.mechanism("grr", epsilon=EPSILON, domain=LABELS)}
 
 

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from deniable.mechanisms.base import SupportMechanism
 from deniable.mechanisms.registry import MECHANISMS
+from deniable.mechanisms.support import SupportMechanism
 from deniable.papers import runner
 from deniable.papers.adaptive import PAPER
 from deniable.papers.adaptive_equations import eq8, eq8_joined, eq15

@@ -13,7 +13,7 @@ import pytest
 
 from deniable.errors import ParameterError
 from deniable.kernels import using
-from deniable.kernels.sampling import below, bernoulli_bits, respond, subset_bits, weighted
+from deniable.kernels.sampling import below, bernoulli_bits, near, respond, subset_bits, weighted
 from deniable.randomness import Replay, Stream, bernoulli
 
 ALL_8_BIT = np.arange(256)
@@ -130,6 +130,29 @@ def test_respond_for_all_8_bit_words_of_the_lie(k: int) -> None:
         lies = Counter(np.delete(found[:256], rejected).tolist())
         assert lies == dict.fromkeys([y for y in range(k) if y != own], 256 // n)
         assert (found[256:] == own).all()
+
+
+@pytest.mark.parametrize(("m", "outputs"), [(1, 2), (2, 5), (3, 7), (100, 256), (255, 256), (1, 256)])
+def test_near_for_all_8_bit_words(m: int, outputs: int) -> None:
+    """Inside the window where the coin is below the threshold, all alike; else outside, all alike."""
+    keep, rest = 2**63 + 1, outputs - m
+    for start in {0, rest // 2, rest}:
+        for coin, n in ((keep - 1, m), (keep, rest)):
+            rejected = [w for w in range(256) if (w * n) % 256 < 256 % n]
+            accepted = next(w for w in range(256) if w not in rejected)
+            stream = TwoSizes(w64=[coin] * 256, w8=[*range(256), *[accepted] * len(rejected)])
+            found = near(stream, np.full(256, start), m, outputs, keep, bits=8)
+            window = range(start, start + m)
+            wanted = [y for y in range(outputs) if (y in window) == (coin < keep)]
+            assert Counter(np.delete(found, rejected).tolist()) == dict.fromkeys(wanted, 256 // n)
+            assert set(found[rejected].tolist()) <= {wanted[accepted * n // 256]}
+            assert stream.queues[8].used == 256 + len(rejected)
+
+
+def test_near_refuses_windows_that_are_not_inside() -> None:
+    for m, outputs in ((0, 5), (5, 5), (3, 257)):
+        with pytest.raises(ParameterError, match="outputs must be from m"):
+            near(TwoSizes(), np.zeros(1, np.int64), m, outputs, 1, bits=8)
 
 
 def classes(k: int) -> dict[int, tuple[int, int]]:

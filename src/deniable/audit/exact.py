@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol, runtime_checkable
 
@@ -37,7 +38,9 @@ class Audit:
     enumerated: Proof | None
     vetted: bool
     budgets_kept: bool = True
-    """Values that have smaller budgets of their own keep them too; true where there are none."""
+    """Values or levels that have smaller budgets of their own keep them too; true where there are none."""
+    guarantee: Mapping[str, Any] | None = None
+    """What is promised beside epsilon, e.g. about a person's level; None where there is nothing."""
 
     @property
     def exact(self) -> float:
@@ -81,7 +84,7 @@ class Audit:
             },
             "ratio": str(worst.ratio) if worst.ratio is not None else "infinite",
             "vetted": self.vetted,
-        }
+        } | ({} if self.guarantee is None else {"guarantee": dict(self.guarantee), "budgets_kept": self.budgets_kept})
 
 
 def audit(what: object, *, epsilon: float | None = None) -> Audit:
@@ -103,7 +106,8 @@ def audit(what: object, *, epsilon: float | None = None) -> Audit:
     proof = getattr(what, "proof", None)
     vetted = bool(getattr(what, "vetted", False))
     if isinstance(proof, Proof):
-        return Audit(name, promised, proof, _enumerate(what), vetted, bool(getattr(what, "budgets_kept", True)))
+        kept, more = bool(getattr(what, "budgets_kept", True)), getattr(what, "guarantee", None)
+        return Audit(name, promised, proof, _enumerate(what), vetted, kept, more)
     if isinstance(what, _Enumerable):
         return Audit(name, promised, what.channel().proof(), None, vetted)
     raise ParameterError(

@@ -8,8 +8,9 @@ import typer
 
 from deniable.cli.options import Choice, command, option
 from deniable.cli.output import Output
+from deniable.cli.report import protocol_table, steps_table
 from deniable.present.tables import mechanisms_table, properties_table
-from deniable.run.describe import describe, registry_rows
+from deniable.run.describe import describe, describe_protocol, registry_rows
 
 __all__ = ["design", "mechanisms", "register"]
 
@@ -33,10 +34,15 @@ def design(
 ) -> None:
     """Show a mechanism's parameters and properties.
 
-    Closed forms: errors for n reports, the best guess from one report, its size, and the distance to the optimum.
+    Closed forms: errors for n reports, the best guess from one report, its size, and the distance to the optimum. Of a
+    protocol its steps are shown.
 
     Example: deniable design ss --epsilon 1 --k 16 --n 10000
     """
+    if choice.is_protocol:
+        found = describe_protocol(choice.make_protocol(), n)
+        out.show(found, protocol_table(found), "Its steps, for made-up people:", steps_table(found))
+        return
     document = describe(choice.make(n=n), n)
     note = [f"No reports can be drawn: {document['note']}"] if "note" in document else []
     chosen = document.get("selection", {}).get("note")

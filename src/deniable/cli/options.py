@@ -11,7 +11,7 @@ import csv
 import inspect
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from types import NoneType
 from typing import Annotated, Any, TypeVar, get_args
@@ -22,10 +22,15 @@ from deniable.cli.output import Output
 from deniable.core.domain import Domain
 from deniable.errors import ParameterError, require
 from deniable.mechanisms.base import Mechanism
+from deniable.mechanisms.keyvalue_rows import KEY_VALUE, PROTOCOL_ROWS
+from deniable.mechanisms.metric_rows import RELEASE
+from deniable.mechanisms.numeric_rows import MEAN
+from deniable.mechanisms.places import PLACES
+from deniable.mechanisms.protocol import Protocol
 from deniable.mechanisms.registry import MECHANISMS, OPTIONS, mechanism
 from deniable.run.files import read_labels
 
-__all__ = ["Choice", "argument", "command", "option"]
+__all__ = ["Choice", "argument", "command", "option", "split"]
 
 F = TypeVar("F", bound=Callable[..., int | None])
 _Parameters = list[inspect.Parameter]
@@ -51,7 +56,55 @@ class Choice:
             raise ParameterError("epsilon must be given.", "Say how private it is to be, e.g. --epsilon 1.")
         takes = self.name in MECHANISMS and "n" in MECHANISMS[self.name].inner
         planned: dict[str, Any] = {"n": n} if n is not None and takes else {}
-        return mechanism(self.name, epsilon=self.epsilon, domain=domain or self.domain(), **self.options, **planned)
+        where = domain or (None if self.places_itself else self.domain())
+        return mechanism(self.name, epsilon=self.epsilon, domain=where, **self.options, **planned)
+
+    @property
+    def places_itself(self) -> bool:
+        """Whether own options, such as --interval, say what the domain is, and nothing else does."""
+        entry = MECHANISMS.get(self.name)
+        own = entry is not None and entry.place is not None and any(name in self.options for name in PLACES)
+        return own and not any(name in self.domain_given for name in ("k", "labels", "labels_file"))
+
+    @property
+    def takes_pairs(self) -> bool:
+        """Whether it is for key-value data."""
+        return self.name in PROTOCOL_ROWS or (self.name in MECHANISMS and MECHANISMS[self.name].question == KEY_VALUE)
+
+    @property
+    def takes_numbers(self) -> bool:
+        """Whether it is for means of numbers."""
+        return self.name in MECHANISMS and MECHANISMS[self.name].question == MEAN
+
+    @property
+    def releases(self) -> bool:
+        """Whether it releases single answers, which are judged by their losses."""
+        return self.name in MECHANISMS and MECHANISMS[self.name].question == RELEASE
+
+    def make_for_pairs(self, domain: Domain) -> Any:
+        """The key-value mechanism or protocol; `top` is an option of protocols only."""
+        if self.name not in PROTOCOL_ROWS:
+            own = {name: value for name, value in self.options.items() if name != "top"}
+            return replace(self, options=own).make(domain)
+        own = {n: value for n, value in self.options.items() if n != "top" or n in PROTOCOL_ROWS[self.name]["options"]}
+        return replace(self, options=own).make_protocol(domain)
+
+    @property
+    def is_protocol(self) -> bool:
+        """Whether it asks in several steps."""
+        from deniable.mechanisms.protocols import PROTOCOLS
+
+        return self.name in PROTOCOLS
+
+    def make_protocol(self, domain: Domain | None = None) -> Protocol[Any]:
+        """The protocol, for the domain that was asked for or for another one."""
+        from deniable.mechanisms.protocols import protocol
+
+        if self.epsilon is None:
+            raise ParameterError("epsilon must be given.", "Say how private it is to be, e.g. --epsilon 1.")
+        answers = domain or self.domain()
+        given: dict[str, Any] = {"k": answers.k} if answers.labels is None else {"labels": answers.labels}
+        return protocol(self.name, epsilon=self.epsilon, **given, **self.options)
 
     def domain(self) -> Domain:
         """The domain, from --k, --labels or --labels-file."""
@@ -61,12 +114,13 @@ class Choice:
             raise ParameterError(
                 "the domain must be given by exactly one of --k, --labels and --labels-file, "
                 f"got {' and '.join(ways) or 'none'}.",
-                "For example --k 16, or --labels never,sometimes,often.",
+                "For example --k 16, or --labels never,sometimes,often; some mechanisms take --points, --interval or "
+                "--distances instead.",
             )
         choices = {name: given[name] for name in ("missing", "other") if name in given}
         if "k" in given:
             return Domain.of(given["k"], **choices)
-        labels = _split(given["labels"]) if "labels" in given else read_labels(given["labels_file"])
+        labels = split(given["labels"]) if "labels" in given else read_labels(given["labels_file"])
         return Domain.of(labels, **choices)
 
 
@@ -206,11 +260,11 @@ def _flag(name: str) -> str:
     return f"--{name.replace('_', '-')}"
 
 
-def _split(text: str) -> list[str]:
+def split(text: str, what: str = "labels") -> list[str]:
     """Labels separated by commas; one with a comma in it stands in double quotes."""
     try:
         labels = next(csv.reader([text], strict=True), [])
     except csv.Error as error:
-        raise ParameterError(f"labels must be separated by commas, got {text!r}: {error}.") from error
-    require("" not in labels, "labels", text, "free of empty ones")
+        raise ParameterError(f"{what} must be separated by commas, got {text!r}: {error}.") from error
+    require("" not in labels, what, text, "free of empty ones")
     return labels

@@ -2,22 +2,27 @@
 
 from __future__ import annotations
 
-from typing import Annotated, cast
+from typing import Annotated, Any, cast
 
 import typer
 
-from deniable.cli.options import Choice, argument, command, option
+from deniable.cli.options import Choice, argument, command, option, split
 from deniable.cli.output import Output
 from deniable.collect.tally import Tally
 from deniable.core.intervals import critical
 from deniable.core.support import check_target
 from deniable.core.types import Target
 from deniable.errors import require
+from deniable.estimate.keyvalue import shrink_means
 from deniable.mechanisms.base import Mechanism
+from deniable.mechanisms.keyvalue import KeyValue
+from deniable.mechanisms.personal_mechanism import LevelMechanism
 from deniable.mechanisms.registry import from_design
 from deniable.present.tables import Column, Table, number, shares_table
 from deniable.run.files import STANDARD, check_output
-from deniable.run.local import estimate_tally, privatize_file, tally_files, write_tally
+from deniable.run.levels import privatize_levels
+from deniable.run.local import ESTIMATORS, estimate_tally, privatize_file, tally_files, write_tally
+from deniable.run.pairs_files import DUPLICATES, PAIR_COLUMNS, privatize_pairs, read_pairs
 from deniable.run.results import Shares, check_chart, check_table
 
 __all__ = ["estimate", "privatize", "register", "tally"]
@@ -36,11 +41,23 @@ def privatize(
     out: Output,
     column: Annotated[str | None, option("--column", "NAME", "The column to read, where there are several.")] = None,
     format: Annotated[str, option("--format", "auto|csv|lines|parquet", "How the values lie in the file.")] = "auto",
+    level_column: Annotated[
+        str | None, option("--level-column", "NAME", "The column with the level each person chose (pldp, upldp).")
+    ] = None,
+    columns: Annotated[str, option("--columns", "USER,KEY,VALUE", "The columns of key-value data.")] = ",".join(
+        PAIR_COLUMNS
+    ),
+    duplicates: Annotated[
+        str, option("--duplicates", "refuse|first", "What happens to a second value of one user for one key.")
+    ] = DUPLICATES[0],
     seed: Annotated[int | None, option("--seed", "S", "SIMULATE with a seed: repeatable, hence NOT private.")] = None,
 ) -> None:
     """Turn values into deniable reports, one for each value.
 
-    Values are labels, or whole numbers from 0 to K-1. The report file carries its design.
+    Values are labels, whole numbers from 0 to K-1, or numbers of an interval. The report file carries its design.
+    Key-value mechanisms take one row per pair, with the columns user, key and value, and make one report per user; a
+    row with neither key nor value is a user without any pair. Where people choose a level, --level-column names the
+    column that has it.
 
     Example: deniable privatize ss --epsilon 1 --labels no,yes answers.csv --out reports.bin
     """
@@ -50,6 +67,8 @@ def privatize(
     twice = values == STANDARD and choice.domain_given.get("labels_file") == STANDARD
     require(not twice, "labels-file", "-", "a file while the values come from standard input")
     m = choice.make()
+    chosen = level_column is None or isinstance(m, LevelMechanism)
+    require(chosen, "level-column", level_column, f"left out: {m.name} has one level for all")
     if seed is not None:
         out.note(
             f"SIMULATED: these reports come from seed {seed}; whoever knows it can undo them. Not for real people."
@@ -57,7 +76,16 @@ def privatize(
     out.note(f"privatising {_source(values)} with {_title(m)}")
     with out.progress("privatising") as progress:
         rng = None if seed is None else simulation(seed)
-        n = privatize_file(m, values, target, column=column, format=format, rng=rng, progress=progress)
+        if isinstance(m, KeyValue):
+            require(column is None, "column", column, "left out for key-value data", "Use --columns USER,KEY,VALUE.")
+            check_output(target)
+            how: dict[str, Any] = {"columns": split(columns, "columns"), "format": format, "duplicates": duplicates}
+            n = privatize_pairs(m, read_pairs(values, m.domain, m.range, progress=progress, **how), target, rng=rng)
+        elif isinstance(m, LevelMechanism) and (level_column is not None or len(m.levels) > 1):
+            own: dict[str, Any] = {"column": column, "level_column": level_column, "format": format}
+            n = privatize_levels(m, values, target, rng=rng, progress=progress, **own)
+        else:
+            n = privatize_file(m, values, target, column=column, format=format, rng=rng, progress=progress)
     out.note(f"wrote {n:,} reports ({m.row_bytes} bytes each) to {_target(target)}")
     facts = {"mechanism": m.name, "epsilon": m.epsilon, "k": m.k, "n": n, "simulated": seed is not None}
     if out.as_json:
@@ -90,22 +118,44 @@ def tally(
     rest = {"labels": list(m.domain.labels_or_numbers), "strata": list(total.strata), "cells": cells, "out": target}
     if out.as_json or target is None:
         title = f"{_title(m)}: {total.n:,} reports{', SIMULATED' * total.simulated}"
-        out.show(facts | rest, title, _counts(total, m.domain.labels_or_numbers))
+        out.show(facts | rest, title, *_counts(total, m))
 
 
-def _counts(total: Tally, labels: tuple[str, ...]) -> Table:
-    """What was counted: a column per cell (and per stratum where there are several), a row per label.
+def _counts(total: Tally, m: Mechanism) -> list[Table]:
+    """What was counted: tables with a row per label and a column per cell (and per stratum where there are several).
 
-    The cell `value` counts reports by what they say, which is no label; its rows have numbers.
+    Cells of the sensitive and of the harmless labels only have a table each; a cell that counts reports by what they
+    say, which is no label, has rows with numbers.
     """
-    rest = {name: cell for name, cell in total.cells.items() if name != "n"}
-    first, names = ("report", tuple(map(str, range(rest["value"].shape[1])))) if "value" in rest else ("label", labels)
-    columns, counts = [Column(first, wrap=True)], []
-    for name, cell in rest.items():
+    tables: dict[tuple[str, tuple[str, ...]], list[tuple[Column, list[int]]]] = {}
+    for name, cell in total.cells.items():
+        if name == "n":
+            continue
+        rows = tables.setdefault(_rows_of(name, cell.shape[1], m), [])
         for stratum, row in zip(total.strata, cell.tolist(), strict=True):
-            columns.append(Column(f"{name}, {stratum}" if len(total.strata) > 1 else name, right=True))
-            counts.append(row)
-    return Table(tuple(columns), [[name, *map(number, row)] for name, *row in zip(names, *counts, strict=True)])
+            rows.append((Column(f"{name}, {stratum}" if len(total.strata) > 1 else name, right=True), row))
+    return [
+        Table(
+            (Column(first, wrap=True), *(column for column, _ in rows)),
+            [[name, *map(number, row)] for name, *row in zip(names, *(row for _, row in rows), strict=True)],
+        )
+        for (first, names), rows in tables.items()
+    ]
+
+
+def _rows_of(name: str, size: int, m: Mechanism) -> tuple[str, tuple[str, ...]]:
+    """What the entries of a cell stand for, and their names."""
+    labels = m.domain.labels_or_numbers
+    items = getattr(m, "items", None)
+    if items is not None and name != "value":
+        own, rest = (tuple(labels[i] for i in part.tolist()) for part in items)
+        if name == "disclosed":
+            return "harmless label", rest
+        if size == len(own):
+            return "sensitive label", own
+    if name != "value" and size == len(labels):
+        return "label", labels
+    return "report", tuple(map(str, range(size)))
 
 
 def estimate(
@@ -121,37 +171,54 @@ def estimate(
     project: Annotated[
         bool, option("--project", None, "Move to the nearest shares >= 0 that sum to 1 (biased).")
     ] = False,
+    method: Annotated[
+        str,
+        option("--method", "|".join(ESTIMATORS), "Or fit the shares: em, or ems (smoothed) for values in an order."),
+    ] = ESTIMATORS[0],
+    shrink: Annotated[
+        int | None,
+        option(
+            "--shrink", "T", "Key-value: draw means towards that of the T most frequent keys, rare ones more (biased)."
+        ),
+    ] = None,
     top: Annotated[int | None, option("--top", "T", "Only the T largest estimates, largest first.")] = None,
     chart: Annotated[str | None, option("--chart", "FILE", "Also draw a .html, .png, .svg or .json chart.")] = None,
+    chart_means: Annotated[
+        str | None, option("--chart-means", "FILE", "Key-value: also draw the means of the values.")
+    ] = None,
     save: Annotated[str | None, option("--out", "FILE", "Also write a .csv or .json file; - is CSV.")] = None,
 ) -> None:
-    """Estimate the share of every value, with error bars.
+    """Estimate the share of every value, or the mean of numbers, with error bars.
 
-    From tallies, or straight from reports.
+    From tallies, or straight from reports. Fits are for mechanisms whose tally tells all that their reports do.
 
     Example: deniable estimate week.bin --top 10 --chart shares.html
     """
     out.claim(save)
     check_target(target)
     critical(level)
-    for check, file in ((check_table, save), (check_chart, chart)):
+    for check, file in ((check_table, save), (check_chart, chart), (check_chart, chart_means)):
         if file is not None:
             check(file)
     out.note(f"estimating from {', '.join(map(_source, files))}")
     with out.progress("tallying") as progress:
-        found = estimate_tally(tally_files(files, progress=progress))
+        found = estimate_tally(tally_files(files, progress=progress), method)
     found = found.project() if project else found
+    found = found if shrink is None else shrink_means(found, shrink)
     shares = Shares.of(found, level=level, target=cast(Target, target), simultaneous=simultaneous)
     shares = shares if top is None else shares.top(top)
     if chart is not None:
         shares.draw(chart, "Estimated shares")
         out.note(f"drew {chart}")
+    if chart_means is not None:
+        shares.draw_means(chart_means, "Estimated means")
+        out.note(f"drew {chart_means}")
     if save is not None:
         shares.save(save)
         out.note(f"wrote {_target(save)}")
     m = from_design(found.design)
     title = f"{_title(m)}{', SIMULATED' * found.simulated}: {'; '.join(found.steps)}."
-    out.show(shares.document(), title, shares_table(shares.columns, shares.labels, level=level))
+    out.show(shares.document(), title, shares_table(shares.columns, shares.labels, level=level, numbers=shares.numbers))
 
 
 def _title(m: Mechanism) -> str:

@@ -8,13 +8,19 @@ import typer
 
 from deniable.cli.options import Choice, command, option
 from deniable.cli.output import Output
+from deniable.core.domain import Domain
+from deniable.errors import require
+from deniable.mechanisms.keyvalue_rows import KEY_VALUE
 from deniable.plan.design import Design
+from deniable.plan.pairs import PairDesign, plan_pairs
 from deniable.plan.planner import Plan
 from deniable.plan.planner import plan as find
 from deniable.present.tables import Column, Table, number, percent
 
 __all__ = ["plan", "register"]
 
+QUESTIONS = ("frequency", KEY_VALUE)
+"""What the planner can be asked."""
 _MOST_OUT = 12
 """Designs that are out, as many as are told."""
 
@@ -57,20 +63,38 @@ def plan(
     chart: Annotated[
         str | None, option("--chart", "FILE", "Draw error against best guess: .html, .png, .svg or .json.")
     ] = None,
+    question: Annotated[
+        str, option("--question", "|".join(QUESTIONS), "What is asked: one value, or keys with values.")
+    ] = QUESTIONS[0],
+    length: Annotated[
+        int | None, option("--length", "L", "Key-value: pairs per person to allow for; one each if left out.")
+    ] = None,
+    interest: Annotated[
+        float | None, option("--interest", "I", "Key-value: weight of frequencies against means; alike if left out.")
+    ] = None,
 ) -> int:
     """Find the mechanism and its parameters for a job.
 
     Give two of --n, --epsilon and --target-error. Designs are ranked by their predicted error, or by --weight; limits
-    leave out those that break them. The exit code is 1 if no design meets the limits.
+    leave out those that break them. The exit code is 1 if no design meets the limits. With --question key-value give
+    --n and --epsilon: designs are ranked by interest^2 F + M, the errors of frequencies and of means.
 
     Example: deniable plan --k 1000 --n 100000 --epsilon 1 --max-bytes 16
     """
     domain = {name: x for name, x in (("k", k), ("labels", labels), ("labels_file", labels_file)) if x is not None}
     given: dict[str, Any] = {} if sensitive is None else {"sensitive": sensitive}
+    require(question in QUESTIONS, "question", question, f"one of {', '.join(QUESTIONS)}")
     if chart is not None:
         from deniable.run.results import check_chart
 
         check_chart(chart)
+    if question == KEY_VALUE:
+        _refuse(question, {"max-asr": max_asr, "weight": weight, "sensitive": sensitive})
+        limits = {"stderr": target_error, "bits": max_bits, "bytes": max_bytes, "work": max_work}
+        asked: dict[str, Any] = {"n": n, "epsilon": epsilon, "length": length, "targets": targets, "top": top}
+        most = {name: x for name, x in (limits | {"poisoning": max_poisoning}).items() if x is not None}
+        return _plan_pairs(out, Choice("", epsilon, domain, {}).domain(), asked, interest, most, chart)
+    _refuse(question, {"length": length, "interest": interest})
     found = find(
         domain=Choice("", epsilon, domain, {}).domain(),
         n=n,
@@ -92,6 +116,52 @@ def plan(
         out.note(f"drew {save(found.chart(), chart)}")
     out.show(found.document(), *_parts(found))
     return 0 if found.feasible else 1
+
+
+def _refuse(question: str, given: dict[str, Any]) -> None:
+    for name, value in given.items():
+        require(value is None, name, value, f"left out for the question {question!r}")
+
+
+def _plan_pairs(
+    out: Output,
+    keys: Domain,
+    asked: dict[str, Any],
+    interest: float | None,
+    limits: dict[str, float],
+    chart: str | None,
+) -> int:
+    """The answer to a question about key-value data."""
+    for name in ("n", "epsilon"):
+        require(asked[name] is not None, name, None, "given for the question 'key-value'")
+    found = plan_pairs(domain=keys, interest=1.0 if interest is None else interest, limits=limits, **asked)
+    if chart is not None:
+        from deniable.present.export import save
+
+        require(found.feasible, "chart", chart, "left out: there is no design to draw")
+        out.note(f"drew {save(found.chart(), chart)}")
+    parts: list[Table | str] = [found.message]
+    if found.designs:
+        names = ("std. error", "rarest mean", "above bound", "bytes", "operations", "1 % forged")
+        head = (Column("design", wrap=True, most=20), *(Column(name, right=True) for name in names))
+        why = Table((Column("design"), Column("why", wrap=True)), [[d.title, d.why] for d in found.designs])
+        parts += [Table(head, [_pair_cells(d) for d in found.designs]), why]
+    if found.out:
+        parts += ["Out:", Table((Column("design"), Column("why not", wrap=True)), [list(row) for row in found.out])]
+    out.show(found.document(), *parts)
+    return 0 if found.feasible else 1
+
+
+def _pair_cells(d: PairDesign) -> list[str]:
+    return [
+        d.title,
+        f"{100 * d.stderr:.3g} pt",
+        f"{100 * d.rarest:.3g} %",
+        "unknown" if d.gap is None else percent(max(d.gap, 0.0), 1),
+        number(d.bytes),
+        number(round(d.work)),
+        f"{100 * d.poisoning:,.3g} pt",
+    ]
 
 
 def _parts(p: Plan) -> list[Table | str]:

@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections import Counter
 from functools import partial
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from deniable.audit.exact import Audit
 from deniable.audit.exact import audit as check
-from deniable.cli.options import Choice, argument, command, option
+from deniable.cli.options import Choice, argument, command, option, split
 from deniable.cli.output import Output
-from deniable.cli.report import audit_table, study_table
-from deniable.errors import ParameterError
+from deniable.cli.report import audit_table, numbers_table, pairs_table, release_table, study_table
+from deniable.errors import ParameterError, require
 
 __all__ = ["audit", "register", "reproduce", "simulate"]
 
@@ -33,7 +33,8 @@ def simulate(
         option(
             "--data",
             "NAME",
-            "adult-age, adult-education, adult-country, bank-job; uniform, zipf[:s], normal[:s], dirichlet[:a].",
+            "adult-age, adult-education, adult-country, bank-job; uniform, zipf[:s], normal[:s], dirichlet[:a]; "
+            "key-value data: a .csv or .parquet file.",
         ),
     ],
     out: Output,
@@ -44,16 +45,26 @@ def simulate(
     project: Annotated[bool, option("--project", None, "Show projected estimates (>= 0, sum 1; biased).")] = False,
     chart: Annotated[str | None, option("--chart", "FILE", "Draw the first run: .html, .png, .svg or .json.")] = None,
     save: Annotated[str | None, option("--out", "CSV", "Write all runs as CSV; - for standard output.")] = None,
+    columns: Annotated[str, option("--columns", "USER,KEY,VALUE", "The columns of key-value data.")] = "user,key,value",
+    duplicates: Annotated[
+        str, option("--duplicates", "refuse|first", "What happens to a second value of one user for one key.")
+    ] = "refuse",
 ) -> None:
     """Privatise a known population and compare with the truth.
 
-    The measured error is set against the predicted one.
+    The measured error is set against the predicted one. For key-value mechanisms and protocols the data are a file
+    with the columns user, key and value, or made up: the keys as a population says, values around a mean for each key.
+    For means of numbers the population is one over the points of --interval, or a table of numbers. Mechanisms for
+    near answers are judged by how far reports are from the values.
 
     Example: deniable simulate ss --epsilon 1 --data adult-education
     """
     from deniable.present.tables import shares_table
-    from deniable.run.results import check_chart, check_table, write_rows
+    from deniable.run.results import Shares, check_chart, check_table, write_rows
+    from deniable.run.simulate import Study
     from deniable.run.simulate import simulate as run
+    from deniable.run.simulate_numbers import NumberStudy, simulate_numbers
+    from deniable.run.simulate_pairs import PairStudy, is_pair_file, simulate_pairs
 
     out.claim(save)
     if save is not None:
@@ -62,21 +73,59 @@ def simulate(
         check_chart(chart)
     k = choice.domain_given.get("k")
     out.note(f"simulating {runs} collections of {data} with {choice.name}, seed {seed}")
+    if choice.releases:
+        for name, given in (("project", project), ("chart", chart is not None)):
+            require(not given, name, given, "left out for single answers, which are judged by their losses")
+        _simulate_release(choice, data, out, save, n=n, k=k, runs=runs, seed=seed)
+        return
     with out.progress("simulating") as progress:
-        make = partial(choice.make, n=n)
-        study = run(data, make, n=n, k=k, runs=runs, seed=seed, level=level, project=project, progress=progress)
-    first = study.shares[0]
+        common: dict[str, Any] = {"n": n, "k": k, "runs": runs, "seed": seed, "level": level, "progress": progress}
+        study: Study | PairStudy | NumberStudy
+        if choice.takes_pairs:
+            require(not project, "project", project, "left out for key-value data")
+            own: dict[str, Any] = {
+                "columns": split(columns, "columns"),
+                "duplicates": duplicates,
+                "top": choice.options.get("top"),
+            }
+            study = simulate_pairs(data, choice.make_for_pairs, **common, **own)
+        elif choice.takes_numbers:
+            require(not project, "project", project, "left out for means")
+            del common["k"]
+            study = simulate_numbers(data, choice.make, **common)
+        else:
+            require(not is_pair_file(data), "data", data, f"a population: {choice.name} takes single values")
+            study = run(data, partial(choice.make, n=n), project=project, **common)
+    first: Shares = study.shares[0]
     if chart is not None:
-        first.draw(chart, f"{study.population.name}: first of {runs} simulated collections")
+        first.draw(chart, f"{study.document()['data']}: first of {runs} simulated collections")
         out.note(f"drew {chart}")
     if save is not None:
         write_rows(study.rows(), save)
         out.note(f"wrote {save}")
     document, largest = study.document(), first.top(10)
-    caption = (
-        f"First run{', projected' * project}: the {len(largest.labels)} largest of {study.population.k:,} estimates."
+    caption = f"First run{', projected' * project}: the {len(largest.labels)} largest of {first.total:,} estimates."
+    if isinstance(study, NumberStudy):
+        caption, table = "First run:", numbers_table(document)
+    else:
+        table = pairs_table(document) if isinstance(study, PairStudy) else study_table(document)
+    out.show(
+        document, table, caption, shares_table(largest.columns, largest.labels, level=level, numbers=first.numbers)
     )
-    out.show(document, study_table(document), caption, shares_table(largest.columns, largest.labels, level=level))
+
+
+def _simulate_release(choice: Choice, data: str, out: Output, save: str | None, **settings: Any) -> None:
+    """A study of how far single reports are from their values."""
+    from deniable.run.results import write_rows
+    from deniable.run.simulate_release import simulate_release
+
+    with out.progress("simulating") as progress:
+        study = simulate_release(data, choice.make, placed=choice.places_itself, progress=progress, **settings)
+    if save is not None:
+        write_rows(study.rows(), save)
+        out.note(f"wrote {save}")
+    document = study.document()
+    out.show(document, release_table(document))
 
 
 def audit(
@@ -94,7 +143,10 @@ def audit(
 
     Example: deniable audit ss --epsilon 1 --k 16
     """
-    found = _audit_object(choice, promise) if ":" in choice.name else check(choice.make(), epsilon=promise)
+    if ":" in choice.name:
+        found = _audit_object(choice, promise)
+    else:
+        found = check(choice.make_protocol() if choice.is_protocol else choice.make(), epsilon=promise)
     verdict = "The promise is kept." if found.holds else "THE PROMISE IS BROKEN."
     out.show(found.document(), verdict, audit_table(found))
     return 0 if found.holds else 1

@@ -67,6 +67,13 @@ class Domain:
         """The labels, or "0".."k-1" where there are none."""
         return self.labels if self.labels is not None else tuple(map(str, range(self.k)))
 
+    @property
+    def allowed(self) -> str:
+        """What values may be, in words."""
+        if self.labels is None:
+            return f"whole numbers from 0 to {self.k - 1}"
+        return f"one of the {self.k} labels ({', '.join(self.labels[:6])}{', ...' * (self.k > 6)})"
+
     def document(self) -> dict[str, Any]:
         """As plain data, for designs."""
         if self.labels is None:
@@ -76,12 +83,24 @@ class Domain:
 
     @classmethod
     def from_document(cls, document: Mapping[str, Any]) -> Domain:
-        """The inverse of `document`."""
+        """The inverse of `document`, for grids of numbers, codes and spaces too."""
+        if "space" in document or "codes" in document:
+            from deniable.core.codes import Codes
+            from deniable.core.space import Space
+
+            return Space.from_points(document) if "space" in document else Codes.from_codes(document)
         try:
+            if "interval" in document:
+                from deniable.core.grid import Grid
+
+                low, high = document["interval"]
+                return Grid.of(low, high, document["points"], layout=document["layout"], clip=document["clip"])
             extra = {name: document[name] for name in ("missing", "other") if name in document}
             return cls.of(document["labels"], **extra) if "labels" in document else cls.of(document["k"])
         except (KeyError, TypeError) as error:
-            raise FormatError(f"a domain needs k or labels, got {dict(document)!r}.") from error
+            raise FormatError(
+                f"a domain needs k, labels or an interval with points, got {dict(document)!r}."
+            ) from error
 
     def encode(self, values: object) -> IntArray:
         """Values (labels, or integers 0..k-1 where there are no labels) as item numbers."""

@@ -17,7 +17,7 @@ from deniable.core.types import Bytes, FloatArray, IntArray
 from deniable.kernels.parallel import blocks
 from deniable.randomness import Simulation
 
-__all__ = ["DenseEvidence", "Evidence", "PackedRows", "RowEvidence", "ValueEvidence"]
+__all__ = ["DenseEvidence", "Evidence", "PackedRows", "RowEvidence", "ValueEvidence", "redrawn", "two_level"]
 
 _BLOCK = 1 << 14
 """Reports that are worked on at a time: what is computed for them fits a core's cache."""
@@ -176,11 +176,11 @@ class RowEvidence:
         den = np.concatenate([np.empty(0), *(1 + more * rows.sums(tables, part) for part in rows.parts)])
         w = den * (self.n / den.sum()) if self.complete else rows.weights
         v = w / den**2
-        return _two_level(float(v.sum()), rows.by_item(v), rows.by_pair(v), more)
+        return two_level(float(v.sum()), rows.by_item(v), rows.by_pair(v), more)
 
     def resampled(self, rng: Simulation) -> RowEvidence:
         """See `Evidence.resampled`."""
-        return replace(self, rows=replace(self.rows, weights=_redrawn(self.rows.weights, self.n, rng)))
+        return replace(self, rows=replace(self.rows, weights=redrawn(self.rows.weights, self.n, rng)))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -211,11 +211,11 @@ class ValueEvidence:
         """See `Evidence.information`."""
         den = 1 + (self.odds - 1) * f
         v = self.n / (den.sum() * den)
-        return _two_level(float(v.sum()), v, np.diag(v), self.odds - 1)
+        return two_level(float(v.sum()), v, np.diag(v), self.odds - 1)
 
     def resampled(self, rng: Simulation) -> ValueEvidence:
         """See `Evidence.resampled`."""
-        return replace(self, counts=_redrawn(self.counts, self.n, rng))
+        return replace(self, counts=redrawn(self.counts, self.n, rng))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -252,14 +252,15 @@ class DenseEvidence:
 
     def resampled(self, rng: Simulation) -> DenseEvidence:
         """See `Evidence.resampled`."""
-        return replace(self, weights=_redrawn(self.weights, self.n, rng))
+        return replace(self, weights=redrawn(self.weights, self.n, rng))
 
 
-def _two_level(plain: float, single: FloatArray, pair: FloatArray, more: float) -> FloatArray:
+def two_level(plain: float, single: FloatArray, pair: FloatArray, more: float) -> FloatArray:
     """sum v L L' with L = 1 + more s, from the sums of v, v s and v s s'."""
     cross = more * single
     return np.asarray(plain + cross[:, None] + cross[None, :] + more**2 * pair)
 
 
-def _redrawn(weights: FloatArray, n: int, rng: Simulation) -> FloatArray:
+def redrawn(weights: FloatArray, n: int, rng: Simulation) -> FloatArray:
+    """n draws with replacement from what has these weights."""
     return rng.generator().multinomial(n, weights / weights.sum()).astype(np.float64)

@@ -116,6 +116,8 @@ class Estimate:
         """The nearest frequencies that are non-negative and sum to 1. A biased estimate: it is labelled so."""
         name, part = next(iter(self.parts.items()))
         require(name == "frequency", "part", name, "'frequency'", "Only frequencies sum to 1.")
+        hint = "People have several of the answers, so their shares need not sum to 1."
+        require(not getattr(part, "several", False), "part", "shares of several pairs per person", "single", hint)
         if isinstance(part, _Projected):
             return self
         projected = _Projected(part, project_simplex(part.value))

@@ -17,8 +17,9 @@ from deniable.kernels import loops
 from deniable.kernels.bits import clear_padding
 from deniable.kernels.parallel import blocks
 from deniable.randomness import Stream
+from deniable_client.kernels import Window
 
-__all__ = ["below", "below_each", "bernoulli_bits", "respond", "subset_bits", "weighted"]
+__all__ = ["below", "below_each", "bernoulli_bits", "near", "respond", "subset_bits", "weighted", "windowed"]
 
 _FIRST = 8
 """Bits of the random numbers that are compared at first, in all words alike."""
@@ -117,6 +118,37 @@ def respond(stream: Stream, items: IntArray, k: int, keep: int, dtype: Any = np.
             others = below(stream, k - 1, again.size, bits=bits)
             part[again] = others + (others >= own[again])
     return out
+
+
+def near(
+    stream: Stream, starts: IntArray, m: int, outputs: int, keep: int, dtype: Any = np.int64, *, bits: int = 32
+) -> Any:
+    """One of the m answers from starts[i] on with probability keep / 2**64, else one of the other `outputs` - m.
+
+    The answers are of type `dtype`; words of `bits` bits choose among those inside, and among those outside.
+    """
+    require(0 < m < outputs <= 1 << bits and bits <= 32, "outputs", outputs, f"from m+1 = {m + 1} to 2**{bits}")
+    out = np.empty(starts.size, dtype)
+    for at in blocks(starts.size, _ITEMS):
+        part, first = out[at], starts[at]
+        coins, words = stream.draw(64, first.size), stream.draw(bits, first.size)
+        again = loops().near(part, first, coins, keep, words, m, outputs - m, bits)
+        if again.size:
+            inside = coins[again] < np.uint64(keep)
+            number = np.empty(again.size, np.int64)
+            for which, count in ((inside, m), (~inside, outputs - m)):
+                number[which] = below(stream, count, int(np.count_nonzero(which)), bits=bits)
+            part[again] = np.where(inside, number + first[again], number + m * (number >= first[again]))
+    return out
+
+
+def windowed(stream: Stream, items: IntArray, kernel: Window, dtype: Any = np.int64) -> Any:
+    """Answers in or outside the items' windows, in the law of `kernel.randomise`."""
+    starts = items - kernel.shift
+    if kernel.tie:
+        starts += stream.draw(8, items.size) & np.uint8(1)
+    np.clip(starts, 0, kernel.outputs - kernel.m, out=starts)
+    return near(stream, starts, kernel.m, kernel.outputs, kernel.keep, dtype)
 
 
 def subset_bits(

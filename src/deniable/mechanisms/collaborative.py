@@ -6,13 +6,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
+import numpy as np
+
 from deniable.collect.reports import Reports
 from deniable.collect.tally import Tally
 from deniable.core.types import IntArray
 from deniable.errors import require
 from deniable.estimate.pooled import pool
 from deniable.estimate.result import Estimate
-from deniable.mechanisms.protocol import Protocol, Step
+from deniable.mechanisms.protocol import SAMPLE, Protocol, Step
 from deniable.mechanisms.utility import Utility
 from deniable.mechanisms.utility_make import make_utility
 from deniable.mechanisms.utility_mixture import UtilityMixture, make_mixture, mixture_gain
@@ -67,6 +69,10 @@ class CollaborativeSampling(Protocol[IntArray]):
     def shares(self) -> tuple[float, ...]:
         """See `Protocol.shares`."""
         return self.first_share, 1 - self.first_share
+
+    def sample(self) -> IntArray:
+        """See `Protocol.sample`: all answers in turn."""
+        return np.arange(SAMPLE, dtype=np.int64) % self.k
 
     def people(self, data: IntArray) -> int:
         """See `Protocol.people`."""

@@ -12,9 +12,10 @@ import numpy as np
 from deniable.core.families import FAMILIES, Chosen, Metric, choose
 from deniable.core.laplace import asr_laplace
 from deniable.core.selection import Preference, SelectionWarning, Selector
-from deniable.mechanisms.base import Mechanism, SupportMechanism
+from deniable.mechanisms.base import Mechanism
 from deniable.mechanisms.local_hashing import LocalHashing
 from deniable.mechanisms.registry import mechanism
+from deniable.mechanisms.support import SupportMechanism
 from deniable.papers.adaptive_equations import eq15
 from deniable.papers.adaptive_settings import SETTINGS
 from deniable.papers.checks import design

@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 
 from deniable.core.laplace import asr_laplace
-from deniable.mechanisms.base import SupportMechanism
 from deniable.mechanisms.registry import mechanism
+from deniable.mechanisms.support import SupportMechanism
 from deniable.papers.adaptive_settings import SETTINGS
 from deniable.papers.checks import Equation, design, off
 from deniable.papers.paper import Context, Verdict

@@ -8,8 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from deniable.mechanisms.base import Mechanism, SupportMechanism
+from deniable.mechanisms.base import Mechanism
 from deniable.mechanisms.registry import MECHANISMS, mechanism
+from deniable.mechanisms.support import SupportMechanism
 from deniable.papers.montecarlo import Trials
 from deniable.papers.paper import Context, Verdict
 

@@ -12,7 +12,8 @@ from deniable.core.types import FloatArray, IntArray
 from deniable.datasets import Population
 from deniable.kernels.bits import get_bits
 from deniable.kernels.reference import popcounts
-from deniable.mechanisms.base import Mechanism, SupportMechanism
+from deniable.mechanisms.base import Mechanism
+from deniable.mechanisms.support import SupportMechanism
 from deniable.papers.paper import silent
 from deniable.randomness import Simulation
 

@@ -1,7 +1,8 @@
 """The runner behind `deniable reproduce`: figures and claims of papers, written to a folder.
 
 For each paper OUT/PAPER/ gets `claims.json`, a CSV, an HTML and a PNG file per figure, and `provenance.json`. Every
-file is written whole or not at all, and the same seed gives the same bytes. How to add a paper: see `papers.paper`.
+file is written whole or not at all, and the same seed gives the same bytes, but for running times. How to add a paper:
+see `papers.paper`.
 """
 
 from __future__ import annotations
@@ -19,14 +20,16 @@ from pathlib import Path
 from typing import Any
 
 from deniable.errors import MissingExtraError, ParameterError, require
-from deniable.papers import adaptive, kskv, pldp, uldp
+from deniable.papers import adaptive, brr, kskv, pldp, uldp
 from deniable.papers.paper import SEED, VERDICTS, Claim, Context, Figure, Paper, Rows, Value, silent
 from deniable.present.charts import save
 from deniable.present.export import replace_file
 
 __all__ = ["PAPERS", "Drawn", "Summary", "reproduce"]
 
-PAPERS: Mapping[str, Paper] = {paper.name: paper for paper in (adaptive.PAPER, uldp.PAPER, kskv.PAPER, pldp.PAPER)}
+PAPERS: Mapping[str, Paper] = {
+    paper.name: paper for paper in (adaptive.PAPER, uldp.PAPER, kskv.PAPER, pldp.PAPER, brr.PAPER)
+}
 """All papers by name, in the order in which `all` runs them."""
 
 

@@ -21,8 +21,8 @@ from deniable.core.utility_bound import least_mse_sum
 from deniable.datasets.population import Population
 from deniable.datasets.synthetic import apportion
 from deniable.estimate.metrics import f1_top, mae, ndcg_top
-from deniable.mechanisms.base import SupportMechanism
 from deniable.mechanisms.registry import mechanism
+from deniable.mechanisms.support import SupportMechanism
 from deniable.mechanisms.utility import Utility
 from deniable.papers.paper import Context, Figure, Rows
 from deniable.present.charts import line_chart

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
@@ -35,15 +35,17 @@ def estimate_chart(
     truth: Sequence[float] | FloatArray | None = None,
     level: float = 0.95,
     top: int | None = None,
+    ends: tuple[float, float] | None = None,
 ) -> altair.LayerChart:
     """Estimated shares as points on their intervals, with the truth as a tick where it is known.
 
     The items stay in the given order. A few items with names stand in rows; many stand side by side, and so do
     items whose labels are rising numbers such as ages, on an axis of numbers. `top` shows only the items with
-    the largest estimates and says so. Negative estimates are shown: unbiased estimates of rare items often are.
+    the largest estimates and says so. Negative estimates are shown: unbiased estimates of rare items often are. With
+    `ends` these are no shares but means of values from a range with these ends.
     """
     require(0 < level < 1, "level", level, "a number between 0 and 1, such as 0.95")
-    items = _items(labels, value, low, high, truth)
+    items = replace(_items(labels, value, low, high, truth), ends=ends)
     shown = items if top is None else items.top(top)
     if len(shown.labels) < len(items.labels):
         note = f"the {len(shown.labels)} largest estimates of {len(items.labels):,} items"
@@ -60,13 +62,15 @@ class _Items:
 
     labels: tuple[str, ...]
     columns: dict[str, FloatArray]
+    ends: tuple[float, float] | None = None
+    """The range of the values, where means are drawn rather than shares."""
 
     def top(self, t: Any) -> _Items:
         """Those with the `t` largest estimates, in their order."""
         whole = isinstance(t, int | np.integer)
         require(whole and t >= 1, "top", t, "an integer >= 1, or None for all items")
         keep = np.sort(np.argsort(-self.columns["value"], kind="stable")[:t])
-        return _Items(tuple(self.labels[i] for i in keep), {c: v[keep] for c, v in self.columns.items()})
+        return _Items(tuple(self.labels[i] for i in keep), {c: v[keep] for c, v in self.columns.items()}, self.ends)
 
     def rows(self, numbers: Sequence[float] | None) -> list[dict[str, object]]:
         """One record per item, with its place on an axis of numbers if it has one."""
@@ -76,7 +80,9 @@ class _Items:
         return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
 
     def domain(self) -> list[float]:
-        """The range of the shares, zero included, with a little air."""
+        """The range of the shares, zero included, with a little air; of means, that of the values."""
+        if self.ends is not None:
+            return list(self.ends)
         least = min(0.0, *(float(v.min()) for v in self.columns.values()))
         most = max(0.0, *(float(v.max()) for v in self.columns.values()))
         air = 0.03 * (most - least) or 0.01
@@ -150,7 +156,8 @@ def _draw(items: _Items, layout: _Layout, interval: str) -> Any:
     roles = ["estimate", interval] + (["truth"] if known else [])
     place, along, until = ("y", "x", "x2") if layout.rows else ("x", "y", "y2")
     share = _share_axis(alt, items, layout)
-    base = alt.Chart().encode(**{place: _item_axis(alt, items.labels, layout)}, tooltip=_tooltip(alt, known))
+    told = _tooltip(alt, known, shares=items.ends is None)
+    base = alt.Chart().encode(**{place: _item_axis(alt, items.labels, layout)}, tooltip=told)
     key, slot = _key(alt, roles, layout), layout.slot
 
     def role(name: str) -> Any:
@@ -164,7 +171,7 @@ def _draw(items: _Items, layout: _Layout, interval: str) -> Any:
         tick = _symbols(role("truth"), _between(2.0, 0.85 * slot, 18), _between(1.1, 0.3 * slot, 2.2))
         marks.insert(0 if slot >= 4 else 1, tick.encode(**{along: share("truth")}, **key))
     layers = [
-        zero.encode(**{along: alt.datum(0)}),
+        *([zero.encode(**{along: alt.datum(0)})] if items.ends is None else []),
         bar.encode(**{along: share("low"), until: "high:Q"}, stroke=key["stroke"]),
         *marks,
     ]
@@ -197,11 +204,13 @@ def _key(alt: Any, roles: list[str], layout: _Layout) -> dict[str, Any]:
 
 
 def _share_axis(alt: Any, items: _Items, layout: _Layout) -> Callable[[str], Any]:
-    """The axis of the shares in per cent, for any of the columns."""
+    """The axis of the shares in per cent, or of the means, for any of the columns."""
     channel, ticks = (alt.X, 8) if layout.rows else (alt.Y, 6)
-    axis = alt.Axis(labelExpr="format(100 * datum.value, '~g') + ' %'", tickCount=ticks, grid=True)
-    scale = alt.Scale(domain=items.domain(), nice=False)
-    return lambda column: channel(f"{column}:Q", title="share of people", axis=axis, scale=scale)
+    text = "format(100 * datum.value, '~g') + ' %'" if items.ends is None else "format(datum.value, '~g')"
+    axis = alt.Axis(labelExpr=text, tickCount=ticks, grid=True)
+    scale = alt.Scale(domain=items.domain(), nice=False, **({} if items.ends is None else {"zero": False}))
+    title = "share of people" if items.ends is None else "mean of the values"
+    return lambda column: channel(f"{column}:Q", title=title, axis=axis, scale=scale)
 
 
 def _item_axis(alt: Any, labels: Sequence[str], layout: _Layout) -> Any:
@@ -219,7 +228,8 @@ def _item_axis(alt: Any, labels: Sequence[str], layout: _Layout) -> Any:
     return alt.X("item:N", sort=None, axis=axis, scale=alt.Scale(padding=0))
 
 
-def _tooltip(alt: Any, known: bool) -> list[Any]:
+def _tooltip(alt: Any, known: bool, *, shares: bool) -> list[Any]:
     columns = {"value": "estimate", "low": "from", "high": "to"} | ({"truth": "truth"} if known else {})
-    shares = [alt.Tooltip(f"{column}:Q", title=name, format=".3~%") for column, name in columns.items()]
-    return [alt.Tooltip("item:N", title="item"), *shares]
+    style = ".3~%" if shares else ".4~g"
+    numbers = [alt.Tooltip(f"{column}:Q", title=name, format=style) for column, name in columns.items()]
+    return [alt.Tooltip("item:N", title="item"), *numbers]

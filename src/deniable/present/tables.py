@@ -92,21 +92,44 @@ def percent(share: float, decimals: int = 2) -> str:
     return f"{round(100 * share, decimals) + 0.0:.{decimals}f} %"
 
 
-def shares_table(columns: Mapping[str, Sequence[float] | FloatArray], labels: Sequence[str], *, level: float) -> Table:
-    """Estimates in per cent with standard errors and intervals, and the truth where it is among the columns."""
-    known = "truth" in columns
-    decimals = _decimals(columns["stderr"])
+def shares_table(
+    columns: Mapping[str, Sequence[float] | FloatArray], labels: Sequence[str], *, level: float, numbers: bool = False
+) -> Table:
+    """Estimates in per cent with standard errors and intervals, and the truth where it is among the columns.
+
+    `numbers`: they are no shares but means of numbers, shown as they are.
+    """
+    known, (unit, sign) = "truth" in columns, (1, "") if numbers else (100, " %")
+    means = _mean_cells(columns)
+    decimals = _decimals([unit / 100 * s for s in columns["stderr"]])
     head = [Column("label", wrap=True)] + ([Column("truth", right=True)] if known else [])
     head += [Column("estimate", right=True), Column("std. error", right=True)]
     head += [Column(f"{100 * level:g} % interval", right=True)]
+    head += [Column(name, right=True) for name in (means[0] if means else ())]
     rows = []
     for i, label in enumerate(labels):
-        at = {name: 100 * column[i] for name, column in columns.items()}
-        truth = [f"{at['truth']:.{decimals}f} %"] if known else []
-        interval = f"{at['low']:.{decimals}f} to {at['high']:.{decimals}f} %"
-        cells = [f"{at['value']:.{decimals}f} %", f"{at['stderr']:.{decimals}f}", interval]
-        rows.append([label, *truth, *cells])
+        at = {name: unit * column[i] for name, column in columns.items() if name in _SHARES}
+        truth = [f"{at['truth']:.{decimals}f}{sign}"] if known else []
+        interval = f"{at['low']:.{decimals}f} to {at['high']:.{decimals}f}{sign}"
+        cells = [f"{at['value']:.{decimals}f}{sign}", f"{at['stderr']:.{decimals}f}", interval]
+        rows.append([label, *truth, *cells, *(means[i + 1] if means else ())])
     return Table(tuple(head), rows)
+
+
+_SHARES = ("value", "stderr", "low", "high", "truth")
+
+
+def _mean_cells(columns: Mapping[str, Any]) -> list[list[str]]:
+    """Headings, then for each label the mean of its values, where there are means; empty where there are none."""
+    if "mean" not in columns:
+        return []
+    known = "truth_mean" in columns
+    rows = [[*(["true mean"] if known else []), "mean", "its interval"]]
+    for i, rare in enumerate(columns["too_rare"]):
+        truth = [f"{columns['truth_mean'][i]:.4g}"] if known else []
+        told = [f"{columns['mean'][i]:.4g}", f"{columns['mean_low'][i]:.4g} to {columns['mean_high'][i]:.4g}"]
+        rows.append(truth + (["", "too rare to say"] if rare else told))
+    return rows
 
 
 def mechanisms_table(rows: Sequence[Mapping[str, Any]]) -> Table:
@@ -166,6 +189,11 @@ def properties_table(document: Mapping[str, Any]) -> Table:
         points = f"{100 * math.sqrt(document['mse']):.4g} points"
         at = next(i for i, row in enumerate(rows) if row[0] == "mse") + 1
         rows.insert(at, ("std. error", points, f"sqrt(mse): the usual error of an estimated share, n = {n:,}"))
+    error = "loss" if "loss" in document else "mse"
+    rows = [
+        (name, value, meaning.replace("mse", error) if "bound" in meaning + name else meaning)
+        for name, value, meaning in rows
+    ]
     filled = [[name, value, meaning.replace("1/k", f"1/k = {1 / k:.3g}")] for name, value, meaning in rows]
     return Table((Column("property"), Column("value", right=True), Column("meaning", wrap=True)), filled)
 
@@ -197,17 +225,26 @@ _MEANING = {
     "selection": "how the own parameters were chosen",
     "p": "chance that a report supports the value its sender holds",
     "q": "chance that a report supports a value its sender does not hold",
+    "z": "chance that a harmless value is disclosed",
+    "theta": "expected share of people with a harmless value",
+    "shares": "expected shares of the levels",
+    "loss": "expected distance (or other loss) of a report from the value, all values being equally likely",
+    "codes": "what the reports stand for",
+    "loss_fine": "the same on an ever finer grid, with the rule min",
+    "unit": "what the loss is measured in",
     "mse": "mean squared error of an estimated share, averaged over the values",
     "mse_sum": "the same, summed over the values",
     "mse_approx": "the same for a value that nobody holds",
     "asr": "chance that the best guess of a value from its report is right (blind guess: 1/k)",
     "frequency": "frequency of the item that the variances are for",
     "variance": "of a frequency: of one item, levels drawn at random (pldp); averaged over uniform keys (key-value)",
-    "variance_mean": "of frequency times mean, averaged over uniform keys, values in the middle of their range",
+    "variance_mean": "of the mean, averaged over the points of the interval; of frequency times mean, averaged over "
+    "uniform keys, values in the middle of their range (key-value)",
+    "variance_worst": "of the mean, if all people had the value whose reports vary most",
     "bound_mean": "the least variance_mean that any mechanism with this epsilon and this variance can have",
     "estimator": "the linear estimator with the least predicted variance",
     "variance_estimator": "of that item's estimate by it",
-    "guarantee": "largest log-ratios of a report: of values, levels and both (pldp); of items, by budget (uue-levels)",
+    "guarantee": "largest log-ratios of a report: of values, levels, both (pldp, upldp); by budget (uue-levels)",
     "bits": "log2 of the number of different reports",
     "bytes": "size of one report",
     "bound": "the least mse that any mechanism with this epsilon can have",
@@ -222,6 +259,10 @@ _AMPLE = 140
 _NO_ROW = ("design", "effective", "note", "estimator_reason")
 
 
+_LISTED = 6
+"""So many numbers of a list are shown."""
+
+
 def _value(key: str, value: Any) -> str:
     if key == "params":
         return ", ".join(f"{name} = {_value('', part)}" for name, part in value.items()) or "none"
@@ -229,10 +270,18 @@ def _value(key: str, value: Any) -> str:
         return ", ".join(f"{exact:.6g} of {budget:g}" for budget, exact in value["by_level"])
     if key == "guarantee":
         return ", ".join(f"{name} {value[name]:.4g}" for name in ("data", "level", "pair"))
+    if key == "selection" and "prior" in value:
+        return f"{value.get('rule') or value['by']}, {value['prior']} prior"
     if key == "selection" and "select" not in value:
         return "by a limit"
     if key == "selection":
         return f"{value['select']}, {value['objectives']} objectives, normalize {value['normalize']}"
+    if isinstance(value, list):
+        shown = [_value("", part) for part in (value if len(value) <= _LISTED else value[:_LISTED])]
+        return "[" + ", ".join(shown) + ", ..." * (len(value) > _LISTED) + "]"
+    if isinstance(value, Mapping) and set(value) == {"mechanism", "params"}:
+        own = f" ({_value('params', value['params'])})" if value["params"] else ""
+        return f"{value['mechanism']}{own}"
     if key in ("gap", "gap_at_asr"):
         return percent(value, 3) if value < 100 else f"{100 * value:.4g} %"
     if key == "epsilon_exact":

@@ -6,10 +6,11 @@ from typing import Any
 
 from deniable.errors import require
 from deniable.mechanisms.base import Mechanism
+from deniable.mechanisms.protocol import Protocol
 from deniable.mechanisms.protocols import PROTOCOLS
 from deniable.mechanisms.registry import MECHANISMS
 
-__all__ = ["describe", "registry_rows"]
+__all__ = ["describe", "describe_protocol", "registry_rows"]
 
 
 def registry_rows() -> list[dict[str, Any]]:
@@ -26,6 +27,22 @@ def registry_rows() -> list[dict[str, Any]]:
         }
         for name, entry in {**MECHANISMS, **PROTOCOLS}.items()
     ]
+
+
+def describe_protocol(p: Protocol[Any], n: int = 1) -> dict[str, Any]:
+    """A protocol's parameters and its steps as they come for made-up people, each with its properties.
+
+    `n` people take part: those of a step are their share of them, where not everybody answers every step.
+    """
+    require(n >= 1, "n", n, "an integer >= 1", "It is the number of people.")
+    steps = []
+    for step in p.outline:
+        m, people = step.mechanism, n if p.repeated else step.share * n
+        own = {"epsilon": m.epsilon, "epsilon_exact": m.epsilon_exact, "people": people, **m.properties(people)}
+        steps.append(step.document() | own)
+    head = {"mechanism": p.name, "kind": "protocol", "epsilon": p.epsilon, "epsilon_exact": p.proof.epsilon}
+    rest = {"k": p.k, "n": n, "params": p.params, "shares": list(p.shares), "repeated": p.repeated}
+    return head | rest | {"steps": steps, "vetted": p.vetted}
 
 
 def describe(m: Mechanism, n: int = 1) -> dict[str, Any]:

@@ -10,7 +10,7 @@ import stat
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
 from typing import Any, BinaryIO, TypeAlias
@@ -32,6 +32,7 @@ __all__ = [
     "encode",
     "open_input",
     "open_output",
+    "read_columns",
     "read_labels",
     "read_values",
     "regular_size",
@@ -136,11 +137,13 @@ class Chunk:
     places: Sequence[int]
     source: str
     unit: str
+    column: str = ""
+    """The column's name, where there are several."""
 
     def place(self, i: int) -> str:
         """Where cell i stands, in words."""
         name = "standard input" if self.source == STANDARD else self.source
-        return f"{name}, {self.unit} {self.places[i]}"
+        return f"{name}, {self.unit} {self.places[i]}" + (f", column {self.column!r}" if self.column else "")
 
 
 def read_values(
@@ -158,14 +161,35 @@ def read_values(
     """
     kind = _kind(source, format)
     require(kind != "lines" or column is None, "column", column, "left out", "One value per line has no columns.")
+    for (chunk,) in _read(source, size, (column,), kind, progress):
+        yield chunk
+
+
+def read_columns(
+    source: str, size: int, columns: Sequence[str], *, format: str = "auto", progress: Progress | None = None
+) -> Iterator[tuple[Chunk, ...]]:
+    """Several columns of a CSV or Parquet file together, `size` rows at a time, as `read_values` reads one."""
+    kind = _kind(source, format)
+    hint = f"The columns {', '.join(columns)} are needed: give a CSV or Parquet file, or --format csv."
+    require(kind != "lines", "format", kind, "csv or parquet", hint)
+    twice = sorted({name for name in columns if list(columns).count(name) > 1})
+    require(not twice, "columns", twice, "different from each other")
+    for chunks in _read(source, size, columns, kind, progress):
+        yield tuple(replace(chunk, column=name) for chunk, name in zip(chunks, columns, strict=True))
+
+
+def _read(
+    source: str, size: int, columns: Sequence[str | None], kind: str, progress: Progress | None
+) -> Iterator[tuple[Chunk, ...]]:
+    """Chunks of some columns, side by side."""
     if kind == "parquet":
-        yield from _parquet_chunks(source, size, column, progress)
+        yield from _parquet_chunks(source, size, columns, progress)
         return
     with open_input(source) as stream:
         text = io.TextIOWrapper(stream, "utf-8-sig", newline="" if kind == "csv" else None)
         total = regular_size(source)
         try:
-            chunks = _csv_chunks(text, source, column, size) if kind == "csv" else _line_chunks(text, source, size)
+            chunks = _csv_chunks(text, source, columns, size) if kind == "csv" else _line_chunks(text, source, size)
             for chunk in chunks:
                 yield chunk
                 if progress is not None and total is not None:
@@ -213,29 +237,31 @@ def _kind(source: str, format: str) -> str:
     return kind
 
 
-def _line_chunks(text: io.TextIOWrapper, source: str, size: int) -> Iterator[Chunk]:
+def _line_chunks(text: io.TextIOWrapper, source: str, size: int) -> Iterator[tuple[Chunk, ...]]:
     start = 1
     while cells := tuple(line.rstrip("\n") for line in islice(text, size)):
-        yield Chunk(cells, range(start, start + len(cells)), source, "line")
+        yield (Chunk(cells, range(start, start + len(cells)), source, "line"),)
         start += len(cells)
 
 
-def _csv_chunks(text: io.TextIOWrapper, source: str, column: str | None, size: int) -> Iterator[Chunk]:
+def _csv_chunks(
+    text: io.TextIOWrapper, source: str, columns: Sequence[str | None], size: int
+) -> Iterator[tuple[Chunk, ...]]:
     reader = csv.reader(text, strict=True)
     header = next(reader, None)
     if header is None:
         raise FormatError(f"{source} is empty; a CSV file starts with a header row.")
-    at, width = _pick(header, column, source), len(header)
+    picked, width = [_pick(header, column, source) for column in columns], len(header)
     while True:
-        places, cells = [], []
+        places, rows = [], []
         for row in islice(reader, size):
             if len(row) != width:
                 row = _blank(row, width, f"{source}, line {reader.line_num}")
             places.append(reader.line_num)
-            cells.append(row[at])
-        if not cells:
+            rows.append(row)
+        if not rows:
             return
-        yield Chunk(tuple(cells), places, source, "line")
+        yield tuple(Chunk(tuple(row[at] for row in rows), places, source, "line") for at in picked)
 
 
 def _blank(row: list[str], width: int, place: str) -> list[str]:
@@ -257,7 +283,9 @@ def _pick(names: Sequence[str], column: str | None, source: str) -> int:
     return list(names).index(column)
 
 
-def _parquet_chunks(source: str, size: int, column: str | None, progress: Progress | None) -> Iterator[Chunk]:
+def _parquet_chunks(
+    source: str, size: int, columns: Sequence[str | None], progress: Progress | None
+) -> Iterator[tuple[Chunk, ...]]:
     arrow, parquet = need_extra("pyarrow", "frames"), need_extra("pyarrow.parquet", "frames")
     require(source != STANDARD, "format", "parquet", "csv or lines for standard input", "Save it first.")
     with open_input(source) as stream:
@@ -265,12 +293,15 @@ def _parquet_chunks(source: str, size: int, column: str | None, progress: Progre
             file = parquet.ParquetFile(stream)
         except (arrow.ArrowException, OSError) as error:
             raise FormatError(f"{source} is no Parquet file, or damaged: {error}.") from error
-        name = file.schema_arrow.names[_pick(file.schema_arrow.names, column, source)]
-        batches = file.iter_batches(batch_size=size, columns=[name])
+        known = file.schema_arrow.names
+        names = [known[_pick(known, column, source)] for column in columns]
+        batches = file.iter_batches(batch_size=size, columns=names)
         done = 0
-        for cells in _regroup((_cells(arrow, batch.column(0)) for batch in batches), size):
-            done += len(cells)
-            yield Chunk(cells, range(done - len(cells) + 1, done + 1), source, "row")
+        rows = ([_cells(arrow, batch.column(name)) for name in names] for batch in batches)
+        for parts in _regroup(rows, size):
+            done += len(parts[0])
+            places = range(done - len(parts[0]) + 1, done + 1)
+            yield tuple(Chunk(cells, places, source, "row") for cells in parts)
             if progress is not None:
                 progress(done, file.metadata.num_rows)
 
@@ -284,17 +315,16 @@ def _cells(arrow: Any, column: Any) -> NDArray[Any]:
     return out
 
 
-def _regroup(parts: Iterable[NDArray[Any]], size: int) -> Iterator[NDArray[Any]]:
-    """The same cells in parts of `size`; the last one may be shorter."""
-    held: list[NDArray[Any]] = []
-    for part in parts:
-        held.append(part)
-        while sum(map(len, held)) >= size:
-            whole = np.concatenate(held)
-            yield whole[:size]
-            held = [whole[size:]]
-    if rest := sum(map(len, held)):
-        yield np.concatenate(held)[:rest]
+def _regroup(batches: Iterable[list[NDArray[Any]]], size: int) -> Iterator[list[NDArray[Any]]]:
+    """The same columns in parts of `size` rows; the last one may be shorter."""
+    held: list[NDArray[Any]] | None = None
+    for batch in batches:
+        held = batch if held is None else [np.concatenate(pair) for pair in zip(held, batch, strict=True)]
+        while len(held[0]) >= size:
+            yield [column[:size] for column in held]
+            held = [column[size:] for column in held]
+    if held is not None and len(held[0]):
+        yield held
 
 
 def _numbers(cells: Sequence[Any] | NDArray[Any]) -> Sequence[Any] | NDArray[Any]:
@@ -326,9 +356,10 @@ def _refusal(domain: Domain, chunk: Chunk, cells: Sequence[Any] | NDArray[Any]) 
     cell = chunk.cells[good]
     if isinstance(cell, np.generic):
         cell = cell.item()
-    allowed = f"whole numbers from 0 to {domain.k - 1}"
-    if domain.labels is not None:
-        allowed = f"one of the {domain.k} labels ({', '.join(domain.labels[:6])}{', ...' * (domain.k > 6)})"
+    allowed = domain.allowed
+    if allowed.startswith("numbers"):
+        hint = "Nothing was clipped: correct it, leave it out, declare another --interval, or say --clip."
+        return ParameterError(f"{chunk.place(good)}: values must be {allowed}, got {cell!r}.", hint)
     if cell is None or cell == "" or cell != cell:
         hint = "Fill it in, or declare the label that missing values count as (--missing LABEL, with labels)."
         return ParameterError(f"{chunk.place(good)}: the value is missing; values must be {allowed}.", hint)

@@ -28,6 +28,7 @@ from deniable.run.files import (
 
 __all__ = [
     "CHUNK_VALUES",
+    "ESTIMATORS",
     "chunk_size",
     "estimate_tally",
     "privatize_file",
@@ -113,10 +114,16 @@ def write_tally(tally: Tally, target: str) -> None:
         out.write(dump(tally))
 
 
-def estimate_tally(tally: Tally) -> Estimate:
+ESTIMATORS = ("unbiased", "em", "ems")
+"""How a tally is read: by the unbiased estimator, or by fitting (`Mechanism.fit`)."""
+
+
+def estimate_tally(tally: Tally, method: str = ESTIMATORS[0]) -> Estimate:
     """Estimate with the mechanism that the tally's own design describes."""
+    require(method in ESTIMATORS, "method", method, f"one of {', '.join(ESTIMATORS)}")
+    m = from_design(tally.design)
     with using("reference"):  # nothing is counted here, so there is no need to load what counts fast
-        return from_design(tally.design).estimate(tally)
+        return m.estimate(tally) if method == ESTIMATORS[0] else m.fit(tally, method)
 
 
 def _tallies(stream: BinaryIO) -> Iterator[Tally]:

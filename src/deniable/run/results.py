@@ -14,6 +14,7 @@ import numpy as np
 
 from deniable.core.types import FloatArray, Target
 from deniable.errors import need_extra, require
+from deniable.estimate.keyvalue import MeanPart
 from deniable.estimate.result import Estimate
 from deniable.present.export import SUFFIXES
 from deniable.run.files import STANDARD, check_output, open_output
@@ -29,7 +30,7 @@ class Shares:
 
     labels: tuple[str, ...]
     columns: dict[str, FloatArray]
-    """`value`, `stderr`, `low`, `high` and, where it is known, `truth`."""
+    """`value`, `stderr`, `low`, `high` and, where it is known, `truth`; for key-value data the same for means."""
     facts: dict[str, Any]
     """Where the numbers come from and what the intervals promise."""
     total: int
@@ -44,12 +45,19 @@ class Shares:
         target: Target = "reporters",
         simultaneous: bool = False,
         truth: FloatArray | None = None,
+        truth_mean: FloatArray | None = None,
     ) -> Shares:
-        """The estimate with its intervals."""
+        """The estimate with its intervals; for key-value data also the means of the values with theirs."""
         ends = estimate.interval(level, target, simultaneous=simultaneous)
         numbers = (estimate.value, np.sqrt(estimate.variance(target)), ends.low, ends.high)
         columns = dict(zip(_COLUMNS, numbers, strict=True)) | ({} if truth is None else {"truth": truth})
+        if isinstance(estimate.parts.get("mean"), MeanPart):
+            columns |= _means(estimate, level, target, simultaneous, truth_mean)
+        of_mean: dict[str, Any] = {"part": "mean"} if next(iter(estimate.parts)) == "mean" else {}
+        if "too_rare" in columns:
+            of_mean["range"] = list(estimate.design["params"]["range"])
         facts = {
+            **of_mean,
             "mechanism": estimate.design["mechanism"],
             "epsilon": estimate.design["epsilon"],
             "n": estimate.n,
@@ -61,6 +69,11 @@ class Shares:
             "simultaneous": simultaneous,
         }
         return cls(estimate.labels, columns, facts, len(estimate.labels))
+
+    @property
+    def numbers(self) -> bool:
+        """Whether these are means of numbers rather than shares."""
+        return self.facts.get("part") == "mean"
 
     def top(self, t: int) -> Shares:
         """Only the items with the largest estimates, largest first; equal ones keep their order."""
@@ -91,10 +104,13 @@ class Shares:
         """Save a chart; the suffix says of what kind (.html, .png, .svg or .json)."""
         from deniable.present.charts import caption, estimate_chart, save
 
+        require(not self.numbers, "chart", target, "left out: a mean is one number, and nothing to draw")
         facts, columns = self.facts, self.columns
         subtitle = caption(facts["mechanism"], epsilon=facts["epsilon"], n=facts["n"], simulated=facts["simulated"])
         if facts["biased"]:
-            subtitle += " · projected (biased)"
+            subtitle += (
+                f" · {'projected' if any('projected' in step for step in facts['steps']) else 'shrunk'} (biased)"
+            )
         if len(self.labels) < self.total:
             subtitle += f" · the {len(self.labels)} largest of {self.total:,}"
         chart = estimate_chart(
@@ -108,6 +124,47 @@ class Shares:
             level=facts["level"],
         )
         save(chart, target)
+
+    def draw_means(self, target: str, title: str) -> None:
+        """Save a chart of the means of key-value data, without those of keys that are too rare to say."""
+        from deniable.present.charts import caption, estimate_chart, save
+
+        ends = self.facts.get("range")
+        require(ends is not None, "chart", target, "left out: there are no means of keys")
+        assert ends is not None
+        facts, told = self.facts, np.flatnonzero(~self.columns["too_rare"].astype(np.bool_))
+        require(told.size > 0, "chart", target, "left out: all keys are too rare to say", "Collect more reports.")
+        columns = {name: column[told] for name, column in self.columns.items()}
+        subtitle = caption(facts["mechanism"], epsilon=facts["epsilon"], n=facts["n"], simulated=facts["simulated"])
+        rare = len(self.labels) - told.size
+        chart = estimate_chart(
+            tuple(self.labels[i] for i in told),
+            columns["mean"],
+            columns["mean_low"],
+            columns["mean_high"],
+            title=title,
+            subtitle=subtitle + (f" · {rare:,} key{'s are' if rare > 1 else ' is'} too rare to say" if rare else ""),
+            truth=columns.get("truth_mean"),
+            level=facts["level"],
+            ends=(float(ends[0]), float(ends[1])),
+        )
+        save(chart, target)
+
+
+def _means(
+    estimate: Estimate, level: float, target: Target, simultaneous: bool, truth: FloatArray | None
+) -> dict[str, FloatArray]:
+    """Means of values with their intervals, and which keys are too rare to say anything of theirs."""
+    part = estimate.parts["mean"]
+    assert isinstance(part, MeanPart)
+    ends = part.interval(level, target, simultaneous)
+    found: dict[str, Any] = {
+        "mean": part.value,
+        "mean_low": ends.low,
+        "mean_high": ends.high,
+        "too_rare": part.too_rare(level),
+    }
+    return found if truth is None else found | {"truth_mean": truth}
 
 
 def check_chart(target: str) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -16,6 +15,7 @@ from deniable.datasets.population import Population
 from deniable.datasets.spec import resolve
 from deniable.datasets.tables import NAMES
 from deniable.errors import require
+from deniable.estimate.metrics import spread
 from deniable.kernels.parallel import ahead
 from deniable.mechanisms.base import Mechanism
 from deniable.randomness import Simulation, Stream, simulation
@@ -65,11 +65,11 @@ class Study:
             "mse": float(self.mse.mean()),
             "mse_predicted": self.predicted,
             "ratio": float(self.mse.mean()) / self.predicted,
-            "ratio_stderr": _spread(self.mse / self.predicted),
+            "ratio_stderr": spread(self.mse / self.predicted),
             "max_abs_error": float(self.max_abs_error.mean()),
             "level": self.level,
             "coverage": float(self.coverage.mean()),
-            "coverage_stderr": _spread(self.coverage),
+            "coverage_stderr": spread(self.coverage),
             "mse_projected": float(self.mse_projected.mean()),
             "first": {key: first[key] for key in ("labels", "truth", "value", "stderr", "low", "high", "biased")},
         }
@@ -144,8 +144,3 @@ def _run(
         float(raw.interval(level).covers(truth).mean()),
     )
     return numbers, Shares.of(projected if project else raw, level=level, truth=truth)
-
-
-def _spread(values: FloatArray) -> float | None:
-    """Standard error of the mean over the runs."""
-    return float(values.std(ddof=1)) / math.sqrt(values.size) if values.size > 1 else None

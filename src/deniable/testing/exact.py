@@ -12,7 +12,9 @@ import numpy as np
 from deniable.core.channel import Channel
 from deniable.core.types import Target
 from deniable.errors import EnumerationError
-from deniable.mechanisms.base import Mechanism, SupportMechanism
+from deniable.mechanisms.base import Mechanism
+from deniable.mechanisms.numeric import Numeric
+from deniable.mechanisms.support import SupportMechanism
 from deniable.randomness import simulation
 from deniable_client.exact import exp_bounds
 
@@ -87,6 +89,8 @@ def check_privacy(m: Mechanism) -> str:
 
 def check_closed_forms(m: Mechanism) -> str:
     """Support, variances, covariances, error and best guess as stated are those of the enumerated channel."""
+    if isinstance(m, Numeric):
+        return _check_numbers(m)
     if not isinstance(m, SupportMechanism):
         return "does not apply: no support probabilities"
     _check_ideal(m)
@@ -99,6 +103,27 @@ def check_closed_forms(m: Mechanism) -> str:
     for f in _populations(m.k):
         _check_moments(m, both, f)
     return f"support, best guess, and all {m.k * m.k} covariances for {len(_populations(m.k))} populations"
+
+
+def _check_numbers(m: Numeric) -> str:
+    """The report of every value is unbiased with the stated variance; the best guess is that of the channel."""
+    channel, law = enumerated(m), m.law_exact
+    if channel is None:
+        return _LARGE
+    z = [law.unbiased(y) for y in range(len(channel.outputs))]
+    noise = []
+    for x in range(m.k):
+        chances = [Fraction(row[x], channel.total) for row in channel.weights]
+        mean = sum((p * v for p, v in zip(chances, z, strict=True)), Fraction(0))
+        noise.append(sum((p * v * v for p, v in zip(chances, z, strict=True)), Fraction(0)) - mean * mean)
+        assert mean == x, f"reports of value {x} are taken for {float(mean)!r} on average"
+        assert noise[x] == law.noise(x), f"the variance of value {x} is {float(noise[x])!r}, not {law.noise(x)!r}"
+    assert law.worst == max(noise), f"the largest variance is {float(max(noise))!r}, not {float(law.worst)!r}"
+    assert law.average == sum(noise) / m.k, f"the mean variance is not {float(law.average)!r}"
+    for prior in _priors(m.k):
+        _same("the best guess", m.guess([float(v) for v in prior]).success, float(channel.asr(prior)))
+    _same("the best guess", m.guess().success, float(channel.asr()))
+    return f"mean and variance of all {m.k} values, exactly, and the best guess"
 
 
 def _check_ideal(m: SupportMechanism) -> None:

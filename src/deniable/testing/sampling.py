@@ -20,10 +20,12 @@ from scipy.stats import binom, norm
 from deniable.collect.codec import dump, load
 from deniable.collect.tally import Tally
 from deniable.core.channel import Channel
+from deniable.core.grid import Grid
 from deniable.core.types import Bytes, Columns, FloatArray, IntArray
 from deniable.errors import ParameterError, require
 from deniable.estimate.result import Estimate
-from deniable.mechanisms.base import Mechanism, SupportMechanism
+from deniable.mechanisms.base import Mechanism
+from deniable.mechanisms.support import SupportMechanism
 from deniable.randomness import simulation
 from deniable.testing.exact import check_estimator_reads_support, check_exact_expectation, enumerated, enumerated_pairs
 from deniable.testing.profiles import Profiles, counts_by_value
@@ -167,16 +169,20 @@ def check_unbiased(m: Mechanism, *, alpha: float, n: int, seed: int) -> str:
         estimate = m.estimate(sent)
     except ParameterError as error:
         return f"does not apply: {error}"
-    found = m.k * float(_estimate_pvalues(m, estimate, holders).min())
+    each = _estimate_pvalues(m, estimate, holders)
+    found = each.size * float(each.min())
     assert found > alpha, f"an estimate is too far from the truth (p = {found:.3g}, false alarm rate {alpha:g})"
     return f"{'exactly, and ' if channel else ''}in a run of {n} reports (p = {min(1.0, found):.3g})"
 
 
 def _estimate_pvalues(m: Mechanism, estimate: Estimate, holders: IntArray) -> FloatArray:
-    """p-value of each item's estimate, given how many people hold it."""
+    """p-value of each item's estimate, given how many people hold it; of the mean where that is all there is."""
     n = int(holders.sum())
     if not isinstance(m, SupportMechanism):
-        off, spread = estimate["frequency"].value - holders / n, estimate["frequency"].stderr
+        truth, name = holders / n, "frequency"
+        if "frequency" not in estimate.parts and isinstance(m.domain, Grid):
+            truth, name = np.array([truth @ m.domain.points]), "mean"
+        off, spread = estimate[name].value - truth, estimate[name].stderr
         sure = spread < _NONE  # nothing is random about it: it must be right
         return np.where(sure, np.abs(off) < 1e3 * _NONE, 2 * norm.sf(np.abs(off) / np.where(sure, 1.0, spread)))
     p, q = m.support_effective.p, m.support_effective.q

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
@@ -12,9 +13,13 @@ import numpy as np
 from deniable.collect.codec import dump, load
 from deniable.collect.reports import Reports
 from deniable.collect.tally import Tally
+from deniable.core.codes import Codes
+from deniable.core.domain import Domain
+from deniable.core.grid import Grid
 from deniable.core.types import IntArray
 from deniable.errors import DeniableError, MergeError
-from deniable.mechanisms.base import Mechanism, SupportMechanism
+from deniable.mechanisms.base import Mechanism
+from deniable.mechanisms.support import SupportMechanism
 from deniable.randomness import Simulation, simulation
 from deniable.testing.exact import enumerated
 from deniable.testing.sampling import distinct, watched_values
@@ -156,6 +161,15 @@ def _check_outsiders(m: Mechanism, words: StreamWords) -> None:
     for bad in outsiders:
         told = _refusal(partial(m.kernel.randomise, bad, words), DeniableError)
         assert told is not None, f"a device takes the value {bad!r}, which is not one of 0..{most - 1}"
-        if m.domain.labels is None:
-            told = _refusal(partial(m.privatize, bad), DeniableError)
-            assert told is not None, f"privatize takes the value {bad!r}, which is not one of 0..{most - 1}"
+    for bad in _strangers(m.domain):
+        told = _refusal(partial(m.privatize, bad), DeniableError)
+        assert told is not None, f"privatize takes the value {bad!r}, which is not in the domain"
+
+
+def _strangers(domain: Domain) -> list[Any]:
+    """What is no value of a domain of numbers; labels are looked up, whatever they are."""
+    if isinstance(domain, Grid | Codes):
+        wide = domain.high - domain.low
+        outside = [] if domain.clip else [domain.low - wide, domain.high + wide]
+        return [*outside, math.nan, math.inf, "none", None]
+    return [-1, domain.k, domain.k + 1, 0.5, None] if domain.labels is None else []

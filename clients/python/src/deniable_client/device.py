@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from deniable_client.domains import answer_reader
 from deniable_client.errors import FormatError, ParameterError, require
 from deniable_client.exact import check_epsilon, exp_bounds
 from deniable_client.kernels import Pairs, Personal, UtilityLevels, check_promise, kernel_from
@@ -36,13 +37,10 @@ class Device:
             )
         self.epsilon = check_epsilon(epsilon, sampling=True)
         self.kernel = kernel_from(kernel)
+        answers = self.kernel.keys if isinstance(self.kernel, Pairs) else self.kernel.k
+        self._index = answer_reader(domain, answers)
         labels = domain.get("labels")
         self.labels: tuple[str, ...] | None = tuple(labels) if isinstance(labels, list | tuple) else None
-        if self.labels is not None and not all(isinstance(label, str) for label in self.labels):
-            raise FormatError("the labels of a design's domain must be texts.")
-        answers = self.kernel.keys if isinstance(self.kernel, Pairs) else self.kernel.k
-        if (len(self.labels) if self.labels else domain.get("k")) != answers:
-            raise FormatError(f"the kernel is for {answers} values, the domain has another number of them.")
         self._range = _range(design) if isinstance(self.kernel, Pairs) else (0.0, 0.0)
         check_promise(self.kernel, exp_bounds(self.epsilon)[0], self.epsilon)
         self.levels = _levels(design, self.kernel) if isinstance(self.kernel, Personal) else ()
@@ -52,7 +50,7 @@ class Device:
     def report(
         self, value: object, words: Words | None = None, *, coin: int | None = None, level: float | None = None
     ) -> bytes:
-        """One report for `value`: a label where the domain has labels, else an integer from 0 to k-1.
+        """One report for `value`: a label, a number of the interval, or an integer from 0 to k-1, as the domain has it.
 
         For key-value designs `value` is the list of the person's pairs (key, number).
 
@@ -91,15 +89,6 @@ class Device:
             real = isinstance(number, int | float) and not isinstance(number, bool) and low <= number <= high
             require(real, "the number of a pair", number, f"from {low:g} to {high:g}", "Nothing is clipped.")
         return [(self._index(key), round((number - low) / (high - low) * GRID)) for key, number in pairs]
-
-    def _index(self, value: object) -> int:
-        if self.labels is not None:
-            if value not in self.labels:
-                raise ParameterError(f"value {value!r} is not one of this question's {len(self.labels)} labels.")
-            return self.labels.index(str(value))
-        if isinstance(value, bool) or not isinstance(value, int):
-            raise ParameterError(f"value must be an integer from 0 to {self.kernel.k - 1}, got {value!r}.")
-        return value
 
 
 def _levels(design: Mapping[str, object], kernel: Personal) -> tuple[float, ...]:

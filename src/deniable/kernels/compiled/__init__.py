@@ -9,6 +9,7 @@ from deniable.kernels.compiled.draws import (
     begin,
     compare,
     draw_table,
+    near,
     put_bits,
     respond,
     scale,
@@ -18,6 +19,8 @@ from deniable.kernels.compiled.draws import (
 from deniable.kernels.compiled.em import em_bits, em_intervals, em_values
 from deniable.kernels.compiled.em_levels import em_levels
 from deniable.kernels.compiled.hashed import buckets, count_hashed, count_intervals
+from deniable.kernels.compiled.permuted import count_places, walk
+from deniable.kernels.compiled.tables import draw_rows
 from deniable.kernels.compiled.transforms import count_orthogonal, walsh_hadamard
 
 __all__ = [
@@ -28,17 +31,21 @@ __all__ = [
     "count_hashed",
     "count_intervals",
     "count_orthogonal",
+    "count_places",
     "count_values",
+    "draw_rows",
     "draw_table",
     "em_bits",
     "em_intervals",
     "em_levels",
     "em_values",
+    "near",
     "popcounts",
     "put_bits",
     "respond",
     "scale",
     "settle",
     "unfinished",
+    "walk",
     "walsh_hadamard",
 ]

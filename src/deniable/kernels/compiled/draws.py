@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from deniable.core.types import Bytes, IntArray, UintArray
 from deniable.kernels.compiled.jit import compile_loop, inline
 
-__all__ = ["begin", "compare", "draw_table", "put_bits", "respond", "scale", "settle", "unfinished"]
+__all__ = ["begin", "compare", "draw_table", "near", "put_bits", "respond", "scale", "settle", "unfinished"]
 
 Words = NDArray[np.uint64]
 _TILE = 512
@@ -107,6 +107,41 @@ def _respond(
         if lie and number < 0:
             redraw[count] = i
             count += 1
+    return count
+
+
+def near(
+    out: UintArray, starts: IntArray, coins: Words, keep: int, words: UintArray, m: int, rest: int, bits: int
+) -> IntArray:
+    """See `reference.near`."""
+    redraw = np.empty(out.size, np.int64)
+    own, other, shift, mask = np.uint64(m), np.uint64(rest), np.uint64(bits), np.uint64((1 << bits) - 1)
+    surplus = np.uint64((1 << bits) % m), np.uint64((1 << bits) % rest)
+    return redraw[: _near(out, starts, coins, np.uint64(keep), words, own, other, shift, mask, *surplus, redraw)]
+
+
+@compile_loop
+def _near(
+    out: Any,
+    starts: Any,
+    coins: Any,
+    keep: Any,
+    words: Any,
+    m: Any,
+    rest: Any,
+    bits: Any,
+    mask: Any,
+    surplus_in: Any,
+    surplus_out: Any,
+    redraw: Any,
+) -> int:
+    count = 0
+    for i in range(out.size):
+        inside = coins[i] < keep
+        number = _scaled(words[i], m if inside else rest, bits, mask, surplus_in if inside else surplus_out)
+        out[i] = number + (starts[i] if inside else np.int64(m) * np.int64(number >= starts[i]))
+        redraw[count] = i
+        count += number < 0
     return count
 
 

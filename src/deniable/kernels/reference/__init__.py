@@ -8,6 +8,7 @@ from deniable.kernels.reference.draws import (
     begin,
     compare,
     draw_table,
+    near,
     put_bits,
     respond,
     scale,
@@ -17,6 +18,8 @@ from deniable.kernels.reference.draws import (
 from deniable.kernels.reference.em import em_bits, em_intervals, em_values
 from deniable.kernels.reference.em_levels import em_levels
 from deniable.kernels.reference.hashed import buckets, count_hashed, count_intervals
+from deniable.kernels.reference.permuted import count_places, walk
+from deniable.kernels.reference.tables import draw_rows
 from deniable.kernels.reference.transforms import count_orthogonal, walsh_hadamard
 
 __all__ = [
@@ -27,17 +30,21 @@ __all__ = [
     "count_hashed",
     "count_intervals",
     "count_orthogonal",
+    "count_places",
     "count_values",
+    "draw_rows",
     "draw_table",
     "em_bits",
     "em_intervals",
     "em_levels",
     "em_values",
+    "near",
     "popcounts",
     "put_bits",
     "respond",
     "scale",
     "settle",
     "unfinished",
+    "walk",
     "walsh_hadamard",
 ]

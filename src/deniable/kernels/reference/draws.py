@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from deniable.core.types import Bytes, IntArray, UintArray
 
-__all__ = ["begin", "compare", "draw_table", "put_bits", "respond", "scale", "settle", "unfinished"]
+__all__ = ["begin", "compare", "draw_table", "near", "put_bits", "respond", "scale", "settle", "unfinished"]
 
 Words = NDArray[np.uint64]
 _ALL = np.uint64(0xFFFFFFFFFFFFFFFF)
@@ -71,6 +71,19 @@ def respond(out: UintArray, items: IntArray, coins: Words, keep: int, words: Uin
     lie, number = coins >= np.uint64(keep), scale(words, n, bits)
     out[:] = np.where(lie, number + (number >= items), items)
     return np.flatnonzero(lie & (number < 0))
+
+
+def near(
+    out: UintArray, starts: IntArray, coins: Words, keep: int, words: UintArray, m: int, rest: int, bits: int
+) -> IntArray:
+    """One of the m numbers from starts[i] on where the coin is below `keep`, else one of the `rest`, by `scale`.
+
+    Returns the places where a word is to be drawn again.
+    """
+    inside = coins < np.uint64(keep)
+    number = np.where(inside, scale(words, m, bits), scale(words, rest, bits))
+    out[:] = np.where(inside, number + starts, number + m * (number >= starts))
+    return np.flatnonzero(number < 0)
 
 
 def settle(

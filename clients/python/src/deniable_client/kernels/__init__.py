@@ -11,22 +11,27 @@ from dataclasses import fields
 from typing import Any
 
 from deniable_client.errors import FormatError
-from deniable_client.kernels.basic import Hashing, Response, Subset, Unary
+from deniable_client.kernels.basic import Response, Subset, Unary
 from deniable_client.kernels.contract import Kernel, check_promise
 from deniable_client.kernels.designs import Hadamard, Projective
 from deniable_client.kernels.interval import Interval
 from deniable_client.kernels.keyvalue import Grouped, KeysOnly, OneKey, Pairs, SignedSubset, SignedUnary
+from deniable_client.kernels.keyvalue_public import SignedHashing, SignedInterval, ToldKey
 from deniable_client.kernels.laplace import Laplace
+from deniable_client.kernels.metric import Constant, Neighbours, Recode
 from deniable_client.kernels.mixture import Mixture, Whole
 from deniable_client.kernels.personal import Bit, Personal
-from deniable_client.kernels.public import Balanced, Wheel
+from deniable_client.kernels.public import Balanced, Hashing, Wheel
+from deniable_client.kernels.table import Table
 from deniable_client.kernels.utility import Utility
 from deniable_client.kernels.utility_levels import UtilityLevels
+from deniable_client.kernels.window import Leaning, Window, WindowOrBit
 
 __all__ = [
     "KERNELS",
     "Balanced",
     "Bit",
+    "Constant",
     "Grouped",
     "Hadamard",
     "Hashing",
@@ -34,20 +39,29 @@ __all__ = [
     "Kernel",
     "KeysOnly",
     "Laplace",
+    "Leaning",
     "Mixture",
+    "Neighbours",
     "OneKey",
     "Pairs",
     "Personal",
     "Projective",
+    "Recode",
     "Response",
+    "SignedHashing",
+    "SignedInterval",
     "SignedSubset",
     "SignedUnary",
     "Subset",
+    "Table",
+    "ToldKey",
     "Unary",
     "Utility",
     "UtilityLevels",
     "Wheel",
     "Whole",
+    "Window",
+    "WindowOrBit",
     "check_promise",
     "kernel_from",
     "kernel_to",
@@ -76,8 +90,18 @@ KERNELS: Mapping[str, Callable[..., Kernel]] = {
         OneKey,
         SignedSubset,
         SignedUnary,
+        SignedInterval,
+        SignedHashing,
+        ToldKey,
         Bit,
         Personal,
+        Table,
+        Window,
+        Leaning,
+        WindowOrBit,
+        Neighbours,
+        Recode,
+        Constant,
     )
 }
 

@@ -1,0 +1,178 @@
+"""Kernels for values with distances: an answer among the nearest ones, or one of a few codes."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import pairwise
+from typing import ClassVar
+
+from deniable_client.errors import require
+from deniable_client.exact import keep_threshold, two_level_ratio
+from deniable_client.kernels.basic import Response
+from deniable_client.kernels.contract import check_k, check_threshold, check_value
+from deniable_client.packing import pack_int, uint_width
+from deniable_client.words import Words, below, happens
+
+__all__ = ["NEIGHBOURS_MAX", "Constant", "Neighbours", "Recode"]
+
+NEIGHBOURS_MAX = 1 << 18
+"""Most numbers in the lists of neighbours: every design carries them all."""
+
+
+@dataclass(frozen=True, slots=True)
+class Neighbours:
+    """One of the value's `m` nearest answers with probability keep/2**64, else one of the others, all alike.
+
+    `neighbours[x]` are the nearest answers of x in rising order, equally many for every value: with lists of
+    different lengths the probabilities of an answer would differ by more than two levels.
+    """
+
+    outputs: int
+    neighbours: tuple[tuple[int, ...], ...]
+    keep: int
+    kind: ClassVar[str] = "neighbours"
+
+    def __post_init__(self) -> None:
+        shaped = isinstance(self.neighbours, tuple) and all(isinstance(row, tuple) for row in self.neighbours)
+        require(shaped, "neighbours", self.neighbours, "a tuple of lists, one for each value")
+        check_k(len(self.neighbours))
+        _check_lists(self.neighbours, self.outputs)
+        check_threshold("keep", self.keep)
+
+    @classmethod
+    def calibrate(cls, epsilon: float, neighbours: tuple[tuple[int, ...], ...], outputs: int) -> Neighbours:
+        """The most accurate integers within e^epsilon."""
+        _check_lists(neighbours, outputs)
+        m = len(neighbours[0])
+        return cls(outputs, neighbours, keep_threshold(epsilon, m, outputs - m))
+
+    @property
+    def k(self) -> int:
+        """See `Kernel.k`."""
+        return len(self.neighbours)
+
+    @property
+    def m(self) -> int:
+        """How many answers are favoured."""
+        return len(self.neighbours[0])
+
+    @property
+    def ratio(self) -> Fraction:
+        """See `Kernel.ratio`.
+
+        An answer has one probability for all values that have it among their nearest, and one for all others. Lists
+        are equally long, so two that differ have an answer each that the other has not; if none differ, reports tell
+        nothing.
+        """
+        if len(set(self.neighbours)) == 1:
+            return Fraction(1)
+        return two_level_ratio(self.keep, self.m, self.outputs - self.m)
+
+    @property
+    def width(self) -> int:
+        """See `Kernel.width`."""
+        return uint_width(self.outputs)
+
+    def randomise(self, x: int, words: Words) -> bytes:
+        """See `Kernel.randomise`: the r-th of the others is r, moved up past every neighbour that is not above it."""
+        check_value(x, self.k)
+        near = self.neighbours[x]
+        if happens(self.keep, words):
+            return pack_int(near[below(self.m, words)], self.width)
+        y = below(self.outputs - self.m, words)
+        for answer in near:
+            y += answer <= y
+        return pack_int(y, self.width)
+
+
+@dataclass(frozen=True, slots=True)
+class Recode:
+    """Each value has a public code; another kernel randomises the code.
+
+    Values come in runs: those from starts[i] on, up to the next start, have the code codes[i].
+    """
+
+    k: int
+    starts: tuple[int, ...]
+    codes: tuple[int, ...]
+    base: Response
+    kind: ClassVar[str] = "recode"
+
+    def __post_init__(self) -> None:
+        check_k(self.k)
+        require(isinstance(self.base, Response), "base", type(self.base).__name__, "a response kernel")
+        numbers = isinstance(self.starts, tuple) and all(_is_whole(v, 0, self.k - 1) for v in self.starts)
+        rising = numbers and all(a < b for a, b in pairwise(self.starts))
+        require(rising and self.starts[:1] == (0,), "starts", self.starts, "rising integers from 0 on, below k")
+        room = isinstance(self.codes, tuple) and all(_is_whole(v, 0, self.base.k - 1) for v in self.codes)
+        require(room and len(self.codes) == len(self.starts), "codes", self.codes, "a code of the base for each run")
+
+    @property
+    def ratio(self) -> Fraction:
+        """See `Kernel.ratio`: that of the codes, unless all values have the same one."""
+        return self.base.ratio if len(set(self.codes)) > 1 else Fraction(1)
+
+    @property
+    def width(self) -> int:
+        """See `Kernel.width`."""
+        return self.base.width
+
+    def code(self, x: int) -> int:
+        """The code of a value."""
+        return self.codes[bisect_right(self.starts, x) - 1]
+
+    def randomise(self, x: int, words: Words) -> bytes:
+        """See `Kernel.randomise`."""
+        check_value(x, self.k)
+        return self.base.randomise(self.code(x), words)
+
+
+@dataclass(frozen=True, slots=True)
+class Constant:
+    """Always the same report: what is best where the budget is too small to say anything."""
+
+    k: int
+    kind: ClassVar[str] = "constant"
+
+    def __post_init__(self) -> None:
+        check_k(self.k)
+
+    @property
+    def ratio(self) -> Fraction:
+        """See `Kernel.ratio`: reports tell nothing."""
+        return Fraction(1)
+
+    @property
+    def width(self) -> int:
+        """See `Kernel.width`."""
+        return 1
+
+    def randomise(self, x: int, words: Words) -> bytes:
+        """See `Kernel.randomise`."""
+        check_value(x, self.k)
+        return pack_int(0, 1)
+
+
+def _is_whole(value: object, least: int, most: int) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and least <= value <= most
+
+
+def _check_lists(lists: tuple[tuple[int, ...], ...], outputs: int) -> None:
+    """Refuse lists that are too long together, of different lengths, not rising, or of answers that there are not."""
+    require(_is_whole(outputs, 2, 1 << 32), "outputs", outputs, "an integer >= 2")
+    sizes = {len(row) for row in lists}
+    require(len(sizes) == 1, "neighbours", sorted(sizes), "lists of one length, common to all values")
+    m = min(sizes)
+    require(1 <= m < outputs, "m", m, f"an integer from 1 to outputs - 1 = {outputs - 1}")
+    require(
+        len(lists) * m <= NEIGHBOURS_MAX,
+        "neighbours",
+        len(lists) * m,
+        f"at most {NEIGHBOURS_MAX} numbers, which every design carries",
+        "Use fewer points, or a mechanism that needs no lists: codebook.",
+    )
+    for x, row in enumerate(lists):
+        rising = all(_is_whole(y, 0, outputs - 1) for y in row) and all(a < b for a, b in pairwise(row))
+        require(rising, f"neighbours[{x}]", row, f"rising integers from 0 to {outputs - 1}")

@@ -1,0 +1,108 @@
+"""Maps of a release: every place, the reports of one place by their chance, and maps with the same scale both ways."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import deniable as dn
+from deniable.core.space import Space
+from deniable.errors import ParameterError
+from deniable.present.charts import save
+from deniable.present.maps import map_chart, reported_from
+
+pytest.importorskip("altair", reason="charts need the extra: pip install 'deniable[charts]'")
+pytest.importorskip("vl_convert", reason="charts need the extra: pip install 'deniable[charts]'")
+
+PLACES = np.array([[60.0, 10.0], [60.5, 10.2], [60.2, 11.0], [60.9, 10.5]])
+LAWS = {"brr": [0.4, 0.3, 0.2, 0.1], "codebook": [0.0, 0.75, 0.25, 0.0]}
+
+
+def spec(**options: Any) -> dict[str, Any]:
+    given: dict[str, Any] = {"points": PLACES, "panels": LAWS, "own": 2, "title": "Places"} | options
+    chart: dict[str, Any] = map_chart(given.pop("points"), given.pop("panels"), **given).to_dict()
+    return chart
+
+
+def marks(panel: dict[str, Any], kind: str) -> list[dict[str, Any]]:
+    return [part for part in panel["layer"] if part["mark"]["type"] == kind]
+
+
+def test_each_panel_has_all_places_and_the_reports_that_can_come() -> None:
+    brr, codebook = spec()["concat"]
+    for panel, law in ((brr, LAWS["brr"]), (codebook, LAWS["codebook"])):
+        ground, reports = (part["data"]["values"] for part in marks(panel, "circle"))
+        assert [(row["x"], row["y"]) for row in ground] == [(lon, lat) for lat, lon in PLACES.tolist()]
+        assert [row["chance"] for row in reports] == [p for p in law if p > 0]
+        (own,) = marks(panel, "point")
+        assert own["data"]["values"][0]["place"] == "2"
+
+
+def test_both_maps_share_one_logarithmic_scale() -> None:
+    chart = spec()
+    assert chart["resolve"]["scale"] == {"color": "shared", "size": "shared"}
+    scales = [marks(panel, "circle")[1]["encoding"]["color"]["scale"] for panel in chart["concat"]]
+    assert scales[0] == scales[1]
+    assert scales[0]["type"] == "log"
+    assert scales[0]["domain"][0] < 0.1 < 0.75 < scales[0]["domain"][1]
+
+
+def test_a_kilometre_is_as_long_both_ways() -> None:
+    panel = spec()["concat"][0]
+    degrees = np.ptp(PLACES, axis=0)
+    shrink = math.cos(math.radians(float(PLACES[:, 0].mean())))
+    assert panel["width"] / panel["height"] == pytest.approx(degrees[1] * shrink / degrees[0])
+    flat = spec(globe=False)["concat"][0]
+    assert flat["width"] / flat["height"] == pytest.approx(degrees[0] / degrees[1])
+
+
+def test_a_release_is_a_line_from_the_own_place() -> None:
+    brr, codebook = spec(released={"codebook": 1})["concat"]
+    assert not marks(brr, "line")
+    (line,) = marks(codebook, "line")
+    assert [(row["x"], row["y"]) for row in line["data"]["values"]] == [(11.0, 60.2), (10.2, 60.5)]
+
+
+def test_chances_of_mechanisms_are_those_of_their_channels() -> None:
+    space = Space.places(PLACES.tolist())
+    brr = dn.mechanism("brr", epsilon=1.0, domain=space, size=2)
+    high = math.e / (2 * math.e + 2)
+    assert sorted(reported_from(brr, 0)) == pytest.approx([high / math.e] * 2 + [high] * 2)
+    codebook = dn.mechanism("codebook", epsilon=1.0, domain=space, size=2)
+    chances = reported_from(codebook, 3)
+    assert np.count_nonzero(chances) == 2
+    assert chances.sum() == pytest.approx(1)
+    assert np.flatnonzero(chances).tolist() == list(codebook.codes)
+    with pytest.raises(ParameterError, match="own must be from 0 to 3"):
+        reported_from(brr, 4)
+    table = dn.mechanism("exponential", epsilon=1.0, distances=[[0, 1, 2], [2, 1, 0]])
+    with pytest.raises(ParameterError, match="outputs must be the 2 answers themselves"):
+        reported_from(table, 0)
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"points": [[1.0, 2.0]]}, "points must be at least 2 pairs"),
+        ({"points": [[1.0, math.nan]] * 4}, "points must be at least 2 pairs of finite numbers"),
+        ({"own": 4}, "own must be from 0 to 3"),
+        ({"panels": {}}, "at least one way"),
+        ({"panels": {"brr": [0.5, 0.5]}}, "4 chances"),
+        ({"panels": {"brr": [0.5, 0.5, 0.5, 0.5]}}, "whose sum is 1"),
+        ({"released": {"other": 1}}, "released must be among brr, codebook"),
+        ({"released": {"brr": 9}}, "from 0 to 3"),
+        ({"labels": ["a"]}, "one for each of 4 places"),
+    ],
+)
+def test_what_does_not_fit_is_refused(options: dict[str, Any], said: str) -> None:
+    with pytest.raises(ParameterError, match=said):
+        spec(**options)
+
+
+def test_it_can_be_written(tmp_path: Path) -> None:
+    file = save(map_chart(PLACES, LAWS, own=0, title="Places", released={"brr": 3}), tmp_path / "map.svg")
+    assert "chance of report" in file.read_text()
