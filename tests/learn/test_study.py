@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
-EXAMPLES = ("vectors", "boosting", "gradient_descent", "network")
+EXAMPLES = ("vectors", "boosting", "gradient_descent", "network", "locations")
 
 
 @pytest.fixture(scope="module")
