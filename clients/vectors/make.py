@@ -10,12 +10,49 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Iterator
+from fractions import Fraction
+from itertools import accumulate, product
 from pathlib import Path
 from typing import Any
 
 from deniable_client.exact import exp_bounds
 from deniable_client.hashing import bucket, expand, hash32, mix32, split64
-from deniable_client.kernels import Hashing, Kernel, Response, Subset, Unary, kernel_to
+from deniable_client.kernels import (
+    Balanced,
+    Bit,
+    Constant,
+    Grouped,
+    Hadamard,
+    Hashing,
+    Interval,
+    Kernel,
+    KeysOnly,
+    Laplace,
+    Leaning,
+    Mixture,
+    Neighbours,
+    OneKey,
+    Pairs,
+    Personal,
+    Projective,
+    Recode,
+    Response,
+    SignedHashing,
+    SignedInterval,
+    SignedUnary,
+    Subset,
+    Table,
+    ToldKey,
+    Unary,
+    Utility,
+    UtilityLevels,
+    Wheel,
+    Whole,
+    Window,
+    WindowOrBit,
+    kernel_to,
+)
+from deniable_client.kernels.keyvalue import response, signed_subset, subset_of_keys, subset_of_signed, unary_of_keys
 from deniable_client.packing import bits_width, pack_bits, pack_int, uint_width
 
 FOLDER = Path(__file__).parent
@@ -137,9 +174,284 @@ def promise_vectors() -> dict[str, Any]:
     return {"about": "accept: the exact ratio is at most the lower bound of e^epsilon", "cases": cases}
 
 
+def keyvalue_kernels() -> list[tuple[float, Pairs]]:
+    """Key-value kernels of every kind, for one pair per person and for several."""
+
+    def three_way(e: Fraction) -> tuple[Fraction, Fraction, Fraction]:
+        return (e + 1) / (2 * (e + 2)), 1 / (e + 2), 2 / (e + 2)
+
+    def interval(made: Subset) -> Interval:
+        return Interval(made.k, made.size, made.keep)
+
+    made: list[tuple[float, Pairs]] = []
+    for epsilon, keys, length in ((1.0, 5, 0), (2.0, 6, 2)):
+        total = keys + length
+        signed = SignedUnary.calibrate(epsilon, total, three_way)
+        sets, subset = signed_subset(epsilon, keys, length, 2), subset_of_signed(epsilon, keys, length, 3).base
+        few = subset_of_keys(epsilon, keys, length, 2)
+        assert isinstance(subset, Subset)
+        assert isinstance(few.base, Subset)
+        ring = SignedInterval(sets.keys, sets.size, sets.keep)
+        bases: list[Kernel] = [
+            signed,
+            subset,
+            interval(subset),
+            response(epsilon, keys, length).base,
+            sets,
+            ring,
+            SignedHashing.calibrate(epsilon, total, 2, Fraction(3, 2)),
+            Hashing.calibrate(epsilon, 2 * total, 4),
+            Grouped(few, sets, 3 << 62),
+            Grouped(KeysOnly(interval(few.base)), ring, 3 << 62),
+            Grouped(unary_of_keys(epsilon, keys, length), signed, 1 << 62),
+        ]
+        made += [(epsilon, Pairs(base, keys, length)) for base in bases]
+    half = exp_bounds(0.5)[0]
+    keep, flip = int(WORD * half / (1 + half)), WORD - int(WORD * half / (1 + half))
+    told = ToldKey(5, keep, flip, (0, 1 << 30, 1 << 31, 3 << 30, 1 << 32))
+    return [*made, (1.0, Pairs(OneKey(5, keep, flip), 5, 0)), (1.0, Pairs(told, 5, 0))]
+
+
+def keyvalue_vectors() -> dict[str, Any]:
+    """Reports for pairs of a key and a value in steps of 2^-32 of its range, and kernels that leak too much."""
+    cases = []
+    for epsilon, kernel in keyvalue_kernels():
+        people: list[list[tuple[int, int]]] = [[(0, 1 << 32)], [(kernel.keys - 1, 1 << 30)]]
+        people += [[], [(1, 0), (3, 1 << 31), (4, 1 << 32)]] if kernel.length else [[(2, 0)]]
+        reports = []
+        for x, pairs in enumerate(people):
+            for i in range(3):
+                words = Recorded(1000 * x + i)
+                report = kernel.randomise(pairs, words)
+                given = [[key, str(value)] for key, value in pairs]
+                used = [hexadecimal(w) for w in words.used]
+                reports.append({"pairs": given, "words": used, "report": report.hex()})
+        ratio = {"numerator": str(kernel.ratio.numerator), "denominator": str(kernel.ratio.denominator)}
+        about = {"epsilon": epsilon, "kernel": kernel_to(kernel), "ratio": ratio, "width": kernel.width}
+        cases.append(about | {"leaks": leaking(kernel_to(kernel)), "reports": reports})
+    text = "words are used in order; a pair is a key and its value in steps of 2^-32 of its range, as text; "
+    return {"about": text + "leaks: the same kernel with a larger ratio, to be refused", "cases": cases}
+
+
+def leaking(kernel: dict[str, Any]) -> dict[str, Any]:
+    """The kernel with one threshold moved by 2^-20 (2^-3 where not all is spent), so that its ratio is too large."""
+    step = 1 << (61 if kernel["kind"] == "one-key" else 44)
+    for name, sign in (("own", 1), ("plain", 1), ("keep", 1), ("again", -1), ("base", -1)):
+        if isinstance(kernel.get(name), str):
+            return kernel | {name: str(int(kernel[name]) + sign * step)}
+    for name in ("chances", "data"):
+        if name in kernel:
+            *rest, last = kernel[name]
+            moved = leaking(last) if isinstance(last, dict) else str(int(last) + step)
+            return kernel | {name: [*rest, moved]}
+    if "weights" in kernel:
+        return kernel | {"weights": uneven(kernel["weights"], step)}
+    inner = next(name for name in ("base", "window", "second") if name in kernel)
+    return kernel | {inner: leaking(kernel[inner])}
+
+
+def uneven(weights: list[list[str]], step: int) -> list[list[str]]:
+    """A table with more weight at the largest entry of the column of largest ratio, and less beside it."""
+    columns = [[int(w) for w in column] for column in zip(*weights, strict=True)]
+    y = max(range(len(columns)), key=lambda i: Fraction(max(columns[i]), min(columns[i])))
+    x = columns[y].index(max(columns[y]))
+    made = [list(row) for row in weights]
+    for place, sign in ((y, 1), ((y + 1) % len(columns), -1)):
+        made[x][place] = str(int(made[x][place]) + sign * step)
+    return made
+
+
+# ---- all other kernels, in files by subject
+
+
+def seeded_kernels() -> list[tuple[float, Kernel]]:
+    """Kernels with a public seed, beside plain hashing."""
+    found: list[tuple[float, Kernel]] = [
+        (e, Balanced.calibrate(e, k, g)) for e, k, g in ((1.0, 10, 2), (2.0, 100, 7), (1.0, 5, 5))
+    ]
+    found += [(e, Interval.calibrate(e, k, s)) for e, k, s in ((1.0, 2, 1), (0.5, 9, 6), (2.0, 300, 40))]
+    for e, k, arc, ring in ((1.0, 10, 1 << 30, 32), (2.0, 1000, 500_000_001, 32), (1.0, 4, 3, 4)):
+        found.append((e, Wheel.calibrate(e, k, arc, ring)))
+    return found
+
+
+def design_kernels() -> list[tuple[float, Kernel]]:
+    """Kernels on block designs."""
+    found: list[tuple[float, Kernel]] = [(e, Hadamard.calibrate(e, k)) for e, k in ((1.0, 2), (2.0, 7), (1.0, 1000))]
+    for e, k, prime in ((1.0, 3, 2), (2.0, 13, 3), (1.5, 300, 5)):
+        found.append((e, Projective.calibrate(e, k, prime)))
+    return found
+
+
+def laplace_kernels() -> list[tuple[float, Kernel]]:
+    """Noise on a histogram, on a coarse grid, cut off early, and as usual."""
+    return [
+        (1.0, Laplace.calibrate(1.0, 2, grid=0)),
+        (2.0, Laplace.calibrate(2.0, 3, grid=3, reach=20)),
+        (0.5, Laplace.calibrate(0.5, 2)),
+    ]
+
+
+def mixture_kernels() -> list[tuple[float, Kernel]]:
+    """Two kernels and a coin, and a report that says nothing."""
+    found: list[tuple[float, Kernel]] = [
+        (e, Mixture(Subset.calibrate(e, k, a), Subset.calibrate(e, k, b), coin))
+        for e, k, a, b, coin in ((1.0, 5, 1, 2, 1 << 62), (2.0, 12, 2, 3, 3 << 62))
+    ]
+    found.append((1.0, Mixture(Whole(6), Subset.calibrate(1.0, 6, 2), (1 << 63) + 12345)))
+    return [*found, (1.0, Whole(9))]
+
+
+def utility_kernels() -> list[tuple[float, Kernel]]:
+    """Sensitive and harmless values: blind, beside and mapped reports on several bases, and budgets of their own."""
+    some = (0, 2, 4, 6)
+    found: list[tuple[float, Kernel]] = []
+    for e, base in ((1.0, Response.calibrate(1.0, 4)), (2.0, Subset.calibrate(2.0, 4, 2))):
+        found.append((e, Utility.null(e, 9, some, (base,))))
+    for e, base in ((1.0, Unary.calibrate(1.0, 4, WORD // 2)), (2.0, Hashing.calibrate(2.0, 4, 3))):
+        found.append((e, Utility.separate(e, 9, some, (base,))))
+    for e, base in ((1.0, Response.calibrate(1.0, 4)), (2.0, Hashing.calibrate(2.0, 4, 3))):
+        found.append((e, Utility.mapped(e, 300, some, (base,), Fraction(1, 2))))
+    found.append((1.0, Utility.null(1.0, 3, (1, 2), ())))
+    levels = ((0.5, 0.5, 1.0, 2.0), 9, some, 0)
+    return [*found, (2.0, UtilityLevels.calibrate(*levels)), (2.0, UtilityLevels.calibrate((2.0,), 2, (0, 1), 0))]
+
+
+def personal_kernels() -> list[tuple[float, Kernel]]:
+    """A level that everyone chooses: told by a response, by a bit, or not; with and without harmless values."""
+    levels = (0.5, 1.0, 2.0)
+    bit = Bit.calibrate(0.5, (Fraction(-1), Fraction(-1, 3), Fraction(1)))
+    told = Response.calibrate(1.0, 3)
+    some = (0, 2, 4, 5)
+    found: list[tuple[float, Kernel]] = [
+        (0.5, bit),
+        (2.0, Personal(tuple(Response.calibrate(e, 5) for e in levels), (told,))),
+        (2.0, Personal(tuple(Hashing.calibrate(e, 300, 4) for e in levels), (bit,))),
+        (2.0, Personal(tuple(Unary.calibrate(e, 3, WORD // 2) for e in levels), ())),
+    ]
+    bases: list[tuple[Kernel, ...]] = [
+        tuple(Response.calibrate(e, 3) for e in levels),
+        tuple(Hashing.calibrate(e, 3, 2) for e in levels),
+    ]
+    for channel, data in zip(((told,), ()), bases, strict=True):
+        made = (Utility.null(e, 6, some, (base,)) for e, base in zip(levels, data, strict=True))
+        found.append((2.0, Personal(tuple(made), channel)))
+    return found
+
+
+def table_kernels() -> list[tuple[float, Kernel]]:
+    """Channels that are written down: own outputs, and a value in between."""
+    found: list[tuple[float, Kernel]] = []
+    for e, outputs in ((1.0, 2), (2.0, 3), (0.5, 5)):
+        low = exp_bounds(e)[0]
+        other = -int(-WORD // (low + outputs - 1))
+        own = WORD - (outputs - 1) * other
+        rows = [tuple(own if x == y else other for y in range(outputs)) for x in range(outputs)]
+        even = (WORD // outputs,) * (outputs - 1)
+        found.append((e, Table((*rows, (*even, WORD - sum(even))))))
+    return found
+
+
+def window_kernels() -> list[tuple[float, Kernel]]:
+    """Answers near a value in an order, bits that lean with it, and one or the other."""
+    shapes = (
+        (0.5, (8, 8, 4, 2, 1)),
+        (1.0, (9, 9, 4, 2, 0)),
+        (1.0, (9, 9, 4, 1, 0)),
+        (2.0, (4, 4, 1, 0, 0)),
+        (1.0, (64, 96, 33, 0, 0)),
+        (2.0, (3, 2, 1, 1, 0)),
+        (1.0, (1000, 1000, 378, 189, 1)),
+    )
+    found: list[tuple[float, Kernel]] = [(e, Window.calibrate(e, *shape)) for e, shape in shapes]
+    found += [(e, Leaning.calibrate(e, k)) for e, k in ((1.0, 2), (0.5, 3), (2.0, 1024))]
+    for e, k, m, coin in ((2.0, 8, 4, 1 << 62), (4.0, 1000, 200, 3 << 62)):
+        pair = (Window.calibrate(e, k, k - 1 + m, m), Leaning.calibrate(e, k))
+        found.append((e, WindowOrBit(*pair, coin)))
+    return found
+
+
+def metric_kernels() -> list[tuple[float, Kernel]]:
+    """Nearest answers by lists, codes for runs of values, and nothing at all."""
+    near = ((0, 1), (0, 1), (1, 2), (2, 3), (2, 3))
+    far = ((0, 7, 299), (3, 150, 151), (0, 1, 2))
+    return [
+        (1.0, Neighbours.calibrate(1.0, near, 4)),
+        (2.0, Neighbours.calibrate(2.0, far, 300)),
+        (0.5, Neighbours.calibrate(0.5, ((2,), (0,), (1,)), 3)),
+        (1.0, Recode(8, (0, 4), (0, 1), Response.calibrate(1.0, 2))),
+        (2.0, Recode(10, (0, 1, 5, 8), (2, 0, 2, 1), Response.calibrate(2.0, 3))),
+        (1.0, Constant(7)),
+    ]
+
+
+OTHERS = {
+    "seeded": seeded_kernels,
+    "designs": design_kernels,
+    "laplace": laplace_kernels,
+    "mixture": mixture_kernels,
+    "utility": utility_kernels,
+    "personal": personal_kernels,
+    "table": table_kernels,
+    "window": window_kernels,
+    "metric": metric_kernels,
+}
+"""Files of kernels on plain values, beside those of `KERNELS`."""
+
+
+def numbers(document: Any) -> Iterator[int]:
+    """All numbers of a kernel's document, in order."""
+    if isinstance(document, str):
+        yield from [int(document)] if document.isdecimal() else []
+    else:
+        for part in document.values() if isinstance(document, dict) else document:
+            yield from numbers(part)
+
+
+def thresholds(kernel: Kernel, x: int, level: int) -> list[int]:
+    """Numbers that words are compared with when x is reported."""
+    if isinstance(kernel, Table):
+        return list(accumulate(kernel.weights[x]))[:-1]
+    parts: list[Kernel] = [kernel.data[level], *kernel.level] if isinstance(kernel, Personal) else [kernel]
+    bit = kernel.bit if isinstance(kernel, WindowOrBit) else kernel
+    lean = [bit.base + x * bit.slope] if isinstance(bit, Leaning) else []
+    found = [number for part in parts for number in numbers(kernel_to(part)) if 1 << 40 <= number < WORD]
+    return list(dict.fromkeys(lean + found))
+
+
+def other_reports(kernel: Kernel) -> list[dict[str, Any]]:
+    """Reports of the first, a middle and the last value, at every level if there are some; words at the edges."""
+    made: dict[tuple[int, int, tuple[int, ...]], dict[str, Any]] = {}
+    levels = range(len(kernel.data)) if isinstance(kernel, Personal) else range(1)
+    for x, level in product(sorted({0, kernel.k // 2, kernel.k - 1}), levels):
+        edges = [(*front, t - below) for t in thresholds(kernel, x, level) for front in ((), (0,)) for below in (1, 0)]
+        for i, first in enumerate([(), (), (WORD - 1, 0, 0), (WORD - 1, 0, WORD - 1), *edges]):
+            words = Recorded(1000 * x + 100 * level + i, first)
+            chosen = {"level": level} if isinstance(kernel, Personal) else {}
+            report = kernel.randomise(x, words, **chosen)
+            row = {"value": x, **chosen, "words": [hexadecimal(w) for w in words.used], "report": report.hex()}
+            made.setdefault((x, level, tuple(words.used)), row)
+    return list(made.values())
+
+
+def other_vectors(kernels: list[tuple[float, Kernel]]) -> dict[str, Any]:
+    """Parameters, exact ratio, reports, and the same kernel leaking too much, unless it tells nothing."""
+    cases = []
+    for epsilon, kernel in kernels:
+        own, silent = kernel_to(kernel), kernel.ratio == 1
+        ratio = {"numerator": str(kernel.ratio.numerator), "denominator": str(kernel.ratio.denominator)}
+        budgets = {"budgets": [0.5, 0.5, 1.0, 2.0][-kernel.s :]} if isinstance(kernel, UtilityLevels) else {}
+        about = {"epsilon": epsilon, **budgets, "kernel": own, "ratio": ratio, "width": kernel.width}
+        cases.append(about | {"leaks": None if silent else leaking(own), "reports": other_reports(kernel)})
+    text = "words are used in order; each report is bytes in hexadecimal; a level is the number of the chosen one; "
+    return {"about": text + "leaks: the same kernel with a larger ratio, to be refused", "cases": cases}
+
+
 def every() -> dict[str, str]:
     """The text of each file, by name."""
     made = {kind: kernel_vectors(kind) for kind in KERNELS}
+    made["keyvalue"] = keyvalue_vectors()
+    made |= {name: other_vectors(kernels()) for name, kernels in OTHERS.items()}
     made |= {"hash": hash_vectors(), "packing": packing_vectors(), "promise": promise_vectors()}
     return {f"{name}.json": json.dumps(content, indent=1) + "\n" for name, content in made.items()}
 

@@ -41,8 +41,10 @@ if TYPE_CHECKING:
     from deniable.mechanisms.unary import Unary
     from deniable.mechanisms.utility import Utility
     from deniable.mechanisms.utility_make import utility
+    from deniable.plan.means import MeanPlan, plan_means
     from deniable.plan.pairs import PairPlan, plan_pairs
     from deniable.plan.planner import Plan, plan
+    from deniable.plan.release import ReleasePlan, plan_release
     from deniable.randomness import secure, simulation
 
 __version__ = "0.1.0"
@@ -63,6 +65,7 @@ __all__ = [
     "Grid",
     "Hybrid",
     "LocalHashing",
+    "MeanPlan",
     "Mechanism",
     "MergeError",
     "PairPlan",
@@ -72,6 +75,7 @@ __all__ = [
     "Piecewise",
     "Plan",
     "PrivacyError",
+    "ReleasePlan",
     "Reports",
     "Space",
     "SquareWave",
@@ -88,7 +92,9 @@ __all__ = [
     "load",
     "mechanism",
     "plan",
+    "plan_means",
     "plan_pairs",
+    "plan_release",
     "protocol",
     "secure",
     "simulation",
@@ -123,8 +129,10 @@ _HOMES: Mapping[str, tuple[str, ...]] = {
     "deniable.mechanisms.unary": ("Unary",),
     "deniable.mechanisms.utility": ("Utility",),
     "deniable.mechanisms.utility_make": ("utility",),
+    "deniable.plan.means": ("MeanPlan", "plan_means"),
     "deniable.plan.pairs": ("PairPlan", "plan_pairs"),
     "deniable.plan.planner": ("Plan", "plan"),
+    "deniable.plan.release": ("ReleasePlan", "plan_release"),
     "deniable.randomness": ("secure", "simulation"),
 }
 """Where the names come from: the same as above, for loading each when it is first used."""

@@ -108,3 +108,29 @@ def test_key_value_question(run, tmp_path):
     assert "length must be left out" in run("plan", *JOB, "--length", 2).err
     assert "n must be given" in run("plan", "--question", "key-value", "--k", 5, "--epsilon", 1).err
     assert "question must be one of" in run("plan", *JOB, "--question", "quantiles").err
+
+
+def test_questions_about_near_answers_and_means(run, tmp_path):
+    near = run("plan", "--question", "release", "--points", 30, "--epsilon", 2, "--max-bytes", 1, "--json")
+    found = dn.plan_release(points=30, epsilon=2.0, limits={"bytes": 1})
+    assert (near.code, near.json) == (0, json.loads(json.dumps(found.document())))
+    (tmp_path / "losses.csv").write_text("a,b,c\n0,1,2\n1,0,1\n2,1,0\n")
+    shown = run("plan", "--question", "release", "--distances", "losses.csv", "--epsilon", 1, "--chart", "near.svg")
+    assert "has the least expected loss" in shown.out
+    assert (tmp_path / "near.svg").stat().st_size > 1000
+    assert run("plan", "--question", "release", "--points", 30, "--epsilon", 2, "--target-error", 0.1).code == 1
+    mean = ("--question", "mean", "--interval", "0,100", "--epsilon", 1)
+    found = dn.plan_means(interval="0,100", epsilon=1.0, n=5000)
+    assert run("plan", *mean, "--n", 5000, "--json").json == json.loads(json.dumps(found.document()))
+    assert "people are enough for a standard error of 0.5" in run("plan", *mean, "--target-error", 0.5).out
+    for args, words in (
+        (("--question", "release", "--points", 30), "epsilon must be given"),
+        (("--question", "release", "--points", 30, "--epsilon", 1, "--n", 5), "n must be left out"),
+        (("--question", "release", "--points", 30, "--epsilon", 1, "--k", 5), "k must be left out"),
+        (("--question", "mean", "--epsilon", 1, "--n", 5), "interval must be given"),
+        ((*mean, "--n", 5, "--max-asr", 0.5), "max-asr must be left out"),
+        ((*JOB, "--points", 5), "points must be left out"),
+    ):
+        refused = run("plan", *args)
+        assert refused.code == 2
+        assert words in refused.err

@@ -9,17 +9,22 @@ import typer
 from deniable.cli.options import Choice, command, option
 from deniable.cli.output import Output
 from deniable.core.domain import Domain
-from deniable.errors import require
+from deniable.errors import ParameterError, require
 from deniable.mechanisms.keyvalue_rows import KEY_VALUE
+from deniable.mechanisms.metric_rows import RELEASE
+from deniable.mechanisms.numeric_rows import MEAN
 from deniable.plan.design import Design
-from deniable.plan.pairs import PairDesign, plan_pairs
+from deniable.plan.means import MeanDesign, plan_means
+from deniable.plan.pairs import PairDesign, PairPlan, plan_pairs
 from deniable.plan.planner import Plan
 from deniable.plan.planner import plan as find
+from deniable.plan.release import ReleaseDesign, plan_release
+from deniable.plan.sift import Answer
 from deniable.present.tables import Column, Table, number, percent
 
 __all__ = ["plan", "register"]
 
-QUESTIONS = ("frequency", KEY_VALUE)
+QUESTIONS = ("frequency", KEY_VALUE, RELEASE, MEAN)
 """What the planner can be asked."""
 _MOST_OUT = 12
 """Designs that are out, as many as are told."""
@@ -64,7 +69,7 @@ def plan(
         str | None, option("--chart", "FILE", "Draw error against best guess: .html, .png, .svg or .json.")
     ] = None,
     question: Annotated[
-        str, option("--question", "|".join(QUESTIONS), "What is asked: one value, or keys with values.")
+        str, option("--question", "|".join(QUESTIONS), "What is asked: shares, keys with values, near answers, a mean.")
     ] = QUESTIONS[0],
     length: Annotated[
         int | None, option("--length", "L", "Key-value: pairs per person to allow for; one each if left out.")
@@ -72,12 +77,19 @@ def plan(
     interest: Annotated[
         float | None, option("--interest", "I", "Key-value: weight of frequencies against means; alike if left out.")
     ] = None,
+    points: Annotated[
+        int | None, option("--points", "N", "Release, mean: points on a line, or in the interval.")
+    ] = None,
+    interval: Annotated[str | None, option("--interval", "A,B", "Release, mean: lowest and highest number.")] = None,
+    distances: Annotated[str | None, option("--distances", "FILE", "Release: a .csv file of losses or places.")] = None,
 ) -> int:
     """Find the mechanism and its parameters for a job.
 
     Give two of --n, --epsilon and --target-error. Designs are ranked by their predicted error, or by --weight; limits
     leave out those that break them. The exit code is 1 if no design meets the limits. With --question key-value give
-    --n and --epsilon: designs are ranked by interest^2 F + M, the errors of frequencies and of means.
+    --n and --epsilon: designs are ranked by interest^2 F + M, the errors of frequencies and of means. With --question
+    release give --epsilon and --points, --interval or --distances: designs are ranked by the expected loss of a report,
+    which --target-error limits. With --question mean give --interval, --epsilon and --n or --target-error.
 
     Example: deniable plan --k 1000 --n 100000 --epsilon 1 --max-bytes 16
     """
@@ -88,6 +100,16 @@ def plan(
         from deniable.run.results import check_chart
 
         check_chart(chart)
+    where = {n: x for n, x in (("points", points), ("interval", interval), ("distances", distances)) if x is not None}
+    if question in (RELEASE, MEAN):
+        strange: dict[str, Any] = {"max-work": max_work, "max-poisoning": max_poisoning, "targets": targets, **domain}
+        strange |= {"weight": weight, "sensitive": sensitive, "length": length, "interest": interest}
+        _refuse(question, strange | ({"n": n} if question == RELEASE else {"max-asr": max_asr, "distances": distances}))
+        own = {"loss" if question == RELEASE else "stderr": target_error, "bits": max_bits, "bytes": max_bytes}
+        own |= {"asr": max_asr}
+        most = {name: x for name, x in own.items() if x is not None}
+        return _plan_numbers(out, question, where, epsilon, n, most, top, chart)
+    _refuse(question, where)
     if question == KEY_VALUE:
         _refuse(question, {"max-asr": max_asr, "weight": weight, "sensitive": sensitive})
         limits = {"stderr": target_error, "bits": max_bits, "bytes": max_bytes, "work": max_work}
@@ -135,6 +157,38 @@ def _plan_pairs(
     for name in ("n", "epsilon"):
         require(asked[name] is not None, name, None, "given for the question 'key-value'")
     found = plan_pairs(domain=keys, interest=1.0 if interest is None else interest, limits=limits, **asked)
+    names = ("std. error", "rarest mean", "above bound", "bytes", "operations", "1 % forged")
+    return _show(out, found, names, [_pair_cells(d) for d in found.designs], chart)
+
+
+def _plan_numbers(
+    out: Output,
+    question: str,
+    where: dict[str, Any],
+    epsilon: float | None,
+    n: int | None,
+    limits: dict[str, float],
+    top: int | None,
+    chart: str | None,
+) -> int:
+    """The answer to a question about near answers, or about means."""
+    if epsilon is None:
+        raise ParameterError(f"epsilon must be given for the question {question!r}.", "For example --epsilon 1.")
+    if question == RELEASE:
+        found = plan_release(epsilon=epsilon, limits=limits, top=top, **where)
+        names = ("expected loss", "worst value", "above bound", "best guess", "bytes")
+        return _show(out, found, names, [_release_cells(d) for d in found.designs], chart)
+    require("interval" in where, "interval", None, "given for the question 'mean'", "For example --interval 0,100.")
+    means = plan_means(epsilon=epsilon, n=n, limits=limits, top=top, **where)
+    open_n = ("people",) if n is None else ()
+    cells = [_mean_cells(d, n is None) for d in means.designs]
+    return _show(out, means, (*open_n, "std. error", "evenly spread", "bytes"), cells, chart)
+
+
+def _show(
+    out: Output, found: PairPlan | Answer[Any], names: tuple[str, ...], cells: list[list[str]], chart: str | None
+) -> int:
+    """The chart if there is one, the answer, the designs with their numbers and reasons, and what is out."""
     if chart is not None:
         from deniable.present.export import save
 
@@ -142,14 +196,28 @@ def _plan_pairs(
         out.note(f"drew {save(found.chart(), chart)}")
     parts: list[Table | str] = [found.message]
     if found.designs:
-        names = ("std. error", "rarest mean", "above bound", "bytes", "operations", "1 % forged")
         head = (Column("design", wrap=True, most=20), *(Column(name, right=True) for name in names))
         why = Table((Column("design"), Column("why", wrap=True)), [[d.title, d.why] for d in found.designs])
-        parts += [Table(head, [_pair_cells(d) for d in found.designs]), why]
+        parts += [Table(head, cells), why]
     if found.out:
         parts += ["Out:", Table((Column("design"), Column("why not", wrap=True)), [list(row) for row in found.out])]
     out.show(found.document(), *parts)
     return 0 if found.feasible else 1
+
+
+def _release_cells(d: ReleaseDesign) -> list[str]:
+    return [
+        d.title,
+        f"{d.loss:.4g}",
+        "unknown" if d.worst is None else f"{d.worst:.4g}",
+        "unknown" if d.gap is None else percent(max(d.gap, 0.0), 1),
+        f"{100 * d.asr:.3g} %",
+        number(d.bytes),
+    ]
+
+
+def _mean_cells(d: MeanDesign, open_n: bool) -> list[str]:
+    return [d.title, *[f"{d.n:,}"] * open_n, f"{d.stderr:.4g}", f"{d.stderr_mean:.4g}", number(d.bytes)]
 
 
 def _pair_cells(d: PairDesign) -> list[str]:

@@ -27,7 +27,7 @@ from deniable.mechanisms.local_hashing import LocalHashing
 from deniable.mechanisms.protocol import SAMPLE, Protocol, Step
 from deniable.randomness import Stream
 
-__all__ = ["KeyStep", "KsAdap", "KsGrr", "PairStep", "SizeStep", "choose_length"]
+__all__ = ["KeyStep", "KsAdap", "KsGrr", "PairProtocol", "PairStep", "SizeStep", "choose_length"]
 
 _SIZES = 5
 """Sizes from here on count as this, and it is the largest length."""
@@ -83,17 +83,14 @@ class PairStep(_Candidates):
 
 
 @dataclass(frozen=True, kw_only=True)
-class _KeyProtocol(Protocol[PairSets]):
-    """What both protocols share: `top` keys are wanted, twice as many are candidates."""
+class PairProtocol(Protocol[PairSets]):
+    """A protocol for sets of pairs of a key and a value from `range`."""
 
-    top: int = 20
     range: tuple[float, float] = (-1.0, 1.0)
 
     def __post_init__(self) -> None:
         super().__post_init__()
         object.__setattr__(self, "range", check_range(self.range))
-        ok = isinstance(self.top, int) and not isinstance(self.top, bool) and 1 <= self.top <= self.k // 2
-        require(ok, "top", self.top, f"an integer from 1 to {self.k // 2}", "Twice as many keys are candidates.")
 
     def pairs(self, values: object, *, duplicates: str = "refuse") -> PairSets:
         """The data that `run` takes, from what `KeyValue.privatize` takes."""
@@ -112,6 +109,18 @@ class _KeyProtocol(Protocol[PairSets]):
     def part(self, data: PairSets, who: IntArray) -> PairSets:
         """See `Protocol.part`."""
         return data.take(who)
+
+
+@dataclass(frozen=True, kw_only=True)
+class _KeyProtocol(PairProtocol):
+    """What both protocols share: `top` keys are wanted, twice as many are candidates."""
+
+    top: int = 20
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        ok = isinstance(self.top, int) and not isinstance(self.top, bool) and 1 <= self.top <= self.k // 2
+        require(ok, "top", self.top, f"an integer from 1 to {self.k // 2}", "Twice as many keys are candidates.")
 
     def first(self) -> Step[PairSets]:
         """See `Protocol.first`."""

@@ -142,7 +142,7 @@ class CyclicKeySets(KeySets):
 class CyclicSignedSets(SignedSets):
     """The law of `SignedSets` by neighbouring positions under a public permutation, and public signs of the keys."""
 
-    kernel: SignedInterval  # type: ignore[assignment]
+    kernel: SignedInterval
 
     def rows(self, items: IntArray, rng: Stream) -> Bytes:
         """See `Law.rows`."""

@@ -18,14 +18,14 @@ import numpy as np
 
 from deniable.collect.reports import Reports
 from deniable.collect.tally import Tally
-from deniable.core.domain import Domain
-from deniable.core.pairs import PairSets, check_range
-from deniable.core.types import FloatArray, IntArray
+from deniable.core.pairs import PairSets
+from deniable.core.types import FloatArray
 from deniable.errors import require
 from deniable.estimate.keyvalue import MeanPart
 from deniable.estimate.result import Estimate
 from deniable.mechanisms.keyvalue_families import OneSampledKey
-from deniable.mechanisms.protocol import SAMPLE, Protocol, Step
+from deniable.mechanisms.keyvalue_protocols import PairProtocol
+from deniable.mechanisms.protocol import Step
 from deniable.randomness import Stream
 from deniable_client.exact import WORD_BITS
 from deniable_client.kernels.keyvalue import GRID
@@ -46,17 +46,15 @@ class RoundStep(Step[PairSets]):
 
 
 @dataclass(frozen=True, kw_only=True)
-class PrivKvm(Protocol[PairSets]):
+class PrivKvm(PairProtocol):
     """PrivKVM with a given number of rounds, for people with one pair each; one round is PrivKV."""
 
     rounds: int = 3
-    range: tuple[float, float] = (-1.0, 1.0)
     family: ClassVar[str] = "privkvm"
     repeated: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        object.__setattr__(self, "range", check_range(self.range))
         ok = isinstance(self.rounds, int) and not isinstance(self.rounds, bool) and 1 <= self.rounds <= _MOST
         require(ok, "rounds", self.rounds, f"an integer from 1 to {_MOST}")
 
@@ -76,24 +74,6 @@ class PrivKvm(Protocol[PairSets]):
         while Fraction(first) + (self.rounds - 1) * Fraction(each) > Fraction(self.epsilon):
             first = math.nextafter(first, 0.0)
         return (first, *(each for _ in range(1, self.rounds)))
-
-    def pairs(self, values: object, *, duplicates: str = "refuse") -> PairSets:
-        """The data that `run` takes, from what `KeyValue.privatize` takes."""
-        return PairSets.of(values, self.domain, self.range, duplicates=duplicates)
-
-    def sample(self) -> PairSets:
-        """See `Protocol.sample`: one pair each, of all keys in turn."""
-        return PairSets.of(
-            (np.arange(SAMPLE + 1), np.arange(SAMPLE) % self.k, np.zeros(SAMPLE)), Domain.of(self.k), (-1, 1)
-        )
-
-    def people(self, data: PairSets) -> int:
-        """See `Protocol.people`."""
-        return len(data)
-
-    def part(self, data: PairSets, who: IntArray) -> PairSets:
-        """See `Protocol.part`."""
-        return data.take(who)
 
     def first(self) -> Step[PairSets]:
         """See `Protocol.first`."""

@@ -5,10 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from typing import Any, TypeVar
 
 from deniable.plan.design import FORGED, Design
 
-__all__ = ["advise"]
+__all__ = ["Aspect", "advise"]
+
+D = TypeVar("D", bound=Any)
+"""A design: a frozen dataclass with `name`, `title`, `why` and `beaten_by`."""
 
 _SAME = 1e-6
 _NEAR, _DEAR = 1.05, 1.5
@@ -18,19 +22,20 @@ _BETTER = 0.99
 
 
 @dataclass(frozen=True, slots=True)
-class _Aspect:
+class Aspect:
     """One respect in which designs differ; less is better."""
 
-    value: Callable[[Design], float | None]
+    value: Callable[[Any], float | None]
     win: str
     near: str
     """With the excess in per cent."""
-    cost: Callable[[Design, Design], str]
+    cost: Callable[[Any, Any], str]
     """Of a design and of the best one."""
     floor: float = 0.0
     """Less than it hardly matters."""
 
-    def of(self, d: Design) -> float:
+    def of(self, d: Any) -> float:
+        """Its value; infinite where it is unknown."""
         x = self.value(d)
         return math.inf if x is None else x
 
@@ -40,19 +45,19 @@ def _points(x: float) -> str:
 
 
 _LEADS = {
-    "n": _Aspect(
+    "n": Aspect(
         lambda d: d.n,
         "the fewest reports",
         "{:.2g} % more reports than the fewest",
         lambda d, b: f"{d.n:,} reports against {b.n:,} ({b.name})",
     ),
-    "epsilon": _Aspect(
+    "epsilon": Aspect(
         lambda d: d.mechanism.epsilon,
         "the least epsilon",
         "an epsilon {:.2g} % above the least",
         lambda d, b: f"epsilon {d.mechanism.epsilon:.4g} against {b.mechanism.epsilon:.4g} ({b.name})",
     ),
-    "error": _Aspect(
+    "error": Aspect(
         lambda d: d.stderr,
         "the least error",
         "an error {:.2g} % above the least",
@@ -62,27 +67,27 @@ _LEADS = {
 """What a plan is about: the error, or what a target error takes."""
 
 _OTHERS = (
-    _Aspect(
+    Aspect(
         lambda d: d.asr,
         "the least help to a guesser",
         "a best guess {:.2g} % above the least",
         lambda d, b: f"a best guess right in {100 * d.asr:.3g} % against {100 * b.asr:.3g} % ({b.name})",
     ),
-    _Aspect(
+    Aspect(
         lambda d: d.bytes,
         "the shortest reports",
         "reports {:.2g} % above the shortest",
         lambda d, b: f"{_bytes(d)} per report against {_bytes(b)} ({b.name})",
         floor=8,
     ),
-    _Aspect(
+    Aspect(
         lambda d: d.work,
         "the least work for the server",
         "server work {:.2g} % above the least",
         lambda d, b: f"{_steps(d)} operations per report against {_steps(b)} ({b.name})",
         floor=100,
     ),
-    _Aspect(
+    Aspect(
         lambda d: d.poisoning,
         "the least room for forgers",
         "room for forgers {:.2g} % above the least",
@@ -102,14 +107,17 @@ def _steps(d: Design) -> str:
     return "unknown" if d.work is None else f"{d.work:,.0f}"
 
 
-def advise(designs: Sequence[Design], lead: str = "error") -> tuple[Design, ...]:
-    """The designs, each with a reason, and with the name of one that beats it throughout if there is one."""
-    aspects = (_LEADS[lead], *_OTHERS)
+def advise(designs: Sequence[D], lead: str = "error", *, aspects: Sequence[Aspect] | None = None) -> tuple[D, ...]:
+    """The designs, each with a reason, and with the name of one that beats it throughout if there is one.
+
+    What counts is `lead` with the help to a guesser, bytes, work and forgers; or other `aspects`.
+    """
+    aspects = (_LEADS[lead], *_OTHERS) if aspects is None else tuple(aspects)
     best = [min(designs, key=aspect.of) for aspect in aspects] if designs else []
     return tuple(_advised(d, designs, list(zip(aspects, best, strict=True))) for d in designs)
 
 
-def _advised(d: Design, designs: Sequence[Design], best: Sequence[tuple[_Aspect, Design]]) -> Design:
+def _advised(d: D, designs: Sequence[D], best: Sequence[tuple[Aspect, D]]) -> D:
     aspects = [aspect for aspect, _ in best]
     winner = next((other for other in designs if _beats(other, d, aspects)), None)
     if winner is not None:
@@ -128,13 +136,13 @@ def _advised(d: Design, designs: Sequence[Design], best: Sequence[tuple[_Aspect,
     return replace(d, why=f"{good[0].upper()}{good[1:]}{price}")
 
 
-def _beats(a: Design, b: Design, aspects: Sequence[_Aspect]) -> bool:
+def _beats(a: Any, b: Any, aspects: Sequence[Aspect]) -> bool:
     """Whether a is nowhere worse than b and somewhere clearly better."""
     ratios = [_ratio(aspect.of(a), aspect.of(b)) for aspect in aspects]
     return max(ratios) <= 1 + _SAME and min(ratios) < _BETTER
 
 
-def _beaten(d: Design, winner: Design, aspects: Sequence[_Aspect]) -> str:
+def _beaten(d: Any, winner: Any, aspects: Sequence[Aspect]) -> str:
     ratios = [(_ratio(aspect.of(d), aspect.of(winner)), aspect.cost(d, winner)) for aspect in aspects]
     worse = [text for ratio, text in sorted(ratios, key=lambda pair: -pair[0]) if ratio * _BETTER > 1]
     return f"Beaten by {winner.title} and ahead of it in nothing: {_join(worse[:2])}."

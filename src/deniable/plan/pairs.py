@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -17,12 +17,13 @@ import numpy as np
 from deniable.core.domain import Domain
 from deniable.core.keyvalue import frontier
 from deniable.core.types import FloatArray
-from deniable.errors import DeniableError, require
+from deniable.errors import require
 from deniable.mechanisms.keyvalue import KeyValue
 from deniable.mechanisms.keyvalue_rows import KEY_VALUE
 from deniable.mechanisms.registry import MECHANISMS, Entry, mechanism
 from deniable.plan.advice import Aspect, advise
 from deniable.plan.design import FORGED, forged_gain
+from deniable.plan.sift import check_limits, check_top, sift
 from deniable_client.exact import check_epsilon
 
 if TYPE_CHECKING:
@@ -255,14 +256,10 @@ def plan_pairs(
     require(whole, "n", n, "an integer >= 1", "It is the number of people.")
     number = isinstance(interest, int | float) and not isinstance(interest, bool) and 0 <= interest < math.inf
     require(number, "interest", interest, "a number >= 0", "1 weighs frequencies and means alike, 0 is for means.")
-    most = dict(limits or {})
-    unknown = [name for name in most if name not in PAIR_LIMITS]
-    require(not unknown, "limits", unknown, f"named by {', '.join(PAIR_LIMITS)}")
-    wrong = {name: x for name, x in most.items() if not (isinstance(x, int | float) and 0 < x < math.inf)}
-    require(not wrong, "limits", wrong, "finite numbers > 0")
+    most = check_limits(limits, PAIR_LIMITS)
     aim = min(10, keys.k - 1) if targets is None else targets
     require(isinstance(aim, int) and 1 <= aim < keys.k, "targets", targets, f"an integer from 1 to {keys.k - 1}")
-    require(top is None or (isinstance(top, int) and top >= 1), "top", top, "an integer >= 1, or None for all")
+    check_top(top)
     asked = _Asked(keys, int(n), check_epsilon(epsilon, sampling=True), length, float(interest), aim)
     return asked.plan(most, top)
 
@@ -280,26 +277,11 @@ class _Asked:
 
     def plan(self, limits: Mapping[str, float], top: int | None) -> PairPlan:
         """All designs, those beyond the limits out."""
-        found: list[PairDesign] = []
-        out: list[tuple[str, str]] = []
-        for name, entry, encoding in _rows():
-            try:
-                design = self._best(name, entry, encoding)
-            except DeniableError as error:
-                out.append((name, f"cannot be made: {error.message}"))
-                continue
-            missed = [
-                f"{key} {getattr(design, key):.4g} instead of at most {most:g}"
-                for key, most in limits.items()
-                if not getattr(design, key) <= most
-            ]
-            if missed:
-                out.append((design.title, ", ".join(missed)))
-            else:
-                found.append(design)
-        ranked = advise(sorted(found, key=lambda d: float(f"{d.cost:.9e}")), aspects=_ASPECTS)
+        makers = ((name, partial(self._best, name, entry, encoding)) for name, entry, encoding in _rows())
+        found, out = sift(makers, limits, lambda d: d.cost)
+        ranked = advise(found, aspects=_ASPECTS)
         own = (self.domain, self.n, self.epsilon, self.length, self.interest, self.targets)
-        return PairPlan(*own, dict(limits), ranked[:top], tuple(out))
+        return PairPlan(*own, dict(limits), ranked[:top], out)
 
     def _best(self, name: str, entry: Entry, encoding: Mapping[str, Any]) -> PairDesign:
         """The row with its own parameters chosen for the interest."""

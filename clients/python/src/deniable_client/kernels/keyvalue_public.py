@@ -10,10 +10,10 @@ from fractions import Fraction
 from typing import ClassVar
 
 from deniable_client.errors import PrivacyError, require
-from deniable_client.exact import WORD_BITS, check_epsilon, exp_bounds, two_level_ratio
+from deniable_client.exact import WORD_BITS, check_epsilon, exp_bounds
 from deniable_client.hashing import RANGE_MAX, bucket, hash32
 from deniable_client.kernels.contract import check_k, check_seed_words, check_threshold, check_value
-from deniable_client.kernels.keyvalue import whole
+from deniable_client.kernels.keyvalue import SignedSubset, whole
 from deniable_client.packing import pack_int, uint_width
 from deniable_client.permutation import permute
 from deniable_client.words import Words, below, happens
@@ -29,42 +29,21 @@ def sign_of(seed: int, key: int) -> int:
 
 
 @dataclass(frozen=True, slots=True)
-class SignedInterval:
+class SignedInterval(SignedSubset):
     """`size` neighbouring positions on a ring of keys, and one sign: `SignedSubset` in a seed and log2(2 keys) bits.
 
     The seed gives a permutation of the keys and a public sign for each. Report y is the first position, plus `keys` for
     the other sign; it stands for the keys at these positions, each with the sign of the report times its public one.
-    The own signed key is among them with probability keep/2**64.
+    The own signed key is among them with probability keep/2**64: given any seed, `size` of the 2 keys reports have one
+    mass and the rest another, as the sets of `SignedSubset` do.
     """
 
-    keys: int
-    size: int
-    keep: int
     kind: ClassVar[str] = "signed-interval"
-
-    def __post_init__(self) -> None:
-        check_k(self.keys)
-        whole("size", self.size, 1, self.keys)
-        check_threshold("keep", self.keep)
-
-    @property
-    def k(self) -> int:
-        """See `Kernel.k`: signed keys."""
-        return 2 * self.keys
-
-    @property
-    def ratio(self) -> Fraction:
-        """See `Kernel.ratio`: given any seed, `size` of the 2 keys reports have one mass and the rest another."""
-        return two_level_ratio(self.keep, self.size, 2 * self.keys - self.size)
 
     @property
     def width(self) -> int:
         """See `Kernel.width`."""
         return 8 + uint_width(2 * self.keys)
-
-    def padded(self, length: int) -> Fraction:
-        """Exact ratio between sets of pairs; see `padded_ratio`."""
-        return 1 + (self.ratio - 1) * Fraction(min(self.size, length), length)
 
     def randomise(self, x: int, words: Words) -> bytes:
         """See `Kernel.randomise`: the reports that do not hold the own signed key are numbered wrong sign first."""

@@ -1,0 +1,225 @@
+"""The planner's question about near answers: which mechanism releases single values with the least expected loss."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from deniable.core.bipartite import RULES
+from deniable.core.codes import Codes
+from deniable.core.grid import Grid
+from deniable.core.release import optimal_release
+from deniable.core.space import Space
+from deniable.errors import ParameterError, require
+from deniable.mechanisms.metric import MetricMechanism
+from deniable.mechanisms.metric_rows import RELEASE
+from deniable.mechanisms.places import PLACES
+from deniable.mechanisms.registry import MECHANISMS, mechanism
+from deniable.plan.advice import Aspect, advise
+from deniable.plan.sift import Answer, answer_chart, check_limits, check_top, sift
+from deniable_client.exact import check_epsilon
+
+if TYPE_CHECKING:
+    import altair
+
+__all__ = ["RELEASE_LIMITS", "ReleaseDesign", "ReleasePlan", "plan_release"]
+
+RELEASE_LIMITS = ("loss", "worst", "asr", "bits", "bytes")
+"""What can be limited, by the names that designs have them under."""
+
+_WRITTEN = 1 << 20
+"""Entries of the largest channel that is looked through for the value that is worst off."""
+_PROGRAMME = 1 << 10
+"""Entries of the largest table of losses whose bound is found by linear programming."""
+_SHORT = 24
+_SAME = 1e-9
+_RULES = {
+    "mean": "Reports stay in the domain, and every value favours equally many of them.",
+    "min": "Reports stay in the domain, and no value has a larger expected loss than with randomised response.",
+}
+"""What holds of brr with a rule, whatever the other designs are."""
+
+
+@dataclass(frozen=True, slots=True)
+class ReleaseDesign:
+    """A mechanism for near answers with its predictions; `options` make it again: `mechanism(name, **options)`."""
+
+    mechanism: MetricMechanism
+    options: Mapping[str, Any]
+    loss: float
+    """Expected loss of a report, all values being equally likely."""
+    worst: float | None
+    """The same of the value that is worst off; None where there are too many values to look at."""
+    bound: float | None
+    """The least expected loss that any mechanism with this epsilon can have, where it is known."""
+    gap: float | None
+    """How far the loss is above it, as a fraction."""
+    asr: float
+    """Success of the best guess of a value (of a cell or code, on an interval) from its report."""
+    bits: float
+    bytes: int
+    beaten_by: str = ""
+    """A design that is at least as good in every respect."""
+    why: str = ""
+
+    @property
+    def name(self) -> str:
+        """The registry name."""
+        return self.mechanism.name
+
+    @property
+    def title(self) -> str:
+        """Name, rule and own parameters, as far as they are short."""
+        m = self.mechanism
+        own = {"rule": self.options["rule"]} if "rule" in self.options else {}
+        points = {"points": m.k} if isinstance(m.domain, Grid) and "points" not in self.options else {}
+        told = {name: str(x) for name, x in (own | points | m.params).items() if x != "random"}
+        text = ", ".join(f"{name} = {x}" for name, x in told.items() if len(x) <= _SHORT and name != "codes")
+        return f"{self.name} ({text})" if text else self.name
+
+    def document(self) -> dict[str, Any]:
+        """As plain data, with the names of `deniable design`."""
+        m = self.mechanism
+        shown = {name: x if isinstance(x, int | str) else str(x) for name, x in self.options.items()}
+        head = {"mechanism": m.name, "params": m.params, "options": shown, "epsilon": m.epsilon}
+        names = ("loss", "worst", "bound", "gap", "asr", "bits", "bytes")
+        told = {"beaten_by": self.beaten_by or None, "why": self.why, "vetted": m.vetted}
+        exact = {"epsilon_exact": m.epsilon_exact, "k": m.k, "unit": m.losses.unit or None}
+        return head | exact | {name: getattr(self, name) for name in names} | told
+
+
+_ASPECTS = (
+    Aspect(
+        lambda d: d.loss,
+        "the least expected loss",
+        "an expected loss {:.2g} % above the least",
+        lambda d, b: f"an expected loss {_times(d.loss, b.loss)} that of {b.name}",
+    ),
+    Aspect(
+        lambda d: d.worst,
+        "the least loss of the value that is worst off",
+        "a loss of the worst value {:.2g} % above the least",
+        lambda d, b: f"a loss of the worst value {_times(d.worst, b.worst)} that of {b.name}",
+    ),
+    Aspect(
+        lambda d: d.bytes,
+        "the shortest reports",
+        "reports {:.2g} % above the shortest",
+        lambda d, b: f"{d.bytes:,} bytes per report against {b.bytes:,} ({b.name})",
+    ),
+)
+
+
+@dataclass(frozen=True)
+class ReleasePlan(Answer[ReleaseDesign]):
+    """Mechanisms for near answers, best first."""
+
+    def _told(self, best: ReleaseDesign) -> str:
+        unit = f" {best.mechanism.losses.unit}" if best.mechanism.losses.unit else ""
+        least = "" if best.bound is None else f"; no mechanism has less than {best.bound:.4g}"
+        return f"{best.title} has the least expected loss: {best.loss:.4g}{unit}{least}."
+
+    def chart(self) -> altair.LayerChart:
+        """Expected loss against that of the value that is worst off."""
+        drawn = [d for d in self.designs if d.worst and d.loss > 0]
+        axes = ("expected loss of the value that is worst off", "expected loss")
+        title = f"Near answers at epsilon {self.request['epsilon']:g}"
+        return answer_chart(drawn, partial(_cells, axes), title, "all values are equally likely", *axes)
+
+
+def _cells(axes: tuple[str, str], d: ReleaseDesign) -> dict[str, Any]:
+    gap = "unknown" if d.gap is None else f"{100 * d.gap:.3g} %"
+    label = f"{d.name} {d.options['rule']}" if "rule" in d.options else d.name
+    return {"label": label, axes[0]: d.worst, axes[1]: d.loss, "above bound": gap, "size": f"{d.bytes:,} bytes"}
+
+
+def plan_release(
+    *, epsilon: float, limits: Mapping[str, float] | None = None, top: int | None = None, **where: Any
+) -> ReleasePlan:
+    """Ranked mechanisms that release single values near the truth, for a promise epsilon.
+
+    `where` is the domain as mechanisms take it: points, interval (with points, layout and clip) or distances. `limits`
+    has the largest allowed loss, worst, asr, bits and bytes.
+
+    >>> plan_release(points=40, epsilon=2.0).best.title
+    'codebook (size = 3)'
+    """
+    unknown = [name for name in where if name not in PLACES]
+    require(not unknown, "domain", unknown, f"given by {', '.join(PLACES)}")
+    epsilon = check_epsilon(epsilon, sampling=True)
+    most = check_limits(limits, RELEASE_LIMITS)
+    check_top(top)
+    MECHANISMS["brr"].make(epsilon=epsilon, domain=_checked(where))  # an error in the domain is one of the question
+    bounds: dict[str, float] = {}
+    found, out = sift(_makers(epsilon, where, bounds), most, lambda d: d.loss)
+    told = {name: x if isinstance(x, int | float | str) else str(x) for name, x in where.items()}
+    known = [aspect for aspect in _ASPECTS if all(aspect.value(d) is not None for d in found)]
+    ranked = tuple(_noted(d) for d in advise(found, aspects=known))
+    return ReleasePlan({"question": RELEASE, **told, "epsilon": epsilon}, most, ranked[:top], out)
+
+
+def _checked(where: Mapping[str, Any]) -> Any:
+    place = MECHANISMS["brr"].place
+    assert place is not None
+    domain = place(dict(where))
+    if domain is None:
+        raise ParameterError("the domain must be given by points, interval or distances.", "For example points=100.")
+    return domain
+
+
+def _makers(
+    epsilon: float, where: Mapping[str, Any], bounds: dict[str, float]
+) -> Iterator[tuple[str, Callable[[], ReleaseDesign]]]:
+    """All rows that answer the question; brr with both of its rules."""
+    for name, entry in MECHANISMS.items():
+        if entry.question != RELEASE:
+            continue
+        for own in [{"rule": rule} for rule in RULES] if "rule" in entry.options else [{}]:
+            yield name, partial(_design, name, epsilon, {**where, **own}, bounds)
+
+
+def _design(name: str, epsilon: float, options: Mapping[str, Any], bounds: dict[str, float]) -> ReleaseDesign:
+    m = mechanism(name, epsilon=epsilon, **options)
+    assert isinstance(m, MetricMechanism)
+    if m.refusal is not None:
+        raise m.refusal
+    own = m.properties()
+    bound = own.get("bound")
+    if bound is None and isinstance(m.domain, Space) and m.domain.k * m.domain.outputs <= _PROGRAMME and epsilon <= 30:
+        if "least" not in bounds:
+            bounds["least"] = optimal_release(m.domain.matrix(), epsilon).loss
+        bound = bounds["least"]
+    gap = None if not bound else own["loss"] / bound - 1
+    return ReleaseDesign(m, options, own["loss"], _worst(m), bound, gap, own["asr"], own["bits"], own["bytes"])
+
+
+def _worst(m: MetricMechanism) -> float | None:
+    """The expected loss of the value that is worst off; on an interval over all numbers, not only over points.
+
+    Within a cell the channel is one and the loss is convex in the number, so the worst number is at an end of a cell.
+    """
+    domain = m.domain
+    if m.k * m.output_count > _WRITTEN:
+        return None
+    if not isinstance(domain, Grid | Codes):
+        return m.worst_loss()
+    points = domain.points
+    ends = domain.cells if isinstance(domain, Codes) else np.r_[domain.low, (points[1:] + points[:-1]) / 2, domain.high]
+    outputs = points if m.output_points is None else points[m.output_points]
+    matrix = m.matrix()
+    return max(float((matrix * np.abs(x[:, None] - outputs)).sum(axis=1).max()) for x in (ends[:-1], ends[1:]))
+
+
+def _noted(d: ReleaseDesign) -> ReleaseDesign:
+    """With what holds of the design whatever the others are."""
+    best = ["No mechanism with this epsilon has less."] if d.gap is not None and d.gap <= _SAME else []
+    rule = [_RULES[d.options["rule"]]] if "rule" in d.options else []
+    return replace(d, why=" ".join([d.why, *best, *rule]))
+
+
+def _times(x: float, least: float) -> str:
+    return f"{x / least:.3g} times" if least else f"{x:.3g} instead of {least:g},"

@@ -1,0 +1,164 @@
+"""The planner's answers about near answers and about means: exact numbers, never below the bounds."""
+
+from __future__ import annotations
+
+import json
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+
+import deniable as dn
+from deniable.core.grid import Grid
+from deniable.core.release import optimal_release
+from deniable.core.space import Space
+from deniable.errors import ParameterError
+from deniable.mechanisms.registry import MECHANISMS
+from deniable.plan.release import ReleaseDesign
+
+RELEASES = {name for name, entry in MECHANISMS.items() if entry.question == "release"}
+MEANS = {name for name, entry in MECHANISMS.items() if entry.question == "mean"}
+
+
+@pytest.mark.parametrize("epsilon", [0.5, 2.0, 4.0])
+@pytest.mark.parametrize(
+    "where",
+    [{"points": 12}, {"interval": "0,10"}, {"interval": (0, 10), "points": 9}],
+    ids=["points", "interval", "grid"],
+)
+def test_releases_on_a_line_are_ranked_and_no_loss_is_below_the_codebook(where: dict[str, Any], epsilon: float) -> None:
+    found = dn.plan_release(epsilon=epsilon, **where)
+    assert {d.name for d in found.designs} == RELEASES
+    assert {d.options["rule"] for d in found.designs if d.name == "brr"} == {"mean", "min"}
+    losses = [d.loss for d in found.designs]
+    book = next(d for d in found.designs if d.name == "codebook")
+    assert book.loss <= min(losses) * (1 + 1e-9)
+    assert losses == pytest.approx(sorted(losses), rel=1e-8)
+    for d in found.designs:
+        assert d.loss == d.mechanism.properties()["loss"]
+        assert d.worst is not None
+        assert d.worst >= d.loss * (1 - 1e-12)
+        assert d.bound is not None
+        assert d.loss >= d.bound * (1 - 1e-9)
+    if "points" not in where or "interval" not in where:
+        assert "No mechanism with this epsilon has less." in book.why
+        assert book.gap == pytest.approx(0, abs=1e-9)
+
+
+def test_the_bound_of_a_space_is_that_of_all_channels() -> None:
+    space = Space.places([[52.5, 13.4], [48.9, 2.4], [41.9, 12.5], [40.4, -3.7]])
+    found = dn.plan_release(distances=space, epsilon=1.0)
+    least = optimal_release(space.matrix(), 1.0).loss
+    assert {d.bound for d in found.designs} == {least}
+    assert all(d.loss >= least * (1 - 1e-9) for d in found.designs)
+    assert {title for title, _ in found.out} == {"laplace", "geometric"}
+    assert "km" in found.message
+
+
+def brute_worst(d: ReleaseDesign) -> float:
+    """The largest expected loss over many numbers of the interval, each encoded by the domain itself."""
+    m, domain = d.mechanism, d.mechanism.domain
+    numbers = np.linspace(0, 10, 20_001)
+    points = np.asarray(domain.points)  # type: ignore[attr-defined]  # grids and codes have them
+    outputs = points if m.output_points is None else points[m.output_points]
+    rows = m.matrix()[domain.encode(numbers)]
+    return float((rows * np.abs(numbers[:, None] - outputs)).sum(axis=1).max())
+
+
+@pytest.mark.parametrize(
+    "where", [{"interval": "0,10"}, {"interval": "0,10", "points": 9, "layout": "endpoints"}], ids=str
+)
+def test_the_worst_value_of_an_interval_is_the_worst_of_all_numbers(where: dict[str, Any]) -> None:
+    for d in dn.plan_release(epsilon=2.0, **where).designs:
+        if d.mechanism.k <= 16:
+            assert d.worst == pytest.approx(brute_worst(d), rel=2e-3)
+            assert d.worst >= brute_worst(d) * (1 - 1e-12)
+
+
+def test_rule_min_leaves_no_value_worse_off_than_randomised_response() -> None:
+    found = dn.plan_release(points=60, epsilon=1.0)
+    kept = next(d for d in found.designs if d.options.get("rule") == "min")
+    assert "no value has a larger expected loss" in kept.why
+
+    def losses(m: Any) -> Any:
+        return (m.matrix() * m.loss_matrix()).sum(axis=1)
+
+    assert (losses(kept.mechanism) <= losses(dn.mechanism("brr", points=60, epsilon=1.0, size=1)) * (1 + 1e-12)).all()
+
+
+def test_long_lines_are_planned_and_say_what_is_unknown() -> None:
+    found = dn.plan_release(points=10**6, epsilon=2.0)
+    assert [d.name for d in found.designs] == ["codebook", "brr", "brr"]
+    assert all(d.worst is None and d.bound is None for d in found.designs)
+    assert all("worst" not in d.why for d in found.designs)
+    assert {title for title, _ in found.out} == {"exponential", "laplace", "geometric", "lsrr"}
+    assert not dn.plan_release(points=10**6, epsilon=2.0, limits={"worst": 1e9}).feasible, "unknown meets no limit"
+
+
+@pytest.mark.parametrize("epsilon", [0.5, 1.0, 2.0, 4.0])
+def test_means_are_ranked_by_the_worst_variance(epsilon: float) -> None:
+    found = dn.plan_means(interval=(0, 100), n=10_000, epsilon=epsilon)
+    assert {d.name for d in found.designs} == MEANS
+    worst = [d.variance_worst for d in found.designs]
+    assert worst == pytest.approx(sorted(worst), rel=1e-8)
+    hybrid = next(d for d in found.designs if d.name == "hm")
+    assert hybrid.variance_worst <= min(worst) * (1 + 1e-9)
+    for d in found.designs:
+        own = d.mechanism.properties(10_000)
+        assert (d.variance, d.variance_worst) == (own["variance_mean"], own["variance_worst"])
+        assert isinstance(d.mechanism.domain, Grid)
+        assert d.rounding == d.mechanism.domain.step / 2
+
+
+def test_people_for_a_standard_error_are_the_fewest() -> None:
+    found = dn.plan_means(interval="0,100", epsilon=1.0, limits={"stderr": 0.5})
+    for d in found.designs:
+        assert d.mechanism.properties(d.n)["variance_worst"] <= 0.25 < d.mechanism.properties(d.n - 1)["variance_worst"]
+    assert found.designs[0].n == min(d.n for d in found.designs)
+    assert f"{found.designs[0].n:,} people are enough" in found.message
+
+
+def test_limits_leave_out() -> None:
+    short = dn.plan_means(interval="0,1", n=100, epsilon=1.0, limits={"bytes": 1})
+    assert [d.name for d in short.designs] == ["duchi"]
+    none = dn.plan_means(interval="0,1", n=100, epsilon=1.0, limits={"bytes": 1, "stderr": 1e-6})
+    assert (none.feasible, none.best, none.message) == (False, None, "no design meets bytes <= 1 and stderr <= 1e-06.")
+    near = dn.plan_release(points=20, epsilon=1.0, limits={"loss": 5.0}, top=1)
+    assert len(near.designs) == 1
+    assert near.designs[0].loss <= 5.0
+    assert all("instead of at most 5" in reason for _, reason in near.out)
+
+
+@pytest.mark.parametrize(
+    ("ask", "given", "words"),
+    [
+        (dn.plan_release, {}, "domain must be given by points, interval or distances"),
+        (dn.plan_release, {"points": 1}, "points must be"),
+        (dn.plan_release, {"k": 5}, "domain must be given by"),
+        (dn.plan_release, {"points": 5, "limits": {"stderr": 1}}, "limits must be named by"),
+        (dn.plan_release, {"points": 5, "top": 0}, "top must be"),
+        (dn.plan_means, {"interval": "0,1"}, "n must be an integer"),
+        (dn.plan_means, {"interval": "1,0", "n": 5}, "interval must be"),
+        (dn.plan_means, {"interval": "0,1", "n": 0}, "n must be"),
+        (dn.plan_means, {"interval": "0,1", "n": 5, "distances": "x"}, "grid must be"),
+        (dn.plan_means, {"interval": "0,1", "n": 5, "limits": {"stderr": math.nan}}, "limits must be finite"),
+    ],
+)
+def test_bad_questions_are_refused(ask: Any, given: dict[str, Any], words: str) -> None:
+    with pytest.raises(ParameterError, match=words):
+        ask(epsilon=1.0, **given)
+
+
+def test_documents_are_plain_and_charts_have_all_designs() -> None:
+    for found in (dn.plan_release(points=10, epsilon=1.0), dn.plan_means(interval=(0, 1), n=1000, epsilon=1.0)):
+        document = json.loads(json.dumps(found.document(), allow_nan=False))
+        assert [d["mechanism"] for d in document["designs"]] == [d.name for d in found.designs]
+        again = document["designs"][0]
+        made = dn.mechanism(again["mechanism"], epsilon=1.0, **again["options"])
+        assert made == found.designs[0].mechanism
+    pytest.importorskip("altair")
+    chart = json.dumps(dn.plan_release(points=10, epsilon=1.0).chart().to_dict())
+    assert all(name in chart for name in RELEASES)
+    chart = json.dumps(dn.plan_means(interval=(0, 1), n=1000, epsilon=1.0).chart().to_dict())
+    assert all(name in chart for name in MEANS)
