@@ -123,3 +123,12 @@ def test_scripts_explain_themselves(script: str) -> None:
     done = subprocess.run(command, capture_output=True, text=True, timeout=120)
     assert done.returncode == 0, done.stderr
     assert "--json" in done.stdout
+
+
+def test_the_table_of_places_is_what_was_measured(benchmarks: Modules) -> None:
+    places = benchmarks["places"]
+    shown = places.PAGE.read_text("utf-8").partition(places.BEGIN)[2].partition(places.END)[0].strip()
+    rows = places.read_csv("places")
+    assert shown == places.render(rows), "run: python benchmarks/places.py --render"
+    for row in rows:
+        assert float(row["codebook"]) < float(row["brr"]) < float(row["lsrr calibrated"])
