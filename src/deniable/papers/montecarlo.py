@@ -56,12 +56,16 @@ class Trials:
     def _mse_pvalue(self, expected: float) -> float:
         """The errors are normal up to O(1/sqrt(n)), so their squares add up to a mixture of chi-square laws.
 
-        The one chi-square law with the same mean and variance, from the exact covariance, stands for it.
+        The one chi-square law with the same mean and variance, from the exact covariance, stands for it. Where few
+        people answer otherwise than they are (large epsilon, small n) errors are counts of rare events, and their
+        squares vary more than that: then the variance that the collections showed counts.
         """
         from scipy.stats import chi2
 
         covariance = self._covariance()
         freedom = self.errors.size * float(np.trace(covariance)) ** 2 / float((covariance**2).sum())
+        if self.errors.size > 1 and (varied := float(self.errors.var(ddof=1))) > 0:
+            freedom = min(freedom, 2 * self.errors.size * float(self.errors.mean()) ** 2 / varied)
         law, seen = chi2(freedom), freedom * self.seen("mse") / expected
         return float(min(1.0, 2 * min(law.cdf(seen), law.sf(seen))))
 
