@@ -7,9 +7,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
-from deniable.plan.design import FORGED, Design
+from deniable.plan.design import FORGED
 
-__all__ = ["Aspect", "advise"]
+__all__ = ["FEW_FORGERS", "LITTLE_WORK", "SHORT_REPORTS", "Aspect", "advise"]
 
 D = TypeVar("D", bound=Any)
 """A design: a frozen dataclass with `name`, `title`, `why` and `beaten_by`."""
@@ -66,6 +66,29 @@ _LEADS = {
 }
 """What a plan is about: the error, or what a target error takes."""
 
+SHORT_REPORTS = Aspect(
+    lambda d: d.bytes,
+    "the shortest reports",
+    "reports {:.2g} % above the shortest",
+    lambda d, b: f"{_bytes(d)} per report against {_bytes(b)} ({b.name})",
+    floor=8,
+)
+LITTLE_WORK = Aspect(
+    lambda d: d.work,
+    "the least work for the server",
+    "server work {:.2g} % above the least",
+    lambda d, b: f"{_steps(d)} operations per report against {_steps(b)} ({b.name})",
+    floor=100,
+)
+FEW_FORGERS = Aspect(
+    lambda d: d.poisoning,
+    "the least room for forgers",
+    "room for forgers {:.2g} % above the least",
+    lambda d, b: (
+        f"{100 * FORGED:g} % of forged reports move the targets by up to {_points(d.poisoning or 0)} points "
+        f"against {_points(b.poisoning or 0)} ({b.name})"
+    ),
+)
 _OTHERS = (
     Aspect(
         lambda d: d.asr,
@@ -73,37 +96,17 @@ _OTHERS = (
         "a best guess {:.2g} % above the least",
         lambda d, b: f"a best guess right in {100 * d.asr:.3g} % against {100 * b.asr:.3g} % ({b.name})",
     ),
-    Aspect(
-        lambda d: d.bytes,
-        "the shortest reports",
-        "reports {:.2g} % above the shortest",
-        lambda d, b: f"{_bytes(d)} per report against {_bytes(b)} ({b.name})",
-        floor=8,
-    ),
-    Aspect(
-        lambda d: d.work,
-        "the least work for the server",
-        "server work {:.2g} % above the least",
-        lambda d, b: f"{_steps(d)} operations per report against {_steps(b)} ({b.name})",
-        floor=100,
-    ),
-    Aspect(
-        lambda d: d.poisoning,
-        "the least room for forgers",
-        "room for forgers {:.2g} % above the least",
-        lambda d, b: (
-            f"{100 * FORGED:g} % of forged reports move the targets by up to {_points(d.poisoning or 0)} points "
-            f"against {_points(b.poisoning or 0)} ({b.name})"
-        ),
-    ),
+    SHORT_REPORTS,
+    LITTLE_WORK,
+    FEW_FORGERS,
 )
 
 
-def _bytes(d: Design) -> str:
+def _bytes(d: Any) -> str:
     return f"{d.bytes:,} byte{'s' * (d.bytes != 1)}"
 
 
-def _steps(d: Design) -> str:
+def _steps(d: Any) -> str:
     return "unknown" if d.work is None else f"{d.work:,.0f}"
 
 

@@ -14,7 +14,7 @@ from deniable.mechanisms.numeric import Numeric
 from deniable.mechanisms.numeric_rows import MEAN
 from deniable.mechanisms.places import INTERVAL
 from deniable.mechanisms.registry import MECHANISMS, mechanism
-from deniable.plan.advice import Aspect, advise
+from deniable.plan.advice import SHORT_REPORTS, Aspect, advise
 from deniable.plan.sift import Answer, answer_chart, check_limits, check_top, sift
 from deniable.plan.smallest import smallest_n
 from deniable_client.exact import check_epsilon
@@ -104,12 +104,7 @@ _OTHERS = (
             f"a variance for evenly spread values {d.variance * d.n / (b.variance * b.n):.3g} times {b.name}'s"
         ),
     ),
-    Aspect(
-        lambda d: d.bytes,
-        "the shortest reports",
-        "reports {:.2g} % above the shortest",
-        lambda d, b: f"{d.bytes:,} bytes per report against {b.bytes:,} ({b.name})",
-    ),
+    SHORT_REPORTS,
 )
 
 

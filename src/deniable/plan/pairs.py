@@ -21,8 +21,8 @@ from deniable.errors import require
 from deniable.mechanisms.keyvalue import KeyValue
 from deniable.mechanisms.keyvalue_rows import KEY_VALUE
 from deniable.mechanisms.registry import MECHANISMS, Entry, mechanism
-from deniable.plan.advice import Aspect, advise
-from deniable.plan.design import FORGED, forged_gain
+from deniable.plan.advice import FEW_FORGERS, LITTLE_WORK, SHORT_REPORTS, Aspect, advise
+from deniable.plan.design import forged_gain
 from deniable.plan.sift import check_limits, check_top, sift
 from deniable_client.exact import check_epsilon
 
@@ -125,29 +125,9 @@ _ASPECTS = (
         "means {:.2g} % worse than the best",
         lambda d, b: f"a variance of means {d.variance_mean / b.variance_mean:.3g} times that of {b.name}",
     ),
-    Aspect(
-        lambda d: d.bytes,
-        "the shortest reports",
-        "reports {:.2g} % above the shortest",
-        lambda d, b: f"{d.bytes:,} bytes per report against {b.bytes:,} ({b.name})",
-        floor=8,
-    ),
-    Aspect(
-        lambda d: d.work,
-        "the least work for the server",
-        "server work {:.2g} % above the least",
-        lambda d, b: f"{d.work:,.0f} operations per report against {b.work:,.0f} ({b.name})",
-        floor=100,
-    ),
-    Aspect(
-        lambda d: d.poisoning,
-        "the least room for forgers",
-        "room for forgers {:.2g} % above the least",
-        lambda d, b: (
-            f"{100 * FORGED:g} % of forged reports move the targets by up to {100 * d.poisoning:,.3g} points "
-            f"against {100 * b.poisoning:,.3g} ({b.name})"
-        ),
-    ),
+    SHORT_REPORTS,
+    LITTLE_WORK,
+    FEW_FORGERS,
 )
 
 

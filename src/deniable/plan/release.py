@@ -19,7 +19,7 @@ from deniable.mechanisms.metric import MetricMechanism
 from deniable.mechanisms.metric_rows import RELEASE
 from deniable.mechanisms.places import PLACES
 from deniable.mechanisms.registry import MECHANISMS, mechanism
-from deniable.plan.advice import Aspect, advise
+from deniable.plan.advice import SHORT_REPORTS, Aspect, advise
 from deniable.plan.sift import Answer, answer_chart, check_limits, check_top, sift
 from deniable_client.exact import check_epsilon
 
@@ -105,12 +105,7 @@ _ASPECTS = (
         "a loss of the worst value {:.2g} % above the least",
         lambda d, b: f"a loss of the worst value {_times(d.worst, b.worst)} that of {b.name}",
     ),
-    Aspect(
-        lambda d: d.bytes,
-        "the shortest reports",
-        "reports {:.2g} % above the shortest",
-        lambda d, b: f"{d.bytes:,} bytes per report against {b.bytes:,} ({b.name})",
-    ),
+    SHORT_REPORTS,
 )
 
 
