@@ -18,12 +18,13 @@ import numpy as np
 
 from deniable.core.channel import Channel
 from deniable.core.keyvalue import Signal, signal_of_key_subset, signal_of_signed_subset, signal_of_subset
-from deniable.core.types import Bytes, IntArray, UintArray
+from deniable.core.types import Bytes, IntArray
 from deniable.errors import FormatError
 from deniable.kernels import loops
 from deniable.kernels.bits import clear_padding
 from deniable.kernels.sampling import below, bernoulli_bits, respond, subset_bits
 from deniable.mechanisms.base import check_outputs
+from deniable.mechanisms.subset import log2_comb
 from deniable.randomness import Stream, bernoulli
 from deniable_client.exact import WORD_BITS
 from deniable_client.kernels import Response, Subset, Unary
@@ -94,7 +95,28 @@ class Law(ABC):
         return Channel(labels, weights, (with_x * without) << WORD_BITS)
 
 
-class Responses(Law):
+class NumberLaw(Law):
+    """Reports that are one number each."""
+
+    def most(self, r: int) -> int:
+        """See `Law.most`."""
+        return 1
+
+    @property
+    def work(self) -> float:
+        """See `Law.work`: one counter."""
+        return 1.0
+
+    @staticmethod
+    def tallied(rows: Bytes, limit: int) -> IntArray:
+        """How often each number below `limit` was sent; `FormatError` for others."""
+        numbers = np.ascontiguousarray(rows).view(f"<u{rows.shape[1]}").reshape(len(rows))
+        if numbers.size and int(numbers.max()) >= limit:
+            raise FormatError(f"a report has the number {int(numbers.max())}, the largest is {limit - 1}.")
+        return np.bincount(numbers, minlength=limit).astype(np.int64)
+
+
+class Responses(NumberLaw):
     """One signed key per report."""
 
     kernel: Response
@@ -107,25 +129,13 @@ class Responses(Law):
 
     def counts(self, rows: Bytes) -> tuple[IntArray, IntArray]:
         """See `Law.counts`."""
-        numbers = _numbers(rows)
-        if numbers.size and int(numbers.max()) >= 2 * self.keys:
-            raise FormatError(f"a report has the number {int(numbers.max())}, the largest is {2 * self.keys - 1}.")
-        found = np.bincount(numbers, minlength=2 * self.keys).astype(np.int64)
+        found = self.tallied(rows, 2 * self.keys)
         return found[: self.keys], found[self.keys :]
 
     @property
     def signal(self) -> Signal:
         """See `Law.signal`."""
         return signal_of_subset(self.kernel.ratio, self.keys, 1)
-
-    def most(self, r: int) -> int:
-        """See `Law.most`."""
-        return 1
-
-    @property
-    def work(self) -> float:
-        """See `Law.work`: one counter."""
-        return 1.0
 
     @property
     def outputs(self) -> float:
@@ -164,7 +174,7 @@ class Sets(Law):
     @property
     def outputs(self) -> float:
         """See `Law.outputs`."""
-        return _log2_comb(2 * self.keys, self.kernel.size)
+        return log2_comb(2 * self.keys, self.kernel.size)
 
     def channel(self) -> Channel:
         """See `Law.channel`."""
@@ -205,7 +215,7 @@ class SignedSets(Law):
     @property
     def outputs(self) -> float:
         """See `Law.outputs`."""
-        return _log2_comb(self.keys, self.kernel.size) + self.kernel.size
+        return log2_comb(self.keys, self.kernel.size) + self.kernel.size
 
     def channel(self) -> Channel:
         """See `Law.channel`."""
@@ -351,7 +361,7 @@ class KeySets(Law):
     @property
     def outputs(self) -> float:
         """See `Law.outputs`."""
-        return _log2_comb(self.keys, self._subset.size)
+        return log2_comb(self.keys, self._subset.size)
 
     def channel(self) -> Channel:
         """See `Law.channel`."""
@@ -360,7 +370,7 @@ class KeySets(Law):
         return self._two_level(frozenset(c) | {k + self.keys for k in c} for c in sets)
 
 
-class OneKeyLaw(Law):
+class OneKeyLaw(NumberLaw):
     """One key that was drawn blindly, with +1, -1 or 0."""
 
     kernel: OneKey
@@ -386,24 +396,12 @@ class OneKeyLaw(Law):
         return np.asarray(self._found(rows).sum(axis=1))
 
     def _found(self, rows: Bytes) -> IntArray:
-        numbers = _numbers(rows)
-        if numbers.size and int(numbers.max()) >= 3 * self.keys:
-            raise FormatError(f"a report has the number {int(numbers.max())}, the largest is {3 * self.keys - 1}.")
-        return np.bincount(numbers, minlength=3 * self.keys).astype(np.int64).reshape(self.keys, 3)
+        return self.tallied(rows, 3 * self.keys).reshape(self.keys, 3)
 
     @property
     def signal(self) -> Signal:
         """See `Law.signal`."""
         return Signal.of(*self.kernel.chances, Fraction(1, self.keys))
-
-    def most(self, r: int) -> int:
-        """See `Law.most`."""
-        return 1
-
-    @property
-    def work(self) -> float:
-        """See `Law.work`: one counter."""
-        return 1.0
 
     @property
     def outputs(self) -> float:
@@ -449,11 +447,3 @@ def _bits(rows: Bytes, k: int, size: int | None = None) -> IntArray:
     if counts[k:].any():
         raise FormatError(f"a report has ones after its {k} bits.")
     return counts[:k]
-
-
-def _numbers(rows: Bytes) -> UintArray:
-    return np.ascontiguousarray(rows).view(f"<u{rows.shape[1]}").reshape(len(rows))
-
-
-def _log2_comb(n: int, size: int) -> float:
-    return (math.lgamma(n + 1) - math.lgamma(size + 1) - math.lgamma(n - size + 1)) / math.log(2)

@@ -28,7 +28,7 @@ from deniable.randomness import Stream, bernoulli
 from deniable_client.exact import WORD_BITS, check_epsilon
 from deniable_client.kernels import Subset
 
-__all__ = ["SizedSelection", "SubsetSelection"]
+__all__ = ["SizedSelection", "SubsetSelection", "log2_comb"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -97,7 +97,7 @@ class SubsetSelection(SizedSelection):
     @cached_property
     def outputs(self) -> float:
         """See `Mechanism.outputs`."""
-        return _log2_comb(self.k, self.size)
+        return log2_comb(self.k, self.size)
 
     def perturb(self, items: IntArray, rng: Stream) -> Columns:
         """See `Mechanism.perturb`."""
@@ -138,7 +138,7 @@ class SubsetSelection(SizedSelection):
         return Proof(self.kernel.ratio, "symmetry", text, Witness(f"report {{{members}}}", 0, self.k - 1))
 
 
-def _log2_comb(k: int, size: int) -> float:
+def log2_comb(k: int, size: int) -> float:
     """log2 of a binomial coefficient that may be too large to write down."""
     if k <= 20_000:
         return math.log2(math.comb(k, size))
