@@ -23,9 +23,9 @@ from report import table
 import deniable as dn
 from deniable.core.grid import Grid
 from deniable.core.types import FloatArray
-from deniable.mechanisms.brr import make_brr
-from deniable.mechanisms.numeric import Duchi, Numeric, Piecewise, SquareWave
-from deniable.mechanisms.numeric_hybrid import Hybrid
+from deniable.mechanisms.metric.brr import make_brr
+from deniable.mechanisms.numeric.base import Duchi, Numeric, Piecewise, SquareWave
+from deniable.mechanisms.numeric.hybrid import Hybrid
 
 SEED = 20261116
 PEOPLE, POINTS, RUNS, QUICK = 20_000, 64, 40, 3

@@ -17,10 +17,10 @@ import numpy as np
 
 import deniable as dn
 from deniable.datasets.tables import load
-from deniable.mechanisms.personal import Personal
-from deniable.mechanisms.personal_bases import BASES
-from deniable.mechanisms.personal_utility import DISCLOSURES
-from deniable.papers.pldp_study import LEVELS, METHODS, power_law, study, uniform_shares
+from deniable.mechanisms.personal.bases import BASES
+from deniable.mechanisms.personal.plain import Personal
+from deniable.mechanisms.personal.sensitive import DISCLOSURES
+from deniable.papers.pldp.study import LEVELS, METHODS, power_law, study, uniform_shares
 
 SEED = 20261115
 TABLES = ("adult-education", "bank-job", "adult-country")

@@ -20,9 +20,9 @@ from measure import read_csv, write_csv
 
 import deniable as dn
 from deniable.datasets.folder import data_folder
-from deniable.mechanisms.brr import make_brr
-from deniable.mechanisms.codebook import make_codebook
-from deniable.mechanisms.metric_tables import Staircase
+from deniable.mechanisms.metric.brr import make_brr
+from deniable.mechanisms.metric.codebook import make_codebook
+from deniable.mechanisms.metric.tables import Staircase
 
 PAGE = Path(__file__).resolve().parent.parent / "docs/maths/metric-baselines.md"
 BEGIN, END = "<!-- measured: places -->", "<!-- end -->"

@@ -13,7 +13,7 @@ import argparse
 import numpy as np
 
 import deniable as dn
-from deniable.mechanisms.metric import MetricMechanism
+from deniable.mechanisms.metric.base import MetricMechanism
 from deniable.present.charts import map_chart, save
 from deniable.present.maps import reported_from
 

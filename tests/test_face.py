@@ -51,7 +51,7 @@ def test_importing_loads_next_to_nothing() -> None:
 
 def test_functions_win_over_packages_of_the_same_name() -> None:
     code = (
-        "import deniable.audit.exact, deniable.plan.planner, deniable as dn; "
+        "import deniable.audit.exact, deniable.plan.frequency, deniable as dn; "
         "print(callable(dn.audit), callable(dn.plan))"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60)

@@ -14,7 +14,8 @@ import pytest
 ROOT = Path(__file__).resolve().parents[1]
 SOURCES = (ROOT / "clients/python/src", ROOT / "src")
 
-# A module may import from its own layer or from an earlier one; layers on one line are on a par.
+# A module may import from its own layer or from an earlier one; layers on one line are on a par. A dotted layer is a
+# part of the one before the dot; what is left of `mechanisms` is the contract that all families keep.
 ORDER = (
     ("deniable_client",),
     ("errors",),
@@ -24,6 +25,10 @@ ORDER = (
     ("collect",),
     ("estimate",),
     ("mechanisms",),
+    ("mechanisms.frequency", "mechanisms.metric"),
+    ("mechanisms.utility", "mechanisms.keyvalue", "mechanisms.numeric"),
+    ("mechanisms.personal",),
+    ("mechanisms.registry",),
     ("datasets", "present"),
     ("plan",),
     ("audit",),
@@ -37,6 +42,9 @@ ORDER = (
     ("__main__",),
 )
 RANK = {name: rank for rank, names in enumerate(ORDER) for name in names}
+FAMILIES = ("frequency", "utility", "personal", "keyvalue", "metric", "numeric")
+MAY = {"utility": {"frequency"}, "keyvalue": {"frequency"}, "personal": {"frequency", "utility"}}
+"""Which families a family may build on; any other import between families is a fault."""
 MODULE_LINES = 600
 FUNCTION_LINES = 60
 
@@ -68,9 +76,22 @@ Rule = Callable[[Source], Iterator[Fault]]
 
 
 def layer_of(module: str) -> str:
-    """The layer of a dotted name: its second part in `deniable`, else its first."""
-    first, _, rest = module.partition(".")
-    return rest.partition(".")[0] if first == "deniable" and rest else first
+    """The layer of a dotted name: its second part in `deniable` (with the third, if ORDER has it), else its first."""
+    first, *rest = module.split(".")
+    if first != "deniable" or not rest:
+        return first
+    return ".".join(rest[:2]) if ".".join(rest[:2]) in RANK else rest[0]
+
+
+def family_of(module: str) -> str:
+    """The family whose room a dotted name is in, or nothing."""
+    parts = module.split(".")
+    return parts[2] if parts[:2] == ["deniable", "mechanisms"] and parts[2:3] and parts[2] in FAMILIES else ""
+
+
+def role_of(module: str) -> str:
+    """What a module is in its family's room: its own name."""
+    return (module.split(".")[3:4] or [""])[0]
 
 
 def imports(source: Source) -> Iterator[tuple[int, str]]:
@@ -102,6 +123,32 @@ def points_upwards(source: Source) -> Iterator[Fault]:
         layer = target_layer(name)
         if layer in RANK and RANK[layer] > RANK[source.layer]:
             yield Fault(line, f"layer {source.layer} imports {name} of the later layer {layer}")
+
+
+def families_keep_apart(source: Source) -> Iterator[Fault]:
+    """A family builds on the families that MAY names, and on no other."""
+    own = family_of(source.module)
+    for line, name in imports(source):
+        other = family_of(name)
+        if own and other and own != other and other not in MAY.get(own, set()):
+            yield Fault(line, f"family {own} imports {name} of family {other}")
+
+
+LAWS = ("laws", "sensitive_laws")
+ESTIMATORS = ("estimate", "mixture_estimate", "em", "sensitive_estimate", "sensitive_em")
+
+
+def roles_keep_order(source: Source) -> Iterator[Fault]:
+    """In a family's room laws import laws alone, and estimators import no mechanism."""
+    own, role = family_of(source.module), role_of(source.module)
+    for line, name in imports(source):
+        if not own or family_of(name) != own:
+            continue
+        part = role_of(name)
+        if role in LAWS and part not in LAWS:
+            yield Fault(line, f"laws import {name}, which is no law")
+        if role in ESTIMATORS and part not in (*LAWS, *ESTIMATORS, "pairs"):
+            yield Fault(line, f"an estimator imports {name}, which is neither a law nor an estimator")
 
 
 def client_is_plain(source: Source) -> Iterator[Fault]:
@@ -164,6 +211,8 @@ def is_empty(statement: ast.stmt) -> bool:
 
 RULES: tuple[Rule, ...] = (
     points_upwards,
+    families_keep_apart,
+    roles_keep_order,
     client_is_plain,
     module_is_short,
     functions_are_short,
@@ -205,11 +254,17 @@ LONG_FUNCTION = "def f():\n    '''Doc.'''\n" + "    x = 1\n"
         (points_upwards, "deniable.core.x", "import deniable.audit.exact as e", 1),
         (points_upwards, "deniable.core.x", "from ..audit import y", 1),
         (points_upwards, "deniable.core.x", "from .. import audit", 1),
-        (points_upwards, "deniable.core.x", "def f():\n    from deniable.mechanisms.grr import GRR", 2),
+        (points_upwards, "deniable.core.x", "def f():\n    from deniable.mechanisms.frequency.grr import GRR", 2),
         (points_upwards, "deniable.run.x", "import deniable as dn", 1),
         (points_upwards, "deniable.run.x", "from deniable import mechanism", 1),
         (points_upwards, "deniable_client.x", "import deniable.errors", 1),
         (points_upwards, "deniable.unheard", "", 1),
+        (points_upwards, "deniable.mechanisms.support", "from deniable.mechanisms.frequency.grr import GRR", 1),
+        (points_upwards, "deniable.mechanisms.utility.x", "from deniable.mechanisms import registry", 1),
+        (families_keep_apart, "deniable.mechanisms.metric.x", "from deniable.mechanisms.frequency import grr", 1),
+        (families_keep_apart, "deniable.mechanisms.utility.x", "import deniable.mechanisms.personal.base", 1),
+        (roles_keep_order, "deniable.mechanisms.utility.laws", "from deniable.mechanisms.utility.base import U", 1),
+        (roles_keep_order, "deniable.mechanisms.personal.em", "from deniable.mechanisms.personal.base import P", 1),
         (client_is_plain, "deniable_client.x", "import os\nimport numpy", 2),
         (client_is_plain, "deniable_client.x", "from deniable.errors import y", 1),
         (module_is_short, "deniable.core.x", "\n" * (MODULE_LINES + 1), MODULE_LINES + 1),
@@ -241,6 +296,8 @@ def test_rule_finds_the_fault(rule: Rule, module: str, text: str, line: int) -> 
         (points_upwards, "deniable.cli.x", "import deniable as dn\nfrom deniable import run"),
         (points_upwards, "deniable.errors", "from deniable_client.errors import y"),
         (points_upwards, "deniable", "from deniable.cli import main"),
+        (families_keep_apart, "deniable.mechanisms.utility.x", "from deniable.mechanisms.frequency import grr"),
+        (roles_keep_order, "deniable.mechanisms.utility.estimate", "from deniable.mechanisms.utility.laws import L"),
         (client_is_plain, "deniable_client.x", "import os\nfrom deniable_client.words import Words"),
         (client_is_plain, "deniable.core.x", "import numpy"),
         (module_is_short, "deniable.core.x", "\n" * MODULE_LINES),

@@ -27,23 +27,22 @@ if TYPE_CHECKING:
     from deniable.errors import DeniableError, FormatError, MergeError, ParameterError, PrivacyError
     from deniable.estimate.result import Comparison, Estimate
     from deniable.mechanisms.base import Mechanism
-    from deniable.mechanisms.brr import BRR
-    from deniable.mechanisms.codebook import Codebook
-    from deniable.mechanisms.grr import GRR
-    from deniable.mechanisms.local_hashing import LocalHashing
-    from deniable.mechanisms.numeric import Duchi, Piecewise, SquareWave
-    from deniable.mechanisms.numeric_hybrid import Hybrid
-    from deniable.mechanisms.personal import Personal
-    from deniable.mechanisms.personal_utility import PersonalUtility
-    from deniable.mechanisms.protocols import PROTOCOLS, protocol
-    from deniable.mechanisms.registry import MECHANISMS, from_design, mechanism
-    from deniable.mechanisms.subset import SubsetSelection
-    from deniable.mechanisms.unary import Unary
-    from deniable.mechanisms.utility import Utility
-    from deniable.mechanisms.utility_make import utility
-    from deniable.plan.means import MeanPlan, plan_means
-    from deniable.plan.pairs import PairPlan, plan_pairs
-    from deniable.plan.planner import Plan, plan
+    from deniable.mechanisms.frequency.grr import GRR
+    from deniable.mechanisms.frequency.local_hashing import LocalHashing
+    from deniable.mechanisms.frequency.subset import SubsetSelection
+    from deniable.mechanisms.frequency.unary import Unary
+    from deniable.mechanisms.metric.brr import BRR
+    from deniable.mechanisms.metric.codebook import Codebook
+    from deniable.mechanisms.numeric.base import Duchi, Piecewise, SquareWave
+    from deniable.mechanisms.numeric.hybrid import Hybrid
+    from deniable.mechanisms.personal.plain import Personal
+    from deniable.mechanisms.personal.sensitive import PersonalUtility
+    from deniable.mechanisms.registry import MECHANISMS, PROTOCOLS, from_design, mechanism, protocol
+    from deniable.mechanisms.utility.base import Utility
+    from deniable.mechanisms.utility.make import utility
+    from deniable.plan.frequency import Plan, plan
+    from deniable.plan.keyvalue import PairPlan, plan_pairs
+    from deniable.plan.mean import MeanPlan, plan_means
     from deniable.plan.release import ReleasePlan, plan_release
     from deniable.randomness import secure, simulation
 
@@ -115,23 +114,22 @@ _HOMES: Mapping[str, tuple[str, ...]] = {
     "deniable.errors": ("DeniableError", "FormatError", "MergeError", "ParameterError", "PrivacyError"),
     "deniable.estimate.result": ("Comparison", "Estimate"),
     "deniable.mechanisms.base": ("Mechanism",),
-    "deniable.mechanisms.brr": ("BRR",),
-    "deniable.mechanisms.codebook": ("Codebook",),
-    "deniable.mechanisms.grr": ("GRR",),
-    "deniable.mechanisms.local_hashing": ("LocalHashing",),
-    "deniable.mechanisms.numeric": ("Duchi", "Piecewise", "SquareWave"),
-    "deniable.mechanisms.numeric_hybrid": ("Hybrid",),
-    "deniable.mechanisms.personal": ("Personal",),
-    "deniable.mechanisms.personal_utility": ("PersonalUtility",),
-    "deniable.mechanisms.protocols": ("PROTOCOLS", "protocol"),
-    "deniable.mechanisms.registry": ("MECHANISMS", "from_design", "mechanism"),
-    "deniable.mechanisms.subset": ("SubsetSelection",),
-    "deniable.mechanisms.unary": ("Unary",),
-    "deniable.mechanisms.utility": ("Utility",),
-    "deniable.mechanisms.utility_make": ("utility",),
-    "deniable.plan.means": ("MeanPlan", "plan_means"),
-    "deniable.plan.pairs": ("PairPlan", "plan_pairs"),
-    "deniable.plan.planner": ("Plan", "plan"),
+    "deniable.mechanisms.frequency.grr": ("GRR",),
+    "deniable.mechanisms.frequency.local_hashing": ("LocalHashing",),
+    "deniable.mechanisms.frequency.subset": ("SubsetSelection",),
+    "deniable.mechanisms.frequency.unary": ("Unary",),
+    "deniable.mechanisms.metric.brr": ("BRR",),
+    "deniable.mechanisms.metric.codebook": ("Codebook",),
+    "deniable.mechanisms.numeric.base": ("Duchi", "Piecewise", "SquareWave"),
+    "deniable.mechanisms.numeric.hybrid": ("Hybrid",),
+    "deniable.mechanisms.personal.plain": ("Personal",),
+    "deniable.mechanisms.personal.sensitive": ("PersonalUtility",),
+    "deniable.mechanisms.registry": ("MECHANISMS", "PROTOCOLS", "from_design", "mechanism", "protocol"),
+    "deniable.mechanisms.utility.base": ("Utility",),
+    "deniable.mechanisms.utility.make": ("utility",),
+    "deniable.plan.frequency": ("Plan", "plan"),
+    "deniable.plan.keyvalue": ("PairPlan", "plan_pairs"),
+    "deniable.plan.mean": ("MeanPlan", "plan_means"),
     "deniable.plan.release": ("ReleasePlan", "plan_release"),
     "deniable.randomness": ("secure", "simulation"),
 }

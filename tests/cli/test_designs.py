@@ -7,8 +7,7 @@ import math
 import pytest
 
 import deniable as dn
-from deniable.mechanisms.protocols import PROTOCOLS
-from deniable.mechanisms.registry import MECHANISMS, OPTIONS
+from deniable.mechanisms.registry import MECHANISMS, OPTIONS, PROTOCOLS
 
 SMALL = [
     (name, {key: value for key, value in row.items() if key not in entry.inner})

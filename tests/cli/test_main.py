@@ -17,7 +17,7 @@ import pytest
 import deniable as dn
 from deniable.cli import output
 from deniable.cli.output import Output
-from deniable.mechanisms.grr import GRR
+from deniable.mechanisms.frequency.grr import GRR
 from deniable.run import local
 
 PROGRAM = [sys.executable, "-c", "from deniable.cli import main; raise SystemExit(main())"]

@@ -16,7 +16,7 @@ from deniable.collect.reports import Reports
 from deniable_client.errors import PrivacyError
 from deniable_client.exact import exp_bounds
 from deniable_client.kernels import KERNELS, Kernel, Personal, UtilityLevels, check_promise, kernel_from, kernel_to
-from deniable_client.kernels.utility_levels import check_budgets
+from deniable_client.kernels.utility_budgets import check_budgets
 from deniable_client.packing import unpack_int
 from deniable_client.words import ReplayWords
 

@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 from deniable.core.types import Bytes
-from deniable.mechanisms.keyvalue_laws import KeyBits, KeySets, Law, OneKeyLaw, Responses, Sets, SignedBits, SignedSets
-from deniable.mechanisms.keyvalue_public_laws import (
+from deniable.mechanisms.keyvalue.bulk import KeyBits, KeySets, Law, OneKeyLaw, Responses, Sets, SignedBits, SignedSets
+from deniable.mechanisms.keyvalue.seeded_bulk import (
     CyclicKeySets,
     CyclicSets,
     CyclicSignedSets,
@@ -24,7 +24,7 @@ from deniable_client.errors import PrivacyError
 from deniable_client.exact import exp_bounds
 from deniable_client.hashing import bucket
 from deniable_client.kernels import Grouped, Kernel, KeysOnly, Pairs, check_promise, kernel_from
-from deniable_client.kernels.keyvalue_public import sign_of
+from deniable_client.kernels.keyvalue_seeded import sign_of
 from deniable_client.packing import unpack_bits, unpack_int
 from deniable_client.permutation import permute
 from deniable_client.words import ReplayWords

@@ -12,7 +12,6 @@ import numpy as np
 import pytest
 
 import deniable as dn
-from deniable.core.families import FAMILIES
 from deniable.core.frontier import (
     best_subset_size,
     frontier_asr,
@@ -25,6 +24,7 @@ from deniable.core.frontier import (
 from deniable.core.guess import uniform_success
 from deniable.core.laws import balanced, epsilon_to, wheel
 from deniable.core.types import FloatArray
+from deniable.mechanisms.frequency.families import FAMILIES
 
 SETTINGS = json.loads((Path(__file__).parents[1] / "golden" / "adaptive.json").read_text())["settings"]
 KS = (2, 3, 5, 10, 25, 100, 1000)

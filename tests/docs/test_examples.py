@@ -22,7 +22,7 @@ ROOT = Path(__file__).resolve().parents[2]
 PAGES = (
     "README.md",
     "docs/index.md",
-    "docs/pairs.md",
+    "docs/keyvalue.md",
     "docs/planning.md",
     "docs/architecture.md",
     "docs/formats.md",

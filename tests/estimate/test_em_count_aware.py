@@ -12,7 +12,7 @@ from scipy.stats import binom, norm
 import deniable as dn
 from deniable.errors import ParameterError
 from deniable.estimate.count_aware import CountAware, independent_sizes
-from deniable.mechanisms.unary import BitMechanism
+from deniable.mechanisms.frequency.unary import BitMechanism
 
 CASES: list[tuple[str, dict[str, Any]]] = [
     ("oue", {"epsilon": 1.0, "k": 2}),

@@ -16,7 +16,7 @@ from deniable.kernels import loops, reference, using
 from deniable.kernels.hashing import interval_of
 from deniable.kernels.sampling import below, bernoulli_bits, near, respond, subset_bits, weighted
 from deniable.randomness import simulation
-from deniable_client.kernels.designs import points
+from deniable_client.kernels.geometry import points
 
 pytest.importorskip("numba", reason="the compiled loops need numba: pip install 'deniable[fast]'")
 from deniable.kernels import compiled

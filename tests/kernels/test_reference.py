@@ -17,7 +17,7 @@ from deniable.kernels.sampling import bernoulli_bits, respond, subset_bits, weig
 from deniable.kernels.transforms import count_orthogonal, orthogonal_by_transform, walsh_hadamard
 from deniable.randomness import Replay, simulation
 from deniable_client.hashing import bucket
-from deniable_client.kernels.designs import points
+from deniable_client.kernels.geometry import points
 from deniable_client.packing import unpack_bits
 
 SEED = 77_001

@@ -11,11 +11,11 @@ import numpy as np
 import pytest
 
 import deniable as dn
-from deniable.estimate.keyvalue import MeanPart, score, shrink_means
-from deniable.mechanisms.keyvalue import KeyValue
-from deniable.mechanisms.keyvalue_protocols import KsAdap
-from deniable.papers import kskv
-from deniable.papers.kskv_study import load_data
+from deniable.mechanisms.keyvalue.base import KeyValue
+from deniable.mechanisms.keyvalue.estimate import MeanPart, score, shrink_means
+from deniable.mechanisms.keyvalue.protocols import KsAdap
+from deniable.papers.kskv import paper as kskv
+from deniable.papers.kskv.study import load_data
 from deniable.papers.paper import Context
 
 FOLDER = Path(os.environ.get("DENIABLE_DATA", "nowhere"))

@@ -12,9 +12,9 @@ import numpy as np
 import pytest
 
 import deniable as dn
-from deniable.core.keyvalue import best_share, frontier, information, ratio_of
 from deniable.errors import ParameterError
-from deniable.mechanisms.keyvalue import KeyValue
+from deniable.mechanisms.keyvalue.base import KeyValue
+from deniable.mechanisms.keyvalue.laws import best_share, frontier, information, ratio_of
 
 NAMES = ("kv-ss2", "kv-ss", "kv-mix", "kv-lh", "kv-olh", "ks-ue", "pckv-ue", "pckv-grr", "privkv")
 GRID = [(d, e) for d in (2, 3, 10, 100) for e in (0.1, 0.5, 1.0, 2.0, 4.0, 6.0)]
@@ -251,7 +251,7 @@ def test_frontier_of_many_keys_needs_only_the_reports_near_the_best(
     epsilon: float, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     few = frontier(epsilon, 6001)
-    monkeypatch.setattr("deniable.core.keyvalue._FEW_KEYS", 10_000)
+    monkeypatch.setattr("deniable.mechanisms.keyvalue.laws._FEW_KEYS", 10_000)
     every = frontier(epsilon, 6001)
     for m in np.geomspace(1.001 / every.b[-1], 1e4 / every.b[-1], 50):
         assert few.least_frequency(float(m)) == pytest.approx(every.least_frequency(float(m)), rel=1e-12)

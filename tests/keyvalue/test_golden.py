@@ -13,9 +13,9 @@ import numpy as np
 import pytest
 
 import deniable as dn
-from deniable.core.keyvalue import SHAPES, Group, Signal, ratio_of, signal_of_subset, variances
-from deniable.estimate.keyvalue import clipped_mean, corrected_mean
-from deniable.mechanisms.keyvalue_families import OneSampledKey
+from deniable.mechanisms.keyvalue.estimate import clipped_mean, corrected_mean
+from deniable.mechanisms.keyvalue.laws import SHAPES, Group, Signal, ratio_of, signal_of_subset, variances
+from deniable.mechanisms.keyvalue.signed import OneSampledKey
 from deniable_client.kernels.keyvalue import SignedUnary, signed_ratio
 
 GOLDEN: dict[str, Any] = json.loads((Path(__file__).parents[1] / "golden" / "kskv.json").read_text())

@@ -13,9 +13,9 @@ from scipy.stats import binom
 import deniable as dn
 from deniable.collect.reports import Reports
 from deniable.core.domain import Domain
-from deniable.core.pairs import PairSets
-from deniable.estimate.keyvalue import MeanPart, score, shrink_means
-from deniable.mechanisms.keyvalue import KeyValue
+from deniable.mechanisms.keyvalue.base import KeyValue
+from deniable.mechanisms.keyvalue.estimate import MeanPart, score, shrink_means
+from deniable.mechanisms.keyvalue.pairs import PairSets
 from deniable.testing import StreamWords
 from deniable_client import Device
 from deniable_client.errors import FormatError, ParameterError, PrivacyError

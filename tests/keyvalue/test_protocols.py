@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 import deniable as dn
-from deniable.core.pairs import PairSets
 from deniable.errors import ParameterError
 from deniable.estimate.result import Estimate
-from deniable.mechanisms.keyvalue_protocols import KsAdap, KsGrr, PairStep, SizeStep, choose_length
+from deniable.mechanisms.keyvalue.pairs import PairSets
+from deniable.mechanisms.keyvalue.protocols import KsAdap, KsGrr, PairStep, SizeStep, choose_length
 
 
 def people(n: int, k: int, most: int, seed: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

@@ -10,12 +10,12 @@ import numpy as np
 import pytest
 from scipy.stats import chisquare
 
-from deniable.core.bipartite import fine_limit
 from deniable.errors import ParameterError
 from deniable.learn import vectors
 from deniable.learn.ledger import float_below
 from deniable.learn.release import KINDS, Release
 from deniable.learn.vectors import VectorRelease, best_coordinates, few_loss, sample_coordinates
+from deniable.mechanisms.metric.bipartite import fine_limit
 from deniable.randomness import simulation
 
 GOLDEN = json.loads((Path(__file__).resolve().parents[1] / "golden/brr.json").read_text())["extra"]

@@ -16,8 +16,8 @@ from deniable.core.channel import Channel, Proof, Witness
 from deniable.core.domain import Domain
 from deniable.core.support import Support
 from deniable.core.types import Bytes, Columns, FloatArray, IntArray
-from deniable.mechanisms.grr import GRR
-from deniable.mechanisms.subset import SubsetSelection
+from deniable.mechanisms.frequency.grr import GRR
+from deniable.mechanisms.frequency.subset import SubsetSelection
 from deniable.mechanisms.support import SupportMechanism
 from deniable.randomness import Stream, bernoulli
 from deniable.testing import CHECKS, check_sampler, conformance, reports_needed

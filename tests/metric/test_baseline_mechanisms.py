@@ -16,17 +16,17 @@ import pytest
 import deniable as dn
 from deniable.audit.leaks import places
 from deniable.collect.reports import Reports
-from deniable.core.baselines import laplace_loss
-from deniable.core.bipartite import fine_limit
 from deniable.core.domain import Domain
 from deniable.core.grid import Grid
 from deniable.core.space import Space
 from deniable.errors import FormatError, ParameterError, PrivacyError
 from deniable.kernels import using
 from deniable.kernels.tables import draw_by_row, row_thresholds
-from deniable.mechanisms.brr import make_brr
-from deniable.mechanisms.codebook import make_codebook
-from deniable.mechanisms.metric_tables import Exponential, Geometric, Laplace, Staircase, TableMechanism
+from deniable.mechanisms.metric.baselines import laplace_loss
+from deniable.mechanisms.metric.bipartite import fine_limit
+from deniable.mechanisms.metric.brr import make_brr
+from deniable.mechanisms.metric.codebook import make_codebook
+from deniable.mechanisms.metric.tables import Exponential, Geometric, Laplace, Staircase, TableMechanism
 from deniable_client import Device
 from deniable_client.exact import exp_bounds
 from deniable_client.words import ReplayWords

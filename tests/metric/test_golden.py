@@ -11,13 +11,13 @@ import numpy as np
 import pytest
 
 import deniable as dn
-from deniable.core.bipartite import best_points, choose_m, fine_limit, line_min, local_m, loss_of
-from deniable.core.codebook import interval_codes, line_codes, search_codes
-from deniable.core.losses import Line, MatrixLosses
-from deniable.core.release import optimal_release
 from deniable.core.space import Space
 from deniable.core.types import FloatArray
-from deniable.mechanisms.brr import BRR, make_brr
+from deniable.mechanisms.metric.bipartite import best_points, choose_m, fine_limit, line_min, local_m, loss_of
+from deniable.mechanisms.metric.bound import optimal_release
+from deniable.mechanisms.metric.brr import BRR, make_brr
+from deniable.mechanisms.metric.codes_search import interval_codes, line_codes, search_codes
+from deniable.mechanisms.metric.losses import Line, MatrixLosses
 
 GOLDEN: dict[str, Any] = json.loads((Path(__file__).parents[1] / "golden/brr.json").read_text())
 ROWS = GOLDEN["golden"]

@@ -12,8 +12,8 @@ import pytest
 import deniable as dn
 from deniable.core.codes import Codes, Span
 from deniable.core.space import Space
-from deniable.mechanisms.brr import BRR
-from deniable.mechanisms.codebook import Codebook
+from deniable.mechanisms.metric.brr import BRR
+from deniable.mechanisms.metric.codebook import Codebook
 from deniable.mechanisms.places import read_space
 
 

@@ -11,8 +11,8 @@ from deniable.core.window import window_channel, window_likelihood, window_start
 from deniable.errors import ParameterError
 from deniable.estimate.evidence import DenseEvidence
 from deniable.estimate.window import WindowEvidence
-from deniable.mechanisms.numeric import Duchi, Piecewise, SquareWave
-from deniable.mechanisms.numeric_hybrid import Hybrid
+from deniable.mechanisms.numeric.base import Duchi, Piecewise, SquareWave
+from deniable.mechanisms.numeric.hybrid import Hybrid
 from deniable_client.kernels import Window
 
 KERNELS = [

@@ -14,8 +14,8 @@ import numpy as np
 import pytest
 
 from deniable.core.grid import Grid
-from deniable.mechanisms.brr import make_brr
-from deniable.mechanisms.numeric import POINTS_WAVE
+from deniable.mechanisms.metric.brr import make_brr
+from deniable.mechanisms.numeric.base import POINTS_WAVE
 
 ROOT = Path(__file__).resolve().parents[2]
 

@@ -10,8 +10,8 @@ import pytest
 from deniable.mechanisms.registry import MECHANISMS
 from deniable.mechanisms.support import SupportMechanism
 from deniable.papers import runner
-from deniable.papers.adaptive import PAPER
-from deniable.papers.adaptive_equations import eq8, eq8_joined, eq15
+from deniable.papers.adaptive.equations import eq8, eq8_joined, eq15
+from deniable.papers.adaptive.paper import PAPER
 from deniable.papers.checks import design
 from deniable.papers.paper import Context, Verdict
 from deniable.papers.runner import PAPERS, reproduce

@@ -12,8 +12,8 @@ import pytest
 
 from deniable.datasets import load, synthetic
 from deniable.mechanisms.registry import mechanism
-from deniable.papers.adaptive import PAPER
-from deniable.papers.adaptive_designs import TWELVE, make, printed_asr
+from deniable.papers.adaptive.designs import TWELVE, make, printed_asr
+from deniable.papers.adaptive.paper import PAPER
 from deniable.papers.checks import ALPHA
 from deniable.papers.montecarlo import Trials, collect_often
 from deniable.papers.runner import Summary, reproduce

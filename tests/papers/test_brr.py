@@ -11,12 +11,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from deniable.papers import brr_checks as checks
-from deniable.papers import brr_printed as printed
-from deniable.papers import brr_theory as theory
-from deniable.papers.brr import PAPER
-from deniable.papers.brr_learning import Examples, digits, examples
-from deniable.papers.brr_places import all_losses, laws, load_places
+from deniable.papers.brr import checks as checks
+from deniable.papers.brr import printed as printed
+from deniable.papers.brr import theory as theory
+from deniable.papers.brr.learning import Examples, digits, examples
+from deniable.papers.brr.paper import PAPER
+from deniable.papers.brr.places import all_losses, laws, load_places
 from deniable.papers.paper import Context, Verdict
 from deniable.papers.runner import PAPERS, reproduce
 

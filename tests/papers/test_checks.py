@@ -10,8 +10,8 @@ import pytest
 from scipy.stats import kstest
 
 from deniable.datasets import Population, synthetic
-from deniable.mechanisms.grr import GRR
-from deniable.mechanisms.unary import Unary
+from deniable.mechanisms.frequency.grr import GRR
+from deniable.mechanisms.frequency.unary import Unary
 from deniable.papers.checks import ALPHA, Agreement, Equation, design, small_designs
 from deniable.papers.montecarlo import Trials, collect_often
 from deniable.papers.paper import Context, Paper

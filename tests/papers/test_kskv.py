@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from deniable.papers import kskv
+from deniable.papers.kskv import paper as kskv
 from deniable.papers.paper import Context
 
 FORMULAS = {

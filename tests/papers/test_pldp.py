@@ -11,12 +11,12 @@ import pytest
 
 import deniable as dn
 from deniable.datasets.tables import load
-from deniable.mechanisms.personal import Personal
-from deniable.papers import pldp_claims as claims
+from deniable.mechanisms.personal.plain import Personal
 from deniable.papers.paper import Context
-from deniable.papers.pldp import PAPER, largest
-from deniable.papers.pldp_printed import emoa
-from deniable.papers.pldp_study import LEVELS, power_law, study
+from deniable.papers.pldp import claims as claims
+from deniable.papers.pldp.paper import PAPER, largest
+from deniable.papers.pldp.printed import emoa
+from deniable.papers.pldp.study import LEVELS, power_law, study
 from deniable.papers.runner import PAPERS, reproduce
 
 VERDICTS = {

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from deniable.papers import uldp_checks as checks
 from deniable.papers.paper import Context
-from deniable.papers.uldp import PAPER
-from deniable.papers.uldp_figures import DATA, KNOWN, OURS, PRINTED, bits, made, people, theta_error
+from deniable.papers.uldp import checks as checks
+from deniable.papers.uldp.figures import DATA, KNOWN, OURS, PRINTED, bits, made, people, theta_error
+from deniable.papers.uldp.paper import PAPER
 
 EXPECTED = {
     "privacy": "reproduced",

@@ -13,7 +13,7 @@ from scipy.stats import t
 
 import deniable as dn
 from deniable.datasets.tables import load
-from deniable.papers.pldp_study import LEVELS, power_law, study, uniform_shares
+from deniable.papers.pldp.study import LEVELS, power_law, study, uniform_shares
 
 ROOT = Path(__file__).resolve().parents[2]
 ALPHA = 1e-3

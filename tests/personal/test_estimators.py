@@ -13,11 +13,11 @@ import deniable as dn
 from deniable.core.types import FloatArray
 from deniable.estimate.em import ConvergenceWarning
 from deniable.estimate.fit import FitOptions
-from deniable.estimate.personal import GuardWarning, LevelCounts, linear
-from deniable.estimate.personal_em import fit_levels
 from deniable.kernels import using
-from deniable.mechanisms.personal import Personal
-from deniable.papers.pldp_baselines import apldp_bases, by_size, rcf, recycle
+from deniable.mechanisms.personal.em import fit_levels
+from deniable.mechanisms.personal.estimate import GuardWarning, LevelCounts, linear
+from deniable.mechanisms.personal.plain import Personal
+from deniable.papers.pldp.baselines import apldp_bases, by_size, rcf, recycle
 
 RUNS, PEOPLE = 200, 5000
 FREQUENCIES = np.array([0.5, 0.25, 0.15, 0.1])
@@ -234,7 +234,7 @@ def test_standard_errors_of_a_share_of_the_reports(monkeypatch: pytest.MonkeyPat
         m.privatize_items(dn.simulation(1).generator().permutation(people(20_000)), dn.simulation(8))
     )
     whole = evidence.scores(FREQUENCIES, np.full(3, 1 / 3))
-    monkeypatch.setattr("deniable.estimate.personal_em._SCORED", 5000)
+    monkeypatch.setattr("deniable.mechanisms.personal.em._SCORED", 5000)
     part = evidence.scores(FREQUENCIES, np.full(3, 1 / 3))
     assert np.abs(part / whole - 1).max() < 0.1
     assert not np.array_equal(part, whole)

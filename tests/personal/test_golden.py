@@ -10,11 +10,11 @@ import numpy as np
 import pytest
 
 import deniable as dn
-from deniable.core.personal import LevelLaw, level_leakage, pair_bound
-from deniable.estimate.personal_em import LevelEvidence
-from deniable.mechanisms.personal import Personal
-from deniable.mechanisms.personal_evidence import log_masses
-from deniable.papers.pldp_printed import theorem_53
+from deniable.mechanisms.personal.em import LevelEvidence
+from deniable.mechanisms.personal.evidence import log_masses
+from deniable.mechanisms.personal.laws import LevelLaw, level_leakage, pair_bound
+from deniable.mechanisms.personal.plain import Personal
+from deniable.papers.pldp.printed import theorem_53
 
 GOLDEN = json.loads((Path(__file__).parents[1] / "golden/pldp.json").read_text())
 SETTINGS = {case["name"]: case for case in GOLDEN["settings"]}

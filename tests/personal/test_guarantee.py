@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 import deniable as dn
-from deniable.core.personal import common_range, level_leakage, pair_bound
-from deniable.mechanisms.personal import Personal
+from deniable.mechanisms.personal.laws import common_range, level_leakage, pair_bound
+from deniable.mechanisms.personal.plain import Personal
 from deniable_client import Device, ReplayWords
 from deniable_client.errors import PrivacyError
 from deniable_client.exact import exp_bounds, log_upper

@@ -11,9 +11,9 @@ import pytest
 
 import deniable as dn
 from deniable.core.grid import Grid
-from deniable.core.release import optimal_release
 from deniable.core.space import Space
 from deniable.errors import ParameterError
+from deniable.mechanisms.metric.bound import optimal_release
 from deniable.mechanisms.registry import MECHANISMS
 from deniable.plan.release import ReleaseDesign
 

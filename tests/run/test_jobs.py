@@ -7,10 +7,11 @@ import pytest
 
 import deniable as dn
 from deniable.errors import FormatError
-from deniable.run import local, simulate
+from deniable.run import local
 from deniable.run.describe import describe
 from deniable.run.local import chunk_size, estimate_tally, tally_files, write_tally
 from deniable.run.results import Shares
+from deniable.run.studies import frequency as simulate
 
 
 def test_chunks_of_long_reports_are_shorter():

@@ -12,9 +12,16 @@ import pytest
 
 import deniable as dn
 from deniable.core.laws import epsilon_to, subset
-from deniable.core.utility import null_law, null_size
-from deniable.core.utility_bound import best_mixture, best_single, converse, least_mse_sum, mixture_mse, single_mse
-from deniable.mechanisms.utility import Utility
+from deniable.mechanisms.utility.base import Utility
+from deniable.mechanisms.utility.bound import (
+    best_mixture,
+    best_single,
+    converse,
+    least_mse_sum,
+    mixture_mse,
+    single_mse,
+)
+from deniable.mechanisms.utility.laws import null_law, null_size
 from deniable.randomness import simulation
 
 PAPER = {"Foursquare": (25, 625, 0.95), "Census": (424, 1200, 0.56), "Drug": (3, 10, 0.78), "Normal": (230, 1000, 0.77)}

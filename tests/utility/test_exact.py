@@ -15,11 +15,11 @@ import pytest
 import deniable as dn
 from deniable.core.channel import Channel
 from deniable.core.types import FloatArray
-from deniable.estimate.utility import UtilityPart
+from deniable.mechanisms.frequency.unary import Unary
 from deniable.mechanisms.support import SupportMechanism
-from deniable.mechanisms.unary import Unary
-from deniable.mechanisms.utility import Utility
-from deniable.mechanisms.utility_make import make_utility
+from deniable.mechanisms.utility.base import Utility
+from deniable.mechanisms.utility.estimate import UtilityPart
+from deniable.mechanisms.utility.make import make_utility
 from deniable_client import Device
 from deniable_client.exact import exp_bounds
 from deniable_client.kernels import kernel_to

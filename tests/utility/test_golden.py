@@ -13,7 +13,10 @@ import pytest
 import deniable as dn
 from deniable.core.laws import epsilon_to, hashing, subset, unary, wheel
 from deniable.core.support import Support
-from deniable.core.utility import (
+from deniable.mechanisms.base import Mechanism
+from deniable.mechanisms.utility.base import Utility
+from deniable.mechanisms.utility.bound import best_mixture, best_single, converse, single_mse
+from deniable.mechanisms.utility.laws import (
     mapped_disclosure,
     mapped_law,
     mapped_range,
@@ -26,10 +29,7 @@ from deniable.core.utility import (
     printed_range,
     separate_law,
 )
-from deniable.core.utility_bound import best_mixture, best_single, converse, single_mse
-from deniable.mechanisms.base import Mechanism
-from deniable.mechanisms.utility import Utility
-from deniable.mechanisms.utility_make import make_utility
+from deniable.mechanisms.utility.make import make_utility
 
 GOLDEN = json.loads((Path(__file__).parents[1] / "golden/uldp.json").read_text())
 SETTINGS = GOLDEN["settings"]

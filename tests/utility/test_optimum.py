@@ -11,11 +11,11 @@ from scipy.stats import chi2
 import deniable as dn
 from deniable.core.laws import epsilon_to
 from deniable.core.types import FloatArray
-from deniable.core.utility_bound import best_mixture, best_single, single_mse
 from deniable.estimate.metrics import f1_top, mae, mse, ndcg_top, top_items
-from deniable.mechanisms.collaborative import CollaborativeSampling
-from deniable.mechanisms.utility import Utility
-from deniable.mechanisms.utility_mixture import UtilityMixture, mixture_gain
+from deniable.mechanisms.utility.base import Utility
+from deniable.mechanisms.utility.bound import best_mixture, best_single, single_mse
+from deniable.mechanisms.utility.collaborative import CollaborativeSampling
+from deniable.mechanisms.utility.mixture import UtilityMixture, mixture_gain
 from deniable.randomness import simulation
 
 CASES = [

@@ -12,7 +12,7 @@ from scipy.stats import binom, chi2, norm
 import deniable as dn
 from deniable.collect.reports import Reports
 from deniable.core.types import FloatArray
-from deniable.mechanisms.utility import Utility
+from deniable.mechanisms.utility.base import Utility
 from deniable.randomness import simulation
 from deniable.testing import StreamWords
 

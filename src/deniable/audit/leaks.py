@@ -12,12 +12,12 @@ from fractions import Fraction
 
 import numpy as np
 
-from deniable.core.bipartite import local_m
 from deniable.core.channel import Channel
-from deniable.core.losses import Line
-from deniable.core.staircase import prefix_groups, shared_levels
 from deniable.core.types import IntArray
 from deniable.errors import require
+from deniable.mechanisms.metric.bipartite import local_m
+from deniable.mechanisms.metric.losses import Line
+from deniable.mechanisms.metric.staircase import prefix_groups, shared_levels
 from deniable_client.exact import check_epsilon, exp_bounds
 
 __all__ = [

@@ -22,12 +22,10 @@ from deniable.cli.output import Output
 from deniable.core.domain import Domain
 from deniable.errors import ParameterError, require
 from deniable.mechanisms.base import Mechanism
-from deniable.mechanisms.keyvalue_rows import KEY_VALUE, PROTOCOL_ROWS
-from deniable.mechanisms.metric_rows import RELEASE
-from deniable.mechanisms.numeric_rows import MEAN
+from deniable.mechanisms.entry import KEY_VALUE, MEAN, RELEASE
 from deniable.mechanisms.places import PLACES
 from deniable.mechanisms.protocol import Protocol
-from deniable.mechanisms.registry import MECHANISMS, OPTIONS, mechanism
+from deniable.mechanisms.registry import MECHANISMS, OPTIONS, PROTOCOLS, mechanism, protocol
 from deniable.run.files import read_labels
 
 __all__ = ["Choice", "argument", "command", "option", "split"]
@@ -69,7 +67,8 @@ class Choice:
     @property
     def takes_pairs(self) -> bool:
         """Whether it is for key-value data."""
-        return self.name in PROTOCOL_ROWS or (self.name in MECHANISMS and MECHANISMS[self.name].question == KEY_VALUE)
+        entry = MECHANISMS.get(self.name) or PROTOCOLS.get(self.name)
+        return entry is not None and entry.question == KEY_VALUE
 
     @property
     def takes_numbers(self) -> bool:
@@ -83,23 +82,19 @@ class Choice:
 
     def make_for_pairs(self, domain: Domain) -> Any:
         """The key-value mechanism or protocol; `top` is an option of protocols only."""
-        if self.name not in PROTOCOL_ROWS:
+        if self.name not in PROTOCOLS:
             own = {name: value for name, value in self.options.items() if name != "top"}
             return replace(self, options=own).make(domain)
-        own = {n: value for n, value in self.options.items() if n != "top" or n in PROTOCOL_ROWS[self.name]["options"]}
+        own = {n: value for n, value in self.options.items() if n != "top" or n in PROTOCOLS[self.name].options}
         return replace(self, options=own).make_protocol(domain)
 
     @property
     def is_protocol(self) -> bool:
         """Whether it asks in several steps."""
-        from deniable.mechanisms.protocols import PROTOCOLS
-
         return self.name in PROTOCOLS
 
     def make_protocol(self, domain: Domain | None = None) -> Protocol[Any]:
         """The protocol, for the domain that was asked for or for another one."""
-        from deniable.mechanisms.protocols import protocol
-
         if self.epsilon is None:
             raise ParameterError("epsilon must be given.", "Say how private it is to be, e.g. --epsilon 1.")
         answers = domain or self.domain()

@@ -13,16 +13,16 @@ from deniable.core.intervals import critical
 from deniable.core.support import check_target
 from deniable.core.types import Target
 from deniable.errors import require
-from deniable.estimate.keyvalue import shrink_means
 from deniable.mechanisms.base import Mechanism
-from deniable.mechanisms.keyvalue import KeyValue
-from deniable.mechanisms.personal_mechanism import LevelMechanism
+from deniable.mechanisms.keyvalue.base import KeyValue
+from deniable.mechanisms.keyvalue.estimate import shrink_means
+from deniable.mechanisms.personal.base import LevelMechanism
 from deniable.mechanisms.registry import from_design
 from deniable.present.tables import Column, Table, number, shares_table
 from deniable.run.files import STANDARD, check_output
-from deniable.run.levels import privatize_levels
+from deniable.run.keyvalue_files import DUPLICATES, PAIR_COLUMNS, privatize_pairs, read_pairs
 from deniable.run.local import ESTIMATORS, estimate_tally, privatize_file, tally_files, write_tally
-from deniable.run.pairs_files import DUPLICATES, PAIR_COLUMNS, privatize_pairs, read_pairs
+from deniable.run.personal_files import privatize_levels
 from deniable.run.results import Shares, check_chart, check_table
 
 __all__ = ["estimate", "privatize", "register", "tally"]

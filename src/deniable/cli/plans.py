@@ -10,16 +10,14 @@ from deniable.cli.options import Choice, command, option
 from deniable.cli.output import Output
 from deniable.core.domain import Domain
 from deniable.errors import ParameterError, require
-from deniable.mechanisms.keyvalue_rows import KEY_VALUE
-from deniable.mechanisms.metric_rows import RELEASE
-from deniable.mechanisms.numeric_rows import MEAN
+from deniable.mechanisms.entry import KEY_VALUE, MEAN, RELEASE
+from deniable.plan.answer import Answer
 from deniable.plan.design import Design
-from deniable.plan.means import MeanDesign, plan_means
-from deniable.plan.pairs import PairDesign, PairPlan, plan_pairs
-from deniable.plan.planner import Plan
-from deniable.plan.planner import plan as find
+from deniable.plan.frequency import Plan
+from deniable.plan.frequency import plan as find
+from deniable.plan.keyvalue import PairDesign, PairPlan, plan_pairs
+from deniable.plan.mean import MeanDesign, plan_means
 from deniable.plan.release import ReleaseDesign, plan_release
-from deniable.plan.sift import Answer
 from deniable.present.tables import Column, Table, number, percent
 
 __all__ = ["plan", "register"]

@@ -61,10 +61,10 @@ def simulate(
     """
     from deniable.present.tables import shares_table
     from deniable.run.results import Shares, check_chart, check_table, write_rows
-    from deniable.run.simulate import Study
-    from deniable.run.simulate import simulate as run
-    from deniable.run.simulate_numbers import NumberStudy, simulate_numbers
-    from deniable.run.simulate_pairs import PairStudy, is_pair_file, simulate_pairs
+    from deniable.run.studies.frequency import Study
+    from deniable.run.studies.frequency import simulate as run
+    from deniable.run.studies.keyvalue import PairStudy, is_pair_file, simulate_pairs
+    from deniable.run.studies.mean import NumberStudy, simulate_numbers
 
     out.claim(save)
     if save is not None:
@@ -117,7 +117,7 @@ def simulate(
 def _simulate_release(choice: Choice, data: str, out: Output, save: str | None, **settings: Any) -> None:
     """A study of how far single reports are from their values."""
     from deniable.run.results import write_rows
-    from deniable.run.simulate_release import simulate_release
+    from deniable.run.studies.release import simulate_release
 
     with out.progress("simulating") as progress:
         study = simulate_release(data, choice.make, placed=choice.places_itself, progress=progress, **settings)

@@ -8,13 +8,13 @@ from numpy.typing import NDArray
 from deniable.core.types import FloatArray, IntArray
 from deniable.kernels.sampling import below
 from deniable.randomness import Stream
-from deniable_client.kernels.designs import points
+from deniable_client.kernels.geometry import points
 
 __all__ = ["coordinates", "line_sums", "point_numbers", "random_points"]
 
 
 def coordinates(numbers: IntArray, prime: int, t: int) -> IntArray:
-    """The vectors of points, one row each: `deniable_client.kernels.designs.point` of an array."""
+    """The vectors of points, one row each: `deniable_client.kernels.geometry.point` of an array."""
     starts = np.array([points(prime, i) for i in range(t)])
     tail = np.searchsorted(starts, numbers, side="right") - 1
     rest = numbers - starts[tail]

@@ -12,7 +12,7 @@ from deniable.core.types import IntArray
 from deniable.errors import require
 from deniable.kernels import loops
 from deniable.kernels.geometry import coordinates
-from deniable_client.kernels.designs import is_prime
+from deniable_client.kernels.geometry import is_prime
 
 __all__ = ["count_intervals", "count_orthogonal", "walsh_hadamard"]
 

@@ -21,7 +21,7 @@ from deniable.learn.labels import classes_of, codes_of
 from deniable.learn.ledger import Ledger, float_below
 from deniable.learn.sgd import chances
 from deniable.learn.vectors import VectorRelease
-from deniable.mechanisms.grr import GRR
+from deniable.mechanisms.frequency.grr import GRR
 from deniable.randomness import Stream
 from deniable_client.exact import check_epsilon
 

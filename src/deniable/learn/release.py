@@ -17,8 +17,8 @@ from deniable.core.grid import Grid
 from deniable.core.types import FloatArray
 from deniable.errors import ParameterError, require
 from deniable.mechanisms.base import Mechanism
-from deniable.mechanisms.metric import MetricMechanism
-from deniable.mechanisms.numeric import Numeric
+from deniable.mechanisms.metric.base import MetricMechanism
+from deniable.mechanisms.numeric.base import Numeric
 from deniable.mechanisms.registry import mechanism
 from deniable.randomness import Stream
 

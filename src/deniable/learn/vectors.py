@@ -50,7 +50,7 @@ def few_loss(width: int, count: int, epsilon: float, loss: Callable[[float], flo
 def best_coordinates(width: int, epsilon: float, loss: Callable[[float], float]) -> int:
     """The number of coordinates, 0 to width, with the least `few_loss`.
 
-    >>> from deniable.core.bipartite import fine_limit
+    >>> from deniable.mechanisms.metric.bipartite import fine_limit
     >>> best_coordinates(14, 3.5, fine_limit), best_coordinates(14, 0.25, fine_limit)
     (1, 0)
     """

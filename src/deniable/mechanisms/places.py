@@ -14,7 +14,7 @@ from deniable.core.domain import Domain
 from deniable.core.grid import Grid, check_interval
 from deniable.core.space import Space
 from deniable.errors import FormatError, ParameterError, require
-from deniable.mechanisms.rows import Option
+from deniable.mechanisms.entry import Option
 
 __all__ = ["INTERVAL", "PLACES", "PLACE_OPTIONS", "place", "read_space"]
 

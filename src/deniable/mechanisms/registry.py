@@ -11,35 +11,24 @@ from deniable.core.codes import Span
 from deniable.core.domain import Domain
 from deniable.errors import FormatError, ParameterError, require
 from deniable.mechanisms.base import Mechanism
-from deniable.mechanisms.frequency_rows import FREQUENCY, FREQUENCY_OPTIONS
-from deniable.mechanisms.keyvalue_rows import MECHANISM_ROWS, OPTION_ROWS, PROTOCOL_ROWS
-from deniable.mechanisms.metric_rows import METRIC, METRIC_OPTIONS
-from deniable.mechanisms.numeric_rows import NUMERIC, NUMERIC_OPTIONS
-from deniable.mechanisms.personal_rows import PERSONAL, PERSONAL_OPTIONS
-from deniable.mechanisms.places import PLACE_OPTIONS
-from deniable.mechanisms.rows import Entry, Option, Traits
-from deniable.mechanisms.utility_rows import UTILITY, UTILITY_OPTIONS
+from deniable.mechanisms.entry import Entry, Option
+from deniable.mechanisms.frequency import table as frequency
+from deniable.mechanisms.keyvalue import table as keyvalue
+from deniable.mechanisms.metric import table as metric
+from deniable.mechanisms.numeric import table as numeric
+from deniable.mechanisms.personal import table as personal
+from deniable.mechanisms.protocol import Protocol
+from deniable.mechanisms.utility import table as utility
 
-__all__ = ["MECHANISMS", "OPTIONS", "Entry", "Option", "Traits", "from_design", "mechanism"]
+__all__ = ["MECHANISMS", "OPTIONS", "PROTOCOLS", "from_design", "mechanism", "protocol"]
 
-OPTIONS: Mapping[str, Option] = {
-    **FREQUENCY_OPTIONS,
-    **UTILITY_OPTIONS,
-    **PERSONAL_OPTIONS,
-    **{name: Option(*row) for name, row in OPTION_ROWS.items()},
-    **PLACE_OPTIONS,
-    **METRIC_OPTIONS,
-    **NUMERIC_OPTIONS,
-}
+_TABLES = (frequency, utility, personal, keyvalue, metric, numeric)
+_ROWS = {name: entry for table in _TABLES for name, entry in table.ROWS.items()}
 
-MECHANISMS: Mapping[str, Entry] = {
-    **FREQUENCY,
-    **UTILITY,
-    **PERSONAL,
-    **{name: Entry(**row) for name, row in MECHANISM_ROWS.items()},
-    **METRIC,
-    **NUMERIC,
-}
+OPTIONS: Mapping[str, Option] = {name: option for table in _TABLES for name, option in table.OPTIONS.items()}
+MECHANISMS: Mapping[str, Entry] = {name: entry for name, entry in _ROWS.items() if entry.kind == "mechanism"}
+PROTOCOLS: Mapping[str, Entry] = {name: entry for name, entry in _ROWS.items() if entry.kind == "protocol"}
+"""Collections in several steps."""
 
 
 def mechanism(
@@ -113,7 +102,7 @@ def from_design(design: Design) -> Mechanism:
 
 
 def _entry(name: str) -> Entry:
-    if name in PROTOCOL_ROWS:
+    if name in PROTOCOLS:
         raise ParameterError(
             f"{name} is a protocol of several steps, not one mechanism.",
             "Make it in Python: deniable.protocol(name, ...), then run(pairs, rng).",
@@ -121,3 +110,21 @@ def _entry(name: str) -> Entry:
     if name not in MECHANISMS:
         raise ParameterError(f"mechanism must be one of {', '.join(MECHANISMS)}, got {name!r}.")
     return MECHANISMS[name]
+
+
+def protocol(
+    name: str, *, epsilon: float, k: int | None = None, labels: Sequence[str] | None = None, **options: Any
+) -> Protocol[Any]:
+    """The protocol `name` for a domain given by `k` or `labels`, with its own options.
+
+    >>> protocol("ks-adap", epsilon=2.0, k=1000, top=20).first().share
+    0.4
+    """
+    require(name in PROTOCOLS, "protocol", name, f"one of {', '.join(PROTOCOLS)}")
+    entry = PROTOCOLS[name]
+    unknown = [o for o in options if o not in entry.options]
+    require(not unknown, "options", unknown, f"among {', '.join(entry.options)} for {name}")
+    given = [what for what in (k, labels) if what is not None]
+    require(len(given) == 1, "domain", given, "given by exactly one of k and labels")
+    made: Protocol[Any] = entry.make(epsilon=epsilon, domain=Domain.of(given[0]), **options)
+    return made

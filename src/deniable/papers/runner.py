@@ -20,8 +20,12 @@ from pathlib import Path
 from typing import Any
 
 from deniable.errors import MissingExtraError, ParameterError, require
-from deniable.papers import adaptive, brr, kskv, pldp, uldp
+from deniable.papers.adaptive import paper as adaptive
+from deniable.papers.brr import paper as brr
+from deniable.papers.kskv import paper as kskv
 from deniable.papers.paper import SEED, VERDICTS, Claim, Context, Figure, Paper, Rows, Value, silent
+from deniable.papers.pldp import paper as pldp
+from deniable.papers.uldp import paper as uldp
 from deniable.present.charts import save
 from deniable.present.export import replace_file
 

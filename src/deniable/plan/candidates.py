@@ -12,7 +12,8 @@ import numpy as np
 from deniable.core.types import FloatArray
 from deniable.mechanisms import registry
 from deniable.mechanisms.base import Mechanism
-from deniable.mechanisms.curves import Curve
+from deniable.mechanisms.entry import Entry
+from deniable.mechanisms.frequency.curves import Curve
 from deniable.plan.design import forged_gain
 from deniable.plan.request import Request
 
@@ -33,7 +34,7 @@ class Recipe:
     """A row with options; if `tuned`, its own parameter is chosen on its curve."""
 
     name: str
-    entry: registry.Entry
+    entry: Entry
     options: Mapping[str, Any]
     tuned: bool = False
 
@@ -79,7 +80,7 @@ def _tuned(recipe: Recipe, epsilon: float, wish: Wish) -> dict[str, Any]:
     """The value on the curve that meets the limits best, looked at ever closer around."""
     curve_of, k = recipe.entry.traits.curve, wish.request.k
     assert curve_of is not None
-    curve = curve_of(epsilon, k)
+    curve: Curve = curve_of(epsilon, k)
     if wish.request.prior is not None:
         curve = curve_of(epsilon, k, _thin(curve.values, _FEW))
     whole = np.issubdtype(curve.values.dtype, np.integer)

@@ -11,7 +11,7 @@ from deniable.present.scatter import scatter_chart
 if TYPE_CHECKING:
     import altair
 
-    from deniable.plan.planner import Plan
+    from deniable.plan.frequency import Plan
 
 __all__ = ["plan_chart"]
 

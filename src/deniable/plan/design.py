@@ -11,7 +11,8 @@ import numpy as np
 
 from deniable.errors import ParameterError
 from deniable.mechanisms.base import Mechanism
-from deniable.mechanisms.registry import MECHANISMS, Traits
+from deniable.mechanisms.entry import Traits
+from deniable.mechanisms.registry import MECHANISMS
 from deniable.plan.request import Request
 
 __all__ = ["FORGED", "Design", "design_of", "forged_gain", "title_of"]

@@ -9,18 +9,18 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from deniable.core.bipartite import RULES
 from deniable.core.codes import Codes
 from deniable.core.grid import Grid
-from deniable.core.release import optimal_release
 from deniable.core.space import Space
 from deniable.errors import ParameterError, require
-from deniable.mechanisms.metric import MetricMechanism
-from deniable.mechanisms.metric_rows import RELEASE
+from deniable.mechanisms.entry import RELEASE
+from deniable.mechanisms.metric.base import MetricMechanism
+from deniable.mechanisms.metric.bipartite import RULES
+from deniable.mechanisms.metric.bound import optimal_release
 from deniable.mechanisms.places import PLACES
 from deniable.mechanisms.registry import MECHANISMS, mechanism
 from deniable.plan.advice import SHORT_REPORTS, Aspect, advise
-from deniable.plan.sift import Answer, answer_chart, check_limits, check_top, sift
+from deniable.plan.answer import Answer, answer_chart, check_limits, check_top, sift
 from deniable_client.exact import check_epsilon
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ import numpy as np
 
 from deniable.core.types import FloatArray
 from deniable.errors import ParameterError, need_extra, require
-from deniable.mechanisms.metric import MetricMechanism
+from deniable.mechanisms.metric.base import MetricMechanism
 from deniable.present.theme import ESTIMATE, INTERVAL, TRUTH, ZERO, finish
 
 if TYPE_CHECKING:

@@ -7,8 +7,7 @@ from typing import Any
 from deniable.errors import require
 from deniable.mechanisms.base import Mechanism
 from deniable.mechanisms.protocol import Protocol
-from deniable.mechanisms.protocols import PROTOCOLS
-from deniable.mechanisms.registry import MECHANISMS
+from deniable.mechanisms.registry import MECHANISMS, PROTOCOLS
 
 __all__ = ["describe", "describe_protocol", "registry_rows"]
 

@@ -14,8 +14,8 @@ import numpy as np
 
 from deniable.core.types import FloatArray, Target
 from deniable.errors import need_extra, require
-from deniable.estimate.keyvalue import MeanPart
 from deniable.estimate.result import Estimate
+from deniable.mechanisms.keyvalue.estimate import MeanPart
 from deniable.present.export import SUFFIXES
 from deniable.run.files import STANDARD, check_output, open_output
 

@@ -13,7 +13,7 @@ from deniable.core.channel import Channel
 from deniable.core.types import Target
 from deniable.errors import EnumerationError
 from deniable.mechanisms.base import Mechanism
-from deniable.mechanisms.numeric import Numeric
+from deniable.mechanisms.numeric.base import Numeric
 from deniable.mechanisms.support import SupportMechanism
 from deniable.randomness import simulation
 from deniable_client.exact import exp_bounds

@@ -9,7 +9,7 @@ from deniable_client.errors import FormatError, ParameterError, require
 from deniable_client.exact import check_epsilon, exp_bounds
 from deniable_client.kernels import Pairs, Personal, UtilityLevels, check_promise, kernel_from
 from deniable_client.kernels.keyvalue import GRID
-from deniable_client.kernels.utility_levels import check_budgets
+from deniable_client.kernels.utility_budgets import check_budgets
 from deniable_client.words import SystemWords, Words
 
 __all__ = ["Device"]

@@ -13,18 +13,17 @@ from typing import Any
 from deniable_client.errors import FormatError
 from deniable_client.kernels.basic import Response, Subset, Unary
 from deniable_client.kernels.contract import Kernel, check_promise
-from deniable_client.kernels.designs import Hadamard, Projective
-from deniable_client.kernels.interval import Interval
+from deniable_client.kernels.geometry import Hadamard, Projective
 from deniable_client.kernels.keyvalue import Grouped, KeysOnly, OneKey, Pairs, SignedSubset, SignedUnary
-from deniable_client.kernels.keyvalue_public import SignedHashing, SignedInterval, ToldKey
+from deniable_client.kernels.keyvalue_seeded import SignedHashing, SignedInterval, ToldKey
 from deniable_client.kernels.laplace import Laplace
 from deniable_client.kernels.metric import Constant, Neighbours, Recode
 from deniable_client.kernels.mixture import Mixture, Whole
 from deniable_client.kernels.personal import Bit, Personal
-from deniable_client.kernels.public import Balanced, Hashing, Wheel
+from deniable_client.kernels.seeded import Balanced, Hashing, Interval, Wheel
 from deniable_client.kernels.table import Table
 from deniable_client.kernels.utility import Utility
-from deniable_client.kernels.utility_levels import UtilityLevels
+from deniable_client.kernels.utility_budgets import UtilityLevels
 from deniable_client.kernels.window import Leaning, Window, WindowOrBit
 
 __all__ = [

@@ -15,7 +15,7 @@ from deniable_client.errors import ParameterError, PrivacyError, require
 from deniable_client.exact import WORD_BITS, check_epsilon, exp_bounds, keep_within, two_level_ratio
 from deniable_client.kernels.basic import Response, Subset, Unary
 from deniable_client.kernels.contract import Kernel, check_k, check_threshold, check_value
-from deniable_client.kernels.public import Hashing
+from deniable_client.kernels.seeded import Hashing
 from deniable_client.packing import bits_width, pack_bits, pack_int, uint_width
 from deniable_client.words import Words, below, happens, subset
 

@@ -16,8 +16,8 @@ from deniable_client.errors import require
 from deniable_client.exact import WORD_BITS, exp_bounds, log_upper
 from deniable_client.kernels.basic import Response, Unary
 from deniable_client.kernels.contract import Kernel, check_k, check_threshold, check_value
-from deniable_client.kernels.level_ratios import add_up, bit_ratio, form_of, other_value, same_value
-from deniable_client.kernels.public import Hashing
+from deniable_client.kernels.personal_ratios import add_up, bit_ratio, form_of, other_value, same_value
+from deniable_client.kernels.seeded import Hashing
 from deniable_client.kernels.utility import Utility
 from deniable_client.packing import pack_int
 from deniable_client.words import Words, happens

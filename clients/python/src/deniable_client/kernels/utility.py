@@ -19,11 +19,10 @@ from deniable_client.errors import ParameterError, require
 from deniable_client.exact import WORD_BITS, check_epsilon, exp_bounds
 from deniable_client.kernels.basic import Response, Subset, Unary
 from deniable_client.kernels.contract import Kernel, check_k, check_value
-from deniable_client.kernels.designs import Hadamard, Projective, points
-from deniable_client.kernels.interval import Interval
+from deniable_client.kernels.geometry import Hadamard, Projective, points
 from deniable_client.kernels.laplace import Laplace
 from deniable_client.kernels.mixture import Whole
-from deniable_client.kernels.public import Balanced, Hashing, Wheel
+from deniable_client.kernels.seeded import Balanced, Hashing, Interval, Wheel
 from deniable_client.packing import pack_bits, pack_int, uint_width
 from deniable_client.words import Words, below, happens, subset
 

@@ -1,0 +1,65 @@
+"""What a row of the registry says about a mechanism, and about an option."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+__all__ = ["FREQUENCY", "KEY_VALUE", "MEAN", "RELEASE", "Entry", "Option", "Traits", "grid"]
+
+FREQUENCY, KEY_VALUE, RELEASE, MEAN = "frequency", "key-value", "release", "mean"
+"""The questions: how often each answer occurs, keys with their means, how near single reports are, a mean."""
+
+
+@dataclass(frozen=True, slots=True)
+class Option:
+    """An own parameter of some mechanisms, as an argument and as a command-line option."""
+
+    kind: type
+    help: str
+    choices: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Traits:
+    """What the planner asks of a row; what is None is unknown and meets no limit on it."""
+
+    work: Callable[[Any, float], Any] | None = None
+    """Steps of the server per report, if there are n of them (`costs`)."""
+    pull: Callable[[Any, int], Any] | None = None
+    """What one forged report can add to n times the summed estimates of r targets (`costs`)."""
+    curve: Callable[..., Any] | None = None
+    """The family along its own parameter, from which the planner chooses: made of (epsilon, k), or (epsilon, k, values)
+    for chosen values of the parameter."""
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A row: how to make the mechanism, what it is, and small cases for the tests."""
+
+    cls: type[Any]
+    make: Callable[..., Any]
+    summary: str
+    source: str
+    best_for: str
+    options: tuple[str, ...] = ()
+    needed: tuple[str, ...] = ()
+    """Options without a default."""
+    inner: tuple[str, ...] = ()
+    """Arguments for tests and research that the command line does not offer."""
+    kind: str = "mechanism"
+    small: tuple[Mapping[str, Any], ...] = ()
+    """Arguments of `mechanism` whose channel can be enumerated."""
+    question: str = FREQUENCY
+    """What is estimated: the planner compares designs that answer the same question."""
+    traits: Traits = Traits()
+    promise: Callable[[Mapping[str, Any]], float] | None = None
+    """Epsilon where none is given, from the options; without it epsilon must be given."""
+    place: Callable[[dict[str, Any]], Any] | None = None
+    """Takes the options that describe a domain out of all options and makes it of them; None if there were none."""
+
+
+def grid(*ks: int, **options: Any) -> tuple[dict[str, Any], ...]:
+    """Small cases: each k at three budgets."""
+    return tuple({"k": k, "epsilon": e, **options} for k in ks for e in (0.1, 1.0, 4.0))

@@ -1,0 +1,1 @@
+"""How often each answer occurs: every answer protected alike."""

@@ -1,0 +1,159 @@
+"""What a design costs beyond error and best guess: work for the server, and what forged reports can do.
+
+The functions take a mechanism, or anything with its own parameters as attributes (`k`, `support`, `size`, `g`, ...),
+which may be arrays: a whole family at once.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from deniable.core.frontier import mixture_information
+from deniable.core.laws import epsilon_to
+from deniable.core.support import Support
+from deniable_client.kernels.geometry import points
+from deniable_client.packing import bits_width
+from deniable_client.permutation import rounds
+
+__all__ = [
+    "pull_all",
+    "pull_block",
+    "pull_mixture",
+    "pull_noise",
+    "pull_one",
+    "pull_pairs",
+    "pull_projective",
+    "pull_set",
+    "support_pull",
+    "work_bits",
+    "work_block",
+    "work_hadamard",
+    "work_hashes",
+    "work_numbers",
+    "work_one",
+    "work_pairs",
+    "work_projective",
+    "work_set",
+]
+
+# ---- work, in operations on machine words; the work of a release is shared by its n reports
+
+_HASH = 4
+"""Operations of a hash value: multiply, add, shift, compare."""
+_ROUND = 10
+"""Operations of a round of the keyed permutation."""
+
+
+def work_one(m: Any, n: float) -> Any:
+    """One counter per report."""
+    return 1.0
+
+
+def work_bits(m: Any, n: float) -> Any:
+    """One bit for each of the k answers, byte by byte."""
+    return float(bits_width(m.k))
+
+
+def work_numbers(m: Any, n: float) -> Any:
+    """One number for each of the k answers."""
+    return float(m.k)
+
+
+def work_hashes(m: Any, n: float) -> Any:
+    """One hash value for each of the k answers."""
+    return float(_HASH * m.k)
+
+
+def work_set(m: Any, n: float) -> Any:
+    """One permuted place for each answer in the set."""
+    return m.size * float(_ROUND * rounds(m.k))
+
+
+def work_block(m: Any, n: float) -> Any:
+    """One permuted place for each answer in the largest block."""
+    return np.ceil(m.k / m.g) * _ROUND * rounds(m.k)
+
+
+def work_pairs(m: Any, n: float) -> Any:
+    """A key-value report of the group that is the more work."""
+    return max(law.work for law in m.laws)
+
+
+def work_hadamard(m: Any, n: float) -> Any:
+    """One counter per report, and a transform of K log2 K steps per release."""
+    order = 1 << int(m.k).bit_length()
+    return 1 + order * (order.bit_length() - 1) / n
+
+
+def work_projective(m: Any, n: float) -> Any:
+    """One counter per report; per release all pairs of answers and reported points, or a transform if that is less."""
+    prime, t = m.prime, m.rank
+    pairs = m.k * np.minimum(points_of(prime, t), n)
+    return 1 + np.minimum(pairs, 2.0 * t * np.asarray(prime, np.float64) ** (t + 1)) / n
+
+
+def points_of(prime: Any, t: Any) -> Any:
+    """`points`, for arrays too."""
+    return np.vectorize(points, otypes=[np.float64])(prime, t) if np.ndim(prime) else float(points(prime, t))
+
+
+# ---- pull: what one forged report can add to n times the summed estimates of r targets that suit the forger best
+
+
+def support_pull(support: Support[Any], held: Any, r: int) -> Any:
+    """(s - r q)/(p - q), s the number of targets that the report supports [AdaptiveLDP Eq. 2]."""
+    return (held - r * support.q) / support.gap
+
+
+def pull_one(m: Any, r: int) -> Any:
+    """A report supports one answer."""
+    return support_pull(m.support, 1, r)
+
+
+def pull_set(m: Any, r: int) -> Any:
+    """A report supports `size` answers of the forger's choice."""
+    return support_pull(m.support, np.minimum(r, m.size), r)
+
+
+def pull_block(m: Any, r: int) -> Any:
+    """A report supports the answers of a block, all of them targets under a seed that is searched for long enough."""
+    return support_pull(m.support, np.minimum(r, np.ceil(m.k / m.g)), r)
+
+
+def pull_all(m: Any, r: int) -> Any:
+    """A report can support all targets: bits are free, and seeds can be searched."""
+    return support_pull(m.support, r, r)
+
+
+def pull_projective(m: Any, r: int) -> Any:
+    """A report supports the answers on a hyperplane."""
+    return support_pull(m.support, np.minimum(r, points_of(m.prime, np.asarray(m.rank) - 1)), r)
+
+
+def pull_pairs(m: Any, r: int) -> Any:
+    """A key-value report of the group that suits the forger, for the summed frequencies of r keys."""
+
+    def of(group: Any, law: Any) -> float:
+        s = group.signal
+        told = min(r, 1) if s.asked < 1 else r  # keys that the report speaks of
+        return float(group.weight / (group.share * s.asked * s.step) * (law.most(r) - told * s.idle))
+
+    return (m.length or 1) * max(of(group, law) for group, law in zip(m.groups, m.laws, strict=True) if group.weight)
+
+
+def pull_noise(m: Any, r: int) -> Any:
+    """A report adds the largest number that fits to every target."""
+    return r * m.reach / 2.0**m.grid
+
+
+def pull_mixture(m: Any, r: int) -> Any:
+    """A report of the size that suits the forger, weighted as the estimator weights it (docs/maths/mixture.md)."""
+    w, v = epsilon_to(m.epsilon)
+    sizes = (m.size, m.size + 1)
+    sums = [
+        m.k * (held + (r - held) * w) / (s + (m.k - s) * w) - r for s, held in ((s, np.minimum(r, s)) for s in sizes)
+    ]
+    most = np.where(np.asarray(m.share) > 0, np.maximum(*sums), sums[0])
+    return most / mixture_information(w, v, m.k, m.size, m.share) + r / m.k

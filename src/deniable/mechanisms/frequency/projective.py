@@ -1,0 +1,171 @@
+"""Projective-geometry response: near the least error with reports of about log2 k bits [Feldman22]."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import Any, ClassVar
+
+import numpy as np
+
+from deniable.collect.reports import Field
+from deniable.collect.tally import Tally
+from deniable.core.channel import Channel, Proof, Witness
+from deniable.core.domain import Domain
+from deniable.core.guess import first_to_cover
+from deniable.core.laws import epsilon_to, projective, ratio_to
+from deniable.core.support import Support
+from deniable.core.types import Bytes, Columns, FloatArray, IntArray
+from deniable.errors import require
+from deniable.kernels import loops
+from deniable.kernels.geometry import coordinates, line_sums, random_points
+from deniable.kernels.transforms import count_orthogonal
+from deniable.mechanisms.base import check_outputs, refuse_values
+from deniable.mechanisms.support import SupportMechanism
+from deniable.randomness import Stream, bernoulli
+from deniable_client.exact import WORD_BITS, check_epsilon
+from deniable_client.kernels import Projective as ProjectiveKernel
+from deniable_client.kernels.geometry import is_prime, point, points, rank_of
+from deniable_client.packing import uint_width
+
+__all__ = ["Projective"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Projective(SupportMechanism):
+    """A point of the projective geometry PG(t-1, prime), which supports the items whose points are orthogonal to it.
+
+    Within a few per cent of the least error at small epsilon, without seed or hashing; the server keeps one counter for
+    each of about k to prime k points.
+    """
+
+    prime: int
+    family: ClassVar[str] = "pgr"
+    vetted: ClassVar[bool] = True
+    sufficient: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        whole = isinstance(self.prime, int | np.integer) and not isinstance(self.prime, bool)
+        require(
+            whole and 2 <= self.prime < 1 << 31 and is_prime(int(self.prime)), "prime", self.prime, "a prime number"
+        )
+        object.__setattr__(self, "prime", int(self.prime))
+
+    @classmethod
+    def optimal(cls, *, epsilon: float, domain: Domain) -> Projective:
+        """The prime of lowest exact MSE."""
+        epsilon, domain = check_epsilon(epsilon), Domain.of(domain)
+        return cls(epsilon=epsilon, domain=domain, prime=_best_prime(domain.k, epsilon))
+
+    @property
+    def rank(self) -> int:
+        """Number t of coordinates."""
+        return rank_of(self.k, self.prime)
+
+    @property
+    def order(self) -> int:
+        """Number of points."""
+        return points(self.prime, self.rank)
+
+    @cached_property
+    def kernel(self) -> ProjectiveKernel:
+        """See `Mechanism.kernel`."""
+        return ProjectiveKernel.calibrate(self.epsilon, self.k, self.prime)
+
+    @property
+    def params(self) -> dict[str, Any]:
+        """See `Mechanism.params`."""
+        return {"prime": self.prime}
+
+    @cached_property
+    def support(self) -> Support[float]:
+        """See `SupportMechanism.support`."""
+        return projective(*epsilon_to(self.epsilon), self.prime, self.rank)
+
+    @cached_property
+    def support_exact(self) -> Support[Fraction]:
+        """See `SupportMechanism.support_exact`."""
+        return projective(*ratio_to(self.kernel.ratio), self.prime, self.rank)
+
+    def extra_pairs(self, f: FloatArray) -> FloatArray | None:
+        """See `SupportMechanism.extra_pairs`: a point orthogonal to two is so to all others on their line."""
+        return line_sums(f, self.prime, self.rank) * (self.support.both_one - self.support.both_none)
+
+    def covered(self, support: Support[float]) -> float:
+        """See `SupportMechanism.covered`: only with t = 2 are there points that support none of the k items."""
+        return self.k / self.order if self.rank == 2 else 1.0
+
+    def best_ranked(self, order: IntArray) -> FloatArray:
+        """See `SupportMechanism.best_ranked`."""
+        vectors = coordinates(np.arange(self.order), self.prime, self.rank)
+        return first_to_cover(order, lambda x, y: vectors[y] @ vectors[x] % self.prime == 0, self.order)
+
+    @property
+    def fields(self) -> tuple[Field, ...]:
+        """See `Mechanism.fields`."""
+        return (Field("value", "uint", uint_width(self.order)),)
+
+    @property
+    def outputs(self) -> float:
+        """See `Mechanism.outputs`."""
+        return math.log2(self.order)
+
+    def perturb(self, items: IntArray, rng: Stream) -> Columns:
+        """See `Mechanism.perturb`."""
+        kept = bernoulli(rng, self.kernel.keep, items.size)
+        return {"value": random_points(rng, items, kept, self.prime, self.rank).astype(self.fields[0].dtype)}
+
+    def count(self, columns: Columns) -> dict[str, IntArray]:
+        """See `Mechanism.count`: how often each point was reported, from which all else follows."""
+        refuse_values(columns["value"], self.order, "value")
+        counts = loops().count_values(columns["value"], self.order)
+        return {"n": np.array([len(columns["value"])], np.int64), "value": counts[None, :]}
+
+    def support_counts(self, tally: Tally) -> IntArray:
+        """See `SupportMechanism.support_counts`."""
+        return count_orthogonal(tally.cells["value"][0], self.prime, self.rank, self.k)
+
+    def rows(self, columns: Columns) -> Bytes:
+        """See `SupportMechanism.rows`."""
+        y = coordinates(columns["value"].astype(np.int64), self.prime, self.rank)
+        x = coordinates(np.arange(self.k), self.prime, self.rank)
+        return np.packbits(y @ x.T % self.prime == 0, axis=1, bitorder="little")
+
+    def channel(self) -> Channel:
+        """See `Mechanism.channel`."""
+        check_outputs(self.order, self.name, self.k)
+        vectors = [point(i, self.prime, self.rank) for i in range(self.order)]
+        held = [
+            frozenset(
+                x for x in range(self.k) if sum(a * b for a, b in zip(vectors[x], y, strict=True)) % self.prime == 0
+            )
+            for y in vectors
+        ]
+        inside = points(self.prime, self.rank - 1)
+        own = self.kernel.keep * (self.order - inside)
+        other = ((1 << WORD_BITS) - self.kernel.keep) * inside
+        weights = tuple(tuple(own if x in s else other for x in range(self.k)) for s in held)
+        labels = tuple(f"report {y}" for y in range(self.order))
+        return Channel(labels, weights, inside * (self.order - inside) << WORD_BITS, tuple(held))
+
+    @cached_property
+    def proof(self) -> Proof:
+        """See `Mechanism.proof`."""
+        text = (
+            "every point is orthogonal to the same number c of the T points, so a report has the mass keep/(2^64 c) "
+            "given any value that it supports and (2^64 - keep)/(2^64 (T - c)) given any other"
+        )
+        return Proof(self.kernel.ratio, "symmetry", text, Witness("a point orthogonal to value 0 and not to 1", 0, 1))
+
+
+def _best_prime(k: int, epsilon: float) -> int:
+    """The prime of lowest exact MSE. Beyond a few times e + 1 the error only grows, as in local hashing."""
+    w, v = epsilon_to(epsilon)
+    last = int(min(max(64.0, 8 * (1 + 1 / w)), max(3, k)))
+    while not is_prime(last):
+        last += 1
+    primes = [q for q in range(2, last + 1) if is_prime(q)]
+    return min(primes, key=lambda q: float(projective(w, v, q, rank_of(k, q)).mse(k)))

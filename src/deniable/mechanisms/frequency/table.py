@@ -1,0 +1,310 @@
+"""The registry's rows and options of frequency oracles."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from deniable.core.domain import Domain
+from deniable.core.selection import NORMALIZATIONS, SELECTORS
+from deniable.mechanisms.base import Mechanism
+from deniable.mechanisms.entry import Entry, Option, Traits, grid
+from deniable.mechanisms.frequency import costs, curves
+from deniable.mechanisms.frequency.adaptive import RULES, adaptive, mixed
+from deniable.mechanisms.frequency.families import METRICS
+from deniable.mechanisms.frequency.grr import GRR
+from deniable.mechanisms.frequency.hadamard import Hadamard
+from deniable.mechanisms.frequency.histogram import SHE, THE
+from deniable.mechanisms.frequency.interval import IntervalSelection
+from deniable.mechanisms.frequency.local_hashing import BalancedHashing, LocalHashing
+from deniable.mechanisms.frequency.mixture import SubsetMixture
+from deniable.mechanisms.frequency.projective import Projective
+from deniable.mechanisms.frequency.subset import SubsetSelection
+from deniable.mechanisms.frequency.unary import Unary
+from deniable.mechanisms.frequency.wheel import Wheel
+
+__all__ = ["OPTIONS", "ROWS"]
+
+OPTIONS: Mapping[str, Option] = {
+    "size": Option(int, "Items in a reported subset (ss); the best is near k/(e^epsilon+1)."),
+    "p": Option(float, "Probability that the own bit is sent as 1 (ue)."),
+    "g": Option(int, "Range of the hash (lh) or number of blocks (plh); the best is near e^epsilon + 1."),
+    "threshold": Option(float, "Noisy coordinates above it are sent as 1 (the)."),
+    "arc": Option(float, "Share of the ring that an answer's arc covers (wheel); the best is near 1/(e^epsilon+1)."),
+    "prime": Option(int, "Prime of the projective geometry (pgr); the best is near e^epsilon + 1."),
+    "share": Option(float, "Share of the reports whose subset has one item more than size says (ssmix)."),
+    "select": Option(str, "How error and best guess are balanced (ass, aue, alh, athe, ssmix).", SELECTORS),
+    "objectives": Option(
+        str, "What is balanced: the exact quantities, or the metrics and grids of the adaptive paper.", METRICS
+    ),
+    "normalize": Option(
+        str, "Scale of weighted and tchebycheff: raw, relative to the least error, or logarithms.", NORMALIZATIONS
+    ),
+    "weight": Option(float, "Weight of the best guess, from 0 to 1; the error has the rest (weighted, tchebycheff)."),
+    "limit": Option(float, "Largest allowed success of the best guess (epsilon-constraint)."),
+    "rounding": Option(str, "How an ideal size is made whole: nearest, or lowest exact MSE.", ("paper", "best")),
+    "encoding": Option(
+        str,
+        "Subsets as bits, or as an interval under a seeded permutation (ss), for key-value data called cyclic.",
+        ("bits", "interval", "cyclic"),
+    ),
+}
+
+
+def _subset(
+    *, epsilon: float, domain: Domain, size: int | None = None, rounding: Any = "paper", encoding: str = "bits"
+) -> Mechanism:
+    """Subset selection as bits; or the same law as permuted intervals, which is `iss`."""
+    if size is None:
+        size = SubsetSelection.optimal(epsilon=epsilon, domain=domain, rounding=rounding).size
+    cls = SubsetSelection if encoding == "bits" else IntervalSelection
+    return cls(epsilon=epsilon, domain=domain, size=size)
+
+
+def _the(*, epsilon: float, domain: Domain, threshold: float | None = None) -> Mechanism:
+    if threshold is not None:
+        return THE(epsilon=epsilon, domain=domain, theta=threshold)
+    return THE.optimal(epsilon=epsilon, domain=domain)
+
+
+def _balanced(*, epsilon: float, domain: Domain, g: int | None = None) -> Mechanism:
+    if g is not None:
+        return BalancedHashing(epsilon=epsilon, domain=domain, g=g)
+    return BalancedHashing.optimal(epsilon=epsilon, domain=domain)
+
+
+def _wheel(
+    *, epsilon: float, domain: Domain, arc: float | None = None, rounding: Any = "paper", ring: int = 32
+) -> Mechanism:
+    if arc is not None:
+        return Wheel(epsilon=epsilon, domain=domain, arc=arc, ring=ring)
+    return Wheel.optimal(epsilon=epsilon, domain=domain, rounding=rounding)
+
+
+def _projective(*, epsilon: float, domain: Domain, prime: int | None = None) -> Mechanism:
+    if prime is not None:
+        return Projective(epsilon=epsilon, domain=domain, prime=prime)
+    return Projective.optimal(epsilon=epsilon, domain=domain)
+
+
+def _interval(*, epsilon: float, domain: Domain, size: int | None = None) -> Mechanism:
+    if size is not None:
+        return IntervalSelection(epsilon=epsilon, domain=domain, size=size)
+    return IntervalSelection.optimal(epsilon=epsilon, domain=domain)
+
+
+ROWS: Mapping[str, Entry] = {
+    "grr": Entry(
+        GRR,
+        GRR,
+        "generalised randomised response",
+        "AdaptiveLDP Sec. IV-A",
+        "few answers (k < 3e^epsilon + 2): one small number per report",
+        small=grid(2, 3, 5, 8),
+        traits=Traits(costs.work_one, costs.pull_one),
+    ),
+    "ss": Entry(
+        SubsetSelection,
+        _subset,
+        "subset selection",
+        "AdaptiveLDP Sec. IV-B",
+        "the least error for every k and epsilon; reports of k bits",
+        ("size", "rounding", "encoding"),
+        small=(*grid(2, 3, 5, 8), {"k": 6, "epsilon": 1.0, "size": 4}, {"k": 6, "epsilon": 2.0, "size": 5}),
+        traits=Traits(costs.work_bits, costs.pull_set, curves.subset_curve),
+    ),
+    "ue": Entry(
+        Unary,
+        Unary,
+        "unary encoding with a chosen p",
+        "AdaptiveLDP Sec. IV-C",
+        "research on the family; p trades error against the best guess",
+        ("p",),
+        needed=("p",),
+        small=(*grid(2, 4, p=0.8), {"k": 3, "epsilon": 2.0, "p": 0.25}),
+        traits=Traits(costs.work_bits, costs.pull_all, curves.unary_curve),
+    ),
+    "sue": Entry(
+        Unary,
+        Unary.symmetric,
+        "symmetric unary encoding (basic one-time RAPPOR)",
+        "AdaptiveLDP Sec. IV-C",
+        "comparison with deployments of RAPPOR",
+        small=grid(2, 3, 6),
+        traits=Traits(costs.work_bits, costs.pull_all),
+    ),
+    "oue": Entry(
+        Unary,
+        Unary.optimised,
+        "optimised unary encoding",
+        "AdaptiveLDP Sec. IV-C",
+        "medium domains with simple clients: independent bits",
+        small=grid(2, 3, 6),
+        traits=Traits(costs.work_bits, costs.pull_all),
+    ),
+    "lh": Entry(
+        LocalHashing,
+        LocalHashing,
+        "local hashing with a chosen range g",
+        "AdaptiveLDP Sec. IV-D",
+        "research on the family; g trades error against the best guess",
+        ("g",),
+        needed=("g",),
+        small=(*grid(2, 4, g=3), {"k": 2, "epsilon": 1.0, "g": 5}),
+        traits=Traits(costs.work_hashes, costs.pull_all, curves.hashing_curve),
+    ),
+    "blh": Entry(
+        LocalHashing,
+        LocalHashing.binary,
+        "binary local hashing",
+        "AdaptiveLDP Sec. IV-D",
+        "one bit and a seed per report",
+        small=grid(2, 3, 6),
+        traits=Traits(costs.work_hashes, costs.pull_all),
+    ),
+    "olh": Entry(
+        LocalHashing,
+        LocalHashing.optimal,
+        "optimised local hashing",
+        "AdaptiveLDP Sec. IV-D",
+        "large domains: reports of 9 bytes or so, whatever k is",
+        ("rounding",),
+        small=({"k": 2, "epsilon": 0.1}, {"k": 3, "epsilon": 1.0}, {"k": 4, "epsilon": 1.0}),
+        traits=Traits(costs.work_hashes, costs.pull_all),
+    ),
+    "plh": Entry(
+        BalancedHashing,
+        _balanced,
+        "balanced local hashing by a keyed permutation",
+        "docs/maths/local-hashing.md",
+        "large domains: nearly the least error in a seed and log2 g bits, quick to decode",
+        ("g",),
+        small=(*grid(2, 3, 5), {"k": 5, "epsilon": 1.0, "g": 2}, {"k": 6, "epsilon": 2.0, "g": 3}),
+        traits=Traits(costs.work_block, costs.pull_block, curves.balanced_curve),
+    ),
+    "the": Entry(
+        THE,
+        _the,
+        "thresholded histogram encoding",
+        "AdaptiveLDP Sec. IV-E",
+        "comparison: a unary encoding that leaves part of its budget unused",
+        ("threshold",),
+        small=(*grid(2, 4), {"k": 3, "epsilon": 2.0, "threshold": 0.5}),
+        traits=Traits(costs.work_bits, costs.pull_all, curves.thresholded_curve),
+    ),
+    "she": Entry(
+        SHE,
+        SHE,
+        "summed histogram encoding (discrete Laplace noise)",
+        "AdaptiveLDP Sec. IV-E",
+        "comparison: noisy vectors that are simply averaged",
+        inner=("grid", "reach"),
+        small=tuple({"k": 2, "epsilon": e, "grid": g, "reach": 2**g + 2} for e in (0.5, 2.0) for g in (0, 1, 2)),
+        traits=Traits(costs.work_numbers, costs.pull_noise),
+    ),
+    "wheel": Entry(
+        Wheel,
+        _wheel,
+        "wheel: hashing to an arc of a ring",
+        "Wang20",
+        "large domains at small epsilon: local hashing without a whole-number range",
+        ("arc", "rounding"),
+        inner=("ring",),
+        small=(
+            {"k": 2, "epsilon": 1.0, "arc": 0.25, "ring": 3},
+            {"k": 3, "epsilon": 0.5, "arc": 0.5, "ring": 2},
+            {"k": 3, "epsilon": 2.0, "arc": 0.125, "ring": 3},
+        ),
+        traits=Traits(costs.work_hashes, costs.pull_all, curves.wheel_curve),
+    ),
+    "ass": Entry(
+        SubsetSelection,
+        adaptive("ass"),
+        "adaptive subset selection",
+        "AdaptiveLDP Sec. V",
+        "the least error for the best guess it allows: on the frontier",
+        RULES,
+        inner=("n",),
+        small=grid(3, 5, 8),
+        traits=Traits(costs.work_bits, costs.pull_set),
+    ),
+    "aue": Entry(
+        Unary,
+        adaptive("aue"),
+        "adaptive unary encoding",
+        "AdaptiveLDP Sec. V",
+        "comparison: ass has less error for the same best guess",
+        RULES,
+        inner=("n",),
+        small=grid(2, 4),
+        traits=Traits(costs.work_bits, costs.pull_all),
+    ),
+    "alh": Entry(
+        LocalHashing,
+        adaptive("alh"),
+        "adaptive local hashing",
+        "AdaptiveLDP Sec. V",
+        "short reports with a smaller best guess; plh has less error",
+        RULES,
+        inner=("n",),
+        small=({"k": 2, "epsilon": 0.1}, {"k": 3, "epsilon": 1.0}, {"k": 5, "epsilon": 1.0}),
+        traits=Traits(costs.work_hashes, costs.pull_all),
+    ),
+    "athe": Entry(
+        THE,
+        adaptive("athe"),
+        "adaptive thresholded histogram encoding",
+        "AdaptiveLDP Sec. V",
+        "comparison: leaves part of its budget unused",
+        RULES,
+        inner=("n",),
+        small=grid(2, 4),
+        traits=Traits(costs.work_bits, costs.pull_all),
+    ),
+    "ssmix": Entry(
+        SubsetMixture,
+        mixed,
+        "mixture of two subset sizes",
+        "docs/maths/mixture.md",
+        "any best guess that is asked for, with the least error there is",
+        ("size", "share", *RULES),
+        inner=("n",),
+        small=(
+            *grid(3, 5),
+            {"k": 2, "epsilon": 1.0, "size": 1, "share": 0.4},
+            {"k": 4, "epsilon": 1.0, "size": 2, "share": 0.25},
+            {"k": 5, "epsilon": 2.0, "size": 4, "share": 0.75},
+            {"k": 6, "epsilon": 0.5, "size": 3, "share": 0.0},
+        ),
+        traits=Traits(costs.work_bits, costs.pull_mixture, curves.mixture_curve),
+    ),
+    "hr": Entry(
+        Hadamard,
+        Hadamard,
+        "Hadamard response",
+        "Acharya19",
+        "small epsilon, very large domains: log2 k bits, no seed, decoding in k log k",
+        small=grid(2, 3, 5, 8),
+        traits=Traits(costs.work_hadamard, costs.pull_all),
+    ),
+    "pgr": Entry(
+        Projective,
+        _projective,
+        "projective-geometry response",
+        "Feldman22",
+        "large domains: log2 k bits, no seed, near the least error",
+        ("prime",),
+        small=(*grid(2, 3, 7), {"k": 10, "epsilon": 1.0, "prime": 3}, {"k": 5, "epsilon": 2.0, "prime": 5}),
+        traits=Traits(costs.work_projective, costs.pull_projective, curves.projective_curve),
+    ),
+    "iss": Entry(
+        IntervalSelection,
+        _interval,
+        "subset selection by permuted intervals",
+        "docs/maths/utility.md",
+        "the least error in a seed and log2 k bits; decoding looks up each chosen answer",
+        ("size",),
+        small=(*grid(2, 3), {"k": 4, "epsilon": 1.0, "size": 2}, {"k": 5, "epsilon": 2.0, "size": 3}),
+        traits=Traits(costs.work_set, costs.pull_set, curves.interval_curve),
+    ),
+}

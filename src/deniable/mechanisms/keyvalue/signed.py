@@ -1,0 +1,392 @@
+"""The key-value mechanisms of the registry, each one a choice of kernels."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from fractions import Fraction
+from functools import cached_property
+from typing import Any, ClassVar
+
+import numpy as np
+
+from deniable.collect.tally import Tally
+from deniable.core.domain import Domain
+from deniable.errors import require
+from deniable.estimate.result import Part
+from deniable.mechanisms.keyvalue.base import KeyValue, check_share
+from deniable.mechanisms.keyvalue.bulk import KeyBits, KeySets, Law, OneKeyLaw, Responses, Sets, SignedBits, SignedSets
+from deniable.mechanisms.keyvalue.laws import (
+    SHAPES,
+    Group,
+    Signal,
+    best_key_size,
+    best_share,
+    best_signed_alone,
+    best_signed_size,
+    best_subset_size,
+    information,
+    pooled,
+    ratio_of,
+    signal_of_key_subset,
+    signal_of_signed_subset,
+    signal_of_subset,
+)
+from deniable.mechanisms.keyvalue.seeded_bulk import CyclicKeySets, CyclicSets, CyclicSignedSets, ToldKeyLaw
+from deniable_client.exact import WORD_BITS, check_epsilon, exp_bounds
+from deniable_client.kernels import Interval, Subset
+from deniable_client.kernels import keyvalue as kernels
+from deniable_client.kernels.keyvalue import KeysOnly, OneKey, SignedUnary
+from deniable_client.kernels.keyvalue_seeded import SignedInterval, ToldKey
+
+__all__ = ["OneSampledKey", "SignedResponse", "SignedSelection", "SignedUnaryEncoding", "SplitSelection", "SplitUnary"]
+
+ENCODINGS = ("bits", "interval", "cyclic")
+_WORD = 1 << WORD_BITS
+_TWO_LEVELS = (
+    "a report has one probability given any signed key in its set and another given any other one, the same for all "
+    "reports, since every signed key is in equally many sets"
+)
+_THREE_WAY = (
+    "the answers for different keys are independent, so for two keys all factors cancel but those of these two: the "
+    "largest quotient own/other times the largest other/own; for two signs of one key s/r is left"
+)
+
+
+def _whole(name: str, value: Any, most: int) -> int:
+    ok = isinstance(value, int | np.integer) and not isinstance(value, bool) and 1 <= value <= most
+    require(bool(ok), name, value, f"an integer from 1 to {most}")
+    return int(value)
+
+
+def check_encoding(encoding: str) -> str:
+    """How sets are sent: `bits`, or `cyclic`, which subset selection calls `interval`."""
+    require(encoding in ENCODINGS, "encoding", encoding, f"one of {', '.join(ENCODINGS)}")
+    return "bits" if encoding == "bits" else "cyclic"
+
+
+def _told(encoding: str) -> dict[str, Any]:
+    """The parameter of a design that is not the usual one."""
+    return {} if encoding == "bits" else {"encoding": encoding}
+
+
+def _raised(epsilon: float, size: int, length: int) -> Fraction:
+    """The ideal ratio of a kernel with sets of this size under padding."""
+    e = ratio_of(epsilon)
+    return 1 + (e - 1) * Fraction(length, min(size, length)) if length else e
+
+
+def _alone(signal: Signal) -> tuple[Group, ...]:
+    return (Group(Fraction(1), signal, Fraction(1)),)
+
+
+@dataclass(frozen=True, kw_only=True)
+class SignedUnaryEncoding(KeyValue):
+    """ks-ue and pckv-ue: +1, -1 or 0 for every key, independently [KSKV Sec. 4.1, Gu20]."""
+
+    family: ClassVar[str] = "ks-ue"
+    argument: ClassVar[str] = _THREE_WAY
+
+    @cached_property
+    def laws(self) -> tuple[Law, ...]:
+        """See `KeyValue.laws`."""
+        return (SignedBits(SignedUnary.calibrate(self.epsilon, self.total, SHAPES[self.name]), self.total),)
+
+    def ideal(self) -> tuple[Group, ...]:
+        """See `KeyValue.ideal`."""
+        return _alone(Signal.of(*SHAPES[self.name](ratio_of(self.epsilon))))
+
+    def properties(self, n: float = 1) -> dict[str, Any]:
+        """See `Mechanism.properties`, with the chances (s, r, z, a)."""
+        s, r, a = (float(v) for v in SHAPES[self.name](ratio_of(self.epsilon)))
+        return super().properties(n) | {"s": s, "r": r, "z": 1 - s - r, "a": a}
+
+
+@dataclass(frozen=True, kw_only=True)
+class SignedResponse(KeyValue):
+    """pckv-grr: the own signed key or another one; amplified by padding [Gu20]. Also the second phase of KS-GRR."""
+
+    family: ClassVar[str] = "pckv-grr"
+    argument: ClassVar[str] = _TWO_LEVELS
+
+    @cached_property
+    def laws(self) -> tuple[Law, ...]:
+        """See `KeyValue.laws`."""
+        return (Responses(kernels.response(self.epsilon, self.k, self.pad).base, self.total),)
+
+    def ideal(self) -> tuple[Group, ...]:
+        """See `KeyValue.ideal`."""
+        return _alone(signal_of_subset(_raised(self.epsilon, 1, self.pad), self.total, 1))
+
+
+@dataclass(frozen=True, kw_only=True)
+class SignedSelection(KeyValue):
+    """kv-ss2: subset selection on signed keys, on the frontier with equal weights (docs/maths/keyvalue.md)."""
+
+    size: int
+    encoding: str = "bits"
+    family: ClassVar[str] = "kv-ss2"
+    argument: ClassVar[str] = _TWO_LEVELS
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        object.__setattr__(self, "size", _whole("size", self.size, 2 * self.total - 1))
+        object.__setattr__(self, "encoding", check_encoding(self.encoding))
+
+    @classmethod
+    def optimal(
+        cls, *, epsilon: float, domain: Domain, size: int | None = None, length: int | None = None, **own: Any
+    ) -> SignedSelection:
+        """The size with the least F + M, unless one is given."""
+        if size is None:
+            check_epsilon(epsilon)
+            k, pad = Domain.of(domain).k, length if isinstance(length, int) and length > 0 else 0
+            size = best_subset_size(epsilon, k + pad, d=k, length=pad)
+        return cls(epsilon=epsilon, domain=domain, size=size, length=length, **own)
+
+    @property
+    def own_params(self) -> dict[str, Any]:
+        """See `KeyValue.own_params`."""
+        return {"size": self.size} | _told(self.encoding)
+
+    @cached_property
+    def laws(self) -> tuple[Law, ...]:
+        """See `KeyValue.laws`."""
+        made = kernels.subset_of_signed(self.epsilon, self.k, self.pad, self.size).base
+        assert isinstance(made, Subset)
+        if self.encoding == "bits":
+            return (Sets(made, self.total),)
+        return (CyclicSets(Interval(made.k, made.size, made.keep), self.total),)
+
+    def ideal(self) -> tuple[Group, ...]:
+        """See `KeyValue.ideal`."""
+        return _alone(signal_of_subset(_raised(self.epsilon, self.size, self.pad), self.total, self.size))
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Split(KeyValue):
+    """A share `mix` of the reports speaks of keys only, by a public coin; the rest of keys and signs."""
+
+    mix: float
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        object.__setattr__(self, "mix", check_share(self.mix))
+
+    @property
+    def coin(self) -> int:
+        """See `KeyValue.coin`."""
+        return _WORD - min(max(round(Fraction(self.mix) * _WORD), 1), _WORD - 1)
+
+    def _ideal(self, keys: Signal, signed: Signal, spread: list[Fraction | None]) -> tuple[Group, ...]:
+        share = Fraction(self.mix)
+        return pooled([(share, keys), (1 - share, signed)], spread) if self.mix else _alone(signed)
+
+
+@dataclass(frozen=True, kw_only=True)
+class SplitUnary(_Split):
+    """kv-mix: OUE on keys, and three-way answers with s = 1/2 for the others (docs/maths/keyvalue.md)."""
+
+    family: ClassVar[str] = "kv-mix"
+    argument: ClassVar[str] = _THREE_WAY
+
+    @classmethod
+    def optimal(cls, *, epsilon: float, domain: Domain, mix: float | None = None, **own: Any) -> SplitUnary:
+        """The share 1/(e+1), with the least F + M for many keys, unless one is given."""
+        w = math.exp(-check_epsilon(epsilon))
+        return cls(epsilon=epsilon, domain=domain, mix=w / (1 + w) if mix is None else mix, **own)
+
+    @property
+    def own_params(self) -> dict[str, Any]:
+        """See `KeyValue.own_params`."""
+        return {"mix": self.mix}
+
+    @cached_property
+    def laws(self) -> tuple[Law, ...]:
+        """See `KeyValue.laws`."""
+        signed = SignedBits(SignedUnary.calibrate(self.epsilon, self.total, SHAPES["soue"]), self.total)
+        if not self.mix:
+            return (signed,)
+        return (KeyBits(kernels.unary_of_keys(self.epsilon, self.k, self.pad), self.total), signed)
+
+    def weighed(self, laws: tuple[Law, ...]) -> list[Fraction | None]:
+        """See `KeyValue.weighed`: the variance of a frequency near 0."""
+        return [law.signal.frequency_variance(Fraction(0)) for law in laws]
+
+    def ideal(self) -> tuple[Group, ...]:
+        """See `KeyValue.ideal`."""
+        e = ratio_of(self.epsilon)
+        signed, keys = Signal.of(*SHAPES["soue"](e)), Signal.of_keys(Fraction(1, 2), 1 / (e + 1))
+        return self._ideal(keys, signed, [s.frequency_variance(Fraction(0)) for s in (keys, signed)])
+
+
+@dataclass(frozen=True, kw_only=True)
+class SplitSelection(_Split):
+    """kv-ss: subsets of keys, and subsets of keys with signs, for any interest in frequency and mean."""
+
+    key_size: int
+    size: int
+    encoding: str = "bits"
+    family: ClassVar[str] = "kv-ss"
+    argument: ClassVar[str] = _TWO_LEVELS
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        object.__setattr__(self, "encoding", check_encoding(self.encoding))
+        object.__setattr__(self, "key_size", _whole("key_size", self.key_size, self.total - 1))
+        most = self.total if self.mix else self.total - 1  # all keys with a sign say nothing of frequencies
+        object.__setattr__(self, "size", _whole("size", self.size, most))
+
+    @classmethod
+    def optimal(
+        cls,
+        *,
+        epsilon: float,
+        domain: Domain,
+        mix: float | None = None,
+        interest: float = 1.0,
+        size: int | None = None,
+        length: int | None = None,
+        **own: Any,
+    ) -> SplitSelection:
+        """Sizes next to d/(e+1) and 2d/(e+1); the share that minimises interest^2 F + M, unless one is given.
+
+        Where that is 0, everybody sends keys with signs, of the size that minimises it.
+        """
+        check_epsilon(epsilon)
+        number = isinstance(interest, int | float) and not isinstance(interest, bool) and 0 <= interest < math.inf
+        require(number, "interest", interest, "a number >= 0", "1 weighs frequency and mean alike.")
+        keys = Domain.of(domain).k + (length if isinstance(length, int) and length > 0 else 0)
+        share = min(best_share(epsilon, keys, interest), math.nextafter(1, 0)) if mix is None else mix
+        made = size
+        if made is None:
+            made = best_signed_size(epsilon, keys) if share else best_signed_alone(epsilon, keys, interest)
+        first = best_key_size(epsilon, keys)
+        return cls(epsilon=epsilon, domain=domain, mix=share, key_size=first, size=made, length=length, **own)
+
+    @property
+    def own_params(self) -> dict[str, Any]:
+        """See `KeyValue.own_params`."""
+        return {"mix": self.mix, "key_size": self.key_size, "size": self.size} | _told(self.encoding)
+
+    @cached_property
+    def laws(self) -> tuple[Law, ...]:
+        """See `KeyValue.laws`."""
+        made = kernels.signed_subset(self.epsilon, self.k, self.pad, self.size)
+        signed: Law = SignedSets(made, self.total)
+        if self.encoding != "bits":
+            signed = CyclicSignedSets(SignedInterval(made.keys, made.size, made.keep), self.total)
+        if not self.mix:
+            return (signed,)
+        keys = kernels.subset_of_keys(self.epsilon, self.k, self.pad, self.key_size)
+        if self.encoding == "bits":
+            return (KeySets(keys, self.total), signed)
+        base = keys.base
+        assert isinstance(base, Subset)
+        return (CyclicKeySets(KeysOnly(Interval(base.k, base.size, base.keep)), self.total), signed)
+
+    def weighed(self, laws: tuple[Law, ...]) -> list[Fraction | None]:
+        """See `KeyValue.weighed`: the inverse of what each group tells of frequencies."""
+        return self._spread([law.kernel.ratio for law in laws])
+
+    def _spread(self, ratios: list[Fraction]) -> list[Fraction | None]:
+        kinds = [(0, self.key_size), (self.size, 0)][-len(ratios) :]
+        told = [information(e, self.total, *kind)[0] for e, kind in zip(ratios, kinds, strict=True)]
+        return [1 / a if a > 0 else None for a in told]
+
+    def ideal(self) -> tuple[Group, ...]:
+        """See `KeyValue.ideal`."""
+        first, second = (_raised(self.epsilon, w, self.pad) for w in (self.key_size, self.size))
+        keys = signal_of_key_subset(first, self.total, self.key_size)
+        signed = signal_of_signed_subset(second, self.total, self.size)
+        return self._ideal(keys, signed, self._spread([first, second]))
+
+
+@dataclass(frozen=True, kw_only=True)
+class OneSampledKey(KeyValue):
+    """privkv: one key that is drawn blindly; half of epsilon for whether it is held, half for the sign [Ye19].
+
+    Less than epsilon is spent. The mean is estimated without the bias that the published estimator has.
+
+    For PrivKVM: `key_epsilon` is what is spent on whether the key is held, the rest is for the sign; 0 says nothing of
+    it. `told` has a public guess of each key's mean, in 2^-32 of the range from its low end, by which those without
+    the key answer; all of epsilon is spent then.
+    """
+
+    length: int | None = field(default=None, init=False)
+    key_epsilon: float | None = None
+    told: tuple[int, ...] | None = None
+    family: ClassVar[str] = "privkv"
+    argument: ClassVar[str] = (
+        "the key that is asked for is public and drawn without looking at the pairs; what is said of it has the "
+        "chances (s, r, 1-s-r) if it is held and (a/2, a/2, 1-a), or by a public guess, if not, whose quotients were "
+        "all compared"
+    )
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        spent = self.key_epsilon
+        number = isinstance(spent, int | float) and not isinstance(spent, bool)
+        ok = spent is None or (number and 0 <= spent < self.epsilon)
+        require(ok, "key_epsilon", spent, "from 0 to below epsilon", "The rest of epsilon is for values.")
+        if self.told is not None:
+            object.__setattr__(self, "told", tuple(int(x) for x in self.told))
+            require(len(self.told) == self.k, "told", len(self.told), f"a guess for each of the {self.k} keys")
+
+    @property
+    def own_params(self) -> dict[str, Any]:
+        """See `KeyValue.own_params`."""
+        given = {"key_epsilon": self.key_epsilon, "told": None if self.told is None else list(self.told)}
+        return {name: value for name, value in given.items() if value is not None}
+
+    @cached_property
+    def laws(self) -> tuple[Law, ...]:
+        """See `KeyValue.laws`."""
+        check_epsilon(self.epsilon, sampling=True)
+        keep = self._keep
+        if self.key_epsilon is None:
+            low = exp_bounds(self.epsilon / 2)[0]
+        else:  # what is left of the whole, so that both together stay within it
+            low = exp_bounds(self.epsilon)[0] * Fraction(_WORD - keep, keep)
+        flip = -int(-_WORD / (1 + low) // 1)
+        if self.told is not None:
+            return (ToldKeyLaw(ToldKey(self.k, keep, flip, self.told), self.k),)
+        return (OneKeyLaw(OneKey(self.k, keep, flip), self.k),)
+
+    @property
+    def _keep(self) -> int:
+        """Chance of speaking of a key that is held, in 2**-64."""
+        low = exp_bounds(self.epsilon / 2 if self.key_epsilon is None else self.key_epsilon)[0]
+        return int(_WORD * low / (1 + low))
+
+    def ideal(self) -> tuple[Group, ...]:
+        """See `KeyValue.ideal`."""
+        if self.key_epsilon is None:
+            first = second = ratio_of(self.epsilon / 2)
+        else:
+            first = exp_bounds(self.key_epsilon)[0]
+            second = ratio_of(self.epsilon) / first
+        p, q = first / (1 + first), second / (1 + second)
+        return _alone(Signal.of(p * q, p * (1 - q), 1 - p, Fraction(1, self.k)))
+
+    def _refuse_parts(self) -> None:
+        """Frequencies need a key budget; means need the answers of people without the key to be even."""
+        hint = "It is a step of the protocol privkvm, which reads its tally."
+        require(self.key_epsilon != 0 and self.told is None, "mechanism", "privkv with a guess", "one without", hint)
+
+    def parts(self, tally: Tally) -> dict[str, Part]:
+        """See `Mechanism.parts`; refused for the later steps of PrivKVM."""
+        self._refuse_parts()
+        return super().parts(tally)
+
+    def properties(self, n: float = 1) -> dict[str, Any]:
+        """See `Mechanism.properties`; of the later steps of PrivKVM only the size."""
+        if self.key_epsilon == 0 or self.told is not None:
+            return {"bits": self.outputs, "bytes": self.row_bytes}
+        return super().properties(n)
+
+    def effective(self, n: float = 1) -> dict[str, Any]:
+        """See `Mechanism.effective`."""
+        if self.key_epsilon == 0 or self.told is not None:
+            return {"epsilon": self.epsilon_exact}
+        return super().effective(n)

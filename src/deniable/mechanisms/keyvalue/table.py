@@ -1,0 +1,189 @@
+"""The registry's rows and options of key-value mechanisms and protocols."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from deniable.mechanisms.entry import KEY_VALUE, Entry, Option, Traits
+from deniable.mechanisms.frequency import costs
+from deniable.mechanisms.keyvalue.hashing import SignedKeyHashing, SignedLocalHashing
+from deniable.mechanisms.keyvalue.protocols import KsAdap, KsGrr
+from deniable.mechanisms.keyvalue.rounds import PrivKvm
+from deniable.mechanisms.keyvalue.signed import (
+    OneSampledKey,
+    SignedResponse,
+    SignedSelection,
+    SignedUnaryEncoding,
+    SplitSelection,
+    SplitUnary,
+)
+
+__all__ = ["OPTIONS", "ROWS"]
+
+OPTIONS: Mapping[str, Option] = {
+    "length": Option(int, "Pairs of a key and a value to allow for per person; left out, everybody has exactly one."),
+    "range": Option(str, "Lowest and highest value of a key, separated by a comma; from minus 1 to 1 if left out."),
+    "mix": Option(float, "Share of the reports that speak of keys only, not of values."),
+    "interest": Option(float, "Weight of frequencies against means in the choice of mix; 1 weighs them alike."),
+    "rounds": Option(int, "How often everybody is asked, each time with a part of the budget (privkvm)."),
+    "top": Option(int, "How many frequent keys are wanted (protocols for keys and values)."),
+}
+
+
+def _cases(*own: Mapping[str, Any], **more: Any) -> tuple[dict[str, Any], ...]:
+    """One pair at three budgets, and the given further cases."""
+    single = [{"k": 3, "epsilon": e, **more} for e in (0.1, 1.0, 4.0)]
+    return (*single, *({"epsilon": 1.0, **more, **case} for case in own))
+
+
+_PADDED = ({"k": 3, "length": 1}, {"k": 4, "length": 2}, {"k": 4, "length": 2, "epsilon": 4.0, "range": "1,5"})
+
+
+def _named(name: str) -> Callable[..., SignedUnaryEncoding]:
+    return lambda **given: SignedUnaryEncoding(name=name, **given)
+
+
+_OWN = ("length", "range")
+_CYCLIC = {"encoding": "cyclic"}
+_TRAITS = Traits(costs.work_pairs, costs.pull_pairs)
+
+ROWS: Mapping[str, Entry] = {
+    "kv-ss2": Entry(
+        cls=SignedSelection,
+        make=SignedSelection.optimal,
+        summary="subset selection on keys with signs",
+        source="docs/maths/keyvalue.md",
+        best_for="key-value data: no mechanism has a lower error of frequency and mean together",
+        options=("size", "encoding", *_OWN),
+        small=_cases(*_PADDED, {"k": 5, "size": 3}, {"k": 3, **_CYCLIC}, {"k": 2, "length": 1, **_CYCLIC}),
+        question=KEY_VALUE,
+        traits=_TRAITS,
+    ),
+    "kv-ss": Entry(
+        cls=SplitSelection,
+        make=SplitSelection.optimal,
+        summary="subset selection on keys, for a share of the people, and on keys with signs for the rest",
+        source="docs/maths/keyvalue.md",
+        best_for="key-value data where frequencies and means do not matter alike",
+        options=("mix", "interest", "size", "encoding", *_OWN),
+        small=_cases(
+            *_PADDED,
+            {"k": 4, "mix": 0.0},
+            {"k": 4, "mix": 0.25, "size": 3},
+            {"k": 2, "mix": 0.5},
+            {"k": 4, "mix": 0.5, **_CYCLIC},
+            {"k": 2, "length": 2, **_CYCLIC},
+        ),
+        question=KEY_VALUE,
+        traits=_TRAITS,
+    ),
+    "kv-mix": Entry(
+        cls=SplitUnary,
+        make=SplitUnary.optimal,
+        summary="unary encoding of keys, for a share of the people, and three-way answers for the rest",
+        source="docs/maths/keyvalue.md",
+        best_for="key-value data with many keys and simple clients",
+        options=("mix", *_OWN),
+        small=_cases(*_PADDED, {"k": 4, "mix": 0.0}, {"k": 4, "mix": 0.5}),
+        question=KEY_VALUE,
+        traits=_TRAITS,
+    ),
+    "kv-lh": Entry(
+        cls=SignedLocalHashing,
+        make=SignedLocalHashing.optimal,
+        summary="keys hashed to a few buckets with a public random sign, and a response on bucket and sign",
+        source="docs/maths/keyvalue.md",
+        best_for="key-value data with very many keys: a seed and one small number per report",
+        options=("g", "interest", *_OWN),
+        small=_cases({"k": 2, "g": 3, "epsilon": 2.0}, {"k": 2, "length": 1}, {"k": 2, "length": 2}, g=2),
+        question=KEY_VALUE,
+        traits=_TRAITS,
+    ),
+    "kv-olh": Entry(
+        cls=SignedKeyHashing,
+        make=SignedKeyHashing.optimal,
+        summary="local hashing on keys with signs",
+        source="docs/maths/keyvalue.md",
+        best_for="key-value data with very many keys, frequencies and means alike: a seed and one small number",
+        options=("g", *_OWN),
+        small=_cases({"k": 2, "g": 3}, {"k": 2, "length": 1}, {"k": 2, "length": 2}, g=2),
+        question=KEY_VALUE,
+        traits=_TRAITS,
+    ),
+    "ks-ue": Entry(
+        cls=SignedUnaryEncoding,
+        make=_named("ks-ue"),
+        summary="three-way answers for every key, most of the budget on keys (KS-UE)",
+        source="KSKV Sec. 4.1",
+        best_for="comparison",
+        options=_OWN,
+        small=_cases(*_PADDED),
+        question=KEY_VALUE,
+        traits=_TRAITS,
+    ),
+    "pckv-ue": Entry(
+        cls=SignedUnaryEncoding,
+        make=_named("pckv-ue"),
+        summary="three-way answers for every key (PCKV-UE)",
+        source="Gu20",
+        best_for="comparison",
+        options=_OWN,
+        small=_cases(*_PADDED),
+        question=KEY_VALUE,
+        traits=_TRAITS,
+    ),
+    "pckv-grr": Entry(
+        cls=SignedResponse,
+        make=SignedResponse,
+        summary="randomised response on keys with signs (PCKV-GRR)",
+        source="Gu20",
+        best_for="key-value data with few keys: one small number per report",
+        options=_OWN,
+        small=_cases(*_PADDED, {"k": 6, "length": 3}),
+        question=KEY_VALUE,
+        traits=_TRAITS,
+    ),
+    "privkv": Entry(
+        cls=OneSampledKey,
+        make=OneSampledKey,
+        summary="one key that is drawn blindly, with a three-way answer (PrivKV)",
+        source="Ye19",
+        best_for="comparison: the error grows with the number of keys, and part of the budget is unused",
+        options=("range",),
+        inner=("key_epsilon", "told"),
+        small=_cases({"k": 5}, {"k": 3, "key_epsilon": 0.25}),
+        question=KEY_VALUE,
+        traits=_TRAITS,
+    ),
+    "ks-grr": Entry(
+        cls=KsGrr,
+        make=KsGrr,
+        summary="frequent keys from half of the people, pairs with these from the other half (KS-GRR)",
+        source="KSKV Sec. 4.2",
+        best_for="the most frequent of very many keys, one pair per person",
+        options=("top", "range"),
+        kind="protocol",
+        question=KEY_VALUE,
+    ),
+    "ks-adap": Entry(
+        cls=KsAdap,
+        make=KsAdap,
+        summary="frequent keys, then how many of them people have, then pairs with these (KS-Adap)",
+        source="KSKV Sec. 4.3",
+        best_for="the most frequent of very many keys, several pairs per person",
+        options=("top", "range"),
+        kind="protocol",
+        question=KEY_VALUE,
+    ),
+    "privkvm": Entry(
+        cls=PrivKvm,
+        make=PrivKvm,
+        summary="PrivKV in rounds: people without a key answer by the mean of the round before (PrivKVM)",
+        source="Ye19",
+        best_for="comparison: the means are biased, for rare keys nearly as much as after one round",
+        options=("rounds", "range"),
+        kind="protocol",
+        question=KEY_VALUE,
+    ),
+}

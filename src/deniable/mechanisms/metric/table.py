@@ -1,0 +1,134 @@
+"""The registry's rows and options of mechanisms whose report is near to the value."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from deniable.core.space import Space
+from deniable.mechanisms.entry import RELEASE, Entry, Option
+from deniable.mechanisms.metric.bipartite import RULES
+from deniable.mechanisms.metric.brr import BRR, TIES, make_brr
+from deniable.mechanisms.metric.codebook import Codebook, make_codebook
+from deniable.mechanisms.metric.tables import Exponential, Geometric, Laplace, Staircase, make_table
+from deniable.mechanisms.places import PLACE_OPTIONS, PLACES, place
+
+__all__ = ["OPTIONS", "ROWS"]
+
+OPTIONS: Mapping[str, Option] = {
+    **PLACE_OPTIONS,
+    "rule": Option(str, "How many answers brr favours: for the least mean loss, or no value worse off.", RULES),
+    "tie": Option(str, "Which of two equally near points brr favours.", TIES),
+    "variant": Option(
+        str,
+        "codebook: optimal or bins; exponential: calibrated or printed; laplace: truncate or clamp; lsrr: calibrated "
+        "or rank.",
+    ),
+}
+
+_PLACES: Mapping[str, Any] = {"distances": Space.places([[52.5, 13.4], [52.5, 13.4], [48.9, 2.4], [41.9, 12.5]])}
+_SETS: Mapping[str, Any] = {"distances": Space.sets([[], [1], [1, 2], [1, 2, 3], [4]])}
+_TABLE: Mapping[str, Any] = {"distances": [[0, 1, 1, 2, 3], [2, 0, 1, 1, 1], [1, 1, 0, 1, 1]]}
+
+ROWS: Mapping[str, Entry] = {
+    "brr": Entry(
+        BRR,
+        make_brr,
+        "the nearest answers are favoured, all others are alike (bipartite randomised response)",
+        "BRR Sec. 3",
+        "a report that is near the value, whatever the value, and in the same domain",
+        ("rule", "size", "tie", *PLACES),
+        inner=("prior",),
+        small=(
+            *({"k": 2, "epsilon": e} for e in (0.1, 1.0, 4.0)),
+            *({"points": 8, "epsilon": e, "rule": rule} for e in (0.5, 1.0, 2.0) for rule in RULES),
+            *({"points": 9, "epsilon": 1.0, "size": 4, "tie": tie} for tie in TIES),
+            {"interval": "0,10", "epsilon": 2.0},
+            {"interval": "0,10", "points": 7, "layout": "endpoints", "epsilon": 1.0},
+            *({"epsilon": 1.0, "size": 2, **space} for space in (_PLACES, _SETS, _TABLE)),
+        ),
+        question=RELEASE,
+        place=place,
+    ),
+    "codebook": Entry(
+        Codebook,
+        make_codebook,
+        "the nearest of a few codes through randomised response",
+        "docs/maths/metric.md",
+        "a report that is near the value: on a line no mechanism is nearer on average",
+        ("size", "variant", *PLACES),
+        inner=("prior",),
+        small=(
+            *({"k": 2, "epsilon": e} for e in (0.1, 1.0, 4.0)),
+            {"points": 3, "epsilon": 0.1},
+            *({"points": 8, "epsilon": e} for e in (0.5, 1.0, 2.0)),
+            {"points": 9, "epsilon": 1.0, "variant": "bins", "size": 3},
+            {"interval": "0,10", "epsilon": 2.0},
+            {"interval": "0,10", "epsilon": 1.0, "variant": "bins"},
+            {"interval": "0,10", "points": 7, "layout": "endpoints", "epsilon": 1.0},
+            *({"epsilon": 1.0, "size": 2, **space} for space in (_PLACES, _SETS, _TABLE)),
+        ),
+        question=RELEASE,
+        place=place,
+    ),
+    "exponential": Entry(
+        Exponential,
+        make_table(Exponential),
+        "probabilities that fall exponentially with the loss, calibrated to the exact level",
+        "McSherry07",
+        "comparison: any loss, but far from the best",
+        ("variant", *PLACES),
+        small=(
+            *({"points": 4, "epsilon": e} for e in (1.0, 2.0, 4.0)),
+            {"points": 5, "epsilon": 2.0, "variant": "printed"},
+            {"interval": "0,10", "points": 4, "epsilon": 2.0},
+            *({"epsilon": 2.0, **space} for space in (_PLACES, _SETS, _TABLE)),
+        ),
+        question=RELEASE,
+        place=place,
+    ),
+    "laplace": Entry(
+        Laplace,
+        make_table(Laplace),
+        "Laplace noise that stays on the line (truncate), or is moved to its ends (clamp)",
+        "Dwork06",
+        "comparison: the usual noise on numbers, as good as it can be",
+        ("variant", *PLACES),
+        small=(
+            *({"points": 4, "epsilon": e} for e in (1.0, 4.0)),
+            *({"points": 4, "epsilon": e, "variant": "clamp"} for e in (1.0, 4.0)),
+            {"interval": "0,10", "points": 4, "epsilon": 2.0, "variant": "clamp"},
+        ),
+        question=RELEASE,
+        place=place,
+    ),
+    "geometric": Entry(
+        Geometric,
+        make_table(Geometric),
+        "two-sided geometric noise on the points of a line, moved to its ends",
+        "Ghosh09",
+        "comparison: the usual noise on whole numbers",
+        PLACES,
+        small=(
+            *({"points": 4, "epsilon": e} for e in (1.0, 4.0)),
+            {"interval": "0,10", "points": 3, "epsilon": 2.0},
+        ),
+        question=RELEASE,
+        place=place,
+    ),
+    "lsrr": Entry(
+        Staircase,
+        make_table(Staircase),
+        "places in groups from near to far, probabilities falling in equal steps (staircase)",
+        "LSRR",
+        "comparison: location release; brr and codebook are nearer",
+        ("variant", "size", *PLACES),
+        small=(
+            *({"points": 8, "epsilon": e} for e in (1.0, 4.0)),
+            {"points": 6, "epsilon": 2.0, "variant": "rank", "size": 2},
+            *({"epsilon": 2.0, **space} for space in (_PLACES, _SETS, _TABLE)),
+        ),
+        question=RELEASE,
+        place=place,
+    ),
+}

@@ -1,0 +1,1 @@
+"""Numbers of an interval on a declared grid: means and distributions."""

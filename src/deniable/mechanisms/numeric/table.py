@@ -1,0 +1,74 @@
+"""The registry's rows and options of mechanisms for means and distributions of numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from deniable.mechanisms.entry import MEAN, Entry, Option
+from deniable.mechanisms.numeric.base import WINDOWS, Duchi, Piecewise, SquareWave
+from deniable.mechanisms.numeric.hybrid import Hybrid
+from deniable.mechanisms.places import INTERVAL, place
+
+__all__ = ["OPTIONS", "ROWS"]
+
+OPTIONS: Mapping[str, Option] = {
+    "window": Option(str, "Window of pm: of least largest variance, or of the paper's size.", WINDOWS),
+}
+
+
+def _cases(*more: Mapping[str, Any]) -> tuple[Mapping[str, Any], ...]:
+    """Two grids at three budgets, and the given further cases."""
+    ends = {"interval": "-1,1", "points": 5, "layout": "endpoints"}
+    grids = ({"interval": "0,10", "points": 4}, ends)
+    return (*({"epsilon": e, **own} for e in (0.1, 1.0, 4.0) for own in grids), *more)
+
+
+ROWS: Mapping[str, Entry] = {
+    "sw": Entry(
+        SquareWave,
+        SquareWave.optimal,
+        "an answer near the number, with room beyond both ends (square wave)",
+        "Li20",
+        "the distribution of numbers, by EM with smoothing; their mean comes with it, unbiased",
+        INTERVAL,
+        inner=("m",),
+        small=_cases({"interval": "0,1", "points": 9, "epsilon": 1.0, "m": 4}),
+        question=MEAN,
+        place=place,
+    ),
+    "pm": Entry(
+        Piecewise,
+        Piecewise.optimal,
+        "the same with a wider window, for means (piecewise mechanism)",
+        "Wang19, docs/maths/numeric.md",
+        "the mean of numbers, for epsilon above about 1.2; a rough distribution comes with it",
+        ("window", *INTERVAL),
+        inner=("m",),
+        small=_cases({"interval": "0,1", "points": 9, "epsilon": 2.0, "window": "paper"}),
+        question=MEAN,
+        place=place,
+    ),
+    "duchi": Entry(
+        Duchi,
+        Duchi.over,
+        "one bit that leans with the number",
+        "Duchi18",
+        "the mean of numbers in a report of one bit, for epsilon below about 1.2",
+        INTERVAL,
+        small=_cases(),
+        question=MEAN,
+        place=place,
+    ),
+    "hm": Entry(
+        Hybrid,
+        Hybrid.optimal,
+        "one of the two by a coin (hybrid mechanism)",
+        "Wang19, docs/maths/numeric.md",
+        "the mean of numbers: at every epsilon the least largest variance of these",
+        INTERVAL,
+        small=_cases({"interval": "0,1", "points": 9, "epsilon": 2.0}),
+        question=MEAN,
+        place=place,
+    ),
+}

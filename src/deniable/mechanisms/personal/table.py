@@ -1,0 +1,78 @@
+"""The registry's row and options of personalised budgets."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from deniable.mechanisms.entry import Entry, Option
+from deniable.mechanisms.personal.base import LEVEL_REPORTS
+from deniable.mechanisms.personal.make import largest_level, make_personal
+from deniable.mechanisms.personal.plain import Personal
+from deniable.mechanisms.personal.sensitive import DISCLOSURES, PersonalUtility
+
+__all__ = ["OPTIONS", "ROWS"]
+
+OPTIONS: Mapping[str, Option] = {
+    "levels": Option(str, "Levels of protection that people choose from, separated by commas (pldp)."),
+    "shares": Option(str, "Expected shares of the levels, for closed forms and simulations; alike if left out (pldp)."),
+    "level_epsilon": Option(float, "Protection of the level report (pldp)."),
+    "level_report": Option(str, "What is sent about the level: a response, one bit, or nothing (pldp).", LEVEL_REPORTS),
+    "leak_budget": Option(float, "Most that a report may tell about the level; base and g are chosen for it (pldp)."),
+    "disclosure": Option(
+        str,
+        "Chance that a harmless answer is disclosed: one for all levels, capped, or each level's own (upldp).",
+        DISCLOSURES,
+    ),
+    "frequency": Option(float, "Frequency of the item that `variance` is for (pldp)."),
+}
+
+_OPTIONS = (
+    "levels",
+    "base",
+    "g",
+    "level_epsilon",
+    "level_report",
+    "leak_budget",
+    "shares",
+    "sensitive",
+    "theta",
+    "disclosure",
+)
+
+ROWS: Mapping[str, Entry] = {
+    "pldp": Entry(
+        Personal,
+        make_personal,
+        "everyone chooses a level of protection, which is sent noisily beside the data",
+        "PLDP Sec. 5",
+        "people differ in what they want protected",
+        (*_OPTIONS, "frequency"),
+        ("levels",),
+        small=(
+            {"k": 4, "levels": "0.5,1,2", "base": "sue", "level_epsilon": 0.5},
+            {"k": 3, "levels": "0.5,2", "base": "oue", "level_epsilon": 1.0, "level_report": "bit"},
+            {"k": 5, "levels": "0.5,1", "base": "grr", "level_epsilon": 0.3},
+            {"k": 3, "levels": "0.1,1", "base": "lh", "level_report": "none"},
+            {"k": 3, "levels": "1", "base": "sue"},
+        ),
+        promise=lambda options: largest_level(options["levels"]),
+    ),
+    "upldp": Entry(
+        PersonalUtility,
+        make_personal,
+        "everyone chooses a level, which protects sensitive answers only; harmless ones are disclosed now and then",
+        "docs/maths/personal.md",
+        "people differ in what they want protected, and only some answers are sensitive",
+        _OPTIONS,
+        ("levels", "sensitive"),
+        small=(
+            {"k": 5, "sensitive": 3, "levels": "0.5,1,2", "base": "sue", "level_epsilon": 0.5},
+            {"k": 4, "sensitive": "0,2", "levels": "0.5,2", "base": "oue", "level_epsilon": 1.0, "level_report": "bit"},
+            {"k": 6, "sensitive": 4, "levels": "0.5,1", "base": "grr", "level_epsilon": 0.3, "disclosure": "own"},
+            {"k": 5, "sensitive": 3, "levels": "0.5,2", "base": "lh", "level_epsilon": 0.5, "disclosure": "capped"},
+            {"k": 4, "sensitive": 3, "levels": "0.1,1", "base": "lh", "level_report": "none"},
+            {"k": 4, "sensitive": 2, "levels": "1", "base": "grr"},
+        ),
+        promise=lambda options: largest_level(options["levels"]),
+    ),
+}

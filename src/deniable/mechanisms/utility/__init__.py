@@ -1,0 +1,1 @@
+"""Some answers are sensitive, others harmless (ULDP): any base for the sensitive ones, the others mostly disclosed."""

@@ -1,0 +1,376 @@
+"""Sensitive items with budgets of their own, harmless ones mostly disclosed (docs/maths/utility.md, section 9)."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from itertools import product
+from typing import Any, ClassVar
+
+import numpy as np
+
+from deniable.collect.reports import Field
+from deniable.collect.tally import Tally
+from deniable.core.channel import Channel, Proof, Witness
+from deniable.core.domain import Domain
+from deniable.core.guess import Guess, check_prior
+from deniable.core.support import Support
+from deniable.core.types import Columns, FloatArray, IntArray, Target
+from deniable.errors import FormatError, ParameterError, require
+from deniable.estimate.linear import check_reports
+from deniable.estimate.result import Part
+from deniable.kernels import loops
+from deniable.kernels.bits import clear_padding
+from deniable.kernels.sampling import bernoulli_bits
+from deniable.mechanisms.base import check_outputs, refuse_values
+from deniable.mechanisms.utility.budgets_estimate import LevelsPart
+from deniable.mechanisms.utility.laws import UtilityLaw
+from deniable.mechanisms.utility.sensitive import SensitiveMechanism, check_theta, sensitive_ranges
+from deniable.randomness import Stream, bernoulli
+from deniable_client.exact import WORD_BITS, check_epsilon, exp_bounds, log_upper
+from deniable_client.kernels import UtilityLevels as LevelsKernel
+from deniable_client.packing import bits_width, uint_width
+
+__all__ = ["UtilityLevels", "best_flip", "check_item_epsilon", "make_levels"]
+
+_WORD = 1 << WORD_BITS
+_GRID, _STEPS = 64, 60
+"""Places of the search for `flip`: first a grid, then golden sections around its best place."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class UtilityLevels(SensitiveMechanism):
+    """Unary encoding in which every sensitive item has a budget of its own.
+
+    Reports that disclose nothing are within e^min(a, b) for two sensitive items with budgets a and b, and within e^a
+    for one of them against a harmless item. `epsilon` is the promise to all: at least the largest budget. The own bit
+    is 1 with probability 1/2, the bit of another item with budget a with probability q_a. `flip` is q of the smallest
+    budget; the others are the least ones allowed. `theta`: see `Utility`.
+    """
+
+    item_epsilon: tuple[float, ...]
+    flip: float
+    family: ClassVar[str] = "uue-levels"
+    vetted: ClassVar[bool] = True
+    strata: ClassVar[tuple[str, ...]] = ("protected", "disclosed")
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        object.__setattr__(self, "item_epsilon", check_item_epsilon(self.item_epsilon, self.s))
+        most = max(self.item_epsilon)
+        require(self.epsilon >= most, "epsilon", self.epsilon, f"at least the largest of item_epsilon, {most!r}")
+        ok = isinstance(self.flip, int | float) and not isinstance(self.flip, bool) and 0 < self.flip < 0.5
+        require(ok, "flip", self.flip, "between 0 and 0.5")
+        object.__setattr__(self, "flip", float(self.flip))
+
+    @property
+    def params(self) -> dict[str, Any]:
+        """See `Mechanism.params`."""
+        lists = {"item_epsilon": list(self.item_epsilon), "sensitive": list(self.sensitive)}
+        return lists | {"flip": self.flip, "theta": self.theta}
+
+    # ---- client
+
+    @cached_property
+    def kernel(self) -> LevelsKernel:
+        """See `Mechanism.kernel`."""
+        check_epsilon(self.epsilon, sampling=True)
+        flip = round(Fraction(self.flip) * _WORD)
+        return LevelsKernel.calibrate(self.item_epsilon, self.k, self.sensitive, flip)
+
+    @property
+    def fields(self) -> tuple[Field, ...]:
+        """See `Mechanism.fields`."""
+        told = Field("disclosed", "uint", uint_width(1 + self.k - self.s))
+        return told, Field("bits", "bytes", bits_width(self.s))
+
+    def perturb(self, items: IntArray, rng: Stream) -> Columns:
+        """See `Mechanism.perturb`."""
+        own, rest = self.items
+        rank = np.empty(self.k, np.int64)
+        rank[own], rank[rest] = np.arange(own.size), np.arange(rest.size)
+        sensitive, n, width = np.isin(items, own), items.size, bits_width(self.s)
+        rows = np.zeros((n, width), np.uint8)
+        for flip in sorted(set(self.kernel.flips)):
+            mask = np.packbits(np.array(self.kernel.flips, dtype=object) == flip, bitorder="little")
+            rows |= bernoulli_bits(rng, flip, n * width).reshape(n, width) & mask
+        clear_padding(rows, self.s)
+        mine = rows[sensitive]
+        loops().put_bits(mine, rank[items[sensitive]], bernoulli(rng, self.kernel.keep, len(mine)))
+        rows[sensitive] = mine
+        plain = ~sensitive & bernoulli(rng, self.kernel.plain, n)
+        rows[plain] = 0
+        told = np.where(plain, 1 + rank[items], 0)
+        return {"disclosed": told.astype(self.fields[0].dtype), "bits": rows}
+
+    # ---- counter
+
+    def count(self, columns: Columns) -> dict[str, IntArray]:
+        """See `Mechanism.count`."""
+        harmless, told = self.k - self.s, columns["disclosed"].astype(np.int64)
+        refuse_values(columns["disclosed"], 1 + harmless, "disclosed")
+        if columns["bits"][told > 0].any():
+            raise FormatError("a report that discloses an item alone has field 'bits' not zero.")
+        support = loops().count_bits(columns["bits"], 8 * bits_width(self.s))
+        if support[self.s :].any():
+            raise FormatError(f"a report has ones after its {self.s} bits.")
+        cells = {"n": np.array([np.count_nonzero(told == 0), np.count_nonzero(told)], np.int64)}
+        cells["support"] = np.stack([support[: self.s], np.zeros(self.s, np.int64)])
+        if harmless:
+            disclosed = np.bincount(told[told > 0] - 1, minlength=harmless).astype(np.int64)
+            cells["disclosed"] = np.stack([np.zeros_like(disclosed), disclosed])
+        return cells
+
+    # ---- laws and estimator
+
+    @cached_property
+    def law(self) -> UtilityLaw[Any]:
+        """The ideal law of a report, one entry per sensitive item."""
+        q, z = _ideal(np.array(self.item_epsilon), self.flip)
+        return _law(q, z)
+
+    @cached_property
+    def law_effective(self) -> UtilityLaw[Any]:
+        """The law of the integers that are sampled, as floats: what the estimator uses."""
+        return _law(np.array([flip / _WORD for flip in self.kernel.flips]), self.kernel.plain / _WORD)
+
+    def parts(self, tally: Tally) -> dict[str, Part]:
+        """See `Mechanism.parts`."""
+        check_reports(tally)
+        told = tally.cells["disclosed"][1] / tally.n if self.s < self.k else np.zeros(0)
+        supported = tally.cells["support"][0] / tally.n
+        return {"frequency": LevelsPart(*self.items, self.law_effective, supported, told, tally.n)}
+
+    def covariance(self, f: FloatArray, n: float = 1, target: Target = "reporters") -> FloatArray:
+        """Covariance matrix of the estimates from n reports at frequencies `f`, for the integers that are sampled."""
+        own, rest = self.items
+        law, told = self.law_effective, f[rest] * self.law_effective.z
+        supported = law.base.q + law.base.gap * f[own] - law.credit * float(told.sum())
+        return LevelsPart(own, rest, law, supported, told, n).covariance(target)
+
+    def theta_of(self, tally: Tally) -> float:
+        """Unbiased estimate of the share of people with a harmless item; it may lie outside [0, 1]."""
+        check_reports(tally)
+        return float(tally.cells["n"][1] / tally.n / self.law_effective.z)
+
+    def likelihood(self, columns: Columns) -> FloatArray:
+        """See `Mechanism.likelihood`: relative to a report made of other items' bits only."""
+        own, rest = self.items
+        law, told = self.law_effective, columns["disclosed"].astype(np.int64)
+        ones = np.unpackbits(columns["bits"], axis=1, count=self.s, bitorder="little") == 1
+        found = np.empty((told.size, self.k))
+        found[:, own] = np.where(ones, law.base.p / law.base.q, law.base.p_not / law.base.q_not)
+        found[:, rest] = 1 - law.z
+        found[told > 0] = 0.0
+        found[np.flatnonzero(told), rest[told[told > 0] - 1]] = 1.0
+        return found
+
+    # ---- closed forms
+
+    @property
+    def outputs(self) -> float:
+        """See `Mechanism.outputs`."""
+        return self.s + math.log2(1 + (self.k - self.s) * 2.0**-self.s)
+
+    def mse_sum(self, n: float = 1, *, theta: float | None = None) -> float:
+        """Variances summed over all items, sensitive ones being equally frequent; for `theta` unless given."""
+        return _error(self.law, self.theta if theta is None else theta, self.s) / n
+
+    def properties(self, n: float = 1) -> dict[str, Any]:
+        """See `Mechanism.properties`; errors for `theta` harmless answers, sensitive ones being equally frequent."""
+        found = self._numbers(self.law, self.mse_sum(n))
+        if self.refusal:
+            return found | {"bits": self.outputs}
+        return found | {"bits": self.outputs, "bytes": self.row_bytes, "guarantee": self.guarantee}
+
+    def effective(self, n: float = 1) -> dict[str, Any]:
+        """See `Mechanism.effective`."""
+        law = self.law_effective
+        return {"epsilon": self.epsilon_exact} | self._numbers(law, _error(law, self.theta, self.s) / n)
+
+    def _numbers(self, law: UtilityLaw[Any], total: float) -> dict[str, float]:
+        asr = _success(law, np.full(self.k, 1 / self.k), *self.items)
+        return {"z": float(law.z), "mse": total / self.k, "mse_sum": total, "asr": asr}
+
+    def guess(self, prior: object = None) -> Guess:
+        """See `Mechanism.guess`."""
+        pi = np.full(self.k, 1 / self.k) if prior is None else check_prior(prior, self.k)
+        return Guess(_success(self.law, pi, *self.items), float(pi.max()))
+
+    # ---- channel and promise
+
+    def channel(self) -> Channel:
+        """See `Mechanism.channel`."""
+        own, rest = (part.tolist() for part in self.items)
+        check_outputs((1 << self.s) + len(rest), self.name, self.k)
+        kernel, total = self.kernel, _WORD ** (self.s + 1)
+        mine, other = (_WORD - kernel.keep, kernel.keep), [(_WORD - flip, flip) for flip in kernel.flips]
+        vectors = list(product((0, 1), repeat=self.s))
+        weights = []
+        for y in vectors:
+            bits = [other[i][b] for i, b in enumerate(y)]
+            row = [math.prod(bits) * (_WORD - kernel.plain)] * self.k
+            for i, x in enumerate(own):
+                row[x] = math.prod(bits[:i]) * mine[y[i]] * math.prod(bits[i + 1 :]) * _WORD
+            weights.append(tuple(row))
+        told = total // _WORD * kernel.plain
+        weights += [tuple(told if x == y else 0 for x in range(self.k)) for y in rest]
+        labels = (*("report " + "".join(map(str, y)) for y in vectors), *(f"discloses {x}" for x in rest))
+        supported = (
+            *(frozenset(own[i] for i, b in enumerate(y) if b) for y in vectors),
+            *(frozenset({x}) for x in rest),
+        )
+        disclosing = frozenset(range(len(vectors), len(weights)))
+        return Channel(labels, tuple(weights), total, supported, frozenset(rest), disclosing)
+
+    @cached_property
+    def proof(self) -> Proof:
+        """See `Mechanism.proof`: over all pairs, whatever their budgets; `item_ratios` has the budgets."""
+        text = (
+            "bits are independent, so for two sensitive values all factors cancel but those of their own two bits, and "
+            "for a sensitive against a harmless one all but the own bit and the chance of disclosure; a report that "
+            "discloses has one possible sender's value, a harmless one"
+        )
+        ratio, output, likely, unlikely = max(self._worst(), key=lambda found: found[0])
+        return Proof(ratio, "factorisation", text, Witness(output, likely, unlikely))
+
+    def _worst(self) -> list[tuple[Fraction, str, int, int]]:
+        """The ratios that can be the largest: those of the items whose bits have the least noise."""
+        own, rest = (part.tolist() for part in self.items)
+        p, flips = Fraction(self.kernel.keep, _WORD), self.kernel.flips
+        order = sorted(range(self.s), key=lambda i: flips[i])
+        high = p * _WORD / flips[order[0]]
+        low = [(1 - p) / (1 - Fraction(flips[i], _WORD)) for i in order[:2]]
+        first, found = own[order[0]], []
+        if self.s > 1:
+            second = own[order[1]]
+            found.append((high / low[1], f"a report with bit 1 for value {first}, 0 for {second}", first, second))
+        if rest:
+            kept = 1 - Fraction(self.kernel.plain, _WORD)
+            found.append((high / kept, f"a report with bit 1 for value {first}", first, rest[0]))
+            found.append((kept / low[0], f"a report with bit 0 for value {first}", rest[0], first))
+        return found
+
+    @cached_property
+    def item_ratios(self) -> tuple[Fraction, ...]:
+        """For each sensitive item the exact largest ratio against harmless items and those with no smaller a budget."""
+        return self.kernel.item_ratios(self.item_epsilon)
+
+    @property
+    def budgets_kept(self) -> bool:
+        """Every sensitive item's exact ratio is at most the certified lower bound of its own e^budget."""
+        pairs = zip(self.item_ratios, self.item_epsilon, strict=True)
+        return all(ratio <= exp_bounds(epsilon)[0] for ratio, epsilon in pairs)
+
+    @cached_property
+    def guarantee(self) -> dict[str, Any]:
+        """Exact epsilon of every sensitive item, in order and rounded up; and the largest one of each budget."""
+        exact = [log_upper(ratio) for ratio in self.item_ratios]
+        levels = sorted(set(self.item_epsilon))
+        pairs = list(zip(self.item_epsilon, exact, strict=True))
+        by_level = [[level, max(e for budget, e in pairs if budget == level)] for level in levels]
+        return {"items": exact, "by_level": by_level, "kept": self.budgets_kept, "warning": ""}
+
+    @cached_property
+    def _broken(self) -> bool:
+        return self.kernel.ratio > exp_bounds(self.epsilon)[0] or not self.budgets_kept
+
+
+# ---- options, parameters, closed forms
+
+
+def check_item_epsilon(given: object, s: int | None = None) -> tuple[float, ...]:
+    """Budgets of the sensitive items, from numbers or from text with commas; as many as there are items."""
+    listed = given.split(",") if isinstance(given, str) else given
+    try:
+        floats = [float(epsilon) for epsilon in listed]  # type: ignore[attr-defined]
+    except (TypeError, ValueError) as error:
+        raise ParameterError(f"item_epsilon must be numbers, got {given!r}.", "For example 0.5,0.5,2.") from error
+    numbers = tuple(check_epsilon(epsilon) for epsilon in floats)
+    require(len(numbers) > 0, "item_epsilon", given, "at least one number", "If nothing is sensitive, use uss.")
+    fits = s is None or len(numbers) == s
+    hint = "Give one for each sensitive answer, in the order of the answers."
+    require(fits, "item_epsilon", f"{len(numbers)} numbers", f"{s} numbers", hint)
+    return numbers
+
+
+def make_levels(
+    *,
+    epsilon: float,
+    domain: Domain,
+    item_epsilon: object,
+    sensitive: object,
+    theta: float | None = None,
+    flip: float | None = None,
+) -> UtilityLevels:
+    """With the `flip` of least error for `theta` unless it is given."""
+    domain = Domain.of(domain)
+    ranges = sensitive_ranges(sensitive, domain)
+    s = sum(ranges[1::2]) - sum(ranges[::2])
+    budgets, expected = check_item_epsilon(item_epsilon, s), check_theta(theta, s, domain.k)
+    own = best_flip(budgets, expected) if flip is None else flip
+    return UtilityLevels(
+        epsilon=epsilon, domain=domain, item_epsilon=budgets, sensitive=ranges, flip=own, theta=expected
+    )
+
+
+def best_flip(budgets: Sequence[float], theta: float) -> float:
+    """q of the smallest budget for which the summed error is least, found to about nine digits."""
+    epsilons = np.array(budgets)
+    w = math.exp(-min(budgets))
+    low, high = w / (1 + w), 0.5
+
+    def cost(place: float) -> float:
+        return _error(_law(*_ideal(epsilons, low + place * (high - low))), theta, epsilons.size)
+
+    best = min(range(_GRID), key=lambda i: cost(i / _GRID))
+    left, right, golden = max(0, best - 1) / _GRID, min(_GRID - 0.5, best + 1) / _GRID, (math.sqrt(5) - 1) / 2
+    for _ in range(_STEPS):
+        one, two = right - golden * (right - left), left + golden * (right - left)
+        left, right = (left, two) if cost(one) <= cost(two) else (one, right)
+    place = min((best / _GRID, (left + right) / 2), key=cost)
+    return low + place * (high - low)
+
+
+def _ideal(epsilons: FloatArray, flip: float) -> tuple[FloatArray, float]:
+    """(q of each item, z): docs/maths/utility.md, section 9."""
+    levels, where = np.unique(epsilons, return_inverse=True)
+    w = np.exp(-levels)
+    q = w / (1 + w)
+    q[0] = max(q[0], flip)
+    floor = 0.0
+    for j in range(1, q.size):
+        floor = max(floor, float((1 - q[j - 1]) * w[j - 1]))
+        q[j] = max(q[j], floor)
+    return q[where], float(1 - (w / (2 * q)).max())
+
+
+def _law(q: FloatArray, z: float) -> UtilityLaw[Any]:
+    half = np.full(q.size, 0.5)
+    base: Support[Any] = Support(half, q, half - q, half, 1 - q, half * q, q * q)
+    return UtilityLaw(base, z, (1 - z) * q, 0.0, (1 - z) * q * q, q)
+
+
+def _error(law: UtilityLaw[Any], theta: float, s: int) -> float:
+    """n times the summed variances, the sensitive items being equally frequent."""
+    own = law.variance_sensitive(np.full(s, (1 - theta) / s), theta)
+    return float(np.sum(own) + law.variance_harmless(theta))
+
+
+def _success(law: UtilityLaw[Any], prior: FloatArray, own: IntArray, rest: IntArray) -> float:
+    """Chance of the best guess: sum over reports of the largest prior times likelihood.
+
+    Relative to a report of other items' bits only, item x has prior p/q if its bit is 1 (chance q) and less if not.
+    The largest of the lower values is always reached, so only ones above it count, the largest first.
+    """
+    b, hidden = law.base, (1 - law.z) * float(prior[rest].max()) if rest.size else 0.0
+    floor = max(hidden, float((prior[own] * b.p_not / b.q_not).max()))
+    high = prior[own] * b.p / b.q
+    order = np.argsort(-high, kind="stable")
+    order = order[high[order] > floor]
+    none = np.concatenate([[1.0], np.cumprod(b.q_not[order])])
+    told = float(np.sum(high[order] * b.q[order] * none[:-1])) + floor * float(none[-1])
+    return told + float(law.z * prior[rest].sum())

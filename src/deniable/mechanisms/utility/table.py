@@ -1,0 +1,179 @@
+"""The registry's rows and options of ULDP: only some answers are sensitive."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from deniable.mechanisms.base import Mechanism
+from deniable.mechanisms.entry import Entry, Option
+from deniable.mechanisms.utility.base import Utility
+from deniable.mechanisms.utility.bases import BASES, FORMS
+from deniable.mechanisms.utility.budgets import UtilityLevels, check_item_epsilon, make_levels
+from deniable.mechanisms.utility.collaborative import CollaborativeSampling
+from deniable.mechanisms.utility.make import make_utility
+from deniable.mechanisms.utility.mixture import UtilityMixture, make_mixture
+
+__all__ = ["OPTIONS", "ROWS"]
+
+OPTIONS: Mapping[str, Option] = {
+    "sensitive": Option(str, "Sensitive answers: how many of the first ones, or labels separated by commas (ULDP)."),
+    "theta": Option(
+        float, "Expected share of people with a harmless answer (ULDP); their share of labels if left out."
+    ),
+    "form": Option(str, "How ULDP is reached: null branch; as in the paper but valid; as printed (audit only).", FORMS),
+    "base": Option(
+        str, "The mechanism on the sensitive answers (utility), or of the data (pldp: sue, oue, grr, lh).", tuple(BASES)
+    ),
+    "item_epsilon": Option(str, "Budgets of the sensitive answers, in their order, separated by commas (uue-levels)."),
+    "flip": Option(float, "In uue-levels: chance of a 1 in bits of the smallest budget that are not the own one."),
+}
+
+
+def _with_base(base: str, name: str) -> Callable[..., Mechanism]:
+    return lambda **given: make_utility(base, name=name, **given)
+
+
+def _with_any_base(*, base: str = "ss", **given: Any) -> Mechanism:
+    return make_utility(base, **given)
+
+
+def _utility(name: str, base: str, own: tuple[str, ...], summary: str, source: str, best_for: str) -> Entry:
+    """A row of a ULDP mechanism, with small cases for both valid forms."""
+    cases: list[dict[str, Any]] = [
+        {"k": k, "sensitive": s, "epsilon": e, "theta": 0.6} for k, s, e in ((4, 2, 1.0), (5, 3, 0.5), (4, 3, 4.0))
+    ]
+    if own in (("g",), ("arc",)):
+        fixed: dict[str, Any] = {"g": 2} if own == ("g",) else {"arc": 0.25, "ring": 2}
+        cases = [case | fixed for case in cases[:2]] + [{**cases[0], "sensitive": 2, "epsilon": 4.0} | fixed]
+    cases += [] if base in ("hr", "pgr") else [cases[0] | {"form": "glutf"}]
+    inner = ("ring",) if base == "wheel" else ()
+    options = ("sensitive", "theta", "form", *own)
+    make = _with_base(base, name)
+    return Entry(Utility, make, summary, source, best_for, options, ("sensitive",), inner, small=tuple(cases))
+
+
+ROWS: Mapping[str, Entry] = {
+    "uss": _utility(
+        "uss",
+        "ss",
+        ("size",),
+        "subset selection for sensitive answers, harmless ones mostly disclosed",
+        "ULDP Sec. 5.1",
+        "some answers sensitive: the least error, within 3 % or better of the optimum",
+    ),
+    "ussmix": Entry(
+        UtilityMixture,
+        make_mixture,
+        "subset selection of two adjacent sizes for sensitive answers",
+        "docs/maths/utility.md",
+        "the optimum: up to 5 % better than uss where few answers are sensitive and theta is well known",
+        ("sensitive", "theta", "size", "share"),
+        needed=("sensitive",),
+        small=(
+            {"k": 5, "sensitive": 3, "epsilon": 1.0, "theta": 0.95},
+            {"k": 6, "sensitive": "0,2,4,5", "epsilon": 3.0, "theta": 0.95},
+            {"k": 5, "sensitive": 2, "epsilon": 2.0, "theta": 0.95},
+            {"k": 6, "sensitive": 4, "epsilon": 0.5, "theta": 0.5, "size": 2, "share": 0.25},
+        ),
+    ),
+    "uue": _utility(
+        "uue",
+        "ue",
+        ("p",),
+        "unary encoding for sensitive answers, harmless ones mostly disclosed",
+        "ULDP Sec. 5.2",
+        "some answers sensitive, simple clients",
+    ),
+    "ulh": _utility(
+        "ulh",
+        "lh",
+        ("g",),
+        "local hashing for sensitive answers, harmless ones mostly disclosed",
+        "ULDP Sec. 5.3",
+        "many sensitive answers, short reports",
+    ),
+    "uwheel": _utility(
+        "uwheel",
+        "wheel",
+        ("arc",),
+        "wheel for sensitive answers, harmless ones mostly disclosed",
+        "ULDP App. B",
+        "many sensitive answers at small epsilon",
+    ),
+    "upgr": _utility(
+        "upgr",
+        "pgr",
+        ("prime",),
+        "projective-geometry response for sensitive answers",
+        "docs/maths/utility.md",
+        "many sensitive answers: log2 k bits, no seed, near the least error",
+    ),
+    "urr": _utility(
+        "urr",
+        "grr",
+        (),
+        "randomised response for sensitive answers (uRR)",
+        "ULDP Sec. 2",
+        "one to three sensitive answers, or a large epsilon",
+    ),
+    "urap": _utility(
+        "urap",
+        "sue",
+        (),
+        "symmetric unary encoding for sensitive answers (uRAP)",
+        "ULDP Sec. 2",
+        "comparison",
+    ),
+    "uhr": _utility(
+        "uhr",
+        "hr",
+        (),
+        "Hadamard response for sensitive answers (uHR)",
+        "ULDP Sec. 2",
+        "small epsilon, very many sensitive answers",
+    ),
+    "utility": Entry(
+        Utility,
+        _with_any_base,
+        "any mechanism for sensitive answers, harmless ones mostly disclosed",
+        "ULDP Alg. 1",
+        "research: the transform with a base of choice",
+        ("base", "sensitive", "theta", "form", "size", "p", "g", "arc", "prime"),
+        needed=("sensitive",),
+        inner=("ring", "grid", "reach"),
+        small=(
+            {"k": 4, "sensitive": "1,3", "epsilon": 1.0, "base": "plh", "g": 2},
+            {"k": 5, "sensitive": 4, "epsilon": 1.0, "base": "iss", "size": 2, "form": "glutf"},
+            {"k": 4, "sensitive": 2, "epsilon": 2.0, "base": "the"},
+            {"k": 3, "sensitive": 1, "epsilon": 1.0},
+            {"k": 3, "sensitive": 0, "epsilon": 1.0},
+            {"k": 3, "sensitive": 3, "epsilon": 1.0},
+        ),
+    ),
+    "uue-levels": Entry(
+        cls=UtilityLevels,
+        make=make_levels,
+        summary="unary encoding for sensitive answers with budgets of their own, harmless ones mostly disclosed",
+        source="docs/maths/utility.md",
+        best_for="some answers are more sensitive than others",
+        options=("item_epsilon", "sensitive", "theta", "flip"),
+        needed=("item_epsilon", "sensitive"),
+        small=(
+            {"k": 6, "sensitive": 4, "item_epsilon": "1,1,2,2", "theta": 0.6, "flip": 0.35},
+            {"k": 5, "sensitive": "0,2,4", "item_epsilon": "0.5,4,1", "theta": 0.5},
+            {"k": 3, "sensitive": 3, "item_epsilon": "0.5,1,1"},
+            {"k": 3, "sensitive": 1, "item_epsilon": "1"},
+        ),
+        promise=lambda options: max(check_item_epsilon(options["item_epsilon"])),
+    ),
+    "collaborative": Entry(
+        CollaborativeSampling,
+        CollaborativeSampling,
+        "the share of harmless answers from a few people, then answers from the rest, pooled",
+        "ULDP Sec. 5.4",
+        "some answers sensitive, and nobody knows how many people have a harmless one",
+        ("sensitive", "base", "form", "guess", "first_share", "mix"),
+        kind="protocol",
+    ),
+}

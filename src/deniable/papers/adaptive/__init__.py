@@ -1,0 +1,1 @@
+"""Attack-aware protocols [AdaptiveLDP]: figures and claims."""

@@ -1,0 +1,335 @@
+"""AdaptiveLDP Figures 1 to 7 and 9, from closed forms; tables have all settings, charts some of them."""
+
+from __future__ import annotations
+
+from itertools import product
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from deniable.core.frontier import frontier_mse, mixture_mse, mixture_success, weighted_mixture
+from deniable.core.laws import epsilon_to
+from deniable.core.selection import SELECTORS
+from deniable.mechanisms.frequency.families import FAMILIES, Metric
+from deniable.papers.adaptive import simulation as simulation
+from deniable.papers.adaptive.designs import ORIGIN, TWELVE, chosen_at, known_parameter, points
+from deniable.papers.adaptive.settings import BUDGETS, DOMAINS, LOW, SETTINGS, SMALL, K
+from deniable.papers.adaptive.simulation import two_by_two
+from deniable.papers.paper import Context, Figure, Rows
+from deniable.present.charts import line_chart
+
+if TYPE_CHECKING:
+    import altair
+
+__all__ = ["FIGURES", "SHOWN", "WIDE"]
+
+SHOWN = (25, 100, 1000, 10000)
+"""Domain sizes that charts show."""
+WIDE = (100, 1000, 10000)
+"""Those of Fig. 9."""
+
+_EVEN = tuple(i / 2 for i in range(1, 21))
+"""Budgets that charts show."""
+
+Row = dict[str, str | int | float | None]
+
+
+def _of(rows: Rows, **wanted: tuple[Any, ...]) -> list[dict[str, Any]]:
+    """The rows with these values, each with the protocol in capitals as `panel`."""
+    found = [row for row in rows if all(row[column] in values for column, values in wanted.items())]
+    return [{**row, "panel": str(row["protocol"]).upper()} for row in found]
+
+
+# ---- Figure 1: old and new
+
+
+def _fig1(context: Context) -> Rows:
+    """The four pairs, and the best mixture of subset sizes by the same rule: a point of the frontier."""
+    table, rows = points(context), []
+    for (new, known), epsilon in product(ORIGIN.items(), LOW):
+        w, v = epsilon_to(epsilon)
+        best = weighted_mixture(K, epsilon, asr_weight=0.5, mse_weight=0.5)
+        at = [table[name, K, epsilon].row(metrics) for name in (known, new) for metrics in ("printed", "exact")]
+        asr, mse = mixture_success(w, K, best.size, best.share), mixture_mse(w, v, K, best.size, best.share)
+        at.append({**at[0], "protocol": "ssmix", "parameter": best.size + best.share, "metrics": "exact"})
+        at[-1] |= {"mse": float(mse), "asr": float(asr)}
+        for row in at:
+            low = float(frontier_mse(K, epsilon, float(row["asr"] or 0))) if row["metrics"] == "exact" else None
+            rows.append({"pair": f"{known.upper()} and {new.upper()}", **row, "least_mse_at_asr": low})
+    return rows
+
+
+def _draw_fig1(rows: Rows) -> altair.TopLevelMixin:
+    names = {**dict.fromkeys(ORIGIN, "adaptive"), **dict.fromkeys(ORIGIN.values(), "known")}
+    shown = [
+        {**row, "series": f"{names.get(str(row['protocol']), 'best mixture of subsets')}, {row['metrics']}"}
+        for row in rows
+    ]
+    chart: altair.TopLevelMixin = two_by_two(
+        shown,
+        x="mse",
+        y="asr",
+        series="series",
+        facet="pair",
+        log_x=True,
+        log_y=True,
+        title="Known protocols, adaptive ones, and the frontier",
+        subtitle="ε from 2 (right end of a line) to 10 (left end), k = 100. Printed: MSE by Eq. 4, ASR of hashing by "
+        "Eq. 15. For each ε the mixture has the least exact sum of all mechanisms. After AdaptiveLDP Fig. 1.",
+        x_title="MSE for n = 1",
+        y_title="ASR",
+    )
+    return chart
+
+
+# ---- Figures 2 to 5: all settings
+
+
+def _fig2(context: Context) -> Rows:
+    """ASR as printed and exactly."""
+    return [
+        {"protocol": p.protocol, "k": p.k, "epsilon": p.epsilon, "asr_printed": p.asr_printed, "asr": p.asr}
+        for p in points(context).values()
+    ]
+
+
+def _draw_fig2(rows: Rows) -> altair.TopLevelMixin:
+    return line_chart(
+        [{**row, "series": f"k = {row['k']:,}"} for row in _of(rows, k=SHOWN, epsilon=_EVEN)],
+        x="epsilon",
+        y="asr",
+        series="series",
+        facet="panel",
+        log_y=True,
+        title="What one report gives away",
+        subtitle="Exact success of the best guess. Adaptive protocols with equal weights and n = 1. After AdaptiveLDP "
+        "Fig. 2; the table has all domain sizes and the printed values.",
+        x_title="ε",
+        y_title="ASR",
+    )
+
+
+def _errors(context: Context, *names: str) -> Rows:
+    found = (points(context)[name, k, epsilon] for name in names for k, epsilon in SETTINGS)
+    return [
+        {"protocol": p.protocol, "k": p.k, "epsilon": p.epsilon, "mse_printed": p.mse_printed, "mse": p.mse}
+        for p in found
+    ]
+
+
+_GROUPS = {"Unary": ("sue", "oue", "aue"), "Hashing": ("blh", "olh", "alh"), "Histogram": ("she", "the", "athe")}
+
+
+def _draw_fig3(rows: Rows) -> altair.TopLevelMixin:
+    shown = []
+    for group, names in _GROUPS.items():
+        for row in _of(rows, protocol=names, k=SHOWN, epsilon=_EVEN):
+            adaptive = row["protocol"] in ORIGIN
+            if adaptive or row["k"] == K:
+                series = f"adaptive, k = {row['k']:,}" if adaptive else row["panel"]
+                shown.append({**row, "series": series, "group": f"{group}: {', '.join(names).upper()}"})
+    return line_chart(
+        shown,
+        x="epsilon",
+        y="mse_printed",
+        series="series",
+        facet="group",
+        log_y=True,
+        title="Error of unary, hashing and histogram protocols",
+        subtitle="As printed, by Eq. 4, which is free of k for the known protocols; the table has exact values, too. "
+        "After AdaptiveLDP Fig. 3.",
+        x_title="ε",
+        y_title="MSE for n = 1",
+    )
+
+
+def _draw_fig4(rows: Rows) -> altair.TopLevelMixin:
+    return line_chart(
+        [{**row, "series": f"k = {row['k']:,}"} for row in _of(rows, k=SHOWN, epsilon=_EVEN)],
+        x="epsilon",
+        y="mse_printed",
+        series="series",
+        facet="panel",
+        log_y=True,
+        title="Error of subset selection, with the usual and with the adaptive size",
+        subtitle="Approximate values; the table has the exact ones, too. After AdaptiveLDP Eq. 4 and Fig. 4.",
+        x_title="ε",
+        y_title="MSE for n = 1",
+    )
+
+
+def _fig5(context: Context) -> Rows:
+    """ASR and MSE as the paper computes them, and exactly."""
+    table = points(context)
+    return [
+        table[name, k, epsilon].row(metrics)
+        for name, k, epsilon, metrics in product(TWELVE, SMALL, LOW, ("printed", "exact"))
+    ]
+
+
+def _draw_fig5(rows: Rows) -> altair.TopLevelMixin:
+    """The largest and the smallest domain; the table has the two between them, too."""
+    whole = tuple(epsilon for epsilon in LOW if epsilon.is_integer())
+    shown = [
+        {**row, "series": f"k = {row['k']}, {row['metrics']}"}
+        for k in (SMALL[-1], SMALL[0])
+        for row in _of(rows, k=(k,), epsilon=whole)
+    ]
+    return line_chart(
+        shown,
+        x="mse",
+        y="asr",
+        series="series",
+        facet="panel",
+        log_x=True,
+        title="What one report gives away, against the error of the estimate",
+        subtitle="ε from 2 (right end of a line) to 10 (left end). Printed: MSE by Eq. 4, and the ASR of BLH, OLH and "
+        "ALH by Eq. 15. After AdaptiveLDP Fig. 5.",
+        x_title="MSE for n = 1",
+        y_title="ASR",
+    )
+
+
+# ---- Figures 6, 7 and 9: parameters
+
+_SIGNS = {"ass": "subset size", "aue": "p", "alh": "g", "athe": "threshold"}
+
+
+def _fig6(context: Context) -> Rows:
+    """Parameters by weight, on the paper's grid and objectives and by exact search."""
+    del context
+    rows: list[Row] = []
+    metrics: tuple[tuple[str, Metric], ...] = (("printed", "paper"), ("exact", "exact"))
+    for name, (label, metric), i in product(ORIGIN, metrics, range(21)):
+        chosen = chosen_at(name, K, 4.0, weight=i / 20, metric=metric)
+        found = {"parameter": chosen.value, "asr": chosen.asr, "mse": chosen.mse}
+        known = known_parameter(name, K, 4.0)
+        rows.append({"protocol": name, "weight_asr": i / 20, "metrics": label, **found, "known": known})
+    return rows
+
+
+def _draw_fig6(rows: Rows) -> altair.TopLevelMixin:
+    shown = []
+    for row in _of(rows):
+        panel = f"{row['panel']}: {_SIGNS[row['protocol']]}"
+        if row["metrics"] == "printed":
+            shown.append({**row, "panel": panel, "series": "known protocol", "parameter": row["known"]})
+        shown.append({**row, "panel": panel, "series": f"adaptive, {row['metrics']} objectives"})
+    chart = two_by_two(
+        sorted(shown, key=lambda row: list(ORIGIN).index(str(row["protocol"]))),
+        x="weight_asr",
+        y="parameter",
+        series="series",
+        facet="panel",
+        title="The parameter that a weight on the ASR chooses",
+        subtitle="k = 100, ε = 4, n = 1; the rest of the weight is on the MSE. After AdaptiveLDP Fig. 6.",
+        x_title="weight on the ASR",
+        y_title="parameter",
+    )
+    scaled: altair.TopLevelMixin = chart.resolve_scale(y="independent")
+    return scaled
+
+
+def _fig7(context: Context) -> Rows:
+    """The equally weighted sum over the paper's grids, at the choice and at the known parameter."""
+    del context
+    rows: list[Row] = []
+    for name in ORIGIN:
+        family = FAMILIES[name]
+        places = {
+            "grid": family.grid(K, 4.0),
+            "adaptive": np.array([chosen_at(name, K, 4.0).value]),
+            "known": np.array([known_parameter(name, K, 4.0)]),
+        }
+        for what, values in places.items():
+            asr, mse = family.objectives(K, 4.0, family.place(values), "paper")
+            for value, a, m in zip(values.tolist(), asr.tolist(), mse.tolist(), strict=True):
+                row = {"parameter": value, "objective": (a + m) / 2, "asr": a, "mse": m}
+                rows.append({"protocol": name, "what": what, **row})
+    return rows
+
+
+def _draw_fig7(rows: Rows) -> altair.TopLevelMixin:
+    """Every third value of the grids, up to a sum of 2."""
+    kept = [row for i, row in enumerate(rows) if row["what"] != "grid" or i % 3 == 0]
+    shown = [
+        {**row, "panel": f"{row['panel']}: {_SIGNS[row['protocol']]}"} for row in _of(kept) if row["objective"] < 2
+    ]
+    chart = two_by_two(
+        shown,
+        x="parameter",
+        y="objective",
+        series="what",
+        facet="panel",
+        log_y=True,
+        title="What the adaptive protocols make small",
+        subtitle="Half the ASR plus half the MSE as printed, k = 100, ε = 4, n = 1. After AdaptiveLDP Fig. 7.",
+        x_title="parameter",
+        y_title="objective",
+    )
+    scaled: altair.TopLevelMixin = chart.resolve_scale(x="independent")
+    return scaled
+
+
+def _fig9(context: Context) -> Rows:
+    """Choices of the six selectors; fewer budgets in a quick run."""
+    budgets = _EVEN if context.quick else BUDGETS
+    rows: list[Row] = []
+    for name, k, select, epsilon in product(ORIGIN, WIDE, SELECTORS, budgets):
+        chosen = chosen_at(name, k, epsilon, select=select)  # type: ignore[arg-type]
+        found: Row = {"parameter": chosen.value, "asr": chosen.asr, "mse": chosen.mse, "fallback": chosen.fallback}
+        rows.append({"protocol": name, "k": k, "epsilon": epsilon, "select": select, **found})
+    return rows
+
+
+def _fig9_of(*names: str) -> Any:
+    return lambda context: [row for row in context.once("selectors", _fig9) if row["protocol"] in names]
+
+
+def _draw_fig9(rows: Rows) -> altair.TopLevelMixin:
+    whole = {row["protocol"] for row in rows} == {"ass", "alh"}
+    return line_chart(
+        [{**row, "panel": f"{row['panel']}, k = {row['k']:,}"} for row in _of(rows, epsilon=_EVEN)],
+        x="epsilon",
+        y="parameter",
+        series="select",
+        facet="panel",
+        log_y=whole,
+        title="Sizes and ranges that six selectors choose" if whole else "p and thresholds that six selectors choose",
+        subtitle="On the paper's grids and objectives, n = 1. Hypervolume without any area (every MSE at least 1) "
+        "takes the point nearest to zero. After AdaptiveLDP Fig. 9.",
+        x_title="ε",
+        y_title="parameter",
+    )
+
+
+assert set(SHOWN) | set(WIDE) <= set(DOMAINS)
+
+FIGURES = (
+    Figure("fig1", "ASR against MSE of four pairs and the frontier, k=100", "Fig. 1", _fig1, _draw_fig1),
+    Figure("fig2", "ASR of twelve protocols by epsilon and k", "Fig. 2", _fig2, _draw_fig2),
+    Figure(
+        "fig3",
+        "MSE of unary, hashing and histogram protocols by epsilon and k",
+        "Fig. 3",
+        lambda context: _errors(context, *(name for group in _GROUPS.values() for name in group)),
+        _draw_fig3,
+    ),
+    Figure("fig4", "MSE of SS and ASS by epsilon and k", "Fig. 4", lambda c: _errors(c, "ss", "ass"), _draw_fig4),
+    Figure(
+        "fig5", "ASR against MSE of twelve protocols, k up to 100, epsilon from 2 to 10", "Fig. 5", _fig5, _draw_fig5
+    ),
+    Figure("fig6", "Parameters by weight, k=100, epsilon=4", "Fig. 6", _fig6, _draw_fig6),
+    Figure("fig7", "Objectives by parameter, k=100, epsilon=4", "Fig. 7", _fig7, _draw_fig7),
+    Figure("fig8", "Simulated ASR and MSE, ages of the Adult data", "Fig. 8", simulation.fig8, simulation.draw_fig8),
+    Figure("fig9a", "Subset sizes and ranges by six selectors", "Fig. 9", _fig9_of("ass", "alh"), _draw_fig9),
+    Figure("fig9b", "p and thresholds by six selectors", "Fig. 9", _fig9_of("aue", "athe"), _draw_fig9),
+    Figure(
+        "fig15",
+        "Simulated ASR and MSE by number of people",
+        "Fig. 15",
+        simulation.fig15,
+        simulation.draw_fig15,
+    ),
+)
+"""In the order of the paper; Fig. 9 in two parts, because its parameters need different axes."""

@@ -1,0 +1,1 @@
+"""Bipartite randomised response [BRR]: figures and claims."""

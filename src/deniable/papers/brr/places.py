@@ -1,0 +1,241 @@
+"""BRR's experiments with places: losses of all ways to release one, with and without restriction to regions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from deniable.core.laws import epsilon_to
+from deniable.core.space import Space
+from deniable.core.types import FloatArray, IntArray
+from deniable.datasets.folder import Table, data_folder, read_table
+from deniable.mechanisms.metric.baselines import level
+from deniable.mechanisms.metric.bipartite import choose_m, loss_of, two_level
+from deniable.mechanisms.metric.codes_search import search_codes
+from deniable.mechanisms.metric.losses import MatrixLosses
+from deniable.mechanisms.metric.staircase import (
+    calibrated_staircase,
+    group_sizes,
+    prefix_groups,
+    rank_groups,
+    shared_levels,
+    staircase,
+)
+from deniable.papers.paper import Context, Rows, Verdict
+
+__all__ = ["BUDGETS", "Places", "all_losses", "fig8", "fig8b", "find_table", "judged", "laws", "load_places"]
+
+BUDGETS = (0.25, 0.5, 1.0, 1.5, 2.0)
+"""Of BRR Fig. 8."""
+
+_FILES = {"Gowalla": ("gowalla_brr_1000.csv.gz", 1000), "FourSquare": ("foursquare_nyc_poi.csv.gz", 3000)}
+_PREFIXES = ((2, 1), (3, 2, 1), (4, 3, 2, 1))
+"""Levels of the quadtree that places must share to be in the first, the second, ... group of L-SRR."""
+_DEPTH = 10
+_MOST = 240
+"""Places of the largest region, about as in BRR Fig. 7."""
+
+
+def find_table(context: Context, file: str) -> Table | None:
+    """A table of the data folder; None if it is not there."""
+    folder = data_folder(context.data_dir)
+    return None if folder is None or not (folder / file).is_file() else read_table(folder / file)
+
+
+@dataclass(frozen=True, eq=False)
+class Places:
+    """Places and what it costs to report one for another."""
+
+    name: str
+    points: FloatArray
+    globe: bool
+    """Latitudes and longitudes; else coordinates of a plane."""
+
+    @cached_property
+    def losses(self) -> MatrixLosses:
+        """Great-circle distances in kilometres, or distances in the plane."""
+        space = Space.places(self.points) if self.globe else Space.vectors(self.points)
+        return MatrixLosses(space.matrix(), space.unit)
+
+    @cached_property
+    def spread(self) -> float:
+        """Mean distance of two places drawn at random."""
+        return float(self.losses.table.mean())
+
+    @cached_property
+    def regions(self) -> IntArray:
+        """The region of each place: cells of a quadtree, divided until none has more than so many places."""
+        most = max(20, round(_MOST * len(self.points) / _FILES[self.name.split()[0]][1]))
+        out = np.zeros(len(self.points), np.int64)
+        low = self.points.min(axis=0)
+        side = float((self.points - low).max()) * (1 + 1e-9)
+        for number, members in enumerate(_cells(self.points, np.arange(len(self.points)), low, side, most)):
+            out[members] = number
+        return out
+
+    @cached_property
+    def groups(self) -> list[tuple[IntArray, int]]:
+        """Groups of L-SRR for several thresholds, with their number."""
+        shared = shared_levels(self.points, _DEPTH)
+        return [(prefix_groups(shared, prefixes), len(prefixes) + 1) for prefixes in _PREFIXES]
+
+    def part(self, members: IntArray) -> Places:
+        """Some of the places."""
+        return Places(self.name, self.points[members], self.globe)
+
+
+def _cells(points: FloatArray, members: IntArray, low: FloatArray, side: float, most: int) -> Iterator[IntArray]:
+    """The cells of a quadtree with at most so many places, those without any left out."""
+    if members.size <= most:
+        if members.size:
+            yield members
+        return
+    half = side / 2
+    upper = points[members] >= low + half
+    for right, top in ((0, 0), (0, 1), (1, 0), (1, 1)):
+        inside = members[(upper == np.array([right, top], bool)).all(axis=1)]
+        yield from _cells(points, inside, low + half * np.array([right, top]), half, most)
+
+
+def load_places(context: Context, name: str) -> Places:
+    """The paper's 1,000 places of Gowalla, or 3,000 of FourSquare's places in New York; else made up in clusters."""
+
+    def make(context: Context) -> Places:
+        file, count = _FILES[name]
+        count = 300 if context.quick else count
+        found = find_table(context, file)
+        draw = context.stream(f"places of {name}").generator()
+        if found is None:
+            centres, own = draw.random((12, 2)), draw.integers(0, 12, count)
+            points = centres[own] + draw.normal(0, 0.05, (count, 2))
+            return Places(f"{name} (made up)", np.clip(points, 0, 1), False)
+        columns = ["x", "y"] if name == "Gowalla" else ["lat", "lon"]
+        points = np.column_stack([found.column(column) for column in columns])
+        chosen = np.sort(draw.permutation(len(points))[:count])
+        return Places(name, points[chosen], name != "Gowalla")
+
+    return context.once(f"places of {name}", make)
+
+
+# ---- losses
+
+
+def _under(matrix: FloatArray, table: FloatArray) -> float:
+    return float(np.einsum("xy,xy->", matrix, table) / len(table))
+
+
+def laws(places: Places, epsilon: float, own: int) -> dict[str, FloatArray]:
+    """What is reported from one place, by name."""
+    losses, n = places.losses, len(places.points)
+    m = choose_m(losses, epsilon, "min")
+    book = search_codes(losses.table, losses.weights(), epsilon)
+    codes = [int(code) for code in book.codes]
+    high, low = two_level(*epsilon_to(epsilon), m, n)
+    brr, coded, alone = np.full(n, low), np.zeros(n), np.zeros(n)
+    brr[losses.order[own, :m]] = high
+    first, rest = two_level(*epsilon_to(epsilon), 1, len(codes))
+    coded[codes] = rest
+    coded[codes[int(losses.table[own, codes].argmin())]] = first
+    members = np.flatnonzero(places.regions == places.regions[own])
+    inner = places.part(members).losses
+    m = choose_m(inner, epsilon, "min")
+    high, low = two_level(*epsilon_to(epsilon), m, members.size)
+    alone[members] = low
+    alone[members[inner.order[int(np.searchsorted(members, own)), :m]]] = high
+    return {"own region only: not private": alone, "BRR, any place": brr, "codebook": coded}
+
+
+def all_losses(places: Places, epsilon: float, *, more: bool = True) -> dict[str, float]:
+    """Mean losses by name; `more` adds what goes beyond the paper, and the exact level of L-SRR as printed."""
+    losses = places.losses
+    table = losses.table
+    groups = places.groups
+    as_printed = [staircase(own, count, epsilon) for own, count in groups]
+    best = min(range(len(groups)), key=lambda i: _under(np.exp(as_printed[i]), table))
+    out = {
+        "GRR": loss_of(losses, epsilon, 1),
+        "L-SRR, printed": _under(np.exp(as_printed[best]), table),
+        "L-SRR, calibrated": _under(np.exp(calibrated_staircase(*groups[best], epsilon)), table),
+        "BRR, rule min (paper)": loss_of(losses, epsilon, choose_m(losses, epsilon, "min")),
+    }
+    if more:
+        own, count = groups[best]
+        ranked = rank_groups(table, group_sizes(own, count))
+        m = choose_m(losses, epsilon, "mean")
+        out |= {
+            "L-SRR, by rank": _under(np.exp(staircase(ranked, count, epsilon)), table),
+            "BRR, rule mean": loss_of(losses, epsilon, m),
+            "BRR, remapped": remapped(losses, epsilon, m),
+            "codebook": search_codes(table, losses.weights(), epsilon).loss,
+            "best constant": float(table.mean(axis=0).min()),
+            "level of L-SRR, printed": level(as_printed[best]),
+        }
+    return out
+
+
+def remapped(losses: MatrixLosses, epsilon: float, m: int) -> float:
+    """Mean loss of BRR if each report is taken for the best place, all places being equally likely."""
+    k = losses.k
+    high, low = two_level(*epsilon_to(epsilon), m, k)
+    held = np.zeros((k, k), np.float32)
+    np.put_along_axis(held, losses.order[:, :m], 1, axis=1)
+    table = losses.table.astype(np.float32)
+    costs = (held.T @ table).astype(np.float64) * (high - low) + low * table.sum(axis=0, dtype=np.float64)
+    return float(costs.min(axis=1).sum() / k)
+
+
+def _rows(places: Places, epsilon: float, found: dict[str, float]) -> Rows:
+    known = {name: loss for name, loss in found.items() if not name.startswith("level")}
+    levels = {"L-SRR, printed": found.get("level of L-SRR, printed", epsilon), "best constant": 0.0}
+    return [
+        {
+            "data": places.name,
+            "places": len(places.points),
+            "epsilon": epsilon,
+            "mechanism": name,
+            "loss": loss,
+            "unit": places.losses.unit or "units",
+            "share of the mean distance": loss / places.spread,
+            "exact level": levels.get(name, epsilon),
+        }
+        for name, loss in known.items()
+    ]
+
+
+def fig8(context: Context) -> Rows:
+    """Any place may be reported: epsilon-LDP for all but L-SRR as printed."""
+    rows: list[dict[str, str | int | float | None]] = []
+    for name in _FILES:
+        places = load_places(context, name)
+        for epsilon in BUDGETS:
+            context.progress(f"brr: releasing {len(places.points)} places of {places.name}, epsilon {epsilon:g}")
+            rows += [dict(row) for row in _rows(places, epsilon, all_losses(places, epsilon))]
+    return rows
+
+
+def fig8b(context: Context) -> Rows:
+    """The paper's way: only places of the own region are reported."""
+    rows: list[dict[str, str | int | float | None]] = []
+    for name in _FILES:
+        places = load_places(context, name)
+        members = [np.flatnonzero(places.regions == r) for r in range(int(places.regions.max()) + 1)]
+        parts: Sequence[tuple[int, Places]] = [(own.size, places.part(own)) for own in members if own.size > 3]
+        total = sum(size for size, _ in parts)
+        for epsilon in BUDGETS:
+            found: dict[str, float] = {}
+            for size, part in parts:
+                for label, loss in all_losses(part, epsilon, more=False).items():
+                    found[label] = found.get(label, 0.0) + loss * size / total
+            for row in _rows(places, epsilon, found):
+                rows.append({**row, "regions": len(members), "exact level": None})
+    return rows
+
+
+def judged(holds: bool, found: dict[str, float], why_not: str, rows: Rows, always: str = "") -> Verdict:
+    """Reproduced or refuted; the note says why not, and whether the data were made up."""
+    made_up = any("made up" in str(row["data"]) for row in rows)
+    notes = ("on made-up data" if made_up else "", "" if holds else why_not, always)
+    return Verdict("reproduced" if holds else "refuted", found, "; ".join(note for note in notes if note))

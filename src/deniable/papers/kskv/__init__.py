@@ -1,0 +1,1 @@
+"""Key-value data [KSKV]: figures and claims."""

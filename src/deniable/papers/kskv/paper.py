@@ -1,0 +1,91 @@
+"""KSKV: keys before values [claims about formulas in `kskv_claims`, experiments in `kskv_study`]."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from deniable.papers.kskv.claims import CLAIMS
+from deniable.papers.kskv.study import enough, several, single
+from deniable.papers.paper import Context, Figure, Paper, Rows
+from deniable.present.charts import line_chart
+
+if TYPE_CHECKING:
+    import altair
+
+__all__ = ["PAPER"]
+
+_QUANTITIES = {
+    "ncr": ("How well the most frequent keys are found", "NCR"),
+    "mse_frequency": ("Squared error of frequencies", "MSE, keys found"),
+    "mse_mean": ("Squared error of means", "MSE, keys found"),
+}
+
+
+_RECORDS = ("Fig. 3", "Fig. 4", "Fig. 5")
+"""Figures about single pairs: what is promised there is about records, not people."""
+
+
+def _single(context: Context) -> Rows:
+    return context.once("single", single)
+
+
+def _several(context: Context) -> Rows:
+    return context.once("several", several)
+
+
+def _panel(row: Mapping[str, Any]) -> str:
+    return f"{row['data']}, top {row['top']}"
+
+
+def _draw(quantity: str, where: str, rows: Rows) -> altair.TopLevelMixin:
+    title, name = _QUANTITIES[quantity]
+    told = [row for row in rows if quantity == "ncr" or enough(row)]
+    panels = list(dict.fromkeys(_panel(row) for row in rows))
+    shown = [{**row, "panel": _panel(row)} for row in sorted(told, key=lambda row: panels.index(_panel(row)))]
+    runs = " or ".join(dict.fromkeys(str(row["runs"]) for row in rows))
+    notes = [f"Mean over {runs} runs, after KSKV {where}"]
+    notes += ["every record counts as a person"] if where in _RECORDS else []
+    notes += ["one clipping rule for all"] if quantity == "mse_mean" else []
+    notes += ["points with less than one key found per run are left out"] if len(told) < len(rows) else []
+    return line_chart(
+        shown,
+        x="epsilon",
+        y=quantity,
+        series="mechanism",
+        facet="panel",
+        log_y=quantity != "ncr",
+        title=title,
+        subtitle=f"{'; '.join(notes)}.",
+        x_title="ε",
+        y_title=name,
+    )
+
+
+def _figure(number: int, quantity: str, what: str) -> Figure:
+    where = f"Fig. {number}"
+    compute = _single if number < 6 else _several
+    return Figure(
+        f"fig{number}", f"{_QUANTITIES[quantity][0]}, {what}", where, compute, partial(_draw, quantity, where)
+    )
+
+
+_ONE, _MANY = "one pair per record", "several pairs per person"
+
+FIGURES = (
+    _figure(3, "ncr", _ONE),
+    _figure(4, "mse_frequency", _ONE),
+    _figure(5, "mse_mean", _ONE),
+    _figure(6, "ncr", _MANY),
+    _figure(7, "mse_frequency", _MANY),
+    _figure(8, "mse_mean", _MANY),
+)
+
+PAPER = Paper(
+    "kskv",
+    "KSKV",
+    "KSKV: Key-Strategy for Key-Value Data Collection with Local Differential Privacy",
+    FIGURES,
+    CLAIMS,
+)

@@ -1,0 +1,171 @@
+"""KSKV's experiments: the data, or populations like them, and repeated collections with every mechanism."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import math
+import os
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from deniable.core.domain import Domain
+from deniable.core.types import FloatArray
+from deniable.estimate.metrics import spread
+from deniable.estimate.result import Estimate
+from deniable.mechanisms.keyvalue.base import KeyValue
+from deniable.mechanisms.keyvalue.estimate import MeanPart, Score, score
+from deniable.mechanisms.keyvalue.pairs import PairSets
+from deniable.mechanisms.keyvalue.protocols import KsAdap, KsGrr, PairStep
+from deniable.mechanisms.registry import mechanism
+from deniable.papers.paper import Context, Rows
+from deniable.randomness import Simulation
+
+__all__ = ["KeyValueData", "enough", "load_data", "rows_of", "several", "single"]
+
+_CHUNK = 1 << 14
+_FILES = {"E-Commerce": ("ecommerce.csv.gz", 1206, (1.0, 5.0)), "Clothing": ("renttherunway.csv.gz", 5850, (2.0, 10.0))}
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class KeyValueData:
+    """Pairs of many people; `made_up` if the real ones are not there."""
+
+    name: str
+    pairs: PairSets
+    k: int
+    made_up: bool
+
+    def records(self) -> KeyValueData:
+        """Every pair as a person of its own: what is promised is then about single pairs, not about people."""
+        count = self.pairs.keys.size
+        alone = PairSets(np.arange(count + 1), self.pairs.keys, self.pairs.values)
+        return KeyValueData(self.name, alone, self.k, self.made_up)
+
+
+def load_data(context: Context, name: str) -> KeyValueData:
+    """E-Commerce reviews or clothing rentals (RentTheRunway), from the data folder; else a population like them."""
+    file, k, ends = _FILES[name]
+    folder = context.data_dir or (Path(os.environ["DENIABLE_DATA"]) if os.environ.get("DENIABLE_DATA") else None)
+    if folder is None or not (folder / file).is_file():
+        return _made_up(context, name, k)
+    with gzip.open(folder / file, "rt", encoding="utf-8", newline="") as stream:
+        table = np.array(list(csv.reader(stream))[1:], dtype=np.int64)
+    table = table[np.argsort(table[:, 0], kind="stable")]
+    offsets = np.r_[0, np.cumsum(np.bincount(table[:, 0]))]
+    pairs = PairSets.of((offsets, table[:, 1], table[:, 2]), Domain.of(k), ends, duplicates="first")
+    return KeyValueData(name, pairs, k, False)
+
+
+def _made_up(context: Context, name: str, k: int) -> KeyValueData:
+    """Keys by Zipf's law, values high as ratings are, one pair per person or a few."""
+    draw = context.stream(f"made up {name}").generator()
+    n = 23_486 if name == "E-Commerce" else 105_508
+    sizes = np.ones(n, np.int64) if name == "E-Commerce" else np.minimum(draw.geometric(0.6, n), 8)
+    weights = 1 / (np.arange(k) + 10.0)
+    people = np.repeat(np.arange(n), sizes)
+    keys = draw.choice(k, people.size, p=weights / weights.sum())
+    unique = np.unique(people * k + keys)
+    means = np.clip(draw.normal(0.6, 0.15, k), -1, 1)
+    values = np.clip(draw.normal(means[unique % k], 0.4), -1, 1)
+    offsets = np.r_[0, np.cumsum(np.bincount(unique // k, minlength=n))]
+    return KeyValueData(name, PairSets.of((offsets, unique % k, values), Domain.of(k), (-1, 1)), k, True)
+
+
+def _collect(m: KeyValue, data: KeyValueData, rng: Simulation) -> tuple[FloatArray, FloatArray]:
+    """Frequencies and means on a range from -1 to 1, people in chunks."""
+    total = m.empty(simulated=True)
+    for start in range(0, len(data.pairs), _CHUNK):
+        who = np.arange(start, min(start + _CHUNK, len(data.pairs)))
+        total = total + m.tally(m.privatize(data.pairs.take(who), rng=rng))
+    return _read(m.estimate(total))
+
+
+def _read(estimate: Estimate) -> tuple[FloatArray, FloatArray]:
+    part = estimate.parts["mean"]
+    assert isinstance(part, MeanPart)
+    return estimate["frequency"].value, part.unit
+
+
+def _scores(name: str, data: KeyValueData, epsilon: float, tops: tuple[int, ...], rng: Simulation) -> Iterator[Score]:
+    """One collection with a mechanism, scored for each number of top keys; with a protocol, one collection for each."""
+    truth = data.pairs.truth(data.k)
+    if not name.startswith(("ks-grr", "ks-adap")):
+        base, _, length = name.partition(" l=")
+        own: dict[str, Any] = {"length": int(length)} if length else {}
+        m = mechanism(base, epsilon=epsilon, k=data.k, **own)
+        assert isinstance(m, KeyValue)
+        f, mean = _collect(m, data, rng)
+        yield from (score(truth, f, mean, top) for top in tops)
+        return
+    kind = KsGrr if name == "ks-grr" else KsAdap
+    for top in tops:
+        found, steps, _ = kind(epsilon=epsilon, domain=Domain.of(data.k), top=top).run(data.pairs, rng)
+        last = steps[-1]
+        assert isinstance(last, PairStep)
+        f, mean = np.full(data.k, -1.0), np.zeros(data.k)
+        f[list(last.places)], mean[list(last.places)] = _read(found)
+        yield score(truth, f, mean, top)
+
+
+def rows_of(
+    context: Context, data: KeyValueData, names: tuple[str, ...], budgets: tuple[float, ...], runs: int
+) -> list[dict[str, str | int | float | None]]:
+    """Mean scores over the runs, for every mechanism, budget and number of top keys."""
+    tops = (20,) if context.quick else (20, 50, 100)
+    rows: list[dict[str, str | int | float | None]] = []
+    for name in names:
+        for epsilon in budgets:
+            context.progress(f"collecting {data.name} {runs} times with {name}, epsilon {epsilon:g}")
+            streams = context.stream(f"{data.name}, {len(data.pairs)} people, {name}, {epsilon:g}").spawn(runs)
+            found = [list(_scores(name, data, epsilon, tops, rng)) for rng in streams]
+            for i, top in enumerate(tops):
+                rows.append(_row(data, name, epsilon, top, [run[i] for run in found]))
+    return rows
+
+
+def _row(
+    data: KeyValueData, name: str, epsilon: float, top: int, found: list[Score]
+) -> dict[str, str | int | float | None]:
+    made = " (made up)" if data.made_up else ""
+    row: dict[str, str | int | float | None] = {"data": data.name + made, "top": top, "epsilon": epsilon}
+    row |= {"mechanism": name, "runs": len(found), "found": float(np.mean([s.found for s in found]))}
+    for key in ("ncr", "mse_frequency", "mse_mean", "mse_frequency_top", "mse_mean_top"):
+        values = [v for s in found if not math.isnan(v := getattr(s, key))]
+        row[key] = float(np.mean(values)) if values else None
+        row[f"{key}_stderr"] = spread(np.array(values))
+    return row
+
+
+def enough(row: Mapping[str, Any]) -> bool:
+    """Whether a key was found per run on average, so that errors of the keys found say something."""
+    return float(row["found"]) >= 1
+
+
+def _plan(context: Context) -> tuple[tuple[float, ...], dict[str, int]]:
+    """Budgets, and runs of each data set: the paper's 10, or four times as many where that takes little time."""
+    if context.quick:
+        return (2.0, 4.0), {"E-Commerce": 3}
+    return (1.0, 2.0, 4.0, 6.0), {"E-Commerce": 40, "Clothing": 10}
+
+
+def _data(context: Context, name: str) -> KeyValueData:
+    return context.once(name, lambda c: load_data(c, name))
+
+
+def single(context: Context) -> Rows:
+    """Figures 3 to 5: one pair per record."""
+    budgets, runs = _plan(context)
+    own = ("ks-ue", "pckv-ue", "pckv-grr", "ks-grr", "kv-ss2")
+    return [row for name in runs for row in rows_of(context, _data(context, name).records(), own, budgets, runs[name])]
+
+
+def several(context: Context) -> Rows:
+    """Figures 6 to 8: several pairs per person, length 2 for all but the protocol."""
+    budgets, runs = _plan(context)
+    own = ("ks-ue l=2", "pckv-ue l=2", "pckv-grr l=2", "ks-adap", "ks-ue l=1")
+    return [row for name in runs for row in rows_of(context, _data(context, name), own, budgets, runs[name])]

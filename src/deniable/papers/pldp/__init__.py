@@ -1,0 +1,1 @@
+"""Personal budgets [PLDP]: figures and claims."""

@@ -1,0 +1,151 @@
+"""Collections with personal levels, repeated: every method reads the same reports of a run."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from deniable.core.domain import Domain
+from deniable.core.types import FloatArray, IntArray
+from deniable.datasets.population import Population
+from deniable.estimate.simplex import project_simplex
+from deniable.mechanisms.personal.estimate import blend, estimate_shares, linear
+from deniable.mechanisms.personal.plain import Personal
+from deniable.papers.pldp.baselines import pbp, ppda, rcf
+from deniable.papers.pldp.printed import emoa
+from deniable.randomness import Simulation
+
+__all__ = ["LEVELS", "METHODS", "Errors", "power_law", "study", "uniform_shares"]
+
+LEVELS = tuple(round(0.1 * i, 1) for i in range(1, 11))
+"""The levels of the paper's experiments."""
+
+METHODS = (
+    "auem",
+    "auem projected",
+    "self",
+    "self projected",
+    "em",
+    "rcf",
+    "rcf projected",
+    "pbp",
+    "pbp random",
+    "ppda",
+    "emoa printed",
+    "emoa normalised",
+)
+"""What is compared. RCF sees the levels; PBP the shares, or random ones as in the paper; PPDA has k bits of nobody."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Errors:
+    """Mean squared and mean absolute errors over the values: an array over the runs for each method."""
+
+    mse: Mapping[str, FloatArray]
+    mae: Mapping[str, FloatArray]
+    sums: FloatArray
+    """Sums of the printed EMOA's output."""
+    seconds: FloatArray
+    """Of each EM fit."""
+
+    def mean(self, method: str) -> float:
+        """Mean over the runs of the mean squared error."""
+        return float(self.mse[method].mean())
+
+    def difference(self, one: str, two: str) -> tuple[float, float]:
+        """Paired mean difference of the squared errors of two methods, and its standard error."""
+        d = self.mse[one] - self.mse[two]
+        return float(d.mean()), float(d.std(ddof=1) / np.sqrt(d.size))
+
+
+def uniform_shares(t: int) -> FloatArray:
+    """All levels alike."""
+    return np.full(t, 1 / t)
+
+
+def power_law(levels: tuple[float, ...], exponent: float = 0.6) -> FloatArray:
+    """More people at stronger protection: shares in proportion to level^-exponent (the authors' code has 0.6)."""
+    weights = np.array(levels) ** -exponent
+    return np.asarray(weights / weights.sum())
+
+
+def study(
+    population: Population,
+    runs: int,
+    rng: Simulation,
+    *,
+    levels: tuple[float, ...] = LEVELS,
+    shares: FloatArray | None = None,
+    level_epsilon: float = 0.3,
+    base: str = "sue",
+    methods: tuple[str, ...] = METHODS,
+    progress: Callable[[int], None] | None = None,
+) -> Errors:
+    """Collect from the population `runs` times, levels drawn anew each time, and measure every method's error."""
+    rho = uniform_shares(len(levels)) if shares is None else shares
+    m = Personal(
+        epsilon=max(levels),
+        domain=Domain.of(population.k),
+        levels=levels,
+        base=base,
+        level_epsilon=level_epsilon,
+        shares=tuple(rho.tolist()),
+    )
+    items = np.repeat(np.arange(population.k), population.counts)
+    truth = population.frequencies
+    found: dict[str, list[FloatArray]] = {method: [] for method in methods}
+    sums, seconds = [], []
+    for run, stream in enumerate(rng.spawn(runs)):
+        values, total, took = _run(m, items, stream, methods)
+        for method in methods:
+            found[method].append(values[method] - truth)
+        sums.append(total)
+        seconds.append(took)
+        if progress is not None:
+            progress(run + 1)
+    errors = {method: np.array(rows) for method, rows in found.items()}
+    return Errors(
+        {method: (rows**2).mean(axis=1) for method, rows in errors.items()},
+        {method: np.abs(rows).mean(axis=1) for method, rows in errors.items()},
+        np.array(sums),
+        np.array(seconds),
+    )
+
+
+def _run(
+    m: Personal, items: IntArray, rng: Simulation, methods: tuple[str, ...]
+) -> tuple[dict[str, FloatArray], float, float]:
+    """The estimates of one run by method, the printed EMOA's sum, and the seconds that EM took."""
+    t = len(m.levels)
+    true = rng.generator().choice(t, size=items.size, p=m.shares).astype(np.int64)
+    reports = m.privatize_items(items, rng, levels=np.array(m.levels)[true])
+    counts = m.counts(m.tally(reports))
+    out: dict[str, FloatArray] = {}
+    p, q = blend(counts)
+    out["auem"] = np.asarray((counts.share - q) / (p - q))  # as published: without the guard
+    if m.base != "grr":
+        out["self"] = linear(counts, "self")[0].value
+    data = {f.name: reports.columns[f.name] for f in m.bases[0].fields}
+    apart = [m.bases[0].count({name: column[true == i] for name, column in data.items()}) for i in range(t)]
+    people, support = (np.concatenate([part[name] for part in apart]) for name in ("n", "support"))
+    out["rcf"] = rcf(m.law_effective, people, support)
+    out["pbp"] = pbp(m.law_effective, counts.share, np.array(m.shares))
+    out["pbp random"] = pbp(m.law_effective, counts.share, rng.generator().dirichlet(np.ones(t)))
+    if m.base == "sue":
+        out["ppda"] = ppda(m.law_effective, counts.share, people, m.k, rng)
+    out |= {f"{name} projected": project_simplex(out[name]) for name in ("auem", "self", "rcf") if name in out}
+    took, total = 0.0, 0.0
+    if "em" in methods:
+        start = time.perf_counter()
+        out["em"] = m.fit(reports, stderr=None).value
+        took = time.perf_counter() - start
+    if "emoa printed" in methods or "emoa normalised" in methods:
+        sets = np.unpackbits(m.bases[0].rows(reports.columns), axis=1, count=m.k, bitorder="little")
+        told = project_simplex(estimate_shares(counts))
+        out["emoa printed"] = emoa(sets.astype(np.float64), m.law_effective, out["auem projected"], told)
+        total = float(out["emoa printed"].sum())
+        out["emoa normalised"] = out["emoa printed"] / total
+    return out, total, took

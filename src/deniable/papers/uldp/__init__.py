@@ -1,0 +1,1 @@
+"""Utility-optimised local privacy [ULDP]: figures and claims."""

@@ -1,0 +1,17 @@
+"""ULDP: sensitive and harmless answers [the paper's figures in `uldp_figures`, its claims in `uldp_claims`]."""
+
+from __future__ import annotations
+
+from deniable.papers.paper import Paper
+from deniable.papers.uldp.claims import CLAIMS
+from deniable.papers.uldp.figures import FIGURES
+
+__all__ = ["PAPER"]
+
+PAPER = Paper(
+    "uldp",
+    "ULDP",
+    "Addressing Sensitivity Distinction in Local Differential Privacy: A General Utility-Optimized Framework",
+    FIGURES,
+    CLAIMS,
+)

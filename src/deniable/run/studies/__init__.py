@@ -1,0 +1,1 @@
+"""Studies of known populations, one module per question."""

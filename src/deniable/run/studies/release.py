@@ -1,0 +1,164 @@
+"""A study of single answers by simulation: how far reports are from the values they stand for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from deniable.core.codes import Codes
+from deniable.core.domain import Domain
+from deniable.core.grid import Grid
+from deniable.core.types import FloatArray, IntArray
+from deniable.datasets.population import Population
+from deniable.datasets.spec import resolve
+from deniable.datasets.tables import NAMES
+from deniable.errors import ParameterError, require
+from deniable.estimate.metrics import spread
+from deniable.mechanisms.base import Mechanism
+from deniable.mechanisms.metric.base import MetricMechanism
+from deniable.randomness import Stream, simulation
+from deniable.run.files import Progress
+from deniable.run.studies.frequency import PEOPLE
+
+__all__ = ["ReleaseStudy", "simulate_release"]
+
+FINE = 1000
+"""Different numbers that people of a made-up population on an interval have: the middles of so many equal parts."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ReleaseStudy:
+    """What `runs` independent collections from one population gave, as losses of single reports."""
+
+    mechanism: MetricMechanism
+    population: Population
+    seed: int
+    losses: FloatArray
+    """Mean loss of every run."""
+    remapped: FloatArray
+    """The same with every report taken for the best answer under the population's own frequencies."""
+    predicted: float
+    """The expected loss for these very people and the integers that are sampled."""
+    predicted_remapped: float
+
+    def document(self) -> dict[str, Any]:
+        """As plain data; standard errors over the runs are None where there is only one."""
+        m = self.mechanism
+        return {
+            "mechanism": m.name,
+            "epsilon": m.epsilon,
+            "params": m.params,
+            "data": self.population.name,
+            "k": m.k,
+            "n": self.population.n,
+            "runs": self.losses.size,
+            "seed": self.seed,
+            "simulated": True,
+            "unit": m.losses.unit,
+            "loss": float(self.losses.mean()),
+            "loss_predicted": self.predicted,
+            "ratio": float(self.losses.mean()) / self.predicted if self.predicted else 1.0,
+            "ratio_stderr": spread(self.losses / self.predicted) if self.predicted else None,
+            "loss_remapped": float(self.remapped.mean()),
+            "loss_remapped_predicted": self.predicted_remapped,
+        }
+
+    def rows(self) -> list[dict[str, Any]]:
+        """One row per run."""
+        pairs = zip(self.losses.tolist(), self.remapped.tolist(), strict=True)
+        return [{"run": run, "loss": a, "loss_remapped": b} for run, (a, b) in enumerate(pairs, start=1)]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _People:
+    """Kinds of people: how many there are of each, the item they hand in, and what each report costs them."""
+
+    population: Population
+    items: IntArray
+    losses: FloatArray
+    """A row for each kind, a column for each report."""
+    answers: FloatArray
+    """The same with a column for each answer that a report may be taken for."""
+
+
+def simulate_release(
+    data: str,
+    make: Callable[[Domain | None], Mechanism],
+    *,
+    n: int | None = None,
+    k: int | None = None,
+    placed: bool = False,
+    runs: int = 20,
+    seed: int = 0,
+    progress: Progress | None = None,
+) -> ReleaseStudy:
+    """Release every person's value `runs` times and measure the mean loss.
+
+    `data` is a population as in `deniable.datasets.resolve`. `make` gives the mechanism for its domain or, if it is
+    `placed`, for None the one whose own options say what the domain is.
+    """
+    require(runs >= 1, "runs", runs, "an integer >= 1")
+    root = simulation(seed)
+    m, people = _meet(data, make, n, k, placed, root.spawn(1)[0])
+    weights = people.population.frequencies
+    channel = m.matrix_exact[people.items]
+    joint = weights[:, None] * channel
+    table = (joint.T @ people.answers).argmin(axis=1)
+    after = people.answers[:, table]
+    kinds = np.repeat(np.arange(weights.size), people.population.counts)
+    losses, remapped = [], []
+    for run, rng in enumerate(root.spawn(runs), start=1):
+        reports = m.privatize_items(people.items[kinds], rng).columns["value"].astype(np.int64)
+        losses.append(float(people.losses[kinds, reports].mean()))
+        remapped.append(float(after[kinds, reports].mean()))
+        if progress is not None:
+            progress(run, runs)
+    expected, best = float((joint * people.losses).sum()), float((joint * after).sum())
+    return ReleaseStudy(m, people.population, seed, np.array(losses), np.array(remapped), expected, best)
+
+
+def _meet(
+    data: str, make: Callable[[Domain | None], Mechanism], n: int | None, k: int | None, placed: bool, rng: Stream
+) -> tuple[MetricMechanism, _People]:
+    """The mechanism and the people, whichever of them says what the domain is."""
+    table = data in NAMES
+    count = PEOPLE if n is None and not table else n
+    if not placed:
+        population = resolve(data, n=count, k=k, rng=rng)
+        m = make(Domain.of(population.labels if table else population.k))
+    else:
+        m = make(None)
+        numbers = isinstance(m.domain, Grid | Codes)
+        size = None if table and numbers else FINE if numbers else m.k
+        population = resolve(data, n=count, k=size, rng=rng)
+    assert isinstance(m, MetricMechanism)
+    return m, _people(m, population)
+
+
+def _people(m: MetricMechanism, population: Population) -> _People:
+    domain = m.domain
+    if not isinstance(domain, Grid | Codes):
+        return _People(population, np.arange(m.k), m.loss_matrix(), m.losses.matrix())
+    numbers = _numbers(domain, population)
+    try:
+        items = domain.encode(numbers)
+    except ParameterError as error:
+        hint = "Take a wider --interval, or --clip."
+        raise ParameterError(f"{population.name} has numbers outside: {error.message}", hint) from error
+    answers = np.abs(numbers[:, None] - np.asarray(m.answers(), np.float64)[None, :])
+    points = m.output_points
+    return _People(population, items, answers if points is None else answers[:, points], answers)
+
+
+def _numbers(domain: Grid | Codes, population: Population) -> FloatArray:
+    """The numbers that people have: a table's own, or the middles of equal parts of the interval."""
+    if population.name not in NAMES:
+        return Grid.of(domain.low, domain.high, population.k).points
+    try:
+        return np.array([float(label) for label in population.labels])
+    except ValueError:
+        hint = "Take a table of numbers, such as adult-age with --interval 0,100, or a made-up population."
+        raise ParameterError(f"data must have numbers for an interval, got {population.name}.", hint) from None

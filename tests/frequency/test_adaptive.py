@@ -1,0 +1,259 @@
+"""Adaptive designs: golden selections, the paper's example, independence of n, and what a choice says of itself."""
+
+from __future__ import annotations
+
+import json
+import math
+import warnings
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import deniable as dn
+from deniable.core.selection import NORMALISED, SELECTORS, Preference, SelectionWarning
+from deniable.errors import ParameterError
+from deniable.mechanisms.frequency.families import FAMILIES, MIXTURES, choose
+
+GOLDEN = json.loads((Path(__file__).parents[1] / "golden" / "adaptive.json").read_text())
+SETTINGS = GOLDEN["settings"]
+NAMES = tuple(FAMILIES)
+OWN = {"ass": "size", "aue": "p", "alh": "g", "athe": "theta"}
+
+
+def chosen(name: str, k: int, epsilon: float, **rules: Any) -> Any:
+    """A mechanism whose fallbacks, if any, are looked at elsewhere."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", SelectionWarning)
+        return dn.mechanism(name, k=k, epsilon=epsilon, **rules)
+
+
+def named(row: dict[str, Any]) -> str:
+    return f"k={row['k']}-epsilon={row['epsilon']}"
+
+
+# ---- golden selections
+
+
+@pytest.mark.parametrize("row", SETTINGS, ids=named)
+@pytest.mark.parametrize("name", NAMES)
+def test_selections_by_the_paper_s_objectives_equal_the_golden_ones(row: dict[str, Any], name: str) -> None:
+    assert set(row[name]["paper"]) == set(SELECTORS)
+    for select, golden in row[name]["paper"].items():
+        m = chosen(name, row["k"], row["epsilon"], objectives="paper", select=select)
+        if "degenerate" in golden.get("flag", ""):
+            assert "hypervolume" in m.selection["note"]
+            golden = row[name]["paper"]["utopia"]
+        assert m.params[OWN[name]] == pytest.approx(golden["param"], rel=1e-12), select
+
+
+@pytest.mark.parametrize("row", SETTINGS, ids=named)
+@pytest.mark.parametrize("name", NAMES)
+def test_selections_by_exact_objectives_are_no_worse_than_the_golden_ones(row: dict[str, Any], name: str) -> None:
+    """Raw objectives, compared by what is made small; on the authors' grids the same parameters come out.
+
+    The elbow's chord ends where the candidates do, so that its distances on other candidates do not compare.
+    """
+    k, epsilon = row["k"], row["epsilon"]
+    for select, golden in row[name]["exact"].items():
+        how = Preference(select, "none")
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", SelectionWarning)
+            grid = choose(FAMILIES[name], k, epsilon, how, continuous=False)
+            free = choose(FAMILIES[name], k, epsilon, how)
+        if "degenerate" not in golden.get("flag", ""):
+            assert grid.value == pytest.approx(golden["param"], rel=1e-12), select
+            assert (grid.asr, grid.mse) == pytest.approx((golden["asr"], golden["mse"]), rel=1e-9)
+        if select != "elbow":
+            assert free.objective <= grid.objective + 1e-9 * abs(grid.objective), select
+
+
+@pytest.mark.parametrize("row", SETTINGS, ids=named)
+@pytest.mark.parametrize("name", ["aue", "athe"])
+def test_continuous_optima_equal_the_golden_ones(row: dict[str, Any], name: str) -> None:
+    """By the paper's metric, off its grid: the same objective to nine digits."""
+    golden = row[name]["continuous"]
+    found = choose(
+        FAMILIES[name], row["k"], row["epsilon"], Preference("weighted", "none"), metric="paper", continuous=True
+    )
+    assert found.objective <= (golden["asr"] + golden["mse_approx"]) / 2 * (1 + 1e-9)
+
+
+def test_the_paper_s_example() -> None:
+    """k = 100, epsilon 4, equal weights."""
+    made = {name: chosen(name, 100, 4.0, objectives="paper").params[OWN[name]] for name in NAMES}
+    assert (made["ass"], made["alh"]) == (7, 13)
+    assert made["aue"] == pytest.approx(0.8181811818, abs=1e-10)
+    assert made["athe"] == pytest.approx(0.7828282828, abs=1e-10)
+    assert dn.mechanism("ss", k=100, epsilon=4.0).params == {"size": 2}
+    assert dn.mechanism("olh", k=100, epsilon=4.0).params == {"g": 56}
+
+
+@pytest.mark.parametrize("row", GOLDEN["by_n"], ids=lambda row: f"n={row['n']}")
+def test_raw_objectives_depend_on_n_as_the_golden_ones_do(row: dict[str, Any]) -> None:
+    for name in NAMES:
+        m = chosen(name, 100, 4.0, objectives="paper", n=row["n"])
+        assert m.params[OWN[name]] == pytest.approx(row[name]["param"], rel=1e-12)
+
+
+# ---- settings that are not in the golden file, by definition
+
+
+def brute(name: str, k: int, epsilon: float, select: str) -> float:
+    """The best value of a criterion over the authors' grid, from mechanisms made one by one."""
+    grids: dict[str, list[Any]] = {
+        "ass": list(range(1, k)),
+        "alh": list(range(2, max(k, round(math.exp(epsilon)) + 1) + 1)),
+        "aue": np.linspace(0.5, 0.999999, 100).tolist(),
+        "athe": np.linspace(0.5, 1, 100).tolist(),
+    }
+    base, option = {"ass": ("ss", "size"), "alh": ("lh", "g"), "aue": ("ue", "p"), "athe": ("the", "threshold")}[name]
+    best = math.inf
+    for x in grids[name]:
+        m: Any = dn.mechanism(base, k=k, epsilon=epsilon, **{option: x})
+        a, e = m.asr, m.mse()
+        value = {
+            "utopia": math.hypot(a, e),
+            "weighted": 0.3 * a + 0.7 * e,
+            "epsilon-constraint": e if a <= 0.45 else math.inf,
+            "hypervolume": -max(0, 1 - a) * max(0, 1 - e),
+            "tchebycheff": max(0.3 * a, 0.7 * e) + 1e-6 * (0.3 * a + 0.7 * e),
+        }[select]
+        best = min(best, value)
+    return best
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize(("k", "epsilon"), [(7, 3.3), (17, 3.7), (40, 5.0)])
+def test_exact_selections_beat_every_design_made_one_by_one(name: str, k: int, epsilon: float) -> None:
+    for select in (s for s in SELECTORS if s != "elbow"):
+        m = chosen(name, k, epsilon, select=select, normalize="none", weight=0.3, limit=0.45)
+        assert not m.selection["note"].startswith("no design")
+        assert m.selection["objective"] <= brute(name, k, epsilon, select) + 1e-12
+
+
+@pytest.mark.parametrize("name", [*NAMES, "ssmix"])
+def test_the_elbow_is_farthest_from_its_chord(name: str) -> None:
+    """Against 5000 other places between the same ends."""
+    family = FAMILIES.get(name, MIXTURES)
+    k, epsilon = 60, 2.5
+    found = choose(family, k, epsilon, Preference("elbow", "none"))
+    low, high = family.ends(k, epsilon)
+    high = family.elbow_end(k, high) if family.elbow_end else high
+    places = np.unique(np.rint(np.linspace(low, high, 5000))) if family.whole else np.linspace(low, high, 5001)
+    asr, mse = family.objectives(k, epsilon, places, "exact")
+    on = asr <= asr[np.argmin(mse)]  # beyond the least error both objectives get worse
+    asr, mse = asr[on], mse[on]
+    first, last = int(np.argmin(asr)), int(np.argmax(asr))
+    da, dm = asr[last] - asr[first], mse[last] - mse[first]
+    far = np.abs(da * (mse - mse[first]) - dm * (asr - asr[first])).max()
+    assert -found.objective >= far * (1 - 1e-3)
+
+
+# ---- scales
+
+
+@pytest.mark.parametrize("name", [*NAMES, "ssmix"])
+@pytest.mark.parametrize("select", NORMALISED)
+@pytest.mark.parametrize("scale", ["anchor", "log"])
+def test_a_scaled_choice_does_not_depend_on_n(name: str, select: str, scale: str) -> None:
+    rules = {"select": select, "normalize": scale, "weight": 0.6}
+    first, *rest = (chosen(name, 50, 2.0, **rules, n=n).params for n in (1, 100, 10**6))
+    for other in rest:
+        for key, value in first.items():
+            assert other[key] == pytest.approx(value, rel=1e-6, abs=1e-6)
+
+
+def test_scaled_choices_at_k_100_epsilon_4() -> None:
+    """Relative to the least error, and by logarithms, in the whole range of each parameter."""
+    found = {name: chosen(name, 100, 4.0).params[OWN[name]] for name in NAMES}
+    assert (found["ass"], found["alh"]) == (4, 22)
+    assert found["aue"] == pytest.approx(0.7230, abs=5e-5)
+    assert found["athe"] == pytest.approx(0.628, abs=5e-4)
+    logs = {name: chosen(name, 100, 4.0, normalize="log").params[OWN[name]] for name in NAMES}
+    assert (logs["ass"], logs["alh"]) == (10, 8)
+    assert logs["aue"] == pytest.approx(0.8875, abs=5e-5)
+
+
+def test_the_anchor_is_the_least_error_of_the_whole_family() -> None:
+    """All weight on the error gives it: for AUE p = 0.5547, not 1/2."""
+    m = chosen("aue", 100, 4.0, weight=0.0)
+    assert m.p == pytest.approx(0.5547, abs=5e-5)
+    assert m.mse() < dn.mechanism("oue", k=100, epsilon=4.0).mse()  # type: ignore[attr-defined]
+    assert chosen("ass", 100, 4.0, weight=0.0).size == 2
+
+
+def test_the_search_sees_what_the_authors_grid_misses() -> None:
+    """k = 100, epsilon 10: on the grid p = 1/2; the optimum lies between its last two points."""
+    assert chosen("aue", 100, 10.0, objectives="paper").p == 0.5
+    found = choose(FAMILIES["aue"], 100, 10.0, Preference("weighted", "none"), metric="paper", continuous=True)
+    assert found.value == pytest.approx(0.999546, abs=1e-6)
+    assert found.objective == pytest.approx(0.1050, abs=5e-5)
+
+
+@pytest.mark.parametrize("name", [*NAMES, "ssmix"])
+@pytest.mark.parametrize(("k", "epsilon"), [(2, 0.1), (2, 700.0), (3, 1e-6), (100, 700.0), (10**6, 1.0)])
+def test_choices_exist_at_the_edges(name: str, k: int, epsilon: float) -> None:
+    for select in SELECTORS:
+        m = chosen(name, k, epsilon, select=select)
+        asr, mse = m.properties()["asr"], m.properties()["mse"]
+        assert 1 / k * (1 - 1e-9) <= asr <= 1 + 1e-12
+        assert 0 <= mse < math.inf
+
+
+# ---- what a choice says of itself
+
+
+def test_the_record_of_a_choice() -> None:
+    m = chosen("ass", 100, 4.0, n=50)
+    assert {key: m.selection[key] for key in ("select", "objectives", "normalize", "weight", "limit", "n")} == {
+        "select": "weighted",
+        "objectives": "exact",
+        "normalize": "anchor",
+        "weight": 0.5,
+        "limit": 0.1,
+        "n": 50,
+    }
+    assert m.selection["note"] == ""
+    assert "n = 50" in chosen("ass", 100, 4.0, select="utopia", n=50).selection["note"]
+    told = chosen("ass", 100, 4.0, select="utopia", normalize="log").selection
+    assert told["normalize"] == "none"
+    assert "normalize=log has no effect" in told["note"]
+    assert "raw objectives" in chosen("aue", 100, 4.0, objectives="paper").selection["note"]
+
+
+def test_the_record_is_no_part_of_the_design() -> None:
+    one, two = chosen("ass", 100, 4.0), chosen("ass", 100, 4.0, select="weighted", weight=0.501)
+    assert one.params == two.params
+    assert one.selection != two.selection
+    assert one == two
+    assert one.design == two.design
+    assert dn.from_design(one.design) == one
+
+
+def test_nothing_inside_the_reference_falls_back_with_a_warning() -> None:
+    with pytest.warns(SelectionWarning, match="utopia chose instead"):
+        m: Any = dn.mechanism("ass", k=100, epsilon=1.0, select="hypervolume")
+    assert m.params == chosen("ass", 100, 1.0, select="utopia").params
+    assert "hypervolume" in m.selection["note"]
+    with pytest.warns(SelectionWarning, match="no design has an ASR of at most 0.1"):
+        dn.mechanism("alh", k=5, epsilon=1.0, select="epsilon-constraint")
+
+
+@pytest.mark.parametrize(
+    ("name", "rules", "what"),
+    [
+        ("ass", {"select": "best"}, "select must be one of utopia"),
+        ("ass", {"weight": 2.0}, "weight must be from 0 to 1"),
+        ("ass", {"n": 0}, "n must be a number >= 1"),
+        ("ass", {"size": 3}, "ass has no option 'size'"),
+        ("ssmix", {"objectives": "paper"}, "objectives must be exact for mixtures"),
+        ("ssmix", {"share": 0.5}, "share must be given together with size"),
+        ("ssmix", {"size": 5, "share": 1.0}, "share must be from 0 to below 1"),
+        ("ssmix", {"size": 10}, "size must be an integer from 1 to k-1 = 9"),
+    ],
+)
+def test_what_makes_no_sense_is_refused(name: str, rules: dict[str, Any], what: str) -> None:
+    with pytest.raises(ParameterError, match=what):
+        dn.mechanism(name, k=10, epsilon=1.0, **rules)
