@@ -43,7 +43,7 @@ TURNS, SECONDS = 3, 3.0
 def once(name: str, n: int, k: int) -> dict[str, Any]:
     """Make and count n reports, in bounded memory; seconds of both."""
     m = dn.mechanism(name, epsilon=EPSILON, k=k)
-    values = np.arange(min(n, PART * m.block)) % k
+    values = np.arange(min(n, PART * m.bulk.block)) % k
     spent = {"privatize": 0.0, "tally": 0.0}
     total = m.empty()
     for start in range(0, n, values.size):

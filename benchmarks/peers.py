@@ -76,9 +76,9 @@ def least(m: Mechanism, found: dict[str, float]) -> dict[str, tuple[str, float]]
     return {
         "grr privatize": ("AES stream for a coin and a lie", 12 * found["cipher"]),
         "grr tally": ("memory read", 2 * found["read"]),
-        "oue privatize": ("AES stream + bit loop", 8 * m.row_bytes * found["random_bit"]),
-        "oue tally": ("memory copy", m.row_bytes * found["copy"]),
-        "ss tally": ("memory copy", m.row_bytes * found["copy"]),
+        "oue privatize": ("AES stream + bit loop", 8 * m.bulk.row_bytes * found["random_bit"]),
+        "oue tally": ("memory copy", m.bulk.row_bytes * found["copy"]),
+        "ss tally": ("memory copy", m.bulk.row_bytes * found["copy"]),
         "olh tally": ("hash loop without counting", K * found["hash"]),
     }
 

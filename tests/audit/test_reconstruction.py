@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,8 @@ from scipy.stats import binomtest
 
 import deniable as dn
 from deniable.audit.reconstruction import best_guesses
+from deniable.mechanisms.bulk import Bulk
+from deniable.mechanisms.frequency.grr import ResponseBulk
 
 OWN: dict[str, dict[str, Any]] = {"ue": {"p": 0.8}, "lh": {"g": 5}, "ssmix": {"size": 3, "share": 0.4}}
 NAMES = [
@@ -56,7 +59,7 @@ def test_guesses_are_the_most_probable_values(name: str) -> None:
     reports = m.privatize(np.arange(60) % k, rng=dn.simulation(5))
     channel = m.channel()
     law = dict(zip(channel.supported, channel.weights, strict=True))
-    held = np.unpackbits(m.rows(reports.columns), axis=1, count=k, bitorder="little")
+    held = np.unpackbits(m.bulk.supported(reports.columns), axis=1, count=k, bitorder="little")
     for guess, row in zip(best_guesses(m, reports.columns, prior), held, strict=True):
         weights = law[frozenset(np.flatnonzero(row).tolist())]
         posterior = [Fraction(w) * Fraction(float(p)) for w, p in zip(weights, prior, strict=True)]
@@ -72,8 +75,13 @@ def test_a_point_mass_is_guessed_blindly() -> None:
 
 
 def test_without_a_likelihood_only_the_expectation_is_there() -> None:
+    class SilentBulk(ResponseBulk):
+        likelihood = Bulk.likelihood  # type: ignore[assignment]
+
     class Silent(dn.GRR):
-        likelihood = dn.Mechanism.likelihood
+        @cached_property
+        def bulk(self) -> SilentBulk:
+            return SilentBulk(super().bulk.kernel)
 
     found = dn.attack(Silent(epsilon=1.0, domain=dn.Domain.of(4)))
     assert found.expected == dn.mechanism("grr", k=4, epsilon=1.0).guess()

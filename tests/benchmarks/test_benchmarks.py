@@ -48,7 +48,7 @@ def test_a_case_counts_every_report(benchmarks: Modules, name: str, monkeypatch:
     """`once` makes more reports than fit one part, and asserts itself that all were counted."""
     growth = benchmarks["growth"]
     monkeypatch.setattr(growth, "PART", 1)
-    n = growth.dn.mechanism(name, epsilon=1.0, k=64).block + 5
+    n = growth.dn.mechanism(name, epsilon=1.0, k=64).bulk.block + 5
     found = growth.once(name, n, 64)
     assert found["seconds"] == pytest.approx(found["privatize"] + found["tally"])
 

@@ -17,7 +17,7 @@ import pytest
 import deniable as dn
 from deniable.cli import output
 from deniable.cli.output import Output
-from deniable.mechanisms.frequency.grr import GRR
+from deniable.mechanisms.frequency.grr import ResponseBulk
 from deniable.run import local
 
 PROGRAM = [sys.executable, "-c", "from deniable.cli import main; raise SystemExit(main())"]
@@ -66,7 +66,7 @@ def test_interruption_leaves_nothing_behind(run, tmp_path, monkeypatch):
     (tmp_path / "v.txt").write_text("0\n" * 100)
     (tmp_path / "old").write_bytes(b"old")
     monkeypatch.setattr(local, "CHUNK_VALUES", 40)
-    real, calls = GRR.perturb, []
+    real, calls = ResponseBulk.perturb, []
 
     def interrupted(self, items, rng):
         calls.append(items.size)
@@ -74,7 +74,7 @@ def test_interruption_leaves_nothing_behind(run, tmp_path, monkeypatch):
             raise KeyboardInterrupt
         return real(self, items, rng)
 
-    monkeypatch.setattr(GRR, "perturb", interrupted)
+    monkeypatch.setattr(ResponseBulk, "perturb", interrupted)
     assert run("privatize", *GRR3, "v.txt", "--out", "old").code == 130
     assert calls == [40, 40, 20]
     assert sorted(path.name for path in tmp_path.iterdir()) == ["old", "v.txt"]

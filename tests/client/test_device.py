@@ -26,7 +26,7 @@ def test_device_takes_the_designs_that_we_make(name: str) -> None:
     m = dn.mechanism(name, epsilon=1.0, k=6)
     device = Device(m.design)
     assert device.kernel == m.kernel
-    assert len(device.report(5)) == m.row_bytes
+    assert len(device.report(5)) == m.bulk.row_bytes
 
 
 @pytest.mark.parametrize("name", NAMES)

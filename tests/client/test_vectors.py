@@ -88,8 +88,8 @@ def test_the_collecting_side_reads_the_reports_of_the_vectors(kind: str) -> None
         for i, row in enumerate(rows):
             items = supported(kind, case, row)
             counts[items] += 1
-            assert m.rows(reports[i : i + 1].columns).tobytes() == pack_bits(items, m.k)
-        assert m.support_counts(m.tally(reports)).tolist() == counts.tolist()
+            assert m.bulk.supported(reports[i : i + 1].columns).tobytes() == pack_bits(items, m.k)
+        assert m.bulk.support_counts(m.tally(reports).cells).tolist() == counts.tolist()
 
 
 def test_scalar_and_bulk_hash_give_the_vectors() -> None:

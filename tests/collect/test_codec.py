@@ -89,7 +89,7 @@ def test_labels_of_any_text_round_trip(labels: list[str], marked: bool) -> None:
 @given(st.lists(st.integers(-(2**63), 2**63 - 1), min_size=4, max_size=4), st.booleans())
 def test_tallies_of_any_integers_round_trip(cells: list[int], simulated: bool) -> None:
     m = make("grr", k=3)
-    tally = Tally(m.design, m.strata, {"n": np.array(cells[:1]), "support": np.array([cells[1:]])}, simulated)
+    tally = Tally(m.design, m.bulk.strata, {"n": np.array(cells[:1]), "support": np.array([cells[1:]])}, simulated)
     back = dn.load(dn.dump(tally))
     assert back == tally
     assert back.simulated is simulated
@@ -300,8 +300,8 @@ def test_reports_with_other_fields_than_their_design_has_are_refused() -> None:
 def test_a_tally_with_other_cells_than_its_design_has_is_refused() -> None:
     m = make("grr", k=10)
     good = m.tally(m.privatize([1, 2], rng=dn.simulation(1)))
-    narrow = Tally(m.design, m.strata, {"n": np.array([2]), "support": np.array([[1, 1]])}, True)
-    empty = Tally(m.design, m.strata, {"n": np.array([2])}, True)
+    narrow = Tally(m.design, m.bulk.strata, {"n": np.array([2]), "support": np.array([[1, 1]])}, True)
+    empty = Tally(m.design, m.bulk.strata, {"n": np.array([2])}, True)
     for bad in (narrow, empty):
         with pytest.raises(FormatError, match="a tally of this design has the cells"):
             m.estimate(bad)

@@ -32,7 +32,7 @@ def test_reports_carry_the_dealt_coins(name: str) -> None:
 @pytest.mark.parametrize("name", WITH_SEED)
 def test_many_blocks_keep_the_order_of_the_coins(name: str) -> None:
     m = dn.mechanism(name, k=20, epsilon=1.0)
-    n = m.block + 17
+    n = m.bulk.block + 17
     coins = np.arange(n, dtype=np.uint64)
     assert (m.privatize(np.zeros(n, np.int64), coins=coins).columns["seed"] == coins).all()
 
@@ -87,7 +87,7 @@ def test_what_are_no_coins_is_refused(coins: object) -> None:
 
 
 def test_mechanisms_without_a_seed_take_no_coins() -> None:
-    with pytest.raises(dn.ParameterError, match="coins must be left out for oue"):
+    with pytest.raises(dn.ParameterError, match="coins must be left out: a unary kernel"):
         dn.mechanism("oue", k=20, epsilon=1.0).privatize([1, 2, 3], coins=[1, 2, 3])
     with pytest.raises(dn.ParameterError, match="coin must be left out: a unary kernel has no public seed"):
         Device(dn.mechanism("oue", k=20, epsilon=1.0).design).report(1, coin=4)

@@ -27,8 +27,8 @@ def test_rows_columns_and_slices_agree() -> None:
         m = make(name)
         reports = m.privatize(np.arange(50) % 10, rng=dn.simulation(2))
         rows = [reports.row(i) for i in range(50)]
-        assert {len(row) for row in rows} == {reports.row_bytes} == {m.row_bytes}
-        assert reports.nbytes == 50 * m.row_bytes
+        assert {len(row) for row in rows} == {reports.row_bytes} == {m.bulk.row_bytes}
+        assert reports.nbytes == 50 * m.bulk.row_bytes
         part = reports[10:20]
         assert len(part) == 10
         assert [part.row(i) for i in range(10)] == rows[10:20]

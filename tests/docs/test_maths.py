@@ -60,7 +60,7 @@ def test_a_threshold_that_is_too_low_leaks_as_one_that_is_too_high() -> None:
 @pytest.mark.parametrize("name", FAMILIES)
 def test_plug_in_variance_is_never_negative(name: str) -> None:
     """(S8), with fractions: an identity, and both of its terms are non-negative for every share."""
-    s = made(name, 1.0, 6).support_exact
+    s = made(name, 1.0, 6).bulk.support
     for numerator in range(13):
         share = Fraction(numerator, 12)
         value = s.unbias(share)
@@ -73,7 +73,7 @@ def test_plug_in_variance_is_never_negative(name: str) -> None:
 @pytest.mark.parametrize("name", FAMILIES)
 def test_plug_in_variance_is_unbiased_for_reporters_only(name: str) -> None:
     """The mean of the plug-in over the exact law of the share: n people, one in four holds the item."""
-    s, n, holders = made(name, 1.0, 6).support_exact.map(float), 40, 10
+    s, n, holders = made(name, 1.0, 6).bulk.support.map(float), 40, 10
     counts = np.convolve(
         binom.pmf(np.arange(holders + 1), holders, s.p), binom.pmf(np.arange(n - holders + 1), n - holders, s.q)
     )
@@ -87,7 +87,7 @@ def test_plug_in_variance_is_unbiased_for_reporters_only(name: str) -> None:
 @pytest.mark.parametrize("name", FAMILIES)
 def test_average_error_does_not_depend_on_the_truth(name: str) -> None:
     """(S7), with fractions, at three very different populations."""
-    k, s = 5, made(name, 2.0, 5).support_exact
+    k, s = 5, made(name, 2.0, 5).bulk.support
     whole = Fraction(1)
     for f in ([whole / 5] * 5, [whole, 0, 0, 0, 0], [whole / 2, whole / 3, whole / 6, 0, 0]):
         assert sum(s.variance(x, Fraction(7)) for x in f) / k == s.mse(k, Fraction(7))
@@ -364,6 +364,6 @@ def test_buckets_differ_by_one_hash_value_at_most(g: int) -> None:
     assert 0 <= squares - Fraction(1, g) <= Fraction(g, 1 << 66)
     m = dn.mechanism("lh", epsilon=1.0, k=5, g=g)
     assert isinstance(m, SupportMechanism)
-    exact: Support[Fraction] = m.support_exact
+    exact: Support[Fraction] = m.bulk.support
     lie = exact.p_not / (g - 1)
     assert exact.q == (exact.p - lie) * squares + lie

@@ -65,7 +65,7 @@ def test_fake_reports_shift_an_estimate_by_what_the_table_says(name: str) -> Non
     assert isinstance(m, SupportMechanism)
     honest = m.tally(m.privatize(np.arange(9900) % 16, rng=dn.simulation(2)))
     drawn = m.privatize(np.zeros(4000, np.int64), rng=dn.simulation(3))
-    chosen = np.flatnonzero(m.rows(drawn.columns)[:, 0] & 1)[:100]
+    chosen = np.flatnonzero(m.bulk.supported(drawn.columns)[:, 0] & 1)[:100]
     assert len(chosen) == 100
     fake = m.tally(replace(drawn, columns={field: column[chosen] for field, column in drawn.columns.items()}))
     before, after = m.estimate(honest).value[0], m.estimate(honest + fake).value[0]

@@ -42,10 +42,10 @@ def gain(m: Any, f: FloatArray) -> float:
 def test_expectation_given_a_coin_is_that_of_the_response(name: str) -> None:
     """By the definition: p if the sender's item is in the same bucket, p' else, one item and one coin at a time."""
     m: Any = dn.mechanism(name, k=7, epsilon=1.0, **({"g": 3} if name == "plh" else {}))
-    assert isinstance(m, PublicCoin)
+    assert isinstance(m.bulk, PublicCoin)
     f = np.array([0.4, 0.1, 0.0, 0.2, 0.1, 0.15, 0.05])
     seeds = dn.simulation(1).draw(64, 6).astype(np.uint64)
-    found = m.given_coins({"seed": seeds}, f)
+    found = m.bulk.given_coins({"seed": seeds}, f)
     p = m.support_effective.p
     for c, i in product(range(6), range(7)):
         seed = seeds[c : c + 1]
@@ -59,7 +59,7 @@ def test_expectation_given_a_coin_is_that_of_the_response(name: str) -> None:
 
 def test_many_empty_buckets_are_numbered() -> None:
     m: Any = dn.mechanism("lh", k=5, epsilon=1.0, g=1 << 20)
-    found = m.given_coins({"seed": np.arange(3, dtype=np.uint64)}, np.full(5, 0.2))
+    found = m.bulk.given_coins({"seed": np.arange(3, dtype=np.uint64)}, np.full(5, 0.2))
     p = m.support_effective.p
     assert found == pytest.approx(np.full((3, 5), 0.2 * p + 0.8 * (1 - p) / (m.g - 1)), rel=1e-9)
 
@@ -78,7 +78,7 @@ def test_over_all_coins_the_estimate_is_exactly_unbiased() -> None:
         def __init__(self) -> None:
             self.k = k
             m: Any = dn.mechanism("lh", k=k, epsilon=float(np.log(p / (1 - p))), g=g)
-            self.support_effective = m.support
+            self.support = m.support
 
         def rows(self, columns: Any) -> Any:
             held = [functions[s] == v for s, v in zip(columns["seed"], columns["value"], strict=True)]

@@ -41,7 +41,7 @@ def reports_of(m: Mechanism, n: int, seed: int) -> dn.Reports:
 
 
 def evidence_of(m: Mechanism, reports: dn.Reports) -> Evidence:
-    return m.tally_evidence(m.tally(reports)) if m.sufficient else m.evidence([reports.columns])
+    return m.bulk.tally_evidence(m.tally(reports).cells) if m.bulk.sufficient else m.bulk.evidence([reports.columns])
 
 
 def maximised(evidence: Evidence, tolerance: float, **options: Any) -> Any:
@@ -55,7 +55,7 @@ def brute_force(m: SupportMechanism, channel: Channel, columns: Columns, f: np.n
     """One EM step and the log-likelihood from the channel's own weights, report by report."""
     assert channel.supported is not None
     weight = dict(zip(channel.supported, channel.weights, strict=True))
-    bits = np.unpackbits(m.rows(columns), axis=1, count=m.k, bitorder="little")
+    bits = np.unpackbits(m.bulk.supported(columns), axis=1, count=m.k, bitorder="little")
     step, loglik = np.zeros(m.k), 0.0
     for row in bits:
         given_x = np.array([float(v / channel.total) for v in weight[frozenset(np.flatnonzero(row).tolist())]])
@@ -89,7 +89,7 @@ def test_step_is_that_of_the_written_out_likelihood(name: str) -> None:
     """Larger domains, packed over several bytes and blocks: the same sums from the dense matrix."""
     m = made(name, epsilon=1.3, k=37)
     reports = reports_of(m, 20_000, seed=8)
-    dense = DenseEvidence(m.likelihood(reports.columns), np.ones(len(reports)))
+    dense = DenseEvidence(m.bulk.likelihood(reports.columns), np.ones(len(reports)))
     f = dn.simulation(9).generator().dirichlet(np.ones(m.k))
     g, _ = evidence_of(m, reports).step(f)
     np.testing.assert_allclose(g, dense.step(f)[0], rtol=1e-11)
@@ -126,7 +126,7 @@ def test_packed_sums_are_plain_sums(bits: np.ndarray, weighted: bool) -> None:
 def test_equal_reports_are_counted_together() -> None:
     m = made("ss", epsilon=1.0, k=6)
     reports = reports_of(m, 5000, seed=2)
-    rows = m.evidence([reports.columns]).rows  # type: ignore[attr-defined]
+    rows = m.bulk.evidence([reports.columns]).rows  # type: ignore[attr-defined]
     assert len(rows) == 15  # all pairs of 6 items
     assert rows.weights.sum() == 5000
 

@@ -12,7 +12,8 @@ from scipy.stats import binom, norm
 import deniable as dn
 from deniable.errors import ParameterError
 from deniable.estimate.count_aware import CountAware, independent_sizes
-from deniable.mechanisms.frequency.unary import BitMechanism
+from deniable.mechanisms.frequency.unary import UnaryBulk
+from deniable.mechanisms.support import SupportMechanism
 
 CASES: list[tuple[str, dict[str, Any]]] = [
     ("oue", {"epsilon": 1.0, "k": 2}),
@@ -25,13 +26,14 @@ CASES: list[tuple[str, dict[str, Any]]] = [
 ]
 
 
-def made(name: str, **options: Any) -> BitMechanism:
+def made(name: str, **options: Any) -> SupportMechanism:
     m = dn.mechanism(name, **options)
-    assert isinstance(m, BitMechanism)
+    assert isinstance(m, SupportMechanism)
+    assert isinstance(m.bulk, UnaryBulk)
     return m
 
 
-def all_reports(m: BitMechanism) -> dn.Reports:
+def all_reports(m: SupportMechanism) -> dn.Reports:
     """Every possible report once, in the order of the channel's outputs."""
     supported = m.channel().supported
     assert supported is not None
@@ -39,7 +41,7 @@ def all_reports(m: BitMechanism) -> dn.Reports:
     return dn.Reports(m.design, m.fields, {"bits": np.packbits(bits, axis=1, bitorder="little")}, simulated=True)
 
 
-def weights_of(m: BitMechanism) -> tuple[np.ndarray, np.ndarray]:
+def weights_of(m: SupportMechanism) -> tuple[np.ndarray, np.ndarray]:
     """Pr[output | value], and what each output contributes to the estimate of each item."""
     reports = all_reports(m)
     each = np.array([m.fit(reports[i : i + 1], "count-aware").value for i in range(len(reports))])
@@ -59,7 +61,7 @@ def test_moments_and_error_by_enumeration(name: str, options: dict[str, Any]) ->
     """Every variance and covariance given every value; and the average MSE, the same for two very different truths."""
     m = made(name, **options)
     law, each = weights_of(m)
-    rule = CountAware(m.odds, m.size_law)
+    rule = CountAware(m.bulk.odds, m.bulk.size_law)
     own, other, one, none = rule._moments()
     for x in range(m.k):
         matrix = np.einsum("y,yi,yj->ij", law[x], each, each) - np.outer(np.eye(m.k)[x], np.eye(m.k)[x])
@@ -92,7 +94,7 @@ def test_batch_is_the_mean_of_its_reports() -> None:
 def test_predicted_gain_over_oue(k: int, epsilon: float, gain: float) -> None:
     """To the digits of the published gains."""
     m = made("oue", epsilon=epsilon, k=k)
-    found = 1 - CountAware(m.odds, m.size_law).mse() / m.mse()
+    found = 1 - CountAware(m.bulk.odds, m.bulk.size_law).mse() / m.mse()
     assert round(found, 3 if gain < 0.1 and round(100 * gain) != 100 * gain else 2) == pytest.approx(gain)
 
 
@@ -101,7 +103,7 @@ def test_no_linear_rule_by_counts_is_better_than_the_frontier() -> None:
     for k, epsilon in ((5, 1.0), (25, 2.0), (100, 4.0)):
         m = made("oue", epsilon=epsilon, k=k)
         least = dn.mechanism("ss", epsilon=epsilon, k=k, rounding="best")
-        assert CountAware(m.odds, m.size_law).mse() > least.mse()  # type: ignore[attr-defined]
+        assert CountAware(m.bulk.odds, m.bulk.size_law).mse() > least.mse()  # type: ignore[attr-defined]
 
 
 @pytest.mark.stat
@@ -117,7 +119,7 @@ def test_gain_is_seen(k: int, epsilon: float) -> None:
         reports = m.privatize_items(items, stream)
         usual, aware = m.estimate(m.tally(reports)).value, m.fit(reports, "count-aware").value
         gains.append(np.mean((usual - truth) ** 2) - np.mean((aware - truth) ** 2))
-    predicted = m.support_effective.mse(k, 300) - CountAware(m.odds, m.size_law).mse(300)
+    predicted = m.support_effective.mse(k, 300) - CountAware(m.bulk.odds, m.bulk.size_law).mse(300)
     error = np.std(gains, ddof=1) / np.sqrt(200)
     assert abs(np.mean(gains) - predicted) < norm.isf(0.5e-3) * error
     assert np.mean(gains) > 5 * error
@@ -140,7 +142,7 @@ def test_law_is_that_of_the_channel() -> None:
         law = [Fraction(0)] * 5
         for row, items in zip(channel.weights, channel.supported, strict=True):
             law[len(items)] += Fraction(row[x], channel.total)
-        np.testing.assert_allclose([float(v) for v in law], m.size_law, rtol=1e-12)
+        np.testing.assert_allclose([float(v) for v in law], m.bulk.size_law, rtol=1e-12)
 
 
 @pytest.mark.parametrize("name", ["grr", "ss", "olh", "she", "hr"])

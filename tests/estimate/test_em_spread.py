@@ -25,7 +25,7 @@ def made(name: str, epsilon: float, k: int) -> SupportMechanism:
 
 
 def evidence_of(m: SupportMechanism, reports: dn.Reports) -> Evidence:
-    return m.tally_evidence(m.tally(reports)) if m.sufficient else m.evidence([reports.columns])
+    return m.bulk.tally_evidence(m.tally(reports).cells) if m.bulk.sufficient else m.bulk.evidence([reports.columns])
 
 
 def some_rows(k: int = 7, n: int = 300) -> RowEvidence:

@@ -77,7 +77,7 @@ def test_the_estimate_is_the_mean_of_those_weights(k: int, epsilon: float, size:
     reports = m.privatize(np.arange(40) % k, rng=dn.simulation(1))
     sets = [
         frozenset(np.flatnonzero(row).tolist())
-        for row in np.unpackbits(m.rows(reports.columns), axis=1, count=k, bitorder="little")
+        for row in np.unpackbits(m.bulk.supported(reports.columns), axis=1, count=k, bitorder="little")
     ]
     mean = [float(sum((by_set[s][i] for s in sets), Fraction(0)) / len(sets)) for i in range(k)]
     assert m.estimate(m.tally(reports)).value == pytest.approx(mean, rel=1e-11, abs=1e-11)
@@ -104,7 +104,7 @@ def pvalue(m: SubsetMixture, x: int, reports: dn.Reports) -> float:
     keys = np.packbits([[i in s for i in range(m.k)] for s in channel.supported], axis=1, bitorder="little")[
         :, 0
     ].tolist()
-    seen = np.bincount(m.rows(reports.columns)[:, 0], minlength=256)[keys]
+    seen = np.bincount(m.bulk.supported(reports.columns)[:, 0], minlength=256)[keys]
     assert seen.sum() == len(reports)
     law = np.array([row[x] / channel.total for row in channel.weights])
     tail = np.minimum(binom.cdf(seen, len(reports), law), binom.sf(seen - 1, len(reports), law))
@@ -156,7 +156,7 @@ def test_one_size_is_subset_selection() -> None:
     reports = m.privatize(np.arange(500) % 12, rng=dn.simulation(1))
     tally = m.tally(reports)
     assert tally.cells["n"].tolist() == [500, 0]
-    plain = dn.Tally(s.design, s.strata, {name: cell[:1] for name, cell in tally.cells.items()})
+    plain = dn.Tally(s.design, s.bulk.strata, {name: cell[:1] for name, cell in tally.cells.items()})
     one, two = m.estimate(tally), s.estimate(plain)
     assert one.value == pytest.approx(two.value, rel=1e-9, abs=1e-12)
     for mine, theirs in ((one.interval(), two.interval()), (one.interval(target="population"), None)):
@@ -191,13 +191,13 @@ def test_foreign_reports_are_refused() -> None:
         columns = {"bits": reports.columns["bits"].copy()}
         columns["bits"][2] = bad
         with pytest.raises(FormatError):
-            m.count(columns)
+            m.bulk.count(columns)
 
 
 def test_a_device_takes_the_design_and_refuses_a_leaky_one() -> None:
     m = made(10, 1.0, 3, 0.5)
     device = Device(m.design)
-    assert len(device.report(4)) == m.row_bytes == 2
+    assert len(device.report(4)) == m.bulk.row_bytes == 2
     kernel = m.design["kernel"]
     leaky = {**m.design, "kernel": {**kernel, "second": {**kernel["second"], "keep": str((1 << 64) - 5)}}}
     with pytest.raises(dn.PrivacyError):

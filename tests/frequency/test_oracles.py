@@ -122,7 +122,7 @@ def test_best_guess_under_a_prior_equals_the_enumerated_channel(
     name: str, arguments: dict[str, Any], prior: str
 ) -> None:
     m: Mechanism = make(name, **arguments)
-    pi = PRIORS[prior](m.inputs)
+    pi = PRIORS[prior](m.bulk.inputs)
     exact = [Fraction(float(v)) for v in pi]
     exact[0] += 1 - sum(exact)
     guess = m.guess(pi)
@@ -137,7 +137,7 @@ def test_best_guess_from_sums_under_a_prior_in_simulation() -> None:
     m, pi = make("she", epsilon=2.0, k=5), np.array([0.5, 0.2, 0.15, 0.1, 0.05])
     stream = dn.simulation(31)
     x = stream.generator().choice(5, p=pi, size=400_000)
-    hits = int(np.sum((m.likelihood(m.privatize(x, rng=stream).columns) * pi).argmax(axis=1) == x))
+    hits = int(np.sum((m.bulk.likelihood(m.privatize(x, rng=stream).columns) * pi).argmax(axis=1) == x))
     expected = m.guess(pi).success
     assert binomtest(hits, x.size, expected).pvalue > 1e-4
     assert binomtest(hits, x.size, expected * 1.02).pvalue < 1e-4
@@ -230,18 +230,18 @@ def test_points_of_projective_geometries(prime: int, t: int) -> None:
 def test_hadamard_orders_and_decoding() -> None:
     for k in (2, 3, 4, 7, 8, 9, 100):
         m = make("hr", epsilon=1.0, k=k)
-        assert m.order == 2 ** math.ceil(math.log2(k + 1))
+        assert m.kernel.order == 2 ** math.ceil(math.log2(k + 1))
         reports = m.privatize(np.arange(k).repeat(3), rng=dn.simulation(k))
-        bits = np.unpackbits(m.rows(reports.columns), axis=1, bitorder="little")[:, :k]
-        assert m.support_counts(m.tally(reports)).tolist() == bits.sum(axis=0).tolist()
+        bits = np.unpackbits(m.bulk.supported(reports.columns), axis=1, bitorder="little")[:, :k]
+        assert m.bulk.support_counts(m.tally(reports).cells).tolist() == bits.sum(axis=0).tolist()
 
 
 def test_projective_decoding_agrees_with_rows_and_prime_choice_is_the_best() -> None:
     for k in (2, 5, 13, 40):
         m = make("pgr", epsilon=1.0, k=k)
         reports = m.privatize(np.arange(k).repeat(3), rng=dn.simulation(k))
-        bits = np.unpackbits(m.rows(reports.columns), axis=1, bitorder="little")[:, :k]
-        assert m.support_counts(m.tally(reports)).tolist() == bits.sum(axis=0).tolist()
+        bits = np.unpackbits(m.bulk.supported(reports.columns), axis=1, bitorder="little")[:, :k]
+        assert m.bulk.support_counts(m.tally(reports).cells).tolist() == bits.sum(axis=0).tolist()
         others = [make("pgr", epsilon=1.0, k=k, prime=q).mse() for q in (2, 3, 5, 7, 11, 13, 37, 41, 43)]
         assert m.mse() <= min(others) * (1 + 1e-12)
 

@@ -136,7 +136,7 @@ def test_work_within_work_stays_on_its_thread(monkeypatch: pytest.MonkeyPatch) -
 @pytest.mark.parametrize("name", ["grr", "ss", "oue", "olh"])
 def test_seeded_reports_do_not_depend_on_the_threads(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     m = dn.mechanism(name, epsilon=1.0, k=300)
-    n = 2 * m.block + 17
+    n = 2 * m.bulk.block + 17
     items = np.arange(n) % 300
     made = []
     for count in ("1", "2", "5"):
@@ -154,10 +154,10 @@ def test_seeded_reports_do_not_depend_on_the_threads(name: str, monkeypatch: pyt
 
 def test_blocks_have_streams_of_their_own() -> None:
     m = dn.mechanism("oue", epsilon=1.0, k=64)
-    items = np.zeros(2 * m.block, np.int64)
+    items = np.zeros(2 * m.bulk.block, np.int64)
     for rng in (simulation(3), secure(), None):
         bits = m.privatize(items, rng=rng).columns["bits"]
-        assert (bits[: m.block] != bits[m.block :]).any(axis=1).mean() > 0.99
+        assert (bits[: m.bulk.block] != bits[m.bulk.block :]).any(axis=1).mean() > 0.99
 
 
 def test_a_stream_gives_further_children_each_time() -> None:
@@ -173,7 +173,7 @@ def test_a_stream_gives_further_children_each_time() -> None:
 def test_given_words_are_not_divided() -> None:
     m = dn.mechanism("grr", epsilon=1.0, k=4)
     with pytest.raises(ParameterError, match="cannot be divided"):
-        m.privatize(np.zeros(m.block + 1, np.int64), rng=Replay([], 64))
+        m.privatize(np.zeros(m.bulk.block + 1, np.int64), rng=Replay([], 64))
 
 
 def test_a_bad_report_in_any_share_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -194,7 +194,7 @@ import numpy as np
 import deniable as dn
 from deniable.kernels import loops
 m = dn.mechanism("oue", epsilon=1.0, k=100)
-items = np.arange(4 * m.block) % 100
+items = np.arange(4 * m.bulk.block) % 100
 print(loops().__name__.rpartition(".")[2], m.tally(m.privatize(items, rng=dn.simulation(5))).cells["support"].sum())
 if hasattr(os, "fork"):
     pid = os.fork()

@@ -96,7 +96,7 @@ def test_device_reports_pairs_and_tally_reads_them(name: str) -> None:
     m = make(name, epsilon=1.0, labels=labels, range=(1, 5), **given)
     device = Device(json.loads(json.dumps(m.design)))
     row = device.report([("hats", 4)])
-    assert len(row) == m.row_bytes
+    assert len(row) == m.bulk.row_bytes
     for bad in ([("hats", 6)], [("hats", math.nan)], [("socks", 2)], "hats", [("hats", 2), ("hats", 3)]):
         with pytest.raises(ParameterError):
             device.report(bad)

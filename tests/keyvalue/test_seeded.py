@@ -69,7 +69,7 @@ def test_cyclic_reports_have_exactly_the_law_of_sets(name: str, own: dict[str, A
 def test_cyclic_reports_are_short_and_estimated_alike(k: int) -> None:
     for name in ("kv-ss2", "kv-ss"):
         m = make(name, epsilon=2.0, k=k, encoding="cyclic")
-        assert m.row_bytes <= 8 + 2 + (name == "kv-ss")
+        assert m.bulk.row_bytes <= 8 + 2 + (name == "kv-ss")
         assert m.properties()["bits"] == pytest.approx(64 + math.log2(2 * k), abs=1)
         bits = make(name, epsilon=2.0, k=k)
         assert (m.design["params"]["encoding"], "encoding" in bits.design["params"]) == ("cyclic", False)
@@ -176,7 +176,7 @@ def test_bad_kernels_are_refused(kernel: Any, words: str) -> None:
 def test_a_device_refuses_a_hashing_that_leaks_more() -> None:
     m = make("kv-lh", epsilon=1.0, k=10)
     design = json.loads(json.dumps(m.design))
-    assert len(Device(design).report([(3, 0.5)])) == m.row_bytes == 9
+    assert len(Device(design).report([(3, 0.5)])) == m.bulk.row_bytes == 9
     design["kernel"]["base"]["own"] = str(int(design["kernel"]["base"]["own"]) + (1 << 40))
     with pytest.raises(dn.PrivacyError, match="no report was made"):
         Device(design)

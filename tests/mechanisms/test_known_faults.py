@@ -78,7 +78,7 @@ def test_kept_and_changed_answers_have_the_same_type_and_length(name: str) -> No
     words = StreamWords(dn.simulation(2))
     made = [m.kernel.randomise(3, words) for _ in range(200)]
     assert {type(report) for report in made} == {bytes}
-    assert {len(report) for report in made} == {m.row_bytes}
+    assert {len(report) for report in made} == {m.bulk.row_bytes}
     assert len(set(made)) > 1
 
 
@@ -131,7 +131,7 @@ def test_a_new_collection_starts_from_nothing() -> None:
     later = m.tally(m.privatize(np.full(10, 2)))
     assert later.n == 10
     assert m.empty().n == 0
-    assert int(m.support_counts(later).max()) <= 10
+    assert int(m.bulk.support_counts(later.cells).max()) <= 10
 
 
 def test_mechanisms_cannot_be_changed_after_the_fact() -> None:
@@ -174,7 +174,7 @@ def test_the_unbiased_estimate_of_a_point_mass_is_not_shrunk() -> None:
 def test_all_estimates_negative_is_an_answer_and_not_a_division_by_zero() -> None:
     m = make("oue", k=4, epsilon=0.5)
     cells = {"n": np.array([100]), "support": np.zeros((1, 4), np.int64)}
-    e = m.estimate(dn.Tally(m.design, m.strata, cells))
+    e = m.estimate(dn.Tally(m.design, m.bulk.strata, cells))
     assert (e.value < 0).all()
     assert np.isfinite(e.stderr).all()
     assert e.project().value == pytest.approx([0.25] * 4)
@@ -200,7 +200,7 @@ def test_the_best_guess_at_2000_items_is_the_one_that_an_attacker_gets(name: str
     hits = 0
     for start in range(0, n, 2000):
         part = values[start : start + 2000]
-        rows = m.rows(m.privatize_items(part, dn.simulation(100 + start)).columns)
+        rows = m.bulk.supported(m.privatize_items(part, dn.simulation(100 + start)).columns)
         held = np.unpackbits(rows, axis=1, count=2000, bitorder="little").astype(bool)
         size = held.sum(axis=1)
         chance = np.where(held[np.arange(part.size), part], 1 / np.maximum(size, 1), np.where(size, 0, 1 / 2000))
@@ -212,16 +212,16 @@ def test_the_best_guess_at_2000_items_is_the_one_that_an_attacker_gets(name: str
 def test_a_report_of_item_zero_alone_is_not_taken_for_an_empty_one() -> None:
     m = make("oue", k=10)
     only_zero = dn.Reports.from_rows(m.design, m.fields, [b"\x01\x00"])
-    assert m.support_counts(m.tally(only_zero)).tolist() == [1] + [0] * 9
-    assert m.rows(only_zero.columns).tobytes() == b"\x01\x00"
+    assert m.bulk.support_counts(m.tally(only_zero).cells).tolist() == [1] + [0] * 9
+    assert m.bulk.supported(only_zero.columns).tobytes() == b"\x01\x00"
 
 
 def test_reports_are_packed() -> None:
-    assert make("oue", k=1000).row_bytes == 125
-    assert make("ss", k=1000).row_bytes == 125
-    assert make("olh", k=1000).row_bytes == 9
-    assert make("grr", k=1000).row_bytes == 2
-    assert make("grr", k=256).row_bytes == 1
+    assert make("oue", k=1000).bulk.row_bytes == 125
+    assert make("ss", k=1000).bulk.row_bytes == 125
+    assert make("olh", k=1000).bulk.row_bytes == 9
+    assert make("grr", k=1000).bulk.row_bytes == 2
+    assert make("grr", k=256).bulk.row_bytes == 1
 
 
 def test_importing_changes_no_warnings_filter_and_no_generator() -> None:

@@ -16,8 +16,9 @@ from deniable.core.channel import Channel, Proof, Witness
 from deniable.core.domain import Domain
 from deniable.core.support import Support
 from deniable.core.types import Bytes, Columns, FloatArray, IntArray
-from deniable.mechanisms.frequency.grr import GRR
-from deniable.mechanisms.frequency.subset import SubsetSelection
+from deniable.mechanisms.bulk import Cells, SupportBulk
+from deniable.mechanisms.frequency.grr import GRR, ResponseBulk
+from deniable.mechanisms.frequency.subset import SubsetBulk, SubsetSelection
 from deniable.mechanisms.support import SupportMechanism
 from deniable.randomness import Stream, bernoulli
 from deniable.testing import CHECKS, check_sampler, conformance, reports_needed
@@ -48,32 +49,13 @@ class CoinKernel:
         return bytes([x if happens(self.keep, words) else 1 - x])
 
 
-@dataclass(frozen=True, kw_only=True)
-class Coin(SupportMechanism):
+class CoinBulk(SupportBulk[Any]):
     """Warner's coin, written by somebody else, in a different way from ours: probabilities first."""
 
-    family: ClassVar[str] = "coin"
-
-    @cached_property
-    def kernel(self) -> CoinKernel:
-        return CoinKernel(keep_threshold(self.epsilon, 1, 1))
-
     @property
-    def params(self) -> dict[str, Any]:
-        return {}
-
-    @property
-    def support(self) -> Support[float]:
-        p = math.exp(self.epsilon) / (1 + math.exp(self.epsilon))
-        return Support(p, 1 - p, 2 * p - 1, 1 - p, p, 0.0, 0.0)
-
-    @property
-    def support_exact(self) -> Support[Fraction]:
+    def support(self) -> Support[Fraction]:
         p = Fraction(self.kernel.keep, WORD)
         return Support(p, 1 - p, 2 * p - 1, 1 - p, p, Fraction(0), Fraction(0))
-
-    def best_ranked(self, order: IntArray) -> FloatArray:
-        return np.array([0.5, 0.5])
 
     @property
     def fields(self) -> tuple[Field, ...]:
@@ -87,17 +69,43 @@ class Coin(SupportMechanism):
         truth = bernoulli(rng, self.kernel.keep, items.size)
         return {"answer": np.where(truth, items, 1 - items).astype(np.uint8)}
 
-    def count(self, columns: Columns) -> dict[str, IntArray]:
+    def count(self, columns: Columns) -> Cells:
         yes = int(columns["answer"].sum())
         n = len(columns["answer"])
         return {"n": np.array([n]), "support": np.array([[n - yes, yes]])}
 
-    def rows(self, columns: Columns) -> Bytes:
+    def supported(self, columns: Columns) -> Bytes:
         return (columns["answer"].astype(np.uint8) + 1)[:, None]  # no -> 0b01, yes -> 0b10
 
     def channel(self) -> Channel:
         keep, lie = self.kernel.keep, WORD - self.kernel.keep
         return Channel(("no", "yes"), ((keep, lie), (lie, keep)), WORD, (frozenset({0}), frozenset({1})))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Coin(SupportMechanism):
+    """What a stranger adds to it."""
+
+    family: ClassVar[str] = "coin"
+    bulk_class: ClassVar[type[CoinBulk]] = CoinBulk
+    kernel_class: ClassVar[type[CoinKernel]] = CoinKernel
+    excess: ClassVar[float] = 1.0
+
+    @cached_property
+    def bulk(self) -> CoinBulk:
+        return self.bulk_class(self.kernel_class(keep_threshold(self.excess * self.epsilon, 1, 1)))
+
+    @property
+    def params(self) -> dict[str, Any]:
+        return {}
+
+    @property
+    def support(self) -> Support[float]:
+        p = math.exp(self.epsilon) / (1 + math.exp(self.epsilon))
+        return Support(p, 1 - p, 2 * p - 1, 1 - p, p, 0.0, 0.0)
+
+    def best_ranked(self, order: IntArray) -> FloatArray:
+        return np.array([0.5, 0.5])
 
     @property
     def proof(self) -> Proof:
@@ -123,7 +131,7 @@ def test_a_right_mechanism_of_a_stranger_passes() -> None:
     assert not [outcome for _, outcome in outcomes if outcome.startswith("does not apply")]
 
 
-class Swapped(Coin):
+class SwappedBulk(CoinBulk):
     """p and q swapped in the bulk sampler."""
 
     def perturb(self, items: IntArray, rng: Stream) -> Columns:
@@ -133,47 +141,50 @@ class Swapped(Coin):
 class Overclaimed(Coin):
     """Samples 5 % more epsilon than it promises, and says so in its integers."""
 
-    @cached_property
-    def kernel(self) -> CoinKernel:
-        return CoinKernel(keep_threshold(1.05 * self.epsilon, 1, 1))
+    excess = 1.05
 
 
-class Dishonest(Coin):
+class DishonestBulk(CoinBulk):
     """Samples 5 % more epsilon than its integers say."""
 
     def perturb(self, items: IntArray, rng: Stream) -> Columns:
-        return replace(coin(), epsilon=1.05 * self.epsilon).perturb(items, rng)
+        return replace(coin(), epsilon=1.05).bulk.perturb(items, rng)
 
 
-class OneUnitOff(Coin):
+class OneUnitOffBulk(CoinBulk):
     """States p one unit of 2^-64 wrong."""
 
     @property
-    def support_exact(self) -> Support[Fraction]:
+    def support(self) -> Support[Fraction]:
         p = Fraction(self.kernel.keep + 1, WORD)
         return Support(p, 1 - p, 2 * p - 1, 1 - p, p, Fraction(0), Fraction(0))
 
 
-class LeakyChannel(Coin):
+class LeakyChannelBulk(CoinBulk):
     """The argument says one ratio, the channel has another."""
 
     def channel(self) -> Channel:
         return Channel(("no", "yes"), ((3, 1), (1, 3)), 4, (frozenset({0}), frozenset({1})))
 
 
-class ChannelOfHalf(Coin):
+class ChannelOfHalfBulk(CoinBulk):
     """Forgets an output."""
 
     def channel(self) -> Channel:
         return Channel(("no",), ((WORD, 1),), WORD, (frozenset({0}),))
 
 
-class Forgetful(Coin):
+class ForgetfulBulk(CoinBulk):
     """Counts one report too few in batches of more than one."""
 
-    def count(self, columns: Columns) -> dict[str, IntArray]:
+    def count(self, columns: Columns) -> Cells:
         cells = super().count(columns)
-        return cells | {"n": np.maximum(cells["n"] - 1, np.minimum(cells["n"], 1))}
+        return {**cells, "n": np.maximum(cells["n"] - 1, np.minimum(cells["n"], 1))}
+
+
+def with_bulk(own: type[CoinBulk]) -> type[Coin]:
+    """The coin with another bulk."""
+    return type(own.__name__.removesuffix("Bulk"), (Coin,), {"bulk_class": own})
 
 
 class WordyKernel(CoinKernel):
@@ -186,9 +197,7 @@ class WordyKernel(CoinKernel):
 class Wordy(Coin):
     """Its device's reports differ in length."""
 
-    @cached_property
-    def kernel(self) -> CoinKernel:
-        return WordyKernel(keep_threshold(self.epsilon, 1, 1))
+    kernel_class = WordyKernel
 
 
 class GenerousKernel(CoinKernel):
@@ -201,20 +210,18 @@ class GenerousKernel(CoinKernel):
 class Generous(Coin):
     """Off by one at the end of the domain."""
 
-    @cached_property
-    def kernel(self) -> CoinKernel:
-        return GenerousKernel(keep_threshold(self.epsilon, 1, 1))
+    kernel_class = GenerousKernel
 
 
 @pytest.mark.parametrize(
     ("broken", "check", "says"),
     [
-        (Swapped, "sampler", "do not follow the law"),
+        (with_bulk(SwappedBulk), "sampler", "do not follow the law"),
         (Overclaimed, "privacy", "epsilon 1.0 is promised, 1.05"),
-        (OneUnitOff, "closed_forms", "p is stated as"),
-        (LeakyChannel, "privacy", "enumeration finds the ratio 3, the proof says"),
-        (ChannelOfHalf, "rows", "ParameterError: the probabilities given value 1 do not sum to 1"),
-        (Forgetful, "merge", "is not the tally of all reports"),
+        (with_bulk(OneUnitOffBulk), "closed_forms", "p is stated as"),
+        (with_bulk(LeakyChannelBulk), "privacy", "enumeration finds the ratio 3, the proof says"),
+        (with_bulk(ChannelOfHalfBulk), "rows", "ParameterError: the probabilities given value 1 do not sum to 1"),
+        (with_bulk(ForgetfulBulk), "merge", "is not the tally of all reports"),
         (Wordy, "reports", "have [1, 2] bytes"),
         (Generous, "reports", "a device takes the value 2"),
     ],
@@ -231,10 +238,10 @@ def test_five_percent_more_than_the_integers_say_is_seen_when_asked_for() -> Non
     n = int(reports_needed(coin(), alpha=ALPHA, miss=ALPHA, excess=1.05))
     assert check_sampler(coin(), alpha=ALPHA, n=n, seed=5).startswith(f"{n} reports of each of 2 values follow")
     with pytest.raises(AssertionError, match=r"do not follow the law .* false alarm rate 1e-06"):
-        check_sampler(coin(Dishonest), alpha=ALPHA, n=n, seed=5)
+        check_sampler(coin(with_bulk(DishonestBulk)), alpha=ALPHA, n=n, seed=5)
 
 
-class IncludesItself(GRR):
+class IncludesItself(ResponseBulk):
     """Lies about all k answers instead of the k-1 others: off by one in the range of the lie."""
 
     def perturb(self, items: IntArray, rng: Stream) -> Columns:
@@ -243,7 +250,7 @@ class IncludesItself(GRR):
         return {"value": np.where(kept, items, lie).astype(np.uint8)}
 
 
-class NeverTheLast(GRR):
+class NeverTheLast(ResponseBulk):
     """Never lies with the last answer."""
 
     def perturb(self, items: IntArray, rng: Stream) -> Columns:
@@ -252,7 +259,7 @@ class NeverTheLast(GRR):
         return {"value": np.where(lied, 0, columns["value"]).astype(np.uint8)}
 
 
-class BeyondTheDomain(GRR):
+class BeyondTheDomain(ResponseBulk):
     """Lies with an answer that does not exist."""
 
     def perturb(self, items: IntArray, rng: Stream) -> Columns:
@@ -260,11 +267,16 @@ class BeyondTheDomain(GRR):
 
 
 @pytest.mark.parametrize("broken", [IncludesItself, NeverTheLast, BeyondTheDomain])
-def test_off_by_one_in_the_domain_is_caught_by_the_sampler_check(broken: type[GRR]) -> None:
-    assert "sampler" in failures(broken(epsilon=1.0, domain=Domain.of(5)))
+def test_off_by_one_in_the_domain_is_caught_by_the_sampler_check(broken: type[ResponseBulk]) -> None:
+    class Broken(GRR):
+        @cached_property
+        def bulk(self) -> ResponseBulk:
+            return broken(super().bulk.kernel)
+
+    assert "sampler" in failures(Broken(epsilon=1.0, domain=Domain.of(5)))
 
 
-class Predictable(SubsetSelection):
+class PredictableBulk(SubsetBulk):
     """Fills the set with the lowest items instead of random ones: right support of the own item, wrong law."""
 
     def perturb(self, items: IntArray, rng: Stream) -> Columns:
@@ -272,6 +284,14 @@ class Predictable(SubsetSelection):
         own = (columns["bits"][:, 0] >> items.astype(np.uint8)) & 1
         fill = np.array([0b011, 0b101, 0b110], np.uint8)  # the two lowest items other than the own one
         return {"bits": np.where(own == 1, columns["bits"][:, 0], fill[2 - np.minimum(items, 2)])[:, None]}
+
+
+class Predictable(SubsetSelection):
+    """Subset selection with it."""
+
+    @cached_property
+    def bulk(self) -> SubsetBulk:
+        return PredictableBulk(super().bulk.kernel)
 
 
 def test_sets_that_are_not_uniform_are_caught() -> None:

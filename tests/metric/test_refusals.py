@@ -119,7 +119,7 @@ def test_reports_that_no_device_can_have_sent_are_refused() -> None:
     m = dn.mechanism("codebook", epsilon=1.0, points=10)
     columns = {"value": np.array([m.kernel.base.k], np.uint8)}  # type: ignore[attr-defined]
     with pytest.raises(dn.FormatError, match="largest possible"):
-        m.count(columns)  # type: ignore[arg-type]
+        m.bulk.count(columns)  # type: ignore[arg-type]
 
 
 def test_files_of_distances(tmp_path: Path) -> None:

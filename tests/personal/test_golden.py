@@ -159,7 +159,7 @@ def test_em_steps_from_reports_are_brute_force_steps(base: str) -> None:
     assert isinstance(m, Personal)
     reports = m.privatize_items(np.arange(40) % 5, dn.simulation(3))
     _, evidence = m.evidence_of(reports)
-    sets = np.unpackbits(m.bases[0].rows(reports.columns), axis=1, count=5, bitorder="little")
+    sets = np.unpackbits(m.bases[0].bulk.supported(reports.columns), axis=1, count=5, bitorder="little")
     listed = [{"support": row.tolist(), "level": int(r)} for row, r in zip(sets, reports.columns["level"], strict=True)]
     f, rho, last = np.full(5, 0.2), np.array([0.2, 0.3, 0.5]), -np.inf
     for _ in range(10):

@@ -44,7 +44,7 @@ def enumerated(m: Personal) -> tuple[Fraction, Fraction, Fraction, Fraction]:
     channels = [base.channel() for base in m.bases]
     t, outputs = len(m.levels), range(len(channels[0].outputs))
     mass = [[[Fraction(w, c.total) for w in row] for row in c.weights] for c in channels]
-    heard = [[told(m, i)[r] for r in range(len(m.strata))] for i in range(t)]
+    heard = [[told(m, i)[r] for r in range(len(m.bulk.strata))] for i in range(t)]
     level = {(i, j): max(a / b for a, b in zip(heard[i], heard[j], strict=True)) for i in range(t) for j in range(t)}
     data = leak = both = pair = Fraction(0)
     for i, j in product(range(t), repeat=2):

@@ -130,7 +130,7 @@ def test_a_device_checks_every_level_and_reports() -> None:
     device = Device(m.design)
     words = StreamWords(dn.simulation(3))
     rows = [device.report(label, words, level=level) for label in "abcde" for level in m.levels for _ in range(9)]
-    assert {len(row) for row in rows} == {m.row_bytes}
+    assert {len(row) for row in rows} == {m.bulk.row_bytes}
     assert m.tally(dn.Reports.from_rows(m.design, m.fields, rows)).n == len(rows)
     loose = list(m.kernel.data)
     assert isinstance(loose[0], Utility)
@@ -154,7 +154,7 @@ def test_laws_and_best_guess_are_those_of_the_channel(case: dict[str, Any]) -> N
         def chance(x: int, *items: int, table: Any = table, sets: Any = sets) -> float:
             return float(sum(row[x] for row, held in zip(table, sets, strict=True) if held.issuperset(items)))
 
-        slack = 1e-12 + float(m.channel_error)
+        slack = 1e-12 + float(m.bulk.channel_error)
         want = {"p": chance(1, 1), "q": chance(2, 1), "z": chance(0, 0), "r": chance(3, 1)}
         want |= {"one": chance(1, 1, 4), "none": chance(2, 1, 4), "blind": chance(0, 1, 4)}
         for name, value in want.items():
@@ -163,7 +163,7 @@ def test_laws_and_best_guess_are_those_of_the_channel(case: dict[str, Any]) -> N
     for prior in ([1, 1, 1, 1, 1], [5, 4, 3, 2, 1], [1, 1, 1, 9, 1], [0, 1, 9, 0, 1], [1, 20, 1, 1, 1]):
         shares = [Fraction(x, sum(prior)) for x in prior]
         got = m.guess([float(x) for x in shares]).success
-        assert got == pytest.approx(float(channel.asr(shares)), rel=1e-9 + float(m.channel_error))
+        assert got == pytest.approx(float(channel.asr(shares)), rel=1e-9 + float(m.bulk.channel_error))
 
 
 @pytest.mark.parametrize("case", FIVE, ids=named)
@@ -210,7 +210,7 @@ def test_bulk_and_devices_follow_the_law_at_each_level(base: str, rule: str) -> 
         words = StreamWords(dn.simulation(500 + 100 * i + x))
         rows = [m.kernel.randomise(x, words, i) for _ in range(n // 20)]
         for reports in (bulk, dn.Reports.from_rows(m.design, m.fields, rows)):
-            cells = m.count(reports.columns)
+            cells = m.bulk.count(reports.columns)
             seen = np.concatenate([cells["support"].sum(axis=0), cells["disclosed"].sum(axis=0), cells["n"]])
             sensitive = x in (1, 2, 4)
             law = [(at.p if x == y else at.q) if sensitive else at.r for y in (1, 2, 4)]
@@ -228,7 +228,7 @@ def test_the_law_test_has_power_against_another_level() -> None:
     m = made(levels="0.5,2", base="lh", disclosure="capped", level_epsilon=1.0)
     low, high = m.law_effective.levels()
     reports = m.privatize(np.full(20_000, 1), levels=2.0, rng=dn.simulation(1))
-    seen = m.count(reports.columns)["support"].sum(axis=0)[:1]
+    seen = m.bulk.count(reports.columns)["support"].sum(axis=0)[:1]
     assert two_sided(seen, 20_000, np.array([high.p])).min() > 1e-4
     assert two_sided(seen, 20_000, np.array([low.p])).min() < 1e-12
 
@@ -308,7 +308,7 @@ def test_what_cannot_be_estimated_is_refused_with_the_way_out() -> None:
     with pytest.raises(dn.ParameterError, match="grouped needs level reports"):
         quiet.estimate(quiet.privatize_items(people(4000), dn.simulation(5)), "grouped")
     with pytest.raises(dn.FormatError, match="field 'value' not zero"):
-        grr.count({"disclosed": np.array([1]), "value": np.array([1]), "level": np.array([0])})
+        grr.bulk.count({"disclosed": np.array([1]), "value": np.array([1]), "level": np.array([0])})
 
 
 # ---- EM
@@ -317,7 +317,7 @@ def test_what_cannot_be_estimated_is_refused_with_the_way_out() -> None:
 def likelihoods(m: PersonalUtility, reports: dn.Reports) -> FloatArray:
     """Pr[report | value x, level i] up to a factor of the report, written out: an array of reports, values, levels."""
     law, items = m.law_effective, m.items
-    sets = np.unpackbits(m.bases[0].rows(reports.columns), axis=1, count=m.s, bitorder="little").astype(bool)
+    sets = np.unpackbits(m.bases[0].bulk.supported(reports.columns), axis=1, count=m.s, bitorder="little").astype(bool)
     told = m.told(reports.columns)
     out = np.zeros((len(reports), m.k, len(m.levels)))
     for u, head in enumerate(reports.columns["disclosed"].tolist()):

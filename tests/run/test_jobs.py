@@ -17,8 +17,8 @@ from deniable.run.studies import frequency as simulate
 def test_chunks_of_long_reports_are_shorter():
     assert chunk_size(dn.mechanism("grr", epsilon=1.0, k=4)) == local.CHUNK_VALUES
     long = dn.mechanism("oue", epsilon=1.0, k=1 << 20)
-    assert chunk_size(long) == long.block == 64
-    assert chunk_size(long) * long.row_bytes <= 1 << 23
+    assert chunk_size(long) == long.bulk.block == 64
+    assert chunk_size(long) * long.bulk.row_bytes <= 1 << 23
 
 
 @pytest.mark.parametrize("beyond", [-1, 0, 1])
@@ -68,7 +68,7 @@ def test_a_tally_with_other_cells_than_its_design_is_refused(tmp_path):
         {"n": -good.cells["n"], "support": good.cells["support"]},
     ]
     for cells in bad:
-        (tmp_path / "t").write_bytes(dn.dump(dn.Tally(m.design, m.strata, cells)))
+        (tmp_path / "t").write_bytes(dn.dump(dn.Tally(m.design, m.bulk.strata, cells)))
         with pytest.raises(FormatError, match="a tally of this design has the cells"):
             tally_files([str(tmp_path / "t")])
 
@@ -81,7 +81,7 @@ def test_estimates_need_no_mechanism_but_the_tallys_own():
 
 def test_shares_largest_first_ties_in_order():
     m = dn.mechanism("grr", epsilon=1.0, k=4)
-    tally = dn.Tally(m.design, m.strata, {"n": np.array([10]), "support": np.array([[2, 4, 2, 2]])})
+    tally = dn.Tally(m.design, m.bulk.strata, {"n": np.array([10]), "support": np.array([[2, 4, 2, 2]])})
     shares = Shares.of(m.estimate(tally), truth=np.array([0.1, 0.7, 0.1, 0.1]))
     assert shares.top(3).labels == ("1", "0", "2")
     assert shares.top(3).columns["truth"].tolist() == [0.7, 0.1, 0.1]

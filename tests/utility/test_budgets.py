@@ -204,7 +204,7 @@ def test_a_design_that_breaks_one_budget_is_refused_everywhere() -> None:
     wrong = replace(made.kernel, flips=tuple(flip_threshold(1.2, WORD // 2) for _ in range(3)))
     assert wrong.ratio <= exp_bounds(made.epsilon)[0]
     design = {**made.design, "kernel": {**made.design["kernel"], "flips": [str(flip) for flip in wrong.flips]}}
-    assert len(Device(made.design).report(0)) == made.row_bytes
+    assert len(Device(made.design).report(0)) == made.bulk.row_bytes
     with pytest.raises(dn.PrivacyError, match="sensitive value number 0 is promised"):
         Device(design)
     with pytest.raises(dn.FormatError, match="does not agree with itself"):
@@ -243,4 +243,4 @@ def test_impossible_reports_are_refused() -> None:
     for told, bits, what in ((1, 1, "not zero"), (0, 8, "after its 3 bits"), (3, 0, "largest possible is 2")):
         columns = {"disclosed": np.array([told], np.uint8), "bits": np.array([[bits]], np.uint8)}
         with pytest.raises(dn.FormatError, match=what):
-            made.count(columns)
+            made.bulk.count(columns)

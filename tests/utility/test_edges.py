@@ -72,7 +72,7 @@ def test_one_sensitive_item_is_the_same_for_all_bases_and_optimal(name: str) -> 
     e = math.exp(2.0)
     assert m.mse_sum() == pytest.approx(2 * 0.7 / (e - 1), rel=1e-12)
     assert m.properties()["gap"] == pytest.approx(0, abs=1e-12)
-    assert m.row_bytes == 1
+    assert m.bulk.row_bytes == 1
     assert run(m).value.sum() == pytest.approx(1, abs=1e-12)
 
 

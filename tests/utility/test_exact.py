@@ -225,7 +225,7 @@ def test_estimates_are_unbiased_in_fractions(base: str, s: int, own: dict[str, A
             hit = [o for o, items in enumerate(channel.supported or ()) if i in items and o not in channel.disclosing]
             seen = sum((Fraction(channel.weights[o][x], channel.total) for o in hit), Fraction(0))
             off = (seen + law.credit * told - law.base.q) / law.base.gap - (x == i)
-            assert abs(off) <= m.base.channel_error / law.base.gap
+            assert abs(off) <= m.base.bulk.channel_error / law.base.gap
 
 
 def test_no_plug_in_variance_is_negative() -> None:

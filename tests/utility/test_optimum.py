@@ -147,14 +147,14 @@ def test_likelihoods_are_those_of_the_channel(name: str, case: dict[str, Any]) -
     channel = m.channel()
     chance = channel.matrix()
     reports = m.privatize_items(np.arange(60) % m.k, simulation(9))
-    told = m.likelihood(reports.columns)
+    told = m.bulk.likelihood(reports.columns)
     rows = {frozenset(s): chance[:, o] for o, s in enumerate(channel.supported or ()) if o not in channel.disclosing}
     for i in range(60):
         if reports.columns["disclosed"][i]:
             assert told[i].tolist().count(0.0) == m.k - 1
             continue
         one = {name: column[i : i + 1] for name, column in reports.columns.items()}
-        held = np.unpackbits(m.base.rows(one), axis=1, count=m.s, bitorder="little")[0] if m.base else [1]  # type: ignore[attr-defined]
+        held = np.unpackbits(m.base.bulk.supported(one), axis=1, count=m.s, bitorder="little")[0] if m.base else [1]  # type: ignore[attr-defined]
         exact = rows[frozenset(m.items[0][np.flatnonzero(held)].tolist())]
         assert np.allclose(told[i] / told[i].max(), exact / exact.max(), rtol=1e-12)
 
@@ -169,7 +169,7 @@ def test_maximum_likelihood_climbs_the_likelihood_of_the_reports(form: str) -> N
     assert fitted.biased
     assert fitted.value.min() >= 0
     assert fitted.value.sum() == pytest.approx(1)
-    dense = m.likelihood(reports.columns)
+    dense = m.bulk.likelihood(reports.columns)
     linear = m.estimate(m.tally(reports)).project().value
     for other in (people.frequencies, 0.999 * linear + 0.001 / 20):
         assert np.log(dense @ fitted.value).sum() >= np.log(dense @ other).sum() - 0.05

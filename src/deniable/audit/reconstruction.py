@@ -12,6 +12,7 @@ from deniable.core.guess import Guess, check_prior
 from deniable.core.types import Columns, FloatArray, IntArray
 from deniable.errors import ParameterError, require
 from deniable.mechanisms.base import Mechanism
+from deniable.mechanisms.bulk import Bulk
 from deniable.randomness import Simulation, simulation
 
 __all__ = ["REPORTS", "Attack", "attack", "best_guesses"]
@@ -87,7 +88,7 @@ def attack(m: Mechanism, *, prior: object = None, reports: int = REPORTS, seed: 
     pi = np.full(m.k, 1 / m.k) if prior is None else check_prior(prior, m.k)
     expected = m.guess(None if prior is None else pi)
     values, drawn = simulation(seed).spawn(2)
-    if type(m).likelihood is Mechanism.likelihood:
+    if type(m.bulk).likelihood is Bulk.likelihood:
         return Attack(m, pi, expected, 0, 0, seed)
     items = _draw(pi, reports, values)
     step = max(1, _CELLS // m.k)
@@ -101,7 +102,7 @@ def attack(m: Mechanism, *, prior: object = None, reports: int = REPORTS, seed: 
 
 def best_guesses(m: Mechanism, columns: Columns, prior: FloatArray) -> IntArray:
     """For each report the value of largest posterior probability; of several equal ones the first, which is as good."""
-    best: IntArray = np.argmax(m.likelihood(columns) * prior, axis=1).astype(np.int64)
+    best: IntArray = np.argmax(m.bulk.likelihood(columns) * prior, axis=1).astype(np.int64)
     return best
 
 

@@ -86,10 +86,10 @@ def privatize(
             n = privatize_levels(m, values, target, rng=rng, progress=progress, **own)
         else:
             n = privatize_file(m, values, target, column=column, format=format, rng=rng, progress=progress)
-    out.note(f"wrote {n:,} reports ({m.row_bytes} bytes each) to {_target(target)}")
+    out.note(f"wrote {n:,} reports ({m.bulk.row_bytes} bytes each) to {_target(target)}")
     facts = {"mechanism": m.name, "epsilon": m.epsilon, "k": m.k, "n": n, "simulated": seed is not None}
     if out.as_json:
-        out.show(facts | {"bytes": m.row_bytes, "out": target, "design": m.design})
+        out.show(facts | {"bytes": m.bulk.row_bytes, "out": target, "design": m.design})
 
 
 def tally(

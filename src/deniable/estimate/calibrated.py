@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Protocol, runtime_checkable
 
 import numpy as np
@@ -27,7 +28,7 @@ _CELLS = 1 << 20
 
 @runtime_checkable
 class PublicCoin(Protocol):
-    """A mechanism whose reports carry a public coin and support items."""
+    """Reports that carry a public coin and support items, in bulk."""
 
     @property
     def k(self) -> int:
@@ -35,11 +36,11 @@ class PublicCoin(Protocol):
         ...
 
     @property
-    def support_effective(self) -> Support[float]:
+    def support(self) -> Support[Fraction]:
         """Support probabilities, over all coins."""
         ...
 
-    def rows(self, columns: Columns) -> Bytes:
+    def supported(self, columns: Columns) -> Bytes:
         """The sets of items that reports support, as packed bits."""
         ...
 
@@ -92,7 +93,8 @@ def calibrate(m: PublicCoin, columns: Columns) -> CalibratedPart:
     require(n >= 2, "reports", n, "at least 2 for a calibrated estimate", "Use estimate() for a single report.")
     halves = _halves(n)
     parts = [{name: column[half] for name, column in columns.items()} for half in halves]
-    rough = [project_simplex(m.support_effective.unbias(_share(m, part))) for part in parts]
+    support = m.support.map(float)
+    rough = [project_simplex(support.unbias(_share(m, part))) for part in parts]
     value, spread = np.zeros(m.k), np.zeros(m.k)
     for part, other in zip(parts, reversed(rough), strict=True):
         size = len(part["seed"])
@@ -100,9 +102,9 @@ def calibrate(m: PublicCoin, columns: Columns) -> CalibratedPart:
         for rest in _residuals(m, part, other):
             total += rest.sum(axis=0)
             square += np.einsum("ij,ij->j", rest, rest)
-        value += size / n * (other + total / (size * m.support_effective.gap))
+        value += size / n * (other + total / (size * support.gap))
         spread += square - total**2 / size
-    unit = (n - 2 if n > 2 else 1) * m.support_effective.gap**2
+    unit = (n - 2 if n > 2 else 1) * float(m.support.gap) ** 2
     return CalibratedPart(value, spread / unit, n, lambda: _products(m, parts, rough) / unit)
 
 
@@ -134,7 +136,7 @@ def _chunks(m: PublicCoin, columns: Columns) -> Iterator[Columns]:
 
 
 def _member(m: PublicCoin, columns: Columns) -> FloatArray:
-    return np.unpackbits(m.rows(columns), axis=1, count=m.k, bitorder="little").astype(np.float64)
+    return np.unpackbits(m.supported(columns), axis=1, count=m.k, bitorder="little").astype(np.float64)
 
 
 def _share(m: PublicCoin, columns: Columns) -> FloatArray:

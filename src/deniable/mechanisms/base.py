@@ -1,18 +1,15 @@
-"""The contract of a mechanism: four small halves; everything else is derived from them here, once.
+"""The contract of a mechanism: small halves; everything else is derived from them here, once.
 
-Client: `kernel` (the integers, and one report), `fields`, `perturb` (many reports at once).
-Counter: `strata`, `cells`, `count`.
-Channel: `channel` (all outputs, for small cases), `proof` (the exact worst ratio, for any size), `outputs`.
+Client, counter and channel: `bulk`, what depends on the sampled integers alone (mechanisms/bulk.py), and `proof`.
 Estimator: `parts` (named point estimates with their covariance).
+Own parameters and closed forms: `params`, `properties`, `effective`, `guess`.
 """
 
 from __future__ import annotations
 
-import math
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from fractions import Fraction
 from functools import cached_property
 from typing import Any, ClassVar, Self
 
@@ -24,37 +21,24 @@ from deniable.collect.tally import Tally
 from deniable.core.channel import Channel, Proof
 from deniable.core.domain import Domain
 from deniable.core.guess import Guess
-from deniable.core.types import Columns, FloatArray, IntArray, UintArray
+from deniable.core.types import IntArray
 from deniable.errors import (
     DeniableError,
-    EnumerationError,
     FormatError,
     MergeError,
     ParameterError,
     PrivacyError,
     require,
 )
-from deniable.estimate.evidence import DenseEvidence, Evidence
 from deniable.estimate.fit import FitOptions
 from deniable.estimate.result import Estimate, Part
-from deniable.kernels import sparing
-from deniable.kernels.parallel import blocks, run, shares
-from deniable.mechanisms.fitting import fit_reports
+from deniable.mechanisms.bulk import Bulk
+from deniable.mechanisms.fitting import check_tally, fit_reports
 from deniable.randomness import Simulation, Stream, secure
 from deniable_client.exact import check_epsilon, exp_bounds
 from deniable_client.kernels import Kernel, kernel_to
 
-__all__ = ["OUTPUTS_MAX", "Mechanism", "check_outputs", "refuse_values"]
-
-OUTPUTS_MAX = 20_000
-"""Channels with at most this many outputs are enumerated."""
-ENTRIES_MAX = 1 << 19
-"""... and with at most this many outputs times values."""
-
-_BLOCK_BYTES, _BLOCK_LEAST, _BLOCK_MOST = 1 << 20, 1 << 6, 1 << 16
-"""Bytes of the reports that are made from one stream, and the least and the largest number of them."""
-_COUNT_ROWS, _COUNT_BYTES = 1 << 14, 1 << 21
-"""Fewer reports, and in fewer bytes, are counted by one thread."""
+__all__ = ["Mechanism", "refuse_broken", "report_size"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -85,79 +69,32 @@ class Mechanism(ABC):
         """The mechanism of a design of this class; `from_design` checks that it comes out exactly the same."""
         return cls(epsilon=design["epsilon"], domain=domain, name=design["mechanism"], **design["params"])
 
-    # ---- client
+    # ---- the half that depends on integers alone
 
     @property
     @abstractmethod
+    def bulk(self) -> Bulk[Any]:
+        """The kernel in bulk. `PrivacyError` where epsilon is too large for a sampler."""
+
+    @property
     def kernel(self) -> Kernel:
-        """The integers that are sampled. `PrivacyError` where epsilon is too large for a sampler."""
+        """The integers that are sampled."""
+        kernel: Kernel = self.bulk.kernel
+        return kernel
 
     @property
-    @abstractmethod
     def fields(self) -> tuple[Field, ...]:
         """The fields of a report, in order."""
+        return self.bulk.fields
 
-    @abstractmethod
-    def perturb(self, items: IntArray, rng: Stream) -> Columns:
-        """Reports for items 0..k-1, as columns."""
-
-    # ---- counter
-
-    strata: ClassVar[tuple[str, ...]] = ("all",)
-
-    @abstractmethod
-    def count(self, columns: Columns) -> dict[str, IntArray]:
-        """The tally's cells (by stratum) of a batch; `FormatError` for reports that no device can have sent."""
-
-    def simulate_counts(self, counts: IntArray, rng: Simulation) -> dict[str, IntArray]:
-        """The cells of the tally of counts[x] people with item x each, drawn from their law without any report.
-
-        `ParameterError` where that law is not simple: families that know it say so by a method of their own.
-        """
-        raise ParameterError(
-            f"the counts of {self.name} are not drawn without reports: its reports support items jointly.",
-            "Draw the reports: m.tally(m.privatize_items(items, rng)).",
-        )
-
-    # ---- channel
-
-    @property
-    @abstractmethod
-    def outputs(self) -> float:
-        """Number of different reports, as a base-2 logarithm."""
-
-    @abstractmethod
     def channel(self) -> Channel:
         """The exact channel of the integers that are sampled, output by output (small cases only)."""
-
-    @property
-    def channel_error(self) -> Fraction:
-        """How far a probability of what is sampled may be from `channel`: 0 unless that idealises a hash."""
-        return Fraction(0)
+        return self.bulk.channel()
 
     @property
     @abstractmethod
     def proof(self) -> Proof:
         """The exact worst likelihood ratio, with the argument why it is the worst."""
-
-    def likelihood(self, columns: Columns) -> FloatArray:
-        """Likelihood of every value given each report, up to a factor per report; `ParameterError` where not known."""
-        raise ParameterError(
-            f"the likelihood of {self.name} is not written out, so nothing can be fitted to its reports.",
-            "Use estimate(), or another mechanism.",
-        )
-
-    sufficient: ClassVar[bool] = False
-    """The tally tells as much about the frequencies as the reports do: it counts every possible report."""
-
-    def evidence(self, batches: Sequence[Columns]) -> Evidence:
-        """What batches of reports say about the frequencies."""
-        rows = np.concatenate([np.empty((0, self.k)), *(self.likelihood(columns) for columns in batches)])
-        return DenseEvidence(rows, np.ones(len(rows)))
-
-    def tally_evidence(self, tally: Tally) -> Evidence:
-        """What a tally says about the frequencies, for mechanisms whose tally is `sufficient`."""
-        raise ParameterError(f"a tally of {self.name} tells less than its reports; give the reports.")
 
     # ---- estimator
 
@@ -191,11 +128,6 @@ class Mechanism(ABC):
         """Number of answers."""
         return self.domain.k
 
-    @property
-    def inputs(self) -> int:
-        """Number of inputs that `channel` lists: the answers, unless people may give several at once."""
-        return self.k
-
     @cached_property
     def design(self) -> Design:
         """The canonical design as plain data; what reports and tallies carry and devices check."""
@@ -217,15 +149,10 @@ class Mechanism(ABC):
     def refusal(self) -> DeniableError | None:
         """Why no reports can be drawn (epsilon too large for exact sampling), or None if they can."""
         try:
-            _ = self.kernel
+            _ = self.bulk
         except DeniableError as error:
             return error
         return None
-
-    @property
-    def row_bytes(self) -> int:
-        """Bytes of one report."""
-        return sum(f.width for f in self.fields)
 
     def privatize(
         self, values: object, *, levels: object = None, coins: object = None, rng: Stream | None = None
@@ -241,50 +168,10 @@ class Mechanism(ABC):
 
     def privatize_items(self, items: IntArray, rng: Stream | None = None, *, coins: object = None) -> Reports:
         """`privatize` for items that are encoded already."""
-        self._refuse_broken()
+        refuse_broken(self)
         stream = secure() if rng is None else rng
         dealt = None if coins is None else check_coins(coins, items.size)
-        return Reports(self.design, self.fields, self._perturb_blocks(items, stream, dealt), stream.simulated)
-
-    def perturb_dealt(self, items: IntArray, coins: UintArray, rng: Stream) -> Columns:
-        """`perturb` with public seeds dealt beforehand, one for each item; `ParameterError` where there are none."""
-        raise ParameterError(
-            f"coins must be left out for {self.name}: its reports have no public seed that could be dealt.",
-            "Mechanisms with a seed are lh, blh, olh, alh, plh and wheel.",
-        )
-
-    @property
-    def block(self) -> int:
-        """How many reports are made from one stream; it depends on the design alone, so that seeded runs repeat."""
-        return max(_BLOCK_LEAST, min(_BLOCK_MOST, _BLOCK_BYTES // self.row_bytes))
-
-    def _perturb_blocks(
-        self,
-        items: IntArray,
-        stream: Stream,
-        coins: UintArray | None = None,
-        act: Callable[[IntArray, Stream], Columns] | None = None,
-    ) -> Columns:
-        """`perturb` (or `act`) block by block, on all cores, each block with a stream of its own."""
-
-        def perturb(part: slice, own: Stream) -> Columns:
-            if coins is None:
-                return (act or self.perturb)(items[part], own)
-            return self.perturb_dealt(items[part], coins[part], own)
-
-        if items.size <= self.block:
-            with sparing(items.size * self.k):
-                return perturb(slice(None), stream)
-        columns: Columns = {f.name: np.empty(f.shape(items.size), f.dtype) for f in self.fields}
-
-        def fill(job: tuple[slice, Stream]) -> None:
-            part, own = job
-            for name, column in perturb(part, own).items():
-                columns[name][part] = column
-
-        parts = blocks(items.size, self.block)
-        run(fill, zip(parts, stream.spawn(len(parts)), strict=True))
-        return columns
+        return Reports(self.design, self.fields, self.bulk.draw(items, stream, dealt), stream.simulated)
 
     def tally(self, reports: Reports) -> Tally:
         """Count reports of this very design."""
@@ -292,16 +179,7 @@ class Mechanism(ABC):
             raise MergeError(f"these reports are of another design: {difference(self.design, reports.design)}.")
         if reports.fields != self.fields:
             raise FormatError(f"reports of this design have the fields {self.fields}, got {reports.fields}.")
-        return Tally(self.design, self.strata, self._count_shares(reports), reports.simulated)
-
-    def _count_shares(self, reports: Reports) -> dict[str, IntArray]:
-        """`count` on all cores where there is much to count; counts are whole numbers, so their sum is the same."""
-        if len(reports) < _COUNT_ROWS and reports.nbytes < _COUNT_BYTES:
-            with sparing(len(reports) * self.k):
-                return self.count(reports.columns)
-        parts = shares(len(reports))
-        counts = run(lambda part: self.count(reports[part].columns), parts)
-        return {name: np.asarray(sum(c[name] for c in counts[1:]) + cell) for name, cell in counts[0].items()}
+        return Tally(self.design, self.bulk.strata, self.bulk.tally(reports), reports.simulated)
 
     def simulate_tally(self, counts: object, rng: Simulation) -> Tally:
         """The tally of a population with counts[x] people of item x, in the same law as if all of them had reported.
@@ -315,31 +193,22 @@ class Mechanism(ABC):
         people = np.asarray(counts)
         whole = people.shape == (self.k,) and np.issubdtype(people.dtype, np.integer) and bool((people >= 0).all())
         require(whole, "counts", counts, f"{self.k} whole numbers >= 0, one per item")
-        self._refuse_broken()
-        return Tally(self.design, self.strata, self.simulate_counts(people.astype(np.int64), rng), simulated=True)
+        refuse_broken(self)
+        cells = self.bulk.simulate_counts(people.astype(np.int64), rng)
+        return Tally(self.design, self.bulk.strata, cells, simulated=True)
 
     def empty(self, *, simulated: bool = False) -> Tally:
         """The tally of no reports: the identity of `+`."""
         none = {f.name: np.empty(f.shape(0), f.dtype) for f in self.fields}
-        return Tally(self.design, self.strata, self.count(none), simulated)
+        return Tally(self.design, self.bulk.strata, self.bulk.count(none), simulated)
 
     def estimate(self, tally: Tally) -> Estimate:
         """Unbiased estimates with standard errors, from a tally of this very design."""
         if isinstance(tally, Reports):
             tally = self.tally(tally)
-        self.check_tally(tally)
+        check_tally(self, tally)
         steps = (f"unbiased estimate from {tally.n} reports",)
         return Estimate(self.domain.labels_or_numbers, self.parts(tally), tally.n, self.design, tally.simulated, steps)
-
-    def check_tally(self, tally: Tally) -> None:
-        """Refuse a tally that is not of this very design."""
-        if tally.design != self.design:
-            raise MergeError(
-                f"this tally is of another design: {difference(self.design, tally.design)}.",
-                "A tally carries its design: dn.from_design(tally.design) is the mechanism to estimate it with.",
-            )
-        if tally.layout != self.empty().layout:
-            raise FormatError(f"a tally of this design has the cells {self.empty().layout}, got {tally.layout}.")
 
     def fit(
         self,
@@ -368,32 +237,17 @@ class Mechanism(ABC):
         )
         return fit_reports(self, data, method, options)
 
-    @cached_property
-    def _broken(self) -> bool:
-        ratio = self.proof.ratio
-        return ratio is None or ratio > exp_bounds(self.epsilon)[0]
 
-    def _refuse_broken(self) -> None:
-        if self._broken:
-            raise PrivacyError(
-                f"{self.name} promises epsilon {self.epsilon!r} but its exact epsilon is {self.proof.epsilon!r}; "
-                "no report was made.",
-                f"Witness: {self.proof.witness}.",
-            )
+def report_size(m: Mechanism) -> dict[str, float]:
+    """The properties `bits` and `bytes` of a report, where any can be drawn."""
+    return {} if m.refusal else {"bits": m.bulk.outputs, "bytes": m.bulk.row_bytes}
 
 
-def check_outputs(count: int, name: str, k: int = 1) -> None:
-    """`EnumerationError` if a channel has too many outputs, or outputs times values, to enumerate."""
-    if count > OUTPUTS_MAX or count * k > ENTRIES_MAX:
-        raise EnumerationError(
-            f"the channel of {name} has 2^{math.log2(count):.1f} outputs, too many to enumerate.",
-            f"Use a smaller domain (at most {OUTPUTS_MAX} outputs); `proof` works for any size.",
-        )
-
-
-def refuse_values(column: np.ndarray[Any, Any], limit: int, name: str) -> None:
-    """`FormatError` if a column has a value that is not below `limit`."""
-    if column.size and int(column.max()) >= limit:
-        raise FormatError(
-            f"report field {name!r} has the value {int(column.max())}, the largest possible is {limit - 1}."
+def refuse_broken(m: Mechanism) -> None:
+    """`PrivacyError` for a mechanism that leaks more than it promises."""
+    if m.proof.ratio is None or m.proof.ratio > exp_bounds(m.epsilon)[0]:
+        raise PrivacyError(
+            f"{m.name} promises epsilon {m.epsilon!r} but its exact epsilon is {m.proof.epsilon!r}; "
+            "no report was made.",
+            f"Witness: {m.proof.witness}.",
         )

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from deniable.collect.reports import Reports
+from deniable.collect.reports import Reports, difference
 from deniable.collect.tally import Tally
 from deniable.core.types import Columns
-from deniable.errors import ParameterError, require
+from deniable.errors import FormatError, MergeError, ParameterError, require
 from deniable.estimate.calibrated import PublicCoin, calibrate
 from deniable.estimate.evidence import Evidence
 from deniable.estimate.fit import METHODS, FitOptions, fit_frequencies
@@ -20,7 +20,7 @@ from deniable.estimate.result import Estimate
 if TYPE_CHECKING:
     from deniable.mechanisms.base import Mechanism
 
-__all__ = ["CALIBRATED", "checked_batches", "fit_reports"]
+__all__ = ["CALIBRATED", "check_tally", "checked_batches", "fit_reports"]
 
 CALIBRATED = "calibrated"
 """The method that subtracts what the public coins do."""
@@ -39,7 +39,8 @@ def fit_reports(m: Mechanism, data: object, method: str, options: FitOptions) ->
 
 def _fit_calibrated(m: Mechanism, data: object) -> Estimate:
     """Unbiased, with what the realised public coins are known to do subtracted; it reads the reports."""
-    if not isinstance(m, PublicCoin):
+    bulk = m.bulk
+    if not isinstance(bulk, PublicCoin):
         raise ParameterError(
             f"method calibrated is for reports with a public hash seed; those of {m.name} have none.",
             "Use estimate(), or a mechanism such as olh or plh.",
@@ -48,25 +49,37 @@ def _fit_calibrated(m: Mechanism, data: object) -> Estimate:
         raise ParameterError("method calibrated reads reports, whose coins a tally does not keep.", "Give the reports.")
     tally, kept = checked_batches(m, data)
     columns = {name: np.concatenate([part[name] for part in kept]) for name in kept[0]}
-    part = calibrate(m, columns)
+    part = calibrate(bulk, columns)
     steps = (f"unbiased estimate from {tally.n} reports, calibrated to their public coins by cross-fitting",)
     return Estimate(m.domain.labels_or_numbers, {"frequency": part}, tally.n, m.design, tally.simulated, steps)
 
 
+def check_tally(m: Mechanism, tally: Tally) -> None:
+    """Refuse a tally that is not of this very design."""
+    if tally.design != m.design:
+        raise MergeError(
+            f"this tally is of another design: {difference(m.design, tally.design)}.",
+            "A tally carries its design: dn.from_design(tally.design) is the mechanism to estimate it with.",
+        )
+    if tally.layout != m.empty().layout:
+        raise FormatError(f"a tally of this design has the cells {m.empty().layout}, got {tally.layout}.")
+
+
 def _from_tally(m: Mechanism, tally: Tally) -> tuple[Tally, Evidence]:
-    m.check_tally(tally)
+    check_tally(m, tally)
     check_reports(tally)
-    if not m.sufficient:
+    if not m.bulk.sufficient:
         raise ParameterError(
             f"a tally of {m.name} does not tell which items a report supports together, and the likelihood needs that.",
             "Keep the reports and fit those; or use estimate(), which needs no more than the tally.",
         )
-    return tally, m.tally_evidence(tally)
+    return tally, m.bulk.tally_evidence(tally.cells)
 
 
 def _from_reports(m: Mechanism, data: object) -> tuple[Tally, Evidence]:
-    tally, kept = checked_batches(m, data, keep=not m.sufficient)
-    return tally, m.tally_evidence(tally) if m.sufficient else m.evidence(kept)
+    bulk = m.bulk
+    tally, kept = checked_batches(m, data, keep=not bulk.sufficient)
+    return tally, bulk.tally_evidence(tally.cells) if bulk.sufficient else bulk.evidence(kept)
 
 
 def checked_batches(m: Mechanism, data: object, *, keep: bool = True) -> tuple[Tally, list[Columns]]:

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import math
 from abc import abstractmethod
-from collections.abc import Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
-from fractions import Fraction
 from functools import cached_property
 from typing import Any
 
@@ -14,14 +13,13 @@ import numpy as np
 
 from deniable.collect.tally import Tally
 from deniable.core.frontier import distance
-from deniable.core.guess import Guess, check_prior, uniform_success
+from deniable.core.guess import Guess, check_prior, first_of_independent, first_of_subset, uniform_success
 from deniable.core.support import Support
-from deniable.core.types import Bytes, Columns, FloatArray, IntArray, Target
-from deniable.estimate.evidence import Evidence, PackedRows, RowEvidence
+from deniable.core.types import FloatArray, IntArray, Target
 from deniable.estimate.linear import SupportPart, check_reports
 from deniable.estimate.result import Part
-from deniable.kernels.parallel import blocks
-from deniable.mechanisms.base import Mechanism
+from deniable.mechanisms.base import Mechanism, report_size
+from deniable.mechanisms.bulk import SupportBulk
 
 __all__ = ["SupportMechanism"]
 
@@ -32,88 +30,59 @@ class SupportMechanism(Mechanism):
 
     @property
     @abstractmethod
-    def support(self) -> Support[float]:
-        """The ideal support probabilities."""
+    def bulk(self) -> SupportBulk[Any]:
+        """See `Mechanism.bulk`."""
 
     @property
     @abstractmethod
-    def support_exact(self) -> Support[Fraction]:
-        """The support probabilities of the integers that are sampled."""
+    def support(self) -> Support[float]:
+        """The ideal support probabilities."""
 
     @property
     def leak(self) -> float:
         """The ideal epsilon that reports spend: all of it, unless a mechanism cannot."""
         return self.epsilon
 
+    def alone(self, support: Support[float]) -> float | None:
+        """Chance that a blind report supports an item, where it supports all items independently; else None."""
+        return None
+
+    @property
+    def sizes(self) -> Mapping[int, float]:
+        """How likely a blind report supports so many items, which are then a uniformly drawn subset."""
+        from scipy.stats import binom
+
+        law = binom.pmf(np.arange(self.k + 1), self.k, float(self.alone(self.support) or 0.0))
+        return dict(enumerate(law.tolist()))
+
     def covered(self, support: Support[float]) -> float:
         """Chance that a report made without any value supports at least one item."""
-        return 1.0
+        share = self.alone(support)
+        return 1.0 if share is None else -math.expm1(self.k * math.log1p(-share))
 
-    @abstractmethod
     def best_ranked(self, order: IntArray) -> FloatArray:
         """For items in falling order of interest: chance that each is the first one that a blind report supports."""
-
-    @abstractmethod
-    def rows(self, columns: Columns) -> Bytes:
-        """The sets of items that reports support, one row of packed bits (lowest first) per report."""
-
-    @property
-    def odds(self) -> float:
-        """Likelihood of a value that a report supports, relative to one that it does not: the same for all reports."""
-        return float(self.kernel.ratio)
-
-    def likelihood(self, columns: Columns) -> FloatArray:
-        """Likelihood of every value given each report, up to a factor per report: `odds` where it is supported."""
-        member = np.unpackbits(self.rows(columns), axis=1, count=self.k, bitorder="little")
-        return np.where(member == 1, 1.0, 1 / self.odds)
-
-    def evidence(self, batches: Sequence[Columns]) -> Evidence:
-        """See `Mechanism.evidence`: the supported items, packed."""
-        rows = PackedRows.of([self.rows(columns) for columns in batches], self.k)
-        return RowEvidence(rows, self.odds, self.size_law)
-
-    def tally_evidence(self, tally: Tally) -> Evidence:
-        """See `Mechanism.tally_evidence`: for reports that are one number, whose counts are the cell `value`."""
-        counts = tally.cells["value"][0]
-        outputs = [
-            np.arange(part.start, part.stop, dtype=self.fields[0].dtype) for part in blocks(counts.size, 1 << 12)
-        ]
-        rows = PackedRows.of([self.rows({"value": values}) for values in outputs], self.k, counts)
-        return RowEvidence(rows, self.odds, complete=True)
-
-    @property
-    def size_law(self) -> FloatArray | None:
-        """Law of the number of supported items, where reports of one size are subset-selection reports; else None."""
-        return None
+        share = self.alone(self.support)
+        if share is not None:
+            return first_of_independent(self.k, share)
+        return np.asarray(sum(chance * first_of_subset(self.k, size) for size, chance in self.sizes.items()))
 
     @cached_property
     def support_effective(self) -> Support[float]:
-        """`support_exact` as floats: what the estimator uses."""
-        return self.support_exact.map(float)
-
-    def support_counts(self, tally: Tally) -> IntArray:
-        """How many reports support each item, from a tally."""
-        return np.asarray(tally.cells["support"][0])
-
-    def extra_pairs(self, f: FloatArray) -> FloatArray | None:
-        """What third values add to `both_none` of each pair at frequencies `f`, where they are not all alike."""
-        return None
+        """The support probabilities of the sampled integers, as floats: what the estimator uses."""
+        return self.bulk.support.map(float)
 
     def covariance(self, f: FloatArray, n: float = 1, target: Target = "reporters") -> FloatArray:
         """Covariance matrix of the estimates at frequencies `f`, by the ideal parameters."""
-        extra = self.extra_pairs(f)
-        return self.support.covariance(f, n, target, 0.0 if extra is None else extra)
+        extra = self.bulk.extra_pairs(f, self.support) if self.bulk.uneven else 0.0
+        return self.support.covariance(f, n, target, extra)
 
     def parts(self, tally: Tally) -> dict[str, Part]:
         """See `Mechanism.parts`: the unbiased linear estimator [AdaptiveLDP Eq. 2]."""
         check_reports(tally)
-        share = self.support_counts(tally) / tally.n
-        alike = type(self).extra_pairs is SupportMechanism.extra_pairs
-        return {"frequency": SupportPart(share, self.support_effective, tally.n, None if alike else self._extra)}
-
-    def _extra(self, f: FloatArray) -> FloatArray:
-        extra = self.extra_pairs(f)
-        return np.zeros((self.k, self.k)) if extra is None else extra
+        share = self.bulk.support_counts(tally.cells) / tally.n
+        extra = (lambda f: self.bulk.extra_pairs(f, self.support)) if self.bulk.uneven else None
+        return {"frequency": SupportPart(share, self.support_effective, tally.n, extra)}
 
     @property
     def asr(self) -> float:
@@ -145,16 +114,15 @@ class SupportMechanism(Mechanism):
 
     def properties(self, n: float = 1) -> dict[str, Any]:
         """See `Mechanism.properties`."""
-        size = {"bits": self.outputs} if self.refusal else {"bits": self.outputs, "bytes": self.row_bytes}
         return (
             self._numbers(self.support, math.exp(-self.leak), n)
-            | size
+            | report_size(self)
             | distance(self.k, self.epsilon, self.mse(n), self.asr, n)
         )
 
     def effective(self, n: float = 1) -> dict[str, Any]:
         """See `Mechanism.effective`."""
-        return {"epsilon": self.epsilon_exact} | self._numbers(self.support_effective, 1 / self.odds, n)
+        return {"epsilon": self.epsilon_exact} | self._numbers(self.support_effective, 1 / self.bulk.odds, n)
 
     def _numbers(self, support: Support[float], w: float, n: float) -> dict[str, float]:
         return {
@@ -165,7 +133,3 @@ class SupportMechanism(Mechanism):
             "mse_approx": float(support.mse_approx(n)),
             "asr": self._asr(support, w),
         }
-
-    def _one_stratum(self, columns: Columns, support: IntArray) -> dict[str, IntArray]:
-        n = len(next(iter(columns.values())))
-        return {"n": np.array([n], np.int64), "support": support[None, :]}

@@ -96,7 +96,7 @@ def _report(m: Mechanism, people: Population, rng: Stream, folder: Path, tell: T
             out.write(dump(reports))
     how = "a SEEDED generator: simulated, not private" if rng.simulated else "the secure generator"
     text = (
-        f"Every device perturbs its own value with {how}, and sends {m.row_bytes} bytes to one of two collectors. "
+        f"Every device perturbs its own value with {how}, and sends {m.bulk.row_bytes} bytes to one of two collectors. "
         f"Any single report could come from any person. Written: {', '.join(path.name for path in paths)}."
     )
     tell("Report", text, None)

@@ -45,7 +45,7 @@ CHUNK_VALUES = 1 << 16
 
 def chunk_size(m: Mechanism) -> int:
     """How many values of this mechanism are handled at a time: those that share a stream, so seeded runs repeat."""
-    return min(CHUNK_VALUES, m.block)
+    return min(CHUNK_VALUES, m.bulk.block)
 
 
 def with_streams(chunks: Iterable[C], stream: Stream) -> Iterator[tuple[C, Stream]]:

@@ -74,7 +74,7 @@ def _needed(m: Mechanism, alpha: float) -> float:
 
 def _affordable(m: Mechanism, need: float) -> int:
     """`need`, or what fits into `REPORTS_MAX` reports and 256 MB of them at a time; some, if no number would do."""
-    limit = min(REPORTS_MAX // len(watched_values(m.k)), (1 << 28) // m.row_bytes)
+    limit = min(REPORTS_MAX // len(watched_values(m.k)), (1 << 28) // m.bulk.row_bytes)
     return min(limit, _SOME if math.isinf(need) else int(need))
 
 

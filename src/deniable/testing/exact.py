@@ -60,7 +60,7 @@ def check_rows(m: Mechanism) -> str:
     channel = enumerated(m)
     if channel is None:
         return _LARGE
-    assert channel.k == m.inputs, f"the channel has {channel.k} values, the mechanism {m.inputs}"
+    assert channel.k == m.bulk.inputs, f"the channel has {channel.k} values, the mechanism {m.bulk.inputs}"
     for x, column in enumerate(zip(*channel.weights, strict=True)):
         assert min(column) >= 0, f"a probability given value {x} is negative"
         total = Fraction(sum(column), channel.total)
@@ -68,7 +68,7 @@ def check_rows(m: Mechanism) -> str:
     assert len(set(channel.outputs)) == len(channel.outputs), "two outputs have the same name"
     for output, items in zip(channel.outputs, channel.supported or (), strict=channel.supported is not None):
         assert all(0 <= i < m.k for i in items), f"output {output!r} supports {sorted(items)}, outside 0..{m.k - 1}"
-    return f"{len(channel.outputs)} outputs sum to 1 for each of {m.inputs} values"
+    return f"{len(channel.outputs)} outputs sum to 1 for each of {m.bulk.inputs} values"
 
 
 def check_privacy(m: Mechanism) -> str:
@@ -141,15 +141,15 @@ def _check_ideal(m: SupportMechanism) -> None:
 
 
 def _check_support(m: SupportMechanism, both: Table) -> None:
-    s = m.support_exact
+    s = m.bulk.support
     assert (s.gap, s.p_not, s.q_not) == (s.p - s.q, 1 - s.p, 1 - s.q), "gap, p_not and q_not do not fit p and q"
-    alike = m.extra_pairs(np.full(m.k, 1 / m.k)) is None
+    alike = not m.bulk.uneven
     for x, i, j in product(range(m.k), repeat=3):
         name = ("p" if i == x else "q") if i == j else "both_one" if x in (i, j) else "both_none"
         if name == "both_none" and not alike:
             continue  # differs from pair to pair: the covariances show it
         stated, true = getattr(s, name), both[x][i][j]
-        assert abs(stated - true) <= m.channel_error, (
+        assert abs(stated - true) <= m.bulk.channel_error, (
             f"{name} is stated as {stated} ({float(stated)!r}); given value {x} the channel has {true} "
             f"({float(true)!r}) for items {i} and {j}"
         )
@@ -194,14 +194,14 @@ def _priors(k: int) -> list[list[Fraction]]:
 
 def _check_moments(m: SupportMechanism, both: Table, f: Sequence[Fraction]) -> None:
     """Var and Cov of one report's unbiased weights, summed over the reporters, against every stated entry."""
-    k, s = m.k, m.support_exact
-    slack = 4 * m.channel_error / (s.gap * s.gap)
+    k, s = m.k, m.bulk.support
+    slack = 4 * m.bulk.channel_error / (s.gap * s.gap)
     share = [sum((f[x] * both[x][i][i] for x in range(k)), Fraction(0)) for i in range(k)]
     n = 11
     floats = np.array([float(v) for v in f])
-    extra = m.extra_pairs(floats)
+    extra = m.bulk.extra_pairs(floats, m.support)
     targets: tuple[Target, ...] = ("reporters", "population")
-    stated = {t: m.support_effective.covariance(floats, n, t, 0.0 if extra is None else extra) for t in targets}
+    stated = {t: m.support_effective.covariance(floats, n, t, extra) for t in targets}
     diagonal = Fraction(0)
     for i in range(k):
         for j in range(k):
@@ -238,19 +238,19 @@ def _same(what: str, one: float, two: float) -> None:
 
 def check_exact_expectation(m: SupportMechanism, channel: Channel) -> None:
     """The expected estimate from one report of value x is 1 for x and 0 for the others, in fractions."""
-    both, s = expectations(channel), m.support_exact
+    both, s = expectations(channel), m.bulk.support
     for x in range(m.k):
         for i in range(m.k):
             mean = s.unbias(both[x][i][i])
             off = abs(mean - (1 if i == x else 0))
-            assert off <= m.channel_error / s.gap, f"the expected estimate of item {i} given value {x} is {mean}"
+            assert off <= m.bulk.channel_error / s.gap, f"the expected estimate of item {i} given value {x} is {mean}"
 
 
 def check_estimator_reads_support(m: SupportMechanism, *, n: int = 40, seed: int = 4) -> None:
     """`estimate` of a tally of one report is the unbiased weight of the items that the report supports."""
     reports = m.privatize_items(np.arange(n) % m.k, simulation(seed))
-    held = np.unpackbits(m.rows(reports.columns), axis=1, count=m.k, bitorder="little")
-    yes, no = (float(m.support_exact.unbias(Fraction(hit))) for hit in (1, 0))
+    held = np.unpackbits(m.bulk.supported(reports.columns), axis=1, count=m.k, bitorder="little")
+    yes, no = (float(m.bulk.support.unbias(Fraction(hit))) for hit in (1, 0))
     for i in range(n):
         value = m.estimate(m.tally(reports[i : i + 1])).value
         true = np.where(held[i] == 1, yes, no)

@@ -56,7 +56,7 @@ class Profiles:
     def count(self, m: Mechanism, columns: Columns) -> IntArray | None:
         """How many reports are of each class; None if one is of no class, so that `m` cannot have made it."""
         first, counts = _different(columns)
-        kinds = m.likelihood({name: column[first] for name, column in columns.items()})
+        kinds = m.bulk.likelihood({name: column[first] for name, column in columns.items()})
         kinds = kinds / kinds.max(axis=1, keepdims=True)
         off = np.abs(kinds[:, None, :] - self.likelihood[None, :, :]).max(axis=2)
         if off.min(axis=1).max() > 10.0 ** (1 - _DIGITS):

@@ -70,7 +70,7 @@ def untestable(m: Mechanism) -> str | None:
     if enumerated(m) is None:
         return "neither support probabilities nor few enough outputs to enumerate"
     try:
-        m.likelihood(m.privatize_items(np.zeros(1, np.int64), simulation(0)).columns)
+        m.bulk.likelihood(m.privatize_items(np.zeros(1, np.int64), simulation(0)).columns)
     except ParameterError as error:
         return str(error)
     return None
@@ -241,7 +241,7 @@ def _draw(m: Mechanism, n: int, seed: int) -> dict[int, Columns]:
 
 
 def _support_counts(m: SupportMechanism, columns: Columns) -> IntArray:
-    return m.support_counts(Tally(m.design, m.strata, m.count(columns), True))
+    return m.bulk.support_counts(m.bulk.count(columns))
 
 
 def distinct(rows: Bytes) -> tuple[Bytes, IntArray]:
@@ -262,7 +262,7 @@ def _cells_of_sets(m: SupportMechanism, channel: Channel, x: int, columns: Colum
     for row, items in zip(channel.weights, channel.supported or (), strict=True):
         key = pack_bits(items, m.k)
         law[key] = law.get(key, 0) + row[x]
-    keys, counts = distinct(m.rows(columns))
+    keys, counts = distinct(m.bulk.supported(columns))
     seen = {key.tobytes(): int(count) for key, count in zip(keys, counts, strict=True)}
     if not seen.keys() <= law.keys():
         return np.zeros(1)

@@ -128,8 +128,8 @@ def check_reports(m: Mechanism, *, each: int = 20, seed: int = 3) -> str:
     words = StreamWords(simulation(seed))
     rows = [m.kernel.randomise(x, words) for x in values for _ in range(each)]
     lengths = {len(row) for row in rows}
-    assert lengths == {m.row_bytes} == {m.kernel.width}, (
-        f"a device's reports have {sorted(lengths)} bytes, fields say {m.row_bytes}, the kernel {m.kernel.width}"
+    assert lengths == {m.bulk.row_bytes} == {m.kernel.width}, (
+        f"a device's reports have {sorted(lengths)} bytes, fields say {m.bulk.row_bytes}, the kernel {m.kernel.width}"
     )
     device = Reports.from_rows(m.design, m.fields, rows)
     assert [device.row(i) for i in range(len(rows))] == rows, "a device's report changes on its way into columns"
@@ -139,7 +139,7 @@ def check_reports(m: Mechanism, *, each: int = 20, seed: int = 3) -> str:
     if isinstance(m, SupportMechanism):
         _check_canonical(m, device + bulk)
     _check_outsiders(m, words)
-    return f"{m.row_bytes} bytes for each of {len(values)} values"
+    return f"{m.bulk.row_bytes} bytes for each of {len(values)} values"
 
 
 def _check_canonical(m: SupportMechanism, reports: Reports) -> None:
@@ -151,7 +151,7 @@ def _check_canonical(m: SupportMechanism, reports: Reports) -> None:
     if channel is None or channel.supported is None or len(set(channel.supported)) < len(channel.outputs):
         return
     spellings = len({reports.row(i) for i in range(len(reports))})
-    sets, _ = distinct(m.rows(reports.columns))
+    sets, _ = distinct(m.bulk.supported(reports.columns))
     assert spellings == len(sets), f"{len(sets)} sets of items are spelt in {spellings} ways, which may tell the value"
 
 

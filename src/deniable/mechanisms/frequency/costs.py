@@ -18,6 +18,8 @@ from deniable_client.packing import bits_width
 from deniable_client.permutation import rounds
 
 __all__ = [
+    "HASH_WORK",
+    "ROUND_WORK",
     "pull_all",
     "pull_block",
     "pull_mixture",
@@ -40,9 +42,9 @@ __all__ = [
 
 # ---- work, in operations on machine words; the work of a release is shared by its n reports
 
-_HASH = 4
+HASH_WORK = 4
 """Operations of a hash value: multiply, add, shift, compare."""
-_ROUND = 10
+ROUND_WORK = 10
 """Operations of a round of the keyed permutation."""
 
 
@@ -63,17 +65,17 @@ def work_numbers(m: Any, n: float) -> Any:
 
 def work_hashes(m: Any, n: float) -> Any:
     """One hash value for each of the k answers."""
-    return float(_HASH * m.k)
+    return float(HASH_WORK * m.k)
 
 
 def work_set(m: Any, n: float) -> Any:
     """One permuted place for each answer in the set."""
-    return m.size * float(_ROUND * rounds(m.k))
+    return m.size * float(ROUND_WORK * rounds(m.k))
 
 
 def work_block(m: Any, n: float) -> Any:
     """One permuted place for each answer in the largest block."""
-    return np.ceil(m.k / m.g) * _ROUND * rounds(m.k)
+    return np.ceil(m.k / m.g) * ROUND_WORK * rounds(m.k)
 
 
 def work_pairs(m: Any, n: float) -> Any:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -11,22 +12,75 @@ from typing import Any, ClassVar
 import numpy as np
 
 from deniable.collect.reports import Field
-from deniable.collect.tally import Tally
 from deniable.core.channel import Channel, Proof, Witness
 from deniable.core.laws import epsilon_to, ratio_to, response
 from deniable.core.support import Support
-from deniable.core.types import Bytes, Columns, FloatArray, IntArray
+from deniable.core.types import Bytes, Columns, IntArray
 from deniable.estimate.evidence import Evidence, ValueEvidence
 from deniable.kernels import loops
 from deniable.kernels.bits import pack_one
-from deniable.kernels.sampling import respond
-from deniable.mechanisms.base import check_outputs, refuse_values
+from deniable.kernels.sampling import below, respond
+from deniable.mechanisms.bulk import Cells, SupportBulk, check_outputs, one_stratum, refuse_values, two_level
 from deniable.mechanisms.support import SupportMechanism
 from deniable.randomness import Simulation, Stream
-from deniable_client.exact import WORD_BITS
 from deniable_client.kernels import Response
 
-__all__ = ["GRR"]
+__all__ = ["GRR", "ResponseBulk"]
+
+
+class ResponseBulk(SupportBulk[Response]):
+    """Randomised response for many people: a report is one answer and supports just itself."""
+
+    @property
+    def fields(self) -> tuple[Field, ...]:
+        return (Field("value", "uint", self.kernel.width),)
+
+    @property
+    def outputs(self) -> float:
+        return math.log2(self.k)
+
+    @cached_property
+    def support(self) -> Support[Fraction]:
+        return response(*ratio_to(self.kernel.ratio), self.k)
+
+    def perturb(self, items: IntArray, rng: Stream) -> Columns:
+        return {"value": respond(rng, items, self.k, self.kernel.keep, self.fields[0].dtype)}
+
+    def blind(self, n: int, rng: Stream) -> Columns:
+        return {"value": below(rng, self.k, n).astype(self.fields[0].dtype)}
+
+    def count(self, columns: Columns) -> Cells:
+        refuse_values(columns["value"], self.k, "value")
+        return one_stratum(columns, loops().count_values(columns["value"], self.k))
+
+    def supported(self, columns: Columns) -> Bytes:
+        return pack_one(columns["value"], self.k)
+
+    def most(self, r: int) -> int:
+        return 1
+
+    @property
+    def work(self) -> float:
+        return 1.0
+
+    @property
+    def sufficient(self) -> bool:
+        return True
+
+    def tally_evidence(self, cells: Cells) -> Evidence:
+        return ValueEvidence(cells["support"][0].astype(np.float64), self.odds)
+
+    def simulate_counts(self, counts: IntArray, rng: Simulation) -> Cells:
+        """See `Bulk.simulate_counts`: with probability p - q the own item, else any of the k, all alike."""
+        draw, n = rng.generator(), int(counts.sum())
+        own = draw.binomial(counts, float(self.support.gap))
+        support = own + draw.multinomial(n - own.sum(), np.full(self.k, 1 / self.k))
+        return {"n": np.array([n]), "support": support[None, :]}
+
+    def channel(self) -> Channel:
+        check_outputs(self.k, "this randomised response", self.k)
+        held = [frozenset({y}) for y in range(self.k)]
+        return two_level(self.kernel, [f"report {y}" for y in range(self.k)], held, 1, self.k - 1)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -41,12 +95,10 @@ class GRR(SupportMechanism):
 
     family: ClassVar[str] = "grr"
     vetted: ClassVar[bool] = True
-    sufficient: ClassVar[bool] = True
 
     @cached_property
-    def kernel(self) -> Response:
-        """See `Mechanism.kernel`."""
-        return Response.calibrate(self.epsilon, self.k)
+    def bulk(self) -> ResponseBulk:
+        return ResponseBulk(Response.calibrate(self.epsilon, self.k))
 
     @property
     def params(self) -> dict[str, Any]:
@@ -58,57 +110,9 @@ class GRR(SupportMechanism):
         """See `SupportMechanism.support`."""
         return response(*epsilon_to(self.epsilon), self.k)
 
-    @cached_property
-    def support_exact(self) -> Support[Fraction]:
-        """See `SupportMechanism.support_exact`."""
-        return response(*ratio_to(self.kernel.ratio), self.k)
-
-    def best_ranked(self, order: IntArray) -> FloatArray:
-        """See `SupportMechanism.best_ranked`: a report supports one item."""
-        return np.full(self.k, 1 / self.k)
-
     @property
-    def fields(self) -> tuple[Field, ...]:
-        """See `Mechanism.fields`."""
-        return (Field("value", "uint", self.kernel.width),)
-
-    @property
-    def outputs(self) -> float:
-        """See `Mechanism.outputs`."""
-        return math.log2(self.k)
-
-    def perturb(self, items: IntArray, rng: Stream) -> Columns:
-        """See `Mechanism.perturb`."""
-        return {"value": respond(rng, items, self.k, self.kernel.keep, self.fields[0].dtype)}
-
-    def count(self, columns: Columns) -> dict[str, IntArray]:
-        """See `Mechanism.count`."""
-        refuse_values(columns["value"], self.k, "value")
-        return self._one_stratum(columns, loops().count_values(columns["value"], self.k))
-
-    def rows(self, columns: Columns) -> Bytes:
-        """See `SupportMechanism.rows`."""
-        return pack_one(columns["value"], self.k)
-
-    def tally_evidence(self, tally: Tally) -> Evidence:
-        """See `Mechanism.tally_evidence`."""
-        return ValueEvidence(tally.cells["support"][0].astype(np.float64), self.odds)
-
-    def simulate_counts(self, counts: IntArray, rng: Simulation) -> dict[str, IntArray]:
-        """See `Mechanism.simulate_counts`: with probability p - q the own item, else any of the k, all alike."""
-        draw, n = rng.generator(), int(counts.sum())
-        own = draw.binomial(counts, self.support_effective.gap)
-        support = own + draw.multinomial(n - own.sum(), np.full(self.k, 1 / self.k))
-        return {"n": np.array([n]), "support": support[None, :]}
-
-    def channel(self) -> Channel:
-        """See `Mechanism.channel`."""
-        check_outputs(self.k, self.name, self.k)
-        own, other = self.kernel.keep * (self.k - 1), (1 << WORD_BITS) - self.kernel.keep
-        weights = tuple(tuple(own if x == y else other for x in range(self.k)) for y in range(self.k))
-        labels = tuple(f"report {y}" for y in range(self.k))
-        supported = tuple(frozenset({y}) for y in range(self.k))
-        return Channel(labels, weights, (self.k - 1) << WORD_BITS, supported)
+    def sizes(self) -> Mapping[int, float]:
+        return {1: 1.0}
 
     @cached_property
     def proof(self) -> Proof:

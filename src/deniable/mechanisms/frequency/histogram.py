@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import cached_property
 from itertools import product
 from typing import Any, ClassVar
@@ -23,20 +24,22 @@ from deniable.errors import EnumerationError, FormatError, require
 from deniable.estimate.linear import NoisePart, check_reports
 from deniable.estimate.result import Part
 from deniable.kernels.noise import laplace_steps
-from deniable.mechanisms.base import Mechanism, check_outputs
+from deniable.mechanisms.base import Mechanism, report_size
+from deniable.mechanisms.bulk import Bulk, Cells, check_outputs
 from deniable.mechanisms.frequency.noise import asr_laplace, asr_laplace_prior, check_reach, step_law, variance_of
-from deniable.mechanisms.frequency.unary import BitMechanism
+from deniable.mechanisms.frequency.unary import UnaryBulk
+from deniable.mechanisms.support import SupportMechanism
 from deniable.randomness import Stream
 from deniable_client.exact import WORD_BITS, check_epsilon
 from deniable_client.kernels import Laplace
 from deniable_client.kernels import Unary as UnaryKernel
 from deniable_client.kernels.laplace import EPSILON_MIN, grid_for
 
-__all__ = ["SHE", "THE"]
+__all__ = ["SHE", "THE", "LaplaceBulk"]
 
 
 @dataclass(frozen=True, kw_only=True)
-class THE(BitMechanism):
+class THE(SupportMechanism):
     """Bits that say whether one-hot plus Laplace noise of scale 2/epsilon exceeds `theta`, cut on the device.
 
     The bits spend less than epsilon: `epsilon_exact` is what they leak. Unary encodings with the same epsilon are more
@@ -77,12 +80,83 @@ class THE(BitMechanism):
         return math.log(s.p * s.q_not / (s.p_not * s.q))
 
     @cached_property
-    def kernel(self) -> UnaryKernel:
-        """See `Mechanism.kernel`. Nearest integers; what they leak is computed, not assumed."""
+    def bulk(self) -> UnaryBulk:
+        """See `Mechanism.bulk`. Nearest integers; what they leak is computed, not assumed."""
         check_epsilon(self.epsilon, sampling=True)
         word = 1 << WORD_BITS
         keep, flip = (word - round(self.support.p_not * word), round(self.support.q * word))
-        return UnaryKernel(self.k, keep, flip)
+        return UnaryBulk(UnaryKernel(self.k, keep, flip))
+
+    @cached_property
+    def proof(self) -> Proof:
+        return self.bulk.proof
+
+    def alone(self, support: Support[float]) -> float:
+        return float(support.q)
+
+
+class LaplaceBulk(Bulk[Laplace]):
+    """Noisy vectors of many people: 4 bytes for each item, the number of steps plus 2**31."""
+
+    @property
+    def fields(self) -> tuple[Field, ...]:
+        return (Field("steps", "bytes", self.kernel.width),)
+
+    @property
+    def outputs(self) -> float:
+        return self.k * math.log2(2 * self.kernel.reach + 1)
+
+    def perturb(self, items: IntArray, rng: Stream) -> Columns:
+        steps = self._noise(items.size, rng)
+        steps[np.arange(items.size), items] += 1 << self.kernel.grid
+        return self._packed(steps)
+
+    def blind(self, n: int, rng: Stream) -> Columns:
+        return self._packed(self._noise(n, rng))
+
+    def _noise(self, n: int, rng: Stream) -> IntArray:
+        kernel = self.kernel
+        return laplace_steps(rng, n * self.k, kernel.again, kernel.digits, kernel.grid).reshape(-1, self.k)
+
+    def _packed(self, steps: IntArray) -> Columns:
+        np.clip(steps, -self.kernel.reach, self.kernel.reach, out=steps)
+        return {"steps": (steps + (1 << 31)).astype("<u4").view(np.uint8).reshape(len(steps), 4 * self.k)}
+
+    def steps(self, columns: Columns) -> IntArray:
+        """Reports as whole numbers of steps; `FormatError` for numbers that no device can have sent."""
+        numbers = np.ascontiguousarray(columns["steps"]).view("<u4").astype(np.int64) - (1 << 31)
+        if numbers.size and int(np.abs(numbers).max()) > self.kernel.reach:
+            raise FormatError(f"a report has a number beyond {self.kernel.reach} steps.")
+        return numbers
+
+    def count(self, columns: Columns) -> Cells:
+        numbers = self.steps(columns)
+        return {"n": np.array([len(numbers)], np.int64), "sum": numbers.sum(axis=0, dtype=np.int64)[None, :]}
+
+    def likelihood(self, columns: Columns) -> FloatArray:
+        """See `Bulk.likelihood`: exp((eps/2) clip(2y-1, -1, 1)) of a value's coordinate."""
+        y = self.steps(columns) / (1 << self.kernel.grid)
+        half = self.kernel.level_top / self.kernel.level_bottom / 2
+        return np.asarray(np.exp(half * np.clip(2 * y - 1, -1, 1)))
+
+    def channel(self) -> Channel:
+        """See `Bulk.channel`: for a small `reach` only."""
+        if self.outputs > 40:
+            raise EnumerationError(f"the channel of noisy vectors has 2^{self.outputs:.0f} outputs, too many to list.")
+        check_outputs((2 * self.kernel.reach + 1) ** self.k, "noisy vectors", self.k)
+        law, total = step_law(self.kernel)
+        reports = self._reports()
+        weights = tuple(
+            tuple(math.prod(law[i == x][step] for i, step in enumerate(y)) for x in range(self.k)) for y in reports
+        )
+        return Channel(tuple(f"report {y}" for y in reports), weights, total**self.k)
+
+    def _reports(self) -> list[tuple[int, ...]]:
+        return list(product(range(-self.kernel.reach, self.kernel.reach + 1), repeat=self.k))
+
+    def blind_weights(self, channel: Channel) -> list[Fraction]:
+        law, total = step_law(self.kernel)
+        return [Fraction(math.prod(law[False][step] for step in y), total**self.k) for y in self._reports()]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -106,56 +180,21 @@ class SHE(Mechanism):
             object.__setattr__(self, "grid", grid_for(self.epsilon))
 
     @cached_property
-    def kernel(self) -> Laplace:
-        """See `Mechanism.kernel`."""
-        return Laplace.calibrate(self.epsilon, self.k, grid=self.grid, reach=self.reach)
+    def bulk(self) -> LaplaceBulk:
+        return LaplaceBulk(Laplace.calibrate(self.epsilon, self.k, grid=self.grid, reach=self.reach))
 
     @property
     def params(self) -> dict[str, Any]:
         """See `Mechanism.params`."""
         return {"grid": self.grid, "reach": self.reach}
 
-    @property
-    def fields(self) -> tuple[Field, ...]:
-        """See `Mechanism.fields`: 4 bytes for each item, the number of steps plus 2**31."""
-        return (Field("steps", "bytes", 4 * self.k),)
-
-    @property
-    def outputs(self) -> float:
-        """See `Mechanism.outputs`."""
-        return self.k * math.log2(2 * self.reach + 1)
-
-    def perturb(self, items: IntArray, rng: Stream) -> Columns:
-        """See `Mechanism.perturb`."""
-        kernel = self.kernel
-        steps = laplace_steps(rng, items.size * self.k, kernel.again, kernel.digits, kernel.grid).reshape(-1, self.k)
-        steps[np.arange(items.size), items] += 1 << kernel.grid
-        np.clip(steps, -kernel.reach, kernel.reach, out=steps)
-        return {"steps": (steps + (1 << 31)).astype("<u4").view(np.uint8).reshape(items.size, 4 * self.k)}
-
-    def steps(self, columns: Columns) -> IntArray:
-        """Reports as whole numbers of steps; `FormatError` for numbers that no device can have sent."""
-        numbers = np.ascontiguousarray(columns["steps"]).view("<u4").astype(np.int64) - (1 << 31)
-        if numbers.size and int(np.abs(numbers).max()) > self.kernel.reach:
-            raise FormatError(f"a report has a number beyond {self.kernel.reach} steps.")
-        return numbers
-
-    def count(self, columns: Columns) -> dict[str, IntArray]:
-        """See `Mechanism.count`."""
-        numbers = self.steps(columns)
-        return {"n": np.array([len(numbers)], np.int64), "sum": numbers.sum(axis=0, dtype=np.int64)[None, :]}
-
-    def likelihood(self, columns: Columns) -> FloatArray:
-        """Likelihood of every value, up to a factor per report: exp((eps/2) clip(2y-1, -1, 1)) of its coordinate."""
-        y = self.steps(columns) / (1 << self.kernel.grid)
-        return np.asarray(np.exp(self.epsilon / 2 * np.clip(2 * y - 1, -1, 1)))
-
     def parts(self, tally: Tally) -> dict[str, Part]:
         """See `Mechanism.parts`: means of the reports. Unbiased, since the noise is symmetric."""
         check_reports(tally)
-        check_reach(self.kernel)
-        mean = tally.cells["sum"][0] / ((1 << self.kernel.grid) * tally.n)
-        return {"frequency": NoisePart(mean, variance_of(self.kernel), tally.n)}
+        kernel = self.bulk.kernel
+        check_reach(kernel)
+        mean = tally.cells["sum"][0] / ((1 << kernel.grid) * tally.n)
+        return {"frequency": NoisePart(mean, variance_of(kernel), tally.n)}
 
     def mse(self, n: float = 1) -> float:
         """Variance of an estimate, the same for all items and populations [AdaptiveLDP Eq. 16, with its 1/n]."""
@@ -164,13 +203,12 @@ class SHE(Mechanism):
     def properties(self, n: float = 1) -> dict[str, Any]:
         """See `Mechanism.properties`: of continuous noise, variance 8/eps^2 [AdaptiveLDP Eq. 16, with its 1/n]."""
         mse, asr = 8 / (self.epsilon**2 * n), asr_laplace(self.k, self.epsilon)
-        size = {} if self.refusal else {"bits": self.outputs, "bytes": self.row_bytes}
-        return self._numbers(mse, asr) | size | distance(self.k, self.epsilon, mse, asr, n)
+        return self._numbers(mse, asr) | report_size(self) | distance(self.k, self.epsilon, mse, asr, n)
 
     def effective(self, n: float = 1) -> dict[str, Any]:
         """See `Mechanism.effective`."""
-        numbers = self._numbers(variance_of(self.kernel) / n, asr_laplace(self.k, self.epsilon_exact))
-        return {"epsilon": self.epsilon_exact, "step": 2.0**-self.kernel.grid} | numbers
+        numbers = self._numbers(variance_of(self.bulk.kernel) / n, asr_laplace(self.k, self.epsilon_exact))
+        return {"epsilon": self.epsilon_exact, "step": 2.0**-self.bulk.kernel.grid} | numbers
 
     def guess(self, prior: object = None) -> Guess:
         """See `Mechanism.guess`, for continuous noise."""
@@ -181,18 +219,6 @@ class SHE(Mechanism):
 
     def _numbers(self, mse: float, asr: float) -> dict[str, float]:
         return {"mse": mse, "mse_sum": self.k * mse, "mse_approx": mse, "asr": asr}
-
-    def channel(self) -> Channel:
-        """See `Mechanism.channel`: for a small `reach` only."""
-        if self.outputs > 40:
-            raise EnumerationError(f"the channel of {self.name} has 2^{self.outputs:.0f} outputs, too many to list.")
-        check_outputs((2 * self.kernel.reach + 1) ** self.k, self.name, self.k)
-        law, total = step_law(self.kernel)
-        reports = list(product(range(-self.kernel.reach, self.kernel.reach + 1), repeat=self.k))
-        weights = tuple(
-            tuple(math.prod(law[i == x][step] for i, step in enumerate(y)) for x in range(self.k)) for y in reports
-        )
-        return Channel(tuple(f"report {y}" for y in reports), weights, total**self.k)
 
     @cached_property
     def proof(self) -> Proof:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import cached_property
 from itertools import permutations
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -14,22 +16,84 @@ from deniable.collect.reports import Field
 from deniable.core.channel import Channel, Proof, Witness
 from deniable.core.domain import Domain
 from deniable.core.frontier import best_subset_size
+from deniable.core.laws import epsilon_to, ratio_to, subset
+from deniable.core.support import Support
 from deniable.core.types import Bytes, Columns, IntArray, UintArray
 from deniable.kernels import loops
 from deniable.kernels.permutation import permute, place_rows
 from deniable.kernels.sampling import below
-from deniable.mechanisms.base import check_outputs, refuse_values
-from deniable.mechanisms.frequency.subset import SizedSelection
+from deniable.mechanisms.bulk import Cells, SupportBulk, check_outputs, one_stratum, refuse_values, two_level
+from deniable.mechanisms.frequency.costs import ROUND_WORK
+from deniable.mechanisms.frequency.subset import check_size
+from deniable.mechanisms.support import SupportMechanism
 from deniable.randomness import Stream, bernoulli
-from deniable_client.exact import WORD_BITS, check_epsilon
+from deniable_client.exact import check_epsilon
 from deniable_client.kernels import Interval
 from deniable_client.packing import uint_width
+from deniable_client.permutation import rounds
 
-__all__ = ["IntervalSelection"]
+__all__ = ["IntervalBulk", "IntervalSelection"]
+
+
+class IntervalBulk(SupportBulk[Interval]):
+    """Permuted intervals for many people: a report is a seed and the first position of an interval."""
+
+    @property
+    def fields(self) -> tuple[Field, ...]:
+        return Field("seed", "uint", 8), Field("value", "uint", uint_width(self.k))
+
+    @property
+    def outputs(self) -> float:
+        return 64 + math.log2(self.k)
+
+    @cached_property
+    def support(self) -> Support[Fraction]:
+        return subset(*ratio_to(self.kernel.ratio), self.k, self.kernel.size)
+
+    def perturb(self, items: IntArray, rng: Stream) -> Columns:
+        size = self.kernel.size
+        seeds = rng.draw(64, items.size).astype(np.uint64)
+        kept = bernoulli(rng, self.kernel.keep, items.size)
+        near, far = below(rng, size, items.size), below(rng, self.k - size, items.size)
+        value = (permute(seeds, items, self.k) - np.where(kept, near, size + far)) % self.k
+        return {"seed": seeds, "value": value.astype(self.fields[1].dtype)}
+
+    def blind(self, n: int, rng: Stream) -> Columns:
+        value = below(rng, self.k, n).astype(self.fields[1].dtype)
+        return {"seed": rng.draw(64, n).astype(np.uint64), "value": value}
+
+    def _places(self, columns: Columns) -> tuple[UintArray, IntArray, IntArray]:
+        """Seeds, and the first position and the number of positions of the reported intervals."""
+        first = columns["value"].astype(np.int64)
+        return columns["seed"].astype(np.uint64, copy=False), first, np.full(first.size, self.kernel.size)
+
+    def count(self, columns: Columns) -> Cells:
+        refuse_values(columns["value"], self.k, "value")
+        return one_stratum(columns, loops().count_places(*self._places(columns), self.k))
+
+    def supported(self, columns: Columns) -> Bytes:
+        return place_rows(*self._places(columns), self.k)
+
+    def most(self, r: int) -> int:
+        return min(r, self.kernel.size)
+
+    @property
+    def work(self) -> float:
+        """See `SupportBulk.work`: a permuted place for each item in the set."""
+        return float(ROUND_WORK * self.kernel.size * rounds(self.k))
+
+    def channel(self) -> Channel:
+        """See `Bulk.channel`: over all k! permutations, each as likely as any other."""
+        k, size = self.k, self.kernel.size
+        check_outputs(math.factorial(k) * k if k < 20 else 1 << 64, "these permuted intervals", k)
+        outputs = [(h, y) for h in permutations(range(k)) for y in range(k)]
+        held = [frozenset(x for x in range(k) if (h[x] - y) % k < size) for h, y in outputs]
+        labels = [f"positions {h} report {y}" for h, y in outputs]
+        return two_level(self.kernel, labels, held, size, k - size, math.factorial(k))
 
 
 @dataclass(frozen=True, kw_only=True)
-class IntervalSelection(SizedSelection):
+class IntervalSelection(SupportMechanism):
     """`size` neighbouring positions on a ring, under a keyed permutation of the answers that the report names.
 
     The error and the best guess of subset selection for every size, in a seed and one number below k; the server looks
@@ -37,8 +101,13 @@ class IntervalSelection(SizedSelection):
     (for pairs of answers, as far as errors are concerned) is an assumption (docs/maths/utility.md, section 6).
     """
 
+    size: int
     family: ClassVar[str] = "iss"
     vetted: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        object.__setattr__(self, "size", check_size(self.size, self.k))
 
     @classmethod
     def optimal(cls, *, epsilon: float, domain: Domain) -> IntervalSelection:
@@ -47,52 +116,20 @@ class IntervalSelection(SizedSelection):
         return cls(epsilon=epsilon, domain=domain, size=best_subset_size(domain.k, epsilon))
 
     @cached_property
-    def kernel(self) -> Interval:
-        """See `Mechanism.kernel`."""
-        return Interval.calibrate(self.epsilon, self.k, self.size)
+    def bulk(self) -> IntervalBulk:
+        return IntervalBulk(Interval.calibrate(self.epsilon, self.k, self.size))
 
     @property
-    def fields(self) -> tuple[Field, ...]:
-        """See `Mechanism.fields`."""
-        return Field("seed", "uint", 8), Field("value", "uint", uint_width(self.k))
+    def params(self) -> dict[str, Any]:
+        return {"size": self.size}
+
+    @cached_property
+    def support(self) -> Support[float]:
+        return subset(*epsilon_to(self.epsilon), self.k, self.size)
 
     @property
-    def outputs(self) -> float:
-        """See `Mechanism.outputs`: seeds and positions."""
-        return 64 + math.log2(self.k)
-
-    def perturb(self, items: IntArray, rng: Stream) -> Columns:
-        """See `Mechanism.perturb`."""
-        seeds = rng.draw(64, items.size).astype(np.uint64)
-        kept = bernoulli(rng, self.kernel.keep, items.size)
-        near, far = below(rng, self.size, items.size), below(rng, self.k - self.size, items.size)
-        value = (permute(seeds, items, self.k) - np.where(kept, near, self.size + far)) % self.k
-        return {"seed": seeds, "value": value.astype(self.fields[1].dtype)}
-
-    def _places(self, columns: Columns) -> tuple[UintArray, IntArray, IntArray]:
-        """Seeds, and the first position and the number of positions of the reported intervals."""
-        first = columns["value"].astype(np.int64)
-        return columns["seed"].astype(np.uint64, copy=False), first, np.full(first.size, self.size)
-
-    def count(self, columns: Columns) -> dict[str, IntArray]:
-        """See `Mechanism.count`."""
-        refuse_values(columns["value"], self.k, "value")
-        return self._one_stratum(columns, loops().count_places(*self._places(columns), self.k))
-
-    def rows(self, columns: Columns) -> Bytes:
-        """See `SupportMechanism.rows`: the answers of the reported interval."""
-        return place_rows(*self._places(columns), self.k)
-
-    def channel(self) -> Channel:
-        """See `Mechanism.channel`: over all k! permutations, each as likely as any other."""
-        check_outputs(math.factorial(self.k) * self.k if self.k < 20 else 1 << 64, self.name, self.k)
-        own = self.kernel.keep * (self.k - self.size)
-        other = ((1 << WORD_BITS) - self.kernel.keep) * self.size
-        outputs = [(h, y) for h in permutations(range(self.k)) for y in range(self.k)]
-        held = [frozenset(x for x in range(self.k) if (h[x] - y) % self.k < self.size) for h, y in outputs]
-        weights = tuple(tuple(own if x in s else other for x in range(self.k)) for s in held)
-        total = self.size * (self.k - self.size) * math.factorial(self.k) << WORD_BITS
-        return Channel(tuple(f"positions {h} report {y}" for h, y in outputs), weights, total, tuple(held))
+    def sizes(self) -> Mapping[int, float]:
+        return {self.size: 1.0}
 
     @cached_property
     def proof(self) -> Proof:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from abc import abstractmethod
+from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -15,7 +15,6 @@ import numpy as np
 from deniable.collect.reports import Field
 from deniable.core.channel import Channel, Proof, Witness
 from deniable.core.domain import Domain
-from deniable.core.guess import first_of_independent, first_of_subset
 from deniable.core.laws import balanced, epsilon_to, hashing, ratio_to
 from deniable.core.support import Support
 from deniable.core.types import Bytes, Columns, FloatArray, IntArray, UintArray
@@ -23,81 +22,202 @@ from deniable.errors import require
 from deniable.kernels import loops
 from deniable.kernels.hashing import interval_of, interval_rows
 from deniable.kernels.permutation import permute, place_rows
-from deniable.kernels.sampling import respond
-from deniable.mechanisms.base import check_outputs, refuse_values
+from deniable.kernels.sampling import below, respond
+from deniable.mechanisms.bulk import Cells, SupportBulk, check_outputs, one_stratum, refuse_values, two_level
+from deniable.mechanisms.frequency.costs import HASH_WORK, ROUND_WORK
 from deniable.mechanisms.support import SupportMechanism
 from deniable.randomness import Stream
-from deniable_client.exact import WORD_BITS, check_epsilon
+from deniable_client.exact import check_epsilon
 from deniable_client.kernels import Balanced, Hashing
 from deniable_client.packing import uint_width
+from deniable_client.permutation import rounds
 
-__all__ = ["BalancedHashing", "HashedResponse", "LocalHashing", "best_range"]
+__all__ = ["BalancedBulk", "BalancedHashing", "HashingBulk", "LocalHashing", "best_range"]
 
 
-@dataclass(frozen=True, kw_only=True)
-class HashedResponse(SupportMechanism):
-    """What both kinds of hashing have in common: a public seed sends items to 0..g-1; then randomised response."""
-
-    g: int
-
-    @property
-    @abstractmethod
-    def kernel(self) -> Hashing:
-        """See `Mechanism.kernel`."""
-
-    @abstractmethod
-    def places(self, coins: UintArray, items: IntArray) -> IntArray:
-        """The number in 0..g-1 of each item under its coin."""
-
-    @property
-    def params(self) -> dict[str, Any]:
-        """See `Mechanism.params`."""
-        return {"g": self.g}
+class HashingBulk(SupportBulk[Hashing]):
+    """Local hashing for many people: a public seed sends items to 0..g-1; then randomised response."""
 
     @property
     def fields(self) -> tuple[Field, ...]:
-        """See `Mechanism.fields`."""
-        return Field("seed", "uint", 8), Field("value", "uint", uint_width(self.g))
+        return _fields(self.kernel.g)
 
     @property
     def outputs(self) -> float:
-        """See `Mechanism.outputs`: seeds and values."""
-        return 64 + math.log2(self.g)
+        """See `Bulk.outputs`: seeds and values."""
+        return 64 + math.log2(self.kernel.g)
+
+    @cached_property
+    def support(self) -> Support[Fraction]:
+        """See `SupportBulk.support`: with the bucket sizes of 32-bit hash values.
+
+        A report y is h(x) with probability p, else another value; so another item is supported with probability
+        (p - p') sum_y s_y^2 + p', where s_y is the share of bucket y and p' = (1-p)/(g-1).
+        """
+        w, v = ratio_to(self.kernel.ratio)
+        g = self.kernel.g
+        small, large = divmod(1 << 32, g)
+        squares = Fraction((g - large) * small**2 + large * (small + 1) ** 2, 1 << 64)
+        p = 1 / (1 + (g - 1) * w)
+        return hashing(w, v, g, collision=v * p * squares + w * p)
+
+    def places(self, coins: UintArray, items: IntArray) -> IntArray:
+        """The number in 0..g-1 of each item under its coin: the bucket of the hash value."""
+        found: IntArray = loops().buckets(coins, items, self.kernel.g)
+        return found
 
     def perturb(self, items: IntArray, rng: Stream) -> Columns:
-        """See `Mechanism.perturb`."""
-        return self.perturb_dealt(items, rng.draw(64, items.size).astype(np.uint64, copy=False), rng)
+        return self.perturb_dealt(items, _seeds(items.size, rng), rng)
 
     def perturb_dealt(self, items: IntArray, coins: UintArray, rng: Stream) -> Columns:
-        """See `Mechanism.perturb_dealt`."""
-        own = self.places(coins, items)
-        return {"seed": coins, "value": respond(rng, own, self.g, self.kernel.keep, self.fields[1].dtype)}
+        return _answer(self.kernel, coins, self.places(coins, items), rng)
+
+    def blind(self, n: int, rng: Stream) -> Columns:
+        return _blind(self.kernel.g, n, rng)
 
     def given_coins(self, columns: Columns, f: FloatArray) -> FloatArray:
         """Chance that a report with each seed supports each item, if its sender's item is drawn from `f`."""
-        seeds = columns["seed"].astype(np.uint64, copy=False)
-        items = np.tile(np.arange(self.k), seeds.size)
-        own = self.places(np.repeat(seeds, self.k), items).reshape(seeds.size, self.k)
-        return _answered(own, f, self.g, self.support_effective.p)
+        return _given_coins(self, columns, f)
 
-    def _proof(self, function: str, bucket: str) -> Proof:
-        text = (
-            "the seed is drawn independently of the value, so its probability cancels; given any "
-            f"{function} the report is randomised response on 0..g-1: keep/2^64 for the own {bucket}, "
-            "(2^64 - keep)/(2^64 (g-1)) else"
-        )
-        output = f"any seed that sends values 0 and 1 to different {bucket}s, with the {bucket} of 0"
-        return Proof(self.kernel.ratio, "conditioning on the public seed", text, Witness(output, 0, 1))
+    def count(self, columns: Columns) -> Cells:
+        refuse_values(columns["value"], self.kernel.g, "value")
+        seeds = columns["seed"].astype(np.uint64, copy=False)
+        return one_stratum(columns, loops().count_hashed(seeds, columns["value"], self.k, self.kernel.g))
+
+    def supported(self, columns: Columns) -> Bytes:
+        first, length = interval_of(columns["value"], self.kernel.g)
+        return interval_rows(columns["seed"], first, length, self.k)
+
+    @property
+    def work(self) -> float:
+        """See `SupportBulk.work`: a hash value for each item."""
+        return float(HASH_WORK * self.k)
+
+    def channel(self) -> Channel:
+        """See `Bulk.channel`: over all g^k functions, each as likely as any other."""
+        k, g = self.k, self.kernel.g
+        check_outputs(g ** (k + 1) if k < 64 else 1 << 64, "this hashing", k)
+        outputs = [(h, y) for h in product(range(g), repeat=k) for y in range(g)]
+        held = [frozenset(i for i in range(k) if h[i] == y) for h, y in outputs]
+        return two_level(self.kernel, [f"hash {h} report {y}" for h, y in outputs], held, 1, g - 1, g**k)
+
+    @property
+    def channel_error(self) -> Fraction:
+        """See `Bulk.channel_error`: buckets differ by one in 2^32, so sum_y s_y^2 is up to g/2^66 above 1/g."""
+        return Fraction(self.kernel.g, 1 << 66)
+
+
+class BalancedBulk(SupportBulk[Balanced]):
+    """Balanced hashing for many people: a keyed permutation cut into g blocks; then randomised response."""
+
+    @property
+    def fields(self) -> tuple[Field, ...]:
+        return _fields(self.kernel.g)
+
+    @property
+    def outputs(self) -> float:
+        """See `Bulk.outputs`: seeds and values."""
+        return 64 + math.log2(self.kernel.g)
+
+    @cached_property
+    def support(self) -> Support[Fraction]:
+        return balanced(*ratio_to(self.kernel.ratio), self.k, self.kernel.g)
+
+    def places(self, coins: UintArray, items: IntArray) -> IntArray:
+        """The number in 0..g-1 of each item under its coin: the block of the position."""
+        return permute(coins, items, self.k) * self.kernel.g // self.k
+
+    def perturb(self, items: IntArray, rng: Stream) -> Columns:
+        return self.perturb_dealt(items, _seeds(items.size, rng), rng)
+
+    def perturb_dealt(self, items: IntArray, coins: UintArray, rng: Stream) -> Columns:
+        return _answer(self.kernel, coins, self.places(coins, items), rng)
+
+    def blind(self, n: int, rng: Stream) -> Columns:
+        return _blind(self.kernel.g, n, rng)
+
+    def given_coins(self, columns: Columns, f: FloatArray) -> FloatArray:
+        """Chance that a report with each seed supports each item, if its sender's item is drawn from `f`."""
+        return _given_coins(self, columns, f)
+
+    def _blocks(self, columns: Columns) -> tuple[UintArray, IntArray, IntArray]:
+        """Seeds, and the first position and the number of positions of the reported blocks: at most ceil(k/g)."""
+        y = columns["value"].astype(np.int64)
+        first, end = (-(-part * self.k // self.kernel.g) for part in (y, y + 1))
+        return columns["seed"].astype(np.uint64, copy=False), first, end - first
+
+    def count(self, columns: Columns) -> Cells:
+        refuse_values(columns["value"], self.kernel.g, "value")
+        return one_stratum(columns, loops().count_places(*self._blocks(columns), self.k))
+
+    def supported(self, columns: Columns) -> Bytes:
+        return place_rows(*self._blocks(columns), self.k)
+
+    def most(self, r: int) -> int:
+        return min(r, -(-self.k // self.kernel.g))
+
+    @property
+    def work(self) -> float:
+        """See `SupportBulk.work`: a permuted place for each item in the largest block."""
+        return float(-(-self.k // self.kernel.g) * ROUND_WORK * rounds(self.k))
+
+    def channel(self) -> Channel:
+        """See `Bulk.channel`: over all k! permutations, each as likely as any other."""
+        k, g = self.k, self.kernel.g
+        check_outputs(math.factorial(k) * g if k < 20 else 1 << 64, "this balanced hashing", k)
+        outputs = [(h, y) for h in permutations(range(k)) for y in range(g)]
+        held = [frozenset(x for x in range(k) if h[x] * g // k == y) for h, y in outputs]
+        labels = [f"positions {h} report {y}" for h, y in outputs]
+        return two_level(self.kernel, labels, held, 1, g - 1, math.factorial(k))
+
+
+# ---- what both kinds of hashing have in common
+
+
+def _fields(g: int) -> tuple[Field, ...]:
+    return Field("seed", "uint", 8), Field("value", "uint", uint_width(g))
+
+
+def _seeds(n: int, rng: Stream) -> UintArray:
+    return rng.draw(64, n).astype(np.uint64, copy=False)
+
+
+def _answer(kernel: Hashing, coins: UintArray, own: IntArray, rng: Stream) -> Columns:
+    """Seeds, and randomised response on the items' own numbers under them."""
+    return {"seed": coins, "value": respond(rng, own, kernel.g, kernel.keep, _fields(kernel.g)[1].dtype)}
+
+
+def _blind(g: int, n: int, rng: Stream) -> Columns:
+    value = below(rng, g, n).astype(_fields(g)[1].dtype)
+    return {"seed": rng.draw(64, n).astype(np.uint64), "value": value}
+
+
+def _given_coins(bulk: HashingBulk | BalancedBulk, columns: Columns, f: FloatArray) -> FloatArray:
+    seeds = columns["seed"].astype(np.uint64, copy=False)
+    items = np.tile(np.arange(bulk.k), seeds.size)
+    own = bulk.places(np.repeat(seeds, bulk.k), items).reshape(seeds.size, bulk.k)
+    return _answered(own, f, bulk.kernel.g, float(bulk.support.p))
+
+
+def _proof(ratio: Fraction, function: str, bucket: str) -> Proof:
+    text = (
+        "the seed is drawn independently of the value, so its probability cancels; given any "
+        f"{function} the report is randomised response on 0..g-1: keep/2^64 for the own {bucket}, "
+        "(2^64 - keep)/(2^64 (g-1)) else"
+    )
+    output = f"any seed that sends values 0 and 1 to different {bucket}s, with the {bucket} of 0"
+    return Proof(ratio, "conditioning on the public seed", text, Witness(output, 0, 1))
 
 
 @dataclass(frozen=True, kw_only=True)
-class LocalHashing(HashedResponse):
+class LocalHashing(SupportMechanism):
     """The answer hashed to 0..g-1 by a public random function, then randomised response on the hash value.
 
     Reports stay short however large the domain. Privacy holds for every hash function; that the estimate is unbiased
     needs only that two answers collide with probability 1/g, which the hash has exactly for uniform coefficients.
     """
 
+    g: int
     family: ClassVar[str] = "lh"
     vetted: ClassVar[bool] = True
 
@@ -121,76 +241,28 @@ class LocalHashing(HashedResponse):
         return cls(epsilon=epsilon, domain=domain, g=g, name="olh")
 
     @cached_property
-    def kernel(self) -> Hashing:
-        """See `Mechanism.kernel`."""
-        return Hashing.calibrate(self.epsilon, self.k, self.g)
+    def bulk(self) -> HashingBulk:
+        return HashingBulk(Hashing.calibrate(self.epsilon, self.k, self.g))
+
+    @property
+    def params(self) -> dict[str, Any]:
+        return {"g": self.g}
 
     @cached_property
     def support(self) -> Support[float]:
-        """See `SupportMechanism.support`."""
         return hashing(*epsilon_to(self.epsilon), self.g)
 
-    @cached_property
-    def support_exact(self) -> Support[Fraction]:
-        """See `SupportMechanism.support_exact`: with the bucket sizes of 32-bit hash values.
-
-        A report y is h(x) with probability p, else another value; so another item is supported with probability
-        (p - p') sum_y s_y^2 + p', where s_y is the share of bucket y and p' = (1-p)/(g-1).
-        """
-        w, v = ratio_to(self.kernel.ratio)
-        small, large = divmod(1 << 32, self.g)
-        squares = Fraction((self.g - large) * small**2 + large * (small + 1) ** 2, 1 << 64)
-        p = 1 / (1 + (self.g - 1) * w)
-        return hashing(w, v, self.g, collision=v * p * squares + w * p)
-
-    def covered(self, support: Support[float]) -> float:
-        """See `SupportMechanism.covered`: the bucket is not empty; exact for a random function."""
-        return -math.expm1(self.k * math.log1p(-1 / self.g))
-
-    def best_ranked(self, order: IntArray) -> FloatArray:
-        """See `SupportMechanism.best_ranked`."""
-        return first_of_independent(self.k, 1 / self.g)
-
-    def places(self, coins: UintArray, items: IntArray) -> IntArray:
-        """See `HashedResponse.places`: the bucket of the hash value."""
-        found: IntArray = loops().buckets(coins, items, self.g)
-        return found
-
-    def count(self, columns: Columns) -> dict[str, IntArray]:
-        """See `Mechanism.count`."""
-        refuse_values(columns["value"], self.g, "value")
-        seeds = columns["seed"].astype(np.uint64, copy=False)
-        return self._one_stratum(columns, loops().count_hashed(seeds, columns["value"], self.k, self.kernel.g))
-
-    def rows(self, columns: Columns) -> Bytes:
-        """See `SupportMechanism.rows`: the items in the reported bucket."""
-        first, length = interval_of(columns["value"], self.g)
-        return interval_rows(columns["seed"], first, length, self.k)
-
-    def channel(self) -> Channel:
-        """See `Mechanism.channel`: over all g^k functions, each as likely as any other."""
-        check_outputs(self.g ** (self.k + 1) if self.k < 64 else 1 << 64, self.name, self.k)
-        own, other = self.kernel.keep * (self.g - 1), (1 << WORD_BITS) - self.kernel.keep
-        outputs = [(h, y) for h in product(range(self.g), repeat=self.k) for y in range(self.g)]
-        weights = tuple(tuple(own if h[x] == y else other for x in range(self.k)) for h, y in outputs)
-        labels = tuple(f"hash {h} report {y}" for h, y in outputs)
-        supported = tuple(frozenset(i for i in range(self.k) if h[i] == y) for h, y in outputs)
-        total = (self.g - 1) * self.g**self.k << WORD_BITS
-        return Channel(labels, weights, total, supported)
-
-    @property
-    def channel_error(self) -> Fraction:
-        """See `Mechanism.channel_error`: buckets differ by one in 2^32, so sum_y s_y^2 is up to g/2^66 above 1/g."""
-        return Fraction(self.g, 1 << 66)
+    def alone(self, support: Support[float]) -> float:
+        """See `SupportMechanism.alone`: exact for a random function."""
+        return 1 / self.g
 
     @cached_property
     def proof(self) -> Proof:
-        """See `Mechanism.proof`."""
-        return self._proof("hash function", "bucket")
+        return _proof(self.kernel.ratio, "hash function", "bucket")
 
 
 @dataclass(frozen=True, kw_only=True)
-class BalancedHashing(HashedResponse):
+class BalancedHashing(SupportMechanism):
     """Local hashing whose buckets hold equally many answers: a keyed permutation of the domain, cut into g blocks.
 
     If g divides k it has the error and the best guess of subset selection with k/g answers, in a seed and log2 g bits;
@@ -198,6 +270,7 @@ class BalancedHashing(HashedResponse):
     the keyed one behaves like a random one is an assumption (docs/maths/local-hashing.md).
     """
 
+    g: int
     family: ClassVar[str] = "plh"
     vetted: ClassVar[bool] = True
 
@@ -215,59 +288,26 @@ class BalancedHashing(HashedResponse):
         return cls(epsilon=epsilon, domain=domain, g=int(g[np.argmin(_balanced_mse(epsilon, domain.k, g))]))
 
     @cached_property
-    def kernel(self) -> Balanced:
-        """See `Mechanism.kernel`."""
-        return Balanced.calibrate(self.epsilon, self.k, self.g)
+    def bulk(self) -> BalancedBulk:
+        return BalancedBulk(Balanced.calibrate(self.epsilon, self.k, self.g))
+
+    @property
+    def params(self) -> dict[str, Any]:
+        return {"g": self.g}
 
     @cached_property
     def support(self) -> Support[float]:
-        """See `SupportMechanism.support`."""
         return balanced(*epsilon_to(self.epsilon), self.k, self.g)
 
-    @cached_property
-    def support_exact(self) -> Support[Fraction]:
-        """See `SupportMechanism.support_exact`."""
-        return balanced(*ratio_to(self.kernel.ratio), self.k, self.g)
-
-    def best_ranked(self, order: IntArray) -> FloatArray:
-        """See `SupportMechanism.best_ranked`: blocks are random subsets of one of two sizes."""
+    @property
+    def sizes(self) -> Mapping[int, float]:
+        """See `SupportMechanism.sizes`: blocks are random subsets of one of two sizes."""
         small, more = divmod(self.k, self.g)
-        few = first_of_subset(self.k, small) * (self.g - more)
-        return np.asarray((few + first_of_subset(self.k, small + 1) * more if more else few) / self.g)
-
-    def places(self, coins: UintArray, items: IntArray) -> IntArray:
-        """See `HashedResponse.places`: the block of the position."""
-        return permute(coins, items, self.k) * self.g // self.k
-
-    def _places(self, columns: Columns) -> tuple[UintArray, IntArray, IntArray]:
-        """Seeds, and the first position and the number of positions of the reported blocks: at most ceil(k/g)."""
-        y = columns["value"].astype(np.int64)
-        first, end = (-(-part * self.k // self.g) for part in (y, y + 1))
-        return columns["seed"].astype(np.uint64, copy=False), first, end - first
-
-    def count(self, columns: Columns) -> dict[str, IntArray]:
-        """See `Mechanism.count`."""
-        refuse_values(columns["value"], self.g, "value")
-        return self._one_stratum(columns, loops().count_places(*self._places(columns), self.k))
-
-    def rows(self, columns: Columns) -> Bytes:
-        """See `SupportMechanism.rows`: the answers of the reported block."""
-        return place_rows(*self._places(columns), self.k)
-
-    def channel(self) -> Channel:
-        """See `Mechanism.channel`: over all k! permutations, each as likely as any other."""
-        check_outputs(math.factorial(self.k) * self.g if self.k < 20 else 1 << 64, self.name, self.k)
-        own, other = self.kernel.keep * (self.g - 1), (1 << WORD_BITS) - self.kernel.keep
-        outputs = [(h, y) for h in permutations(range(self.k)) for y in range(self.g)]
-        held = [frozenset(x for x in range(self.k) if h[x] * self.g // self.k == y) for h, y in outputs]
-        weights = tuple(tuple(own if x in s else other for x in range(self.k)) for s in held)
-        total = (self.g - 1) * math.factorial(self.k) << WORD_BITS
-        return Channel(tuple(f"positions {h} report {y}" for h, y in outputs), weights, total, tuple(held))
+        return {small: 1 - more / self.g} | ({small + 1: more / self.g} if more else {})
 
     @cached_property
     def proof(self) -> Proof:
-        """See `Mechanism.proof`."""
-        return self._proof("permutation", "block")
+        return _proof(self.kernel.ratio, "permutation", "block")
 
 
 def _answered(buckets: IntArray, f: FloatArray, g: int, p: float) -> FloatArray:

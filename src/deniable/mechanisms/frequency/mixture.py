@@ -25,13 +25,14 @@ from deniable.estimate.moments import MomentsPart
 from deniable.estimate.result import Part
 from deniable.kernels import loops
 from deniable.kernels.sampling import subset_bits
-from deniable.mechanisms.base import Mechanism, check_outputs
-from deniable.mechanisms.frequency.subset import SubsetSelection
+from deniable.mechanisms.base import Mechanism, report_size
+from deniable.mechanisms.bulk import Bulk, Cells, check_outputs
+from deniable.mechanisms.frequency.subset import SubsetBulk, SubsetSelection, check_size
 from deniable.randomness import Stream, bernoulli
 from deniable_client.exact import WORD_BITS
-from deniable_client.kernels import Mixture, Whole
+from deniable_client.kernels import Kernel, Mixture, Subset, Whole
 
-__all__ = ["SubsetMixture"]
+__all__ = ["MixtureBulk", "SubsetMixture"]
 
 _WORD = 1 << WORD_BITS
 
@@ -57,6 +58,96 @@ class _Stratum:
         return self.size * (k - self.size) * (inside - outside) ** 2 / (k * (k - 1))
 
 
+class MixtureBulk(Bulk[Mixture]):
+    """Subset selection of two sizes for many people: the set as k bits; its size is the stratum."""
+
+    @cached_property
+    def parts(self) -> tuple[SubsetBulk, SubsetBulk | None]:
+        """The two sizes; None is the set of everything, which says nothing."""
+        one, two = (SubsetBulk(part) if isinstance(part, Subset) else None for part in self._kernels)
+        assert one is not None
+        return one, two
+
+    @property
+    def _kernels(self) -> tuple[Kernel, Kernel]:
+        return self.kernel.first, self.kernel.second
+
+    @property
+    def fields(self) -> tuple[Field, ...]:
+        return self.parts[0].fields
+
+    @property
+    def strata(self) -> tuple[str, ...]:
+        return ("smaller", "larger")
+
+    @cached_property
+    def outputs(self) -> float:
+        one, two = self.parts
+        larger = two.outputs if two is not None else 0.0
+        return one.outputs + math.log2(1 + 2.0 ** (larger - one.outputs)) if self.kernel.coin else one.outputs
+
+    @property
+    def _size(self) -> int:
+        return self.parts[0].kernel.size
+
+    def perturb(self, items: IntArray, rng: Stream) -> Columns:
+        more = bernoulli(rng, self.kernel.coin, items.size)
+        one, two = self.parts
+        kept = bernoulli(rng, one.kernel.keep, items.size)
+        where = np.flatnonzero(more)
+        kept[where] = True if two is None else bernoulli(rng, two.kernel.keep, where.size)
+        return {"bits": subset_bits(rng, self.k, self._size + more.astype(np.int64), items, kept)}
+
+    def count(self, columns: Columns) -> Cells:
+        rows, size = columns["bits"], self._size
+        sizes = loops().popcounts(rows) - size
+        limit = 1 if self.kernel.coin else 0
+        if sizes.size and (sizes.min() < 0 or sizes.max() > limit):
+            raise FormatError(f"a report is no subset of {size} or {size + 1} out of {self.k} items.")
+        counts = np.stack(
+            [loops().count_bits(np.ascontiguousarray(rows[sizes == s]), 8 * rows.shape[1]) for s in (0, 1)]
+        )
+        if counts[:, self.k :].any():
+            raise FormatError(f"a report has ones after its {self.k} bits.")
+        return {"n": np.bincount(sizes, minlength=2).astype(np.int64), "support": counts[:, : self.k].copy()}
+
+    def channel(self) -> Channel:
+        one, two = self.parts
+        size, coin = self._size, self.kernel.coin
+        check_outputs(math.comb(self.k, size) + math.comb(self.k, size + 1), "this mixture of subset sizes", self.k)
+        first = one.channel()
+        if not coin:
+            return first
+        whole = Channel(("report everything",), ((1,) * self.k,), 1, (frozenset(range(self.k)),))
+        second = two.channel() if two is not None else whole
+        weights = [[w * second.total * (_WORD - coin) for w in row] for row in first.weights]
+        weights += [[w * first.total * coin for w in row] for row in second.weights]
+        supported = (first.supported or ()) + (second.supported or ())
+        total = first.total * second.total * _WORD
+        return Channel(first.outputs + second.outputs, tuple(map(tuple, weights)), total, supported)
+
+    def supported(self, columns: Columns) -> Bytes:
+        """The sets of items that reports support, one row of packed bits per report: the reports themselves."""
+        return columns["bits"].astype(np.uint8, copy=False)
+
+    def likelihood(self, columns: Columns) -> FloatArray:
+        rows = self.supported(columns)
+        member = np.unpackbits(rows, axis=1, count=self.k, bitorder="little")
+        low = np.array([float(s.w) for s in self.sizes])
+        outside = low[loops().popcounts(rows) - self._size]
+        return np.where(member == 1, 1.0, outside[:, None])
+
+    @cached_property
+    def sizes(self) -> tuple[_Stratum, _Stratum]:
+        """Both sizes as they are sampled, in fractions; with all items in, every value is as likely."""
+        share, size = Fraction(self.kernel.coin, _WORD), self._size
+        one, two = (ratio_to(part.ratio) for part in self._kernels)
+        return (
+            _Stratum(size, 1 - share, subset(*one, self.k, size), one[0]),
+            _Stratum(size + 1, share, subset(*two, self.k, size + 1), two[0]),
+        )
+
+
 @dataclass(frozen=True, kw_only=True)
 class SubsetMixture(Mechanism):
     """Subset selection whose size is `size`, or with probability `share` one more, by a coin that sees no value.
@@ -69,18 +160,13 @@ class SubsetMixture(Mechanism):
     share: float = 0.0
     family: ClassVar[str] = "ssmix"
     vetted: ClassVar[bool] = True
-    strata: ClassVar[tuple[str, ...]] = ("smaller", "larger")
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        ok = isinstance(self.size, int | np.integer) and not isinstance(self.size, bool) and 1 <= self.size < self.k
-        require(ok, "size", self.size, f"an integer from 1 to k-1 = {self.k - 1}")
         ok = isinstance(self.share, int | float) and not isinstance(self.share, bool) and 0 <= self.share < 1
         require(ok, "share", self.share, "from 0 to below 1", "A share of 1 is the next size with share 0.")
-        object.__setattr__(self, "size", int(self.size))
+        object.__setattr__(self, "size", check_size(self.size, self.k))
         object.__setattr__(self, "share", float(self.share))
-
-    # ---- client
 
     @cached_property
     def _sizes(self) -> tuple[SubsetSelection, SubsetSelection | None]:
@@ -93,74 +179,15 @@ class SubsetMixture(Mechanism):
         return one, two
 
     @cached_property
-    def kernel(self) -> Mixture:
-        """See `Mechanism.kernel`."""
+    def bulk(self) -> MixtureBulk:
         one, two = self._sizes
         coin = min(round(Fraction(self.share) * _WORD), _WORD - 1)
-        return Mixture(one.kernel, two.kernel if two is not None else Whole(self.k), coin)
+        return MixtureBulk(Mixture(one.kernel, two.kernel if two is not None else Whole(self.k), coin))
 
     @property
     def params(self) -> dict[str, Any]:
         """See `Mechanism.params`."""
         return {"size": self.size, "share": self.share}
-
-    @property
-    def fields(self) -> tuple[Field, ...]:
-        """See `Mechanism.fields`."""
-        return self._sizes[0].fields
-
-    @cached_property
-    def outputs(self) -> float:
-        """See `Mechanism.outputs`."""
-        one, two = self._sizes
-        larger = two.outputs if two is not None else 0.0
-        return one.outputs + math.log2(1 + 2.0 ** (larger - one.outputs)) if self.share else one.outputs
-
-    def perturb(self, items: IntArray, rng: Stream) -> Columns:
-        """See `Mechanism.perturb`."""
-        more = bernoulli(rng, self.kernel.coin, items.size)
-        one, two = self._sizes
-        kept = bernoulli(rng, one.kernel.keep, items.size)
-        where = np.flatnonzero(more)
-        kept[where] = True if two is None else bernoulli(rng, two.kernel.keep, where.size)
-        return {"bits": subset_bits(rng, self.k, self.size + more.astype(np.int64), items, kept)}
-
-    # ---- counter
-
-    def count(self, columns: Columns) -> dict[str, IntArray]:
-        """See `Mechanism.count`."""
-        rows = columns["bits"]
-        sizes = loops().popcounts(rows) - self.size
-        limit = 1 if self.kernel.coin else 0
-        if sizes.size and (sizes.min() < 0 or sizes.max() > limit):
-            raise FormatError(f"a report is no subset of {self.size} or {self.size + 1} out of {self.k} items.")
-        counts = np.stack(
-            [loops().count_bits(np.ascontiguousarray(rows[sizes == s]), 8 * rows.shape[1]) for s in (0, 1)]
-        )
-        if counts[:, self.k :].any():
-            raise FormatError(f"a report has ones after its {self.k} bits.")
-        return {"n": np.bincount(sizes, minlength=2).astype(np.int64), "support": counts[:, : self.k].copy()}
-
-    def rows(self, columns: Columns) -> Bytes:
-        """The sets of items that reports support, one row of packed bits per report: the reports themselves."""
-        return columns["bits"].astype(np.uint8, copy=False)
-
-    # ---- channel
-
-    def channel(self) -> Channel:
-        """See `Mechanism.channel`."""
-        one, two = self._sizes
-        check_outputs(math.comb(self.k, self.size) + math.comb(self.k, self.size + 1), self.name, self.k)
-        first, coin = one.channel(), self.kernel.coin
-        if not coin:
-            return first
-        whole = Channel(("report everything",), ((1,) * self.k,), 1, (frozenset(range(self.k)),))
-        second = two.channel() if two is not None else whole
-        weights = [[w * second.total * (_WORD - coin) for w in row] for row in first.weights]
-        weights += [[w * first.total * coin for w in row] for row in second.weights]
-        supported = (first.supported or ()) + (second.supported or ())
-        total = first.total * second.total * _WORD
-        return Channel(first.outputs + second.outputs, tuple(map(tuple, weights)), total, supported)
 
     @cached_property
     def proof(self) -> Proof:
@@ -171,46 +198,29 @@ class SubsetMixture(Mechanism):
             "larger of the two counts"
         )
         one, two = self._sizes
-        worst = two if two is not None and self.kernel.coin and two.kernel.ratio > one.kernel.ratio else one
+        worst = two if two is not None and self.bulk.kernel.coin and two.kernel.ratio > one.kernel.ratio else one
         witness = Witness(worst.proof.witness.output, 0, self.k - 1)
         return Proof(self.kernel.ratio, "conditioning on the size", text, witness)
 
-    def likelihood(self, columns: Columns) -> FloatArray:
-        """Likelihood of every value, up to a factor per report."""
-        member = np.unpackbits(self.rows(columns), axis=1, count=self.k, bitorder="little")
-        low = np.array([float(s.w) for s in self._exact])
-        outside = low[loops().popcounts(self.rows(columns)) - self.size]
-        return np.where(member == 1, 1.0, outside[:, None])
-
     # ---- estimator
-
-    @cached_property
-    def _exact(self) -> tuple[_Stratum, _Stratum]:
-        """Both sizes as they are sampled, in fractions; with all items in, every value is as likely."""
-        share = Fraction(self.kernel.coin, _WORD)
-        one, two = (ratio_to(p.kernel.ratio if p is not None else Fraction(1)) for p in self._sizes)
-        return (
-            _Stratum(self.size, 1 - share, subset(*one, self.k, self.size), one[0]),
-            _Stratum(self.size + 1, share, subset(*two, self.k, self.size + 1), two[0]),
-        )
 
     def parts(self, tally: Tally) -> dict[str, Part]:
         """See `Mechanism.parts`: 1/k + mean of (L(i) - 1)/a, L the profile of a report and a the mean information."""
         check_reports(tally)
         total = np.zeros(self.k)
-        for s, n, hits in zip(self._exact, tally.cells["n"], tally.cells["support"], strict=True):
+        for s, n, hits in zip(self.bulk.sizes, tally.cells["n"], tally.cells["support"], strict=True):
             inside, outside = (float(x - 1) for x in s.profile(self.k))
             total += hits * inside + (n - hits) * outside
-        value = 1 / self.k + total / (tally.n * float(_information(self._exact, self.k)))
+        value = 1 / self.k + total / (tally.n * float(_information(self.bulk.sizes, self.k)))
         own, other, one, none = (float(x) for x in self._moments)
         return {"frequency": MomentsPart(value, own, other, one, none, tally.n)}
 
     @cached_property
     def _moments(self) -> tuple[Fraction, Fraction, Fraction, Fraction]:
         """(own, other, one, none) of `MomentsPart`, exactly."""
-        k, a = self.k, _information(self._exact, self.k)
+        k, a = self.k, _information(self.bulk.sizes, self.k)
         own = other = one = none = Fraction(0)
-        for s in self._exact:
+        for s in self.bulk.sizes:
             (x, y), p = (tuple(v - 1 for v in s.profile(k))), s.support
             own += s.chance * mean_product(x, y, p.p, p.p, p.p)
             other += s.chance * mean_product(x, y, p.q, p.q, p.q)
@@ -234,13 +244,12 @@ class SubsetMixture(Mechanism):
     def properties(self, n: float = 1) -> dict[str, Any]:
         """See `Mechanism.properties`."""
         mse, asr = self.mse(n), self.asr
-        size = {"bits": self.outputs} if self.refusal else {"bits": self.outputs, "bytes": self.row_bytes}
-        return _numbers(self.k, mse, asr) | size | distance(self.k, self.epsilon, mse, asr, n)
+        return _numbers(self.k, mse, asr) | report_size(self) | distance(self.k, self.epsilon, mse, asr, n)
 
     def effective(self, n: float = 1) -> dict[str, Any]:
         """See `Mechanism.effective`."""
-        least = (1 / _information(self._exact, self.k) - Fraction(1, self.k)) * Fraction(self.k - 1, self.k)
-        mse, asr = float(least) / n, float(_success(self._exact, self.k))
+        least = (1 / _information(self.bulk.sizes, self.k) - Fraction(1, self.k)) * Fraction(self.k - 1, self.k)
+        mse, asr = float(least) / n, float(_success(self.bulk.sizes, self.k))
         return {"epsilon": self.epsilon_exact} | _numbers(self.k, mse, asr)
 
     def guess(self, prior: object = None) -> Guess:

@@ -11,7 +11,6 @@ from typing import Any, ClassVar
 import numpy as np
 
 from deniable.collect.reports import Field
-from deniable.collect.tally import Tally
 from deniable.core.channel import Channel, Proof, Witness
 from deniable.core.domain import Domain
 from deniable.core.guess import first_to_cover
@@ -21,16 +20,86 @@ from deniable.core.types import Bytes, Columns, FloatArray, IntArray
 from deniable.errors import require
 from deniable.kernels import loops
 from deniable.kernels.geometry import coordinates, line_sums, random_points
+from deniable.kernels.sampling import below
 from deniable.kernels.transforms import count_orthogonal
-from deniable.mechanisms.base import check_outputs, refuse_values
+from deniable.mechanisms.bulk import Cells, SupportBulk, check_outputs, refuse_values, two_level
 from deniable.mechanisms.support import SupportMechanism
 from deniable.randomness import Stream, bernoulli
-from deniable_client.exact import WORD_BITS, check_epsilon
+from deniable_client.exact import check_epsilon
 from deniable_client.kernels import Projective as ProjectiveKernel
 from deniable_client.kernels.geometry import is_prime, point, points, rank_of
 from deniable_client.packing import uint_width
 
-__all__ = ["Projective"]
+__all__ = ["Projective", "ProjectiveBulk"]
+
+
+class ProjectiveBulk(SupportBulk[ProjectiveKernel]):
+    """Projective-geometry response for many people: the number of a point."""
+
+    @property
+    def fields(self) -> tuple[Field, ...]:
+        return (Field("value", "uint", uint_width(self.kernel.order)),)
+
+    @property
+    def outputs(self) -> float:
+        return math.log2(self.kernel.order)
+
+    @cached_property
+    def support(self) -> Support[Fraction]:
+        return projective(*ratio_to(self.kernel.ratio), self.kernel.prime, self.kernel.rank)
+
+    @property
+    def uneven(self) -> bool:
+        return True
+
+    def extra_pairs(self, f: FloatArray, support: Support[float]) -> FloatArray:
+        """See `SupportBulk.extra_pairs`: a point orthogonal to two is so to all others on their line."""
+        return line_sums(f, self.kernel.prime, self.kernel.rank) * (support.both_one - support.both_none)
+
+    def perturb(self, items: IntArray, rng: Stream) -> Columns:
+        kept = bernoulli(rng, self.kernel.keep, items.size)
+        found = random_points(rng, items, kept, self.kernel.prime, self.kernel.rank)
+        return {"value": found.astype(self.fields[0].dtype)}
+
+    def blind(self, n: int, rng: Stream) -> Columns:
+        return {"value": below(rng, self.kernel.order, n).astype(self.fields[0].dtype)}
+
+    def count(self, columns: Columns) -> Cells:
+        """See `Bulk.count`: how often each point was reported, from which all else follows."""
+        refuse_values(columns["value"], self.kernel.order, "value")
+        counts = loops().count_values(columns["value"], self.kernel.order)
+        return {"n": np.array([len(columns["value"])], np.int64), "value": counts[None, :]}
+
+    def support_counts(self, cells: Cells) -> IntArray:
+        return count_orthogonal(cells["value"][0], self.kernel.prime, self.kernel.rank, self.k)
+
+    def supported(self, columns: Columns) -> Bytes:
+        prime, rank = self.kernel.prime, self.kernel.rank
+        y = coordinates(columns["value"].astype(np.int64), prime, rank)
+        return np.packbits(y @ coordinates(np.arange(self.k), prime, rank).T % prime == 0, axis=1, bitorder="little")
+
+    def most(self, r: int) -> int:
+        return min(r, points(self.kernel.prime, self.kernel.rank - 1))
+
+    @property
+    def work(self) -> float:
+        """See `SupportBulk.work`: one counter."""
+        return 1.0
+
+    @property
+    def sufficient(self) -> bool:
+        return True
+
+    def channel(self) -> Channel:
+        prime, rank, order = self.kernel.prime, self.kernel.rank, self.kernel.order
+        check_outputs(order, "this projective-geometry response", self.k)
+        vectors = [point(i, prime, rank) for i in range(order)]
+        held = [
+            frozenset(x for x in range(self.k) if sum(a * b for a, b in zip(vectors[x], y, strict=True)) % prime == 0)
+            for y in vectors
+        ]
+        inside = points(prime, rank - 1)
+        return two_level(self.kernel, [f"report {y}" for y in range(order)], held, inside, order - inside)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -44,7 +113,6 @@ class Projective(SupportMechanism):
     prime: int
     family: ClassVar[str] = "pgr"
     vetted: ClassVar[bool] = True
-    sufficient: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -71,9 +139,8 @@ class Projective(SupportMechanism):
         return points(self.prime, self.rank)
 
     @cached_property
-    def kernel(self) -> ProjectiveKernel:
-        """See `Mechanism.kernel`."""
-        return ProjectiveKernel.calibrate(self.epsilon, self.k, self.prime)
+    def bulk(self) -> ProjectiveBulk:
+        return ProjectiveBulk(ProjectiveKernel.calibrate(self.epsilon, self.k, self.prime))
 
     @property
     def params(self) -> dict[str, Any]:
@@ -85,15 +152,6 @@ class Projective(SupportMechanism):
         """See `SupportMechanism.support`."""
         return projective(*epsilon_to(self.epsilon), self.prime, self.rank)
 
-    @cached_property
-    def support_exact(self) -> Support[Fraction]:
-        """See `SupportMechanism.support_exact`."""
-        return projective(*ratio_to(self.kernel.ratio), self.prime, self.rank)
-
-    def extra_pairs(self, f: FloatArray) -> FloatArray | None:
-        """See `SupportMechanism.extra_pairs`: a point orthogonal to two is so to all others on their line."""
-        return line_sums(f, self.prime, self.rank) * (self.support.both_one - self.support.both_none)
-
     def covered(self, support: Support[float]) -> float:
         """See `SupportMechanism.covered`: only with t = 2 are there points that support none of the k items."""
         return self.k / self.order if self.rank == 2 else 1.0
@@ -102,54 +160,6 @@ class Projective(SupportMechanism):
         """See `SupportMechanism.best_ranked`."""
         vectors = coordinates(np.arange(self.order), self.prime, self.rank)
         return first_to_cover(order, lambda x, y: vectors[y] @ vectors[x] % self.prime == 0, self.order)
-
-    @property
-    def fields(self) -> tuple[Field, ...]:
-        """See `Mechanism.fields`."""
-        return (Field("value", "uint", uint_width(self.order)),)
-
-    @property
-    def outputs(self) -> float:
-        """See `Mechanism.outputs`."""
-        return math.log2(self.order)
-
-    def perturb(self, items: IntArray, rng: Stream) -> Columns:
-        """See `Mechanism.perturb`."""
-        kept = bernoulli(rng, self.kernel.keep, items.size)
-        return {"value": random_points(rng, items, kept, self.prime, self.rank).astype(self.fields[0].dtype)}
-
-    def count(self, columns: Columns) -> dict[str, IntArray]:
-        """See `Mechanism.count`: how often each point was reported, from which all else follows."""
-        refuse_values(columns["value"], self.order, "value")
-        counts = loops().count_values(columns["value"], self.order)
-        return {"n": np.array([len(columns["value"])], np.int64), "value": counts[None, :]}
-
-    def support_counts(self, tally: Tally) -> IntArray:
-        """See `SupportMechanism.support_counts`."""
-        return count_orthogonal(tally.cells["value"][0], self.prime, self.rank, self.k)
-
-    def rows(self, columns: Columns) -> Bytes:
-        """See `SupportMechanism.rows`."""
-        y = coordinates(columns["value"].astype(np.int64), self.prime, self.rank)
-        x = coordinates(np.arange(self.k), self.prime, self.rank)
-        return np.packbits(y @ x.T % self.prime == 0, axis=1, bitorder="little")
-
-    def channel(self) -> Channel:
-        """See `Mechanism.channel`."""
-        check_outputs(self.order, self.name, self.k)
-        vectors = [point(i, self.prime, self.rank) for i in range(self.order)]
-        held = [
-            frozenset(
-                x for x in range(self.k) if sum(a * b for a, b in zip(vectors[x], y, strict=True)) % self.prime == 0
-            )
-            for y in vectors
-        ]
-        inside = points(self.prime, self.rank - 1)
-        own = self.kernel.keep * (self.order - inside)
-        other = ((1 << WORD_BITS) - self.kernel.keep) * inside
-        weights = tuple(tuple(own if x in s else other for x in range(self.k)) for s in held)
-        labels = tuple(f"report {y}" for y in range(self.order))
-        return Channel(labels, weights, inside * (self.order - inside) << WORD_BITS, tuple(held))
 
     @cached_property
     def proof(self) -> Proof:

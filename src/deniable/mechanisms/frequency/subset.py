@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -15,64 +16,88 @@ from deniable.collect.reports import Field
 from deniable.core.channel import Channel, Proof, Witness
 from deniable.core.domain import Domain
 from deniable.core.frontier import best_subset_size
-from deniable.core.guess import first_of_subset
 from deniable.core.laws import epsilon_to, ratio_to, subset
 from deniable.core.support import Support
-from deniable.core.types import Bytes, Columns, FloatArray, IntArray
+from deniable.core.types import Bytes, Columns, IntArray
 from deniable.errors import FormatError, require
 from deniable.kernels import loops
-from deniable.kernels.sampling import subset_bits
-from deniable.mechanisms.base import check_outputs
+from deniable.kernels.sampling import below, subset_bits
+from deniable.mechanisms.bulk import Cells, SupportBulk, check_outputs, one_stratum, two_level
 from deniable.mechanisms.support import SupportMechanism
 from deniable.randomness import Stream, bernoulli
-from deniable_client.exact import WORD_BITS, check_epsilon
+from deniable_client.exact import check_epsilon
 from deniable_client.kernels import Subset
 
-__all__ = ["SizedSelection", "SubsetSelection", "log2_comb"]
+__all__ = ["SubsetBulk", "SubsetSelection", "check_size", "log2_comb"]
 
 
-@dataclass(frozen=True, kw_only=True)
-class SizedSelection(SupportMechanism):
-    """What the encodings of subset selection have in common: the law of `size` supported answers."""
-
-    size: int
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        ok = isinstance(self.size, int | np.integer) and not isinstance(self.size, bool) and 1 <= self.size < self.k
-        require(ok, "size", self.size, f"an integer from 1 to k-1 = {self.k - 1}")
-        object.__setattr__(self, "size", int(self.size))
+class SubsetBulk(SupportBulk[Subset]):
+    """Subset selection for many people: a report is the set as k bits."""
 
     @property
-    def params(self) -> dict[str, Any]:
-        """See `Mechanism.params`."""
-        return {"size": self.size}
+    def fields(self) -> tuple[Field, ...]:
+        return (Field("bits", "bytes", self.kernel.width),)
 
     @cached_property
-    def support(self) -> Support[float]:
-        """See `SupportMechanism.support`."""
-        return subset(*epsilon_to(self.epsilon), self.k, self.size)
+    def outputs(self) -> float:
+        return log2_comb(self.k, self.kernel.size)
 
     @cached_property
-    def support_exact(self) -> Support[Fraction]:
-        """See `SupportMechanism.support_exact`."""
-        return subset(*ratio_to(self.kernel.ratio), self.k, self.size)
+    def support(self) -> Support[Fraction]:
+        return subset(*ratio_to(self.kernel.ratio), self.k, self.kernel.size)
 
-    def best_ranked(self, order: IntArray) -> FloatArray:
-        """See `SupportMechanism.best_ranked`."""
-        return first_of_subset(self.k, self.size)
+    def perturb(self, items: IntArray, rng: Stream) -> Columns:
+        kept = bernoulli(rng, self.kernel.keep, items.size)
+        return {"bits": subset_bits(rng, self.k, np.full(items.size, self.kernel.size), items, kept)}
+
+    def blind(self, n: int, rng: Stream) -> Columns:
+        first = below(rng, self.k, n) < self.kernel.size
+        return {"bits": subset_bits(rng, self.k, np.full(n, self.kernel.size), np.zeros(n, np.int64), first)}
+
+    def count(self, columns: Columns) -> Cells:
+        rows = columns["bits"]
+        sizes = loops().popcounts(rows)
+        counts = loops().count_bits(rows, 8 * self.kernel.width)
+        if (sizes != self.kernel.size).any() or counts[self.k :].any():
+            raise FormatError(f"a report is no subset of {self.kernel.size} out of {self.k} items.")
+        return one_stratum(columns, counts[: self.k])
+
+    def supported(self, columns: Columns) -> Bytes:
+        return columns["bits"].astype(np.uint8, copy=False)
+
+    def most(self, r: int) -> int:
+        return min(r, self.kernel.size)
+
+    def channel(self) -> Channel:
+        k, size = self.k, self.kernel.size
+        check_outputs(math.comb(k, size), "this subset selection", k)
+        held = [frozenset(c) for c in combinations(range(k), size)]
+        labels = ["report {" + ", ".join(map(str, sorted(s))) + "}" for s in held]
+        return two_level(self.kernel, labels, held, math.comb(k - 1, size - 1), math.comb(k - 1, size))
+
+
+def check_size(size: object, k: int) -> int:
+    """A subset size, from 1 to k-1."""
+    ok = isinstance(size, int | np.integer) and not isinstance(size, bool) and 1 <= size < k
+    require(bool(ok), "size", size, f"an integer from 1 to k-1 = {k - 1}")
+    return int(size)  # type: ignore[call-overload, no-any-return]  # it is a number here
 
 
 @dataclass(frozen=True, kw_only=True)
-class SubsetSelection(SizedSelection):
+class SubsetSelection(SupportMechanism):
     """A set of `size` answers that holds the true one with probability size e/(size e + k - size).
 
     The least error of all mechanisms with the same epsilon when `size` is best. A report is the set as k bits: it has
     no order, so nothing tells which member is the true one.
     """
 
+    size: int
     family: ClassVar[str] = "ss"
     vetted: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        object.__setattr__(self, "size", check_size(self.size, self.k))
 
     @classmethod
     def optimal(
@@ -85,47 +110,20 @@ class SubsetSelection(SizedSelection):
         return cls(epsilon=epsilon, domain=domain, size=size)
 
     @cached_property
-    def kernel(self) -> Subset:
-        """See `Mechanism.kernel`."""
-        return Subset.calibrate(self.epsilon, self.k, self.size)
+    def bulk(self) -> SubsetBulk:
+        return SubsetBulk(Subset.calibrate(self.epsilon, self.k, self.size))
 
     @property
-    def fields(self) -> tuple[Field, ...]:
-        """See `Mechanism.fields`."""
-        return (Field("bits", "bytes", self.kernel.width),)
+    def params(self) -> dict[str, Any]:
+        return {"size": self.size}
 
     @cached_property
-    def outputs(self) -> float:
-        """See `Mechanism.outputs`."""
-        return log2_comb(self.k, self.size)
+    def support(self) -> Support[float]:
+        return subset(*epsilon_to(self.epsilon), self.k, self.size)
 
-    def perturb(self, items: IntArray, rng: Stream) -> Columns:
-        """See `Mechanism.perturb`."""
-        kept = bernoulli(rng, self.kernel.keep, items.size)
-        return {"bits": subset_bits(rng, self.k, np.full(items.size, self.size), items, kept)}
-
-    def count(self, columns: Columns) -> dict[str, IntArray]:
-        """See `Mechanism.count`."""
-        rows = columns["bits"]
-        sizes = loops().popcounts(rows)
-        counts = loops().count_bits(rows, 8 * self.kernel.width)
-        if (sizes != self.size).any() or counts[self.k :].any():
-            raise FormatError(f"a report is no subset of {self.size} out of {self.k} items.")
-        return self._one_stratum(columns, counts[: self.k])
-
-    def rows(self, columns: Columns) -> Bytes:
-        """See `SupportMechanism.rows`: the report itself."""
-        return columns["bits"].astype(np.uint8, copy=False)
-
-    def channel(self) -> Channel:
-        """See `Mechanism.channel`."""
-        check_outputs(math.comb(self.k, self.size), self.name, self.k)
-        sets = [frozenset(c) for c in combinations(range(self.k), self.size)]
-        with_x, without = math.comb(self.k - 1, self.size - 1), math.comb(self.k - 1, self.size)
-        own, other = self.kernel.keep * without, ((1 << WORD_BITS) - self.kernel.keep) * with_x
-        weights = tuple(tuple(own if x in s else other for x in range(self.k)) for s in sets)
-        labels = tuple("report {" + ", ".join(map(str, sorted(s))) + "}" for s in sets)
-        return Channel(labels, weights, (with_x * without) << WORD_BITS, tuple(sets))
+    @property
+    def sizes(self) -> Mapping[int, float]:
+        return {self.size: 1.0}
 
     @cached_property
     def proof(self) -> Proof:

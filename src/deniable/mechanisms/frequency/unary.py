@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from abc import abstractmethod
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -15,7 +14,6 @@ import numpy as np
 from deniable.collect.reports import Field
 from deniable.core.channel import Channel, Proof, Witness
 from deniable.core.domain import Domain
-from deniable.core.guess import first_of_independent
 from deniable.core.laws import epsilon_to, ratio_to, unary
 from deniable.core.support import Support
 from deniable.core.types import Bytes, Columns, FloatArray, IntArray
@@ -24,83 +22,68 @@ from deniable.estimate.count_aware import independent_sizes
 from deniable.kernels import loops
 from deniable.kernels.bits import clear_padding
 from deniable.kernels.sampling import bernoulli_bits
-from deniable.mechanisms.base import check_outputs
+from deniable.mechanisms.bulk import Cells, SupportBulk, check_outputs, one_stratum
 from deniable.mechanisms.support import SupportMechanism
 from deniable.randomness import Simulation, Stream, bernoulli
 from deniable_client.exact import WORD_BITS, check_epsilon
 from deniable_client.kernels import Unary as UnaryKernel
-from deniable_client.packing import bits_width
 
-__all__ = ["BitMechanism", "Unary"]
+__all__ = ["Unary", "UnaryBulk"]
 
 
-@dataclass(frozen=True, kw_only=True)
-class BitMechanism(SupportMechanism):
-    """k independent bits, one per answer, by a unary kernel: what unary encodings and thresholded histograms share."""
-
-    @property
-    @abstractmethod
-    def kernel(self) -> UnaryKernel:
-        """See `Mechanism.kernel`."""
-
-    @cached_property
-    def support_exact(self) -> Support[Fraction]:
-        """See `SupportMechanism.support_exact`."""
-        p = Fraction(self.kernel.keep, 1 << WORD_BITS)
-        return unary(p, 1 - p, *ratio_to(self.kernel.ratio))
-
-    def covered(self, support: Support[float]) -> float:
-        """See `SupportMechanism.covered`: not all bits are 0."""
-        return -math.expm1(self.k * math.log1p(-support.q))
-
-    def best_ranked(self, order: IntArray) -> FloatArray:
-        """See `SupportMechanism.best_ranked`."""
-        return first_of_independent(self.k, float(self.support.q))
+class UnaryBulk(SupportBulk[UnaryKernel]):
+    """k independent bits for many people."""
 
     @property
     def fields(self) -> tuple[Field, ...]:
-        """See `Mechanism.fields`."""
-        return (Field("bits", "bytes", bits_width(self.k)),)
+        return (Field("bits", "bytes", self.kernel.width),)
 
     @property
     def outputs(self) -> float:
-        """See `Mechanism.outputs`."""
         return float(self.k)
 
+    @cached_property
+    def support(self) -> Support[Fraction]:
+        p = Fraction(self.kernel.keep, 1 << WORD_BITS)
+        return unary(p, 1 - p, *ratio_to(self.kernel.ratio))
+
     def perturb(self, items: IntArray, rng: Stream) -> Columns:
-        """See `Mechanism.perturb`."""
-        width = self.kernel.width
-        rows = bernoulli_bits(rng, self.kernel.flip, items.size * width).reshape(items.size, width)
-        clear_padding(rows, self.k)
+        rows = self.blind(items.size, rng)["bits"]
         loops().put_bits(rows, items, bernoulli(rng, self.kernel.keep, items.size))
         return {"bits": rows}
 
-    def count(self, columns: Columns) -> dict[str, IntArray]:
-        """See `Mechanism.count`."""
+    def blind(self, n: int, rng: Stream) -> Columns:
+        width = self.kernel.width
+        rows = bernoulli_bits(rng, self.kernel.flip, n * width).reshape(n, width)
+        clear_padding(rows, self.k)
+        return {"bits": rows}
+
+    def blind_weights(self, channel: Channel) -> list[Fraction]:
+        flip = Fraction(self.kernel.flip, 1 << WORD_BITS)
+        return [flip ** len(items) * (1 - flip) ** (self.k - len(items)) for items in channel.supported or ()]
+
+    def count(self, columns: Columns) -> Cells:
         counts = loops().count_bits(columns["bits"], 8 * self.kernel.width)
         if counts[self.k :].any():
             raise FormatError(f"a report has ones after its {self.k} bits.")
-        return self._one_stratum(columns, counts[: self.k])
+        return one_stratum(columns, counts[: self.k])
 
-    def simulate_counts(self, counts: IntArray, rng: Simulation) -> dict[str, IntArray]:
-        """See `Mechanism.simulate_counts`: all bits are independent, so the counts are, and each is two binomials."""
+    def simulate_counts(self, counts: IntArray, rng: Simulation) -> Cells:
+        """See `Bulk.simulate_counts`: all bits are independent, so the counts are, and each is two binomials."""
         draw, n = rng.generator(), int(counts.sum())
-        p, q = self.support_effective.p, self.support_effective.q
-        support = draw.binomial(counts, p) + draw.binomial(n - counts, q)
+        support = draw.binomial(counts, float(self.support.p)) + draw.binomial(n - counts, float(self.support.q))
         return {"n": np.array([n]), "support": support[None, :]}
 
     @cached_property
     def size_law(self) -> FloatArray:
-        """See `SupportMechanism.size_law`: of the number of ones."""
-        return independent_sizes(self.k, self.support_effective.p, self.support_effective.q)
+        """See `SupportBulk.size_law`: of the number of ones."""
+        return independent_sizes(self.k, float(self.support.p), float(self.support.q))
 
-    def rows(self, columns: Columns) -> Bytes:
-        """See `SupportMechanism.rows`: the report itself."""
+    def supported(self, columns: Columns) -> Bytes:
         return columns["bits"].astype(np.uint8, copy=False)
 
     def channel(self) -> Channel:
-        """See `Mechanism.channel`."""
-        check_outputs(1 << self.k, self.name, self.k)
+        check_outputs(1 << self.k, "these independent bits", self.k)
         word, keep, flip = 1 << WORD_BITS, self.kernel.keep, self.kernel.flip
         own, other = (word - keep, keep), (word - flip, flip)
         vectors = list(product((0, 1), repeat=self.k))
@@ -112,9 +95,9 @@ class BitMechanism(SupportMechanism):
         supported = tuple(frozenset(i for i, b in enumerate(y) if b) for y in vectors)
         return Channel(labels, weights, word**self.k, supported)
 
-    @cached_property
+    @property
     def proof(self) -> Proof:
-        """See `Mechanism.proof`."""
+        """Why the kernel's ratio is the worst."""
         text = (
             "the bits are independent, so for two values all factors cancel but those of their own two bits; "
             "p(1-q)/((1-p)q), p = keep/2^64 and q = flip/2^64, is the largest quotient of what is left, since p > q"
@@ -124,7 +107,7 @@ class BitMechanism(SupportMechanism):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Unary(BitMechanism):
+class Unary(SupportMechanism):
     """k bits: the own answer's bit is 1 with probability p, every other one with q = p/(e(1-p)+p), independently."""
 
     p: float
@@ -157,10 +140,16 @@ class Unary(BitMechanism):
         return half / (1 + half) if self.name == "sue" else 1 - self.p
 
     @cached_property
-    def kernel(self) -> UnaryKernel:
-        """See `Mechanism.kernel`."""
+    def bulk(self) -> UnaryBulk:
         keep = round(Fraction(self.p) * (1 << WORD_BITS))
-        return UnaryKernel.calibrate(self.epsilon, self.k, keep)
+        return UnaryBulk(UnaryKernel.calibrate(self.epsilon, self.k, keep))
+
+    @cached_property
+    def proof(self) -> Proof:
+        return self.bulk.proof
+
+    def alone(self, support: Support[float]) -> float:
+        return float(support.q)
 
     @property
     def params(self) -> dict[str, Any]:

@@ -14,23 +14,83 @@ import numpy as np
 from deniable.collect.reports import Field
 from deniable.core.channel import Channel, Proof, Witness
 from deniable.core.domain import Domain
-from deniable.core.guess import first_of_independent
 from deniable.core.laws import epsilon_to, ratio_to, wheel
 from deniable.core.support import Support
-from deniable.core.types import Bytes, Columns, FloatArray, IntArray, UintArray
+from deniable.core.types import Bytes, Columns, IntArray, UintArray
 from deniable.errors import require
 from deniable.kernels.hashing import hash_values, interval_rows
 from deniable.kernels.sampling import below
 from deniable.kernels.transforms import count_intervals
-from deniable.mechanisms.base import check_outputs, refuse_values
+from deniable.mechanisms.bulk import Cells, SupportBulk, check_outputs, one_stratum, refuse_values, two_level
+from deniable.mechanisms.frequency.costs import HASH_WORK
 from deniable.mechanisms.frequency.local_hashing import best_range
 from deniable.mechanisms.support import SupportMechanism
 from deniable.randomness import Stream, bernoulli
-from deniable_client.exact import WORD_BITS, check_epsilon
+from deniable_client.exact import check_epsilon
 from deniable_client.kernels import Wheel as WheelKernel
 from deniable_client.packing import uint_width
 
-__all__ = ["Wheel"]
+__all__ = ["Wheel", "WheelBulk"]
+
+
+class WheelBulk(SupportBulk[WheelKernel]):
+    """The wheel for many people: a seed and a point of the ring."""
+
+    @property
+    def fields(self) -> tuple[Field, ...]:
+        return Field("seed", "uint", 8), Field("value", "uint", uint_width(1 << self.kernel.ring))
+
+    @property
+    def outputs(self) -> float:
+        """See `Bulk.outputs`: seeds and points."""
+        return 64.0 + self.kernel.ring
+
+    @cached_property
+    def support(self) -> Support[Fraction]:
+        return wheel(*ratio_to(self.kernel.ratio), Fraction(self.kernel.arc, 1 << self.kernel.ring))
+
+    def perturb(self, items: IntArray, rng: Stream) -> Columns:
+        return self.perturb_dealt(items, rng.draw(64, items.size).astype(np.uint64, copy=False), rng)
+
+    def perturb_dealt(self, items: IntArray, coins: UintArray, rng: Stream) -> Columns:
+        ring, arc = self.kernel.ring, self.kernel.arc
+        start = (hash_values(coins, items) >> np.uint64(32 - ring)).astype(np.int64)
+        kept = bernoulli(rng, self.kernel.keep, items.size)
+        size = 1 << ring
+        inside, outside = below(rng, arc, items.size), below(rng, size - arc, items.size)
+        value = (start + np.where(kept, inside, arc + outside)) & (size - 1)
+        return {"seed": coins, "value": value.astype(self.fields[1].dtype)}
+
+    def blind(self, n: int, rng: Stream) -> Columns:
+        value = below(rng, 1 << self.kernel.ring, n).astype(self.fields[1].dtype)
+        return {"seed": rng.draw(64, n).astype(np.uint64), "value": value}
+
+    def _intervals(self, columns: Columns) -> tuple[Any, Any]:
+        """First hash value, and number of them, of the places whose arc holds the reported point (mod 2**32)."""
+        ring, arc = self.kernel.ring, self.kernel.arc
+        first = (columns["value"].astype(np.uint64) + np.uint64((1 << ring) - arc + 1)) << np.uint64(32 - ring)
+        return first & np.uint64(0xFFFFFFFF), np.full(len(first), arc << (32 - ring), np.uint64)
+
+    def count(self, columns: Columns) -> Cells:
+        refuse_values(columns["value"], 1 << self.kernel.ring, "value")
+        seeds = columns["seed"].astype(np.uint64, copy=False)
+        return one_stratum(columns, count_intervals(seeds, *self._intervals(columns), self.k))
+
+    def supported(self, columns: Columns) -> Bytes:
+        return interval_rows(columns["seed"], *self._intervals(columns), self.k)
+
+    @property
+    def work(self) -> float:
+        """See `SupportBulk.work`: a hash value for each item."""
+        return float(HASH_WORK * self.k)
+
+    def channel(self) -> Channel:
+        """See `Bulk.channel`: over all places of the items, each as likely as any other; small rings only."""
+        k, arc, size = self.k, self.kernel.arc, 1 << self.kernel.ring
+        check_outputs(size ** (k + 1) if self.kernel.ring * k < 64 else 1 << 64, "this wheel", k)
+        outputs = [(h, y) for h in product(range(size), repeat=k) for y in range(size)]
+        held = [frozenset(x for x in range(k) if (y - h[x]) % size < arc) for h, y in outputs]
+        return two_level(self.kernel, [f"places {h} point {y}" for h, y in outputs], held, arc, size - arc, size**k)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -60,15 +120,10 @@ class Wheel(SupportMechanism):
         return cls(epsilon=epsilon, domain=domain, arc=arc)
 
     @cached_property
-    def points(self) -> int:
-        """Length of the arc in points of the ring."""
+    def bulk(self) -> WheelBulk:
         size = 1 << self.ring
-        return min(size - 1, max(1, round(Fraction(self.arc) * size)))
-
-    @cached_property
-    def kernel(self) -> WheelKernel:
-        """See `Mechanism.kernel`."""
-        return WheelKernel.calibrate(self.epsilon, self.k, self.points, self.ring)
+        arc = min(size - 1, max(1, round(Fraction(self.arc) * size)))
+        return WheelBulk(WheelKernel.calibrate(self.epsilon, self.k, arc, self.ring))
 
     @property
     def params(self) -> dict[str, Any]:
@@ -80,68 +135,9 @@ class Wheel(SupportMechanism):
         """See `SupportMechanism.support`."""
         return wheel(*epsilon_to(self.epsilon), self.arc)
 
-    @cached_property
-    def support_exact(self) -> Support[Fraction]:
-        """See `SupportMechanism.support_exact`."""
-        return wheel(*ratio_to(self.kernel.ratio), Fraction(self.points, 1 << self.ring))
-
-    def covered(self, support: Support[float]) -> float:
-        """See `SupportMechanism.covered`: some item's arc holds the point; for random places."""
-        return -math.expm1(self.k * math.log1p(-support.q))
-
-    def best_ranked(self, order: IntArray) -> FloatArray:
-        """See `SupportMechanism.best_ranked`."""
-        return first_of_independent(self.k, float(self.support.q))
-
-    @property
-    def fields(self) -> tuple[Field, ...]:
-        """See `Mechanism.fields`."""
-        return Field("seed", "uint", 8), Field("value", "uint", uint_width(1 << self.ring))
-
-    @property
-    def outputs(self) -> float:
-        """See `Mechanism.outputs`: seeds and points."""
-        return 64.0 + self.ring
-
-    def perturb(self, items: IntArray, rng: Stream) -> Columns:
-        """See `Mechanism.perturb`."""
-        return self.perturb_dealt(items, rng.draw(64, items.size).astype(np.uint64, copy=False), rng)
-
-    def perturb_dealt(self, items: IntArray, coins: UintArray, rng: Stream) -> Columns:
-        """See `Mechanism.perturb_dealt`."""
-        start = (hash_values(coins, items) >> np.uint64(32 - self.ring)).astype(np.int64)
-        kept = bernoulli(rng, self.kernel.keep, items.size)
-        size = 1 << self.ring
-        inside, outside = below(rng, self.points, items.size), below(rng, size - self.points, items.size)
-        value = (start + np.where(kept, inside, self.points + outside)) & (size - 1)
-        return {"seed": coins, "value": value.astype(self.fields[1].dtype)}
-
-    def _intervals(self, columns: Columns) -> tuple[Any, Any]:
-        """First hash value, and number of them, of the places whose arc holds the reported point (mod 2**32)."""
-        shift = np.uint64(32 - self.ring)
-        first = (columns["value"].astype(np.uint64) + np.uint64((1 << self.ring) - self.points + 1)) << shift
-        return first & np.uint64(0xFFFFFFFF), np.full(len(first), self.points << (32 - self.ring), np.uint64)
-
-    def count(self, columns: Columns) -> dict[str, IntArray]:
-        """See `Mechanism.count`."""
-        refuse_values(columns["value"], 1 << self.ring, "value")
-        seeds = columns["seed"].astype(np.uint64, copy=False)
-        return self._one_stratum(columns, count_intervals(seeds, *self._intervals(columns), self.k))
-
-    def rows(self, columns: Columns) -> Bytes:
-        """See `SupportMechanism.rows`: the items whose arc holds the point."""
-        return interval_rows(columns["seed"], *self._intervals(columns), self.k)
-
-    def channel(self) -> Channel:
-        """See `Mechanism.channel`: over all places of the items, each as likely as any other; small rings only."""
-        size = 1 << self.ring
-        check_outputs(size ** (self.k + 1) if self.ring * self.k < 64 else 1 << 64, self.name, self.k)
-        own, other = self.kernel.keep * (size - self.points), ((1 << WORD_BITS) - self.kernel.keep) * self.points
-        outputs = [(h, y) for h in product(range(size), repeat=self.k) for y in range(size)]
-        held = [frozenset(x for x in range(self.k) if (y - h[x]) % size < self.points) for h, y in outputs]
-        weights = tuple(tuple(own if x in s else other for x in range(self.k)) for s in held)
-        total = self.points * (size - self.points) * size**self.k << WORD_BITS
-        return Channel(tuple(f"places {h} point {y}" for h, y in outputs), weights, total, tuple(held))
+    def alone(self, support: Support[float]) -> float:
+        """See `SupportMechanism.alone`: for random places."""
+        return float(support.q)
 
     @cached_property
     def proof(self) -> Proof:

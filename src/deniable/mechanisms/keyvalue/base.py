@@ -25,11 +25,12 @@ from deniable.errors import FormatError, ParameterError, require
 from deniable.estimate.linear import check_reports
 from deniable.estimate.result import Estimate, Part
 from deniable.kernels.sampling import below, below_each
-from deniable.mechanisms.base import ENTRIES_MAX, Mechanism, check_outputs
+from deniable.mechanisms.bulk import ENTRIES_MAX, check_outputs
 from deniable.mechanisms.keyvalue.bulk import Law
 from deniable.mechanisms.keyvalue.estimate import GroupCounts, keyvalue_parts
 from deniable.mechanisms.keyvalue.laws import Group, frontier, pooled, variances
 from deniable.mechanisms.keyvalue.pairs import PairSets, check_range
+from deniable.mechanisms.legacy import Legacy
 from deniable.randomness import Stream, bernoulli, secure
 from deniable_client.exact import WORD_BITS
 from deniable_client.kernels import Grouped, Pairs
@@ -43,7 +44,7 @@ _LEAST = 1e-9
 
 
 @dataclass(frozen=True, kw_only=True)
-class KeyValue(Mechanism):
+class KeyValue(Legacy):
     """Keys are the domain; values lie in `range`. `length` None: one pair per person; else up to about that many."""
 
     length: int | None = None
@@ -178,7 +179,7 @@ class KeyValue(Mechanism):
     # ---- counter
 
     @property
-    def strata(self) -> tuple[str, ...]:  # type: ignore[override]
+    def strata(self) -> tuple[str, ...]:
         """The groups of reporters."""
         return ("all",) if len(self.laws) == 1 else ("keys", "signed")
 

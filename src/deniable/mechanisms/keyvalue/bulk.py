@@ -22,7 +22,7 @@ from deniable.errors import FormatError
 from deniable.kernels import loops
 from deniable.kernels.bits import clear_padding
 from deniable.kernels.sampling import below, bernoulli_bits, respond, subset_bits
-from deniable.mechanisms.base import check_outputs
+from deniable.mechanisms.bulk import check_outputs
 from deniable.mechanisms.frequency.subset import log2_comb
 from deniable.mechanisms.keyvalue.laws import Signal, signal_of_key_subset, signal_of_signed_subset, signal_of_subset
 from deniable.randomness import Stream, bernoulli

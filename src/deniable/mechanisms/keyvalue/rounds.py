@@ -21,6 +21,7 @@ from deniable.collect.tally import Tally
 from deniable.core.types import FloatArray
 from deniable.errors import require
 from deniable.estimate.result import Estimate
+from deniable.mechanisms.fitting import check_tally
 from deniable.mechanisms.keyvalue.estimate import MeanPart
 from deniable.mechanisms.keyvalue.pairs import PairSets
 from deniable.mechanisms.keyvalue.protocols import PairProtocol
@@ -84,7 +85,7 @@ class PrivKvm(PairProtocol):
         means = np.zeros(self.k)
         for number, tally in enumerate(tallies):
             step = self._step(number, means if number else None)
-            step.mechanism.check_tally(tally)
+            check_tally(step.mechanism, tally)
             assert isinstance(step.mechanism, OneSampledKey)
             means = published_means(step.mechanism, tally, means)
         return self._step(len(tallies), means) if len(tallies) < self.rounds else self._finish(tallies, means)

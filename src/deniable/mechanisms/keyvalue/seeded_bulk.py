@@ -18,7 +18,7 @@ from deniable.kernels import loops
 from deniable.kernels.hashing import bucket, hash_values
 from deniable.kernels.permutation import permute, unpermute
 from deniable.kernels.sampling import below, respond
-from deniable.mechanisms.base import check_outputs
+from deniable.mechanisms.bulk import check_outputs
 from deniable.mechanisms.keyvalue.bulk import KeySets, Law, OneKeyLaw, Sets, SignedSets
 from deniable.mechanisms.keyvalue.laws import Signal, signal_of_hashed
 from deniable.randomness import Stream, bernoulli

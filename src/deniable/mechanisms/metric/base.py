@@ -28,7 +28,8 @@ from deniable.estimate.inverse import inverse_part, no_inverse
 from deniable.estimate.linear import check_reports
 from deniable.estimate.result import Part
 from deniable.kernels import loops
-from deniable.mechanisms.base import Mechanism, check_outputs, refuse_values
+from deniable.mechanisms.bulk import check_outputs, refuse_values
+from deniable.mechanisms.legacy import Legacy
 from deniable.mechanisms.metric.losses import MATRIX_MAX, Losses, losses_of
 from deniable.randomness import Simulation
 from deniable_client.packing import uint_width
@@ -64,7 +65,7 @@ class Remap:
 
 
 @dataclass(frozen=True, kw_only=True)
-class MetricMechanism(Mechanism):
+class MetricMechanism(Legacy):
     """Reports are numbers of outputs; a tally counts every one of them."""
 
     sufficient: ClassVar[bool] = True

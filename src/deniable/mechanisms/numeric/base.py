@@ -27,7 +27,8 @@ from deniable.estimate.result import Estimate, Part
 from deniable.estimate.window import WindowEvidence
 from deniable.kernels import loops
 from deniable.kernels.sampling import windowed
-from deniable.mechanisms.base import Mechanism, check_outputs, refuse_values
+from deniable.mechanisms.bulk import check_outputs, refuse_values
+from deniable.mechanisms.legacy import Legacy
 from deniable.mechanisms.numeric.estimate import NumberPart, lean_part, sliding_part
 from deniable.mechanisms.numeric.laws import Blend, Lean, Sliding, best_window, wave_window
 from deniable.randomness import Stream
@@ -75,7 +76,7 @@ def only_means(name: str, why: str) -> ParameterError:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Numeric(Mechanism):
+class Numeric(Legacy):
     """Reports whose mean is exactly linear in the value, so that the mean of the values is estimated without bias."""
 
     vetted: ClassVar[bool] = True

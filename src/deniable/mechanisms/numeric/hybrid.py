@@ -17,7 +17,7 @@ from deniable.core.guess import Guess
 from deniable.core.types import Columns, FloatArray, IntArray
 from deniable.errors import require
 from deniable.estimate.evidence import Evidence
-from deniable.mechanisms.base import check_outputs
+from deniable.mechanisms.bulk import check_outputs
 from deniable.mechanisms.numeric.base import POINTS_MEAN, Duchi, Numeric, Piecewise, on_grid, only_means
 from deniable.mechanisms.numeric.estimate import NumberPart, blend_part
 from deniable.mechanisms.numeric.laws import Blend, best_blend

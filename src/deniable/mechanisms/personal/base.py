@@ -21,8 +21,9 @@ from deniable.estimate.fit import FitOptions
 from deniable.estimate.linear import check_reports
 from deniable.estimate.result import Estimate, Part
 from deniable.kernels.sampling import respond
-from deniable.mechanisms.base import Mechanism, refuse_values
+from deniable.mechanisms.bulk import refuse_values
 from deniable.mechanisms.fitting import checked_batches
+from deniable.mechanisms.legacy import Legacy
 from deniable.mechanisms.personal.bases import check_base
 from deniable.mechanisms.personal.em import Levelled, fit_levels
 from deniable.mechanisms.personal.estimate import LevelCounts, plausible_shares
@@ -44,7 +45,7 @@ FITS = ("em", "em-known", "em-blind")
 
 
 @dataclass(frozen=True, kw_only=True)
-class LevelMechanism(Mechanism):
+class LevelMechanism(Legacy):
     """A person at level i reports by a data mechanism with epsilon levels[i], and the level through a channel.
 
     `epsilon` is the promise to someone at the weakest level, whose level is known: at least the largest of `levels`.

@@ -10,7 +10,6 @@ from deniable.collect.tally import Tally
 from deniable.core.types import Bytes, Columns, FloatArray, IntArray
 from deniable.kernels import loops
 from deniable.kernels.bits import pack_one
-from deniable.mechanisms.frequency.unary import BitMechanism
 from deniable.mechanisms.personal.em import LevelEvidence
 from deniable.mechanisms.personal.laws import LevelLaw
 from deniable.mechanisms.personal.sensitive_em import UtilityLevelEvidence
@@ -75,10 +74,10 @@ def _of_table(counts: IntArray, high: FloatArray, low: FloatArray) -> LevelEvide
 def _classes(m: LevelMechanism, batches: list[Columns], blind: bool) -> tuple[Bytes, IntArray]:
     """The supported items of every report, and its class: the reported level and, for bits, the number of ones."""
     base = m.bases[0]
-    rows = np.concatenate([base.rows(columns) for columns in batches])
+    rows = np.concatenate([base.bulk.supported(columns) for columns in batches])
     kinds = np.concatenate([m.told(columns) for columns in batches])
     kinds = np.zeros_like(kinds) if blind else kinds
-    if isinstance(base, BitMechanism):
+    if base.bulk.size_law is not None:
         kinds = kinds * (base.k + 1) + loops().popcounts(rows)
     return np.ascontiguousarray(rows), kinds
 
@@ -88,7 +87,7 @@ def log_masses(base: SupportMechanism, law: LevelLaw, *, blind: bool) -> tuple[F
     t, k = len(law.supports), base.k
     told = np.zeros((t, 1)) if blind else np.log(law.channel)
     p, q, p_not, q_not = (law.of(name)[:, None, None] for name in ("p", "q", "p_not", "q_not"))
-    if isinstance(base, BitMechanism):
+    if base.bulk.size_law is not None:
         ones = np.arange(k + 1)[None, None, :]
         none = told[:, :, None] + ones * np.log(q) + (k - ones) * np.log(q_not)
         high, low = none + np.log(p / q), none + np.log(p_not / q_not)

@@ -24,7 +24,7 @@ from deniable.core.types import Columns, IntArray
 from deniable.errors import require
 from deniable.estimate.linear import check_reports
 from deniable.estimate.result import Part
-from deniable.mechanisms.base import check_outputs
+from deniable.mechanisms.bulk import check_outputs
 from deniable.mechanisms.personal.base import LevelMechanism
 from deniable.mechanisms.personal.bases import make_bases
 from deniable.mechanisms.personal.em import LevelEvidence
@@ -85,7 +85,7 @@ class Personal(LevelMechanism):
 
     def perturb_at(self, level: int, items: IntArray, rng: Stream) -> Columns:
         """See `LevelMechanism.perturb_at`."""
-        return self.bases[level].perturb(items, rng)
+        return self.bases[level].bulk.perturb(items, rng)
 
     # ---- counter
 
@@ -96,7 +96,7 @@ class Personal(LevelMechanism):
         counts = []
         for r in range(len(self.strata)):
             mine = told == r
-            counts.append(self.bases[0].count({name: columns[name][mine] for name in own}))
+            counts.append(self.bases[0].bulk.count({name: columns[name][mine] for name in own}))
         return {name: np.concatenate([part[name] for part in counts]) for name in ("n", "support")}
 
     # ---- laws
@@ -204,14 +204,14 @@ class Personal(LevelMechanism):
     @property
     def channel_error(self) -> Fraction:
         """See `Mechanism.channel_error`."""
-        return max(base.channel_error for base in self.bases)
+        return max(base.bulk.channel_error for base in self.bases)
 
     # ---- closed forms
 
     @property
     def outputs(self) -> float:
         """See `Mechanism.outputs`."""
-        return self.bases[0].outputs + math.log2(len(self.strata))
+        return self.bases[0].bulk.outputs + math.log2(len(self.strata))
 
     def moments(self, f: float, n: float, method: str = "auem", *, effective: bool = False) -> Moments:
         """First-order moments of one item's estimate by `auem` or `self`."""

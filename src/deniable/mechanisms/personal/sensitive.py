@@ -26,7 +26,7 @@ from deniable.core.types import Columns, FloatArray, IntArray
 from deniable.errors import FormatError, require
 from deniable.estimate.linear import check_reports
 from deniable.estimate.result import Part
-from deniable.mechanisms.base import check_outputs, refuse_values
+from deniable.mechanisms.bulk import check_outputs, refuse_values
 from deniable.mechanisms.personal.base import LevelMechanism
 from deniable.mechanisms.personal.bases import make_bases
 from deniable.mechanisms.personal.estimate import LevelCounts
@@ -36,7 +36,6 @@ from deniable.mechanisms.personal.sensitive_em import UtilityLevelEvidence
 from deniable.mechanisms.personal.sensitive_estimate import UtilityLevelCounts, choose_utility, linear_utility
 from deniable.mechanisms.personal.sensitive_laws import UtilityLevelLaw
 from deniable.mechanisms.support import SupportMechanism
-from deniable.mechanisms.utility.bases import blind_columns, blind_weights
 from deniable.mechanisms.utility.laws import null_law
 from deniable.mechanisms.utility.sensitive import SensitiveItems, check_theta
 from deniable.randomness import Stream, bernoulli
@@ -44,7 +43,7 @@ from deniable_client.exact import WORD_BITS, check_epsilon, exp_bounds
 from deniable_client.kernels import Personal as PersonalKernel
 from deniable_client.kernels import Utility as UtilityKernel
 from deniable_client.kernels.personal_ratios import disclosure, same_value
-from deniable_client.kernels.utility import blind_peak, blind_share, check_ranges, most_disclosure
+from deniable_client.kernels.utility import base_half, check_ranges, most_disclosure
 from deniable_client.packing import uint_width
 
 __all__ = ["DISCLOSURES", "PersonalUtility"]
@@ -112,7 +111,9 @@ class PersonalUtility(LevelMechanism, SensitiveItems):
         """See `Mechanism.kernel`."""
         check_epsilon(self.epsilon, sampling=True)
         own = [base.kernel for base in self.bases]
-        most = [most_disclosure(level, blind_peak(kernel)) for level, kernel in zip(self.levels, own, strict=True)]
+        most = [
+            most_disclosure(level, base_half(kernel).blind_peak) for level, kernel in zip(self.levels, own, strict=True)
+        ]
         cap = _WORD
         if self.disclosure == "common":
             cap = min(most)
@@ -147,8 +148,8 @@ class PersonalUtility(LevelMechanism, SensitiveItems):
         mine, hidden = np.flatnonzero(sensitive), np.flatnonzero(~sensitive & ~alone)
         base = self.bases[level]
         for where, made in (
-            (mine, base.perturb(rank[items[mine]], rng)),
-            (hidden, blind_columns(base, hidden.size, rng)),
+            (mine, base.bulk.perturb(rank[items[mine]], rng)),
+            (hidden, base.bulk.blind(hidden.size, rng)),
         ):
             for name, column in made.items():
                 columns[name][where] = column
@@ -167,7 +168,7 @@ class PersonalUtility(LevelMechanism, SensitiveItems):
         support = []
         for r in range(len(self.strata)):
             mine = hidden & (told == r)
-            support.append(self.bases[0].count({name: columns[name][mine] for name in own})["support"])
+            support.append(self.bases[0].bulk.count({name: columns[name][mine] for name in own})["support"])
         n = np.bincount(told, minlength=len(self.strata)).astype(np.int64)
         return {"n": n, "support": np.concatenate(support), "disclosed": disclosed}
 
@@ -203,7 +204,7 @@ class PersonalUtility(LevelMechanism, SensitiveItems):
     @cached_property
     def law_effective(self) -> UtilityLevelLaw:
         """The law of the integers that are sampled: what estimators use."""
-        blind = np.array([float(blind_share(base.kernel)) for base in self.bases])
+        blind = np.array([float(base_half(base.kernel).share) for base in self.bases])
         z = np.array([plain / _WORD for plain in self._plain])
         return self._law([base.support_effective for base in self.bases], z, blind, ideal=False)
 
@@ -316,7 +317,7 @@ class PersonalUtility(LevelMechanism, SensitiveItems):
         base, told = self.bases[level].channel(), self.level_weights(level)
         check_outputs((len(base.outputs) + len(rest)) * len(told), self.name, self.k)
         plain = Fraction(self._plain[level], _WORD)
-        hidden = [(1 - plain) * mass for mass in blind_weights(self.bases[level], base)]
+        hidden = [(1 - plain) * mass for mass in self.bases[level].bulk.blind_weights(base)]
         total = math.lcm(base.total, plain.denominator, *(mass.denominator for mass in hidden))
         scale, held = total // base.total, base.supported or ()
         rows: list[tuple[str, list[int], frozenset[int]]] = []
@@ -342,14 +343,14 @@ class PersonalUtility(LevelMechanism, SensitiveItems):
     @property
     def channel_error(self) -> Fraction:
         """See `Mechanism.channel_error`."""
-        return max(base.channel_error for base in self.bases)
+        return max(base.bulk.channel_error for base in self.bases)
 
     # ---- closed forms
 
     @property
     def outputs(self) -> float:
         """See `Mechanism.outputs`."""
-        own, harmless = self.bases[0].outputs, self.k - self.s
+        own, harmless = self.bases[0].bulk.outputs, self.k - self.s
         more = math.log2(1 + harmless * 2.0**-own) if own < 1000 else 0.0
         return own + more + math.log2(len(self.strata))
 

@@ -27,13 +27,14 @@ from deniable.estimate.evidence import Evidence
 from deniable.estimate.linear import check_reports
 from deniable.estimate.result import Part
 from deniable.kernels.sampling import below
-from deniable.mechanisms.base import Mechanism, check_outputs, refuse_values
+from deniable.mechanisms.base import Mechanism
+from deniable.mechanisms.bulk import check_outputs, refuse_values
 from deniable.mechanisms.frequency.histogram import SHE
 from deniable.mechanisms.frequency.local_hashing import LocalHashing
 from deniable.mechanisms.frequency.noise import check_reach, variance_of
 from deniable.mechanisms.frequency.wheel import Wheel
 from deniable.mechanisms.support import SupportMechanism
-from deniable.mechanisms.utility.bases import BASES, FORMS, base_from, blind_columns, blind_weights, ideal_law, least_of
+from deniable.mechanisms.utility.bases import BASES, FORMS, base_from, ideal_law, least_of
 from deniable.mechanisms.utility.bound import least_mse_sum
 from deniable.mechanisms.utility.estimate import NoiseUtilityPart, UtilityPart, noise_square
 from deniable.mechanisms.utility.evidence import evidence_of, likelihood_of
@@ -51,7 +52,7 @@ from deniable.mechanisms.utility.sensitive import SensitiveMechanism
 from deniable.randomness import Stream, bernoulli
 from deniable_client.exact import WORD_BITS, check_epsilon
 from deniable_client.kernels import Utility as UtilityKernel
-from deniable_client.kernels.utility import blind_share
+from deniable_client.kernels.utility import base_half
 from deniable_client.packing import uint_width
 
 __all__ = ["Utility"]
@@ -131,7 +132,7 @@ class Utility(SensitiveMechanism):
             return UtilityKernel.separate(*where)
         made = UtilityKernel.mapped(*where, self._share)
         if self.form == "paper" and isinstance(self.base, LocalHashing | Wheel):
-            ratio, p = self.base.kernel.ratio, self.base.support_exact.p
+            ratio, p = self.base.kernel.ratio, self.base.bulk.support.p
             attach = round(p * (1 - 1 / ratio) * _WORD)
             return replace(made, plain=int((1 - self._share) * _WORD), attach=attach)
         return made
@@ -141,7 +142,7 @@ class Utility(SensitiveMechanism):
         """f: the share of harmless items that are turned into sensitive ones [ULDP Eq. 9 and 10]."""
         assert self.base is not None
         if isinstance(self.base, SupportMechanism):
-            law = self.base.support_exact
+            law = self.base.bulk.support
             return self.s * law.q / (law.p + (self.s - 1) * law.q)
         return self.s / (self.base.kernel.ratio + self.s - 1)
 
@@ -168,7 +169,7 @@ class Utility(SensitiveMechanism):
         if self.base is not None:
             own = np.flatnonzero(sensitive)
             for rows, reports in (
-                (own, self.base.perturb(rank[own], rng)),
+                (own, self.base.bulk.perturb(rank[own], rng)),
                 (hidden, self._branch(self.base, hidden.size, rng)),
             ):
                 for name, column in reports.items():
@@ -176,7 +177,7 @@ class Utility(SensitiveMechanism):
         return columns
 
     def _branch(self, base: Mechanism, n: int, rng: Stream) -> Columns:
-        return blind_columns(base, n, rng) if self.kernel.blind else base.perturb(below(rng, self.s, n), rng)
+        return base.bulk.blind(n, rng) if self.kernel.blind else base.bulk.perturb(below(rng, self.s, n), rng)
 
     # ---- counter
 
@@ -192,7 +193,7 @@ class Utility(SensitiveMechanism):
             cells["disclosed"] = np.stack([np.zeros_like(counts), counts]).astype(np.int64)
         if self.base is not None:
             self._refuse_beside(columns, alone)
-            parts = [self.base.count(_take(columns, rows, self.base)) for rows in (told == 0, beside)]
+            parts = [self.base.bulk.count(_take(columns, rows, self.base)) for rows in (told == 0, beside)]
             for name in parts[0]:
                 if name != "n":
                     cells[name] = np.concatenate([part[name] for part in parts])
@@ -244,9 +245,9 @@ class Utility(SensitiveMechanism):
             # a report beside a disclosed value is left out: it is noise
             one = Fraction(0) if kernel.blind else Fraction(1, s)
             return replace(branch_law(_ALONE, one, Fraction(0), 1 - kernel.kept, Fraction(0)), both=Fraction(0))
-        law = self.base.support_exact
+        law = self.base.bulk.support
         if kernel.blind:
-            one = blind_share(self.base.kernel)
+            one = base_half(self.base.kernel).share
             return branch_law(law, one, law.both_one * one / law.p, plain, attach)
         one = (law.p + (s - 1) * law.q) / s
         return branch_law(law, one, (2 * law.both_one + max(0, s - 2) * law.both_none) / s, plain, attach)
@@ -264,7 +265,7 @@ class Utility(SensitiveMechanism):
         """Variance of a coordinate of a noisy vector; 0 for other bases."""
         if not isinstance(self.base, SHE):
             return 0.0
-        return 8 / self.epsilon**2 if ideal else variance_of(self.base.kernel)
+        return 8 / self.epsilon**2 if ideal else variance_of(self.base.bulk.kernel)
 
     def _error(self, law: UtilityLaw[float], theta: float, noise: float) -> float:
         if self.s == 0:
@@ -283,8 +284,8 @@ class Utility(SensitiveMechanism):
         disclosed = tally.cells["disclosed"][1] / tally.n if rest.size else np.zeros(0)
         part = (own, rest, self.law_effective, self._supported(tally) / tally.n, disclosed, tally.n)
         if isinstance(self.base, SHE):
-            check_reach(self.base.kernel)
-            return {"frequency": NoiseUtilityPart(*part, noise=variance_of(self.base.kernel))}
+            check_reach(self.base.bulk.kernel)
+            return {"frequency": NoiseUtilityPart(*part, noise=variance_of(self.base.bulk.kernel))}
         return {"frequency": UtilityPart(*part, self._extra if self._uneven else None)}
 
     def covariance(self, f: FloatArray, n: float = 1, target: Target = "reporters") -> FloatArray:
@@ -297,7 +298,7 @@ class Utility(SensitiveMechanism):
     def _part(self, supported: FloatArray, disclosed: FloatArray, n: float) -> UtilityPart:
         part = (*self.items, self.law_effective, supported, disclosed, n)
         if isinstance(self.base, SHE):
-            return NoiseUtilityPart(*part, noise=variance_of(self.base.kernel))
+            return NoiseUtilityPart(*part, noise=variance_of(self.base.bulk.kernel))
         return UtilityPart(*part, self._extra if self._uneven else None)
 
     def _supported(self, tally: Tally) -> FloatArray:
@@ -306,23 +307,20 @@ class Utility(SensitiveMechanism):
             return np.full(self.s, float(tally.cells["n"][0]))
         assert self.base is not None
         if isinstance(self.base, SHE):
-            return np.asarray(tally.cells["sum"][0] / (1 << self.base.kernel.grid))
+            return np.asarray(tally.cells["sum"][0] / (1 << self.base.bulk.kernel.grid))
         names = [name for name in tally.cells if name not in ("n", "disclosed")]
         cells = {name: tally.cells[name][:1] for name in names} | {"n": tally.cells["n"][:1]}
         assert isinstance(self.base, SupportMechanism)
-        counts = self.base.support_counts(Tally(self.base.design, self.base.strata, cells, tally.simulated))
+        counts = self.base.bulk.support_counts(cells)
         return np.asarray(counts + tally.cells["support"][1] if self.kernel.attach else counts, np.float64)
 
     @property
     def _uneven(self) -> bool:
-        return isinstance(self.base, SupportMechanism) and (
-            type(self.base).extra_pairs is not SupportMechanism.extra_pairs
-        )
+        return isinstance(self.base, SupportMechanism) and self.base.bulk.uneven
 
     def _extra(self, f: FloatArray) -> FloatArray:
         assert isinstance(self.base, SupportMechanism)
-        extra = self.base.extra_pairs(f)
-        return np.zeros((self.s, self.s)) if extra is None else extra
+        return self.base.bulk.extra_pairs(f, self.base.support)
 
     def evidence(self, batches: Sequence[Columns]) -> Evidence:
         """See `Mechanism.evidence`."""
@@ -343,7 +341,7 @@ class Utility(SensitiveMechanism):
     def outputs(self) -> float:
         """See `Mechanism.outputs`."""
         harmless = self.k - self.s
-        own = 0.0 if self.base is None else self.base.outputs
+        own = 0.0 if self.base is None else self.base.bulk.outputs
         pairs = harmless if self.form != "null" and not self.refusal and self.kernel.attach else 0
         protected = math.log2(1 + pairs) + own if self.s else -math.inf
         if protected > 1000 or not harmless:
@@ -418,7 +416,7 @@ class Utility(SensitiveMechanism):
         if self.base is None:
             return [Fraction(1)] * len(base.outputs)
         if self.kernel.blind:
-            return blind_weights(self.base, base)
+            return self.base.bulk.blind_weights(base)
         return [Fraction(sum(row), base.total * self.s) for row in base.weights]
 
     @cached_property

@@ -5,31 +5,21 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from fractions import Fraction
-from itertools import product
 from typing import Any
 
-import numpy as np
-
-from deniable.core.channel import Channel
 from deniable.core.domain import Domain
 from deniable.core.laws import balanced, epsilon_to, hashing, projective, subset
 from deniable.core.support import Support
-from deniable.core.types import Columns
 from deniable.errors import ParameterError, require
-from deniable.kernels.bits import clear_padding
-from deniable.kernels.noise import laplace_steps
-from deniable.kernels.sampling import below, bernoulli_bits, subset_bits
 from deniable.mechanisms.base import Mechanism
 from deniable.mechanisms.frequency.grr import GRR
 from deniable.mechanisms.frequency.hadamard import Hadamard
 from deniable.mechanisms.frequency.histogram import SHE, THE
 from deniable.mechanisms.frequency.interval import IntervalSelection
-from deniable.mechanisms.frequency.local_hashing import BalancedHashing, HashedResponse, LocalHashing
-from deniable.mechanisms.frequency.noise import step_law
+from deniable.mechanisms.frequency.local_hashing import BalancedHashing, LocalHashing
 from deniable.mechanisms.frequency.projective import Projective
-from deniable.mechanisms.frequency.subset import SizedSelection, SubsetSelection
-from deniable.mechanisms.frequency.unary import BitMechanism, Unary
+from deniable.mechanisms.frequency.subset import SubsetSelection
+from deniable.mechanisms.frequency.unary import Unary
 from deniable.mechanisms.frequency.wheel import Wheel
 from deniable.mechanisms.utility.bound import best_single
 from deniable.mechanisms.utility.laws import (
@@ -47,8 +37,6 @@ from deniable.mechanisms.utility.laws import (
     printed_range,
     walk,
 )
-from deniable.randomness import Stream
-from deniable_client.exact import WORD_BITS
 from deniable_client.hashing import RANGE_MAX
 from deniable_client.kernels.geometry import is_prime, rank_of
 
@@ -56,8 +44,6 @@ __all__ = [
     "BASES",
     "FORMS",
     "base_from",
-    "blind_columns",
-    "blind_weights",
     "ideal_law",
     "least_of",
     "tuned",
@@ -96,63 +82,18 @@ def base_from(document: Mapping[str, Any], epsilon: float, s: int) -> Mechanism:
     return BASES[name](epsilon=epsilon, domain=Domain.of(s), name=name, **document["params"])
 
 
-# ---- reports without any value
-
-
-def blind_columns(base: Mechanism, n: int, rng: Stream) -> Columns:
-    """n reports of the base made without any value, as `deniable_client.kernels.utility.blind_report` makes one."""
-    fields = base.fields
-    if isinstance(base, SubsetSelection):
-        first = below(rng, base.k, n) < base.size
-        return {"bits": subset_bits(rng, base.k, np.full(n, base.size), np.zeros(n, np.int64), first)}
-    if isinstance(base, BitMechanism):
-        width = base.kernel.width
-        rows = bernoulli_bits(rng, base.kernel.flip, n * width).reshape(n, width)
-        clear_padding(rows, base.k)
-        return {"bits": rows}
-    if isinstance(base, SHE):
-        kernel = base.kernel
-        steps = laplace_steps(rng, n * base.k, kernel.again, kernel.digits, kernel.grid).reshape(-1, base.k)
-        np.clip(steps, -kernel.reach, kernel.reach, out=steps)
-        return {"steps": (steps + (1 << 31)).astype("<u4").view(np.uint8).reshape(n, 4 * base.k)}
-    value = below(rng, _answers(base), n).astype(fields[-1].dtype)
-    if len(fields) == 1:
-        return {"value": value}
-    return {"seed": rng.draw(64, n).astype(np.uint64), "value": value}
-
-
-def _answers(base: Mechanism) -> int:
-    """How many answers a base has whose blind answer is uniform, apart from the seed."""
-    if isinstance(base, Hadamard | Projective):
-        return base.order
-    if isinstance(base, HashedResponse):
-        return base.g
-    return 1 << base.ring if isinstance(base, Wheel) else base.k
-
-
-def blind_weights(base: Mechanism, channel: Channel) -> list[Fraction]:
-    """Probability of each output of the base's channel for a blind report."""
-    if isinstance(base, BitMechanism):
-        flip = Fraction(base.kernel.flip, 1 << WORD_BITS)
-        assert channel.supported is not None
-        return [flip ** len(items) * (1 - flip) ** (base.k - len(items)) for items in channel.supported]
-    if isinstance(base, SHE):
-        law, total = step_law(base.kernel)
-        reports = product(range(-base.kernel.reach, base.kernel.reach + 1), repeat=base.k)
-        return [Fraction(math.prod(law[False][step] for step in y), total**base.k) for y in reports]
-    return [Fraction(1, len(channel.outputs))] * len(channel.outputs)
-
-
 # ---- parameters of least error
 
 
 def least_of(base: Mechanism) -> int | None:
     """How many items share the largest likelihood of an output, at least; None where GLUTF is not offered."""
-    if isinstance(base, SizedSelection):
-        return base.size
-    if isinstance(base, BalancedHashing):
-        return base.k // base.g
-    return None if isinstance(base, Hadamard | Projective) else 1
+    if isinstance(base, Hadamard | Projective):
+        return None
+    return (
+        base.size
+        if isinstance(base, SubsetSelection | IntervalSelection)
+        else (base.k // base.g if isinstance(base, BalancedHashing) else 1)
+    )
 
 
 def ideal_law(support: Support[float], s: int, least: int, form: str, w: float, v: float) -> UtilityLaw[float]:

@@ -25,7 +25,7 @@ from deniable.estimate.result import Part
 from deniable.kernels import loops
 from deniable.kernels.bits import clear_padding
 from deniable.kernels.sampling import bernoulli_bits
-from deniable.mechanisms.base import check_outputs, refuse_values
+from deniable.mechanisms.bulk import check_outputs, refuse_values
 from deniable.mechanisms.utility.budgets_estimate import LevelsPart
 from deniable.mechanisms.utility.laws import UtilityLaw
 from deniable.mechanisms.utility.sensitive import SensitiveMechanism, check_theta, sensitive_ranges

@@ -31,14 +31,14 @@ def evidence_of(m: Utility, batches: Sequence[Columns]) -> Evidence:
         hidden.append({name: column[head == 0] for name, column in columns.items()})
     if isinstance(m.base, SupportMechanism) and m.form == "null" and m.base.leak == m.epsilon:
         sets = [_sets(m, m.base, columns) for columns in hidden]
-        return UtilityEvidence(RowEvidence(PackedRows.of(sets, m.k), m.base.odds), told)
+        return UtilityEvidence(RowEvidence(PackedRows.of(sets, m.k), m.base.bulk.odds), told)
     rows = np.concatenate([np.empty((0, m.k)), *(_hidden(m, columns) for columns in hidden)])
     return UtilityEvidence(DenseEvidence(rows, np.ones(len(rows))), told)
 
 
 def _sets(m: Utility, base: SupportMechanism, columns: Columns) -> Bytes:
     """The sensitive items that reports support, as packed bits of all k items."""
-    member = np.unpackbits(base.rows(columns), axis=1, count=m.s, bitorder="little")
+    member = np.unpackbits(base.bulk.supported(columns), axis=1, count=m.s, bitorder="little")
     wide = np.zeros((len(member), m.k), np.uint8)
     wide[:, m.items[0]] = member
     return np.packbits(wide, axis=1, bitorder="little")
@@ -62,12 +62,12 @@ def _hidden(m: Utility, columns: Columns) -> FloatArray:
     if m.base is None:
         out[:, own], out[:, rest] = 1.0, kept
         return out
-    seen = m.base.likelihood(columns)
+    seen = m.base.bulk.likelihood(columns)
     out[:, own] = seen
     branch = seen.mean(axis=1)
     if m.kernel.blind and isinstance(m.base, SupportMechanism):
         # an item outside the set has the likelihood 1/odds here, which is (1 - p + p/odds) times a blind report's
-        odds, law = m.base.odds, m.base.support_effective
+        odds, law = m.base.bulk.odds, m.base.support_effective
         branch = np.full(len(seen), 1 / odds / (law.p_not + law.p / odds))
     elif m.kernel.blind:
         raise ParameterError(f"the likelihood of blind reports of {m.base.name} is not written out.", "Use estimate().")

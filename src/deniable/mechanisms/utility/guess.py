@@ -8,11 +8,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from deniable.core.guess import Guess, first_of_independent, first_of_subset
+from deniable.core.guess import Guess, first_of_subset
 from deniable.core.types import FloatArray, IntArray
 from deniable.errors import ParameterError
-from deniable.mechanisms.frequency.local_hashing import BalancedHashing
-from deniable.mechanisms.frequency.subset import SizedSelection
 from deniable.mechanisms.support import SupportMechanism
 
 if TYPE_CHECKING:
@@ -57,20 +55,8 @@ def _supports(base: SupportMechanism, order: IntArray, *, blind: bool) -> Iterat
     if blind:
         first = base.best_ranked(order)
         yield np.concatenate([[max(0.0, 1 - float(first.sum()))], first]), None
-    elif isinstance(base, SizedSelection):
-        yield np.concatenate([[0.0], first_of_subset(base.k, base.size)]), base.size
-    elif isinstance(base, BalancedHashing):
-        small, more = divmod(base.k, base.g)
-        for size, blocks in ((small, base.g - more), (small + 1, more)):
-            if blocks:
-                yield np.concatenate([[0.0], first_of_subset(base.k, size)]) * (blocks / base.g), size
-    elif base.family == "grr":
-        yield np.concatenate([[0.0], np.full(base.k, 1 / base.k)]), 1
-    else:  # independent supports: hashing, the wheel, bits
-        from scipy.stats import binom
-
-        share = float(base.support.q)
-        first, after = first_of_independent(base.k, share), base.k - 1 - np.arange(base.k)
-        yield np.concatenate([[(1 - share) ** base.k], np.zeros(base.k)]), 0
-        for size in range(1, base.k + 1):
-            yield np.concatenate([[0.0], first * binom.pmf(size - 1, after, share)]), size
+    else:
+        for size, chance in base.sizes.items():
+            none = chance if size == 0 else 0.0
+            first = chance * first_of_subset(base.k, size) if size else np.zeros(base.k)
+            yield np.concatenate([[none], first]), size

@@ -23,7 +23,7 @@ from deniable.estimate.linear import check_reports
 from deniable.estimate.result import Part
 from deniable.kernels import loops
 from deniable.kernels.sampling import below, subset_bits
-from deniable.mechanisms.base import check_outputs, refuse_values
+from deniable.mechanisms.bulk import check_outputs, refuse_values
 from deniable.mechanisms.utility.bound import best_mixture, best_single, least_mse_sum, single_mse
 from deniable.mechanisms.utility.mixture_estimate import MixtureLaw, MixtureUtilityPart
 from deniable.mechanisms.utility.sensitive import SensitiveMechanism, check_theta, sensitive_ranges

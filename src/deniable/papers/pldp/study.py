@@ -129,7 +129,7 @@ def _run(
     if m.base != "grr":
         out["self"] = linear(counts, "self")[0].value
     data = {f.name: reports.columns[f.name] for f in m.bases[0].fields}
-    apart = [m.bases[0].count({name: column[true == i] for name, column in data.items()}) for i in range(t)]
+    apart = [m.bases[0].bulk.count({name: column[true == i] for name, column in data.items()}) for i in range(t)]
     people, support = (np.concatenate([part[name] for part in apart]) for name in ("n", "support"))
     out["rcf"] = rcf(m.law_effective, people, support)
     out["pbp"] = pbp(m.law_effective, counts.share, np.array(m.shares))
@@ -143,7 +143,7 @@ def _run(
         out["em"] = m.fit(reports, stderr=None).value
         took = time.perf_counter() - start
     if "emoa printed" in methods or "emoa normalised" in methods:
-        sets = np.unpackbits(m.bases[0].rows(reports.columns), axis=1, count=m.k, bitorder="little")
+        sets = np.unpackbits(m.bases[0].bulk.supported(reports.columns), axis=1, count=m.k, bitorder="little")
         told = project_simplex(estimate_shares(counts))
         out["emoa printed"] = emoa(sets.astype(np.float64), m.law_effective, out["auem projected"], told)
         total = float(out["emoa printed"].sum())

@@ -77,7 +77,7 @@ def made(which: tuple[str, str], data: str | tuple[int, float, int], epsilon: fl
 def bits(m: Utility, *, seed: float = 0.0) -> float:
     """log2 of the number of different reports; `seed` bits for naming a public hash function."""
     harmless = m.k - m.s
-    own = m.base.outputs if m.base is not None else 0.0
+    own = m.base.bulk.outputs if m.base is not None else 0.0
     if m.base is not None and "seed" in {f.name for f in m.base.fields}:
         own += seed - 64
     pairs = harmless if m.form != "null" else 0

@@ -7,21 +7,23 @@ from fractions import Fraction
 from typing import ClassVar, Self
 
 from deniable_client.errors import require
-from deniable_client.exact import flip_threshold, keep_threshold, two_level_ratio, unary_ratio
+from deniable_client.exact import WORD_BITS, flip_threshold, keep_threshold, two_level_ratio, unary_ratio
 from deniable_client.kernels.contract import (
+    Base,
     check_k,
     check_threshold,
     check_value,
+    favoured,
     other_than,
 )
 from deniable_client.packing import bits_width, pack_bits, pack_int, uint_width
-from deniable_client.words import Words, happens, subset
+from deniable_client.words import Words, below, happens, subset
 
 __all__ = ["Response", "Subset", "Unary"]
 
 
 @dataclass(frozen=True, slots=True)
-class Response:
+class Response(Base):
     """Generalised randomised response: the value with probability keep/2**64, else another one, all alike."""
 
     k: int
@@ -44,6 +46,16 @@ class Response:
         return two_level_ratio(self.keep, 1, self.k - 1)
 
     @property
+    def share(self) -> Fraction:
+        """See `Base.share`."""
+        return Fraction(1, self.k)
+
+    @property
+    def least(self) -> int:
+        """See `Base.least`."""
+        return favoured(self)
+
+    @property
     def width(self) -> int:
         """See `Kernel.width`."""
         return uint_width(self.k)
@@ -54,9 +66,13 @@ class Response:
         y = x if happens(self.keep, words) else other_than(x, self.k, words)
         return pack_int(y, self.width)
 
+    def blind(self, words: Words) -> bytes:
+        """See `Base.blind`."""
+        return pack_int(below(self.k, words), self.width)
+
 
 @dataclass(frozen=True, slots=True)
-class Subset:
+class Subset(Base):
     """Subset selection: `size` values, the own one among them with probability keep/2**64, as bits (no order)."""
 
     k: int
@@ -83,6 +99,16 @@ class Subset:
         return two_level_ratio(self.keep, self.size, self.k - self.size)
 
     @property
+    def share(self) -> Fraction:
+        """See `Base.share`."""
+        return Fraction(self.size, self.k)
+
+    @property
+    def least(self) -> int:
+        """See `Base.least`."""
+        return favoured(self)
+
+    @property
     def width(self) -> int:
         """See `Kernel.width`."""
         return bits_width(self.k)
@@ -95,9 +121,13 @@ class Subset:
         chosen = {i + (i >= x) for i in others} | ({x} if kept else set())
         return pack_bits(chosen, self.k)
 
+    def blind(self, words: Words) -> bytes:
+        """See `Base.blind`."""
+        return pack_bits(subset(self.k, self.size, words), self.k)
+
 
 @dataclass(frozen=True, slots=True)
-class Unary:
+class Unary(Base):
     """Unary encoding: k independent bits, 1 with probability keep/2**64 (own value) or flip/2**64 (others)."""
 
     k: int
@@ -123,6 +153,11 @@ class Unary:
         return unary_ratio(self.keep, self.flip)
 
     @property
+    def share(self) -> Fraction:
+        """See `Base.share`."""
+        return Fraction(self.flip, 1 << WORD_BITS)
+
+    @property
     def width(self) -> int:
         """See `Kernel.width`."""
         return bits_width(self.k)
@@ -132,3 +167,7 @@ class Unary:
         check_value(x, self.k)
         ones = [i for i in range(self.k) if happens(self.keep if i == x else self.flip, words)]
         return pack_bits(ones, self.k)
+
+    def blind(self, words: Words) -> bytes:
+        """See `Base.blind`."""
+        return pack_bits([i for i in range(self.k) if happens(self.flip, words)], self.k)

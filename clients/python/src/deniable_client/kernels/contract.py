@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from fractions import Fraction
+from math import ceil, floor
 from typing import ClassVar, Protocol
 
-from deniable_client.errors import PrivacyError, require
+from deniable_client.errors import ParameterError, PrivacyError, require
 from deniable_client.exact import WORD_BITS
 from deniable_client.hashing import ITEMS_MAX
 from deniable_client.words import Words, below
 
 __all__ = [
+    "Base",
     "Kernel",
     "check_coin",
     "check_k",
@@ -18,8 +21,11 @@ __all__ = [
     "check_seed_words",
     "check_threshold",
     "check_value",
+    "favoured",
     "other_than",
 ]
+
+_WORD = 1 << WORD_BITS
 
 
 class Kernel(Protocol):
@@ -45,6 +51,49 @@ class Kernel(Protocol):
     def randomise(self, x: int, words: Words) -> bytes:
         """A report for value `x`."""
         ...
+
+
+class Base(ABC):
+    """What a transform asks of the kernel it builds on: reports made without any value, and how they compare.
+
+    Two-level kernels say their `share` only: they keep their own value with probability keep/2**64; given that they do,
+    or do not, the report is a blind one under the condition that it supports the value, or does not.
+    """
+
+    __slots__ = ()
+    k: int
+    keep: int
+
+    @property
+    @abstractmethod
+    def ratio(self) -> Fraction:
+        """The exact largest likelihood ratio of any report between any two values."""
+
+    @abstractmethod
+    def blind(self, words: Words) -> bytes:
+        """A report made without any value."""
+
+    @property
+    def share(self) -> Fraction:
+        """Chance that a blind report supports a given value."""
+        raise ParameterError(f"reports of {type(self).__name__} do not support values.")
+
+    @property
+    def blind_peak(self) -> Fraction:
+        """The largest quotient of a report's likelihoods given some value, and for a blind report."""
+        keep, share = Fraction(self.keep, _WORD), self.share
+        return max(keep / share, (1 - keep) / (1 - share))
+
+    @property
+    def least(self) -> int:
+        """How many values share the largest likelihood of any report, at least; 1 holds for every kernel."""
+        return 1
+
+
+def favoured(kernel: Base) -> int:
+    """`Base.least` where blind reports support equally many values each, up to rounding."""
+    values = kernel.k * kernel.share
+    return floor(values) if Fraction(kernel.keep, _WORD) >= kernel.share else kernel.k - ceil(values)
 
 
 def check_k(k: int, limit: int = ITEMS_MAX) -> None:

@@ -8,7 +8,7 @@ from typing import ClassVar
 
 from deniable_client.errors import require
 from deniable_client.exact import keep_threshold, two_level_ratio
-from deniable_client.kernels.contract import check_k, check_threshold, check_value
+from deniable_client.kernels.contract import Base, check_k, check_threshold, check_value
 from deniable_client.packing import pack_int, uint_width
 from deniable_client.words import Words, below, happens
 
@@ -16,7 +16,7 @@ __all__ = ["Hadamard", "Projective", "is_prime", "point", "point_index", "points
 
 
 @dataclass(frozen=True, slots=True)
-class Hadamard:
+class Hadamard(Base):
     """Hadamard response: a column of the Sylvester matrix with the entry +1 in row x+1 with probability keep/2**64."""
 
     k: int
@@ -43,6 +43,11 @@ class Hadamard:
         return two_level_ratio(self.keep, 1, 1)
 
     @property
+    def share(self) -> Fraction:
+        """See `Base.share`."""
+        return Fraction(1, 2)
+
+    @property
     def width(self) -> int:
         """See `Kernel.width`."""
         return uint_width(self.order)
@@ -56,9 +61,13 @@ class Hadamard:
             y ^= row & -row
         return pack_int(y, self.width)
 
+    def blind(self, words: Words) -> bytes:
+        """See `Base.blind`."""
+        return pack_int(below(self.order, words), self.width)
+
 
 @dataclass(frozen=True, slots=True)
-class Projective:
+class Projective(Base):
     """Projective-geometry response: a point of PG(t-1, prime), orthogonal to x's point with probability keep/2**64."""
 
     k: int
@@ -98,6 +107,11 @@ class Projective:
         return two_level_ratio(self.keep, own, self.order - own)
 
     @property
+    def share(self) -> Fraction:
+        """See `Base.share`."""
+        return Fraction(points(self.prime, self.rank - 1), self.order)
+
+    @property
     def width(self) -> int:
         """See `Kernel.width`."""
         return uint_width(self.order)
@@ -111,6 +125,10 @@ class Projective:
             y = self._vector(item, 0 if kept else 1 + below(self.prime - 1, words), words)
             if any(y):
                 return pack_int(point_index(y, self.prime), self.width)
+
+    def blind(self, words: Words) -> bytes:
+        """See `Base.blind`."""
+        return pack_int(below(self.order, words), self.width)
 
     def _vector(self, item: list[int], product: int, words: Words) -> list[int]:
         """A uniform vector whose inner product with the item's is `product`: all free but the item's first 1."""

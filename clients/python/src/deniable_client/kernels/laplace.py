@@ -16,7 +16,7 @@ from typing import ClassVar
 
 from deniable_client.errors import PrivacyError, require
 from deniable_client.exact import EPSILON_MAX, WORD_BITS, check_epsilon, exp_bounds
-from deniable_client.kernels.contract import check_k, check_threshold, check_value
+from deniable_client.kernels.contract import Base, check_k, check_threshold, check_value
 from deniable_client.packing import pack_int
 from deniable_client.words import Words, happens
 
@@ -44,7 +44,7 @@ def digit_thresholds(epsilon_top: int, epsilon_bottom: int, grid: int) -> tuple[
 
 
 @dataclass(frozen=True, slots=True)
-class Laplace:
+class Laplace(Base):
     """One-hot vector plus noise in every coordinate, in steps of 1/2**grid, cut off at `reach` steps.
 
     `level` is the epsilon that the digits are made for, as an exact fraction's numerator and denominator.
@@ -105,9 +105,14 @@ class Laplace:
         check_value(x, self.k)
         return self._around(x, words)
 
-    def noise(self, words: Words) -> bytes:
-        """A report without any value: noise alone."""
+    def blind(self, words: Words) -> bytes:
+        """See `Base.blind`: noise alone."""
         return self._around(-1, words)
+
+    @property
+    def blind_peak(self) -> Fraction:
+        """See `Base.blind_peak`: one coordinate differs."""
+        return self.shift
 
     def _around(self, x: int, words: Words) -> bytes:
         steps = ((1 << self.grid if i == x else 0) + self._noise(words) for i in range(self.k))

@@ -8,7 +8,7 @@ from typing import ClassVar
 
 from deniable_client.errors import require
 from deniable_client.exact import WORD_BITS
-from deniable_client.kernels.contract import Kernel, check_k, check_value
+from deniable_client.kernels.contract import Base, Kernel, check_k, check_value
 from deniable_client.packing import bits_width, pack_bits
 from deniable_client.words import Words, happens
 
@@ -16,7 +16,7 @@ __all__ = ["Mixture", "Whole"]
 
 
 @dataclass(frozen=True, slots=True)
-class Whole:
+class Whole(Base):
     """The set of all k values, whatever the value is: a report that says nothing."""
 
     k: int
@@ -38,7 +38,16 @@ class Whole:
     def randomise(self, x: int, words: Words) -> bytes:
         """See `Kernel.randomise`."""
         check_value(x, self.k)
+        return self.blind(words)
+
+    def blind(self, words: Words) -> bytes:
+        """See `Base.blind`."""
         return pack_bits(range(self.k), self.k)
+
+    @property
+    def blind_peak(self) -> Fraction:
+        """See `Base.blind_peak`: all reports are alike."""
+        return Fraction(1)
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,11 +12,13 @@ from deniable_client.exact import keep_threshold, two_level_ratio
 from deniable_client.hashing import RANGE_MAX, bucket, hash32
 from deniable_client.kernels.basic import Subset
 from deniable_client.kernels.contract import (
+    Base,
     check_coin,
     check_k,
     check_seed_words,
     check_threshold,
     check_value,
+    favoured,
     other_than,
 )
 from deniable_client.packing import pack_int, uint_width
@@ -41,8 +43,13 @@ class Seeded:
         """`randomise` with a public seed that was dealt beforehand, without looking at the value."""
 
 
+def _blind(outputs: int, words: Words) -> bytes:
+    """A seed and one of so many outputs, all alike."""
+    return pack_int(words.word(), 8) + pack_int(below(outputs, words), uint_width(outputs))
+
+
 @dataclass(frozen=True, slots=True)
-class Hashing(Seeded):
+class Hashing(Seeded, Base):
     """Local hashing: a fresh public seed, then randomised response on the hash value in 0..g-1."""
 
     k: int
@@ -72,6 +79,11 @@ class Hashing(Seeded):
         return two_level_ratio(self.keep, 1, self.g - 1)
 
     @property
+    def share(self) -> Fraction:
+        """See `Base.share`."""
+        return Fraction(1, self.g)
+
+    @property
     def width(self) -> int:
         """See `Kernel.width`."""
         return 8 + uint_width(self.g)
@@ -88,6 +100,10 @@ class Hashing(Seeded):
         y = own if happens(self.keep, words) else other_than(own, self.g, words)
         return pack_int(coin, 8) + pack_int(y, uint_width(self.g))
 
+    def blind(self, words: Words) -> bytes:
+        """See `Base.blind`."""
+        return _blind(self.g, words)
+
 
 @dataclass(frozen=True, slots=True)
 class Balanced(Hashing):
@@ -99,13 +115,18 @@ class Balanced(Hashing):
         ok = isinstance(self.g, int) and 2 <= self.g <= self.k
         require(ok, "g", self.g, f"an integer from 2 to k = {self.k}", "More blocks than items would be empty.")
 
+    @property
+    def least(self) -> int:
+        """See `Base.least`."""
+        return favoured(self)
+
     def place(self, x: int, coin: int) -> int:
         """See `Hashing.place`: the block of the value's position."""
         return permute(coin, x, self.k) * self.g // self.k
 
 
 @dataclass(frozen=True, slots=True)
-class Wheel(Seeded):
+class Wheel(Seeded, Base):
     """The wheel: items at hashed places on a ring of 2**ring points; an arc of points from there on is favoured."""
 
     k: int
@@ -134,6 +155,11 @@ class Wheel(Seeded):
         return two_level_ratio(self.keep, self.arc, (1 << self.ring) - self.arc)
 
     @property
+    def share(self) -> Fraction:
+        """See `Base.share`."""
+        return Fraction(self.arc, 1 << self.ring)
+
+    @property
     def width(self) -> int:
         """See `Kernel.width`."""
         return 8 + uint_width(1 << self.ring)
@@ -147,6 +173,10 @@ class Wheel(Seeded):
         kept = happens(self.keep, words)
         step = below(self.arc, words) if kept else self.arc + below(size - self.arc, words)
         return pack_int(coin, 8) + pack_int((start + step) % size, uint_width(size))
+
+    def blind(self, words: Words) -> bytes:
+        """See `Base.blind`."""
+        return _blind(1 << self.ring, words)
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,3 +204,7 @@ class Interval(Subset):
         back = below(self.size, words) if happens(self.keep, words) else self.size + below(self.k - self.size, words)
         y = (permute(seed, x, self.k) - back) % self.k
         return pack_int(seed, 8) + pack_int(y, uint_width(self.k))
+
+    def blind(self, words: Words) -> bytes:
+        """See `Base.blind`."""
+        return _blind(self.k, words)

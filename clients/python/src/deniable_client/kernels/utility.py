@@ -8,34 +8,19 @@ within the ratio for *all* pairs of values, sensitive or not.
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise
-from math import ceil, floor
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from deniable_client.errors import ParameterError, require
 from deniable_client.exact import WORD_BITS, check_epsilon, exp_bounds
-from deniable_client.kernels.basic import Response, Subset, Unary
-from deniable_client.kernels.contract import Kernel, check_k, check_value
-from deniable_client.kernels.geometry import Hadamard, Projective, points
-from deniable_client.kernels.laplace import Laplace
-from deniable_client.kernels.mixture import Whole
-from deniable_client.kernels.seeded import Balanced, Hashing, Interval, Wheel
-from deniable_client.packing import pack_bits, pack_int, uint_width
-from deniable_client.words import Words, below, happens, subset
+from deniable_client.kernels.contract import Base, Kernel, check_k, check_value
+from deniable_client.packing import pack_int, uint_width
+from deniable_client.words import Words, below, happens
 
-__all__ = [
-    "Utility",
-    "blind_peak",
-    "blind_report",
-    "blind_share",
-    "check_ranges",
-    "mapped_peak",
-    "most_disclosure",
-    "place",
-]
+__all__ = ["Utility", "base_half", "check_ranges", "mapped_peak", "most_disclosure", "place"]
 
 _WORD = 1 << WORD_BITS
 
@@ -74,7 +59,7 @@ class Utility:
     @classmethod
     def null(cls, epsilon: float, k: int, sensitive: tuple[int, ...], base: tuple[Kernel, ...]) -> Utility:
         """Null branch: the most disclosure within e^epsilon, blind reports otherwise, nothing beside them."""
-        peak = blind_peak(base[0]) if base else Fraction(1)
+        peak = base_half(base[0]).blind_peak if base else Fraction(1)
         plain = _WORD if not sensitive else most_disclosure(epsilon, peak)
         return cls(k, sensitive, base, plain, 0, 1)
 
@@ -83,7 +68,7 @@ class Utility:
         """Blind reports always, the value put beside them as often as e^epsilon allows (uRAP as published)."""
         if not base:
             return cls.null(epsilon, k, sensitive, base)
-        return cls(k, sensitive, base, 0, most_disclosure(epsilon, blind_peak(base[0])), 1)
+        return cls(k, sensitive, base, 0, most_disclosure(epsilon, base_half(base[0]).blind_peak), 1)
 
     @classmethod
     def mapped(
@@ -125,7 +110,7 @@ class Utility:
         base = self.base[0]
         if self.s == self.k:
             return base.ratio
-        peak = blind_peak(base) if self.blind else mapped_peak(base)
+        peak = base_half(base).blind_peak if self.blind else mapped_peak(base)
         return max(base.ratio, peak / self.kept)
 
     @property
@@ -152,7 +137,7 @@ class Utility:
         return pack_int(1 + self.k - self.s + rank if beside else 0, self.head) + body
 
     def _branch(self, kernel: Kernel, words: Words) -> bytes:
-        return blind_report(kernel, words) if self.blind else kernel.randomise(below(self.s, words), words)
+        return base_half(kernel).blind(words) if self.blind else kernel.randomise(below(self.s, words), words)
 
 
 def most_disclosure(epsilon: float, peak: Fraction) -> int:
@@ -183,38 +168,14 @@ def check_ranges(ranges: tuple[int, ...], k: int) -> None:
     require(ok, "sensitive", ranges, f"increasing ends of half-open ranges within 0..{k}")
 
 
-# ---- reports without any value, and what they weigh
-
-_TWO_LEVEL: dict[type[Any], Callable[[Any], Fraction]] = {
-    Response: lambda kernel: Fraction(1, kernel.k),
-    Subset: lambda kernel: Fraction(kernel.size, kernel.k),
-    Interval: lambda kernel: Fraction(kernel.size, kernel.k),
-    Unary: lambda kernel: Fraction(kernel.flip, _WORD),
-    Hashing: lambda kernel: Fraction(1, kernel.g),
-    Balanced: lambda kernel: Fraction(1, kernel.g),
-    Wheel: lambda kernel: Fraction(kernel.arc, 1 << kernel.ring),
-    Hadamard: lambda kernel: Fraction(1, 2),
-    Projective: lambda kernel: Fraction(points(kernel.prime, kernel.rank - 1), kernel.order),
-}
-"""Chance that a blind report supports a given value. These kernels keep their own value with probability keep/2**64;
-given that they do, or do not, the report is a blind one under the condition that it supports the value, or does not."""
+# ---- what a base is asked for
 
 
-def blind_share(kernel: Kernel) -> Fraction:
-    """Chance that a report made without any value supports a given value."""
-    share = _TWO_LEVEL.get(type(kernel))
-    if share is None:
-        raise ParameterError(f"a {kernel.kind} kernel has no reports that support values.")
-    return share(kernel)
-
-
-def blind_peak(kernel: Kernel) -> Fraction:
-    """The largest quotient of a report's likelihoods given some value, and for a blind report."""
-    if isinstance(kernel, Laplace | Whole):
-        return kernel.shift if isinstance(kernel, Laplace) else Fraction(1)
-    share = blind_share(kernel)
-    keep = Fraction(kernel.keep, _WORD)  # type: ignore[attr-defined]  # all kernels of the table have one
-    return max(keep / share, (1 - keep) / (1 - share))
+def base_half(kernel: Kernel) -> Base:
+    """The base half of a kernel; `ParameterError` where it has no reports without a value."""
+    if not isinstance(kernel, Base):
+        raise ParameterError(f"a {kernel.kind} kernel has no reports without a value.", "Use blind = 0.")
+    return kernel
 
 
 def mapped_peak(kernel: Kernel) -> Fraction:
@@ -223,42 +184,5 @@ def mapped_peak(kernel: Kernel) -> Fraction:
     s ratio/(m ratio + s - m), where at least m values share the largest likelihood of an output; 1 holds for any kernel
     and is exact for hashing and independent bits, where a value can be alone.
     """
-    s, m, ratio = kernel.k, 1, kernel.ratio
-    if type(kernel) in (Response, Subset, Interval, Balanced):
-        share = blind_share(kernel)
-        forward = Fraction(kernel.keep, _WORD) >= share  # type: ignore[attr-defined]
-        m = floor(s * share) if forward else s - ceil(s * share)
+    s, m, ratio = kernel.k, kernel.least if isinstance(kernel, Base) else 1, kernel.ratio
     return s * ratio / (m * ratio + s - m)
-
-
-def blind_report(kernel: Kernel, words: Words) -> bytes:
-    """A report made without any value."""
-    match kernel:
-        case Hashing() | Wheel() | Interval():
-            seed = pack_int(words.word(), 8)
-            return seed + pack_int(below(_outputs(kernel), words), kernel.width - 8)
-        case Subset():
-            return pack_bits(subset(kernel.k, kernel.size, words), kernel.k)
-        case Unary():
-            return pack_bits([i for i in range(kernel.k) if happens(kernel.flip, words)], kernel.k)
-        case Response() | Hadamard() | Projective():
-            return pack_int(below(_outputs(kernel), words), kernel.width)
-        case Whole():
-            return pack_bits(range(kernel.k), kernel.k)
-        case Laplace():
-            return kernel.noise(words)
-        case _:
-            raise ParameterError(f"a {kernel.kind} kernel has no reports without a value.", "Use blind = 0.")
-
-
-def _outputs(kernel: Kernel) -> int:
-    """How many answers a kernel has whose blind answer is uniform, apart from the seed."""
-    match kernel:
-        case Hadamard() | Projective():
-            return kernel.order
-        case Hashing():
-            return kernel.g
-        case Wheel():
-            return 1 << kernel.ring
-        case _:
-            return kernel.k

@@ -1,0 +1,302 @@
+"""The halves of a mechanism that depend on integers alone: one kernel for many people at once.
+
+Whatever epsilon the integers came from, they say how reports look, how they are drawn and counted, what they support
+and how likely each of them is. A mechanism adds how the integers are chosen, ideal values and the estimator. Transforms
+take the bulk of any base: the null branch one with `blind` reports, linear estimates a `SupportBulk`.
+"""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import Any, Generic, TypeVar
+
+import numpy as np
+
+from deniable.collect.reports import Field, Reports
+from deniable.core.channel import Channel
+from deniable.core.support import Support
+from deniable.core.types import Bytes, Columns, FloatArray, IntArray, UintArray
+from deniable.errors import EnumerationError, FormatError, ParameterError
+from deniable.estimate.evidence import DenseEvidence, Evidence, PackedRows, RowEvidence
+from deniable.kernels import sparing
+from deniable.kernels.parallel import blocks, run, shares
+from deniable.randomness import Simulation, Stream
+from deniable_client.exact import WORD_BITS
+from deniable_client.kernels import Kernel
+
+__all__ = [
+    "ENTRIES_MAX",
+    "OUTPUTS_MAX",
+    "Bulk",
+    "Cells",
+    "SupportBulk",
+    "check_outputs",
+    "one_stratum",
+    "refuse_values",
+    "two_level",
+]
+
+Cells = Mapping[str, IntArray]
+"""The cells of a tally, by stratum."""
+
+OUTPUTS_MAX = 20_000
+"""Channels with at most this many outputs are enumerated."""
+ENTRIES_MAX = 1 << 19
+"""... and with at most this many outputs times values."""
+
+_BLOCK_BYTES, _BLOCK_LEAST, _BLOCK_MOST = 1 << 20, 1 << 6, 1 << 16
+"""Bytes of the reports that are made from one stream, and the least and the largest number of them."""
+_COUNT_ROWS, _COUNT_BYTES = 1 << 14, 1 << 21
+"""Fewer reports, and in fewer bytes, are counted by one thread."""
+
+K = TypeVar("K", bound=Kernel)
+
+
+@dataclass(frozen=True)
+class Bulk(ABC, Generic[K]):
+    """A kernel for many people at once."""
+
+    kernel: K
+
+    @property
+    def k(self) -> int:
+        """Number of values that the kernel takes."""
+        return self.kernel.k
+
+    # ---- client
+
+    @property
+    @abstractmethod
+    def fields(self) -> tuple[Field, ...]:
+        """The fields of a report, in order."""
+
+    @abstractmethod
+    def perturb(self, items: IntArray, rng: Stream) -> Columns:
+        """Reports for items 0..k-1, as columns."""
+
+    def perturb_dealt(self, items: IntArray, coins: UintArray, rng: Stream) -> Columns:
+        """`perturb` with public seeds dealt beforehand, one for each item; `ParameterError` where there are none."""
+        raise ParameterError(
+            f"coins must be left out: a {self.kernel.kind} kernel has no public seed that could be dealt.",
+            "Local hashing and the wheel have one.",
+        )
+
+    def blind(self, n: int, rng: Stream) -> Columns:
+        """n reports made without any value, as `blind` of the kernel makes one; `ParameterError` where it has none."""
+        raise ParameterError(
+            f"a {self.kernel.kind} kernel has no reports without a value.", "Use another base or form."
+        )
+
+    # ---- counter
+
+    @property
+    def strata(self) -> tuple[str, ...]:
+        """The kinds of reports that are counted apart from each other."""
+        return ("all",)
+
+    @abstractmethod
+    def count(self, columns: Columns) -> Cells:
+        """The tally's cells (by stratum) of a batch; `FormatError` for reports that no device can have sent."""
+
+    def simulate_counts(self, counts: IntArray, rng: Simulation) -> Cells:
+        """The cells of the tally of counts[x] people with item x each, drawn from their law without any report.
+
+        `ParameterError` where that law is not simple: kernels that know it say so by a method of their own.
+        """
+        raise ParameterError(
+            f"the counts of {self.kernel.kind} kernels are not drawn without reports: they support items jointly.",
+            "Draw the reports: m.tally(m.privatize_items(items, rng)).",
+        )
+
+    # ---- channel
+
+    @property
+    @abstractmethod
+    def outputs(self) -> float:
+        """Number of different reports, as a base-2 logarithm."""
+
+    @property
+    def inputs(self) -> int:
+        """Number of inputs that `channel` lists: the answers, unless people may give several at once."""
+        return self.k
+
+    @abstractmethod
+    def channel(self) -> Channel:
+        """The exact channel of the integers that are sampled, output by output (small cases only)."""
+
+    @property
+    def channel_error(self) -> Fraction:
+        """How far a probability of what is sampled may be from `channel`: 0 unless that idealises a hash."""
+        return Fraction(0)
+
+    def blind_weights(self, channel: Channel) -> list[Fraction]:
+        """Probability of each output of the channel for a blind report: all alike, unless a kernel says otherwise."""
+        return [Fraction(1, len(channel.outputs))] * len(channel.outputs)
+
+    def likelihood(self, columns: Columns) -> FloatArray:
+        """Likelihood of every value given each report, up to a factor per report; `ParameterError` where not known."""
+        raise ParameterError(
+            f"the likelihood of {self.kernel.kind} kernels is not written out, so nothing can be fitted to reports.",
+            "Use estimate(), or another mechanism.",
+        )
+
+    @property
+    def sufficient(self) -> bool:
+        """Whether the tally tells as much about the frequencies as the reports do: it counts every possible report."""
+        return False
+
+    def evidence(self, batches: Sequence[Columns]) -> Evidence:
+        """What batches of reports say about the frequencies."""
+        rows = np.concatenate([np.empty((0, self.k)), *(self.likelihood(columns) for columns in batches)])
+        return DenseEvidence(rows, np.ones(len(rows)))
+
+    def tally_evidence(self, cells: Cells) -> Evidence:
+        """What a tally says about the frequencies, where it is `sufficient`."""
+        raise ParameterError("a tally of this mechanism tells less than its reports; give the reports.")
+
+    # ---- derived
+
+    @cached_property
+    def row_bytes(self) -> int:
+        """Bytes of one report."""
+        return sum(f.width for f in self.fields)
+
+    @property
+    def block(self) -> int:
+        """How many reports are made from one stream; it depends on the design alone, so that seeded runs repeat."""
+        return max(_BLOCK_LEAST, min(_BLOCK_MOST, _BLOCK_BYTES // self.row_bytes))
+
+    def draw(self, items: IntArray, stream: Stream, coins: UintArray | None = None) -> Columns:
+        """`perturb` (or `perturb_dealt`) block by block, on all cores, each block with a stream of its own."""
+
+        def perturb(part: slice, own: Stream) -> Columns:
+            if coins is None:
+                return self.perturb(items[part], own)
+            return self.perturb_dealt(items[part], coins[part], own)
+
+        if items.size <= self.block:
+            with sparing(items.size * self.k):
+                return perturb(slice(None), stream)
+        columns: Columns = {f.name: np.empty(f.shape(items.size), f.dtype) for f in self.fields}
+
+        def fill(job: tuple[slice, Stream]) -> None:
+            part, own = job
+            for name, column in perturb(part, own).items():
+                columns[name][part] = column
+
+        parts = blocks(items.size, self.block)
+        run(fill, zip(parts, stream.spawn(len(parts)), strict=True))
+        return columns
+
+    def tally(self, reports: Reports) -> Cells:
+        """`count` on all cores where there is much to count; counts are whole numbers, so their sum is the same."""
+        if len(reports) < _COUNT_ROWS and reports.nbytes < _COUNT_BYTES:
+            with sparing(len(reports) * self.k):
+                return self.count(reports.columns)
+        counts = run(lambda part: self.count(reports[part].columns), shares(len(reports)))
+        return {name: np.asarray(sum(c[name] for c in counts[1:]) + cell) for name, cell in counts[0].items()}
+
+
+class SupportBulk(Bulk[K]):
+    """Reports that support items with the same p and q for all, and reports made without any value."""
+
+    @property
+    @abstractmethod
+    def support(self) -> Support[Fraction]:
+        """The support probabilities of the integers that are sampled."""
+
+    @abstractmethod
+    def supported(self, columns: Columns) -> Bytes:
+        """The sets of items that reports support, one row of packed bits (lowest first) per report."""
+
+    def support_counts(self, cells: Cells) -> IntArray:
+        """How many reports of the first stratum support each item."""
+        return np.asarray(cells["support"][0])
+
+    @property
+    def uneven(self) -> bool:
+        """Whether third values are not all alike to a pair of items, so that there are `extra_pairs`."""
+        return False
+
+    def extra_pairs(self, f: FloatArray, support: Support[float]) -> FloatArray:
+        """What third values add to `both_none` of each pair at frequencies `f`."""
+        return np.zeros((self.k, self.k))
+
+    def most(self, r: int) -> int:
+        """How many of r items one report can support at most: all of them, unless a kernel says otherwise."""
+        return r
+
+    @property
+    def work(self) -> float:
+        """Operations of the server per report: one for each byte, unless there is more or less to do."""
+        return float(self.row_bytes)
+
+    @cached_property
+    def odds(self) -> float:
+        """Likelihood of a value that a report supports, relative to one that it does not: the same for all reports."""
+        return float(self.kernel.ratio)
+
+    @property
+    def size_law(self) -> FloatArray | None:
+        """Law of the number of supported items, where reports of one size are subset-selection reports; else None."""
+        return None
+
+    def likelihood(self, columns: Columns) -> FloatArray:
+        """See `Bulk.likelihood`: 1 where a value is supported, else 1/`odds`."""
+        member = np.unpackbits(self.supported(columns), axis=1, count=self.k, bitorder="little")
+        return np.where(member == 1, 1.0, 1 / self.odds)
+
+    def evidence(self, batches: Sequence[Columns]) -> Evidence:
+        """See `Bulk.evidence`: the supported items, packed."""
+        rows = PackedRows.of([self.supported(columns) for columns in batches], self.k)
+        return RowEvidence(rows, self.odds, self.size_law)
+
+    def tally_evidence(self, cells: Cells) -> Evidence:
+        """See `Bulk.tally_evidence`: for reports that are one number, whose counts are the cell `value`."""
+        counts = cells["value"][0]
+        outputs = [
+            np.arange(part.start, part.stop, dtype=self.fields[0].dtype) for part in blocks(counts.size, 1 << 12)
+        ]
+        rows = PackedRows.of([self.supported({"value": values}) for values in outputs], self.k, counts)
+        return RowEvidence(rows, self.odds, complete=True)
+
+
+def one_stratum(columns: Columns, support: IntArray) -> Cells:
+    """The number of reports, and how many of them support each item."""
+    n = len(next(iter(columns.values())))
+    return {"n": np.array([n], np.int64), "support": support[None, :]}
+
+
+def two_level(
+    kernel: Any, labels: Sequence[str], held: Sequence[frozenset[int]], inside: int, outside: int, copies: int = 1
+) -> Channel:
+    """The channel of a kernel that keeps its value with chance keep/2**64.
+
+    Every value is in `inside` of the reports `held`, for each of `copies` public seeds, and outside of `outside` of
+    them; those that hold it share the mass keep, all alike, the others the rest.
+    """
+    own, other = kernel.keep * outside, ((1 << WORD_BITS) - kernel.keep) * inside
+    weights = tuple(tuple(own if x in items else other for x in range(kernel.k)) for items in held)
+    return Channel(tuple(labels), weights, inside * outside * copies << WORD_BITS, tuple(held))
+
+
+def check_outputs(count: int, name: str, k: int = 1) -> None:
+    """`EnumerationError` if a channel has too many outputs, or outputs times values, to enumerate."""
+    if count > OUTPUTS_MAX or count * k > ENTRIES_MAX:
+        raise EnumerationError(
+            f"the channel of {name} has 2^{math.log2(count):.1f} outputs, too many to enumerate.",
+            f"Use a smaller domain (at most {OUTPUTS_MAX} outputs); `proof` works for any size.",
+        )
+
+
+def refuse_values(column: np.ndarray[Any, Any], limit: int, name: str) -> None:
+    """`FormatError` if a column has a value that is not below `limit`."""
+    if column.size and int(column.max()) >= limit:
+        raise FormatError(
+            f"report field {name!r} has the value {int(column.max())}, the largest possible is {limit - 1}."
+        )
