@@ -72,11 +72,6 @@ class Preference:
         """Whether `normalize` has an effect."""
         return self.select in NORMALISED and self.normalize != "none"
 
-    @property
-    def criterion_name(self) -> str:
-        """What is made small, in words."""
-        return f"{self.select}, {self.normalize if self.scaled else 'raw objectives'}"
-
 
 def _number(x: object) -> bool:
     return isinstance(x, int | float | np.integer | np.floating) and not isinstance(x, bool)

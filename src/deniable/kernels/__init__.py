@@ -48,7 +48,7 @@ def loops() -> ModuleType:
 
 @contextmanager
 def using(name: str) -> Iterator[ModuleType]:
-    """Within the block, use the `reference` or the `compiled` loops; other threads, but for workers, go on as before."""
+    """Within the block, use the `reference` or the `compiled` loops: on this thread and its workers, on no other."""
     module = _find(name)
     before = _asked.set(module)
     try:
