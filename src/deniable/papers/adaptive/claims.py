@@ -17,7 +17,7 @@ from deniable.mechanisms.frequency.subset import SubsetSelection
 from deniable.mechanisms.frequency.unary import Unary
 from deniable.mechanisms.registry import mechanism
 from deniable.papers.adaptive.designs import ORIGIN, TWELVE, points
-from deniable.papers.adaptive.settings import BUDGETS, DOMAINS, LOW, SETTINGS, SMALL
+from deniable.papers.adaptive.equations import BUDGETS, DOMAINS, LOW, SETTINGS, SMALL
 from deniable.papers.checks import EXACT, design, off, small_designs
 from deniable.papers.paper import Context, Verdict
 

@@ -16,8 +16,7 @@ from deniable.mechanisms.frequency.local_hashing import LocalHashing
 from deniable.mechanisms.frequency.noise import asr_laplace
 from deniable.mechanisms.registry import mechanism
 from deniable.mechanisms.support import SupportMechanism
-from deniable.papers.adaptive.equations import eq15
-from deniable.papers.adaptive.settings import SETTINGS
+from deniable.papers.adaptive.equations import SETTINGS, eq15
 from deniable.papers.checks import design
 from deniable.papers.paper import Context
 

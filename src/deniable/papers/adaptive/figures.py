@@ -11,9 +11,9 @@ from deniable.core.frontier import frontier_mse, mixture_mse, mixture_success, w
 from deniable.core.laws import epsilon_to
 from deniable.core.selection import SELECTORS
 from deniable.mechanisms.frequency.families import FAMILIES, Metric
-from deniable.papers.adaptive import simulation as simulation
+from deniable.papers.adaptive import simulation
 from deniable.papers.adaptive.designs import ORIGIN, TWELVE, chosen_at, known_parameter, points
-from deniable.papers.adaptive.settings import BUDGETS, DOMAINS, LOW, SETTINGS, SMALL, K
+from deniable.papers.adaptive.equations import BUDGETS, DOMAINS, LOW, SETTINGS, SMALL, K
 from deniable.papers.adaptive.simulation import two_by_two
 from deniable.papers.paper import Context, Figure, Rows
 from deniable.present.charts import line_chart

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from deniable.datasets import load, synthetic
 from deniable.papers.adaptive.designs import ORIGIN, TWELVE, make, point, printed_asr
-from deniable.papers.adaptive.settings import LOW, K
+from deniable.papers.adaptive.equations import LOW, K
 from deniable.papers.checks import Agreement
 from deniable.papers.montecarlo import Trials, collect_often
 from deniable.papers.paper import Context, Rows

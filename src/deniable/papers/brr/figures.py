@@ -19,9 +19,8 @@ from deniable.mechanisms.metric.losses import Line, Losses, MatrixLosses
 from deniable.mechanisms.registry import mechanism
 from deniable.papers.brr.printed import lower_limit, slope, upper_limit
 from deniable.papers.brr.theory import local_ratios, mean_loss, mean_ratio
+from deniable.papers.charts import bar_chart, cell_chart
 from deniable.papers.paper import Context, Figure, Rows
-from deniable.present.bars import bar_chart
-from deniable.present.cells import cell_chart
 from deniable.present.charts import line_chart
 
 if TYPE_CHECKING:

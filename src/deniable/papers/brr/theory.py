@@ -18,7 +18,7 @@ from deniable.core.types import FloatArray, IntArray
 from deniable.mechanisms.metric.bipartite import choose_m, fine_limit, line_min, local_m, loss_of
 from deniable.mechanisms.metric.losses import Line, Losses, MatrixLosses
 from deniable.mechanisms.registry import mechanism
-from deniable.papers.brr import printed as printed
+from deniable.papers.brr import printed
 from deniable.papers.paper import Context, Verdict
 
 __all__ = ["BUDGETS", "LIMITS", "each_loss", "local_ratios", "rules"]
