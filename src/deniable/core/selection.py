@@ -21,7 +21,6 @@ __all__ = [
     "NORMALIZATIONS",
     "SELECTORS",
     "Normalize",
-    "Picked",
     "Preference",
     "SelectionWarning",
     "Selector",

@@ -19,7 +19,7 @@ from deniable.errors import require
 from deniable.estimate.simplex import project_simplex
 from deniable.randomness import simulation
 
-__all__ = ["CalibratedPart", "PublicCoin", "calibrate"]
+__all__ = ["PublicCoin", "calibrate"]
 
 _CELLS = 1 << 20
 """Reports times items that are looked at together."""

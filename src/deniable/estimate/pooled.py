@@ -12,7 +12,7 @@ from deniable.core.types import FloatArray, Target
 from deniable.errors import MergeError, require
 from deniable.estimate.result import Estimate, Part
 
-__all__ = ["PooledPart", "pool"]
+__all__ = ["pool"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)

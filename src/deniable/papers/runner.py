@@ -29,7 +29,7 @@ from deniable.papers.pldp import paper as pldp
 from deniable.papers.uldp import paper as uldp
 from deniable.present.charts import save
 
-__all__ = ["PAPERS", "Drawn", "Summary", "reproduce"]
+__all__ = ["PAPERS", "Summary", "reproduce"]
 
 PAPERS: Mapping[str, Paper] = {
     paper.name: paper for paper in (adaptive.PAPER, uldp.PAPER, kskv.PAPER, pldp.PAPER, brr.PAPER)

@@ -37,13 +37,9 @@ __all__ = [
     "K",
     "eq8",
     "eq8_joined",
-    "eq12",
     "eq15",
     "eq16_holds",
     "eq17_holds",
-    "eq20",
-    "eq21",
-    "eq31",
 ]
 
 SMALL = (25, 50, 75, 100)

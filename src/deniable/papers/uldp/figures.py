@@ -43,7 +43,6 @@ __all__ = [
     "people",
     "theta_error",
     "trials",
-    "without_pairs",
 ]
 
 DATA = {
@@ -302,7 +301,7 @@ def _draw_fig6(rows: Rows) -> altair.TopLevelMixin:
     )
 
 
-def without_pairs(m: Utility) -> float:
+def _without_pairs(m: Utility) -> float:
     """n MSE of a GLUTF mechanism if values are never put beside reports (z = 0)."""
     assert isinstance(m.base, SupportMechanism)
     law = m.base.support
@@ -315,7 +314,7 @@ def _fig7(context: Context) -> Rows:
     for data, epsilon in product(DATA, BUDGETS):
         for label, which in (PRINTED | PRIVATE).items():
             m = made(which, data, epsilon)
-            gain = 1 - m.mse_sum() / without_pairs(m)
+            gain = 1 - m.mse_sum() / _without_pairs(m)
             rows.append({"setting": data, "mechanism": label, "epsilon": epsilon, "reduction": gain})
     return rows
 
