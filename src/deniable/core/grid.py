@@ -105,11 +105,9 @@ class Grid(Domain):
 
     @property
     def allowed(self) -> str:
-        """See `Domain.allowed`."""
         return f"numbers from {self.low:g} to {self.high:g}"
 
     def document(self) -> dict[str, Any]:
-        """See `Domain.document`."""
         return {"interval": [self.low, self.high], "points": self.k, "layout": self.layout, "clip": self.clip}
 
     def _encode_numbers(self, cells: np.ndarray[Any, Any]) -> IntArray:

@@ -125,7 +125,6 @@ class Space(Domain):
         return np.asarray(np.argmin(_KINDS[self.kind].between(rows, here), axis=1), np.int64)
 
     def document(self) -> dict[str, Any]:
-        """See `Domain.document`."""
         plain = Domain.document(self) if self.labels is not None else {}
         return {"space": self.kind, "points": [list(row) for row in self.data], **plain}
 

@@ -66,7 +66,6 @@ class CalibratedPart:
         return np.asarray(np.maximum(self.spread - own, 0.0) / self.n)
 
     def covariance(self, target: Target) -> FloatArray:
-        """See `Part.covariance`."""
         check_target(target)
         matrix = self.products() / self.n
         if target == "reporters":

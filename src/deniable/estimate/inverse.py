@@ -29,7 +29,6 @@ class InversePart:
 
     @property
     def value(self) -> FloatArray:
-        """See `Part.value`."""
         return np.asarray(self.share @ self.inverse)
 
     def variance(self, target: Target) -> FloatArray:
@@ -37,7 +36,6 @@ class InversePart:
         return np.asarray(np.maximum(np.diag(self._covariance(target)), 0.0))
 
     def covariance(self, target: Target) -> FloatArray:
-        """See `Part.covariance`."""
         matrix = self._covariance(target)
         np.fill_diagonal(matrix, self.variance(target))
         return matrix

@@ -50,7 +50,6 @@ def _expand(seed: Any) -> Any:
 
 
 def buckets(seeds: Words, items: IntArray, g: int) -> IntArray:
-    """See `reference.buckets`."""
     out = np.empty(seeds.size, np.int64)
     _buckets(seeds, items, np.uint64(g), out)
     return out
@@ -75,7 +74,6 @@ def _prepare(seeds: Any, first: Any, length: Any, a: Any, start: Any, limit: Any
 
 
 def count_hashed(seeds: Words, values: UintArray, k: int, g: int) -> IntArray:
-    """See `reference.count_hashed`."""
     mixed, total = mix32(np.arange(k)).astype(np.uint32), np.zeros(k, np.int64)
     for part in blocks(seeds.size, _VALUES):
         _count_intervals(seeds[part], *interval_of(values[part], g), mixed, total)
@@ -83,7 +81,6 @@ def count_hashed(seeds: Words, values: UintArray, k: int, g: int) -> IntArray:
 
 
 def count_intervals(seeds: Words, first: Words, length: Words, k: int) -> IntArray:
-    """See `reference.count_intervals`."""
     mixed, total = mix32(np.arange(k)).astype(np.uint32), np.zeros(k, np.int64)
     _count_intervals(seeds, first, length, mixed, total)
     return total
