@@ -7,16 +7,33 @@ import re
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
-from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
 import pytest
 
-ROOT = Path(__file__).resolve().parents[1]
-SOURCES = (ROOT / "clients/python/src", ROOT / "src")
-READERS = ("tests", "examples", "benchmarks")
-"""Folders of code that uses our own and is not judged here."""
+from sources import (
+    FUNCTION,
+    PATHS,
+    READERS,
+    ROOT,
+    Source,
+    Tree,
+    assigned,
+    chain,
+    classes,
+    depth,
+    explained,
+    explained_in,
+    filled_by,
+    imports,
+    is_empty,
+    listed,
+    read,
+    targets,
+    used,
+    within,
+)
 
 # A module may import from its own layer or from an earlier one; layers on one line are on a par. A dotted layer is a
 # part of the one before the dot; what is left of `mechanisms` is the contract that all families keep.
@@ -66,27 +83,6 @@ OWN_FUNCTIONS = {"deniable.mechanisms.base.Mechanism": 25}
 """Functions of a class, without inherited ones."""
 
 
-class Source(NamedTuple):
-    """One module: its dotted name, whether it is a package's __init__, and its text."""
-
-    module: str
-    is_package: bool
-    text: str
-
-    @property
-    def tree(self) -> ast.Module:
-        return parsed(self.text)
-
-    @property
-    def ours(self) -> bool:
-        """Whether it is one of the sources, and not one of their readers."""
-        return self.module.partition(".")[0] in ("deniable", "deniable_client")
-
-    @property
-    def layer(self) -> str:
-        return layer_of(self.module)
-
-
 class Fault(NamedTuple):
     """What is wrong on which line."""
 
@@ -95,20 +91,9 @@ class Fault(NamedTuple):
 
 
 Rule = Callable[[Source], Iterator[Fault]]
-Tree = Mapping[str, Source]
-"""All modules by their names, with those of the readers."""
 Found = tuple[str, Fault]
 """A module and what is wrong in it."""
 TreeRule = Callable[[Tree], Iterator[Found]]
-
-
-@cache
-def parsed(text: str) -> ast.Module:
-    """The tree of a text: many rules look at the same one."""
-    return ast.parse(text)
-
-
-FUNCTION = (ast.FunctionDef, ast.AsyncFunctionDef)
 
 
 def layer_of(module: str) -> str:
@@ -130,23 +115,6 @@ def role_of(module: str) -> str:
     return (module.split(".")[3:4] or [""])[0]
 
 
-def imports(source: Source) -> Iterator[tuple[int, str]]:
-    """Line and absolute dotted name of each import; for `from a import b` that is `a.b`."""
-    for node in ast.walk(source.tree):
-        if isinstance(node, ast.Import | ast.ImportFrom):
-            yield from ((node.lineno, name) for name in imported(source, node))
-
-
-def imported(source: Source, node: ast.Import | ast.ImportFrom) -> list[str]:
-    """The absolute dotted names of one import."""
-    if isinstance(node, ast.Import):
-        return [alias.name for alias in node.names]
-    package = source.module.split(".") if source.is_package else source.module.split(".")[:-1]
-    parts = package[: len(package) - node.level + 1] if node.level else []
-    parts += node.module.split(".") if node.module else []
-    return [".".join([*parts, alias.name]) for alias in node.names]
-
-
 def target_layer(name: str) -> str:
     """The layer an imported name belongs to; `deniable.x` with no layer x is the package itself."""
     layer = layer_of(name)
@@ -157,13 +125,13 @@ def points_upwards(source: Source) -> Iterator[Fault]:
     """Imports of our own code go to the same or an earlier layer."""
     if source.module == "deniable":
         return
-    if source.layer not in RANK:
+    if layer_of(source.module) not in RANK:
         yield Fault(1, f"{source.module} is in no layer; give it its place in ORDER")
         return
     for line, name in imports(source):
         layer = target_layer(name)
-        if layer in RANK and RANK[layer] > RANK[source.layer]:
-            yield Fault(line, f"layer {source.layer} imports {name} of the later layer {layer}")
+        if layer in RANK and RANK[layer] > RANK[layer_of(source.module)]:
+            yield Fault(line, f"layer {layer_of(source.module)} imports {name} of the later layer {layer}")
 
 
 def families_keep_apart(source: Source) -> Iterator[Fault]:
@@ -207,7 +175,7 @@ def tables_have_one_reader(source: Source) -> Iterator[Fault]:
 
 def questions_know_their_families(source: Source) -> Iterator[Fault]:
     """Above the registry a family is known to the questions that it answers, and files of its data to `run.inputs`."""
-    if source.layer not in ("cli", "present", "audit", "testing", "plan", "run", "service", "datasets"):
+    if layer_of(source.module) not in ("cli", "present", "audit", "testing", "plan", "run", "service", "datasets"):
         return
     for line, name in imports(source):
         if family_of(name) and not may_know(source.module, name):
@@ -226,21 +194,16 @@ def leaves_stay_leaves(source: Source) -> Iterator[Fault]:
     """Papers are read by the command that reproduces them, and what is learned from reports by the papers."""
     for line, name in imports(source):
         layer = target_layer(name)
-        if layer == "papers" and source.layer != layer and reader_of(source, line) != ("cli", "reproduce"):
+        if layer == "papers" and layer_of(source.module) != layer and reader_of(source, line) != ("cli", "reproduce"):
             yield Fault(line, f"imports {name}; only the command `reproduce` does")
-        if layer == "learn" and source.layer not in (layer, "papers"):
+        if layer == "learn" and layer_of(source.module) not in (layer, "papers"):
             yield Fault(line, f"imports {name}; only papers do")
 
 
 def reader_of(source: Source, line: int) -> tuple[str, str]:
     """The layer, and the function that this line is in."""
     around = (node.name for node in source.tree.body if isinstance(node, FUNCTION) and within(node, line))
-    return source.layer, next(around, "")
-
-
-def within(node: ast.stmt, line: int) -> bool:
-    """Whether a statement has this line."""
-    return node.lineno <= line <= (node.end_lineno or 0)
+    return layer_of(source.module), next(around, "")
 
 
 def docstrings_say_something(source: Source) -> Iterator[Fault]:
@@ -265,22 +228,9 @@ def modules_have_content(source: Source) -> Iterator[Fault]:
         yield Fault(1, f"{source.module} only passes names on; import them from where they are made")
 
 
-def assigned(source: Source) -> set[str]:
-    """The names that a module gives to values."""
-    return {name for node in source.tree.body for name in targets(node)}
-
-
-def targets(node: ast.stmt) -> list[str]:
-    """The plain names that a statement assigns to."""
-    if not isinstance(node, ast.Assign | ast.AnnAssign):
-        return []
-    places = node.targets if isinstance(node, ast.Assign) else [node.target]
-    return [place.id for place in places if isinstance(place, ast.Name)]
-
-
 def client_is_plain(source: Source) -> Iterator[Fault]:
     """The client needs nothing but the standard library."""
-    if source.layer != "deniable_client":
+    if layer_of(source.module) != "deniable_client":
         return
     allowed = sys.stdlib_module_names | {"deniable_client"}
     for line, name in imports(source):
@@ -307,7 +257,7 @@ def functions_are_short(source: Source) -> Iterator[Fault]:
 
 def randomness_has_one_door(source: Source) -> Iterator[Fault]:
     """Only the randomness layer knows NumPy's and Python's generators."""
-    if source.layer == "randomness":
+    if layer_of(source.module) == "randomness":
         return
     for line, name in imports(source):
         if name.split(".")[0] == "random" or name.split(".")[:2] == ["numpy", "random"]:
@@ -329,88 +279,7 @@ def nothing_is_unfinished(source: Source) -> Iterator[Fault]:
             yield Fault(number, line.strip())
 
 
-def is_empty(statement: ast.stmt) -> bool:
-    """Whether it is `pass` or a bare constant such as `...`."""
-    return isinstance(statement, ast.Pass) or (
-        isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant)
-    )
-
-
 # ---- rules for all modules together
-
-
-class Class(NamedTuple):
-    """A class with its module, its bases among our own classes, and the functions in its body."""
-
-    source: Source
-    node: ast.ClassDef
-    bases: tuple[str, ...]
-
-    @property
-    def functions(self) -> dict[str, ast.FunctionDef | ast.AsyncFunctionDef]:
-        return {node.name: node for node in self.node.body if isinstance(node, FUNCTION)}
-
-    @property
-    def members(self) -> set[str]:
-        """The names of its functions and its fields."""
-        return {*self.functions, *(name for node in self.node.body for name in targets(node))}
-
-    @property
-    def is_protocol(self) -> bool:
-        return any(ast.unparse(base).startswith("Protocol") for base in self.node.bases)
-
-
-@cache
-def known_names(source: Source) -> Mapping[str, str]:
-    """What the names that a module imports stand for."""
-    names = {}
-    for node in ast.walk(source.tree):
-        if isinstance(node, ast.Import | ast.ImportFrom):
-            for alias, name in zip(node.names, imported(source, node), strict=True):
-                whole = bool(alias.asname) or isinstance(node, ast.ImportFrom)
-                names[alias.asname or alias.name.partition(".")[0]] = name if whole else name.partition(".")[0]
-    return names
-
-
-def dotted(node: ast.expr, names: Mapping[str, str]) -> str:
-    """The dotted name that an expression such as `module.Class[int]` stands for, or nothing."""
-    if isinstance(node, ast.Subscript):
-        return dotted(node.value, names)
-    if isinstance(node, ast.Attribute):
-        before = dotted(node.value, names)
-        return before and f"{before}.{node.attr}"
-    if isinstance(node, ast.Call) and dotted(node.func, names) == "deniable.kernels.loops":
-        return "deniable.kernels.reference"
-    return names.get(node.id, "") if isinstance(node, ast.Name) else ""
-
-
-def classes(tree: Tree) -> dict[str, Class]:
-    """Our own classes by their dotted names."""
-    found = {}
-    for source in tree.values():
-        nodes = [node for node in source.tree.body if isinstance(node, ast.ClassDef)] if source.ours else []
-        names = {**known_names(source)} | {node.name: f"{source.module}.{node.name}" for node in nodes}
-        for node in nodes:
-            bases = (home(dotted(base, names), tree) for base in node.bases)
-            found[f"{source.module}.{node.name}"] = Class(source, node, tuple(base for base in bases if base))
-    return {name: made._replace(bases=tuple(b for b in made.bases if b in found)) for name, made in found.items()}
-
-
-def home(name: str, tree: Tree) -> str:
-    """Where a name was made that modules may have passed on."""
-    module, _, last = name.rpartition(".")
-    passed = known_names(tree[module]).get(last, name) if module in tree else name
-    return name if passed == name else home(passed, tree)
-
-
-def chain(name: str, known: Mapping[str, Class]) -> list[str]:
-    """A class and all that it inherits from, its own name first."""
-    return [name, *(above for base in known[name].bases for above in chain(base, known))]
-
-
-def depth(name: str, known: Mapping[str, Class]) -> int:
-    """How many classes stand above each other, the class itself included."""
-    return 1 + max((depth(base, known) for base in known[name].bases), default=0)
 
 
 def inheritance_is_flat(tree: Tree) -> Iterator[Found]:
@@ -454,21 +323,6 @@ def families_have_tables(tree: Tree) -> Iterator[Found]:
                 yield source.module, Fault(1, f"family {below} has no table.py")
 
 
-def listed(source: Source) -> dict[str, int]:
-    """The names in a module's `__all__`, with their lines."""
-    lists = (node.value for node in source.tree.body if isinstance(node, ast.Assign) and "__all__" in targets(node))
-    names = (name for values in lists if isinstance(values, ast.List | ast.Tuple) for name in values.elts)
-    return {name.value: name.lineno for name in names if isinstance(name, ast.Constant)}
-
-
-def used(source: Source) -> set[str]:
-    """The dotted names of our own that a module imports, or reaches through modules that it imports."""
-    names = known_names(source)
-    return {name for _, name in imports(source)} | {
-        dotted(node, names) for node in ast.walk(source.tree) if isinstance(node, ast.Attribute)
-    }
-
-
 def names_have_users(tree: Tree) -> Iterator[Found]:
     """What a module lists in `__all__` is used by another one, or by the tests. Faces of packages are for outsiders."""
     uses = {source.module: used(source) for source in tree.values()}
@@ -498,23 +352,6 @@ def public_names_are_explained(tree: Tree) -> Iterator[Found]:
         for function, node in made.functions.items():
             if not explained(node) and function not in said:
                 yield made.source.module, Fault(node.lineno, f"{made.node.name}.{function} has no docstring")
-
-
-def filled_by(name: str, known: Mapping[str, Class]) -> list[str]:
-    """The protocols that a class fills in: it has all of their functions, or fields in their place."""
-    members = {member for step in chain(name, known) for member in known[step].members}
-    return [p for p, made in known.items() if made.is_protocol and made.functions and {*made.functions} <= members]
-
-
-def explained_in(source: Source) -> set[str]:
-    """The functions of a module that have docstrings."""
-    return {node.name for node in source.tree.body if isinstance(node, FUNCTION) and ast.get_docstring(node)}
-
-
-def explained(node: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
-    """Whether a function has a docstring or, private or set for a property that has one, needs none."""
-    marks = {ast.unparse(mark).rpartition(".")[2] for mark in node.decorator_list}
-    return node.name[0] == "_" or bool(ast.get_docstring(node)) or bool(marks & {"setter", "overload"})
 
 
 RULES: tuple[Rule, ...] = (
@@ -549,17 +386,6 @@ LATER: tuple[Rule | TreeRule, ...] = (
     classes_are_small,
     names_have_users,
 )
-
-
-def read(path: Path) -> Source:
-    """The module in a file below one of the SOURCES, or below the root for readers."""
-    base = next((base for base in SOURCES if path.is_relative_to(base)), ROOT)
-    parts = path.relative_to(base).with_suffix("").parts
-    is_package = parts[-1] == "__init__"
-    return Source(".".join(parts[:-1] if is_package else parts), is_package, path.read_text("utf-8"))
-
-
-PATHS = sorted(path for base in SOURCES for path in base.rglob("*.py"))
 
 
 @pytest.mark.parametrize("rule", [rule for rule in RULES if rule not in LATER], ids=lambda rule: rule.__name__)
