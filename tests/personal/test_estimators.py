@@ -243,7 +243,7 @@ def test_standard_errors_of_a_share_of_the_reports(monkeypatch: pytest.MonkeyPat
 # ---- reconstructions
 
 
-def test_combination_is_unbiased_unless_levels_depend_on_values() -> None:
+def test_combinations_are_unbiased_and_by_size_even_if_levels_depend_on_values() -> None:
     m = made(k=4, levels="0.5,2", base="sue", level_epsilon=1.0)
     law, n = m.law, np.array([5000, 15000])
     alike = np.array([s.q + FREQUENCIES * s.gap for s in law.supports]) * n[:, None]
@@ -251,4 +251,6 @@ def test_combination_is_unbiased_unless_levels_depend_on_values() -> None:
     own = np.array([[1.0, 0, 0, 0], [0.1, 0.4, 0.3, 0.2]])  # all people of the first level hold the first value
     depends = np.array([s.q + f * s.gap for s, f in zip(law.supports, own, strict=True)]) * n[:, None]
     truth = (n / n.sum()) @ own
+    estimates = np.array([s.unbias(c / m) for s, c, m in zip(law.supports, depends, n, strict=True)])
+    assert np.allclose((n / n.sum()) @ estimates, truth, atol=1e-12)
     assert abs(rcf(law, n, depends)[0] - truth[0]) > 0.05
