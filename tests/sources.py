@@ -91,10 +91,15 @@ def dotted(node: ast.expr, names: Mapping[str, str]) -> str:
 
 
 def used(source: Source) -> set[str]:
-    """The dotted names of our own that a module imports, or reaches through modules that it imports."""
-    names = known_names(source)
-    return {name for _, name in imports(source)} | {
-        dotted(node, names) for node in ast.walk(source.tree) if isinstance(node, ast.Attribute)
+    """The dotted names that a module imports, or reaches through modules that it imports, also those in a list."""
+    names, nodes = known_names(source), list(ast.walk(source.tree))
+    attributes = [node for node in nodes if isinstance(node, ast.Attribute)]
+    rows = (node.elts for node in nodes if isinstance(node, ast.Tuple | ast.List))
+    in_lists = {dotted(node, names) for row in rows for node in row if isinstance(node, ast.Name)}
+    return {
+        *(name for _, name in imports(source)),
+        *(dotted(node, names) for node in attributes),
+        *(f"{name}.{node.attr}" for name in in_lists for node in attributes),
     }
 
 

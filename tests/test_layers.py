@@ -569,6 +569,7 @@ def test_rule_for_all_finds_the_fault(rule: TreeRule, texts: dict[str, str], whe
         (families_have_tables, {METRIC: "", f"{METRIC}.table": "", BASE: ""}),
         (names_have_users, {X: "__all__ = ['a']", "tests.core.test_x": f"from {X} import a"}),
         (names_have_users, {X: "__all__ = ['a']", Y: "from deniable.core import x\nx.a()"}),
+        (names_have_users, {X: "__all__ = ['a']", Y: "from deniable.core import x, z\nfor one in (x, z): one.a()"}),
         (names_have_users, {"deniable.core": "__all__ = ['x']", X: ""}),
         (public_names_are_explained, {X: ONE.format("A", "f", "'Doc.'") + ONE.format("B(A)", "f", "g()")}),
         (public_names_are_explained, {X: PROTOCOL, Y: ONE.format("A", "f", "g()") + "    g: int"}),
