@@ -48,7 +48,7 @@ def attack(
     from deniable.datasets.tables import NAMES
     from deniable.randomness import simulation
 
-    own = bool({"k", "labels", "labels_file"} & set(choice.domain_given)) or choice.places_itself or prior not in NAMES
+    own = bool({"k", "labels", "labels_file"} & set(choice.domain_given)) or choice.brings_domain or prior not in NAMES
     m = choice.make() if own else choice.make(Domain.of(resolve(prior).labels))
     people = resolve(prior) if prior in NAMES else resolve(prior, n=_PEOPLE, k=m.k, rng=simulation(seed).spawn(1)[0])
     out.note(f"attacking {reports} reports of {m.name} under the prior {prior}, seed {seed}")

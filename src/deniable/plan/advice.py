@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
-from deniable.plan.design import FORGED
+from deniable.plan.prediction import FORGED
 
 __all__ = ["FEW_FORGERS", "LITTLE_WORK", "SHORT_REPORTS", "Aspect", "advise"]
 

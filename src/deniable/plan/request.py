@@ -14,6 +14,7 @@ from deniable.core.guess import check_prior
 from deniable.core.types import FloatArray
 from deniable.errors import ParameterError, require
 from deniable.mechanisms.registry import OPTIONS
+from deniable.plan.answer import check_domain, check_top
 from deniable_client.exact import check_epsilon
 
 __all__ = ["LIMITS", "WEIGHTS", "Request", "request"]
@@ -58,9 +59,11 @@ class Request:
         """Whether something beside the error counts."""
         return set(self.weights) != {"mse"}
 
-    def limits_text(self) -> str:
-        """The limits in words."""
-        return " and ".join(f"{name} <= {most:g}" for name, most in self.limits.items())
+    def document(self) -> dict[str, Any]:
+        """As plain data."""
+        asked = {"k": self.k, "n": self.n, "epsilon": self.epsilon, "limits": dict(self.limits)}
+        prior = "uniform" if self.prior is None else "given"
+        return asked | {"weights": dict(self.weights), "targets": self.targets, "prior": prior}
 
 
 def request(
@@ -79,16 +82,14 @@ def request(
     top: int | None,
 ) -> Request:
     """A checked request."""
-    ways = [what for what in (k, labels, domain) if what is not None]
-    require(len(ways) == 1, "domain", ways, "given by exactly one of k, labels and domain")
-    answers = Domain.of(ways[0])
+    answers = check_domain(k, labels, domain)
     unknown = [name for name in given if name not in OPTIONS]
     require(not unknown, "given", unknown, f"named by options of mechanisms: {', '.join(OPTIONS)}")
     set_limits = {name: _limit(name, most) for name, most in limits.items() if most is not None}
     _check_known(n, epsilon, set_limits)
     if epsilon is not None:
         epsilon = check_epsilon(epsilon, sampling=True)
-    require(top is None or (_whole(top) and top >= 1), "top", top, "an integer >= 1, or None for all designs")
+    check_top(top)
     most = answers.k - 1
     require(
         targets is None or (_whole(targets) and 1 <= targets <= most),
