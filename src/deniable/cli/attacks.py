@@ -4,21 +4,14 @@ from __future__ import annotations
 
 from typing import Annotated, Any
 
-import typer
-
-from deniable.cli.options import Choice, command, option
+from deniable.cli.options import Choice, option
 from deniable.cli.output import Output
 from deniable.present.tables import Table, facts_table, number
 
-__all__ = ["attack", "register"]
+__all__ = ["attack"]
 
 _PEOPLE = 10**9
 """How finely a made-up prior is divided."""
-
-
-def register(app: typer.Typer) -> None:
-    """Add the commands of this module."""
-    command(app)(attack)
 
 
 def attack(

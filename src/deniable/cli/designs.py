@@ -4,22 +4,14 @@ from __future__ import annotations
 
 from typing import Annotated
 
-import typer
-
-from deniable.cli.options import Choice, command, option
+from deniable.cli.options import Choice, option
 from deniable.cli.output import Output
 from deniable.mechanisms.protocol import Protocol
 from deniable.present.studies import protocol_table, steps_table
 from deniable.present.tables import mechanisms_table, properties_table
 from deniable.run.describe import describe, describe_protocol, registry_rows
 
-__all__ = ["design", "mechanisms", "register"]
-
-
-def register(app: typer.Typer) -> None:
-    """Add the commands of this module."""
-    command(app)(mechanisms)
-    command(app)(design)
+__all__ = ["design", "mechanisms"]
 
 
 def mechanisms(out: Output) -> None:

@@ -1,7 +1,8 @@
 """Command signatures made once: the mechanism with its domain and own options, numbers with clear errors, `--json`.
 
 A command is a plain function. `command` gives it to typer with a longer signature: a parameter of type `Choice` becomes
-all the options that choose a mechanism, generated from the registry's OPTIONS; one of type `Output` becomes `--json`.
+all the options that choose a mechanism, generated from the registry's OPTIONS; one of type `Given` becomes the options
+of a table, and is what was given of them; one of type `Output` becomes `--json`.
 Typer parses and hands back what is to be done; `main` does it, so that all errors have one way out.
 """
 
@@ -13,8 +14,8 @@ import re
 from collections.abc import Callable, Container, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
-from types import NoneType
-from typing import Annotated, Any, TypeVar, get_args
+from types import MappingProxyType, NoneType
+from typing import Annotated, Any, TypeAlias, get_args
 
 import typer
 
@@ -28,11 +29,12 @@ from deniable.mechanisms.registry import OPTIONS, PROTOCOLS, entry_of, mechanism
 from deniable.mechanisms.spaces import SPACE
 from deniable.run.files import read_labels, read_space
 
-__all__ = ["DOMAIN", "Choice", "argument", "changed", "command", "option", "read_domain", "split"]
+__all__ = ["DOMAIN", "Choice", "Given", "argument", "changed", "command", "option", "read_domain", "split"]
 
-F = TypeVar("F", bound=Callable[..., int | None])
 _Parameters = list[inspect.Parameter]
 _WHOLE = re.compile(r"[+-]?[0-9]{1,40}")
+Given: TypeAlias = Mapping[str, Any]
+"""Options by name, each with its type, its place-holder and its help; what is given of them, by name."""
 DOMAIN = ("k", "labels", "labels_file")
 """Options that give the domain."""
 _FILES: Mapping[str, Callable[[str], Any]] = {"distances": read_space}
@@ -122,37 +124,41 @@ def option(name: str, metavar: str | None, help: str) -> Any:
     return typer.Option(name, metavar=metavar, help=help)
 
 
-def command(app: typer.Typer, *, labels: bool = True, epsilon: bool = True) -> Callable[[F], F]:
-    """Register a function as the command of its name.
+def command(
+    app: typer.Typer,
+    function: Callable[..., int | None],
+    *,
+    labels: bool = True,
+    epsilon: bool = True,
+    given: Given = MappingProxyType({}),
+) -> None:
+    """Make a function the command of its name.
 
     Without `labels` the domain is given by --k alone; without `epsilon` the name may be that of an object.
     """
+    wanted = inspect.signature(function, eval_str=True).parameters.values()
+    groups = {p.name: _flatten(p, labels, epsilon, given) for p in wanted}
+    flat = [_for_typer(p) for group in groups.values() for p in group]
+    flat.sort(key=lambda p: p.name == "as_json")
+    names = [p.name for p in flat]
+    twice = sorted({name for name in names if names.count(name) > 1})
+    hint = "A row that was registered has an option of this name: give it another one."
+    require(not twice, "options", twice, f"different from those of `deniable {function.__name__}` itself", hint)
 
-    def register(function: F) -> F:
-        wanted = inspect.signature(function, eval_str=True).parameters.values()
-        groups = {p.name: _flatten(p, labels, epsilon) for p in wanted}
-        flat = [_for_typer(p) for group in groups.values() for p in group]
-        flat.sort(key=lambda p: p.name == "as_json")
-        names = [p.name for p in flat]
-        twice = sorted({name for name in names if names.count(name) > 1})
-        hint = "A row that was registered has an option of this name: give it another one."
-        require(not twice, "options", twice, f"different from those of `deniable {function.__name__}` itself", hint)
+    def parsed(**given: Any) -> Callable[[], int | None]:
+        return partial(_call, function, groups, given)
 
-        def parsed(**given: Any) -> Callable[[], int | None]:
-            return partial(_call, function, groups, given)
-
-        parsed.__doc__ = function.__doc__
-        vars(parsed)["__signature__"] = inspect.Signature(flat)
-        parsed.__annotations__ = {p.name: p.annotation for p in flat}
-        app.command(function.__name__)(parsed)
-        return function
-
-    return register
+    parsed.__doc__ = function.__doc__
+    vars(parsed)["__signature__"] = inspect.Signature(flat)
+    parsed.__annotations__ = {p.name: p.annotation for p in flat}
+    app.command(function.__name__)(parsed)
 
 
-def _flatten(parameter: inspect.Parameter, labels: bool, epsilon: bool) -> _Parameters:
+def _flatten(parameter: inspect.Parameter, labels: bool, epsilon: bool, given: Given) -> _Parameters:
     if parameter.annotation is Choice:
         return _choice_parameters(labels, epsilon)
+    if parameter.annotation == Given:
+        return _table_parameters(given)
     if parameter.annotation is Output:
         help = "One JSON object on standard output instead of tables."
         return [_parameter("as_json", bool, option("--json", None, help), False)]
@@ -162,9 +168,10 @@ def _flatten(parameter: inspect.Parameter, labels: bool, epsilon: bool) -> _Para
 def _choice_parameters(labels: bool, epsilon: bool) -> _Parameters:
     """Name, epsilon, domain and every own option of the registry; None means not given."""
     name = "The mechanism; `deniable mechanisms` lists them." + ("" if epsilon else " Or package.module:object.")
-    domain: dict[str, tuple[type, str, str]] = {"k": (int, "K", "Number of possible values, 0 to K-1.")}
+    domain: Given = {"k": (int, "K", "Number of possible values, 0 to K-1.")}
     if labels:
-        domain |= {
+        domain = {
+            **domain,
             "labels": (str, "A,B,...", "The possible values by name, separated by commas."),
             "labels_file": (str, "FILE", "The same from a file, one per line."),
             "missing": (str, "LABEL", "The label that missing values count as."),
@@ -178,11 +185,15 @@ def _choice_parameters(labels: bool, epsilon: bool) -> _Parameters:
         "Left out: the largest level or budget (pldp, uue-levels).",
     )
     made.append(_parameter("epsilon", float, how, None))
-    made += [_parameter(n, kind, option(_flag(n), var, help), None) for n, (kind, var, help) in domain.items()]
+    made += _table_parameters(domain)
     for n, own in OPTIONS.items():
         var = "|".join(own.choices) or own.kind.__name__.upper()
         made.append(_parameter(n, own.kind, option(_flag(n), None if own.kind is bool else var, own.help), None))
     return made
+
+
+def _table_parameters(table: Given) -> _Parameters:
+    return [_parameter(n, kind, option(_flag(n), var, help), None) for n, (kind, var, help) in table.items()]
 
 
 def _parameter(name: str, kind: type, info: Any, default: Any = inspect.Parameter.empty) -> inspect.Parameter:
@@ -234,8 +245,10 @@ def _call(
             arguments[name] = Output(values["as_json"])
         elif "name" in values and "epsilon" in values:
             arguments[name] = _choice(values)
-        else:
+        elif name in values:
             arguments[name] = values[name]
+        else:
+            arguments[name] = {n: value for n, value in values.items() if value is not None}
     return function(**arguments)
 
 

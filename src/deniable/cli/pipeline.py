@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, cast
 
-import typer
-
-from deniable.cli.options import Choice, argument, changed, command, option, split
+from deniable.cli.options import Choice, argument, changed, option, split
 from deniable.cli.output import Output
 from deniable.collect.tally import Tally
 from deniable.core.intervals import critical
@@ -22,13 +20,7 @@ from deniable.run.local import ESTIMATORS, estimate_files, named, privatize_file
 from deniable.run.questions import question_of
 from deniable.run.results import check_chart, check_table
 
-__all__ = ["estimate", "privatize", "register", "tally"]
-
-
-def register(app: typer.Typer) -> None:
-    """Add the commands of this module."""
-    for function in (privatize, tally, estimate):
-        command(app)(function)
+__all__ = ["estimate", "privatize", "tally"]
 
 
 def privatize(

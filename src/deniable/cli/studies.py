@@ -7,25 +7,16 @@ from functools import partial
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
 from deniable.audit.exact import Audit
 from deniable.audit.exact import audit as check
-from deniable.cli.options import Choice, argument, changed, command, option, split
+from deniable.cli.options import Choice, argument, changed, option, split
 from deniable.cli.output import Output
 from deniable.cli.report import audit_table
 from deniable.errors import ParameterError
 from deniable.run.questions import question_of
 from deniable.run.results import check_chart, check_table, write_rows
 
-__all__ = ["audit", "register", "reproduce", "simulate"]
-
-
-def register(app: typer.Typer) -> None:
-    """Add the commands of this module."""
-    command(app, labels=False)(simulate)
-    command(app, epsilon=False)(audit)
-    command(app)(reproduce)
+__all__ = ["audit", "reproduce", "simulate"]
 
 
 def simulate(
@@ -84,7 +75,7 @@ def simulate(
     if save is not None:
         write_rows(study.rows(), save)
         out.note(f"wrote {save}")
-    out.show(document, *study.parts(document))
+    out.show(document, *study.parts(asked.table(document)))
 
 
 def audit(

@@ -18,11 +18,11 @@ from deniable.mechanisms.base import Mechanism
 from deniable.mechanisms.entry import Traits
 from deniable.mechanisms.registry import MECHANISMS
 from deniable.plan.advice import advise
-from deniable.plan.answer import Answer, Rejected
+from deniable.plan.answer import Answer, Rejected, check_domain
 from deniable.plan.candidates import Recipe, Wish, make, recipes
 from deniable.plan.charts import plan_chart
 from deniable.plan.prediction import Prediction, forged_gain
-from deniable.plan.request import Request, request
+from deniable.plan.request import Request, check_weights, request
 from deniable.plan.smallest import smallest_epsilon, smallest_n
 from deniable.present.tables import Column, number, percent
 from deniable_client.exact import EPSILON_MAX
@@ -124,20 +124,16 @@ class Plan(Answer[FrequencyPrediction]):
         )
 
     def chart(self) -> altair.LayerChart:
-        """Error against best guess: all designs and the frontier; `deniable.present.charts.save` writes it."""
         return plan_chart(self)
 
     def found(self) -> dict[str, Prediction[Any] | None]:
-        """With a target error who needs least, and if there is no answer what comes closest."""
         return {"smallest_n": self.smallest_n, "smallest_epsilon": self.smallest_epsilon, "closest": self.closest}
 
     def document(self) -> dict[str, Any]:
-        """As plain data: `designs` best first."""
         return super().document() | {"frontier": [dict(row) for row in self.frontier]}
 
     @property
     def columns(self) -> Mapping[str, Callable[[FrequencyPrediction], str]]:
-        """In percentage points; what the request leaves open comes first."""
         found: dict[str, Callable[[FrequencyPrediction], str]] = {}
         if self.wanted.epsilon is None:
             found["epsilon"] = lambda d: f"{d.mechanism.epsilon:.6g}"
@@ -218,21 +214,9 @@ def plan(
     ('ss (size = 269)', 0.606)
     """
     most = {"asr": max_asr, "bits": max_bits, "bytes": max_bytes, "work": max_work, "poisoning": max_poisoning}
-    wanted = request(
-        k=k,
-        labels=labels,
-        domain=domain,
-        n=n,
-        epsilon=epsilon,
-        limits={"stderr": target_error} | most,
-        weight=weight,
-        weights=weights,
-        targets=targets,
-        prior=prior,
-        given=given or {},
-        top=top,
-    )
-    return _Planner(wanted).plan()
+    answers, limits = check_domain(k, labels, domain), {"stderr": target_error} | most
+    weighed = check_weights(weight, weights)
+    return _Planner(request(answers, n, epsilon, limits, weighed, targets, prior, given or {}, top)).plan()
 
 
 class _Planner:
@@ -265,26 +249,25 @@ class _Planner:
         ]
 
     def _made(self, recipe: Recipe, epsilon: float, anchor: Mapping[str, float]) -> Iterable[FrequencyPrediction]:
-        """The design of a recipe, unless it cannot be made."""
+        """The design of a recipe, unless it cannot be made, for n reports or the fewest that reach the target."""
         w = self.wanted
-        n = w.n or 1
         weights = {name: x for name, x in w.weights.items() if anchor.get(name)} or {"mse": 1.0}
-        wish = Wish(w, n, _limit_columns(w, skip_error=w.n is None), weights, {"mse": 1.0} | dict(anchor))
+        wish = Wish(w, w.n or 1, _limit_columns(w, skip_error=w.n is None), weights, {"mse": 1.0} | dict(anchor))
+        return self._tried(recipe, epsilon, wish)
+
+    def _tried(self, recipe: Recipe, epsilon: float, wish: Wish) -> Iterable[FrequencyPrediction]:
+        w = self.wanted
         try:
             m, options = make(recipe, epsilon, wish)
             if m.refusal is not None:
                 raise m.refusal
-            yield self._measured(recipe, m, options)
+            by_n = w.target is not None and w.epsilon is not None
+            few = smallest_n(lambda n: math.sqrt(_mse(m, n)), w.target or 0) if by_n else None
+            n = w.n or few
+            assert n is not None
+            yield replace(_predict(m, options, recipe.entry.traits, w, n), smallest_n=few)
         except DeniableError as error:
             self.out.append(Rejected(recipe.name, f"cannot be made: {error.message}"))
-
-    def _measured(self, recipe: Recipe, m: Mechanism, options: Mapping[str, Any]) -> FrequencyPrediction:
-        """Predictions for the n of the request, or for the fewest reports that reach the target."""
-        w = self.wanted
-        few = None if w.target is None else smallest_n(lambda n: math.sqrt(_mse(m, n)), w.target)
-        n = w.n or few
-        assert n is not None
-        return replace(_predict(m, options, recipe.entry.traits, w, n), smallest_n=few)
 
     def _at_smallest_epsilon(self) -> list[FrequencyPrediction]:
         """Every recipe at the least epsilon that reaches the target, or at the largest there is if none does."""
@@ -294,18 +277,10 @@ class _Planner:
         wish = Wish(w, w.n, _limit_columns(w, skip_error=True), {"mse": 1.0}, {"mse": 1.0})
         found = []
         for recipe in recipes(w.given):
-            if recipe.ruled:
-                continue
-            epsilon = smallest_epsilon(lambda e, recipe=recipe: _error(recipe, e, wish), w.target)  # type: ignore[misc]
-            try:
-                m, options = make(recipe, epsilon or EPSILON_MAX, wish)
-                if m.refusal is not None:
-                    raise m.refusal
-                design = _predict(m, options, recipe.entry.traits, w, w.n)
-            except DeniableError as error:
-                self.out.append(Rejected(recipe.name, f"cannot be made: {error.message}"))
-            else:
-                found.append(replace(design, smallest_epsilon=epsilon))
+            if not recipe.ruled:
+                epsilon = smallest_epsilon(lambda e, recipe=recipe: _error(recipe, e, wish), w.target)  # type: ignore[misc]
+                tried = self._tried(recipe, epsilon or EPSILON_MAX, wish)
+                found += [replace(d, smallest_epsilon=epsilon) for d in tried]
         return found
 
     # ---- ranking

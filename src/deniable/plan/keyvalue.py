@@ -129,10 +129,7 @@ _COLUMNS: Mapping[str, Callable[[KeyValuePrediction], str]] = {
 class KeyValuePlan(Answer[KeyValuePrediction]):
     """Key-value mechanisms, best first."""
 
-    @property
-    def columns(self) -> Mapping[str, Callable[[KeyValuePrediction], str]]:
-        """Shares in percentage points."""
-        return _COLUMNS
+    columns = _COLUMNS
 
     def _told(self, best: KeyValuePrediction) -> str:
         interest = self.request["interest"]
@@ -161,11 +158,9 @@ class KeyValuePlan(Answer[KeyValuePrediction]):
         return tuple({"variance": y, "variance_mean": x} for y, x in found if math.isfinite(y))
 
     def chart(self) -> altair.LayerChart:
-        """Error of frequencies against error of means: all designs and the frontier."""
         return keyvalue_chart(self)
 
     def document(self) -> dict[str, Any]:
-        """As plain data: `designs` best first."""
         return super().document() | {"frontier": [dict(row) for row in self.frontier]}
 
 

@@ -97,7 +97,6 @@ class MeanPlan(Answer[MeanPrediction]):
 
     @property
     def columns(self) -> Mapping[str, Callable[[MeanPrediction], str]]:
-        """Errors, and the number of people where that was looked for."""
         return ({"people": lambda d: f"{d.n:,}"} if self.request["n"] is None else {}) | _COLUMNS
 
     def _told(self, best: MeanPrediction) -> str:
@@ -106,7 +105,6 @@ class MeanPlan(Answer[MeanPrediction]):
         return f"{best.title} has the least error: a standard error of at most {best.stderr:.4g} for the mean."
 
     def chart(self) -> altair.LayerChart:
-        """Error where all have the worst value against that where values are spread evenly."""
         axes = ("standard error, values spread evenly", "standard error, whatever the values")
         title = f"Means of numbers at epsilon {self.request['epsilon']:g}"
         n = "each with the fewest people that do" if self.request["n"] is None else f"n = {self.request['n']:,}"

@@ -106,10 +106,7 @@ _COLUMNS: Mapping[str, Callable[[ReleasePrediction], str]] = {
 class ReleasePlan(Answer[ReleasePrediction]):
     """Mechanisms for near answers, best first."""
 
-    @property
-    def columns(self) -> Mapping[str, Callable[[ReleasePrediction], str]]:
-        """Losses in their unit."""
-        return _COLUMNS
+    columns = _COLUMNS
 
     def _told(self, best: ReleasePrediction) -> str:
         unit = f" {best.unit}" if best.unit else ""
@@ -117,7 +114,6 @@ class ReleasePlan(Answer[ReleasePrediction]):
         return f"{best.title} has the least expected loss: {best.loss:.4g}{unit}{least}."
 
     def chart(self) -> altair.LayerChart:
-        """Expected loss against that of the value that is worst off."""
         drawn = [d for d in self.designs if d.worst and d.loss > 0]
         axes = ("expected loss of the value that is worst off", "expected loss")
         title = f"Near answers at epsilon {self.request['epsilon']:g}"

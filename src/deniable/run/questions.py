@@ -19,6 +19,8 @@ from deniable.plan.frequency import plan
 from deniable.plan.keyvalue import plan_keyvalue
 from deniable.plan.mean import plan_means
 from deniable.plan.release import plan_release
+from deniable.present.studies import frequency_table, keyvalue_table, mean_table, release_table
+from deniable.present.tables import Table
 from deniable.run.files import read_space
 from deniable.run.results import Shown
 from deniable.run.studies.frequency import simulate
@@ -40,6 +42,8 @@ class Question:
     study: Callable[..., Study]
     settings: tuple[str, ...]
     """What a study may be told beside the data, people, runs and seed; and `chart` if there is something to draw."""
+    table: Callable[[Mapping[str, Any]], Table]
+    """Of a study's document, for people."""
     plan: Callable[..., Answer[Any]]
     asked: tuple[str, ...]
     """What a plan may be told beside limits."""
@@ -96,6 +100,7 @@ QUESTIONS: Mapping[str, Question] = {
         "shares of values",
         simulate,
         ("k", "level", "project", "chart"),
+        frequency_table,
         _plan_shares,
         ("domain", "n", "epsilon", "targets", "weight", "sensitive", "top"),
         {name: name for name in ("target_error", "max_asr", *_SIZE, *_SERVER)},
@@ -106,6 +111,7 @@ QUESTIONS: Mapping[str, Question] = {
         "key-value data",
         simulate_keyvalue,
         ("k", "level", "chart", "columns", "duplicates", "top"),
+        keyvalue_table,
         plan_keyvalue,
         ("domain", "n", "epsilon", "length", "interest", "targets", "top"),
         {"target_error": "stderr", **_SIZE, **_SERVER},
@@ -118,6 +124,7 @@ QUESTIONS: Mapping[str, Question] = {
         "single answers, which are judged by their losses",
         simulate_release,
         ("k", "placed"),
+        release_table,
         _plan_near,
         ("epsilon", "points", "interval", "distances", "top"),
         {"target_error": "loss", "max_asr": "asr", **_SIZE},
@@ -128,6 +135,7 @@ QUESTIONS: Mapping[str, Question] = {
         "means",
         simulate_mean,
         ("level", "chart"),
+        mean_table,
         plan_means,
         ("epsilon", "n", "points", "interval", "top"),
         {"target_error": "stderr", **_SIZE},

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,8 +19,6 @@ from deniable.estimate.metrics import spread
 from deniable.kernels.parallel import ahead
 from deniable.mechanisms.base import Mechanism
 from deniable.mechanisms.protocol import Protocol
-from deniable.present.studies import frequency_table
-from deniable.present.tables import Table
 from deniable.randomness import Simulation, Stream, simulation
 from deniable.run.files import Progress
 from deniable.run.inputs import INPUTS, chunk_size, with_streams
@@ -43,7 +41,6 @@ class FrequencyStudy(Study):
     """The error that the mechanism's own formulas promise, for the integers that are sampled; None for protocols."""
 
     def measured(self) -> dict[str, Any]:
-        """Errors of shares, averaged over the labels, and how often the intervals hold the truth."""
         return {
             **against("mse", self.mse, self.predicted),
             "max_abs_error": float(self.max_abs_error.mean()),
@@ -52,10 +49,6 @@ class FrequencyStudy(Study):
             "coverage_stderr": spread(self.coverage),
             "mse_projected": float(self.mse_projected.mean()),
         }
-
-    def table(self, document: Mapping[str, Any]) -> Table:
-        """Measured and predicted errors."""
-        return frequency_table(document)
 
 
 def simulate(

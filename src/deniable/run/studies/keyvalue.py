@@ -7,7 +7,7 @@ from key to key.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -25,8 +25,6 @@ from deniable.mechanisms.keyvalue.estimate import MeanPart, Score, score, shrink
 from deniable.mechanisms.keyvalue.pairs import PairSets
 from deniable.mechanisms.keyvalue.protocols import PairStep
 from deniable.mechanisms.protocol import Protocol
-from deniable.present.studies import keyvalue_table
-from deniable.present.tables import Table
 from deniable.randomness import Simulation, simulation
 from deniable.run.files import FORMATS, Progress, read_columns
 from deniable.run.inputs import CHUNK_VALUES, PAIR_COLUMNS, chunks_of_people, read_pairs, with_streams
@@ -61,7 +59,6 @@ class KeyValueStudy(Study):
         return {n: x for n, x in self.made.params.items() if not protocol or n in ("top", "rounds")}
 
     def measured(self) -> dict[str, Any]:
-        """Errors of frequencies and means, and how well the most frequent keys are found."""
         return {
             "pairs": int(self.pairs.keys.size),
             **against("mse", self.mse, self.predicted),
@@ -73,10 +70,6 @@ class KeyValueStudy(Study):
             "top": self.top,
             **{name: _average([getattr(s, name) for s in self.scores]) for name in _SCORES},
         }
-
-    def table(self, document: Mapping[str, Any]) -> Table:
-        """Measured and predicted errors, and scores."""
-        return keyvalue_table(document)
 
 
 def simulate_keyvalue(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,8 +17,6 @@ from deniable.errors import ParameterError
 from deniable.estimate.metrics import spread
 from deniable.mechanisms.base import Mechanism
 from deniable.mechanisms.numeric.base import Numeric
-from deniable.present.studies import mean_table
-from deniable.present.tables import Table
 from deniable.randomness import simulation
 from deniable.run.files import Progress
 from deniable.run.results import Shown
@@ -43,7 +41,6 @@ class MeanStudy(Study):
     """The squared error that the formulas promise for these very people."""
 
     def measured(self) -> dict[str, Any]:
-        """Error of the mean, and how often its interval holds the truth."""
         return {
             "interval": [self.grid.low, self.grid.high],
             "truth": self.truth,
@@ -54,10 +51,6 @@ class MeanStudy(Study):
             "coverage": float(self.covered.mean()),
             "coverage_stderr": spread(self.covered),
         }
-
-    def table(self, document: Mapping[str, Any]) -> Table:
-        """Measured and predicted errors."""
-        return mean_table(document)
 
 
 def simulate_mean(

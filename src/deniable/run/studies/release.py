@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,8 +18,6 @@ from deniable.datasets.tables import NAMES
 from deniable.errors import ParameterError
 from deniable.mechanisms.base import Mechanism
 from deniable.mechanisms.metric.base import MetricMechanism
-from deniable.present.studies import release_table
-from deniable.present.tables import Table
 from deniable.randomness import Simulation, Stream, simulation
 from deniable.run.files import Progress
 from deniable.run.studies.study import PEOPLE, Study, against, check_study, repeated
@@ -44,7 +42,6 @@ class ReleaseStudy(Study):
     predicted_remapped: float
 
     def measured(self) -> dict[str, Any]:
-        """Mean losses."""
         return {
             "unit": self.unit,
             **against("loss", self.losses, self.predicted),
@@ -56,10 +53,6 @@ class ReleaseStudy(Study):
         """One row per run."""
         pairs = zip(self.losses.tolist(), self.remapped.tolist(), strict=True)
         return [{"run": run, "loss": a, "loss_remapped": b} for run, (a, b) in enumerate(pairs, start=1)]
-
-    def table(self, document: Mapping[str, Any]) -> Table:
-        """Measured and predicted losses."""
-        return release_table(document)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
@@ -48,10 +48,6 @@ class Study(ABC):
     def measured(self) -> dict[str, Any]:
         """What was measured, beside what was predicted; standard errors over the runs are None if there is only one."""
 
-    @abstractmethod
-    def table(self, document: Mapping[str, Any]) -> Table:
-        """What was measured, for people."""
-
     def document(self) -> dict[str, Any]:
         """As plain data."""
         m = self.made
@@ -64,9 +60,9 @@ class Study(ABC):
         """One row per run, or per run and label."""
         return [{"run": run, **row} for run, s in enumerate(self.shown, start=1) for row in s.rows()]
 
-    def parts(self, document: Mapping[str, Any]) -> list[Table | str]:
-        """For people: what was measured, and the largest estimates of the first run."""
-        found: list[Table | str] = [self.table(document)]
+    def parts(self, table: Table) -> list[Table | str]:
+        """For people: a table of what was measured, and the largest estimates of the first run."""
+        found: list[Table | str] = [table]
         if self.shown:
             first, largest = self.shown[0], self.shown[0].top(_LARGEST)
             several = f"{', projected' * first.projected}: the {len(largest.labels)} largest of {first.total:,} "
