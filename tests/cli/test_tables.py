@@ -129,9 +129,9 @@ def test_the_sentence_about_epsilon_is_true(name, case):
     m = dn.mechanism(name, **case)
     text = promise(describe(m))
     found, discloses = ratios(m)
-    assert ("unless it discloses a harmless value" in text) == bool(
-        "sensitive" in m.params
-    ), "only those with harmless answers disclose"
+    assert ("unless it discloses a harmless value" in text) == bool("sensitive" in m.params), (
+        "only those with harmless answers disclose"
+    )
     kept = found[~discloses] if "unless" in text else found
     if "the level L" in text:
         assert "promised at the largest level" in text

@@ -16,8 +16,6 @@ from deniable.mechanisms.frequency.grr import GRR
 from deniable.mechanisms.registry import MECHANISMS, OPTIONS, PROTOCOLS
 
 
-
-
 def careful(*, epsilon: float, domain: Any, back: float = 0.0) -> GRR:
     return GRR(epsilon=epsilon * (1 - back), domain=domain, name="careful")
 

@@ -139,7 +139,7 @@ def test_files_of_distances(tmp_path: Path) -> None:
 def test_no_mechanism_opens_a_file(tmp_path: Path, kind: type) -> None:
     """What is given may come from anywhere; an error must not quote a file of this machine."""
     (tmp_path / "secret").write_text("0,1\nsecret,0\n")
-    with pytest.raises(dn.ParameterError, match="a Space or a matrix of losses, got .*deniable.read_space") as caught:
+    with pytest.raises(dn.ParameterError, match=r"a Space or a matrix of losses, got .*deniable\.read_space") as caught:
         dn.mechanism("brr", epsilon=1.0, distances=kind(tmp_path / "secret"))
     assert "secret,0" not in str(caught.value)
     with pytest.raises(dn.ParameterError, match="a Space or a matrix of losses"):

@@ -40,7 +40,9 @@ def test_designs_are_ranked_by_what_was_asked_and_the_best_is_near_the_frontier(
 
 
 def test_interest_moves_the_share_and_several_pairs_are_planned_for() -> None:
-    shares = [_named(dn.plan_keyvalue(**JOB, interest=i).designs, "kv-mix").mechanism.params["mix"] for i in (0.5, 1, 2)]
+    shares = [
+        _named(dn.plan_keyvalue(**JOB, interest=i).designs, "kv-mix").mechanism.params["mix"] for i in (0.5, 1, 2)
+    ]
     assert shares == sorted(shares)
     assert shares[0] < shares[2]
     padded = dn.plan_keyvalue(**JOB, length=3)

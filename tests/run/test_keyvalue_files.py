@@ -190,7 +190,9 @@ def _expected(pairs: PairSets, length: int) -> Any:
 
 
 def test_made_up_pairs_and_protocols(mixed: str) -> None:
-    study = simulate_keyvalue("zipf", lambda keys: dn.mechanism("kv-ss2", epsilon=4.0, domain=keys), k=12, n=4000, runs=3)
+    study = simulate_keyvalue(
+        "zipf", lambda keys: dn.mechanism("kv-ss2", epsilon=4.0, domain=keys), k=12, n=4000, runs=3
+    )
     d = study.document()
     assert (d["n"], d["pairs"], d["k"], d["top"]) == (4000, 4000, 12, 12)
     assert d["mse"] == pytest.approx(d["mse_predicted"], rel=1.0)

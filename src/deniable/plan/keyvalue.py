@@ -21,7 +21,7 @@ from deniable.mechanisms.entry import KEY_VALUE, Entry
 from deniable.mechanisms.keyvalue.base import KeyValue
 from deniable.mechanisms.keyvalue.laws import frontier
 from deniable.mechanisms.registry import MECHANISMS, mechanism
-from deniable.plan.advice import FEW_FORGERS, LITTLE_WORK, SHORT_REPORTS, Aspect, advise
+from deniable.plan.advice import FEW_FORGERS, LITTLE_WORK, SHORT_REPORTS, advise, relative
 from deniable.plan.answer import Answer, check_domain, check_limits, check_top, sift
 from deniable.plan.charts import keyvalue_chart
 from deniable.plan.prediction import Prediction, forged_gain
@@ -90,25 +90,16 @@ class KeyValuePrediction(Prediction[KeyValue]):
         return math.sqrt(self.variance_mean) / (2 * _TOLD)
 
 
+_LEAST = "the least error of frequencies and means together"
 _ASPECTS = (
-    Aspect(
-        lambda d: d.cost,
-        "the least error of frequencies and means together",
-        "an error {:.2g} % above the least",
-        lambda d, b: f"a weighted error {d.cost / b.cost:.3g} times that of {b.name}",
-    ),
-    Aspect(
+    relative(lambda d: d.cost, _LEAST, "an error {:.2g} % above the least", "a weighted error"),
+    relative(
         lambda d: d.variance,
         "the best frequencies",
         "frequencies {:.2g} % worse than the best",
-        lambda d, b: f"a variance of frequencies {d.variance / b.variance:.3g} times that of {b.name}",
+        "a variance of frequencies",
     ),
-    Aspect(
-        lambda d: d.variance_mean,
-        "the best means",
-        "means {:.2g} % worse than the best",
-        lambda d, b: f"a variance of means {d.variance_mean / b.variance_mean:.3g} times that of {b.name}",
-    ),
+    relative(lambda d: d.variance_mean, "the best means", "means {:.2g} % worse than the best", "a variance of means"),
     SHORT_REPORTS,
     LITTLE_WORK,
     FEW_FORGERS,

@@ -14,7 +14,7 @@ from deniable.mechanisms.entry import MEAN
 from deniable.mechanisms.numeric.base import Numeric
 from deniable.mechanisms.registry import MECHANISMS, mechanism
 from deniable.mechanisms.spaces import INTERVAL
-from deniable.plan.advice import SHORT_REPORTS, Aspect, advise
+from deniable.plan.advice import SHORT_REPORTS, Aspect, advise, fewest, least_error
 from deniable.plan.answer import Answer, check_limits, check_top, sift
 from deniable.plan.charts import answer_chart
 from deniable.plan.prediction import Prediction
@@ -58,18 +58,6 @@ class MeanPrediction(Prediction[Numeric]):
         return math.sqrt(self.variance_mean)
 
 
-_WORST = Aspect(
-    lambda d: d.stderr,
-    "the least error, whatever the values are",
-    "an error {:.2g} % above the least",
-    lambda d, b: f"an error {d.stderr / b.stderr:.3g} times that of {b.name}",
-)
-_FEWEST = Aspect(
-    lambda d: d.n,
-    "the fewest people",
-    "{:.2g} % more people than the fewest",
-    lambda d, b: f"{d.n:,} people against {b.n:,} ({b.name})",
-)
 _OTHERS = (
     Aspect(
         lambda d: d.variance_mean * d.n,
@@ -148,7 +136,8 @@ def plan_means(
     require(whole if n is not None else "stderr" in most, "n", n, "an integer >= 1, the number of people", hint)
     where = {"interval": (low, high), **grid}
     found, out = sift(_makers(epsilon, where, n, most), most, lambda d: d.variance_worst * d.n)
-    ranked = advise(found, aspects=(_FEWEST if n is None else _WORST, *_OTHERS))
+    lead = fewest("people") if n is None else least_error("the least error, whatever the values are")
+    ranked = advise(found, aspects=(lead, *_OTHERS))
     asked = {"question": MEAN, "interval": [low, high], **grid, "n": n, "epsilon": epsilon}
     return MeanPlan(asked, most, ranked[:top], out)
 

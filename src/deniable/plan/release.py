@@ -19,7 +19,7 @@ from deniable.mechanisms.metric.bipartite import RULES
 from deniable.mechanisms.metric.bound import optimal_release
 from deniable.mechanisms.registry import MECHANISMS, mechanism
 from deniable.mechanisms.spaces import SPACE, space_of
-from deniable.plan.advice import SHORT_REPORTS, Aspect, advise
+from deniable.plan.advice import SHORT_REPORTS, advise, relative
 from deniable.plan.answer import Answer, check_limits, check_top, sift
 from deniable.plan.charts import answer_chart
 from deniable.plan.prediction import Prediction, plain
@@ -77,17 +77,17 @@ class ReleasePrediction(Prediction[MetricMechanism]):
 
 
 _ASPECTS = (
-    Aspect(
+    relative(
         lambda d: d.loss,
         "the least expected loss",
         "an expected loss {:.2g} % above the least",
-        lambda d, b: f"an expected loss {_times(d.loss, b.loss)} that of {b.name}",
+        "an expected loss",
     ),
-    Aspect(
+    relative(
         lambda d: d.worst,
         "the least loss of the value that is worst off",
         "a loss of the worst value {:.2g} % above the least",
-        lambda d, b: f"a loss of the worst value {_times(d.worst, b.worst)} that of {b.name}",
+        "a loss of the worst value",
     ),
     SHORT_REPORTS,
 )
@@ -207,7 +207,3 @@ def _noted(d: ReleasePrediction) -> ReleasePrediction:
     best = ["No mechanism with this epsilon has less."] if d.gap is not None and d.gap <= _SAME else []
     rule = [_RULES[d.options["rule"]]] if "rule" in d.options else []
     return replace(d, why=" ".join([d.why, *best, *rule]))
-
-
-def _times(x: float, least: float) -> str:
-    return f"{x / least:.3g} times" if least else f"{x:.3g} instead of {least:g},"

@@ -198,7 +198,8 @@ def properties_table(document: Mapping[str, Any]) -> Table:
         for name, value, meaning in rows
     ]
     filled = [[name, value, meaning.replace("1/k", f"1/k = {1 / k:.3g}")] for name, value, meaning in rows]
-    return Table((Column("property"), Column("value", right=True), Column("meaning", wrap=True)), filled)
+    value = Column("value", right=True, wrap=True, most=_VALUE)
+    return Table((Column("property"), value, Column("meaning", wrap=True)), filled)
 
 
 def facts_table(rows: Sequence[tuple[str, str, str]]) -> Table:
@@ -299,6 +300,8 @@ _AMPLE = 140
 _NO_ROW = ("design", "effective", "note", "estimator_reason")
 
 
+_VALUE = 48
+"""Columns that a value may take where space is short, so that its meaning is still told."""
 _LISTED = 6
 """So many numbers of a list are shown."""
 

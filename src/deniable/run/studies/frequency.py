@@ -15,7 +15,6 @@ from deniable.datasets.population import Population
 from deniable.datasets.spec import resolve
 from deniable.datasets.tables import NAMES
 from deniable.errors import require
-from deniable.estimate.metrics import spread
 from deniable.kernels.parallel import ahead
 from deniable.mechanisms.base import Mechanism
 from deniable.mechanisms.protocol import Protocol
@@ -23,7 +22,7 @@ from deniable.randomness import Simulation, Stream, simulation
 from deniable.run.files import Progress
 from deniable.run.inputs import INPUTS, chunk_size, with_streams
 from deniable.run.results import Shown
-from deniable.run.studies.study import PEOPLE, Study, against, check_study, is_file, repeated
+from deniable.run.studies.study import PEOPLE, Study, against, averaged, check_study, is_file, repeated
 
 __all__ = ["FrequencyStudy", "simulate", "tally_population"]
 
@@ -45,8 +44,7 @@ class FrequencyStudy(Study):
             **against("mse", self.mse, self.predicted),
             "max_abs_error": float(self.max_abs_error.mean()),
             "level": self.level,
-            "coverage": float(self.coverage.mean()),
-            "coverage_stderr": spread(self.coverage),
+            **averaged("coverage", self.coverage),
             "mse_projected": float(self.mse_projected.mean()),
         }
 

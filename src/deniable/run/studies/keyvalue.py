@@ -17,7 +17,6 @@ from deniable.core.domain import Domain
 from deniable.core.types import FloatArray, Target
 from deniable.datasets.spec import resolve
 from deniable.errors import ParameterError, require
-from deniable.estimate.metrics import spread
 from deniable.estimate.result import Estimate
 from deniable.kernels.parallel import ahead
 from deniable.mechanisms.keyvalue.base import KeyValue
@@ -29,7 +28,7 @@ from deniable.randomness import Simulation, simulation
 from deniable.run.files import FORMATS, Progress, read_columns
 from deniable.run.inputs import CHUNK_VALUES, PAIR_COLUMNS, chunks_of_people, read_pairs, with_streams
 from deniable.run.results import Shown
-from deniable.run.studies.study import PEOPLE, Study, against, check_study, is_file, repeated
+from deniable.run.studies.study import PEOPLE, Study, against, averaged, check_study, is_file, repeated
 
 __all__ = ["KeyValueStudy", "show_pairs", "simulate_keyvalue"]
 
@@ -63,10 +62,8 @@ class KeyValueStudy(Study):
             "pairs": int(self.pairs.keys.size),
             **against("mse", self.mse, self.predicted),
             "level": self.level,
-            "coverage": float(self.coverage.mean()),
-            "coverage_stderr": spread(self.coverage),
-            "coverage_mean": float(self.coverage_mean.mean()),
-            "coverage_mean_stderr": spread(self.coverage_mean),
+            **averaged("coverage", self.coverage),
+            **averaged("coverage_mean", self.coverage_mean),
             "top": self.top,
             **{name: _average([getattr(s, name) for s in self.scores]) for name in _SCORES},
         }

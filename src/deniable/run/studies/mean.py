@@ -14,14 +14,13 @@ from deniable.datasets.population import Population
 from deniable.datasets.spec import resolve
 from deniable.datasets.tables import NAMES
 from deniable.errors import ParameterError
-from deniable.estimate.metrics import spread
 from deniable.mechanisms.base import Mechanism
 from deniable.mechanisms.numeric.base import Numeric
 from deniable.randomness import simulation
 from deniable.run.files import Progress
 from deniable.run.results import Shown
 from deniable.run.studies.frequency import tally_population
-from deniable.run.studies.study import PEOPLE, Study, against, check_study, repeated
+from deniable.run.studies.study import PEOPLE, Study, against, averaged, check_study, repeated
 
 __all__ = ["MeanStudy", "simulate_mean"]
 
@@ -44,12 +43,10 @@ class MeanStudy(Study):
         return {
             "interval": [self.grid.low, self.grid.high],
             "truth": self.truth,
-            "bias": float(self.errors.mean()),
-            "bias_stderr": spread(self.errors),
+            **averaged("bias", self.errors),
             **against("mse", self.errors**2, self.predicted),
             "level": self.level,
-            "coverage": float(self.covered.mean()),
-            "coverage_stderr": spread(self.covered),
+            **averaged("coverage", self.covered),
         }
 
 

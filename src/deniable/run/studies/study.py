@@ -18,7 +18,7 @@ from deniable.randomness import Simulation
 from deniable.run.files import Progress
 from deniable.run.results import Shown
 
-__all__ = ["PEOPLE", "Study", "against", "check_study", "is_file", "repeated"]
+__all__ = ["PEOPLE", "Study", "against", "averaged", "check_study", "is_file", "repeated"]
 
 PEOPLE = 10_000
 """How many people a made-up population has unless told otherwise."""
@@ -80,6 +80,11 @@ def against(name: str, values: FloatArray, predicted: float | None) -> dict[str,
     if predicted == 0:
         return found | {"ratio": 1.0, "ratio_stderr": None}
     return found | {"ratio": found[name] / predicted, "ratio_stderr": spread(values / predicted)}
+
+
+def averaged(name: str, values: FloatArray) -> dict[str, Any]:
+    """The mean over the runs, with its standard error."""
+    return {name: float(values.mean()), f"{name}_stderr": spread(values)}
 
 
 def is_file(data: str) -> bool:
