@@ -170,7 +170,7 @@ def estimate(
 ) -> None:
     """Estimate the share of every value, or the mean of numbers, with error bars.
 
-    From tallies, or straight from reports. Fits are for mechanisms whose tally tells all that their reports do.
+    From tallies, or straight from reports. Fits need the reports, unless their tally tells all that they do.
 
     Example: deniable estimate week.bin --top 10 --chart shares.html
     """

@@ -160,13 +160,8 @@ def mechanisms_table(rows: Sequence[Mapping[str, Any]]) -> Table:
 
 def designs_table(documents: Sequence[Mapping[str, Any]]) -> Table:
     """Several designs for one job, side by side."""
-    columns = (
-        Column("mechanism"),
-        Column("std. error", right=True),
-        Column("mse above the bound", right=True),
-        Column("best guess right", right=True),
-        Column("bytes", right=True),
-    )
+    names = ("std. error", "mse above the bound", "best guess right", "bytes")
+    columns = (Column("mechanism"), *(Column(name, right=True) for name in names))
     rows = [
         [
             d["mechanism"],
@@ -209,13 +204,8 @@ def facts_table(rows: Sequence[tuple[str, str, str]]) -> Table:
 
 def claims_table(rows: Sequence[Mapping[str, str]]) -> Table:
     """The claims of a paper and what became of them."""
-    columns = (
-        Column("claim"),
-        Column("verdict"),
-        Column("what it says", wrap=True),
-        Column("paper", wrap=True),
-        Column("measured", wrap=True),
-    )
+    told = (Column(name, wrap=True) for name in ("what it says", "paper", "measured"))
+    columns = (Column("claim"), Column("verdict"), *told)
     return Table(columns, [[row[key] for key in ("id", "verdict", "claim", "paper", "measured")] for row in rows])
 
 
