@@ -14,6 +14,7 @@ from deniable.mechanisms.entry import Entry, Option, Traits
 from deniable.mechanisms.frequency import costs
 from deniable.mechanisms.frequency.grr import GRR
 from deniable.mechanisms.registry import MECHANISMS, OPTIONS, PROTOCOLS
+from mechanisms.test_strangers import Coin
 
 
 def careful(*, epsilon: float, domain: Any, back: float = 0.0) -> GRR:
@@ -54,6 +55,21 @@ def test_all_of_deniable_knows_a_row_that_was_registered(capsys: pytest.CaptureF
     assert "careful" not in MECHANISMS
     assert "back" not in OPTIONS
     assert main(["design", "careful", "--epsilon", "1", "--k", "4"]) == 2
+
+
+def test_a_class_of_a_stranger_is_a_row_like_ours(capsys: pytest.CaptureFixture[str]) -> None:
+    row = Entry(Coin, Coin, "Warner's coin, once more", "Warner65", "tests", small=({"k": 2, "epsilon": 1.0},))
+    with dn.register("coin", row):
+        m = dn.mechanism("coin", epsilon=1.0, labels=["no", "yes"])
+        assert (type(m), dn.from_design(m.design)) == (Coin, m)
+        assert dn.load(dn.dump(m.tally(m.privatize(["no", "yes"])))).n == 2  # type: ignore[union-attr]
+        line = ("coin", "--epsilon", "1", "--k", "2")
+        assert told(capsys, "design", *line)["bits"] == 1
+        assert told(capsys, "audit", *line)["holds"]
+        found = told(capsys, "simulate", *line, "--data", "uniform", "--n", "400", "--runs", "3")
+        assert found["ratio"] < 20
+        planned = told(capsys, "plan", "--k", "2", "--n", "100", "--epsilon", "1")
+        assert "coin" in {d["mechanism"] for d in planned["designs"]} | {o["title"] for o in planned["out"]}
 
 
 def test_a_row_stays_unless_it_is_taken_out() -> None:
