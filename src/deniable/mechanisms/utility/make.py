@@ -84,8 +84,9 @@ def utility(
     >>> m = utility("ss", ["ill"], epsilon=1.0, labels=["well", "tired", "ill"], kept_private=True)
     >>> m.domain.labels, m.s
     (('well', 'tired', 'ill', 'kept private'), 2)
-    >>> utility(Channel(("no", "yes"), ((3, 1), (1, 3)), 4), 2, k=3).kernel.ratio
-    Fraction(3, 1)
+    >>> m = utility(Channel(("no", "yes"), ((3, 1), (1, 3)), 4), 2, k=3)
+    >>> m.base.proof.ratio, round(m.properties()["z"], 6)
+    (Fraction(3, 1), 0.5)
     """
     given = [what for what in (k, labels, domain) if what is not None]
     require(len(given) == 1, "domain", given, "given by exactly one of k, labels and domain")
