@@ -45,7 +45,7 @@ from deniable_client.kernels import (
     ToldKey,
     Unary,
     Utility,
-    UtilityLevels,
+    UtilityBudgets,
     Wheel,
     Whole,
     Window,
@@ -314,7 +314,7 @@ def utility_kernels() -> list[tuple[float, Kernel]]:
         found.append((e, Utility.mapped(e, 300, some, (base,), Fraction(1, 2))))
     found.append((1.0, Utility.null(1.0, 3, (1, 2), ())))
     levels = ((0.5, 0.5, 1.0, 2.0), 9, some, 0)
-    return [*found, (2.0, UtilityLevels.calibrate(*levels)), (2.0, UtilityLevels.calibrate((2.0,), 2, (0, 1), 0))]
+    return [*found, (2.0, UtilityBudgets.calibrate(*levels)), (2.0, UtilityBudgets.calibrate((2.0,), 2, (0, 1), 0))]
 
 
 def personal_kernels() -> list[tuple[float, Kernel]]:
@@ -440,7 +440,7 @@ def other_vectors(kernels: list[tuple[float, Kernel]]) -> dict[str, Any]:
     for epsilon, kernel in kernels:
         own, silent = kernel_to(kernel), kernel.ratio == 1
         ratio = {"numerator": str(kernel.ratio.numerator), "denominator": str(kernel.ratio.denominator)}
-        budgets = {"budgets": [0.5, 0.5, 1.0, 2.0][-kernel.s :]} if isinstance(kernel, UtilityLevels) else {}
+        budgets = {"budgets": [0.5, 0.5, 1.0, 2.0][-kernel.s :]} if isinstance(kernel, UtilityBudgets) else {}
         about = {"epsilon": epsilon, **budgets, "kernel": own, "ratio": ratio, "width": kernel.width}
         cases.append(about | {"leaks": None if silent else leaking(own), "reports": other_reports(kernel)})
     text = "words are used in order; each report is bytes in hexadecimal; a level is the number of the chosen one; "

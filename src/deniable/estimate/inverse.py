@@ -25,7 +25,7 @@ class InversePart:
     matrix: FloatArray
     """Pr[output | value], a row for each value."""
     inverse: FloatArray
-    n: int
+    n: float
 
     @property
     def value(self) -> FloatArray:

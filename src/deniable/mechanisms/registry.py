@@ -195,9 +195,15 @@ def from_design(design: Design) -> Mechanism:
     if design.get("version") != cls.version:
         raise FormatError(f"version {design.get('version')} of {name} is unknown; this program has {cls.version}.")
     try:
-        made: Mechanism = cls.of_design(design, Domain.from_document(design["domain"]))
+        whole = {**design, "params": {key: _param(value) for key, value in design["params"].items()}}
+        made: Mechanism = cls.of_design(whole, Domain.from_document(design["domain"]))
     except (KeyError, TypeError, AttributeError) as error:
         raise FormatError(f"the design of {name} is not well formed: {error!r}.") from error
     if made.design != design:
         raise FormatError(f"the design does not agree with itself: {difference(made.design, design)}.")
     return made
+
+
+def _param(param: Any) -> Any:
+    """A parameter; one that is a design itself, such as that of a base, as its mechanism."""
+    return from_design(param) if isinstance(param, Mapping) and {"mechanism", "kernel"} <= set(param) else param

@@ -14,6 +14,7 @@ from deniable.core.types import IntArray
 from deniable.errors import require
 from deniable.estimate.pooled import pool
 from deniable.estimate.result import Estimate
+from deniable.mechanisms.fitting import check_tally
 from deniable.mechanisms.protocol import SAMPLE, Protocol, Step
 from deniable.mechanisms.utility.base import Utility
 from deniable.mechanisms.utility.make import make_utility
@@ -94,7 +95,7 @@ class CollaborativeSampling(Protocol[IntArray]):
     def theta(self, tally: Tally) -> float:
         """The share of harmless answers estimated from the first step, moved into [0, 1]: a parameter, not a result."""
         first = self._with(self.guess)
-        first.check_tally(tally)
+        check_tally(first, tally)
         return first.theta if first.s in (0, first.k) else min(1.0, max(0.0, first.theta_of(tally)))
 
     def _second(self, theta: float) -> Utility | UtilityMixture:
