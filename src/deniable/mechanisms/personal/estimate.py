@@ -76,17 +76,14 @@ class PersonalPart:
     """The diagonal alone, where there is a shorter way to it."""
 
     def variance(self, target: Target) -> FloatArray:
-        """See `Part.variance`."""
         if self._variance is not None:
             return self._variance(target)
         return np.asarray(np.diagonal(self._covariance(target)).copy())
 
     def covariance(self, target: Target) -> FloatArray:
-        """See `Part.covariance`."""
         return self._covariance(target)
 
     def interval(self, level: float, target: Target, simultaneous: bool) -> Interval:
-        """See `Part.interval`."""
         spread = np.sqrt(self.variance(target))
         return wald_interval(self.value, spread, level=level, target=target, simultaneous=simultaneous)
 
@@ -176,10 +173,14 @@ LINEAR: dict[str, _Method] = {"auem": _auem, "self": _self, "grouped": _grouped}
 
 
 def linear(counts: LevelCounts, method: str) -> tuple[PersonalPart, str]:
-    """An estimate by one of `LINEAR`, and what was done."""
-    require(method in LINEAR, "method", method, f"auto or one of {', '.join(LINEAR)}")
-    shares = plausible_shares(counts)
-    return LINEAR[method](counts, replace(counts.law, shares=shares))
+    """An estimate by one of `LINEAR` (`auto`: the best for this design), and what was done."""
+    require(method in ("auto", *LINEAR), "method", method, f"auto or one of {', '.join(LINEAR)}")
+    law, reason = replace(counts.law, shares=plausible_shares(counts)), ""
+    if method == "auto":
+        method, why = choose(counts.base, counts.k, law, counts.total)
+        reason = f"; chosen because {why}"
+    part, text = LINEAR[method](counts, law)
+    return part, text + reason
 
 
 def choose(base: str, k: int, law: LevelLaw, n: float) -> tuple[str, str]:
