@@ -18,10 +18,10 @@ from typing import Any, BinaryIO, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from deniable.collect.files import replacing
 from deniable.core.domain import Domain
 from deniable.core.types import IntArray
 from deniable.errors import FormatError, ParameterError, need_extra, require
-from deniable.present.export import replacing
 
 __all__ = [
     "FORMATS",
