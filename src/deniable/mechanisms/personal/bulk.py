@@ -59,18 +59,17 @@ class LevelBulk(Bulk[PersonalKernel]):
     """
 
     data: tuple[Bulk[Any], ...]
+    bases: tuple[SupportBulk[Any], ...]
+    """What reports the items that are protected, at each level: the data, or what these are made of."""
     levels: tuple[float, ...]
     """What the levels promise: the names of the strata."""
 
     @classmethod
-    def of(cls, data: tuple[Any, ...], channel: tuple[Kernel, ...], levels: tuple[float, ...]) -> Self:
-        """From the bulk of each level, and the channel of the level report or none."""
-        return cls(PersonalKernel(tuple(each.kernel for each in data), channel), data, levels)
-
-    @property
-    @abstractmethod
-    def bases(self) -> tuple[SupportBulk[Any], ...]:
-        """What reports the items that are protected, at each level."""
+    def of(
+        cls, data: Any, bases: tuple[SupportBulk[Any], ...], channel: tuple[Kernel, ...], levels: tuple[float, ...]
+    ) -> Self:
+        """From the bulks of each level, and the channel of the level report or none."""
+        return cls(PersonalKernel(tuple(each.kernel for each in data), channel), data, bases, levels)
 
     @property
     def fields(self) -> tuple[Field, ...]:
@@ -106,10 +105,10 @@ class LevelBulk(Bulk[PersonalKernel]):
         return columns["level"].astype(np.int64)
 
     def count(self, columns: Columns) -> Cells:
-        """See `Bulk.count`: the cells of the data, by reported level."""
+        """See `Bulk.count`: the cells of the data, all strata together, by reported level."""
         told, own = self.told(columns), [f.name for f in self.data[0].fields]
         parts = [self.data[0].count({name: columns[name][told == r] for name in own}) for r in range(len(self.strata))]
-        return {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
+        return {name: np.stack([part[name].sum(axis=0) for part in parts]) for name in parts[0]}
 
     @property
     def outputs(self) -> float:
@@ -181,15 +180,8 @@ class LevelBulk(Bulk[PersonalKernel]):
         """What a tally says about values and levels, where it is `sufficient`."""
 
 
-@dataclass(frozen=True)
 class PersonalBulk(LevelBulk):
     """Levels that protect all items."""
-
-    data: tuple[SupportBulk[Any], ...]
-
-    @property
-    def bases(self) -> tuple[SupportBulk[Any], ...]:
-        return self.data
 
     def level_evidence(self, batches: Sequence[Columns], *, blind: bool = False) -> LevelEvidence:
         told = [self.told(columns) for columns in batches]
@@ -231,16 +223,6 @@ class HidingBulk(Bulk[Utility]):
         _put(columns, hidden, self.base.blind(hidden.size, rng))
         return columns
 
-    def hidden(self, columns: Columns) -> Columns:
-        """The base's reports among those that disclose nothing."""
-        kept = columns["disclosed"] == 0
-        return {f.name: columns[f.name][kept] for f in self.base.fields}
-
-    def disclosed(self, columns: Columns) -> IntArray:
-        """How often each harmless item was disclosed."""
-        told = columns["disclosed"]
-        return np.bincount(told[told > 0].astype(np.int64) - 1, minlength=self.items[1].size).astype(np.int64)
-
     def count(self, columns: Columns) -> Cells:
         """See `Bulk.count`: reports, support of sensitive items and disclosed harmless ones."""
         told = columns["disclosed"]
@@ -248,8 +230,9 @@ class HidingBulk(Bulk[Utility]):
         for f in self.base.fields:
             if columns[f.name][told > 0].any():
                 raise FormatError(f"a report that discloses an item alone has field {f.name!r} not zero.")
-        support = self.base.count(self.hidden(columns))["support"]
-        return {"n": np.array([told.size]), "support": support, "disclosed": self.disclosed(columns)[None, :]}
+        support = self.base.count({f.name: columns[f.name][told == 0] for f in self.base.fields})["support"]
+        disclosed = _times(told[told > 0].astype(np.int64) - 1, self.items[1].size)
+        return {"n": np.array([told.size]), "support": support, "disclosed": disclosed[None, :]}
 
     @property
     def outputs(self) -> float:
@@ -286,10 +269,6 @@ class SensitiveBulk(LevelBulk):
 
     data: tuple[HidingBulk, ...]
 
-    @cached_property
-    def bases(self) -> tuple[SupportBulk[Any], ...]:
-        return tuple(each.base for each in self.data)
-
     @property
     def promise(self) -> dict[str, Any]:
         """See `LevelBulk.promise`; `disclosure` is the part of disclosing in `leakage`."""
@@ -303,20 +282,27 @@ class SensitiveBulk(LevelBulk):
         return UtilityLevelLaw.of(self.level_law(shares), z, blind, self.bases[0].k)
 
     def level_evidence(self, batches: Sequence[Columns], *, blind: bool = False) -> UtilityLevelEvidence:
-        one, told = self.data[0], [self.told(columns) for columns in batches]
-        counts = np.zeros((len(self.strata), one.items[1].size))
-        for columns, heard in zip(batches, told, strict=True):
-            for r in range(len(counts)):
-                counts[r] += one.disclosed({"disclosed": columns["disclosed"][heard == r]})
-        kept = [heard[columns["disclosed"] == 0] for columns, heard in zip(batches, told, strict=True)]
-        hidden = [one.hidden(columns) for columns in batches]
-        found, none = row_evidence(one.base, self._law, hidden, kept, blind=blind)
-        return with_disclosed(found, none, counts, self.law(self._law.shares), one.items, blind=blind)
+        hidden = [{name: c[columns["disclosed"] == 0] for name, c in columns.items()} for columns in batches]
+        told = [self.told(columns) for columns in hidden]
+        found, none = row_evidence(self.bases[0], self._law, hidden, told, blind=blind)
+        strata, harmless = len(self.strata), self.data[0].items[1].size
+        counts = np.zeros(strata * harmless)
+        for columns in batches:
+            seen = columns["disclosed"] > 0
+            at = self.told(columns)[seen] * harmless + columns["disclosed"][seen].astype(np.int64) - 1
+            counts += _times(at, counts.size)
+        disclosed = counts.reshape(strata, harmless)
+        return with_disclosed(found, none, disclosed, self.law(self._law.shares), self.data[0].items, blind=blind)
 
     def tally_level_evidence(self, cells: Cells) -> UtilityLevelEvidence:
         found, none = table_evidence(self.bases[0], self._law, cells["support"])
         counts = cells["disclosed"].astype(np.float64)
         return with_disclosed(found, none, counts, self.law(self._law.shares), self.data[0].items)
+
+
+def _times(numbers: IntArray, size: int) -> IntArray:
+    """How often each number below `size` occurs."""
+    return np.bincount(numbers, minlength=size).astype(np.int64)
 
 
 def _put(columns: Columns, where: IntArray, made: Columns) -> None:

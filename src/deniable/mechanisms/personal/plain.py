@@ -50,7 +50,8 @@ class Personal(LevelMechanism):
 
     @cached_property
     def bulk(self) -> PersonalBulk:
-        return PersonalBulk.of(tuple(base.bulk for base in self.bases), self._level_kernels(), self.levels)
+        data = tuple(base.bulk for base in self.bases)
+        return PersonalBulk.of(data, data, self._level_kernels(), self.levels)
 
     # ---- laws
 

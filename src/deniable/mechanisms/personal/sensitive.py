@@ -91,11 +91,12 @@ class PersonalUtility(LevelMechanism):
     @cached_property
     def bulk(self) -> SensitiveBulk:
         check_epsilon(self.epsilon, sampling=True)
+        bases = tuple(base.bulk for base in self.bases)
         data = tuple(
-            HidingBulk(UtilityKernel(self.k, self.sensitive, (base.kernel,), plain, 0, 1), base.bulk)
-            for base, plain in zip(self.bases, self._thresholds(), strict=True)
+            HidingBulk(UtilityKernel(self.k, self.sensitive, (base.kernel,), plain, 0, 1), base)
+            for base, plain in zip(bases, self._thresholds(), strict=True)
         )
-        return SensitiveBulk.of(data, self._level_kernels(), self.levels)
+        return SensitiveBulk.of(data, bases, self._level_kernels(), self.levels)
 
     def _thresholds(self) -> list[int]:
         """Thresholds of disclosure by level."""
