@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from dataclasses import replace
+from dataclasses import fields, replace
 from fractions import Fraction
+from functools import cached_property
 from itertools import product
 from typing import Any
 
@@ -167,6 +168,29 @@ def test_a_tally_without_reports_on_a_level_is_estimated() -> None:
     assert tally.cells["n"][0] == 0
     for found in (m.estimate(tally), m.estimate(tally, "auem"), m.estimate(tally, "grouped"), m.fit(some)):
         assert np.allclose(found.value, 0.25, atol=0.1)
+
+
+@pytest.mark.parametrize("name", ["pldp", "upldp"])
+def test_class_variables_stay_those_of_the_class(name: str) -> None:
+    """Strata and sufficiency are the bulk's: what an instance holds are its fields, and properties kept in a cache."""
+    for case in dn.MECHANISMS[name].small:
+        m = dn.mechanism(name, **case)
+        _ = m.design, m.properties(), m.effective()
+        cached = {key for cls in type(m).__mro__ for key, v in vars(cls).items() if isinstance(v, cached_property)}
+        assert set(vars(m)) <= cached | {f.name for f in fields(m)}
+        assert m.bulk.sufficient == (case["base"] == "grr")
+        assert m.bulk.strata == m.empty().strata
+
+
+def test_items_alone_are_reported_at_the_most_protective_level() -> None:
+    bulk = made(k=4, levels="0.5,1,3", level_epsilon=0.5, base="oue").bulk
+    items = np.arange(600) % 4
+    first = bulk.perturb_levels(items, np.zeros(600, np.int64), dn.simulation(3))
+    numbers = np.arange(600) % 3
+    mixed = bulk.perturb_levels(items, numbers, dn.simulation(3))
+    for want, given in ((first, items), (mixed, numbers * 4 + items)):
+        found = bulk.perturb(given, dn.simulation(3))
+        assert all(np.array_equal(found[name], column) for name, column in want.items())
 
 
 def test_reports_are_alike_at_all_levels() -> None:

@@ -37,7 +37,7 @@ from deniable_client.exact import exp_bounds, log_upper
 from deniable_client.kernels import Kernel
 from deniable_client.kernels import Personal as PersonalKernel
 
-__all__ = ["FITS", "LevelMechanism", "evidence_of"]
+__all__ = ["LevelMechanism", "evidence_of"]
 
 FITS = ("em", "em-known", "em-blind")
 """Maximum likelihood: the shares of the levels fitted too, known to be `shares`, or fitted without level reports."""
@@ -77,7 +77,7 @@ class LevelMechanism(Mechanism):
     @property
     @abstractmethod
     def bulk(self) -> LevelBulk:
-        """See `Mechanism.bulk`."""
+        """The levels in bulk."""
 
     @property
     def kernel(self) -> PersonalKernel:

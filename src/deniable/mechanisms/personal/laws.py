@@ -19,7 +19,6 @@ from deniable.core.types import FloatArray, Target
 from deniable.errors import ParameterError, require
 
 __all__ = [
-    "Groups",
     "LevelLaw",
     "Linear",
     "Moments",

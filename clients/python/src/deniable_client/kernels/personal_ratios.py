@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import lru_cache
-from typing import Any, Protocol, Self
+from typing import Any, TypeAlias
 
 from deniable_client.errors import require
 from deniable_client.exact import WORD_BITS, log_upper
@@ -40,23 +40,6 @@ def largest(one: Sequence[int], two: Sequence[int]) -> float:
 # ---- bases
 
 
-class _Base(Protocol):
-    """A base kernel as it is compared with another one of the same form."""
-
-    @property
-    def blind(self) -> Self:
-        """The same for reports without a value."""
-        ...
-
-    def same(self, its: Any, factor: Fraction = Fraction(1)) -> float:
-        """Largest log-ratio of a report of this kernel and of the other one for one value, times a factor."""
-        ...
-
-    def other(self, its: Any) -> float:
-        """... of this kernel for one value and of the other kernel for another one."""
-        ...
-
-
 @dataclass(frozen=True, slots=True)
 class _Bits:
     """Independent bits, 1 with chance keep/2**64 for the own value and flip/2**64 for any of the others."""
@@ -67,13 +50,16 @@ class _Bits:
 
     @property
     def blind(self) -> _Bits:
+        """The same for reports without a value."""
         return replace(self, keep=self.flip)
 
-    def same(self, its: _Bits, factor: Fraction = Fraction(1)) -> float:
+    def same(self, its: Any, factor: Fraction = Fraction(1)) -> float:
+        """Largest log-ratio of a report of this kernel and of another one of its form for one value, and a factor."""
         rest = (self.k - 1) * _bit(self.flip, its.flip)
         return add_up(_log(factor), _bit(self.keep, its.keep), rest)
 
-    def other(self, its: _Bits) -> float:
+    def other(self, its: Any) -> float:
+        """... of this kernel for one value and of the other kernel for another one."""
         rest = (self.k - 2) * _bit(self.flip, its.flip)
         return add_up(_bit(self.keep, its.flip), _bit(self.flip, its.keep), rest)
 
@@ -94,13 +80,15 @@ class _OneOf:
     def blind(self) -> _OneOf:
         return replace(self, own=Fraction(1, self.size), rest=Fraction(1, self.size))
 
-    def same(self, its: _OneOf, factor: Fraction = Fraction(1)) -> float:
+    def same(self, its: Any, factor: Fraction = Fraction(1)) -> float:
         return _log(factor * max(self.own / its.own, self.rest / its.rest))
 
-    def other(self, its: _OneOf) -> float:
+    def other(self, its: Any) -> float:
         third = [self.rest / its.rest] if self.size > 2 else []
         return _log(max(self.own / its.rest, self.rest / its.own, *third))
 
+
+_Base: TypeAlias = _Bits | _OneOf
 
 _BASES: Mapping[str, Callable[[Any], _Base]] = {
     "response": lambda kernel: _OneOf.of(kernel.k, kernel.keep),
