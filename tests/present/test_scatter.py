@@ -11,7 +11,7 @@ import deniable as dn
 
 pytest.importorskip("altair", reason="charts need: pip install 'deniable[charts]'")
 
-from deniable.plan.chart import plan_chart
+from deniable.plan.charts import plan_chart
 from deniable.present.charts import scatter_chart
 
 POINTS = [

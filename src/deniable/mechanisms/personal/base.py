@@ -59,6 +59,7 @@ class LevelMechanism(Mechanism):
     g: int | None = None
     shares: tuple[float, ...] | None = field(default=None, compare=False)
     vetted: ClassVar[bool] = True
+    takes: ClassVar[str] = "values with levels"
 
     def __post_init__(self) -> None:
         super().__post_init__()
