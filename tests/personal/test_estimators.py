@@ -14,6 +14,7 @@ from deniable.core.types import FloatArray
 from deniable.estimate.em import ConvergenceWarning
 from deniable.estimate.fit import FitOptions
 from deniable.kernels import using
+from deniable.mechanisms.personal.base import evidence_of
 from deniable.mechanisms.personal.em import fit_levels
 from deniable.mechanisms.personal.estimate import GuardWarning, LevelCounts, linear
 from deniable.mechanisms.personal.plain import Personal
@@ -178,7 +179,7 @@ def test_the_guard_warns_and_refuses() -> None:
 def test_em_meets_its_certificate(base: str) -> None:
     m = made(k=4, levels="0.5,1,3", base=base, level_epsilon=1.0)
     reports = m.privatize_items(people(8000), dn.simulation(8))
-    tally, evidence = m.evidence_of(reports)
+    tally, evidence = evidence_of(m, reports)
     found = m.fit(reports)
     assert found.biased
     assert found.value.sum() == pytest.approx(1, abs=1e-12)
@@ -214,7 +215,7 @@ def test_em_says_when_it_has_not_converged() -> None:
 def test_loops_agree() -> None:
     pytest.importorskip("numba")
     m = made(k=19, levels="0.5,1,3", base="sue", level_epsilon=1.0)
-    _, evidence = m.evidence_of(m.privatize_items(np.arange(9000) % 19, dn.simulation(8)))
+    _, evidence = evidence_of(m, m.privatize_items(np.arange(9000) % 19, dn.simulation(8)))
     weights = np.where(np.arange(9000) % 3 == 0, 2.0, 1.0)
     evidence = replace(evidence, weights=weights)
     f, rho = np.arange(1, 20) / 190, np.array([0.2, 0.3, 0.5])
@@ -230,8 +231,8 @@ def test_loops_agree() -> None:
 def test_standard_errors_of_a_share_of_the_reports(monkeypatch: pytest.MonkeyPatch) -> None:
     """Evenly spaced reports stand for all: the covariance of the scores hardly changes."""
     m = made(k=4, levels="0.5,1,3", base="sue", level_epsilon=1.0)
-    _, evidence = m.evidence_of(
-        m.privatize_items(dn.simulation(1).generator().permutation(people(20_000)), dn.simulation(8))
+    _, evidence = evidence_of(
+        m, m.privatize_items(dn.simulation(1).generator().permutation(people(20_000)), dn.simulation(8))
     )
     whole = evidence.scores(FREQUENCIES, np.full(3, 1 / 3))
     monkeypatch.setattr("deniable.mechanisms.personal.em._SCORED", 5000)
