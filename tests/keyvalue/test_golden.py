@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 import deniable as dn
+from deniable.core.laws import ratio_to, unary
 from deniable.mechanisms.keyvalue.estimate import clipped_mean, corrected_mean
 from deniable.mechanisms.keyvalue.laws import SHAPES, Group, Signal, ratio_of, signal_of_subset, variances
 from deniable.mechanisms.keyvalue.signed import OneSampledKey
@@ -242,7 +243,8 @@ def test_padded_variance_is_that_of_the_drawn_keys(length: int) -> None:
 @pytest.mark.parametrize("epsilon", BUDGETS)
 def test_mixture_constants(epsilon: float) -> None:
     e = ratio_of(epsilon)
-    soue, oue = Signal.of(*SHAPES["soue"](e)), Signal.of_keys(Fraction(1, 2), 1 / (e + 1))
+    half = Fraction(1, 2)
+    soue, oue = Signal.of(*SHAPES["soue"](e)), Signal.of_keys(unary(half, half, *ratio_to(e)))
     for row in GOLDEN["mixture"][str(epsilon)]:
         share = row["lambda"]
         told = share / float(oue.frequency_variance(Fraction(0)))

@@ -9,25 +9,27 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import cached_property
 from itertools import combinations, product
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
+from deniable.collect.reports import Field
 from deniable.core.channel import Channel
-from deniable.core.types import Bytes, IntArray
-from deniable.errors import FormatError
+from deniable.core.types import Bytes, Columns, IntArray
+from deniable.errors import FormatError, require
 from deniable.kernels import loops
 from deniable.kernels.bits import clear_padding
 from deniable.kernels.sampling import below, bernoulli_bits, respond, subset_bits
-from deniable.mechanisms.bulk import check_outputs
+from deniable.mechanisms.bulk import Bulk, Cells, SupportBulk, check_outputs
 from deniable.mechanisms.frequency.subset import log2_comb
 from deniable.mechanisms.keyvalue.laws import Signal, signal_of_key_subset, signal_of_signed_subset, signal_of_subset
 from deniable.randomness import Stream, bernoulli
 from deniable_client.exact import WORD_BITS
-from deniable_client.kernels import Response, Subset, Unary
+from deniable_client.kernels import Kernel, Response, Subset, Unary
 from deniable_client.kernels.keyvalue import KeysOnly, OneKey, SignedSubset, SignedUnary
 from deniable_client.packing import bits_width, uint_width
 
@@ -303,7 +305,8 @@ class KeyBits(Law):
     @property
     def signal(self) -> Signal:
         """See `Law.signal`."""
-        return Signal.of_keys(Fraction(self._unary.keep, _WORD), Fraction(self._unary.flip, _WORD))
+        p, q = Fraction(self._unary.keep, _WORD), Fraction(self._unary.flip, _WORD)
+        return Signal(p, p, p, Fraction(0), q, q, q, p * q, q * q)
 
     def most(self, r: int) -> int:
         """See `Law.most`."""
@@ -422,6 +425,102 @@ class OneKeyLaw(NumberLaw):
         weights = tuple(tuple(weight(key, said, x) for x in range(2 * self.keys)) for key, said in every)
         labels = tuple(f"key {key}: {'0+-'[said]}" for key, said in every)
         return Channel(labels, weights, self.keys * _WORD**2)
+
+
+K = TypeVar("K", bound=Kernel)
+
+
+class KeyBulk(Bulk[K]):
+    """A kernel on signed keys for many people, with what key-value estimates need to know of it.
+
+    `count` gives the cells n, plus and minus (reports with +1 and with -1 at each key), and asked (reports that speak of
+    each key) where not all reports speak of all keys. A channel's `supported` are signed keys.
+    """
+
+    @property
+    def keys(self) -> int:
+        """Number of keys, dummies included."""
+        return self.k // 2
+
+    @property
+    @abstractmethod
+    def signal(self) -> Signal:
+        """What a report says of a key, for the integers that are sampled."""
+
+    @abstractmethod
+    def most(self, r: int) -> int:
+        """How many of r keys one report can speak for at most; a key with both signs counts twice."""
+
+    @property
+    def work(self) -> float:
+        """Operations of the server per report: one for each byte, unless there is more or less to do."""
+        return float(self.row_bytes)
+
+    def cells(self, columns: Columns, plus: IntArray, minus: IntArray, **more: IntArray) -> Cells:
+        """The cells of a batch, from how many reports have +1 and how many -1 at each key."""
+        found = {"plus": plus, "minus": minus} | more
+        n = len(next(iter(columns.values())))
+        return {"n": np.array([n], np.int64)} | {name: cell[None, :] for name, cell in found.items()}
+
+
+@dataclass(frozen=True)
+class OnKeys(KeyBulk[Kernel]):
+    """Any plain base for many people, on signed keys as its answers, or on keys: then it says nothing of values."""
+
+    base: SupportBulk[Any]
+
+    def __post_init__(self) -> None:
+        hint = "Some pairs of its answers are supported together more often than others."
+        require(not self.base.uneven, "base", self.base.kernel.kind, "one that treats all pairs of answers alike", hint)
+        even = not self.signed or self.base.k % 2 == 0
+        require(even, "base", f"{self.base.k} answers", "two for each key", "They are keys with +1, then keys with -1.")
+
+    @classmethod
+    def of(cls, base: SupportBulk[Any], *, signed: bool = True) -> OnKeys:
+        """The base on signed keys, or on keys."""
+        return cls(base.kernel if signed else KeysOnly(base.kernel), base)
+
+    @property
+    def signed(self) -> bool:
+        """Whether answers of the base are signed keys."""
+        return self.base.k == self.kernel.k
+
+    @property
+    def fields(self) -> tuple[Field, ...]:
+        return self.base.fields
+
+    @property
+    def outputs(self) -> float:
+        return self.base.outputs
+
+    @cached_property
+    def signal(self) -> Signal:
+        return Signal.of_signed(self.base.support) if self.signed else Signal.of_keys(self.base.support)
+
+    def perturb(self, items: IntArray, rng: Stream) -> Columns:
+        return self.base.perturb(items % self.base.k, rng)
+
+    def count(self, columns: Columns) -> Cells:
+        """See `Bulk.count`: without signs all as +1."""
+        found = self.base.support_counts(self.base.count(columns))
+        minus = found[self.keys :] if self.signed else np.zeros(self.keys, np.int64)
+        return self.cells(columns, found[: self.keys], minus)
+
+    def most(self, r: int) -> int:
+        return self.base.most(2 * r if self.signed else r)
+
+    @property
+    def work(self) -> float:
+        return self.base.work
+
+    @property
+    def channel_error(self) -> Fraction:
+        return self.base.channel_error
+
+    def channel(self) -> Channel:
+        found = self.base.channel()
+        times = self.k // self.base.k
+        return replace(found, weights=tuple(row * times for row in found.weights))
 
 
 def _signed(members: Bytes, keys: IntArray, told: Any, minus: Any, rng: Stream) -> Bytes:

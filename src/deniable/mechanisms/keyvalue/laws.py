@@ -15,6 +15,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+from deniable.core.support import Support
 from deniable.core.types import FloatArray
 from deniable_client.exact import exp_bounds
 
@@ -101,9 +102,15 @@ class Signal:
         return cls(h, h, h, s - r, a, a, a, h * a, a * a, asked)
 
     @classmethod
-    def of_keys(cls, p: Fraction, q: Fraction) -> Signal:
-        """An independent answer for each key that says nothing of values."""
-        return cls(p, p, p, Fraction(0), q, q, q, p * q, q * q)
+    def of_signed(cls, s: Support[Fraction]) -> Signal:
+        """A plain mechanism whose answers are signed keys: it may support both signs of a key."""
+        held, idle, one, none = s.p + s.q, 2 * s.q, 2 * s.both_one, 2 * s.both_none
+        return cls(held, held + one, held - one, s.gap, idle, idle + none, idle - none, one + none, 2 * none)
+
+    @classmethod
+    def of_keys(cls, s: Support[Fraction]) -> Signal:
+        """A plain mechanism whose answers are keys: it says nothing of values."""
+        return cls(s.p, s.p, s.p, Fraction(0), s.q, s.q, s.q, s.both_one, s.both_none)
 
     @property
     def step(self) -> Fraction:
@@ -175,7 +182,9 @@ def _of_sets(signal: Signal, keys: int, size: int) -> Signal:
 def signal_of_key_subset(e: Fraction, keys: int, size: int) -> Signal:
     """Subset selection on keys."""
     p = size * e / (size * e + keys - size)
-    return _of_sets(Signal.of_keys(p, (size - p) / (keys - 1)), keys, size)
+    q = (size - p) / (keys - 1)
+    zero = Fraction(0)
+    return _of_sets(Signal(p, p, p, zero, q, q, q, zero, zero), keys, size)
 
 
 # ---- several groups of reporters

@@ -12,6 +12,7 @@ import numpy as np
 
 from deniable.collect.tally import Tally
 from deniable.core.domain import Domain
+from deniable.core.laws import ratio_to, unary
 from deniable.errors import require
 from deniable.estimate.result import Part
 from deniable.mechanisms.keyvalue.base import KeyValue, check_share
@@ -216,7 +217,8 @@ class SplitUnary(_Split):
     def ideal(self) -> tuple[Group, ...]:
         """See `KeyValue.ideal`."""
         e = ratio_of(self.epsilon)
-        signed, keys = Signal.of(*SHAPES["soue"](e)), Signal.of_keys(Fraction(1, 2), 1 / (e + 1))
+        half = Fraction(1, 2)
+        signed, keys = Signal.of(*SHAPES["soue"](e)), Signal.of_keys(unary(half, half, *ratio_to(e)))
         return self._ideal(keys, signed, [s.frequency_variance(Fraction(0)) for s in (keys, signed)])
 
 
