@@ -40,7 +40,6 @@ class KeyStep(Step[PairSets]):
     """One key of each person, drawn uniformly; the last answer is for people without any."""
 
     def privatize(self, data: PairSets, rng: Stream) -> Reports:
-        """See `Step.privatize`."""
         at = data.offsets[:-1] + below_each(rng, data.sizes)
         none = self.mechanism.k - 1
         items = np.full(len(data), none, np.int64)
@@ -69,7 +68,6 @@ class SizeStep(_Candidates):
     """How many of the candidates each person has, capped."""
 
     def privatize(self, data: PairSets, rng: Stream) -> Reports:
-        """See `Step.privatize`."""
         return self.mechanism.privatize_items(np.minimum(self.among(data).sizes, self.mechanism.k - 1), rng)
 
 
@@ -78,7 +76,6 @@ class PairStep(_Candidates):
     """Pairs with candidates."""
 
     def privatize(self, data: PairSets, rng: Stream) -> Reports:
-        """See `Step.privatize`."""
         return self.mechanism.privatize(self.among(data), rng=rng)
 
 
@@ -103,11 +100,9 @@ class PairProtocol(Protocol[PairSets]):
         )
 
     def people(self, data: PairSets) -> int:
-        """See `Protocol.people`."""
         return len(data)
 
     def part(self, data: PairSets, who: IntArray) -> PairSets:
-        """See `Protocol.part`."""
         return data.take(who)
 
 
@@ -123,7 +118,6 @@ class _KeyProtocol(PairProtocol):
         require(ok, "top", self.top, f"an integer from 1 to {self.k // 2}", "Twice as many keys are candidates.")
 
     def first(self) -> Step[PairSets]:
-        """See `Protocol.first`."""
         olh = LocalHashing.optimal(epsilon=self.epsilon, domain=Domain.of(self.k + 1))
         return KeyStep(name="keys", share=self.shares[0], mechanism=olh)
 
@@ -156,11 +150,9 @@ class KsGrr(_KeyProtocol):
 
     @property
     def shares(self) -> tuple[float, ...]:
-        """See `Protocol.shares`."""
         return 0.5, 0.5
 
     def next(self, tallies: Sequence[Tally]) -> Step[PairSets] | Estimate:
-        """See `Protocol.next`."""
         step = self._last(self.candidates(tallies[0]), 1, 0.5)
         return step if len(tallies) == 1 else self._finish(step, tallies[1], tallies[:1])
 
@@ -173,11 +165,9 @@ class KsAdap(_KeyProtocol):
 
     @property
     def shares(self) -> tuple[float, ...]:
-        """See `Protocol.shares`."""
         return 0.4, 0.1, 0.5
 
     def next(self, tallies: Sequence[Tally]) -> Step[PairSets] | Estimate:
-        """See `Protocol.next`."""
         places = self.candidates(tallies[0])
         sizes = GRR(epsilon=self.epsilon, domain=Domain.of(min(_SIZES, 2 * self.top) + 1))
         if len(tallies) == 1:
