@@ -230,7 +230,7 @@ GOLDEN = {
     "own: signed interval": "38c750a820566539",
     "own: signed hashing": "f15d9a71e07a28e7",
 }
-"""Beginning of the SHA-256 of the reports of 1000 people, as the classes gave them that were written out for each base."""
+"""Beginning of the SHA-256 of the reports of 1000 people, as classes written out for each base once gave them."""
 
 
 @pytest.mark.parametrize("name", GOLDEN)
