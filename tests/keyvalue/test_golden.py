@@ -103,19 +103,6 @@ def count_law(s: float, r: float, a: float, n: int, groups: list[tuple[int, floa
     return law
 
 
-def corrected_mean(plus: Any, minus: Any, n: int, chances: tuple[float, float, float], *, least: float) -> np.ndarray:
-    """PCKV's own rule, for comparison: counts of both signs clipped from `least` to n f, and subtracted."""
-    s, r, a = chances
-    ones, twos = np.asarray(plus) - n * a / 2, np.asarray(minus) - n * a / 2
-    f = np.clip((ones + twos) / (n * (s + r - a)), 1 / n, 1)
-    most = n * f
-    own, other = s - a / 2, r - a / 2
-    below = own * own - other * other
-    c1, c2 = (own * ones - other * twos) / below, (own * twos - other * ones) / below
-    c1, c2 = (np.minimum(np.maximum(c, least), most) for c in (c1, c2))
-    return np.asarray((c1 - c2) / most)
-
-
 @pytest.mark.parametrize(
     "row", GOLDEN["moments"], ids=lambda row: f"{row['mech']}-{row['eps']}-f{row['f']:g}-m{row['m']:g}"
 )

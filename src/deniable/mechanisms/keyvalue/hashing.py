@@ -131,7 +131,7 @@ class SignedKeyHashing(KeyValue):
 
 
 def _hashed(epsilon: float, g: int) -> tuple[Group, ...]:
-    return alone(Signal.of_signed(hashing(*ratio_to(ratio_of(epsilon)), g, collision=Fraction(1, g))))
+    return alone(Signal.of_signed(hashing(*ratio_to(ratio_of(epsilon)), g)))
 
 
 def _best_range(epsilon: float, k: int, interest: float) -> int:
