@@ -22,7 +22,6 @@ from deniable.estimate.result import Estimate
 from deniable.mechanisms.keyvalue.laws import Group
 
 __all__ = [
-    "FrequencyPart",
     "GroupCounts",
     "MeanPart",
     "Score",

@@ -22,7 +22,6 @@ from deniable_client.exact import exp_bounds
 
 __all__ = [
     "SHAPES",
-    "Frontier",
     "Group",
     "Signal",
     "alone",

@@ -27,7 +27,7 @@ from deniable.mechanisms.keyvalue.signed import SignedResponse
 from deniable.mechanisms.protocol import SAMPLE, Protocol, Step
 from deniable.randomness import Stream
 
-__all__ = ["KeyStep", "KsAdap", "KsGrr", "PairProtocol", "PairStep", "SizeStep", "choose_length"]
+__all__ = ["KsAdap", "KsGrr", "PairProtocol", "PairStep", "SizeStep", "choose_length"]
 
 _SIZES = 5
 """Sizes from here on count as this, and it is the largest length."""

@@ -31,7 +31,7 @@ from deniable.randomness import Stream
 from deniable_client.exact import WORD_BITS
 from deniable_client.kernels.keyvalue import GRID
 
-__all__ = ["PrivKvm", "RoundStep", "published_means"]
+__all__ = ["PrivKvm", "published_means"]
 
 _MOST = 20
 """Rounds; with more the budget of each would say next to nothing."""

@@ -18,7 +18,7 @@ from deniable_client.kernels.contract import Kernel, check_k, check_threshold, c
 from deniable_client.packing import bits_width, pack_bits, pack_int, uint_width
 from deniable_client.words import Words, below, happens, subset
 
-__all__ = ["GRID", "Grouped", "KeysOnly", "OneKey", "Pairs", "SignedSubset", "SignedUnary", "amplified", "whole"]
+__all__ = ["GRID", "Grouped", "KeysOnly", "OneKey", "Pairs", "SignedSubset", "SignedUnary", "whole"]
 
 _WORD = 1 << WORD_BITS
 GRID = 1 << 32
@@ -88,20 +88,17 @@ class SignedUnary:
 
     @property
     def ratio(self) -> Fraction:
-        """See `Kernel.ratio`."""
         return signed_ratio(*self.chances)
 
     def padded(self, keys: int, length: int) -> Fraction:
-        """See `padded_ratio`."""
+        """Exact ratio between sets of pairs: positions that are independent gain nothing."""
         return self.ratio
 
     @property
     def width(self) -> int:
-        """See `Kernel.width`."""
         return 2 * bits_width(self.keys)
 
     def randomise(self, x: int, words: Words) -> bytes:
-        """See `Kernel.randomise`."""
         check_value(x, self.k)
         minus, key = divmod(x, self.keys)
         sides: tuple[list[int], list[int]] = ([], [])
@@ -143,16 +140,14 @@ class SignedSubset:
         return two_level_ratio(self.keep, self.size, 2 * self.keys - self.size)
 
     def padded(self, keys: int, length: int) -> Fraction:
-        """See `padded_ratio`."""
+        """Exact ratio between sets of pairs, fewer of which are in a small set."""
         return _padded_sets(self.ratio, self.size, length)
 
     @property
     def width(self) -> int:
-        """See `Kernel.width`."""
         return 2 * bits_width(self.keys)
 
     def randomise(self, x: int, words: Words) -> bytes:
-        """See `Kernel.randomise`."""
         check_value(x, self.k)
         minus, key = divmod(x, self.keys)
         kept = happens(self.keep, words)
@@ -185,22 +180,19 @@ class KeysOnly:
 
     @property
     def ratio(self) -> Fraction:
-        """See `Kernel.ratio`."""
         return self.base.ratio
 
     def padded(self, keys: int, length: int) -> Fraction:
-        """See `padded_ratio`."""
+        """Exact ratio between sets of pairs."""
         if self.base.kind in _FAVOURED:
             return _padded_keys(self.base.ratio, _FAVOURED[self.base.kind](self.base), keys, length)
         return self.base.ratio
 
     @property
     def width(self) -> int:
-        """See `Kernel.width`."""
         return self.base.width
 
     def randomise(self, x: int, words: Words) -> bytes:
-        """See `Kernel.randomise`."""
         check_value(x, self.k)
         return self.base.randomise(x % self.base.k, words)
 
@@ -256,11 +248,9 @@ class OneKey:
 
     @property
     def width(self) -> int:
-        """See `Kernel.width`."""
         return uint_width(3 * self.keys)
 
     def randomise(self, x: int, words: Words) -> bytes:
-        """See `Kernel.randomise`."""
         check_value(x, self.k)
         minus, key = divmod(x, self.keys)
         asked = below(self.keys, words)
@@ -289,7 +279,6 @@ class Grouped:
 
     @property
     def k(self) -> int:
-        """See `Kernel.k`."""
         return self.first.k
 
     @property
@@ -298,12 +287,11 @@ class Grouped:
         return max(self.first.ratio, self.second.ratio)
 
     def padded(self, keys: int, length: int) -> Fraction:
-        """See `padded_ratio`."""
+        """Exact ratio between sets of pairs: the worse of both."""
         return max(padded_ratio(part, keys, length) for part in (self.first, self.second))
 
     @property
     def width(self) -> int:
-        """See `Kernel.width`."""
         return 1 + max(self.first.width, self.second.width)
 
     def randomise(self, x: int, words: Words) -> bytes:
@@ -346,7 +334,6 @@ class Pairs:
 
     @property
     def width(self) -> int:
-        """See `Kernel.width`."""
         return self.base.width
 
     def randomise(self, x: int | Sequence[tuple[int, int]], words: Words) -> bytes:

@@ -42,7 +42,6 @@ class SignedInterval(SignedSubset):
 
     @property
     def width(self) -> int:
-        """See `Kernel.width`."""
         return 8 + uint_width(2 * self.keys)
 
     def randomise(self, x: int, words: Words) -> bytes:
@@ -117,15 +116,13 @@ class SignedHashing:
 
     @property
     def width(self) -> int:
-        """See `Kernel.width`."""
         return 8 + uint_width(2 * self.g)
 
     def padded(self, keys: int, length: int) -> Fraction:
-        """See `padded_ratio`: buckets may hold them all, so padding gains nothing."""
+        """Exact ratio between sets of pairs: buckets may hold them all, so padding gains nothing."""
         return self.ratio
 
     def randomise(self, x: int, words: Words) -> bytes:
-        """See `Kernel.randomise`."""
         check_value(x, self.k)
         check_seed_words(words)
         minus, key = divmod(x, self.keys)
@@ -159,7 +156,6 @@ class ToldKey(OneKey):
 
     @property
     def guesses(self) -> tuple[int, ...]:
-        """See `OneKey.guesses`."""
         return self.told
 
     def _sign(self, asked: int, minus: int, held: bool, words: Words) -> int:
