@@ -1,6 +1,6 @@
 """Frequencies and means of keys from signed counts: unbiased frequencies, clipped means, intervals, shrinkage, scores.
 
-With Y and X as in `core.keyvalue.Signal`, f = (mean of Y - idle)/step is unbiased for a frequency, S = (mean of
+With Y and X as in `laws.Signal`, f = (mean of Y - idle)/step is unbiased for a frequency, S = (mean of
 X)/gain for frequency times mean. Their ratio has no moments, so the mean is clip(S / clip(f, 1/n, 1), -1, 1), one rule
 for all mechanisms; its interval inverts the test of S - m f = 0 [Fieller54] and is the whole range where a key is too
 rare to say.
@@ -22,7 +22,6 @@ from deniable.estimate.result import Estimate
 from deniable.mechanisms.keyvalue.laws import Group
 
 __all__ = [
-    "FrequencyPart",
     "GroupCounts",
     "MeanPart",
     "Score",
@@ -124,7 +123,6 @@ class MeanPart:
 
     @property
     def value(self) -> FloatArray:
-        """See `Part.value`."""
         return self.scaled(self.unit)
 
     def scaled(self, unit: FloatArray) -> FloatArray:
