@@ -81,13 +81,12 @@ class TableMechanism(MetricMechanism):
                 "Use points=N or an interval; for other spaces: exponential, lsrr, brr or codebook.",
             )
         object.__setattr__(self, "variant", self.variant or recipe.variants[0])
-        allowed = ", ".join(known for known in recipe.variants if known)
-        require(
-            self.variant in recipe.variants, "variant", self.variant, f"one of {allowed}" if allowed else "left out"
-        )
+        known = ", ".join(variant for variant in recipe.variants if variant)
+        require(self.variant in recipe.variants, "variant", self.variant, f"one of {known}" if known else "left out")
         object.__setattr__(self, "size", _check_size(self.size, recipe.size))
         if self.given is not None:
             _check_near(self.given, self._own)
+            object.__setattr__(self, "given", None if self.given == self._own else self.given)
 
     @classmethod
     def of_design(cls, design: Design, domain: Domain) -> Self:

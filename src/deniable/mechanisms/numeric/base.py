@@ -135,7 +135,7 @@ class Numeric(Mechanism):
 def check_window(m: object, k: int) -> int:
     """The number of answers in a window."""
     whole = isinstance(m, int | np.integer) and not isinstance(m, bool) and 1 <= m <= 2 * k
-    require(whole, "m", m, f"an integer from 1 to twice the number of points, {2 * k}")
+    require(bool(whole), "m", m, f"an integer from 1 to twice the number of points, {2 * k}")
     return int(m)  # type: ignore[call-overload, no-any-return]  # it is a number here
 
 
