@@ -67,6 +67,7 @@ class TableMechanism(MetricMechanism):
     """Number of groups, where outputs are in groups."""
     given: Table | None = field(default=None, repr=False)
     carries: ClassVar[type[Kernel]] = Table
+    family: ClassVar[str] = "table"
     vetted: ClassVar[bool] = True
 
     def __post_init__(self) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from abc import abstractmethod
 from dataclasses import dataclass
-from fractions import Fraction
 from functools import cached_property
 from typing import Any, ClassVar
 
@@ -13,7 +12,7 @@ import numpy as np
 
 from deniable.collect.reports import Reports
 from deniable.collect.tally import Tally
-from deniable.core.channel import Proof, Witness
+from deniable.core.channel import Proof
 from deniable.core.codes import Span, on_grid
 from deniable.core.domain import Domain
 from deniable.core.grid import Grid
@@ -24,7 +23,7 @@ from deniable.estimate.linear import check_reports
 from deniable.estimate.result import Estimate, Part
 from deniable.mechanisms.base import Mechanism, report_size
 from deniable.mechanisms.fitting import check_tally
-from deniable.mechanisms.numeric.bulk import LeaningBulk
+from deniable.mechanisms.numeric.bulk import LeaningBulk, prove
 from deniable.mechanisms.numeric.estimate import mean_part
 from deniable.mechanisms.numeric.laws import Law, Lean, Sliding, best_window, law_of, wave_window
 from deniable.mechanisms.outputs import WindowBulk
@@ -82,6 +81,10 @@ class Numeric(Mechanism):
         """The domain, as what it is."""
         assert isinstance(self.domain, Grid)
         return self.domain
+
+    @cached_property
+    def proof(self) -> Proof:
+        return prove(self.kernel)
 
     # ---- estimator
 
@@ -148,15 +151,6 @@ def sliding(epsilon: float, k: int, m: int) -> WindowBulk:
     return WindowBulk(Window.calibrate(epsilon, k, k - 1 + m, m))
 
 
-def prove_sliding(kernel: Window) -> Proof:
-    """Why the ratio of a sliding window is that of two levels."""
-    text = (
-        "an answer has the probability keep/(2^64 m) given every value whose window it is in and (2^64 - keep)/"
-        "(2^64 (k - 1)) given all others; answer 0 is in the window of value 0 only"
-    )
-    return Proof(kernel.ratio, "two levels", text, Witness("report 0", 0, 1))
-
-
 @dataclass(frozen=True, kw_only=True)
 class SquareWave(Numeric):
     """The square wave: the window that tells most about where a value lies; `fit(method="ems")` for distributions.
@@ -183,10 +177,6 @@ class SquareWave(Numeric):
     @cached_property
     def law(self) -> Sliding[float]:
         return Sliding.ideal(self.epsilon, self.k, self.m)
-
-    @cached_property
-    def proof(self) -> Proof:
-        return prove_sliding(self.bulk.kernel)
 
     @classmethod
     def optimal(cls, *, epsilon: float, domain: Domain | Span, m: int | None = None) -> SquareWave:
@@ -217,10 +207,6 @@ class Piecewise(Numeric):
     @cached_property
     def law(self) -> Sliding[float]:
         return Sliding.ideal(self.epsilon, self.k, self.m)
-
-    @cached_property
-    def proof(self) -> Proof:
-        return prove_sliding(self.bulk.kernel)
 
     @classmethod
     def optimal(cls, *, epsilon: float, domain: Domain | Span, window: str = "best", m: int | None = None) -> Piecewise:
@@ -255,16 +241,3 @@ class Duchi(Numeric):
     @cached_property
     def law(self) -> Lean[float]:
         return Lean.ideal(self.epsilon, self.k)
-
-    @cached_property
-    def proof(self) -> Proof:
-        return prove_leaning(self.bulk.kernel)
-
-
-def prove_leaning(kernel: Leaning) -> Proof:
-    """Why the ends of the grid have the largest ratio."""
-    text = "the probability of a 1 rises with the value, so the first and the last value are farthest apart"
-    ends = (0, kernel.k - 1)
-    one = Fraction(kernel.base + (kernel.k - 1) * kernel.slope, kernel.base)
-    likely = ("report 1", *ends[::-1]) if one == kernel.ratio else ("report 0", *ends)
-    return Proof(kernel.ratio, "monotone", text, Witness(*likely))

@@ -1,11 +1,18 @@
-"""Kernels of numbers in bulk: bits that lean with the value, and windows or bits. Windows are those of outputs.py."""
+"""Kernels of numbers in bulk: bits that lean with the value, and windows or bits; why they are private.
+
+Windows in bulk are those of mechanisms/outputs.py.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
+from fractions import Fraction
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
+from deniable.core.channel import Proof, Witness
 from deniable.core.types import Columns, IntArray
 from deniable.errors import ParameterError
 from deniable.estimate.evidence import Evidence
@@ -13,9 +20,9 @@ from deniable.mechanisms.bulk import Cells
 from deniable.mechanisms.outputs import OutputBulk, Weights, WindowBulk
 from deniable.randomness import Stream, bernoulli
 from deniable_client.exact import WORD_BITS
-from deniable_client.kernels import Leaning, WindowOrBit
+from deniable_client.kernels import Leaning, Window, WindowOrBit
 
-__all__ = ["LeaningBulk", "WindowOrBitBulk"]
+__all__ = ["LeaningBulk", "WindowOrBitBulk", "prove"]
 
 _WORD = 1 << WORD_BITS
 
@@ -75,3 +82,43 @@ def _only_means(why: str) -> ParameterError:
     """The error where a distribution is asked of reports that have none."""
     hint = "Use estimate() for the mean, or collect with sw for a distribution."
     return ParameterError(f"no frequencies can be fitted: these reports {why}.", hint)
+
+
+# ---- proofs
+
+
+def _prove_sliding(kernel: Window) -> Proof:
+    """Why the ratio of a sliding window is that of two levels."""
+    text = (
+        "an answer has the probability keep/(2^64 m) given every value whose window it is in and (2^64 - keep)/"
+        "(2^64 (k - 1)) given all others; answer 0 is in the window of value 0 only"
+    )
+    return Proof(kernel.ratio, "two levels", text, Witness("report 0", 0, 1))
+
+
+def _prove_leaning(kernel: Leaning) -> Proof:
+    """Why the ends of the grid have the largest ratio."""
+    text = "the probability of a 1 rises with the value, so the first and the last value are farthest apart"
+    ends = (0, kernel.k - 1)
+    one = Fraction(kernel.base + (kernel.k - 1) * kernel.slope, kernel.base)
+    likely = ("report 1", *ends[::-1]) if one == kernel.ratio else ("report 0", *ends)
+    return Proof(kernel.ratio, "monotone", text, Witness(*likely))
+
+
+def _prove_either(kernel: WindowOrBit) -> Proof:
+    """Why the larger of both ratios counts."""
+    worse = max(prove(kernel.window), prove(kernel.bit), key=lambda proof: proof.ratio or 0)
+    text = "the coin does not look at the value and every report tells how it fell, so the larger ratio counts; "
+    return Proof(kernel.ratio, "two kinds of report", text + worse.argument, worse.witness)
+
+
+_PROOFS: Mapping[type, Callable[[Any], Proof]] = {
+    Window: _prove_sliding,
+    Leaning: _prove_leaning,
+    WindowOrBit: _prove_either,
+}
+
+
+def prove(kernel: object) -> Proof:
+    """The exact worst likelihood ratio of a kernel of this family, with the argument why it is the worst."""
+    return _PROOFS[type(kernel)](kernel)

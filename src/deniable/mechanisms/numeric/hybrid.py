@@ -8,7 +8,6 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from deniable.core.channel import Proof
 from deniable.core.codes import Span, on_grid
 from deniable.core.domain import Domain
 from deniable.errors import require
@@ -17,8 +16,6 @@ from deniable.mechanisms.numeric.base import (
     Duchi,
     Numeric,
     check_window,
-    prove_leaning,
-    prove_sliding,
     sliding,
 )
 from deniable.mechanisms.numeric.bulk import WindowOrBitBulk
@@ -69,10 +66,3 @@ class Hybrid(Numeric):
     def law(self) -> Blend[float]:
         window, bit = Sliding.ideal(self.epsilon, self.k, self.m), Lean.ideal(self.epsilon, self.k)
         return Blend(window, bit, self.share)
-
-    @cached_property
-    def proof(self) -> Proof:
-        kernel = self.bulk.kernel
-        worse = max(prove_sliding(kernel.window), prove_leaning(kernel.bit), key=lambda proof: proof.ratio or 0)
-        text = "the coin does not look at the value and every report tells how it fell, so the larger ratio counts; "
-        return Proof(kernel.ratio, "two kinds of report", text + worse.argument, worse.witness)
