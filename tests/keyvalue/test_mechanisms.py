@@ -297,7 +297,7 @@ def test_commands_for_single_values_refuse_pairs() -> None:
     from deniable.run.local import privatize_file
 
     with pytest.raises(ParameterError, match="takes key-value pairs"):
-        privatize_file(make("kv-ss2", epsilon=1.0, k=4), "nowhere.csv", "-")
+        privatize_file(make("kv-ss2", epsilon=1.0, k=4), "nowhere.csv", "-", column="a")
     with pytest.raises(ParameterError, match="is a protocol"):
         dn.mechanism("ks-adap", epsilon=1.0, k=4)
 

@@ -15,7 +15,6 @@ import numpy as np
 import pytest
 
 import deniable as dn
-from deniable.audit.leaks import places
 from deniable.collect.reports import Reports
 from deniable.core.domain import Domain
 from deniable.core.grid import Grid
@@ -28,6 +27,7 @@ from deniable.mechanisms.metric.bipartite import fine_limit
 from deniable.mechanisms.metric.brr import make_brr
 from deniable.mechanisms.metric.codebook import make_codebook
 from deniable.mechanisms.metric.tables import TableMechanism
+from deniable.papers.leaks import places
 from deniable_client import Device
 from deniable_client.exact import exp_bounds
 from deniable_client.words import ReplayWords

@@ -15,7 +15,7 @@ from deniable.core.codes import Codes, Span
 from deniable.core.space import Space
 from deniable.mechanisms.metric.brr import BRR
 from deniable.mechanisms.metric.codebook import Codebook
-from deniable.mechanisms.places import read_space
+from deniable.run.files import read_space
 
 
 @pytest.mark.parametrize(
@@ -177,9 +177,20 @@ def test_files_of_distances(tmp_path: Path) -> None:
     assert read_space(file).labels == ("a", "b")
     file.write_text("label,lat,lon\nBerlin,52.5,13.4\nParis,48.9,2.4\n")
     assert read_space(file) == Space.places([[52.5, 13.4], [48.9, 2.4]], ["Berlin", "Paris"])
-    m = dn.mechanism("brr", epsilon=1.0, distances=str(file))
+    m = dn.mechanism("brr", epsilon=1.0, distances=dn.read_space(file))
     assert m.properties()["unit"] == "km"
     assert m.privatize(["Paris"]).row_bytes == 1
+
+
+@pytest.mark.parametrize("kind", [str, Path])
+def test_no_mechanism_opens_a_file(tmp_path: Path, kind: type) -> None:
+    """What is given may come from anywhere; an error must not quote a file of this machine."""
+    (tmp_path / "secret").write_text("0,1\nsecret,0\n")
+    with pytest.raises(dn.ParameterError, match=r"a Space or a matrix of losses, got .*deniable\.read_space") as caught:
+        dn.mechanism("brr", epsilon=1.0, distances=kind(tmp_path / "secret"))
+    assert "secret,0" not in str(caught.value)
+    with pytest.raises(dn.ParameterError, match="a Space or a matrix of losses"):
+        dn.plan_release(epsilon=1.0, distances=kind(tmp_path / "nowhere.csv"))
 
 
 @pytest.mark.parametrize(

@@ -17,7 +17,7 @@ from deniable.kernels import using
 from deniable.mechanisms.personal.em import fit_levels
 from deniable.mechanisms.personal.estimate import GuardWarning, LevelCounts, linear
 from deniable.mechanisms.personal.plain import Personal
-from deniable.papers.pldp.baselines import apldp_bases, by_size, rcf, recycle
+from deniable.papers.pldp.baselines import rcf
 
 RUNS, PEOPLE = 200, 5000
 FREQUENCIES = np.array([0.5, 0.25, 0.15, 0.1])
@@ -243,16 +243,6 @@ def test_standard_errors_of_a_share_of_the_reports(monkeypatch: pytest.MonkeyPat
 # ---- reconstructions
 
 
-def test_recycled_reports_are_of_the_stronger_level() -> None:
-    m = made(k=4, levels="0.5,2", base="sue", level_epsilon=1.0)
-    strong, weak = m.law.supports
-    one, zero = recycle(strong, weak)
-    assert one * weak.p + zero * (1 - weak.p) == pytest.approx(strong.p, rel=1e-12)
-    assert one * weak.q + zero * (1 - weak.q) == pytest.approx(strong.q, rel=1e-12)
-    with pytest.raises(dn.ParameterError, match="stronger and a weaker"):
-        recycle(weak, strong)
-
-
 def test_combinations_are_unbiased_and_by_size_even_if_levels_depend_on_values() -> None:
     m = made(k=4, levels="0.5,2", base="sue", level_epsilon=1.0)
     law, n = m.law, np.array([5000, 15000])
@@ -261,11 +251,6 @@ def test_combinations_are_unbiased_and_by_size_even_if_levels_depend_on_values()
     own = np.array([[1.0, 0, 0, 0], [0.1, 0.4, 0.3, 0.2]])  # all people of the first level hold the first value
     depends = np.array([s.q + f * s.gap for s, f in zip(law.supports, own, strict=True)]) * n[:, None]
     truth = (n / n.sum()) @ own
-    assert np.allclose(by_size(law, n, depends), truth, atol=1e-12)
+    estimates = np.array([s.unbias(c / m) for s, c, m in zip(law.supports, depends, n, strict=True)])
+    assert np.allclose((n / n.sum()) @ estimates, truth, atol=1e-12)
     assert abs(rcf(law, n, depends)[0] - truth[0]) > 0.05
-
-
-def test_apldp_is_rcf_with_sue_for_many_values() -> None:
-    levels = [round(0.1 * i, 1) for i in range(1, 11)]
-    assert set(apldp_bases(levels, 11)) == {"sue"}
-    assert apldp_bases([1.0, 4.0], 16) == ["sue", "grr"]

@@ -101,11 +101,9 @@ class Codes(Domain):
 
     @property
     def allowed(self) -> str:
-        """See `Domain.allowed`."""
         return f"numbers from {self.low:g} to {self.high:g}"
 
     def document(self) -> dict[str, Any]:
-        """See `Domain.document`."""
         return {"interval": [self.low, self.high], "codes": list(self.codes), "clip": self.clip}
 
     @classmethod

@@ -12,9 +12,9 @@ from deniable.core.domain import Domain
 from deniable.core.types import FloatArray, IntArray
 from deniable.errors import FormatError, ParameterError, require
 
-__all__ = ["ENTRIES_MAX", "KINDS", "Space"]
+__all__ = ["Space"]
 
-ENTRIES_MAX = 1 << 18
+_ENTRIES_MAX = 1 << 18
 """Numbers of the largest space: every design carries them all."""
 _EARTH = 6371.0088
 """Mean radius of the earth in kilometres."""
@@ -43,13 +43,13 @@ class Space(Domain):
     def __post_init__(self) -> None:
         require(len(self.data) >= 2, "points", len(self.data), "at least 2", "An empty domain has nothing to report.")
         Domain.__post_init__(self)
-        require(self.kind in KINDS, "kind", self.kind, f"one of {', '.join(KINDS)}")
+        require(self.kind in _KINDS, "kind", self.kind, f"one of {', '.join(_KINDS)}")
         require(len(self.data) == self.k, "points", len(self.data), f"one row for each of the k = {self.k} answers")
         require(self.k <= _POINTS, "points", self.k, f"at most {_POINTS}", "Numbers in an interval need no matrix.")
         if self.kind == "sets":
             return
         _check_rows(self.data, self.kind)
-        KINDS[self.kind].check(np.array(self.data))
+        _KINDS[self.kind].check(np.array(self.data))
 
     # ---- ways to make one
 
@@ -105,14 +105,14 @@ class Space(Domain):
     @property
     def unit(self) -> str:
         """What losses are measured in."""
-        return KINDS[self.kind].unit
+        return _KINDS[self.kind].unit
 
     def matrix(self) -> FloatArray:
         """The losses: a row for each answer, a column for each report."""
         if self.kind == "sets":
             return _jaccard(self.data)
         array = np.array(self.data, dtype=np.float64)
-        return np.asarray(KINDS[self.kind].between(array, array), np.float64)
+        return np.asarray(_KINDS[self.kind].between(array, array), np.float64)
 
     def decode(self, items: IntArray) -> np.ndarray[Any, Any]:
         """See `Domain.decode`: labels are those of the answers, and reports may be other things."""
@@ -120,7 +120,7 @@ class Space(Domain):
 
     def coordinates(self) -> FloatArray | None:
         """See `Domain.coordinates`: vectors, or places on the map of web tiles."""
-        where = KINDS[self.kind].where
+        where = _KINDS[self.kind].where
         return None if where is None else where(np.array(self.data, np.float64))
 
     def distances(self) -> FloatArray:
@@ -135,10 +135,9 @@ class Space(Domain):
         here = np.array(self.data, dtype=np.float64)
         shape = rows.ndim == 2 and rows.shape[1] == here.shape[1]
         require(shape, "points", f"an array of shape {rows.shape}", f"rows of {here.shape[1]} numbers")
-        return np.asarray(np.argmin(KINDS[self.kind].between(rows, here), axis=1), np.int64)
+        return np.asarray(np.argmin(_KINDS[self.kind].between(rows, here), axis=1), np.int64)
 
     def document(self) -> dict[str, Any]:
-        """See `Domain.document`."""
         plain = Domain.document(self) if self.labels is not None else {}
         return {"space": self.kind, "points": [list(row) for row in self.data], **plain}
 
@@ -194,8 +193,8 @@ def _check_rows(rows: tuple[Row, ...], kind: str) -> None:
             "Give every point (or every row of a matrix) as many numbers.",
         )
     require(sizes[0] >= (2 if kind == "losses" else 1), "points", f"rows of {sizes[0]} numbers", "longer rows")
-    room = f"at most {ENTRIES_MAX}, since every design carries them"
-    require(len(rows) * sizes[0] <= ENTRIES_MAX, "numbers", len(rows) * sizes[0], room, "Use coordinates, or bins.")
+    room = f"at most {_ENTRIES_MAX}, since every design carries them"
+    require(len(rows) * sizes[0] <= _ENTRIES_MAX, "numbers", len(rows) * sizes[0], room, "Use coordinates, or bins.")
     bad = np.argwhere(~np.isfinite(np.array(rows)))
     if len(bad):
         i, j = (int(v) for v in bad[0])
@@ -271,7 +270,7 @@ def _jaccard(sets: tuple[Row, ...]) -> FloatArray:
     return np.asarray(np.where(either > 0, 1 - both / np.maximum(either, 1), 0.0))
 
 
-KINDS: Mapping[str, _Kind] = {
+_KINDS: Mapping[str, _Kind] = {
     "losses": _Kind(_as_given, _check_losses),
     "utilities": _Kind(_as_given, _no_check),
     "places": _Kind(_haversine, _check_places, "km", _on_map),

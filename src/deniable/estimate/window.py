@@ -35,29 +35,24 @@ class WindowEvidence:
 
     @property
     def k(self) -> int:
-        """See `Evidence.k`."""
         return int(self.starts.shape[1])
 
     @property
     def n(self) -> int:
-        """See `Evidence.n`."""
         return round(float(self.counts.sum()))
 
     def step(self, f: FloatArray) -> tuple[FloatArray, float]:
-        """See `Evidence.step`."""
         den = self._denominators(f)
         share = self.counts / den
         return (share.sum() + self.more * self._by_value(share)) / self.n, float(self.counts @ np.log(den))
 
     def information(self, f: FloatArray) -> FloatArray:
-        """See `Evidence.information`."""
         den = self._denominators(f)
         v = self.n / (den.sum() * den)
         inside = window_held(self.starts, self.m, self.counts.size) / len(self.starts)
         return two_level(float(v.sum()), inside @ v, (inside * v) @ inside.T, self.more)
 
     def resampled(self, rng: Simulation) -> WindowEvidence:
-        """See `Evidence.resampled`."""
         return replace(self, counts=redrawn(self.counts, self.n, rng))
 
     def _denominators(self, f: FloatArray) -> FloatArray:

@@ -27,7 +27,6 @@ __all__ = [
     "MeanPart",
     "Score",
     "clipped_mean",
-    "corrected_mean",
     "keyvalue_parts",
     "score",
     "shrink_means",
@@ -230,21 +229,6 @@ def _spread(
 def clipped_mean(frequency: FloatArray, total: FloatArray, n: int) -> FloatArray:
     """The one rule: the frequency not below one person in n, the mean not outside its range [KSKV Eq. 6]."""
     return np.clip(total / np.clip(frequency, 1 / n, 1), -1, 1)
-
-
-def corrected_mean(
-    plus: Any, minus: Any, n: int, chances: tuple[float, float, float], *, length: int = 1, least: float = 1.0
-) -> FloatArray:
-    """PCKV's own rule, for comparison: counts of both signs clipped from `least` to n f/length, and subtracted."""
-    s, r, a = chances
-    ones, twos = np.asarray(plus) - n * a / 2, np.asarray(minus) - n * a / 2
-    f = np.clip(length * (ones + twos) / (n * (s + r - a)), 1 / n, 1)
-    most = n * f / length
-    own, other = s - a / 2, r - a / 2
-    below = own * own - other * other
-    c1, c2 = (own * ones - other * twos) / below, (own * twos - other * ones) / below
-    c1, c2 = (np.minimum(np.maximum(c, least), most) for c in (c1, c2))
-    return np.asarray((c1 - c2) / most)
 
 
 def shrink_means(estimate: Estimate, top: int) -> Estimate:

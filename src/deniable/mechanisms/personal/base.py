@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -59,6 +59,7 @@ class LevelMechanism(Legacy):
     level_report: str = "response"
     g: int | None = None
     shares: tuple[float, ...] | None = field(default=None, compare=False)
+    takes: ClassVar[str] = "values with levels"
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -173,7 +173,8 @@ ROWS: Mapping[str, Entry] = {
         "the share of harmless answers from a few people, then answers from the rest, pooled",
         "ULDP Sec. 5.4",
         "some answers sensitive, and nobody knows how many people have a harmless one",
-        ("sensitive", "base", "form", "guess", "first_share", "mix"),
+        ("sensitive", "base", "form", "mix"),
+        inner=("guess", "first_share"),
         kind="protocol",
     ),
 }
