@@ -30,7 +30,7 @@ from deniable.mechanisms.metric.losses import Losses, losses_of
 from deniable.mechanisms.outputs import OutputBulk
 from deniable_client.kernels import Kernel, kernel_from
 
-__all__ = ["MetricMechanism", "Remap", "check_nearest", "refuse_prior", "response_parts"]
+__all__ = ["MetricMechanism", "check_nearest", "refuse_prior", "response_parts"]
 
 SEARCHED = 1024
 """Lines of at most this many points are compared with the best mechanism there is."""

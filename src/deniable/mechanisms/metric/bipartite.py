@@ -52,8 +52,8 @@ def choose_m(losses: Losses, epsilon: float, rule: str = "mean", prior: object =
     require(rule in RULES, "rule", rule, f"one of {', '.join(RULES)}")
     if losses.line is not None:
         return line_min(losses.k, epsilon) if rule == "min" else _line_mean(losses.line, epsilon, prior)
-    rows = losses.rows if rule == "min" else losses.weights(prior)[None, :] @ losses.rows
-    return int(local_m(rows, epsilon).min())
+    rows = np.sort(losses.matrix(), axis=1)
+    return int(local_m(rows if rule == "min" else losses.weights(prior)[None, :] @ rows, epsilon).min())
 
 
 def local_m(rows: FloatArray, epsilon: float) -> IntArray:

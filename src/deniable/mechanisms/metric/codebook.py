@@ -35,7 +35,7 @@ from deniable.mechanisms.metric.losses import Line, Losses
 from deniable.mechanisms.outputs import check_matrix, odds_to
 from deniable_client.kernels import Constant, Kernel, Recode, Response
 
-__all__ = ["VARIANTS", "Codebook", "make_codebook"]
+__all__ = ["Codebook", "make_codebook"]
 
 VARIANTS = ("optimal", "bins")
 """The codes of least expected loss, or the middles of equal parts (randomised response on bins)."""

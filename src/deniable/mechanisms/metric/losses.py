@@ -54,11 +54,6 @@ class Losses(Protocol):
         """The losses themselves, where answers are at equal distances in a row."""
         ...
 
-    @property
-    def rows(self) -> FloatArray:
-        """Every answer's losses in rising order."""
-        ...
-
     def weights(self, prior: object = None) -> FloatArray:
         """How likely the answers are: `prior`, or all values alike (those at the ends of a line may have less room)."""
         ...
@@ -141,10 +136,6 @@ class Line:
     @property
     def line(self) -> Line:
         return self
-
-    @property
-    def rows(self) -> FloatArray:
-        return np.asarray(np.sort(self.matrix(), axis=1))
 
     def weights(self, prior: object = None) -> FloatArray:
         check_size(self.k, self.k)
@@ -243,6 +234,7 @@ class MatrixLosses:
 
     @cached_property
     def rows(self) -> FloatArray:
+        """Every row in rising order."""
         return np.asarray(np.sort(self.table, axis=1))
 
     @cached_property

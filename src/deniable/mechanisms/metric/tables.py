@@ -35,7 +35,7 @@ from deniable.mechanisms.metric.staircase import (
 from deniable.mechanisms.outputs import check_matrix
 from deniable_client.kernels import Kernel, Table
 
-__all__ = ["INTERVAL_POINTS", "RECIPES", "Recipe", "TableMechanism", "make_table"]
+__all__ = ["TableMechanism", "make_table"]
 
 INTERVAL_POINTS = 256
 """Points of an interval whose number is not given: fine, and a report still has one byte."""

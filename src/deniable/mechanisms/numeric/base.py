@@ -32,7 +32,6 @@ from deniable_client.kernels import Leaning, Window
 
 __all__ = [
     "POINTS_MEAN",
-    "POINTS_MOST",
     "POINTS_WAVE",
     "WINDOWS",
     "Duchi",

@@ -14,7 +14,7 @@ from deniable.core.intervals import Interval, wald_interval
 from deniable.core.types import FloatArray, IntArray, Target
 from deniable.mechanisms.numeric.laws import Blend, Law, Lean, Sliding
 
-__all__ = ["NumberPart", "mean_part"]
+__all__ = ["mean_part"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)

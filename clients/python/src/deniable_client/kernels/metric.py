@@ -16,7 +16,7 @@ from deniable_client.kernels.mixture import Whole
 from deniable_client.packing import pack_int, uint_width
 from deniable_client.words import Words, below, happens
 
-__all__ = ["NEIGHBOURS_MAX", "Constant", "Neighbours", "Recode"]
+__all__ = ["Constant", "Neighbours", "Recode"]
 
 NEIGHBOURS_MAX = 1 << 18
 """Most numbers in the lists of neighbours: every design carries them all."""
