@@ -89,6 +89,9 @@ class Grid(Domain):
         shift, cells = (0.5, self.k) if self.layout == "midpoints" else (0.0, self.k - 1)
         return self.low + (index + shift) / cells * (self.high - self.low)
 
+    def decode(self, items: IntArray) -> np.ndarray[Any, Any]:
+        return np.asarray(self.at(items))
+
     @property
     def points(self) -> FloatArray:
         """The numbers of the grid, from the lowest to the highest."""

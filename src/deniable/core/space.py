@@ -114,6 +114,19 @@ class Space(Domain):
         array = np.array(self.data, dtype=np.float64)
         return np.asarray(_KINDS[self.kind].between(array, array), np.float64)
 
+    def decode(self, items: IntArray) -> np.ndarray[Any, Any]:
+        """See `Domain.decode`: labels are those of the answers, and reports may be other things."""
+        return Domain.decode(self, items) if self.outputs == self.k else items
+
+    def coordinates(self) -> FloatArray | None:
+        """See `Domain.coordinates`: vectors, or places on the map of web tiles."""
+        where = _KINDS[self.kind].where
+        return None if where is None else where(np.array(self.data, np.float64))
+
+    def distances(self) -> FloatArray:
+        """See `Domain.distances`: the losses, as they are given or follow from the kind."""
+        return self.matrix()
+
     def nearest(self, points: object) -> IntArray:
         """The nearest answers to other points of the same kind (the first of several at one distance)."""
         flat = self.kind in ("losses", "utilities", "sets")
@@ -147,6 +160,8 @@ class _Kind:
     between: Callable[[FloatArray, FloatArray], FloatArray]
     check: Callable[[FloatArray], None]
     unit: str = ""
+    where: Callable[[FloatArray], FloatArray] | None = None
+    """Coordinates on a map, where there is one."""
 
 
 def _number_row(row: object, i: int) -> Row:
@@ -225,6 +240,13 @@ def _haversine(a: FloatArray, b: FloatArray) -> FloatArray:
     return np.asarray(2 * _EARTH * np.arcsin(np.sqrt(np.minimum(square, 1.0))))
 
 
+def _on_map(places: FloatArray) -> FloatArray:
+    """Places on the square map of the world that web tiles have."""
+    latitude, longitude = np.radians(places).T
+    most = np.arctan(np.sinh(np.pi))  # where the map ends
+    return np.stack([longitude, np.arcsinh(np.tan(np.clip(latitude, -most, most)))], axis=1)
+
+
 def _tanimoto(a: FloatArray, b: FloatArray) -> FloatArray:
     x, y = a[:, :1], b[:, 0][None, :]
     return np.asarray((x - y) ** 2 / (x * x + y * y - x * y))
@@ -232,6 +254,10 @@ def _tanimoto(a: FloatArray, b: FloatArray) -> FloatArray:
 
 def _difference(a: FloatArray, b: FloatArray) -> FloatArray:
     return np.abs(a[:, None, :] - b[None, :, :])
+
+
+def _as_given(a: FloatArray, *_: FloatArray) -> FloatArray:
+    return a
 
 
 def _jaccard(sets: tuple[Row, ...]) -> FloatArray:
@@ -245,13 +271,13 @@ def _jaccard(sets: tuple[Row, ...]) -> FloatArray:
 
 
 _KINDS: Mapping[str, _Kind] = {
-    "losses": _Kind(lambda a, b: a, _check_losses),
-    "utilities": _Kind(lambda a, b: a, _no_check),
-    "places": _Kind(_haversine, _check_places, "km"),
-    "euclidean": _Kind(lambda a, b: np.sqrt((_difference(a, b) ** 2).sum(axis=2)), _no_check),
-    "manhattan": _Kind(lambda a, b: _difference(a, b).sum(axis=2), _no_check),
-    "chebyshev": _Kind(lambda a, b: _difference(a, b).max(axis=2), _no_check),
+    "losses": _Kind(_as_given, _check_losses),
+    "utilities": _Kind(_as_given, _no_check),
+    "places": _Kind(_haversine, _check_places, "km", _on_map),
+    "euclidean": _Kind(lambda a, b: np.sqrt((_difference(a, b) ** 2).sum(axis=2)), _no_check, where=_as_given),
+    "manhattan": _Kind(lambda a, b: _difference(a, b).sum(axis=2), _no_check, where=_as_given),
+    "chebyshev": _Kind(lambda a, b: _difference(a, b).max(axis=2), _no_check, where=_as_given),
     "integers": _Kind(_tanimoto, _check_positive),
-    "sets": _Kind(lambda a, b: a, _no_check),
+    "sets": _Kind(_as_given, _no_check),
 }
 """The kinds of spaces."""

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from deniable.core.types import FloatArray, IntArray
-from deniable.core.window import window_odds, window_starts
+from deniable.core.window import window_held, window_odds, window_starts
 from deniable.estimate.evidence import redrawn, two_level
 from deniable.randomness import Simulation
 from deniable_client.kernels import Window
@@ -49,10 +49,7 @@ class WindowEvidence:
     def information(self, f: FloatArray) -> FloatArray:
         den = self._denominators(f)
         v = self.n / (den.sum() * den)
-        inside = np.zeros((self.k, self.counts.size))
-        answers = np.arange(self.counts.size)
-        for first in self.starts[:, :, None]:
-            inside += ((first <= answers) & (answers < first + self.m)) / len(self.starts)
+        inside = window_held(self.starts, self.m, self.counts.size) / len(self.starts)
         return two_level(float(v.sum()), inside @ v, (inside * v) @ inside.T, self.more)
 
     def resampled(self, rng: Simulation) -> WindowEvidence:

@@ -10,7 +10,7 @@ from deniable.mechanisms.entry import RELEASE, Entry, Option
 from deniable.mechanisms.metric.bipartite import RULES
 from deniable.mechanisms.metric.brr import BRR, TIES, make_brr
 from deniable.mechanisms.metric.codebook import Codebook, make_codebook
-from deniable.mechanisms.metric.tables import Exponential, Geometric, Laplace, Staircase, make_table
+from deniable.mechanisms.metric.tables import TableMechanism, make_table
 from deniable.mechanisms.spaces import SPACE, SPACE_OPTIONS, space_of
 
 __all__ = ["OPTIONS", "ROWS"]
@@ -72,8 +72,8 @@ ROWS: Mapping[str, Entry] = {
         space=space_of,
     ),
     "exponential": Entry(
-        Exponential,
-        make_table(Exponential),
+        TableMechanism,
+        make_table("exponential"),
         "probabilities that fall exponentially with the loss, calibrated to the exact level",
         "McSherry07",
         "comparison: any loss, but far from the best",
@@ -88,8 +88,8 @@ ROWS: Mapping[str, Entry] = {
         space=space_of,
     ),
     "laplace": Entry(
-        Laplace,
-        make_table(Laplace),
+        TableMechanism,
+        make_table("laplace"),
         "Laplace noise that stays on the line (truncate), or is moved to its ends (clamp)",
         "Dwork06",
         "comparison: the usual noise on numbers, as good as it can be",
@@ -103,8 +103,8 @@ ROWS: Mapping[str, Entry] = {
         space=space_of,
     ),
     "geometric": Entry(
-        Geometric,
-        make_table(Geometric),
+        TableMechanism,
+        make_table("geometric"),
         "two-sided geometric noise on the points of a line, moved to its ends",
         "Ghosh09",
         "comparison: the usual noise on whole numbers",
@@ -117,8 +117,8 @@ ROWS: Mapping[str, Entry] = {
         space=space_of,
     ),
     "lsrr": Entry(
-        Staircase,
-        make_table(Staircase),
+        TableMechanism,
+        make_table("lsrr"),
         "places in groups from near to far, probabilities falling in equal steps (staircase)",
         "LSRR",
         "comparison: location release; brr and codebook are nearer",

@@ -87,7 +87,7 @@ def simulate_release(
     root = simulation(seed)
     m, people = _meet(data, make, n, k, placed, root.spawn(1)[0])
     weights = people.population.frequencies
-    channel = m.matrix_exact[people.items]
+    channel = m.bulk.matrix[people.items]
     joint = weights[:, None] * channel
     table = (joint.T @ people.answers).argmin(axis=1)
     after = people.answers[:, table]

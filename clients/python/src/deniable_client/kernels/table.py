@@ -89,7 +89,6 @@ class Table:
 
     @property
     def width(self) -> int:
-        """See `Kernel.width`."""
         return uint_width(self.outputs)
 
     def randomise(self, x: int, words: Words) -> bytes:
