@@ -16,7 +16,6 @@ import numpy as np
 from deniable.collect.reports import Field
 from deniable.core.channel import Channel
 from deniable.core.types import Columns, FloatArray, IntArray
-from deniable.errors import FormatError
 from deniable.kernels.sampling import respond
 from deniable.mechanisms.bulk import Bulk, Cells, SupportBulk, check_outputs, refuse_values
 from deniable.mechanisms.personal.em import LevelEvidence, Levelled
@@ -24,16 +23,16 @@ from deniable.mechanisms.personal.evidence import row_evidence, table_evidence, 
 from deniable.mechanisms.personal.laws import LevelLaw
 from deniable.mechanisms.personal.sensitive_em import UtilityLevelEvidence
 from deniable.mechanisms.personal.sensitive_laws import UtilityLevelLaw
-from deniable.mechanisms.utility.sensitive import split_items
-from deniable.randomness import Stream, bernoulli
+from deniable.mechanisms.utility.bulk import UtilityBulk
+from deniable.randomness import Stream
 from deniable_client.exact import WORD_BITS, log_upper
-from deniable_client.kernels import Kernel, Utility
+from deniable_client.kernels import Kernel
 from deniable_client.kernels import Personal as PersonalKernel
 from deniable_client.kernels.personal_ratios import disclosure
 from deniable_client.kernels.utility import base_half
 from deniable_client.packing import uint_width
 
-__all__ = ["HidingBulk", "LevelBulk", "PersonalBulk", "SensitiveBulk"]
+__all__ = ["LevelBulk", "PersonalBulk", "SensitiveBulk"]
 
 _WORD = 1 << WORD_BITS
 
@@ -195,79 +194,10 @@ class PersonalBulk(LevelBulk):
 
 
 @dataclass(frozen=True)
-class HidingBulk(Bulk[Utility]):
-    """One level: sensitive items by the base; a harmless one is disclosed alone, or hidden by a report of no item."""
-
-    base: SupportBulk[Any]
-
-    @cached_property
-    def items(self) -> tuple[IntArray, IntArray]:
-        """Numbers of the sensitive and of the harmless items."""
-        return split_items(self.kernel.sensitive, self.k)
-
-    @property
-    def fields(self) -> tuple[Field, ...]:
-        """See `Bulk.fields`: 0 or what is disclosed, then the base's report (zeros if there is none)."""
-        return (Field("disclosed", "uint", self.kernel.head), *self.base.fields)
-
-    def perturb(self, items: IntArray, rng: Stream) -> Columns:
-        own, rest = self.items
-        rank = np.empty(self.k, np.int64)
-        rank[own], rank[rest] = np.arange(own.size), np.arange(rest.size)
-        sensitive = np.isin(items, own)
-        alone = ~sensitive & bernoulli(rng, self.kernel.plain, items.size)
-        columns: Columns = {f.name: np.zeros(f.shape(items.size), f.dtype) for f in self.fields}
-        columns["disclosed"][alone] = 1 + rank[items[alone]]
-        mine, hidden = np.flatnonzero(sensitive), np.flatnonzero(~sensitive & ~alone)
-        _put(columns, mine, self.base.perturb(rank[items[mine]], rng))
-        _put(columns, hidden, self.base.blind(hidden.size, rng))
-        return columns
-
-    def count(self, columns: Columns) -> Cells:
-        """See `Bulk.count`: reports, support of sensitive items and disclosed harmless ones."""
-        told = columns["disclosed"]
-        refuse_values(told, 1 + self.items[1].size, "disclosed")
-        for f in self.base.fields:
-            if columns[f.name][told > 0].any():
-                raise FormatError(f"a report that discloses an item alone has field {f.name!r} not zero.")
-        support = self.base.count({f.name: columns[f.name][told == 0] for f in self.base.fields})["support"]
-        disclosed = _times(told[told > 0].astype(np.int64) - 1, self.items[1].size)
-        return {"n": np.array([told.size]), "support": support, "disclosed": disclosed[None, :]}
-
-    @property
-    def outputs(self) -> float:
-        own = self.base.outputs
-        return own + (math.log2(1 + self.items[1].size * 2.0**-own) if own < 1000 else 0.0)
-
-    def channel(self) -> Channel:
-        """See `Bulk.channel`: the base's outputs, then the harmless items."""
-        own, rest = (part.tolist() for part in self.items)
-        base = self.base.channel()
-        check_outputs(len(base.outputs) + len(rest), "these sensitive items", self.k)
-        plain = Fraction(self.kernel.plain, _WORD)
-        hidden = [(1 - plain) * mass for mass in self.base.blind_weights(base)]
-        total = math.lcm(base.total, plain.denominator, *(mass.denominator for mass in hidden))
-        rows, held = np.empty((len(hidden) + len(rest), self.k), object), []
-        for o, (mass, weights, items) in enumerate(zip(hidden, base.weights, base.supported or (), strict=True)):
-            rows[o] = int(mass * total)
-            rows[o, own] = [weight * (total // base.total) for weight in weights]
-            held.append(frozenset(own[i] for i in items))
-        rows[len(hidden) :] = int(plain * total) * np.eye(self.k, dtype=object)[rest]
-        labels = (*base.outputs, *(f"discloses {x}" for x in rest))
-        disclosing = frozenset(range(len(hidden), len(labels)))
-        supported = (*held, *(frozenset({x}) for x in rest))
-        return Channel(labels, tuple(map(tuple, rows.tolist())), total, supported, frozenset(rest), disclosing)
-
-    @property
-    def channel_error(self) -> Fraction:
-        return self.base.channel_error
-
-
-@dataclass(frozen=True)
 class SensitiveBulk(LevelBulk):
     """Levels that protect sensitive items only, all of them the same ones."""
 
-    data: tuple[HidingBulk, ...]
+    data: tuple[UtilityBulk, ...]
 
     @property
     def promise(self) -> dict[str, Any]:
@@ -290,7 +220,7 @@ class SensitiveBulk(LevelBulk):
         for columns in batches:
             seen = columns["disclosed"] > 0
             at = self.told(columns)[seen] * harmless + columns["disclosed"][seen].astype(np.int64) - 1
-            counts += _times(at, counts.size)
+            counts += np.bincount(at, minlength=counts.size)
         disclosed = counts.reshape(strata, harmless)
         return with_disclosed(found, none, disclosed, self.law(self._law.shares), self.data[0].items, blind=blind)
 
@@ -298,11 +228,6 @@ class SensitiveBulk(LevelBulk):
         found, none = table_evidence(self.bases[0], self._law, cells["support"])
         counts = cells["disclosed"].astype(np.float64)
         return with_disclosed(found, none, counts, self.law(self._law.shares), self.data[0].items)
-
-
-def _times(numbers: IntArray, size: int) -> IntArray:
-    """How often each number below `size` occurs."""
-    return np.bincount(numbers, minlength=size).astype(np.int64)
 
 
 def _put(columns: Columns, where: IntArray, made: Columns) -> None:

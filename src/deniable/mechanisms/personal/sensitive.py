@@ -23,7 +23,7 @@ from deniable.errors import require
 from deniable.estimate.result import Part
 from deniable.mechanisms.base import report_size
 from deniable.mechanisms.personal.base import LevelMechanism
-from deniable.mechanisms.personal.bulk import HidingBulk, SensitiveBulk
+from deniable.mechanisms.personal.bulk import SensitiveBulk
 from deniable.mechanisms.personal.levels import make_bases
 from deniable.mechanisms.personal.sensitive_estimate import UtilityLevelCounts, choose_utility, linear_utility
 from deniable.mechanisms.personal.sensitive_laws import (
@@ -34,6 +34,7 @@ from deniable.mechanisms.personal.sensitive_laws import (
     ideal_utility_promise,
 )
 from deniable.mechanisms.support import SupportMechanism
+from deniable.mechanisms.utility.bulk import UtilityBulk
 from deniable.mechanisms.utility.sensitive import check_theta, split_items
 from deniable_client.exact import WORD_BITS, check_epsilon, exp_bounds
 from deniable_client.kernels import Utility as UtilityKernel
@@ -93,7 +94,7 @@ class PersonalUtility(LevelMechanism):
         check_epsilon(self.epsilon, sampling=True)
         bases = tuple(base.bulk for base in self.bases)
         data = tuple(
-            HidingBulk(UtilityKernel(self.k, self.sensitive, (base.kernel,), plain, 0, 1), base)
+            UtilityBulk(UtilityKernel(self.k, self.sensitive, (base.kernel,), plain, 0, 1), base)
             for base, plain in zip(bases, self._thresholds(), strict=True)
         )
         return SensitiveBulk.of(data, bases, self._level_kernels(), self.levels)
