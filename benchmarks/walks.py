@@ -5,8 +5,8 @@
 Every walk is traced in a process of its own: the three commands on small files, each function at its first visit. Not
 counted are the parsing of arguments, the printing of tables, and functions without a name. A folder is the client, a
 family's room, or a package; there and back is a folder between two visits of another one. A file is a family's own if
-only its walk visits it, and nothing beside it that other walks visit imports it. `--json` prints one JSON object, `--tree` the
-visits themselves. To measure another tree, put its two source folders on PYTHONPATH.
+only its walk visits it, and nothing beside it that other walks visit imports it. `--json` prints one JSON object,
+`--tree` the visits themselves. To measure another tree, put its two source folders on PYTHONPATH.
 """
 
 from __future__ import annotations
