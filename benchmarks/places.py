@@ -22,9 +22,9 @@ import deniable as dn
 from deniable.datasets.folder import data_folder
 from deniable.mechanisms.metric.brr import make_brr
 from deniable.mechanisms.metric.codebook import make_codebook
-from deniable.mechanisms.metric.tables import Staircase
+from deniable.mechanisms.metric.tables import TableMechanism
 
-PAGE = Path(__file__).resolve().parent.parent / "docs/maths/metric-baselines.md"
+PAGE = Path(__file__).resolve().parent.parent / "docs/maths/metric.md"
 BEGIN, END = "<!-- measured: places -->", "<!-- end -->"
 EPSILONS = (1.0, 2.0, 4.0)
 SETS = {
@@ -50,8 +50,8 @@ def losses(space: dn.Space, epsilon: float) -> dict[str, float]:
     """The mean loss of each way."""
     near = make_brr(epsilon=epsilon, domain=space)
     found = (
-        Staircase(epsilon=epsilon, domain=space, size=3).loss(),
-        Staircase(epsilon=epsilon, domain=space, size=3, variant="rank").loss(),
+        TableMechanism(recipe="lsrr", epsilon=epsilon, domain=space, size=3).loss(),
+        TableMechanism(recipe="lsrr", epsilon=epsilon, domain=space, size=3, variant="rank").loss(),
         near.loss(),
         near.remap().loss,
         make_codebook(epsilon=epsilon, domain=space).loss(),

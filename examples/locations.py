@@ -15,7 +15,6 @@ import numpy as np
 import deniable as dn
 from deniable.mechanisms.metric.base import MetricMechanism
 from deniable.present.charts import map_chart, save
-from deniable.present.maps import reported_from
 
 EPSILON = 2.0
 
@@ -26,6 +25,13 @@ def city(seed: int) -> tuple[np.ndarray, np.ndarray]:
     centres = np.array([[48.14, 11.57], [48.17, 11.62], [48.11, 11.50]])
     places = centres[rng.integers(0, 3, 200)] + rng.normal(0, 0.012, (200, 2))
     return places, rng.dirichlet(np.full(200, 0.7))
+
+
+def reported_from(m: MetricMechanism, own: int) -> np.ndarray:
+    """The chance of every place to be reported from the place `own`."""
+    chances = np.zeros(m.k)
+    chances[slice(None) if m.output_points is None else m.output_points] = m.matrix()[own]
+    return chances
 
 
 def main() -> None:

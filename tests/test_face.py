@@ -38,6 +38,13 @@ def test_name_is_what_its_home_calls_so(name: str) -> None:
     assert name in dir(deniable)
 
 
+@pytest.mark.parametrize(("former", "name"), deniable._FORMER.items())
+def test_former_names_are_the_new_ones_and_say_so(former: str, name: str) -> None:
+    with pytest.warns(DeprecationWarning, match=f"deniable.{former} is now called deniable.{name}"):
+        assert getattr(deniable, former) is getattr(deniable, name)
+    assert former not in deniable.__all__
+
+
 def test_unknown_names_are_refused_in_the_usual_way() -> None:
     with pytest.raises(AttributeError, match="module 'deniable' has no attribute 'nonsense'"):
         _ = deniable.nonsense

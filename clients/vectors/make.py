@@ -45,14 +45,14 @@ from deniable_client.kernels import (
     ToldKey,
     Unary,
     Utility,
-    UtilityLevels,
+    UtilityBudgets,
     Wheel,
     Whole,
     Window,
     WindowOrBit,
     kernel_to,
 )
-from deniable_client.kernels.keyvalue import response, signed_subset, subset_of_keys, subset_of_signed, unary_of_keys
+from deniable_client.kernels.keyvalue import response, signed_subset, subset_of_keys, subset_of_signed
 from deniable_client.packing import bits_width, pack_bits, pack_int, uint_width
 
 FOLDER = Path(__file__).parent
@@ -187,23 +187,21 @@ def keyvalue_kernels() -> list[tuple[float, Pairs]]:
     for epsilon, keys, length in ((1.0, 5, 0), (2.0, 6, 2)):
         total = keys + length
         signed = SignedUnary.calibrate(epsilon, total, three_way)
-        sets, subset = signed_subset(epsilon, keys, length, 2), subset_of_signed(epsilon, keys, length, 3).base
+        sets, subset = signed_subset(epsilon, keys, length, 2), subset_of_signed(epsilon, keys, length, 3)
         few = subset_of_keys(epsilon, keys, length, 2)
-        assert isinstance(subset, Subset)
-        assert isinstance(few.base, Subset)
         ring = SignedInterval(sets.keys, sets.size, sets.keep)
         bases: list[Kernel] = [
             signed,
             subset,
             interval(subset),
-            response(epsilon, keys, length).base,
+            response(epsilon, keys, length),
             sets,
             ring,
             SignedHashing.calibrate(epsilon, total, 2, Fraction(3, 2)),
             Hashing.calibrate(epsilon, 2 * total, 4),
-            Grouped(few, sets, 3 << 62),
-            Grouped(KeysOnly(interval(few.base)), ring, 3 << 62),
-            Grouped(unary_of_keys(epsilon, keys, length), signed, 1 << 62),
+            Grouped(KeysOnly(few), sets, 3 << 62),
+            Grouped(KeysOnly(interval(few)), ring, 3 << 62),
+            Grouped(KeysOnly(Unary.calibrate(epsilon, total, WORD // 2)), signed, 1 << 62),
         ]
         made += [(epsilon, Pairs(base, keys, length)) for base in bases]
     half = exp_bounds(0.5)[0]
@@ -314,7 +312,7 @@ def utility_kernels() -> list[tuple[float, Kernel]]:
         found.append((e, Utility.mapped(e, 300, some, (base,), Fraction(1, 2))))
     found.append((1.0, Utility.null(1.0, 3, (1, 2), ())))
     levels = ((0.5, 0.5, 1.0, 2.0), 9, some, 0)
-    return [*found, (2.0, UtilityLevels.calibrate(*levels)), (2.0, UtilityLevels.calibrate((2.0,), 2, (0, 1), 0))]
+    return [*found, (2.0, UtilityBudgets.calibrate(*levels)), (2.0, UtilityBudgets.calibrate((2.0,), 2, (0, 1), 0))]
 
 
 def personal_kernels() -> list[tuple[float, Kernel]]:
@@ -440,7 +438,7 @@ def other_vectors(kernels: list[tuple[float, Kernel]]) -> dict[str, Any]:
     for epsilon, kernel in kernels:
         own, silent = kernel_to(kernel), kernel.ratio == 1
         ratio = {"numerator": str(kernel.ratio.numerator), "denominator": str(kernel.ratio.denominator)}
-        budgets = {"budgets": [0.5, 0.5, 1.0, 2.0][-kernel.s :]} if isinstance(kernel, UtilityLevels) else {}
+        budgets = {"budgets": [0.5, 0.5, 1.0, 2.0][-kernel.s :]} if isinstance(kernel, UtilityBudgets) else {}
         about = {"epsilon": epsilon, **budgets, "kernel": own, "ratio": ratio, "width": kernel.width}
         cases.append(about | {"leaks": None if silent else leaking(own), "reports": other_reports(kernel)})
     text = "words are used in order; each report is bytes in hexadecimal; a level is the number of the chosen one; "

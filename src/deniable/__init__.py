@@ -9,6 +9,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
@@ -37,14 +38,15 @@ if TYPE_CHECKING:
     from deniable.mechanisms.numeric.hybrid import Hybrid
     from deniable.mechanisms.personal.plain import Personal
     from deniable.mechanisms.personal.sensitive import PersonalUtility
-    from deniable.mechanisms.registry import MECHANISMS, PROTOCOLS, from_design, mechanism, protocol
+    from deniable.mechanisms.registry import MECHANISMS, PROTOCOLS, from_design, mechanism, protocol, register
     from deniable.mechanisms.utility.base import Utility
     from deniable.mechanisms.utility.make import utility
     from deniable.plan.frequency import Plan, plan
-    from deniable.plan.keyvalue import PairPlan, plan_pairs
+    from deniable.plan.keyvalue import KeyValuePlan, plan_keyvalue
     from deniable.plan.mean import MeanPlan, plan_means
     from deniable.plan.release import ReleasePlan, plan_release
     from deniable.randomness import secure, simulation
+    from deniable.run.files import read_space
 
 __version__ = "0.1.0"
 
@@ -63,11 +65,11 @@ __all__ = [
     "FormatError",
     "Grid",
     "Hybrid",
+    "KeyValuePlan",
     "LocalHashing",
     "MeanPlan",
     "Mechanism",
     "MergeError",
-    "PairPlan",
     "ParameterError",
     "Personal",
     "PersonalUtility",
@@ -91,10 +93,12 @@ __all__ = [
     "load",
     "mechanism",
     "plan",
+    "plan_keyvalue",
     "plan_means",
-    "plan_pairs",
     "plan_release",
     "protocol",
+    "read_space",
+    "register",
     "secure",
     "simulation",
     "utility",
@@ -124,16 +128,20 @@ _HOMES: Mapping[str, tuple[str, ...]] = {
     "deniable.mechanisms.numeric.hybrid": ("Hybrid",),
     "deniable.mechanisms.personal.plain": ("Personal",),
     "deniable.mechanisms.personal.sensitive": ("PersonalUtility",),
-    "deniable.mechanisms.registry": ("MECHANISMS", "PROTOCOLS", "from_design", "mechanism", "protocol"),
+    "deniable.mechanisms.registry": ("MECHANISMS", "PROTOCOLS", "from_design", "mechanism", "protocol", "register"),
     "deniable.mechanisms.utility.base": ("Utility",),
     "deniable.mechanisms.utility.make": ("utility",),
     "deniable.plan.frequency": ("Plan", "plan"),
-    "deniable.plan.keyvalue": ("PairPlan", "plan_pairs"),
+    "deniable.plan.keyvalue": ("KeyValuePlan", "plan_keyvalue"),
     "deniable.plan.mean": ("MeanPlan", "plan_means"),
     "deniable.plan.release": ("ReleasePlan", "plan_release"),
     "deniable.randomness": ("secure", "simulation"),
+    "deniable.run.files": ("read_space",),
 }
 """Where the names come from: the same as above, for loading each when it is first used."""
+
+_FORMER: Mapping[str, str] = {"PairPlan": "KeyValuePlan", "plan_pairs": "plan_keyvalue"}
+"""Names of the version before, and what they are called now; they go with the next version."""
 
 _HOME = {name: module for module, names in _HOMES.items() for name in names}
 
@@ -143,6 +151,9 @@ for _name in ("audit", "plan"):  # functions that have the names of packages: th
 
 
 def __getattr__(name: str) -> Any:
+    if name in _FORMER:
+        warnings.warn(f"deniable.{name} is now called deniable.{_FORMER[name]}.", DeprecationWarning, stacklevel=2)
+        return getattr(import_module(__name__), _FORMER[name])
     if name not in _HOME:
         raise AttributeError(f"module 'deniable' has no attribute {name!r}")
     home = import_module(_HOME[name])

@@ -60,7 +60,6 @@ class Secure:
         self._cipher = Cipher(algorithms.AES(key), modes.CTR(start)).encryptor()
 
     def draw(self, bits: int, size: int) -> UintArray:
-        """See `Stream.draw`."""
         need = size * bits // 8
         out = np.empty(need + 16, np.uint8)
         view = memoryview(out.data)
@@ -91,7 +90,6 @@ class Simulation:
         self._bits = np.random.PCG64DXSM(seed)
 
     def draw(self, bits: int, size: int) -> UintArray:
-        """See `Stream.draw`."""
         words = self._bits.random_raw((size * bits + 63) // 64).astype("<u8", copy=False)
         out: UintArray = words.view(_TYPES[bits])[:size]
         return out

@@ -6,17 +6,17 @@ import math
 
 import pytest
 
-from deniable.audit.leaks import LEAKS
+from deniable.papers.leaks import LEAKS
 
 
 @pytest.mark.parametrize("name", LEAKS)
 def test_leaky_recipes_are_refuted_with_exit_code_1(run, name):
-    done = run("audit", f"deniable.audit.leaks:{name}", "--json")
+    done = run("audit", f"deniable.papers.leaks:{name}", "--json")
     assert done.code == 1
     found = done.json
     assert not found["holds"]
     assert found["epsilon_exact"] is None or found["epsilon_exact"] > 1.05
-    assert "THE PROMISE IS BROKEN" in run("audit", f"deniable.audit.leaks:{name}").out
+    assert "THE PROMISE IS BROKEN" in run("audit", f"deniable.papers.leaks:{name}").out
 
 
 @pytest.mark.parametrize(

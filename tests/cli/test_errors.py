@@ -273,9 +273,9 @@ def test_json_and_bytes_do_not_share_standard_output(run):
 
 @pytest.mark.usefixtures("files")
 def test_the_place_of_a_bad_value_is_right_in_later_chunks(run, tmp_path, monkeypatch):
-    from deniable.run import local
+    from deniable.run import inputs
 
-    monkeypatch.setattr(local, "CHUNK_VALUES", 16)
+    monkeypatch.setattr(inputs, "CHUNK_VALUES", 16)
     lines = ["a"] + ['"1\n"'] + ["2"] * 40 + ["1", "7", "9"]
     (tmp_path / "v.csv").write_text("\n".join(lines) + "\n")
     done = run("privatize", *GRR, "v.csv", "--out", "out.bin")

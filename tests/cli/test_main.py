@@ -18,7 +18,7 @@ import deniable as dn
 from deniable.cli import output
 from deniable.cli.output import Output
 from deniable.mechanisms.frequency.grr import ResponseBulk
-from deniable.run import local
+from deniable.run import inputs
 
 PROGRAM = [sys.executable, "-c", "from deniable.cli import main; raise SystemExit(main())"]
 GRR3 = ["grr", "--epsilon", 1, "--k", 3]
@@ -65,7 +65,7 @@ def test_a_full_disk_is_told_as_such(run, tmp_path):
 def test_interruption_leaves_nothing_behind(run, tmp_path, monkeypatch):
     (tmp_path / "v.txt").write_text("0\n" * 100)
     (tmp_path / "old").write_bytes(b"old")
-    monkeypatch.setattr(local, "CHUNK_VALUES", 40)
+    monkeypatch.setattr(inputs, "CHUNK_VALUES", 40)
     real, calls = ResponseBulk.perturb, []
 
     def interrupted(self, items, rng):

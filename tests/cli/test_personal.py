@@ -40,8 +40,8 @@ def test_seeded_reports_are_those_of_the_library(run, people, tmp_path, own):
 
 
 def test_chunks_do_not_change_seeded_reports(run, people, tmp_path, monkeypatch):
-    monkeypatch.setattr("deniable.run.local.CHUNK_VALUES", 64)
-    monkeypatch.setattr("deniable.mechanisms.base._BLOCK_MOST", 64)
+    monkeypatch.setattr("deniable.run.inputs.CHUNK_VALUES", 64)
+    monkeypatch.setattr("deniable.mechanisms.bulk._BLOCK_MOST", 64)
     assert run("privatize", *PLDP, "people.csv", *COLUMNS, "--out", "reports.bin", "--seed", 7).code == 0
     m = dn.mechanism("pldp", levels="0.5,1,2", level_epsilon=0.5, labels=LABELS)
     values, levels = people

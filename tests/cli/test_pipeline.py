@@ -10,7 +10,7 @@ import pytest
 
 import deniable as dn
 from deniable.mechanisms.registry import MECHANISMS
-from deniable.run import local
+from deniable.run import inputs
 
 LABELS = ["never", "sometimes", "often"]
 SS = ["ss", "--epsilon", 1, "--labels", ",".join(LABELS)]
@@ -77,7 +77,7 @@ def as_parquet(path, answers):
 
 @pytest.mark.parametrize("chunk", [64, 1 << 16])
 def test_the_format_does_not_matter(run, values, tmp_path, monkeypatch, chunk):
-    monkeypatch.setattr(local, "CHUNK_VALUES", chunk)
+    monkeypatch.setattr(inputs, "CHUNK_VALUES", chunk)
     as_csv(tmp_path / "v.csv", values)
     as_parquet(tmp_path / "v.parquet", values)
     (tmp_path / "bom.data").write_bytes("\ufeff".encode() + "\r\n".join(values).encode())
@@ -99,7 +99,7 @@ def test_the_format_does_not_matter(run, values, tmp_path, monkeypatch, chunk):
 
 def test_a_file_of_many_chunks_gives_the_tally_of_all_in_one_go(run, tmp_path, monkeypatch):
     n, size = 5_000, 512
-    monkeypatch.setattr(local, "CHUNK_VALUES", size)
+    monkeypatch.setattr(inputs, "CHUNK_VALUES", size)
     values = (np.arange(n) ** 2 % 7).tolist()
     (tmp_path / "v.txt").write_text("\n".join(map(str, values)))
     assert run("privatize", "olh", "--epsilon", 1, "--k", 7, "v.txt", "--seed", 1, "--out", "r").code == 0

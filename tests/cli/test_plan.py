@@ -92,7 +92,7 @@ KEYS = ("--question", "key-value", "--k", 50, "--n", 10_000, "--epsilon", 2)
 
 def test_key_value_question(run, tmp_path):
     done = run("plan", *KEYS, "--interest", 0.5, "--length", 2, "--max-bytes", 20, "--json")
-    found = dn.plan_pairs(k=50, n=10_000, epsilon=2.0, interest=0.5, length=2, limits={"bytes": 20})
+    found = dn.plan_keyvalue(k=50, n=10_000, epsilon=2.0, interest=0.5, length=2, limits={"bytes": 20})
     assert (done.code, done.json) == (0, json.loads(json.dumps(found.document())))
     shown = run("plan", *KEYS, "--chart", "plan.svg")
     assert "is best for frequencies and means alike" in shown.out

@@ -15,7 +15,7 @@ import deniable as dn
 from deniable.collect.reports import Reports
 from deniable_client.errors import PrivacyError
 from deniable_client.exact import exp_bounds
-from deniable_client.kernels import KERNELS, Kernel, Personal, UtilityLevels, check_promise, kernel_from, kernel_to
+from deniable_client.kernels import KERNELS, Kernel, Personal, UtilityBudgets, check_promise, kernel_from, kernel_to
 from deniable_client.kernels.utility_budgets import check_budgets
 from deniable_client.packing import unpack_int
 from deniable_client.words import ReplayWords
@@ -52,7 +52,7 @@ def promised(case: dict[str, Any], document: dict[str, Any]) -> Kernel:
     """The kernel, or `PrivacyError` if a device would refuse it."""
     kernel = kernel_from(document)
     check_promise(kernel, exp_bounds(case["epsilon"])[0], case["epsilon"])
-    if isinstance(kernel, UtilityLevels):
+    if isinstance(kernel, UtilityBudgets):
         check_budgets(kernel, case["budgets"])
     return kernel
 

@@ -10,16 +10,16 @@ from typing import Any
 import numpy as np
 import pytest
 
+from deniable.collect.reports import split_rows
 from deniable.core.types import Bytes
-from deniable.mechanisms.keyvalue.bulk import KeyBits, KeySets, Law, OneKeyLaw, Responses, Sets, SignedBits, SignedSets
-from deniable.mechanisms.keyvalue.seeded_bulk import (
-    CyclicKeySets,
-    CyclicSets,
-    CyclicSignedSets,
-    HashedKeys,
-    HashedSigns,
-    ToldKeyLaw,
-)
+from deniable.mechanisms.bulk import SupportBulk
+from deniable.mechanisms.frequency.grr import ResponseBulk
+from deniable.mechanisms.frequency.interval import IntervalBulk
+from deniable.mechanisms.frequency.local_hashing import HashingBulk
+from deniable.mechanisms.frequency.subset import SubsetBulk
+from deniable.mechanisms.frequency.unary import UnaryBulk
+from deniable.mechanisms.keyvalue.bulk import KeyBulk, OneKeyBulk, OnKeys, SignedSubsetBulk, SignedUnaryBulk
+from deniable.mechanisms.keyvalue.seeded_bulk import SignedHashingBulk, SignedIntervalBulk
 from deniable_client.errors import PrivacyError
 from deniable_client.exact import exp_bounds
 from deniable_client.hashing import bucket
@@ -69,19 +69,29 @@ def test_words_become_the_reports(case: dict[str, Any]) -> None:
         assert next(words._words, None) is None, "not all words are used"
 
 
-LAWS: dict[str, type[Law]] = {
-    "signed-unary": SignedBits,
-    "subset": Sets,
-    "interval": CyclicSets,
-    "response": Responses,
-    "signed-subset": SignedSets,
-    "signed-interval": CyclicSignedSets,
-    "signed-hashing": HashedSigns,
-    "hashing": HashedKeys,
-    "one-key": OneKeyLaw,
-    "told-key": ToldKeyLaw,
+BULKS: dict[str, type[KeyBulk[Any]]] = {
+    "signed-unary": SignedUnaryBulk,
+    "signed-subset": SignedSubsetBulk,
+    "signed-interval": SignedIntervalBulk,
+    "signed-hashing": SignedHashingBulk,
+    "one-key": OneKeyBulk,
+    "told-key": OneKeyBulk,
 }
-BLIND: dict[str, type[Law]] = {"subset": KeySets, "interval": CyclicKeySets, "unary": KeyBits}
+PLAIN: dict[str, type[SupportBulk[Any]]] = {
+    "subset": SubsetBulk,
+    "interval": IntervalBulk,
+    "response": ResponseBulk,
+    "hashing": HashingBulk,
+    "unary": UnaryBulk,
+}
+
+
+def bulk_of(kernel: Any) -> KeyBulk[Any]:
+    if kernel.kind in BULKS:
+        return BULKS[kernel.kind](kernel)
+    signed = kernel.kind in PLAIN
+    base = kernel if signed else kernel.base
+    return OnKeys.of(PLAIN[base.kind](base), signed=signed)
 
 
 def signed_keys(kernel: Any, report: bytes) -> set[int]:
@@ -119,11 +129,12 @@ def test_the_collecting_side_reads_the_reports(case: dict[str, Any]) -> None:
     for number, kernel in enumerate(parts(base)):
         mine = [row[1:] for row in rows if row[0] == number] if isinstance(base, Grouped) else rows
         mine = [row[: kernel.width] for row in mine]
-        law = BLIND[kernel.base.kind](kernel, d) if isinstance(kernel, KeysOnly) else LAWS[kernel.kind](kernel, d)
+        bulk = bulk_of(kernel)
         table: Bytes = np.array([list(row) for row in mine], np.uint8).reshape(len(mine), kernel.width)
-        plus, minus = law.counts(table)
+        cells = bulk.count(split_rows(bulk.fields, table))
+        assert (bulk.kernel, bulk.row_bytes) == (kernel, kernel.width)
         wanted = np.zeros(2 * d, np.int64)
         for row in mine:
             wanted[sorted(signed_keys(kernel, row))] += 1
-        assert plus.tolist() == wanted[:d].tolist()
-        assert minus.tolist() == wanted[d:].tolist()
+        assert cells["plus"].tolist() == [wanted[:d].tolist()]
+        assert cells["minus"].tolist() == [wanted[d:].tolist()]

@@ -14,7 +14,6 @@ import pytest
 import deniable as dn
 from deniable.core.frontier import (
     best_subset_size,
-    frontier_asr,
     frontier_mse,
     least_mse,
     mixture_mse,
@@ -95,14 +94,6 @@ def test_the_frontier_is_subset_selection_at_whole_sizes_and_convex_between(k: i
     assert (np.diff(steps) >= -1e-6 * np.abs(steps[1:])).all()
     assert frontier_mse(k, epsilon, 1.0) == frontier_mse(k, epsilon, high) == pytest.approx(least_mse(k, epsilon))
     assert frontier_mse(k, epsilon, 1 / k) == math.inf
-
-
-@pytest.mark.parametrize(("k", "epsilon"), [(2, 1.0), (7, 0.4), (100, 4.0), (1000, 8.0)])
-def test_both_ways_of_reading_the_frontier_agree(k: int, epsilon: float) -> None:
-    high = at(k, epsilon, best_subset_size(k, epsilon))[0]
-    for asr in np.linspace(1 / k, high, 23)[1:]:
-        assert frontier_asr(k, epsilon, frontier_mse(k, epsilon, float(asr))) == pytest.approx(float(asr), rel=1e-9)
-    assert frontier_asr(k, epsilon, 0.9 * least_mse(k, epsilon)) == 1.0
 
 
 # ---- nothing lies below it

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import astuple
 from fractions import Fraction
 from typing import Any
 
@@ -13,7 +14,18 @@ from hypothesis import strategies as st
 
 from deniable.core.frontier import best_subset_size, least_mse
 from deniable.core.intervals import Interval, critical, score_interval, wald_interval
-from deniable.core.laws import epsilon_to, hashing, ratio_to, response, subset, unary
+from deniable.core.laws import (
+    balanced,
+    epsilon_to,
+    hadamard,
+    hashing,
+    projective,
+    ratio_to,
+    response,
+    subset,
+    unary,
+    wheel,
+)
 from deniable.core.support import Support
 from deniable.errors import ParameterError
 
@@ -31,9 +43,26 @@ def supports(draw: st.DrawFn) -> tuple[int, Support[Fraction]]:
         "response": lambda: response(w, v, k),
         "subset": lambda: subset(w, v, k, draw(st.integers(1, k - 1))),
         "unary": lambda: unary(p, 1 - p, w, v),
-        "hashing": lambda: hashing(w, v, Fraction(draw(st.integers(2, 50)))),
+        "hashing": lambda: hashing(w, v, draw(st.integers(2, 50))),
     }
     return k, made[draw(st.sampled_from(sorted(made)))]()
+
+
+def test_laws_of_fractions_are_fractions() -> None:
+    w, v = ratio_to(Fraction(3))
+    arc = Fraction(1, 5)
+    laws = [
+        response(w, v, 4),
+        subset(w, v, 4, 2),
+        unary(arc, 1 - arc, w, v),
+        hashing(w, v, 3),
+        balanced(w, v, 7, 3),
+        wheel(w, v, arc),
+        hadamard(w, v),
+        projective(w, v, 2, 3),
+    ]
+    assert {type(part) for law in laws for part in astuple(law)} == {Fraction}
+    assert hashing(w, v, 3).q == Fraction(1, 3)
 
 
 @SETTINGS

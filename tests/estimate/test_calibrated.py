@@ -80,7 +80,7 @@ def test_over_all_coins_the_estimate_is_exactly_unbiased() -> None:
             m: Any = dn.mechanism("lh", k=k, epsilon=float(np.log(p / (1 - p))), g=g)
             self.support = m.support
 
-        def rows(self, columns: Any) -> Any:
+        def supported(self, columns: Any) -> Any:
             held = [functions[s] == v for s, v in zip(columns["seed"], columns["value"], strict=True)]
             return np.packbits(np.array(held), axis=1, bitorder="little")
 

@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 
 from deniable.errors import MissingExtraError
 from deniable.kernels import loops, reference, using
-from deniable.kernels.hashing import interval_of
 from deniable.kernels.sampling import below, bernoulli_bits, near, respond, subset_bits, weighted
 from deniable.randomness import simulation
 from deniable_client.kernels.geometry import points
@@ -239,22 +238,14 @@ def test_count_places_that_go_round_the_ring(k: int, n: int) -> None:
 
 
 @pytest.mark.parametrize("k", [2, 7, 8, 100, 1500])
-def test_em_steps_agree_up_to_rounding(k: int) -> None:
+def test_em_sums_agree_up_to_rounding(k: int) -> None:
     rng = generator(k)
     n, f = 700, rng.dirichlet(np.ones(k))
-    high, low, kinds = np.array([3.0, 0.2]), np.array([1.0, 0.9]), rng.integers(0, 2, n).astype(np.uint8)
+    high, low, kinds = np.array([3.0, 0.2]), np.array([1.0, 0.9]), rng.integers(0, 2, n)
     rows = np.packbits(rng.random((n, k)) < 0.3, axis=1, bitorder="little")
-    seeds, values = rng.integers(0, 2**64, n, dtype=np.uint64), rng.integers(0, 3, n).astype(np.uint8)
-    counts = rng.integers(0, 50, (2, k))
-    steps: list[Callable[[ModuleType], Any]] = [
-        lambda loop: loop.em_bits(f, rows, kinds, high, low),
-        lambda loop: loop.em_intervals(f, seeds, *interval_of(values, 3), kinds, high, low),
-        lambda loop: loop.em_values(f, counts, high, low),
-    ]
-    for step in steps:
-        (f1, l1), (f2, l2) = both(step)
-        np.testing.assert_allclose(f2, f1, rtol=1e-12, atol=0)
-        assert l2 == pytest.approx(l1, rel=1e-12, abs=0)
+    weights = rng.integers(1, 3, n).astype(float)
+    for one, two in zip(*both(lambda loop: loop.em_levels(f, rows, weights, kinds, high, low)), strict=True):
+        np.testing.assert_allclose(two, one, rtol=1e-12, atol=0)
 
 
 @settings(deadline=None, max_examples=60)

@@ -6,7 +6,8 @@ import os
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import numpy as np
@@ -14,7 +15,7 @@ import pytest
 
 import deniable as dn
 from deniable.errors import FormatError, ParameterError
-from deniable.kernels import parallel
+from deniable.kernels import loops, parallel, reference, sparing, using
 from deniable.randomness import Replay, Secure, Simulation, secure, simulation
 
 
@@ -186,6 +187,80 @@ def test_a_bad_report_in_any_share_is_refused(monkeypatch: pytest.MonkeyPatch) -
         broken = dn.Reports(reports.design, reports.fields, {"value": column}, simulated=True)
         with pytest.raises(FormatError, match="the value 200"):
             m.tally(broken)
+
+
+def on_threads(count: int, work: Callable[[], object], seconds: float) -> list[Exception]:
+    """Threads that do the same again and again and change places as often as they can; the errors they meet."""
+    errors: list[Exception] = []
+    start, end = threading.Barrier(count), time.monotonic() + seconds
+
+    def repeat() -> None:
+        start.wait(60)
+        while not errors and time.monotonic() < end:
+            try:
+                work()
+            except Exception as error:
+                errors.append(error)
+
+    workers = [threading.Thread(target=repeat) for _ in range(count)]
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    try:
+        for worker in workers:
+            worker.start()
+        for worker in workers:
+            worker.join()
+    finally:
+        sys.setswitchinterval(before)
+    return errors
+
+
+def test_threads_do_not_disturb_each_other() -> None:
+    """Errors of shared state came after a tenth of a second of `sparing`, after one or two of `tally`."""
+    m = dn.mechanism("grr", epsilon=1.0, k=4)
+    reports = m.privatize([0, 1, 2, 3], rng=simulation(1))
+    expected = m.tally(reports)
+
+    def spare() -> None:
+        with sparing(4), using("reference"):
+            assert loops() is reference
+
+    def count() -> None:
+        assert m.tally(reports) == expected
+
+    assert on_threads(8, spare, 1.0) == []
+    assert on_threads(8, count, 3.0) == []
+
+
+def test_loops_chosen_in_a_thread_are_its_own() -> None:
+    pytest.importorskip("numba", reason="needs numba: pip install 'deniable[fast]'")
+    meeting, seen = threading.Barrier(2), []
+
+    def choose() -> None:
+        with using("reference"):
+            meeting.wait(60)
+            meeting.wait(60)
+            seen.append(loops())
+
+    with using("compiled") as own:
+        other = threading.Thread(target=choose)
+        other.start()
+        meeting.wait(60)
+        assert loops() is own
+        meeting.wait(60)
+        other.join()
+        assert loops() is own
+    assert seen == [reference]
+
+
+@pytest.mark.parametrize("name", ["reference", "compiled"])
+def test_workers_use_the_loops_of_their_caller(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("DENIABLE_THREADS", "2")
+    if name == "compiled":
+        pytest.importorskip("numba", reason="needs numba: pip install 'deniable[fast]'")
+    with using(name) as own:
+        assert parallel.run(lambda _: loops(), range(4)) == [own] * 4
+        assert list(parallel.ahead(lambda _: loops(), range(4))) == [own] * 4
 
 
 CHILD = """

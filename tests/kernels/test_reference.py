@@ -12,7 +12,6 @@ import pytest
 from deniable.errors import ParameterError
 from deniable.kernels import reference
 from deniable.kernels.geometry import coordinates
-from deniable.kernels.hashing import interval_of
 from deniable.kernels.sampling import bernoulli_bits, respond, subset_bits, weighted
 from deniable.kernels.transforms import count_orthogonal, orthogonal_by_transform, walsh_hadamard
 from deniable.randomness import Replay, simulation
@@ -213,43 +212,22 @@ def test_transform_of_more_reports_than_one_modulus_holds() -> None:
         orthogonal_by_transform(counts * 32, 2, 3, 7)
 
 
-def em_by_definition(f: list[Fraction], likelihoods: list[list[Fraction]]) -> tuple[list[Fraction], float]:
-    """The posterior mean of each item over the reports; a report is its likelihood for every item."""
-    totals = [sum(a * b for a, b in zip(f, row, strict=True)) for row in likelihoods]
-    new = [
-        sum(f[x] * row[x] / total for row, total in zip(likelihoods, totals, strict=True)) / len(likelihoods)
-        for x in range(len(f))
-    ]
-    return new, sum(math.log(total) for total in totals)
-
-
-def test_em_steps_by_definition() -> None:
-    rng, k, n, g = generator(5), 6, 40, 3
+def test_em_sums_by_definition() -> None:
+    rng, k, n = generator(5), 6, 40
     parts = rng.integers(1, 20, k).tolist()
     f = [Fraction(p, sum(parts)) for p in parts]
     high, low = [Fraction(3), Fraction(1, 4)], [Fraction(1), Fraction(1, 2)]
-    floats = np.array(f, float), np.array(high, float), np.array(low, float)
-    kinds = rng.integers(0, 2, n).astype(np.uint8)
-
-    def check(found: tuple[np.ndarray, float], supports: list[set[int]], classes: list[int]) -> None:
-        rows = [[high[c] if x in s else low[c] for x in range(k)] for s, c in zip(supports, classes, strict=True)]
-        new, likelihood = em_by_definition(f, rows)
-        np.testing.assert_allclose(found[0], np.array(new, float), rtol=1e-12)
-        assert found[0].sum() == pytest.approx(1, rel=1e-12)
-        assert found[1] == pytest.approx(likelihood, rel=1e-12)
-
-    f_, high_, low_ = floats
-    member = rng.random((n, k)) < 0.4
-    sets = [set(np.flatnonzero(row).tolist()) for row in member]
+    member, kinds, weights = rng.random((n, k)) < 0.4, rng.integers(0, 2, n), rng.integers(1, 4, n)
+    items, inside, outside, log = [Fraction(0)] * k, [Fraction(0)] * 2, [Fraction(0)] * 2, 0.0
+    for row, c, w in zip(member.tolist(), kinds.tolist(), weights.tolist(), strict=True):
+        share = sum(f[x] for x in range(k) if row[x])
+        likelihood = low[c] + (high[c] - low[c]) * share
+        log += w * math.log(likelihood)
+        inside[c] += w * share / likelihood
+        outside[c] += w * (1 - share) / likelihood
+        items = [item + (high[c] - low[c]) * w / likelihood if row[x] else item for x, item in enumerate(items)]
     bits = np.packbits(member, axis=1, bitorder="little")
-    check(reference.em_bits(f_, bits, kinds, high_, low_), sets, kinds.tolist())
-
-    seeds, values = rng.integers(0, 2**64, n, dtype=np.uint64), rng.integers(0, g, n).astype(np.uint8)
-    pairs = zip(seeds.tolist(), values.tolist(), strict=True)
-    sets = [{x for x in range(k) if bucket(s, x, g) == y} for s, y in pairs]
-    found = reference.em_intervals(f_, seeds, *interval_of(values, g), kinds, high_, low_)
-    check(found, sets, kinds.tolist())
-
-    counts = rng.integers(0, 4, (2, k))
-    single = [(c, y) for c in range(2) for y in range(k) for _ in range(int(counts[c, y]))]
-    check(reference.em_values(f_, counts, high_, low_), [{y} for _, y in single], [c for c, _ in single])
+    floats = (np.array(f, float), bits, weights.astype(float), kinds, np.array(high, float), np.array(low, float))
+    found = reference.em_levels(*floats)
+    for got, expected in zip(found, (items, inside, outside, log), strict=True):
+        np.testing.assert_allclose(got, np.array(expected, float), rtol=1e-12)

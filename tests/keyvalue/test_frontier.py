@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from ast import literal_eval
 from dataclasses import replace
 from fractions import Fraction
 from itertools import combinations, product
@@ -167,44 +166,17 @@ def correction(m: KeyValue) -> float:
 def single_estimates(m: KeyValue) -> list[tuple[np.ndarray, np.ndarray]]:
     """What each report of the channel adds to the estimates of frequency, and of frequency times mean."""
     out = []
-    for law, group in zip(m.laws, m.groups, strict=True):
-        signal = group.signal
-        for name in law.channel().outputs:
-            plus, minus, asked = decode(name, m.k, keys_only=not signal.gain)
+    for bulk, group in zip(m.bulk.groups, m.groups, strict=True):
+        signal, channel = group.signal, bulk.channel()
+        for name, supported in zip(channel.outputs, channel.supported or (), strict=True):
+            plus, minus = (np.isin(np.arange(m.k) + side, list(supported)).astype(float) for side in (0, m.k))
+            asked = np.arange(m.k) == int(name[4 : name.index(":")]) if signal.asked < 1 else np.ones(m.k)
             scale = float(group.weight / group.share / signal.asked)
             f = scale * (plus + minus - float(signal.idle)) / float(signal.step) if group.weight else 0 * plus
             weight = float(1 / (group.share * signal.asked)) if signal.gain else 0.0
             gain = float(signal.gain) or 1.0
             out.append((f * asked, weight * (plus - minus) / gain * asked))
     return out
-
-
-def decode(name: str, d: int, *, keys_only: bool) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Signs, and which keys a report speaks of, from its name."""
-    plus, minus, asked = np.zeros(d), np.zeros(d), np.ones(d)
-    if name.startswith("report {"):
-        for x in (int(v) for v in name[8:-1].split(", ")):
-            if x < d:
-                plus[x] = 1
-            elif not keys_only:
-                minus[x - d] = 1
-    elif name.startswith("report "):
-        for i, c in enumerate(name[7:]):
-            plus[i], minus[i] = c == "+", c == "-"
-    elif name.startswith("hash "):
-        values, said = literal_eval(name[5 : name.index(")") + 1]), int(name.rsplit(" ", 1)[1])
-        plus[:], minus[:] = np.equal(values, said), np.equal(values, said ^ 1)
-    elif name.startswith("values "):
-        same = np.equal(literal_eval(name[7 : name.index(")") + 1]), int(name.rsplit(" ", 1)[1]))
-        plus[:], minus[:] = same[:d], same[d:]
-    elif name.startswith("keys "):
-        plus[:] = [int(c) for c in name[5:]]
-    else:
-        key, sign = name[4:].split(": ")
-        asked[:] = 0
-        asked[int(key)] = 1
-        plus[int(key)], minus[int(key)] = sign == "+", sign == "-"
-    return plus, minus, asked
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,7 @@ from deniable.core.domain import Domain
 from deniable.mechanisms.keyvalue.base import KeyValue
 from deniable.mechanisms.keyvalue.estimate import MeanPart, score, shrink_means
 from deniable.mechanisms.keyvalue.pairs import PairSets
+from deniable.mechanisms.keyvalue.signed import SignedUnaryEncoding
 from deniable.testing import StreamWords
 from deniable_client import Device
 from deniable_client.errors import FormatError, ParameterError, PrivacyError
@@ -42,7 +44,7 @@ def make(name: str, **given: Any) -> KeyValue:
 def pvalue(m: KeyValue, reports: Reports, x: int) -> float:
     """Of how often +1 and -1 were seen at each key, each binomial exactly, given signed key x (Bonferroni)."""
     cells, n = m.tally(reports).cells, len(reports)
-    law = np.zeros((2, len(m.laws), m.k))
+    law = np.zeros((2, len(m.groups), m.k))
     minus, key = divmod(x, m.k)
     for g, group in enumerate(m.groups):
         s = group.signal
@@ -108,6 +110,24 @@ def test_design_comes_back(name: str) -> None:
     again = dn.from_design(json.loads(json.dumps(m.design)))
     assert again == m
     assert again.params["range"] == [0.0, 10.0]
+
+
+@pytest.mark.parametrize("name", [*NAMES, *CYCLIC])
+def test_the_name_changes_nothing_that_is_sampled(name: str) -> None:
+    m = make(name, epsilon=1.5, k=12)
+    mine = replace(m, name="mine")
+    assert (mine.kernel, mine.params, mine.ideal()) == (m.kernel, m.params, m.ideal())
+    assert mine.design == m.design | {"mechanism": "mine"}
+
+
+def test_the_shape_of_three_way_answers_is_a_parameter_of_its_own() -> None:
+    for shape in ("ks-ue", "pckv-ue"):
+        mine = SignedUnaryEncoding(epsilon=1.0, domain=Domain.of(4), shape=shape, name="mine")
+        assert mine.kernel == make(shape, epsilon=1.0, k=4).kernel
+        assert SignedUnaryEncoding(epsilon=1.0, domain=Domain.of(4), shape=shape).name == shape
+        assert "shape" not in mine.params
+    with pytest.raises(ParameterError, match="shape must be one of ks-ue"):
+        SignedUnaryEncoding(epsilon=1.0, domain=Domain.of(4), shape="mine")
 
 
 # ---- estimates
@@ -266,7 +286,7 @@ def test_bad_shares_are_refused(mix: Any) -> None:
 
 
 def test_amplified_kernel_without_its_padding_is_refused() -> None:
-    padded = response(1.0, 5, 3)
+    padded = Pairs(response(1.0, 5, 3), 5, 3)
     assert isinstance(padded.base, Response)
     assert float(padded.base.ratio) > math.e > float(padded.ratio) * (1 - 1e-12)
     for length in (0, 1, 2):
@@ -297,7 +317,7 @@ def test_commands_for_single_values_refuse_pairs() -> None:
     from deniable.run.local import privatize_file
 
     with pytest.raises(ParameterError, match="takes key-value pairs"):
-        privatize_file(make("kv-ss2", epsilon=1.0, k=4), "nowhere.csv", "-")
+        privatize_file(make("kv-ss2", epsilon=1.0, k=4), "nowhere.csv", "-", column="a")
     with pytest.raises(ParameterError, match="is a protocol"):
         dn.mechanism("ks-adap", epsilon=1.0, k=4)
 

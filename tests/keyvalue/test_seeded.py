@@ -187,7 +187,7 @@ def test_numbers_beyond_the_ring_are_refused(name: str) -> None:
     m = make(name, epsilon=1.0, k=11, encoding="cyclic")
     reports = m.privatize_items(np.zeros(5, np.int64), dn.simulation(1))
     reports.columns["report"][:, -1] = 22
-    with pytest.raises(FormatError, match="the largest is"):
+    with pytest.raises(FormatError, match="the largest possible is"):
         m.tally(reports)
 
 

@@ -43,10 +43,10 @@ def test_closed_forms_are_those_of_the_channel(name: str, case: dict[str, Any]) 
     for given in (None, prior):
         assert m.loss(given) == pytest.approx(m.loss_under(m.matrix(), given), rel=1e-12)
         assert m.guess(given).success == pytest.approx(MetricMechanism.guess(m, given).success, rel=1e-12)
-    assert m.loss_effective() == pytest.approx(m.loss_under(m.matrix_exact), rel=1e-12)
+    assert m.loss_effective() == pytest.approx(m.loss_under(m.bulk.matrix), rel=1e-12)
     assert m.loss_effective() == pytest.approx(m.loss(), rel=1e-12)
     assert m.rank == np.linalg.matrix_rank(m.matrix())
-    assert np.allclose(m.channel().matrix(), m.matrix_exact, rtol=1e-12, atol=0)
+    assert np.allclose(m.channel().matrix(), m.bulk.matrix, rtol=1e-12, atol=0)
     assert float(m.channel().asr()) == pytest.approx(m.guess().success, rel=1e-12)
     again = from_design(m.design)
     assert again == m
@@ -305,7 +305,7 @@ def test_ties_that_fall_otherwise_elsewhere_are_taken_from_the_design() -> None:
     other = near | {"kernel": near["kernel"] | {"neighbours": [["0", "2"], *near["kernel"]["neighbours"][1:]]}}
     made_of = from_design(other)
     assert made_of.design == other
-    assert set(made_of.matrix_exact[0].argsort()[2:].tolist()) == {0, 2}  # type: ignore[attr-defined]
+    assert set(made_of.bulk.matrix[0].argsort()[2:].tolist()) == {0, 2}  # type: ignore[attr-defined]
     reports = made_of.privatize_items(np.zeros(20_000, np.int64), dn.simulation(1))
     assert set(np.bincount(reports.columns["value"]).argsort()[2:].tolist()) == {0, 2}
     wrong = near | {"kernel": near["kernel"] | {"neighbours": [["0", "3"], *near["kernel"]["neighbours"][1:]]}}

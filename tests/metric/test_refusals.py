@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,7 @@ from deniable.core.codes import Codes, Span
 from deniable.core.space import Space
 from deniable.mechanisms.metric.brr import BRR
 from deniable.mechanisms.metric.codebook import Codebook
-from deniable.mechanisms.places import read_space
+from deniable.run.files import read_space
 
 
 @pytest.mark.parametrize(
@@ -109,6 +110,52 @@ def test_codes_must_be_answers() -> None:
         Codebook(epsilon=1.0, domain=Codes.over(0, 1, [0.2, 0.8]), codes=(0, 1))
 
 
+SQUARE = Space.vectors([[0, 0], [1, 0], [0, 1], [1, 1]])
+LIMIT = str(2**63)
+RESPONSE = {"kind": "response", "k": "4", "keep": LIMIT}
+ROWS = [["1", str(2**64 - 1)], [str(2**64 - 1), "1"]] * 2
+
+
+@pytest.mark.parametrize(
+    ("name", "given", "kernel", "told"),
+    [
+        ("brr", {"distances": SQUARE, "size": 2}, {"keep": LIMIT}, "does not agree with itself: .*keep"),
+        ("brr", {"distances": SQUARE, "size": 2}, {"neighbours": [["0"], ["1"], ["2"], ["3"]]}, "nearest answers"),
+        ("brr", {"distances": SQUARE, "size": 2}, {"neighbours": [["0", "1"], ["0", "1"]]}, "nearest answers"),
+        ("brr", {"distances": SQUARE, "size": 2}, {"outputs": "5"}, "does not agree with itself: .*outputs"),
+        ("brr", {"distances": SQUARE, "size": 2}, RESPONSE, "does not agree with itself: .*kernel"),
+        ("brr", {"points": 4, "size": 2}, {"keep": LIMIT}, "does not agree with itself: .*keep"),
+        ("brr", {"points": 4, "size": 2}, RESPONSE, "does not agree with itself: .*kernel"),
+        ("codebook", {"distances": SQUARE, "size": 2}, {"base": {**RESPONSE, "k": "2"}}, "does not agree with itself"),
+        ("codebook", {"distances": SQUARE, "size": 2}, {"starts": ["0"], "codes": ["1"]}, "nearest answers"),
+        ("codebook", {"distances": SQUARE, "size": 2}, {"k": "5"}, "does not agree with itself: .*k"),
+        ("codebook", {"points": 4, "size": 2}, {"starts": ["0", "1"]}, "does not agree with itself: .*starts"),
+        ("codebook", {"interval": (0, 1), "size": 4}, {"keep": LIMIT}, "does not agree with itself: .*keep"),
+        ("exponential", {"points": 4}, RESPONSE, "exponential needs a table, got a kernel of kind 'response'"),
+        ("exponential", {"points": 4}, {"weights": ROWS}, "its table is not the one"),
+        ("laplace", {"points": 4}, {"weights": [[LIMIT, LIMIT]] * 4}, "its table is not the one"),
+        ("lsrr", {"distances": SQUARE}, {"weights": [[str(2**62)] * 4] * 4}, "its table is not the one"),
+    ],
+)
+def test_designs_whose_kernel_is_not_theirs_are_refused(name: str, given: Any, kernel: Any, told: str) -> None:
+    """The kernel of a design is taken only where floats may differ, and only if it is what it should be."""
+    design = dn.mechanism(name, epsilon=1.0, **given).design
+    assert dn.from_design(design).design == design
+    changed = kernel if "kind" in kernel else design["kernel"] | kernel
+    with pytest.raises(dn.FormatError, match=told):
+        dn.from_design(design | {"kernel": changed})
+
+
+def test_a_kernel_of_a_design_cannot_be_taken_along_to_other_parameters() -> None:
+    """What a design carried was checked against its epsilon and distances, so it holds for those alone."""
+    m = dn.mechanism("laplace", epsilon=2.0, points=5)
+    read = dn.from_design(m.design)
+    assert read == m
+    assert replace(read, epsilon=1.0) == dn.mechanism("laplace", epsilon=1.0, points=5)
+    with pytest.raises(dn.FormatError, match="its table is not the one"):
+        replace(m, epsilon=1.0, given=m.kernel)  # type: ignore[call-arg]
+
+
 def test_reports_of_another_design_are_not_read() -> None:
     one, two = (BRR(epsilon=e, domain=dn.Domain.of(5), m=2) for e in (1.0, 2.0))
     with pytest.raises(dn.ParameterError, match="of this very design"):
@@ -130,9 +177,20 @@ def test_files_of_distances(tmp_path: Path) -> None:
     assert read_space(file).labels == ("a", "b")
     file.write_text("label,lat,lon\nBerlin,52.5,13.4\nParis,48.9,2.4\n")
     assert read_space(file) == Space.places([[52.5, 13.4], [48.9, 2.4]], ["Berlin", "Paris"])
-    m = dn.mechanism("brr", epsilon=1.0, distances=str(file))
+    m = dn.mechanism("brr", epsilon=1.0, distances=dn.read_space(file))
     assert m.properties()["unit"] == "km"
     assert m.privatize(["Paris"]).row_bytes == 1
+
+
+@pytest.mark.parametrize("kind", [str, Path])
+def test_no_mechanism_opens_a_file(tmp_path: Path, kind: type) -> None:
+    """What is given may come from anywhere; an error must not quote a file of this machine."""
+    (tmp_path / "secret").write_text("0,1\nsecret,0\n")
+    with pytest.raises(dn.ParameterError, match=r"a Space or a matrix of losses, got .*deniable\.read_space") as caught:
+        dn.mechanism("brr", epsilon=1.0, distances=kind(tmp_path / "secret"))
+    assert "secret,0" not in str(caught.value)
+    with pytest.raises(dn.ParameterError, match="a Space or a matrix of losses"):
+        dn.plan_release(epsilon=1.0, distances=kind(tmp_path / "nowhere.csv"))
 
 
 @pytest.mark.parametrize(

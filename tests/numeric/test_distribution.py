@@ -7,12 +7,13 @@ import pytest
 
 import deniable as dn
 from deniable.core.grid import Grid
-from deniable.core.window import window_channel, window_likelihood, window_starts
+from deniable.core.window import window_likelihood, window_starts
 from deniable.errors import ParameterError
 from deniable.estimate.evidence import DenseEvidence
 from deniable.estimate.window import WindowEvidence
 from deniable.mechanisms.numeric.base import Duchi, Piecewise, SquareWave
 from deniable.mechanisms.numeric.hybrid import Hybrid
+from deniable.mechanisms.outputs import WindowBulk
 from deniable_client.kernels import Window
 
 KERNELS = [
@@ -29,7 +30,7 @@ KERNELS = [
 def test_steps_in_sums_of_windows_are_those_of_the_channel(kernel: Window) -> None:
     rng = np.random.default_rng(kernel.k)
     counts = rng.integers(0, 50, kernel.outputs)
-    rows = window_channel(kernel).matrix().T
+    rows = WindowBulk(kernel).channel().matrix().T
     fast, plain = WindowEvidence.of(kernel, counts), DenseEvidence(rows, counts.astype(float))
     base = np.log(rows.min(axis=1)) @ counts if kernel.tie == 0 else None
     for f in (np.full(kernel.k, 1 / kernel.k), rng.dirichlet(np.full(kernel.k, 0.3))):
@@ -45,7 +46,7 @@ def test_steps_in_sums_of_windows_are_those_of_the_channel(kernel: Window) -> No
 @pytest.mark.parametrize("kernel", KERNELS, ids=str)
 def test_the_information_is_the_expected_one_of_the_channel(kernel: Window) -> None:
     counts = np.arange(kernel.outputs) + 1
-    rows = window_channel(kernel).matrix().T
+    rows = WindowBulk(kernel).channel().matrix().T
     f = np.random.default_rng(3).dirichlet(np.full(kernel.k, 2.0))
     expected = counts.sum() * rows @ f
     plain = DenseEvidence(rows, expected).information(f)
@@ -54,7 +55,7 @@ def test_the_information_is_the_expected_one_of_the_channel(kernel: Window) -> N
 
 @pytest.mark.parametrize("kernel", KERNELS, ids=str)
 def test_likelihoods_are_proportional_to_the_channels_columns(kernel: Window) -> None:
-    columns = window_channel(kernel).matrix().T
+    columns = WindowBulk(kernel).channel().matrix().T
     found = window_likelihood(kernel, np.arange(kernel.outputs, dtype=np.uint16))
     assert found / found.sum(axis=1, keepdims=True) == pytest.approx(columns / columns.sum(axis=1, keepdims=True))
     assert window_starts(kernel).shape == (1 + kernel.tie, kernel.k)
@@ -127,5 +128,5 @@ def test_bits_have_no_distribution() -> None:
         m.fit(reports)
     assert np.linalg.matrix_rank(m.channel().matrix()) == 2
     mixed = Hybrid.optimal(epsilon=2.0, domain=Grid.of(0, 1, 16))
-    with pytest.raises(ParameterError, match="hm reports are for means"):
+    with pytest.raises(ParameterError, match="these reports are for means"):
         mixed.fit(mixed.privatize(np.linspace(0, 1, 50), rng=dn.simulation(1)))

@@ -11,9 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from deniable.papers.brr import checks as checks
-from deniable.papers.brr import printed as printed
-from deniable.papers.brr import theory as theory
+from deniable.papers.brr import checks, printed, theory
 from deniable.papers.brr.learning import Examples, digits, examples
 from deniable.papers.brr.paper import PAPER
 from deniable.papers.brr.places import all_losses, laws, load_places

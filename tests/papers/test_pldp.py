@@ -13,7 +13,7 @@ import deniable as dn
 from deniable.datasets.tables import load
 from deniable.mechanisms.personal.plain import Personal
 from deniable.papers.paper import Context
-from deniable.papers.pldp import claims as claims
+from deniable.papers.pldp import claims
 from deniable.papers.pldp.paper import PAPER, largest
 from deniable.papers.pldp.printed import emoa
 from deniable.papers.pldp.study import LEVELS, power_law, study

@@ -5,11 +5,14 @@ from __future__ import annotations
 import math
 from pathlib import Path
 
+import numpy as np
 import pytest
 
+from deniable.errors import ParameterError
 from deniable.papers.paper import Context
-from deniable.papers.uldp import checks as checks
+from deniable.papers.uldp import checks
 from deniable.papers.uldp.figures import DATA, KNOWN, OURS, PRINTED, bits, made, people, theta_error
+from deniable.papers.uldp.metrics import f1_top, ndcg_top, top_items
 from deniable.papers.uldp.paper import PAPER
 
 EXPECTED = {
@@ -107,3 +110,16 @@ def test_people_have_the_stated_shares(tmp_path: Path, context: Context) -> None
     path.write_text("rating,count\n" + "".join(f"{i},{10 * i}\n" for i in range(1, 11)))
     real = people("Drug", Context(PAPER, data_dir=tmp_path), 550)
     assert real.counts.tolist() == [10 * i for i in range(1, 11)]
+
+
+def test_most_frequent_items() -> None:
+    truth, value = np.array([0.4, 0.3, 0.2, 0.1]), np.array([0.3, 0.4, 0.0, 0.3])
+    assert top_items(value, 3).tolist() == [1, 0, 3]
+    assert f1_top(value, truth, 3) == pytest.approx(2 / 3)
+    ideal = 3 + 2 / np.log2(3) + 1 / 2
+    assert ndcg_top(value, truth, 3) == pytest.approx((2 + 3 / np.log2(3)) / ideal)
+    assert ndcg_top(truth, truth, 4) == f1_top(truth, truth, 4) == 1
+    with pytest.raises(ParameterError, match="t must be"):
+        f1_top(value, truth, 5)
+    with pytest.raises(ParameterError, match="as many numbers"):
+        f1_top(value[:3], truth, 2)

@@ -14,10 +14,11 @@ from deniable.core.types import FloatArray
 from deniable.estimate.em import ConvergenceWarning
 from deniable.estimate.fit import FitOptions
 from deniable.kernels import using
+from deniable.mechanisms.personal.base import evidence_of
 from deniable.mechanisms.personal.em import fit_levels
 from deniable.mechanisms.personal.estimate import GuardWarning, LevelCounts, linear
 from deniable.mechanisms.personal.plain import Personal
-from deniable.papers.pldp.baselines import apldp_bases, by_size, rcf, recycle
+from deniable.papers.pldp.baselines import rcf
 
 RUNS, PEOPLE = 200, 5000
 FREQUENCIES = np.array([0.5, 0.25, 0.15, 0.1])
@@ -178,7 +179,7 @@ def test_the_guard_warns_and_refuses() -> None:
 def test_em_meets_its_certificate(base: str) -> None:
     m = made(k=4, levels="0.5,1,3", base=base, level_epsilon=1.0)
     reports = m.privatize_items(people(8000), dn.simulation(8))
-    tally, evidence = m.evidence_of(reports)
+    tally, evidence = evidence_of(m, reports)
     found = m.fit(reports)
     assert found.biased
     assert found.value.sum() == pytest.approx(1, abs=1e-12)
@@ -214,7 +215,7 @@ def test_em_says_when_it_has_not_converged() -> None:
 def test_loops_agree() -> None:
     pytest.importorskip("numba")
     m = made(k=19, levels="0.5,1,3", base="sue", level_epsilon=1.0)
-    _, evidence = m.evidence_of(m.privatize_items(np.arange(9000) % 19, dn.simulation(8)))
+    _, evidence = evidence_of(m, m.privatize_items(np.arange(9000) % 19, dn.simulation(8)))
     weights = np.where(np.arange(9000) % 3 == 0, 2.0, 1.0)
     evidence = replace(evidence, weights=weights)
     f, rho = np.arange(1, 20) / 190, np.array([0.2, 0.3, 0.5])
@@ -230,8 +231,8 @@ def test_loops_agree() -> None:
 def test_standard_errors_of_a_share_of_the_reports(monkeypatch: pytest.MonkeyPatch) -> None:
     """Evenly spaced reports stand for all: the covariance of the scores hardly changes."""
     m = made(k=4, levels="0.5,1,3", base="sue", level_epsilon=1.0)
-    _, evidence = m.evidence_of(
-        m.privatize_items(dn.simulation(1).generator().permutation(people(20_000)), dn.simulation(8))
+    _, evidence = evidence_of(
+        m, m.privatize_items(dn.simulation(1).generator().permutation(people(20_000)), dn.simulation(8))
     )
     whole = evidence.scores(FREQUENCIES, np.full(3, 1 / 3))
     monkeypatch.setattr("deniable.mechanisms.personal.em._SCORED", 5000)
@@ -243,16 +244,6 @@ def test_standard_errors_of_a_share_of_the_reports(monkeypatch: pytest.MonkeyPat
 # ---- reconstructions
 
 
-def test_recycled_reports_are_of_the_stronger_level() -> None:
-    m = made(k=4, levels="0.5,2", base="sue", level_epsilon=1.0)
-    strong, weak = m.law.supports
-    one, zero = recycle(strong, weak)
-    assert one * weak.p + zero * (1 - weak.p) == pytest.approx(strong.p, rel=1e-12)
-    assert one * weak.q + zero * (1 - weak.q) == pytest.approx(strong.q, rel=1e-12)
-    with pytest.raises(dn.ParameterError, match="stronger and a weaker"):
-        recycle(weak, strong)
-
-
 def test_combinations_are_unbiased_and_by_size_even_if_levels_depend_on_values() -> None:
     m = made(k=4, levels="0.5,2", base="sue", level_epsilon=1.0)
     law, n = m.law, np.array([5000, 15000])
@@ -261,11 +252,6 @@ def test_combinations_are_unbiased_and_by_size_even_if_levels_depend_on_values()
     own = np.array([[1.0, 0, 0, 0], [0.1, 0.4, 0.3, 0.2]])  # all people of the first level hold the first value
     depends = np.array([s.q + f * s.gap for s, f in zip(law.supports, own, strict=True)]) * n[:, None]
     truth = (n / n.sum()) @ own
-    assert np.allclose(by_size(law, n, depends), truth, atol=1e-12)
+    estimates = np.array([s.unbias(c / m) for s, c, m in zip(law.supports, depends, n, strict=True)])
+    assert np.allclose((n / n.sum()) @ estimates, truth, atol=1e-12)
     assert abs(rcf(law, n, depends)[0] - truth[0]) > 0.05
-
-
-def test_apldp_is_rcf_with_sue_for_many_values() -> None:
-    levels = [round(0.1 * i, 1) for i in range(1, 11)]
-    assert set(apldp_bases(levels, 11)) == {"sue"}
-    assert apldp_bases([1.0, 4.0], 16) == ["sue", "grr"]

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import deniable as dn
+from deniable.mechanisms.personal.base import evidence_of as level_evidence_of
 from deniable.mechanisms.personal.em import LevelEvidence
 from deniable.mechanisms.personal.evidence import log_masses
 from deniable.mechanisms.personal.laws import LevelLaw, level_leakage, pair_bound
@@ -110,7 +111,7 @@ def evidence_of(case: dict[str, Any], m: Personal) -> LevelEvidence:
     sets = np.array([report["support"] for report in case["reports"]], np.uint8)
     level = np.array([report["level"] for report in case["reports"]])
     kinds = level * (m.k + 1) + sets.sum(axis=1, dtype=np.int64) if m.base in ("sue", "oue") else level
-    high, low, _ = log_masses(m.bases[0], m.law_effective, blind=False)
+    high, low, _ = log_masses(m.bases[0].bulk, m.law_effective, blind=False)
     rows = np.packbits(sets, axis=1, bitorder="little")
     return LevelEvidence.of(rows, np.ones(len(rows)), kinds, high, low, m.k)
 
@@ -158,7 +159,7 @@ def test_em_steps_from_reports_are_brute_force_steps(base: str) -> None:
     m = dn.mechanism("pldp", k=5, levels="0.5,1,3", level_epsilon=0.7, base=base)
     assert isinstance(m, Personal)
     reports = m.privatize_items(np.arange(40) % 5, dn.simulation(3))
-    _, evidence = m.evidence_of(reports)
+    _, evidence = level_evidence_of(m, reports)
     sets = np.unpackbits(m.bases[0].bulk.supported(reports.columns), axis=1, count=5, bitorder="little")
     listed = [{"support": row.tolist(), "level": int(r)} for row, r in zip(sets, reports.columns["level"], strict=True)]
     f, rho, last = np.full(5, 0.2), np.array([0.2, 0.3, 0.5]), -np.inf

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
+from dataclasses import fields, replace
 from fractions import Fraction
+from functools import cached_property
 from itertools import product
 from typing import Any
 
@@ -35,7 +37,7 @@ def made(**given: Any) -> Personal:
 
 def told(m: Personal, i: int) -> list[Fraction]:
     """Chances of the reported levels."""
-    weights = m.level_weights(i)
+    weights = m.kernel.told(i)
     return [Fraction(w, sum(weights)) for w in weights]
 
 
@@ -168,6 +170,29 @@ def test_a_tally_without_reports_on_a_level_is_estimated() -> None:
         assert np.allclose(found.value, 0.25, atol=0.1)
 
 
+@pytest.mark.parametrize("name", ["pldp", "upldp"])
+def test_class_variables_stay_those_of_the_class(name: str) -> None:
+    """Strata and sufficiency are the bulk's: what an instance holds are its fields, and properties kept in a cache."""
+    for case in dn.MECHANISMS[name].small:
+        m = dn.mechanism(name, **case)
+        _ = m.design, m.properties(), m.effective()
+        cached = {key for cls in type(m).__mro__ for key, v in vars(cls).items() if isinstance(v, cached_property)}
+        assert set(vars(m)) <= cached | {f.name for f in fields(m)}
+        assert m.bulk.sufficient == (case["base"] == "grr")
+        assert m.bulk.strata == m.empty().strata
+
+
+def test_items_alone_are_reported_at_the_most_protective_level() -> None:
+    bulk = made(k=4, levels="0.5,1,3", level_epsilon=0.5, base="oue").bulk
+    items = np.arange(600) % 4
+    first = bulk.perturb_levels(items, np.zeros(600, np.int64), dn.simulation(3))
+    numbers = np.arange(600) % 3
+    mixed = bulk.perturb_levels(items, numbers, dn.simulation(3))
+    for want, given in ((first, items), (mixed, numbers * 4 + items)):
+        found = bulk.perturb(given, dn.simulation(3))
+        assert all(np.array_equal(found[name], column) for name, column in want.items())
+
+
 def test_reports_are_alike_at_all_levels() -> None:
     """One length, and no field but the base's and the noisy level."""
     for base, width in (("sue", 3), ("oue", 3), ("grr", 2), ("lh", 10)):
@@ -225,7 +250,7 @@ def test_a_level_that_breaks_its_own_promise_is_found_although_the_largest_level
     data, level = good.kernel.data, good.kernel.level
     for wrong in (Kernel((data[1], *data[1:]), level), Kernel(data, (Response.calibrate(0.6, 3),))):
         bad = made(k=4, levels="0.5,1,2", base="grr", level_epsilon=0.5)
-        vars(bad)["kernel"] = wrong
+        vars(bad)["bulk"] = replace(good.bulk, kernel=wrong)
         assert bad.kernel.ratio == good.kernel.ratio
         assert not dn.audit(bad).holds
         with pytest.raises(PrivacyError, match="no report was made"):

@@ -13,7 +13,7 @@ import deniable as dn
 from deniable.errors import ParameterError
 from deniable.mechanisms.keyvalue.laws import best_signed_alone, frontier, information
 from deniable.mechanisms.registry import MECHANISMS
-from deniable.plan.keyvalue import PairDesign
+from deniable.plan.keyvalue import KeyValuePrediction
 
 JOB: dict[str, Any] = {"k": 100, "n": 10_000, "epsilon": 1.0}
 ROWS = [name for name, entry in MECHANISMS.items() if entry.question == "key-value"]
@@ -24,7 +24,7 @@ ROWS = [name for name, entry in MECHANISMS.items() if entry.question == "key-val
 def test_designs_are_ranked_by_what_was_asked_and_the_best_is_near_the_frontier(
     k: int, epsilon: float, interest: float
 ) -> None:
-    found = dn.plan_pairs(k=k, n=10_000, epsilon=epsilon, interest=interest)
+    found = dn.plan_keyvalue(k=k, n=10_000, epsilon=epsilon, interest=interest)
     assert {d.name for d in found.designs} == set(ROWS)
     costs = [d.cost for d in found.designs]
     assert costs == pytest.approx(sorted(costs), rel=1e-8)
@@ -40,35 +40,37 @@ def test_designs_are_ranked_by_what_was_asked_and_the_best_is_near_the_frontier(
 
 
 def test_interest_moves_the_share_and_several_pairs_are_planned_for() -> None:
-    shares = [_named(dn.plan_pairs(**JOB, interest=i).designs, "kv-mix").mechanism.params["mix"] for i in (0.5, 1, 2)]
+    shares = [
+        _named(dn.plan_keyvalue(**JOB, interest=i).designs, "kv-mix").mechanism.params["mix"] for i in (0.5, 1, 2)
+    ]
     assert shares == sorted(shares)
     assert shares[0] < shares[2]
-    padded = dn.plan_pairs(**JOB, length=3)
-    assert [title for title, _ in padded.out] == ["privkv"]
+    padded = dn.plan_keyvalue(**JOB, length=3)
+    assert [o.title for o in padded.out] == ["privkv"]
     assert all(d.mechanism.params["length"] == 3 for d in padded.designs)
     assert all(d.gap is not None and d.gap > 1 for d in padded.designs), "padding costs at least that"
 
 
-def _named(designs: tuple[PairDesign, ...], name: str) -> PairDesign:
+def _named(designs: tuple[KeyValuePrediction, ...], name: str) -> KeyValuePrediction:
     return next(d for d in designs if d.name == name)
 
 
 def test_short_encodings_are_designs_of_their_own() -> None:
-    found = dn.plan_pairs(k=1206, n=10_000, epsilon=2.0)
+    found = dn.plan_keyvalue(k=1206, n=10_000, epsilon=2.0)
     ring = next(d for d in found.designs if d.name == "kv-ss2" and d.options == {"encoding": "cyclic"})
     bits = _named(found.designs, "kv-ss2")
     assert (ring.cost, ring.bytes, bits.bytes) == (bits.cost, 10, 302)
     assert ring.work > 100 * bits.work
-    assert dn.plan_pairs(k=1206, n=10_000, epsilon=2.0, limits={"bytes": 16}).designs[0].title == ring.title
+    assert dn.plan_keyvalue(k=1206, n=10_000, epsilon=2.0, limits={"bytes": 16}).designs[0].title == ring.title
 
 
 def test_limits_leave_out_and_no_design_is_an_answer() -> None:
-    short = dn.plan_pairs(**JOB, limits={"bytes": 2})
+    short = dn.plan_keyvalue(**JOB, limits={"bytes": 2})
     assert {d.bytes for d in short.designs} <= {1, 2}
-    assert all("instead of at most 2" in reason for _, reason in short.out)
-    none = dn.plan_pairs(**JOB, limits={"bytes": 2, "stderr": 1e-4})
+    assert all("instead of at most 2" in o.reason for o in short.out)
+    none = dn.plan_keyvalue(**JOB, limits={"bytes": 2, "stderr": 1e-4})
     assert (none.feasible, none.best, none.message) == (False, None, "no design meets bytes <= 2 and stderr <= 0.0001.")
-    assert len(dn.plan_pairs(**JOB, top=2).designs) == 2
+    assert len(dn.plan_keyvalue(**JOB, top=2).designs) == 2
 
 
 def test_forged_reports_gain_what_is_predicted() -> None:
@@ -100,11 +102,11 @@ def test_forged_reports_gain_what_is_predicted() -> None:
 )
 def test_bad_questions_are_refused(given: dict[str, Any], words: str) -> None:
     with pytest.raises(ParameterError, match=words):
-        dn.plan_pairs(**(JOB | given))
+        dn.plan_keyvalue(**(JOB | given))
 
 
 def test_document_is_plain_and_the_chart_has_all_designs() -> None:
-    found = dn.plan_pairs(**JOB)
+    found = dn.plan_keyvalue(**JOB)
     document = json.loads(json.dumps(found.document(), allow_nan=False))
     assert [d["mechanism"] for d in document["designs"]] == [d.name for d in found.designs]
     again = document["designs"][0]

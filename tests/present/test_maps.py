@@ -9,11 +9,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-import deniable as dn
-from deniable.core.space import Space
 from deniable.errors import ParameterError
 from deniable.present.charts import save
-from deniable.present.maps import map_chart, reported_from
+from deniable.present.maps import map_chart
 
 pytest.importorskip("altair", reason="charts need the extra: pip install 'deniable[charts]'")
 pytest.importorskip("vl_convert", reason="charts need the extra: pip install 'deniable[charts]'")
@@ -65,23 +63,6 @@ def test_a_release_is_a_line_from_the_own_place() -> None:
     assert not marks(brr, "line")
     (line,) = marks(codebook, "line")
     assert [(row["x"], row["y"]) for row in line["data"]["values"]] == [(11.0, 60.2), (10.2, 60.5)]
-
-
-def test_chances_of_mechanisms_are_those_of_their_channels() -> None:
-    space = Space.places(PLACES.tolist())
-    brr = dn.mechanism("brr", epsilon=1.0, domain=space, size=2)
-    high = math.e / (2 * math.e + 2)
-    assert sorted(reported_from(brr, 0)) == pytest.approx([high / math.e] * 2 + [high] * 2)
-    codebook = dn.mechanism("codebook", epsilon=1.0, domain=space, size=2)
-    chances = reported_from(codebook, 3)
-    assert np.count_nonzero(chances) == 2
-    assert chances.sum() == pytest.approx(1)
-    assert np.flatnonzero(chances).tolist() == list(codebook.codes)
-    with pytest.raises(ParameterError, match="own must be from 0 to 3"):
-        reported_from(brr, 4)
-    table = dn.mechanism("exponential", epsilon=1.0, distances=[[0, 1, 2], [2, 1, 0]])
-    with pytest.raises(ParameterError, match="outputs must be the 2 answers themselves"):
-        reported_from(table, 0)
 
 
 @pytest.mark.parametrize(

@@ -11,8 +11,8 @@ import deniable as dn
 
 pytest.importorskip("altair", reason="charts need: pip install 'deniable[charts]'")
 
-from deniable.plan.chart import plan_chart
-from deniable.present.scatter import scatter_chart
+from deniable.plan.charts import plan_chart
+from deniable.present.charts import scatter_chart
 
 POINTS = [
     {"a": 1.0, "b": 8.0, "label": "one", "kind": "good", "more": "x"},

@@ -7,15 +7,16 @@ import pytest
 
 import deniable as dn
 from deniable.errors import FormatError
-from deniable.run import local
+from deniable.run import inputs
 from deniable.run.describe import describe
-from deniable.run.local import chunk_size, estimate_tally, tally_files, write_tally
-from deniable.run.results import Shares
+from deniable.run.inputs import chunk_size
+from deniable.run.local import estimate_tally, tally_files, write_tally
+from deniable.run.results import Shown
 from deniable.run.studies import frequency as simulate
 
 
 def test_chunks_of_long_reports_are_shorter():
-    assert chunk_size(dn.mechanism("grr", epsilon=1.0, k=4)) == local.CHUNK_VALUES
+    assert chunk_size(dn.mechanism("grr", epsilon=1.0, k=4)) == inputs.CHUNK_VALUES
     long = dn.mechanism("oue", epsilon=1.0, k=1 << 20)
     assert chunk_size(long) == long.bulk.block == 64
     assert chunk_size(long) * long.bulk.row_bytes <= 1 << 23
@@ -39,7 +40,7 @@ def test_a_population_is_walked_in_its_order(monkeypatch):
 def test_a_population_tallied_in_chunks_is_complete(monkeypatch):
     people = dn.datasets.synthetic("zipf", k=5, n=1000)
     m = dn.mechanism("ss", epsilon=1.0, k=5)
-    monkeypatch.setattr(local, "CHUNK_VALUES", 300)
+    monkeypatch.setattr(inputs, "CHUNK_VALUES", 300)
     found = simulate.tally_population(m, people, dn.simulation(1))
     total = m.empty()
     for start, stream in zip(range(0, 1000, 300), dn.simulation(1).spawn(4), strict=True):
@@ -82,7 +83,7 @@ def test_estimates_need_no_mechanism_but_the_tallys_own():
 def test_shares_largest_first_ties_in_order():
     m = dn.mechanism("grr", epsilon=1.0, k=4)
     tally = dn.Tally(m.design, m.bulk.strata, {"n": np.array([10]), "support": np.array([[2, 4, 2, 2]])})
-    shares = Shares.of(m.estimate(tally), truth=np.array([0.1, 0.7, 0.1, 0.1]))
+    shares = Shown.of(m.estimate(tally), truth=np.array([0.1, 0.7, 0.1, 0.1]))
     assert shares.top(3).labels == ("1", "0", "2")
     assert shares.top(3).columns["truth"].tolist() == [0.7, 0.1, 0.1]
     assert shares.top(9).document()["labels"] == ["1", "0", "2", "3"]

@@ -15,9 +15,9 @@ from deniable.core.domain import Domain
 from deniable.errors import FormatError, ParameterError
 from deniable.mechanisms.keyvalue.base import KeyValue
 from deniable.mechanisms.keyvalue.pairs import PairSets
-from deniable.run.keyvalue_files import privatize_pairs, read_pairs
-from deniable.run.local import estimate_tally, tally_files
-from deniable.run.studies.keyvalue import simulate_pairs
+from deniable.run.inputs import read_pairs
+from deniable.run.local import estimate_tally, privatize_file, tally_files
+from deniable.run.studies.keyvalue import simulate_keyvalue
 from deniable_client.kernels.keyvalue import GRID
 
 LABELS = ("shoes", "hats", "coats")
@@ -100,7 +100,7 @@ def test_chunks_do_not_matter(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     more = "".join(f"v{i // 3},{LABELS[i % 3]},{1 + i % 5}\n" for i in range(30))
     source = written(tmp_path, "user,key,value\n" + rows + more)
     whole = read_pairs(source, Domain.of(LABELS), (1.0, 5.0))
-    monkeypatch.setattr("deniable.run.keyvalue_files.CHUNK_VALUES", 4)
+    monkeypatch.setattr("deniable.run.inputs.CHUNK_VALUES", 4)
     parts = read_pairs(source, Domain.of(LABELS), (1.0, 5.0))
     for name in ("offsets", "keys", "values"):
         assert getattr(whole, name).tolist() == getattr(parts, name).tolist()
@@ -131,9 +131,9 @@ def test_a_file_of_pairs_becomes_reports_that_are_estimated(tmp_path: Path) -> N
     assert isinstance(m, KeyValue)
     draw = np.random.default_rng(1)
     rows = "".join(f"{i},{LABELS[int(draw.integers(3))]},{int(draw.integers(4, 6))}\n" for i in range(20_000))
-    pairs = read_pairs(written(tmp_path, "user,key,value\n" + rows), m.domain, m.range)
-    target = str(tmp_path / "r.bin")
-    assert privatize_pairs(m, pairs, target, rng=dn.simulation(2)) == 20_000
+    source, target = written(tmp_path, "user,key,value\n" + rows), str(tmp_path / "r.bin")
+    pairs = read_pairs(source, m.domain, m.range)
+    assert privatize_file(m, source, target, rng=dn.simulation(2)) == 20_000
     found = estimate_tally(tally_files([target]))
     assert np.abs(found.value - pairs.truth(3)[0]).max() < 5 * float(found.stderr.max())
     assert found["mean"].value == pytest.approx([4.5] * 3, abs=0.25)
@@ -141,10 +141,8 @@ def test_a_file_of_pairs_becomes_reports_that_are_estimated(tmp_path: Path) -> N
     with pytest.raises(ParameterError, match="several pairs per person"):
         found.project()
     single = dn.mechanism("kv-ss2", epsilon=3.0, labels=LABELS, range=(1, 5))
-    assert isinstance(single, KeyValue)
-    many = read_pairs(written(tmp_path), m.domain, m.range)
     with pytest.raises(ParameterError, match="2 of 3 have several or none"):
-        privatize_pairs(single, many, str(tmp_path / "none.bin"))
+        privatize_file(single, written(tmp_path), str(tmp_path / "none.bin"))
     assert not (tmp_path / "none.bin").exists()
 
 
@@ -175,7 +173,7 @@ def mixed(tmp_path_factory: pytest.TempPathFactory) -> str:
 )
 def test_expected_errors_are_those_of_many_collections(mixed: str, name: str, own: dict[str, Any]) -> None:
     """120 runs: the mean ratio is within 5 standard errors of 1 (false alarm rate 6e-7); the rival is far away."""
-    study = simulate_pairs(
+    study = simulate_keyvalue(
         mixed, lambda keys: dn.mechanism(name, epsilon=2.0, domain=keys, range=(1, 5), **own), k=10, runs=120, seed=1
     )
     d = study.document()
@@ -192,14 +190,16 @@ def _expected(pairs: PairSets, length: int) -> Any:
 
 
 def test_made_up_pairs_and_protocols(mixed: str) -> None:
-    study = simulate_pairs("zipf", lambda keys: dn.mechanism("kv-ss2", epsilon=4.0, domain=keys), k=12, n=4000, runs=3)
+    study = simulate_keyvalue(
+        "zipf", lambda keys: dn.mechanism("kv-ss2", epsilon=4.0, domain=keys), k=12, n=4000, runs=3
+    )
     d = study.document()
     assert (d["n"], d["pairs"], d["k"], d["top"]) == (4000, 4000, 12, 12)
     assert d["mse"] == pytest.approx(d["mse_predicted"], rel=1.0)
     assert d["first"]["truth_mean"][0] == pytest.approx(0.8, abs=0.02)
     assert len(study.rows()) == 36
     json.dumps(d, allow_nan=False)
-    made = simulate_pairs(
+    made = simulate_keyvalue(
         mixed, lambda keys: dn.protocol("ks-adap", epsilon=4.0, labels=keys.labels, top=3, range="1,5"), runs=2
     )
     found = made.document()
@@ -207,4 +207,4 @@ def test_made_up_pairs_and_protocols(mixed: str) -> None:
     assert len(found["first"]["labels"]) == 6
     assert not math.isnan(found["ncr"])
     with pytest.raises(ParameterError, match="n must be left out"):
-        simulate_pairs(mixed, lambda keys: dn.mechanism("kv-ss2", epsilon=4.0, domain=keys, length=2), n=5)
+        simulate_keyvalue(mixed, lambda keys: dn.mechanism("kv-ss2", epsilon=4.0, domain=keys, length=2), n=5)

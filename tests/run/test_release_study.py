@@ -57,12 +57,12 @@ def test_uniform_numbers_of_an_interval_have_the_closed_form() -> None:
 
 def test_a_table_brings_its_answers_or_its_numbers() -> None:
     own = simulate_release("adult-age", lambda d: dn.mechanism("brr", epsilon=1.0, domain=d), runs=1)
-    assert own.mechanism.domain.labels == resolve("adult-age").labels
+    assert own.made.domain.labels == resolve("adult-age").labels
     assert own.document()["ratio_stderr"] is None
     far = study("codebook", "adult-age", {"interval": "0,100"})
-    assert far.population.n == 48_842
+    assert far.n == 48_842
     assert far.losses.shape == (20,)
-    assert np.isclose(far.losses.mean(), far.predicted, rtol=5 / math.sqrt(20 * far.population.n))
+    assert np.isclose(far.losses.mean(), far.predicted, rtol=5 / math.sqrt(20 * far.n))
 
 
 @pytest.mark.parametrize(

@@ -12,11 +12,11 @@ import numpy as np
 import pytest
 
 import deniable as dn
-from deniable.mechanisms.utility.budgets import UtilityLevels, best_flip
+from deniable.mechanisms.utility.budgets import UtilityBudgets, best_flip
 from deniable.randomness import simulation
 from deniable_client import Device
 from deniable_client.exact import exp_bounds, flip_threshold, log_upper
-from deniable_client.kernels import UtilityLevels as Kernel
+from deniable_client.kernels import UtilityBudgets as Kernel
 
 WORD = 1 << 64
 CASES: list[tuple[tuple[float, ...], int, float | None]] = [
@@ -32,11 +32,11 @@ CASES: list[tuple[tuple[float, ...], int, float | None]] = [
 ids = [f"{budgets}+{m}-{flip}" for budgets, m, flip in CASES]
 
 
-def levels(budgets: tuple[float, ...], m: int, flip: float | None = None, **own: Any) -> UtilityLevels:
+def levels(budgets: tuple[float, ...], m: int, flip: float | None = None, **own: Any) -> UtilityBudgets:
     more = own if flip is None else {**own, "flip": flip}
     s = len(budgets)
     made = dn.mechanism("uue-levels", k=s + m, sensitive=s, item_epsilon=budgets, **more)
-    assert isinstance(made, UtilityLevels)
+    assert isinstance(made, UtilityBudgets)
     return made
 
 
@@ -211,7 +211,7 @@ def test_a_design_that_breaks_one_budget_is_refused_everywhere() -> None:
         dn.from_design(design)
     with pytest.raises(dn.FormatError, match="item_epsilon"):
         Device({**made.design, "params": {}})
-    made.__dict__["kernel"] = wrong  # as a bug in the calibration would have it
+    made.__dict__["bulk"] = replace(made.bulk, kernel=wrong)  # as a bug in the calibration would have it
     assert (made.budgets_kept, dn.audit(made).holds) == (False, False)
     with pytest.raises(dn.PrivacyError):
         made.privatize_items(np.zeros(3, np.int64), simulation(1))
@@ -219,7 +219,7 @@ def test_a_design_that_breaks_one_budget_is_refused_everywhere() -> None:
 
 def test_options_as_text_and_their_refusals() -> None:
     made = dn.mechanism("uue-levels", labels=["a", "b", "c", "d"], sensitive="b,d", item_epsilon="2,0.5")
-    assert isinstance(made, UtilityLevels)
+    assert isinstance(made, UtilityBudgets)
     assert (made.epsilon, made.item_epsilon, made.sensitive) == (2.0, (2.0, 0.5), (1, 2, 3, 4))
     assert dn.from_design(made.design) == made
     given: dict[str, Any] = {"k": 4, "sensitive": 2}

@@ -115,7 +115,7 @@ def test_ratios_of_independent_enumerations(case: dict[str, Any]) -> None:
             base=bits,
             sensitive=(0, s),
             theta=0.5,
-            form="glutf",
+            form="separate",
             name="urap",
         )
     else:
@@ -204,7 +204,7 @@ def test_moments_and_best_guess_are_those_of_the_channel(
     assert m.mse_sum(theta=theta) == pytest.approx(np.trace(true), rel=1e-9)
     assert m.effective()["asr"] == pytest.approx(float(channel.asr()), rel=1e-10)
     shares = law.base.q + law.base.gap * f[m.items[0]] - law.credit * theta * law.z
-    part = UtilityPart(*m.items, law, shares, f[m.items[1]] * law.z, 1, m._extra if m._uneven else None)
+    part = m.reading.part_of(shares, f[m.items[1]] * law.z, 1)  # type: ignore[attr-defined]
     assert np.allclose(part.value, f, rtol=0, atol=1e-12 * scale)
     assert np.allclose(part.covariance("reporters"), true, rtol=0, atol=1e-11 * np.abs(true).max())
     drawn = second - np.outer(f, f)

@@ -11,7 +11,6 @@ from scipy.stats import chi2
 import deniable as dn
 from deniable.core.laws import epsilon_to
 from deniable.core.types import FloatArray
-from deniable.estimate.metrics import f1_top, mae, mse, ndcg_top, top_items
 from deniable.mechanisms.utility.base import Utility
 from deniable.mechanisms.utility.bound import best_mixture, best_single, single_mse
 from deniable.mechanisms.utility.collaborative import CollaborativeSampling
@@ -223,21 +222,3 @@ def test_collaborative_sampling_at_the_edges(s: int) -> None:
     protocol = CollaborativeSampling(epsilon=1.0, domain=dn.Domain.of(6), sensitive=s)
     found, _, _ = protocol.run(np.arange(1200) % 6, simulation(5))
     assert np.isfinite(found.value).all()
-
-
-# ---- metrics
-
-
-def test_metrics() -> None:
-    truth, value = np.array([0.4, 0.3, 0.2, 0.1]), np.array([0.3, 0.4, 0.0, 0.3])
-    assert mse(value, truth) == pytest.approx((0.01 + 0.01 + 0.04 + 0.04) / 4)
-    assert mae(value, truth) == pytest.approx(0.6 / 4)
-    assert top_items(value, 3).tolist() == [1, 0, 3]
-    assert f1_top(value, truth, 3) == pytest.approx(2 / 3)
-    ideal = 3 + 2 / np.log2(3) + 1 / 2
-    assert ndcg_top(value, truth, 3) == pytest.approx((2 + 3 / np.log2(3)) / ideal)
-    assert ndcg_top(truth, truth, 4) == f1_top(truth, truth, 4) == 1
-    with pytest.raises(dn.ParameterError, match="t must be"):
-        f1_top(value, truth, 5)
-    with pytest.raises(dn.ParameterError, match="as many numbers"):
-        mse(value[:3], truth)

@@ -139,7 +139,7 @@ def test_kinds_of_reports_follow_the_enumerated_channel(at: int, way: str) -> No
                 own = sum(chance[x, o] for o in channel.disclosing if item in (channel.supported or ())[o])
                 assert _two_sided(int(tally.cells["disclosed"][1, i]), n, own) * tests > ALPHA
         if m.base is not None and m.base.name != "she":
-            counts = m._supported(tally)
+            counts = m.reading.supported(tally.cells)  # type: ignore[attr-defined]
             for i, item in enumerate(m.items[0]):
                 own = sum(p for p, s in zip(chance[x], channel.supported or (), strict=True) if item in s)
                 assert _two_sided(int(counts[i]), n, own) * tests > ALPHA

@@ -15,9 +15,9 @@ from deniable.mechanisms.base import Mechanism
 from deniable.mechanisms.bulk import Bulk
 from deniable.randomness import Simulation, simulation
 
-__all__ = ["REPORTS", "Attack", "attack", "best_guesses"]
+__all__ = ["attack", "best_guesses"]
 
-REPORTS = 20_000
+_REPORTS = 20_000
 """Reports that are attacked unless told otherwise."""
 
 _CELLS = 1 << 21
@@ -70,7 +70,7 @@ class Attack:
         }
 
 
-def attack(m: Mechanism, *, prior: object = None, reports: int = REPORTS, seed: int = 0) -> Attack:
+def attack(m: Mechanism, *, prior: object = None, reports: int = _REPORTS, seed: int = 0) -> Attack:
     """Guess values from their reports as well as anyone can, under a prior (k numbers that sum to 1; uniform if None).
 
     Values are drawn from the prior, privatised by a seeded stream, and guessed by their largest posterior probability.

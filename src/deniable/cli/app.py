@@ -7,12 +7,13 @@ import os
 import sys
 import traceback
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Annotated, Any, NamedTuple
 
 import typer
 
 from deniable.cli import attacks, demo, designs, pipeline, plans, studies
+from deniable.cli.options import command
 from deniable.cli.output import write_json
 from deniable.errors import DeniableError
 
@@ -23,6 +24,22 @@ YES, NO, BAD, FAULT = 0, 1, 2, 3
 
 INTERRUPTED, PIPE_CLOSED = 130, 141
 """Exit codes as shells give them for the signals that these are."""
+
+
+_COMMANDS: Sequence[tuple[Callable[..., int | None], dict[str, Any]]] = (
+    (designs.mechanisms, {}),
+    (designs.design, {}),
+    (plans.plan, {"given": plans.ASKED}),
+    (pipeline.privatize, {}),
+    (pipeline.tally, {}),
+    (pipeline.estimate, {}),
+    (studies.simulate, {"labels": False}),
+    (studies.audit, {"epsilon": False}),
+    (studies.reproduce, {}),
+    (attacks.attack, {}),
+    (demo.demo, {}),
+)
+"""The commands, in the order of the help, and how each is made."""
 
 
 def build() -> typer.Typer:
@@ -42,8 +59,8 @@ def build() -> typer.Typer:
     ) -> None:
         """Statistics from people who need not trust the collector: local differential privacy, end to end."""
 
-    for part in (designs, plans, pipeline, studies, attacks, demo):
-        part.register(app)
+    for function, how in _COMMANDS:
+        command(app, function, **how)
     return app
 
 

@@ -4,21 +4,14 @@ from __future__ import annotations
 
 from typing import Annotated, Any
 
-import typer
-
-from deniable.cli.options import Choice, command, option
+from deniable.cli.options import Choice, option
 from deniable.cli.output import Output
 from deniable.present.tables import Table, facts_table, number
 
-__all__ = ["attack", "register"]
+__all__ = ["attack"]
 
 _PEOPLE = 10**9
 """How finely a made-up prior is divided."""
-
-
-def register(app: typer.Typer) -> None:
-    """Add the commands of this module."""
-    command(app)(attack)
 
 
 def attack(
@@ -48,7 +41,7 @@ def attack(
     from deniable.datasets.tables import NAMES
     from deniable.randomness import simulation
 
-    own = bool({"k", "labels", "labels_file"} & set(choice.domain_given)) or choice.places_itself or prior not in NAMES
+    own = bool({"k", "labels", "labels_file"} & set(choice.domain_given)) or choice.brings_domain or prior not in NAMES
     m = choice.make() if own else choice.make(Domain.of(resolve(prior).labels))
     people = resolve(prior) if prior in NAMES else resolve(prior, n=_PEOPLE, k=m.k, rng=simulation(seed).spawn(1)[0])
     out.note(f"attacking {reports} reports of {m.name} under the prior {prior}, seed {seed}")

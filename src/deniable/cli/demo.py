@@ -5,18 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
-from deniable.cli.options import command, option
+from deniable.cli.options import option
 from deniable.cli.output import Output
 from deniable.present.tables import Table
 
-__all__ = ["demo", "register"]
-
-
-def register(app: typer.Typer) -> None:
-    """Add the command of this module."""
-    command(app)(demo)
+__all__ = ["demo"]
 
 
 def demo(

@@ -4,21 +4,14 @@ from __future__ import annotations
 
 from typing import Annotated
 
-import typer
-
-from deniable.cli.options import Choice, command, option
+from deniable.cli.options import Choice, option
 from deniable.cli.output import Output
-from deniable.cli.report import protocol_table, steps_table
+from deniable.mechanisms.protocol import Protocol
+from deniable.present.studies import protocol_table, steps_table
 from deniable.present.tables import mechanisms_table, properties_table
 from deniable.run.describe import describe, describe_protocol, registry_rows
 
-__all__ = ["design", "mechanisms", "register"]
-
-
-def register(app: typer.Typer) -> None:
-    """Add the commands of this module."""
-    command(app)(mechanisms)
-    command(app)(design)
+__all__ = ["design", "mechanisms"]
 
 
 def mechanisms(out: Output) -> None:
@@ -39,11 +32,12 @@ def design(
 
     Example: deniable design ss --epsilon 1 --k 16 --n 10000
     """
-    if choice.is_protocol:
-        found = describe_protocol(choice.make_protocol(), n)
+    made = choice.make_any(n=n)
+    if isinstance(made, Protocol):
+        found = describe_protocol(made, n)
         out.show(found, protocol_table(found), "Its steps, for made-up people:", steps_table(found))
         return
-    document = describe(choice.make(n=n), n)
+    document = describe(made, n)
     note = [f"No reports can be drawn: {document['note']}"] if "note" in document else []
     chosen = document.get("selection", {}).get("note")
     note += [f"The choice: {chosen}"] if chosen else []

@@ -1,7 +1,8 @@
 """Command signatures made once: the mechanism with its domain and own options, numbers with clear errors, `--json`.
 
 A command is a plain function. `command` gives it to typer with a longer signature: a parameter of type `Choice` becomes
-all the options that choose a mechanism, generated from the registry's OPTIONS; one of type `Output` becomes `--json`.
+all the options that choose a mechanism, generated from the registry's OPTIONS; one of type `Given` becomes the options
+of a table, and is what was given of them; one of type `Output` becomes `--json`.
 Typer parses and hands back what is to be done; `main` does it, so that all errors have one way out.
 """
 
@@ -10,11 +11,11 @@ from __future__ import annotations
 import csv
 import inspect
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Container, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
-from types import NoneType
-from typing import Annotated, Any, TypeVar, get_args
+from types import MappingProxyType, NoneType
+from typing import Annotated, Any, TypeAlias, get_args
 
 import typer
 
@@ -22,17 +23,22 @@ from deniable.cli.output import Output
 from deniable.core.domain import Domain
 from deniable.errors import ParameterError, require
 from deniable.mechanisms.base import Mechanism
-from deniable.mechanisms.entry import KEY_VALUE, MEAN, RELEASE
-from deniable.mechanisms.places import PLACES
+from deniable.mechanisms.entry import Entry
 from deniable.mechanisms.protocol import Protocol
-from deniable.mechanisms.registry import MECHANISMS, OPTIONS, PROTOCOLS, mechanism, protocol
-from deniable.run.files import read_labels
+from deniable.mechanisms.registry import OPTIONS, PROTOCOLS, entry_of, mechanism, protocol
+from deniable.mechanisms.spaces import SPACE
+from deniable.run.files import read_labels, read_space
 
-__all__ = ["Choice", "argument", "command", "option", "split"]
+__all__ = ["DOMAIN", "Choice", "Given", "argument", "changed", "command", "option", "read_domain", "split"]
 
-F = TypeVar("F", bound=Callable[..., int | None])
 _Parameters = list[inspect.Parameter]
 _WHOLE = re.compile(r"[+-]?[0-9]{1,40}")
+Given: TypeAlias = Mapping[str, Any]
+"""Options by name, each with its type, its place-holder and its help; what is given of them, by name."""
+DOMAIN = ("k", "labels", "labels_file")
+"""Options that give the domain."""
+_FILES: Mapping[str, Callable[[str], Any]] = {"distances": read_space}
+"""Options that are files on the command line, and how they are read."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,79 +50,68 @@ class Choice:
     domain_given: Mapping[str, Any]
     options: Mapping[str, Any]
 
+    @property
+    def entry(self) -> Entry:
+        """The row of the registry."""
+        return entry_of(self.name)
+
     def make(self, domain: Domain | None = None, *, n: int | None = None) -> Mechanism:
         """The mechanism, for the domain that was asked for or for another one.
 
         `n` reports are planned: it matters to mechanisms whose own parameter is chosen for a number of reports.
         """
-        own = self.name in MECHANISMS and MECHANISMS[self.name].promise is not None
-        if self.epsilon is None and not own:
-            raise ParameterError("epsilon must be given.", "Say how private it is to be, e.g. --epsilon 1.")
-        takes = self.name in MECHANISMS and "n" in MECHANISMS[self.name].inner
-        planned: dict[str, Any] = {"n": n} if n is not None and takes else {}
-        where = domain or (None if self.places_itself else self.domain())
-        return mechanism(self.name, epsilon=self.epsilon, domain=where, **self.options, **planned)
+        return mechanism(self.name, **self._given(domain, n))
 
-    @property
-    def places_itself(self) -> bool:
-        """Whether own options, such as --interval, say what the domain is, and nothing else does."""
-        entry = MECHANISMS.get(self.name)
-        own = entry is not None and entry.place is not None and any(name in self.options for name in PLACES)
-        return own and not any(name in self.domain_given for name in ("k", "labels", "labels_file"))
-
-    @property
-    def takes_pairs(self) -> bool:
-        """Whether it is for key-value data."""
-        entry = MECHANISMS.get(self.name) or PROTOCOLS.get(self.name)
-        return entry is not None and entry.question == KEY_VALUE
-
-    @property
-    def takes_numbers(self) -> bool:
-        """Whether it is for means of numbers."""
-        return self.name in MECHANISMS and MECHANISMS[self.name].question == MEAN
-
-    @property
-    def releases(self) -> bool:
-        """Whether it releases single answers, which are judged by their losses."""
-        return self.name in MECHANISMS and MECHANISMS[self.name].question == RELEASE
-
-    def make_for_pairs(self, domain: Domain) -> Any:
-        """The key-value mechanism or protocol; `top` is an option of protocols only."""
+    def make_any(self, domain: Domain | None = None, *, n: int | None = None) -> Mechanism | Protocol[Any]:
+        """The same, also for a protocol."""
         if self.name not in PROTOCOLS:
-            own = {name: value for name, value in self.options.items() if name != "top"}
-            return replace(self, options=own).make(domain)
-        own = {n: value for n, value in self.options.items() if n != "top" or n in PROTOCOLS[self.name].options}
-        return replace(self, options=own).make_protocol(domain)
+            return self.make(domain, n=n)
+        return protocol(self.name, **self._given(domain, n))
+
+    def _given(self, domain: Domain | None, n: int | None) -> dict[str, Any]:
+        entry = self.entry
+        if self.epsilon is None and entry.promise is None:
+            raise ParameterError("epsilon must be given.", "Say how private it is to be, e.g. --epsilon 1.")
+        own = {o: _FILES[o](x) if o in _FILES and o in entry.options else x for o, x in self.options.items()}
+        planned = {"n": n} if n is not None and "n" in entry.inner else {}
+        where = domain or (None if self.brings_domain else self.domain())
+        return {"epsilon": self.epsilon, "domain": where, **own, **planned}
 
     @property
-    def is_protocol(self) -> bool:
-        """Whether it asks in several steps."""
-        return self.name in PROTOCOLS
+    def brings_domain(self) -> bool:
+        """Whether own options, such as --interval, say what the domain is; then nothing else may."""
+        own = [name for name in SPACE if name in self.options and self.entry.space is not None]
+        both = [_flag(name) for name in (*DOMAIN, *own) if own and name in {*self.domain_given, *own}]
+        if len(both) > len(own):
+            hint = "Numbers come from --interval or --points, a list of answers from --k or --labels."
+            raise ParameterError(f"the domain must be given in one way only, got {' and '.join(both)}.", hint)
+        return bool(own)
 
-    def make_protocol(self, domain: Domain | None = None) -> Protocol[Any]:
-        """The protocol, for the domain that was asked for or for another one."""
-        if self.epsilon is None:
-            raise ParameterError("epsilon must be given.", "Say how private it is to be, e.g. --epsilon 1.")
-        answers = domain or self.domain()
-        given: dict[str, Any] = {"k": answers.k} if answers.labels is None else {"labels": answers.labels}
-        return protocol(self.name, epsilon=self.epsilon, **given, **self.options)
+    def without(self, names: Container[str]) -> Choice:
+        """The same without those of these options that the mechanism does not have."""
+        kept = {o: x for o, x in self.options.items() if o not in names or o in self.entry.options}
+        return replace(self, options=kept)
 
     def domain(self) -> Domain:
         """The domain, from --k, --labels or --labels-file."""
-        given = self.domain_given
-        ways = [_flag(name) for name in ("k", "labels", "labels_file") if name in given]
-        if len(ways) != 1:
-            raise ParameterError(
-                "the domain must be given by exactly one of --k, --labels and --labels-file, "
-                f"got {' and '.join(ways) or 'none'}.",
-                "For example --k 16, or --labels never,sometimes,often; some mechanisms take --points, --interval or "
-                "--distances instead.",
-            )
-        choices = {name: given[name] for name in ("missing", "other") if name in given}
-        if "k" in given:
-            return Domain.of(given["k"], **choices)
-        labels = split(given["labels"]) if "labels" in given else read_labels(given["labels_file"])
-        return Domain.of(labels, **choices)
+        return read_domain(self.domain_given)
+
+
+def read_domain(given: Mapping[str, Any]) -> Domain:
+    """The domain, from the values of --k, --labels or --labels-file, and of --missing and --other."""
+    ways = [_flag(name) for name in DOMAIN if name in given]
+    if len(ways) != 1:
+        raise ParameterError(
+            "the domain must be given by exactly one of --k, --labels and --labels-file, "
+            f"got {' and '.join(ways) or 'none'}.",
+            "For example --k 16, or --labels never,sometimes,often; some mechanisms take --points, --interval or "
+            "--distances instead.",
+        )
+    choices = {name: given[name] for name in ("missing", "other") if name in given}
+    if "k" in given:
+        return Domain.of(given["k"], **choices)
+    labels = split(given["labels"]) if "labels" in given else read_labels(given["labels_file"])
+    return Domain.of(labels, **choices)
 
 
 def argument(metavar: str, help: str) -> Any:
@@ -129,35 +124,41 @@ def option(name: str, metavar: str | None, help: str) -> Any:
     return typer.Option(name, metavar=metavar, help=help)
 
 
-def command(app: typer.Typer, *, labels: bool = True, epsilon: bool = True) -> Callable[[F], F]:
-    """Register a function as the command of its name.
+def command(
+    app: typer.Typer,
+    function: Callable[..., int | None],
+    *,
+    labels: bool = True,
+    epsilon: bool = True,
+    given: Given = MappingProxyType({}),
+) -> None:
+    """Make a function the command of its name.
 
     Without `labels` the domain is given by --k alone; without `epsilon` the name may be that of an object.
     """
+    wanted = inspect.signature(function, eval_str=True).parameters.values()
+    groups = {p.name: _flatten(p, labels, epsilon, given) for p in wanted}
+    flat = [_for_typer(p) for group in groups.values() for p in group]
+    flat.sort(key=lambda p: p.name == "as_json")
+    names = [p.name for p in flat]
+    twice = sorted({name for name in names if names.count(name) > 1})
+    hint = "A row that was registered has an option of this name: give it another one."
+    require(not twice, "options", twice, f"different from those of `deniable {function.__name__}` itself", hint)
 
-    def register(function: F) -> F:
-        wanted = inspect.signature(function, eval_str=True).parameters.values()
-        groups = {p.name: _flatten(p, labels, epsilon) for p in wanted}
-        flat = [_for_typer(p) for group in groups.values() for p in group]
-        flat.sort(key=lambda p: p.name == "as_json")
-        names = [p.name for p in flat]
-        assert len(set(names)) == len(names), f"{function.__name__} has an option twice: {sorted(names)}"
+    def parsed(**given: Any) -> Callable[[], int | None]:
+        return partial(_call, function, groups, given)
 
-        def parsed(**given: Any) -> Callable[[], int | None]:
-            return partial(_call, function, groups, given)
-
-        parsed.__doc__ = function.__doc__
-        vars(parsed)["__signature__"] = inspect.Signature(flat)
-        parsed.__annotations__ = {p.name: p.annotation for p in flat}
-        app.command(function.__name__)(parsed)
-        return function
-
-    return register
+    parsed.__doc__ = function.__doc__
+    vars(parsed)["__signature__"] = inspect.Signature(flat)
+    parsed.__annotations__ = {p.name: p.annotation for p in flat}
+    app.command(function.__name__)(parsed)
 
 
-def _flatten(parameter: inspect.Parameter, labels: bool, epsilon: bool) -> _Parameters:
+def _flatten(parameter: inspect.Parameter, labels: bool, epsilon: bool, given: Given) -> _Parameters:
     if parameter.annotation is Choice:
         return _choice_parameters(labels, epsilon)
+    if parameter.annotation == Given:
+        return _table_parameters(given)
     if parameter.annotation is Output:
         help = "One JSON object on standard output instead of tables."
         return [_parameter("as_json", bool, option("--json", None, help), False)]
@@ -167,9 +168,10 @@ def _flatten(parameter: inspect.Parameter, labels: bool, epsilon: bool) -> _Para
 def _choice_parameters(labels: bool, epsilon: bool) -> _Parameters:
     """Name, epsilon, domain and every own option of the registry; None means not given."""
     name = "The mechanism; `deniable mechanisms` lists them." + ("" if epsilon else " Or package.module:object.")
-    domain: dict[str, tuple[type, str, str]] = {"k": (int, "K", "Number of possible values, 0 to K-1.")}
+    domain: Given = {"k": (int, "K", "Number of possible values, 0 to K-1.")}
     if labels:
-        domain |= {
+        domain = {
+            **domain,
             "labels": (str, "A,B,...", "The possible values by name, separated by commas."),
             "labels_file": (str, "FILE", "The same from a file, one per line."),
             "missing": (str, "LABEL", "The label that missing values count as."),
@@ -183,11 +185,15 @@ def _choice_parameters(labels: bool, epsilon: bool) -> _Parameters:
         "Left out: the largest level or budget (pldp, uue-levels).",
     )
     made.append(_parameter("epsilon", float, how, None))
-    made += [_parameter(n, kind, option(_flag(n), var, help), None) for n, (kind, var, help) in domain.items()]
+    made += _table_parameters(domain)
     for n, own in OPTIONS.items():
         var = "|".join(own.choices) or own.kind.__name__.upper()
         made.append(_parameter(n, own.kind, option(_flag(n), None if own.kind is bool else var, own.help), None))
     return made
+
+
+def _table_parameters(table: Given) -> _Parameters:
+    return [_parameter(n, kind, option(_flag(n), var, help), None) for n, (kind, var, help) in table.items()]
 
 
 def _parameter(name: str, kind: type, info: Any, default: Any = inspect.Parameter.empty) -> inspect.Parameter:
@@ -239,8 +245,10 @@ def _call(
             arguments[name] = Output(values["as_json"])
         elif "name" in values and "epsilon" in values:
             arguments[name] = _choice(values)
-        else:
+        elif name in values:
             arguments[name] = values[name]
+        else:
+            arguments[name] = {n: value for n, value in values.items() if value is not None}
     return function(**arguments)
 
 
@@ -253,6 +261,12 @@ def _choice(values: dict[str, Any]) -> Choice:
 
 def _flag(name: str) -> str:
     return f"--{name.replace('_', '-')}"
+
+
+def changed(function: Callable[..., Any], **values: Any) -> dict[str, Any]:
+    """Those values of a command's options that are not the ones it has if nothing is said."""
+    usual = inspect.signature(function).parameters
+    return {name: value for name, value in values.items() if value != usual[name].default}
 
 
 def split(text: str, what: str = "labels") -> list[str]:

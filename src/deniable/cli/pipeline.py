@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, cast
+from typing import Annotated, cast
 
-import typer
-
-from deniable.cli.options import Choice, argument, command, option, split
+from deniable.cli.options import Choice, argument, changed, option, split
 from deniable.cli.output import Output
 from deniable.collect.tally import Tally
 from deniable.core.intervals import critical
@@ -14,24 +12,15 @@ from deniable.core.support import check_target
 from deniable.core.types import Target
 from deniable.errors import require
 from deniable.mechanisms.base import Mechanism
-from deniable.mechanisms.keyvalue.base import KeyValue
-from deniable.mechanisms.keyvalue.estimate import shrink_means
-from deniable.mechanisms.personal.base import LevelMechanism
 from deniable.mechanisms.registry import from_design
 from deniable.present.tables import Column, Table, number, shares_table
 from deniable.run.files import STANDARD, check_output
-from deniable.run.keyvalue_files import DUPLICATES, PAIR_COLUMNS, privatize_pairs, read_pairs
-from deniable.run.local import ESTIMATORS, estimate_tally, privatize_file, tally_files, write_tally
-from deniable.run.personal_files import privatize_levels
-from deniable.run.results import Shares, check_chart, check_table
+from deniable.run.inputs import DUPLICATES, PAIR_COLUMNS
+from deniable.run.local import ESTIMATORS, estimate_files, named, privatize_file, tally_files, write_tally
+from deniable.run.questions import question_of
+from deniable.run.results import check_chart, check_table
 
-__all__ = ["estimate", "privatize", "register", "tally"]
-
-
-def register(app: typer.Typer) -> None:
-    """Add the commands of this module."""
-    for function in (privatize, tally, estimate):
-        command(app)(function)
+__all__ = ["estimate", "privatize", "tally"]
 
 
 def privatize(
@@ -67,25 +56,16 @@ def privatize(
     twice = values == STANDARD and choice.domain_given.get("labels_file") == STANDARD
     require(not twice, "labels-file", "-", "a file while the values come from standard input")
     m = choice.make()
-    chosen = level_column is None or isinstance(m, LevelMechanism)
-    require(chosen, "level-column", level_column, f"left out: {m.name} has one level for all")
+    how = changed(privatize, column=column, level_column=level_column, columns=columns, duplicates=duplicates)
+    how |= {"columns": split(columns, "columns")} if "columns" in how else {}
     if seed is not None:
         out.note(
             f"SIMULATED: these reports come from seed {seed}; whoever knows it can undo them. Not for real people."
         )
-    out.note(f"privatising {_source(values)} with {_title(m)}")
+    out.note(f"privatising {named(values)} with {_title(m)}")
     with out.progress("privatising") as progress:
         rng = None if seed is None else simulation(seed)
-        if isinstance(m, KeyValue):
-            require(column is None, "column", column, "left out for key-value data", "Use --columns USER,KEY,VALUE.")
-            check_output(target)
-            how: dict[str, Any] = {"columns": split(columns, "columns"), "format": format, "duplicates": duplicates}
-            n = privatize_pairs(m, read_pairs(values, m.domain, m.range, progress=progress, **how), target, rng=rng)
-        elif isinstance(m, LevelMechanism) and (level_column is not None or len(m.levels) > 1):
-            own: dict[str, Any] = {"column": column, "level_column": level_column, "format": format}
-            n = privatize_levels(m, values, target, rng=rng, progress=progress, **own)
-        else:
-            n = privatize_file(m, values, target, column=column, format=format, rng=rng, progress=progress)
+        n = privatize_file(m, values, target, format=format, rng=rng, progress=progress, **how)
     out.note(f"wrote {n:,} reports ({m.bulk.row_bytes} bytes each) to {_target(target)}")
     facts = {"mechanism": m.name, "epsilon": m.epsilon, "k": m.k, "n": n, "simulated": seed is not None}
     if out.as_json:
@@ -106,7 +86,7 @@ def tally(
     out.claim(target)
     if target is not None:
         check_output(target)
-    out.note(f"tallying {', '.join(map(_source, files))}")
+    out.note(f"tallying {', '.join(map(named, files))}")
     with out.progress("tallying") as progress:
         total = tally_files(files, progress=progress)
     m = from_design(total.design)
@@ -190,7 +170,7 @@ def estimate(
 ) -> None:
     """Estimate the share of every value, or the mean of numbers, with error bars.
 
-    From tallies, or straight from reports. Fits are for mechanisms whose tally tells all that their reports do.
+    From tallies, or straight from reports. Fits need the reports, unless their tally tells all that they do.
 
     Example: deniable estimate week.bin --top 10 --chart shares.html
     """
@@ -200,12 +180,12 @@ def estimate(
     for check, file in ((check_table, save), (check_chart, chart), (check_chart, chart_means)):
         if file is not None:
             check(file)
-    out.note(f"estimating from {', '.join(map(_source, files))}")
+    out.note(f"estimating from {', '.join(map(named, files))}")
     with out.progress("tallying") as progress:
-        found = estimate_tally(tally_files(files, progress=progress), method)
+        found = estimate_files(files, method, progress=progress)
+    m = from_design(found.design)
     found = found.project() if project else found
-    found = found if shrink is None else shrink_means(found, shrink)
-    shares = Shares.of(found, level=level, target=cast(Target, target), simultaneous=simultaneous)
+    shares = question_of(m.name).show(found, level, cast(Target, target), simultaneous, shrink=shrink)
     shares = shares if top is None else shares.top(top)
     if chart is not None:
         shares.draw(chart, "Estimated shares")
@@ -216,8 +196,7 @@ def estimate(
     if save is not None:
         shares.save(save)
         out.note(f"wrote {_target(save)}")
-    m = from_design(found.design)
-    title = f"{_title(m)}{', SIMULATED' * found.simulated}: {'; '.join(found.steps)}."
+    title = f"{_title(m)}{', SIMULATED' * found.simulated}: {'; '.join(shares.facts['steps'])}."
     out.show(shares.document(), title, shares_table(shares.columns, shares.labels, level=level, numbers=shares.numbers))
 
 
@@ -226,10 +205,6 @@ def _title(m: Mechanism) -> str:
         f", {name} = {number(value) if isinstance(value, int | float) else value}" for name, value in m.params.items()
     )
     return f"{m.name} (epsilon = {m.epsilon:g}, k = {m.k:,}{own})"
-
-
-def _source(name: str) -> str:
-    return "standard input" if name == STANDARD else name
 
 
 def _target(name: str) -> str:

@@ -5,25 +5,18 @@ from __future__ import annotations
 from collections import Counter
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Any
-
-import typer
+from typing import Annotated
 
 from deniable.audit.exact import Audit
 from deniable.audit.exact import audit as check
-from deniable.cli.options import Choice, argument, command, option, split
+from deniable.cli.options import Choice, argument, changed, option, split
 from deniable.cli.output import Output
-from deniable.cli.report import audit_table, numbers_table, pairs_table, release_table, study_table
-from deniable.errors import ParameterError, require
+from deniable.cli.report import audit_table
+from deniable.errors import ParameterError
+from deniable.run.questions import question_of
+from deniable.run.results import check_chart, check_table, write_rows
 
-__all__ = ["audit", "register", "reproduce", "simulate"]
-
-
-def register(app: typer.Typer) -> None:
-    """Add the commands of this module."""
-    command(app, labels=False)(simulate)
-    command(app, epsilon=False)(audit)
-    command(app)(reproduce)
+__all__ = ["audit", "reproduce", "simulate"]
 
 
 def simulate(
@@ -59,73 +52,30 @@ def simulate(
 
     Example: deniable simulate ss --epsilon 1 --data adult-education
     """
-    from deniable.present.tables import shares_table
-    from deniable.run.results import Shares, check_chart, check_table, write_rows
-    from deniable.run.studies.frequency import Study
-    from deniable.run.studies.frequency import simulate as run
-    from deniable.run.studies.keyvalue import PairStudy, is_pair_file, simulate_pairs
-    from deniable.run.studies.mean import NumberStudy, simulate_numbers
-
     out.claim(save)
     if save is not None:
         check_table(save, [".csv"])
     if chart is not None:
         check_chart(chart)
-    k = choice.domain_given.get("k")
     out.note(f"simulating {runs} collections of {data} with {choice.name}, seed {seed}")
-    if choice.releases:
-        for name, given in (("project", project), ("chart", chart is not None)):
-            require(not given, name, given, "left out for single answers, which are judged by their losses")
-        _simulate_release(choice, data, out, save, n=n, k=k, runs=runs, seed=seed)
-        return
+    asked = question_of(choice.name)
+    own = changed(simulate, level=level, project=project, chart=chart, columns=columns, duplicates=duplicates)
+    asked.check_study(own)
+    shared = {"k": choice.domain_given.get("k"), "placed": choice.brings_domain, "top": choice.options.get("top")}
+    own |= {name: value for name, value in shared.items() if name in asked.settings}
+    own |= {"columns": split(columns, "columns")} if "columns" in own else {}
+    own.pop("chart", None)
+    maker = partial(choice.without(asked.settings).make_any, n=n)
     with out.progress("simulating") as progress:
-        common: dict[str, Any] = {"n": n, "k": k, "runs": runs, "seed": seed, "level": level, "progress": progress}
-        study: Study | PairStudy | NumberStudy
-        if choice.takes_pairs:
-            require(not project, "project", project, "left out for key-value data")
-            own: dict[str, Any] = {
-                "columns": split(columns, "columns"),
-                "duplicates": duplicates,
-                "top": choice.options.get("top"),
-            }
-            study = simulate_pairs(data, choice.make_for_pairs, **common, **own)
-        elif choice.takes_numbers:
-            require(not project, "project", project, "left out for means")
-            del common["k"]
-            study = simulate_numbers(data, choice.make, **common)
-        else:
-            require(not is_pair_file(data), "data", data, f"a population: {choice.name} takes single values")
-            study = run(data, partial(choice.make, n=n), project=project, **common)
-    first: Shares = study.shares[0]
+        study = asked.study(data, maker, n=n, runs=runs, seed=seed, progress=progress, **own)
+    document = study.document()
     if chart is not None:
-        first.draw(chart, f"{study.document()['data']}: first of {runs} simulated collections")
+        study.shown[0].draw(chart, f"{document['data']}: first of {runs} simulated collections")
         out.note(f"drew {chart}")
     if save is not None:
         write_rows(study.rows(), save)
         out.note(f"wrote {save}")
-    document, largest = study.document(), first.top(10)
-    caption = f"First run{', projected' * project}: the {len(largest.labels)} largest of {first.total:,} estimates."
-    if isinstance(study, NumberStudy):
-        caption, table = "First run:", numbers_table(document)
-    else:
-        table = pairs_table(document) if isinstance(study, PairStudy) else study_table(document)
-    out.show(
-        document, table, caption, shares_table(largest.columns, largest.labels, level=level, numbers=first.numbers)
-    )
-
-
-def _simulate_release(choice: Choice, data: str, out: Output, save: str | None, **settings: Any) -> None:
-    """A study of how far single reports are from their values."""
-    from deniable.run.results import write_rows
-    from deniable.run.studies.release import simulate_release
-
-    with out.progress("simulating") as progress:
-        study = simulate_release(data, choice.make, placed=choice.places_itself, progress=progress, **settings)
-    if save is not None:
-        write_rows(study.rows(), save)
-        out.note(f"wrote {save}")
-    document = study.document()
-    out.show(document, release_table(document))
+    out.show(document, *study.parts(asked.table(document)))
 
 
 def audit(
@@ -146,7 +96,7 @@ def audit(
     if ":" in choice.name:
         found = _audit_object(choice, promise)
     else:
-        found = check(choice.make_protocol() if choice.is_protocol else choice.make(), epsilon=promise)
+        found = check(choice.make_any(), epsilon=promise)
     verdict = "The promise is kept." if found.holds else "THE PROMISE IS BROKEN."
     out.show(found.document(), verdict, audit_table(found))
     return 0 if found.holds else 1

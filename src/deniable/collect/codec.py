@@ -22,9 +22,9 @@ from deniable.collect.tally import Tally
 from deniable.core.types import Columns
 from deniable.errors import FormatError, MergeError
 
-__all__ = ["VERSION", "Block", "ReportReader", "ReportWriter", "dump", "kind_of", "load", "read"]
+__all__ = ["ReportReader", "ReportWriter", "dump", "kind_of", "load", "read"]
 
-VERSION = 1
+_VERSION = 1
 _MAGIC = {b"DNRP": "reports", b"DNTL": "tally"}
 _HEADER_MAX = 1 << 28
 _ROWS = 1 << 16
@@ -216,7 +216,7 @@ def _layout(cells: Iterable[Any]) -> list[tuple[str, tuple[int, ...], int]]:
 
 def _write_header(out: BinaryIO, magic: bytes, document: dict[str, object]) -> None:
     text = canonical(document)
-    out.write(magic + bytes([VERSION]) + _U32.pack(len(text)) + text + _U32.pack(zlib.crc32(text)))
+    out.write(magic + bytes([_VERSION]) + _U32.pack(len(text)) + text + _U32.pack(zlib.crc32(text)))
 
 
 def _read_header(stream: BinaryIO, kind: str, magic: bytes | None) -> dict[str, Any]:
@@ -224,8 +224,10 @@ def _read_header(stream: BinaryIO, kind: str, magic: bytes | None) -> dict[str, 
     if found != kind:
         raise FormatError(f"this is a {found} file, a {kind} file is needed.")
     version = _take(stream, 1, "the version")[0]
-    if version != VERSION:
-        raise FormatError(f"this {kind} file has version {version}, this program reads {VERSION}.", "Upgrade deniable.")
+    if version != _VERSION:
+        raise FormatError(
+            f"this {kind} file has version {version}, this program reads {_VERSION}.", "Upgrade deniable."
+        )
     (length,) = _U32.unpack(_take(stream, 4, "the header's length"))
     if length > _HEADER_MAX:
         raise FormatError(f"the header's length {length} is impossible; the file is damaged.")

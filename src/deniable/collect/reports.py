@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from deniable.core.types import Columns, UintArray
+from deniable.core.types import Bytes, Columns, UintArray
 from deniable.errors import FormatError, MergeError
 
-__all__ = ["Design", "Field", "Reports", "difference"]
+__all__ = ["Design", "Field", "Reports", "difference", "split_rows"]
 
 Design = Mapping[str, Any]
 """The canonical description of a mechanism: plain data, equal if and only if the mechanism is."""
@@ -98,13 +98,7 @@ class Reports:
         if wrong is not None:
             raise FormatError(f"report {wrong} has {len(rows[wrong])} bytes, this design's reports have {width}.")
         table = np.frombuffer(b"".join(rows), np.uint8).reshape(len(rows), width)
-        columns: Columns = {}
-        start = 0
-        for field in fields:
-            part: UintArray = np.ascontiguousarray(table[:, start : start + field.width])
-            columns[field.name] = part.view(field.dtype).reshape(field.shape(len(rows)))
-            start += field.width
-        return cls(design, fields, columns, simulated)
+        return cls(design, fields, split_rows(fields, table), simulated)
 
     @classmethod
     def concat(cls, parts: Sequence[Reports]) -> Reports:
@@ -115,6 +109,17 @@ class Reports:
                 raise MergeError(f"reports of different designs do not mix: {difference(first.design, part.design)}.")
         columns = {f.name: np.concatenate([p.columns[f.name] for p in parts]) for f in first.fields}
         return cls(first.design, first.fields, columns, any(p.simulated for p in parts))
+
+
+def split_rows(fields: Sequence[Field], rows: Bytes) -> Columns:
+    """Reports, one row of bytes each, into columns; bytes after the last field are left out."""
+    columns: Columns = {}
+    start = 0
+    for field in fields:
+        part: UintArray = np.ascontiguousarray(rows[:, start : start + field.width])
+        columns[field.name] = part.view(field.dtype).reshape(field.shape(len(rows)))
+        start += field.width
+    return columns
 
 
 def difference(one: Design, two: Design) -> str:

@@ -11,11 +11,11 @@ from typing import Any
 import numpy as np
 
 from deniable.core.domain import Domain
-from deniable.core.grid import check_interval, numbers_within
+from deniable.core.grid import Grid, check_interval, numbers_within
 from deniable.core.types import FloatArray, IntArray
 from deniable.errors import FormatError, require
 
-__all__ = ["Codes", "Span"]
+__all__ = ["Codes", "Span", "on_grid"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,6 +32,15 @@ class Span:
         """From two numbers, or a text such as "0,1"."""
         low, high = check_interval(interval)
         return cls(low=low, high=high, **choices)
+
+    def grid(self, points: int) -> Grid:
+        """So many points of the interval."""
+        return Grid.of(self.low, self.high, points, layout=self.layout, clip=self.clip)
+
+
+def on_grid(domain: Domain | Span, points: int) -> Domain:
+    """The domain, or `points` points of an interval for which none are given."""
+    return domain.grid(points) if isinstance(domain, Span) else domain
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,6 +80,12 @@ class Codes(Domain):
         """The codes as an array."""
         return np.array(self.codes)
 
+    def decode(self, items: IntArray) -> np.ndarray[Any, Any]:
+        return self.points[items]
+
+    def coordinates(self) -> FloatArray:
+        return self.points
+
     @property
     def cells(self) -> FloatArray:
         """Where the numbers of each code begin and end."""
@@ -86,11 +101,9 @@ class Codes(Domain):
 
     @property
     def allowed(self) -> str:
-        """See `Domain.allowed`."""
         return f"numbers from {self.low:g} to {self.high:g}"
 
     def document(self) -> dict[str, Any]:
-        """See `Domain.document`."""
         return {"interval": [self.low, self.high], "codes": list(self.codes), "clip": self.clip}
 
     @classmethod

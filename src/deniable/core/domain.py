@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from deniable.core.types import IntArray
+from deniable.core.types import FloatArray, IntArray
 from deniable.errors import FormatError, ParameterError, require
 
 __all__ = ["Domain"]
@@ -107,6 +107,20 @@ class Domain:
         cells = _to_array(values)
         require(cells.size > 0, "values", "an empty list", "at least one value", "Empty data have no estimate.")
         return self._encode_numbers(cells) if self.labels is None else self._encode_labels(cells)
+
+    def decode(self, items: IntArray) -> np.ndarray[Any, Any]:
+        """Answers as they are read: numbers of an interval, labels where there are some, else numbers of answers."""
+        return items if self.labels is None else np.array(self.labels)[items]
+
+    def coordinates(self) -> FloatArray | None:
+        """Where answers lie: on a line, in steps, unless they have places of their own; None if nowhere."""
+        return np.arange(self.k, dtype=np.float64)
+
+    def distances(self) -> FloatArray:
+        """How far answers (rows) and reports (columns) are from each other: on a line by their coordinates."""
+        where = self.coordinates()
+        assert where is not None
+        return np.abs(where[:, None] - where)
 
     def _encode_numbers(self, cells: np.ndarray[Any, Any]) -> IntArray:
         whole = np.issubdtype(cells.dtype, np.integer) or (cells.dtype == np.bool_ and self.k == 2)

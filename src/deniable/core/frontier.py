@@ -15,7 +15,6 @@ __all__ = [
     "Mixture",
     "best_subset_size",
     "distance",
-    "frontier_asr",
     "frontier_mse",
     "least_mse",
     "mixture_information",
@@ -107,20 +106,6 @@ def distance(k: int, epsilon: float, mse: float, asr: float, n: float = 1) -> di
     """How far a design is from the least possible error: of all (`bound`, `gap`), and of all with no better a guess."""
     bound, here = least_mse(k, epsilon, n), frontier_mse(k, epsilon, asr, n)
     return {"bound": bound, "gap": mse / bound - 1, "bound_at_asr": here, "gap_at_asr": mse / here - 1}
-
-
-def frontier_asr(k: int, epsilon: float, mse: float, n: float = 1) -> float:
-    """Least success of the best guess of any epsilon-LDP mechanism with at most this exact MSE; 1 if there is none."""
-    w, v = epsilon_to(epsilon)
-    a = 1 / (mse * n * k / (k - 1) + 1 / k)
-    low, high = best_subset_size(k, epsilon), k
-    if a > float(mixture_information(w, v, k, low)) * (1 + 1e-12):
-        return 1.0
-    while high - low > 1:  # information falls with the size
-        middle = (low + high) // 2
-        low, high = (middle, high) if float(mixture_information(w, v, k, middle)) >= a else (low, middle)
-    one, more = (float(mixture_information(w, v, k, s)) for s in (low, low + 1))
-    return float(mixture_success(w, k, low, min(1.0, max(0.0, (one - a) / (one - more)))))
 
 
 def weighted_mixture(k: int, epsilon: float, *, asr_weight: float, mse_weight: float, n: float = 1) -> Mixture:

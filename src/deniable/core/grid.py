@@ -13,12 +13,12 @@ from deniable.core.domain import Domain
 from deniable.core.types import FloatArray, IntArray
 from deniable.errors import ParameterError, require
 
-__all__ = ["LAYOUTS", "POINTS_MAX", "Grid", "check_interval", "numbers_within"]
+__all__ = ["Grid", "check_interval", "numbers_within"]
 
-LAYOUTS = ("midpoints", "endpoints")
+_LAYOUTS = ("midpoints", "endpoints")
 """Points in the middle of N equal cells, or from the lowest number to the highest."""
 
-POINTS_MAX = 1 << 30
+_POINTS_MAX = 1 << 30
 """Finer grids are beyond what floats of a wide interval tell apart."""
 
 _LISTED = 1 << 26
@@ -43,8 +43,9 @@ def check_interval(given: object, name: str = "interval", hint: str = "For examp
 class Grid(Domain):
     """k points of the interval from `low` to `high`; a number counts as the nearest of them, the lower one in a tie.
 
-    `layout` says where the points are (`LAYOUTS`). Numbers outside of the interval are errors unless `clip` is given:
-    then they count as its nearer end, which is a choice about the data that has to be made openly.
+    `layout` says where the points are: at `midpoints` of equal bins, or from end to end (`endpoints`). Numbers outside
+    of the interval are errors unless `clip` is given: then they count as its nearer end, which is a choice about the
+    data that has to be made openly.
 
     >>> Grid.of(0, 10, 5).points.tolist()
     [1.0, 3.0, 5.0, 7.0, 9.0]
@@ -54,14 +55,14 @@ class Grid(Domain):
 
     low: float = 0.0
     high: float = 1.0
-    layout: str = LAYOUTS[0]
+    layout: str = _LAYOUTS[0]
     clip: bool = False
 
     def __post_init__(self) -> None:
-        ok = isinstance(self.k, int) and not isinstance(self.k, bool) and 2 <= self.k <= POINTS_MAX
-        require(ok, "points", self.k, f"an integer from 2 to {POINTS_MAX}")
+        ok = isinstance(self.k, int) and not isinstance(self.k, bool) and 2 <= self.k <= _POINTS_MAX
+        require(ok, "points", self.k, f"an integer from 2 to {_POINTS_MAX}")
         low, high = check_interval((self.low, self.high))
-        require(self.layout in LAYOUTS, "layout", self.layout, f"one of {', '.join(LAYOUTS)}")
+        require(self.layout in _LAYOUTS, "layout", self.layout, f"one of {', '.join(_LAYOUTS)}")
         require(isinstance(self.clip, bool), "clip", self.clip, "True or False")
         plain = self.labels is None and self.missing is None and self.other is None
         require(plain, "labels", self.labels, "left out for numbers", "A grid has numbers, not labels.")
@@ -72,7 +73,7 @@ class Grid(Domain):
 
     @classmethod
     def of(  # type: ignore[override]  # a grid is made of other things than a list of answers
-        cls, low: float, high: float, points: int, *, layout: str = LAYOUTS[0], clip: bool = False
+        cls, low: float, high: float, points: int, *, layout: str = _LAYOUTS[0], clip: bool = False
     ) -> Grid:
         """A grid of so many points from `low` to `high`."""
         whole = int(points) if isinstance(points, np.integer) else points
@@ -87,6 +88,9 @@ class Grid(Domain):
         """The number at an index of the grid, or at an array of them; beyond the grid's ends, too."""
         shift, cells = (0.5, self.k) if self.layout == "midpoints" else (0.0, self.k - 1)
         return self.low + (index + shift) / cells * (self.high - self.low)
+
+    def decode(self, items: IntArray) -> np.ndarray[Any, Any]:
+        return np.asarray(self.at(items))
 
     @property
     def points(self) -> FloatArray:
@@ -104,11 +108,9 @@ class Grid(Domain):
 
     @property
     def allowed(self) -> str:
-        """See `Domain.allowed`."""
         return f"numbers from {self.low:g} to {self.high:g}"
 
     def document(self) -> dict[str, Any]:
-        """See `Domain.document`."""
         return {"interval": [self.low, self.high], "points": self.k, "layout": self.layout, "clip": self.clip}
 
     def _encode_numbers(self, cells: np.ndarray[Any, Any]) -> IntArray:

@@ -84,7 +84,7 @@ def hashing(w: Any, v: Any, g: Any, collision: Any = None) -> Support[Any]:
     Two other items collide with the reported value independently: exact for a uniformly random function.
     """
     p = 1 / (1 + (g - 1) * w)
-    q = 1 / g if collision is None else collision
+    q = (p * 0 + 1) / g if collision is None else collision
     gap = (g - 1) * v * p / g if collision is None else p - q
     return Support(p, q, gap, (g - 1) * w * p, 1 - q, p * q, q * q)
 

@@ -21,7 +21,6 @@ __all__ = [
     "NORMALIZATIONS",
     "SELECTORS",
     "Normalize",
-    "Picked",
     "Preference",
     "SelectionWarning",
     "Selector",
@@ -71,11 +70,6 @@ class Preference:
     def scaled(self) -> bool:
         """Whether `normalize` has an effect."""
         return self.select in NORMALISED and self.normalize != "none"
-
-    @property
-    def criterion_name(self) -> str:
-        """What is made small, in words."""
-        return f"{self.select}, {self.normalize if self.scaled else 'raw objectives'}"
 
 
 def _number(x: object) -> bool:

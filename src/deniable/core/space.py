@@ -12,9 +12,9 @@ from deniable.core.domain import Domain
 from deniable.core.types import FloatArray, IntArray
 from deniable.errors import FormatError, ParameterError, require
 
-__all__ = ["ENTRIES_MAX", "KINDS", "Space"]
+__all__ = ["Space"]
 
-ENTRIES_MAX = 1 << 18
+_ENTRIES_MAX = 1 << 18
 """Numbers of the largest space: every design carries them all."""
 _EARTH = 6371.0088
 """Mean radius of the earth in kilometres."""
@@ -43,13 +43,13 @@ class Space(Domain):
     def __post_init__(self) -> None:
         require(len(self.data) >= 2, "points", len(self.data), "at least 2", "An empty domain has nothing to report.")
         Domain.__post_init__(self)
-        require(self.kind in KINDS, "kind", self.kind, f"one of {', '.join(KINDS)}")
+        require(self.kind in _KINDS, "kind", self.kind, f"one of {', '.join(_KINDS)}")
         require(len(self.data) == self.k, "points", len(self.data), f"one row for each of the k = {self.k} answers")
         require(self.k <= _POINTS, "points", self.k, f"at most {_POINTS}", "Numbers in an interval need no matrix.")
         if self.kind == "sets":
             return
         _check_rows(self.data, self.kind)
-        KINDS[self.kind].check(np.array(self.data))
+        _KINDS[self.kind].check(np.array(self.data))
 
     # ---- ways to make one
 
@@ -105,14 +105,27 @@ class Space(Domain):
     @property
     def unit(self) -> str:
         """What losses are measured in."""
-        return KINDS[self.kind].unit
+        return _KINDS[self.kind].unit
 
     def matrix(self) -> FloatArray:
         """The losses: a row for each answer, a column for each report."""
         if self.kind == "sets":
             return _jaccard(self.data)
         array = np.array(self.data, dtype=np.float64)
-        return np.asarray(KINDS[self.kind].between(array, array), np.float64)
+        return np.asarray(_KINDS[self.kind].between(array, array), np.float64)
+
+    def decode(self, items: IntArray) -> np.ndarray[Any, Any]:
+        """See `Domain.decode`: labels are those of the answers, and reports may be other things."""
+        return Domain.decode(self, items) if self.outputs == self.k else items
+
+    def coordinates(self) -> FloatArray | None:
+        """See `Domain.coordinates`: vectors, or places on the map of web tiles."""
+        where = _KINDS[self.kind].where
+        return None if where is None else where(np.array(self.data, np.float64))
+
+    def distances(self) -> FloatArray:
+        """See `Domain.distances`: the losses, as they are given or follow from the kind."""
+        return self.matrix()
 
     def nearest(self, points: object) -> IntArray:
         """The nearest answers to other points of the same kind (the first of several at one distance)."""
@@ -122,10 +135,9 @@ class Space(Domain):
         here = np.array(self.data, dtype=np.float64)
         shape = rows.ndim == 2 and rows.shape[1] == here.shape[1]
         require(shape, "points", f"an array of shape {rows.shape}", f"rows of {here.shape[1]} numbers")
-        return np.asarray(np.argmin(KINDS[self.kind].between(rows, here), axis=1), np.int64)
+        return np.asarray(np.argmin(_KINDS[self.kind].between(rows, here), axis=1), np.int64)
 
     def document(self) -> dict[str, Any]:
-        """See `Domain.document`."""
         plain = Domain.document(self) if self.labels is not None else {}
         return {"space": self.kind, "points": [list(row) for row in self.data], **plain}
 
@@ -148,6 +160,8 @@ class _Kind:
     between: Callable[[FloatArray, FloatArray], FloatArray]
     check: Callable[[FloatArray], None]
     unit: str = ""
+    where: Callable[[FloatArray], FloatArray] | None = None
+    """Coordinates on a map, where there is one."""
 
 
 def _number_row(row: object, i: int) -> Row:
@@ -179,8 +193,8 @@ def _check_rows(rows: tuple[Row, ...], kind: str) -> None:
             "Give every point (or every row of a matrix) as many numbers.",
         )
     require(sizes[0] >= (2 if kind == "losses" else 1), "points", f"rows of {sizes[0]} numbers", "longer rows")
-    room = f"at most {ENTRIES_MAX}, since every design carries them"
-    require(len(rows) * sizes[0] <= ENTRIES_MAX, "numbers", len(rows) * sizes[0], room, "Use coordinates, or bins.")
+    room = f"at most {_ENTRIES_MAX}, since every design carries them"
+    require(len(rows) * sizes[0] <= _ENTRIES_MAX, "numbers", len(rows) * sizes[0], room, "Use coordinates, or bins.")
     bad = np.argwhere(~np.isfinite(np.array(rows)))
     if len(bad):
         i, j = (int(v) for v in bad[0])
@@ -226,6 +240,13 @@ def _haversine(a: FloatArray, b: FloatArray) -> FloatArray:
     return np.asarray(2 * _EARTH * np.arcsin(np.sqrt(np.minimum(square, 1.0))))
 
 
+def _on_map(places: FloatArray) -> FloatArray:
+    """Places on the square map of the world that web tiles have."""
+    latitude, longitude = np.radians(places).T
+    most = np.arctan(np.sinh(np.pi))  # where the map ends
+    return np.stack([longitude, np.arcsinh(np.tan(np.clip(latitude, -most, most)))], axis=1)
+
+
 def _tanimoto(a: FloatArray, b: FloatArray) -> FloatArray:
     x, y = a[:, :1], b[:, 0][None, :]
     return np.asarray((x - y) ** 2 / (x * x + y * y - x * y))
@@ -233,6 +254,10 @@ def _tanimoto(a: FloatArray, b: FloatArray) -> FloatArray:
 
 def _difference(a: FloatArray, b: FloatArray) -> FloatArray:
     return np.abs(a[:, None, :] - b[None, :, :])
+
+
+def _as_given(a: FloatArray, *_: FloatArray) -> FloatArray:
+    return a
 
 
 def _jaccard(sets: tuple[Row, ...]) -> FloatArray:
@@ -245,14 +270,14 @@ def _jaccard(sets: tuple[Row, ...]) -> FloatArray:
     return np.asarray(np.where(either > 0, 1 - both / np.maximum(either, 1), 0.0))
 
 
-KINDS: Mapping[str, _Kind] = {
-    "losses": _Kind(lambda a, b: a, _check_losses),
-    "utilities": _Kind(lambda a, b: a, _no_check),
-    "places": _Kind(_haversine, _check_places, "km"),
-    "euclidean": _Kind(lambda a, b: np.sqrt((_difference(a, b) ** 2).sum(axis=2)), _no_check),
-    "manhattan": _Kind(lambda a, b: _difference(a, b).sum(axis=2), _no_check),
-    "chebyshev": _Kind(lambda a, b: _difference(a, b).max(axis=2), _no_check),
+_KINDS: Mapping[str, _Kind] = {
+    "losses": _Kind(_as_given, _check_losses),
+    "utilities": _Kind(_as_given, _no_check),
+    "places": _Kind(_haversine, _check_places, "km", _on_map),
+    "euclidean": _Kind(lambda a, b: np.sqrt((_difference(a, b) ** 2).sum(axis=2)), _no_check, where=_as_given),
+    "manhattan": _Kind(lambda a, b: _difference(a, b).sum(axis=2), _no_check, where=_as_given),
+    "chebyshev": _Kind(lambda a, b: _difference(a, b).max(axis=2), _no_check, where=_as_given),
     "integers": _Kind(_tanimoto, _check_positive),
-    "sets": _Kind(lambda a, b: a, _no_check),
+    "sets": _Kind(_as_given, _no_check),
 }
 """The kinds of spaces."""

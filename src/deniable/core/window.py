@@ -1,42 +1,42 @@
-"""Windows of neighbouring answers: where they start, their exact channel, and the likelihood of values."""
+"""Windows of neighbouring answers: where they start, which answers they hold, and the likelihood of values."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from fractions import Fraction
 
 import numpy as np
 
-from deniable.core.channel import Channel
 from deniable.core.types import FloatArray, IntArray, UintArray
 from deniable_client.exact import WORD_BITS
 from deniable_client.kernels import Window
 
-__all__ = ["window_channel", "window_likelihood", "window_odds", "window_starts"]
+__all__ = ["starts_of", "window_held", "window_likelihood", "window_odds", "window_starts"]
+
+
+def starts_of(k: int, shifts: Sequence[int], last: int) -> IntArray:
+    """The first answer of every value's window, `shift` before it but from 0 to `last`: a row for each shift."""
+    return np.asarray(np.clip(np.arange(k) - np.array(shifts)[:, None], 0, last))
 
 
 def window_starts(kernel: Window) -> IntArray:
     """The first answer of every value's window, one row for each side of the coin (one row without a coin)."""
-    shifts = np.arange(kernel.shift, kernel.shift - kernel.tie - 1, -1)
-    return np.asarray(np.clip(np.arange(kernel.k) - shifts[:, None], 0, kernel.outputs - kernel.m))
+    shifts = range(kernel.shift, kernel.shift - kernel.tie - 1, -1)
+    return starts_of(kernel.k, shifts, kernel.outputs - kernel.m)
+
+
+def window_held(starts: IntArray, m: int, outputs: int) -> IntArray:
+    """In how many of each value's windows (one, or a coin's two) each answer is: a row for each value."""
+    answers = np.arange(outputs)
+    held = np.zeros((starts.shape[1], outputs), np.int64)
+    for first in starts[:, :, None]:
+        held += (first <= answers) & (answers < first + m)
+    return held
 
 
 def window_odds(kernel: Window) -> Fraction:
     """Probability of an answer in the window, relative to one outside."""
     return Fraction(kernel.keep * (kernel.outputs - kernel.m), ((1 << WORD_BITS) - kernel.keep) * kernel.m)
-
-
-def window_channel(kernel: Window) -> Channel:
-    """The exact channel; the coin's two windows are mixed in equal parts."""
-    m, rest = kernel.m, kernel.outputs - kernel.m
-    inside, outside = kernel.keep * rest, ((1 << WORD_BITS) - kernel.keep) * m
-    starts = window_starts(kernel)
-    firsts = starts.T.tolist()
-    weights = tuple(
-        tuple(sum(inside if first <= y < first + m else outside for first in windows) for windows in firsts)
-        for y in range(kernel.outputs)
-    )
-    names = tuple(f"report {y}" for y in range(kernel.outputs))
-    return Channel(names, weights, len(starts) * m * rest << WORD_BITS)
 
 
 def window_likelihood(kernel: Window, values: UintArray) -> FloatArray:

@@ -20,7 +20,7 @@ from deniable.errors import require
 from deniable.estimate.simplex import project_simplex
 from deniable.randomness import simulation
 
-__all__ = ["CalibratedPart", "PublicCoin", "calibrate"]
+__all__ = ["PublicCoin", "calibrate"]
 
 _CELLS = 1 << 20
 """Reports times items that are looked at together."""
@@ -67,7 +67,6 @@ class CalibratedPart:
         return np.asarray(np.maximum(self.spread - own, 0.0) / self.n)
 
     def covariance(self, target: Target) -> FloatArray:
-        """See `Part.covariance`."""
         check_target(target)
         matrix = self.products() / self.n
         if target == "reporters":

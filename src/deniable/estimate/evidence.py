@@ -147,16 +147,13 @@ class RowEvidence:
 
     @property
     def k(self) -> int:
-        """See `Evidence.k`."""
         return self.rows.k
 
     @property
     def n(self) -> int:
-        """See `Evidence.n`."""
         return round(float(self.rows.weights.sum()))
 
     def step(self, f: FloatArray) -> tuple[FloatArray, float]:
-        """See `Evidence.step`."""
         rows, more = self.rows, self.odds - 1
         tables = rows.tables(f)
         scattered, plain, loglik = np.zeros_like(tables), 0.0, 0.0
@@ -170,7 +167,6 @@ class RowEvidence:
         return (plain + more * rows.gather(scattered)) / self.n, loglik
 
     def information(self, f: FloatArray) -> FloatArray:
-        """See `Evidence.information`."""
         rows, more = self.rows, self.odds - 1
         tables = rows.tables(f)
         den = np.concatenate([np.empty(0), *(1 + more * rows.sums(tables, part) for part in rows.parts)])
@@ -179,7 +175,6 @@ class RowEvidence:
         return two_level(float(v.sum()), rows.by_item(v), rows.by_pair(v), more)
 
     def resampled(self, rng: Simulation) -> RowEvidence:
-        """See `Evidence.resampled`."""
         return replace(self, rows=replace(self.rows, weights=redrawn(self.rows.weights, self.n, rng)))
 
 
@@ -193,28 +188,23 @@ class ValueEvidence:
 
     @property
     def k(self) -> int:
-        """See `Evidence.k`."""
         return len(self.counts)
 
     @property
     def n(self) -> int:
-        """See `Evidence.n`."""
         return round(float(self.counts.sum()))
 
     def step(self, f: FloatArray) -> tuple[FloatArray, float]:
-        """See `Evidence.step`."""
         den = 1 + (self.odds - 1) * f
         share = self.counts / den
         return (share.sum() + (self.odds - 1) * share) / self.n, float(self.counts @ np.log(den))
 
     def information(self, f: FloatArray) -> FloatArray:
-        """See `Evidence.information`."""
         den = 1 + (self.odds - 1) * f
         v = self.n / (den.sum() * den)
         return two_level(float(v.sum()), v, np.diag(v), self.odds - 1)
 
     def resampled(self, rng: Simulation) -> ValueEvidence:
-        """See `Evidence.resampled`."""
         return replace(self, counts=redrawn(self.counts, self.n, rng))
 
 
@@ -228,21 +218,17 @@ class DenseEvidence:
 
     @property
     def k(self) -> int:
-        """See `Evidence.k`."""
         return int(self.likelihood.shape[1])
 
     @property
     def n(self) -> int:
-        """See `Evidence.n`."""
         return round(float(self.weights.sum()))
 
     def step(self, f: FloatArray) -> tuple[FloatArray, float]:
-        """See `Evidence.step`."""
         den = self.likelihood @ f
         return (self.weights / den) @ self.likelihood / self.n, float(self.weights @ np.log(den))
 
     def information(self, f: FloatArray) -> FloatArray:
-        """See `Evidence.information`."""
         total = np.zeros((self.k, self.k))
         for part in blocks(len(self.weights), max(1, _CELLS // self.k)):
             rows = self.likelihood[part]
@@ -251,7 +237,6 @@ class DenseEvidence:
         return total
 
     def resampled(self, rng: Simulation) -> DenseEvidence:
-        """See `Evidence.resampled`."""
         return replace(self, weights=redrawn(self.weights, self.n, rng))
 
 

@@ -24,7 +24,7 @@ from deniable.estimate.fitted import (
 from deniable.estimate.result import Part
 from deniable.randomness import Simulation, Stream
 
-__all__ = ["METHODS", "Fit", "FitOptions", "fit_frequencies"]
+__all__ = ["METHODS", "FitOptions", "fit_frequencies"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -58,15 +58,12 @@ class FittedPart:
     spread: Spread | None
 
     def variance(self, target: Target) -> FloatArray:
-        """See `Part.variance`."""
         return self._known().variance(target)
 
     def covariance(self, target: Target) -> FloatArray:
-        """See `Part.covariance`."""
         return self._known().matrix(target)
 
     def interval(self, level: float, target: Target, simultaneous: bool) -> Interval:
-        """See `Part.interval`."""
         stderr = np.sqrt(self.variance(target))
         ends = wald_interval(self.value, stderr, level=level, target=target, simultaneous=simultaneous)
         return replace(ends, low=np.clip(ends.low, 0, 1), high=np.clip(ends.high, 0, 1))

@@ -10,9 +10,9 @@ from deniable.core.intervals import Interval, wald_interval
 from deniable.core.types import FloatArray, IntArray, Target
 from deniable.errors import ParameterError
 
-__all__ = ["CONDITION_MAX", "InversePart", "inverse_part"]
+__all__ = ["inverse_part"]
 
-CONDITION_MAX = 1e8
+_CONDITION_MAX = 1e8
 """Channels that are nearer than this to having no inverse are refused: rounding would be part of the estimate."""
 
 
@@ -25,11 +25,10 @@ class InversePart:
     matrix: FloatArray
     """Pr[output | value], a row for each value."""
     inverse: FloatArray
-    n: int
+    n: float
 
     @property
     def value(self) -> FloatArray:
-        """See `Part.value`."""
         return np.asarray(self.share @ self.inverse)
 
     def variance(self, target: Target) -> FloatArray:
@@ -37,7 +36,6 @@ class InversePart:
         return np.asarray(np.maximum(np.diag(self._covariance(target)), 0.0))
 
     def covariance(self, target: Target) -> FloatArray:
-        """See `Part.covariance`."""
         matrix = self._covariance(target)
         np.fill_diagonal(matrix, self.variance(target))
         return matrix
@@ -64,9 +62,9 @@ def inverse_part(counts: IntArray, matrix: FloatArray, n: int, name: str) -> Inv
     rank = int((sizes > sizes[0] * 1e-13 * max(matrix.shape)).sum())
     if rank < k:
         raise no_inverse(name, rank, k)
-    if sizes[0] > CONDITION_MAX * sizes[-1]:
+    if sizes[0] > _CONDITION_MAX * sizes[-1]:
         raise ParameterError(
-            f"the channel of {name} has the condition number {sizes[0] / sizes[-1]:.3g}, above {CONDITION_MAX:g}: an "
+            f"the channel of {name} has the condition number {sizes[0] / sizes[-1]:.3g}, above {_CONDITION_MAX:g}: an "
             "unbiased estimate would be rounding errors.",
             "Use fit(method='em'), which needs no inverse.",
         )

@@ -29,7 +29,6 @@ class SupportPart:
 
     @property
     def value(self) -> FloatArray:
-        """See `Part.value`."""
         value: FloatArray = self.support.unbias(self.share)
         return value
 
@@ -39,14 +38,12 @@ class SupportPart:
         return value
 
     def covariance(self, target: Target) -> FloatArray:
-        """See `Part.covariance`."""
         extra = 0.0 if self.extra is None else self.extra(self.value)
         matrix = self.support.covariance(self.value, self.n, target, extra)
         np.fill_diagonal(matrix, self.variance(target))
         return matrix
 
     def interval(self, level: float, target: Target, simultaneous: bool) -> Interval:
-        """See `Part.interval`."""
         return score_interval(self.share, self.support, self.n, level=level, target=target, simultaneous=simultaneous)
 
 
@@ -60,12 +57,10 @@ class NoisePart:
     n: int
 
     def variance(self, target: Target) -> FloatArray:
-        """See `Part.variance`."""
         own = self.value * (1 - self.value) if target == "population" else np.zeros_like(self.value)
         return np.asarray(np.maximum(self.noise + own, 0.0) / self.n)
 
     def covariance(self, target: Target) -> FloatArray:
-        """See `Part.covariance`."""
         matrix = (
             -np.outer(self.value, self.value) / self.n if target == "population" else np.zeros((self.value.size,) * 2)
         )
@@ -73,7 +68,6 @@ class NoisePart:
         return matrix
 
     def interval(self, level: float, target: Target, simultaneous: bool) -> Interval:
-        """See `Part.interval`."""
         spread = np.sqrt(self.variance(target))
         return wald_interval(self.value, spread, level=level, target=target, simultaneous=simultaneous)
 

@@ -37,7 +37,6 @@ class MomentsPart:
         return np.asarray((spread + f * (1 - f) if target == "population" else spread) / self.n)
 
     def covariance(self, target: Target) -> FloatArray:
-        """See `Part.covariance`."""
         f = np.clip(self.value, 0, 1)
         matrix = self.none + (f[:, None] + f[None, :]) * (self.one - self.none)
         if target == "population":

@@ -12,7 +12,7 @@ from deniable.core.types import FloatArray, Target
 from deniable.errors import MergeError, require
 from deniable.estimate.result import Estimate, Part
 
-__all__ = ["PooledPart", "pool"]
+__all__ = ["pool"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -25,7 +25,6 @@ class PooledPart:
 
     @property
     def value(self) -> FloatArray:
-        """See `Part.value`."""
         return np.asarray(sum(w * part.value for w, part in zip(self.weights, self.parts, strict=True)))
 
     def variance(self, target: Target) -> FloatArray:
@@ -33,7 +32,6 @@ class PooledPart:
         return np.asarray(sum(w * w * p.variance(target) for w, p in zip(self.weights, self.parts, strict=True)))
 
     def covariance(self, target: Target) -> FloatArray:
-        """See `Part.covariance`."""
         return np.asarray(sum(w * w * p.covariance(target) for w, p in zip(self.weights, self.parts, strict=True)))
 
     def interval(self, level: float, target: Target, simultaneous: bool) -> Interval:

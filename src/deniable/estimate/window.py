@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from deniable.core.types import FloatArray, IntArray
-from deniable.core.window import window_odds, window_starts
+from deniable.core.window import window_held, window_odds, window_starts
 from deniable.estimate.evidence import redrawn, two_level
 from deniable.randomness import Simulation
 from deniable_client.kernels import Window
@@ -35,32 +35,24 @@ class WindowEvidence:
 
     @property
     def k(self) -> int:
-        """See `Evidence.k`."""
         return int(self.starts.shape[1])
 
     @property
     def n(self) -> int:
-        """See `Evidence.n`."""
         return round(float(self.counts.sum()))
 
     def step(self, f: FloatArray) -> tuple[FloatArray, float]:
-        """See `Evidence.step`."""
         den = self._denominators(f)
         share = self.counts / den
         return (share.sum() + self.more * self._by_value(share)) / self.n, float(self.counts @ np.log(den))
 
     def information(self, f: FloatArray) -> FloatArray:
-        """See `Evidence.information`."""
         den = self._denominators(f)
         v = self.n / (den.sum() * den)
-        inside = np.zeros((self.k, self.counts.size))
-        answers = np.arange(self.counts.size)
-        for first in self.starts[:, :, None]:
-            inside += ((first <= answers) & (answers < first + self.m)) / len(self.starts)
+        inside = window_held(self.starts, self.m, self.counts.size) / len(self.starts)
         return two_level(float(v.sum()), inside @ v, (inside * v) @ inside.T, self.more)
 
     def resampled(self, rng: Simulation) -> WindowEvidence:
-        """See `Evidence.resampled`."""
         return replace(self, counts=redrawn(self.counts, self.n, rng))
 
     def _denominators(self, f: FloatArray) -> FloatArray:

@@ -7,38 +7,54 @@ the environment variable DENIABLE_KERNELS=reference or =compiled says otherwise.
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextvars import ContextVar
+from functools import cache
 from importlib import import_module
+from threading import Lock
 from types import ModuleType
 
 from deniable.errors import need_extra, require
 
 __all__ = ["loops", "sparing", "using"]
 
-_chosen: list[ModuleType] = []
-_done = [0]
-"""Pairs of report and item that were handled so far."""
+_asked: ContextVar[ModuleType | None] = ContextVar("loops", default=None)
+"""The set that `using` asks for. Each thread has its own; workers (`parallel`) have that of their caller."""
 _LITTLE = 1 << 24
-"""So many of them take the reference loops a few hundredths of a second."""
+"""So many pairs of report and item take the reference loops a few hundredths of a second."""
+
+
+class _Work:
+    """Pairs of report and item that all threads have handled so far."""
+
+    def __init__(self) -> None:
+        self._pairs, self._lock = 0, Lock()
+
+    def add(self, pairs: int) -> int:
+        with self._lock:
+            self._pairs += pairs
+            return self._pairs
+
+
+_work = _Work()
 
 
 def loops() -> ModuleType:
     """The module with the loops in use."""
-    if not _chosen:
-        _chosen.append(_find(os.environ.get("DENIABLE_KERNELS", "auto")))
-    return _chosen[-1]
+    return _asked.get() or _usual()
 
 
 @contextmanager
 def using(name: str) -> Iterator[ModuleType]:
-    """Within the block, use the `reference` or the `compiled` loops."""
+    """Within the block, use the `reference` or the `compiled` loops: on this thread and its workers, on no other."""
     module = _find(name)
-    _chosen.append(module)
+    before = _asked.set(module)
     try:
         yield module
     finally:
-        del _chosen[len(_chosen) - 1 - _chosen[::-1].index(module)]
+        _asked.reset(before)
 
 
 def sparing(pairs: int) -> AbstractContextManager[object]:
@@ -47,9 +63,14 @@ def sparing(pairs: int) -> AbstractContextManager[object]:
     `pairs` is the number of reports times that of items. The results are the same, but loading Numba takes longer than
     little work does.
     """
-    _done.append(_done.pop() + pairs)
-    spare = _done[0] <= _LITTLE and not _chosen and "DENIABLE_KERNELS" not in os.environ
+    loaded = f"{__name__}.compiled" in sys.modules
+    spare = _work.add(pairs) <= _LITTLE and not loaded and "DENIABLE_KERNELS" not in os.environ
     return using("reference") if spare else nullcontext()
+
+
+@cache
+def _usual() -> ModuleType:
+    return _find(os.environ.get("DENIABLE_KERNELS", "auto"))
 
 
 def _find(name: str) -> ModuleType:

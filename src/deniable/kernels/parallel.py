@@ -1,6 +1,7 @@
 """All cores for large inputs: blocks of work on threads, while the loops run without the interpreter's lock.
 
-Threads live as long as a call, so that nothing is left behind in processes that fork. DENIABLE_THREADS limits them.
+Threads live as long as a call, so that nothing is left behind in processes that fork; they see the context variables of
+their caller. DENIABLE_THREADS limits them.
 """
 
 from __future__ import annotations
@@ -10,6 +11,8 @@ import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextvars import Context, copy_context
+from itertools import repeat
 from typing import TypeVar
 
 from deniable.errors import require
@@ -59,7 +62,7 @@ def run(work: Callable[[T], R], jobs: Iterable[T]) -> list[R]:
     if count <= 1:
         return [work(job) for job in todo]
     with _pool(count) as pool:
-        return list(pool.map(work, todo))
+        return list(pool.map(Context.run, (copy_context() for _ in todo), repeat(work), todo))
 
 
 def ahead(work: Callable[[T], R], jobs: Iterable[T]) -> Iterator[R]:
@@ -76,7 +79,7 @@ def ahead(work: Callable[[T], R], jobs: Iterable[T]) -> Iterator[R]:
     with _pool(count) as pool:
         while failure is None:
             try:
-                waiting.append(pool.submit(work, next(todo)))
+                waiting.append(pool.submit(copy_context().run, work, next(todo)))
             except StopIteration:
                 break
             except Exception as error:

@@ -10,7 +10,7 @@ from fractions import Fraction
 from deniable.errors import PrivacyError, require
 from deniable_client.exact import check_epsilon
 
-__all__ = ["Ledger", "Line", "float_below", "shares_of"]
+__all__ = ["Ledger", "float_below", "shares_of"]
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,7 +1,7 @@
 """Numbers of an interval, each released on its own: one door to the mechanisms that the learners use.
 
 The metric mechanisms (`NEAR`) answer with a number of the interval that is near the truth, but drawn to the middle; the
-numeric ones (`UNBIASED`) with a number that may lie far outside, but whose mean is the truth.
+numeric ones (`pm`, `duchi`) with a number that may lie far outside, but whose mean is the truth.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ from deniable.mechanisms.numeric.base import Numeric
 from deniable.mechanisms.registry import mechanism
 from deniable.randomness import Stream
 
-__all__ = ["KINDS", "NEAR", "UNBIASED", "Release"]
+__all__ = ["KINDS", "NEAR", "Release"]
 
 _BASELINES = {"truncated": ("laplace", "truncate"), "clamped": ("laplace", "clamp")}
 """Laplace noise that stays inside: conditioned on it, or moved to the ends."""
 NEAR = ("codebook", "brr", *_BASELINES)
-UNBIASED = ("pm", "duchi")
-KINDS = (*NEAR, *UNBIASED)
+_UNBIASED = ("pm", "duchi")
+KINDS = (*NEAR, *_UNBIASED)
 _POINTS = (1 << 12) + 1
 """Points of the grid of unbiased releases; numbers between two of them are rounded by chance, to the right mean."""
 
@@ -83,7 +83,7 @@ class Release:
 @lru_cache(maxsize=512)
 def _mechanism(kind: str, epsilon: float, points: int | None) -> Mechanism:
     """On [-1, 1]: with `points` on a grid of so many, else where the mechanism places its answers best."""
-    if kind in UNBIASED:
+    if kind in _UNBIASED:
         grid = Grid.of(-1.0, 1.0, points or _POINTS, layout="endpoints")
         return mechanism(kind, epsilon=epsilon, domain=grid)
     name, variant = _BASELINES.get(kind, (kind, None))

@@ -235,6 +235,10 @@ class Mechanism(ABC):
         options = FitOptions(
             stderr=stderr, tolerance=tolerance, max_steps=max_steps, runs=runs, rng=rng, progress=progress
         )
+        return self._fit(data, method, options)
+
+    def _fit(self, data: object, method: str, options: FitOptions) -> Estimate:
+        """`fit` with its options put together: for families that have other methods."""
         return fit_reports(self, data, method, options)
 
 

@@ -150,6 +150,21 @@ class Bulk(ABC, Generic[K]):
         """Whether the tally tells as much about the frequencies as the reports do: it counts every possible report."""
         return False
 
+    @property
+    def support(self) -> Support[Fraction] | None:
+        """The support probabilities of the sampled integers, where reports support items; else None."""
+        return None
+
+    @property
+    def noise(self) -> float | None:
+        """Variance of a coordinate, where reports are noisy vectors that `sums` adds up; else None."""
+        return None
+
+    @property
+    def blind_likelihood(self) -> float | None:
+        """Likelihood of a blind report on the scale of `likelihood`, where that is one number for all; else None."""
+        return None
+
     def evidence(self, batches: Sequence[Columns]) -> Evidence:
         """What batches of reports say about the frequencies."""
         rows = np.concatenate([np.empty((0, self.k)), *(self.likelihood(columns) for columns in batches)])
@@ -245,6 +260,11 @@ class SupportBulk(Bulk[K]):
     def size_law(self) -> FloatArray | None:
         """Law of the number of supported items, where reports of one size are subset-selection reports; else None."""
         return None
+
+    @property
+    def blind_likelihood(self) -> float | None:
+        """See `Bulk.blind_likelihood`: 1/odds is (1 - p + p/odds) times that of a blind report."""
+        return 1 / self.odds / (float(self.support.p_not) + float(self.support.p) / self.odds)
 
     def likelihood(self, columns: Columns) -> FloatArray:
         """See `Bulk.likelihood`: 1 where a value is supported, else 1/`odds`."""

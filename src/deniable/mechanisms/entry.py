@@ -56,7 +56,7 @@ class Entry:
     traits: Traits = Traits()
     promise: Callable[[Mapping[str, Any]], float] | None = None
     """Epsilon where none is given, from the options; without it epsilon must be given."""
-    place: Callable[[dict[str, Any]], Any] | None = None
+    space: Callable[[dict[str, Any]], Any] | None = None
     """Takes the options that describe a domain out of all options and makes it of them; None if there were none."""
 
 

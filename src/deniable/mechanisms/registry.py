@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import replace
+from difflib import get_close_matches
 from typing import Any
 
 from deniable.collect.reports import Design, difference
@@ -20,15 +23,54 @@ from deniable.mechanisms.personal import table as personal
 from deniable.mechanisms.protocol import Protocol
 from deniable.mechanisms.utility import table as utility
 
-__all__ = ["MECHANISMS", "OPTIONS", "PROTOCOLS", "from_design", "mechanism", "protocol"]
+__all__ = ["MECHANISMS", "OPTIONS", "PROTOCOLS", "entry_of", "from_design", "mechanism", "protocol", "register"]
 
 _TABLES = (frequency, utility, personal, keyvalue, metric, numeric)
 _ROWS = {name: entry for table in _TABLES for name, entry in table.ROWS.items()}
+_OPTIONS = {name: option for table in _TABLES for name, option in table.OPTIONS.items()}
+_KINDS: dict[str, dict[str, Entry]] = {
+    kind: {name: entry for name, entry in _ROWS.items() if entry.kind == kind} for kind in ("mechanism", "protocol")
+}
+_NAME, _OPTION = re.compile(r"[a-z][a-z0-9-]*"), re.compile(r"[a-z][a-z0-9_]*")
+_TAKEN = ("name", "epsilon", "k", "labels", "domain")
+"""Arguments of `mechanism`, which no option may be called."""
 
-OPTIONS: Mapping[str, Option] = {name: option for table in _TABLES for name, option in table.OPTIONS.items()}
-MECHANISMS: Mapping[str, Entry] = {name: entry for name, entry in _ROWS.items() if entry.kind == "mechanism"}
-PROTOCOLS: Mapping[str, Entry] = {name: entry for name, entry in _ROWS.items() if entry.kind == "protocol"}
+OPTIONS: Mapping[str, Option] = _OPTIONS
+MECHANISMS: Mapping[str, Entry] = _KINDS["mechanism"]
+PROTOCOLS: Mapping[str, Entry] = _KINDS["protocol"]
 """Collections in several steps."""
+
+
+def register(name: str, entry: Entry, options: Mapping[str, Option] | None = None) -> ExitStack:
+    """Add a row of your own, with the options that no row has yet; all of Deniable knows it from then on.
+
+    `mechanism`, `from_design`, and the commands of a program that calls `deniable.cli.main` afterwards. Rows are never
+    replaced: a name that is taken is refused. The row stays, or as long as a `with` block if the result opens one.
+
+    >>> with register("mine", replace(MECHANISMS["grr"], summary="as I want it")):
+    ...     mechanism("mine", epsilon=1.0, k=4).name
+    'mine'
+    >>> "mine" in MECHANISMS
+    False
+    """
+    own = dict(options or {})
+    require(_NAME.fullmatch(name) is not None, "name", name, "lower-case letters, digits and hyphens")
+    require(entry.kind in _KINDS, "kind", entry.kind, f"one of {', '.join(_KINDS)}")
+    require(not any(name in rows for rows in _KINDS.values()), "name", name, "free: the registry has such a row")
+    odd = [option for option in own if not _OPTION.fullmatch(option)]
+    require(not odd, "options", odd, "named by lower-case letters, digits and underscores")
+    taken = [option for option in own if option in OPTIONS or option in _TAKEN]
+    hint = "A row may list options that others have; `options` is for new ones."
+    require(not taken, "options", taken, "free: there are such options already", hint)
+    unknown = [option for option in (*entry.options, *entry.needed) if option not in OPTIONS and option not in own]
+    require(not unknown, "options", unknown, "described, for the command line and its help", "Pass options={...}.")
+    _KINDS[entry.kind][name] = entry
+    _OPTIONS.update(own)
+    undo = ExitStack()
+    undo.callback(_KINDS[entry.kind].pop, name, None)
+    for option in own:
+        undo.callback(_OPTIONS.pop, option, None)
+    return undo
 
 
 def mechanism(
@@ -47,36 +89,96 @@ def mechanism(
     >>> mechanism("ss", epsilon=4.0, k=100).params
     {'size': 2}
     """
-    entry = _entry(name)
-    unknown = [o for o in options if o not in (*entry.options, *entry.inner)]
-    if unknown:
-        allowed = ", ".join(entry.options) or "none"
-        raise ParameterError(f"{name} has no option {unknown[0]!r}; its own options are: {allowed}.")
+    if name in PROTOCOLS:
+        raise ParameterError(
+            f"{name} is a protocol of several steps, not one mechanism.",
+            f"Make it with deniable.protocol({name!r}, ...), then run(data, rng).",
+        )
+    made: Mechanism = _made(
+        "mechanism", MECHANISMS, name, epsilon, {"k": k, "labels": labels, "domain": domain}, options
+    )
+    return made if made.name == name or type(made) is not MECHANISMS[name].cls else replace(made, name=name)
+
+
+def protocol(
+    name: str,
+    *,
+    epsilon: float | None = None,
+    k: int | None = None,
+    labels: Sequence[str] | None = None,
+    domain: Domain | None = None,
+    **options: Any,
+) -> Protocol[Any]:
+    """The protocol `name` for a domain given by `k`, `labels` or `domain`, with its own options.
+
+    >>> protocol("ks-adap", epsilon=2.0, k=1000, top=20).first().share
+    0.4
+    """
+    made: Protocol[Any] = _made(
+        "protocol", PROTOCOLS, name, epsilon, {"k": k, "labels": labels, "domain": domain}, options
+    )
+    return made
+
+
+def _made(
+    kind: str,
+    rows: Mapping[str, Entry],
+    name: str,
+    epsilon: float | None,
+    ways: Mapping[str, Any],
+    options: dict[str, Any],
+) -> Any:
+    """What a row makes of its promise, its domain and its options."""
+    entry = _known(kind, name, rows)
     _check_options(name, entry, options)
     if epsilon is None:
         if entry.promise is None:
             raise ParameterError("epsilon must be given.", "Say how private it is to be, e.g. epsilon=1.")
         epsilon = entry.promise(options)
-    made: Mechanism = entry.make(epsilon=epsilon, domain=_domain(entry, (k, labels, domain), options), **options)
-    return made if made.name == name or type(made) is not entry.cls else replace(made, name=name)
+    return entry.make(epsilon=epsilon, domain=_domain(entry, ways, options), **options)
 
 
-def _domain(entry: Entry, ways: Sequence[Any], options: dict[str, Any]) -> Domain | Span:
+def entry_of(name: str) -> Entry:
+    """The row of a mechanism or of a protocol."""
+    return _known("mechanism", name, {**MECHANISMS, **PROTOCOLS})
+
+
+def _known(kind: str, name: str, rows: Mapping[str, Entry]) -> Entry:
+    if name not in rows:
+        raise ParameterError(f"{kind} must be one of {', '.join(rows)}, got {name!r}.", _meant(name, rows))
+    return rows[name]
+
+
+def _meant(name: object, known: Iterable[str]) -> str:
+    """A hint at the names that come near."""
+    near = get_close_matches(str(name), list(known), n=3)
+    return f"Did you mean {' or '.join(near)}?" if near else ""
+
+
+def _domain(entry: Entry, ways: Mapping[str, Any], options: dict[str, Any]) -> Domain | Span:
     """The one domain that is given, in one of several ways."""
-    given = [what for what in ways if what is not None]
-    own = None if entry.place is None else entry.place(options)
-    given += [] if own is None else [own]
-    more = "" if entry.place is None else ", or by points, interval or distances"
-    require(len(given) == 1, "domain", given, f"given by exactly one of k, labels and domain{more}")
-    if isinstance(given[0], Span):
+    given = {name: what for name, what in ways.items() if what is not None}
+    names, own = list(options), None if entry.space is None else entry.space(options)
+    if own is not None:
+        given[" with ".join(name for name in names if name not in options)] = own
+    if len(given) != 1:
+        more = "" if entry.space is None else ", or by points, interval or distances"
+        told = " and ".join(given) or "none of them"
+        raise ParameterError(f"domain must be given by exactly one of k, labels and domain{more}, got {told}.")
+    (found,) = given.values()
+    if isinstance(found, Span):
         hint = "Give the number of answers, k, or labels."
-        require(entry.place is not None, "domain", given[0], "no interval for this mechanism", hint)
-        return given[0]
-    return Domain.of(given[0])
+        require(entry.space is not None, "domain", "an interval", "no interval for this mechanism", hint)
+        return found
+    return Domain.of(found)
 
 
 def _check_options(name: str, entry: Entry, options: Mapping[str, Any]) -> None:
     for option, value in options.items():
+        if option not in (*entry.options, *entry.inner):
+            own = ", ".join(entry.options) or "none"
+            hint = _meant(option, entry.options)
+            raise ParameterError(f"{name} has no option {option!r}; its own options are: {own}.", hint)
         choices = OPTIONS[option].choices if option in OPTIONS else ()
         require(not choices or value in choices, option, value, f"one of {', '.join(choices)}")
     missing = [o for o in entry.needed if o not in options]
@@ -93,7 +195,8 @@ def from_design(design: Design) -> Mechanism:
     if design.get("version") != cls.version:
         raise FormatError(f"version {design.get('version')} of {name} is unknown; this program has {cls.version}.")
     try:
-        made: Mechanism = cls.of_design(design, Domain.from_document(design["domain"]))
+        whole = {**design, "params": {key: _param(value) for key, value in design["params"].items()}}
+        made: Mechanism = cls.of_design(whole, Domain.from_document(design["domain"]))
     except (KeyError, TypeError, AttributeError) as error:
         raise FormatError(f"the design of {name} is not well formed: {error!r}.") from error
     if made.design != design:
@@ -101,30 +204,6 @@ def from_design(design: Design) -> Mechanism:
     return made
 
 
-def _entry(name: str) -> Entry:
-    if name in PROTOCOLS:
-        raise ParameterError(
-            f"{name} is a protocol of several steps, not one mechanism.",
-            "Make it in Python: deniable.protocol(name, ...), then run(pairs, rng).",
-        )
-    if name not in MECHANISMS:
-        raise ParameterError(f"mechanism must be one of {', '.join(MECHANISMS)}, got {name!r}.")
-    return MECHANISMS[name]
-
-
-def protocol(
-    name: str, *, epsilon: float, k: int | None = None, labels: Sequence[str] | None = None, **options: Any
-) -> Protocol[Any]:
-    """The protocol `name` for a domain given by `k` or `labels`, with its own options.
-
-    >>> protocol("ks-adap", epsilon=2.0, k=1000, top=20).first().share
-    0.4
-    """
-    require(name in PROTOCOLS, "protocol", name, f"one of {', '.join(PROTOCOLS)}")
-    entry = PROTOCOLS[name]
-    unknown = [o for o in options if o not in entry.options]
-    require(not unknown, "options", unknown, f"among {', '.join(entry.options)} for {name}")
-    given = [what for what in (k, labels) if what is not None]
-    require(len(given) == 1, "domain", given, "given by exactly one of k and labels")
-    made: Protocol[Any] = entry.make(epsilon=epsilon, domain=Domain.of(given[0]), **options)
-    return made
+def _param(param: Any) -> Any:
+    """A parameter; one that is a design itself, such as that of a base, as its mechanism."""
+    return from_design(param) if isinstance(param, Mapping) and {"mechanism", "kernel"} <= set(param) else param

@@ -14,7 +14,7 @@ from deniable.mechanisms.support import SupportMechanism
 from deniable.papers.montecarlo import Trials
 from deniable.papers.paper import Context, Verdict
 
-__all__ = ["ALPHA", "EXACT", "Agreement", "Equation", "Example", "design", "off", "small_designs"]
+__all__ = ["ALPHA", "EXACT", "Agreement", "Equation", "design", "off", "small_designs"]
 
 EXACT = 1e-9
 """Relative deviation up to which two formulas count as the same; rounding of floats stays far below."""

@@ -19,6 +19,7 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
+from deniable.collect.files import replace_file
 from deniable.errors import MissingExtraError, ParameterError, require
 from deniable.papers.adaptive import paper as adaptive
 from deniable.papers.brr import paper as brr
@@ -27,9 +28,8 @@ from deniable.papers.paper import SEED, VERDICTS, Claim, Context, Figure, Paper,
 from deniable.papers.pldp import paper as pldp
 from deniable.papers.uldp import paper as uldp
 from deniable.present.charts import save
-from deniable.present.export import replace_file
 
-__all__ = ["PAPERS", "Drawn", "Summary", "reproduce"]
+__all__ = ["PAPERS", "Summary", "reproduce"]
 
 PAPERS: Mapping[str, Paper] = {
     paper.name: paper for paper in (adaptive.PAPER, uldp.PAPER, kskv.PAPER, pldp.PAPER, brr.PAPER)

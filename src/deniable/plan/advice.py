@@ -7,9 +7,18 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
-from deniable.plan.design import FORGED
+from deniable.plan.prediction import FORGED
 
-__all__ = ["FEW_FORGERS", "LITTLE_WORK", "SHORT_REPORTS", "Aspect", "advise"]
+__all__ = [
+    "FEW_FORGERS",
+    "LITTLE_WORK",
+    "SHORT_REPORTS",
+    "Aspect",
+    "advise",
+    "fewest",
+    "least_error",
+    "relative",
+]
 
 D = TypeVar("D", bound=Any)
 """A design: a frozen dataclass with `name`, `title`, `why` and `beaten_by`."""
@@ -44,25 +53,35 @@ def _points(x: float) -> str:
     return f"{100 * x:,.0f}" if x >= 1 else f"{100 * x:.3g}"
 
 
+def relative(value: Callable[[Any], float | None], win: str, near: str, what: str) -> Aspect:
+    """An aspect whose cost is told as so many times that of the best."""
+    return Aspect(value, win, near, lambda d, b: f"{what} {_times(value(d) or 0, value(b) or 0)} that of {b.name}")
+
+
+def _times(x: float, least: float) -> str:
+    return f"{x / least:.3g} times" if least else f"{x:.3g} instead of {least:g},"
+
+
+def least_error(win: str = "the least error") -> Aspect:
+    """The standard error."""
+    return relative(lambda d: d.stderr, win, "an error {:.2g} % above the least", "an error")
+
+
+def fewest(who: str) -> Aspect:
+    """How many reports or people it takes."""
+    more = f"{{:.2g}} % more {who} than the fewest"
+    return Aspect(lambda d: d.n, f"the fewest {who}", more, lambda d, b: f"{d.n:,} {who} against {b.n:,} ({b.name})")
+
+
 _LEADS = {
-    "n": Aspect(
-        lambda d: d.n,
-        "the fewest reports",
-        "{:.2g} % more reports than the fewest",
-        lambda d, b: f"{d.n:,} reports against {b.n:,} ({b.name})",
-    ),
+    "n": fewest("reports"),
     "epsilon": Aspect(
         lambda d: d.mechanism.epsilon,
         "the least epsilon",
         "an epsilon {:.2g} % above the least",
         lambda d, b: f"epsilon {d.mechanism.epsilon:.4g} against {b.mechanism.epsilon:.4g} ({b.name})",
     ),
-    "error": Aspect(
-        lambda d: d.stderr,
-        "the least error",
-        "an error {:.2g} % above the least",
-        lambda d, b: f"an error {d.stderr / b.stderr:.3g} times that of {b.name}",
-    ),
+    "error": least_error(),
 }
 """What a plan is about: the error, or what a target error takes."""
 

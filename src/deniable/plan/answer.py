@@ -1,25 +1,43 @@
-"""What the planner's smaller questions share: designs within limits, best first, and the answer made of them."""
+"""What answers to all of the planner's questions share: designs within limits, best first, and how they are told."""
 
 from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, Self, TypeVar
 
+from deniable.core.domain import Domain
 from deniable.errors import DeniableError, require
-from deniable.present.scatter import scatter_chart
+from deniable.plan.prediction import Prediction
+from deniable.present.tables import Column, Table
 
 if TYPE_CHECKING:
     import altair
 
-__all__ = ["Answer", "answer_chart", "check_limits", "check_top", "sift"]
+__all__ = ["Answer", "Rejected", "check_domain", "check_limits", "check_top", "sift"]
 
-D = TypeVar("D", bound=Any)
-"""A design: a frozen dataclass with `title`, `why`, `beaten_by`, `document()` and what can be limited."""
+D = TypeVar("D", bound=Prediction[Any])
 
-_KINDS = {"good": "worth a choice", "plain": "beaten by another in every respect"}
+_MOST_OUT = 12
+"""Designs that are out, as many as a table tells."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rejected:
+    """A design, or a mechanism that made none, and why it is out."""
+
+    title: str
+    reason: str
+    design: Prediction[Any] | None = None
+    twin: bool = False
+    """Whether it is out only because another name stands for it."""
+
+    def document(self) -> dict[str, Any]:
+        """As plain data."""
+        numbers = {} if self.design is None else {"design": self.design.document()}
+        return {"title": self.title, "reason": self.reason} | numbers
 
 
 @dataclass(frozen=True)
@@ -29,8 +47,9 @@ class Answer(ABC, Generic[D]):
     request: Mapping[str, Any]
     limits: Mapping[str, float]
     designs: tuple[D, ...]
-    out: tuple[tuple[str, str], ...]
-    """What is out, and why."""
+    out: tuple[Rejected, ...]
+
+    first_column: ClassVar[Column] = Column("design", wrap=True, most=20)
 
     @property
     def feasible(self) -> bool:
@@ -45,18 +64,38 @@ class Answer(ABC, Generic[D]):
     @property
     def message(self) -> str:
         """The answer in a sentence or two."""
-        if self.best is not None:
-            return self._told(self.best)
-        told = " and ".join(f"{name} <= {most:g}" for name, most in self.limits.items())
-        return f"no design meets {told or 'the question'}."
+        return self._no() if self.best is None else self._told(self.best)
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What must not be overlooked beside the answer."""
+        return ()
+
+    @property
+    def limits_text(self) -> str:
+        """The limits in words."""
+        return " and ".join(f"{name} <= {most:g}" for name, most in self.limits.items())
+
+    def _no(self) -> str:
+        """The answer if there is none."""
+        return f"no design meets {self.limits_text or 'the question'}."
 
     @abstractmethod
     def _told(self, best: D) -> str:
         """The answer if there is one."""
 
+    @property
+    @abstractmethod
+    def columns(self) -> Mapping[str, Callable[[D], str]]:
+        """What a table tells of each design, by heading."""
+
     @abstractmethod
     def chart(self) -> altair.LayerChart:
-        """The designs between two quantities that should be small."""
+        """The designs between two quantities that should be small; `deniable.present.charts.save` writes it."""
+
+    def found(self) -> dict[str, Prediction[Any] | None]:
+        """Single designs that answer a part of the question."""
+        return {}
 
     def document(self) -> dict[str, Any]:
         """As plain data: `designs` best first."""
@@ -64,26 +103,46 @@ class Answer(ABC, Generic[D]):
             "request": dict(self.request) | {"limits": dict(self.limits)},
             "feasible": self.feasible,
             "message": self.message,
+            **({"notes": list(self.notes)} if self.notes else {}),
             "designs": [d.document() for d in self.designs],
-            "out": [{"title": title, "reason": reason} for title, reason in self.out],
+            **{name: d.document() for name, d in self.found().items() if d is not None},
+            "out": [o.document() for o in self.out],
         }
+
+    def parts(self) -> list[Table | str]:
+        """For people: the answer, the designs with their numbers, why each, and what is out."""
+        parts: list[Table | str] = [self.message, *self.notes]
+        if self.designs:
+            head = (self.first_column, *(Column(name, right=True) for name in self.columns))
+            parts.append(Table(head, [[d.title, *(cell(d) for cell in self.columns.values())] for d in self.designs]))
+            parts.append(Table((Column("design"), Column("why", wrap=True)), [[d.title, d.why] for d in self.designs]))
+        rows = [[o.title, o.reason] for o in self.out if not o.twin]
+        if rows:
+            more = f" ({len(rows) - _MOST_OUT} more with --json)" if len(rows) > _MOST_OUT else ""
+            parts += [f"Out{more}:", Table((Column("design"), Column("why not", wrap=True)), rows[:_MOST_OUT])]
+        return parts
+
+    def naming(self, **names: str) -> Self:
+        """The same, with options told by what the asker calls them: a file's name for what was read from it."""
+        designs = tuple(replace(d, options={**d.options, **names}) for d in self.designs)
+        return replace(self, request={**self.request, **names}, designs=designs)
 
 
 def sift(
     makers: Iterable[tuple[str, Callable[[], D]]], limits: Mapping[str, float], rank: Callable[[D], float]
-) -> tuple[list[D], tuple[tuple[str, str], ...]]:
+) -> tuple[list[D], tuple[Rejected, ...]]:
     """The designs within limits, best first, and what is out with the reason; what is unknown meets no limit."""
     found: list[D] = []
-    out: list[tuple[str, str]] = []
+    out: list[Rejected] = []
     for name, make in makers:
         try:
             design = make()
         except DeniableError as error:
-            out.append((name, f"cannot be made: {error.message}"))
+            out.append(Rejected(name, f"cannot be made: {error.message}"))
             continue
         missed = [_missed(key, getattr(design, key), most) for key, most in limits.items()]
         if any(missed):
-            out.append((design.title, ", ".join(filter(None, missed))))
+            out.append(Rejected(design.title, ", ".join(filter(None, missed))))
         else:
             found.append(design)
     return sorted(found, key=lambda d: float(f"{rank(d):.9e}")), tuple(out)
@@ -93,6 +152,13 @@ def _missed(name: str, value: float | None, most: float) -> str:
     if value is None:
         return f"{name} unknown instead of at most {most:g}"
     return "" if value <= most else f"{name} {value:.4g} instead of at most {most:g}"
+
+
+def check_domain(k: int | None, labels: Sequence[str] | None, domain: Domain | None) -> Domain:
+    """The one domain that is given, in one of several ways."""
+    ways = [what for what in (k, labels, domain) if what is not None]
+    require(len(ways) == 1, "domain", ways, "given by exactly one of k, labels and domain")
+    return Domain.of(ways[0])
 
 
 def check_limits(limits: Mapping[str, float] | None, known: Sequence[str]) -> dict[str, float]:
@@ -108,17 +174,3 @@ def check_limits(limits: Mapping[str, float] | None, known: Sequence[str]) -> di
 def check_top(top: int | None) -> None:
     """Refuse what is no number of designs."""
     require(top is None or (isinstance(top, int) and top >= 1), "top", top, "an integer >= 1, or None for all")
-
-
-def answer_chart(
-    designs: Sequence[Any], row: Callable[[Any], Mapping[str, Any]], title: str, subtitle: str, x: str, y: str
-) -> altair.LayerChart:
-    """Designs as points between two columns of their rows; the further columns are shown when pointed at."""
-    require(len(designs) > 0, "designs", 0, "at least one", "There is nothing to draw.")
-    own = [dict(row(d)) for d in designs]
-    more = [name for name in own[0] if name not in (x, y, "label")] + ["why"]
-    rows = [
-        cells | {"kind": "plain" if d.beaten_by else "good", "why": f"{d.title}: {d.why}"}
-        for d, cells in zip(designs, own, strict=True)
-    ]
-    return scatter_chart(rows, x=x, y=y, title=title, subtitle=subtitle, kinds=_KINDS, tooltip=more)

@@ -14,7 +14,7 @@ from deniable.mechanisms import registry
 from deniable.mechanisms.base import Mechanism
 from deniable.mechanisms.entry import Entry
 from deniable.mechanisms.frequency.curves import Curve
-from deniable.plan.design import forged_gain
+from deniable.plan.prediction import forged_gain
 from deniable.plan.request import Request
 
 __all__ = ["Recipe", "Wish", "make", "recipes"]

@@ -6,76 +6,97 @@ import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
 from deniable.core.domain import Domain
 from deniable.core.frontier import best_subset_size, mixture_mse, mixture_success
 from deniable.core.laws import epsilon_to
-from deniable.errors import DeniableError
+from deniable.errors import DeniableError, ParameterError
 from deniable.mechanisms.base import Mechanism
+from deniable.mechanisms.entry import Traits
+from deniable.mechanisms.registry import MECHANISMS
 from deniable.plan.advice import advise
+from deniable.plan.answer import Answer, Rejected, check_domain
 from deniable.plan.candidates import Recipe, Wish, make, recipes
-from deniable.plan.design import Design, design_of, title_of
-from deniable.plan.request import Request, request
+from deniable.plan.charts import plan_chart
+from deniable.plan.prediction import Prediction, forged_gain
+from deniable.plan.request import Request, check_weights, request
 from deniable.plan.smallest import smallest_epsilon, smallest_n
+from deniable.present.tables import Column, number, percent
 from deniable_client.exact import EPSILON_MAX
 
 if TYPE_CHECKING:
     import altair
 
-__all__ = ["Plan", "Rejected", "plan"]
+__all__ = ["FrequencyPrediction", "Plan", "plan"]
 
 _FRONTIER_POINTS = 200
+_NEEDED = ("mse", "asr", "bits", "bytes", "bound", "gap")
+"""What a mechanism must say of itself to be compared."""
+_FAITHFUL = 1.01
+"""How much larger the error of the sampled integers may be than the ideal one."""
 _NEAR, _EQUAL = 5e-3, 1e-9
 """Designs of one kind that differ by less than the first, or of two kinds by less than the second, are shown once."""
 
 
-@dataclass(frozen=True, slots=True)
-class Rejected:
-    """A design, or a mechanism that made none, and why it is out."""
+@dataclass(frozen=True, kw_only=True)
+class FrequencyPrediction(Prediction[Mechanism]):
+    """What is predicted of a mechanism for shares, for n reports."""
 
-    title: str
-    reason: str
-    design: Design | None = None
-    twin: bool = False
-    """Whether it is out only because another name stands for it."""
+    n: int
+    mse: float
+    """Exact, averaged over the answers."""
+    asr: float
+    """Success of the best guess of a value from its report, under the prior of the request."""
+    blind: float
+    """The same without a report."""
+    work: float | None
+    """Operations of the server per report."""
+    poisoning: float | None
+    """By how much a hundredth of forged reports can raise the summed shares of the targets."""
+    bound: float
+    """The least MSE that any mechanism with this epsilon can have."""
+    gap: float
+    """How far the MSE is above it, as a fraction."""
+    smallest_n: int | None = None
+    """Fewest reports that reach the target error."""
+    smallest_epsilon: float | None = None
+    """Least epsilon that reaches the target error with n reports."""
 
-    def document(self) -> dict[str, Any]:
-        """As plain data."""
-        numbers = {} if self.design is None else self.design.document()
-        return {"title": self.title, "reason": self.reason} | ({"design": numbers} if numbers else {})
+    @property
+    def stderr(self) -> float:
+        """The predicted standard error of an estimated share: the root of the exact MSE."""
+        return math.sqrt(self.mse)
+
+    @property
+    def own(self) -> Mapping[str, Any]:
+        """The parameters that were chosen, not those that were given."""
+        entry = MECHANISMS.get(self.name)
+        hidden = () if entry is None else (*entry.inner, *entry.needed[:1] * (entry.traits.curve is None))
+        return {name: x for name, x in self.mechanism.params.items() if name not in hidden}
+
+    @property
+    def told(self) -> tuple[str, ...]:  # type: ignore[override]
+        """The smallest n and epsilon only where they were looked for."""
+        reached = [name for name in ("smallest_n", "smallest_epsilon") if getattr(self, name) is not None]
+        numbers = ("n", "stderr", "mse", "asr", "blind", "bits", "bytes", "work", "poisoning", "bound", "gap")
+        return (*numbers, *reached)
 
 
 @dataclass(frozen=True)
-class Plan:
-    """What was asked, and the designs that meet it, best first."""
+class Plan(Answer[FrequencyPrediction]):
+    """Mechanisms for shares, best first."""
 
-    request: Request
-    designs: tuple[Design, ...]
-    out: tuple[Rejected, ...]
-    closest: Design | None = None
+    wanted: Request
+    closest: FrequencyPrediction | None = None
     """The design that misses the limits by least, if none meets them."""
-    smallest_n: Design | None = None
+    smallest_n: FrequencyPrediction | None = None
     """With a target error: the design that needs fewest reports at this epsilon."""
-    smallest_epsilon: Design | None = None
+    smallest_epsilon: FrequencyPrediction | None = None
     """With a target error: the design that needs the least epsilon for this n."""
-
-    @property
-    def feasible(self) -> bool:
-        """Whether some design meets all limits."""
-        return bool(self.designs)
-
-    @property
-    def best(self) -> Design | None:
-        """The first design."""
-        return self.designs[0] if self.designs else None
-
-    @cached_property
-    def message(self) -> str:
-        """The answer in a sentence or two."""
-        return _message(self)
+    first_column: ClassVar[Column] = Column("design")
 
     @cached_property
     def frontier(self) -> tuple[dict[str, float], ...]:
@@ -85,30 +106,76 @@ class Plan:
         design where one of them was looked for.
         """
         best = self.best or self.closest
-        if best is None:
+        return () if best is None else _frontier(self.wanted.k, best.mechanism.epsilon, best.n)
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """Designs for what was given, e.g. sensitive answers, that are all out because something of them is unknown."""
+        own = [o for o in self.out if o.design is not None and set(self.wanted.given) & set(o.design.options)]
+        kept = any(set(self.wanted.given) & set(d.options) for d in self.designs)
+        unknown = {name for o in own for name in self.limits if getattr(o.design, name) is None}
+        if kept or not own or not all(any(getattr(o.design, name) is None for name in unknown) for o in own):
             return ()
-        return _frontier(self.request.k, best.mechanism.epsilon, best.n)
+        names = ", ".join(dict.fromkeys(o.design.name for o in own if o.design is not None))
+        return (
+            f"Note: no design here makes use of {' and '.join(self.wanted.given)}: {' and '.join(sorted(unknown))} is "
+            f"not known of those that do ({names}), and what is unknown meets no limit. All answers are protected "
+            f"alike instead. Without the limit on {' and '.join(sorted(unknown))} they are compared.",
+        )
 
     def chart(self) -> altair.LayerChart:
-        """Error against best guess: all designs and the frontier; `deniable.present.charts.save` writes it."""
-        from deniable.plan.chart import plan_chart
-
         return plan_chart(self)
 
+    def found(self) -> dict[str, Prediction[Any] | None]:
+        return {"smallest_n": self.smallest_n, "smallest_epsilon": self.smallest_epsilon, "closest": self.closest}
+
     def document(self) -> dict[str, Any]:
-        """As plain data: `designs` best first."""
-        r = self.request
-        asked = {"k": r.k, "n": r.n, "epsilon": r.epsilon, "limits": dict(r.limits), "weights": dict(r.weights)}
-        found = {"smallest_n": self.smallest_n, "smallest_epsilon": self.smallest_epsilon, "closest": self.closest}
-        return {
-            "request": asked | {"targets": r.targets, "prior": "uniform" if r.prior is None else "given"},
-            "feasible": self.feasible,
-            "message": self.message,
-            "designs": [d.document() for d in self.designs],
-            **{name: d.document() for name, d in found.items() if d is not None},
-            "out": [o.document() for o in self.out],
-            "frontier": [dict(row) for row in self.frontier],
-        }
+        return super().document() | {"frontier": [dict(row) for row in self.frontier]}
+
+    @property
+    def columns(self) -> Mapping[str, Callable[[FrequencyPrediction], str]]:
+        found: dict[str, Callable[[FrequencyPrediction], str]] = {}
+        if self.wanted.epsilon is None:
+            found["epsilon"] = lambda d: f"{d.mechanism.epsilon:.6g}"
+        if self.wanted.n is None:
+            found["reports"] = lambda d: f"{d.n:,}"
+        return found | _COLUMNS
+
+    def _told(self, best: FrequencyPrediction) -> str:
+        w = self.wanted
+        goal = f"for a standard error of {w.target:g}" if w.target else ""
+        if w.n is None:
+            return f"{best.n:,} reports are enough {goal} at epsilon {w.epsilon:g}: {best.title}."
+        if w.epsilon is None:
+            return f"epsilon {best.mechanism.epsilon!r} is enough {goal} with {w.n:,} reports: {best.title}."
+        what = "is the best compromise" if w.weighed else "has the least error"
+        under = f" of those with {self.limits_text}" if w.limits else ""
+        return f"{best.title} {what}{under}: a standard error of {100 * best.stderr:.3g} percentage points."
+
+    def _no(self) -> str:
+        w, closest, text = self.wanted, self.closest, f"no design meets {self.limits_text}"
+        if closest is None:
+            return f"{text}; none can be made."
+        at = f" at epsilon {closest.mechanism.epsilon:g}" if w.epsilon is None else ""
+        text += f"; the closest is {closest.title}{at}: {_missed(closest, w.limits)}."
+        if "asr" in w.limits and w.limits["asr"] <= closest.blind:
+            text += f" A guess without any report is right with probability {closest.blind:.4g} already."
+        if self.smallest_n is not None and w.n is not None:
+            text += f" The error takes {self.smallest_n.smallest_n:,} reports ({self.smallest_n.title})"
+            little = self.smallest_epsilon
+            text += f", or epsilon {little.mechanism.epsilon!r}." if little is not None else "."
+        return text
+
+
+_COLUMNS: dict[str, Callable[[FrequencyPrediction], str]] = {
+    "std. error": lambda d: f"{100 * d.stderr:.3g} pt",
+    "above bound": lambda d: percent(max(d.gap, 0.0), 1),
+    "best guess": lambda d: f"{100 * d.asr:.3g} %",
+    "bits": lambda d: number(round(d.bits, 1)),
+    "bytes": lambda d: number(d.bytes),
+    "operations": lambda d: "unknown" if d.work is None else number(round(d.work)),
+    "1 % forged": lambda d: "unknown" if d.poisoning is None else f"{100 * d.poisoning:,.3g} pt",
+}
 
 
 def plan(
@@ -147,21 +214,9 @@ def plan(
     ('ss (size = 269)', 0.606)
     """
     most = {"asr": max_asr, "bits": max_bits, "bytes": max_bytes, "work": max_work, "poisoning": max_poisoning}
-    wanted = request(
-        k=k,
-        labels=labels,
-        domain=domain,
-        n=n,
-        epsilon=epsilon,
-        limits={"stderr": target_error} | most,
-        weight=weight,
-        weights=weights,
-        targets=targets,
-        prior=prior,
-        given=given or {},
-        top=top,
-    )
-    return _Planner(wanted).plan()
+    answers, limits = check_domain(k, labels, domain), {"stderr": target_error} | most
+    weighed = check_weights(weight, weights)
+    return _Planner(request(answers, n, epsilon, limits, weighed, targets, prior, given or {}, top)).plan()
 
 
 class _Planner:
@@ -183,7 +238,7 @@ class _Planner:
 
     # ---- designs
 
-    def _at(self, epsilon: float) -> list[Design]:
+    def _at(self, epsilon: float) -> list[FrequencyPrediction]:
         """All designs at an epsilon: first the rows as they are, then those whose parameter is chosen."""
         fixed = [
             d for recipe in recipes(self.wanted.given) if not recipe.tuned for d in self._made(recipe, epsilon, {})
@@ -193,29 +248,28 @@ class _Planner:
             d for recipe in recipes(self.wanted.given) if recipe.tuned for d in self._made(recipe, epsilon, anchor)
         ]
 
-    def _made(self, recipe: Recipe, epsilon: float, anchor: Mapping[str, float]) -> Iterable[Design]:
-        """The design of a recipe, unless it cannot be made."""
+    def _made(self, recipe: Recipe, epsilon: float, anchor: Mapping[str, float]) -> Iterable[FrequencyPrediction]:
+        """The design of a recipe, unless it cannot be made, for n reports or the fewest that reach the target."""
         w = self.wanted
-        n = w.n or 1
         weights = {name: x for name, x in w.weights.items() if anchor.get(name)} or {"mse": 1.0}
-        wish = Wish(w, n, _limit_columns(w, skip_error=w.n is None), weights, {"mse": 1.0} | dict(anchor))
+        wish = Wish(w, w.n or 1, _limit_columns(w, skip_error=w.n is None), weights, {"mse": 1.0} | dict(anchor))
+        return self._tried(recipe, epsilon, wish)
+
+    def _tried(self, recipe: Recipe, epsilon: float, wish: Wish) -> Iterable[FrequencyPrediction]:
+        w = self.wanted
         try:
             m, options = make(recipe, epsilon, wish)
             if m.refusal is not None:
                 raise m.refusal
-            yield self._measured(recipe, m, options)
+            by_n = w.target is not None and w.epsilon is not None
+            few = smallest_n(lambda n: math.sqrt(_mse(m, n)), w.target or 0) if by_n else None
+            n = w.n or few
+            assert n is not None
+            yield replace(_predict(m, options, recipe.entry.traits, w, n), smallest_n=few)
         except DeniableError as error:
             self.out.append(Rejected(recipe.name, f"cannot be made: {error.message}"))
 
-    def _measured(self, recipe: Recipe, m: Mechanism, options: Mapping[str, Any]) -> Design:
-        """Predictions for the n of the request, or for the fewest reports that reach the target."""
-        w = self.wanted
-        few = None if w.target is None else smallest_n(lambda n: math.sqrt(_mse(m, n)), w.target)
-        n = w.n or few
-        assert n is not None
-        return replace(design_of(m, options, recipe.entry.traits, w, n), smallest_n=few)
-
-    def _at_smallest_epsilon(self) -> list[Design]:
+    def _at_smallest_epsilon(self) -> list[FrequencyPrediction]:
         """Every recipe at the least epsilon that reaches the target, or at the largest there is if none does."""
         w = self.wanted
         assert w.n is not None
@@ -223,34 +277,26 @@ class _Planner:
         wish = Wish(w, w.n, _limit_columns(w, skip_error=True), {"mse": 1.0}, {"mse": 1.0})
         found = []
         for recipe in recipes(w.given):
-            if recipe.ruled:
-                continue
-            epsilon = smallest_epsilon(lambda e, recipe=recipe: _error(recipe, e, wish), w.target)  # type: ignore[misc]
-            try:
-                m, options = make(recipe, epsilon or EPSILON_MAX, wish)
-                if m.refusal is not None:
-                    raise m.refusal
-                design = design_of(m, options, recipe.entry.traits, w, w.n)
-            except DeniableError as error:
-                self.out.append(Rejected(recipe.name, f"cannot be made: {error.message}"))
-            else:
-                found.append(replace(design, smallest_epsilon=epsilon))
+            if not recipe.ruled:
+                epsilon = smallest_epsilon(lambda e, recipe=recipe: _error(recipe, e, wish), w.target)  # type: ignore[misc]
+                tried = self._tried(recipe, epsilon or EPSILON_MAX, wish)
+                found += [replace(d, smallest_epsilon=epsilon) for d in tried]
         return found
 
     # ---- ranking
 
-    def _objective(self, found: Sequence[Design]) -> Callable[[Design], Any]:
+    def _objective(self, found: Sequence[FrequencyPrediction]) -> Callable[[FrequencyPrediction], Any]:
         """What designs are ranked by: the weighted sum relative to the design of least error."""
         anchor = _columns_of(min(found, key=lambda d: d.mse))
         parts = [(name, x) for name, x in self.wanted.weights.items() if anchor.get(name)]
 
-        def value(d: Design) -> tuple[float, float]:
+        def value(d: FrequencyPrediction) -> tuple[float, float]:
             mine = _columns_of(d)
             return sum(x * mine.get(name, math.inf) / anchor[name] for name, x in parts), d.mse
 
         return value
 
-    def _ranked(self, found: Sequence[Design], key: Callable[[Design], Any]) -> Plan:
+    def _ranked(self, found: Sequence[FrequencyPrediction], key: Callable[[FrequencyPrediction], Any]) -> Plan:
         w = self.wanted
         distinct = self._distinct(found)
         inside = [d for d in distinct if not _misses(d, w.limits)]
@@ -262,9 +308,11 @@ class _Planner:
         ]
         closest = min(outside, key=lambda d: _excess(d, w.limits)) if outside and not inside else None
         few, little = self._needs(distinct)
-        return Plan(w, designs[: w.top], tuple(self.out), closest, few, little)
+        return Plan(w.document(), w.limits, designs[: w.top], tuple(self.out), w, closest, few, little)
 
-    def _needs(self, found: Sequence[Design]) -> tuple[Design | None, Design | None]:
+    def _needs(
+        self, found: Sequence[FrequencyPrediction]
+    ) -> tuple[FrequencyPrediction | None, FrequencyPrediction | None]:
         """With a target error, whose only fault may be that: who needs fewest reports, and who the least epsilon."""
         w = self.wanted
         if w.target is None:
@@ -279,9 +327,9 @@ class _Planner:
         other = _Planner(replace(w, epsilon=None, top=1)).plan()
         return few, other.best
 
-    def _merged(self, designs: Sequence[Design]) -> list[Design]:
+    def _merged(self, designs: Sequence[FrequencyPrediction]) -> list[FrequencyPrediction]:
         """Without designs that a better one of the same kind hardly differs from, or that equal one of another kind."""
-        kept: list[Design] = []
+        kept: list[FrequencyPrediction] = []
         for d in designs:
             kin = (other for other in kept if (other.n, other.mechanism.epsilon) == (d.n, d.mechanism.epsilon))
             same = next(
@@ -296,9 +344,9 @@ class _Planner:
                 self.out.append(Rejected(d.title, f"hardly different from {same.title}", twin=True))
         return kept
 
-    def _distinct(self, found: Sequence[Design]) -> list[Design]:
+    def _distinct(self, found: Sequence[FrequencyPrediction]) -> list[FrequencyPrediction]:
         """Without designs that are the same under another name."""
-        seen: dict[Any, Design] = {}
+        seen: dict[Any, FrequencyPrediction] = {}
         for d in found:
             m = d.mechanism
             same = (type(m), m.epsilon, repr(m.params))
@@ -309,12 +357,39 @@ class _Planner:
         return list(seen.values())
 
 
+def _predict(m: Mechanism, options: Mapping[str, Any], traits: Traits, wanted: Request, n: int) -> FrequencyPrediction:
+    """All predictions for a mechanism; those of error and best guess are its own closed forms."""
+    own = m.properties(n)
+    missing = [name for name in _NEEDED if name not in own]
+    if missing:
+        raise ParameterError(f"{m.name} has no {' and no '.join(missing)} to compare.", "It answers another question.")
+    _check_sampled(m, own["mse"], n)
+    guess = m.guess(wanted.prior) if wanted.prior is not None else None
+    return FrequencyPrediction(
+        mechanism=m,
+        options=options,
+        n=n,
+        asr=own["asr"] if guess is None else guess.success,
+        blind=1 / m.k if guess is None else guess.blind,
+        work=None if traits.work is None else float(traits.work(m, n)),
+        poisoning=None if traits.pull is None else float(forged_gain(traits.pull(m, wanted.targets))),
+        **{name: own[name] for name in _NEEDED if name != "asr"},
+    )
+
+
+def _check_sampled(m: Mechanism, mse: float, n: float) -> None:
+    """Refuse a design whose integers cannot follow its ideal parameters, so that the prediction would be too good."""
+    sampled = getattr(m, "support_effective", None)
+    if sampled is not None and float(sampled.mse(m.k, n)) > _FAITHFUL * mse:
+        raise ParameterError(f"what {m.name} samples has {sampled.mse(m.k, n) / mse:.3g} times the ideal error.")
+
+
 def _rounded(numbers: Iterable[float]) -> tuple[float, ...]:
     """So that the last bits of closed forms do not decide between equals: then the registry's order does."""
     return tuple(float(f"{x:.9e}") for x in numbers)
 
 
-def _alike(a: Design, b: Design, tolerance: float) -> bool:
+def _alike(a: FrequencyPrediction, b: FrequencyPrediction, tolerance: float) -> bool:
     one, two = _columns_of(a), _columns_of(b)
     return one.keys() == two.keys() and all(abs(x - two[name]) <= tolerance * abs(x) for name, x in one.items())
 
@@ -334,7 +409,7 @@ def _error(recipe: Recipe, epsilon: float, wish: Wish) -> float:
     if m.refusal is not None:
         return math.inf
     limits = {name: most for name, most in wish.limits.items() if recipe.tuned or name == "poisoning"}
-    if limits and _misses(design_of(m, options, recipe.entry.traits, wish.request, int(wish.n)), limits):
+    if limits and _misses(_predict(m, options, recipe.entry.traits, wish.request, int(wish.n)), limits):
         return math.inf
     return math.sqrt(_mse(m, wish.n))
 
@@ -348,65 +423,33 @@ def _limit_columns(w: Request, *, skip_error: bool) -> dict[str, float]:
     return limits if skip_error or w.target is None else limits | {"mse": w.target**2}
 
 
-def _columns_of(d: Design) -> dict[str, float]:
+def _columns_of(d: FrequencyPrediction) -> dict[str, float]:
     """What limits and weights speak of; unknown ones are left out."""
     columns = {"mse": d.mse, "asr": d.asr, "bits": d.bits, "bytes": d.bytes, "work": d.work, "poisoning": d.poisoning}
     return {name: float(x) for name, x in columns.items() if x is not None}
 
 
-def _value(d: Design, name: str) -> float:
+def _value(d: FrequencyPrediction, name: str) -> float:
     x = getattr(d, name)
     return math.inf if x is None else float(x)
 
 
-def _misses(d: Design, limits: Mapping[str, float]) -> list[str]:
+def _misses(d: FrequencyPrediction, limits: Mapping[str, float]) -> list[str]:
     return [name for name, most in limits.items() if not _value(d, name) <= most]
 
 
-def _excess(d: Design, limits: Mapping[str, float]) -> tuple[float, ...]:
+def _excess(d: FrequencyPrediction, limits: Mapping[str, float]) -> tuple[float, ...]:
     """How many times the limit that is missed by most."""
     worst = max((_value(d, name) / most for name, most in limits.items()), default=0.0)
     return _rounded((worst, d.mse))
 
 
-def _missed(d: Design, limits: Mapping[str, float]) -> str:
+def _missed(d: FrequencyPrediction, limits: Mapping[str, float]) -> str:
     parts = []
     for name in _misses(d, limits):
         value, most = _value(d, name), limits[name]
         parts.append(f"{name} is unknown" if math.isinf(value) else f"{name} {value:.4g} instead of at most {most:g}")
     return ", ".join(parts)
-
-
-# ---- words and frontier
-
-
-def _message(p: Plan) -> str:
-    w, best = p.request, p.best
-    if best is None:
-        return _no(p)
-    goal = f"for a standard error of {w.target:g}" if w.target else ""
-    if w.n is None:
-        return f"{best.n:,} reports are enough {goal} at epsilon {w.epsilon:g}: {best.title}."
-    if w.epsilon is None:
-        return f"epsilon {best.mechanism.epsilon!r} is enough {goal} with {w.n:,} reports: {best.title}."
-    what = "is the best compromise" if w.weighed else "has the least error"
-    under = f" of those with {w.limits_text()}" if w.limits else ""
-    return f"{best.title} {what}{under}: a standard error of {100 * best.stderr:.3g} percentage points."
-
-
-def _no(p: Plan) -> str:
-    w = p.request
-    text = f"no design meets {w.limits_text()}"
-    if p.closest is None:
-        return f"{text}; none can be made."
-    at = f" at epsilon {p.closest.mechanism.epsilon:g}" if w.epsilon is None else ""
-    text += f"; the closest is {p.closest.title}{at}: {_missed(p.closest, w.limits)}."
-    if "asr" in w.limits and w.limits["asr"] <= p.closest.blind:
-        text += f" A guess without any report is right with probability {p.closest.blind:.4g} already."
-    if p.smallest_n is not None and w.n is not None:
-        text += f" The error takes {p.smallest_n.smallest_n:,} reports ({title_of(p.smallest_n.mechanism)})"
-        text += f", or epsilon {p.smallest_epsilon.mechanism.epsilon!r}." if p.smallest_epsilon is not None else "."
-    return text
 
 
 def _frontier(k: int, epsilon: float, n: int) -> tuple[dict[str, float], ...]:

@@ -7,7 +7,7 @@ this epsilon lies beyond the frontier of docs/maths/keyvalue.md, section 6.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
@@ -21,17 +21,19 @@ from deniable.mechanisms.entry import KEY_VALUE, Entry
 from deniable.mechanisms.keyvalue.base import KeyValue
 from deniable.mechanisms.keyvalue.laws import frontier
 from deniable.mechanisms.registry import MECHANISMS, mechanism
-from deniable.plan.advice import FEW_FORGERS, LITTLE_WORK, SHORT_REPORTS, Aspect, advise
-from deniable.plan.answer import check_limits, check_top, sift
-from deniable.plan.design import forged_gain
+from deniable.plan.advice import FEW_FORGERS, LITTLE_WORK, SHORT_REPORTS, advise, relative
+from deniable.plan.answer import Answer, check_domain, check_limits, check_top, sift
+from deniable.plan.charts import keyvalue_chart
+from deniable.plan.prediction import Prediction, forged_gain
+from deniable.present.tables import number, percent
 from deniable_client.exact import check_epsilon
 
 if TYPE_CHECKING:
     import altair
 
-__all__ = ["PAIR_LIMITS", "PairDesign", "PairPlan", "plan_pairs"]
+__all__ = ["KEYVALUE_LIMITS", "KeyValuePlan", "KeyValuePrediction", "plan_keyvalue"]
 
-PAIR_LIMITS = ("stderr", "bits", "bytes", "work", "poisoning")
+KEYVALUE_LIMITS = ("stderr", "bits", "bytes", "work", "poisoning")
 """What can be limited, by the names that designs have them under."""
 
 _TOLD = 0.1
@@ -42,15 +44,13 @@ _SHARES = np.r_[0.0, np.geomspace(1e-3, 0.98, 60)]
 """Shares of key-only reports that are tried where the mechanism has no rule for the interest."""
 
 
-@dataclass(frozen=True, slots=True)
-class PairDesign:
-    """A key-value mechanism with its predictions for n people; `options` make it again: `mechanism(name, **options)`.
+@dataclass(frozen=True, kw_only=True)
+class KeyValuePrediction(Prediction[KeyValue]):
+    """What is predicted of a key-value mechanism for n people.
 
     Averages over the keys, at uniform frequencies, values in the middle of their range and one pair per person.
     """
 
-    mechanism: KeyValue
-    options: Mapping[str, Any]
     n: int
     variance: float
     """Of an estimated frequency: F/n."""
@@ -62,29 +62,22 @@ class PairDesign:
     """The least variance of frequencies that any mechanism with this epsilon can have at this variance_mean."""
     gap: float | None
     """How far the variance is above it, as a fraction."""
-    bits: float
-    bytes: int
     work: float
     """Operations of the server per report."""
     poisoning: float
     """By how much a hundredth of forged reports can raise the summed frequencies of the targets."""
-    beaten_by: str = ""
-    """A design that is at least as good in every respect."""
-    why: str = ""
+    told = (
+        *("n", "stderr", "variance", "variance_mean", "rarest", "cost", "bound", "gap"),
+        *("bits", "bytes", "work", "poisoning"),
+    )
 
     @property
-    def name(self) -> str:
-        """The registry name."""
-        return self.mechanism.name
-
-    @property
-    def title(self) -> str:
-        """Name and own parameters; the range and the length are those of the question."""
-        own = {name: f"{x:.4g}" if isinstance(x, float) else str(x) for name, x in self.mechanism.own_params.items()}
-        if own.get("mix") == "0":
+    def own(self) -> Mapping[str, Any]:
+        """Own parameters; the range and the length are those of the question."""
+        own = dict(self.mechanism.own_params)
+        if own.get("mix") == 0:
             own.pop("key_size", None)  # nobody sends keys alone
-        told = ", ".join(f"{name} = {text}" for name, text in own.items())
-        return f"{self.name} ({told})" if told else self.name
+        return own
 
     @property
     def stderr(self) -> float:
@@ -96,75 +89,43 @@ class PairDesign:
         """The share of people who must have a key for its mean to have a standard error of a tenth of the range."""
         return math.sqrt(self.variance_mean) / (2 * _TOLD)
 
-    def document(self) -> dict[str, Any]:
-        """As plain data, with the names of `deniable design`."""
-        m = self.mechanism
-        head = {"mechanism": m.name, "params": m.params, "options": dict(self.options), "epsilon": m.epsilon}
-        exact = {"epsilon_exact": m.epsilon_exact, "k": m.k, "n": self.n}
-        names = ("stderr", "variance", "variance_mean", "rarest", "cost", "bound", "gap", "bits", "bytes", "work")
-        told = {"poisoning": self.poisoning, "beaten_by": self.beaten_by or None, "why": self.why, "vetted": m.vetted}
-        return head | exact | {name: getattr(self, name) for name in names} | told
 
-
+_LEAST = "the least error of frequencies and means together"
 _ASPECTS = (
-    Aspect(
-        lambda d: d.cost,
-        "the least error of frequencies and means together",
-        "an error {:.2g} % above the least",
-        lambda d, b: f"a weighted error {d.cost / b.cost:.3g} times that of {b.name}",
-    ),
-    Aspect(
+    relative(lambda d: d.cost, _LEAST, "an error {:.2g} % above the least", "a weighted error"),
+    relative(
         lambda d: d.variance,
         "the best frequencies",
         "frequencies {:.2g} % worse than the best",
-        lambda d, b: f"a variance of frequencies {d.variance / b.variance:.3g} times that of {b.name}",
+        "a variance of frequencies",
     ),
-    Aspect(
-        lambda d: d.variance_mean,
-        "the best means",
-        "means {:.2g} % worse than the best",
-        lambda d, b: f"a variance of means {d.variance_mean / b.variance_mean:.3g} times that of {b.name}",
-    ),
+    relative(lambda d: d.variance_mean, "the best means", "means {:.2g} % worse than the best", "a variance of means"),
     SHORT_REPORTS,
     LITTLE_WORK,
     FEW_FORGERS,
 )
 
 
+_COLUMNS: Mapping[str, Callable[[KeyValuePrediction], str]] = {
+    "std. error": lambda d: f"{100 * d.stderr:.3g} pt",
+    "rarest mean": lambda d: f"{100 * d.rarest:.3g} %",
+    "above bound": lambda d: "unknown" if d.gap is None else percent(max(d.gap, 0.0), 1),
+    "bytes": lambda d: number(d.bytes),
+    "operations": lambda d: number(round(d.work)),
+    "1 % forged": lambda d: f"{100 * d.poisoning:,.3g} pt",
+}
+
+
 @dataclass(frozen=True)
-class PairPlan:
-    """What was asked, and the designs that meet it, best first."""
+class KeyValuePlan(Answer[KeyValuePrediction]):
+    """Key-value mechanisms, best first."""
 
-    domain: Domain
-    n: int
-    epsilon: float
-    length: int | None
-    interest: float
-    targets: int
-    limits: Mapping[str, float]
-    designs: tuple[PairDesign, ...]
-    out: tuple[tuple[str, str], ...]
-    """What is out, and why."""
+    columns = _COLUMNS
 
-    @property
-    def feasible(self) -> bool:
-        """Whether some design meets all limits."""
-        return bool(self.designs)
-
-    @property
-    def best(self) -> PairDesign | None:
-        """The first design."""
-        return self.designs[0] if self.designs else None
-
-    @property
-    def message(self) -> str:
-        """The answer in a sentence or two."""
-        best = self.best
-        if best is None:
-            told = " and ".join(f"{name} <= {most:g}" for name, most in self.limits.items())
-            return f"no design meets {told or 'the question'}."
+    def _told(self, best: KeyValuePrediction) -> str:
+        interest = self.request["interest"]
         words = {0.0: "means alone", 1.0: "frequencies and means alike"}
-        what = words.get(self.interest, f"an interest of {self.interest:g} in frequencies against means")
+        what = words.get(interest, f"an interest of {interest:g} in frequencies against means")
         return (
             f"{best.title} is best for {what}: a standard error of {100 * best.stderr:.3g} percentage points for a "
             f"frequency; means of keys that {100 * best.rarest:.3g} % of the people have, within a tenth of the range."
@@ -176,38 +137,25 @@ class PairPlan:
 
         For one pair per person; it holds for several pairs too, but need not be reached there.
         """
-        edge = frontier(self.epsilon, self.domain.k)
+        edge = frontier(self.request["epsilon"], self.request["k"])
         first = 1 / edge.b[-1]
         corners = 1 / edge.b[edge.b > 0]
-        return self.least(np.unique(np.r_[corners, np.geomspace(first, _REACH * first, _POINTS)]) / self.n)
+        return self.least(np.unique(np.r_[corners, np.geomspace(first, _REACH * first, _POINTS)]) / self.request["n"])
 
     def least(self, variance_mean: FloatArray) -> tuple[dict[str, float], ...]:
         """Points of the frontier at these variances of frequency times mean, without those that nobody reaches."""
-        edge = frontier(self.epsilon, self.domain.k)
-        found = [(edge.least_frequency(float(x) * self.n) / self.n, float(x)) for x in variance_mean]
+        n, edge = self.request["n"], frontier(self.request["epsilon"], self.request["k"])
+        found = [(edge.least_frequency(float(x) * n) / n, float(x)) for x in variance_mean]
         return tuple({"variance": y, "variance_mean": x} for y, x in found if math.isfinite(y))
 
     def chart(self) -> altair.LayerChart:
-        """Error of frequencies against error of means: all designs and the frontier."""
-        from deniable.plan.keyvalue_chart import pairs_chart
-
-        return pairs_chart(self)
+        return keyvalue_chart(self)
 
     def document(self) -> dict[str, Any]:
-        """As plain data: `designs` best first."""
-        asked = {"question": KEY_VALUE, "k": self.domain.k, "n": self.n, "epsilon": self.epsilon}
-        rest = {"length": self.length, "interest": self.interest, "targets": self.targets, "limits": dict(self.limits)}
-        return {
-            "request": asked | rest,
-            "feasible": self.feasible,
-            "message": self.message,
-            "designs": [d.document() for d in self.designs],
-            "out": [{"title": title, "reason": reason} for title, reason in self.out],
-            "frontier": [dict(row) for row in self.frontier],
-        }
+        return super().document() | {"frontier": [dict(row) for row in self.frontier]}
 
 
-def plan_pairs(
+def plan_keyvalue(
     *,
     k: int | None = None,
     labels: Sequence[str] | None = None,
@@ -219,24 +167,22 @@ def plan_pairs(
     limits: Mapping[str, float] | None = None,
     targets: int | None = None,
     top: int | None = None,
-) -> PairPlan:
+) -> KeyValuePlan:
     """Ranked key-value mechanisms for k keys (or `labels`), n people and a promise epsilon.
 
     `length`: how many pairs per person to allow for; None if everybody has exactly one. `interest` weighs frequencies
     against means: designs are ranked by interest^2 F + M, 0 is for means alone. `limits` has the largest allowed
     stderr (of a frequency), bits, bytes, work and poisoning, the last for `targets` keys (10 unless given).
 
-    >>> plan_pairs(k=1206, n=23_486, epsilon=2.0).best.title
+    >>> plan_keyvalue(k=1206, n=23_486, epsilon=2.0).best.title
     'kv-ss2 (size = 288)'
     """
-    ways = [what for what in (k, labels, domain) if what is not None]
-    require(len(ways) == 1, "domain", ways, "given by exactly one of k, labels and domain")
-    keys = Domain.of(ways[0])
+    keys = check_domain(k, labels, domain)
     whole = isinstance(n, int | np.integer) and not isinstance(n, bool) and n >= 1
     require(whole, "n", n, "an integer >= 1", "It is the number of people.")
     number = isinstance(interest, int | float) and not isinstance(interest, bool) and 0 <= interest < math.inf
     require(number, "interest", interest, "a number >= 0", "1 weighs frequencies and means alike, 0 is for means.")
-    most = check_limits(limits, PAIR_LIMITS)
+    most = check_limits(limits, KEYVALUE_LIMITS)
     aim = min(10, keys.k - 1) if targets is None else targets
     require(isinstance(aim, int) and 1 <= aim < keys.k, "targets", targets, f"an integer from 1 to {keys.k - 1}")
     check_top(top)
@@ -255,15 +201,16 @@ class _Asked:
     interest: float
     targets: int
 
-    def plan(self, limits: Mapping[str, float], top: int | None) -> PairPlan:
+    def plan(self, limits: Mapping[str, float], top: int | None) -> KeyValuePlan:
         """All designs, those beyond the limits out."""
         makers = ((name, partial(self._best, name, entry, encoding)) for name, entry, encoding in _rows())
         found, out = sift(makers, limits, lambda d: d.cost)
         ranked = advise(found, aspects=_ASPECTS)
-        own = (self.domain, self.n, self.epsilon, self.length, self.interest, self.targets)
-        return PairPlan(*own, dict(limits), ranked[:top], out)
+        asked = {"question": KEY_VALUE, "k": self.domain.k, "n": self.n, "epsilon": self.epsilon}
+        rest = {"length": self.length, "interest": self.interest, "targets": self.targets}
+        return KeyValuePlan(asked | rest, limits, ranked[:top], out)
 
-    def _best(self, name: str, entry: Entry, encoding: Mapping[str, Any]) -> PairDesign:
+    def _best(self, name: str, entry: Entry, encoding: Mapping[str, Any]) -> KeyValuePrediction:
         """The row with its own parameters chosen for the interest."""
         made = [self._design(name, entry, {**options, **encoding}) for options in self._choices(entry)]
         return min(made, key=lambda d: d.cost)
@@ -280,7 +227,7 @@ class _Asked:
         else:
             yield known
 
-    def _design(self, name: str, entry: Entry, options: dict[str, Any]) -> PairDesign:
+    def _design(self, name: str, entry: Entry, options: dict[str, Any]) -> KeyValuePrediction:
         m = mechanism(name, epsilon=self.epsilon, domain=self.domain, **options)
         assert isinstance(m, KeyValue)
         if m.refusal is not None:
@@ -288,20 +235,19 @@ class _Asked:
         own, traits = m.properties(self.n), entry.traits
         assert traits.work is not None
         assert traits.pull is not None
-        first, second = own["variance"], own["variance_mean"]
-        return PairDesign(
-            m,
-            options,
-            self.n,
-            first,
-            second,
-            self.interest**2 * first + second,
-            own.get("bound"),
-            own.get("gap"),
-            own["bits"],
-            own["bytes"],
-            float(traits.work(m, self.n)),
-            float(forged_gain(traits.pull(m, self.targets))),
+        return KeyValuePrediction(
+            mechanism=m,
+            options=options,
+            n=self.n,
+            variance=own["variance"],
+            variance_mean=own["variance_mean"],
+            cost=self.interest**2 * own["variance"] + own["variance_mean"],
+            bound=own.get("bound"),
+            gap=own.get("gap"),
+            bits=own["bits"],
+            bytes=own["bytes"],
+            work=float(traits.work(m, self.n)),
+            poisoning=float(forged_gain(traits.pull(m, self.targets))),
         )
 
 

@@ -12,55 +12,40 @@ from deniable.core.grid import check_interval
 from deniable.errors import require
 from deniable.mechanisms.entry import MEAN
 from deniable.mechanisms.numeric.base import Numeric
-from deniable.mechanisms.places import INTERVAL
 from deniable.mechanisms.registry import MECHANISMS, mechanism
-from deniable.plan.advice import SHORT_REPORTS, Aspect, advise
-from deniable.plan.answer import Answer, answer_chart, check_limits, check_top, sift
+from deniable.mechanisms.spaces import INTERVAL
+from deniable.plan.advice import SHORT_REPORTS, Aspect, advise, fewest, least_error
+from deniable.plan.answer import Answer, check_limits, check_top, sift
+from deniable.plan.charts import answer_chart
+from deniable.plan.prediction import Prediction
 from deniable.plan.smallest import smallest_n
+from deniable.present.tables import number
 from deniable_client.exact import check_epsilon
 
 if TYPE_CHECKING:
     import altair
 
-__all__ = ["MEAN_LIMITS", "MeanDesign", "MeanPlan", "plan_means"]
+__all__ = ["MEAN_LIMITS", "MeanPlan", "MeanPrediction", "plan_means"]
 
 MEAN_LIMITS = ("stderr", "bits", "bytes")
 """What can be limited, by the names that designs have them under."""
 
 
-@dataclass(frozen=True, slots=True)
-class MeanDesign:
-    """A mechanism for means with its predictions for n people; `options` make it again: `mechanism(name, **options)`.
+@dataclass(frozen=True, kw_only=True)
+class MeanPrediction(Prediction[Numeric]):
+    """What is predicted of a mechanism for means, for n people.
 
     Variances are those of the noise: of the estimated mean around the mean of these very people.
     """
 
-    mechanism: Numeric
-    options: Mapping[str, Any]
     n: int
-    variance: float
+    variance_mean: float
     """Of the mean, on average over the values that people may have."""
     variance_worst: float
     """Of the mean if all people have the value that is worst off: what designs are ranked by."""
     rounding: float
     """By how much a number is moved at most when it is rounded to the grid."""
-    bits: float
-    bytes: int
-    beaten_by: str = ""
-    """A design that is at least as good in every respect."""
-    why: str = ""
-
-    @property
-    def name(self) -> str:
-        """The registry name."""
-        return self.mechanism.name
-
-    @property
-    def title(self) -> str:
-        """Name and own parameters."""
-        own = {name: f"{x:.4g}" if isinstance(x, float) else str(x) for name, x in self.mechanism.params.items()}
-        told = ", ".join(f"{name} = {text}" for name, text in own.items())
-        return f"{self.name} ({told})" if told else self.name
+    told = ("n", "variance_mean", "variance_worst", "stderr", "stderr_mean", "rounding", "bits", "bytes")
 
     @property
     def stderr(self) -> float:
@@ -70,62 +55,51 @@ class MeanDesign:
     @property
     def stderr_mean(self) -> float:
         """Standard error of the mean where all values are equally likely."""
-        return math.sqrt(self.variance)
-
-    def document(self) -> dict[str, Any]:
-        """As plain data, with the names of `deniable design`."""
-        m = self.mechanism
-        shown = {name: list(x) if isinstance(x, tuple) else x for name, x in self.options.items()}
-        head = {"mechanism": m.name, "params": m.params, "options": shown, "epsilon": m.epsilon}
-        exact = {"epsilon_exact": m.epsilon_exact, "k": m.k, "n": self.n, "variance_mean": self.variance}
-        names = ("variance_worst", "stderr", "stderr_mean", "rounding", "bits", "bytes")
-        told = {"beaten_by": self.beaten_by or None, "why": self.why, "vetted": m.vetted}
-        return head | exact | {name: getattr(self, name) for name in names} | told
+        return math.sqrt(self.variance_mean)
 
 
-_WORST = Aspect(
-    lambda d: d.stderr,
-    "the least error, whatever the values are",
-    "an error {:.2g} % above the least",
-    lambda d, b: f"an error {d.stderr / b.stderr:.3g} times that of {b.name}",
-)
-_FEWEST = Aspect(
-    lambda d: d.n,
-    "the fewest people",
-    "{:.2g} % more people than the fewest",
-    lambda d, b: f"{d.n:,} people against {b.n:,} ({b.name})",
-)
 _OTHERS = (
     Aspect(
-        lambda d: d.variance * d.n,
+        lambda d: d.variance_mean * d.n,
         "the least error for values that are spread evenly",
         "a variance for evenly spread values {:.2g} % above the least",
         lambda d, b: (
-            f"a variance for evenly spread values {d.variance * d.n / (b.variance * b.n):.3g} times {b.name}'s"
+            "a variance for evenly spread values "
+            f"{d.variance_mean * d.n / (b.variance_mean * b.n):.3g} times {b.name}'s"
         ),
     ),
     SHORT_REPORTS,
 )
 
 
+_COLUMNS: dict[str, Callable[[MeanPrediction], str]] = {
+    "std. error": lambda d: f"{d.stderr:.4g}",
+    "evenly spread": lambda d: f"{d.stderr_mean:.4g}",
+    "bytes": lambda d: number(d.bytes),
+}
+
+
 @dataclass(frozen=True)
-class MeanPlan(Answer[MeanDesign]):
+class MeanPlan(Answer[MeanPrediction]):
     """Mechanisms for means, best first."""
 
-    def _told(self, best: MeanDesign) -> str:
+    @property
+    def columns(self) -> Mapping[str, Callable[[MeanPrediction], str]]:
+        return ({"people": lambda d: f"{d.n:,}"} if self.request["n"] is None else {}) | _COLUMNS
+
+    def _told(self, best: MeanPrediction) -> str:
         if self.request["n"] is None:
             return f"{best.n:,} people are enough for a standard error of {self.limits['stderr']:g}: {best.title}."
         return f"{best.title} has the least error: a standard error of at most {best.stderr:.4g} for the mean."
 
     def chart(self) -> altair.LayerChart:
-        """Error where all have the worst value against that where values are spread evenly."""
         axes = ("standard error, values spread evenly", "standard error, whatever the values")
         title = f"Means of numbers at epsilon {self.request['epsilon']:g}"
         n = "each with the fewest people that do" if self.request["n"] is None else f"n = {self.request['n']:,}"
         return answer_chart(self.designs, partial(_cells, axes), title, n, *axes)
 
 
-def _cells(axes: tuple[str, str], d: MeanDesign) -> dict[str, Any]:
+def _cells(axes: tuple[str, str], d: MeanPrediction) -> dict[str, Any]:
     return {
         "label": d.name,
         axes[0]: d.stderr_mean,
@@ -162,14 +136,15 @@ def plan_means(
     require(whole if n is not None else "stderr" in most, "n", n, "an integer >= 1, the number of people", hint)
     where = {"interval": (low, high), **grid}
     found, out = sift(_makers(epsilon, where, n, most), most, lambda d: d.variance_worst * d.n)
-    ranked = advise(found, aspects=(_FEWEST if n is None else _WORST, *_OTHERS))
+    lead = fewest("people") if n is None else least_error("the least error, whatever the values are")
+    ranked = advise(found, aspects=(lead, *_OTHERS))
     asked = {"question": MEAN, "interval": [low, high], **grid, "n": n, "epsilon": epsilon}
     return MeanPlan(asked, most, ranked[:top], out)
 
 
 def _makers(
     epsilon: float, where: Mapping[str, Any], n: int | None, limits: Mapping[str, float]
-) -> Iterator[tuple[str, Callable[[], MeanDesign]]]:
+) -> Iterator[tuple[str, Callable[[], MeanPrediction]]]:
     for name, entry in MECHANISMS.items():
         if entry.question == MEAN:
             yield name, partial(_design, name, epsilon, where, n, limits)
@@ -177,7 +152,7 @@ def _makers(
 
 def _design(
     name: str, epsilon: float, where: Mapping[str, Any], n: int | None, limits: Mapping[str, float]
-) -> MeanDesign:
+) -> MeanPrediction:
     m = mechanism(name, epsilon=epsilon, **where)
     assert isinstance(m, Numeric)
     if m.refusal is not None:
@@ -185,13 +160,10 @@ def _design(
     one = m.properties(1)["variance_worst"]
     people = smallest_n(lambda count: math.sqrt(one / count), limits["stderr"]) if n is None else n
     own = m.properties(people)
-    return MeanDesign(
-        m,
-        where,
-        people,
-        own["variance_mean"],
-        own["variance_worst"],
-        m.grid.step / 2,
-        own["bits"],
-        own["bytes"],
+    return MeanPrediction(
+        mechanism=m,
+        options=where,
+        n=people,
+        rounding=m.grid.step / 2,
+        **{name: own[name] for name in ("variance_mean", "variance_worst", "bits", "bytes")},
     )

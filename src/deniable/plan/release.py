@@ -17,16 +17,19 @@ from deniable.mechanisms.entry import RELEASE
 from deniable.mechanisms.metric.base import MetricMechanism
 from deniable.mechanisms.metric.bipartite import RULES
 from deniable.mechanisms.metric.bound import optimal_release
-from deniable.mechanisms.places import PLACES
 from deniable.mechanisms.registry import MECHANISMS, mechanism
-from deniable.plan.advice import SHORT_REPORTS, Aspect, advise
-from deniable.plan.answer import Answer, answer_chart, check_limits, check_top, sift
+from deniable.mechanisms.spaces import SPACE, space_of
+from deniable.plan.advice import SHORT_REPORTS, advise, relative
+from deniable.plan.answer import Answer, check_limits, check_top, sift
+from deniable.plan.charts import answer_chart
+from deniable.plan.prediction import Prediction, plain
+from deniable.present.tables import number, percent
 from deniable_client.exact import check_epsilon
 
 if TYPE_CHECKING:
     import altair
 
-__all__ = ["RELEASE_LIMITS", "ReleaseDesign", "ReleasePlan", "plan_release"]
+__all__ = ["RELEASE_LIMITS", "ReleasePlan", "ReleasePrediction", "plan_release"]
 
 RELEASE_LIMITS = ("loss", "worst", "asr", "bits", "bytes")
 """What can be limited, by the names that designs have them under."""
@@ -35,7 +38,6 @@ _WRITTEN = 1 << 20
 """Entries of the largest channel that is looked through for the value that is worst off."""
 _PROGRAMME = 1 << 10
 """Entries of the largest table of losses whose bound is found by linear programming."""
-_SHORT = 24
 _SAME = 1e-9
 _RULES = {
     "mean": "Reports stay in the domain, and every value favours equally many of them.",
@@ -44,12 +46,10 @@ _RULES = {
 """What holds of brr with a rule, whatever the other designs are."""
 
 
-@dataclass(frozen=True, slots=True)
-class ReleaseDesign:
-    """A mechanism for near answers with its predictions; `options` make it again: `mechanism(name, **options)`."""
+@dataclass(frozen=True, kw_only=True)
+class ReleasePrediction(Prediction[MetricMechanism]):
+    """What is predicted of a mechanism for near answers."""
 
-    mechanism: MetricMechanism
-    options: Mapping[str, Any]
     loss: float
     """Expected loss of a report, all values being equally likely."""
     worst: float | None
@@ -60,73 +60,67 @@ class ReleaseDesign:
     """How far the loss is above it, as a fraction."""
     asr: float
     """Success of the best guess of a value (of a cell or code, on an interval) from its report."""
-    bits: float
-    bytes: int
-    beaten_by: str = ""
-    """A design that is at least as good in every respect."""
-    why: str = ""
+    told = ("unit", "loss", "worst", "bound", "gap", "asr", "bits", "bytes")
 
     @property
-    def name(self) -> str:
-        """The registry name."""
-        return self.mechanism.name
+    def unit(self) -> str | None:
+        """What the loss is measured in."""
+        return self.mechanism.losses.unit or None
 
     @property
-    def title(self) -> str:
-        """Name, rule and own parameters, as far as they are short."""
+    def own(self) -> Mapping[str, Any]:
+        """The rule, the points where they were chosen, and own parameters."""
         m = self.mechanism
         own = {"rule": self.options["rule"]} if "rule" in self.options else {}
         points = {"points": m.k} if isinstance(m.domain, Grid) and "points" not in self.options else {}
-        told = {name: str(x) for name, x in (own | points | m.params).items() if x != "random"}
-        text = ", ".join(f"{name} = {x}" for name, x in told.items() if len(x) <= _SHORT and name != "codes")
-        return f"{self.name} ({text})" if text else self.name
-
-    def document(self) -> dict[str, Any]:
-        """As plain data, with the names of `deniable design`."""
-        m = self.mechanism
-        shown = {name: x if isinstance(x, int | str) else str(x) for name, x in self.options.items()}
-        head = {"mechanism": m.name, "params": m.params, "options": shown, "epsilon": m.epsilon}
-        names = ("loss", "worst", "bound", "gap", "asr", "bits", "bytes")
-        told = {"beaten_by": self.beaten_by or None, "why": self.why, "vetted": m.vetted}
-        exact = {"epsilon_exact": m.epsilon_exact, "k": m.k, "unit": m.losses.unit or None}
-        return head | exact | {name: getattr(self, name) for name in names} | told
+        return {name: x for name, x in (own | points | m.params).items() if x != "random" and name != "codes"}
 
 
 _ASPECTS = (
-    Aspect(
+    relative(
         lambda d: d.loss,
         "the least expected loss",
         "an expected loss {:.2g} % above the least",
-        lambda d, b: f"an expected loss {_times(d.loss, b.loss)} that of {b.name}",
+        "an expected loss",
     ),
-    Aspect(
+    relative(
         lambda d: d.worst,
         "the least loss of the value that is worst off",
         "a loss of the worst value {:.2g} % above the least",
-        lambda d, b: f"a loss of the worst value {_times(d.worst, b.worst)} that of {b.name}",
+        "a loss of the worst value",
     ),
     SHORT_REPORTS,
 )
 
 
+_COLUMNS: Mapping[str, Callable[[ReleasePrediction], str]] = {
+    "expected loss": lambda d: f"{d.loss:.4g}",
+    "worst value": lambda d: "unknown" if d.worst is None else f"{d.worst:.4g}",
+    "above bound": lambda d: "unknown" if d.gap is None else percent(max(d.gap, 0.0), 1),
+    "best guess": lambda d: f"{100 * d.asr:.3g} %",
+    "bytes": lambda d: number(d.bytes),
+}
+
+
 @dataclass(frozen=True)
-class ReleasePlan(Answer[ReleaseDesign]):
+class ReleasePlan(Answer[ReleasePrediction]):
     """Mechanisms for near answers, best first."""
 
-    def _told(self, best: ReleaseDesign) -> str:
-        unit = f" {best.mechanism.losses.unit}" if best.mechanism.losses.unit else ""
+    columns = _COLUMNS
+
+    def _told(self, best: ReleasePrediction) -> str:
+        unit = f" {best.unit}" if best.unit else ""
         least = "" if best.bound is None else f"; no mechanism has less than {best.bound:.4g}"
         return f"{best.title} has the least expected loss: {best.loss:.4g}{unit}{least}."
 
     def chart(self) -> altair.LayerChart:
-        """Expected loss against that of the value that is worst off."""
         drawn = [d for d in self.designs if d.worst and d.loss > 0]
         axes = ("expected loss of the value that is worst off", "expected loss")
         title = f"Near answers at epsilon {self.request['epsilon']:g}"
         return answer_chart(drawn, partial(_cells, axes), title, "all values are equally likely", *axes)
 
 
-def _cells(axes: tuple[str, str], d: ReleaseDesign) -> dict[str, Any]:
+def _cells(axes: tuple[str, str], d: ReleasePrediction) -> dict[str, Any]:
     gap = "unknown" if d.gap is None else f"{100 * d.gap:.3g} %"
     label = f"{d.name} {d.options['rule']}" if "rule" in d.options else d.name
     return {"label": label, axes[0]: d.worst, axes[1]: d.loss, "above bound": gap, "size": f"{d.bytes:,} bytes"}
@@ -143,24 +137,22 @@ def plan_release(
     >>> plan_release(points=40, epsilon=2.0).best.title
     'codebook (size = 3)'
     """
-    unknown = [name for name in where if name not in PLACES]
-    require(not unknown, "domain", unknown, f"given by {', '.join(PLACES)}")
+    unknown = [name for name in where if name not in SPACE]
+    require(not unknown, "domain", unknown, f"given by {', '.join(SPACE)}")
     epsilon = check_epsilon(epsilon, sampling=True)
     most = check_limits(limits, RELEASE_LIMITS)
     check_top(top)
     MECHANISMS["brr"].make(epsilon=epsilon, domain=_checked(where))  # an error in the domain is one of the question
     bounds: dict[str, float] = {}
     found, out = sift(_makers(epsilon, where, bounds), most, lambda d: d.loss)
-    told = {name: x if isinstance(x, int | float | str) else str(x) for name, x in where.items()}
+    told = {name: plain(x) for name, x in where.items()}
     known = [aspect for aspect in _ASPECTS if all(aspect.value(d) is not None for d in found)]
     ranked = tuple(_noted(d) for d in advise(found, aspects=known))
     return ReleasePlan({"question": RELEASE, **told, "epsilon": epsilon}, most, ranked[:top], out)
 
 
 def _checked(where: Mapping[str, Any]) -> Any:
-    place = MECHANISMS["brr"].place
-    assert place is not None
-    domain = place(dict(where))
+    domain = space_of(dict(where))
     if domain is None:
         raise ParameterError("the domain must be given by points, interval or distances.", "For example points=100.")
     return domain
@@ -168,7 +160,7 @@ def _checked(where: Mapping[str, Any]) -> Any:
 
 def _makers(
     epsilon: float, where: Mapping[str, Any], bounds: dict[str, float]
-) -> Iterator[tuple[str, Callable[[], ReleaseDesign]]]:
+) -> Iterator[tuple[str, Callable[[], ReleasePrediction]]]:
     """All rows that answer the question; brr with both of its rules."""
     for name, entry in MECHANISMS.items():
         if entry.question != RELEASE:
@@ -177,7 +169,7 @@ def _makers(
             yield name, partial(_design, name, epsilon, {**where, **own}, bounds)
 
 
-def _design(name: str, epsilon: float, options: Mapping[str, Any], bounds: dict[str, float]) -> ReleaseDesign:
+def _design(name: str, epsilon: float, options: Mapping[str, Any], bounds: dict[str, float]) -> ReleasePrediction:
     m = mechanism(name, epsilon=epsilon, **options)
     assert isinstance(m, MetricMechanism)
     if m.refusal is not None:
@@ -189,7 +181,8 @@ def _design(name: str, epsilon: float, options: Mapping[str, Any], bounds: dict[
             bounds["least"] = optimal_release(m.domain.matrix(), epsilon).loss
         bound = bounds["least"]
     gap = None if not bound else own["loss"] / bound - 1
-    return ReleaseDesign(m, options, own["loss"], _worst(m), bound, gap, own["asr"], own["bits"], own["bytes"])
+    told = {name: own[name] for name in ("loss", "asr", "bits", "bytes")}
+    return ReleasePrediction(mechanism=m, options=options, worst=_worst(m), bound=bound, gap=gap, **told)
 
 
 def _worst(m: MetricMechanism) -> float | None:
@@ -209,12 +202,8 @@ def _worst(m: MetricMechanism) -> float | None:
     return max(float((matrix * np.abs(x[:, None] - outputs)).sum(axis=1).max()) for x in (ends[:-1], ends[1:]))
 
 
-def _noted(d: ReleaseDesign) -> ReleaseDesign:
+def _noted(d: ReleasePrediction) -> ReleasePrediction:
     """With what holds of the design whatever the others are."""
     best = ["No mechanism with this epsilon has less."] if d.gap is not None and d.gap <= _SAME else []
     rule = [_RULES[d.options["rule"]]] if "rule" in d.options else []
     return replace(d, why=" ".join([d.why, *best, *rule]))
-
-
-def _times(x: float, least: float) -> str:
-    return f"{x / least:.3g} times" if least else f"{x:.3g} instead of {least:g},"

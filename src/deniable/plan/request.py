@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,12 +14,10 @@ from deniable.core.guess import check_prior
 from deniable.core.types import FloatArray
 from deniable.errors import ParameterError, require
 from deniable.mechanisms.registry import OPTIONS
+from deniable.plan.answer import check_top
 from deniable_client.exact import check_epsilon
 
-__all__ = ["LIMITS", "WEIGHTS", "Request", "request"]
-
-LIMITS = ("stderr", "asr", "bits", "bytes", "work", "poisoning")
-"""What can be limited, by the names that designs have them under."""
+__all__ = ["WEIGHTS", "Request", "check_weights", "request"]
 
 WEIGHTS = {"error": "mse", "asr": "asr", "bits": "bits", "work": "work", "poisoning": "poisoning"}
 """What can be weighed, and the column that it is."""
@@ -58,55 +56,36 @@ class Request:
         """Whether something beside the error counts."""
         return set(self.weights) != {"mse"}
 
-    def limits_text(self) -> str:
-        """The limits in words."""
-        return " and ".join(f"{name} <= {most:g}" for name, most in self.limits.items())
+    def document(self) -> dict[str, Any]:
+        """As plain data."""
+        asked = {"k": self.k, "n": self.n, "epsilon": self.epsilon, "limits": dict(self.limits)}
+        prior = "uniform" if self.prior is None else "given"
+        return asked | {"weights": dict(self.weights), "targets": self.targets, "prior": prior}
 
 
 def request(
-    *,
-    k: int | None,
-    labels: Sequence[str] | None,
-    domain: Domain | None,
+    answers: Domain,
     n: Any,
     epsilon: float | None,
     limits: Mapping[str, float | None],
-    weight: float | None,
-    weights: Mapping[str, float] | None,
+    weights: Mapping[str, float],
     targets: int | None,
     prior: object,
     given: Mapping[str, Any],
     top: int | None,
 ) -> Request:
     """A checked request."""
-    ways = [what for what in (k, labels, domain) if what is not None]
-    require(len(ways) == 1, "domain", ways, "given by exactly one of k, labels and domain")
-    answers = Domain.of(ways[0])
     unknown = [name for name in given if name not in OPTIONS]
     require(not unknown, "given", unknown, f"named by options of mechanisms: {', '.join(OPTIONS)}")
     set_limits = {name: _limit(name, most) for name, most in limits.items() if most is not None}
     _check_known(n, epsilon, set_limits)
-    if epsilon is not None:
-        epsilon = check_epsilon(epsilon, sampling=True)
-    require(top is None or (_whole(top) and top >= 1), "top", top, "an integer >= 1, or None for all designs")
-    most = answers.k - 1
-    require(
-        targets is None or (_whole(targets) and 1 <= targets <= most),
-        "targets",
-        targets,
-        f"an integer from 1 to {most}",
-    )
-    return Request(
-        answers,
-        None if n is None else int(n),
-        epsilon,
-        set_limits,
-        _weights(weight, weights),
-        min(10, most) if targets is None else targets,
-        None if prior is None else check_prior(prior, answers.k),
-        dict(given),
-        top,
-    )
+    epsilon = None if epsilon is None else check_epsilon(epsilon, sampling=True)
+    check_top(top)
+    most, known = answers.k - 1, None if prior is None else check_prior(prior, answers.k)
+    ok = targets is None or (_whole(targets) and 1 <= targets <= most)
+    require(ok, "targets", targets, f"an integer from 1 to {most}")
+    aim = min(10, most) if targets is None else targets
+    return Request(answers, None if n is None else int(n), epsilon, set_limits, weights, aim, known, dict(given), top)
 
 
 def _check_known(n: Any, epsilon: float | None, limits: Mapping[str, float]) -> None:
@@ -128,8 +107,8 @@ def _limit(name: str, most: Any) -> float:
     return float(most)
 
 
-def _weights(weight: float | None, weights: Mapping[str, float] | None) -> dict[str, float]:
-    """By columns, of sum 1."""
+def check_weights(weight: float | None, weights: Mapping[str, float] | None) -> dict[str, float]:
+    """Weights by columns, of sum 1: that of the ASR alone, or all of them."""
     if weight is not None:
         require(weights is None, "weight", weight, "left out if weights are given")
         number = isinstance(weight, int | float) and not isinstance(weight, bool)

@@ -5,17 +5,16 @@ from __future__ import annotations
 import html
 import json
 import os
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import TYPE_CHECKING, Any
 
+from deniable.collect.files import replace_file
 from deniable.errors import need_extra, require
 
 if TYPE_CHECKING:
     import altair
 
-__all__ = ["SUFFIXES", "replace_file", "replacing", "save"]
+__all__ = ["SUFFIXES", "save"]
 
 SUFFIXES = (".html", ".png", ".svg", ".json")
 """The kinds of file that `save` writes."""
@@ -82,24 +81,3 @@ def _page(spec: dict[str, Any], scripts: str) -> str:
     title = html.escape(spec.get("description", "chart"))
     safe = json.dumps(spec, allow_nan=False).replace("<", "\\u003c")
     return _PAGE.format(policy=_POLICY, title=title, scripts=scripts, spec=safe, options=json.dumps(_OPTIONS))
-
-
-def replace_file(target: Path, data: bytes) -> None:
-    """Write a file whole or not at all."""
-    with replacing(target) as file:
-        file.write(data)
-
-
-@contextmanager
-def replacing(target: Path) -> Iterator[BinaryIO]:
-    """A file beside the target that takes its name when all is written: a crash leaves the old file or the new one."""
-    part = target.with_name(f".{target.name}.{os.urandom(6).hex()}.part")
-    try:
-        with part.open("xb") as file:
-            yield file
-            file.flush()
-            os.fsync(file.fileno())
-        part.replace(target)
-    except BaseException:
-        part.unlink(missing_ok=True)
-        raise

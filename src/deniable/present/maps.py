@@ -10,13 +10,12 @@ import numpy as np
 
 from deniable.core.types import FloatArray
 from deniable.errors import ParameterError, need_extra, require
-from deniable.mechanisms.metric.base import MetricMechanism
 from deniable.present.theme import ESTIMATE, INTERVAL, TRUTH, ZERO, finish
 
 if TYPE_CHECKING:
     import altair
 
-__all__ = ["map_chart", "reported_from"]
+__all__ = ["map_chart"]
 
 _SIDE, _COLUMNS = 300.0, 3
 """Pixels of the longer side of a map, and how many of them are put side by side."""
@@ -65,18 +64,6 @@ def map_chart(
     width = min(len(maps), _COLUMNS) * _size(places, globe)[0]
     drawn: altair.ConcatChart = finish(chart, title=title, subtitle=subtitle, width=max(width, 420.0))
     return drawn
-
-
-def reported_from(mechanism: MetricMechanism, own: int) -> FloatArray:
-    """The chance of every answer to be reported from answer `own`: a panel of `map_chart`."""
-    require(0 <= own < mechanism.k, "own", own, f"from 0 to {mechanism.k - 1}")
-    row, points = mechanism.matrix()[own], mechanism.output_points
-    if points is None:
-        require(row.size == mechanism.k, "outputs", row.size, f"the {mechanism.k} answers themselves")
-        return np.asarray(row)
-    chances = np.zeros(mechanism.k)
-    chances[points] = row
-    return chances
 
 
 def _check_points(points: object, own: int) -> FloatArray:

@@ -13,9 +13,9 @@ from deniable.present.theme import ESTIMATE, TRUTH, ZERO, finish
 if TYPE_CHECKING:
     import altair
 
-__all__ = ["KINDS", "scatter_chart"]
+__all__ = ["scatter_chart"]
 
-KINDS = ("good", "plain", "out")
+_KINDS = ("good", "plain", "out")
 """What a point can be: one to choose from, one that another beats, one that breaks a limit."""
 
 _WIDTH, _HEIGHT = 660.0, 420.0
@@ -53,8 +53,8 @@ def scatter_chart(
     table = _table(points, x, y, tooltip)
     scales = {axis: _scale([row[axis] for row in table], axis) for axis in ("x", "y")}
     curve = [row for row in ({"x": float(r[x]), "y": float(r[y])} for r in line) if _inside(row, scales)]
-    names = dict(zip(KINDS, KINDS, strict=True)) | dict(kinds or {})
-    rows = [row | {"kind": names[row["kind"]]} for row in sorted(table, key=lambda row: -KINDS.index(row["kind"]))]
+    names = dict(zip(_KINDS, _KINDS, strict=True)) | dict(kinds or {})
+    rows = [row | {"kind": names[row["kind"]]} for row in sorted(table, key=lambda row: -_KINDS.index(row["kind"]))]
     texts = {"x": x_title or x, "y": y_title or y}
     labels = _labels(table, scales, curve, limits or {}, line_name)
     chart = _draw(rows, labels, curve, names, scales, texts, limits or {}, tooltip)
@@ -73,7 +73,7 @@ def _table(points: Sequence[Mapping[str, Any]], x: str, y: str, tooltip: Sequenc
         for name, value in place.items():
             good = isinstance(value, int | float) and math.isfinite(value) and value > 0
             require(good, "points", f"{name} = {value!r} in row {i}", "of positive finite numbers")
-        require(row["kind"] in KINDS, "kind", row["kind"], f"one of {', '.join(KINDS)}")
+        require(row["kind"] in _KINDS, "kind", row["kind"], f"one of {', '.join(_KINDS)}")
         more = {f"t{j}": row[name] for j, name in enumerate(tooltip)}
         table.append(
             {axis: float(v) for axis, v in place.items()} | {"label": str(row["label"]), "kind": row["kind"]} | more
@@ -134,7 +134,7 @@ def _labels(
     if "x" in limits:
         wall = _share(limits["x"], scales["x"]) * _WIDTH
         taken.append(_Box(wall - 1, 0, wall + 1, _HEIGHT))
-    for row in sorted(table, key=lambda row: KINDS.index(row["kind"])):
+    for row in sorted(table, key=lambda row: _KINDS.index(row["kind"])):
         x, y = _pixels(row, scales)
         taken.append(_around(x, y, 6))
         near = next((g for g in groups if math.hypot(g[0] - x, g[1] - y) < _NEAR), None)
@@ -246,7 +246,7 @@ def _points(alt: Any, chart: Any, names: Mapping[str, str], present: Sequence[st
         "plain": (ZERO, "white", "circle"),
         "out": (TRUTH, "white", "cross"),
     }
-    shown = [kind for kind in KINDS if names[kind] in present]
+    shown = [kind for kind in _KINDS if names[kind] in present]
     domain = [names[kind] for kind in shown]
     legend = alt.Legend(orient="top", symbolSize=80, symbolStrokeWidth=1.6, columnPadding=22, offset=10)
     channels = (("stroke", alt.Stroke), ("fill", alt.Fill), ("shape", alt.Shape))

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import io
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain, islice
 from typing import Any
 from unicodedata import combining, east_asian_width
 
@@ -21,6 +22,7 @@ __all__ = [
     "number",
     "percent",
     "printable",
+    "promise",
     "properties_table",
     "shares_table",
 ]
@@ -158,13 +160,8 @@ def mechanisms_table(rows: Sequence[Mapping[str, Any]]) -> Table:
 
 def designs_table(documents: Sequence[Mapping[str, Any]]) -> Table:
     """Several designs for one job, side by side."""
-    columns = (
-        Column("mechanism"),
-        Column("std. error", right=True),
-        Column("mse above the bound", right=True),
-        Column("best guess right", right=True),
-        Column("bytes", right=True),
-    )
+    names = ("std. error", "mse above the bound", "best guess right", "bytes")
+    columns = (Column("mechanism"), *(Column(name, right=True) for name in names))
     rows = [
         [
             d["mechanism"],
@@ -180,7 +177,8 @@ def designs_table(documents: Sequence[Mapping[str, Any]]) -> Table:
 
 def properties_table(document: Mapping[str, Any]) -> Table:
     """A design: each property with its value and what it means."""
-    rows = [(key, _value(key, document[key]), _MEANING[key]) for key in _MEANING if key in document]
+    meaning = _MEANING | ({"epsilon": promise(document)} if "params" in document else {})
+    rows = [(key, _value(key, document[key]), meaning[key]) for key in meaning if key in document]
     rows += [
         (key, _value(key, value), "") for key, value in document.items() if key not in _MEANING | dict.fromkeys(_NO_ROW)
     ]
@@ -195,7 +193,8 @@ def properties_table(document: Mapping[str, Any]) -> Table:
         for name, value, meaning in rows
     ]
     filled = [[name, value, meaning.replace("1/k", f"1/k = {1 / k:.3g}")] for name, value, meaning in rows]
-    return Table((Column("property"), Column("value", right=True), Column("meaning", wrap=True)), filled)
+    value = Column("value", right=True, wrap=True, most=_VALUE)
+    return Table((Column("property"), value, Column("meaning", wrap=True)), filled)
 
 
 def facts_table(rows: Sequence[tuple[str, str, str]]) -> Table:
@@ -205,19 +204,14 @@ def facts_table(rows: Sequence[tuple[str, str, str]]) -> Table:
 
 def claims_table(rows: Sequence[Mapping[str, str]]) -> Table:
     """The claims of a paper and what became of them."""
-    columns = (
-        Column("claim"),
-        Column("verdict"),
-        Column("what it says", wrap=True),
-        Column("paper", wrap=True),
-        Column("measured", wrap=True),
-    )
+    told = (Column(name, wrap=True) for name in ("what it says", "paper", "measured"))
+    columns = (Column("claim"), Column("verdict"), *told)
     return Table(columns, [[row[key] for key in ("id", "verdict", "claim", "paper", "measured")] for row in rows])
 
 
 _MEANING = {
     "mechanism": "",
-    "epsilon": "promised: no report is more than e^epsilon times as likely for one value as for another",
+    "epsilon": "",
     "epsilon_exact": "of the integers that are sampled, rounded up; never above the promise",
     "k": "number of possible values",
     "n": "reports that the errors below are for",
@@ -253,42 +247,113 @@ _MEANING = {
     "gap_at_asr": "how far the mse is above that one",
     "vetted": "privacy proved by enumeration and by a written argument",
 }
+_PROMISES: tuple[tuple[frozenset[str], str], ...] = (
+    (
+        frozenset({"levels", "sensitive"}),
+        "promised at the largest level: a report of a person at the level L is at most e^L times as likely for one "
+        "value as for another, unless it discloses a harmless value; sensitive, and never disclosed, are {sensitive}",
+    ),
+    (
+        frozenset({"levels"}),
+        "promised at the largest level: no report of a person at the level L is more than e^L times as likely for one "
+        "value as for another",
+    ),
+    (
+        frozenset({"item_epsilon"}),
+        "the largest budget: a report is at most e^b times as likely for one value as for another, b the smaller of "
+        "their budgets, unless it discloses a harmless value; sensitive, and never disclosed, are {sensitive}",
+    ),
+    (
+        frozenset({"sensitive"}),
+        "promised: a report is at most e^epsilon times as likely for one value as for another, unless it discloses a "
+        "harmless value; sensitive, and never disclosed, are {sensitive}",
+    ),
+    (frozenset(), "promised: no report is more than e^epsilon times as likely for one value as for another"),
+)
+"""What epsilon means to people, by the parameters that change it; the first row whose parameters are there counts."""
+
+
+def promise(document: Mapping[str, Any]) -> str:
+    """What the epsilon of a design promises, in a sentence."""
+    params = document["params"]
+    text = next(text for names, text in _PROMISES if names <= set(params))
+    ranges = params.get("sensitive", ())
+    items = chain.from_iterable(map(range, ranges[::2], ranges[1::2]))
+    labels = document.get("design", {}).get("domain", {}).get("labels")
+    own = [str(labels[i] if labels else i) for i in islice(items, _LISTED + 1)]
+    return text.format(sensitive=", ".join(own[:_LISTED]) + ", ..." * (len(own) > _LISTED) or "none")
+
+
 _AMPLE = 140
 """Columns of text from which on space is not short."""
 
 _NO_ROW = ("design", "effective", "note", "estimator_reason")
 
 
+_VALUE = 48
+"""Columns that a value may take where space is short, so that its meaning is still told."""
 _LISTED = 6
 """So many numbers of a list are shown."""
 
 
 def _value(key: str, value: Any) -> str:
-    if key == "params":
-        return ", ".join(f"{name} = {_value('', part)}" for name, part in value.items()) or "none"
-    if key == "guarantee" and "by_level" in value:
+    return _BY_KEY.get(key, _plain_value)(value)
+
+
+def _plain_value(value: Any) -> str:
+    return next((show for kind, show in _BY_TYPE if isinstance(value, kind)), str)(value)
+
+
+def _params(value: Mapping[str, Any]) -> str:
+    return ", ".join(f"{name} = {_plain_value(part)}" for name, part in value.items()) or "none"
+
+
+def _guarantee(value: Mapping[str, Any]) -> str:
+    if "by_level" in value:
         return ", ".join(f"{exact:.6g} of {budget:g}" for budget, exact in value["by_level"])
-    if key == "guarantee":
-        return ", ".join(f"{name} {value[name]:.4g}" for name in ("data", "level", "pair"))
-    if key == "selection" and "prior" in value:
+    return ", ".join(f"{name} {value[name]:.4g}" for name in ("data", "level", "pair"))
+
+
+def _selection(value: Mapping[str, Any]) -> str:
+    if "prior" in value:
         return f"{value.get('rule') or value['by']}, {value['prior']} prior"
-    if key == "selection" and "select" not in value:
+    if "select" not in value:
         return "by a limit"
-    if key == "selection":
-        return f"{value['select']}, {value['objectives']} objectives, normalize {value['normalize']}"
-    if isinstance(value, list):
-        shown = [_value("", part) for part in (value if len(value) <= _LISTED else value[:_LISTED])]
-        return "[" + ", ".join(shown) + ", ..." * (len(value) > _LISTED) + "]"
-    if isinstance(value, Mapping) and set(value) == {"mechanism", "params"}:
-        own = f" ({_value('params', value['params'])})" if value["params"] else ""
-        return f"{value['mechanism']}{own}"
-    if key in ("gap", "gap_at_asr"):
-        return percent(value, 3) if value < 100 else f"{100 * value:.4g} %"
-    if key == "epsilon_exact":
-        return repr(value)
-    if isinstance(value, bool):
-        return "yes" if value else "no"
-    return number(value) if isinstance(value, int | float) else str(value)
+    return f"{value['select']}, {value['objectives']} objectives, normalize {value['normalize']}"
+
+
+def _gap(value: float) -> str:
+    return percent(value, 3) if value < 100 else f"{100 * value:.4g} %"
+
+
+def _list(value: list[Any]) -> str:
+    shown = ", ".join(map(_plain_value, value[:_LISTED]))
+    return f"[{shown}{', ...' * (len(value) > _LISTED)}]"
+
+
+def _mapping(value: Mapping[str, Any]) -> str:
+    """A mechanism inside of another, or whatever it is."""
+    if set(value) != {"mechanism", "params"}:
+        return str(value)
+    own = f" ({_params(value['params'])})" if value["params"] else ""
+    return f"{value['mechanism']}{own}"
+
+
+_BY_KEY: Mapping[str, Callable[[Any], str]] = {
+    "params": _params,
+    "guarantee": _guarantee,
+    "selection": _selection,
+    "gap": _gap,
+    "gap_at_asr": _gap,
+    "epsilon_exact": repr,
+}
+_BY_TYPE: tuple[tuple[type, Callable[[Any], str]], ...] = (
+    (bool, lambda yes: "yes" if yes else "no"),
+    (int, number),
+    (float, number),
+    (list, _list),
+    (Mapping, _mapping),
+)
 
 
 def _decimals(stderr: Sequence[float] | FloatArray) -> int:

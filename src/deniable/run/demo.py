@@ -22,7 +22,7 @@ from deniable.randomness import Stream, secure, simulation
 from deniable.run.describe import describe
 from deniable.run.files import open_output
 from deniable.run.local import estimate_tally, tally_files, write_tally
-from deniable.run.results import Shares
+from deniable.run.results import Shown
 
 __all__ = ["Teller", "demonstrate"]
 
@@ -46,7 +46,7 @@ def demonstrate(folder: Path, *, seed: int | None = None, tell: Teller) -> dict[
     rng: Stream = secure() if seed is None else simulation(seed)
     reports = _report(m, people, rng, folder, tell)
     tally, tallies = _add_up(reports, folder, tell)
-    shares = Shares.of(estimate_tally(tally), level=_LEVEL, truth=people.frequencies)
+    shares = Shown.of(estimate_tally(tally), level=_LEVEL, truth=people.frequencies)
     found = _compare(m, people, shares, tell)
     files = [*reports, *tallies, *_publish(shares, folder, tell)]
     return {
@@ -121,7 +121,7 @@ def _add_up(reports: list[Path], folder: Path, tell: Teller) -> tuple[Tally, lis
     return total, paths
 
 
-def _compare(m: Mechanism, people: Population, shares: Shares, tell: Teller) -> dict[str, Any]:
+def _compare(m: Mechanism, people: Population, shares: Shown, tell: Teller) -> dict[str, Any]:
     columns, truth = shares.columns, people.frequencies
     inside = int(((columns["low"] <= truth) & (truth <= columns["high"])).sum())
     error = columns["value"] - truth
@@ -143,7 +143,7 @@ def _compare(m: Mechanism, people: Population, shares: Shares, tell: Teller) -> 
     }
 
 
-def _publish(shares: Shares, folder: Path, tell: Teller) -> list[Path]:
+def _publish(shares: Shown, folder: Path, tell: Teller) -> list[Path]:
     files = [folder / "estimate.csv"]
     shares.save(str(files[0]))
     charts = [folder / "estimate.html", folder / "estimate.png"]

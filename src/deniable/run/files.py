@@ -18,10 +18,11 @@ from typing import Any, BinaryIO, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from deniable.collect.files import replacing
 from deniable.core.domain import Domain
+from deniable.core.space import Space
 from deniable.core.types import IntArray
 from deniable.errors import FormatError, ParameterError, need_extra, require
-from deniable.present.export import replacing
 
 __all__ = [
     "FORMATS",
@@ -34,6 +35,7 @@ __all__ = [
     "open_output",
     "read_columns",
     "read_labels",
+    "read_space",
     "read_values",
     "regular_size",
 ]
@@ -49,6 +51,9 @@ Progress: TypeAlias = Callable[[int, int | None], None]
 
 _SUFFIXES = {".csv": "csv", ".parquet": "parquet", ".txt": "lines"}
 _WHOLE = re.compile(r"[+-]?[0-9]{1,30}")
+
+_COORDINATES = ({"lat", "latitude"}, {"lon", "lng", "longitude"})
+"""What the columns of places may be called."""
 
 _SHORT = 18
 """Digits of a number that surely fits 64 bits."""
@@ -367,3 +372,44 @@ def _refusal(domain: Domain, chunk: Chunk, cells: Sequence[Any] | NDArray[Any]) 
     return ParameterError(
         f"{chunk.place(good)}: values must be {allowed}, got {cell!r}.", f"{hint} (--other LABEL, with labels)."
     )
+
+
+def read_space(path: str | Path) -> Space:
+    """A table of losses from a .csv file, with labels in its first line or without; or places, by their columns.
+
+    Places have the columns latitude and longitude (or lat and lon), and if wanted `label`.
+    """
+    try:
+        with open(path, newline="", encoding="utf-8-sig") as file:
+            rows = [[cell.strip() for cell in row] for row in csv.reader(file) if row]
+    except (OSError, UnicodeDecodeError, csv.Error) as error:
+        raise FormatError(f"the distances cannot be read from {path}: {error}.") from error
+    require(len(rows) >= 2, "distances", f"{len(rows)} lines in {path}", "a table of at least 2 lines")
+    head = [name.lower() for name in rows[0]]
+    at = [next((i for i, name in enumerate(head) if name in names), None) for names in _COORDINATES]
+    if None not in at:
+        return _places(rows[1:], [i for i in at if i is not None], head)
+    numbers = [_is_float(cell) for cell in rows[0]]
+    if all(numbers):
+        return Space.losses(rows)
+    need = "numbers, or else labels"
+    require(not any(numbers), f"the first line of {path}", rows[0], need, "Labels that are numbers cannot be told.")
+    body = rows[1:]
+    square = len(body) == len(head)
+    return Space.losses(body, rows[0] if square else None)
+
+
+def _places(rows: list[list[str]], at: list[int], head: list[str]) -> Space:
+    short = next((i for i, row in enumerate(rows) if len(row) != len(head)), None)
+    if short is not None:
+        raise ParameterError(f"line {short + 2} has {len(rows[short])} cells, the first line has {len(head)}.")
+    labels = [row[head.index("label")] for row in rows] if "label" in head else None
+    return Space.places([[row[i] for i in at] for row in rows], labels)
+
+
+def _is_float(cell: str) -> bool:
+    try:
+        float(cell)
+    except ValueError:
+        return False
+    return True

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from itertools import chain, islice
-from typing import BinaryIO, TypeVar
+from typing import Any, BinaryIO, TypeVar
 
-from deniable.collect.codec import ReportWriter, dump, read
+from deniable.collect.codec import ReportReader, ReportWriter, dump, read
+from deniable.collect.reports import Reports
 from deniable.collect.tally import Tally
 from deniable.errors import DeniableError, FormatError, ParameterError, require
 from deniable.estimate.result import Estimate
@@ -16,47 +16,12 @@ from deniable.kernels.parallel import ahead
 from deniable.mechanisms.base import Mechanism
 from deniable.mechanisms.registry import from_design
 from deniable.randomness import Stream, secure
-from deniable.run.files import (
-    STANDARD,
-    Progress,
-    encode,
-    open_input,
-    open_output,
-    read_values,
-    regular_size,
-)
+from deniable.run.files import STANDARD, Progress, open_input, open_output, regular_size
+from deniable.run.inputs import input_of, with_streams
 
-__all__ = [
-    "CHUNK_VALUES",
-    "ESTIMATORS",
-    "chunk_size",
-    "estimate_tally",
-    "privatize_file",
-    "tally_files",
-    "with_streams",
-    "write_tally",
-]
+__all__ = ["ESTIMATORS", "estimate_files", "estimate_tally", "named", "privatize_file", "tally_files", "write_tally"]
 
-C = TypeVar("C")
-
-CHUNK_VALUES = 1 << 16
-"""Most values that are handled at a time."""
-
-
-def chunk_size(m: Mechanism) -> int:
-    """How many values of this mechanism are handled at a time: those that share a stream, so seeded runs repeat."""
-    return min(CHUNK_VALUES, m.bulk.block)
-
-
-def with_streams(chunks: Iterable[C], stream: Stream) -> Iterator[tuple[C, Stream]]:
-    """Each chunk with the stream that `Mechanism.privatize` would use for it, were they given all at once."""
-    todo = iter(chunks)
-    held = list(islice(todo, 2))
-    if len(held) < 2:
-        yield from ((chunk, stream) for chunk in held)
-        return
-    for chunk in chain(held, todo):
-        yield chunk, stream.spawn(1)[0]
+P = TypeVar("P")
 
 
 def privatize_file(
@@ -64,48 +29,60 @@ def privatize_file(
     source: str,
     target: str,
     *,
-    column: str | None = None,
     format: str = "auto",
     rng: Stream | None = None,
     progress: Progress | None = None,
+    **columns: Any,
 ) -> int:
-    """Privatise the values of a file into a report file; returns how many. Secure unless `rng` says otherwise.
+    """Privatise what a file holds into a report file; returns how many reports. Secure unless `rng` says otherwise.
 
-    Nothing is left behind when a value is refused: the report file appears when all of them are in it.
+    What a mechanism takes says what may be told about the `columns` (`deniable.run.inputs`); None is not told. Nothing
+    is left behind when a value is refused: the report file appears when all of them are in it.
     """
-    if m.takes != "values":
-        raise ParameterError(f"{m.name} takes {m.takes}, this reads single values.", "Use m.privatize(...) in Python.")
-    design, stream = m.design, secure() if rng is None else rng
+    given = {name: value for name, value in columns.items() if value is not None}
+    batches = input_of(m, given).read(m, source, format, progress, **given)
+    stream = secure() if rng is None else rng
     with (
         open_output(target) as out,
-        ReportWriter(out, design, m.fields, simulated=stream.simulated) as writer,
+        ReportWriter(out, m.design, m.fields, simulated=stream.simulated) as writer,
     ):
-        chunks = read_values(source, chunk_size(m), column=column, format=format, progress=progress)
-        jobs = with_streams(chunks, stream)
-        for reports in ahead(lambda job: m.privatize_items(encode(m.domain, job[0]), job[1]), jobs):
+        for reports in ahead(lambda job: job[0](job[1]), with_streams(batches, stream)):
             writer.write(reports)
         if writer.total == 0:
-            raise ParameterError(f"{_name(source)} has no values.", "At least one is needed.")
+            raise ParameterError(f"{named(source)} has no values.", "At least one is needed.")
         return writer.total
 
 
 def tally_files(sources: Sequence[str], *, progress: Progress | None = None) -> Tally:
     """The tally of all reports in report and tally files of one design, added up, in bounded memory."""
+    total: list[Tally] = []
+
+    def add(part: Tally) -> None:
+        total[:] = [total[0] + part if total else part]
+
+    _walk(sources, _tallies, add, progress)
+    return total[0]
+
+
+def _walk(
+    sources: Sequence[str],
+    parts: Callable[[BinaryIO], Iterator[P]],
+    add: Callable[[P], None],
+    progress: Progress | None,
+) -> None:
+    """Hand on what the files hold, part by part; errors, also of `add`, say in which file they were found."""
     require(len(sources) > 0, "files", list(sources), "at least one report or tally file")
     require(list(sources).count(STANDARD) <= 1, "files", list(sources), "a list with - at most once")
     sizes = [regular_size(source) for source in sources]
     whole = None if None in sizes else sum(size or 0 for size in sizes)
-    total: Tally | None = None
     done = 0
     for source, size in zip(sources, sizes, strict=True):
         with open_input(source) as stream, _naming(source):
-            for part in _tallies(stream):
-                total = part if total is None else total + part
+            for part in parts(stream):
+                add(part)
                 if progress is not None and whole is not None:
                     progress(done + stream.tell(), whole)
         done += size or 0
-    assert total is not None
-    return total
 
 
 def write_tally(tally: Tally, target: str) -> None:
@@ -126,9 +103,43 @@ def estimate_tally(tally: Tally, method: str = ESTIMATORS[0]) -> Estimate:
         return m.estimate(tally) if method == ESTIMATORS[0] else m.fit(tally, method)
 
 
+def estimate_files(
+    sources: Sequence[str], method: str = ESTIMATORS[0], *, progress: Progress | None = None
+) -> Estimate:
+    """Estimate from report and tally files of one design.
+
+    A fit needs the reports themselves where a tally does not tell all that they do; then they are kept in memory.
+    """
+    require(method in ESTIMATORS, "method", method, f"one of {', '.join(ESTIMATORS)}")
+    if method == ESTIMATORS[0]:
+        return estimate_tally(tally_files(sources, progress=progress))
+    parts: list[Tally | Reports] = []
+    _walk(sources, _fittable, parts.append, progress)
+    reports = [part for part in parts if isinstance(part, Reports)]
+    tallies = [part for part in parts if isinstance(part, Tally)]
+    if not reports or tallies:
+        counted = [from_design(part.design).tally(part) for part in reports]
+        return estimate_tally(sum(tallies[1:] + counted, tallies[0]), method)
+    together = Reports.concat(reports)
+    return from_design(together.design).fit(together, method)
+
+
+def _fittable(stream: BinaryIO) -> Iterator[Tally | Reports]:
+    """The reports of a file, where a fit needs them; else their tallies."""
+    found = read(stream)
+    if isinstance(found, Tally) or from_design(found.design).bulk.sufficient:
+        yield from _tallies_of(found)
+    else:
+        yield found.empty()
+        yield from found
+
+
 def _tallies(stream: BinaryIO) -> Iterator[Tally]:
     """The tally of each block of reports, or the one tally, that a file holds."""
-    found = read(stream)
+    return _tallies_of(read(stream))
+
+
+def _tallies_of(found: Tally | ReportReader) -> Iterator[Tally]:
     m = from_design(found.design)
     if isinstance(found, Tally):
         with using("reference"):
@@ -150,8 +161,9 @@ def _naming(source: str) -> Iterator[None]:
     try:
         yield
     except DeniableError as error:
-        raise type(error)(f"{_name(source)}: {error.message}", error.hint) from error
+        raise type(error)(f"{named(source)}: {error.message}", error.hint) from error
 
 
-def _name(source: str) -> str:
+def named(source: str) -> str:
+    """A file to read, in words."""
     return "standard input" if source == STANDARD else source

@@ -12,20 +12,19 @@ from typing import Any
 
 import numpy as np
 
-from deniable.core.types import FloatArray, Target
+from deniable.core.types import FloatArray, IntArray, Target
 from deniable.errors import need_extra, require
 from deniable.estimate.result import Estimate
-from deniable.mechanisms.keyvalue.estimate import MeanPart
 from deniable.present.export import SUFFIXES
 from deniable.run.files import STANDARD, check_output, open_output
 
-__all__ = ["Shares", "check_chart", "check_table", "write_rows"]
+__all__ = ["Shown", "check_chart", "check_table", "write_rows"]
 
 _COLUMNS = ("value", "stderr", "low", "high")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Shares:
+class Shown:
     """An estimate with one kind of interval, and the truth where it is known."""
 
     labels: tuple[str, ...]
@@ -45,19 +44,13 @@ class Shares:
         target: Target = "reporters",
         simultaneous: bool = False,
         truth: FloatArray | None = None,
-        truth_mean: FloatArray | None = None,
-    ) -> Shares:
-        """The estimate with its intervals; for key-value data also the means of the values with theirs."""
+    ) -> Shown:
+        """The estimate with its intervals."""
         ends = estimate.interval(level, target, simultaneous=simultaneous)
         numbers = (estimate.value, np.sqrt(estimate.variance(target)), ends.low, ends.high)
         columns = dict(zip(_COLUMNS, numbers, strict=True)) | ({} if truth is None else {"truth": truth})
-        if isinstance(estimate.parts.get("mean"), MeanPart):
-            columns |= _means(estimate, level, target, simultaneous, truth_mean)
-        of_mean: dict[str, Any] = {"part": "mean"} if next(iter(estimate.parts)) == "mean" else {}
-        if "too_rare" in columns:
-            of_mean["range"] = list(estimate.design["params"]["range"])
         facts = {
-            **of_mean,
+            **({"part": "mean"} if next(iter(estimate.parts)) == "mean" else {}),
             "mechanism": estimate.design["mechanism"],
             "epsilon": estimate.design["epsilon"],
             "n": estimate.n,
@@ -75,7 +68,12 @@ class Shares:
         """Whether these are means of numbers rather than shares."""
         return self.facts.get("part") == "mean"
 
-    def top(self, t: int) -> Shares:
+    @property
+    def projected(self) -> bool:
+        """Whether these were moved to shares >= 0 that sum to 1."""
+        return any("projected" in step for step in self.facts["steps"])
+
+    def top(self, t: int) -> Shown:
         """Only the items with the largest estimates, largest first; equal ones keep their order."""
         require(t >= 1, "top", t, "an integer >= 1")
         order = np.argsort(-self.columns["value"], kind="stable")[:t]
@@ -102,69 +100,35 @@ class Shares:
 
     def draw(self, target: str, title: str) -> None:
         """Save a chart; the suffix says of what kind (.html, .png, .svg or .json)."""
-        from deniable.present.charts import caption, estimate_chart, save
-
         require(not self.numbers, "chart", target, "left out: a mean is one number, and nothing to draw")
-        facts, columns = self.facts, self.columns
-        subtitle = caption(facts["mechanism"], epsilon=facts["epsilon"], n=facts["n"], simulated=facts["simulated"])
-        if facts["biased"]:
-            subtitle += (
-                f" · {'projected' if any('projected' in step for step in facts['steps']) else 'shrunk'} (biased)"
-            )
+        notes = []
+        if self.facts["biased"]:
+            notes.append(f"{'projected' if self.projected else 'shrunk'} (biased)")
         if len(self.labels) < self.total:
-            subtitle += f" · the {len(self.labels)} largest of {self.total:,}"
-        chart = estimate_chart(
-            self.labels,
-            columns["value"],
-            columns["low"],
-            columns["high"],
-            title=title,
-            subtitle=subtitle,
-            truth=columns.get("truth"),
-            level=facts["level"],
-        )
-        save(chart, target)
+            notes.append(f"the {len(self.labels)} largest of {self.total:,}")
+        self._save(target, title, notes, ("value", "low", "high", "truth"), np.arange(len(self.labels)))
 
     def draw_means(self, target: str, title: str) -> None:
         """Save a chart of the means of key-value data, without those of keys that are too rare to say."""
+        require("range" in self.facts, "chart", target, "left out: there are no means of keys")
+        told = np.flatnonzero(~self.columns["too_rare"].astype(np.bool_))
+        require(told.size > 0, "chart", target, "left out: all keys are too rare to say", "Collect more reports.")
+        rare = len(self.labels) - told.size
+        notes = [f"{rare:,} key{'s are' if rare > 1 else ' is'} too rare to say"] * (rare > 0)
+        low, high = self.facts["range"]
+        self._save(target, title, notes, ("mean", "mean_low", "mean_high", "truth_mean"), told, ends=(low, high))
+
+    def _save(
+        self, target: str, title: str, notes: Sequence[str], names: Sequence[str], rows: IntArray, **more: Any
+    ) -> None:
         from deniable.present.charts import caption, estimate_chart, save
 
-        ends = self.facts.get("range")
-        require(ends is not None, "chart", target, "left out: there are no means of keys")
-        assert ends is not None
-        facts, told = self.facts, np.flatnonzero(~self.columns["too_rare"].astype(np.bool_))
-        require(told.size > 0, "chart", target, "left out: all keys are too rare to say", "Collect more reports.")
-        columns = {name: column[told] for name, column in self.columns.items()}
-        subtitle = caption(facts["mechanism"], epsilon=facts["epsilon"], n=facts["n"], simulated=facts["simulated"])
-        rare = len(self.labels) - told.size
-        chart = estimate_chart(
-            tuple(self.labels[i] for i in told),
-            columns["mean"],
-            columns["mean_low"],
-            columns["mean_high"],
-            title=title,
-            subtitle=subtitle + (f" · {rare:,} key{'s are' if rare > 1 else ' is'} too rare to say" if rare else ""),
-            truth=columns.get("truth_mean"),
-            level=facts["level"],
-            ends=(float(ends[0]), float(ends[1])),
-        )
-        save(chart, target)
-
-
-def _means(
-    estimate: Estimate, level: float, target: Target, simultaneous: bool, truth: FloatArray | None
-) -> dict[str, FloatArray]:
-    """Means of values with their intervals, and which keys are too rare to say anything of theirs."""
-    part = estimate.parts["mean"]
-    assert isinstance(part, MeanPart)
-    ends = part.interval(level, target, simultaneous)
-    found: dict[str, Any] = {
-        "mean": part.value,
-        "mean_low": ends.low,
-        "mean_high": ends.high,
-        "too_rare": part.too_rare(level),
-    }
-    return found if truth is None else found | {"truth_mean": truth}
+        facts = self.facts
+        source = caption(facts["mechanism"], epsilon=facts["epsilon"], n=facts["n"], simulated=facts["simulated"])
+        value, low, high = (self.columns[name][rows] for name in names[:3])
+        truth = self.columns[names[3]][rows] if names[3] in self.columns else None
+        labels, told = tuple(self.labels[i] for i in rows), {"subtitle": " · ".join([source, *notes]), **more}
+        save(estimate_chart(labels, value, low, high, title=title, truth=truth, level=facts["level"], **told), target)
 
 
 def check_chart(target: str) -> None:

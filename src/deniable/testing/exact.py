@@ -26,7 +26,6 @@ __all__ = [
     "check_rows",
     "enumerated",
     "enumerated_pairs",
-    "expectations",
 ]
 
 CLOSE = 1e-12
@@ -97,7 +96,7 @@ def check_closed_forms(m: Mechanism) -> str:
     channel = enumerated_pairs(m)
     if channel is None:
         return "ideal and sampled probabilities agree; " + _LARGE
-    both = expectations(channel)
+    both = _expectations(channel)
     _check_support(m, both)
     _check_best_guess(m, channel)
     for f in _populations(m.k):
@@ -165,7 +164,7 @@ def _check_best_guess(m: SupportMechanism, channel: Channel) -> None:
         _same("the best guess without a report", found.blind, float(max(prior)))
 
 
-def expectations(channel: Channel) -> Table:
+def _expectations(channel: Channel) -> Table:
     """The table of a channel, in fractions."""
     assert channel.supported is not None, "the channel does not say which items its outputs support"
     k = channel.k
@@ -238,7 +237,7 @@ def _same(what: str, one: float, two: float) -> None:
 
 def check_exact_expectation(m: SupportMechanism, channel: Channel) -> None:
     """The expected estimate from one report of value x is 1 for x and 0 for the others, in fractions."""
-    both, s = expectations(channel), m.bulk.support
+    both, s = _expectations(channel), m.bulk.support
     for x in range(m.k):
         for i in range(m.k):
             mean = s.unbias(both[x][i][i])

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from deniable_client.domains import answer_reader
 from deniable_client.errors import FormatError, ParameterError, require
 from deniable_client.exact import check_epsilon, exp_bounds
-from deniable_client.kernels import Pairs, Personal, UtilityLevels, check_promise, kernel_from
+from deniable_client.kernels import Pairs, Personal, UtilityBudgets, check_promise, kernel_from
 from deniable_client.kernels.keyvalue import GRID
 from deniable_client.kernels.utility_budgets import check_budgets
 from deniable_client.words import SystemWords, Words
@@ -44,7 +44,7 @@ class Device:
         self._range = _range(design) if isinstance(self.kernel, Pairs) else (0.0, 0.0)
         check_promise(self.kernel, exp_bounds(self.epsilon)[0], self.epsilon)
         self.levels = _levels(design, self.kernel) if isinstance(self.kernel, Personal) else ()
-        if isinstance(self.kernel, UtilityLevels):
+        if isinstance(self.kernel, UtilityBudgets):
             check_budgets(self.kernel, _budgets(design, self.kernel))
 
     def report(
@@ -106,7 +106,7 @@ def _levels(design: Mapping[str, object], kernel: Personal) -> tuple[float, ...]
     return levels
 
 
-def _budgets(design: Mapping[str, object], kernel: UtilityLevels) -> tuple[float, ...]:
+def _budgets(design: Mapping[str, object], kernel: UtilityBudgets) -> tuple[float, ...]:
     """The budgets of a design's sensitive values."""
     params = design.get("params")
     given = params.get("item_epsilon") if isinstance(params, Mapping) else None

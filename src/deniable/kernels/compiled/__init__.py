@@ -16,7 +16,6 @@ from deniable.kernels.compiled.draws import (
     settle,
     unfinished,
 )
-from deniable.kernels.compiled.em import em_bits, em_intervals, em_values
 from deniable.kernels.compiled.em_levels import em_levels
 from deniable.kernels.compiled.hashed import buckets, count_hashed, count_intervals
 from deniable.kernels.compiled.permuted import count_places, walk
@@ -35,10 +34,7 @@ __all__ = [
     "count_values",
     "draw_rows",
     "draw_table",
-    "em_bits",
-    "em_intervals",
     "em_levels",
-    "em_values",
     "near",
     "popcounts",
     "put_bits",

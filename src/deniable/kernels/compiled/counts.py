@@ -20,7 +20,6 @@ _TILE = 256
 
 
 def count_values(values: NDArray[np.unsignedinteger], k: int) -> IntArray:
-    """See `reference.count_values`."""
     out = np.zeros((4, k), np.int64)
     _count_values(values, out)
     total: IntArray = out.sum(axis=0)
@@ -158,7 +157,6 @@ def _empty(planes: Any, m: int, first: int, total: Any) -> None:
 
 
 def popcounts(rows: Bytes) -> IntArray:
-    """See `reference.popcounts`."""
     whole = rows.shape[1] // 8 * 8
     out = np.empty(len(rows), np.int64)
     _popcounts(rows[:, :whole].view(np.uint64), rows[:, whole:], out)

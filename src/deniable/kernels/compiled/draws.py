@@ -20,7 +20,6 @@ _ALL = np.uint64(0xFFFFFFFFFFFFFFFF)
 
 @compile_loop
 def begin(out: Any, lanes: Any, random: Any, pattern: Any) -> None:
-    """See `reference.begin`."""
     out[:] = 0
     lanes[:] = _ALL
     _decide(out, lanes, random, pattern)
@@ -43,7 +42,6 @@ def _decide(result: Any, lanes: Any, random: Any, pattern: Any) -> None:
 
 @compile_loop
 def unfinished(lanes: Any) -> Any:
-    """See `reference.unfinished`."""
     left, undecided, count = np.empty(lanes.size, np.int64), np.empty(lanes.size, np.uint64), 0
     for i in range(lanes.size):
         left[count], undecided[count] = i, lanes[i]
@@ -53,7 +51,6 @@ def unfinished(lanes: Any) -> Any:
 
 @compile_loop
 def compare(out: Any, left: Any, undecided: Any, random: Any, pattern: Any) -> int:
-    """See `reference.compare`."""
     n, count = random.shape[1], 0
     result, lanes = np.zeros(n, np.uint64), undecided[:n]
     _decide(result, lanes, random, pattern)
@@ -66,7 +63,6 @@ def compare(out: Any, left: Any, undecided: Any, random: Any, pattern: Any) -> i
 
 @inline
 def _scaled(word: Any, n: Any, bits: Any, mask: Any, surplus: Any) -> Any:
-    """See `reference.scale`."""
     product = np.uint64(word) * n
     return np.int64(product >> bits) if (product & mask) >= surplus else np.int64(-1)
 
@@ -77,7 +73,6 @@ def _scaling(n: int, bits: int) -> tuple[np.uint64, np.uint64, np.uint64, np.uin
 
 
 def scale(words: UintArray, n: int, bits: int) -> IntArray:
-    """See `reference.scale`."""
     out = np.empty(words.size, np.int64)
     _scale(words, *_scaling(n, bits), out)
     return out
@@ -90,7 +85,6 @@ def _scale(words: Any, n: Any, bits: Any, mask: Any, surplus: Any, out: Any) -> 
 
 
 def respond(out: UintArray, items: IntArray, coins: Words, keep: int, words: UintArray, n: int, bits: int) -> IntArray:
-    """See `reference.respond`."""
     redraw = np.empty(out.size, np.int64)
     return redraw[: _respond(out, items, coins, np.uint64(keep), words, *_scaling(n, bits), redraw)]
 
@@ -113,7 +107,6 @@ def _respond(
 def near(
     out: UintArray, starts: IntArray, coins: Words, keep: int, words: UintArray, m: int, rest: int, bits: int
 ) -> IntArray:
-    """See `reference.near`."""
     redraw = np.empty(out.size, np.int64)
     own, other, shift, mask = np.uint64(m), np.uint64(rest), np.uint64(bits), np.uint64((1 << bits) - 1)
     surplus = np.uint64((1 << bits) % m), np.uint64((1 << bits) % rest)
@@ -148,7 +141,6 @@ def _near(
 def settle(
     rows: Bytes, excess: IntArray, pending: IntArray, own: IntArray, words: UintArray, k: int, bits: int
 ) -> IntArray:
-    """See `reference.settle`."""
     left = np.empty_like(pending)
     return left[: _settle(rows, excess, pending, own, words, *_scaling(k, bits), left)]
 
@@ -177,7 +169,6 @@ def _settle(
 
 
 def draw_table(words: Words, thresholds: Words) -> IntArray:
-    """See `reference.draw_table`."""
     out = np.empty(words.size, np.int64)
     _draw_table(words, thresholds, out)
     return out
@@ -197,7 +188,6 @@ def _draw_table(words: Any, thresholds: Any, out: Any) -> None:
 
 @compile_loop
 def put_bits(rows: Any, at: Any, values: Any) -> None:
-    """See `reference.put_bits`."""
     for i in range(at.size):
         mask = np.uint8(1) << np.uint8(at[i] & 7)
         byte = rows[i, at[i] >> 3]

@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 
 from deniable.core.types import Bytes, FloatArray, IntArray
-from deniable.kernels.compiled.em import _collect, _distribute, _look_up, _subset_sums
 from deniable.kernels.compiled.jit import compile_loop
 
 __all__ = ["em_levels"]
@@ -60,6 +59,29 @@ def _em_levels(
 
 
 @compile_loop
+def _subset_sums(f: Any, table: Any) -> None:
+    """Row j: the sum of f over the bits of each value of byte j."""
+    for j in range(f.size // 8):
+        table[j, 0] = 0
+        for bit in range(8):
+            for value in range(1 << bit):
+                table[j, (1 << bit) + value] = table[j, value] + f[8 * j + bit]
+
+
+@compile_loop
+def _look_up(rows: Any, table: Any, share: Any) -> None:
+    for i in range(rows.shape[0]):
+        even, odd = 0.0, 0.0
+        pairs = rows.shape[1] // 2 * 2
+        for j in range(0, pairs, 2):
+            even += table[j, rows[i, j]]
+            odd += table[j + 1, rows[i, j + 1]]
+        if pairs < rows.shape[1]:
+            even += table[pairs, rows[i, pairs]]
+        share[i] += even + odd
+
+
+@compile_loop
 def _weigh_levels(
     kinds: Any, weights: Any, high: Any, low: Any, share: Any, inside: Any, outside: Any, log: Any
 ) -> None:
@@ -83,3 +105,22 @@ def _weigh_levels(
         else:
             total += weight * np.log(mass)
     log[0] += total + np.log(factor)
+
+
+@compile_loop
+def _collect(rows: Any, weight: Any, table: Any) -> None:
+    """Add up the weights of the rows by the values of their bytes."""
+    for i in range(rows.shape[0]):
+        for j in range(rows.shape[1]):
+            table[j, rows[i, j]] += weight[i]
+
+
+@compile_loop
+def _distribute(table: Any, weight: Any) -> None:
+    """Give each bit the weights of the values that have it."""
+    for j in range(weight.size // 8):
+        for bit in range(8):
+            total = 0.0
+            for value in range(256):
+                total += table[j, value] if value >> bit & 1 else 0.0
+            weight[8 * j + bit] += total

@@ -16,7 +16,7 @@ from deniable.kernels.compiled.jit import compile_loop, inline
 from deniable.kernels.hashing import interval_of, mix32
 from deniable.kernels.parallel import blocks
 
-__all__ = ["buckets", "count_hashed", "count_intervals", "mix", "prepare", "split"]
+__all__ = ["buckets", "count_hashed", "count_intervals", "mix", "split"]
 
 Words = NDArray[np.uint64]
 _BLOCK = 1024
@@ -50,7 +50,6 @@ def _expand(seed: Any) -> Any:
 
 
 def buckets(seeds: Words, items: IntArray, g: int) -> IntArray:
-    """See `reference.buckets`."""
     out = np.empty(seeds.size, np.int64)
     _buckets(seeds, items, np.uint64(g), out)
     return out
@@ -65,7 +64,7 @@ def _buckets(seeds: Any, items: Any, g: Any, out: Any) -> None:
 
 
 @compile_loop
-def prepare(seeds: Any, first: Any, length: Any, a: Any, start: Any, limit: Any) -> None:
+def _prepare(seeds: Any, first: Any, length: Any, a: Any, start: Any, limit: Any) -> None:
     """Write the numbers by which a report supports x if and only if a mix(x) + start < limit, as signed numbers."""
     half, shift = np.uint64(1 << 63), np.uint64(32)
     for i in range(seeds.size):
@@ -75,7 +74,6 @@ def prepare(seeds: Any, first: Any, length: Any, a: Any, start: Any, limit: Any)
 
 
 def count_hashed(seeds: Words, values: UintArray, k: int, g: int) -> IntArray:
-    """See `reference.count_hashed`."""
     mixed, total = mix32(np.arange(k)).astype(np.uint32), np.zeros(k, np.int64)
     for part in blocks(seeds.size, _VALUES):
         _count_intervals(seeds[part], *interval_of(values[part], g), mixed, total)
@@ -83,7 +81,6 @@ def count_hashed(seeds: Words, values: UintArray, k: int, g: int) -> IntArray:
 
 
 def count_intervals(seeds: Words, first: Words, length: Words, k: int) -> IntArray:
-    """See `reference.count_intervals`."""
     mixed, total = mix32(np.arange(k)).astype(np.uint32), np.zeros(k, np.int64)
     _count_intervals(seeds, first, length, mixed, total)
     return total
@@ -94,7 +91,7 @@ def _count_intervals(seeds: Any, first: Any, length: Any, mixed: Any, total: Any
     a, start, limit = np.empty(_BLOCK, np.uint64), np.empty(_BLOCK, np.int64), np.empty(_BLOCK, np.int64)
     for s in range(0, seeds.size, _BLOCK):
         e = min(seeds.size, s + _BLOCK)
-        prepare(seeds[s:e], first[s:e], length[s:e], a, start, limit)
+        _prepare(seeds[s:e], first[s:e], length[s:e], a, start, limit)
         _count(a[: e - s], start[: e - s], limit[: e - s], mixed, total)
 
 

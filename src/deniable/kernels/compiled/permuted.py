@@ -62,7 +62,6 @@ def _back(y: Any, keys: Any, a: Any, b: Any, k: Any) -> Any:
 
 
 def walk(seeds: Words, y: IntArray, k: int, sign: int) -> IntArray:
-    """See `reference.permuted.walk`."""
     out = np.empty(y.size, np.int64)
     _walk(seeds, y.astype(np.int64, copy=False), k, *shape(k), np.empty(rounds(k), np.uint32), sign > 0, out)
     return out
@@ -76,7 +75,6 @@ def _walk(seeds: Any, y: Any, k: Any, a: Any, b: Any, keys: Any, forth: Any, out
 
 
 def count_places(seeds: Words, first: IntArray, length: IntArray, k: int) -> IntArray:
-    """See `reference.permuted.count_places`."""
     total = np.zeros(k, np.int64)
     sides = np.empty((2, _BLOCK), np.uint32)
     _count_places(seeds, first, length, k, *shape(k), np.empty(rounds(k), np.uint32), sides, total)

@@ -16,7 +16,6 @@ Words = NDArray[np.uint64]
 
 
 def draw_rows(words: Words, thresholds: Words, items: IntArray) -> IntArray:
-    """See `reference.draw_rows`."""
     out = np.empty(items.size, np.int64)
     _draw_rows(words, thresholds, items, out)
     return out

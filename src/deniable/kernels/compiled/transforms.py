@@ -33,7 +33,6 @@ def _butterflies(vector: Any, step: int) -> None:
 
 
 def count_orthogonal(counts: IntArray, prime: int, t: int, k: int) -> IntArray:
-    """See `reference.count_orthogonal`."""
     seen = np.flatnonzero(counts)
     out = np.zeros(k, np.int64)
     y, x = coordinates(seen, prime, t), coordinates(np.arange(k), prime, t)

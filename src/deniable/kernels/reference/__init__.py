@@ -15,7 +15,6 @@ from deniable.kernels.reference.draws import (
     settle,
     unfinished,
 )
-from deniable.kernels.reference.em import em_bits, em_intervals, em_values
 from deniable.kernels.reference.em_levels import em_levels
 from deniable.kernels.reference.hashed import buckets, count_hashed, count_intervals
 from deniable.kernels.reference.permuted import count_places, walk
@@ -34,10 +33,7 @@ __all__ = [
     "count_values",
     "draw_rows",
     "draw_table",
-    "em_bits",
-    "em_intervals",
     "em_levels",
-    "em_values",
     "near",
     "popcounts",
     "put_bits",

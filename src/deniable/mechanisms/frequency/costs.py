@@ -25,7 +25,6 @@ __all__ = [
     "pull_mixture",
     "pull_noise",
     "pull_one",
-    "pull_pairs",
     "pull_projective",
     "pull_set",
     "support_pull",
@@ -35,7 +34,6 @@ __all__ = [
     "work_hashes",
     "work_numbers",
     "work_one",
-    "work_pairs",
     "work_projective",
     "work_set",
 ]
@@ -76,11 +74,6 @@ def work_set(m: Any, n: float) -> Any:
 def work_block(m: Any, n: float) -> Any:
     """One permuted place for each answer in the largest block."""
     return np.ceil(m.k / m.g) * ROUND_WORK * rounds(m.k)
-
-
-def work_pairs(m: Any, n: float) -> Any:
-    """A key-value report of the group that is the more work."""
-    return max(law.work for law in m.laws)
 
 
 def work_hadamard(m: Any, n: float) -> Any:
@@ -132,17 +125,6 @@ def pull_all(m: Any, r: int) -> Any:
 def pull_projective(m: Any, r: int) -> Any:
     """A report supports the answers on a hyperplane."""
     return support_pull(m.support, np.minimum(r, points_of(m.prime, np.asarray(m.rank) - 1)), r)
-
-
-def pull_pairs(m: Any, r: int) -> Any:
-    """A key-value report of the group that suits the forger, for the summed frequencies of r keys."""
-
-    def of(group: Any, law: Any) -> float:
-        s = group.signal
-        told = min(r, 1) if s.asked < 1 else r  # keys that the report speaks of
-        return float(group.weight / (group.share * s.asked * s.step) * (law.most(r) - told * s.idle))
-
-    return (m.length or 1) * max(of(group, law) for group, law in zip(m.groups, m.laws, strict=True) if group.weight)
 
 
 def pull_noise(m: Any, r: int) -> Any:

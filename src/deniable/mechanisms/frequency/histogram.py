@@ -133,6 +133,20 @@ class LaplaceBulk(Bulk[Laplace]):
         numbers = self.steps(columns)
         return {"n": np.array([len(numbers)], np.int64), "sum": numbers.sum(axis=0, dtype=np.int64)[None, :]}
 
+    @cached_property
+    def noise(self) -> float:
+        return variance_of(self.kernel)
+
+    def sums(self, cells: Cells) -> FloatArray:
+        """Sums of the coordinates; refused where noise is cut off so often that they are biased."""
+        check_reach(self.kernel)
+        return np.asarray(cells["sum"][0] / (1 << self.kernel.grid))
+
+    @property
+    def blind_likelihood(self) -> float:
+        """See `Bulk.blind_likelihood`: noise alone has e^((eps/2)(|y-1| - |y|)) times a value's likelihood."""
+        return 1.0
+
     def likelihood(self, columns: Columns) -> FloatArray:
         """See `Bulk.likelihood`: exp((eps/2) clip(2y-1, -1, 1)) of a value's coordinate."""
         y = self.steps(columns) / (1 << self.kernel.grid)
@@ -191,10 +205,12 @@ class SHE(Mechanism):
     def parts(self, tally: Tally) -> dict[str, Part]:
         """See `Mechanism.parts`: means of the reports. Unbiased, since the noise is symmetric."""
         check_reports(tally)
-        kernel = self.bulk.kernel
-        check_reach(kernel)
-        mean = tally.cells["sum"][0] / ((1 << kernel.grid) * tally.n)
-        return {"frequency": NoisePart(mean, variance_of(kernel), tally.n)}
+        return {"frequency": NoisePart(self.bulk.sums(tally.cells) / tally.n, self.bulk.noise, tally.n)}
+
+    @property
+    def noise(self) -> float:
+        """Variance of a coordinate of a report with continuous noise."""
+        return 8 / self.epsilon**2
 
     def mse(self, n: float = 1) -> float:
         """Variance of an estimate, the same for all items and populations [AdaptiveLDP Eq. 16, with its 1/n]."""

@@ -1,6 +1,6 @@
 """Frequencies and means of keys from signed counts: unbiased frequencies, clipped means, intervals, shrinkage, scores.
 
-With Y and X as in `core.keyvalue.Signal`, f = (mean of Y - idle)/step is unbiased for a frequency, S = (mean of
+With Y and X as in `laws.Signal`, f = (mean of Y - idle)/step is unbiased for a frequency, S = (mean of
 X)/gain for frequency times mean. Their ratio has no moments, so the mean is clip(S / clip(f, 1/n, 1), -1, 1), one rule
 for all mechanisms; its interval inverts the test of S - m f = 0 [Fieller54] and is the whole range where a key is too
 rare to say.
@@ -22,12 +22,10 @@ from deniable.estimate.result import Estimate
 from deniable.mechanisms.keyvalue.laws import Group
 
 __all__ = [
-    "FrequencyPart",
     "GroupCounts",
     "MeanPart",
     "Score",
     "clipped_mean",
-    "corrected_mean",
     "keyvalue_parts",
     "score",
     "shrink_means",
@@ -125,7 +123,6 @@ class MeanPart:
 
     @property
     def value(self) -> FloatArray:
-        """See `Part.value`."""
         return self.scaled(self.unit)
 
     def scaled(self, unit: FloatArray) -> FloatArray:
@@ -230,21 +227,6 @@ def _spread(
 def clipped_mean(frequency: FloatArray, total: FloatArray, n: int) -> FloatArray:
     """The one rule: the frequency not below one person in n, the mean not outside its range [KSKV Eq. 6]."""
     return np.clip(total / np.clip(frequency, 1 / n, 1), -1, 1)
-
-
-def corrected_mean(
-    plus: Any, minus: Any, n: int, chances: tuple[float, float, float], *, length: int = 1, least: float = 1.0
-) -> FloatArray:
-    """PCKV's own rule, for comparison: counts of both signs clipped from `least` to n f/length, and subtracted."""
-    s, r, a = chances
-    ones, twos = np.asarray(plus) - n * a / 2, np.asarray(minus) - n * a / 2
-    f = np.clip(length * (ones + twos) / (n * (s + r - a)), 1 / n, 1)
-    most = n * f / length
-    own, other = s - a / 2, r - a / 2
-    below = own * own - other * other
-    c1, c2 = (own * ones - other * twos) / below, (own * twos - other * ones) / below
-    c1, c2 = (np.minimum(np.maximum(c, least), most) for c in (c1, c2))
-    return np.asarray((c1 - c2) / most)
 
 
 def shrink_means(estimate: Estimate, top: int) -> Estimate:

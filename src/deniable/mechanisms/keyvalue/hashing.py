@@ -11,11 +11,13 @@ from typing import Any, ClassVar
 import numpy as np
 
 from deniable.core.domain import Domain
+from deniable.core.laws import hashing, ratio_to
 from deniable.errors import require
+from deniable.mechanisms.frequency.local_hashing import HashingBulk
 from deniable.mechanisms.keyvalue.base import KeyValue
-from deniable.mechanisms.keyvalue.bulk import Law
-from deniable.mechanisms.keyvalue.laws import Group, Signal, ratio_of, signal_of_hashed, variances
-from deniable.mechanisms.keyvalue.seeded_bulk import HashedKeys, HashedSigns
+from deniable.mechanisms.keyvalue.bulk import KeyBulk, OnKeys
+from deniable.mechanisms.keyvalue.laws import Group, Signal, alone, ratio_of, variances
+from deniable.mechanisms.keyvalue.seeded_bulk import SignedHashingBulk
 from deniable_client.exact import check_epsilon
 from deniable_client.hashing import RANGE_MAX
 from deniable_client.kernels import Hashing
@@ -72,22 +74,18 @@ class SignedLocalHashing(KeyValue):
 
     @property
     def own_params(self) -> dict[str, Any]:
-        """See `KeyValue.own_params`."""
         return {"g": self.g}
 
     @cached_property
-    def laws(self) -> tuple[Law, ...]:
-        """See `KeyValue.laws`."""
+    def group_bulks(self) -> tuple[KeyBulk[Any], ...]:
         turned = _turned(ratio_of(self.epsilon), self.g)
-        return (HashedSigns(SignedHashing.calibrate(self.epsilon, self.total, self.g, turned), self.total),)
+        return (SignedHashingBulk(SignedHashing.calibrate(self.epsilon, self.total, self.g, turned)),)
 
     def ideal(self) -> tuple[Group, ...]:
-        """See `KeyValue.ideal`."""
         e = ratio_of(self.epsilon)
         turned = _turned(e, self.g)
         unit = 1 / (e + turned + 2 * self.g - 2)
-        signal = Signal.of(e * unit, turned * unit, Fraction(1, self.g))
-        return (Group(Fraction(1), signal, Fraction(1)),)
+        return alone(Signal.of(e * unit, turned * unit, Fraction(1, self.g)))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -122,22 +120,18 @@ class SignedKeyHashing(KeyValue):
 
     @property
     def own_params(self) -> dict[str, Any]:
-        """See `KeyValue.own_params`."""
         return {"g": self.g}
 
     @cached_property
-    def laws(self) -> tuple[Law, ...]:
-        """See `KeyValue.laws`."""
-        return (HashedKeys(Hashing.calibrate(self.epsilon, 2 * self.total, self.g), self.total),)
+    def group_bulks(self) -> tuple[KeyBulk[Any], ...]:
+        return (OnKeys.of(HashingBulk(Hashing.calibrate(self.epsilon, 2 * self.total, self.g))),)
 
     def ideal(self) -> tuple[Group, ...]:
-        """See `KeyValue.ideal`."""
         return _hashed(self.epsilon, self.g)
 
 
 def _hashed(epsilon: float, g: int) -> tuple[Group, ...]:
-    e = ratio_of(epsilon)
-    return (Group(Fraction(1), signal_of_hashed(e / (e + g - 1), g), Fraction(1)),)
+    return alone(Signal.of_signed(hashing(*ratio_to(ratio_of(epsilon)), g)))
 
 
 def _best_range(epsilon: float, k: int, interest: float) -> int:

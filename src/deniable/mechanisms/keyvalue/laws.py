@@ -15,14 +15,16 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+from deniable.core.laws import ratio_to, subset
+from deniable.core.support import Support
 from deniable.core.types import FloatArray
 from deniable_client.exact import exp_bounds
 
 __all__ = [
     "SHAPES",
-    "Frontier",
     "Group",
     "Signal",
+    "alone",
     "best_key_size",
     "best_share",
     "best_signed_alone",
@@ -31,11 +33,9 @@ __all__ = [
     "frontier",
     "information",
     "pooled",
+    "raised",
     "ratio_of",
-    "signal_of_hashed",
-    "signal_of_key_subset",
     "signal_of_signed_subset",
-    "signal_of_subset",
     "variances",
 ]
 
@@ -74,6 +74,12 @@ def ratio_of(epsilon: float) -> Fraction:
     return exp_bounds(epsilon)[0]
 
 
+def raised(epsilon: float, size: int, length: int) -> Fraction:
+    """The ideal ratio of a kernel with sets of this size, for people with up to `length` pairs; 0: exactly one."""
+    e = ratio_of(epsilon)
+    return 1 + (e - 1) * Fraction(length, min(size, length)) if length else e
+
+
 @dataclass(frozen=True, slots=True)
 class Signal:
     """Moments of what one report says of one key: Y = (+1 there) + (-1 there), X = (+1 there) - (-1 there).
@@ -101,9 +107,15 @@ class Signal:
         return cls(h, h, h, s - r, a, a, a, h * a, a * a, asked)
 
     @classmethod
-    def of_keys(cls, p: Fraction, q: Fraction) -> Signal:
-        """An independent answer for each key that says nothing of values."""
-        return cls(p, p, p, Fraction(0), q, q, q, p * q, q * q)
+    def of_signed(cls, s: Support[Fraction]) -> Signal:
+        """A plain mechanism whose answers are signed keys: it may support both signs of a key."""
+        held, idle, one, none = s.p + s.q, 2 * s.q, 2 * s.both_one, 2 * s.both_none
+        return cls(held, held + one, held - one, s.gap, idle, idle + none, idle - none, one + none, 2 * none)
+
+    @classmethod
+    def of_keys(cls, s: Support[Fraction]) -> Signal:
+        """A plain mechanism whose answers are keys: it says nothing of values."""
+        return cls(s.p, s.p, s.p, Fraction(0), s.q, s.q, s.q, s.both_one, s.both_none)
 
     @property
     def step(self) -> Fraction:
@@ -127,55 +139,14 @@ class Signal:
         return float(self.frequency_variance(Fraction(0))), float(self.sum_variance(Fraction(0)))
 
 
-def signal_of_subset(e: Fraction, keys: int, size: int) -> Signal:
-    """Subset selection on 2 keys signed keys: both signs of a key may be in."""
-    total = 2 * keys
-    p = size * e / (size * e + total - size)
-    q = (size - p) / (total - 1)
-    one = p * Fraction(size - 1, total - 1)
-    none = Fraction(0)
-    if total > 2:
-        none = (p * (size - 1) * (size - 2) + (1 - p) * size * (size - 1)) / ((total - 1) * (total - 2))
-    held, idle, both = p + q, 2 * q, 2 * one + 2 * none
-    return Signal(held, held + 2 * one, held - 2 * one, p - q, idle, idle + 2 * none, idle - 2 * none, both, 4 * none)
-
-
-def signal_of_hashed(p: Fraction, g: int) -> Signal:
-    """Every signed key hashed to one of g values on its own, the own value sent with chance p; a random function."""
-    q = Fraction(1, g)
-    one, none = p * q, q * q
-    held, idle = p + q, 2 * q
-    return Signal(
-        held,
-        held + 2 * one,
-        held - 2 * one,
-        p - q,
-        idle,
-        idle + 2 * none,
-        idle - 2 * none,
-        2 * one + 2 * none,
-        4 * none,
-    )
-
-
 def signal_of_signed_subset(e: Fraction, keys: int, size: int) -> Signal:
     """`size` keys with a sign each."""
     keep = size * e / (size * e + 2 * keys - size)
     turned = (1 - keep) * Fraction(size, 2 * keys - size)
-    return _of_sets(Signal.of(keep, turned, (size - keep - turned) / (keys - 1)), keys, size)
-
-
-def _of_sets(signal: Signal, keys: int, size: int) -> Signal:
-    """The same for answers that are sets of `size` keys, hence not independent."""
-    h, few = signal.held, Fraction(size - 1, keys - 1)
+    signal, few = Signal.of(keep, turned, (size - keep - turned) / (keys - 1)), Fraction(size - 1, keys - 1)
+    h = signal.held
     none = few * (h * (size - 2) + (1 - h) * size) / (keys - 2) if keys > 2 else Fraction(0)
     return replace(signal, pair_held=h * few, pair_idle=none)
-
-
-def signal_of_key_subset(e: Fraction, keys: int, size: int) -> Signal:
-    """Subset selection on keys."""
-    p = size * e / (size * e + keys - size)
-    return _of_sets(Signal.of_keys(p, (size - p) / (keys - 1)), keys, size)
 
 
 # ---- several groups of reporters
@@ -188,6 +159,11 @@ class Group:
     share: Fraction
     signal: Signal
     weight: Fraction
+
+
+def alone(signal: Signal) -> tuple[Group, ...]:
+    """Reporters of one kind only."""
+    return (Group(Fraction(1), signal, Fraction(1)),)
 
 
 def pooled(parts: Sequence[tuple[Fraction, Signal]], spread: Sequence[Fraction | None]) -> tuple[Group, ...]:
@@ -230,12 +206,11 @@ def information(e: Any, d: int, single: Any, double: Any) -> tuple[Any, Any]:
 
 def best_subset_size(epsilon: float, keys: int, *, d: int | None = None, length: int = 0) -> int:
     """Size of the subset of 2 keys signed keys with the least F + M, all sizes near 2 keys/(e+1) and below `length`."""
-    e, d = ratio_of(epsilon), d or keys
-    sizes = set(_near(2 * keys / (float(e) + 1), 2 * keys - 1)) | set(range(1, min(length, keys) + 1))
+    d = d or keys
+    sizes = set(_near(2 * keys / (float(ratio_of(epsilon)) + 1), 2 * keys - 1)) | set(range(1, min(length, keys) + 1))
 
     def total(size: int) -> float:
-        raised = 1 + (e - 1) * Fraction(length, min(size, length)) if length else e
-        signal = signal_of_subset(raised, keys, size)
+        signal = Signal.of_signed(subset(*ratio_to(raised(epsilon, size, length)), 2 * keys, size))
         if signal.step <= 0 or signal.gain <= 0:
             return math.inf
         f = Fraction(1, d * max(length, 1))

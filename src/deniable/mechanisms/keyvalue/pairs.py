@@ -56,6 +56,16 @@ class PairSets:
         codes = domain.encode(keys) if len(keys) else np.zeros(0, np.int64)
         return cls(offsets, codes[order], steps_of(values, ends)[order])._unique(duplicates, domain)
 
+    @classmethod
+    def signed(cls, items: IntArray, k: int) -> PairSets:
+        """People with one pair each, by signed key: its value is the top of the range, or, from k on, the bottom.
+
+        2k stands for a person without any pair.
+        """
+        minus, keys = np.divmod(items, k)
+        held = minus < 2
+        return cls(np.r_[0, np.cumsum(held)].astype(np.int64), keys[held], GRID * (1 - minus[held]))
+
     def _unique(self, duplicates: str, domain: Domain) -> PairSets:
         people = np.repeat(np.arange(len(self)), self.sizes)
         marks = people * domain.k + self.keys

@@ -27,7 +27,7 @@ from deniable.mechanisms.keyvalue.signed import SignedResponse
 from deniable.mechanisms.protocol import SAMPLE, Protocol, Step
 from deniable.randomness import Stream
 
-__all__ = ["KeyStep", "KsAdap", "KsGrr", "PairProtocol", "PairStep", "SizeStep", "choose_length"]
+__all__ = ["KsAdap", "KsGrr", "PairProtocol", "PairStep", "SizeStep", "choose_length"]
 
 _SIZES = 5
 """Sizes from here on count as this, and it is the largest length."""
@@ -40,7 +40,6 @@ class KeyStep(Step[PairSets]):
     """One key of each person, drawn uniformly; the last answer is for people without any."""
 
     def privatize(self, data: PairSets, rng: Stream) -> Reports:
-        """See `Step.privatize`."""
         at = data.offsets[:-1] + below_each(rng, data.sizes)
         none = self.mechanism.k - 1
         items = np.full(len(data), none, np.int64)
@@ -69,7 +68,6 @@ class SizeStep(_Candidates):
     """How many of the candidates each person has, capped."""
 
     def privatize(self, data: PairSets, rng: Stream) -> Reports:
-        """See `Step.privatize`."""
         return self.mechanism.privatize_items(np.minimum(self.among(data).sizes, self.mechanism.k - 1), rng)
 
 
@@ -78,7 +76,6 @@ class PairStep(_Candidates):
     """Pairs with candidates."""
 
     def privatize(self, data: PairSets, rng: Stream) -> Reports:
-        """See `Step.privatize`."""
         return self.mechanism.privatize(self.among(data), rng=rng)
 
 
@@ -103,87 +100,105 @@ class PairProtocol(Protocol[PairSets]):
         )
 
     def people(self, data: PairSets) -> int:
-        """See `Protocol.people`."""
         return len(data)
 
     def part(self, data: PairSets, who: IntArray) -> PairSets:
-        """See `Protocol.part`."""
         return data.take(who)
 
 
 @dataclass(frozen=True, kw_only=True)
-class _KeyProtocol(PairProtocol):
-    """What both protocols share: `top` keys are wanted, twice as many are candidates."""
+class KsGrr(PairProtocol):
+    """Half of the people say which key they have, the other half give their pair if its key is a candidate."""
 
     top: int = 20
+    family: ClassVar[str] = "ks-grr"
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        ok = isinstance(self.top, int) and not isinstance(self.top, bool) and 1 <= self.top <= self.k // 2
-        require(ok, "top", self.top, f"an integer from 1 to {self.k // 2}", "Twice as many keys are candidates.")
+        _check_top(self.top, self.k)
+
+    @property
+    def shares(self) -> tuple[float, ...]:
+        return 0.5, 0.5
 
     def first(self) -> Step[PairSets]:
-        """See `Protocol.first`."""
-        olh = LocalHashing.optimal(epsilon=self.epsilon, domain=Domain.of(self.k + 1))
-        return KeyStep(name="keys", share=self.shares[0], mechanism=olh)
+        return _ask_keys(self)
 
-    def candidates(self, tally: Tally) -> tuple[int, ...]:
-        """The keys that look most frequent, twice as many as wanted."""
-        value = self.first().mechanism.estimate(tally).value[: self.k]
-        return tuple(sorted(np.argsort(-value, kind="stable")[: 2 * self.top].tolist()))
-
-    def _last(self, places: tuple[int, ...], length: int, share: float) -> PairStep:
-        domain = Domain.of([self.domain.labels_or_numbers[i] for i in places])
-        m = SignedResponse(epsilon=self.epsilon, domain=domain, length=length, range=self.range)
-        return PairStep(name="pairs", share=share, mechanism=m, places=places, keys=self.k)
-
-    def _finish(self, step: PairStep, tally: Tally, others: Sequence[Tally]) -> Estimate:
-        found = step.mechanism.estimate(tally)
-        told = f"candidates from {others[0].n} other reports; {self.family}, length {step.mechanism.params['length']}"
-        return replace(found, steps=(told, *found.steps), simulated=any(t.simulated for t in (tally, *others)))
+    def next(self, tallies: Sequence[Tally]) -> Step[PairSets] | Estimate:
+        step = _ask_pairs(self, _candidates(self, tallies[0]), 1)
+        return step if len(tallies) == 1 else _finish(self, step, tallies)
 
     def best(self, estimate: Estimate) -> tuple[str, ...]:
         """The labels of the `top` keys by estimated frequency, the most frequent first."""
-        order = np.argsort(-estimate["frequency"].value, kind="stable")[: self.top]
-        return tuple(estimate.labels[i] for i in order)
+        return _best(estimate, self.top)
 
 
 @dataclass(frozen=True, kw_only=True)
-class KsGrr(_KeyProtocol):
-    """Half of the people say which key they have, the other half give their pair if its key is a candidate."""
-
-    family: ClassVar[str] = "ks-grr"
-
-    @property
-    def shares(self) -> tuple[float, ...]:
-        """See `Protocol.shares`."""
-        return 0.5, 0.5
-
-    def next(self, tallies: Sequence[Tally]) -> Step[PairSets] | Estimate:
-        """See `Protocol.next`."""
-        step = self._last(self.candidates(tallies[0]), 1, 0.5)
-        return step if len(tallies) == 1 else self._finish(step, tallies[1], tallies[:1])
-
-
-@dataclass(frozen=True, kw_only=True)
-class KsAdap(_KeyProtocol):
+class KsAdap(PairProtocol):
     """For several pairs per person: 40 % give a key, 10 % how many candidates they have, 50 % pairs."""
 
+    top: int = 20
     family: ClassVar[str] = "ks-adap"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        _check_top(self.top, self.k)
 
     @property
     def shares(self) -> tuple[float, ...]:
-        """See `Protocol.shares`."""
         return 0.4, 0.1, 0.5
 
+    def first(self) -> Step[PairSets]:
+        return _ask_keys(self)
+
     def next(self, tallies: Sequence[Tally]) -> Step[PairSets] | Estimate:
-        """See `Protocol.next`."""
-        places = self.candidates(tallies[0])
+        places = _candidates(self, tallies[0])
         sizes = GRR(epsilon=self.epsilon, domain=Domain.of(min(_SIZES, 2 * self.top) + 1))
         if len(tallies) == 1:
             return SizeStep(name="sizes", share=0.1, mechanism=sizes, places=places, keys=self.k)
-        step = self._last(places, choose_length(sizes.estimate(tallies[1]).value), 0.5)
-        return step if len(tallies) == 2 else self._finish(step, tallies[2], tallies[:2])
+        step = _ask_pairs(self, places, choose_length(sizes.estimate(tallies[1]).value))
+        return step if len(tallies) == 2 else _finish(self, step, tallies)
+
+    def best(self, estimate: Estimate) -> tuple[str, ...]:
+        """The labels of the `top` keys by estimated frequency, the most frequent first."""
+        return _best(estimate, self.top)
+
+
+# ---- what both share: `top` keys are wanted, twice as many are candidates
+
+
+def _check_top(top: int, k: int) -> None:
+    ok = isinstance(top, int) and not isinstance(top, bool) and 1 <= top <= k // 2
+    require(ok, "top", top, f"an integer from 1 to {k // 2}", "Twice as many keys are candidates.")
+
+
+def _ask_keys(p: PairProtocol) -> KeyStep:
+    olh = LocalHashing.optimal(epsilon=p.epsilon, domain=Domain.of(p.k + 1))
+    return KeyStep(name="keys", share=p.shares[0], mechanism=olh)
+
+
+def _candidates(p: KsGrr | KsAdap, tally: Tally) -> tuple[int, ...]:
+    """The keys that look most frequent, twice as many as wanted."""
+    value = p.first().mechanism.estimate(tally).value[: p.k]
+    return tuple(sorted(np.argsort(-value, kind="stable")[: 2 * p.top].tolist()))
+
+
+def _ask_pairs(p: PairProtocol, places: tuple[int, ...], length: int) -> PairStep:
+    domain = Domain.of([p.domain.labels_or_numbers[i] for i in places])
+    m = SignedResponse(epsilon=p.epsilon, domain=domain, length=length, range=p.range)
+    return PairStep(name="pairs", share=p.shares[-1], mechanism=m, places=places, keys=p.k)
+
+
+def _finish(p: PairProtocol, step: PairStep, tallies: Sequence[Tally]) -> Estimate:
+    """The estimate from the last tally, for the candidates that the others gave."""
+    found = step.mechanism.estimate(tallies[-1])
+    told = f"candidates from {tallies[0].n} other reports; {p.family}, length {step.mechanism.params['length']}"
+    return replace(found, steps=(told, *found.steps), simulated=any(t.simulated for t in tallies))
+
+
+def _best(estimate: Estimate, top: int) -> tuple[str, ...]:
+    order = np.argsort(-estimate["frequency"].value, kind="stable")[:top]
+    return tuple(estimate.labels[i] for i in order)
 
 
 def choose_length(sizes: Any) -> int:

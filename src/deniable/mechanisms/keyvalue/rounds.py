@@ -31,7 +31,7 @@ from deniable.randomness import Stream
 from deniable_client.exact import WORD_BITS
 from deniable_client.kernels.keyvalue import GRID
 
-__all__ = ["PrivKvm", "RoundStep", "published_means"]
+__all__ = ["PrivKvm", "published_means"]
 
 _MOST = 20
 """Rounds; with more the budget of each would say next to nothing."""
@@ -42,7 +42,6 @@ class RoundStep(Step[PairSets]):
     """One round: everybody is asked about one key, drawn blindly."""
 
     def privatize(self, data: PairSets, rng: Stream) -> Reports:
-        """See `Step.privatize`."""
         return self.mechanism.privatize(data, rng=rng)
 
 
@@ -77,7 +76,6 @@ class PrivKvm(PairProtocol):
         return (first, *(each for _ in range(1, self.rounds)))
 
     def first(self) -> Step[PairSets]:
-        """See `Protocol.first`."""
         return self._step(0, None)
 
     def next(self, tallies: Sequence[Tally]) -> Step[PairSets] | Estimate:
@@ -116,6 +114,6 @@ def published_means(m: OneSampledKey, tally: Tally, before: FloatArray) -> Float
     """
     plus, minus = (tally.cells[name][0].astype(np.float64) for name in ("plus", "minus"))
     said = plus + minus
-    kept = 1 - m.laws[0].kernel.flip / 2**WORD_BITS
+    kept = 1 - m.bulk.groups[0].kernel.flip / 2**WORD_BITS
     ones, twos = (np.clip(((kept - 1) * said + c) / (2 * kept - 1), 0, said) for c in (plus, minus))
     return np.where(said > 0, (ones - twos) / np.maximum(said, 1), before)

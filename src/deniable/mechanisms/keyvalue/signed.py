@@ -6,20 +6,29 @@ import math
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
+from deniable.collect.reports import Design
 from deniable.collect.tally import Tally
 from deniable.core.domain import Domain
+from deniable.core.laws import ratio_to, response, subset, unary
 from deniable.errors import require
 from deniable.estimate.result import Part
+from deniable.mechanisms.base import report_size
+from deniable.mechanisms.bulk import SupportBulk
+from deniable.mechanisms.frequency.grr import ResponseBulk
+from deniable.mechanisms.frequency.interval import IntervalBulk
+from deniable.mechanisms.frequency.subset import SubsetBulk
+from deniable.mechanisms.frequency.unary import UnaryBulk
 from deniable.mechanisms.keyvalue.base import KeyValue, check_share
-from deniable.mechanisms.keyvalue.bulk import KeyBits, KeySets, Law, OneKeyLaw, Responses, Sets, SignedBits, SignedSets
+from deniable.mechanisms.keyvalue.bulk import KeyBulk, OneKeyBulk, OnKeys, SignedSubsetBulk, SignedUnaryBulk
 from deniable.mechanisms.keyvalue.laws import (
     SHAPES,
     Group,
     Signal,
+    alone,
     best_key_size,
     best_share,
     best_signed_alone,
@@ -27,17 +36,14 @@ from deniable.mechanisms.keyvalue.laws import (
     best_subset_size,
     information,
     pooled,
+    raised,
     ratio_of,
-    signal_of_key_subset,
     signal_of_signed_subset,
-    signal_of_subset,
 )
-from deniable.mechanisms.keyvalue.seeded_bulk import CyclicKeySets, CyclicSets, CyclicSignedSets, ToldKeyLaw
+from deniable.mechanisms.keyvalue.seeded_bulk import SignedIntervalBulk
 from deniable_client.exact import WORD_BITS, check_epsilon, exp_bounds
-from deniable_client.kernels import Interval, Subset
+from deniable_client.kernels import Interval, OneKey, SignedInterval, SignedUnary, Subset, ToldKey, Unary
 from deniable_client.kernels import keyvalue as kernels
-from deniable_client.kernels.keyvalue import KeysOnly, OneKey, SignedUnary
-from deniable_client.kernels.keyvalue_seeded import SignedInterval, ToldKey
 
 __all__ = ["OneSampledKey", "SignedResponse", "SignedSelection", "SignedUnaryEncoding", "SplitSelection", "SplitUnary"]
 
@@ -65,40 +71,48 @@ def check_encoding(encoding: str) -> str:
     return "bits" if encoding == "bits" else "cyclic"
 
 
+def _sets(made: Subset, encoding: str) -> SupportBulk[Any]:
+    """Subset selection for many people, in this encoding."""
+    return SubsetBulk(made) if encoding == "bits" else IntervalBulk(Interval(made.k, made.size, made.keep))
+
+
 def _told(encoding: str) -> dict[str, Any]:
     """The parameter of a design that is not the usual one."""
     return {} if encoding == "bits" else {"encoding": encoding}
 
 
-def _raised(epsilon: float, size: int, length: int) -> Fraction:
-    """The ideal ratio of a kernel with sets of this size under padding."""
-    e = ratio_of(epsilon)
-    return 1 + (e - 1) * Fraction(length, min(size, length)) if length else e
-
-
-def _alone(signal: Signal) -> tuple[Group, ...]:
-    return (Group(Fraction(1), signal, Fraction(1)),)
-
-
 @dataclass(frozen=True, kw_only=True)
 class SignedUnaryEncoding(KeyValue):
-    """ks-ue and pckv-ue: +1, -1 or 0 for every key, independently [KSKV Sec. 4.1, Gu20]."""
+    """ks-ue and pckv-ue: +1, -1 or 0 for every key, independently [KSKV Sec. 4.1, Gu20].
 
+    `shape` says with which chances; the registry fixes it, so it is no part of a design's parameters.
+    """
+
+    shape: str = "ks-ue"
     family: ClassVar[str] = "ks-ue"
     argument: ClassVar[str] = _THREE_WAY
 
+    def __post_init__(self) -> None:
+        require(self.shape in SHAPES, "shape", self.shape, f"one of {', '.join(SHAPES)}")
+        object.__setattr__(self, "name", self.name or self.shape)
+        super().__post_init__()
+
+    @classmethod
+    def of_design(cls, design: Design, domain: Domain) -> Self:
+        """See `Mechanism.of_design`: the registry names its rows after their shapes."""
+        name = design["mechanism"]
+        return cls(epsilon=design["epsilon"], domain=domain, name=name, shape=name, **design["params"])
+
     @cached_property
-    def laws(self) -> tuple[Law, ...]:
-        """See `KeyValue.laws`."""
-        return (SignedBits(SignedUnary.calibrate(self.epsilon, self.total, SHAPES[self.name]), self.total),)
+    def group_bulks(self) -> tuple[KeyBulk[Any], ...]:
+        return (SignedUnaryBulk(SignedUnary.calibrate(self.epsilon, self.total, SHAPES[self.shape])),)
 
     def ideal(self) -> tuple[Group, ...]:
-        """See `KeyValue.ideal`."""
-        return _alone(Signal.of(*SHAPES[self.name](ratio_of(self.epsilon))))
+        return alone(Signal.of(*SHAPES[self.shape](ratio_of(self.epsilon))))
 
     def properties(self, n: float = 1) -> dict[str, Any]:
         """See `Mechanism.properties`, with the chances (s, r, z, a)."""
-        s, r, a = (float(v) for v in SHAPES[self.name](ratio_of(self.epsilon)))
+        s, r, a = (float(v) for v in SHAPES[self.shape](ratio_of(self.epsilon)))
         return super().properties(n) | {"s": s, "r": r, "z": 1 - s - r, "a": a}
 
 
@@ -110,13 +124,11 @@ class SignedResponse(KeyValue):
     argument: ClassVar[str] = _TWO_LEVELS
 
     @cached_property
-    def laws(self) -> tuple[Law, ...]:
-        """See `KeyValue.laws`."""
-        return (Responses(kernels.response(self.epsilon, self.k, self.pad).base, self.total),)
+    def group_bulks(self) -> tuple[KeyBulk[Any], ...]:
+        return (OnKeys.of(ResponseBulk(kernels.response(self.epsilon, self.k, self.pad))),)
 
     def ideal(self) -> tuple[Group, ...]:
-        """See `KeyValue.ideal`."""
-        return _alone(signal_of_subset(_raised(self.epsilon, 1, self.pad), self.total, 1))
+        return alone(Signal.of_signed(response(*ratio_to(raised(self.epsilon, 1, self.pad)), 2 * self.total)))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -146,49 +158,42 @@ class SignedSelection(KeyValue):
 
     @property
     def own_params(self) -> dict[str, Any]:
-        """See `KeyValue.own_params`."""
         return {"size": self.size} | _told(self.encoding)
 
     @cached_property
-    def laws(self) -> tuple[Law, ...]:
-        """See `KeyValue.laws`."""
-        made = kernels.subset_of_signed(self.epsilon, self.k, self.pad, self.size).base
-        assert isinstance(made, Subset)
-        if self.encoding == "bits":
-            return (Sets(made, self.total),)
-        return (CyclicSets(Interval(made.k, made.size, made.keep), self.total),)
+    def group_bulks(self) -> tuple[KeyBulk[Any], ...]:
+        return (OnKeys.of(_sets(kernels.subset_of_signed(self.epsilon, self.k, self.pad, self.size), self.encoding)),)
 
     def ideal(self) -> tuple[Group, ...]:
-        """See `KeyValue.ideal`."""
-        return _alone(signal_of_subset(_raised(self.epsilon, self.size, self.pad), self.total, self.size))
+        e = raised(self.epsilon, self.size, self.pad)
+        return alone(Signal.of_signed(subset(*ratio_to(e), 2 * self.total, self.size)))
+
+
+# ---- a share `mix` of the reports speaks of keys only, by a public coin; the rest of keys and signs
+
+
+def _signed_share(mix: float) -> int:
+    """Chance of the group that speaks of signs, in 2**-64; 0 where it is the only one."""
+    return _WORD - min(max(round(Fraction(mix) * _WORD), 1), _WORD - 1) if mix else 0
+
+
+def _mixed(mix: float, keys: Signal, signed: Signal, spread: list[Fraction | None]) -> tuple[Group, ...]:
+    """The ideal groups, weighed by `spread`."""
+    share = Fraction(mix)
+    return pooled([(share, keys), (1 - share, signed)], spread) if mix else alone(signed)
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Split(KeyValue):
-    """A share `mix` of the reports speaks of keys only, by a public coin; the rest of keys and signs."""
+class SplitUnary(KeyValue):
+    """kv-mix: OUE on keys, and three-way answers with s = 1/2 for the others (docs/maths/keyvalue.md)."""
 
     mix: float
+    family: ClassVar[str] = "kv-mix"
+    argument: ClassVar[str] = _THREE_WAY
 
     def __post_init__(self) -> None:
         super().__post_init__()
         object.__setattr__(self, "mix", check_share(self.mix))
-
-    @property
-    def coin(self) -> int:
-        """See `KeyValue.coin`."""
-        return _WORD - min(max(round(Fraction(self.mix) * _WORD), 1), _WORD - 1)
-
-    def _ideal(self, keys: Signal, signed: Signal, spread: list[Fraction | None]) -> tuple[Group, ...]:
-        share = Fraction(self.mix)
-        return pooled([(share, keys), (1 - share, signed)], spread) if self.mix else _alone(signed)
-
-
-@dataclass(frozen=True, kw_only=True)
-class SplitUnary(_Split):
-    """kv-mix: OUE on keys, and three-way answers with s = 1/2 for the others (docs/maths/keyvalue.md)."""
-
-    family: ClassVar[str] = "kv-mix"
-    argument: ClassVar[str] = _THREE_WAY
 
     @classmethod
     def optimal(cls, *, epsilon: float, domain: Domain, mix: float | None = None, **own: Any) -> SplitUnary:
@@ -198,32 +203,35 @@ class SplitUnary(_Split):
 
     @property
     def own_params(self) -> dict[str, Any]:
-        """See `KeyValue.own_params`."""
         return {"mix": self.mix}
 
+    @property
+    def group_share(self) -> int:
+        return _signed_share(self.mix)
+
     @cached_property
-    def laws(self) -> tuple[Law, ...]:
-        """See `KeyValue.laws`."""
-        signed = SignedBits(SignedUnary.calibrate(self.epsilon, self.total, SHAPES["soue"]), self.total)
+    def group_bulks(self) -> tuple[KeyBulk[Any], ...]:
+        signed = SignedUnaryBulk(SignedUnary.calibrate(self.epsilon, self.total, SHAPES["soue"]))
         if not self.mix:
             return (signed,)
-        return (KeyBits(kernels.unary_of_keys(self.epsilon, self.k, self.pad), self.total), signed)
+        return OnKeys.of(UnaryBulk(Unary.calibrate(self.epsilon, self.total, _WORD // 2)), signed=False), signed
 
-    def weighed(self, laws: tuple[Law, ...]) -> list[Fraction | None]:
+    def weighed(self, groups: tuple[KeyBulk[Any], ...]) -> list[Fraction | None]:
         """See `KeyValue.weighed`: the variance of a frequency near 0."""
-        return [law.signal.frequency_variance(Fraction(0)) for law in laws]
+        return [group.signal.frequency_variance(Fraction(0)) for group in groups]
 
     def ideal(self) -> tuple[Group, ...]:
-        """See `KeyValue.ideal`."""
         e = ratio_of(self.epsilon)
-        signed, keys = Signal.of(*SHAPES["soue"](e)), Signal.of_keys(Fraction(1, 2), 1 / (e + 1))
-        return self._ideal(keys, signed, [s.frequency_variance(Fraction(0)) for s in (keys, signed)])
+        half = Fraction(1, 2)
+        signed, keys = Signal.of(*SHAPES["soue"](e)), Signal.of_keys(unary(half, half, *ratio_to(e)))
+        return _mixed(self.mix, keys, signed, [s.frequency_variance(Fraction(0)) for s in (keys, signed)])
 
 
 @dataclass(frozen=True, kw_only=True)
-class SplitSelection(_Split):
+class SplitSelection(KeyValue):
     """kv-ss: subsets of keys, and subsets of keys with signs, for any interest in frequency and mean."""
 
+    mix: float
     key_size: int
     size: int
     encoding: str = "bits"
@@ -232,6 +240,7 @@ class SplitSelection(_Split):
 
     def __post_init__(self) -> None:
         super().__post_init__()
+        object.__setattr__(self, "mix", check_share(self.mix))
         object.__setattr__(self, "encoding", check_encoding(self.encoding))
         object.__setattr__(self, "key_size", _whole("key_size", self.key_size, self.total - 1))
         most = self.total if self.mix else self.total - 1  # all keys with a sign say nothing of frequencies
@@ -266,28 +275,26 @@ class SplitSelection(_Split):
 
     @property
     def own_params(self) -> dict[str, Any]:
-        """See `KeyValue.own_params`."""
         return {"mix": self.mix, "key_size": self.key_size, "size": self.size} | _told(self.encoding)
 
+    @property
+    def group_share(self) -> int:
+        return _signed_share(self.mix)
+
     @cached_property
-    def laws(self) -> tuple[Law, ...]:
-        """See `KeyValue.laws`."""
+    def group_bulks(self) -> tuple[KeyBulk[Any], ...]:
         made = kernels.signed_subset(self.epsilon, self.k, self.pad, self.size)
-        signed: Law = SignedSets(made, self.total)
+        signed: KeyBulk[Any] = SignedSubsetBulk(made)
         if self.encoding != "bits":
-            signed = CyclicSignedSets(SignedInterval(made.keys, made.size, made.keep), self.total)
+            signed = SignedIntervalBulk(SignedInterval(made.keys, made.size, made.keep))
         if not self.mix:
             return (signed,)
-        keys = kernels.subset_of_keys(self.epsilon, self.k, self.pad, self.key_size)
-        if self.encoding == "bits":
-            return (KeySets(keys, self.total), signed)
-        base = keys.base
-        assert isinstance(base, Subset)
-        return (CyclicKeySets(KeysOnly(Interval(base.k, base.size, base.keep)), self.total), signed)
+        keys = _sets(kernels.subset_of_keys(self.epsilon, self.k, self.pad, self.key_size), self.encoding)
+        return OnKeys.of(keys, signed=False), signed
 
-    def weighed(self, laws: tuple[Law, ...]) -> list[Fraction | None]:
+    def weighed(self, groups: tuple[KeyBulk[Any], ...]) -> list[Fraction | None]:
         """See `KeyValue.weighed`: the inverse of what each group tells of frequencies."""
-        return self._spread([law.kernel.ratio for law in laws])
+        return self._spread([group.kernel.ratio for group in groups])
 
     def _spread(self, ratios: list[Fraction]) -> list[Fraction | None]:
         kinds = [(0, self.key_size), (self.size, 0)][-len(ratios) :]
@@ -295,11 +302,10 @@ class SplitSelection(_Split):
         return [1 / a if a > 0 else None for a in told]
 
     def ideal(self) -> tuple[Group, ...]:
-        """See `KeyValue.ideal`."""
-        first, second = (_raised(self.epsilon, w, self.pad) for w in (self.key_size, self.size))
-        keys = signal_of_key_subset(first, self.total, self.key_size)
+        first, second = (raised(self.epsilon, w, self.pad) for w in (self.key_size, self.size))
+        keys = Signal.of_keys(subset(*ratio_to(first), self.total, self.key_size))
         signed = signal_of_signed_subset(second, self.total, self.size)
-        return self._ideal(keys, signed, self._spread([first, second]))
+        return _mixed(self.mix, keys, signed, self._spread([first, second]))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -335,13 +341,11 @@ class OneSampledKey(KeyValue):
 
     @property
     def own_params(self) -> dict[str, Any]:
-        """See `KeyValue.own_params`."""
         given = {"key_epsilon": self.key_epsilon, "told": None if self.told is None else list(self.told)}
         return {name: value for name, value in given.items() if value is not None}
 
     @cached_property
-    def laws(self) -> tuple[Law, ...]:
-        """See `KeyValue.laws`."""
+    def group_bulks(self) -> tuple[KeyBulk[Any], ...]:
         check_epsilon(self.epsilon, sampling=True)
         keep = self._keep
         if self.key_epsilon is None:
@@ -349,9 +353,8 @@ class OneSampledKey(KeyValue):
         else:  # what is left of the whole, so that both together stay within it
             low = exp_bounds(self.epsilon)[0] * Fraction(_WORD - keep, keep)
         flip = -int(-_WORD / (1 + low) // 1)
-        if self.told is not None:
-            return (ToldKeyLaw(ToldKey(self.k, keep, flip, self.told), self.k),)
-        return (OneKeyLaw(OneKey(self.k, keep, flip), self.k),)
+        kernel = OneKey(self.k, keep, flip) if self.told is None else ToldKey(self.k, keep, flip, self.told)
+        return (OneKeyBulk(kernel),)
 
     @property
     def _keep(self) -> int:
@@ -360,14 +363,13 @@ class OneSampledKey(KeyValue):
         return int(_WORD * low / (1 + low))
 
     def ideal(self) -> tuple[Group, ...]:
-        """See `KeyValue.ideal`."""
         if self.key_epsilon is None:
             first = second = ratio_of(self.epsilon / 2)
         else:
             first = exp_bounds(self.key_epsilon)[0]
             second = ratio_of(self.epsilon) / first
         p, q = first / (1 + first), second / (1 + second)
-        return _alone(Signal.of(p * q, p * (1 - q), 1 - p, Fraction(1, self.k)))
+        return alone(Signal.of(p * q, p * (1 - q), 1 - p, Fraction(1, self.k)))
 
     def _refuse_parts(self) -> None:
         """Frequencies need a key budget; means need the answers of people without the key to be even."""
@@ -382,11 +384,10 @@ class OneSampledKey(KeyValue):
     def properties(self, n: float = 1) -> dict[str, Any]:
         """See `Mechanism.properties`; of the later steps of PrivKVM only the size."""
         if self.key_epsilon == 0 or self.told is not None:
-            return {"bits": self.outputs, "bytes": self.row_bytes}
+            return {**report_size(self)}
         return super().properties(n)
 
     def effective(self, n: float = 1) -> dict[str, Any]:
-        """See `Mechanism.effective`."""
         if self.key_epsilon == 0 or self.told is not None:
             return {"epsilon": self.epsilon_exact}
         return super().effective(n)

@@ -6,8 +6,10 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from deniable.mechanisms.entry import KEY_VALUE, Entry, Option, Traits
-from deniable.mechanisms.frequency import costs
+from deniable.mechanisms.keyvalue.base import KeyValue
+from deniable.mechanisms.keyvalue.bulk import KeyBulk
 from deniable.mechanisms.keyvalue.hashing import SignedKeyHashing, SignedLocalHashing
+from deniable.mechanisms.keyvalue.laws import Group
 from deniable.mechanisms.keyvalue.protocols import KsAdap, KsGrr
 from deniable.mechanisms.keyvalue.rounds import PrivKvm
 from deniable.mechanisms.keyvalue.signed import (
@@ -40,13 +42,30 @@ def _cases(*own: Mapping[str, Any], **more: Any) -> tuple[dict[str, Any], ...]:
 _PADDED = ({"k": 3, "length": 1}, {"k": 4, "length": 2}, {"k": 4, "length": 2, "epsilon": 4.0, "range": "1,5"})
 
 
-def _named(name: str) -> Callable[..., SignedUnaryEncoding]:
-    return lambda **given: SignedUnaryEncoding(name=name, **given)
+def _shaped(shape: str) -> Callable[..., SignedUnaryEncoding]:
+    return lambda **given: SignedUnaryEncoding(shape=shape, **given)
+
+
+def _work(m: KeyValue, n: float) -> float:
+    """A report of the group that is the more work."""
+    return max(group.work for group in m.bulk.groups)
+
+
+def _pull(m: KeyValue, r: int) -> float:
+    """A report of the group that suits the forger, for the summed frequencies of r keys."""
+
+    def of(group: Group, bulk: KeyBulk[Any]) -> float:
+        s = group.signal
+        told = min(r, 1) if s.asked < 1 else r  # keys that the report speaks of
+        return float(group.weight / (group.share * s.asked * s.step) * (bulk.most(r) - told * s.idle))
+
+    both = zip(m.groups, m.bulk.groups, strict=True)
+    return (m.length or 1) * max(of(group, bulk) for group, bulk in both if group.weight)
 
 
 _OWN = ("length", "range")
 _CYCLIC = {"encoding": "cyclic"}
-_TRAITS = Traits(costs.work_pairs, costs.pull_pairs)
+_TRAITS = Traits(_work, _pull)
 
 ROWS: Mapping[str, Entry] = {
     "kv-ss2": Entry(
@@ -113,7 +132,7 @@ ROWS: Mapping[str, Entry] = {
     ),
     "ks-ue": Entry(
         cls=SignedUnaryEncoding,
-        make=_named("ks-ue"),
+        make=_shaped("ks-ue"),
         summary="three-way answers for every key, most of the budget on keys (KS-UE)",
         source="KSKV Sec. 4.1",
         best_for="comparison",
@@ -124,7 +143,7 @@ ROWS: Mapping[str, Entry] = {
     ),
     "pckv-ue": Entry(
         cls=SignedUnaryEncoding,
-        make=_named("pckv-ue"),
+        make=_shaped("pckv-ue"),
         summary="three-way answers for every key (PCKV-UE)",
         source="Gu20",
         best_for="comparison",

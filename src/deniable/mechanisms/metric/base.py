@@ -1,49 +1,42 @@
 """Mechanisms whose report is one of some outputs, each more or less near to the answer.
 
-What a family adds: its kernel, a bulk sampler, and its channel as floats (ideal) and as whole numbers (sampled).
+What a family adds: its kernel in bulk, and its channel with ideal parameters, as floats.
 """
 
 from __future__ import annotations
 
 import math
 from abc import abstractmethod
-from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from fractions import Fraction
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from deniable.collect.reports import Field, Reports
+from deniable.collect.reports import Design, Reports
 from deniable.collect.tally import Tally
-from deniable.core.channel import Channel
-from deniable.core.codes import Codes
-from deniable.core.grid import Grid
+from deniable.core.domain import Domain
 from deniable.core.guess import Guess
-from deniable.core.space import Space
-from deniable.core.types import Columns, FloatArray, IntArray
-from deniable.errors import EnumerationError, FormatError, ParameterError, require
-from deniable.estimate.evidence import DenseEvidence, Evidence
+from deniable.core.laws import ratio_to, response
+from deniable.core.types import FloatArray, IntArray
+from deniable.errors import FormatError, ParameterError, require
 from deniable.estimate.inverse import inverse_part, no_inverse
-from deniable.estimate.linear import check_reports
+from deniable.estimate.linear import SupportPart, check_reports
 from deniable.estimate.result import Part
-from deniable.kernels import loops
-from deniable.mechanisms.bulk import check_outputs, refuse_values
-from deniable.mechanisms.legacy import Legacy
-from deniable.mechanisms.metric.losses import MATRIX_MAX, Losses, losses_of
-from deniable.randomness import Simulation
-from deniable_client.packing import uint_width
+from deniable.mechanisms.base import Mechanism, report_size
+from deniable.mechanisms.metric.codes_search import interval_codes, line_codes
+from deniable.mechanisms.metric.losses import Losses, losses_of
+from deniable.mechanisms.outputs import OutputBulk
+from deniable_client.kernels import Kernel, kernel_from
 
-__all__ = ["MetricMechanism", "Remap", "Rows", "check_nearest", "refuse_prior"]
+__all__ = ["MetricMechanism", "check_nearest", "refuse_prior", "response_parts"]
 
-COUNTED_MAX = 1 << 26
-"""Outputs that a tally counts one by one."""
+SEARCHED = 1024
+"""Lines of at most this many points are compared with the best mechanism there is."""
 
 _NEAR = 1e-9
 """Share by which sums of distances may differ between machines."""
-
-Rows = Sequence[Sequence[int]]
-"""Whole numbers in proportion to Pr[output | value], a row for each value."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -65,12 +58,30 @@ class Remap:
 
 
 @dataclass(frozen=True, kw_only=True)
-class MetricMechanism(Legacy):
+class MetricMechanism(Mechanism):
     """Reports are numbers of outputs; a tally counts every one of them."""
 
-    sufficient: ClassVar[bool] = True
+    given: Kernel | None = field(default=None, repr=False)
+    """The kernel that a design carries, where it is another one than is made here.
+
+    Floats may differ in their last digits from one machine to another, and then so do lists and tables made from them.
+    Whoever reads a design takes those that it carries, after checking that they are what they should be.
+    """
+    carries: ClassVar[type[Kernel]]
+    """The kind of kernel that depends on floats."""
+
+    @classmethod
+    def of_design(cls, design: Design, domain: Domain) -> Self:
+        """See `Mechanism.of_design`: with the kernel that the design carries, if it depends on floats."""
+        kernel = kernel_from(design["kernel"])
+        own = {"given": kernel if isinstance(kernel, cls.carries) else None, **design["params"]}
+        return cls(epsilon=design["epsilon"], domain=domain, name=design["mechanism"], **own)
 
     # ---- what a family says of itself
+
+    @property
+    @abstractmethod
+    def bulk(self) -> OutputBulk[Any]: ...
 
     @property
     def output_count(self) -> int:
@@ -86,92 +97,18 @@ class MetricMechanism(Legacy):
     def matrix(self) -> FloatArray:
         """The ideal channel, Pr[output | value] with a row for each value; `EnumerationError` where it is too large."""
 
-    @abstractmethod
-    def exact_rows(self) -> tuple[Rows, int]:
-        """The integers that are sampled as weights of each value's outputs, and the sum of a row."""
-
-    @cached_property
-    def matrix_exact(self) -> FloatArray:
-        """The channel of the integers that are sampled, as floats: what likelihoods and estimates use."""
-        self.check_matrix()
-        rows, total = self.exact_rows()
-        return np.array([[weight / total for weight in row] for row in rows])
-
-    # ---- client and counter
-
-    @property
-    def fields(self) -> tuple[Field, ...]:
-        """See `Mechanism.fields`: the number of an output."""
-        return (Field("value", "uint", uint_width(self.output_count)),)
-
-    @property
-    def outputs(self) -> float:
-        """See `Mechanism.outputs`."""
-        return math.log2(self.output_count)
-
-    def count(self, columns: Columns) -> dict[str, IntArray]:
-        """See `Mechanism.count`: how often each output was reported."""
-        hint = "Take fewer points, or read the reports themselves."
-        require(self.output_count <= COUNTED_MAX, "outputs", self.output_count, f"at most {COUNTED_MAX} to tally", hint)
-        values = columns["value"]
-        refuse_values(values, self.output_count, "value")
-        counts: IntArray = loops().count_values(values, self.output_count)
-        return {"n": np.array([values.size], np.int64), "value": counts[None, :]}
+    # ---- reports and estimates
 
     def released(self, reports: Reports) -> np.ndarray[Any, Any]:
         """Reports as answers: numbers of an interval, labels where there are some, else numbers of answers."""
-        self._refuse_strangers(reports)
+        require(reports.design == self.design, "reports", "reports of another design", "reports of this very design")
         outputs = reports.columns["value"].astype(np.int64)
         points = self.output_points
-        return self._answers(outputs if points is None else points[outputs])
+        return self.domain.decode(outputs if points is None else points[outputs])
 
     def answers(self) -> np.ndarray[Any, Any]:
         """All answers that a report may be taken for, as they are read."""
-        return self._answers(np.arange(self.losses.outputs))
-
-    def _answers(self, items: IntArray) -> np.ndarray[Any, Any]:
-        if isinstance(self.domain, Grid):
-            return np.asarray(self.domain.at(items))
-        if isinstance(self.domain, Codes):
-            return self.domain.points[items]
-        labels = self.domain.labels
-        square = not isinstance(self.domain, Space) or self.domain.outputs == self.k
-        return items if labels is None or not square else np.array(labels)[items]
-
-    def _refuse_strangers(self, reports: Reports) -> None:
-        require(reports.design == self.design, "reports", "reports of another design", "reports of this very design")
-
-    def simulate_counts(self, counts: IntArray, rng: Simulation) -> dict[str, IntArray]:
-        """See `Mechanism.simulate_counts`: the outputs of each value's people are multinomial."""
-        drawn = rng.generator().multinomial(counts, self.matrix_exact).sum(axis=0)
-        return {"n": np.array([counts.sum()], np.int64), "value": np.asarray(drawn, np.int64)[None, :]}
-
-    # ---- channel
-
-    def check_matrix(self) -> None:
-        """`EnumerationError` where the channel is too large to be written out as floats."""
-        if self.k * self.output_count > MATRIX_MAX:
-            raise EnumerationError(
-                f"the channel of {self.name} has {self.k} x {self.output_count} entries, too many to write out.",
-                "Take fewer points; closed forms and reports work for any number of them.",
-            )
-
-    def channel(self) -> Channel:
-        """See `Mechanism.channel`."""
-        check_outputs(self.output_count, self.name, self.k)
-        rows, total = self.exact_rows()
-        names = tuple(f"report {y}" for y in range(self.output_count))
-        return Channel(names, tuple(zip(*rows, strict=True)), total)
-
-    def likelihood(self, columns: Columns) -> FloatArray:
-        """See `Mechanism.likelihood`."""
-        return np.asarray(self.matrix_exact.T[columns["value"].astype(np.int64)])
-
-    def tally_evidence(self, tally: Tally) -> Evidence:
-        """See `Mechanism.tally_evidence`."""
-        counts = tally.cells["value"][0]
-        seen = np.flatnonzero(counts)
-        return DenseEvidence(np.ascontiguousarray(self.matrix_exact.T[seen]), counts[seen].astype(np.float64))
+        return self.domain.decode(np.arange(self.losses.outputs))
 
     @cached_property
     def rank(self) -> int:
@@ -183,7 +120,7 @@ class MetricMechanism(Legacy):
         check_reports(tally)
         if self.rank < self.k:
             raise no_inverse(self.name, self.rank, self.k)
-        return {"frequency": inverse_part(tally.cells["value"][0], self.matrix_exact, tally.n, self.name)}
+        return {"frequency": inverse_part(tally.cells["value"][0], self.bulk.matrix, tally.n, self.name)}
 
     # ---- losses
 
@@ -212,7 +149,7 @@ class MetricMechanism(Legacy):
 
     def loss_effective(self) -> float:
         """The expected loss of what is sampled."""
-        return self.loss_under(self.matrix_exact)
+        return self.loss_under(self.bulk.matrix)
 
     def remap(self, prior: object = None) -> Remap:
         """The best answer to take each output for, given a prior [BRR]: it costs no privacy."""
@@ -224,13 +161,17 @@ class MetricMechanism(Legacy):
         return Remap(best, float(costs.min(axis=1).sum()), self.loss(prior), self.answers())
 
     def bound(self) -> float | None:
-        """The least expected loss that any mechanism with this promise can have, where it is known."""
+        """The least expected loss of any mechanism with this promise, where it is known: on a line of a few points."""
+        losses = self.losses
+        if losses.width is not None:
+            return losses.width * interval_codes(self.epsilon).loss
+        if losses.line is not None and self.k <= SEARCHED:
+            return line_codes(losses.line, self.epsilon).loss
         return None
 
     # ---- closed forms
 
     def guess(self, prior: object = None) -> Guess:
-        """See `Mechanism.guess`."""
         matrix = self.matrix()
         if prior is None:
             return Guess(float(matrix.max(axis=0).sum() / self.k), 1 / self.k)
@@ -242,13 +183,19 @@ class MetricMechanism(Legacy):
         """See `Mechanism.properties`: the expected loss of one report, whatever the number of them."""
         loss, bound = self.loss(), self.bound()
         known = {} if bound is None or bound <= 0 else {"bound": bound, "gap": loss / bound - 1}
-        size = {"bits": self.outputs} if self.refusal else {"bits": self.outputs, "bytes": self.row_bytes}
+        size = {"bits": math.log2(self.output_count)} | report_size(self)
         unit = {"unit": self.losses.unit} if self.losses.unit else {}
         return {"loss": loss, **unit, "asr": self.guess().success} | size | known
 
     def effective(self, n: float = 1) -> dict[str, Any]:
-        """See `Mechanism.effective`."""
         return {"epsilon": self.epsilon_exact, "loss": self.loss_effective()}
+
+
+def response_parts(tally: Tally, odds: Fraction, k: int) -> dict[str, Part]:
+    """The frequencies of randomised response on k answers, from counts of all outputs."""
+    check_reports(tally)
+    law = response(*ratio_to(odds), k).map(float)
+    return {"frequency": SupportPart(tally.cells["value"][0] / tally.n, law, tally.n)}
 
 
 def check_nearest(table: FloatArray, given: IntArray, own: IntArray) -> None:

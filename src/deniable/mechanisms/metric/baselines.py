@@ -23,7 +23,6 @@ __all__ = [
     "laplace_loss",
     "laplace_truncated",
     "level",
-    "spread",
 ]
 
 _STEPS = 200

@@ -15,7 +15,7 @@ import numpy as np
 from deniable.core.laws import epsilon_to
 from deniable.core.types import FloatArray, IntArray
 from deniable.errors import require
-from deniable.mechanisms.metric.losses import Line, Losses, MatrixLosses
+from deniable.mechanisms.metric.losses import Line, Losses
 
 __all__ = ["GRIDS_MAX", "RULES", "best_points", "choose_m", "fine_limit", "line_min", "local_m", "loss_of", "two_level"]
 
@@ -50,11 +50,10 @@ def choose_m(losses: Losses, epsilon: float, rule: str = "mean", prior: object =
     With `min` [BRR Alg. 2], no answer has a larger expected loss than with m = 1.
     """
     require(rule in RULES, "rule", rule, f"one of {', '.join(RULES)}")
-    if isinstance(losses, Line):
-        return line_min(losses.k, epsilon) if rule == "min" else _line_mean(losses, epsilon, prior)
-    assert isinstance(losses, MatrixLosses)
-    rows = losses.rows if rule == "min" else losses.profile(prior)[None, :]
-    return int(local_m(rows, epsilon).min())
+    if losses.line is not None:
+        return line_min(losses.k, epsilon) if rule == "min" else _line_mean(losses.line, epsilon, prior)
+    rows = np.sort(losses.matrix(), axis=1)
+    return int(local_m(rows if rule == "min" else losses.weights(prior)[None, :] @ rows, epsilon).min())
 
 
 def local_m(rows: FloatArray, epsilon: float) -> IntArray:

@@ -15,7 +15,7 @@ import numpy as np
 from deniable.core.types import FloatArray
 from deniable.errors import DeniableError, EnumerationError, require
 
-__all__ = ["OBJECTIVES", "Optimum", "optimal_release"]
+__all__ = ["optimal_release"]
 
 OBJECTIVES = ("mean", "minimax")
 ENTRIES_MAX = 1 << 14

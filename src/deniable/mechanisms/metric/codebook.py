@@ -3,27 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import pairwise
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 import numpy as np
 
-from deniable.collect.reports import Design
 from deniable.collect.tally import Tally
 from deniable.core.channel import Proof, Witness
 from deniable.core.codes import Codes, Span
 from deniable.core.domain import Domain
 from deniable.core.guess import Guess
-from deniable.core.laws import epsilon_to, ratio_to, response
-from deniable.core.types import Columns, FloatArray, IntArray
+from deniable.core.laws import epsilon_to, response
+from deniable.core.types import FloatArray, IntArray
 from deniable.errors import ParameterError, require
-from deniable.estimate.linear import SupportPart, check_reports
 from deniable.estimate.result import Part
-from deniable.kernels.sampling import respond
-from deniable.mechanisms.metric.base import MetricMechanism, Rows, check_nearest, refuse_prior
-from deniable.mechanisms.metric.brr import line_bound
+from deniable.mechanisms.metric.base import MetricMechanism, check_nearest, refuse_prior, response_parts
+from deniable.mechanisms.metric.bulk import CodeBulk, ConstantBulk, code_matrix, code_of
 from deniable.mechanisms.metric.codes_search import (
     POINTS_MAX,
     Book,
@@ -35,11 +32,10 @@ from deniable.mechanisms.metric.codes_search import (
     search_codes,
 )
 from deniable.mechanisms.metric.losses import Line, Losses
-from deniable.randomness import Stream
-from deniable_client.exact import WORD_BITS
-from deniable_client.kernels import Constant, Recode, Response, kernel_from
+from deniable.mechanisms.outputs import check_matrix, odds_to
+from deniable_client.kernels import Constant, Kernel, Recode, Response
 
-__all__ = ["VARIANTS", "Codebook", "make_codebook"]
+__all__ = ["Codebook", "make_codebook"]
 
 VARIANTS = ("optimal", "bins")
 """The codes of least expected loss, or the middles of equal parts (randomised response on bins)."""
@@ -56,30 +52,41 @@ class Codebook(MetricMechanism):
     codes: Sequence[int] | None = None
     size: int | None = None
     """Number of codes; it follows from them."""
+    given: Recode | None = field(default=None, repr=False)
+    """The runs of a design, where they are others than those found here: ties may be broken in other ways."""
+    carries: ClassVar[type[Kernel]] = Recode
     family: ClassVar[str] = "codebook"
     vetted: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.codes is None:
-            require(isinstance(self.domain, Codes), "codes", None, "given unless the domain is an interval by codes")
+            require(self._interval is not None, "codes", None, "given unless the domain is an interval by codes")
         else:
-            self._check_codes(self.codes)
+            require(self._interval is None, "codes", self.codes, "left out: the domain's codes are the codes")
+            object.__setattr__(self, "codes", _check_codes(self.codes, self.losses.outputs))
         found = self.k if self.codes is None else len(self.codes)
         require(self.size is None or self.size == found, "size", self.size, f"the number of codes, {found}")
         object.__setattr__(self, "size", found)
+        if self.given is not None and not self._differs(self.given):
+            object.__setattr__(self, "given", None)
 
-    def _check_codes(self, given: Sequence[int]) -> None:
-        require(not isinstance(self.domain, Codes), "codes", given, "left out: the domain's codes are the codes")
-        codes, outputs = tuple(given), self.losses.outputs
-        whole = all(isinstance(c, int | np.integer) and 0 <= c < outputs for c in codes)
-        rising = whole and all(a < b for a, b in pairwise(codes))
-        require(rising and len(codes) > 0, "codes", given, f"rising numbers of answers from 0 to {outputs - 1}")
-        object.__setattr__(self, "codes", tuple(int(c) for c in codes))
+    def _differs(self, given: Recode) -> bool:
+        """Whether the runs of a design are to be taken: other ones whose codes are as near."""
+        if self.codes is None or self.losses.line is not None:
+            return False
+        items = np.arange(self.k)
+        theirs, own = code_of(items, *_runs_of(given)), code_of(items, *self._nearest)
+        check_nearest(self.loss_matrix(), theirs[:, None], own[:, None])
+        return [given.starts, given.codes] != [tuple(part.tolist()) for part in self._nearest]
+
+    @property
+    def _interval(self) -> Codes | None:
+        """The domain, where it is an interval by codes."""
+        return self.domain if isinstance(self.domain, Codes) else None
 
     @property
     def params(self) -> dict[str, Any]:
-        """See `Mechanism.params`."""
         return {"size": self.output_count} | ({} if self.codes is None else {"codes": list(self.codes)})
 
     @property
@@ -90,121 +97,64 @@ class Codebook(MetricMechanism):
 
     @property
     def output_points(self) -> IntArray | None:
-        """See `MetricMechanism.output_points`."""
         return None if self.codes is None else np.array(self.codes, np.int64)
 
     @cached_property
     def runs(self) -> tuple[IntArray, IntArray]:
         """Where runs of values with one code start, and their codes."""
-        assert self.codes is not None
+        return self._nearest if self.given is None else _runs_of(self.given)
+
+    @cached_property
+    def _nearest(self) -> tuple[IntArray, IntArray]:
+        if self.codes is None:
+            return np.arange(self.k), np.arange(self.k)
         codes = np.array(self.codes, np.int64)
-        if isinstance(self.losses, Line):
+        if self.losses.line is not None:
             return np.concatenate([[0], (codes[1:] + codes[:-1]) // 2 + 1]), np.arange(codes.size)
         nearest = np.asarray(self.losses.matrix()[:, codes].argmin(axis=1), np.int64)
         starts = np.flatnonzero(np.concatenate([[True], nearest[1:] != nearest[:-1]]))
         return starts, nearest[starts]
 
     @cached_property
-    def kernel(self) -> Response | Recode | Constant:
-        """See `Mechanism.kernel`."""
+    def bulk(self) -> CodeBulk | ConstantBulk:
         if self.output_count == 1:
-            return Constant(self.k)
-        response = Response.calibrate(self.epsilon, self.output_count)
+            return ConstantBulk(Constant(self.k))
+        response, (starts, codes) = Response.calibrate(self.epsilon, self.output_count), self.runs
         if self.codes is None:
-            return response
-        starts, codes = self.runs
-        return Recode(self.k, tuple(starts.tolist()), tuple(codes.tolist()), response)
+            return CodeBulk(response, response, starts, codes)
+        kernel = Recode(self.k, tuple(starts.tolist()), tuple(codes.tolist()), response)
+        return CodeBulk(kernel, response, starts, codes)
 
-    @classmethod
-    def of_design(cls, design: Design, domain: Domain) -> Self:
-        """See `Mechanism.of_design`: with the runs of the design, as floats may break ties in other ways elsewhere."""
-        made = super().of_design(design, domain)
-        kernel = kernel_from(design["kernel"])
-        if isinstance(kernel, Recode) and made.codes is not None and not isinstance(made.losses, Line):
-            table, mine = made.loss_matrix(), made.coded(np.arange(made.k))
-            made = cls(epsilon=made.epsilon, domain=domain, name=made.name, codes=made.codes)
-            vars(made)["runs"] = (np.array(kernel.starts, np.int64), np.array(kernel.codes, np.int64))
-            check_nearest(table, made.coded(np.arange(made.k))[:, None], mine[:, None])
-        return made
-
-    @property
-    def response(self) -> Response:
-        """The kernel on codes; there must be several."""
-        kernel = self.kernel
-        assert not isinstance(kernel, Constant)
-        return kernel.base if isinstance(kernel, Recode) else kernel
-
-    def coded(self, items: IntArray) -> IntArray:
-        """The code of each value."""
-        if self.codes is None:
-            return items
-        starts, codes = self.runs
-        return np.asarray(codes[np.searchsorted(starts, items, side="right") - 1])
-
-    def perturb(self, items: IntArray, rng: Stream) -> Columns:
-        """See `Mechanism.perturb`."""
-        dtype = self.fields[0].dtype
-        if self.output_count == 1:
-            return {"value": np.zeros(items.size, dtype)}
-        return {"value": respond(rng, self.coded(items), self.output_count, self.response.keep, dtype)}
+    def _own(self) -> IntArray:
+        """The code of every value."""
+        return code_of(np.arange(self.k), *self.runs)
 
     # ---- channel
 
-    def _levels(self, w: float, v: float) -> FloatArray:
-        self.check_matrix()
-        p = 1 / (1 + (self.output_count - 1) * w)
-        own = self.coded(np.arange(self.k))[:, None] == np.arange(self.output_count)
-        return np.asarray(np.where(own, p, w * p))
-
     def matrix(self) -> FloatArray:
-        """See `MetricMechanism.matrix`."""
-        return self._levels(*epsilon_to(self.epsilon))
-
-    @property
-    def _exact(self) -> tuple[float, float]:
-        w, v = ratio_to(self.response.ratio)
-        return float(w), float(v)
-
-    @cached_property
-    def matrix_exact(self) -> FloatArray:
-        """See `MetricMechanism.matrix_exact`."""
-        return np.ones((self.k, 1)) if self.output_count == 1 else self._levels(*self._exact)
-
-    def exact_rows(self) -> tuple[Rows, int]:
-        """See `MetricMechanism.exact_rows`."""
-        if self.output_count == 1:
-            return [[1]] * self.k, 1
-        keep, rest = self.response.keep, self.output_count - 1
-        own, other = keep * rest, (1 << WORD_BITS) - keep
-        codes = self.coded(np.arange(self.k)).tolist()
-        return [[own if y == code else other for y in range(self.output_count)] for code in codes], rest << WORD_BITS
+        check_matrix(self.k, self.output_count, self.name)
+        return code_matrix(self._own(), self.output_count, epsilon_to(self.epsilon)[0])
 
     @cached_property
     def proof(self) -> Proof:
-        """See `Mechanism.proof`."""
         text = (
             "a report depends on the value only through its code, and is randomised response on the codes: one "
             "probability for the own code and one for every other"
         )
-        codes = self.coded(np.array([0, self.k - 1])) if self.output_count > 1 else np.zeros(2, np.int64)
-        other = self.k - 1
-        if codes[0] == codes[1] and self.output_count > 1:
-            other = int(np.flatnonzero(self.coded(np.arange(self.k)) != codes[0])[0])
+        starts, codes = self.runs
+        others = starts[codes != codes[0]]
+        other = int(others[0]) if codes[-1] == codes[0] and others.size else self.k - 1
         return Proof(self.kernel.ratio, "two levels", text, Witness(f"report {codes[0]}", 0, other))
 
     @cached_property
     def rank(self) -> int:
         """See `MetricMechanism.rank`: the number of codes that some value has."""
-        return self.output_count if self.codes is None else int(np.unique(self.runs[1]).size)
+        return int(np.unique(self.runs[1]).size)
 
     def parts(self, tally: Tally) -> dict[str, Part]:
         """See `Mechanism.parts`: those of randomised response where every value is its own code."""
-        own = self.output_count == self.k and bool((self.coded(np.arange(self.k)) == np.arange(self.k)).all())
-        if not own:
-            return super().parts(tally)
-        check_reports(tally)
-        law = response(*ratio_to(self.response.ratio), self.k).map(float)
-        return {"frequency": SupportPart(tally.cells["value"][0] / tally.n, law, tally.n)}
+        own = self.output_count == self.k and bool((self._own() == np.arange(self.k)).all())
+        return response_parts(tally, self.bulk.odds, self.k) if own else super().parts(tally)
 
     # ---- closed forms
 
@@ -213,25 +163,18 @@ class Codebook(MetricMechanism):
         return self._loss(*epsilon_to(self.epsilon), prior)
 
     def loss_effective(self) -> float:
-        """See `MetricMechanism.loss_effective`."""
-        return self.loss() if self.output_count == 1 else self._loss(*self._exact, None)
+        return self._loss(*odds_to(self.bulk.odds))
 
-    def _loss(self, t: float, v: float, prior: object) -> float:
-        if prior is None and isinstance(self.losses, Line) and self.k > POINTS_MAX:
-            near, spread = _long_sums(self.losses, np.array(self.codes, np.int64))
-            return ratio_loss(near, spread, self.output_count, t, v)
-        if prior is None and isinstance(self.domain, Codes):
-            span = self.domain.high - self.domain.low
-            return span * code_loss((self.domain.points - self.domain.low) / span, t, v)
+    def _loss(self, t: float, v: float, prior: object = None) -> float:
+        line, interval = self.losses.line, self._interval
+        if prior is None and line is not None and self.k > POINTS_MAX:
+            return ratio_loss(*_long_sums(line, np.array(self.codes, np.int64)), self.output_count, t, v)
+        if prior is None and interval is not None:
+            span = interval.high - interval.low
+            return span * code_loss((interval.points - interval.low) / span, t, v)
         weights, table = self.losses.weights(prior), self.loss_matrix()
-        own = table[np.arange(self.k), self.coded(np.arange(self.k))]
+        own = table[np.arange(self.k), self._own()]
         return ratio_loss(float(weights @ own), float((weights @ table).sum()), self.output_count, t, v)
-
-    def bound(self) -> float | None:
-        """See `MetricMechanism.bound`."""
-        if isinstance(self.domain, Codes):
-            return (self.domain.high - self.domain.low) * interval_codes(self.epsilon).loss
-        return line_bound(self.domain, self.losses, self.epsilon)
 
     def guess(self, prior: object = None) -> Guess:
         """See `Mechanism.guess`: the likeliest value of the reported code."""
@@ -242,15 +185,25 @@ class Codebook(MetricMechanism):
         return Guess((self.rank * p + (self.output_count - self.rank) * w * p) / self.k, 1 / self.k)
 
     def properties(self, n: float = 1) -> dict[str, Any]:
-        """See `Mechanism.properties`."""
         own = {}
         if self.output_count > 1:
             law = response(*epsilon_to(self.epsilon), self.output_count)
             own = {"p": law.p, "q": law.q}
         points = self.output_points
-        codes = self._answers(np.arange(self.output_count) if points is None else points).tolist()
+        codes = self.domain.decode(np.arange(self.output_count) if points is None else points).tolist()
         told = {} if codes == self.params.get("codes") else {"codes": codes}
         return super().properties(n) | own | told
+
+
+def _check_codes(codes: Sequence[int], outputs: int) -> tuple[int, ...]:
+    whole = all(isinstance(c, int | np.integer) and 0 <= c < outputs for c in codes)
+    rising = whole and all(a < b for a, b in pairwise(codes))
+    require(rising and len(codes) > 0, "codes", codes, f"rising numbers of answers from 0 to {outputs - 1}")
+    return tuple(int(c) for c in codes)
+
+
+def _runs_of(kernel: Recode) -> tuple[IntArray, IntArray]:
+    return np.array(kernel.starts, np.int64), np.array(kernel.codes, np.int64)
 
 
 def _long_sums(line: Line, codes: IntArray) -> tuple[float, float]:
@@ -303,7 +256,8 @@ def _choose(
     losses: Losses, epsilon: float, size: int | None, prior: object, variant: str
 ) -> tuple[tuple[int, ...], str]:
     """The codes for points on a line or in a space, and how they were found."""
-    if not isinstance(losses, Line):
+    line = losses.line
+    if line is None:
         require(variant == VARIANTS[0], "variant", variant, f"{VARIANTS[0]} where answers are not on a line")
         book = search_codes(losses.matrix(), losses.weights(prior), epsilon, size)
         return tuple(int(c) for c in book.codes), "local search"
@@ -313,7 +267,7 @@ def _choose(
         refuse_prior(prior, "equal bins")
         return _rounded(equal_bins(epsilon, size, losses.k), losses.k), "equal parts"
     if losses.k <= POINTS_MAX:
-        return tuple(int(c) for c in line_codes(losses, epsilon, prior, size).codes), "exact search"
+        return tuple(int(c) for c in line_codes(line, epsilon, prior, size).codes), "exact search"
     refuse_prior(prior, f"more than {POINTS_MAX} points")
     return _rounded(interval_codes(epsilon, size), losses.k), "closed form, rounded to points"
 

@@ -19,7 +19,7 @@ from deniable.core.types import FloatArray, IntArray
 from deniable.errors import EnumerationError, require
 from deniable.mechanisms.metric.losses import Line
 
-__all__ = ["CODES_MAX", "Book", "code_loss", "equal_bins", "interval_codes", "line_book", "line_codes", "search_codes"]
+__all__ = ["Book", "code_loss", "equal_bins", "interval_codes", "line_codes", "search_codes"]
 
 CODES_MAX = 1 << 16
 """Most codes that are chosen where more would still lower the loss: every design carries them."""

@@ -5,7 +5,7 @@ On a line nothing is written out, so that it may have a billion points; other sp
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Protocol
@@ -19,11 +19,10 @@ from deniable.core.guess import check_prior
 from deniable.core.space import Space
 from deniable.core.types import FloatArray, IntArray
 from deniable.errors import EnumerationError, require
+from deniable.mechanisms.outputs import MATRIX_MAX
 
-__all__ = ["MATRIX_MAX", "Line", "Losses", "MatrixLosses", "losses_of"]
+__all__ = ["Line", "Losses", "MatrixLosses", "losses_of", "nearest"]
 
-MATRIX_MAX = 1 << 24
-"""Losses and channels of lines are written out as matrices up to this many entries."""
 _CELLS = ("points", "midpoints", "endpoints")
 
 
@@ -45,6 +44,16 @@ class Losses(Protocol):
         """What losses are measured in; empty where it is not known."""
         ...
 
+    @property
+    def width(self) -> float | None:
+        """Length of the interval whose numbers the answers stand for, if they do."""
+        ...
+
+    @property
+    def line(self) -> Line | None:
+        """The losses themselves, where answers are at equal distances in a row."""
+        ...
+
     def weights(self, prior: object = None) -> FloatArray:
         """How likely the answers are: `prior`, or all values alike (those at the ends of a line may have less room)."""
         ...
@@ -60,11 +69,8 @@ class Losses(Protocol):
 
 def losses_of(domain: Domain) -> Losses:
     """The losses that belong to a domain: its own, or distances on a line in the order of the answers."""
-    if isinstance(domain, Space):
-        return MatrixLosses(domain.matrix(), domain.unit)
-    if isinstance(domain, Codes):
-        return _codes_losses(domain)
-    return Line(domain.k, domain.step, domain.layout) if isinstance(domain, Grid) else Line(domain.k)
+    made: Losses = _LOSSES.get(type(domain), lambda plain: Line(plain.k))(domain)
+    return made
 
 
 def _codes_losses(domain: Codes) -> MatrixLosses:
@@ -78,7 +84,19 @@ def _codes_losses(domain: Codes) -> MatrixLosses:
         np.fill_diagonal(losses, ((points - low) ** 2 + (high - points) ** 2) / (2 * (high - low)))
         return np.asarray(losses)
 
-    return MatrixLosses(table, shares=(high - low) / (domain.high - domain.low))
+    width = domain.high - domain.low
+    return MatrixLosses(table, shares=(high - low) / width, width=width)
+
+
+def _grid_losses(domain: Grid) -> Line:
+    return Line(domain.k, domain.step, domain.layout, width=domain.high - domain.low)
+
+
+_LOSSES: Mapping[type[Domain], Callable[[Any], Losses]] = {
+    Space: lambda space: MatrixLosses(space.matrix(), space.unit),
+    Codes: _codes_losses,
+    Grid: _grid_losses,
+}
 
 
 def check_size(size: int, points: int) -> None:
@@ -106,17 +124,20 @@ class Line:
     step: float = 1.0
     cells: str = "points"
     unit: str = ""
+    width: float | None = None
 
     def __post_init__(self) -> None:
         require(self.cells in _CELLS, "cells", self.cells, f"one of {', '.join(_CELLS)}")
 
     @property
     def outputs(self) -> int:
-        """See `Losses.outputs`."""
         return self.k
 
+    @property
+    def line(self) -> Line:
+        return self
+
     def weights(self, prior: object = None) -> FloatArray:
-        """See `Losses.weights`."""
         check_size(self.k, self.k)
         if prior is not None:
             return check_prior(prior, self.k)
@@ -127,7 +148,6 @@ class Line:
         return half
 
     def matrix(self) -> FloatArray:
-        """See `Losses.matrix`."""
         check_size(self.k * self.k, self.k)
         at = np.arange(self.k, dtype=np.float64)
         losses = np.abs(at[:, None] - at[None, :])
@@ -185,6 +205,11 @@ class MatrixLosses:
     unit: str = ""
     shares: FloatArray | None = None
     """How likely the answers are where no prior is given; all alike if left out."""
+    width: float | None = None
+
+    @property
+    def line(self) -> None:
+        return None
 
     @cached_property
     def table(self) -> FloatArray:
@@ -193,22 +218,18 @@ class MatrixLosses:
 
     @property
     def k(self) -> int:
-        """See `Losses.k`."""
         return int(self.table.shape[0]) if self.shares is None else self.shares.size
 
     @property
     def outputs(self) -> int:
-        """See `Losses.outputs`."""
         return self.k if callable(self.given) else int(self.table.shape[1])
 
     def weights(self, prior: object = None) -> FloatArray:
-        """See `Losses.weights`."""
         if prior is not None:
             return check_prior(prior, self.k)
         return np.full(self.k, 1 / self.k) if self.shares is None else self.shares
 
     def matrix(self) -> FloatArray:
-        """See `Losses.matrix`."""
         return self.table
 
     @cached_property
@@ -219,17 +240,21 @@ class MatrixLosses:
     @cached_property
     def order(self) -> IntArray:
         """The reports of every answer from the nearest on: by loss, the answer itself first, then the lower number."""
-        k, outputs = self.table.shape
-        index = np.broadcast_to(np.arange(outputs), (k, outputs))
-        keys: tuple[Any, ...] = (index, self.table)
-        if k == outputs:
-            keys = (index, index != np.arange(k)[:, None], self.table)
-        return np.asarray(np.lexsort(keys, axis=1), np.int64)
-
-    def profile(self, prior: object = None) -> FloatArray:
-        """The i-th least loss, on average over the answers."""
-        return np.asarray(self.weights(prior) @ self.rows)
+        return _order(self.table)
 
     def near(self, m: int, prior: object = None) -> float:
-        """See `Losses.near`."""
-        return float(self.profile(prior)[:m].sum())
+        return float((self.weights(prior) @ self.rows)[:m].sum())
+
+
+def nearest(table: FloatArray, m: int) -> IntArray:
+    """The m nearest reports of every answer, in rising order."""
+    return np.sort(_order(table)[:, :m], axis=1)
+
+
+def _order(table: FloatArray) -> IntArray:
+    k, outputs = table.shape
+    index = np.broadcast_to(np.arange(outputs), (k, outputs))
+    keys: tuple[Any, ...] = (index, table)
+    if k == outputs:
+        keys = (index, index != np.arange(k)[:, None], table)
+    return np.asarray(np.lexsort(keys, axis=1), np.int64)

@@ -10,13 +10,13 @@ from deniable.mechanisms.entry import RELEASE, Entry, Option
 from deniable.mechanisms.metric.bipartite import RULES
 from deniable.mechanisms.metric.brr import BRR, TIES, make_brr
 from deniable.mechanisms.metric.codebook import Codebook, make_codebook
-from deniable.mechanisms.metric.tables import Exponential, Geometric, Laplace, Staircase, make_table
-from deniable.mechanisms.places import PLACE_OPTIONS, PLACES, place
+from deniable.mechanisms.metric.tables import TableMechanism, make_table
+from deniable.mechanisms.spaces import SPACE, SPACE_OPTIONS, space_of
 
 __all__ = ["OPTIONS", "ROWS"]
 
 OPTIONS: Mapping[str, Option] = {
-    **PLACE_OPTIONS,
+    **SPACE_OPTIONS,
     "rule": Option(str, "How many answers brr favours: for the least mean loss, or no value worse off.", RULES),
     "tie": Option(str, "Which of two equally near points brr favours.", TIES),
     "variant": Option(
@@ -37,7 +37,7 @@ ROWS: Mapping[str, Entry] = {
         "the nearest answers are favoured, all others are alike (bipartite randomised response)",
         "BRR Sec. 3",
         "a report that is near the value, whatever the value, and in the same domain",
-        ("rule", "size", "tie", *PLACES),
+        ("rule", "size", "tie", *SPACE),
         inner=("prior",),
         small=(
             *({"k": 2, "epsilon": e} for e in (0.1, 1.0, 4.0)),
@@ -48,7 +48,7 @@ ROWS: Mapping[str, Entry] = {
             *({"epsilon": 1.0, "size": 2, **space} for space in (_PLACES, _SETS, _TABLE)),
         ),
         question=RELEASE,
-        place=place,
+        space=space_of,
     ),
     "codebook": Entry(
         Codebook,
@@ -56,7 +56,7 @@ ROWS: Mapping[str, Entry] = {
         "the nearest of a few codes through randomised response",
         "docs/maths/metric.md",
         "a report that is near the value: on a line no mechanism is nearer on average",
-        ("size", "variant", *PLACES),
+        ("size", "variant", *SPACE),
         inner=("prior",),
         small=(
             *({"k": 2, "epsilon": e} for e in (0.1, 1.0, 4.0)),
@@ -69,15 +69,15 @@ ROWS: Mapping[str, Entry] = {
             *({"epsilon": 1.0, "size": 2, **space} for space in (_PLACES, _SETS, _TABLE)),
         ),
         question=RELEASE,
-        place=place,
+        space=space_of,
     ),
     "exponential": Entry(
-        Exponential,
-        make_table(Exponential),
+        TableMechanism,
+        make_table("exponential"),
         "probabilities that fall exponentially with the loss, calibrated to the exact level",
         "McSherry07",
         "comparison: any loss, but far from the best",
-        ("variant", *PLACES),
+        ("variant", *SPACE),
         small=(
             *({"points": 4, "epsilon": e} for e in (1.0, 2.0, 4.0)),
             {"points": 5, "epsilon": 2.0, "variant": "printed"},
@@ -85,50 +85,50 @@ ROWS: Mapping[str, Entry] = {
             *({"epsilon": 2.0, **space} for space in (_PLACES, _SETS, _TABLE)),
         ),
         question=RELEASE,
-        place=place,
+        space=space_of,
     ),
     "laplace": Entry(
-        Laplace,
-        make_table(Laplace),
+        TableMechanism,
+        make_table("laplace"),
         "Laplace noise that stays on the line (truncate), or is moved to its ends (clamp)",
         "Dwork06",
         "comparison: the usual noise on numbers, as good as it can be",
-        ("variant", *PLACES),
+        ("variant", *SPACE),
         small=(
             *({"points": 4, "epsilon": e} for e in (1.0, 4.0)),
             *({"points": 4, "epsilon": e, "variant": "clamp"} for e in (1.0, 4.0)),
             {"interval": "0,10", "points": 4, "epsilon": 2.0, "variant": "clamp"},
         ),
         question=RELEASE,
-        place=place,
+        space=space_of,
     ),
     "geometric": Entry(
-        Geometric,
-        make_table(Geometric),
+        TableMechanism,
+        make_table("geometric"),
         "two-sided geometric noise on the points of a line, moved to its ends",
         "Ghosh09",
         "comparison: the usual noise on whole numbers",
-        PLACES,
+        SPACE,
         small=(
             *({"points": 4, "epsilon": e} for e in (1.0, 4.0)),
             {"interval": "0,10", "points": 3, "epsilon": 2.0},
         ),
         question=RELEASE,
-        place=place,
+        space=space_of,
     ),
     "lsrr": Entry(
-        Staircase,
-        make_table(Staircase),
+        TableMechanism,
+        make_table("lsrr"),
         "places in groups from near to far, probabilities falling in equal steps (staircase)",
         "LSRR",
         "comparison: location release; brr and codebook are nearer",
-        ("variant", "size", *PLACES),
+        ("variant", "size", *SPACE),
         small=(
             *({"points": 8, "epsilon": e} for e in (1.0, 4.0)),
             {"points": 6, "epsilon": 2.0, "variant": "rank", "size": 2},
             *({"epsilon": 2.0, **space} for space in (_PLACES, _SETS, _TABLE)),
         ),
         question=RELEASE,
-        place=place,
+        space=space_of,
     ),
 }

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 
 from deniable.core.grid import Grid
 from deniable.core.intervals import Interval, wald_interval
 from deniable.core.types import FloatArray, IntArray, Target
-from deniable.mechanisms.numeric.laws import Blend, Lean, Sliding
+from deniable.mechanisms.numeric.laws import Blend, Law, Lean, Sliding
 
-__all__ = ["NumberPart", "blend_part", "lean_part", "sliding_part"]
+__all__ = ["mean_part"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -25,24 +27,20 @@ class NumberPart:
 
     @property
     def value(self) -> FloatArray:
-        """See `Part.value`."""
         return np.array([self.mean])
 
     def variance(self, target: Target) -> FloatArray:
-        """See `Part.variance`."""
         return np.array([self.population if target == "population" else self.reporters])
 
     def covariance(self, target: Target) -> FloatArray:
-        """See `Part.covariance`."""
         return self.variance(target)[:, None]
 
     def interval(self, level: float, target: Target, simultaneous: bool) -> Interval:
-        """See `Part.interval`."""
         spread = np.sqrt(self.variance(target))
         return wald_interval(self.value, spread, level=level, target=target, simultaneous=simultaneous)
 
 
-def sliding_part(law: Sliding[Fraction], counts: IntArray, grid: Grid) -> NumberPart:
+def _sliding_part(law: Sliding[Fraction], counts: IntArray, grid: Grid) -> NumberPart:
     """The mean of values from how often each answer was given.
 
     The reporters' variance is unbiased: with z the unbiased report of a value u steps from the middle, E z^2 is
@@ -57,7 +55,7 @@ def sliding_part(law: Sliding[Fraction], counts: IntArray, grid: Grid) -> Number
     return _part(mean + (law.k - 1) / 2, own, whole, grid)
 
 
-def lean_part(law: Lean[Fraction], counts: IntArray, grid: Grid) -> NumberPart:
+def _lean_part(law: Lean[Fraction], counts: IntArray, grid: Grid) -> NumberPart:
     """The mean of values from how many bits were 0 and 1.
 
     Bits do not tell how unlike the values are, so the reporters' variance is bounded by that of equal values, which is
@@ -69,7 +67,7 @@ def lean_part(law: Lean[Fraction], counts: IntArray, grid: Grid) -> NumberPart:
     return _part(float((Fraction(ones, n) - law.shift) / law.pull), spread, spread, grid)
 
 
-def blend_part(law: Blend[Fraction], counts: IntArray, grid: Grid) -> NumberPart:
+def _blend_part(law: Blend[Fraction], counts: IntArray, grid: Grid) -> NumberPart:
     """The mean of values from windows and bits.
 
     The variance of a report is linear in the value's squared distance from the middle, whose mean over the people the
@@ -92,6 +90,18 @@ def _distance(law: Blend[Fraction], counts: IntArray, z: FloatArray) -> float:
         return most if law.bend > 0 else 0.0
     found = (float(counts @ z**2) / n - float(law.window.floor)) / (1 + float(law.window.slant))
     return min(max(found, 0.0), most)
+
+
+_PARTS: Mapping[type, Callable[[Any, IntArray, Grid], NumberPart]] = {
+    Sliding: _sliding_part,
+    Lean: _lean_part,
+    Blend: _blend_part,
+}
+
+
+def mean_part(law: Law, counts: IntArray, grid: Grid) -> NumberPart:
+    """The mean of values from how often each report was given, by the law of what is sampled."""
+    return _PARTS[type(law)](law, counts, grid)
 
 
 def _part(steps: float, reporters: float, population: float, grid: Grid) -> NumberPart:

@@ -8,16 +8,19 @@ Derivations: docs/maths/numeric.md.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Generic, TypeVar
 
 import numpy as np
 
+from deniable.core.guess import Guess, check_prior
+from deniable.core.types import FloatArray
 from deniable_client.exact import WORD_BITS
-from deniable_client.kernels import Leaning, Window
+from deniable_client.kernels import Leaning, Window, WindowOrBit
 
-__all__ = ["Blend", "Lean", "Sliding", "best_blend", "best_window", "wave_window"]
+__all__ = ["Blend", "Law", "Lean", "Sliding", "best_blend", "best_window", "law_of", "wave_window"]
 
 N = TypeVar("N", float, Fraction)
 _WORD = 1 << WORD_BITS
@@ -51,6 +54,11 @@ class Sliding(Generic[N]):
         return Sliding(kernel.k, kernel.m, 1 - outside, outside)
 
     @property
+    def answers(self) -> int:
+        """Number of different reports."""
+        return self.k - 1 + self.m
+
+    @property
     def shift(self) -> N:
         """Mean of a report of item 0."""
         return (self.pull * (self.m - 1) + self.blur * (self.k - 2 + self.m)) / 2
@@ -62,8 +70,7 @@ class Sliding(Generic[N]):
     @property
     def floor(self) -> N:
         """The part of the variance that is the same for all values: how wide window and answers are."""
-        answers = self.k - 1 + self.m
-        return (self.pull * (self.m**2 - 1) + self.blur * (answers**2 - 1)) / (12 * self.pull * self.pull)
+        return (self.pull * (self.m**2 - 1) + self.blur * (self.answers**2 - 1)) / (12 * self.pull * self.pull)
 
     @property
     def slant(self) -> N:
@@ -84,6 +91,20 @@ class Sliding(Generic[N]):
         """The mean of all values' variances."""
         return self.floor + self.slant * (self.k**2 - 1) / 12
 
+    def readings(self) -> FloatArray:
+        """What every report is taken for, in steps."""
+        return _readings(self.answers, float(self.shift), float(self.pull))
+
+    def guess(self, prior: object = None) -> Guess:
+        """The likeliest value whose window has the answer, or the likeliest of all."""
+        low = float(self.blur) / self.answers
+        high = float(self.pull) / self.m + low
+        if prior is None:
+            return Guess(self.answers * high / self.k, 1 / self.k)
+        pi = check_prior(prior, self.k)
+        told = _running_max(np.concatenate([np.zeros(self.m - 1), pi, np.zeros(self.m - 1)]), self.m)
+        return Guess(float(np.maximum(high * told, low * pi.max()).sum()), float(pi.max()))
+
 
 @dataclass(frozen=True, slots=True)
 class Lean(Generic[N]):
@@ -92,6 +113,11 @@ class Lean(Generic[N]):
     k: int
     shift: N
     pull: N
+
+    @property
+    def answers(self) -> int:
+        """Number of different reports."""
+        return 2
 
     @classmethod
     def ideal(cls, epsilon: float, k: int) -> Lean[float]:
@@ -130,6 +156,16 @@ class Lean(Generic[N]):
         average: N = middle * (1 - middle) / (self.pull * self.pull) - Fraction(self.k**2 - 1, 12)
         return average
 
+    def readings(self) -> FloatArray:
+        """What either bit is taken for, in steps."""
+        return _readings(2, float(self.shift), float(self.pull))
+
+    def guess(self, prior: object = None) -> Guess:
+        """The value that makes the bit likeliest, by the prior."""
+        pi = np.full(self.k, 1 / self.k) if prior is None else check_prior(prior, self.k)
+        one = float(self.shift) + float(self.pull) * np.arange(self.k)
+        return Guess(float((pi * one).max() + (pi * one[::-1]).max()), float(pi.max()))
+
 
 @dataclass(frozen=True, slots=True)
 class Blend(Generic[N]):
@@ -139,14 +175,24 @@ class Blend(Generic[N]):
     bit: Lean[N]
     share: N
 
+    @classmethod
+    def of(cls, kernel: WindowOrBit) -> Blend[Fraction]:
+        """With the integers that are sampled."""
+        return Blend(Sliding.of(kernel.window), Lean.of(kernel.bit), Fraction(kernel.coin, _WORD))
+
     @property
     def k(self) -> int:
         """Number of items."""
         return self.window.k
 
+    @property
+    def answers(self) -> int:
+        """Number of different reports."""
+        return self.window.answers + 2
+
     def unbiased(self, y: int) -> N:
         """What a report is taken for: on average its item, whichever kind it is."""
-        answers = self.window.k - 1 + self.window.m
+        answers = self.window.answers
         found: N = self.window.unbiased(y) if y < answers else self.bit.unbiased(y - answers)
         return found
 
@@ -170,6 +216,39 @@ class Blend(Generic[N]):
     def average(self) -> N:
         """The mean of all values' variances."""
         return (1 - self.share) * self.window.average + self.share * self.bit.average
+
+    def readings(self) -> FloatArray:
+        """What every report is taken for, in steps."""
+        return np.concatenate([self.window.readings(), self.bit.readings()])
+
+    def guess(self, prior: object = None) -> Guess:
+        """That of either kind, by its share."""
+        window, bit, share = self.window.guess(prior), self.bit.guess(prior), float(self.share)
+        return Guess((1 - share) * window.success + share * bit.success, window.blind)
+
+
+Law = Sliding[Any] | Lean[Any] | Blend[Any]
+"""The law of one report."""
+
+_LAWS: Mapping[type, Callable[[Any], Law]] = {Window: Sliding.of, Leaning: Lean.of, WindowOrBit: Blend.of}
+
+
+def law_of(kernel: object) -> Law:
+    """The law of the integers that a kernel samples."""
+    return _LAWS[type(kernel)](kernel)
+
+
+def _readings(answers: int, shift: float, pull: float) -> FloatArray:
+    return np.asarray((np.arange(answers) - shift) / pull)
+
+
+def _running_max(v: FloatArray, size: int) -> FloatArray:
+    """The largest of every `size` neighbours: of the rest of one block and the beginning of the next."""
+    count = v.size - size + 1
+    padded = np.concatenate([v, np.zeros(-v.size % size)]).reshape(-1, size)
+    ahead = np.maximum.accumulate(padded, axis=1).ravel()
+    behind = np.maximum.accumulate(padded[:, ::-1], axis=1)[:, ::-1].ravel()
+    return np.asarray(np.maximum(behind[:count], ahead[size - 1 : size - 1 + count]))
 
 
 def best_blend(epsilon: float, k: int) -> tuple[int, float]:

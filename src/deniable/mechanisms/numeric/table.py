@@ -8,7 +8,7 @@ from typing import Any
 from deniable.mechanisms.entry import MEAN, Entry, Option
 from deniable.mechanisms.numeric.base import WINDOWS, Duchi, Piecewise, SquareWave
 from deniable.mechanisms.numeric.hybrid import Hybrid
-from deniable.mechanisms.places import INTERVAL, place
+from deniable.mechanisms.spaces import INTERVAL, space_of
 
 __all__ = ["OPTIONS", "ROWS"]
 
@@ -35,7 +35,7 @@ ROWS: Mapping[str, Entry] = {
         inner=("m",),
         small=_cases({"interval": "0,1", "points": 9, "epsilon": 1.0, "m": 4}),
         question=MEAN,
-        place=place,
+        space=space_of,
     ),
     "pm": Entry(
         Piecewise,
@@ -47,7 +47,7 @@ ROWS: Mapping[str, Entry] = {
         inner=("m",),
         small=_cases({"interval": "0,1", "points": 9, "epsilon": 2.0, "window": "paper"}),
         question=MEAN,
-        place=place,
+        space=space_of,
     ),
     "duchi": Entry(
         Duchi,
@@ -58,7 +58,7 @@ ROWS: Mapping[str, Entry] = {
         INTERVAL,
         small=_cases(),
         question=MEAN,
-        place=place,
+        space=space_of,
     ),
     "hm": Entry(
         Hybrid,
@@ -69,6 +69,6 @@ ROWS: Mapping[str, Entry] = {
         INTERVAL,
         small=_cases({"interval": "0,1", "points": 9, "epsilon": 2.0}),
         question=MEAN,
-        place=place,
+        space=space_of,
     ),
 }

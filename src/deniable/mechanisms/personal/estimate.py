@@ -9,7 +9,6 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 
@@ -20,8 +19,6 @@ from deniable.estimate.simplex import project_simplex
 from deniable.mechanisms.personal.laws import LevelLaw, Linear, calibration_slope
 
 __all__ = [
-    "GUARD",
-    "LINEAR",
     "GuardWarning",
     "LevelCounts",
     "PersonalPart",
@@ -76,17 +73,14 @@ class PersonalPart:
     """The diagonal alone, where there is a shorter way to it."""
 
     def variance(self, target: Target) -> FloatArray:
-        """See `Part.variance`."""
         if self._variance is not None:
             return self._variance(target)
         return np.asarray(np.diagonal(self._covariance(target)).copy())
 
     def covariance(self, target: Target) -> FloatArray:
-        """See `Part.covariance`."""
         return self._covariance(target)
 
     def interval(self, level: float, target: Target, simultaneous: bool) -> Interval:
-        """See `Part.interval`."""
         spread = np.sqrt(self.variance(target))
         return wald_interval(self.value, spread, level=level, target=target, simultaneous=simultaneous)
 
@@ -176,10 +170,14 @@ LINEAR: dict[str, _Method] = {"auem": _auem, "self": _self, "grouped": _grouped}
 
 
 def linear(counts: LevelCounts, method: str) -> tuple[PersonalPart, str]:
-    """An estimate by one of `LINEAR`, and what was done."""
-    require(method in LINEAR, "method", method, f"auto or one of {', '.join(LINEAR)}")
-    shares = plausible_shares(counts)
-    return LINEAR[method](counts, replace(counts.law, shares=shares))
+    """An estimate by one of `LINEAR` (`auto`: the best for this design), and what was done."""
+    require(method in ("auto", *LINEAR), "method", method, f"auto or one of {', '.join(LINEAR)}")
+    law, reason = replace(counts.law, shares=plausible_shares(counts)), ""
+    if method == "auto":
+        method, why = choose(counts.base, counts.k, law, counts.total)
+        reason = f"; chosen because {why}"
+    part, text = LINEAR[method](counts, law)
+    return part, text + reason
 
 
 def choose(base: str, k: int, law: LevelLaw, n: float) -> tuple[str, str]:
@@ -187,19 +185,17 @@ def choose(base: str, k: int, law: LevelLaw, n: float) -> tuple[str, str]:
     if len(law.supports) == 1:
         return "auem", "there is one level only, so that p and q are known"
     try:
-        own: float | None = law.self_calibrated(base, k, 1 / k, n).random_levels
+        own = law.self_calibrated(base, k, 1 / k, n).random_levels
     except ParameterError as error:
         if not law.reported:
             raise
         return "auem", f"the level reports are needed: {error}"
     if not law.reported:
         return "self", "no level is reported"
-    reported = law.auem(1 / k, n).random_levels
-    assert own is not None
-    better, name, ratio = min((own, "self", reported / own), (reported, "auem", own / reported))
-    del better
-    what = "the sum of all support tells p and q" if name == "self" else "the level reports tell p and q"
-    return name, f"{what} with the least predicted variance, {ratio:.3g} times less than the other way"
+    told = law.auem(1 / k, n).random_levels
+    name, what = ("self", "the sum of all support tells") if own < told else ("auem", "the level reports tell")
+    ratio = max(told / own, own / told)
+    return name, f"{what} p and q with the least predicted variance, {ratio:.3g} times less than the other way"
 
 
 def _part(counts: LevelCounts, law: LevelLaw, method: Linear, value: FloatArray) -> PersonalPart:
@@ -214,17 +210,17 @@ def _part(counts: LevelCounts, law: LevelLaw, method: Linear, value: FloatArray)
 
 def guard(what: str, gap: float, error: float) -> None:
     """Refuse a denominator that is not positive, and warn of one near zero."""
-    told: dict[str, Any] = {"what": what, "gap": gap, "error": error}
+    told = f"{what} is {gap:.3g}"
     if gap <= 0:
         raise ParameterError(
-            "{what} is {gap:.3g}, with standard error {error:.2g}, and must be above 0: the reports do not show any "
-            "difference between values.".format(**told),
+            f"{told}, with standard error {error:.2g}, and must be above 0: the reports do not show any difference "
+            "between values.",
             "Collect more reports, report levels with a larger level epsilon, or use method='self' or fit().",
         )
     if gap < GUARD * error:
         warnings.warn(
-            "{what} is {gap:.3g} with standard error {error:.2g}: an estimate divided by it has errors far beyond its "
-            "standard errors; use method='self' or fit().".format(**told),
+            f"{told} with standard error {error:.2g}: an estimate divided by it has errors far beyond its standard "
+            "errors; use method='self' or fit().",
             GuardWarning,
             stacklevel=4,
         )

@@ -7,32 +7,33 @@ people at level i, and the noisy level r has the chance channel[i, r]. Derivatio
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
+from deniable.core.laws import epsilon_to, response
 from deniable.core.support import Support, check_target
 from deniable.core.types import FloatArray, Target
 from deniable.errors import ParameterError, require
 
 __all__ = [
-    "Groups",
     "LevelLaw",
     "Linear",
     "Moments",
     "calibration_slope",
     "common_range",
+    "ideal_channel",
+    "ideal_promise",
+    "leak_warning",
     "level_leakage",
     "pair_bound",
+    "places",
 ]
 
 Linear: TypeAlias = Literal["auem", "self"]
 """By the level report [PLDP Sec. 5.2], or self-calibrated: by the sum of the frequencies alone."""
-
-UNARY = ("sue", "oue")
-"""Bases of independent bits."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -217,6 +218,27 @@ class LevelLaw:
         return LevelLaw(self.supports, self.shares, np.eye(len(self.supports)))
 
 
+def places(told: Sequence[float]) -> list[float]:
+    """Where the levels' numbers lie in their range, from -1 to 1."""
+    middle, half = (max(told) + min(told)) / 2, (max(told) - min(told)) / 2
+    return [min(1.0, max(-1.0, (value - middle) / half)) for value in told]
+
+
+def ideal_channel(level_report: str, level_epsilon: float | None, told: Sequence[float]) -> FloatArray:
+    """Chances of the level reports, a row for each level; `told` are the numbers whose mean one bit is to tell."""
+    t = len(told)
+    if level_epsilon is None:
+        return np.ones((t, 1))
+    if level_report == "bit":
+        steep = math.tanh(level_epsilon / 2) / 2
+        return np.array([[0.5 - place * steep, 0.5 + place * steep] for place in places(told)])
+    law = response(*epsilon_to(level_epsilon), t)
+    return np.asarray(np.full((t, t), law.q) + np.eye(t) * (law.p - law.q))
+
+
+# ---- self-calibration
+
+
 def calibration_slope(base: str, k: int, f: FloatArray) -> FloatArray:
     """How an item's self-calibrated estimate, times the gap, falls with the number of items that a report supports."""
     if base == "grr":
@@ -228,6 +250,9 @@ def calibration_slope(base: str, k: int, f: FloatArray) -> FloatArray:
         require(k > 2, "k", k, "at least 3 for self-calibration of base sue", "The sum of two bits tells no p.")
         return np.asarray((1 - 2 * f) / (k - 2))
     return np.asarray((1 - f) / (k - 1) if base == "oue" else f)
+
+
+# ---- what is promised
 
 
 def common_range(levels: Sequence[float]) -> int:
@@ -259,6 +284,30 @@ def pair_bound(base: str, levels: Sequence[float], k: int, level_epsilon: float)
     if base == "oue":
         return level_epsilon + max(level_leakage(base, levels, k) + low, high)
     return level_epsilon + high
+
+
+def ideal_promise(base: str, levels: Sequence[float], k: int, g: int | None, level_epsilon: float) -> dict[str, Any]:
+    """What a report promises for ideal parameters, by the names of `LevelMechanism.guarantee`."""
+    leak = level_leakage(base, levels, k, g)
+    return {
+        "data": levels[-1],
+        "data_by_level": list(levels),
+        "level_report": level_epsilon,
+        "leakage": leak,
+        "level": level_epsilon + leak,
+        "pair": pair_bound(base, levels, k, level_epsilon) if len(levels) > 1 else levels[-1],
+        "method": "ideal parameters; the pair is an upper bound",
+    }
+
+
+def leak_warning(found: Mapping[str, Any]) -> str:
+    """A warning where the data tell more about the level than the level report does, else nothing."""
+    if not found["leakage"] > found["level_report"] > 0:
+        return ""
+    return (
+        f"the data tell more about the level ({found['leakage']:.3g}) than the level report does "
+        f"({found['level_report']:.3g})"
+    )
 
 
 def _log_ratio(high: float, low: float, rest: float) -> float:

@@ -1,15 +1,47 @@
-"""Levels of protection and expected shares of them, as they are given."""
+"""Levels of protection as they are given, the data mechanism of each, and the channel that hides the level."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Mapping, Sequence
+from fractions import Fraction
 
 import numpy as np
 
+from deniable.core.domain import Domain
+from deniable.core.types import IntArray
 from deniable.errors import ParameterError, require
+from deniable.mechanisms.frequency.grr import GRR
+from deniable.mechanisms.frequency.local_hashing import LocalHashing
+from deniable.mechanisms.frequency.unary import Unary
+from deniable.mechanisms.personal.laws import common_range, places
+from deniable.mechanisms.support import SupportMechanism
 from deniable_client.exact import check_epsilon
+from deniable_client.kernels import Bit, Kernel, Response
 
-__all__ = ["check_levels", "check_shares", "listed"]
+__all__ = [
+    "BASES",
+    "LEVEL_REPORTS",
+    "check_base",
+    "check_level_report",
+    "check_levels",
+    "check_shares",
+    "level_kernels",
+    "level_numbers",
+    "listed",
+    "make_bases",
+]
+
+BASES: Mapping[str, Callable[..., SupportMechanism]] = {
+    "sue": Unary.symmetric,
+    "oue": Unary.optimised,
+    "grr": GRR,
+    "lh": LocalHashing,
+}
+"""The data mechanisms that levels may have: those whose report format does not depend on epsilon."""
+
+LEVEL_REPORTS = ("response", "bit", "none")
+"""A response over the levels; one bit, enough for the mean of p and q; nothing."""
 
 
 def check_levels(levels: object) -> list[float]:
@@ -49,3 +81,64 @@ def check_shares(shares: object, t: int) -> list[float]:
 def listed(levels: tuple[float, ...]) -> str:
     """Levels as text."""
     return ", ".join(f"{level:g}" for level in levels)
+
+
+def level_numbers(known: tuple[float, ...], levels: object, n: int) -> IntArray:
+    """The numbers of levels that are given by their epsilon, one for each of n people or one for all."""
+    try:
+        given = np.asarray(levels, np.float64)
+    except (TypeError, ValueError) as error:
+        raise ParameterError(f"levels must be numbers, got {levels!r}.") from error
+    require(given.shape in ((), (n,)), "levels", f"an array of shape {given.shape}", f"one level, or {n} of them")
+    every = np.array(known)
+    at = np.minimum(np.searchsorted(every, given), every.size - 1)
+    odd = np.atleast_1d(given)[np.atleast_1d(every[at] != given)]
+    if odd.size:
+        raise ParameterError(f"levels must be of {listed(known)}, got {float(odd[0])!r}.")
+    return np.broadcast_to(at, (n,)).astype(np.int64)
+
+
+# ---- the data
+
+
+def make_bases(base: str, levels: tuple[float, ...], domain: Domain, g: int | None) -> tuple[SupportMechanism, ...]:
+    """The data mechanism of each level."""
+    own = {} if g is None else {"g": g}
+    return tuple(BASES[base](epsilon=level, domain=domain, **own) for level in levels)
+
+
+def check_base(base: str, levels: tuple[float, ...], level_report: str, g: int | None) -> int | None:
+    """The hash range common to all levels, or None; refuses bases that do not fit the level report."""
+    require(base in BASES, "base", base, f"one of {', '.join(BASES)}")
+    if base == "grr" and level_report == "none" and len(levels) > 1:
+        raise ParameterError(
+            "level_report must not be none for base grr: its reports do not tell how p and q are blended.",
+            "Report the level (response or bit), or use base sue, oue or lh.",
+        )
+    if base == "lh":
+        return common_range(levels) if g is None else g
+    require(g is None, "g", g, "left out unless the base is lh")
+    return None
+
+
+# ---- the level report
+
+
+def check_level_report(level_report: str, level_epsilon: float | None, t: int) -> tuple[str, float | None]:
+    """What is sent about one of t levels, and how well that is protected; nothing is sent about a single level."""
+    require(level_report in LEVEL_REPORTS, "level_report", level_report, ", ".join(LEVEL_REPORTS))
+    if t == 1 or level_report == "none":
+        return "none", None
+    hint = "It protects the level that a person chose."
+    require(level_epsilon is not None, "level_epsilon", None, "a number > 0", hint)
+    return level_report, check_epsilon(level_epsilon or 0.0)
+
+
+def level_kernels(level_report: str, level_epsilon: float | None, told: Sequence[float]) -> tuple[Kernel, ...]:
+    """The channel of the level report, or none; `told` are the levels' numbers whose mean one bit is to tell."""
+    if level_epsilon is None:
+        return ()
+    if level_report == "response":
+        return (Response.calibrate(level_epsilon, len(told)),)
+    check_epsilon(level_epsilon, sampling=True)
+    return (Bit.calibrate(level_epsilon, tuple(Fraction(place) for place in places(told))),)

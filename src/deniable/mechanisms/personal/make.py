@@ -1,4 +1,4 @@
-"""Making a personalised mechanism from options: levels as text, and a base that keeps a leak budget."""
+"""Making a personal mechanism from options: levels as text, and a base that keeps a leak budget."""
 
 from __future__ import annotations
 
@@ -7,11 +7,12 @@ from typing import Any
 
 from deniable.core.domain import Domain
 from deniable.errors import ParameterError, require
-from deniable.mechanisms.personal.bases import BASES
+from deniable.mechanisms.personal.base import LevelMechanism
 from deniable.mechanisms.personal.laws import common_range
-from deniable.mechanisms.personal.levels import check_levels
+from deniable.mechanisms.personal.levels import BASES, check_levels
 from deniable.mechanisms.personal.plain import Personal
-from deniable.mechanisms.personal.sensitive import DISCLOSURES, PersonalUtility
+from deniable.mechanisms.personal.sensitive import PersonalUtility
+from deniable.mechanisms.personal.sensitive_laws import DISCLOSURES
 from deniable.mechanisms.utility.sensitive import sensitive_ranges
 
 __all__ = ["largest_level", "make_personal"]
@@ -34,7 +35,7 @@ def make_personal(
     leak_budget: float | None = None,
     sensitive: object = None,
     **own: Any,
-) -> Personal | PersonalUtility:
+) -> LevelMechanism:
     """`Personal`, or `PersonalUtility` if only some items are `sensitive`; what is left out is chosen.
 
     With a `leak_budget` it is the design with the least predicted error among those whose reports are within that
@@ -55,7 +56,7 @@ def make_personal(
     return _within(leak_budget, base, given)
 
 
-def _default(base: str, given: dict[str, Any]) -> Personal | PersonalUtility:
+def _default(base: str, given: dict[str, Any]) -> LevelMechanism:
     if "sensitive" not in given or "disclosure" in given:
         return _one(base, given)
     common = _one(base, given | {"disclosure": "common"})
@@ -66,7 +67,7 @@ def _default(base: str, given: dict[str, Any]) -> Personal | PersonalUtility:
     return min((common, capped) if fits else (common,), key=lambda m: float(m.properties()["mse"]))
 
 
-def _within(leak_budget: float, base: str | None, given: dict[str, Any]) -> Personal | PersonalUtility:
+def _within(leak_budget: float, base: str | None, given: dict[str, Any]) -> LevelMechanism:
     found = list(_candidates(base, given))
     fitting = [m for m in found if m.guarantee["level"] <= leak_budget]
     least = min(found, key=lambda m: float(m.guarantee["level"]))
@@ -84,11 +85,11 @@ def _within(leak_budget: float, base: str | None, given: dict[str, Any]) -> Pers
     return _one(best.base, chosen)
 
 
-def _one(base: str, given: dict[str, Any]) -> Personal | PersonalUtility:
+def _one(base: str, given: dict[str, Any]) -> LevelMechanism:
     return PersonalUtility(base=base, **given) if "sensitive" in given else Personal(base=base, **given)
 
 
-def _candidates(base: str | None, given: dict[str, Any]) -> Iterator[Personal | PersonalUtility]:
+def _candidates(base: str | None, given: dict[str, Any]) -> Iterator[LevelMechanism]:
     for name in BASES if base is None else (base,):
         if name != "lh" or given.get("g") is not None:
             yield from _possible(name, given)
@@ -98,26 +99,25 @@ def _candidates(base: str | None, given: dict[str, Any]) -> Iterator[Personal | 
             yield from _possible(name, given | {"g": g})
 
 
-def _possible(name: str, given: dict[str, Any]) -> Iterator[Personal | PersonalUtility]:
+def _possible(name: str, given: dict[str, Any]) -> Iterator[LevelMechanism]:
     """The designs, if there are any: some bases need a level report, or more than two values."""
     silent, several = given.get("level_report") == "none", len(given["levels"]) > 1
     if name == "grr" and silent and several:
         return
     if "sensitive" not in given:
         if name != "sue" or not silent or Domain.of(given["domain"]).k > 2:
-            yield Personal(base=name, **given)
+            yield _one(name, given)
         return
     rules = DISCLOSURES if given.get("level_report", "response") == "response" else ("common",)
     for rule in rules if "disclosure" not in given else (given["disclosure"],):
-        yield PersonalUtility(base=name, **given | {"disclosure": rule})
+        yield _one(name, given | {"disclosure": rule})
 
 
-def _own(m: Personal | PersonalUtility) -> dict[str, Any]:
-    found: dict[str, Any] = {"g": m.g} if m.base == "lh" else {}
-    return found | ({"disclosure": m.disclosure} if isinstance(m, PersonalUtility) else {})
+def _own(m: LevelMechanism) -> dict[str, Any]:
+    return {name: m.params[name] for name in ("g", "disclosure") if m.params.get(name) is not None}
 
 
-def _told(m: Personal | PersonalUtility) -> str:
-    own = f" with g = {m.g}" if m.base == "lh" else ""
-    own += f", {m.disclosure} disclosure" if isinstance(m, PersonalUtility) else ""
+def _told(m: LevelMechanism) -> str:
+    own = f" with g = {m.g}" if m.g is not None else ""
+    own += f", {m.params['disclosure']} disclosure" if "disclosure" in m.params else ""
     return f"base {m.base}{own} ({m.guarantee['level']:.3g})"

@@ -17,7 +17,7 @@ from deniable.mechanisms.personal.estimate import LevelCounts, PersonalPart, gua
 from deniable.mechanisms.personal.laws import Linear
 from deniable.mechanisms.personal.sensitive_laws import UtilityLevelLaw
 
-__all__ = ["LINEAR", "UtilityLevelCounts", "choose_utility", "linear_utility"]
+__all__ = ["UtilityLevelCounts", "choose_utility", "linear_utility"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)

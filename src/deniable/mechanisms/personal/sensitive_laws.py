@@ -9,16 +9,28 @@ docs/maths/personal.md, section 8.
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
+from deniable.core.laws import epsilon_to
 from deniable.core.support import check_target
 from deniable.core.types import FloatArray, Target
 from deniable.errors import ParameterError, require
-from deniable.mechanisms.personal.laws import LevelLaw, Linear
+from deniable.mechanisms.personal.laws import LevelLaw, Linear, level_leakage
+from deniable.mechanisms.utility.laws import null_law
 
-__all__ = ["UtilityLevelLaw"]
+__all__ = ["CAP_MAX", "DISCLOSURES", "UtilityLevelLaw", "ideal_law", "ideal_utility_promise"]
+
+DISCLOSURES = ("common", "capped", "own")
+"""Chance that a harmless item is disclosed: one for all levels, which tells nothing about the level; as much as each
+level allows, but no more telling than reports of sensitive items are; as much as each level allows."""
+
+CAP_MAX = 50.0
+"""A cap of e^50 on quotients of chances binds nothing: no threshold is below 2^-64."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -51,6 +63,12 @@ class UtilityLevelLaw:
         t = len(self.own.supports)
         for name in ("z", "blind", "blind_pair"):
             require(getattr(self, name).shape == (t,), name, getattr(self, name).shape, f"{t} numbers")
+
+    @classmethod
+    def of(cls, own: LevelLaw, z: FloatArray, blind: FloatArray, s: int) -> UtilityLevelLaw:
+        """From the law on the s sensitive items: given a supported item, others are so as often in blind reports."""
+        pair = np.array([each.both_one * b / each.p for each, b in zip(own.supports, blind.tolist(), strict=True)])
+        return cls(own, z, blind, pair, s)
 
     def with_shares(self, shares: FloatArray) -> UtilityLevelLaw:
         """The same with other shares of the levels."""
@@ -213,3 +231,39 @@ class UtilityLevelLaw:
         np.fill_diagonal(joint, np.concatenate([self._square(at, f, theta, a), rest * at.z]))
         mean = np.concatenate([self._mean(at, f, theta, a), rest * at.z])
         return np.asarray(joint - np.outer(mean, mean))
+
+
+def ideal_law(
+    own: LevelLaw, base: str, levels: Sequence[float], s: int, g: int | None, disclosure: str
+) -> UtilityLevelLaw:
+    """The ideal law, from that of the base on the s sensitive items."""
+    z = np.array([null_law(each, *epsilon_to(e)).z for each, e in zip(own.supports, levels, strict=True)])
+    if disclosure == "common":
+        z = np.full(z.size, z.min())
+    elif disclosure == "capped":
+        z = np.minimum(z, z.min() * math.exp(min(level_leakage(base, levels, s, g), CAP_MAX)))
+    share = {"grr": 1 / s, "lh": 1 / (g or 1)}.get(base)
+    blind = own.of("q") if share is None else np.full(z.size, share)
+    return UtilityLevelLaw.of(own, z, blind, s)
+
+
+def ideal_utility_promise(
+    law: UtilityLevelLaw, base: str, levels: Sequence[float], g: int | None, level_epsilon: float
+) -> dict[str, Any]:
+    """What a report promises for ideal parameters, by the names of `LevelMechanism.guarantee`: upper bounds."""
+    z, s = law.z, law.s
+    seen, open_ = level_leakage(base, levels, s, g), math.log(z.max() / z.min())
+    bits = {"sue": seen, "oue": s * level_leakage("oue", levels, 2)}.get(base, 0.0)
+    top = law.own.supports[-1]  # at the largest level; 1 - z = 1 - p + p/e where z = p (1 - 1/e) is all of it
+    least = max(1 - float(z[-1]), top.p_not + top.p * epsilon_to(levels[-1])[0])
+    leak = max(seen, open_, math.log((1 - float(z[0])) / least) + bits)
+    return {
+        "data": levels[-1],
+        "data_by_level": list(levels),
+        "level_report": level_epsilon,
+        "leakage": leak,
+        "disclosure": open_,
+        "level": level_epsilon + leak,
+        "pair": level_epsilon + leak + levels[-1],
+        "method": "ideal parameters; level and pair are upper bounds",
+    }

@@ -1,14 +1,15 @@
-"""The registry's row and options of personalised budgets."""
+"""The registry's rows and options of personal levels."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
 from deniable.mechanisms.entry import Entry, Option
-from deniable.mechanisms.personal.base import LEVEL_REPORTS
+from deniable.mechanisms.personal.levels import LEVEL_REPORTS
 from deniable.mechanisms.personal.make import largest_level, make_personal
 from deniable.mechanisms.personal.plain import Personal
-from deniable.mechanisms.personal.sensitive import DISCLOSURES, PersonalUtility
+from deniable.mechanisms.personal.sensitive import PersonalUtility
+from deniable.mechanisms.personal.sensitive_laws import DISCLOSURES
 
 __all__ = ["OPTIONS", "ROWS"]
 

@@ -1,17 +1,18 @@
-"""What the ULDP transform needs of its base mechanisms: blind reports in bulk, and parameters of least error."""
+"""The bases that the ULDP transform makes itself, by name, with the parameters of least error."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from deniable.core.domain import Domain
 from deniable.core.laws import balanced, epsilon_to, hashing, projective, subset
 from deniable.core.support import Support
-from deniable.errors import ParameterError, require
+from deniable.errors import FormatError, ParameterError, require
 from deniable.mechanisms.base import Mechanism
+from deniable.mechanisms.frequency.adaptive import RULES, adaptive
 from deniable.mechanisms.frequency.grr import GRR
 from deniable.mechanisms.frequency.hadamard import Hadamard
 from deniable.mechanisms.frequency.histogram import SHE, THE
@@ -22,6 +23,7 @@ from deniable.mechanisms.frequency.subset import SubsetSelection
 from deniable.mechanisms.frequency.unary import Unary
 from deniable.mechanisms.frequency.wheel import Wheel
 from deniable.mechanisms.utility.bound import best_single
+from deniable.mechanisms.utility.explicit import Explicit
 from deniable.mechanisms.utility.laws import (
     UtilityLaw,
     mapped_disclosure,
@@ -38,62 +40,64 @@ from deniable.mechanisms.utility.laws import (
     walk,
 )
 from deniable_client.hashing import RANGE_MAX
+from deniable_client.kernels import Kernel
 from deniable_client.kernels.geometry import is_prime, rank_of
 
-__all__ = [
-    "BASES",
-    "FORMS",
-    "base_from",
-    "ideal_law",
-    "least_of",
-    "tuned",
-]
+__all__ = ["BASES", "FORMS", "SEPARATE", "base_from", "document_of", "hashed", "ideal_law", "least_of", "tuned"]
 
 FORMS = ("null", "glutf", "paper")
 """Null branch; ULDP's Algorithm 1 with a disclosure valid for every hash function; the same as printed (audit only)."""
-
-BASES: Mapping[str, type[Mechanism]] = {
-    "grr": GRR,
-    "ss": SubsetSelection,
-    "iss": IntervalSelection,
-    "ue": Unary,
-    "sue": Unary,
-    "oue": Unary,
-    "lh": LocalHashing,
-    "blh": LocalHashing,
-    "olh": LocalHashing,
-    "plh": BalancedHashing,
-    "wheel": Wheel,
-    "hr": Hadamard,
-    "pgr": Projective,
-    "the": THE,
-    "she": SHE,
-}
-"""Mechanisms that the transform takes, by registry name."""
+SEPARATE = "separate"
+"""uRAP's own form: always a blind report, and the value beside it as often as epsilon allows."""
 
 
-# ---- which items, and how many people
+# ---- documents
 
 
-def base_from(document: Mapping[str, Any], epsilon: float, s: int) -> Mechanism:
-    """The base that `Utility.params` describes."""
-    name = document["mechanism"]
-    require(name in BASES, "base", name, f"one of {', '.join(BASES)}")
-    return BASES[name](epsilon=epsilon, domain=Domain.of(s), name=name, **document["params"])
+def document_of(base: Mechanism) -> Mapping[str, Any]:
+    """A base as a parameter of a design: by name where it can be made again from that, else its whole design."""
+    plain = type(base) is _classes().get(base.name) and base.domain == Domain.of(base.k)
+    return {"mechanism": base.name, "params": base.params} if plain else base.design
 
 
-# ---- parameters of least error
+def base_from(document: Mapping[str, Any], epsilon: float, kernel: Kernel) -> Mechanism:
+    """The base that a document by name describes; `kernel` is the design's, which a table is taken from."""
+    name, params = document["mechanism"], document["params"]
+    cls = _classes().get(name)
+    if cls is None:
+        raise FormatError(f"base {name!r} is unknown to this version.", "Upgrade deniable.")
+    own: dict[str, Any] = {"table": kernel} if name == Explicit.family else {}
+    made: Mechanism = cls(epsilon=epsilon, domain=Domain.of(kernel.k), name=name, **params, **own)
+    return made
 
 
-def least_of(base: Mechanism) -> int | None:
-    """How many items share the largest likelihood of an output, at least; None where GLUTF is not offered."""
-    if isinstance(base, Hadamard | Projective):
-        return None
-    return (
-        base.size
-        if isinstance(base, SubsetSelection | IntervalSelection)
-        else (base.k // base.g if isinstance(base, BalancedHashing) else 1)
-    )
+def _classes() -> dict[str, type[Mechanism]]:
+    return {name: row.cls for name, row in BASES.items()} | {Explicit.family: Explicit}
+
+
+def _row(name: str) -> Base:
+    require(name in BASES, "base", name, f"one of {', '.join(BASES)}", "Any other mechanism must be made first.")
+    return BASES[name]
+
+
+# ---- what bases have in common
+
+
+def least_of(base: Any) -> int:
+    """How many items share the largest likelihood of an output, at least; 1 holds for every base."""
+    sizes = getattr(base, "sizes", {}) if _alone(base) is None else {}
+    return min((size for size, chance in sizes.items() if size and chance), default=1)
+
+
+def hashed(base: Any) -> bool:
+    """Whether a public hash of range g or with an arc is part of a report, under which an item may be alone."""
+    return _alone(base) is not None and not {"g", "arc"}.isdisjoint(base.params)
+
+
+def _alone(base: Any) -> float | None:
+    """Chance that a blind report supports an item, where it supports all of them independently; else None."""
+    found: float | None = base.alone(base.support) if hasattr(base, "alone") else None
+    return found
 
 
 def ideal_law(support: Support[float], s: int, least: int, form: str, w: float, v: float) -> UtilityLaw[float]:
@@ -105,28 +109,26 @@ def ideal_law(support: Support[float], s: int, least: int, form: str, w: float, 
     return mapped_law(support, s, mapped_disclosure(least, s, w, v))
 
 
+# ---- parameters of least error
+
+
 def tuned(name: str, *, epsilon: float, s: int, theta: float, form: str, own: Mapping[str, Any]) -> Mechanism | None:
     """The base `name` on s sensitive items, with `own` parameters or else those of least error for this theta and form.
 
     None if there are fewer than two sensitive items: no base is needed then.
     """
-    require(name in BASES, "base", name, f"one of {', '.join(BASES)}")
+    row = _row(name)
     given = {key: value for key, value in own.items() if value is not None}
-    parameter, choose = _TUNED.get(name, ("", None))
-    allowed = [x for x in (parameter, *_INNER.get(name, ())) if x]
-    wrong = [key for key in given if key not in allowed]
+    wrong = [key for key in given if key not in (row.parameter, *row.inner)]
     if wrong:
-        listed = parameter or "none"
+        listed = row.parameter or "none"
         raise ParameterError(f"base {name} has no option {wrong[0]!r}; its own options are: {listed}.")
     if s < 2:
         return None
-    domain = Domain.of(s)
-    if choose is None:
-        made = _FIXED[name](epsilon=epsilon, domain=domain, **given)
-        return made if made.name == name else replace(made, name=name)
-    if parameter not in given:
-        given[parameter] = choose(s, theta, form, *epsilon_to(epsilon))
-    return BASES[name](epsilon=epsilon, domain=domain, name=name, **given)
+    if row.choose is not None and row.parameter not in given:
+        given[row.parameter] = row.choose(s, theta, form, *epsilon_to(epsilon))
+    made: Mechanism = row.make(epsilon=epsilon, domain=Domain.of(s), **given)
+    return made if made.name == name else replace(made, name=name)
 
 
 def _cost(
@@ -183,24 +185,39 @@ def _prime(s: int, theta: float, form: str, w: float, v: float) -> int:
     return min((q for q in range(2, last + 1) if is_prime(q)), key=cost)
 
 
-_TUNED: Mapping[str, tuple[str, Callable[..., Any] | None]] = {
-    "ss": ("size", _size),
-    "iss": ("size", _size),
-    "ue": ("p", _p),
-    "lh": ("g", _g),
-    "plh": ("g", _blocks),
-    "wheel": ("arc", _arc),
-    "pgr": ("prime", _prime),
+@dataclass(frozen=True, slots=True)
+class Base:
+    """How a base is made on some items, and its own parameter with the rule that chooses it."""
+
+    cls: type[Any]
+    make: Callable[..., Any]
+    parameter: str = ""
+    choose: Callable[..., Any] | None = None
+    inner: tuple[str, ...] = ()
+    """Arguments for tests and research, and rules of choice."""
+
+
+_RULES = (*RULES, "n")
+
+BASES: Mapping[str, Base] = {
+    "grr": Base(GRR, GRR),
+    "ss": Base(SubsetSelection, SubsetSelection, "size", _size),
+    "iss": Base(IntervalSelection, IntervalSelection, "size", _size),
+    "ue": Base(Unary, Unary, "p", _p),
+    "sue": Base(Unary, Unary.symmetric),
+    "oue": Base(Unary, Unary.optimised),
+    "lh": Base(LocalHashing, LocalHashing, "g", _g),
+    "blh": Base(LocalHashing, LocalHashing.binary),
+    "olh": Base(LocalHashing, LocalHashing.optimal),
+    "plh": Base(BalancedHashing, BalancedHashing, "g", _blocks),
+    "wheel": Base(Wheel, Wheel, "arc", _arc, ("ring",)),
+    "hr": Base(Hadamard, Hadamard),
+    "pgr": Base(Projective, Projective, "prime", _prime),
+    "the": Base(THE, THE.optimal),
+    "she": Base(SHE, SHE, inner=("grid", "reach")),
+    "ass": Base(SubsetSelection, adaptive("ass"), inner=_RULES),
+    "aue": Base(Unary, adaptive("aue"), inner=_RULES),
+    "alh": Base(LocalHashing, adaptive("alh"), inner=_RULES),
+    "athe": Base(THE, adaptive("athe"), inner=_RULES),
 }
-_INNER: Mapping[str, tuple[str, ...]] = {"wheel": ("ring",), "she": ("grid", "reach")}
-"""Arguments of bases for tests and research."""
-_FIXED: Mapping[str, Callable[..., Mechanism]] = {
-    "grr": GRR,
-    "sue": Unary.symmetric,
-    "oue": Unary.optimised,
-    "blh": LocalHashing.binary,
-    "olh": LocalHashing.optimal,
-    "hr": Hadamard,
-    "the": THE.optimal,
-    "she": SHE,
-}
+"""Mechanisms that the transform makes by registry name; others are made first and handed over."""

@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from deniable.collect.reports import Field
+from deniable.collect.reports import Field, Reports
 from deniable.collect.tally import Tally
 from deniable.core.channel import Channel, Proof, Witness
 from deniable.core.domain import Domain
@@ -25,24 +25,115 @@ from deniable.estimate.result import Part
 from deniable.kernels import loops
 from deniable.kernels.bits import clear_padding
 from deniable.kernels.sampling import bernoulli_bits
-from deniable.mechanisms.bulk import check_outputs, refuse_values
-from deniable.mechanisms.utility.budgets_estimate import LevelsPart
+from deniable.mechanisms.base import report_size
+from deniable.mechanisms.bulk import Bulk, Cells, check_outputs, refuse_values
+from deniable.mechanisms.utility.budgets_estimate import BudgetsPart
+from deniable.mechanisms.utility.bulk import count_disclosed, disclosing_channel, ranked, refuse_beside, spread
 from deniable.mechanisms.utility.laws import UtilityLaw
-from deniable.mechanisms.utility.sensitive import SensitiveMechanism, check_theta, sensitive_ranges
+from deniable.mechanisms.utility.sensitive import SensitiveMechanism, check_theta, sensitive_ranges, split_items
 from deniable.randomness import Stream, bernoulli
 from deniable_client.exact import WORD_BITS, check_epsilon, exp_bounds, log_upper
-from deniable_client.kernels import UtilityLevels as LevelsKernel
-from deniable_client.packing import bits_width, uint_width
+from deniable_client.kernels import UtilityBudgets as BudgetsKernel
+from deniable_client.kernels.utility_budgets import check_budgets
+from deniable_client.packing import bits_width
 
-__all__ = ["UtilityLevels", "best_flip", "check_item_epsilon", "make_levels"]
+__all__ = ["BudgetsBulk", "UtilityBudgets", "best_flip", "check_item_epsilon", "make_budgets"]
 
 _WORD = 1 << WORD_BITS
 _GRID, _STEPS = 64, 60
 """Places of the search for `flip`: first a grid, then golden sections around its best place."""
 
 
+class BudgetsBulk(Bulk[BudgetsKernel]):
+    """Independent bits with noise of their own for many people, or a harmless item alone."""
+
+    @cached_property
+    def items(self) -> tuple[IntArray, IntArray]:
+        """Numbers of the sensitive and of the harmless items."""
+        return split_items(self.kernel.sensitive, self.k)
+
+    @cached_property
+    def fields(self) -> tuple[Field, ...]:
+        told = Field("disclosed", "uint", self.kernel.head)
+        return told, Field("bits", "bytes", bits_width(self.kernel.s))
+
+    @property
+    def strata(self) -> tuple[str, ...]:
+        return ("protected", "disclosed")
+
+    @property
+    def outputs(self) -> float:
+        s = self.kernel.s
+        return s + math.log2(1 + (self.k - s) * 2.0**-s)
+
+    @cached_property
+    def law(self) -> UtilityLaw[Any]:
+        """The law of the integers that are sampled, as floats, one entry per sensitive item."""
+        return _law(np.array([flip / _WORD for flip in self.kernel.flips]), self.kernel.plain / _WORD)
+
+    def perturb(self, items: IntArray, rng: Stream) -> Columns:
+        marked, rank = ranked(*self.items)
+        sensitive, n, width = marked[items], items.size, bits_width(self.kernel.s)
+        rows = np.zeros((n, width), np.uint8)
+        for flip in sorted(set(self.kernel.flips)):
+            mask = np.packbits(np.array(self.kernel.flips, dtype=object) == flip, bitorder="little")
+            rows |= bernoulli_bits(rng, flip, n * width).reshape(n, width) & mask
+        clear_padding(rows, self.kernel.s)
+        mine = rows[sensitive]
+        loops().put_bits(mine, rank[items[sensitive]], bernoulli(rng, self.kernel.keep, len(mine)))
+        rows[sensitive] = mine
+        plain = ~sensitive & bernoulli(rng, self.kernel.plain, n)
+        rows[plain] = 0
+        told = np.where(plain, 1 + rank[items], 0)
+        return {"disclosed": told.astype(self.fields[0].dtype), "bits": rows}
+
+    def count(self, columns: Columns) -> Cells:
+        s, harmless = self.kernel.s, self.k - self.kernel.s
+        refuse_values(columns["disclosed"], 1 + harmless, "disclosed")
+        told = columns["disclosed"].astype(np.int64)
+        refuse_beside(columns, told > 0)
+        support = loops().count_bits(columns["bits"], 8 * bits_width(s))
+        if support[s:].any():
+            raise FormatError(f"a report has ones after its {s} bits.")
+        cells = {"n": np.array([np.count_nonzero(told == 0), np.count_nonzero(told)], np.int64)}
+        cells["support"] = np.stack([support[:s], np.zeros(s, np.int64)])
+        if harmless:
+            disclosed = count_disclosed(told, harmless)
+            cells["disclosed"] = np.stack([np.zeros_like(disclosed), disclosed])
+        return cells
+
+    def likelihood(self, columns: Columns) -> FloatArray:
+        """See `Bulk.likelihood`: relative to a report made of other items' bits only."""
+        (own, rest), law = self.items, self.law
+        told = columns["disclosed"].astype(np.int64)
+        ones = np.unpackbits(columns["bits"], axis=1, count=self.kernel.s, bitorder="little") == 1
+        found = np.empty((told.size, self.k))
+        found[:, own] = np.where(ones, law.base.p / law.base.q, law.base.p_not / law.base.q_not)
+        found[:, rest] = 1 - law.z
+        found[told > 0] = 0.0
+        found[np.flatnonzero(told), rest[told[told > 0] - 1]] = 1.0
+        return found
+
+    def channel(self) -> Channel:
+        own, rest = (part.tolist() for part in self.items)
+        kernel, s = self.kernel, self.kernel.s
+        check_outputs((1 << s) + len(rest), "these bits", self.k)
+        mine, other = (_WORD - kernel.keep, kernel.keep), [(_WORD - flip, flip) for flip in kernel.flips]
+        protected = []
+        for y in product((0, 1), repeat=s):
+            bits = [other[i][b] for i, b in enumerate(y)]
+            every = math.prod(bits)
+            weights = [every // bits[i] * mine[b] * _WORD for i, b in enumerate(y)]
+            row = spread(weights, every * (_WORD - kernel.plain), own, self.k)
+            held = frozenset(own[i] for i, b in enumerate(y) if b)
+            protected.append(("report " + "".join(map(str, y)), row, held))
+        plain = Fraction(kernel.plain, _WORD)
+        told = [(f"discloses {x}", x, plain, frozenset({x})) for x in rest]
+        return disclosing_channel(protected, told, rest, _WORD ** (s + 1))
+
+
 @dataclass(frozen=True, kw_only=True)
-class UtilityLevels(SensitiveMechanism):
+class UtilityBudgets(SensitiveMechanism):
     """Unary encoding in which every sensitive item has a budget of its own.
 
     Reports that disclose nothing are within e^min(a, b) for two sensitive items with budgets a and b, and within e^a
@@ -55,7 +146,6 @@ class UtilityLevels(SensitiveMechanism):
     flip: float
     family: ClassVar[str] = "uue-levels"
     vetted: ClassVar[bool] = True
-    strata: ClassVar[tuple[str, ...]] = ("protected", "disclosed")
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -68,61 +158,19 @@ class UtilityLevels(SensitiveMechanism):
 
     @property
     def params(self) -> dict[str, Any]:
-        """See `Mechanism.params`."""
         lists = {"item_epsilon": list(self.item_epsilon), "sensitive": list(self.sensitive)}
         return lists | {"flip": self.flip, "theta": self.theta}
 
-    # ---- client
-
     @cached_property
-    def kernel(self) -> LevelsKernel:
-        """See `Mechanism.kernel`."""
+    def bulk(self) -> BudgetsBulk:
         check_epsilon(self.epsilon, sampling=True)
         flip = round(Fraction(self.flip) * _WORD)
-        return LevelsKernel.calibrate(self.item_epsilon, self.k, self.sensitive, flip)
+        return BudgetsBulk(BudgetsKernel.calibrate(self.item_epsilon, self.k, self.sensitive, flip))
 
-    @property
-    def fields(self) -> tuple[Field, ...]:
-        """See `Mechanism.fields`."""
-        told = Field("disclosed", "uint", uint_width(1 + self.k - self.s))
-        return told, Field("bits", "bytes", bits_width(self.s))
-
-    def perturb(self, items: IntArray, rng: Stream) -> Columns:
-        """See `Mechanism.perturb`."""
-        own, rest = self.items
-        rank = np.empty(self.k, np.int64)
-        rank[own], rank[rest] = np.arange(own.size), np.arange(rest.size)
-        sensitive, n, width = np.isin(items, own), items.size, bits_width(self.s)
-        rows = np.zeros((n, width), np.uint8)
-        for flip in sorted(set(self.kernel.flips)):
-            mask = np.packbits(np.array(self.kernel.flips, dtype=object) == flip, bitorder="little")
-            rows |= bernoulli_bits(rng, flip, n * width).reshape(n, width) & mask
-        clear_padding(rows, self.s)
-        mine = rows[sensitive]
-        loops().put_bits(mine, rank[items[sensitive]], bernoulli(rng, self.kernel.keep, len(mine)))
-        rows[sensitive] = mine
-        plain = ~sensitive & bernoulli(rng, self.kernel.plain, n)
-        rows[plain] = 0
-        told = np.where(plain, 1 + rank[items], 0)
-        return {"disclosed": told.astype(self.fields[0].dtype), "bits": rows}
-
-    # ---- counter
-
-    def count(self, columns: Columns) -> dict[str, IntArray]:
-        """See `Mechanism.count`."""
-        harmless, told = self.k - self.s, columns["disclosed"].astype(np.int64)
-        refuse_values(columns["disclosed"], 1 + harmless, "disclosed")
-        if columns["bits"][told > 0].any():
-            raise FormatError("a report that discloses an item alone has field 'bits' not zero.")
-        support = loops().count_bits(columns["bits"], 8 * bits_width(self.s))
-        if support[self.s :].any():
-            raise FormatError(f"a report has ones after its {self.s} bits.")
-        cells = {"n": np.array([np.count_nonzero(told == 0), np.count_nonzero(told)], np.int64)}
-        cells["support"] = np.stack([support[: self.s], np.zeros(self.s, np.int64)])
-        if harmless:
-            disclosed = np.bincount(told[told > 0] - 1, minlength=harmless).astype(np.int64)
-            cells["disclosed"] = np.stack([np.zeros_like(disclosed), disclosed])
-        return cells
+    def privatize_items(self, items: IntArray, rng: Stream | None = None, *, coins: object = None) -> Reports:
+        """See `Mechanism.privatize_items`; refused too if an item's own budget is not kept."""
+        check_budgets(self.bulk.kernel, self.item_epsilon)
+        return super().privatize_items(items, rng, coins=coins)
 
     # ---- laws and estimator
 
@@ -132,48 +180,30 @@ class UtilityLevels(SensitiveMechanism):
         q, z = _ideal(np.array(self.item_epsilon), self.flip)
         return _law(q, z)
 
-    @cached_property
+    @property
     def law_effective(self) -> UtilityLaw[Any]:
         """The law of the integers that are sampled, as floats: what the estimator uses."""
-        return _law(np.array([flip / _WORD for flip in self.kernel.flips]), self.kernel.plain / _WORD)
+        return self.bulk.law
 
     def parts(self, tally: Tally) -> dict[str, Part]:
-        """See `Mechanism.parts`."""
         check_reports(tally)
         told = tally.cells["disclosed"][1] / tally.n if self.s < self.k else np.zeros(0)
         supported = tally.cells["support"][0] / tally.n
-        return {"frequency": LevelsPart(*self.items, self.law_effective, supported, told, tally.n)}
+        return {"frequency": BudgetsPart(*self.items, self.law_effective, supported, told, tally.n)}
 
     def covariance(self, f: FloatArray, n: float = 1, target: Target = "reporters") -> FloatArray:
         """Covariance matrix of the estimates from n reports at frequencies `f`, for the integers that are sampled."""
         own, rest = self.items
         law, told = self.law_effective, f[rest] * self.law_effective.z
         supported = law.base.q + law.base.gap * f[own] - law.credit * float(told.sum())
-        return LevelsPart(own, rest, law, supported, told, n).covariance(target)
+        return BudgetsPart(own, rest, law, supported, told, n).covariance(target)
 
     def theta_of(self, tally: Tally) -> float:
         """Unbiased estimate of the share of people with a harmless item; it may lie outside [0, 1]."""
         check_reports(tally)
         return float(tally.cells["n"][1] / tally.n / self.law_effective.z)
 
-    def likelihood(self, columns: Columns) -> FloatArray:
-        """See `Mechanism.likelihood`: relative to a report made of other items' bits only."""
-        own, rest = self.items
-        law, told = self.law_effective, columns["disclosed"].astype(np.int64)
-        ones = np.unpackbits(columns["bits"], axis=1, count=self.s, bitorder="little") == 1
-        found = np.empty((told.size, self.k))
-        found[:, own] = np.where(ones, law.base.p / law.base.q, law.base.p_not / law.base.q_not)
-        found[:, rest] = 1 - law.z
-        found[told > 0] = 0.0
-        found[np.flatnonzero(told), rest[told[told > 0] - 1]] = 1.0
-        return found
-
     # ---- closed forms
-
-    @property
-    def outputs(self) -> float:
-        """See `Mechanism.outputs`."""
-        return self.s + math.log2(1 + (self.k - self.s) * 2.0**-self.s)
 
     def mse_sum(self, n: float = 1, *, theta: float | None = None) -> float:
         """Variances summed over all items, sensitive ones being equally frequent; for `theta` unless given."""
@@ -181,13 +211,10 @@ class UtilityLevels(SensitiveMechanism):
 
     def properties(self, n: float = 1) -> dict[str, Any]:
         """See `Mechanism.properties`; errors for `theta` harmless answers, sensitive ones being equally frequent."""
-        found = self._numbers(self.law, self.mse_sum(n))
-        if self.refusal:
-            return found | {"bits": self.outputs}
-        return found | {"bits": self.outputs, "bytes": self.row_bytes, "guarantee": self.guarantee}
+        more = {} if self.refusal else {"guarantee": self.guarantee}
+        return self._numbers(self.law, self.mse_sum(n)) | report_size(self) | more
 
     def effective(self, n: float = 1) -> dict[str, Any]:
-        """See `Mechanism.effective`."""
         law = self.law_effective
         return {"epsilon": self.epsilon_exact} | self._numbers(law, _error(law, self.theta, self.s) / n)
 
@@ -196,35 +223,10 @@ class UtilityLevels(SensitiveMechanism):
         return {"z": float(law.z), "mse": total / self.k, "mse_sum": total, "asr": asr}
 
     def guess(self, prior: object = None) -> Guess:
-        """See `Mechanism.guess`."""
         pi = np.full(self.k, 1 / self.k) if prior is None else check_prior(prior, self.k)
         return Guess(_success(self.law, pi, *self.items), float(pi.max()))
 
     # ---- channel and promise
-
-    def channel(self) -> Channel:
-        """See `Mechanism.channel`."""
-        own, rest = (part.tolist() for part in self.items)
-        check_outputs((1 << self.s) + len(rest), self.name, self.k)
-        kernel, total = self.kernel, _WORD ** (self.s + 1)
-        mine, other = (_WORD - kernel.keep, kernel.keep), [(_WORD - flip, flip) for flip in kernel.flips]
-        vectors = list(product((0, 1), repeat=self.s))
-        weights = []
-        for y in vectors:
-            bits = [other[i][b] for i, b in enumerate(y)]
-            row = [math.prod(bits) * (_WORD - kernel.plain)] * self.k
-            for i, x in enumerate(own):
-                row[x] = math.prod(bits[:i]) * mine[y[i]] * math.prod(bits[i + 1 :]) * _WORD
-            weights.append(tuple(row))
-        told = total // _WORD * kernel.plain
-        weights += [tuple(told if x == y else 0 for x in range(self.k)) for y in rest]
-        labels = (*("report " + "".join(map(str, y)) for y in vectors), *(f"discloses {x}" for x in rest))
-        supported = (
-            *(frozenset(own[i] for i, b in enumerate(y) if b) for y in vectors),
-            *(frozenset({x}) for x in rest),
-        )
-        disclosing = frozenset(range(len(vectors), len(weights)))
-        return Channel(labels, tuple(weights), total, supported, frozenset(rest), disclosing)
 
     @cached_property
     def proof(self) -> Proof:
@@ -240,7 +242,8 @@ class UtilityLevels(SensitiveMechanism):
     def _worst(self) -> list[tuple[Fraction, str, int, int]]:
         """The ratios that can be the largest: those of the items whose bits have the least noise."""
         own, rest = (part.tolist() for part in self.items)
-        p, flips = Fraction(self.kernel.keep, _WORD), self.kernel.flips
+        kernel = self.bulk.kernel
+        p, flips = Fraction(kernel.keep, _WORD), kernel.flips
         order = sorted(range(self.s), key=lambda i: flips[i])
         high = p * _WORD / flips[order[0]]
         low = [(1 - p) / (1 - Fraction(flips[i], _WORD)) for i in order[:2]]
@@ -249,7 +252,7 @@ class UtilityLevels(SensitiveMechanism):
             second = own[order[1]]
             found.append((high / low[1], f"a report with bit 1 for value {first}, 0 for {second}", first, second))
         if rest:
-            kept = 1 - Fraction(self.kernel.plain, _WORD)
+            kept = 1 - Fraction(kernel.plain, _WORD)
             found.append((high / kept, f"a report with bit 1 for value {first}", first, rest[0]))
             found.append((kept / low[0], f"a report with bit 0 for value {first}", rest[0], first))
         return found
@@ -257,7 +260,7 @@ class UtilityLevels(SensitiveMechanism):
     @cached_property
     def item_ratios(self) -> tuple[Fraction, ...]:
         """For each sensitive item the exact largest ratio against harmless items and those with no smaller a budget."""
-        return self.kernel.item_ratios(self.item_epsilon)
+        return self.bulk.kernel.item_ratios(self.item_epsilon)
 
     @property
     def budgets_kept(self) -> bool:
@@ -273,10 +276,6 @@ class UtilityLevels(SensitiveMechanism):
         pairs = list(zip(self.item_epsilon, exact, strict=True))
         by_level = [[level, max(e for budget, e in pairs if budget == level)] for level in levels]
         return {"items": exact, "by_level": by_level, "kept": self.budgets_kept, "warning": ""}
-
-    @cached_property
-    def _broken(self) -> bool:
-        return self.kernel.ratio > exp_bounds(self.epsilon)[0] or not self.budgets_kept
 
 
 # ---- options, parameters, closed forms
@@ -297,7 +296,7 @@ def check_item_epsilon(given: object, s: int | None = None) -> tuple[float, ...]
     return numbers
 
 
-def make_levels(
+def make_budgets(
     *,
     epsilon: float,
     domain: Domain,
@@ -305,14 +304,14 @@ def make_levels(
     sensitive: object,
     theta: float | None = None,
     flip: float | None = None,
-) -> UtilityLevels:
+) -> UtilityBudgets:
     """With the `flip` of least error for `theta` unless it is given."""
     domain = Domain.of(domain)
     ranges = sensitive_ranges(sensitive, domain)
     s = sum(ranges[1::2]) - sum(ranges[::2])
     budgets, expected = check_item_epsilon(item_epsilon, s), check_theta(theta, s, domain.k)
     own = best_flip(budgets, expected) if flip is None else flip
-    return UtilityLevels(
+    return UtilityBudgets(
         epsilon=epsilon, domain=domain, item_epsilon=budgets, sensitive=ranges, flip=own, theta=expected
     )
 

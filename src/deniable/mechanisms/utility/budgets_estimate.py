@@ -9,11 +9,11 @@ import numpy as np
 from deniable.core.types import FloatArray, Target
 from deniable.mechanisms.utility.estimate import UtilityPart
 
-__all__ = ["LevelsPart"]
+__all__ = ["BudgetsPart"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class LevelsPart(UtilityPart):
+class BudgetsPart(UtilityPart):
     """`UtilityPart` whose law has one entry per sensitive item, for independent bits.
 
     Credit q makes every bit of a report that is not the own one add 0 on average, disclosed or not: so no two

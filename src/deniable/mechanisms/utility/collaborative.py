@@ -14,6 +14,7 @@ from deniable.core.types import IntArray
 from deniable.errors import require
 from deniable.estimate.pooled import pool
 from deniable.estimate.result import Estimate
+from deniable.mechanisms.fitting import check_tally
 from deniable.mechanisms.protocol import SAMPLE, Protocol, Step
 from deniable.mechanisms.utility.base import Utility
 from deniable.mechanisms.utility.make import make_utility
@@ -31,7 +32,6 @@ class ItemStep(Step[IntArray]):
     """Everybody's item, reported as it is asked for."""
 
     def privatize(self, data: IntArray, rng: Stream) -> Reports:
-        """See `Step.privatize`."""
         return self.mechanism.privatize_items(data, rng)
 
 
@@ -61,33 +61,31 @@ class CollaborativeSampling(Protocol[IntArray]):
 
     def __post_init__(self) -> None:
         super().__post_init__()
+        require(self.mix in (0, 1), "mix", self.mix, "1 (yes) or 0 (no): whether two subset sizes may be mixed")
+        object.__setattr__(self, "mix", bool(self.mix))
         require(0 < self.first_share < 1, "first_share", self.first_share, "between 0 and 1", "5 % is 0.05.")
         require(self.form in ("null", "glutf"), "form", self.form, "null or glutf", "Others make no reports.")
         self._with(self.guess)
 
     @property
     def shares(self) -> tuple[float, ...]:
-        """See `Protocol.shares`."""
         return self.first_share, 1 - self.first_share
 
     def sample(self) -> IntArray:
-        """See `Protocol.sample`: all answers in turn."""
+        """All answers in turn."""
         return np.arange(SAMPLE, dtype=np.int64) % self.k
 
     def people(self, data: IntArray) -> int:
-        """See `Protocol.people`."""
         return int(data.size)
 
     def part(self, data: IntArray, who: IntArray) -> IntArray:
-        """See `Protocol.part`."""
         return data[who]
 
     def first(self) -> Step[IntArray]:
-        """See `Protocol.first`."""
         return ItemStep(name="share of harmless answers", share=self.first_share, mechanism=self._with(self.guess))
 
     def next(self, tallies: Sequence[Tally]) -> Step[IntArray] | Estimate:
-        """See `Protocol.next`: frequencies among the people of both steps, in the end."""
+        """The second step; in the end, frequencies among the people of both steps."""
         require(1 <= len(tallies) <= 2, "tallies", len(tallies), "one tally per step that is over (1 or 2)")
         second = self._second(self.theta(tallies[0]))
         if len(tallies) == 1:
@@ -97,7 +95,7 @@ class CollaborativeSampling(Protocol[IntArray]):
     def theta(self, tally: Tally) -> float:
         """The share of harmless answers estimated from the first step, moved into [0, 1]: a parameter, not a result."""
         first = self._with(self.guess)
-        first.check_tally(tally)
+        check_tally(first, tally)
         return first.theta if first.s in (0, first.k) else min(1.0, max(0.0, first.theta_of(tally)))
 
     def _second(self, theta: float) -> Utility | UtilityMixture:

@@ -10,7 +10,7 @@ import numpy as np
 from deniable.core.intervals import Interval, score_interval, wald_interval
 from deniable.core.support import Support
 from deniable.core.types import FloatArray, IntArray, Target
-from deniable.estimate.evidence import DenseEvidence, Evidence, RowEvidence
+from deniable.estimate.evidence import DenseEvidence, Evidence, RowEvidence, redrawn
 from deniable.mechanisms.utility.laws import UtilityLaw
 from deniable.randomness import Simulation
 
@@ -193,9 +193,6 @@ class UtilityEvidence:
 def _thinned(hidden: Evidence, n: int, rng: Simulation) -> Evidence:
     """`n` reports drawn from these with replacement."""
     if isinstance(hidden, RowEvidence):
-        weights = hidden.rows.weights
-        drawn = rng.generator().multinomial(n, weights / weights.sum()).astype(np.float64)
-        return replace(hidden, rows=replace(hidden.rows, weights=drawn))
+        return replace(hidden, rows=replace(hidden.rows, weights=redrawn(hidden.rows.weights, n, rng)))
     assert isinstance(hidden, DenseEvidence)
-    drawn = rng.generator().multinomial(n, hidden.weights / hidden.weights.sum()).astype(np.float64)
-    return replace(hidden, weights=drawn)
+    return replace(hidden, weights=redrawn(hidden.weights, n, rng))

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from deniable.core.guess import Guess, first_of_subset
 from deniable.core.types import FloatArray, IntArray
-from deniable.errors import ParameterError
 from deniable.mechanisms.support import SupportMechanism
 
 if TYPE_CHECKING:
@@ -33,14 +32,13 @@ def guess_under(m: Utility, pi: FloatArray) -> Guess:
         return Guess(told, blind)
     if m.base is None:
         return Guess(told + max(float(own[0]), other), blind)
-    if not isinstance(m.base, SupportMechanism):
-        raise ParameterError(f"the best guess under a prior is not known for the base {m.base.name}.")
-    w = math.exp(-m.base.leak)
+    base: Any = m.base
+    w = math.exp(-base.leak)
     low = float(law.base.p_not + law.base.p * w)
     high = low / w
     order: IntArray = np.argsort(-own, kind="stable").astype(np.int64)
     hidden = 0.0
-    for first, size in _supports(m.base, order, blind=m.form == "null" or m.name == "urap"):
+    for first, size in _supports(base, order, blind=m.form in ("null", "separate")):
         branch = 1.0 if size is None else (size * high + (m.s - size) * low) / m.s
         floor = max(low * float(own.max()), other * branch)
         hidden += float(np.sum(first[1:] * np.maximum(high * own[order], floor))) + float(first[0]) * floor

@@ -6,18 +6,24 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
+from deniable.core.channel import Channel
 from deniable.core.domain import Domain
 from deniable.errors import require
 from deniable.mechanisms.base import Mechanism
-from deniable.mechanisms.utility.base import Utility
+from deniable.mechanisms.frequency.mixture import SubsetMixture
+from deniable.mechanisms.utility.base import Utility, check_fit, default_form
 from deniable.mechanisms.utility.bases import FORMS, tuned
+from deniable.mechanisms.utility.explicit import written_down
+from deniable.mechanisms.utility.mixture import UtilityMixture, make_mixture
 from deniable.mechanisms.utility.sensitive import check_theta, sensitive_ranges
 from deniable_client.exact import check_epsilon
 
-__all__ = ["KEPT_PRIVATE", "make_utility", "utility"]
+__all__ = ["KEPT_PRIVATE", "MIXTURE", "make_separate", "make_utility", "utility"]
 
 KEPT_PRIVATE = "kept private"
 """The sensitive label for people who do not want to give a harmless answer (docs/threat-model.md)."""
+MIXTURE = SubsetMixture.family
+"""The base that is a mechanism of its own here: the two sizes of a mixture disclose different shares."""
 
 
 def make_utility(
@@ -34,15 +40,27 @@ def make_utility(
     """The transform of the base of this name, with its own parameters or those of least error for `theta`."""
     epsilon, domain = check_epsilon(epsilon), Domain.of(domain)
     require(form in FORMS, "form", form, f"one of {', '.join(FORMS)}")
-    ranges = sensitive_ranges(sensitive, domain)
+    ranges, share = _split(sensitive, domain, theta)
     s = sum(ranges[1::2]) - sum(ranges[::2])
-    share = check_theta(theta, s, domain.k)
     made = tuned(base, epsilon=epsilon, s=s, theta=share, form=form, own=own)
     return Utility(epsilon=epsilon, domain=domain, base=made, sensitive=ranges, theta=share, form=form, name=name)
 
 
+def make_separate(*, form: str = "null", name: str, **given: Any) -> Utility:
+    """uRAP: symmetric unary encoding, in whose form glutf every report has bits and the value may stand beside them."""
+    require(form in ("null", "glutf"), "form", form, "null or glutf")
+    made = make_utility("sue", name=name, **given)
+    return made if form == "null" else replace(made, form="separate")
+
+
+def _split(sensitive: object, domain: Domain, theta: float | None) -> tuple[tuple[int, ...], float]:
+    """The ranges of sensitive items, and the share of people with another one."""
+    ranges = sensitive_ranges(sensitive, domain)
+    return ranges, check_theta(theta, sum(ranges[1::2]) - sum(ranges[::2]), domain.k)
+
+
 def utility(
-    base: Mechanism | str,
+    base: Mechanism | Channel | str,
     sensitive: object,
     *,
     epsilon: float | None = None,
@@ -50,37 +68,58 @@ def utility(
     labels: Sequence[str] | None = None,
     domain: Domain | None = None,
     theta: float | None = None,
-    form: str = "null",
+    form: str | None = None,
     kept_private: bool = False,
     **own: Any,
-) -> Utility:
+) -> Utility | UtilityMixture:
     """Any mechanism as a ULDP mechanism: `base` works on the sensitive items, the others may be disclosed.
 
-    `base` is a mechanism for as many items as are sensitive, or the name of one, which then needs `epsilon` and gets
-    the parameters of least error for `theta` unless its `own` are given. `sensitive` is how many of the first items,
-    or labels. With `kept_private` the sensitive label "kept private" is added to the domain, for people who do not
-    want to give their harmless answer.
+    `base` is a mechanism or a channel for as many items as are sensitive, whose epsilon is then kept; or the name of a
+    mechanism, which needs `epsilon` and gets the parameters of least error for `theta` unless its `own` are given.
+    `sensitive` is how many of the first items, or labels. `form` is `null` for bases that have reports without a value,
+    else `glutf`: a harmless item that is not disclosed is reported as a sensitive one would be, all alike. With
+    `kept_private` the sensitive label "kept private" is added to the domain, for people who do not want to give their
+    harmless answer.
 
     >>> m = utility("ss", ["ill"], epsilon=1.0, labels=["well", "tired", "ill"], kept_private=True)
     >>> m.domain.labels, m.s
     (('well', 'tired', 'ill', 'kept private'), 2)
+    >>> m = utility(Channel(("no", "yes"), ((3, 1), (1, 3)), 4), 2, k=3)
+    >>> m.base.proof.ratio, round(m.properties()["z"], 6)
+    (Fraction(3, 1), 0.5)
     """
     given = [what for what in (k, labels, domain) if what is not None]
     require(len(given) == 1, "domain", given, "given by exactly one of k, labels and domain")
     whole = Domain.of(given[0])
     if kept_private:
-        require(whole.labels is not None, "kept_private", True, "left out for a domain without labels")
-        names, marked = whole.labels_or_numbers, sensitive_ranges(sensitive, whole)
-        chosen = [name for a, b in zip(marked[::2], marked[1::2], strict=True) for name in names[a:b]]
-        whole = replace(whole, k=whole.k + 1, labels=(*names, KEPT_PRIVATE))
-        sensitive = [*chosen, KEPT_PRIVATE]
+        whole, sensitive = _with_private(whole, sensitive)
     if isinstance(base, str):
         require(epsilon is not None, "epsilon", epsilon, "given with the name of a base")
         assert epsilon is not None
-        return make_utility(base, epsilon=epsilon, domain=whole, sensitive=sensitive, theta=theta, form=form, **own)
+        return _by_name(base, form, epsilon=epsilon, domain=whole, sensitive=sensitive, theta=theta, **own)
     require(not own, "options", sorted(own), "left out with a base that is made already")
-    ranges = sensitive_ranges(sensitive, whole)
-    s = sum(ranges[1::2]) - sum(ranges[::2])
-    share = check_theta(theta, s, whole.k)
-    level = base.epsilon if epsilon is None else epsilon
-    return Utility(epsilon=level, domain=whole, base=base, sensitive=ranges, theta=share, form=form)
+    ranges, share = _split(sensitive, whole, theta)
+    made = written_down(base, epsilon) if isinstance(base, Channel) else base
+    level = made.epsilon if epsilon is None else epsilon
+    if isinstance(made, SubsetMixture):
+        require(form in (None, "null"), "form", form, f"null for base {MIXTURE}")
+        sizes = UtilityMixture(epsilon=level, domain=whole, sensitive=ranges, theta=share, **made.params)
+        check_fit(made, sizes)
+        return sizes
+    chosen = default_form(made) if form is None else form
+    return Utility(epsilon=level, domain=whole, base=made, sensitive=ranges, theta=share, form=chosen)
+
+
+def _by_name(base: str, form: str | None, **given: Any) -> Utility | UtilityMixture:
+    if base != MIXTURE:
+        return make_utility(base, form=form or "null", **given)
+    require(form in (None, "null"), "form", form, f"null for base {MIXTURE}")
+    return make_mixture(**given)
+
+
+def _with_private(whole: Domain, sensitive: object) -> tuple[Domain, list[str]]:
+    """The domain and its sensitive labels with the label "kept private"."""
+    require(whole.labels is not None, "kept_private", True, "left out for a domain without labels")
+    names, marked = whole.labels_or_numbers, sensitive_ranges(sensitive, whole)
+    chosen = [name for a, b in zip(marked[::2], marked[1::2], strict=True) for name in names[a:b]]
+    return replace(whole, k=whole.k + 1, labels=(*names, KEPT_PRIVATE)), [*chosen, KEPT_PRIVATE]

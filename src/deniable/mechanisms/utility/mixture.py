@@ -23,19 +23,140 @@ from deniable.estimate.linear import check_reports
 from deniable.estimate.result import Part
 from deniable.kernels import loops
 from deniable.kernels.sampling import below, subset_bits
-from deniable.mechanisms.bulk import check_outputs, refuse_values
+from deniable.mechanisms.base import report_size
+from deniable.mechanisms.bulk import Bulk, Cells, check_outputs, refuse_values
 from deniable.mechanisms.utility.bound import best_mixture, best_single, least_mse_sum, single_mse
+from deniable.mechanisms.utility.bulk import (
+    Protected,
+    count_disclosed,
+    disclosing_channel,
+    ranked,
+    refuse_beside,
+    spread,
+)
 from deniable.mechanisms.utility.mixture_estimate import MixtureLaw, MixtureUtilityPart
-from deniable.mechanisms.utility.sensitive import SensitiveMechanism, check_theta, sensitive_ranges
+from deniable.mechanisms.utility.sensitive import SensitiveMechanism, check_theta, sensitive_ranges, split_items
 from deniable.randomness import Stream, bernoulli
 from deniable_client.exact import WORD_BITS, check_epsilon
 from deniable_client.kernels import Mixture, Subset, Whole
 from deniable_client.kernels import Utility as UtilityKernel
 from deniable_client.packing import bits_width, uint_width
 
-__all__ = ["UtilityMixture", "make_mixture", "mixture_gain"]
+__all__ = ["UtilityMixture", "UtilityMixtureBulk", "make_mixture", "mixture_gain"]
 
 _WORD = 1 << WORD_BITS
+
+
+class UtilityMixtureBulk(Bulk[Mixture]):
+    """Subsets of two sizes for many people; the kernel mixes two null-branch kernels of subset selection."""
+
+    @property
+    def _parts(self) -> tuple[Any, Any]:
+        """The two ULDP kernels that are mixed."""
+        return self.kernel.first, self.kernel.second
+
+    @property
+    def _bases(self) -> tuple[Any, Any]:
+        one, two = (part.base[0] for part in self._parts)
+        return one, two
+
+    @property
+    def _s(self) -> int:
+        return int(self._bases[0].k)
+
+    @property
+    def _size(self) -> int:
+        return int(self._bases[0].size)
+
+    @cached_property
+    def items(self) -> tuple[IntArray, IntArray]:
+        """Numbers of the sensitive and of the harmless items."""
+        return split_items(self._parts[0].sensitive, self.k)
+
+    @cached_property
+    def fields(self) -> tuple[Field, ...]:
+        told = Field("disclosed", "uint", uint_width(1 + self.k - self._s))
+        return told, Field("bits", "bytes", bits_width(self._s))
+
+    @property
+    def strata(self) -> tuple[str, ...]:
+        return ("smaller", "larger", "disclosed")
+
+    @property
+    def outputs(self) -> float:
+        larger = math.comb(self._s, self._size + 1) if self.kernel.coin else 0
+        return math.log2(math.comb(self._s, self._size) + larger + self.k - self._s)
+
+    def perturb(self, items: IntArray, rng: Stream) -> Columns:
+        marked, rank = ranked(*self.items)
+        sensitive, n = marked[items], items.size
+        more = bernoulli(rng, self.kernel.coin, n)
+        told, kept = np.zeros(n, np.int64), np.zeros(n, np.bool_)
+        for part, base, which in zip(self._parts, self._bases, (~more, more), strict=True):
+            plain = which & ~sensitive & bernoulli(rng, part.plain, n)
+            told[plain] = 1 + rank[items[plain]]
+            keep = _keep(base)
+            kept |= which & sensitive & (keep == _WORD or bernoulli(rng, keep, n))
+        size = self._size + more.astype(np.int64)
+        item = np.where(sensitive, rank[items], 0)
+        kept = np.where(sensitive, kept, below(rng, self._s, n) < size)
+        bits = subset_bits(rng, self._s, size, item, kept)
+        bits[told > 0] = 0
+        return {"disclosed": told.astype(self.fields[0].dtype), "bits": bits}
+
+    def count(self, columns: Columns) -> Cells:
+        harmless, s, size = self.k - self._s, self._s, self._size
+        refuse_values(columns["disclosed"], 1 + harmless, "disclosed")
+        told = columns["disclosed"].astype(np.int64)
+        refuse_beside(columns, told > 0)
+        stratum = np.where(told > 0, 2, loops().popcounts(columns["bits"]) - size)
+        hidden = stratum[told == 0]
+        if hidden.size and (hidden.min() < 0 or hidden.max() > (1 if self.kernel.coin else 0)):
+            raise FormatError(f"a report is no subset of {size} or {size + 1} out of {s} items.")
+        support = np.zeros((3, 8 * columns["bits"].shape[1]), np.int64)
+        for i in (0, 1):
+            support[i] = loops().count_bits(np.ascontiguousarray(columns["bits"][stratum == i]), support.shape[1])
+        if support[:, s:].any():
+            raise FormatError(f"a report has ones after its {s} bits.")
+        disclosed = np.zeros((3, harmless), np.int64)
+        disclosed[2] = count_disclosed(told, harmless)
+        n = np.bincount(stratum, minlength=3).astype(np.int64)
+        return {"n": n, "support": support[:, :s].copy(), "disclosed": disclosed}
+
+    def channel(self) -> Channel:
+        own, rest = (part.tolist() for part in self.items)
+        coin, s, size = Fraction(self.kernel.coin, _WORD), self._s, self._size
+        larger = math.comb(s, size + 1) if coin else 0
+        check_outputs(math.comb(s, size) + larger + len(rest), "this mixture of subset sizes")
+        kinds = [
+            (chance, part, _keep(base), size + i)
+            for i, (chance, part, base) in enumerate(zip((1 - coin, coin), self._parts, self._bases, strict=True))
+            if chance
+        ]
+        masses = [_masses(chance, part, keep, s, size) for chance, part, keep, size in kinds]
+        told = sum((chance * Fraction(part.plain, _WORD) for chance, part, _, _ in kinds), Fraction(0))
+        total = math.lcm(told.denominator, *(mass.denominator for three in masses for mass in three))
+        protected: list[Protected] = []
+        for (_, _, _, size), three in zip(kinds, masses, strict=True):
+            inside, outside, hidden = (int(mass * total) for mass in three)
+            for c in combinations(range(s), size):
+                row = spread([inside if i in c else outside for i in range(s)], hidden, own, self.k)
+                protected.append((f"report {set(c)}", row, frozenset(own[i] for i in c)))
+        return disclosing_channel(protected, [(f"discloses {x}", x, told, frozenset({x})) for x in rest], rest, total)
+
+
+def _keep(base: Any) -> int:
+    """Chance to keep the own value, of 2**64; the set of all values always does."""
+    found: int = getattr(base, "keep", _WORD)
+    return found
+
+
+def _masses(chance: Fraction, part: Any, keep: int, s: int, size: int) -> tuple[Fraction, Fraction, Fraction]:
+    """Probability of one set of this size given a member, another sensitive value, and a harmless one."""
+    kept = Fraction(keep, _WORD)
+    inside = chance * kept / math.comb(s - 1, size - 1)
+    outside = chance * (1 - kept) / max(1, math.comb(s - 1, size))
+    return inside, outside, chance * part.kept / math.comb(s, size)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -52,7 +173,6 @@ class UtilityMixture(SensitiveMechanism):
     share: float
     family: ClassVar[str] = "ussmix"
     vetted: ClassVar[bool] = True
-    strata: ClassVar[tuple[str, ...]] = ("smaller", "larger", "disclosed")
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -66,86 +186,26 @@ class UtilityMixture(SensitiveMechanism):
 
     @property
     def params(self) -> dict[str, Any]:
-        """See `Mechanism.params`."""
         return {"size": self.size, "share": self.share, "sensitive": list(self.sensitive), "theta": self.theta}
 
-    # ---- client
-
     @cached_property
-    def _kernels(self) -> tuple[UtilityKernel, UtilityKernel]:
+    def bulk(self) -> UtilityMixtureBulk:
         bases = (
             Subset.calibrate(self.epsilon, self.s, size) if size < self.s else Whole(self.s)
             for size in (self.size, self.size + 1)
         )
         one, two = (UtilityKernel.null(self.epsilon, self.k, self.sensitive, (base,)) for base in bases)
-        return one, two
-
-    @cached_property
-    def kernel(self) -> Mixture:
-        """See `Mechanism.kernel`."""
-        return Mixture(*self._kernels, min(round(Fraction(self.share) * _WORD), _WORD - 1))
-
-    @property
-    def fields(self) -> tuple[Field, ...]:
-        """See `Mechanism.fields`."""
-        told = Field("disclosed", "uint", uint_width(1 + self.k - self.s))
-        return told, Field("bits", "bytes", bits_width(self.s))
-
-    def perturb(self, items: IntArray, rng: Stream) -> Columns:
-        """See `Mechanism.perturb`."""
-        own, rest = self.items
-        rank = np.empty(self.k, np.int64)
-        rank[own], rank[rest] = np.arange(own.size), np.arange(rest.size)
-        sensitive = np.isin(items, own)
-        n, more = items.size, bernoulli(rng, self.kernel.coin, items.size)
-        told, kept = np.zeros(n, np.int64), np.zeros(n, np.bool_)
-        for kernel, which in zip(self._kernels, (~more, more), strict=True):
-            plain = which & ~sensitive & bernoulli(rng, kernel.plain, n)
-            told[plain] = 1 + rank[items[plain]]
-            base = kernel.base[0]
-            kept |= which & sensitive & (bernoulli(rng, base.keep, n) if isinstance(base, Subset) else True)
-        size = self.size + more.astype(np.int64)
-        item = np.where(sensitive, rank[items], 0)
-        kept = np.where(sensitive, kept, below(rng, self.s, n) < size)
-        bits = subset_bits(rng, self.s, size, item, kept)
-        bits[told > 0] = 0
-        return {"disclosed": told.astype(self.fields[0].dtype), "bits": bits}
-
-    # ---- counter
-
-    def count(self, columns: Columns) -> dict[str, IntArray]:
-        """See `Mechanism.count`."""
-        harmless, told = self.k - self.s, columns["disclosed"].astype(np.int64)
-        refuse_values(columns["disclosed"], 1 + harmless, "disclosed")
-        sizes = loops().popcounts(columns["bits"]) - self.size
-        if sizes[told > 0].size and (sizes[told > 0] != -self.size).any():
-            raise FormatError("a report that discloses an item alone has field 'bits' not zero.")
-        limit = 1 if self.kernel.coin else 0
-        hidden = sizes[told == 0]
-        if hidden.size and (hidden.min() < 0 or hidden.max() > limit):
-            raise FormatError(f"a report is no subset of {self.size} or {self.size + 1} out of {self.s} items.")
-        stratum = np.where(told > 0, 2, sizes)
-        support = np.zeros((3, 8 * columns["bits"].shape[1]), np.int64)
-        for i in (0, 1):
-            rows = np.ascontiguousarray(columns["bits"][stratum == i])
-            support[i] = loops().count_bits(rows, support.shape[1])
-        if support[:, self.s :].any():
-            raise FormatError(f"a report has ones after its {self.s} bits.")
-        disclosed = np.zeros((3, harmless), np.int64)
-        disclosed[2] = np.bincount(told[told > 0] - 1, minlength=harmless)
-        n = np.bincount(stratum, minlength=3).astype(np.int64)
-        return {"n": n, "support": support[:, : self.s].copy(), "disclosed": disclosed}
+        return UtilityMixtureBulk(Mixture(one, two, min(round(Fraction(self.share) * _WORD), _WORD - 1)))
 
     # ---- estimator
 
     @cached_property
     def law(self) -> MixtureLaw:
         """The estimator's weights and the chances behind them."""
-        share = self.share if self.refusal else self.kernel.coin / _WORD
+        share = self.share if self.refusal else self.bulk.kernel.coin / _WORD
         return MixtureLaw.of(self.size, share, self.s, self.k - self.s, self.theta, *epsilon_to(self.epsilon))
 
     def parts(self, tally: Tally) -> dict[str, Part]:
-        """See `Mechanism.parts`."""
         check_reports(tally)
         value = self.law.estimate(tally.cells["n"], tally.cells["support"][:2], tally.cells["disclosed"][2])
         return {"frequency": MixtureUtilityPart(*self.items, self.law, *value, tally.n)}
@@ -166,21 +226,13 @@ class UtilityMixture(SensitiveMechanism):
 
     # ---- closed forms
 
-    @property
-    def outputs(self) -> float:
-        """See `Mechanism.outputs`."""
-        larger = math.comb(self.s, self.size + 1) if self.share else 0
-        return math.log2(math.comb(self.s, self.size) + larger + self.k - self.s)
-
     def properties(self, n: float = 1) -> dict[str, Any]:
         """See `Mechanism.properties`; errors for a population with `theta` harmless answers."""
         total = self.mse_sum(n)
         bound = least_mse_sum(self.s, self.k - self.s, self.theta, *epsilon_to(self.epsilon)) / n
-        size = {"bits": self.outputs} if self.refusal else {"bits": self.outputs, "bytes": self.row_bytes}
-        return self._numbers(total) | size | {"bound": bound / self.k, "gap": total / bound - 1}
+        return self._numbers(total) | report_size(self) | {"bound": bound / self.k, "gap": total / bound - 1}
 
     def effective(self, n: float = 1) -> dict[str, Any]:
-        """See `Mechanism.effective`."""
         return {"epsilon": self.epsilon_exact} | self._numbers(self.mse_sum(n))
 
     def _numbers(self, total: float) -> dict[str, float]:
@@ -198,40 +250,8 @@ class UtilityMixture(SensitiveMechanism):
             success += chance * float(np.sum(first * np.maximum(ranked / w, floor)))
         return Guess(success, float(pi.max()))
 
-    # ---- channel
-
-    def channel(self) -> Channel:
-        """See `Mechanism.channel`."""
-        own, rest = (part.tolist() for part in self.items)
-        sets = [
-            c
-            for size in (self.size, self.size + 1)[: 2 if self.kernel.coin else 1]
-            for c in combinations(range(self.s), size)
-        ]
-        check_outputs(len(sets) + len(rest), self.name)
-        coin = Fraction(self.kernel.coin, _WORD)
-        rows: list[tuple[str, dict[int, Fraction], frozenset[int]]] = []
-        told = Fraction(0)
-        for kernel, size, chance in zip(self._kernels, (self.size, self.size + 1), (1 - coin, coin), strict=True):
-            base, all_sets = kernel.base[0], math.comb(self.s, size)
-            keep = Fraction(base.keep, _WORD) if isinstance(base, Subset) else Fraction(1)
-            inside = chance * keep / math.comb(self.s - 1, size - 1)
-            outside = chance * (1 - keep) / max(1, math.comb(self.s - 1, size))
-            told += chance * Fraction(kernel.plain, _WORD)
-            for c in (c for c in sets if len(c) == size):
-                mass = {x: inside if i in c else outside for i, x in enumerate(own)}
-                mass |= dict.fromkeys(rest, chance * kernel.kept / all_sets)
-                rows.append((f"report {set(c)}", mass, frozenset(own[i] for i in c)))
-        hidden = len(rows)
-        rows += [(f"discloses {x}", {x: told}, frozenset({x})) for x in rest]
-        total = math.lcm(*(value.denominator for _, mass, _ in rows for value in mass.values()))
-        weights = tuple(tuple(int(mass.get(x, Fraction(0)) * total) for x in range(self.k)) for _, mass, _ in rows)
-        labels, supported = tuple(row[0] for row in rows), tuple(row[2] for row in rows)
-        return Channel(labels, weights, total, supported, frozenset(rest), frozenset(range(hidden, len(rows))))
-
     @cached_property
     def proof(self) -> Proof:
-        """See `Mechanism.proof`."""
         text = (
             "the size is drawn independently of the value and shows in the report, so its probability cancels; given "
             "the size a report has two likelihoods, and that of the branch is no smaller than the lower one"

@@ -13,7 +13,7 @@ import numpy as np
 from deniable.core.domain import Domain
 from deniable.core.types import IntArray
 from deniable.errors import ParameterError, require
-from deniable.mechanisms.legacy import Legacy
+from deniable.mechanisms.base import Mechanism
 
 __all__ = ["SensitiveItems", "SensitiveMechanism", "check_theta", "sensitive_ranges", "split_items"]
 
@@ -40,7 +40,7 @@ class SensitiveItems(ABC):
 
 
 @dataclass(frozen=True, kw_only=True)
-class SensitiveMechanism(Legacy, SensitiveItems):
+class SensitiveMechanism(Mechanism, SensitiveItems):
     """A mechanism of which some items are sensitive.
 
     `theta` is the share of people with a harmless item that parameters and closed-form errors are for; privacy and

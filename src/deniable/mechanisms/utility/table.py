@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
 from deniable.mechanisms.base import Mechanism
 from deniable.mechanisms.entry import Entry, Option
 from deniable.mechanisms.utility.base import Utility
 from deniable.mechanisms.utility.bases import BASES, FORMS
-from deniable.mechanisms.utility.budgets import UtilityLevels, check_item_epsilon, make_levels
+from deniable.mechanisms.utility.budgets import UtilityBudgets, check_item_epsilon, make_budgets
 from deniable.mechanisms.utility.collaborative import CollaborativeSampling
-from deniable.mechanisms.utility.make import make_utility
+from deniable.mechanisms.utility.make import MIXTURE, make_separate, make_utility
 from deniable.mechanisms.utility.mixture import UtilityMixture, make_mixture
 
 __all__ = ["OPTIONS", "ROWS"]
@@ -23,19 +24,17 @@ OPTIONS: Mapping[str, Option] = {
     ),
     "form": Option(str, "How ULDP is reached: null branch; as in the paper but valid; as printed (audit only).", FORMS),
     "base": Option(
-        str, "The mechanism on the sensitive answers (utility), or of the data (pldp: sue, oue, grr, lh).", tuple(BASES)
+        str,
+        "The mechanism on the sensitive answers (utility), or of the data (pldp: sue, oue, grr, lh).",
+        (*BASES, MIXTURE),
     ),
     "item_epsilon": Option(str, "Budgets of the sensitive answers, in their order, separated by commas (uue-levels)."),
     "flip": Option(float, "In uue-levels: chance of a 1 in bits of the smallest budget that are not the own one."),
 }
 
 
-def _with_base(base: str, name: str) -> Callable[..., Mechanism]:
-    return lambda **given: make_utility(base, name=name, **given)
-
-
 def _with_any_base(*, base: str = "ss", **given: Any) -> Mechanism:
-    return make_utility(base, **given)
+    return make_mixture(**given) if base == MIXTURE else make_utility(base, **given)
 
 
 def _utility(name: str, base: str, own: tuple[str, ...], summary: str, source: str, best_for: str) -> Entry:
@@ -49,7 +48,7 @@ def _utility(name: str, base: str, own: tuple[str, ...], summary: str, source: s
     cases += [] if base in ("hr", "pgr") else [cases[0] | {"form": "glutf"}]
     inner = ("ring",) if base == "wheel" else ()
     options = ("sensitive", "theta", "form", *own)
-    make = _with_base(base, name)
+    make = partial(make_separate, name=name) if name == "urap" else partial(make_utility, base, name=name)
     return Entry(Utility, make, summary, source, best_for, options, ("sensitive",), inner, small=tuple(cases))
 
 
@@ -152,8 +151,8 @@ ROWS: Mapping[str, Entry] = {
         ),
     ),
     "uue-levels": Entry(
-        cls=UtilityLevels,
-        make=make_levels,
+        cls=UtilityBudgets,
+        make=make_budgets,
         summary="unary encoding for sensitive answers with budgets of their own, harmless ones mostly disclosed",
         source="docs/maths/utility.md",
         best_for="some answers are more sensitive than others",
@@ -173,7 +172,8 @@ ROWS: Mapping[str, Entry] = {
         "the share of harmless answers from a few people, then answers from the rest, pooled",
         "ULDP Sec. 5.4",
         "some answers sensitive, and nobody knows how many people have a harmless one",
-        ("sensitive", "base", "form", "guess", "first_share", "mix"),
+        ("sensitive", "base", "form", "mix"),
+        inner=("guess", "first_share"),
         kind="protocol",
     ),
 }

@@ -17,14 +17,12 @@ from deniable.mechanisms.frequency.subset import SubsetSelection
 from deniable.mechanisms.frequency.unary import Unary
 from deniable.mechanisms.registry import mechanism
 from deniable.papers.adaptive.designs import ORIGIN, TWELVE, points
-from deniable.papers.adaptive.settings import BUDGETS, DOMAINS, LOW, SETTINGS, SMALL
+from deniable.papers.adaptive.equations import BUDGETS, DOMAINS, LOW, SETTINGS, SMALL
 from deniable.papers.checks import EXACT, design, off, small_designs
 from deniable.papers.paper import Context, Verdict
 
 __all__ = [
-    "FAMILIES",
     "FIG7",
-    "PROTOCOLS",
     "best_g",
     "best_p",
     "best_size",
@@ -41,8 +39,8 @@ __all__ = [
     "the_after",
 ]
 
-PROTOCOLS = ("grr", "ss", "sue", "oue", "blh", "olh")
-FAMILIES = (GRR, SubsetSelection, Unary, LocalHashing)
+_PROTOCOLS = ("grr", "ss", "sue", "oue", "blh", "olh")
+_FAMILIES = (GRR, SubsetSelection, Unary, LocalHashing)
 
 FIG7 = {"SS": 2, "OLH": 56}
 """The parameters of the known protocols that the paper prints for k=100, epsilon=4."""
@@ -53,8 +51,8 @@ FIG7 = {"SS": 2, "OLH": 56}
 
 def privacy(context: Context) -> Verdict:
     """Exact epsilon of every protocol: by its general argument and, where it is small, by enumeration."""
-    small = [m for m, _ in small_designs(context, *FAMILIES)]
-    large = [design(name, 100, epsilon) for name in PROTOCOLS for epsilon in LOW]
+    small = [m for m, _ in small_designs(context, *_FAMILIES)]
+    large = [design(name, 100, epsilon) for name in _PROTOCOLS for epsilon in LOW]
     failed = [f"{m.name} k={m.k} epsilon={m.epsilon:g}" for m in (*small, *large) if not audit(m).holds]
     found = {"designs": len(small) + len(large), "enumerated": len(small), "failed": len(failed)}
     return Verdict("refuted" if failed else "reproduced", found, "; ".join(failed))
@@ -62,7 +60,7 @@ def privacy(context: Context) -> Verdict:
 
 def dropped_term(context: Context) -> Verdict:
     """How much of the exact MSE Eq. 4 leaves out, and whether the exact one is right."""
-    made = [design(name, k, epsilon) for name in PROTOCOLS for k, epsilon in product(SMALL, LOW)]
+    made = [design(name, k, epsilon) for name in _PROTOCOLS for k, epsilon in product(SMALL, LOW)]
     ratios = {m: m.mse() / m.mse_approx() for m in made}
     found: dict[str, float] = {"largest exact/Eq. 4": max(ratios.values())}
     found["share of settings more than 10 % off"] = float(np.mean([ratio > 1.1 for ratio in ratios.values()]))
@@ -71,7 +69,7 @@ def dropped_term(context: Context) -> Verdict:
             found[f"{m.name} k={m.k} epsilon={m.epsilon:g}, exact/Eq. 4"] = ratio
     if found["largest exact/Eq. 4"] <= 1.01:
         return Verdict("reproduced", found)
-    small = small_designs(context, *FAMILIES)
+    small = small_designs(context, *_FAMILIES)
     worst = max(off(m.mse(), truth[which]) for m, truth in small for which in ("mse_uneven", "mse_even"))
     note = (
         "averaged over the items the term is (1-p-q)/(nk(p-q)) for every population, and most of the error for large "

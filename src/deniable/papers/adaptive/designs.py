@@ -16,23 +16,11 @@ from deniable.mechanisms.frequency.local_hashing import LocalHashing
 from deniable.mechanisms.frequency.noise import asr_laplace
 from deniable.mechanisms.registry import mechanism
 from deniable.mechanisms.support import SupportMechanism
-from deniable.papers.adaptive.equations import eq15
-from deniable.papers.adaptive.settings import SETTINGS
+from deniable.papers.adaptive.equations import SETTINGS, eq15
 from deniable.papers.checks import design
 from deniable.papers.paper import Context
 
-__all__ = [
-    "ORIGIN",
-    "TWELVE",
-    "Point",
-    "Table",
-    "chosen_at",
-    "known_parameter",
-    "make",
-    "point",
-    "points",
-    "printed_asr",
-]
+__all__ = ["ORIGIN", "TWELVE", "Point", "chosen_at", "known_parameter", "make", "point", "points", "printed_asr"]
 
 ORIGIN = {"ass": "ss", "aue": "oue", "alh": "olh", "athe": "the"}
 """The adaptive protocols, and the known ones from which they come."""

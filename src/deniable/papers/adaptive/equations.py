@@ -1,4 +1,4 @@
-"""The formulas of AdaptiveLDP as they are printed, for n = 1 and even where they are wrong, and checks of them.
+"""The formulas of AdaptiveLDP as they are printed, for n = 1 and even where they are wrong, and checks in its settings.
 
 Nothing outside the reproduction uses them. ASR is the success of the best guess.
 """
@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -14,11 +15,12 @@ import numpy as np
 from deniable.mechanisms.frequency.noise import asr_laplace
 from deniable.mechanisms.registry import mechanism
 from deniable.mechanisms.support import SupportMechanism
-from deniable.papers.adaptive.settings import SETTINGS
 from deniable.papers.checks import Equation, design, off
 from deniable.papers.paper import Context, Verdict
 
 __all__ = [
+    "BUDGETS",
+    "DOMAINS",
     "EQ6",
     "EQ7",
     "EQ8",
@@ -29,16 +31,27 @@ __all__ = [
     "EQ15",
     "EQ20",
     "EQ21",
+    "LOW",
+    "SETTINGS",
+    "SMALL",
+    "K",
     "eq8",
     "eq8_joined",
-    "eq12",
     "eq15",
     "eq16_holds",
     "eq17_holds",
-    "eq20",
-    "eq21",
-    "eq31",
 ]
+
+SMALL = (25, 50, 75, 100)
+DOMAINS = (*SMALL, 250, 500, 750, 1000, 2500, 5000, 7500, 10000)
+LOW = tuple(i / 2 for i in range(4, 21))
+BUDGETS = (*(i / 10 for i in range(5, 20)), *LOW)
+"""Budgets of medium to low privacy, and all of them; with the domain sizes above they are those of Sec. VI-A."""
+
+SETTINGS = tuple(product(DOMAINS, BUDGETS))
+
+K = 100
+"""Domain of the figures that have only one."""
 
 
 def e(m: Any) -> float:

@@ -11,9 +11,9 @@ from deniable.core.frontier import frontier_mse, mixture_mse, mixture_success, w
 from deniable.core.laws import epsilon_to
 from deniable.core.selection import SELECTORS
 from deniable.mechanisms.frequency.families import FAMILIES, Metric
-from deniable.papers.adaptive import simulation as simulation
+from deniable.papers.adaptive import simulation
 from deniable.papers.adaptive.designs import ORIGIN, TWELVE, chosen_at, known_parameter, points
-from deniable.papers.adaptive.settings import BUDGETS, DOMAINS, LOW, SETTINGS, SMALL, K
+from deniable.papers.adaptive.equations import BUDGETS, DOMAINS, LOW, SETTINGS, SMALL, K
 from deniable.papers.adaptive.simulation import two_by_two
 from deniable.papers.paper import Context, Figure, Rows
 from deniable.present.charts import line_chart
@@ -21,11 +21,11 @@ from deniable.present.charts import line_chart
 if TYPE_CHECKING:
     import altair
 
-__all__ = ["FIGURES", "SHOWN", "WIDE"]
+__all__ = ["FIGURES"]
 
-SHOWN = (25, 100, 1000, 10000)
+_SHOWN = (25, 100, 1000, 10000)
 """Domain sizes that charts show."""
-WIDE = (100, 1000, 10000)
+_WIDE = (100, 1000, 10000)
 """Those of Fig. 9."""
 
 _EVEN = tuple(i / 2 for i in range(1, 21))
@@ -95,7 +95,7 @@ def _fig2(context: Context) -> Rows:
 
 def _draw_fig2(rows: Rows) -> altair.TopLevelMixin:
     return line_chart(
-        [{**row, "series": f"k = {row['k']:,}"} for row in _of(rows, k=SHOWN, epsilon=_EVEN)],
+        [{**row, "series": f"k = {row['k']:,}"} for row in _of(rows, k=_SHOWN, epsilon=_EVEN)],
         x="epsilon",
         y="asr",
         series="series",
@@ -123,7 +123,7 @@ _GROUPS = {"Unary": ("sue", "oue", "aue"), "Hashing": ("blh", "olh", "alh"), "Hi
 def _draw_fig3(rows: Rows) -> altair.TopLevelMixin:
     shown = []
     for group, names in _GROUPS.items():
-        for row in _of(rows, protocol=names, k=SHOWN, epsilon=_EVEN):
+        for row in _of(rows, protocol=names, k=_SHOWN, epsilon=_EVEN):
             adaptive = row["protocol"] in ORIGIN
             if adaptive or row["k"] == K:
                 series = f"adaptive, k = {row['k']:,}" if adaptive else row["panel"]
@@ -145,7 +145,7 @@ def _draw_fig3(rows: Rows) -> altair.TopLevelMixin:
 
 def _draw_fig4(rows: Rows) -> altair.TopLevelMixin:
     return line_chart(
-        [{**row, "series": f"k = {row['k']:,}"} for row in _of(rows, k=SHOWN, epsilon=_EVEN)],
+        [{**row, "series": f"k = {row['k']:,}"} for row in _of(rows, k=_SHOWN, epsilon=_EVEN)],
         x="epsilon",
         y="mse_printed",
         series="series",
@@ -275,7 +275,7 @@ def _fig9(context: Context) -> Rows:
     """Choices of the six selectors; fewer budgets in a quick run."""
     budgets = _EVEN if context.quick else BUDGETS
     rows: list[Row] = []
-    for name, k, select, epsilon in product(ORIGIN, WIDE, SELECTORS, budgets):
+    for name, k, select, epsilon in product(ORIGIN, _WIDE, SELECTORS, budgets):
         chosen = chosen_at(name, k, epsilon, select=select)  # type: ignore[arg-type]
         found: Row = {"parameter": chosen.value, "asr": chosen.asr, "mse": chosen.mse, "fallback": chosen.fallback}
         rows.append({"protocol": name, "k": k, "epsilon": epsilon, "select": select, **found})
@@ -303,7 +303,7 @@ def _draw_fig9(rows: Rows) -> altair.TopLevelMixin:
     )
 
 
-assert set(SHOWN) | set(WIDE) <= set(DOMAINS)
+assert set(_SHOWN) | set(_WIDE) <= set(DOMAINS)
 
 FIGURES = (
     Figure("fig1", "ASR against MSE of four pairs and the frontier, k=100", "Fig. 1", _fig1, _draw_fig1),

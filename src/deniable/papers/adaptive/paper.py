@@ -6,10 +6,8 @@ The table of claims. Printed formulas are in `adaptive_equations`, figures in `a
 
 from __future__ import annotations
 
-from deniable.papers.adaptive import claims as claims
-from deniable.papers.adaptive import equations as equations
+from deniable.papers.adaptive import claims, equations, tuned
 from deniable.papers.adaptive import simulation as seen
-from deniable.papers.adaptive import tuned as tuned
 from deniable.papers.adaptive.figures import FIGURES
 from deniable.papers.paper import Claim, Paper
 

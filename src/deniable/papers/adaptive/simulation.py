@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from deniable.datasets import load, synthetic
 from deniable.papers.adaptive.designs import ORIGIN, TWELVE, make, point, printed_asr
-from deniable.papers.adaptive.settings import LOW, K
+from deniable.papers.adaptive.equations import LOW, K
 from deniable.papers.checks import Agreement
 from deniable.papers.montecarlo import Trials, collect_often
 from deniable.papers.paper import Context, Rows
@@ -22,7 +22,6 @@ __all__ = [
     "EQ4_SEEN",
     "FIG15_ASR",
     "FIG15_MSE",
-    "age_trials",
     "draw_fig8",
     "draw_fig15",
     "fig8",
@@ -43,7 +42,7 @@ def _runs(name: str, quick: bool) -> int:
     return 100 if not quick else 1 if name == "she" else 6
 
 
-def age_trials(context: Context) -> list[Trials]:
+def _age_trials(context: Context) -> list[Trials]:
     """Ages of the Adult data, collected 100 times with each of the twelve protocols."""
     people, trials = load("adult-age"), []
     for epsilon, name in product((2.0, 4.0, 8.0) if context.quick else (2.0, 4.0, 6.0, 8.0, 10.0), TWELVE):
@@ -70,9 +69,9 @@ def _eq4(t: Trials) -> float:
     return float(t.mechanism.properties(t.population.n)["mse_approx"])
 
 
-EQ3_SEEN = Agreement("mse", age_trials)
-EQ4_SEEN = Agreement("mse", age_trials, _eq4)
-ASR_SEEN = Agreement("asr", age_trials, lambda t: printed_asr(t.mechanism))
+EQ3_SEEN = Agreement("mse", _age_trials)
+EQ4_SEEN = Agreement("mse", _age_trials, _eq4)
+ASR_SEEN = Agreement("asr", _age_trials, lambda t: printed_asr(t.mechanism))
 FIG15_MSE = Agreement("mse", _crowds, _eq4, "crowds")
 FIG15_ASR = Agreement("asr", _crowds, lambda t: printed_asr(t.mechanism), "crowds")
 
@@ -84,7 +83,7 @@ def fig8(context: Context) -> Rows:
         p = point(name, K, epsilon)
         for source, mse, asr in (("printed", p.mse_printed, p.asr_printed), ("exact", p.mse, p.asr)):
             rows.append({"protocol": name, "epsilon": epsilon, "source": source, "n_mse": mse, "asr": asr})
-    for t in context.once("trials", age_trials):
+    for t in context.once("trials", _age_trials):
         seen = {"n_mse": t.population.n * t.seen("mse"), "asr": t.seen("asr")}
         rows.append({"protocol": t.mechanism.name, "epsilon": t.mechanism.epsilon, "source": "simulated", **seen})
     return rows

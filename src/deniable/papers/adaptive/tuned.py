@@ -13,7 +13,7 @@ from deniable.core.selection import Preference, pareto, select
 from deniable.core.types import FloatArray
 from deniable.mechanisms.frequency.families import FAMILIES, Metric
 from deniable.papers.adaptive.designs import ORIGIN, Point, chosen_at, known_parameter, make, points
-from deniable.papers.adaptive.settings import BUDGETS, DOMAINS, LOW, SETTINGS, SMALL, K
+from deniable.papers.adaptive.equations import BUDGETS, DOMAINS, LOW, SETTINGS, SMALL, K
 from deniable.papers.checks import EXACT, design, off
 from deniable.papers.paper import Context, Verdict
 

@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 
 from deniable.audit.exact import audit
-from deniable.audit.leaks import Leak, bounded_noise, clipping_by_data, interval_by_sign, region_restriction
 from deniable.core.space import Space
 from deniable.errors import ParameterError
 from deniable.mechanisms.metric.baselines import exponential, laplace_loss, level
@@ -30,6 +29,7 @@ from deniable.papers.brr.figures import fig3_holds
 from deniable.papers.brr.places import find_table
 from deniable.papers.brr.printed import grid_alg4
 from deniable.papers.brr.theory import BUDGETS, each_loss
+from deniable.papers.leaks import Leak, bounded_noise, clipping_by_data, interval_by_sign, region_restriction
 from deniable.papers.paper import Context, Verdict
 
 __all__ = ["SIZES"]

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from deniable.papers.brr import applications as brr_applications
-from deniable.papers.brr import checks as checks
+from deniable.papers.brr import checks, theory
 from deniable.papers.brr import release as brr_release
-from deniable.papers.brr import theory as theory
 from deniable.papers.paper import Claim
 
 __all__ = ["CLAIMS"]

@@ -19,15 +19,14 @@ from deniable.mechanisms.metric.losses import Line, Losses, MatrixLosses
 from deniable.mechanisms.registry import mechanism
 from deniable.papers.brr.printed import lower_limit, slope, upper_limit
 from deniable.papers.brr.theory import local_ratios, mean_loss, mean_ratio
+from deniable.papers.charts import bar_chart, cell_chart
 from deniable.papers.paper import Context, Figure, Rows
-from deniable.present.bars import bar_chart
-from deniable.present.cells import cell_chart
 from deniable.present.charts import line_chart
 
 if TYPE_CHECKING:
     import altair
 
-__all__ = ["FIGURES", "release_losses", "slopes"]
+__all__ = ["FIGURES"]
 
 _BUDGETS = (0.25, 0.5, 0.75, 1.0, 1.5, 2.0, 2.5, 3.0)
 _CHANGES = ("lower than in the row above", "higher than in the row above")
@@ -35,7 +34,7 @@ _SHOWN = (0.5, 1.0, 3.0)
 _SIZES = (5, 10, 20, 50, 100, 200, 400)
 
 
-def release_losses(losses: Losses, epsilon: float) -> dict[str, float]:
+def _release_losses(losses: Losses, epsilon: float) -> dict[str, float]:
     """Mean losses of all ways to release one answer, by name; all but the printed exponential use epsilon up."""
     table = losses.matrix()
     weights = losses.weights()
@@ -97,7 +96,7 @@ def _draw_fig1(rows: Rows) -> altair.TopLevelMixin:
     )
 
 
-def slopes(points: int, epsilon: float) -> FloatArray:
+def _slopes(points: int, epsilon: float) -> FloatArray:
     """Numerators of BRR Eq. 9, the reports before the i-th raised: a row for each answer of the first half."""
     rows = np.sort(Line(points).matrix()[: (points + 1) // 2], axis=1)
     e = math.exp(epsilon)
@@ -108,7 +107,7 @@ def _fig3(context: Context) -> Rows:
     """The first half of 16 points at epsilon 1: sorted distances, derivatives, and how they change from row to row."""
     del context
     points, epsilon = 16, 1.0
-    found = slopes(points, epsilon)
+    found = _slopes(points, epsilon)
     sorted_rows = np.sort(Line(points).matrix(), axis=1)
     rows: list[dict[str, str | int | float]] = []
     for k, i in product(range(points // 2), range(points)):
@@ -150,7 +149,7 @@ def _fig5(context: Context) -> Rows:
     sizes = _SIZES[:-1] if context.quick else (*_SIZES, 800)
     rows: list[dict[str, str | int | float]] = []
     for epsilon, points in product(_SHOWN, sizes):
-        for label, loss in release_losses(Line(points), epsilon).items():
+        for label, loss in _release_losses(Line(points), epsilon).items():
             rows.append(
                 {
                     "epsilon": epsilon,
@@ -226,7 +225,7 @@ def _similarities(settings: list[tuple[int, float]]) -> Rows:
     return [
         {"points": points, "epsilon": epsilon, "mechanism": label, "similarity": 1 - loss}
         for points, epsilon in settings
-        for label, loss in release_losses(_similar(points), epsilon).items()
+        for label, loss in _release_losses(_similar(points), epsilon).items()
     ]
 
 
@@ -264,7 +263,7 @@ def fig3_holds(points: int, epsilon: float) -> tuple[int, int]:
 
     From answer k - 1 to k the distances beyond the first j0 shrink by one; up to j0 the derivative grows, then falls.
     """
-    found, rows = slopes(points, epsilon), np.sort(Line(points).matrix(), axis=1)
+    found, rows = _slopes(points, epsilon), np.sort(Line(points).matrix(), axis=1)
     good = total = 0
     for k, (above, below) in enumerate(pairwise(found), start=1):
         same = int((rows[k - 1] == rows[k]).sum())

@@ -26,7 +26,7 @@ from deniable.mechanisms.metric.staircase import (
 )
 from deniable.papers.paper import Context, Rows, Verdict
 
-__all__ = ["BUDGETS", "Places", "all_losses", "fig8", "fig8b", "find_table", "judged", "laws", "load_places"]
+__all__ = ["BUDGETS", "all_losses", "fig8", "fig8b", "find_table", "judged", "laws", "load_places"]
 
 BUDGETS = (0.25, 0.5, 1.0, 1.5, 2.0)
 """Of BRR Fig. 8."""

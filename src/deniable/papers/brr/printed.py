@@ -9,7 +9,6 @@ from deniable.mechanisms.metric.losses import Line
 
 __all__ = [
     "alg3",
-    "end_root",
     "eq12",
     "eq13",
     "eq14",
@@ -18,20 +17,19 @@ __all__ = [
     "eq20_second_line",
     "grid_alg4",
     "lower_limit",
-    "middle_root",
     "slope",
     "upper_limit",
 ]
 
 
-def end_root(points: int, epsilon: float, *, typeset: bool = False) -> float:
+def _end_root(points: int, epsilon: float, *, typeset: bool = False) -> float:
     """The root behind m1 [BRR Alg. 3, line 1]; as typeset it covers all of the numerator."""
     e = math.exp(epsilon)
     square, shift = points**2 * e + (1 - e) ** 2 / 4, points - e / 2 + 0.5
     return (math.sqrt(square - shift) if typeset else math.sqrt(square) - shift) / (e - 1)
 
 
-def middle_root(points: int, epsilon: float, *, typeset: bool = False) -> float:
+def _middle_root(points: int, epsilon: float, *, typeset: bool = False) -> float:
     """The root behind m2 [BRR Alg. 3, line 3]; as typeset, for an even number of points, it has e/2."""
     e = math.exp(epsilon)
     if points % 2 == 0:
@@ -45,10 +43,10 @@ def alg3(points: int, epsilon: float, *, line1: bool = False, line3: bool = Fals
     `line1` and `line3` take these lines as typeset; with `even` = -1 an even i is made i - 1, and both ends count for
     every epsilon.
     """
-    end = math.floor(end_root(points, epsilon, typeset=line1))
+    end = math.floor(_end_root(points, epsilon, typeset=line1))
     if epsilon >= 1 and even > 0:
         return end
-    i = math.floor(middle_root(points, epsilon, typeset=line3))
+    i = math.floor(_middle_root(points, epsilon, typeset=line3))
     return min(end, i if i % 2 else i + even)
 
 
@@ -76,7 +74,7 @@ def eq14(points: int, i: int, e: float) -> float:
 def eq15(points: int, epsilon: float) -> tuple[float, float]:
     """Both sides of the first inequality of BRR Eq. 15: the root at an end, and what it is said to be below."""
     e, s = math.exp(epsilon), math.exp(epsilon / 2)
-    return end_root(points, epsilon), (points * s + (1 - e) / 2 - (points - e / 2 + 0.5)) / (e - 1)
+    return _end_root(points, epsilon), (points * s + (1 - e) / 2 - (points - e / 2 + 0.5)) / (e - 1)
 
 
 def eq20_first_line(points: int, epsilon: float, m: int) -> float:

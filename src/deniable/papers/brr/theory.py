@@ -11,14 +11,14 @@ from typing import Any
 import numpy as np
 
 from deniable.audit.exact import audit
-from deniable.audit.leaks import own_window_sizes
 from deniable.core.laws import epsilon_to
 from deniable.core.space import Space
 from deniable.core.types import FloatArray, IntArray
 from deniable.mechanisms.metric.bipartite import choose_m, fine_limit, line_min, local_m, loss_of
 from deniable.mechanisms.metric.losses import Line, Losses, MatrixLosses
 from deniable.mechanisms.registry import mechanism
-from deniable.papers.brr import printed as printed
+from deniable.papers.brr import printed
+from deniable.papers.leaks import own_window_sizes
 from deniable.papers.paper import Context, Verdict
 
 __all__ = ["BUDGETS", "LIMITS", "each_loss", "local_ratios", "rules"]

@@ -25,7 +25,7 @@ from deniable.mechanisms.registry import mechanism
 from deniable.papers.paper import Context, Rows
 from deniable.randomness import Simulation
 
-__all__ = ["KeyValueData", "enough", "load_data", "rows_of", "several", "single"]
+__all__ = ["enough", "load_data", "several", "single"]
 
 _CHUNK = 1 << 14
 _FILES = {"E-Commerce": ("ecommerce.csv.gz", 1206, (1.0, 5.0)), "Clothing": ("renttherunway.csv.gz", 5850, (2.0, 10.0))}
@@ -112,7 +112,7 @@ def _scores(name: str, data: KeyValueData, epsilon: float, tops: tuple[int, ...]
         yield score(truth, f, mean, top)
 
 
-def rows_of(
+def _rows_of(
     context: Context, data: KeyValueData, names: tuple[str, ...], budgets: tuple[float, ...], runs: int
 ) -> list[dict[str, str | int | float | None]]:
     """Mean scores over the runs, for every mechanism, budget and number of top keys."""
@@ -161,11 +161,11 @@ def single(context: Context) -> Rows:
     """Figures 3 to 5: one pair per record."""
     budgets, runs = _plan(context)
     own = ("ks-ue", "pckv-ue", "pckv-grr", "ks-grr", "kv-ss2")
-    return [row for name in runs for row in rows_of(context, _data(context, name).records(), own, budgets, runs[name])]
+    return [row for name in runs for row in _rows_of(context, _data(context, name).records(), own, budgets, runs[name])]
 
 
 def several(context: Context) -> Rows:
     """Figures 6 to 8: several pairs per person, length 2 for all but the protocol."""
     budgets, runs = _plan(context)
     own = ("ks-ue l=2", "pckv-ue l=2", "pckv-grr l=2", "ks-adap", "ks-ue l=1")
-    return [row for name in runs for row in rows_of(context, _data(context, name), own, budgets, runs[name])]
+    return [row for name in runs for row in _rows_of(context, _data(context, name), own, budgets, runs[name])]

@@ -11,7 +11,7 @@ from deniable.core.types import FloatArray
 from deniable.datasets.population import Population
 from deniable.datasets.tables import load
 from deniable.papers.paper import Claim, Context, Figure, Paper, Rows
-from deniable.papers.pldp import claims as claims
+from deniable.papers.pldp import claims
 from deniable.papers.pldp.study import LEVELS, Errors, power_law, study, uniform_shares
 from deniable.present.lines import line_chart
 

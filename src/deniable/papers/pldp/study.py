@@ -122,7 +122,7 @@ def _run(
     t = len(m.levels)
     true = rng.generator().choice(t, size=items.size, p=m.shares).astype(np.int64)
     reports = m.privatize_items(items, rng, levels=np.array(m.levels)[true])
-    counts = m.counts(m.tally(reports))
+    counts = m.level_counts(m.tally(reports))
     out: dict[str, FloatArray] = {}
     p, q = blend(counts)
     out["auem"] = np.asarray((counts.share - q) / (p - q))  # as published: without the guard

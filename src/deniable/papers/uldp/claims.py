@@ -15,7 +15,7 @@ from deniable.mechanisms.utility.bound import least_mse_sum
 from deniable.mechanisms.utility.laws import mapped_size
 from deniable.papers.checks import ALPHA
 from deniable.papers.paper import Claim, Context, Verdict
-from deniable.papers.uldp import checks as checks
+from deniable.papers.uldp import checks
 from deniable.papers.uldp.figures import (
     BUDGETS,
     DATA,

@@ -18,13 +18,13 @@ import numpy as np
 from deniable.core.laws import epsilon_to
 from deniable.datasets.population import Population
 from deniable.datasets.synthetic import apportion
-from deniable.estimate.metrics import f1_top, mae, ndcg_top
 from deniable.mechanisms.registry import mechanism
 from deniable.mechanisms.support import SupportMechanism
 from deniable.mechanisms.utility.base import Utility
 from deniable.mechanisms.utility.bound import least_mse_sum
 from deniable.mechanisms.utility.laws import mapped_law, mapped_share_of
 from deniable.papers.paper import Context, Figure, Rows
+from deniable.papers.uldp.metrics import f1_top, ndcg_top
 from deniable.present.charts import line_chart
 
 if TYPE_CHECKING:
@@ -43,7 +43,6 @@ __all__ = [
     "people",
     "theta_error",
     "trials",
-    "without_pairs",
 ]
 
 DATA = {
@@ -135,7 +134,7 @@ def _measured(data: str, source: str, label: str, m: Utility, n: int, f: Any, va
         "n_mse": float(n * errors.mean()),
         "exact": float(m.effective()["mse_sum"]),
         "pvalue": _pvalue(m, f, n, errors),
-        "mae": float(np.mean([mae(value, f) for value in values])),
+        "mae": float(np.mean([np.abs(value - f).mean() for value in values])),
         "top": top,
         "f1": float(np.mean([f1_top(value, f, top) for value in values])),
         "ndcg": float(np.mean([ndcg_top(value, f, top) for value in values])),
@@ -302,7 +301,7 @@ def _draw_fig6(rows: Rows) -> altair.TopLevelMixin:
     )
 
 
-def without_pairs(m: Utility) -> float:
+def _without_pairs(m: Utility) -> float:
     """n MSE of a GLUTF mechanism if values are never put beside reports (z = 0)."""
     assert isinstance(m.base, SupportMechanism)
     law = m.base.support
@@ -315,7 +314,7 @@ def _fig7(context: Context) -> Rows:
     for data, epsilon in product(DATA, BUDGETS):
         for label, which in (PRINTED | PRIVATE).items():
             m = made(which, data, epsilon)
-            gain = 1 - m.mse_sum() / without_pairs(m)
+            gain = 1 - m.mse_sum() / _without_pairs(m)
             rows.append({"setting": data, "mechanism": label, "epsilon": epsilon, "reduction": gain})
     return rows
 

@@ -15,73 +15,43 @@ from deniable.datasets.population import Population
 from deniable.datasets.spec import resolve
 from deniable.datasets.tables import NAMES
 from deniable.errors import require
-from deniable.estimate.metrics import spread
 from deniable.kernels.parallel import ahead
 from deniable.mechanisms.base import Mechanism
+from deniable.mechanisms.protocol import Protocol
 from deniable.randomness import Simulation, Stream, simulation
 from deniable.run.files import Progress
-from deniable.run.local import chunk_size, with_streams
-from deniable.run.results import Shares
+from deniable.run.inputs import INPUTS, chunk_size, with_streams
+from deniable.run.results import Shown
+from deniable.run.studies.study import PEOPLE, Study, against, averaged, check_study, is_file, repeated
 
-__all__ = ["PEOPLE", "Study", "simulate", "tally_population"]
-
-PEOPLE = 10_000
-"""How many people a made-up population has unless told otherwise."""
+__all__ = ["FrequencyStudy", "simulate", "tally_population"]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Study:
-    """What `runs` independent collections from one population gave; a row of the arrays is a run."""
+@dataclass(frozen=True, kw_only=True, eq=False)
+class FrequencyStudy(Study):
+    """A study of shares; a row of the arrays is a run."""
 
-    mechanism: Mechanism
-    population: Population
-    seed: int
     level: float
     mse: FloatArray
     mse_projected: FloatArray
     max_abs_error: FloatArray
     coverage: FloatArray
-    shares: tuple[Shares, ...]
-    """The estimates of every run, with the truth."""
+    predicted: float | None
+    """The error that the mechanism's own formulas promise, for the integers that are sampled; None for protocols."""
 
-    @property
-    def predicted(self) -> float:
-        """The error that the mechanism's own formulas promise, for the integers that are sampled."""
-        return float(self.mechanism.effective(self.population.n)["mse"])
-
-    def document(self) -> dict[str, Any]:
-        """As plain data; standard errors over the runs are None where there is only one."""
-        m, first = self.mechanism, self.shares[0].document()
+    def measured(self) -> dict[str, Any]:
         return {
-            "mechanism": m.name,
-            "epsilon": m.epsilon,
-            "params": m.params,
-            "data": self.population.name,
-            "k": m.k,
-            "n": self.population.n,
-            "runs": len(self.shares),
-            "seed": self.seed,
-            "simulated": True,
-            "mse": float(self.mse.mean()),
-            "mse_predicted": self.predicted,
-            "ratio": float(self.mse.mean()) / self.predicted,
-            "ratio_stderr": spread(self.mse / self.predicted),
+            **against("mse", self.mse, self.predicted),
             "max_abs_error": float(self.max_abs_error.mean()),
             "level": self.level,
-            "coverage": float(self.coverage.mean()),
-            "coverage_stderr": spread(self.coverage),
+            **averaged("coverage", self.coverage),
             "mse_projected": float(self.mse_projected.mean()),
-            "first": {key: first[key] for key in ("labels", "truth", "value", "stderr", "low", "high", "biased")},
         }
-
-    def rows(self) -> list[dict[str, Any]]:
-        """One row per run and label."""
-        return [{"run": run, **row} for run, s in enumerate(self.shares, start=1) for row in s.rows()]
 
 
 def simulate(
     data: str,
-    make: Callable[[Domain], Mechanism],
+    make: Callable[[Domain], Mechanism | Protocol[IntArray]],
     *,
     n: int | None = None,
     k: int | None = None,
@@ -90,29 +60,40 @@ def simulate(
     level: float = 0.95,
     project: bool = False,
     progress: Progress | None = None,
-) -> Study:
-    """Run a study on a population named as in `deniable.datasets.resolve`; `make` gives the mechanism for its domain.
+) -> FrequencyStudy:
+    """Run a study on a population named as in `deniable.datasets.resolve`.
 
-    `project` keeps the projected estimates in `shares`; the measured errors are always of both kinds.
+    `make` gives the mechanism, or a protocol for single values, for its domain. `project` keeps the projected estimates
+    in `shown`; the measured errors are always of both kinds.
     """
-    require(runs >= 1, "runs", runs, "an integer >= 1")
-    require(0 < level < 1, "level", level, "between 0 and 1", "95 % is level=0.95.")
+    check_study(runs, level)
+    require(not is_file(data), "data", data, "a population: this question takes single values")
     root = simulation(seed)
     synthetic = data not in NAMES
     population = resolve(data, n=PEOPLE if synthetic and n is None else n, k=k, rng=root.spawn(1)[0])
     m = make(Domain.of(population.k if synthetic else population.labels))
-    hint = "Use m.privatize(...) in Python, or `deniable reproduce`."
-    require(m.takes == "values", "mechanism", m.name, f"one for single values; this one takes {m.takes}", hint)
-    measured: list[tuple[float, float, float, float]] = []
-    shares = []
-    for run, rng in enumerate(root.spawn(runs), start=1):
-        numbers, share = _run(m, population, rng, level, project)
-        measured.append(numbers)
-        shares.append(share)
-        if progress is not None:
-            progress(run, runs)
-    mse, projected, largest, coverage = np.array(measured).T
-    return Study(m, population, seed, level, mse, projected, largest, coverage, tuple(shares))
+    predicted = None
+    if isinstance(m, Mechanism):
+        known = "column" in INPUTS[m.takes].columns
+        hint = "Use m.privatize(...) in Python, or `deniable reproduce`."
+        require(known, "mechanism", m.name, f"one for single values; this one takes {m.takes}", hint)
+        predicted = float(m.effective(population.n)["mse"])
+    found = repeated(lambda rng: _run(m, population, rng, level, project), root, runs, progress)
+    mse, projected, largest, coverage = np.array([numbers for numbers, _ in found]).T
+    return FrequencyStudy(
+        made=m,
+        data=population.name,
+        n=population.n,
+        seed=seed,
+        runs=runs,
+        shown=tuple(shown for _, shown in found),
+        level=level,
+        mse=mse,
+        mse_projected=projected,
+        max_abs_error=largest,
+        coverage=coverage,
+        predicted=predicted,
+    )
 
 
 def tally_population(m: Mechanism, population: Population, rng: Stream) -> Tally:
@@ -131,10 +112,13 @@ def _items(population: Population, size: int) -> Iterator[IntArray]:
 
 
 def _run(
-    m: Mechanism, population: Population, rng: Simulation, level: float, project: bool
-) -> tuple[tuple[float, float, float, float], Shares]:
+    m: Mechanism | Protocol[IntArray], population: Population, rng: Simulation, level: float, project: bool
+) -> tuple[tuple[float, float, float, float], Shown]:
     truth = population.frequencies
-    raw = m.estimate(tally_population(m, population, rng))
+    if isinstance(m, Protocol):
+        raw = m.run(population.values(), rng)[0]
+    else:
+        raw = m.estimate(tally_population(m, population, rng))
     projected = raw.project()
     error = raw.value - truth
     numbers = (
@@ -143,4 +127,4 @@ def _run(
         float(np.abs(error).max()),
         float(raw.interval(level).covers(truth).mean()),
     )
-    return numbers, Shares.of(projected if project else raw, level=level, truth=truth)
+    return numbers, Shown.of(projected if project else raw, level=level, truth=truth)

@@ -8,52 +8,41 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from pathlib import Path
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from deniable.core.domain import Domain
-from deniable.core.types import FloatArray
+from deniable.core.types import FloatArray, Target
 from deniable.datasets.spec import resolve
 from deniable.errors import ParameterError, require
-from deniable.estimate.metrics import spread
 from deniable.estimate.result import Estimate
 from deniable.kernels.parallel import ahead
 from deniable.mechanisms.keyvalue.base import KeyValue
-from deniable.mechanisms.keyvalue.estimate import MeanPart, Score, score
+from deniable.mechanisms.keyvalue.estimate import MeanPart, Score, score, shrink_means
 from deniable.mechanisms.keyvalue.pairs import PairSets
 from deniable.mechanisms.keyvalue.protocols import PairStep
 from deniable.mechanisms.protocol import Protocol
 from deniable.randomness import Simulation, simulation
 from deniable.run.files import FORMATS, Progress, read_columns
-from deniable.run.keyvalue_files import PAIR_COLUMNS, chunks_of_people, read_pairs
-from deniable.run.local import CHUNK_VALUES, with_streams
-from deniable.run.results import Shares
-from deniable.run.studies.frequency import PEOPLE
+from deniable.run.inputs import CHUNK_VALUES, PAIR_COLUMNS, chunks_of_people, read_pairs, with_streams
+from deniable.run.results import Shown
+from deniable.run.studies.study import PEOPLE, Study, against, averaged, check_study, is_file, repeated
 
-__all__ = ["PairStudy", "is_pair_file", "simulate_pairs"]
+__all__ = ["KeyValueStudy", "show_pairs", "simulate_keyvalue"]
 
-_SUFFIXES = (".csv", ".parquet")
 _SPREAD = 0.1
 """Made-up values lie so far around the mean of their key, as a share of the range."""
+_SCORES = ("ncr", "mse_frequency", "mse_mean", "mse_frequency_top", "mse_mean_top")
 
 
-def is_pair_file(data: str) -> bool:
-    """Whether this names a file rather than a population."""
-    return Path(data).suffix.lower() in _SUFFIXES
+@dataclass(frozen=True, kw_only=True, eq=False)
+class KeyValueStudy(Study):
+    """A study of keys and values; a row of the arrays is a run."""
 
-
-@dataclass(frozen=True, slots=True, eq=False)
-class PairStudy:
-    """What `runs` independent collections of the same pairs gave; a row of the arrays is a run."""
-
-    made: KeyValue | Protocol[PairSets]
-    data: str
     pairs: PairSets
     top: int
-    seed: int
     level: float
     mse: FloatArray
     coverage: FloatArray
@@ -61,46 +50,26 @@ class PairStudy:
     scores: tuple[Score, ...]
     predicted: float | None
     """The squared error of frequencies that the formulas promise for these very people; None for protocols."""
-    shares: tuple[Shares, ...]
 
-    def document(self) -> dict[str, Any]:
-        """As plain data; standard errors over the runs are None where there is only one."""
-        m, first = self.made, self.shares[0].document()
-        names = ("ncr", "mse_frequency", "mse_mean", "mse_frequency_top", "mse_mean_top")
-        scores = {name: _average([getattr(s, name) for s in self.scores]) for name in names}
-        found: dict[str, Any] = {
-            "mechanism": m.name if isinstance(m, KeyValue) else m.family,
-            "epsilon": m.epsilon,
-            "params": m.params if isinstance(m, KeyValue) else _own(m),
-            "data": self.data,
-            "k": m.k,
-            "n": len(self.pairs),
+    @property
+    def params(self) -> dict[str, Any]:
+        """Of a protocol only what is asked for."""
+        protocol = isinstance(self.made, Protocol)
+        return {n: x for n, x in self.made.params.items() if not protocol or n in ("top", "rounds")}
+
+    def measured(self) -> dict[str, Any]:
+        return {
             "pairs": int(self.pairs.keys.size),
-            "runs": len(self.shares),
-            "seed": self.seed,
-            "simulated": True,
-            "mse": float(self.mse.mean()),
-            "mse_predicted": self.predicted,
+            **against("mse", self.mse, self.predicted),
             "level": self.level,
-            "coverage": float(self.coverage.mean()),
-            "coverage_stderr": spread(self.coverage),
-            "coverage_mean": float(self.coverage_mean.mean()),
-            "coverage_mean_stderr": spread(self.coverage_mean),
+            **averaged("coverage", self.coverage),
+            **averaged("coverage_mean", self.coverage_mean),
             "top": self.top,
-            **scores,
+            **{name: _average([getattr(s, name) for s in self.scores]) for name in _SCORES},
         }
-        if self.predicted is not None:
-            found |= {"ratio": float(self.mse.mean()) / self.predicted}
-            found |= {"ratio_stderr": spread(self.mse / self.predicted)}
-        facts = ("mechanism", "epsilon", "n", "simulated", "steps", "level", "target", "simultaneous", "range")
-        return found | {"first": {key: value for key, value in first.items() if key not in facts}}
-
-    def rows(self) -> list[dict[str, Any]]:
-        """One row per run and key."""
-        return [{"run": run, **row} for run, s in enumerate(self.shares, start=1) for row in s.rows()]
 
 
-def simulate_pairs(
+def simulate_keyvalue(
     data: str,
     make: Callable[[Domain], KeyValue | Protocol[PairSets]],
     *,
@@ -114,16 +83,15 @@ def simulate_pairs(
     seed: int = 0,
     level: float = 0.95,
     progress: Progress | None = None,
-) -> PairStudy:
+) -> KeyValueStudy:
     """Collect pairs of a file, or made-up ones, `runs` times; `make` gives mechanism or protocol for the keys.
 
     The keys of a file are those in it, sorted, unless `k` says that they are numbers. `top` keys are scored: how well
     the most frequent ones are found, and their errors (20 unless given, or all if there are fewer).
     """
-    require(runs >= 1, "runs", runs, "an integer >= 1")
-    require(0 < level < 1, "level", level, "between 0 and 1", "95 % is level=0.95.")
+    check_study(runs, level)
     root = simulation(seed)
-    if is_pair_file(data):
+    if is_file(data):
         require(n is None, "n", n, "left out: everybody in the file takes part")
         keys = Domain.of(k) if k is not None else _keys(data, columns[1], format)
         m = make(keys)
@@ -133,20 +101,24 @@ def simulate_pairs(
         m = make(Domain.of(population.k))
         pairs = _made_up(population.values(), population.k, root.spawn(1)[0])
     wanted = _top(m, top)
-    found = []
-    for run, rng in enumerate(root.spawn(runs), start=1):
-        found.append(_run(m, pairs, rng, level, wanted))
-        if progress is not None:
-            progress(run, runs)
-    mse, coverage, coverage_mean = np.array([row[0] for row in found]).T
-    predicted = float(np.mean(m.expected_error(pairs))) if isinstance(m, KeyValue) else None
-    scores, shares = tuple(row[1] for row in found), tuple(row[2] for row in found)
-    return PairStudy(m, data, pairs, wanted, seed, level, mse, coverage, coverage_mean, scores, predicted, shares)
-
-
-def _own(m: Protocol[PairSets]) -> dict[str, Any]:
-    """A protocol's own parameters."""
-    return {name: getattr(m, name) for name in ("top", "rounds") if hasattr(m, name)}
+    found = repeated(lambda rng: _run(m, pairs, rng, level, wanted), root, runs, progress)
+    mse, coverage, coverage_mean = np.array([numbers for numbers, _, _ in found]).T
+    return KeyValueStudy(
+        made=m,
+        data=data,
+        n=len(pairs),
+        seed=seed,
+        runs=runs,
+        shown=tuple(shown for _, _, shown in found),
+        pairs=pairs,
+        top=wanted,
+        level=level,
+        mse=mse,
+        coverage=coverage,
+        coverage_mean=coverage_mean,
+        scores=tuple(scores for _, scores, _ in found),
+        predicted=float(np.mean(m.expected_error(pairs))) if isinstance(m, KeyValue) else None,
+    )
 
 
 def _top(m: KeyValue | Protocol[PairSets], top: int | None) -> int:
@@ -177,7 +149,7 @@ def _made_up(items: Any, k: int, rng: Simulation) -> PairSets:
 
 def _run(
     m: KeyValue | Protocol[PairSets], pairs: PairSets, rng: Simulation, level: float, top: int
-) -> tuple[tuple[float, float, float], Score, Shares]:
+) -> tuple[tuple[float, float, float], Score, Shown]:
     """Error of frequencies and coverage of both intervals, the scores, and the estimates with the truth."""
     estimate, places = _collect(m, pairs, rng)
     f, unit = pairs.truth(m.k)
@@ -194,7 +166,7 @@ def _run(
     every, means = np.full((2, m.k), np.nan)  # what a protocol does not ask for comes last
     every[places], means[places] = estimate.value, part.unit
     scores = score((f, unit), every, means, top)
-    return numbers, scores, Shares.of(estimate, level=level, truth=f[places], truth_mean=mean)
+    return numbers, scores, show_pairs(estimate, level=level, truth=f[places], truth_mean=mean)
 
 
 def _collect(m: KeyValue | Protocol[PairSets], pairs: PairSets, rng: Simulation) -> tuple[Estimate, Any]:
@@ -212,3 +184,33 @@ def _average(values: Sequence[float]) -> float | None:
     """Over the runs where there is a value."""
     known = [v for v in values if math.isfinite(v)]
     return float(np.mean(known)) if known else None
+
+
+def show_pairs(
+    estimate: Estimate,
+    *,
+    level: float = 0.95,
+    target: Target = "reporters",
+    simultaneous: bool = False,
+    truth: FloatArray | None = None,
+    truth_mean: FloatArray | None = None,
+    shrink: int | None = None,
+) -> Shown:
+    """Frequencies and means with their intervals, and which keys are too rare to say anything of their means.
+
+    `shrink` draws means towards that of so many most frequent keys.
+    """
+    found = estimate if shrink is None else shrink_means(estimate, shrink)
+    shown = Shown.of(found, level=level, target=target, simultaneous=simultaneous, truth=truth)
+    part = found.parts["mean"]
+    assert isinstance(part, MeanPart)
+    ends = part.interval(level, target, simultaneous)
+    means: dict[str, Any] = {
+        "mean": part.value,
+        "mean_low": ends.low,
+        "mean_high": ends.high,
+        "too_rare": part.too_rare(level),
+    }
+    means |= {} if truth_mean is None else {"truth_mean": truth_mean}
+    facts = {"range": list(found.design["params"]["range"]), **shown.facts}
+    return replace(shown, columns=shown.columns | means, facts=facts)

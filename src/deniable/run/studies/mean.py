@@ -8,29 +8,28 @@ from typing import Any
 
 import numpy as np
 
+from deniable.core.grid import Grid
 from deniable.core.types import FloatArray, IntArray
 from deniable.datasets.population import Population
 from deniable.datasets.spec import resolve
 from deniable.datasets.tables import NAMES
-from deniable.errors import ParameterError, require
-from deniable.estimate.metrics import spread
+from deniable.errors import ParameterError
 from deniable.mechanisms.base import Mechanism
 from deniable.mechanisms.numeric.base import Numeric
 from deniable.randomness import simulation
 from deniable.run.files import Progress
-from deniable.run.results import Shares
-from deniable.run.studies.frequency import PEOPLE, tally_population
+from deniable.run.results import Shown
+from deniable.run.studies.frequency import tally_population
+from deniable.run.studies.study import PEOPLE, Study, against, averaged, check_study, repeated
 
-__all__ = ["NumberStudy", "simulate_numbers"]
+__all__ = ["MeanStudy", "simulate_mean"]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class NumberStudy:
-    """What `runs` independent collections of the same numbers gave."""
+@dataclass(frozen=True, kw_only=True, eq=False)
+class MeanStudy(Study):
+    """A study of a mean."""
 
-    mechanism: Numeric
-    population: Population
-    seed: int
+    grid: Grid
     level: float
     truth: float
     errors: FloatArray
@@ -39,41 +38,19 @@ class NumberStudy:
     """1 for the runs whose interval holds the truth, else 0."""
     predicted: float
     """The squared error that the formulas promise for these very people."""
-    shares: tuple[Shares, ...]
 
-    def document(self) -> dict[str, Any]:
-        """As plain data; standard errors over the runs are None where there is only one."""
-        m, first, squares = self.mechanism, self.shares[0].document(), self.errors**2
+    def measured(self) -> dict[str, Any]:
         return {
-            "mechanism": m.name,
-            "epsilon": m.epsilon,
-            "params": m.params,
-            "data": self.population.name,
-            "interval": [m.grid.low, m.grid.high],
-            "k": m.k,
-            "n": self.population.n,
-            "runs": self.errors.size,
-            "seed": self.seed,
-            "simulated": True,
+            "interval": [self.grid.low, self.grid.high],
             "truth": self.truth,
-            "bias": float(self.errors.mean()),
-            "bias_stderr": spread(self.errors),
-            "mse": float(squares.mean()),
-            "mse_predicted": self.predicted,
-            "ratio": float(squares.mean()) / self.predicted,
-            "ratio_stderr": spread(squares / self.predicted),
+            **averaged("bias", self.errors),
+            **against("mse", self.errors**2, self.predicted),
             "level": self.level,
-            "coverage": float(self.covered.mean()),
-            "coverage_stderr": spread(self.covered),
-            "first": {key: first[key] for key in ("labels", "truth", "value", "stderr", "low", "high", "biased")},
+            **averaged("coverage", self.covered),
         }
 
-    def rows(self) -> list[dict[str, Any]]:
-        """One row per run."""
-        return [{"run": run, **row} for run, s in enumerate(self.shares, start=1) for row in s.rows()]
 
-
-def simulate_numbers(
+def simulate_mean(
     data: str,
     make: Callable[[], Mechanism],
     *,
@@ -82,30 +59,34 @@ def simulate_numbers(
     seed: int = 0,
     level: float = 0.95,
     progress: Progress | None = None,
-) -> NumberStudy:
+) -> MeanStudy:
     """Estimate a mean `runs` times. `make` gives the mechanism, which brings its grid.
 
     `data` is a population as in `deniable.datasets.resolve`: a table whose labels are numbers, which are rounded to the
     grid, or a made-up one over the points of the grid.
     """
-    require(runs >= 1, "runs", runs, "an integer >= 1")
-    require(0 < level < 1, "level", level, "between 0 and 1", "95 % is level=0.95.")
+    check_study(runs, level)
     m, root = make(), simulation(seed)
     assert isinstance(m, Numeric)
     people = _people(data, m, n, root.spawn(1)[0])
     weights = people.frequencies
-    truth = float(weights @ m.grid.points)
+    truth = np.array([weights @ m.grid.points])
     noise = np.array([float(m.law_exact.noise(x)) for x in np.flatnonzero(people.counts).tolist()])
-    predicted = float(noise @ weights[people.counts > 0]) * m.grid.step**2 / people.n
-    errors, covered, shares = [], [], []
-    for run, rng in enumerate(root.spawn(runs), start=1):
-        found = m.estimate(tally_population(m, people, rng))
-        errors.append(float(found.value[0]) - truth)
-        covered.append(float(found.interval(level).covers(np.array([truth]))[0]))
-        shares.append(Shares.of(found, level=level, truth=np.array([truth])))
-        if progress is not None:
-            progress(run, runs)
-    return NumberStudy(m, people, seed, level, truth, np.array(errors), np.array(covered), predicted, tuple(shares))
+    found = repeated(lambda rng: m.estimate(tally_population(m, people, rng)), root, runs, progress)
+    return MeanStudy(
+        made=m,
+        data=people.name,
+        n=people.n,
+        seed=seed,
+        runs=runs,
+        shown=tuple(Shown.of(e, level=level, truth=truth) for e in found),
+        grid=m.grid,
+        level=level,
+        truth=float(truth[0]),
+        errors=np.array([e.value[0] - truth[0] for e in found]),
+        covered=np.array([float(e.interval(level).covers(truth)[0]) for e in found]),
+        predicted=float(noise @ weights[people.counts > 0]) * m.grid.step**2 / people.n,
+    )
 
 
 def _people(data: str, m: Numeric, n: int | None, rng: Any) -> Population:

@@ -15,13 +15,12 @@ from deniable.core.types import FloatArray, IntArray
 from deniable.datasets.population import Population
 from deniable.datasets.spec import resolve
 from deniable.datasets.tables import NAMES
-from deniable.errors import ParameterError, require
-from deniable.estimate.metrics import spread
+from deniable.errors import ParameterError
 from deniable.mechanisms.base import Mechanism
 from deniable.mechanisms.metric.base import MetricMechanism
-from deniable.randomness import Stream, simulation
+from deniable.randomness import Simulation, Stream, simulation
 from deniable.run.files import Progress
-from deniable.run.studies.frequency import PEOPLE
+from deniable.run.studies.study import PEOPLE, Study, against, check_study, repeated
 
 __all__ = ["ReleaseStudy", "simulate_release"]
 
@@ -29,13 +28,11 @@ FINE = 1000
 """Different numbers that people of a made-up population on an interval have: the middles of so many equal parts."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class ReleaseStudy:
-    """What `runs` independent collections from one population gave, as losses of single reports."""
+@dataclass(frozen=True, kw_only=True, eq=False)
+class ReleaseStudy(Study):
+    """A study of single answers, by the losses of their reports."""
 
-    mechanism: MetricMechanism
-    population: Population
-    seed: int
+    unit: str
     losses: FloatArray
     """Mean loss of every run."""
     remapped: FloatArray
@@ -44,24 +41,10 @@ class ReleaseStudy:
     """The expected loss for these very people and the integers that are sampled."""
     predicted_remapped: float
 
-    def document(self) -> dict[str, Any]:
-        """As plain data; standard errors over the runs are None where there is only one."""
-        m = self.mechanism
+    def measured(self) -> dict[str, Any]:
         return {
-            "mechanism": m.name,
-            "epsilon": m.epsilon,
-            "params": m.params,
-            "data": self.population.name,
-            "k": m.k,
-            "n": self.population.n,
-            "runs": self.losses.size,
-            "seed": self.seed,
-            "simulated": True,
-            "unit": m.losses.unit,
-            "loss": float(self.losses.mean()),
-            "loss_predicted": self.predicted,
-            "ratio": float(self.losses.mean()) / self.predicted if self.predicted else 1.0,
-            "ratio_stderr": spread(self.losses / self.predicted) if self.predicted else None,
+            "unit": self.unit,
+            **against("loss", self.losses, self.predicted),
             "loss_remapped": float(self.remapped.mean()),
             "loss_remapped_predicted": self.predicted_remapped,
         }
@@ -100,24 +83,33 @@ def simulate_release(
     `data` is a population as in `deniable.datasets.resolve`. `make` gives the mechanism for its domain or, if it is
     `placed`, for None the one whose own options say what the domain is.
     """
-    require(runs >= 1, "runs", runs, "an integer >= 1")
+    check_study(runs)
     root = simulation(seed)
     m, people = _meet(data, make, n, k, placed, root.spawn(1)[0])
     weights = people.population.frequencies
-    channel = m.matrix_exact[people.items]
+    channel = m.bulk.matrix[people.items]
     joint = weights[:, None] * channel
     table = (joint.T @ people.answers).argmin(axis=1)
     after = people.answers[:, table]
     kinds = np.repeat(np.arange(weights.size), people.population.counts)
-    losses, remapped = [], []
-    for run, rng in enumerate(root.spawn(runs), start=1):
+
+    def one(rng: Simulation) -> tuple[float, float]:
         reports = m.privatize_items(people.items[kinds], rng).columns["value"].astype(np.int64)
-        losses.append(float(people.losses[kinds, reports].mean()))
-        remapped.append(float(after[kinds, reports].mean()))
-        if progress is not None:
-            progress(run, runs)
-    expected, best = float((joint * people.losses).sum()), float((joint * after).sum())
-    return ReleaseStudy(m, people.population, seed, np.array(losses), np.array(remapped), expected, best)
+        return float(people.losses[kinds, reports].mean()), float(after[kinds, reports].mean())
+
+    losses, remapped = np.array(repeated(one, root, runs, progress)).T
+    return ReleaseStudy(
+        made=m,
+        data=people.population.name,
+        n=people.population.n,
+        seed=seed,
+        runs=runs,
+        unit=m.losses.unit,
+        losses=losses,
+        remapped=remapped,
+        predicted=float((joint * people.losses).sum()),
+        predicted_remapped=float((joint * after).sum()),
+    )
 
 
 def _meet(

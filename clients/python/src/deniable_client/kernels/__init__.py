@@ -23,7 +23,7 @@ from deniable_client.kernels.personal import Bit, Personal
 from deniable_client.kernels.seeded import Balanced, Hashing, Interval, Wheel
 from deniable_client.kernels.table import Table
 from deniable_client.kernels.utility import Utility
-from deniable_client.kernels.utility_budgets import UtilityLevels
+from deniable_client.kernels.utility_budgets import UtilityBudgets
 from deniable_client.kernels.window import Leaning, Window, WindowOrBit
 
 __all__ = [
@@ -56,7 +56,7 @@ __all__ = [
     "ToldKey",
     "Unary",
     "Utility",
-    "UtilityLevels",
+    "UtilityBudgets",
     "Wheel",
     "Whole",
     "Window",
@@ -82,7 +82,7 @@ KERNELS: Mapping[str, Callable[..., Kernel]] = {
         Whole,
         Interval,
         Utility,
-        UtilityLevels,
+        UtilityBudgets,
         Pairs,
         Grouped,
         KeysOnly,

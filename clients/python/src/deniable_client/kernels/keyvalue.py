@@ -6,20 +6,19 @@ range (+1), key + keys for one rounded to the bottom (-1). `Pairs` turns the pai
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from deniable_client.errors import ParameterError, PrivacyError, require
 from deniable_client.exact import WORD_BITS, check_epsilon, exp_bounds, keep_within, two_level_ratio
-from deniable_client.kernels.basic import Response, Subset, Unary
+from deniable_client.kernels.basic import Response, Subset
 from deniable_client.kernels.contract import Kernel, check_k, check_threshold, check_value
-from deniable_client.kernels.seeded import Hashing
 from deniable_client.packing import bits_width, pack_bits, pack_int, uint_width
 from deniable_client.words import Words, below, happens, subset
 
-__all__ = ["GRID", "Grouped", "KeysOnly", "OneKey", "Pairs", "SignedSubset", "SignedUnary", "amplified", "whole"]
+__all__ = ["GRID", "Grouped", "KeysOnly", "OneKey", "Pairs", "SignedSubset", "SignedUnary", "whole"]
 
 _WORD = 1 << WORD_BITS
 GRID = 1 << 32
@@ -89,16 +88,17 @@ class SignedUnary:
 
     @property
     def ratio(self) -> Fraction:
-        """See `Kernel.ratio`."""
         return signed_ratio(*self.chances)
+
+    def padded(self, keys: int, length: int) -> Fraction:
+        """Exact ratio between sets of pairs: positions that are independent gain nothing."""
+        return self.ratio
 
     @property
     def width(self) -> int:
-        """See `Kernel.width`."""
         return 2 * bits_width(self.keys)
 
     def randomise(self, x: int, words: Words) -> bytes:
-        """See `Kernel.randomise`."""
         check_value(x, self.k)
         minus, key = divmod(x, self.keys)
         sides: tuple[list[int], list[int]] = ([], [])
@@ -139,13 +139,15 @@ class SignedSubset:
         """See `Kernel.ratio`: a share size/(2 keys) of all signed sets holds a given signed key."""
         return two_level_ratio(self.keep, self.size, 2 * self.keys - self.size)
 
+    def padded(self, keys: int, length: int) -> Fraction:
+        """Exact ratio between sets of pairs, fewer of which are in a small set."""
+        return _padded_sets(self.ratio, self.size, length)
+
     @property
     def width(self) -> int:
-        """See `Kernel.width`."""
         return 2 * bits_width(self.keys)
 
     def randomise(self, x: int, words: Words) -> bytes:
-        """See `Kernel.randomise`."""
         check_value(x, self.k)
         minus, key = divmod(x, self.keys)
         kept = happens(self.keep, words)
@@ -178,16 +180,19 @@ class KeysOnly:
 
     @property
     def ratio(self) -> Fraction:
-        """See `Kernel.ratio`."""
+        return self.base.ratio
+
+    def padded(self, keys: int, length: int) -> Fraction:
+        """Exact ratio between sets of pairs."""
+        if self.base.kind in _FAVOURED:
+            return _padded_keys(self.base.ratio, _FAVOURED[self.base.kind](self.base), keys, length)
         return self.base.ratio
 
     @property
     def width(self) -> int:
-        """See `Kernel.width`."""
         return self.base.width
 
     def randomise(self, x: int, words: Words) -> bytes:
-        """See `Kernel.randomise`."""
         check_value(x, self.k)
         return self.base.randomise(x % self.base.k, words)
 
@@ -222,28 +227,41 @@ class OneKey:
         return p * (1 - turn), p * turn, 1 - p
 
     @property
+    def guesses(self) -> tuple[int, ...]:
+        """By which people without the key answer, in 2**-32 of the chance of +1; none: they toss an even coin."""
+        return ()
+
+    def answers(self, guess: int = GRID // 2) -> tuple[tuple[Fraction, Fraction, Fraction], ...]:
+        """Chances of 0, +1 and -1 for a key with this guess: held with +1, held with -1, not held."""
+        (s, r, a), share = self.chances, Fraction(guess, GRID)
+        turn = r / (s + r)
+        plus = share * (1 - turn) + (1 - share) * turn
+        return (1 - s - r, s, r), (1 - s - r, r, s), (1 - a, a * plus, a * (1 - plus))
+
+    @property
     def ratio(self) -> Fraction:
-        """See `Kernel.ratio`: the key is public, so only what is said of it counts."""
-        s, r, a = self.chances
-        z = 1 - s - r
-        quotients = (2 * s / a, 2 * r / a, s / r, z / (1 - a))
-        return max(max(q, 1 / q) for q in quotients)
+        """See `Kernel.ratio`: the key is public, so only what is said of it counts; the worst over all guesses."""
+        told = self.guesses or (GRID // 2,)
+        laws = (self.answers(guess) for guess in {min(told), max(told)})  # quotients are monotone in the guess
+        quotients: list[Fraction] = [max(said) / min(said) for law in laws for said in zip(*law, strict=True)]
+        return max(quotients)
 
     @property
     def width(self) -> int:
-        """See `Kernel.width`."""
         return uint_width(3 * self.keys)
 
     def randomise(self, x: int, words: Words) -> bytes:
-        """See `Kernel.randomise`."""
         check_value(x, self.k)
         minus, key = divmod(x, self.keys)
         asked = below(self.keys, words)
         said = 0
         if happens(self.keep, words) == (asked == key):
-            turned = happens(self.flip, words) if asked == key else below(2, words)
-            said = 1 + (minus ^ turned)
+            said = 1 + self._sign(asked, minus, asked == key, words)
         return pack_int(3 * asked + said, self.width)
+
+    def _sign(self, asked: int, minus: int, held: bool, words: Words) -> int:
+        """What is said of the key, 0 for +1 and 1 for -1."""
+        return minus ^ (happens(self.flip, words) if held else below(2, words))
 
 
 @dataclass(frozen=True, slots=True)
@@ -261,7 +279,6 @@ class Grouped:
 
     @property
     def k(self) -> int:
-        """See `Kernel.k`."""
         return self.first.k
 
     @property
@@ -269,9 +286,12 @@ class Grouped:
         """See `Kernel.ratio`: the coin is public and does not look at the value."""
         return max(self.first.ratio, self.second.ratio)
 
+    def padded(self, keys: int, length: int) -> Fraction:
+        """Exact ratio between sets of pairs: the worse of both."""
+        return max(padded_ratio(part, keys, length) for part in (self.first, self.second))
+
     @property
     def width(self) -> int:
-        """See `Kernel.width`."""
         return 1 + max(self.first.width, self.second.width)
 
     def randomise(self, x: int, words: Words) -> bytes:
@@ -314,7 +334,6 @@ class Pairs:
 
     @property
     def width(self) -> int:
-        """See `Kernel.width`."""
         return self.base.width
 
     def randomise(self, x: int | Sequence[tuple[int, int]], words: Words) -> bytes:
@@ -341,35 +360,41 @@ class Pairs:
         return key if below(GRID, words) < value else key + total
 
 
+_FAVOURED: Mapping[str, Callable[[Any], int]] = {
+    "response": lambda kernel: 1,
+    "subset": lambda kernel: kernel.size,
+    "interval": lambda kernel: kernel.size,
+}
+"""How many of their answers reports of plain kernels favour; bits are free, and buckets may hold all answers."""
+
+
 def padded_ratio(base: Kernel, keys: int, length: int) -> Fraction:
     """Exact ratio between sets of pairs, for a kernel on keys + length keys (docs/maths/keyvalue.md, section 4).
 
-    A report of a two-level kernel has a likelihood proportional to 1 + (ratio - 1) share, share being the chance that
-    the key drawn is one of the report's. Positions that are independent gain nothing, nor do buckets, which may hold
-    all pairs of a person.
+    Kernels of this family say it themselves. A report of a two-level kernel has a likelihood proportional to
+    1 + (ratio - 1) share, share being the chance that the key drawn is one of the report's. Positions that are
+    independent gain nothing, nor do buckets, which may hold all pairs of a person.
     """
-    if isinstance(base, Grouped):
-        return max(padded_ratio(part, keys, length) for part in (base.first, base.second))
-    if isinstance(base, KeysOnly) and isinstance(base.base, Subset):
-        return _padded_keys(base.base, keys, length)
     own = getattr(base, "padded", None)
     if own is not None:
-        ratio: Fraction = own(length)
+        ratio: Fraction = own(keys, length)
         return ratio
-    if isinstance(base, Response | Subset | SignedSubset):
-        size = 1 if isinstance(base, Response) else base.size
-        return 1 + (base.ratio - 1) * Fraction(min(size, length), length)
-    require(
-        isinstance(base, SignedUnary | KeysOnly | Hashing), "kernel", base.kind, "one that padding is worked out for"
-    )
+    if base.kind in _FAVOURED:
+        return _padded_sets(base.ratio, _FAVOURED[base.kind](base), length)
+    require(base.kind == "hashing", "kernel", base.kind, "one that padding is worked out for")
     return base.ratio
 
 
-def _padded_keys(base: Subset, keys: int, length: int) -> Fraction:
+def _padded_sets(ratio: Fraction, size: int, length: int) -> Fraction:
+    """Sets of `size` signed keys."""
+    return 1 + (ratio - 1) * Fraction(min(size, length), length)
+
+
+def _padded_keys(ratio: Fraction, size: int, keys: int, length: int) -> Fraction:
     """Sets of keys: `held` of them real, the rest dummies, which may not be avoided where there are few keys."""
-    gain, worst = base.ratio - 1, Fraction(1)
-    for held in range(max(0, base.size - length), min(base.size, keys) + 1):
-        idle = Fraction(base.size - held, length * length)
+    gain, worst = ratio - 1, Fraction(1)
+    for held in range(max(0, size - length), min(size, keys) + 1):
+        idle = Fraction(size - held, length * length)
         most, least = min(held, length), min(keys - held, length)
         high = Fraction(most, length) + (length - most) * idle
         worst = max(worst, (1 + gain * high) / (1 + gain * (length - least) * idle))
@@ -382,17 +407,25 @@ def amplified(epsilon: float, size: int, length: int) -> Fraction:
     return 1 + (low - 1) * Fraction(length, min(size, length)) if length else low
 
 
-def response(epsilon: float, keys: int, length: int) -> Pairs:
-    """One signed key, or another one."""
+def response(epsilon: float, keys: int, length: int) -> Response:
+    """One signed key, or another one, for people with `length` pairs."""
     total = 2 * (keys + length)
-    return Pairs(Response(total, keep_within(amplified(epsilon, 1, length), 1, total - 1)), keys, length)
+    return Response(total, keep_within(amplified(epsilon, 1, length), 1, total - 1))
 
 
-def subset_of_signed(epsilon: float, keys: int, length: int, size: int) -> Pairs:
-    """Subset selection on signed keys."""
-    total = 2 * (keys + length)
+def subset_of_signed(epsilon: float, keys: int, length: int, size: int) -> Subset:
+    """Subset selection on signed keys, for people with `length` pairs."""
+    return _subset(epsilon, 2 * (keys + length), length, size)
+
+
+def subset_of_keys(epsilon: float, keys: int, length: int, size: int) -> Subset:
+    """Subset selection on keys, for people with `length` pairs."""
+    return _subset(epsilon, keys + length, length, size)
+
+
+def _subset(epsilon: float, total: int, length: int, size: int) -> Subset:
     whole("size", size, 1, total - 1)
-    return Pairs(Subset(total, size, keep_within(amplified(epsilon, size, length), size, total - size)), keys, length)
+    return Subset(total, size, keep_within(amplified(epsilon, size, length), size, total - size))
 
 
 def signed_subset(epsilon: float, keys: int, length: int, size: int) -> SignedSubset:
@@ -400,15 +433,3 @@ def signed_subset(epsilon: float, keys: int, length: int, size: int) -> SignedSu
     total = keys + length
     whole("size", size, 1, total)
     return SignedSubset(total, size, keep_within(amplified(epsilon, size, length), size, 2 * total - size))
-
-
-def subset_of_keys(epsilon: float, keys: int, length: int, size: int) -> KeysOnly:
-    """Subset selection on keys, blind to signs, for people with `length` pairs."""
-    total = keys + length
-    whole("size", size, 1, total - 1)
-    return KeysOnly(Subset(total, size, keep_within(amplified(epsilon, size, length), size, total - size)))
-
-
-def unary_of_keys(epsilon: float, keys: int, length: int) -> KeysOnly:
-    """OUE on keys, blind to signs."""
-    return KeysOnly(Unary.calibrate(epsilon, keys + length, 1 << (WORD_BITS - 1)))

@@ -13,7 +13,7 @@ from deniable_client.errors import PrivacyError, require
 from deniable_client.exact import WORD_BITS, check_epsilon, exp_bounds
 from deniable_client.hashing import RANGE_MAX, bucket, hash32
 from deniable_client.kernels.contract import check_k, check_seed_words, check_threshold, check_value
-from deniable_client.kernels.keyvalue import SignedSubset, whole
+from deniable_client.kernels.keyvalue import GRID, OneKey, SignedSubset, whole
 from deniable_client.packing import pack_int, uint_width
 from deniable_client.permutation import permute
 from deniable_client.words import Words, below, happens
@@ -42,7 +42,6 @@ class SignedInterval(SignedSubset):
 
     @property
     def width(self) -> int:
-        """See `Kernel.width`."""
         return 8 + uint_width(2 * self.keys)
 
     def randomise(self, x: int, words: Words) -> bytes:
@@ -117,15 +116,13 @@ class SignedHashing:
 
     @property
     def width(self) -> int:
-        """See `Kernel.width`."""
         return 8 + uint_width(2 * self.g)
 
-    def padded(self, length: int) -> Fraction:
+    def padded(self, keys: int, length: int) -> Fraction:
         """Exact ratio between sets of pairs: buckets may hold them all, so padding gains nothing."""
         return self.ratio
 
     def randomise(self, x: int, words: Words) -> bytes:
-        """See `Kernel.randomise`."""
         check_value(x, self.k)
         check_seed_words(words)
         minus, key = divmod(x, self.keys)
@@ -141,61 +138,26 @@ class SignedHashing:
 
 
 @dataclass(frozen=True, slots=True)
-class ToldKey:
+class ToldKey(OneKey):
     """`OneKey` where people without the key answer as if its value were a public guess [PrivKVM].
 
     The guess for key i rounds to +1 with probability told[i]/2**32. Held: 0 with probability 1 - keep/2**64; not held:
     0 with probability keep/2**64; else the sign of the value, or of the guess, turned with probability flip/2**64.
     """
 
-    keys: int
-    keep: int
-    flip: int
     told: tuple[int, ...]
     kind: ClassVar[str] = "told-key"
 
     def __post_init__(self) -> None:
-        check_k(self.keys)
-        check_threshold("keep", self.keep)
-        check_threshold("flip", self.flip)
+        OneKey.__post_init__(self)
         require(len(self.told) == self.keys, "told", len(self.told), f"one number for each of the {self.keys} keys")
         for number in self.told:
-            whole("told", number, 0, 1 << 32)
+            whole("told", number, 0, GRID)
 
     @property
-    def k(self) -> int:
-        """See `Kernel.k`: signed keys."""
-        return 2 * self.keys
+    def guesses(self) -> tuple[int, ...]:
+        return self.told
 
-    def chances(self, told: int) -> tuple[tuple[Fraction, Fraction, Fraction], ...]:
-        """Of 0, +1 and -1 for a key with this guess: held with +1, held with -1, not held."""
-        p, turn, guess = Fraction(self.keep, _WORD), Fraction(self.flip, _WORD), Fraction(told, 1 << 32)
-        plus = guess * (1 - turn) + (1 - guess) * turn
-        return (
-            (1 - p, p * (1 - turn), p * turn),
-            (1 - p, p * turn, p * (1 - turn)),
-            (p, (1 - p) * plus, (1 - p) * (1 - plus)),
-        )
-
-    @property
-    def ratio(self) -> Fraction:
-        """See `Kernel.ratio`: the key is public, so only what is said of it counts; the worst over all guesses."""
-        laws = (self.chances(told) for told in {min(self.told), max(self.told)})  # quotients are monotone in the guess
-        quotients: list[Fraction] = [max(said) / min(said) for law in laws for said in zip(*law, strict=True)]
-        return max(quotients)
-
-    @property
-    def width(self) -> int:
-        """See `Kernel.width`."""
-        return uint_width(3 * self.keys)
-
-    def randomise(self, x: int, words: Words) -> bytes:
-        """See `Kernel.randomise`."""
-        check_value(x, self.k)
-        minus, key = divmod(x, self.keys)
-        asked = below(self.keys, words)
-        said = 0
-        if happens(self.keep, words) == (asked == key):
-            sign = minus if asked == key else int(below(1 << 32, words) >= self.told[asked])
-            said = 1 + (sign ^ happens(self.flip, words))
-        return pack_int(3 * asked + said, self.width)
+    def _sign(self, asked: int, minus: int, held: bool, words: Words) -> int:
+        sign = minus if held else int(below(GRID, words) >= self.told[asked])
+        return sign ^ happens(self.flip, words)

@@ -12,10 +12,11 @@ from deniable_client.errors import require
 from deniable_client.exact import keep_threshold, two_level_ratio
 from deniable_client.kernels.basic import Response
 from deniable_client.kernels.contract import check_k, check_threshold, check_value
+from deniable_client.kernels.mixture import Whole
 from deniable_client.packing import pack_int, uint_width
 from deniable_client.words import Words, below, happens
 
-__all__ = ["NEIGHBOURS_MAX", "Constant", "Neighbours", "Recode"]
+__all__ = ["Constant", "Neighbours", "Recode"]
 
 NEIGHBOURS_MAX = 1 << 18
 """Most numbers in the lists of neighbours: every design carries them all."""
@@ -50,7 +51,6 @@ class Neighbours:
 
     @property
     def k(self) -> int:
-        """See `Kernel.k`."""
         return len(self.neighbours)
 
     @property
@@ -72,7 +72,6 @@ class Neighbours:
 
     @property
     def width(self) -> int:
-        """See `Kernel.width`."""
         return uint_width(self.outputs)
 
     def randomise(self, x: int, words: Words) -> bytes:
@@ -116,7 +115,6 @@ class Recode:
 
     @property
     def width(self) -> int:
-        """See `Kernel.width`."""
         return self.base.width
 
     def code(self, x: int) -> int:
@@ -124,34 +122,21 @@ class Recode:
         return self.codes[bisect_right(self.starts, x) - 1]
 
     def randomise(self, x: int, words: Words) -> bytes:
-        """See `Kernel.randomise`."""
         check_value(x, self.k)
         return self.base.randomise(self.code(x), words)
 
 
 @dataclass(frozen=True, slots=True)
-class Constant:
-    """Always the same report: what is best where the budget is too small to say anything."""
+class Constant(Whole):
+    """Always the same report, one byte: what is best where the budget is too small to say anything."""
 
-    k: int
     kind: ClassVar[str] = "constant"
-
-    def __post_init__(self) -> None:
-        check_k(self.k)
-
-    @property
-    def ratio(self) -> Fraction:
-        """See `Kernel.ratio`: reports tell nothing."""
-        return Fraction(1)
 
     @property
     def width(self) -> int:
-        """See `Kernel.width`."""
         return 1
 
-    def randomise(self, x: int, words: Words) -> bytes:
-        """See `Kernel.randomise`."""
-        check_value(x, self.k)
+    def blind(self, words: Words) -> bytes:
         return pack_int(0, 1)
 
 

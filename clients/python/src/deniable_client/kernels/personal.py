@@ -6,19 +6,16 @@ quotients of likelihoods between levels are computed here in whole numbers, for 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from itertools import product
-from typing import ClassVar
+from itertools import permutations
+from typing import Any, ClassVar
 
 from deniable_client.errors import require
 from deniable_client.exact import WORD_BITS, exp_bounds, log_upper
-from deniable_client.kernels.basic import Response, Unary
 from deniable_client.kernels.contract import Kernel, check_k, check_threshold, check_value
-from deniable_client.kernels.personal_ratios import add_up, bit_ratio, form_of, other_value, same_value
-from deniable_client.kernels.seeded import Hashing
-from deniable_client.kernels.utility import Utility
+from deniable_client.kernels.personal_ratios import add_up, check_data, form_of, largest, other_value, same_value
 from deniable_client.packing import pack_int
 from deniable_client.words import Words, happens
 
@@ -54,24 +51,33 @@ class Bit:
 
     @property
     def k(self) -> int:
-        """See `Kernel.k`."""
         return len(self.chances)
 
     @property
     def ratio(self) -> Fraction:
-        """See `Kernel.ratio`."""
         low, high = min(self.chances), max(self.chances)
         return max(Fraction(high, low), Fraction(_WORD - low, _WORD - high))
 
     @property
     def width(self) -> int:
-        """See `Kernel.width`."""
         return 1
 
     def randomise(self, x: int, words: Words) -> bytes:
-        """See `Kernel.randomise`."""
         check_value(x, self.k)
         return pack_int(int(happens(self.chances[x], words)), 1)
+
+
+def _response_weights(kernel: Any, level: int) -> list[int]:
+    own, other = kernel.keep * (kernel.k - 1), _WORD - kernel.keep
+    return [own if told == level else other for told in range(kernel.k)]
+
+
+def _bit_weights(kernel: Any, level: int) -> list[int]:
+    return [_WORD - kernel.chances[level], kernel.chances[level]]
+
+
+_CHANNELS: Mapping[str, Callable[[Any, int], list[int]]] = {"response": _response_weights, "bit": _bit_weights}
+"""Whole numbers in proportion to the chances of a channel's reports of a level."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,14 +97,13 @@ class Personal:
         alike = len({form_of(kernel) for kernel in self.data}) == 1
         require(alike, "data", self.data, "kernels of one kind, size and report format", hint)
         for kernel in self.data:
-            _check_data(kernel)
+            check_data(kernel)
         t = len(self.data)
-        channel = len(self.level) <= 1 and all(isinstance(c, Response | Bit) and c.k == t for c in self.level)
+        channel = len(self.level) <= 1 and all(c.kind in _CHANNELS and c.k == t for c in self.level)
         require(channel, "level", self.level, f"empty, or one response or bit kernel on {t} levels")
 
     @property
     def k(self) -> int:
-        """See `Kernel.k`."""
         return self.data[0].k
 
     @property
@@ -111,7 +116,6 @@ class Personal:
 
     @property
     def width(self) -> int:
-        """See `Kernel.width`."""
         return self.data[0].width + sum(kernel.width for kernel in self.level)
 
     def randomise(self, x: int, words: Words, level: int = 0) -> bytes:
@@ -124,6 +128,10 @@ class Personal:
 
     # ---- what a report tells about the level
 
+    def told(self, level: int) -> list[int]:
+        """Whole numbers in proportion to the chances of the level's reports; one number if nothing is sent."""
+        return next((_CHANNELS[kernel.kind](kernel, level) for kernel in self.level), [1])
+
     @property
     def report(self) -> float:
         """Exact epsilon of the level report alone, rounded up; 0 if there is none."""
@@ -132,13 +140,12 @@ class Personal:
     @property
     def leakage(self) -> float:
         """Exact largest log-ratio of a data report between two levels, the value being the same; rounded up."""
-        return max((same_value(a, b) for a, b in self._pairs()), default=0.0)
+        return max((same_value(a, b) for a, b in permutations(self.data, 2)), default=0.0)
 
     @property
     def level_guarantee(self) -> float:
         """Exact largest log-ratio of the whole report between two levels, the value being the same; rounded up."""
-        pairs = self._numbered()
-        return max((add_up(same_value(self.data[i], self.data[j]), self._told(i, j)) for i, j in pairs), default=0.0)
+        return max(self._between(same_value), default=0.0)
 
     @property
     def pair_guarantee(self) -> float:
@@ -146,42 +153,11 @@ class Personal:
 
         Where values may be disclosed: of reports that disclose nothing, and between levels of those that do.
         """
-        own = log_upper(self.ratio)
-        found = [
-            add_up(max(same_value(a, b), other_value(a, b)), self._told(i, j))
-            for i, j in self._numbered()
-            for a, b in [(self.data[i], self.data[j])]
+        return max(log_upper(self.ratio), *self._between(same_value), *self._between(other_value), 0.0)
+
+    def _between(self, data: Callable[[Kernel, Kernel], float]) -> list[float]:
+        """Largest log-ratios of whole reports for each two levels, `data` being those of their data."""
+        return [
+            add_up(data(self.data[i], self.data[j]), largest(self.told(i), self.told(j)))
+            for i, j in permutations(range(len(self.data)), 2)
         ]
-        return max(own, *found) if found else own
-
-    def _numbered(self) -> list[tuple[int, int]]:
-        return [(i, j) for i, j in product(range(len(self.data)), repeat=2) if i != j]
-
-    def _pairs(self) -> Iterator[tuple[Kernel, Kernel]]:
-        return ((self.data[i], self.data[j]) for i, j in self._numbered())
-
-    def _told(self, i: int, j: int) -> float:
-        """Largest log-ratio of the level report between levels i and j."""
-        for kernel in self.level:
-            if isinstance(kernel, Bit):
-                return bit_ratio(kernel.chances[i], kernel.chances[j])
-            return log_upper(kernel.ratio)
-        return 0.0
-
-
-def _check_data(kernel: Kernel) -> None:
-    """Refuse kernels of which it is not known what they tell about the level."""
-    base = kernel
-    if isinstance(kernel, Utility):
-        require(
-            len(kernel.base) == 1 and kernel.s < kernel.k,
-            "data",
-            kernel,
-            "with two sensitive values and a harmless one",
-        )
-        told = kernel.blind == 1 and kernel.attach == 0 and kernel.plain > 0
-        hint = "A level that never discloses would be ruled out by every disclosed value."
-        require(told, "data", kernel, "with blind reports, and values disclosed alone now and then", hint)
-        base = kernel.base[0]
-    known = type(base) in (Response, Unary, Hashing)
-    require(known, "data", base.kind, "response, unary or hashing kernels, or utility kernels on these")

@@ -7,21 +7,102 @@ independent bits are maximised one by one.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import lru_cache
+from typing import Any, TypeAlias
 
-from deniable_client.errors import ParameterError
+from deniable_client.errors import require
 from deniable_client.exact import WORD_BITS, log_upper
-from deniable_client.kernels.basic import Response, Unary
 from deniable_client.kernels.contract import Kernel
-from deniable_client.kernels.seeded import Hashing
 from deniable_client.kernels.utility import Utility
 
-__all__ = ["add_up", "bit_ratio", "disclosure", "form_of", "other_value", "same_value"]
+__all__ = ["add_up", "check_data", "disclosure", "form_of", "largest", "other_value", "same_value"]
 
 _WORD = 1 << WORD_BITS
 _upper = lru_cache(maxsize=4096)(log_upper)
 """Levels are compared again and again, and each certified logarithm takes a tenth of a millisecond."""
+
+
+def add_up(*terms: float) -> float:
+    """A float at least as large as the exact sum of the terms; 0 if all of them are."""
+    if not any(terms):
+        return 0.0
+    return math.fsum(terms) + 4 * math.ulp(max(map(abs, terms)))
+
+
+def largest(one: Sequence[int], two: Sequence[int]) -> float:
+    """Largest log-ratio of two laws of one outcome, each in whole numbers with the same sum."""
+    return _upper(max(Fraction(a, b) for a, b in zip(one, two, strict=True)))
+
+
+# ---- bases
+
+
+@dataclass(frozen=True, slots=True)
+class _Bits:
+    """Independent bits, 1 with chance keep/2**64 for the own value and flip/2**64 for any of the others."""
+
+    k: int
+    keep: int
+    flip: int
+
+    @property
+    def blind(self) -> _Bits:
+        """The same for reports without a value."""
+        return replace(self, keep=self.flip)
+
+    def same(self, its: Any, factor: Fraction = Fraction(1)) -> float:
+        """Largest log-ratio of a report of this kernel and of another one of its form for one value, and a factor."""
+        rest = (self.k - 1) * _bit(self.flip, its.flip)
+        return add_up(_log(factor), _bit(self.keep, its.keep), rest)
+
+    def other(self, its: Any) -> float:
+        """... of this kernel for one value and of the other kernel for another one."""
+        rest = (self.k - 2) * _bit(self.flip, its.flip)
+        return add_up(_bit(self.keep, its.flip), _bit(self.flip, its.keep), rest)
+
+
+@dataclass(frozen=True, slots=True)
+class _OneOf:
+    """One of `size` answers (for hashing: given the seed), the own one with chance `own`, any other with `rest`."""
+
+    size: int
+    own: Fraction
+    rest: Fraction
+
+    @classmethod
+    def of(cls, size: int, keep: int) -> _OneOf:
+        return cls(size, Fraction(keep, _WORD), Fraction(_WORD - keep, _WORD * (size - 1)))
+
+    @property
+    def blind(self) -> _OneOf:
+        return replace(self, own=Fraction(1, self.size), rest=Fraction(1, self.size))
+
+    def same(self, its: Any, factor: Fraction = Fraction(1)) -> float:
+        return _log(factor * max(self.own / its.own, self.rest / its.rest))
+
+    def other(self, its: Any) -> float:
+        third = [self.rest / its.rest] if self.size > 2 else []
+        return _log(max(self.own / its.rest, self.rest / its.own, *third))
+
+
+_Base: TypeAlias = _Bits | _OneOf
+
+_BASES: Mapping[str, Callable[[Any], _Base]] = {
+    "response": lambda kernel: _OneOf.of(kernel.k, kernel.keep),
+    "hashing": lambda kernel: _OneOf.of(kernel.g, kernel.keep),
+    "unary": lambda kernel: _Bits(kernel.k, kernel.keep, kernel.flip),
+}
+"""The kernels of which it is known what they tell about the level."""
+
+
+def _base(kernel: Kernel) -> _Base:
+    return _BASES[kernel.kind](kernel)
+
+
+# ---- data kernels: bases, or utility kernels on them
 
 
 def form_of(kernel: Kernel) -> tuple[object, ...]:
@@ -32,27 +113,25 @@ def form_of(kernel: Kernel) -> tuple[object, ...]:
     return type(kernel), kernel.k, kernel.width, getattr(kernel, "g", 0)
 
 
-def bit_ratio(a: int, b: int) -> float:
-    """Largest log-ratio of a bit that is 1 with chance a/2**64 and one with b/2**64."""
-    return _upper(max(Fraction(a, b), Fraction(_WORD - a, _WORD - b)))
-
-
-def add_up(*terms: float) -> float:
-    """A float at least as large as the exact sum of the terms; 0 if all of them are."""
-    if not any(terms):
-        return 0.0
-    return math.fsum(terms) + 4 * math.ulp(max(map(abs, terms)))
+def check_data(kernel: Kernel) -> None:
+    """Refuse kernels of which it is not known what they tell about the level."""
+    base = kernel
+    if isinstance(kernel, Utility):
+        some = len(kernel.base) == 1 and kernel.s < kernel.k
+        require(some, "data", kernel, "with two sensitive values and a harmless one")
+        told = kernel.blind == 1 and kernel.attach == 0 and kernel.plain > 0
+        hint = "A level that never discloses would be ruled out by every disclosed value."
+        require(told, "data", kernel, "with blind reports, and values disclosed alone now and then", hint)
+        base = kernel.base[0]
+    known = base.kind in _BASES
+    require(known, "data", base.kind, "response, unary or hashing kernels, or utility kernels on these")
 
 
 def same_value(a: Kernel, b: Kernel) -> float:
     """Largest log-ratio of a report of kernel a and of kernel b for one value."""
-    match a, b:
-        case Utility(), Utility():
-            return max(same_value(a.base[0], b.base[0]), disclosure(a, b), _hidden(a, b))
-        case Unary(), Unary():
-            return add_up(bit_ratio(a.keep, b.keep), (a.k - 1) * bit_ratio(a.flip, b.flip))
-    own, other = _masses(a), _masses(b)
-    return _upper(max(own[0] / other[0], own[1] / other[1]))
+    if isinstance(a, Utility) and isinstance(b, Utility):
+        return max(same_value(a.base[0], b.base[0]), disclosure(a, b), _hidden(a, b))
+    return _base(a).same(_base(b))
 
 
 def other_value(a: Kernel, b: Kernel) -> float:
@@ -60,19 +139,11 @@ def other_value(a: Kernel, b: Kernel) -> float:
 
     Where values are disclosed: of reports that disclose nothing.
     """
-    match a, b:
-        case Utility(), Utility():
-            mixed = (_against_blind(a.base[0], b), _blind_against(a, b.base[0]))
-            return max(other_value(a.base[0], b.base[0]), _hidden(a, b), *mixed)
-        case Unary(), Unary():
-            own = (bit_ratio(a.keep, b.flip), bit_ratio(a.flip, b.keep))
-            return add_up(*own, (a.k - 2) * bit_ratio(a.flip, b.flip))
-    mine, its = _masses(a), _masses(b)
-    third = [mine[1] / its[1]] if _answers(a) > 2 else []
-    return _upper(max(mine[0] / its[1], mine[1] / its[0], *third))
-
-
-# ---- harmless values
+    if isinstance(a, Utility) and isinstance(b, Utility):
+        one, two = _base(a.base[0]), _base(b.base[0])
+        mixed = (one.same(two.blind, 1 / b.kept), one.blind.same(two, a.kept))
+        return max(one.other(two), _hidden(a, b), *mixed)
+    return _base(a).other(_base(b))
 
 
 def disclosure(a: Utility, b: Utility) -> float:
@@ -82,26 +153,12 @@ def disclosure(a: Utility, b: Utility) -> float:
 
 def _hidden(a: Utility, b: Utility) -> float:
     """Largest log-ratio of a report that hides a harmless value."""
-    kept, one, two = a.kept / b.kept, a.base[0], b.base[0]
-    if isinstance(one, Unary) and isinstance(two, Unary):
-        return add_up(_log(kept), one.k * bit_ratio(one.flip, two.flip))
-    return _log(kept)
+    return _base(a.base[0]).blind.same(_base(b.base[0]).blind, a.kept / b.kept)
 
 
-def _against_blind(a: Kernel, b: Utility) -> float:
-    """Largest log-ratio of a report of base kernel a for a sensitive value, and of b for a harmless one."""
-    base = b.base[0]
-    if isinstance(a, Unary) and isinstance(base, Unary):
-        return add_up(bit_ratio(a.keep, base.flip), (a.k - 1) * bit_ratio(a.flip, base.flip), _log(1 / b.kept))
-    return _log(max(_masses(a)) * _answers(a) / b.kept)
-
-
-def _blind_against(a: Utility, b: Kernel) -> float:
-    """Largest log-ratio of a report of a for a harmless value, and of base kernel b for a sensitive one."""
-    base = a.base[0]
-    if isinstance(base, Unary) and isinstance(b, Unary):
-        return add_up(_log(a.kept), bit_ratio(base.flip, b.keep), (b.k - 1) * bit_ratio(base.flip, b.flip))
-    return _log(a.kept / (min(_masses(b)) * _answers(b)))
+def _bit(a: int, b: int) -> float:
+    """Largest log-ratio of a bit that is 1 with chance a/2**64 and one with b/2**64."""
+    return largest((a, _WORD - a), (b, _WORD - b))
 
 
 def _log(ratio: Fraction) -> float:
@@ -109,15 +166,3 @@ def _log(ratio: Fraction) -> float:
     if ratio >= 1:
         return _upper(ratio)
     return math.nextafter(math.nextafter(-_upper(1 / ratio), math.inf), math.inf)
-
-
-def _answers(kernel: Kernel) -> int:
-    """How many answers there are (for hashing: given the seed); blind ones are uniform."""
-    return kernel.g if isinstance(kernel, Hashing) else kernel.k
-
-
-def _masses(kernel: Kernel) -> tuple[Fraction, Fraction]:
-    """Probability of the own answer and of any other one (for hashing: given the seed)."""
-    if not isinstance(kernel, Response | Hashing):
-        raise ParameterError(f"what a {kernel.kind} kernel tells about the level is not known.")
-    return Fraction(kernel.keep, _WORD), Fraction(_WORD - kernel.keep, _WORD * (_answers(kernel) - 1))

@@ -83,8 +83,12 @@ class Table:
         return max(Fraction(max(column), min(column)) for column in zip(*self.weights, strict=True))
 
     @property
+    def mapped_peak(self) -> Fraction:
+        """The largest quotient of an output's likelihoods given some value, and on average over all values."""
+        return max(Fraction(self.k * max(column), sum(column)) for column in zip(*self.weights, strict=True))
+
+    @property
     def width(self) -> int:
-        """See `Kernel.width`."""
         return uint_width(self.outputs)
 
     def randomise(self, x: int, words: Words) -> bytes:

@@ -8,21 +8,23 @@ within the ratio for *all* pairs of values, sensitive or not.
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, fields
 from fractions import Fraction
 from itertools import pairwise
 from typing import ClassVar
 
-from deniable_client.errors import ParameterError, require
+from deniable_client.errors import ParameterError, PrivacyError, require
 from deniable_client.exact import WORD_BITS, check_epsilon, exp_bounds
 from deniable_client.kernels.contract import Base, Kernel, check_k, check_value
 from deniable_client.packing import pack_int, uint_width
 from deniable_client.words import Words, below, happens
 
-__all__ = ["Utility", "base_half", "check_ranges", "mapped_peak", "most_disclosure", "place"]
+__all__ = ["Utility", "base_half", "check_ranges", "mapped_peak", "most_disclosure", "place", "refuse_disclosing"]
 
 _WORD = 1 << WORD_BITS
+_DISCLOSING = frozenset({"utility", "utility-levels", "personal"})
+"""Kinds of kernels whose ratio leaves out reports that disclose a value, or speaks of one level at a time."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +57,8 @@ class Utility:
         require(full or (0 <= self.plain < _WORD and s > 0), "plain", self.plain, f"from 0 to 2**{WORD_BITS} - 1")
         require(0 <= self.attach < _WORD and (s > 0 or not self.attach), "attach", self.attach, "a threshold")
         require(self.blind in (0, 1), "blind", self.blind, "0 or 1")
+        for kernel in self.base:
+            refuse_disclosing(kernel)
 
     @classmethod
     def null(cls, epsilon: float, k: int, sensitive: tuple[int, ...], base: tuple[Kernel, ...]) -> Utility:
@@ -181,8 +185,30 @@ def base_half(kernel: Kernel) -> Base:
 def mapped_peak(kernel: Kernel) -> Fraction:
     """The largest quotient of a report's likelihoods given some value, and on average over all s values.
 
-    s ratio/(m ratio + s - m), where at least m values share the largest likelihood of an output; 1 holds for any kernel
-    and is exact for hashing and independent bits, where a value can be alone.
+    Written down in the kernel, or s ratio/(m ratio + s - m), where at least m values share the largest likelihood of an
+    output; m = 1 holds for any kernel and is exact for hashing and independent bits, where a value can be alone.
     """
+    exact: Fraction | None = getattr(kernel, "mapped_peak", None)
     s, m, ratio = kernel.k, kernel.least if isinstance(kernel, Base) else 1, kernel.ratio
-    return s * ratio / (m * ratio + s - m)
+    return s * ratio / (m * ratio + s - m) if exact is None else exact
+
+
+def refuse_disclosing(kernel: Kernel) -> None:
+    """`PrivacyError` for a base that discloses: its values are the sensitive ones."""
+    if _discloses(kernel):
+        raise PrivacyError(
+            f"a base must not disclose: reports of a {kernel.kind} kernel may give away the value they were made of, "
+            "and here every value of the base is sensitive.",
+            "Use a base that protects all of its values alike.",
+        )
+
+
+def _discloses(kernel: Kernel) -> bool:
+    return kernel.kind in _DISCLOSING or any(_discloses(part) for part in _inside(kernel))
+
+
+def _inside(kernel: Kernel) -> Iterator[Kernel]:
+    """The kernels that a kernel is made of."""
+    for field in fields(kernel):  # type: ignore[arg-type]  # kernels are dataclasses
+        value = getattr(kernel, field.name)
+        yield from (part for part in (value if isinstance(value, tuple) else (value,)) if hasattr(part, "randomise"))

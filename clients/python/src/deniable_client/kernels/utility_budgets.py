@@ -15,13 +15,13 @@ from deniable_client.kernels.utility import check_ranges, most_disclosure, place
 from deniable_client.packing import bits_width, pack_bits, pack_int, uint_width
 from deniable_client.words import Words, happens
 
-__all__ = ["UtilityLevels", "check_budgets"]
+__all__ = ["UtilityBudgets", "check_budgets"]
 
 _WORD = 1 << WORD_BITS
 
 
 @dataclass(frozen=True, slots=True)
-class UtilityLevels:
+class UtilityBudgets:
     """One bit for each value in the half-open ranges `sensitive` = (start, end, start, end, ...).
 
     Bits are independent: 1 with probability keep/2**64 for the own value, and flips[i]/2**64 for the i-th sensitive
@@ -53,7 +53,7 @@ class UtilityLevels:
         require(ok, "plain", self.plain, f"from 0 to 2**{WORD_BITS} - 1")
 
     @classmethod
-    def calibrate(cls, epsilons: Sequence[float], k: int, sensitive: tuple[int, ...], flip: int) -> UtilityLevels:
+    def calibrate(cls, epsilons: Sequence[float], k: int, sensitive: tuple[int, ...], flip: int) -> UtilityBudgets:
         """Own bits 1 with probability 1/2; the least flips within all budgets, and the most disclosure.
 
         `flip` is for the values of the smallest budget (at least what that budget needs is taken): the noisier their
@@ -129,7 +129,7 @@ def _least(mass: int, limit: Fraction) -> int:
     return -(-mass * bottom // top)
 
 
-def check_budgets(kernel: UtilityLevels, epsilons: Sequence[float]) -> None:
+def check_budgets(kernel: UtilityBudgets, epsilons: Sequence[float]) -> None:
     """`PrivacyError` unless every pair of values is within the smaller of its budgets; harmless values have none."""
     for i, (epsilon, ratio) in enumerate(zip(epsilons, kernel.item_ratios(epsilons), strict=True)):
         low = exp_bounds(check_epsilon(epsilon, sampling=True))[0]

@@ -67,11 +67,9 @@ class Window:
 
     @property
     def width(self) -> int:
-        """See `Kernel.width`."""
         return uint_width(self.outputs)
 
     def randomise(self, x: int, words: Words) -> bytes:
-        """See `Kernel.randomise`."""
         check_value(x, self.k)
         first = self.start(x, self.shift - (below(2, words) if self.tie else 0))
         if happens(self.keep, words):
@@ -113,11 +111,9 @@ class Leaning:
 
     @property
     def width(self) -> int:
-        """See `Kernel.width`."""
         return 1
 
     def randomise(self, x: int, words: Words) -> bytes:
-        """See `Kernel.randomise`."""
         check_value(x, self.k)
         return pack_int(int(happens(self.base + x * self.slope, words)), 1)
 
@@ -139,7 +135,6 @@ class WindowOrBit:
 
     @property
     def k(self) -> int:
-        """See `Kernel.k`."""
         return self.window.k
 
     @property
@@ -149,11 +144,9 @@ class WindowOrBit:
 
     @property
     def width(self) -> int:
-        """See `Kernel.width`."""
         return uint_width(self.window.outputs + 2)
 
     def randomise(self, x: int, words: Words) -> bytes:
-        """See `Kernel.randomise`."""
         check_value(x, self.k)
         bit = happens(self.coin, words)
         answer = int.from_bytes((self.bit if bit else self.window).randomise(x, words), "little")

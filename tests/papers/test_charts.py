@@ -7,8 +7,7 @@ from typing import Any
 import pytest
 
 from deniable.errors import ParameterError
-from deniable.present.bars import bar_chart
-from deniable.present.cells import cell_chart
+from deniable.papers.charts import bar_chart, cell_chart
 
 LAW = [{"who": who, "report": y, "chance": 0.1 * y, "high": y == 3} for who in ("GRR", "BRR") for y in (1, 2, 3)]
 TABLE = [{"row": i, "column": j, "text": i * j, "what": "odd" if j % 2 else "even"} for i in (2, 1) for j in (1, 2, 3)]

@@ -1,7 +1,7 @@
 """Recipes from the literature that are said to be private and are not: each as a channel, so that an audit shows it.
 
 Every function gives a small case in whole numbers or fractions. None of them is offered as a mechanism; the safe
-version is named with each. On the command line: `deniable audit deniable.audit.leaks:region_restriction`.
+version is named with each. On the command line: `deniable audit deniable.papers.leaks:region_restriction`.
 """
 
 from __future__ import annotations

@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 import deniable as dn
-from deniable.audit.leaks import (
+from deniable.errors import ParameterError
+from deniable.papers.leaks import (
     LEAKS,
     bounded_noise,
     clipping_by_data,
@@ -19,7 +20,6 @@ from deniable.audit.leaks import (
     region_restriction,
     staircase_as_printed,
 )
-from deniable.errors import ParameterError
 
 GOLDEN = json.loads((Path(__file__).parents[1] / "golden/brr.json").read_text())["ldp"]["own_m_per_row"]
 

@@ -1,0 +1,236 @@
+"""Levels for many people: each report by the bulk of its level, then the noisy level."""
+
+from __future__ import annotations
+
+import math
+from abc import abstractmethod
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from itertools import permutations
+from typing import Any, Self
+
+import numpy as np
+
+from deniable.collect.reports import Field
+from deniable.core.channel import Channel
+from deniable.core.types import Columns, FloatArray, IntArray
+from deniable.kernels.sampling import respond
+from deniable.mechanisms.bulk import Bulk, Cells, SupportBulk, check_outputs, refuse_values
+from deniable.mechanisms.personal.em import LevelEvidence, Levelled
+from deniable.mechanisms.personal.evidence import row_evidence, table_evidence, with_disclosed
+from deniable.mechanisms.personal.laws import LevelLaw
+from deniable.mechanisms.personal.sensitive_em import UtilityLevelEvidence
+from deniable.mechanisms.personal.sensitive_laws import UtilityLevelLaw
+from deniable.mechanisms.utility.bulk import UtilityBulk
+from deniable.randomness import Stream
+from deniable_client.exact import WORD_BITS, log_upper
+from deniable_client.kernels import Kernel
+from deniable_client.kernels import Personal as PersonalKernel
+from deniable_client.kernels.personal_ratios import disclosure
+from deniable_client.kernels.utility import base_half
+from deniable_client.packing import uint_width
+
+__all__ = ["LevelBulk", "PersonalBulk", "SensitiveBulk"]
+
+_WORD = 1 << WORD_BITS
+
+
+def _draw_response(kernel: Any, level: IntArray, rng: Stream, dtype: Any) -> Any:
+    return respond(rng, level, kernel.k, kernel.keep, dtype)
+
+
+def _draw_bit(kernel: Any, level: IntArray, rng: Stream, dtype: Any) -> Any:
+    return (rng.draw(64, level.size) < np.array(kernel.chances, np.uint64)[level]).astype(dtype)
+
+
+_DRAWN: Mapping[str, Callable[[Any, IntArray, Stream, Any], Any]] = {"response": _draw_response, "bit": _draw_bit}
+"""How a channel reports levels, by the kind of its kernel."""
+
+
+@dataclass(frozen=True)
+class LevelBulk(Bulk[PersonalKernel]):
+    """One bulk of the data for each level, and a channel that hides the level.
+
+    An item may come with the number of its person's level: level * k + item. Items alone are of the first level, the
+    most protective one.
+    """
+
+    data: tuple[Bulk[Any], ...]
+    bases: tuple[SupportBulk[Any], ...]
+    """What reports the items that are protected, at each level: the data, or what these are made of."""
+    levels: tuple[float, ...]
+    """What the levels promise: the names of the strata."""
+
+    @classmethod
+    def of(
+        cls, data: Any, bases: tuple[SupportBulk[Any], ...], channel: tuple[Kernel, ...], levels: tuple[float, ...]
+    ) -> Self:
+        """From the bulks of each level, and the channel of the level report or none."""
+        return cls(PersonalKernel(tuple(each.kernel for each in data), channel), data, bases, levels)
+
+    @property
+    def fields(self) -> tuple[Field, ...]:
+        """See `Bulk.fields`: those of the data, and the noisy level."""
+        told = [Field("level", "uint", uint_width(len(self.strata)))] if self.kernel.level else []
+        return (*self.data[0].fields, *told)
+
+    @property
+    def strata(self) -> tuple[str, ...]:
+        names = {"bit": ("bit 0", "bit 1"), "response": tuple(f"reported {level:g}" for level in self.levels)}
+        return next((names[kernel.kind] for kernel in self.kernel.level), ("all",))
+
+    def perturb(self, items: IntArray, rng: Stream) -> Columns:
+        level, item = np.divmod(items, self.k)
+        return self.perturb_levels(item, level, rng)
+
+    def perturb_levels(self, items: IntArray, levels: IntArray, rng: Stream) -> Columns:
+        """Reports for items 0..k-1 of people at the levels of these numbers."""
+        columns: Columns = {f.name: np.empty(f.shape(items.size), f.dtype) for f in self.fields}
+        for i, bulk in enumerate(self.data):
+            mine = np.flatnonzero(levels == i)
+            if mine.size:
+                _put(columns, mine, bulk.perturb(items[mine], rng))
+        for kernel in self.kernel.level:
+            columns["level"] = _DRAWN[kernel.kind](kernel, levels, rng, self.fields[-1].dtype)
+        return columns
+
+    def told(self, columns: Columns) -> IntArray:
+        """The numbers of the reported levels, which are those of the strata."""
+        if not self.kernel.level:
+            return np.zeros(len(next(iter(columns.values()))), np.int64)
+        refuse_values(columns["level"], len(self.strata), "level")
+        return columns["level"].astype(np.int64)
+
+    def count(self, columns: Columns) -> Cells:
+        """See `Bulk.count`: the cells of the data, all strata together, by reported level."""
+        told, own = self.told(columns), [f.name for f in self.data[0].fields]
+        parts = [self.data[0].count({name: columns[name][told == r] for name in own}) for r in range(len(self.strata))]
+        return {name: np.stack([part[name].sum(axis=0) for part in parts]) for name in parts[0]}
+
+    @property
+    def outputs(self) -> float:
+        return self.data[0].outputs + math.log2(len(self.strata))
+
+    @property
+    def worst(self) -> int:
+        """The number of the level with the largest ratio."""
+        return max(range(len(self.data)), key=lambda i: self.kernel.data[i].ratio)
+
+    def channel(self) -> Channel:
+        """See `Bulk.channel`: at the level with the largest ratio."""
+        return self.channel_at(self.worst)
+
+    def channel_at(self, level: int) -> Channel:
+        """The exact channel at the level of this number: data and reported level."""
+        data, told = self.data[level].channel(), self.kernel.told(level)
+        check_outputs(len(data.outputs) * len(told), "these levels", self.k)
+        rows = [
+            (f"{name}, {stratum}", tuple(w * weight for w in row), held, o in data.disclosing)
+            for o, (name, row, held) in enumerate(zip(data.outputs, data.weights, data.supported or (), strict=True))
+            for stratum, weight in zip(self.strata, told, strict=True)
+        ]
+        names, weights, supported, discloses = zip(*rows, strict=True)
+        disclosing = frozenset(np.flatnonzero(discloses).tolist())
+        return Channel(names, weights, data.total * sum(told), supported, data.harmless, disclosing)
+
+    @property
+    def channel_error(self) -> Fraction:
+        return max(bulk.channel_error for bulk in self.data)
+
+    @property
+    def promise(self) -> dict[str, Any]:
+        """Largest log-ratios of a whole report, exactly, rounded up, by the names of `LevelMechanism.guarantee`."""
+        kernel = self.kernel
+        return {
+            "data": log_upper(kernel.ratio),
+            "data_by_level": [log_upper(each.ratio) for each in kernel.data],
+            "level_report": kernel.report,
+            "leakage": kernel.leakage,
+            "level": kernel.level_guarantee,
+            "pair": kernel.pair_guarantee,
+            "method": "exact, from the integers that are sampled: the report's independent parts one by one",
+        }
+
+    # ---- what reports and tallies say about values and levels
+
+    def level_law(self, shares: FloatArray) -> LevelLaw:
+        """Support by level, given shares of the levels, and the level channel."""
+        told = [self.kernel.told(i) for i in range(len(self.data))]
+        channel = np.array([[weight / sum(row) for weight in row] for row in told])
+        return LevelLaw(tuple(base.support.map(float) for base in self.bases), shares, channel)
+
+    @cached_property
+    def _law(self) -> LevelLaw:
+        """With any shares, where these do not matter."""
+        return self.level_law(np.full(len(self.data), 1 / len(self.data)))
+
+    @property
+    def sufficient(self) -> bool:
+        return self.bases[0].sufficient
+
+    @abstractmethod
+    def level_evidence(self, batches: Sequence[Columns], *, blind: bool = False) -> Levelled:
+        """What reports say about values and levels; `blind` leaves the level reports out."""
+
+    @abstractmethod
+    def tally_level_evidence(self, cells: Cells) -> Levelled:
+        """What a tally says about values and levels, where it is `sufficient`."""
+
+
+class PersonalBulk(LevelBulk):
+    """Levels that protect all items."""
+
+    def level_evidence(self, batches: Sequence[Columns], *, blind: bool = False) -> LevelEvidence:
+        told = [self.told(columns) for columns in batches]
+        return row_evidence(self.bases[0], self._law, batches, told, blind=blind)[0]
+
+    def tally_level_evidence(self, cells: Cells) -> LevelEvidence:
+        return table_evidence(self.bases[0], self._law, cells["support"])[0]
+
+
+# ---- some items are sensitive
+
+
+@dataclass(frozen=True)
+class SensitiveBulk(LevelBulk):
+    """Levels that protect sensitive items only, all of them the same ones."""
+
+    data: tuple[UtilityBulk, ...]
+
+    @property
+    def promise(self) -> dict[str, Any]:
+        """See `LevelBulk.promise`; `disclosure` is the part of disclosing in `leakage`."""
+        pairs = permutations([each.kernel for each in self.data], 2)
+        return super().promise | {"disclosure": max((disclosure(a, b) for a, b in pairs), default=0.0)}
+
+    def law(self, shares: FloatArray) -> UtilityLevelLaw:
+        """The law on sensitive and harmless items, given shares of the levels."""
+        z = np.array([each.kernel.plain / _WORD for each in self.data])
+        blind = np.array([float(base_half(base.kernel).share) for base in self.bases])
+        return UtilityLevelLaw.of(self.level_law(shares), z, blind, self.bases[0].k)
+
+    def level_evidence(self, batches: Sequence[Columns], *, blind: bool = False) -> UtilityLevelEvidence:
+        hidden = [{name: c[columns["disclosed"] == 0] for name, c in columns.items()} for columns in batches]
+        told = [self.told(columns) for columns in hidden]
+        found, none = row_evidence(self.bases[0], self._law, hidden, told, blind=blind)
+        strata, harmless = len(self.strata), self.data[0].items[1].size
+        counts = np.zeros(strata * harmless)
+        for columns in batches:
+            seen = columns["disclosed"] > 0
+            at = self.told(columns)[seen] * harmless + columns["disclosed"][seen].astype(np.int64) - 1
+            counts += np.bincount(at, minlength=counts.size)
+        disclosed = counts.reshape(strata, harmless)
+        return with_disclosed(found, none, disclosed, self.law(self._law.shares), self.data[0].items, blind=blind)
+
+    def tally_level_evidence(self, cells: Cells) -> UtilityLevelEvidence:
+        found, none = table_evidence(self.bases[0], self._law, cells["support"])
+        counts = cells["disclosed"].astype(np.float64)
+        return with_disclosed(found, none, counts, self.law(self._law.shares), self.data[0].items)
+
+
+def _put(columns: Columns, where: IntArray, made: Columns) -> None:
+    """Reports into their places."""
+    for name, column in made.items():
+        columns[name][where] = column

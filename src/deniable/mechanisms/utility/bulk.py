@@ -1,0 +1,310 @@
+"""ULDP reports of many people: those of any base on the sensitive items, harmless items disclosed or hidden among them.
+
+All of it is made from the base's bulk, which is asked for reports, counts and likelihoods, never for its type.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from deniable.collect.reports import Field
+from deniable.core.channel import Channel
+from deniable.core.types import Bytes, Columns, FloatArray, IntArray
+from deniable.errors import FormatError, ParameterError
+from deniable.estimate.evidence import DenseEvidence, Evidence, PackedRows, RowEvidence
+from deniable.kernels.sampling import below
+from deniable.mechanisms.bulk import Bulk, Cells, SupportBulk, check_outputs, refuse_values
+from deniable.mechanisms.utility.estimate import UtilityEvidence
+from deniable.mechanisms.utility.sensitive import split_items
+from deniable.randomness import Stream, bernoulli
+from deniable_client.exact import WORD_BITS
+from deniable_client.kernels import Utility as UtilityKernel
+from deniable_client.packing import uint_width
+
+__all__ = ["Protected", "UtilityBulk", "count_disclosed", "disclosing_channel", "ranked", "refuse_beside", "spread"]
+
+_WORD = 1 << WORD_BITS
+_SAME = 1e-9
+"""Likelihoods that differ by less are one: thresholds are whole numbers."""
+
+BoolArray = NDArray[np.bool_]
+Protected = tuple[str, Sequence[int], frozenset[int]]
+"""An output that discloses nothing: its label, its weight given each item, and the items it supports."""
+
+
+@dataclass(frozen=True)
+class UtilityBulk(Bulk[UtilityKernel]):
+    """The transform of a base for many people; `base` is None if there are fewer than two sensitive items."""
+
+    base: Bulk[Any] | None
+
+    @cached_property
+    def items(self) -> tuple[IntArray, IntArray]:
+        """Numbers of the sensitive and of the harmless items."""
+        return split_items(self.kernel.sensitive, self.k)
+
+    @property
+    def _told(self) -> int:
+        """How many different disclosures there are."""
+        return (self.k - self.kernel.s) * (2 if self.kernel.attach else 1)
+
+    # ---- client
+
+    @cached_property
+    def fields(self) -> tuple[Field, ...]:
+        """See `Bulk.fields`: 0 or what is disclosed, then the base's report (zeros if there is none)."""
+        own = () if self.base is None else self.base.fields
+        return (Field("disclosed", "uint", uint_width(1 + self._told)), *own)
+
+    def perturb(self, items: IntArray, rng: Stream) -> Columns:
+        marked, ranks = ranked(*self.items)
+        sensitive, rank = marked[items], ranks[items]
+        told = np.zeros(items.size, np.int64)
+        alone = ~sensitive & bernoulli(rng, self.kernel.plain, items.size)
+        told[alone] = 1 + rank[alone]
+        hidden = np.flatnonzero(~sensitive & ~alone)
+        columns = {f.name: np.zeros(f.shape(items.size), f.dtype) for f in self.fields}
+        if self.kernel.attach:
+            beside = hidden[bernoulli(rng, self.kernel.attach, hidden.size)]
+            told[beside] = 1 + self.k - self.kernel.s + rank[beside]
+        columns["disclosed"] = told.astype(self.fields[0].dtype)
+        if self.base is not None:
+            own = np.flatnonzero(sensitive)
+            parts = ((own, self.base.perturb(rank[own], rng)), (hidden, self._branch(self.base, hidden.size, rng)))
+            for rows, reports in parts:
+                for name, column in reports.items():
+                    columns[name][rows] = column
+        return columns
+
+    def _branch(self, base: Bulk[Any], n: int, rng: Stream) -> Columns:
+        return base.blind(n, rng) if self.kernel.blind else base.perturb(below(rng, base.k, n), rng)
+
+    # ---- counter
+
+    @property
+    def strata(self) -> tuple[str, ...]:
+        return ("protected", "disclosed")
+
+    def count(self, columns: Columns) -> Cells:
+        """See `Bulk.count`: the base's cells by stratum, and how often each harmless item was disclosed."""
+        harmless = self.k - self.kernel.s
+        refuse_values(columns["disclosed"], 1 + self._told, "disclosed")
+        told = columns["disclosed"].astype(np.int64)
+        refuse_beside(columns, (told > 0) & (told <= harmless))
+        cells = {"n": np.array([np.count_nonzero(told == 0), np.count_nonzero(told)], np.int64)}
+        if harmless:
+            counts = count_disclosed(told, harmless)
+            cells["disclosed"] = np.stack([np.zeros_like(counts), counts])
+        if self.base is not None:
+            parts = [self.base.count(self._of_base(columns, rows)) for rows in (told == 0, told > harmless)]
+            cells |= {name: np.concatenate([part[name] for part in parts]) for name in parts[0] if name != "n"}
+        return cells
+
+    def _of_base(self, columns: Columns, rows: BoolArray) -> Columns:
+        assert self.base is not None
+        return {f.name: columns[f.name][rows] for f in self.base.fields}
+
+    def base_cells(self, cells: Cells) -> Cells:
+        """The base's cells of the reports that disclose nothing."""
+        return {name: cell[:1] for name, cell in cells.items() if name != "disclosed"}
+
+    # ---- likelihood
+
+    def likelihood(self, columns: Columns) -> FloatArray:
+        told = columns["disclosed"].astype(np.int64)
+        out = np.zeros((told.size, self.k))
+        out[told == 0] = self._hidden({name: column[told == 0] for name, column in columns.items()})
+        where = np.flatnonzero(told)
+        if where.size:
+            out[where, self.items[1][(told[where] - 1) % self.items[1].size]] = 1.0
+        return out
+
+    def _hidden(self, columns: Columns) -> FloatArray:
+        """Likelihoods of all items given reports that disclose nothing."""
+        if self.base is None:
+            return self._widened(np.ones((len(columns["disclosed"]), self.kernel.s)), 1.0)
+        seen = self.base.likelihood(columns)
+        return self._widened(seen, self._blind if self.kernel.blind else seen.mean(axis=1))
+
+    def _widened(self, seen: FloatArray, branch: FloatArray | float) -> FloatArray:
+        """Likelihoods of the sensitive items, and those of the branch for all others."""
+        out = np.empty((len(seen), self.k))
+        out[:, self.items[0]] = seen
+        out[:, self.items[1]] = np.reshape(float(self.kernel.kept) * np.asarray(branch), (-1, 1))
+        return out
+
+    @property
+    def _blind(self) -> float:
+        found = None if self.base is None else self.base.blind_likelihood
+        if found is None:
+            raise ParameterError("the likelihood of this base's blind reports is not written out.", "Use estimate().")
+        return found
+
+    def evidence(self, batches: Sequence[Columns]) -> Evidence:
+        """See `Bulk.evidence`: packed sets where a harmless item is as likely as an unsupported one, else rows."""
+        told, hidden = np.zeros(self.k), list[Columns]()
+        for columns in batches:
+            head = columns["disclosed"].astype(np.int64)
+            if self.items[1].size:
+                told[self.items[1]] += count_disclosed(head, self.items[1].size)
+            hidden.append({name: column[head == 0] for name, column in columns.items()})
+        base = self._two_level
+        if base is not None:
+            sets = [self._sets(base, columns) for columns in hidden]
+            return UtilityEvidence(RowEvidence(PackedRows.of(sets, self.k), base.odds), told)
+        rows = np.concatenate([np.empty((0, self.k)), *(self._hidden(columns) for columns in hidden)])
+        return UtilityEvidence(DenseEvidence(rows, np.ones(len(rows))), told)
+
+    @property
+    def _two_level(self) -> SupportBulk[Any] | None:
+        """The base, if a hidden harmless item is as likely as a sensitive one that a report does not support."""
+        base: Any = self.base
+        if base is None or base.support is None or not self.kernel.blind:
+            return None
+        found: SupportBulk[Any] = base
+        return found if abs(float(self.kernel.kept) * self._blind * found.odds - 1) < _SAME else None
+
+    def _sets(self, base: SupportBulk[Any], columns: Columns) -> Bytes:
+        """The sensitive items that reports support, as packed bits of all k items."""
+        member = np.unpackbits(base.supported(columns), axis=1, count=base.k, bitorder="little")
+        wide = np.zeros((len(member), self.k), np.uint8)
+        wide[:, self.items[0]] = member
+        return np.packbits(wide, axis=1, bitorder="little")
+
+    @property
+    def sufficient(self) -> bool:
+        """See `Bulk.sufficient`: what stands beside a disclosed item tells nothing, so the base's counts decide."""
+        return self.base is not None and self.base.support is None and self.base.sufficient
+
+    @cached_property
+    def reduced(self) -> FloatArray:
+        """Chance of each of the base's outputs, hidden, and then of disclosing each harmless item; a row per item.
+
+        What stands beside a disclosed item does not depend on it and is left out.
+        """
+        base = self._base_channel()
+        own, rest = self.items
+        matrix = np.zeros((self.k, len(base.outputs) + rest.size))
+        matrix[own, : len(base.outputs)] = base.matrix()
+        matrix[rest, : len(base.outputs)] = [float(self.kernel.kept * mass) for mass in self._branch_law(base)]
+        matrix[rest, len(base.outputs) + np.arange(rest.size)] = float(1 - self.kernel.kept)
+        return matrix
+
+    def output_counts(self, cells: Cells) -> IntArray:
+        """How many reports are of each kind of `reduced`, where the base's tally counts every output."""
+        (name,) = (name for name in cells if name not in ("n", "disclosed"))
+        told = [cells["disclosed"][1]] if self.items[1].size else []
+        return np.concatenate([cells[name][0], *told])
+
+    def tally_evidence(self, cells: Cells) -> Evidence:
+        counts = self.output_counts(cells)
+        seen = np.flatnonzero(counts)
+        return DenseEvidence(np.ascontiguousarray(self.reduced.T[seen]), counts[seen].astype(np.float64))
+
+    # ---- channel
+
+    @property
+    def outputs(self) -> float:
+        harmless, pairs = self.k - self.kernel.s, self.k - self.kernel.s if self.kernel.attach else 0
+        if not self.kernel.s:
+            return math.log2(harmless)
+        protected = math.log2(1 + pairs) + (0.0 if self.base is None else self.base.outputs)
+        return protected if protected > 1000 or not harmless else math.log2(2**protected + harmless)
+
+    @property
+    def channel_error(self) -> Fraction:
+        return Fraction(0) if self.base is None else self.base.channel_error
+
+    def channel(self) -> Channel:
+        """See `Bulk.channel`: the base's outputs, harmless items alone, and pairs of both."""
+        base, kernel = self._base_channel(), self.kernel
+        own, rest = (part.tolist() for part in self.items)
+        pairs = len(base.outputs) * len(rest) if kernel.attach else 0
+        check_outputs(len(base.outputs) + pairs + len(rest), "this ULDP mechanism", self.k)
+        branch, plain = self._branch_law(base), Fraction(kernel.plain, _WORD)
+        hidden = [kernel.kept * mass for mass in branch]
+        beside = [(1 - kernel.kept - plain) * mass for mass in branch] if kernel.attach else []
+        total = math.lcm(base.total, *(mass.denominator for mass in (plain, *hidden, *beside)))
+        held = base.supported or (frozenset[int](),) * len(base.outputs)
+        scale = total // base.total
+        protected = [
+            (label, spread([w * scale for w in row], int(mass * total), own, self.k), frozenset(own[i] for i in items))
+            for label, row, mass, items in zip(base.outputs, base.weights, hidden, held, strict=True)
+        ]
+        told = [(f"discloses {x}", x, plain, frozenset({x})) for x in rest]
+        told += [
+            (f"{label} with {x}", x, mass, items | {x})
+            for (label, _, items), mass in zip(protected, beside, strict=False)
+            for x in rest
+        ]
+        return disclosing_channel(protected, told, rest, total)
+
+    def _base_channel(self) -> Channel:
+        if self.base is not None:
+            return self.base.channel()
+        return Channel(("discloses nothing",), ((1,),), 1, (frozenset({0}) if self.kernel.s else frozenset(),))
+
+    def _branch_law(self, base: Channel) -> list[Fraction]:
+        """Probability of each of the base's outputs in the branch."""
+        if self.base is None:
+            return [Fraction(1)] * len(base.outputs)
+        if self.kernel.blind:
+            return self.base.blind_weights(base)
+        return [Fraction(sum(row), base.total * base.k) for row in base.weights]
+
+
+# ---- what all kinds of ULDP reports have in common
+
+
+def ranked(own: IntArray, rest: IntArray) -> tuple[BoolArray, IntArray]:
+    """For each item whether it is sensitive, and its rank among its kind."""
+    marked, rank = np.zeros(own.size + rest.size, np.bool_), np.empty(own.size + rest.size, np.int64)
+    marked[own] = True
+    rank[own], rank[rest] = np.arange(own.size), np.arange(rest.size)
+    return marked, rank
+
+
+def count_disclosed(told: IntArray, harmless: int) -> IntArray:
+    """How many reports disclose each harmless item, alone or beside a report."""
+    return np.bincount((told[told > 0] - 1) % harmless, minlength=harmless).astype(np.int64)
+
+
+def refuse_beside(columns: Columns, alone: BoolArray) -> None:
+    """`FormatError` for reports that disclose an item alone and say more."""
+    for name, column in columns.items():
+        if name != "disclosed" and column[alone].any():
+            raise FormatError(f"a report that discloses an item alone has field {name!r} not zero.")
+
+
+def spread(weights: Sequence[int], other: int, own: Sequence[int], k: int) -> list[int]:
+    """Weights of the sensitive items at their places among all k, and `other` at the places between them."""
+    row = [other] * k
+    for x, weight in zip(own, weights, strict=False):
+        row[x] = weight
+    return row
+
+
+def disclosing_channel(
+    protected: Sequence[Protected],
+    told: Sequence[tuple[str, int, Fraction, frozenset[int]]],
+    rest: Sequence[int],
+    total: int,
+) -> Channel:
+    """The channel of outputs that disclose nothing, and of some that only one harmless item leads to."""
+    k = len(protected[0][1])
+    rows = [*protected, *((label, _only(x, int(mass * total), k), items) for label, x, mass, items in told)]
+    labels, weights, supported = zip(*rows, strict=True)
+    disclosing = frozenset(range(len(protected), len(rows)))
+    return Channel(labels, tuple(map(tuple, weights)), total, supported, frozenset(rest), disclosing)
+
+
+def _only(x: int, weight: int, k: int) -> list[int]:
+    return [weight if y == x else 0 for y in range(k)]

@@ -1,0 +1,160 @@
+"""Plans as charts: designs between two quantities that should be small, and the frontier where it is known."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from deniable.errors import require
+from deniable.plan.prediction import FORGED, Prediction
+from deniable.present.scatter import scatter_chart
+
+if TYPE_CHECKING:
+    import altair
+
+    from deniable.plan.frequency import FrequencyPrediction, Plan
+    from deniable.plan.keyvalue import KeyValuePlan, KeyValuePrediction
+
+__all__ = ["answer_chart", "keyvalue_chart", "plan_chart"]
+
+_KINDS = {"good": "worth a choice", "plain": "beaten by another in every respect"}
+_OUT = {"out": "breaks a limit"}
+_FAR, _FAR_EITHER = 6.0, 4.0
+"""Designs with so many times the least error are named, not drawn: they would press all others into a corner."""
+_POINTS = 400
+_FRONTIER = "frontier: nothing can lie below"
+
+
+def answer_chart(
+    designs: Sequence[Any], row: Callable[[Any], Mapping[str, Any]], title: str, subtitle: str, x: str, y: str
+) -> altair.LayerChart:
+    """Designs as points between two columns of their rows; the further columns are shown when pointed at."""
+    _some(designs)
+    own = [dict(row(d)) for d in designs]
+    more = [name for name in own[0] if name not in (x, y, "label")] + ["why"]
+    rows = [cells | _reason(d) for d, cells in zip(designs, own, strict=True)]
+    return scatter_chart(rows, x=x, y=y, title=title, subtitle=subtitle, kinds=_KINDS, tooltip=more)
+
+
+def _some(designs: Sequence[Any]) -> None:
+    require(len(designs) > 0, "designs", 0, "at least one", "There is nothing to draw.")
+
+
+def _reason(d: Prediction[Any]) -> dict[str, str]:
+    return {"kind": "plain" if d.beaten_by else "good", "why": f"{d.title}: {d.why}"}
+
+
+def _costs(d: FrequencyPrediction | KeyValuePrediction) -> dict[str, str]:
+    """What is shown of a design when it is pointed at."""
+    forged = "unknown" if d.poisoning is None else f"{100 * FORGED:g} % move targets by {100 * d.poisoning:,.3g} points"
+    return {
+        "std. error": f"{100 * d.stderr:.4g} points",
+        "size": f"{d.bytes:,} bytes ({d.bits:,.4g} bits)",
+        "operations": "unknown" if d.work is None else f"{d.work:,.0f} per report",
+        "forged": forged,
+    }
+
+
+# ---- frequencies: best guess against error
+
+
+def plan_chart(p: Plan) -> altair.LayerChart:
+    """The chart of a plan. The frontier is for a guesser without prior knowledge; under a prior it is left out."""
+    r = p.wanted
+    rows = [_row(d) for d in p.designs]
+    rows += [_row(o.design) | {"kind": "out", "why": f"{o.title}: {o.reason}"} for o in p.out if o.design is not None]
+    _some(rows)
+    least = min(row["error"] for row in rows)
+    far = [row for row in rows if row["error"] > _FAR * least]
+    line = [{"asr": 100 * row["asr"], "error": 100 * row["stderr"]} for row in p.frontier] if r.prior is None else []
+    limits = {
+        axis: 100 * r.limits[name]
+        for axis, name in (("x", "asr"), ("y", "stderr"))
+        if name in r.limits and r.n and r.epsilon
+    }
+    return scatter_chart(
+        [row for row in rows if row["error"] <= _FAR * least],
+        x="asr",
+        y="error",
+        title=f"Designs for {r.k:,} answers: error against the best guess",
+        subtitle=_subtitle(p, far),
+        x_title="best guess from a report is right, %",
+        y_title="standard error of an estimated share, percentage points",
+        line=line,
+        line_name=_FRONTIER,
+        kinds=_KINDS | _OUT,
+        limits=limits,
+        tooltip=("std. error", "best guess", "epsilon", "reports", "size", "operations", "forged", "why"),
+    )
+
+
+def _subtitle(p: Plan, far: Sequence[Mapping[str, Any]]) -> str:
+    r = p.wanted
+    n = "each with the fewest reports that do" if r.n is None else f"n = {r.n:,}"
+    epsilon = "each with the least ε that does" if r.epsilon is None else f"ε = {r.epsilon:g}"
+    blind = next((d.blind for d in p.designs), 1 / r.k)
+    off = ", ".join(f"{row['label']} ({row['std. error']})" for row in far)
+    text = f"{epsilon} · {n} · a guess without a report is right in {100 * blind:.3g} %"
+    return text + (f" · off the chart: {off}" if far else "")
+
+
+def _row(d: Any) -> dict[str, Any]:
+    return {
+        "label": d.name,
+        "asr": 100 * d.asr,
+        "error": 100 * d.stderr,
+        "best guess": f"{100 * d.asr:.4g} %",
+        "epsilon": f"{d.mechanism.epsilon:g}",
+        "reports": f"{d.n:,}",
+        **_costs(d),
+        **_reason(d),
+    }
+
+
+# ---- key-value data: error of frequencies against error of means
+
+
+def keyvalue_chart(p: KeyValuePlan) -> altair.LayerChart:
+    """The chart of a plan with at least one design."""
+    _some(p.designs)
+    rows = [_pair_row(d) for d in p.designs]
+    least = {axis: min(row[axis] for row in rows) for axis in ("mean", "frequency")}
+    near = [row for row in rows if all(row[axis] <= _FAR_EITHER * least[axis] for axis in least)]
+    far = ", ".join(row["label"] for row in rows if row not in near)
+    ends = [scale * row["mean"] for row in near for scale in (0.9, 1.1)]
+    line = [
+        {"mean": 100 * math.sqrt(row["variance_mean"]), "frequency": 100 * math.sqrt(row["variance"])}
+        for row in p.least((np.linspace(min(ends), max(ends), _POINTS) / 100) ** 2)
+        if row["variance"] > 0
+    ]
+    asked = p.request
+    pairs = f" · up to {asked['length']} pairs per person; the frontier is that of one pair"
+    several = "" if asked["length"] is None else pairs
+    return scatter_chart(
+        near,
+        x="mean",
+        y="frequency",
+        title=f"Key-value designs for {asked['k']:,} keys: frequencies against means",
+        subtitle=f"ε = {asked['epsilon']:g} · n = {asked['n']:,}{several}"
+        + (f" · off the chart: {far}" if far else ""),
+        x_title="standard error of frequency times mean, percentage points",
+        y_title="standard error of a frequency, percentage points",
+        line=line,
+        line_name=_FRONTIER,
+        kinds=_KINDS,
+        tooltip=("std. error", "rarest key", "size", "operations", "forged", "why"),
+    )
+
+
+def _pair_row(d: KeyValuePrediction) -> dict[str, Any]:
+    return {
+        "label": d.name + (" cyclic" if d.options.get("encoding") else ""),
+        "mean": 100 * math.sqrt(d.variance_mean),
+        "frequency": 100 * d.stderr,
+        "rarest key": f"{100 * d.rarest:.3g} % of the people for a mean within a tenth of the range",
+        **_costs(d),
+        **_reason(d),
+    }

@@ -1,0 +1,152 @@
+"""What people ask: one table by `Entry.question`, which `simulate`, `plan` and `estimate` ask, and pages will.
+
+A row says what answers its question, and what may be told; what it does not list is refused.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from deniable.core.types import Target
+from deniable.errors import ParameterError, require
+from deniable.estimate.result import Estimate
+from deniable.mechanisms.entry import FREQUENCY, KEY_VALUE, MEAN, RELEASE
+from deniable.mechanisms.registry import entry_of
+from deniable.plan.answer import Answer
+from deniable.plan.frequency import plan
+from deniable.plan.keyvalue import plan_keyvalue
+from deniable.plan.mean import plan_means
+from deniable.plan.release import plan_release
+from deniable.present.studies import frequency_table, keyvalue_table, mean_table, release_table
+from deniable.present.tables import Table
+from deniable.run.files import read_space
+from deniable.run.results import Shown
+from deniable.run.studies.frequency import simulate
+from deniable.run.studies.keyvalue import show_pairs, simulate_keyvalue
+from deniable.run.studies.mean import simulate_mean
+from deniable.run.studies.release import simulate_release
+from deniable.run.studies.study import Study
+
+__all__ = ["QUESTIONS", "Question", "question_of"]
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """A question: who studies, plans and shows it, and what these may be told."""
+
+    name: str
+    about: str
+    """What it is about, for refusals."""
+    study: Callable[..., Study]
+    settings: tuple[str, ...]
+    """What a study may be told beside the data, people, runs and seed; and `chart` if there is something to draw."""
+    table: Callable[[Mapping[str, Any]], Table]
+    """Of a study's document, for people."""
+    plan: Callable[..., Answer[Any]]
+    asked: tuple[str, ...]
+    """What a plan may be told beside limits."""
+    limits: Mapping[str, str]
+    """What a plan may limit, by the names that its designs have them under."""
+    needed: Mapping[str, str]
+    """What a plan must be told, each with an example."""
+    shown: Callable[..., Shown] = Shown.of
+    readings: tuple[str, ...] = ()
+    """What may be told beside the interval where an estimate is shown."""
+
+    def check_study(self, given: Mapping[str, Any]) -> None:
+        """Refuse settings that a study does not have."""
+        for name, value in given.items():
+            require(name in self.settings, name, value, f"left out for {self.about}")
+
+    def answer(self, given: Mapping[str, Any]) -> Answer[Any]:
+        """The plan for what is given, by the names of the command line's options."""
+        for name, value in given.items():
+            known = name in self.asked or name in self.limits
+            require(known, name.replace("_", "-"), value, f"left out for the question {self.name!r}")
+        for name, example in self.needed.items():
+            if name not in given:
+                raise ParameterError(f"{name} must be given for the question {self.name!r}.", f"For example {example}.")
+        limits = {self.limits[name]: value for name, value in given.items() if name in self.limits}
+        return self.plan(limits=limits, **{name: value for name, value in given.items() if name in self.asked})
+
+    def show(self, estimate: Estimate, level: float, target: Target, simultaneous: bool, **given: Any) -> Shown:
+        """The estimate with its intervals; what is None is not given."""
+        own = {name: value for name, value in given.items() if value is not None}
+        for name, value in own.items():
+            require(name in self.readings, name, value, f"left out for {self.about}")
+        return self.shown(estimate, level=level, target=target, simultaneous=simultaneous, **own)
+
+
+def _plan_shares(*, limits: Mapping[str, Any], sensitive: str | None = None, **asked: Any) -> Answer[Any]:
+    return plan(given={} if sensitive is None else {"sensitive": sensitive}, **limits, **asked)
+
+
+def _plan_near(*, distances: str | None = None, **asked: Any) -> Answer[Any]:
+    """Distances are a file: it is read once, and told by its name."""
+    if distances is None:
+        return plan_release(**asked)
+    return plan_release(distances=read_space(distances), **asked).naming(distances=distances)
+
+
+_SIZE = {"max_bits": "bits", "max_bytes": "bytes"}
+_SERVER = {"max_work": "work", "max_poisoning": "poisoning"}
+_PROMISE = {"epsilon": "--epsilon 1"}
+
+QUESTIONS: Mapping[str, Question] = {
+    FREQUENCY: Question(
+        FREQUENCY,
+        "shares of values",
+        simulate,
+        ("k", "level", "project", "chart"),
+        frequency_table,
+        _plan_shares,
+        ("domain", "n", "epsilon", "targets", "weight", "sensitive", "top"),
+        {name: name for name in ("target_error", "max_asr", *_SIZE, *_SERVER)},
+        {},
+    ),
+    KEY_VALUE: Question(
+        KEY_VALUE,
+        "key-value data",
+        simulate_keyvalue,
+        ("k", "level", "chart", "columns", "duplicates", "top"),
+        keyvalue_table,
+        plan_keyvalue,
+        ("domain", "n", "epsilon", "length", "interest", "targets", "top"),
+        {"target_error": "stderr", **_SIZE, **_SERVER},
+        {"n": "--n 10000", **_PROMISE},
+        show_pairs,
+        ("shrink",),
+    ),
+    RELEASE: Question(
+        RELEASE,
+        "single answers, which are judged by their losses",
+        simulate_release,
+        ("k", "placed"),
+        release_table,
+        _plan_near,
+        ("epsilon", "points", "interval", "distances", "top"),
+        {"target_error": "loss", "max_asr": "asr", **_SIZE},
+        _PROMISE,
+    ),
+    MEAN: Question(
+        MEAN,
+        "means",
+        simulate_mean,
+        ("level", "chart"),
+        mean_table,
+        plan_means,
+        ("epsilon", "n", "points", "interval", "top"),
+        {"target_error": "stderr", **_SIZE},
+        {**_PROMISE, "interval": "--interval 0,100"},
+    ),
+}
+"""By what `Entry.question` says."""
+
+
+def question_of(name: str) -> Question:
+    """The question that a mechanism or a protocol answers."""
+    asked = entry_of(name).question
+    require(asked in QUESTIONS, "question", asked, f"one of {', '.join(QUESTIONS)}", f"The row of {name} says it.")
+    return QUESTIONS[asked]

@@ -1,0 +1,108 @@
+"""What studies by simulation share: who took part, how often, what the runs gave, and how it is told."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeVar
+
+from deniable.core.types import FloatArray
+from deniable.errors import require
+from deniable.estimate.metrics import spread
+from deniable.mechanisms.base import Mechanism
+from deniable.mechanisms.protocol import Protocol
+from deniable.present.tables import Table, shares_table
+from deniable.randomness import Simulation
+from deniable.run.files import Progress
+from deniable.run.results import Shown
+
+__all__ = ["PEOPLE", "Study", "against", "averaged", "check_study", "is_file", "repeated"]
+
+PEOPLE = 10_000
+"""How many people a made-up population has unless told otherwise."""
+_FACTS = ("part", "range", "mechanism", "epsilon", "n", "simulated", "steps", "level", "target", "simultaneous")
+_LARGEST = 10
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Study(ABC):
+    """What `runs` independent collections from the same people gave."""
+
+    made: Mechanism | Protocol[Any]
+    data: str
+    n: int
+    seed: int
+    runs: int
+    shown: tuple[Shown, ...] = ()
+    """The estimates of every run, with the truth."""
+
+    @property
+    def params(self) -> dict[str, Any]:
+        """Own parameters that are told."""
+        return self.made.params
+
+    @abstractmethod
+    def measured(self) -> dict[str, Any]:
+        """What was measured, beside what was predicted; standard errors over the runs are None if there is only one."""
+
+    def document(self) -> dict[str, Any]:
+        """As plain data."""
+        m = self.made
+        head = {"mechanism": m.name, "epsilon": m.epsilon, "params": self.params, "data": self.data, "k": m.k}
+        how = {"n": self.n, "runs": self.runs, "seed": self.seed, "simulated": True}
+        first = [{key: x for key, x in s.document().items() if key not in _FACTS} for s in self.shown[:1]]
+        return head | how | self.measured() | ({"first": first[0]} if first else {})
+
+    def rows(self) -> list[dict[str, Any]]:
+        """One row per run, or per run and label."""
+        return [{"run": run, **row} for run, s in enumerate(self.shown, start=1) for row in s.rows()]
+
+    def parts(self, table: Table) -> list[Table | str]:
+        """For people: a table of what was measured, and the largest estimates of the first run."""
+        found: list[Table | str] = [table]
+        if self.shown:
+            first, largest = self.shown[0], self.shown[0].top(_LARGEST)
+            several = f"{', projected' * first.projected}: the {len(largest.labels)} largest of {first.total:,} "
+            found.append("First run:" if first.numbers else f"First run{several}estimates.")
+            level = first.facts["level"]
+            found.append(shares_table(largest.columns, largest.labels, level=level, numbers=first.numbers))
+        return found
+
+
+def against(name: str, values: FloatArray, predicted: float | None) -> dict[str, Any]:
+    """A measured error beside the predicted one, and their ratio, where there is a prediction."""
+    found: dict[str, Any] = {name: float(values.mean()), f"{name}_predicted": predicted}
+    if predicted is None:
+        return found
+    if predicted == 0:
+        return found | {"ratio": 1.0, "ratio_stderr": None}
+    return found | {"ratio": found[name] / predicted, "ratio_stderr": spread(values / predicted)}
+
+
+def averaged(name: str, values: FloatArray) -> dict[str, Any]:
+    """The mean over the runs, with its standard error."""
+    return {name: float(values.mean()), f"{name}_stderr": spread(values)}
+
+
+def is_file(data: str) -> bool:
+    """Whether this names a file rather than a population."""
+    return Path(data).suffix.lower() in (".csv", ".parquet")
+
+
+def check_study(runs: int, level: float = 0.95) -> None:
+    """Refuse what no study can be made with."""
+    require(runs >= 1, "runs", runs, "an integer >= 1")
+    require(0 < level < 1, "level", level, "between 0 and 1", "95 % is level=0.95.")
+
+
+def repeated(one: Callable[[Simulation], T], root: Simulation, runs: int, progress: Progress | None) -> list[T]:
+    """What `runs` runs gave, each with a stream of its own."""
+    found = []
+    for run, rng in enumerate(root.spawn(runs), start=1):
+        found.append(one(rng))
+        if progress is not None:
+            progress(run, runs)
+    return found

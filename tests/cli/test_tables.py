@@ -1,0 +1,156 @@
+"""Commands ask tables: what a question or an input does not list is refused, what it lists works for every row."""
+
+from __future__ import annotations
+
+import json
+import math
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+import deniable as dn
+from deniable.mechanisms.registry import MECHANISMS, PROTOCOLS
+from deniable.present.tables import promise
+from deniable.run.describe import describe
+from deniable.run.inputs import INPUTS
+from deniable.run.questions import QUESTIONS
+
+ALL = {**MECHANISMS, **PROTOCOLS}
+
+
+def test_every_row_has_its_input_and_its_question():
+    assert {entry.question for entry in ALL.values()} == set(QUESTIONS)
+    assert {entry.cls.takes for entry in MECHANISMS.values()} == set(INPUTS)
+
+
+def test_the_module_is_the_command():
+    done = subprocess.run([sys.executable, "-m", "deniable", "--version"], capture_output=True, text=True, timeout=60)
+    assert (done.returncode, done.stdout) == (0, f"deniable {dn.__version__}\n")
+
+
+def test_reports_that_are_given_are_fitted(run, tmp_path):
+    """Their tally would not tell enough."""
+    (tmp_path / "v.txt").write_text("0\n1\n1\n2\n" * 100)
+    for name in "ab":
+        run("privatize", "ss", "--epsilon", 2, "--k", 6, "--size", 2, "v.txt", "--out", name, "--seed", 1)
+    found = run("estimate", "a", "b", "--method", "em", "--json").json
+    m = dn.mechanism("ss", epsilon=2.0, k=6, size=2)
+    reports = dn.load((tmp_path / "a").read_bytes()) + dn.load((tmp_path / "b").read_bytes())
+    assert found["value"] == m.fit(reports, "em").value.tolist()
+    assert found["n"] == 800
+    run("tally", "a", "--out", "t")
+    done = run("estimate", "t", "b", "--method", "em")
+    assert done.code == 2, "a tally among them hides what its reports said"
+    assert "Keep the reports" in done.err
+
+
+LINE = ("--epsilon", 1, "--k", 10, "--sensitive", 3)
+
+
+def test_a_protocol_for_single_values_is_simulated(run):
+    found = run("simulate", "collaborative", *LINE, "--data", "zipf", "--n", 2000, "--runs", 3, "--json").json
+    assert (found["mechanism"], found["n"], found["mse_predicted"]) == ("collaborative", 2000, None)
+    assert len(found["first"]["value"]) == 10
+    assert abs(sum(found["first"]["truth"]) - 1) < 1e-9
+    table = run("simulate", "collaborative", *LINE, "--data", "zipf", "--n", 2000, "--runs", 3)
+    assert "measured mse" in table.out
+    assert "predicted" not in table.out
+
+
+@pytest.mark.parametrize(("mix", "code"), [("1", 0), ("0", 0), ("0.5", 2)])
+def test_mix_is_yes_or_no_for_collaborative(run, mix, code):
+    done = run("design", "collaborative", *LINE, "--mix", mix)
+    assert done.code == code
+    assert code == 0 or "mix must be 1 (yes) or 0 (no)" in done.err
+
+
+@pytest.mark.parametrize("command", [("simulate", "duchi"), ("simulate", "brr"), ("design", "brr")])
+def test_two_domains_are_told_as_they_were_typed(run, command):
+    more = ("--data", "zipf") if command[0] == "simulate" else ()
+    done = run(*command, "--epsilon", 1, "--interval", "0,10", "--k", 4, *more)
+    assert done.code == 2
+    assert "got --k and --interval." in done.err
+    assert "Domain(" not in done.err
+
+
+def test_what_is_unknown_of_all_sensitive_designs_is_told_first(run):
+    line = ("plan", "--k", 10, "--n", 1000, "--epsilon", 1, "--sensitive", 3)
+    done = run(*line, "--max-poisoning", 0.1)
+    head = done.out.partition("above bound")[0]
+    assert "no design here makes use of sensitive: poisoning is not known" in " ".join(head.split())
+    found = run(*line, "--max-poisoning", 0.1, "--json").json
+    assert "uss" in found["notes"][0]
+    assert "notes" not in run(*line, "--json").json, "there is no limit that they miss"
+    assert "notes" not in run(*line, "--max-bytes", 1, "--json").json, "some of them are known to be too long"
+
+
+@pytest.mark.parametrize(
+    ("name", "more", "refused"),
+    [
+        ("ss", ("--columns", "a,b,c"), "columns must be left out for shares of values"),
+        ("ss", ("--duplicates", "first"), "duplicates must be left out for shares of values"),
+        ("brr", ("--level", 0.9), "level must be left out for single answers"),
+        ("brr", ("--chart", "c.json"), "chart must be left out for single answers"),
+    ],
+)
+def test_settings_of_other_questions_are_refused(run, name, more, refused):
+    pytest.importorskip("altair")
+    done = run("simulate", name, "--epsilon", 1, "--k", 5, "--data", "zipf", *more)
+    assert done.code == 2
+    assert refused in done.err
+
+
+def test_readings_and_columns_of_others_are_refused(run, tmp_path):
+    (tmp_path / "v.txt").write_text("0\n1\n" * 20)
+    line = ("privatize", "grr", "--epsilon", 1, "--k", 2, "v.txt", "--out", "r")
+    assert "columns must be left out: grr takes values" in run(*line, "--columns", "a,b,c").err
+    assert run(*line).code == 0
+    assert "shrink must be left out for shares of values" in run("estimate", "r", "--shrink", 2).err
+
+
+# ---- what epsilon means: each sentence is true of the channel
+
+
+def ratios(m: dn.Mechanism) -> tuple[np.ndarray, np.ndarray]:
+    """Log-ratios of every report between every two values, and which reports disclose (one value alone sends them)."""
+    weights = np.array(m.channel().weights, np.float64)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        logs = np.log(weights)
+        return logs[:, :, None] - logs[:, None, :], (weights > 0).sum(axis=1) == 1
+
+
+SAID = [(name, case) for name, entry in MECHANISMS.items() for case in entry.small[:1] if entry.question == "frequency"]
+
+
+@pytest.mark.parametrize(("name", "case"), SAID, ids=[name for name, _ in SAID])
+def test_the_sentence_about_epsilon_is_true(name, case):
+    m = dn.mechanism(name, **case)
+    text = promise(describe(m))
+    found, discloses = ratios(m)
+    assert ("unless it discloses a harmless value" in text) == bool("sensitive" in m.params), (
+        "only those with harmless answers disclose"
+    )
+    kept = found[~discloses] if "unless" in text else found
+    if "the level L" in text:
+        assert "promised at the largest level" in text
+        assert m.epsilon == max(m.params["levels"])
+        by_level = describe(m)["guarantee"]["data_by_level"]
+        assert all(exact <= level for exact, level in zip(by_level, m.params["levels"], strict=True))
+    elif "budgets" in text:
+        budgets = np.full(m.k, math.inf)
+        own = m.params["sensitive"]
+        items = [i for a, b in zip(own[::2], own[1::2], strict=True) for i in range(a, b)]
+        budgets[items] = m.params["item_epsilon"]
+        assert (kept <= np.minimum.outer(budgets, budgets)[None] + 1e-12).all()
+    else:
+        assert kept.max() <= m.epsilon + 1e-12
+    for item in np.flatnonzero(discloses):
+        assert str(int(np.array(m.channel().weights, np.float64)[item].argmax())) not in text.partition("are ")[2]
+
+
+def test_labels_that_are_protected_are_named(run):
+    done = run("design", "uss", "--epsilon", 1, "--labels", "ill,well,gone", "--sensitive", "ill,gone")
+    assert "never disclosed, are ill, gone" in " ".join(done.out.split())
+    json.dumps(describe(dn.mechanism("uss", epsilon=1.0, k=4, sensitive=2)))

@@ -1,0 +1,134 @@
+"""A stranger's row: registered by one call, known everywhere, taken out again; and errors that help."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+import deniable as dn
+from deniable.cli import main
+from deniable.mechanisms.entry import Entry, Option, Traits
+from deniable.mechanisms.frequency import costs
+from deniable.mechanisms.frequency.grr import GRR
+from deniable.mechanisms.registry import MECHANISMS, OPTIONS, PROTOCOLS
+from mechanisms.test_strangers import Coin
+
+
+def careful(*, epsilon: float, domain: Any, back: float = 0.0) -> GRR:
+    return GRR(epsilon=epsilon * (1 - back), domain=domain, name="careful")
+
+
+CAREFUL = Entry(
+    GRR,
+    careful,
+    "randomised response with a reserve",
+    "nowhere",
+    "tests",
+    options=("back",),
+    traits=Traits(costs.work_one, costs.pull_one),
+)
+BACK = {"back": Option(float, "Share of the budget that is kept back.")}
+
+
+def told(capsys: pytest.CaptureFixture[str], *args: str) -> Any:
+    assert main([*args, "--json"]) == 0
+    return json.loads(capsys.readouterr().out)
+
+
+def test_all_of_deniable_knows_a_row_that_was_registered(capsys: pytest.CaptureFixture[str]) -> None:
+    with dn.register("careful", CAREFUL, BACK):
+        m = dn.mechanism("careful", epsilon=2.0, k=4, back=0.5)
+        assert (m.name, m.epsilon) == ("careful", 1.0)
+        assert dn.from_design(m.design) == m
+        line = ("careful", "--epsilon", "2", "--k", "4", "--back", "0.5")
+        assert told(capsys, "design", *line)["epsilon"] == 1.0
+        assert told(capsys, "audit", *line)["mechanism"] == "careful"
+        assert told(capsys, "attack", *line, "--reports", "100")["mechanism"] == "careful"
+        assert told(capsys, "simulate", *line, "--data", "zipf", "--n", "50", "--runs", "2")["n"] == 50
+        planned = told(capsys, "plan", "--k", "4", "--n", "100", "--epsilon", "1")
+        assert "careful" in {d["mechanism"] for d in planned["designs"]} | {o["title"] for o in planned["out"]}
+        listed = {row["name"]: row["options"] for row in told(capsys, "mechanisms")["mechanisms"]}
+        assert listed["careful"] == ["back"]
+    assert "careful" not in MECHANISMS
+    assert "back" not in OPTIONS
+    assert main(["design", "careful", "--epsilon", "1", "--k", "4"]) == 2
+
+
+def test_a_class_of_a_stranger_is_a_row_like_ours(capsys: pytest.CaptureFixture[str]) -> None:
+    row = Entry(Coin, Coin, "Warner's coin, once more", "Warner65", "tests", small=({"k": 2, "epsilon": 1.0},))
+    with dn.register("coin", row):
+        m = dn.mechanism("coin", epsilon=1.0, labels=["no", "yes"])
+        assert (type(m), dn.from_design(m.design)) == (Coin, m)
+        assert dn.load(dn.dump(m.tally(m.privatize(["no", "yes"])))).n == 2  # type: ignore[union-attr]
+        line = ("coin", "--epsilon", "1", "--k", "2")
+        assert told(capsys, "design", *line)["bits"] == 1
+        assert told(capsys, "audit", *line)["holds"]
+        found = told(capsys, "simulate", *line, "--data", "uniform", "--n", "400", "--runs", "3")
+        assert found["ratio"] < 20
+        planned = told(capsys, "plan", "--k", "2", "--n", "100", "--epsilon", "1")
+        assert "coin" in {d["mechanism"] for d in planned["designs"]} | {o["title"] for o in planned["out"]}
+
+
+def test_a_row_stays_unless_it_is_taken_out() -> None:
+    undo = dn.register("again", replace(MECHANISMS["ss"], summary="mine"))
+    try:
+        assert dn.mechanism("again", epsilon=1.0, k=9).name == "again"
+    finally:
+        undo.close()
+    with pytest.raises(dn.ParameterError, match="got 'again'"):
+        dn.mechanism("again", epsilon=1.0, k=9)
+
+
+def test_protocols_are_registered_too() -> None:
+    with dn.register("asked-twice", PROTOCOLS["collaborative"]):
+        assert dn.protocol("asked-twice", epsilon=1.0, k=5, sensitive=2).k == 5
+    assert "asked-twice" not in PROTOCOLS
+
+
+@pytest.mark.parametrize(
+    ("name", "entry", "options", "says"),
+    [
+        ("grr", CAREFUL, BACK, "name must be free: the registry has such a row, got 'grr'"),
+        ("ks-grr", CAREFUL, BACK, "name must be free"),
+        ("package:object", CAREFUL, BACK, "lower-case letters, digits and hyphens"),
+        ("careful", CAREFUL, {}, "options must be described"),
+        ("careful", CAREFUL, {**BACK, "size": BACK["back"]}, "free: there are such options already"),
+        ("careful", CAREFUL, {**BACK, "k": BACK["back"]}, "free: there are such options already"),
+        ("careful", CAREFUL, {**BACK, "Back": BACK["back"]}, "named by lower-case letters"),
+        ("careful", replace(CAREFUL, kind="oracle"), BACK, "kind must be one of mechanism, protocol"),
+    ],
+)
+def test_what_cannot_be_registered_is_refused(name: str, entry: Entry, options: dict[str, Option], says: str) -> None:
+    before = dict(MECHANISMS), dict(OPTIONS)
+    with pytest.raises(dn.ParameterError, match=says):
+        dn.register(name, entry, options)
+    assert (dict(MECHANISMS), dict(OPTIONS)) == before
+
+
+def test_an_option_that_a_command_has_itself_is_told(capsys: pytest.CaptureFixture[str]) -> None:
+    with dn.register("careful", replace(CAREFUL, options=("seed",)), {"seed": Option(int, "Which seed.")}):
+        assert main(["design", "ss", "--epsilon", "1", "--k", "4"]) == 2
+    assert "options must be different from those of `deniable" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("name", "near"), [("ohl", "olh"), ("collaborativ", "collaborative"), ("kvss2", "kv-ss2"), ("OLH!", "olh")]
+)
+def test_near_names_are_told(capsys: pytest.CaptureFixture[str], name: str, near: str) -> None:
+    main(["design", name, "--epsilon", "1", "--k", "4"])
+    assert near in capsys.readouterr().err.partition("hint: Did you mean")[2] or name == "OLH!"
+    with pytest.raises(dn.ParameterError, match=r"its own options are: size.* Did you mean size\?"):
+        dn.mechanism("ss", epsilon=1.0, k=4, sise=2)
+
+
+def test_ways_to_give_a_domain_are_told_by_name() -> None:
+    with pytest.raises(dn.ParameterError, match=r"got k and labels\.") as caught:
+        dn.mechanism("grr", epsilon=1.0, k=2, labels=["a", "b"])
+    assert "Domain(" not in str(caught.value)
+    with pytest.raises(dn.ParameterError, match=r"got k and interval with points\."):
+        dn.mechanism("brr", epsilon=1.0, k=2, interval="0,1", points=3)
+    with pytest.raises(dn.ParameterError, match="got none of them"):
+        dn.mechanism("grr", epsilon=1.0)
