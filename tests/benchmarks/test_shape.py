@@ -67,9 +67,7 @@ def counted(benchmarks: Modules, **more: str) -> dict[str, object]:
 
 def test_inheritance_is_followed_through_modules_that_pass_names_on(benchmarks: Modules) -> None:
     face = "from deniable.mechanisms.base import Mechanism as M\n"
-    own = (
-        "from deniable import core\nclass A(core.M[int]):\n    def g(self): 1\n    def h(self): 1\nclass B(A): 1\n"
-    )
+    own = "from deniable import core\nclass A(core.M[int]):\n    def g(self): 1\n    def h(self): 1\nclass B(A): 1\n"
     found = counted(benchmarks, **{"deniable/core/__init__.py": face, X: own})
     assert found["depth"] == {"most": 3, "above_3": []}
     assert found["most_functions"] == {"name": "deniable.core.x.B", "functions": 3}
