@@ -9,10 +9,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import replace
 from fractions import Fraction
 from functools import lru_cache
-from typing import Any
 
 import numpy as np
 from scipy.stats import binom, norm
@@ -58,9 +56,7 @@ def watched_values(k: int, most: int = 8) -> list[int]:
 
 def stronger(m: Mechanism, excess: float) -> Mechanism:
     """The same mechanism with `excess` times the epsilon: what a careless implementation might sample."""
-    budgets = getattr(m, "item_epsilon", None)
-    own: dict[str, Any] = {} if budgets is None else {"item_epsilon": tuple(excess * budget for budget in budgets)}
-    return replace(m, epsilon=m.epsilon * excess, **own)
+    return m.at(m.epsilon * excess)
 
 
 def untestable(m: Mechanism) -> str | None:

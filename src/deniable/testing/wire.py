@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -76,7 +75,7 @@ def _sum_of_singles(m: Mechanism, reports: Reports) -> Tally:
 
 
 def _check_other_design(m: Mechanism, reports: Reports, whole: Tally) -> None:
-    other = replace(m, epsilon=m.epsilon * 1.25)
+    other = m.at(m.epsilon * 1.25)
     wrong: dict[str, Callable[[], object]] = {
         "adding a tally of another design": lambda: whole + other.empty(),
         "tallying reports of another design": lambda: other.tally(reports),
