@@ -57,9 +57,10 @@ def watched_values(k: int, most: int = 8) -> list[int]:
 
 
 def stronger(m: Mechanism, excess: float) -> Mechanism:
-    """The same mechanism with `excess` times the epsilon: what a careless implementation might sample."""
-    budgets = getattr(m, "item_epsilon", None)
+    """The same mechanism, and its base, with `excess` times the epsilon: what a careless one might sample."""
+    budgets, base = getattr(m, "item_epsilon", None), getattr(m, "base", None)
     own: dict[str, Any] = {} if budgets is None else {"item_epsilon": tuple(excess * budget for budget in budgets)}
+    own |= {"base": stronger(base, excess)} if isinstance(base, Mechanism) else {}
     return replace(m, epsilon=m.epsilon * excess, **own)
 
 
