@@ -10,6 +10,7 @@ anew too; whether it is right is for tests/docs/test_examples.py to say, and for
 
 from __future__ import annotations
 
+import ast
 import contextlib
 import doctest
 import io
@@ -19,6 +20,7 @@ import re
 import subprocess
 import sys
 import tempfile
+import textwrap
 from collections.abc import Callable, Iterator, Sequence
 from functools import cache
 from pathlib import Path
@@ -240,6 +242,23 @@ def _terminal(width: int) -> dict[str, str]:
     return {"COLUMNS": str(width), "TERMINAL_WIDTH": str(width), "NO_COLOR": "1", "TERM": "dumb", "LC_ALL": "C.UTF-8"}
 
 
+def tree() -> str:
+    """The folders of the sources: what each of them is, and its modules."""
+    package = ROOT / "src/deniable"
+    return "\n".join(["```text", *_folder(package, "src/deniable", 0), "```"])
+
+
+def _folder(folder: Path, name: str, depth: int) -> list[str]:
+    """A folder's name with the first sentence of its docstring, its modules, and the folders below it."""
+    indent, said = "  " * depth, ast.get_docstring(ast.parse((folder / "__init__.py").read_text("utf-8"))) or ""
+    title = f"{indent}{name}/".ljust(18)
+    names = " ".join(path.stem for path in sorted(folder.glob("*.py")) if path.stem != "__init__")
+    lines = textwrap.wrap(said.partition("\n")[0], WIDTH, initial_indent=f"{title} ", subsequent_indent=" " * 19)
+    lines += textwrap.wrap(names, WIDTH, initial_indent=" " * 19 + "- ", subsequent_indent=" " * 21)
+    below = (path.parent for path in sorted(folder.glob("*/__init__.py")))
+    return lines + [line for part in below for line in _folder(part, part.name, depth + 1)]
+
+
 PARTS: dict[str, Callable[[], str]] = {
     "averaging": averaging,
     "belief": belief,
@@ -250,6 +269,7 @@ PARTS: dict[str, Callable[[], str]] = {
     "mechanisms": mechanisms,
     "oracles": oracles,
     "poisoning": poisoning,
+    "tree": tree,
 }
 """The parts that pages may ask for."""
 

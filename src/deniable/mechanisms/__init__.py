@@ -1,1 +1,1 @@
-"""Mechanisms: one file per family, one explicit table of them all in `registry`."""
+"""Mechanisms: the contract that all keep, a room for each family, and one table of them all in `registry`."""

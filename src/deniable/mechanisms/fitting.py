@@ -27,7 +27,6 @@ CALIBRATED = "calibrated"
 
 
 def fit_reports(m: Mechanism, data: object, method: str, options: FitOptions) -> Estimate:
-    """See `Mechanism.fit`."""
     require(method in (*METHODS, CALIBRATED), "method", method, f"one of {', '.join((*METHODS, CALIBRATED))}")
     if method == CALIBRATED:
         return _fit_calibrated(m, data)

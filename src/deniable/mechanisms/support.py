@@ -113,7 +113,6 @@ class SupportMechanism(Mechanism):
         return float(self.support.mse_approx(n))
 
     def properties(self, n: float = 1) -> dict[str, Any]:
-        """See `Mechanism.properties`."""
         return (
             self._numbers(self.support, math.exp(-self.leak), n)
             | report_size(self)
@@ -121,7 +120,6 @@ class SupportMechanism(Mechanism):
         )
 
     def effective(self, n: float = 1) -> dict[str, Any]:
-        """See `Mechanism.effective`."""
         return {"epsilon": self.epsilon_exact} | self._numbers(self.support_effective, 1 / self.bulk.odds, n)
 
     def _numbers(self, support: Support[float], w: float, n: float) -> dict[str, float]:

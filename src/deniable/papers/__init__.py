@@ -1,1 +1,1 @@
-"""The research this project stands on, computed again: one module per paper, run by `runner`."""
+"""The research this project stands on, computed again: one folder per paper, run by `runner`."""

@@ -102,12 +102,10 @@ class GRR(SupportMechanism):
 
     @property
     def params(self) -> dict[str, Any]:
-        """See `Mechanism.params`."""
         return {}
 
     @cached_property
     def support(self) -> Support[float]:
-        """See `SupportMechanism.support`."""
         return response(*epsilon_to(self.epsilon), self.k)
 
     @property
@@ -116,7 +114,6 @@ class GRR(SupportMechanism):
 
     @cached_property
     def proof(self) -> Proof:
-        """See `Mechanism.proof`."""
         text = (
             "every report has one probability given its own value, keep/2^64, and one given any other, "
             "(2^64 - keep)/(2^64 (k-1)); relabelling the answers maps all pairs to each other"

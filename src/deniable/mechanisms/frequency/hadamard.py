@@ -112,12 +112,10 @@ class Hadamard(SupportMechanism):
 
     @property
     def params(self) -> dict[str, Any]:
-        """See `Mechanism.params`."""
         return {}
 
     @cached_property
     def support(self) -> Support[float]:
-        """See `SupportMechanism.support`."""
         return hadamard(*epsilon_to(self.epsilon))
 
     def covered(self, support: Support[float]) -> float:
@@ -130,7 +128,6 @@ class Hadamard(SupportMechanism):
 
     @cached_property
     def proof(self) -> Proof:
-        """See `Mechanism.proof`."""
         text = (
             "every row but the first has +1 in half of the columns, so a report has the mass 2 keep/(2^64 K) given any "
             "value that it supports and 2 (2^64 - keep)/(2^64 K) given any other"

@@ -65,7 +65,6 @@ class THE(SupportMechanism):
 
     @property
     def params(self) -> dict[str, Any]:
-        """See `Mechanism.params`."""
         return {"theta": self.theta}
 
     @cached_property
@@ -199,7 +198,6 @@ class SHE(Mechanism):
 
     @property
     def params(self) -> dict[str, Any]:
-        """See `Mechanism.params`."""
         return {"grid": self.grid, "reach": self.reach}
 
     def parts(self, tally: Tally) -> dict[str, Part]:
@@ -222,7 +220,6 @@ class SHE(Mechanism):
         return self._numbers(mse, asr) | report_size(self) | distance(self.k, self.epsilon, mse, asr, n)
 
     def effective(self, n: float = 1) -> dict[str, Any]:
-        """See `Mechanism.effective`."""
         numbers = self._numbers(variance_of(self.bulk.kernel) / n, asr_laplace(self.k, self.epsilon_exact))
         return {"epsilon": self.epsilon_exact, "step": 2.0**-self.bulk.kernel.grid} | numbers
 
@@ -238,7 +235,6 @@ class SHE(Mechanism):
 
     @cached_property
     def proof(self) -> Proof:
-        """See `Mechanism.proof`."""
         text = (
             "the coordinates are independent and two of them differ between two values; in each the noise is shifted "
             "by one unit, which changes its probability by at most 2^64/again (exactly that outside the unit, less "

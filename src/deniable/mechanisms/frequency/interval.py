@@ -133,7 +133,6 @@ class IntervalSelection(SupportMechanism):
 
     @cached_property
     def proof(self) -> Proof:
-        """See `Mechanism.proof`."""
         text = (
             "the seed is drawn independently of the value, so its probability cancels; given any permutation, the size "
             "intervals that hold the value have the mass keep/(2^64 size) and the others (2^64 - keep)/(2^64 (k-size))"

@@ -186,12 +186,10 @@ class SubsetMixture(Mechanism):
 
     @property
     def params(self) -> dict[str, Any]:
-        """See `Mechanism.params`."""
         return {"size": self.size, "share": self.share}
 
     @cached_property
     def proof(self) -> Proof:
-        """See `Mechanism.proof`."""
         text = (
             "the coin is independent of the value and the size of a report shows how it fell, so its probability "
             "cancels; given the size, the report is subset selection, whose ratio is the same for all its sets; the "
@@ -242,12 +240,10 @@ class SubsetMixture(Mechanism):
         return float(mixture_mse(*epsilon_to(self.epsilon), self.k, self.size, self.share, n))
 
     def properties(self, n: float = 1) -> dict[str, Any]:
-        """See `Mechanism.properties`."""
         mse, asr = self.mse(n), self.asr
         return _numbers(self.k, mse, asr) | report_size(self) | distance(self.k, self.epsilon, mse, asr, n)
 
     def effective(self, n: float = 1) -> dict[str, Any]:
-        """See `Mechanism.effective`."""
         least = (1 / _information(self.bulk.sizes, self.k) - Fraction(1, self.k)) * Fraction(self.k - 1, self.k)
         mse, asr = float(least) / n, float(_success(self.bulk.sizes, self.k))
         return {"epsilon": self.epsilon_exact} | _numbers(self.k, mse, asr)

@@ -144,12 +144,10 @@ class Projective(SupportMechanism):
 
     @property
     def params(self) -> dict[str, Any]:
-        """See `Mechanism.params`."""
         return {"prime": self.prime}
 
     @cached_property
     def support(self) -> Support[float]:
-        """See `SupportMechanism.support`."""
         return projective(*epsilon_to(self.epsilon), self.prime, self.rank)
 
     def covered(self, support: Support[float]) -> float:
@@ -157,13 +155,11 @@ class Projective(SupportMechanism):
         return self.k / self.order if self.rank == 2 else 1.0
 
     def best_ranked(self, order: IntArray) -> FloatArray:
-        """See `SupportMechanism.best_ranked`."""
         vectors = coordinates(np.arange(self.order), self.prime, self.rank)
         return first_to_cover(order, lambda x, y: vectors[y] @ vectors[x] % self.prime == 0, self.order)
 
     @cached_property
     def proof(self) -> Proof:
-        """See `Mechanism.proof`."""
         text = (
             "every point is orthogonal to the same number c of the T points, so a report has the mass keep/(2^64 c) "
             "given any value that it supports and (2^64 - keep)/(2^64 (T - c)) given any other"

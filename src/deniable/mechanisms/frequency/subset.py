@@ -127,7 +127,6 @@ class SubsetSelection(SupportMechanism):
 
     @cached_property
     def proof(self) -> Proof:
-        """See `Mechanism.proof`."""
         text = (
             "a set has probability keep/(2^64 C(k-1,size-1)) given any of its members and "
             "(2^64 - keep)/(2^64 C(k-1,size)) given any other value; relabelling maps all such pairs to each other"

@@ -153,10 +153,8 @@ class Unary(SupportMechanism):
 
     @property
     def params(self) -> dict[str, Any]:
-        """See `Mechanism.params`."""
         return {"p": self.p}
 
     @cached_property
     def support(self) -> Support[float]:
-        """See `SupportMechanism.support`."""
         return unary(self.p, self._p_not, *epsilon_to(self.epsilon))

@@ -127,12 +127,10 @@ class Wheel(SupportMechanism):
 
     @property
     def params(self) -> dict[str, Any]:
-        """See `Mechanism.params`."""
         return {"arc": self.arc, "ring": self.ring}
 
     @cached_property
     def support(self) -> Support[float]:
-        """See `SupportMechanism.support`."""
         return wheel(*epsilon_to(self.epsilon), self.arc)
 
     def alone(self, support: Support[float]) -> float:
@@ -141,7 +139,6 @@ class Wheel(SupportMechanism):
 
     @cached_property
     def proof(self) -> Proof:
-        """See `Mechanism.proof`."""
         text = (
             "the seed is drawn independently of the value, so its probability cancels; given any places of the items a "
             "point has the mass keep/(2^64 arc) on the own arc and (2^64 - keep)/(2^64 (2^32 - arc)) off it"

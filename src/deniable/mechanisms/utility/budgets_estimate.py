@@ -21,7 +21,6 @@ class BudgetsPart(UtilityPart):
     """
 
     def covariance(self, target: Target) -> FloatArray:
-        """See `Part.covariance`."""
         matrix = np.zeros((self.value.size, self.value.size))
         if target == "population":
             matrix -= np.outer(self.value, self.value) / self.n

@@ -45,7 +45,6 @@ class UtilityPart:
 
     @property
     def value(self) -> FloatArray:
-        """See `Part.value`."""
         b, total = self.law.base, float(self.disclosed.sum())
         own = (self.supported + self.law.credit * total - b.q) / b.gap
         return self._join(own, self.disclosed / self.law.z if self.disclosed.size else self.disclosed)
@@ -63,7 +62,6 @@ class UtilityPart:
         return self._join(own, law.variance_harmless(value[self.harmless], self.n) if self.disclosed.size else own[:0])
 
     def covariance(self, target: Target) -> FloatArray:
-        """See `Part.covariance`."""
         law, b, value, theta = self.law, self.law.base, self.value, self.theta
         f, rest = value[self.sensitive], value[self.harmless]
         pairs = f[:, None] + f[None, :]
@@ -119,7 +117,6 @@ class NoiseUtilityPart(UtilityPart):
         return noise_square(self.law, self.noise)
 
     def variance(self, target: Target) -> FloatArray:
-        """See `Part.variance`."""
         value = self.value
         own = np.full(self.sensitive.size, (1 - self.theta) * self.noise + self.theta * self._harmless_square)
         rest = self.law.variance_harmless(value[self.harmless]) if self.disclosed.size else self.disclosed
@@ -160,12 +157,10 @@ class UtilityEvidence:
 
     @property
     def k(self) -> int:
-        """See `Evidence.k`."""
         return self.hidden.k
 
     @property
     def n(self) -> int:
-        """See `Evidence.n`."""
         return self.hidden.n + round(float(self.disclosed.sum()))
 
     def step(self, f: FloatArray) -> tuple[FloatArray, float]:
@@ -179,12 +174,10 @@ class UtilityEvidence:
         return (self.hidden.n * gain + own) / self.n, loglik + told
 
     def information(self, f: FloatArray) -> FloatArray:
-        """See `Evidence.information`."""
         own = np.divide(self.disclosed, f**2, out=np.zeros(self.k), where=self.disclosed > 0)
         return (self.hidden.information(f) if self.hidden.n else 0.0) + np.diag(own)
 
     def resampled(self, rng: Simulation) -> UtilityEvidence:
-        """See `Evidence.resampled`."""
         counts = np.concatenate([[self.hidden.n], self.disclosed])
         drawn = rng.generator().multinomial(self.n, counts / counts.sum()).astype(np.float64)
         return replace(self, hidden=_thinned(self.hidden, int(drawn[0]), rng), disclosed=drawn[1:])

@@ -137,7 +137,6 @@ class MixtureUtilityPart:
 
     @property
     def value(self) -> FloatArray:
-        """See `Part.value`."""
         out = np.empty(self.sensitive.size + self.harmless.size)
         out[self.sensitive], out[self.harmless] = self.own, self.rest
         return out
@@ -147,7 +146,6 @@ class MixtureUtilityPart:
         return np.maximum(np.diag(self._matrix(target)), 0.0)
 
     def covariance(self, target: Target) -> FloatArray:
-        """See `Part.covariance`."""
         matrix = self._matrix(target)
         np.fill_diagonal(matrix, self.variance(target))
         return matrix
@@ -163,6 +161,5 @@ class MixtureUtilityPart:
         return np.asarray((matrix - (np.outer(value, value) if target == "population" else np.diag(value))) / self.n)
 
     def interval(self, level: float, target: Target, simultaneous: bool) -> Interval:
-        """See `Part.interval`."""
         spread = np.sqrt(self.variance(target))
         return wald_interval(self.value, spread, level=level, target=target, simultaneous=simultaneous)

@@ -42,32 +42,26 @@ class Response(Base):
 
     @property
     def ratio(self) -> Fraction:
-        """See `Kernel.ratio`."""
         return two_level_ratio(self.keep, 1, self.k - 1)
 
     @property
     def share(self) -> Fraction:
-        """See `Base.share`."""
         return Fraction(1, self.k)
 
     @property
     def least(self) -> int:
-        """See `Base.least`."""
         return favoured(self)
 
     @property
     def width(self) -> int:
-        """See `Kernel.width`."""
         return uint_width(self.k)
 
     def randomise(self, x: int, words: Words) -> bytes:
-        """See `Kernel.randomise`."""
         check_value(x, self.k)
         y = x if happens(self.keep, words) else other_than(x, self.k, words)
         return pack_int(y, self.width)
 
     def blind(self, words: Words) -> bytes:
-        """See `Base.blind`."""
         return pack_int(below(self.k, words), self.width)
 
 
@@ -100,21 +94,17 @@ class Subset(Base):
 
     @property
     def share(self) -> Fraction:
-        """See `Base.share`."""
         return Fraction(self.size, self.k)
 
     @property
     def least(self) -> int:
-        """See `Base.least`."""
         return favoured(self)
 
     @property
     def width(self) -> int:
-        """See `Kernel.width`."""
         return bits_width(self.k)
 
     def randomise(self, x: int, words: Words) -> bytes:
-        """See `Kernel.randomise`."""
         check_value(x, self.k)
         kept = happens(self.keep, words)
         others = subset(self.k - 1, self.size - kept, words)
@@ -122,7 +112,6 @@ class Subset(Base):
         return pack_bits(chosen, self.k)
 
     def blind(self, words: Words) -> bytes:
-        """See `Base.blind`."""
         return pack_bits(subset(self.k, self.size, words), self.k)
 
 
@@ -154,20 +143,16 @@ class Unary(Base):
 
     @property
     def share(self) -> Fraction:
-        """See `Base.share`."""
         return Fraction(self.flip, 1 << WORD_BITS)
 
     @property
     def width(self) -> int:
-        """See `Kernel.width`."""
         return bits_width(self.k)
 
     def randomise(self, x: int, words: Words) -> bytes:
-        """See `Kernel.randomise`."""
         check_value(x, self.k)
         ones = [i for i in range(self.k) if happens(self.keep if i == x else self.flip, words)]
         return pack_bits(ones, self.k)
 
     def blind(self, words: Words) -> bytes:
-        """See `Base.blind`."""
         return pack_bits([i for i in range(self.k) if happens(self.flip, words)], self.k)

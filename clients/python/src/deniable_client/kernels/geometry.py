@@ -44,16 +44,13 @@ class Hadamard(Base):
 
     @property
     def share(self) -> Fraction:
-        """See `Base.share`."""
         return Fraction(1, 2)
 
     @property
     def width(self) -> int:
-        """See `Kernel.width`."""
         return uint_width(self.order)
 
     def randomise(self, x: int, words: Words) -> bytes:
-        """See `Kernel.randomise`."""
         check_value(x, self.k)
         odd = 0 if happens(self.keep, words) else 1
         row, y = x + 1, below(self.order, words)
@@ -62,7 +59,6 @@ class Hadamard(Base):
         return pack_int(y, self.width)
 
     def blind(self, words: Words) -> bytes:
-        """See `Base.blind`."""
         return pack_int(below(self.order, words), self.width)
 
 
@@ -108,16 +104,13 @@ class Projective(Base):
 
     @property
     def share(self) -> Fraction:
-        """See `Base.share`."""
         return Fraction(points(self.prime, self.rank - 1), self.order)
 
     @property
     def width(self) -> int:
-        """See `Kernel.width`."""
         return uint_width(self.order)
 
     def randomise(self, x: int, words: Words) -> bytes:
-        """See `Kernel.randomise`."""
         check_value(x, self.k)
         item = point(x, self.prime, self.rank)
         kept = happens(self.keep, words)
@@ -127,7 +120,6 @@ class Projective(Base):
                 return pack_int(point_index(y, self.prime), self.width)
 
     def blind(self, words: Words) -> bytes:
-        """See `Base.blind`."""
         return pack_int(below(self.order, words), self.width)
 
     def _vector(self, item: list[int], product: int, words: Words) -> list[int]:

@@ -101,7 +101,6 @@ class Laplace(Base):
         return 4 * self.k
 
     def randomise(self, x: int, words: Words) -> bytes:
-        """See `Kernel.randomise`."""
         check_value(x, self.k)
         return self._around(x, words)
 

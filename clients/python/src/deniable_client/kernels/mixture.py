@@ -27,21 +27,17 @@ class Whole(Base):
 
     @property
     def ratio(self) -> Fraction:
-        """See `Kernel.ratio`."""
         return Fraction(1)
 
     @property
     def width(self) -> int:
-        """See `Kernel.width`."""
         return bits_width(self.k)
 
     def randomise(self, x: int, words: Words) -> bytes:
-        """See `Kernel.randomise`."""
         check_value(x, self.k)
         return self.blind(words)
 
     def blind(self, words: Words) -> bytes:
-        """See `Base.blind`."""
         return pack_bits(range(self.k), self.k)
 
     @property
@@ -72,7 +68,6 @@ class Mixture:
 
     @property
     def k(self) -> int:
-        """See `Kernel.k`."""
         return self.first.k
 
     @property
@@ -82,9 +77,7 @@ class Mixture:
 
     @property
     def width(self) -> int:
-        """See `Kernel.width`."""
         return self.first.width
 
     def randomise(self, x: int, words: Words) -> bytes:
-        """See `Kernel.randomise`."""
         return (self.second if happens(self.coin, words) else self.first).randomise(x, words)

@@ -34,7 +34,6 @@ class Seeded:
     __slots__ = ()
 
     def randomise(self, x: int, words: Words) -> bytes:
-        """See `Kernel.randomise`."""
         check_seed_words(words)
         return self.randomise_dealt(x, words.word(), words)
 
@@ -80,12 +79,10 @@ class Hashing(Seeded, Base):
 
     @property
     def share(self) -> Fraction:
-        """See `Base.share`."""
         return Fraction(1, self.g)
 
     @property
     def width(self) -> int:
-        """See `Kernel.width`."""
         return 8 + uint_width(self.g)
 
     def place(self, x: int, coin: int) -> int:
@@ -93,7 +90,6 @@ class Hashing(Seeded, Base):
         return bucket(coin, x, self.g)
 
     def randomise_dealt(self, x: int, coin: int, words: Words) -> bytes:
-        """See `Seeded.randomise_dealt`."""
         check_value(x, self.k)
         check_coin(coin)
         own = self.place(x, coin)
@@ -101,7 +97,6 @@ class Hashing(Seeded, Base):
         return pack_int(coin, 8) + pack_int(y, uint_width(self.g))
 
     def blind(self, words: Words) -> bytes:
-        """See `Base.blind`."""
         return _blind(self.g, words)
 
 
@@ -117,7 +112,6 @@ class Balanced(Hashing):
 
     @property
     def least(self) -> int:
-        """See `Base.least`."""
         return favoured(self)
 
     def place(self, x: int, coin: int) -> int:
@@ -156,16 +150,13 @@ class Wheel(Seeded, Base):
 
     @property
     def share(self) -> Fraction:
-        """See `Base.share`."""
         return Fraction(self.arc, 1 << self.ring)
 
     @property
     def width(self) -> int:
-        """See `Kernel.width`."""
         return 8 + uint_width(1 << self.ring)
 
     def randomise_dealt(self, x: int, coin: int, words: Words) -> bytes:
-        """See `Seeded.randomise_dealt`."""
         check_value(x, self.k)
         check_coin(coin)
         size = 1 << self.ring
@@ -175,7 +166,6 @@ class Wheel(Seeded, Base):
         return pack_int(coin, 8) + pack_int((start + step) % size, uint_width(size))
 
     def blind(self, words: Words) -> bytes:
-        """See `Base.blind`."""
         return _blind(1 << self.ring, words)
 
 
@@ -193,11 +183,9 @@ class Interval(Subset):
 
     @property
     def width(self) -> int:
-        """See `Kernel.width`."""
         return 8 + uint_width(self.k)
 
     def randomise(self, x: int, words: Words) -> bytes:
-        """See `Kernel.randomise`."""
         check_value(x, self.k)
         check_seed_words(words)
         seed = words.word()
@@ -206,5 +194,4 @@ class Interval(Subset):
         return pack_int(seed, 8) + pack_int(y, uint_width(self.k))
 
     def blind(self, words: Words) -> bytes:
-        """See `Base.blind`."""
         return _blind(self.k, words)

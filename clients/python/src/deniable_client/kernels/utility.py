@@ -119,7 +119,6 @@ class Utility:
 
     @property
     def width(self) -> int:
-        """See `Kernel.width`."""
         return self.head + sum(kernel.width for kernel in self.base)
 
     @property
@@ -129,7 +128,6 @@ class Utility:
         return uint_width(1 + harmless * (2 if self.attach else 1))
 
     def randomise(self, x: int, words: Words) -> bytes:
-        """See `Kernel.randomise`."""
         check_value(x, self.k)
         sensitive, rank = place(self.sensitive, x)
         if sensitive:

@@ -109,11 +109,9 @@ class UtilityBudgets:
 
     @property
     def width(self) -> int:
-        """See `Kernel.width`."""
         return self.head + bits_width(self.s)
 
     def randomise(self, x: int, words: Words) -> bytes:
-        """See `Kernel.randomise`."""
         check_value(x, self.k)
         sensitive, rank = place(self.sensitive, x)
         if not sensitive and happens(self.plain, words):

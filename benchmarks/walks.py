@@ -1,0 +1,266 @@
+"""The walk of a value through the sources: which functions it visits from `privatize` through `tally` to `estimate`.
+
+    python benchmarks/walks.py [--json] [--tree]
+
+Every walk is traced in a process of its own: the three commands on small files, each function at its first visit. Not
+counted are the parsing of arguments, the printing of tables, and functions without a name. A folder is the client, a
+family's room, or a package; there and back is a folder between two visits of another one. A file is a family's own if
+only its walk visits it, and nothing beside it that other walks visit imports it. `--json` prints one JSON object,
+`--tree` the visits themselves. To measure another tree, put its two source folders on PYTHONPATH.
+"""
+
+from __future__ import annotations
+
+import argparse
+import ast
+import contextlib
+import io
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from itertools import groupby
+from pathlib import Path
+from types import CodeType, FrameType
+from typing import Any, NamedTuple
+
+
+class Walk(NamedTuple):
+    """Options of `privatize`, the lines of a file of values, and further files that the options name."""
+
+    options: str
+    values: str
+    files: Mapping[str, str] = {}
+
+
+ANSWERS = "answer" + 50 * " a b c d"
+"""Enough of them that every way which chance may choose is taken."""
+PLACES = "label,latitude,longitude a,0.1,0.2 b,0.3,0.1 c,0.4,0.5 d,0.2,0.3"
+WALKS = {
+    "ss": Walk("--labels a,b,c,d", ANSWERS),
+    "uss": Walk("--labels a,b,c,d --sensitive a,b", ANSWERS),
+    "kv-ss2": Walk("--labels a,b,c,d", "user,key,value" + "".join(f" u{i},{'abcd'[i % 4]},0.5" for i in range(200))),
+    "brr": Walk("--distances places.csv --size 1", ANSWERS, {"places.csv": PLACES}),
+}
+OTHERS = {"duchi": Walk("--interval 0,10", "number" + 50 * " 1 2 3")}
+"""What else the walks are compared with; `pldp` is not there, as it builds on the families of `ss` and `uss`."""
+COMMANDS = ("privatize", "tally", "estimate")
+
+
+class Visit(NamedTuple):
+    """The first call of a function, during one of the COMMANDS."""
+
+    command: str
+    package: str
+    file: str
+    function: str
+
+    @property
+    def place(self) -> str:
+        """The file with its package, such as client/exact.py or core/domain.py."""
+        return f"client/{self.file}" if self.package == "deniable_client" else self.file
+
+    @property
+    def folder(self) -> str:
+        """Where it is: the client, a family's room, a package, or a module of its own."""
+        return folder_of(self.place)
+
+
+def folder_of(place: str) -> str:
+    """The folder of a file."""
+    parts = place.removesuffix(".py").split("/")
+    return "/".join(parts[:2]) if parts[0] == "mechanisms" and len(parts) > 2 else parts[0]
+
+
+# ---- tracing, in a process per walk
+
+
+def roots() -> dict[str, str]:
+    """Folder and name of our two packages."""
+    import deniable
+    import deniable_client
+
+    return {f"{Path(str(p.__file__)).parent}{os.sep}": p.__name__ for p in (deniable, deniable_client)}
+
+
+def trace(name: str) -> list[Visit]:
+    """The walk of a value of the mechanism `name`."""
+    from deniable.cli.app import main
+
+    walk, home, visits, now = {**WALKS, **OTHERS}[name], roots(), dict[CodeType, Visit](), [""]
+
+    def note(frame: FrameType, event: str, _: object) -> None:
+        code = frame.f_code
+        root = next((root for root in home if code.co_filename.startswith(root)), None)
+        if event == "call" and root is not None and code not in visits:
+            file = Path(code.co_filename.removeprefix(root)).as_posix()
+            visits[code] = Visit(now[0], home[root], file, code.co_qualname)
+
+    for file, text in {"values.csv": walk.values, **walk.files}.items():
+        Path(file).write_text("\n".join(text.split()) + "\n", "utf-8")
+    make = [name, "--epsilon", "1", *walk.options.split()]
+    for now[0], words in zip(
+        COMMANDS,
+        ([*make, "values.csv", "--out", "reports.bin"], ["reports.bin", "--out", "tally.bin"], ["tally.bin"]),
+        strict=True,
+    ):
+        said = io.StringIO()
+        with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(said):
+            sys.setprofile(note)
+            try:
+                code = main([now[0], *words])
+            finally:
+                sys.setprofile(None)
+        if code:
+            raise RuntimeError(f"deniable {now[0]} {' '.join(words)} ends with {code}: {said.getvalue()}")
+    return [visit for visit in visits.values() if counts(visit)]
+
+
+def counts(visit: Visit) -> bool:
+    """Whether a visit is on the way: no parsing, no printing, no function without a name."""
+    if "<" in visit.function.replace("<locals>", "") or visit.file == "present/tables.py":
+        return False
+    return visit.folder != "cli" or (visit.file == "cli/pipeline.py" and visit.function != "register")
+
+
+def walk_of(name: str) -> list[Visit]:
+    """`trace` in a fresh process, so that nothing is known from another walk, and on one thread."""
+    with tempfile.TemporaryDirectory() as folder:
+        found = subprocess.run(
+            [sys.executable, str(Path(__file__).resolve()), "--trace", name],
+            cwd=folder,
+            env={**os.environ, "DENIABLE_THREADS": "1"},
+            stdout=subprocess.PIPE,
+            text=True,
+            check=True,
+        )
+    return [Visit(*row) for row in json.loads(found.stdout)]
+
+
+# ---- counting
+
+
+def runs(visits: Sequence[Visit]) -> list[str]:
+    """The folders in the order of the walk."""
+    return [folder for folder, _ in groupby(visit.folder for visit in visits)]
+
+
+def there_and_backs(folders: Sequence[str]) -> int:
+    """How often a walk leaves a folder for one other and comes back."""
+    return sum(a == c for a, c in zip(folders, folders[2:], strict=False))
+
+
+def own(name: str, walks: Mapping[str, Sequence[Visit]], imported: Mapping[str, set[str]]) -> list[str]:
+    """The files that only the family of `name` has: no other walk visits them, nor are they a part of what one does.
+
+    A part is what a visited file of the same folder imports; the face of a package, which names all of it, is none.
+    """
+    theirs = {visit.place for other, visits in walks.items() if other != name for visit in visits}
+    parts = {
+        part
+        for place in theirs
+        if not place.endswith("__init__.py")
+        for part in imported[place]
+        if folder_of(part) == folder_of(place)
+    }
+    return sorted({visit.place for visit in walks[name]} - theirs - parts)
+
+
+def imports() -> dict[str, set[str]]:
+    """For each file of our packages the files that it imports."""
+    modules = {}
+    for root, package in roots().items():
+        for path in Path(root).rglob("*.py"):
+            parts = path.relative_to(root).with_suffix("").parts
+            name = ".".join([package, *(parts[:-1] if parts[-1] == "__init__" else parts)])
+            modules[name] = (path, Visit("", package, path.relative_to(root).as_posix(), "").place)
+    found = {}
+    for path, place in modules.values():
+        names = {name for node in ast.walk(ast.parse(path.read_text("utf-8"))) for name in imported_names(node)}
+        found[place] = {modules[name][1] for name in names if name in modules}
+    return found
+
+
+def imported_names(node: ast.AST) -> Iterator[str]:
+    """What a statement imports: `a` and `a.b` for `from a import b`, of which one is a module."""
+    if isinstance(node, ast.Import):
+        yield from (alias.name for alias in node.names)
+    elif isinstance(node, ast.ImportFrom) and node.module:
+        yield node.module
+        yield from (f"{node.module}.{alias.name}" for alias in node.names)
+
+
+def measure() -> dict[str, dict[str, Any]]:
+    """What is counted of each walk, and the walk itself."""
+    names = (*WALKS, *OTHERS)
+    with ThreadPoolExecutor(2) as pool:
+        walks = dict(zip(names, pool.map(walk_of, names), strict=True))
+    imported = imports()
+    return {name: figures(name, walks, imported) for name in WALKS}
+
+
+def figures(name: str, walks: Mapping[str, Sequence[Visit]], imported: Mapping[str, set[str]]) -> dict[str, Any]:
+    """What is counted of one walk, and its visits."""
+    visits, mine = walks[name], own(name, walks, imported)
+    folders = runs(visits)
+    return {
+        "functions": len(visits),
+        "files": len({visit.place for visit in visits}),
+        "folder_visits": len(folders),
+        "there_and_backs": there_and_backs(folders),
+        "own_files": mine,
+        "own_folders": sorted({folder_of(place) for place in mine}),
+        "visits": [[visit.command, visit.place, visit.function] for visit in visits],
+    }
+
+
+# ---- printing
+
+
+def table(found: Mapping[str, Mapping[str, Any]]) -> str:
+    """A row per walk."""
+    lines = ["value    functions  files  folder visits  there and back  own files  in folders"]
+    for name, row in found.items():
+        counted = (row["functions"], row["files"], row["folder_visits"], row["there_and_backs"])
+        own_files, folders = len(row["own_files"]), " ".join(row["own_folders"])
+        lines.append("{:8} {:9}  {:5}  {:13}  {:14}  ".format(name, *counted) + f"{own_files:9}  {folders}")
+    return "\n".join(lines)
+
+
+def tree(visits: Sequence[Sequence[str]]) -> str:
+    """The visits, a line per file."""
+    lines = []
+    for command, part in groupby(visits, key=lambda visit: visit[0]):
+        lines.append(f"  {command}")
+        for folder, inside in groupby(part, key=lambda visit: folder_of(visit[1])):
+            lines.append(f"    {folder}")
+            for place, functions in groupby(inside, key=lambda visit: visit[1]):
+                lines.append(f"      {place}: {', '.join(function for _, _, function in functions)}")
+    return "\n".join(lines)
+
+
+def main() -> None:
+    """Measure and print."""
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--json", action="store_true", help="one JSON object")
+    parser.add_argument("--tree", action="store_true", help="also the visits, file by file")
+    parser.add_argument("--trace", metavar="NAME", help="only the visits of one walk, in this process")
+    given = parser.parse_args()
+    if given.trace:
+        print(json.dumps(trace(given.trace)))
+        return
+    found = measure()
+    if given.json:
+        print(json.dumps({"walks": found}))
+        return
+    print(table(found))
+    if given.tree:
+        for name, row in found.items():
+            print(f"\n{name}\n{tree(row['visits'])}")
+
+
+if __name__ == "__main__":
+    main()
