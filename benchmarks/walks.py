@@ -5,8 +5,9 @@
 Every walk is traced in a process of its own: the three commands on small files, each function at its first visit. Not
 counted are the parsing of arguments, the printing of tables, and functions without a name. A folder is the client, a
 family's room, or a package; there and back is a folder between two visits of another one. A file is a family's own if
-only its walk visits it, and nothing beside it that other walks visit imports it. `--json` prints one JSON object,
-`--tree` the visits themselves. To measure another tree, put its two source folders on PYTHONPATH.
+only its walk visits it, no other family's room imports it, and nothing beside it that other walks visit does. `--json`
+prints one JSON object, `--tree` the visits themselves. To measure another tree, put its two source folders on
+PYTHONPATH.
 """
 
 from __future__ import annotations
@@ -47,6 +48,11 @@ WALKS = {
 }
 OTHERS = {"duchi": Walk("--interval 0,10", "number" + 50 * " 1 2 3")}
 """What else the walks are compared with; `pldp` is not there, as it builds on the families of `ss` and `uss`."""
+ROOMS = {
+    name: f"mechanisms/{room}"
+    for name, room in (("ss", "frequency"), ("uss", "utility"), ("kv-ss2", "keyvalue"), ("brr", "metric"))
+}
+"""Where the family of a walk lives; what another family's room imports is not its own."""
 COMMANDS = ("privatize", "tally", "estimate")
 
 
@@ -154,11 +160,13 @@ def there_and_backs(folders: Sequence[str]) -> int:
 
 
 def own(name: str, walks: Mapping[str, Sequence[Visit]], imported: Mapping[str, set[str]]) -> list[str]:
-    """The files that only the family of `name` has: no other walk visits them, nor are they a part of what one does.
+    """The files that only the family of `name` has: no other walk or room needs them, nor are they a part of what does.
 
     A part is what a visited file of the same folder imports; the face of a package, which names all of it, is none.
     """
     theirs = {visit.place for other, visits in walks.items() if other != name for visit in visits}
+    rooms = {place: parts for place, parts in imported.items() if folder_of(place).startswith("mechanisms/")}
+    theirs |= {part for place, parts in rooms.items() if folder_of(place) != ROOMS.get(name) for part in parts}
     parts = {
         part
         for place in theirs

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, ClassVar, Self
 
@@ -68,6 +68,10 @@ class Mechanism(ABC):
     def of_design(cls, design: Design, domain: Domain) -> Self:
         """The mechanism of a design of this class; `from_design` checks that it comes out exactly the same."""
         return cls(epsilon=design["epsilon"], domain=domain, name=design["mechanism"], **design["params"])
+
+    def at(self, epsilon: float) -> Self:
+        """The same mechanism with the same own parameters at another epsilon."""
+        return replace(self, epsilon=epsilon)
 
     # ---- the half that depends on integers alone
 
@@ -131,13 +135,14 @@ class Mechanism(ABC):
     @cached_property
     def design(self) -> Design:
         """The canonical design as plain data; what reports and tallies carry and devices check."""
+        kernel = kernel_to(self.kernel)
         return {
             "mechanism": self.name,
             "version": self.version,
             "epsilon": self.epsilon,
             "domain": self.domain.document(),
             "params": self.params,
-            "kernel": kernel_to(self.kernel),
+            "kernel": kernel,
         }
 
     @cached_property

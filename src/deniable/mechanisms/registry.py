@@ -22,6 +22,7 @@ from deniable.mechanisms.numeric import table as numeric
 from deniable.mechanisms.personal import table as personal
 from deniable.mechanisms.protocol import Protocol
 from deniable.mechanisms.utility import table as utility
+from deniable_client.exact import check_epsilon
 
 __all__ = ["MECHANISMS", "OPTIONS", "PROTOCOLS", "entry_of", "from_design", "mechanism", "protocol", "register"]
 
@@ -135,7 +136,8 @@ def _made(
         if entry.promise is None:
             raise ParameterError("epsilon must be given.", "Say how private it is to be, e.g. epsilon=1.")
         epsilon = entry.promise(options)
-    return entry.make(epsilon=epsilon, domain=_domain(entry, ways, options), **options)
+    where = _domain(entry, ways, options)
+    return entry.make(epsilon=check_epsilon(epsilon), domain=where, **options)
 
 
 def entry_of(name: str) -> Entry:

@@ -152,7 +152,7 @@ class _Rows:
 
     users: list[Any] = field(default_factory=list)
     keys: list[IntArray] = field(default_factory=list)
-    values: list[IntArray] = field(default_factory=list)
+    values: list[FloatArray] = field(default_factory=list)
     held: list[Any] = field(default_factory=list)
     chunks: list[Chunk] = field(default_factory=list)
 
@@ -190,14 +190,14 @@ def read_pairs(
         rows.users.extend(users.cells)
         rows.held.append(held)
         rows.keys.append(_codes(domain, _only(keys, held)))
-        rows.values.append(_steps(ends, _only(values, held)))
+        rows.values.append(_numbers(ends, _only(values, held)))
         rows.chunks.append(users)
     if not rows.users:
         raise ParameterError(f"{source} has no pairs.", "At least one row is needed.")
-    return _grouped(rows, domain, duplicates)
+    return _grouped(rows, domain, ends, duplicates)
 
 
-def _grouped(rows: _Rows, domain: Domain, duplicates: str) -> PairSets:
+def _grouped(rows: _Rows, domain: Domain, ends: tuple[float, float], duplicates: str) -> PairSets:
     held, keys, values = (np.concatenate(parts) for parts in (rows.held, rows.keys, rows.values))
     people = number_people(rows.users, rows.place)
     at = np.flatnonzero(held)
@@ -217,7 +217,7 @@ def _grouped(rows: _Rows, domain: Domain, duplicates: str) -> PairSets:
         people, held, keys, values = people[gone], held[gone], keys[kept], values[kept]
     offsets, order = group_pairs(people, held, rows.place)
     rank = np.cumsum(held) - 1
-    return PairSets(offsets, keys[rank[order]], values[rank[order]])
+    return PairSets(offsets, keys[rank[order]], steps_of(values[rank[order]], ends))
 
 
 def _only(chunk: Chunk, held: Any) -> Chunk:
@@ -232,8 +232,8 @@ def _codes(domain: Domain, chunk: Chunk) -> IntArray:
     return encode(domain, chunk) if len(chunk.cells) else np.zeros(0, np.int64)
 
 
-def _steps(ends: tuple[float, float], chunk: Chunk) -> IntArray:
-    """Values in steps of their range; the error for one that is not allowed says where it stands."""
+def _numbers(ends: tuple[float, float], chunk: Chunk) -> FloatArray:
+    """Values as numbers; the error for one that is not allowed says where it stands."""
     numbers = np.array([_number(cell) for cell in chunk.cells], np.float64)
     bad = np.flatnonzero(~((numbers >= ends[0]) & (numbers <= ends[1])))
     if bad.size:
@@ -242,7 +242,7 @@ def _steps(ends: tuple[float, float], chunk: Chunk) -> IntArray:
             f"{chunk.place(i)}: the value must be a number from {ends[0]:g} to {ends[1]:g}, {_given(chunk.cells[i])}.",
             "Nothing was clipped: correct it, leave the pair out, or declare another range (--range LOW,HIGH).",
         )
-    return steps_of(numbers, ends)
+    return numbers
 
 
 def _number(cell: Any) -> float:

@@ -41,11 +41,9 @@ def privatize_file(
     """
     given = {name: value for name, value in columns.items() if value is not None}
     batches = input_of(m, given).read(m, source, format, progress, **given)
-    stream = secure() if rng is None else rng
-    with (
-        open_output(target) as out,
-        ReportWriter(out, m.design, m.fields, simulated=stream.simulated) as writer,
-    ):
+    simulated = rng is not None and rng.simulated
+    with open_output(target) as out, ReportWriter(out, m.design, m.fields, simulated=simulated) as writer:
+        stream = secure() if rng is None else rng
         for reports in ahead(lambda job: job[0](job[1]), with_streams(batches, stream)):
             writer.write(reports)
         if writer.total == 0:

@@ -9,10 +9,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import replace
 from fractions import Fraction
 from functools import lru_cache
-from typing import Any
 
 import numpy as np
 from scipy.stats import binom, norm
@@ -57,11 +55,8 @@ def watched_values(k: int, most: int = 8) -> list[int]:
 
 
 def stronger(m: Mechanism, excess: float) -> Mechanism:
-    """The same mechanism, and its base, with `excess` times the epsilon: what a careless one might sample."""
-    budgets, base = getattr(m, "item_epsilon", None), getattr(m, "base", None)
-    own: dict[str, Any] = {} if budgets is None else {"item_epsilon": tuple(excess * budget for budget in budgets)}
-    own |= {"base": stronger(base, excess)} if isinstance(base, Mechanism) else {}
-    return replace(m, epsilon=m.epsilon * excess, **own)
+    """The same mechanism with `excess` times the epsilon: what a careless implementation might sample."""
+    return m.at(m.epsilon * excess)
 
 
 def untestable(m: Mechanism) -> str | None:

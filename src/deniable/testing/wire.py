@@ -21,7 +21,7 @@ from deniable.mechanisms.base import Mechanism
 from deniable.mechanisms.support import SupportMechanism
 from deniable.randomness import Simulation, simulation
 from deniable.testing.exact import enumerated
-from deniable.testing.sampling import distinct, stronger, watched_values
+from deniable.testing.sampling import distinct, watched_values
 
 __all__ = ["StreamWords", "check_bytes", "check_merge", "check_reports"]
 
@@ -75,7 +75,7 @@ def _sum_of_singles(m: Mechanism, reports: Reports) -> Tally:
 
 
 def _check_other_design(m: Mechanism, reports: Reports, whole: Tally) -> None:
-    other = stronger(m, 1.25)
+    other = m.at(m.epsilon * 1.25)
     wrong: dict[str, Callable[[], object]] = {
         "adding a tally of another design": lambda: whole + other.empty(),
         "tallying reports of another design": lambda: other.tally(reports),

@@ -333,7 +333,7 @@ class PairsBulk(Bulk[Pairs]):
 
     @property
     def fields(self) -> tuple[Field, ...]:
-        report = Field("report", "bytes", max(group.row_bytes for group in self.groups))
+        report = Field("report", "bytes", max(group.kernel.width for group in self.groups))
         return (report,) if len(self.groups) == 1 else (Field("group", "uint", 1), report)
 
     @property

@@ -81,6 +81,10 @@ class Utility(SensitiveMechanism):
             params["base"] = base_from(params["base"], design["epsilon"], kernel.base[0])
         return super().of_design({**design, "params": params}, domain)
 
+    def at(self, epsilon: float) -> Self:
+        """See `Mechanism.at`: the base too."""
+        return replace(self, epsilon=epsilon, base=None if self.base is None else self.base.at(epsilon))
+
     @property
     def params(self) -> dict[str, Any]:
         base = None if self.base is None else document_of(self.base)

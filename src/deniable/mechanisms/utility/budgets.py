@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
 from itertools import product
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
@@ -155,6 +155,11 @@ class UtilityBudgets(SensitiveMechanism):
         ok = isinstance(self.flip, int | float) and not isinstance(self.flip, bool) and 0 < self.flip < 0.5
         require(ok, "flip", self.flip, "between 0 and 0.5")
         object.__setattr__(self, "flip", float(self.flip))
+
+    def at(self, epsilon: float) -> Self:
+        """See `Mechanism.at`: all budgets grow or shrink alike."""
+        budgets = tuple(own * epsilon / self.epsilon for own in self.item_epsilon)
+        return replace(self, epsilon=epsilon, item_epsilon=budgets)
 
     @property
     def params(self) -> dict[str, Any]:
