@@ -9,6 +9,7 @@ from fractions import Fraction
 from functools import cached_property
 
 import numpy as np
+from numpy.typing import NDArray
 
 from deniable.collect.reports import Field
 from deniable.core.channel import Channel
@@ -20,14 +21,16 @@ from deniable.estimate.evidence import DenseEvidence, Evidence
 from deniable.estimate.window import WindowEvidence
 from deniable.kernels import loops
 from deniable.kernels.sampling import windowed
+from deniable.kernels.tables import draw_by_row, row_thresholds
 from deniable.mechanisms.bulk import Bulk, Cells, K, check_outputs, refuse_values
 from deniable.randomness import Simulation, Stream
 from deniable_client.exact import WORD_BITS
-from deniable_client.kernels import Window
+from deniable_client.kernels import Table, Window
 
 __all__ = [
     "MATRIX_MAX",
     "OutputBulk",
+    "TableBulk",
     "Weights",
     "WindowBulk",
     "check_matrix",
@@ -101,6 +104,24 @@ class OutputBulk(Bulk[K]):
         counts = cells["value"][0]
         seen = np.flatnonzero(counts)
         return DenseEvidence(np.ascontiguousarray(self.matrix.T[seen]), counts[seen].astype(np.float64))
+
+
+class TableBulk(OutputBulk[Table]):
+    """A channel that is written down, for many people."""
+
+    @property
+    def size(self) -> int:
+        return self.kernel.outputs
+
+    @cached_property
+    def _thresholds(self) -> NDArray[np.uint64]:
+        return row_thresholds(self.kernel.weights)
+
+    def perturb(self, items: IntArray, rng: Stream) -> Columns:
+        return {"value": draw_by_row(rng, self._thresholds, items).astype(self.fields[0].dtype)}
+
+    def weights(self) -> Weights:
+        return self.kernel.weights, 1 << WORD_BITS
 
 
 class WindowBulk(OutputBulk[Window]):

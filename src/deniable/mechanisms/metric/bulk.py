@@ -1,4 +1,4 @@
-"""Kernels of reports near the value, in bulk: lists of nearest answers, codes, tables."""
+"""Kernels of reports near the value, in bulk: lists of nearest answers, and codes."""
 
 from __future__ import annotations
 
@@ -7,17 +7,15 @@ from fractions import Fraction
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
 from deniable.core.types import Columns, FloatArray, IntArray
 from deniable.kernels.sampling import near, respond
-from deniable.kernels.tables import draw_by_row, row_thresholds
 from deniable.mechanisms.outputs import OutputBulk, Weights, check_matrix, favoured_matrix, favoured_weights, odds_to
 from deniable.randomness import Stream
 from deniable_client.exact import WORD_BITS
-from deniable_client.kernels import Constant, Kernel, Neighbours, Response, Table
+from deniable_client.kernels import Constant, Kernel, Neighbours, Response
 
-__all__ = ["CodeBulk", "ConstantBulk", "NeighboursBulk", "TableBulk", "code_matrix", "code_of", "listed"]
+__all__ = ["CodeBulk", "ConstantBulk", "NeighboursBulk", "code_matrix", "code_of", "listed"]
 
 _WORD = 1 << WORD_BITS
 
@@ -112,24 +110,6 @@ class ConstantBulk(OutputBulk[Constant]):
 
     def weights(self) -> Weights:
         return [[1]] * self.k, 1
-
-
-class TableBulk(OutputBulk[Table]):
-    """A channel that is written down, for many people."""
-
-    @property
-    def size(self) -> int:
-        return self.kernel.outputs
-
-    @cached_property
-    def _thresholds(self) -> NDArray[np.uint64]:
-        return row_thresholds(self.kernel.weights)
-
-    def perturb(self, items: IntArray, rng: Stream) -> Columns:
-        return {"value": draw_by_row(rng, self._thresholds, items).astype(self.fields[0].dtype)}
-
-    def weights(self) -> Weights:
-        return self.kernel.weights, _WORD
 
 
 def listed(lists: IntArray, outputs: int) -> IntArray:

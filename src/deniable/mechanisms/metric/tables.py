@@ -22,7 +22,6 @@ from deniable.core.types import FloatArray, IntArray
 from deniable.errors import FormatError, ParameterError, require
 from deniable.mechanisms.metric.base import MetricMechanism
 from deniable.mechanisms.metric.baselines import exponential, geometric, laplace_clamped, laplace_truncated
-from deniable.mechanisms.metric.bulk import TableBulk
 from deniable.mechanisms.metric.staircase import (
     band_groups,
     calibrated_staircase,
@@ -32,7 +31,7 @@ from deniable.mechanisms.metric.staircase import (
     shared_levels,
     staircase,
 )
-from deniable.mechanisms.outputs import check_matrix
+from deniable.mechanisms.outputs import TableBulk, check_matrix
 from deniable_client.kernels import Kernel, Table
 
 __all__ = ["TableMechanism", "make_table"]

@@ -23,6 +23,7 @@ from deniable.errors import EnumerationError, ParameterError, require
 from deniable.estimate.linear import check_reports
 from deniable.estimate.result import Part
 from deniable.mechanisms.base import Mechanism, report_size
+from deniable.mechanisms.bulk import SupportBulk
 from deniable.mechanisms.utility.bases import FORMS, SEPARATE, base_from, document_of, hashed
 from deniable.mechanisms.utility.bound import least_mse_sum
 from deniable.mechanisms.utility.bulk import UtilityBulk
@@ -225,9 +226,11 @@ def check_fit(base: Mechanism, m: SensitiveMechanism) -> None:
             f"epsilon must be that of the base, {base.epsilon!r}, got {m.epsilon!r}.",
             "Leave it out, or make the base with it.",
         )
-    own = tuple(m.domain.labels_or_numbers[i] for i in m.items[0])
-    same = base.domain.labels is None or base.domain.labels == own
-    require(same, "labels of the base", base.domain.labels, f"those of the sensitive answers, {own}, in this order")
+    if base.domain.labels is not None:
+        names = m.domain.labels_or_numbers
+        own = tuple(names[i] for i in m.items[0])
+        allowed = f"those of the sensitive answers, {own}, in this order"
+        require(base.domain.labels == own, "labels of the base", base.domain.labels, allowed)
 
 
 def default_form(base: Mechanism) -> str:
@@ -238,6 +241,11 @@ def default_form(base: Mechanism) -> str:
 def _ratio_is_exact(kernel: Kernel) -> bool:
     """Whether `ratio` of a kernel on this base is attained, and not only a bound."""
     return isinstance(kernel, Base) or hasattr(kernel, "mapped_peak")
+
+
+def _counts_support(bulk: Any) -> bool:
+    """Whether the cell `support` of a tally is what it says: it then adds up over the strata."""
+    return type(bulk).support_counts is SupportBulk.support_counts
 
 
 def _check_sampled(base: Mechanism, form: str) -> None:
@@ -251,7 +259,7 @@ def _check_sampled(base: Mechanism, form: str) -> None:
         raise ParameterError(
             f"form must be glutf for base {base.name}, got {form!r}.", "It has no reports without a value."
         )
-    if not blind and bulk.support is not None and (bulk.uneven or "support" not in base.empty().cells):
+    if not blind and bulk.support is not None and (bulk.uneven or not _counts_support(bulk)):
         raise ParameterError(
             f"form must be null for base {base.name}, got {form!r}.",
             "What its outputs have in common is known for the null branch only.",

@@ -231,20 +231,12 @@ class UtilityBulk(Bulk[UtilityKernel]):
         check_outputs(len(base.outputs) + pairs + len(rest), "this ULDP mechanism", self.k)
         branch, plain = self._branch_law(base), Fraction(kernel.plain, _WORD)
         hidden = [kernel.kept * mass for mass in branch]
-        beside = [(1 - kernel.kept - plain) * mass for mass in branch] if kernel.attach else []
+        beside = [(1 - kernel.kept - plain) * mass for mass in branch]
         total = math.lcm(base.total, *(mass.denominator for mass in (plain, *hidden, *beside)))
-        held = base.supported or (frozenset[int](),) * len(base.outputs)
-        scale = total // base.total
-        protected = [
-            (label, spread([w * scale for w in row], int(mass * total), own, self.k), frozenset(own[i] for i in items))
-            for label, row, mass, items in zip(base.outputs, base.weights, hidden, held, strict=True)
-        ]
+        protected = _protected(base, [int(mass * total) for mass in hidden], own, self.k, total // base.total)
         told = [(f"discloses {x}", x, plain, frozenset({x})) for x in rest]
-        told += [
-            (f"{label} with {x}", x, mass, items | {x})
-            for (label, _, items), mass in zip(protected, beside, strict=False)
-            for x in rest
-        ]
+        for (label, _, items), mass in zip(protected, beside, strict=True):
+            told += [(f"{label} with {x}", x, mass, items | {x}) for x in rest if mass]
         return disclosing_channel(protected, told, rest, total)
 
     def _base_channel(self) -> Channel:
@@ -290,6 +282,15 @@ def spread(weights: Sequence[int], other: int, own: Sequence[int], k: int) -> li
     for x, weight in zip(own, weights, strict=False):
         row[x] = weight
     return row
+
+
+def _protected(base: Channel, hidden: Sequence[int], own: Sequence[int], k: int, scale: int) -> list[Protected]:
+    """The base's outputs as outputs of all k items; `hidden` are their weights given a harmless one."""
+    held = base.supported or (frozenset[int](),) * len(base.outputs)
+    return [
+        (label, spread([w * scale for w in row], other, own, k), frozenset(own[i] for i in items))
+        for label, row, other, items in zip(base.outputs, base.weights, hidden, held, strict=True)
+    ]
 
 
 def disclosing_channel(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -59,6 +60,11 @@ class UtilityMixtureBulk(Bulk[Mixture]):
     def _bases(self) -> tuple[Any, Any]:
         one, two = (part.base[0] for part in self._parts)
         return one, two
+
+    @property
+    def _chances(self) -> tuple[Fraction, Fraction]:
+        coin = Fraction(self.kernel.coin, _WORD)
+        return 1 - coin, coin
 
     @property
     def _s(self) -> int:
@@ -125,23 +131,14 @@ class UtilityMixtureBulk(Bulk[Mixture]):
 
     def channel(self) -> Channel:
         own, rest = (part.tolist() for part in self.items)
-        coin, s, size = Fraction(self.kernel.coin, _WORD), self._s, self._size
-        larger = math.comb(s, size + 1) if coin else 0
-        check_outputs(math.comb(s, size) + larger + len(rest), "this mixture of subset sizes")
-        kinds = [
-            (chance, part, _keep(base), size + i)
-            for i, (chance, part, base) in enumerate(zip((1 - coin, coin), self._parts, self._bases, strict=True))
-            if chance
-        ]
-        masses = [_masses(chance, part, keep, s, size) for chance, part, keep, size in kinds]
-        told = sum((chance * Fraction(part.plain, _WORD) for chance, part, _, _ in kinds), Fraction(0))
+        sizes = [mix for mix in zip(self._chances, self._parts, (self._size, self._size + 1), strict=True) if mix[0]]
+        check_outputs(sum(math.comb(self._s, size) for *_, size in sizes) + len(rest), "this mixture of subset sizes")
+        masses = [_masses(*mix) for mix in sizes]
+        told = sum((chance * Fraction(part.plain, _WORD) for chance, part, _ in sizes), Fraction(0))
         total = math.lcm(told.denominator, *(mass.denominator for three in masses for mass in three))
         protected: list[Protected] = []
-        for (_, _, _, size), three in zip(kinds, masses, strict=True):
-            inside, outside, hidden = (int(mass * total) for mass in three)
-            for c in combinations(range(s), size):
-                row = spread([inside if i in c else outside for i in range(s)], hidden, own, self.k)
-                protected.append((f"report {set(c)}", row, frozenset(own[i] for i in c)))
+        for (*_, size), three in zip(sizes, masses, strict=True):
+            protected += _sets(size, tuple(int(mass * total) for mass in three), own, self.k)
         return disclosing_channel(protected, [(f"discloses {x}", x, told, frozenset({x})) for x in rest], rest, total)
 
 
@@ -151,12 +148,22 @@ def _keep(base: Any) -> int:
     return found
 
 
-def _masses(chance: Fraction, part: Any, keep: int, s: int, size: int) -> tuple[Fraction, Fraction, Fraction]:
+def _masses(chance: Fraction, part: Any, size: int) -> tuple[Fraction, Fraction, Fraction]:
     """Probability of one set of this size given a member, another sensitive value, and a harmless one."""
-    kept = Fraction(keep, _WORD)
+    s, kept = part.s, Fraction(_keep(part.base[0]), _WORD)
     inside = chance * kept / math.comb(s - 1, size - 1)
     outside = chance * (1 - kept) / max(1, math.comb(s - 1, size))
     return inside, outside, chance * part.kept / math.comb(s, size)
+
+
+def _sets(size: int, weights: tuple[int, ...], own: Sequence[int], k: int) -> list[Protected]:
+    """All sets of one size as outputs, by their weights given a member, another sensitive item and a harmless one."""
+    inside, outside, hidden = weights
+    found: list[Protected] = []
+    for c in combinations(range(len(own)), size):
+        row = spread([inside if i in c else outside for i in range(len(own))], hidden, own, k)
+        found.append((f"report {set(c)}", row, frozenset(own[i] for i in c)))
+    return found
 
 
 @dataclass(frozen=True, kw_only=True)

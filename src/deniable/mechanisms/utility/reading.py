@@ -114,15 +114,15 @@ class Supports(Reading):
         if m.base is None:
             law = branch_law(_ALONE.map(float), 1.0, 0.0, v if m.s else 1.0, 0.0)
             return replace(law, r=w if m.s else 0.0, credit=-w / v if m.s else 0.0)
-        odds, least = leaking_odds(getattr(m.base, "leak", m.epsilon), m.epsilon), least_of(m.base)
+        odds = leaking_odds(getattr(m.base, "leak", m.epsilon), m.epsilon)
         support = getattr(m.base, "support", None) or self.base.bulk.support.map(float)
         if m.form == "null":
             return null_law(support, w, v, odds)
         if m.form == SEPARATE:
             return separate_law(support, support.p * v)
         if m.form == "paper" and hashed(m.base):
-            return ideal_law(support, m.s, least, "paper", w, v)
-        return mapped_law(support, m.s, mapped_disclosure(least, m.s, w, v, odds))
+            return ideal_law(support, m.s, 1, "paper", w, v)
+        return mapped_law(support, m.s, mapped_disclosure(least_of(m.base), m.s, w, v, odds))
 
     @cached_property
     def law_exact(self) -> UtilityLaw[Fraction]:
