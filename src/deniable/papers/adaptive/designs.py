@@ -110,7 +110,7 @@ def point(name: str, k: int, epsilon: float) -> Point:
 
 def points(context: Context) -> Table:
     """All protocols in all settings of Sec. VI-A."""
-    return context.once("points", _points)
+    return context.once(_points)
 
 
 def _points(context: Context) -> Table:

@@ -253,10 +253,6 @@ def _accuracy(data: Examples, epsilon: float | None, kind: str, coordinates: Any
 
 def networks(context: Context) -> Rows:
     """Accuracy and area under the curve on the test part; features are perturbed once, with epsilon for all of them."""
-    return context.once("networks", _networks)
-
-
-def _networks(context: Context) -> Rows:
     budgets, runs, most = ((0.25, 3.5), 1, 3000) if context.quick else ((0.25, 0.5, 1.0, 2.0, 3.5, 14.0), 5, 12_000)
     rows: list[dict[str, str | int | float | None]] = []
     for name in ("US Census", "bank"):

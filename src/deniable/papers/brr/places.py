@@ -102,22 +102,22 @@ def _cells(points: FloatArray, members: IntArray, low: FloatArray, side: float, 
 
 def load_places(context: Context, name: str) -> Places:
     """The paper's 1,000 places of Gowalla, or 3,000 of FourSquare's places in New York; else made up in clusters."""
+    return context.once(_load_places, name)
 
-    def make(context: Context) -> Places:
-        file, count = _FILES[name]
-        count = 300 if context.quick else count
-        found = find_table(context, file)
-        draw = context.stream(f"places of {name}").generator()
-        if found is None:
-            centres, own = draw.random((12, 2)), draw.integers(0, 12, count)
-            points = centres[own] + draw.normal(0, 0.05, (count, 2))
-            return Places(f"{name} (made up)", np.clip(points, 0, 1), False)
-        columns = ["x", "y"] if name == "Gowalla" else ["lat", "lon"]
-        points = np.column_stack([found.column(column) for column in columns])
-        chosen = np.sort(draw.permutation(len(points))[:count])
-        return Places(name, points[chosen], name != "Gowalla")
 
-    return context.once(f"places of {name}", make)
+def _load_places(context: Context, name: str) -> Places:
+    file, count = _FILES[name]
+    count = 300 if context.quick else count
+    found = find_table(context, file)
+    draw = context.stream(f"places of {name}").generator()
+    if found is None:
+        centres, own = draw.random((12, 2)), draw.integers(0, 12, count)
+        points = centres[own] + draw.normal(0, 0.05, (count, 2))
+        return Places(f"{name} (made up)", np.clip(points, 0, 1), False)
+    columns = ["x", "y"] if name == "Gowalla" else ["lat", "lon"]
+    points = np.column_stack([found.column(column) for column in columns])
+    chosen = np.sort(draw.permutation(len(points))[:count])
+    return Places(name, points[chosen], name != "Gowalla")
 
 
 # ---- losses
