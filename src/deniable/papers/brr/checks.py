@@ -12,18 +12,12 @@ import numpy as np
 from deniable.audit.exact import audit
 from deniable.core.space import Space
 from deniable.errors import ParameterError
+from deniable.mechanisms.metric import staircase
 from deniable.mechanisms.metric.baselines import exponential, laplace_loss, level
 from deniable.mechanisms.metric.bipartite import choose_m, fine_limit, line_min, loss_of
 from deniable.mechanisms.metric.bound import optimal_release
 from deniable.mechanisms.metric.codes_search import interval_codes, line_codes
 from deniable.mechanisms.metric.losses import Line, MatrixLosses
-from deniable.mechanisms.metric.staircase import (
-    calibrated_staircase,
-    prefix_groups,
-    rank_groups,
-    shared_levels,
-    staircase,
-)
 from deniable.mechanisms.registry import mechanism
 from deniable.papers.brr.figures import fig3_holds
 from deniable.papers.brr.places import find_table
@@ -108,13 +102,14 @@ def two_steps(_: Context) -> Verdict:
     losses = MatrixLosses(table)
     found: dict[str, float] = {}
     for epsilon in (1.0, 2.0, 3.0):
-        steps = staircase(rank_groups(table, (20, 20, 60)), 3, epsilon)
+        steps = staircase.staircase(staircase.rank_groups(table, (20, 20, 60)), 3, epsilon)
         at = f"Jaccard N=100 epsilon={epsilon:g}"
         found[f"{at}, BRR"] = 1 - loss_of(losses, epsilon, choose_m(losses, epsilon, "min"))
         found[f"{at}, three steps by rank"] = 1 - float((np.exp(steps) * table).sum() / 100)
         found[f"{at}, their exact level"] = level(steps)
     line = Line(40)
-    logs = calibrated_staircase(prefix_groups(shared_levels(np.arange(40), 5), (2, 1)), 3, 2.0)
+    halves = staircase.prefix_groups(staircase.shared_levels(np.arange(40), 5), (2, 1))
+    logs = staircase.calibrated_staircase(halves, 3, 2.0)
     found["line of 40, epsilon=2, L-SRR"] = float((np.exp(logs) * line.matrix()).sum() / 40)
     found["line of 40, epsilon=2, GRR"] = loss_of(line, 2.0, 1)
     beaten = found["Jaccard N=100 epsilon=2, three steps by rank"] > found["Jaccard N=100 epsilon=2, BRR"]

@@ -12,18 +12,11 @@ from deniable.core.laws import epsilon_to
 from deniable.core.space import Space
 from deniable.core.types import FloatArray, IntArray
 from deniable.datasets.folder import Table, data_folder, read_table
+from deniable.mechanisms.metric import staircase
 from deniable.mechanisms.metric.baselines import level
 from deniable.mechanisms.metric.bipartite import choose_m, loss_of, two_level
 from deniable.mechanisms.metric.codes_search import search_codes
 from deniable.mechanisms.metric.losses import MatrixLosses
-from deniable.mechanisms.metric.staircase import (
-    calibrated_staircase,
-    group_sizes,
-    prefix_groups,
-    rank_groups,
-    shared_levels,
-    staircase,
-)
 from deniable.papers.paper import Context, Rows, Verdict
 
 __all__ = ["BUDGETS", "all_losses", "fig8", "fig8b", "find_table", "judged", "laws", "load_places"]
@@ -79,8 +72,8 @@ class Places:
     @cached_property
     def groups(self) -> list[tuple[IntArray, int]]:
         """Groups of L-SRR for several thresholds, with their number."""
-        shared = shared_levels(self.points, _DEPTH)
-        return [(prefix_groups(shared, prefixes), len(prefixes) + 1) for prefixes in _PREFIXES]
+        shared = staircase.shared_levels(self.points, _DEPTH)
+        return [(staircase.prefix_groups(shared, prefixes), len(prefixes) + 1) for prefixes in _PREFIXES]
 
     def part(self, members: IntArray) -> Places:
         """Some of the places."""
@@ -153,20 +146,20 @@ def all_losses(places: Places, epsilon: float, *, more: bool = True) -> dict[str
     losses = places.losses
     table = losses.table
     groups = places.groups
-    as_printed = [staircase(own, count, epsilon) for own, count in groups]
+    as_printed = [staircase.staircase(own, count, epsilon) for own, count in groups]
     best = min(range(len(groups)), key=lambda i: _under(np.exp(as_printed[i]), table))
     out = {
         "GRR": loss_of(losses, epsilon, 1),
         "L-SRR, printed": _under(np.exp(as_printed[best]), table),
-        "L-SRR, calibrated": _under(np.exp(calibrated_staircase(*groups[best], epsilon)), table),
+        "L-SRR, calibrated": _under(np.exp(staircase.calibrated_staircase(*groups[best], epsilon)), table),
         "BRR, rule min (paper)": loss_of(losses, epsilon, choose_m(losses, epsilon, "min")),
     }
     if more:
         own, count = groups[best]
-        ranked = rank_groups(table, group_sizes(own, count))
+        ranked = staircase.rank_groups(table, staircase.group_sizes(own, count))
         m = choose_m(losses, epsilon, "mean")
         out |= {
-            "L-SRR, by rank": _under(np.exp(staircase(ranked, count, epsilon)), table),
+            "L-SRR, by rank": _under(np.exp(staircase.staircase(ranked, count, epsilon)), table),
             "BRR, rule mean": loss_of(losses, epsilon, m),
             "BRR, remapped": remapped(losses, epsilon, m),
             "codebook": search_codes(table, losses.weights(), epsilon).loss,

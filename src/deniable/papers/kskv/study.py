@@ -97,8 +97,7 @@ def _scores(name: str, data: KeyValueData, epsilon: float, tops: tuple[int, ...]
     if not name.startswith(("ks-grr", "ks-adap")):
         base, _, length = name.partition(" l=")
         own: dict[str, Any] = {"length": int(length)} if length else {}
-        m = mechanism(base, epsilon=epsilon, k=data.k, **own)
-        assert isinstance(m, KeyValue)
+        m: Any = mechanism(base, epsilon=epsilon, k=data.k, **own)
         f, mean = _collect(m, data, rng)
         yield from (score(truth, f, mean, top) for top in tops)
         return

@@ -12,18 +12,9 @@ import numpy as np
 from deniable.audit.exact import audit
 from deniable.core.laws import epsilon_to, hashing, subset, unary
 from deniable.mechanisms.registry import MECHANISMS, mechanism
+from deniable.mechanisms.utility import laws
 from deniable.mechanisms.utility.base import Utility
 from deniable.mechanisms.utility.estimate import noise_square
-from deniable.mechanisms.utility.laws import (
-    mapped_disclosure,
-    mapped_law,
-    mapped_share,
-    mapped_share_of,
-    mapped_size,
-    printed_disclosure,
-    printed_range,
-    walk,
-)
 from deniable.papers.checks import EXACT, off
 from deniable.papers.paper import Claims, Context, Verdict
 from deniable.papers.uldp.figures import made
@@ -38,8 +29,8 @@ _GRID = tuple(product((2, 3, 10, 25, 100, 230, 424), (0.1, 0.5, 1.0, 2.0, 3.0, 5
 
 def small(*names: str, form: str) -> list[Utility]:
     """The registry's small cases with this form."""
-    made = [mechanism(name, **{**case, "form": form}) for name in names for case in MECHANISMS[name].small]
-    return [m for m in made if isinstance(m, Utility) and m.s >= 2]
+    made: list[Any] = [mechanism(n, **{**case, "form": form}) for n in names for case in MECHANISMS[n].small]
+    return [m for m in made if m.s >= 2]
 
 
 @claim("privacy", "GLUTF mechanisms satisfy ULDP", "Def. 3, Sec. 3 and 5", "all outputs within e")
@@ -62,8 +53,8 @@ def theorem1(_: Context) -> Verdict:
         assert m.base is not None
         channel = m.base.channel()
         peak = max(Fraction(max(row) * m.s, sum(row)) for row in channel.weights)
-        z = 1 - float(peak) * math.exp(-m.epsilon) / float(mapped_share_of(m.base.support, m.s))  # type: ignore[attr-defined]
-        stated = 1 - (1 - m.law.z) / mapped_share_of(m.base.support, m.s)  # type: ignore[attr-defined]
+        z = 1 - float(peak) * math.exp(-m.epsilon) / float(laws.mapped_share_of(m.base.support, m.s))  # type: ignore[attr-defined]
+        stated = 1 - (1 - m.law.z) / laws.mapped_share_of(m.base.support, m.s)  # type: ignore[attr-defined]
         worst = max(worst, abs(z - stated))
     found = {"largest deviation of z": worst, "designs": len(small("uss", "uue", "ulh", form="glutf"))}
     note = "the sum's index must be t, and its factor f/s, not 1/s; the maximum runs over every output, hash included"
@@ -148,7 +139,7 @@ def eq37(_: Context) -> Verdict:
     for s, epsilon, theta in _GRID:
         w, v = epsilon_to(epsilon)
         cost = [_ss(s, k, theta, w, v) for k in range(1, s)]
-        real = min(s - 1, max(1, mapped_size(s, theta, w, v)))
+        real = min(s - 1, max(1, laws.mapped_size(s, theta, w, v)))
         near = min(cost[k - 1] for k in {math.floor(real), math.ceil(real)})
         worst, wrong = max(worst, near / min(cost)), wrong + (near > min(cost) * (1 + EXACT))
     found = {"settings": len(_GRID), "another size is best": wrong, "largest MSE over its least": worst}
@@ -156,7 +147,7 @@ def eq37(_: Context) -> Verdict:
 
 
 def _ss(s: int, k: int, theta: float, w: float, v: float) -> float:
-    return float(mapped_law(subset(w, v, s, k), s, mapped_disclosure(k, s, w, v)).mse_sum(s, theta))
+    return float(laws.mapped_law(subset(w, v, s, k), s, laws.mapped_disclosure(k, s, w, v)).mse_sum(s, theta))
 
 
 @claim("eq43", "The optimal p of uUE", "Eq. 42, 43", "Eq. 43 minimises Eq. 41")
@@ -169,10 +160,12 @@ def eq43(_: Context) -> Verdict:
         w, v = epsilon_to(epsilon)
 
         def cost(p: float, s: int = s, theta: float = theta, w: float = w, v: float = v) -> float:
-            return float(mapped_law(unary(p, 1 - p, w, v), s, mapped_disclosure(1, s, w, v)).mse_sum(s, theta))
+            return float(
+                laws.mapped_law(unary(p, 1 - p, w, v), s, laws.mapped_disclosure(1, s, w, v)).mse_sum(s, theta)
+            )
 
         found = minimize_scalar(cost, bounds=(1e-6, 1 - 1e-6), method="bounded", options={"xatol": 1e-12})
-        worst = max(worst, cost(mapped_share(s, theta, w, v)) / float(found.fun) - 1)
+        worst = max(worst, cost(laws.mapped_share(s, theta, w, v)) / float(found.fun) - 1)
     told = {"settings": len(_GRID), "largest MSE over its least, minus 1": worst}
     return Verdict("reproduced" if worst <= EXACT else "refuted", told)
 
@@ -186,10 +179,10 @@ def eq49(_: Context) -> Verdict:
 
         def cost(g: int) -> float:
             law = hashing(w, v, g)
-            return float(mapped_law(law, s, printed_disclosure(law, s, law.p * v)).mse_sum(s, theta))
+            return float(laws.mapped_law(law, s, laws.printed_disclosure(law, s, law.p * v)).mse_sum(s, theta))
 
-        real = printed_range(s, theta, w)
-        return cost(max(2, round(real))) / cost(walk(real, 2, 1 << 31, cost)) - 1
+        real = laws.printed_range(s, theta, w)
+        return cost(max(2, round(real))) / cost(laws.walk(real, 2, 1 << 31, cost)) - 1
 
     found: dict[str, Any] = {
         f"s={s} epsilon={e:g} theta={t:g}": loss(s, e, t) for s, e, t in ((2, 5, 1.0), (25, 8, 1.0))
