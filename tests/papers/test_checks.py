@@ -12,7 +12,7 @@ from scipy.stats import kstest
 from deniable.datasets import Population, synthetic
 from deniable.mechanisms.frequency.grr import GRR
 from deniable.mechanisms.frequency.unary import Unary
-from deniable.papers.checks import ALPHA, Agreement, Equation, design, small_designs
+from deniable.papers.checks import ALPHA, Agreement, Equation, design, small_designs, small_designs_of
 from deniable.papers.montecarlo import Trials, collect_often
 from deniable.papers.paper import Context, Paper
 from deniable.randomness import simulation
@@ -50,7 +50,7 @@ def test_a_wrong_equation_is_corrected(context: Context) -> None:
 
 def test_a_wrong_equation_is_refuted_if_the_closed_form_is_wrong_too(context: Context) -> None:
     shifted = [(m, {name: 1.001 * value for name, value in truth.items()}) for m, truth in small_designs(context, GRR)]
-    context._made["small designs of GRR"] = shifted
+    context._made[small_designs_of, (GRR,)] = shifted
     assert equation(1.0)(context).verdict == "refuted"
 
 

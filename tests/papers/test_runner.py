@@ -335,10 +335,10 @@ def test_a_claim_without_check_is_not_tested_even_if_its_mechanisms_are_there() 
 def test_once_computes_once() -> None:
     context, calls = Context(toy()), []
 
-    def slow(given: Context) -> int:
-        calls.append(given)
-        return 7
+    def slow(given: Context, *more: int) -> int:
+        calls.append((given, *more))
+        return 7 + sum(more)
 
-    assert [context.once("slow", slow), context.once("slow", slow)] == [7, 7]
-    assert calls == [context]
+    assert [context.once(slow), context.once(slow), context.once(slow, 1), context.once(slow, 1)] == [7, 7, 8, 8]
+    assert calls == [(context,), (context, 1)]
     assert context.rows("fig1") is context.rows("1")

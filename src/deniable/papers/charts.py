@@ -1,23 +1,75 @@
-"""Charts that papers alone need: bars of a law, in panels side by side, and a table of coloured cells."""
+"""How figures of papers are drawn: as lines, as bars of a law in panels side by side, as a table of coloured cells."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from deniable.errors import need_extra, require
+from deniable.papers.paper import Rows
+from deniable.present.lines import line_chart
 from deniable.present.theme import ESTIMATE, INTERVAL, TRUTH, finish
 
 if TYPE_CHECKING:
     import altair
 
-__all__ = ["bar_chart", "cell_chart"]
+__all__ = ["Axes", "bar_chart", "cell_chart", "lines"]
 
 _WIDTH, _HEIGHT, _COLUMNS = 300, 220, 3
 _FILLS = ("#F3F4F5", "#F6C9AE", "#B5DDC9", "#C4DDF0", "#F2DFA7")
 """Fills light enough for dark text, and apart for all kinds of colour vision."""
 _STRONG = "#222222"
 _CELL = (30, 24)
+
+
+@dataclass(frozen=True, slots=True)
+class Axes:
+    """What the columns of a table are in a line chart: the axes, one line for each series, one panel for each facet."""
+
+    x: str
+    y: str
+    series: str
+    facet: str | None = None
+    x_title: str | None = None
+    y_title: str | None = None
+    log: str = ""
+    """The axes with logarithms: x, y, xy or none."""
+    wide: bool = True
+    """Three panels in a row, else two."""
+    free: str = ""
+    """The axis that has a scale of its own in every panel, x or y."""
+
+
+def lines(
+    axes: Axes,
+    title: str,
+    note: str | Callable[[Rows], str],
+    shown: Callable[[Rows], Rows] = lambda rows: rows,
+    **added: str,
+) -> Callable[[Rows], altair.TopLevelMixin]:
+    """How to draw a table as lines: the rows that are `shown`, each with columns `added` by filling in such a text."""
+
+    def draw(rows: Rows) -> altair.TopLevelMixin:
+        chart: Any = line_chart(
+            [{**row, **{name: text.format_map(row) for name, text in added.items()}} for row in shown(rows)],
+            x=axes.x,
+            y=axes.y,
+            series=axes.series,
+            facet=axes.facet,
+            log_x="x" in axes.log,
+            log_y="y" in axes.log,
+            title=title,
+            subtitle=note if isinstance(note, str) else note(rows),
+            x_title="ε" if axes.x == "epsilon" and axes.x_title is None else axes.x_title,
+            y_title=axes.y_title,
+        )
+        if not axes.wide:
+            chart.columns = 2
+        drawn: altair.TopLevelMixin = chart.resolve_scale(**{axes.free: "independent"}) if axes.free else chart
+        return drawn
+
+    return draw
 
 
 def bar_chart(
@@ -95,8 +147,7 @@ def cell_chart(
     fill = alt.Fill("kind:N", scale=alt.Scale(domain=kinds, range=list(_FILLS[: len(kinds)])), legend=legend)
     cells = base.mark_rect(stroke="white", strokeWidth=1.5).encode(fill)
     texts = base.mark_text(fontSize=11, color=_STRONG).encode(
-        text="text:N",
-        opacity=alt.condition("datum.strong", alt.value(1.0), alt.value(0.6)),
+        text="text:N", opacity=alt.condition("datum.strong", alt.value(1.0), alt.value(0.6))
     )
     bold = base.transform_filter("datum.strong").mark_text(fontSize=11, fontWeight=700, color=_STRONG)
     width, height = _CELL[0] * len(columns), _CELL[1] * len(lines)

@@ -14,7 +14,7 @@ from deniable.mechanisms.support import SupportMechanism
 from deniable.papers.montecarlo import Trials
 from deniable.papers.paper import Context, Verdict
 
-__all__ = ["ALPHA", "EXACT", "Agreement", "Equation", "design", "off", "small_designs"]
+__all__ = ["ALPHA", "EXACT", "Agreement", "Equation", "design", "off", "small_designs", "small_designs_of"]
 
 EXACT = 1e-9
 """Relative deviation up to which two formulas count as the same; rounding of floats stays far below."""
@@ -41,13 +41,13 @@ def off(value: float, truth: float) -> float:
 
 def small_designs(context: Context, *families: type[Mechanism]) -> list[tuple[SupportMechanism, dict[str, float]]]:
     """The registry's small cases of these families, with what follows from the list of all their outputs."""
-    return [pair for family in families for pair in context.once(f"small designs of {family.__name__}", _small(family))]
+    return [pair for family in families for pair in context.once(small_designs_of, family)]
 
 
-def _small(family: type[Mechanism]) -> Callable[[Context], list[tuple[SupportMechanism, dict[str, float]]]]:
-    names = [name for name, entry in MECHANISMS.items() if entry.cls is family]
-    made = (mechanism(name, **case) for name in names for case in MECHANISMS[name].small)
-    return lambda context: [(m, _enumerate(m)) for m in made if isinstance(m, SupportMechanism)]
+def small_designs_of(_: Context, family: type[Mechanism]) -> list[tuple[SupportMechanism, dict[str, float]]]:
+    """Those of one family."""
+    made = (mechanism(n, **case) for n, entry in MECHANISMS.items() if entry.cls is family for case in entry.small)
+    return [(m, _enumerate(m)) for m in made if isinstance(m, SupportMechanism)]
 
 
 def _enumerate(m: SupportMechanism) -> dict[str, float]:
@@ -112,12 +112,10 @@ class Agreement:
     quantity: str
     trials: Callable[[Context], list[Trials]]
     printed: Callable[[Trials], float] | None = None
-    shared: str = "trials"
-    """The name under which claims and figures share these trials."""
 
     def __call__(self, context: Context) -> Verdict:
         """Refuted if exact values are rejected, corrected if printed ones are."""
-        trials = context.once(self.shared, self.trials)
+        trials = context.once(self.trials)
         exact = [t.expected(self.quantity) for t in trials]
         printed = [self.printed(t) for t in trials] if self.printed else exact
         found: dict[str, float] = {"alpha": ALPHA}

@@ -2,9 +2,9 @@
 
 To add a paper, write one module with
 
-- a function per figure that returns the rows of a table, and one that draws them (`Figure`);
-- a function per claim that computes what holds and returns a `Verdict` (`Claim`). Numbers are measured when it runs;
-  only what the paper itself prints may stand in the source, in the field `paper`;
+- a function per figure that returns the rows of a table, and one that draws them (`Figure`; `charts.lines`);
+- a function per claim that computes what holds and returns a `Verdict`, with the claim above it (`Claims.add`). Numbers
+  are measured when it runs; only what the paper itself prints may stand in the source, in the field `paper`;
 - `PAPER = Paper(...)`, which checks the tables;
 
 and put it into `runner.PAPERS`. Functions get a `Context`: whether to be quick, where data sets are, seeded streams by
@@ -19,7 +19,7 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar, TypeVarTuple
 
 from deniable.errors import ParameterError, require
 from deniable.mechanisms.registry import MECHANISMS
@@ -28,7 +28,7 @@ from deniable.randomness import Simulation, simulation
 if TYPE_CHECKING:
     import altair
 
-__all__ = ["SEED", "VERDICTS", "Claim", "Context", "Figure", "Paper", "Rows", "Value", "Verdict", "silent"]
+__all__ = ["SEED", "VERDICTS", "Claim", "Claims", "Context", "Figure", "Paper", "Rows", "Value", "Verdict", "silent"]
 
 VERDICTS = ("reproduced", "corrected", "refuted", "not tested")
 """It holds; it does not, but what holds instead is known and was checked; it does not; nothing is known."""
@@ -42,7 +42,9 @@ Rows: TypeAlias = Sequence[Mapping[str, str | int | float | None]]
 Value: TypeAlias = str | int | float | Mapping[str, str | int | float]
 """What a paper says or a check finds: a text, a number, or numbers by name."""
 
+Ts = TypeVarTuple("Ts")
 T = TypeVar("T")
+Check = TypeVar("Check", bound="Callable[[Context], Verdict]")
 
 
 def silent(message: str) -> None:
@@ -106,6 +108,25 @@ class Claim:
         return self.check(context)
 
 
+class Claims(list[Claim]):
+    """The claims of a module, in the order in which they are written down."""
+
+    def add(self, id: str, claim: str, where: str, paper: Value, figure: str | None = None) -> Callable[[Check], Check]:
+        """A decorator: the claim stands above the function that checks it."""
+
+        def keep(check: Check) -> Check:
+            self.append(Claim(id, claim, where, paper, check, figure))
+            return check
+
+        return keep
+
+    def ordered(self, ids: str) -> Claims:
+        """The same claims in the order of these ids, all of them."""
+        known = {claim.id: claim for claim in self}
+        require(sorted(known) == sorted(ids.split()), "ids", ids, f"those of all claims: {', '.join(known)}")
+        return Claims(known[id] for id in ids.split())
+
+
 @dataclass(frozen=True, slots=True)
 class Paper:
     """A paper under its short `name`; `key` is its key in docs/refs.bib."""
@@ -113,8 +134,8 @@ class Paper:
     name: str
     key: str
     title: str
-    figures: tuple[Figure, ...]
-    claims: tuple[Claim, ...]
+    figures: Sequence[Figure]
+    claims: Sequence[Claim]
 
     def __post_init__(self) -> None:
         known = [figure.id for figure in self.figures]
@@ -145,21 +166,20 @@ class Context:
     data_dir: Path | None = None
     seed: int = SEED
     progress: Callable[[str], None] = silent
-    _made: dict[str, Any] = field(default_factory=dict, repr=False)
+    _made: dict[object, Any] = field(default_factory=dict, repr=False)
 
     def stream(self, name: str) -> Simulation:
         """A seeded stream of this name: the same whatever else is computed, and in whatever order."""
         text = f"{self.seed}/{self.paper.name}/{name}"
         return simulation(int.from_bytes(hashlib.sha256(text.encode()).digest()[:16], "big"))
 
-    def once(self, name: str, make: Callable[[Context], T]) -> T:
-        """What `make` returns, computed at the first call of this name only."""
-        if name not in self._made:
-            self._made[name] = make(self)
-        result: T = self._made[name]
+    def once(self, make: Callable[[Context, *Ts], T], *args: *Ts) -> T:
+        """What `make` returns for these arguments, computed at the first call only."""
+        if (make, args) not in self._made:
+            self._made[make, args] = make(self, *args)
+        result: T = self._made[make, args]
         return result
 
     def rows(self, figure: str) -> Rows:
-        """The rows of one of the paper's figures, computed once."""
-        found = self.paper.figure(figure)
-        return self.once(f"rows of {found.id}", found.compute)
+        """The rows of one of the paper's figures, computed once for all figures that show them."""
+        return self.once(self.paper.figure(figure).compute)

@@ -19,25 +19,12 @@ from deniable.mechanisms.registry import mechanism
 from deniable.papers.adaptive.designs import ORIGIN, TWELVE, points
 from deniable.papers.adaptive.equations import BUDGETS, DOMAINS, LOW, SETTINGS, SMALL
 from deniable.papers.checks import EXACT, design, off, small_designs
-from deniable.papers.paper import Context, Verdict
+from deniable.papers.paper import Claims, Context, Verdict
 
-__all__ = [
-    "FIG7",
-    "best_g",
-    "best_p",
-    "best_size",
-    "dropped_term",
-    "fixed_parameters",
-    "free_of_k",
-    "highest",
-    "inverse",
-    "limit",
-    "lowest",
-    "privacy",
-    "rises",
-    "she_sum",
-    "the_after",
-]
+__all__ = ["CLAIMS"]
+
+CLAIMS = Claims()
+claim = CLAIMS.add
 
 _PROTOCOLS = ("grr", "ss", "sue", "oue", "blh", "olh")
 _FAMILIES = (GRR, SubsetSelection, Unary, LocalHashing)
@@ -49,6 +36,7 @@ FIG7 = {"SS": 2, "OLH": 56}
 # ---- privacy and error
 
 
+@claim("eq1", "GRR, SS, SUE, OUE, BLH and OLH are epsilon-LDP", "Eq. 1, Sec. IV", "Pr[y|x] <= e Pr[y|x']")
 def privacy(context: Context) -> Verdict:
     """Exact epsilon of every protocol: by its general argument and, where it is small, by enumeration."""
     small = [m for m, _ in small_designs(context, *_FAMILIES)]
@@ -58,6 +46,13 @@ def privacy(context: Context) -> Verdict:
     return Verdict("refuted" if failed else "reproduced", found, "; ".join(failed))
 
 
+@claim(
+    "eq4",
+    "The second term of the variance can be ignored, so that Eq. 4 is the MSE",
+    "Eq. 4",
+    "MSE = q(1-q)/(n(p-q)^2)",
+    "fig5",
+)
 def dropped_term(context: Context) -> Verdict:
     """How much of the exact MSE Eq. 4 leaves out, and whether the exact one is right."""
     made = [design(name, k, epsilon) for name in _PROTOCOLS for k, epsilon in product(SMALL, LOW)]
@@ -78,9 +73,14 @@ def dropped_term(context: Context) -> Verdict:
     return Verdict("corrected" if worst <= EXACT else "refuted", found, note)
 
 
-def free_of_k(context: Context) -> Verdict:
+@claim(
+    "mse-free-of-k",
+    "The MSE of SUE, OUE, BLH and OLH does not depend on k",
+    "Fig. 3, Sec. VI-C",
+    "independent of the domain size",
+)
+def free_of_k(_: Context) -> Verdict:
     """The MSE of the smallest domain over that of the largest, exactly and by Eq. 4."""
-    del context
     ratios, approx = {}, []
     for name in ("sue", "oue", "blh", "olh"):
         few, many = (design(name, k, BUDGETS[-1]) for k in (DOMAINS[0], DOMAINS[-1]))
@@ -97,9 +97,9 @@ def free_of_k(context: Context) -> Verdict:
 # ---- the parameters of least error
 
 
-def best_size(context: Context) -> Verdict:
+@claim("ss-size", "This subset size minimises the MSE of Eq. 8", "Sec. IV-B", "max(1, [k/(e+1)])")
+def best_size(_: Context) -> Verdict:
     """The printed subset size against the best ones by Eq. 4 and by the exact MSE, among all sizes."""
-    del context
     found: dict[str, float] = {"settings": len(SETTINGS), "another size is best by Eq. 4": 0}
     found |= {"another size is best by the exact MSE": 0, "largest Eq. 4 over its least": 1.0}
     right = True
@@ -124,9 +124,9 @@ def best_size(context: Context) -> Verdict:
     return Verdict("corrected" if right else "refuted", found, note)
 
 
-def best_g(context: Context) -> Verdict:
+@claim("olh-g", "This g minimises the MSE of Eq. 14", "Sec. IV-D", "[e+1]")
+def best_g(_: Context) -> Verdict:
     """The printed g against its neighbours, by Eq. 14, and what the best integer is instead."""
-    del context
     right = True
     budgets = [i / 100 for i in range(5, 1001, 5)]
     found: dict[str, float] = {"settings": len(budgets), "another g is better": 0, "largest Eq. 14 over its least": 1.0}
@@ -147,9 +147,9 @@ def best_g(context: Context) -> Verdict:
     return Verdict("corrected" if right else "refuted", found, note)
 
 
-def best_p(context: Context) -> Verdict:
+@claim("oue-p", "p = 1/2 minimises the MSE of Eq. 11", "Sec. IV-C", 0.5)
+def best_p(_: Context) -> Verdict:
     """Eq. 11 over a grid of p with 1/2 in its middle."""
-    del context
     logit = np.linspace(-8, 8, 3201)
     p, p_not = 1 / (1 + np.exp(-logit)), 1 / (1 + np.exp(logit))
     laws = {epsilon: unary(p, p_not, *epsilon_to(epsilon)) for epsilon in BUDGETS}
@@ -164,9 +164,9 @@ def best_p(context: Context) -> Verdict:
     return Verdict("reproduced" if holds else "refuted", found, note)
 
 
-def fixed_parameters(context: Context) -> Verdict:
+@claim("fig7-known", "Parameters of SS and OLH at k=100, epsilon=4", "Fig. 7, Sec. VI-F", FIG7)
+def fixed_parameters(_: Context) -> Verdict:
     """The parameters of SS and OLH in the setting of Fig. 7."""
-    del context
     found = {"SS": design("ss", 100, 4.0).params["size"], "OLH": design("olh", 100, 4.0).params["g"]}
     note = "so the brackets of both rules mean the nearest integer"
     return Verdict("reproduced" if found == FIG7 else "refuted", found, note)
@@ -175,9 +175,9 @@ def fixed_parameters(context: Context) -> Verdict:
 # ---- the best guess
 
 
-def limit(context: Context) -> Verdict:
+@claim("oue-olh-half", "The largest ASR of OUE and OLH is about one half", "Fig. 2, Sec. VI-B", 0.5)
+def limit(_: Context) -> Verdict:
     """ASR of OUE and OLH where epsilon is so large that it no longer matters."""
-    del context
     limits = {(name, k): design(name, k, 36.0).asr for name in ("oue", "olh") for k in (2, 25, 100)}
     found = {f"{name} k={k}, limit": value for (name, k), value in limits.items()}
     if max(off(value, 0.5) for value in found.values()) <= EXACT:
@@ -187,6 +187,7 @@ def limit(context: Context) -> Verdict:
     return Verdict("corrected" if worst <= EXACT else "refuted", found, note)
 
 
+@claim("asr-rises", "ASR increases with epsilon, for all protocols", "Fig. 2, Sec. VI-B", "increases")
 def rises(context: Context) -> Verdict:
     """Whether the ASR grows from each budget to the next."""
     table = points(context)
@@ -205,6 +206,12 @@ def rises(context: Context) -> Verdict:
     return Verdict("refuted" if known else "corrected", found, note)
 
 
+@claim(
+    "grr-ss-highest",
+    "GRR and SS have the highest ASR of the known protocols, for all budgets and domains",
+    "Fig. 2, Sec. VI-B",
+    "highest across all",
+)
 def highest(context: Context) -> Verdict:
     """How often, and how far, another known protocol is above GRR or SS."""
     table = points(context)
@@ -222,6 +229,7 @@ def highest(context: Context) -> Verdict:
     return Verdict("corrected" if grr else "refuted", found, note)
 
 
+@claim("blh-lowest", "BLH has an exceptionally low ASR for all budgets and domains", "Fig. 2, Sec. VI-B", "low")
 def lowest(context: Context) -> Verdict:
     """How the ASR of BLH compares with the lowest of the other known protocols, and with a blind guess."""
     table = points(context)
@@ -240,6 +248,7 @@ def lowest(context: Context) -> Verdict:
 # ---- both
 
 
+@claim("inverse", "For all protocols a lower MSE goes with a higher ASR", "Fig. 5, Sec. VI-D", "inverse", "fig5")
 def inverse(context: Context) -> Verdict:
     """Along each curve of the figure, whether the error falls while the ASR rises."""
     curves: dict[tuple[Any, ...], list[tuple[Any, Any]]] = {}
@@ -262,6 +271,7 @@ def inverse(context: Context) -> Verdict:
 # ---- histograms
 
 
+@claim("she-sum", "SHE estimates by the sum of the reports", "Sec. IV-E", "sum")
 def she_sum(context: Context) -> Verdict:
     """What the sum and the mean of the reports give for shares that sum to 1."""
     m, people = mechanism("she", k=10, epsilon=4.0), synthetic("zipf", k=10, n=2000)
@@ -275,9 +285,9 @@ def she_sum(context: Context) -> Verdict:
     return Verdict("corrected" if abs(total - 1) < 5 * spread else "refuted", found, note)
 
 
-def the_after(context: Context) -> Verdict:
+@claim("the-after", "Thresholding after the report was sent protects as Eq. 21 says", "Sec. V-D", "post-processing")
+def the_after(_: Context) -> Verdict:
     """The best guess from the raw vector against that from the bits."""
-    del context
     found: dict[str, float] = {}
     raw_is_better = True
     for k, epsilon in product((25, 100, 1000), (2.0, 4.0, 8.0, 10.0)):

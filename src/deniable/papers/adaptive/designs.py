@@ -12,10 +12,8 @@ import numpy as np
 from deniable.core.selection import Preference, SelectionWarning, Selector
 from deniable.mechanisms.base import Mechanism
 from deniable.mechanisms.frequency.families import FAMILIES, Chosen, Metric, choose
-from deniable.mechanisms.frequency.local_hashing import LocalHashing
 from deniable.mechanisms.frequency.noise import asr_laplace
 from deniable.mechanisms.registry import mechanism
-from deniable.mechanisms.support import SupportMechanism
 from deniable.papers.adaptive.equations import SETTINGS, eq15
 from deniable.papers.checks import design
 from deniable.papers.paper import Context
@@ -58,9 +56,7 @@ Table = dict[tuple[str, int, float], Point]
 
 def printed_asr(m: Mechanism) -> float:
     """What the paper plots; for all but local hashing it is the exact value."""
-    if isinstance(m, LocalHashing):
-        return eq15(m)
-    return m.asr if isinstance(m, SupportMechanism) else float(m.properties()["asr"])
+    return eq15(m) if "g" in m.params else float(m.properties()["asr"])
 
 
 def make(name: str, k: int, epsilon: float) -> Mechanism:
@@ -110,7 +106,7 @@ def point(name: str, k: int, epsilon: float) -> Point:
 
 def points(context: Context) -> Table:
     """All protocols in all settings of Sec. VI-A."""
-    return context.once("points", _points)
+    return context.once(_points)
 
 
 def _points(context: Context) -> Table:

@@ -16,31 +16,9 @@ from deniable.mechanisms.frequency.noise import asr_laplace
 from deniable.mechanisms.registry import mechanism
 from deniable.mechanisms.support import SupportMechanism
 from deniable.papers.checks import Equation, design, off
-from deniable.papers.paper import Context, Verdict
+from deniable.papers.paper import Claim, Claims, Context, Verdict
 
-__all__ = [
-    "BUDGETS",
-    "DOMAINS",
-    "EQ6",
-    "EQ7",
-    "EQ8",
-    "EQ9",
-    "EQ11",
-    "EQ12",
-    "EQ14",
-    "EQ15",
-    "EQ20",
-    "EQ21",
-    "LOW",
-    "SETTINGS",
-    "SMALL",
-    "K",
-    "eq8",
-    "eq8_joined",
-    "eq15",
-    "eq16_holds",
-    "eq17_holds",
-]
+__all__ = ["BUDGETS", "CLAIMS", "DOMAINS", "LOW", "SETTINGS", "SMALL", "K", "eq8", "eq8_joined", "eq15"]
 
 SMALL = (25, 50, 75, 100)
 DOMAINS = (*SMALL, 250, 500, 750, 1000, 2500, 5000, 7500, 10000)
@@ -76,6 +54,12 @@ def _eq8(m: Any) -> tuple[float, float, float, float]:
     below = w * (-k + w + (k - 1) * e(m) - (w - 1) * e(m)) ** 2
     terms = (k - 1) * (k + 2 * w * e(m) - w), k - w + (w - 1) * e(m), -w * (k - w) - w * (w - 1) * e(m)
     return (*terms, below)
+
+
+def eq11(m: Any) -> float:
+    """MSE of unary encodings."""
+    q = m.support.q
+    return float(((e(m) - 1) * q + 1) ** 2 / ((e(m) - 1) ** 2 * (1 - q) * q))
 
 
 def eq12(m: Any) -> float:
@@ -132,59 +116,56 @@ _LH = _grid(("blh", {}), ("olh", {}), ("lh", {"g": 13}))
 _THE = _grid(("the", {}), ("the", {"threshold": 0.5}), ("the", {"threshold": 1.0}))
 _AT = {"k": 100, "epsilon": 4.0}
 
-EQ8_WRONG = (
+_EQ8_WRONG = (
     "the first numerator has 2we where we is right, and as two fractions the MSE is negative; correct is "
     "A((k-1)D - wA)/(nw(k-w)^2(e-1)^2) with A = k-w+(w-1)e and D = we+k-w"
 )
-EQ15_WRONG = (
+_EQ15_WRONG = (
     "an approximation for g much smaller than k: too high where buckets run empty, too low, even below 1/k, where "
     "g > k; exact for a uniformly random function is (g/k)(p(1-z) + qz) with z = (1-1/g)^k"
 )
 
+_EQ8_SHOWN = {"printed": eq8, "as one fraction": eq8_joined, "correct": lambda m: m.mse_approx()}
+_EQ8_CASES = tuple(("ss", _AT | {"size": w}, _EQ8_SHOWN) for w in (2, 7))
+_EQ15_AT = (*(_AT | {"g": g} for g in (13, 56, 100)), {"k": 2, "epsilon": 1.0, "g": 4})
+_EQ15_CASES = tuple(("lh", case, {"printed": eq15, "exact": lambda m: m.asr}) for case in _EQ15_AT)
+_EQ20_CASE = ("the", _AT, {"theta": lambda m: m.theta, "epsilon that is spent": lambda m: m.epsilon_exact})
+
 EQ6 = Equation("mse_approx", lambda m: (e(m) + m.k - 2) / (e(m) - 1) ** 2, _GRR)
 EQ7 = Equation("asr", lambda m: e(m) / (e(m) + m.k - 1), _GRR)
-EQ8 = Equation(
-    "mse_approx",
-    eq8,
-    _SS,
-    EQ8_WRONG,
-    tuple(
-        ("ss", _AT | {"size": w}, {"printed": eq8, "as one fraction": eq8_joined, "correct": lambda m: m.mse_approx()})
-        for w in (2, 7)
-    ),
-)
+EQ8 = Equation("mse_approx", eq8, _SS, _EQ8_WRONG, _EQ8_CASES)
 EQ9 = Equation("asr", lambda m: e(m) / (m.size * e(m) + m.k - m.size), _SS)
-EQ11 = Equation(
-    "mse_approx",
-    lambda m: ((e(m) - 1) * m.support.q + 1) ** 2 / ((e(m) - 1) ** 2 * (1 - m.support.q) * m.support.q),
-    _UE,
-)
+EQ11 = Equation("mse_approx", eq11, _UE)
 EQ12 = Equation("asr", eq12, _UE)
 EQ14 = Equation("mse_approx", lambda m: (e(m) - 1 + m.g) ** 2 / ((e(m) - 1) ** 2 * (m.g - 1)), _LH)
-EQ15 = Equation(
-    "asr",
-    eq15,
-    _LH,
-    EQ15_WRONG,
-    tuple(
-        ("lh", case, {"printed": eq15, "exact": lambda m: m.asr})
-        for case in (*(_AT | {"g": g} for g in (13, 56, 100)), {"k": 2, "epsilon": 1.0, "g": 4})
-    ),
-)
-
-
-EQ20 = Equation(
-    "mse_approx",
-    eq20,
-    _THE,
-    examples=(("the", _AT, {"theta": lambda m: m.theta, "epsilon that is spent": lambda m: m.epsilon_exact}),),
-)
+EQ15 = Equation("asr", eq15, _LH, _EQ15_WRONG, _EQ15_CASES)
+EQ20 = Equation("mse_approx", eq20, _THE, examples=(_EQ20_CASE,))
 EQ21 = Equation("asr", eq21, _THE)
 
+_EQ8 = "(k-1)(k+2we-w)/(nw(-k+w+(k-1)e-(w-1)e)^2) + (k-w+(w-1)e)(-w(k-w)-w(w-1)e)/(nw(-k+w+(k-1)e-(w-1)e)^2)"
+_EQ12 = "(1-p)(1-q)^(k-1)/k + sum over m=1..k of (p/m) C(k-1,m-1) q^(m-1) (1-q)^(k-m)"
+_EQ20 = "(2s-1)/(n(1+e^(epsilon(theta-1/2))-2s)^2), s = e^(epsilon theta/2)"
 
-def eq16_holds(context: Context) -> Verdict:
+CLAIMS = Claims(
+    (
+        Claim("eq6", "MSE of GRR", "Eq. 6", "(e+k-2)/(n(e-1)^2)", EQ6),
+        Claim("eq7", "ASR of GRR", "Eq. 7", "e/(e+k-1)", EQ7),
+        Claim("eq8", "MSE of SS", "Eq. 8 and 24", _EQ8, EQ8),
+        Claim("eq9", "ASR of SS", "Eq. 9", "e/(we+k-w)", EQ9),
+        Claim("eq11", "MSE of unary encodings", "Eq. 11", "((e-1)q+1)^2/(n(e-1)^2(1-q)q)", EQ11),
+        Claim("eq12", "ASR of unary encodings", "Eq. 12", _EQ12, EQ12),
+        Claim("eq14", "MSE of local hashing", "Eq. 14", "(e-1+g)^2/(n(e-1)^2(g-1))", EQ14),
+        Claim("eq15", "ASR of local hashing", "Eq. 15 and 26", "e/((e+g-1) max(k/g, 1))", EQ15, "fig5"),
+        Claim("eq20", "MSE of THE", "Eq. 18 to 20", _EQ20, EQ20),
+        Claim("eq21", "ASR of THE", "Eq. 21 and 32", "(1-p)(1-q)^(k-1)/k + p(1-(1-q)^k)/(kq)", EQ21),
+    )
+)
+claim = CLAIMS.add
+
+
+@claim("eq16", "MSE of SHE", "Eq. 16", "8/(n epsilon^2)")
+def eq16_holds(_: Context) -> Verdict:
     """The variance of the noise that is sampled, on a grid, against the printed one."""
-    del context
     budgets = (0.5, 1.0, 2.0, 4.0, 8.0, 10.0)
     ratios = [mechanism("she", k=25, epsilon=x).effective()["mse"] * x**2 / 8 for x in budgets]
     found = {"largest relative deviation": max(off(ratio, 1) for ratio in ratios), "settings": len(ratios)}
@@ -192,9 +173,9 @@ def eq16_holds(context: Context) -> Verdict:
     return Verdict("reproduced" if found["largest relative deviation"] <= 1e-6 else "refuted", found, note)
 
 
-def eq17_holds(context: Context) -> Verdict:
+@claim("eq17", "ASR of SHE", "Eq. 17 and 31", "Pr[y_x > all other y_i]")
+def eq17_holds(_: Context) -> Verdict:
     """Eq. 31 by adaptive quadrature against the closed form used here, whose terms are all positive."""
-    del context
     at = [(k, epsilon) for k in (2, 25, 100, 10000) for epsilon in (0.5, 2.0, 4.0, 10.0)]
     worst = max(off(eq31(*each), asr_laplace(*each)) for each in at)
     found = {"largest relative deviation": worst, "settings": len(at)}

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import product
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -14,14 +15,13 @@ from deniable.mechanisms.frequency.families import FAMILIES, Metric
 from deniable.papers.adaptive import simulation
 from deniable.papers.adaptive.designs import ORIGIN, TWELVE, chosen_at, known_parameter, points
 from deniable.papers.adaptive.equations import BUDGETS, DOMAINS, LOW, SETTINGS, SMALL, K
-from deniable.papers.adaptive.simulation import two_by_two
+from deniable.papers.charts import Axes, lines
 from deniable.papers.paper import Context, Figure, Rows
-from deniable.present.charts import line_chart
-
-if TYPE_CHECKING:
-    import altair
 
 __all__ = ["FIGURES"]
+
+_BY_BUDGET = Axes("epsilon", "mse_printed", "series", "panel", y_title="MSE for n = 1", log="y")
+_TRADE_OFF = Axes("mse", "asr", "series", "panel", "MSE for n = 1", "ASR", "x")
 
 _SHOWN = (25, 100, 1000, 10000)
 """Domain sizes that charts show."""
@@ -59,27 +59,15 @@ def _fig1(context: Context) -> Rows:
     return rows
 
 
-def _draw_fig1(rows: Rows) -> altair.TopLevelMixin:
-    names = {**dict.fromkeys(ORIGIN, "adaptive"), **dict.fromkeys(ORIGIN.values(), "known")}
-    shown = [
-        {**row, "series": f"{names.get(str(row['protocol']), 'best mixture of subsets')}, {row['metrics']}"}
-        for row in rows
-    ]
-    chart: altair.TopLevelMixin = two_by_two(
-        shown,
-        x="mse",
-        y="asr",
-        series="series",
-        facet="pair",
-        log_x=True,
-        log_y=True,
-        title="Known protocols, adaptive ones, and the frontier",
-        subtitle="ε from 2 (right end of a line) to 10 (left end), k = 100. Printed: MSE by Eq. 4, ASR of hashing by "
-        "Eq. 15. For each ε the mixture has the least exact sum of all mechanisms. After AdaptiveLDP Fig. 1.",
-        x_title="MSE for n = 1",
-        y_title="ASR",
-    )
-    return chart
+_KIND = {**dict.fromkeys(ORIGIN, "adaptive"), **dict.fromkeys(ORIGIN.values(), "known")}
+_draw_fig1 = lines(
+    replace(_TRADE_OFF, facet="pair", log="xy", wide=False),
+    "Known protocols, adaptive ones, and the frontier",
+    "ε from 2 (right end of a line) to 10 (left end), k = 100. Printed: MSE by Eq. 4, ASR of hashing by Eq. 15. For "
+    "each ε the mixture has the least exact sum of all mechanisms. After AdaptiveLDP Fig. 1.",
+    lambda rows: [{**row, "kind": _KIND.get(str(row["protocol"]), "best mixture of subsets")} for row in rows],
+    series="{kind}, {metrics}",
+)
 
 
 # ---- Figures 2 to 5: all settings
@@ -93,20 +81,18 @@ def _fig2(context: Context) -> Rows:
     ]
 
 
-def _draw_fig2(rows: Rows) -> altair.TopLevelMixin:
-    return line_chart(
-        [{**row, "series": f"k = {row['k']:,}"} for row in _of(rows, k=_SHOWN, epsilon=_EVEN)],
-        x="epsilon",
-        y="asr",
-        series="series",
-        facet="panel",
-        log_y=True,
-        title="What one report gives away",
-        subtitle="Exact success of the best guess. Adaptive protocols with equal weights and n = 1. After AdaptiveLDP "
-        "Fig. 2; the table has all domain sizes and the printed values.",
-        x_title="ε",
-        y_title="ASR",
-    )
+def _some(rows: Rows) -> Rows:
+    return _of(rows, k=_SHOWN, epsilon=_EVEN)
+
+
+_draw_fig2 = lines(
+    replace(_BY_BUDGET, y="asr", y_title="ASR"),
+    "What one report gives away",
+    "Exact success of the best guess. Adaptive protocols with equal weights and n = 1. After AdaptiveLDP Fig. 2; the "
+    "table has all domain sizes and the printed values.",
+    _some,
+    series="k = {k:,}",
+)
 
 
 def _errors(context: Context, *names: str) -> Rows:
@@ -120,7 +106,7 @@ def _errors(context: Context, *names: str) -> Rows:
 _GROUPS = {"Unary": ("sue", "oue", "aue"), "Hashing": ("blh", "olh", "alh"), "Histogram": ("she", "the", "athe")}
 
 
-def _draw_fig3(rows: Rows) -> altair.TopLevelMixin:
+def _grouped(rows: Rows) -> Rows:
     shown = []
     for group, names in _GROUPS.items():
         for row in _of(rows, protocol=names, k=_SHOWN, epsilon=_EVEN):
@@ -128,34 +114,23 @@ def _draw_fig3(rows: Rows) -> altair.TopLevelMixin:
             if adaptive or row["k"] == K:
                 series = f"adaptive, k = {row['k']:,}" if adaptive else row["panel"]
                 shown.append({**row, "series": series, "group": f"{group}: {', '.join(names).upper()}"})
-    return line_chart(
-        shown,
-        x="epsilon",
-        y="mse_printed",
-        series="series",
-        facet="group",
-        log_y=True,
-        title="Error of unary, hashing and histogram protocols",
-        subtitle="As printed, by Eq. 4, which is free of k for the known protocols; the table has exact values, too. "
-        "After AdaptiveLDP Fig. 3.",
-        x_title="ε",
-        y_title="MSE for n = 1",
-    )
+    return shown
 
 
-def _draw_fig4(rows: Rows) -> altair.TopLevelMixin:
-    return line_chart(
-        [{**row, "series": f"k = {row['k']:,}"} for row in _of(rows, k=_SHOWN, epsilon=_EVEN)],
-        x="epsilon",
-        y="mse_printed",
-        series="series",
-        facet="panel",
-        log_y=True,
-        title="Error of subset selection, with the usual and with the adaptive size",
-        subtitle="Approximate values; the table has the exact ones, too. After AdaptiveLDP Eq. 4 and Fig. 4.",
-        x_title="ε",
-        y_title="MSE for n = 1",
-    )
+_draw_fig3 = lines(
+    replace(_BY_BUDGET, facet="group"),
+    "Error of unary, hashing and histogram protocols",
+    "As printed, by Eq. 4, which is free of k for the known protocols; the table has exact values, too. After "
+    "AdaptiveLDP Fig. 3.",
+    _grouped,
+)
+_draw_fig4 = lines(
+    _BY_BUDGET,
+    "Error of subset selection, with the usual and with the adaptive size",
+    "Approximate values; the table has the exact ones, too. After AdaptiveLDP Eq. 4 and Fig. 4.",
+    _some,
+    series="k = {k:,}",
+)
 
 
 def _fig5(context: Context) -> Rows:
@@ -167,27 +142,20 @@ def _fig5(context: Context) -> Rows:
     ]
 
 
-def _draw_fig5(rows: Rows) -> altair.TopLevelMixin:
+def _ends(rows: Rows) -> Rows:
     """The largest and the smallest domain; the table has the two between them, too."""
     whole = tuple(epsilon for epsilon in LOW if epsilon.is_integer())
-    shown = [
-        {**row, "series": f"k = {row['k']}, {row['metrics']}"}
-        for k in (SMALL[-1], SMALL[0])
-        for row in _of(rows, k=(k,), epsilon=whole)
-    ]
-    return line_chart(
-        shown,
-        x="mse",
-        y="asr",
-        series="series",
-        facet="panel",
-        log_x=True,
-        title="What one report gives away, against the error of the estimate",
-        subtitle="ε from 2 (right end of a line) to 10 (left end). Printed: MSE by Eq. 4, and the ASR of BLH, OLH and "
-        "ALH by Eq. 15. After AdaptiveLDP Fig. 5.",
-        x_title="MSE for n = 1",
-        y_title="ASR",
-    )
+    return [row for k in (SMALL[-1], SMALL[0]) for row in _of(rows, k=(k,), epsilon=whole)]
+
+
+_draw_fig5 = lines(
+    _TRADE_OFF,
+    "What one report gives away, against the error of the estimate",
+    "ε from 2 (right end of a line) to 10 (left end). Printed: MSE by Eq. 4, and the ASR of BLH, OLH and ALH by Eq. "
+    "15. After AdaptiveLDP Fig. 5.",
+    _ends,
+    series="k = {k}, {metrics}",
+)
 
 
 # ---- Figures 6, 7 and 9: parameters
@@ -195,9 +163,8 @@ def _draw_fig5(rows: Rows) -> altair.TopLevelMixin:
 _SIGNS = {"ass": "subset size", "aue": "p", "alh": "g", "athe": "threshold"}
 
 
-def _fig6(context: Context) -> Rows:
+def _fig6(_: Context) -> Rows:
     """Parameters by weight, on the paper's grid and objectives and by exact search."""
-    del context
     rows: list[Row] = []
     metrics: tuple[tuple[str, Metric], ...] = (("printed", "paper"), ("exact", "exact"))
     for name, (label, metric), i in product(ORIGIN, metrics, range(21)):
@@ -208,31 +175,27 @@ def _fig6(context: Context) -> Rows:
     return rows
 
 
-def _draw_fig6(rows: Rows) -> altair.TopLevelMixin:
+def _both(rows: Rows) -> Rows:
+    """By weight, the choices and the known parameter."""
     shown = []
     for row in _of(rows):
         panel = f"{row['panel']}: {_SIGNS[row['protocol']]}"
         if row["metrics"] == "printed":
             shown.append({**row, "panel": panel, "series": "known protocol", "parameter": row["known"]})
         shown.append({**row, "panel": panel, "series": f"adaptive, {row['metrics']} objectives"})
-    chart = two_by_two(
-        sorted(shown, key=lambda row: list(ORIGIN).index(str(row["protocol"]))),
-        x="weight_asr",
-        y="parameter",
-        series="series",
-        facet="panel",
-        title="The parameter that a weight on the ASR chooses",
-        subtitle="k = 100, ε = 4, n = 1; the rest of the weight is on the MSE. After AdaptiveLDP Fig. 6.",
-        x_title="weight on the ASR",
-        y_title="parameter",
-    )
-    scaled: altair.TopLevelMixin = chart.resolve_scale(y="independent")
-    return scaled
+    return sorted(shown, key=lambda row: list(ORIGIN).index(str(row["protocol"])))
 
 
-def _fig7(context: Context) -> Rows:
+_draw_fig6 = lines(
+    Axes("weight_asr", "parameter", "series", "panel", "weight on the ASR", wide=False, free="y"),
+    "The parameter that a weight on the ASR chooses",
+    "k = 100, ε = 4, n = 1; the rest of the weight is on the MSE. After AdaptiveLDP Fig. 6.",
+    _both,
+)
+
+
+def _fig7(_: Context) -> Rows:
     """The equally weighted sum over the paper's grids, at the choice and at the known parameter."""
-    del context
     rows: list[Row] = []
     for name in ORIGIN:
         family = FAMILIES[name]
@@ -249,26 +212,19 @@ def _fig7(context: Context) -> Rows:
     return rows
 
 
-def _draw_fig7(rows: Rows) -> altair.TopLevelMixin:
+def _thinned(rows: Rows) -> Rows:
     """Every third value of the grids, up to a sum of 2."""
     kept = [row for i, row in enumerate(rows) if row["what"] != "grid" or i % 3 == 0]
-    shown = [
-        {**row, "panel": f"{row['panel']}: {_SIGNS[row['protocol']]}"} for row in _of(kept) if row["objective"] < 2
-    ]
-    chart = two_by_two(
-        shown,
-        x="parameter",
-        y="objective",
-        series="what",
-        facet="panel",
-        log_y=True,
-        title="What the adaptive protocols make small",
-        subtitle="Half the ASR plus half the MSE as printed, k = 100, ε = 4, n = 1. After AdaptiveLDP Fig. 7.",
-        x_title="parameter",
-        y_title="objective",
-    )
-    scaled: altair.TopLevelMixin = chart.resolve_scale(x="independent")
-    return scaled
+    return [{**row, "sign": _SIGNS[row["protocol"]]} for row in _of(kept) if row["objective"] < 2]
+
+
+_draw_fig7 = lines(
+    Axes("parameter", "objective", "what", "panel", log="y", wide=False, free="x"),
+    "What the adaptive protocols make small",
+    "Half the ASR plus half the MSE as printed, k = 100, ε = 4, n = 1. After AdaptiveLDP Fig. 7.",
+    _thinned,
+    panel="{panel}: {sign}",
+)
 
 
 def _fig9(context: Context) -> Rows:
@@ -282,25 +238,17 @@ def _fig9(context: Context) -> Rows:
     return rows
 
 
-def _fig9_of(*names: str) -> Any:
-    return lambda context: [row for row in context.once("selectors", _fig9) if row["protocol"] in names]
-
-
-def _draw_fig9(rows: Rows) -> altair.TopLevelMixin:
-    whole = {row["protocol"] for row in rows} == {"ass", "alh"}
-    return line_chart(
-        [{**row, "panel": f"{row['panel']}, k = {row['k']:,}"} for row in _of(rows, epsilon=_EVEN)],
-        x="epsilon",
-        y="parameter",
-        series="select",
-        facet="panel",
-        log_y=whole,
-        title="Sizes and ranges that six selectors choose" if whole else "p and thresholds that six selectors choose",
-        subtitle="On the paper's grids and objectives, n = 1. Hypervolume without any area (every MSE at least 1) "
-        "takes the point nearest to zero. After AdaptiveLDP Fig. 9.",
-        x_title="ε",
-        y_title="parameter",
+def _selected(part: str, what: str, title: str, names: tuple[str, str], log: str = "") -> Figure:
+    """A part of Fig. 9, for two of the protocols."""
+    draw = lines(
+        Axes("epsilon", "parameter", "select", "panel", log=log),
+        title,
+        "On the paper's grids and objectives, n = 1. Hypervolume without any area (every MSE at least 1) takes the "
+        "point nearest to zero. After AdaptiveLDP Fig. 9.",
+        lambda rows: _of(rows, epsilon=_EVEN),
+        panel="{panel}, k = {k:,}",
     )
+    return Figure(part, what, "Fig. 9", lambda c: [r for r in c.once(_fig9) if r["protocol"] in names], draw)
 
 
 assert set(_SHOWN) | set(_WIDE) <= set(DOMAINS)
@@ -321,15 +269,17 @@ FIGURES = (
     ),
     Figure("fig6", "Parameters by weight, k=100, epsilon=4", "Fig. 6", _fig6, _draw_fig6),
     Figure("fig7", "Objectives by parameter, k=100, epsilon=4", "Fig. 7", _fig7, _draw_fig7),
-    Figure("fig8", "Simulated ASR and MSE, ages of the Adult data", "Fig. 8", simulation.fig8, simulation.draw_fig8),
-    Figure("fig9a", "Subset sizes and ranges by six selectors", "Fig. 9", _fig9_of("ass", "alh"), _draw_fig9),
-    Figure("fig9b", "p and thresholds by six selectors", "Fig. 9", _fig9_of("aue", "athe"), _draw_fig9),
-    Figure(
-        "fig15",
-        "Simulated ASR and MSE by number of people",
-        "Fig. 15",
-        simulation.fig15,
-        simulation.draw_fig15,
+    simulation.FIG8,
+    _selected(
+        "fig9a",
+        "Subset sizes and ranges by six selectors",
+        "Sizes and ranges that six selectors choose",
+        ("ass", "alh"),
+        log="y",
     ),
+    _selected(
+        "fig9b", "p and thresholds by six selectors", "p and thresholds that six selectors choose", ("aue", "athe")
+    ),
+    simulation.FIG15,
 )
 """In the order of the paper; Fig. 9 in two parts, because its parameters need different axes."""

@@ -2,39 +2,20 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import product
-from typing import TYPE_CHECKING, Any
 
 from deniable.datasets import load, synthetic
 from deniable.papers.adaptive.designs import ORIGIN, TWELVE, make, point, printed_asr
 from deniable.papers.adaptive.equations import LOW, K
+from deniable.papers.charts import Axes, lines
 from deniable.papers.checks import Agreement
 from deniable.papers.montecarlo import Trials, collect_often
-from deniable.papers.paper import Context, Rows
-from deniable.present.charts import line_chart
+from deniable.papers.paper import Claim, Context, Figure, Rows
 
-if TYPE_CHECKING:
-    import altair
+__all__ = ["CLAIMS", "FIG8", "FIG15"]
 
-__all__ = [
-    "ASR_SEEN",
-    "EQ3_SEEN",
-    "EQ4_SEEN",
-    "FIG15_ASR",
-    "FIG15_MSE",
-    "draw_fig8",
-    "draw_fig15",
-    "fig8",
-    "fig15",
-    "two_by_two",
-]
-
-
-def two_by_two(rows: Rows, **how: Any) -> Any:
-    """A line chart of four panels, two in a row."""
-    chart: Any = line_chart(rows, **how)
-    chart.columns = 2
-    return chart
+_AXES = Axes("n_mse", "asr", "source", "panel", "n MSE", "ASR", "xy")
 
 
 def _runs(name: str, quick: bool) -> int:
@@ -69,54 +50,84 @@ def _eq4(t: Trials) -> float:
     return float(t.mechanism.properties(t.population.n)["mse_approx"])
 
 
-EQ3_SEEN = Agreement("mse", _age_trials)
-EQ4_SEEN = Agreement("mse", _age_trials, _eq4)
-ASR_SEEN = Agreement("asr", _age_trials, lambda t: printed_asr(t.mechanism))
-FIG15_MSE = Agreement("mse", _crowds, _eq4, "crowds")
-FIG15_ASR = Agreement("asr", _crowds, lambda t: printed_asr(t.mechanism), "crowds")
+def _asr(t: Trials) -> float:
+    return printed_asr(t.mechanism)
 
 
-def fig8(context: Context) -> Rows:
+EQ3 = Agreement("mse", _age_trials)
+EQ4, ASR = Agreement("mse", _age_trials, _eq4), Agreement("asr", _age_trials, _asr)
+CROWDS_MSE, CROWDS_ASR = Agreement("mse", _crowds, _eq4), Agreement("asr", _crowds, _asr)
+
+CLAIMS = (
+    Claim(
+        "eq3",
+        "The estimator is unbiased with the variance of Eq. 3 (averaged over the items, simulated)",
+        "Eq. 2 and 3",
+        "Var = q(1-q)/(n(p-q)^2) + f(1-p-q)/(n(p-q))",
+        EQ3,
+    ),
+    Claim("fig8-mse", "Simulated MSE closely agrees with Eq. 4", "Fig. 8, Sec. VI-G", "closely align", EQ4),
+    Claim(
+        "fig8-asr",
+        "Simulated ASR closely agrees with Eq. 7, 9, 12, 15, 17 and 21",
+        "Fig. 8, Sec. VI-G",
+        "closely align",
+        ASR,
+    ),
+    Claim(
+        "fig15-mse",
+        "Simulated MSE of a Dirichlet population agrees with Eq. 4",
+        "Fig. 15",
+        "agrees",
+        CROWDS_MSE,
+        "fig15",
+    ),
+    Claim(
+        "fig15-asr",
+        "Simulated ASR of a Dirichlet population agrees with the closed forms",
+        "Fig. 15",
+        "agrees",
+        CROWDS_ASR,
+        "fig15",
+    ),
+)
+
+
+def _ages(context: Context) -> Rows:
     """Closed forms for all budgets, and what was seen at some; errors times n."""
     rows: list[dict[str, str | int | float | None]] = []
     for name, epsilon in product(TWELVE, LOW):
         p = point(name, K, epsilon)
         for source, mse, asr in (("printed", p.mse_printed, p.asr_printed), ("exact", p.mse, p.asr)):
             rows.append({"protocol": name, "epsilon": epsilon, "source": source, "n_mse": mse, "asr": asr})
-    for t in context.once("trials", _age_trials):
+    for t in context.once(_age_trials):
         seen = {"n_mse": t.population.n * t.seen("mse"), "asr": t.seen("asr")}
         rows.append({"protocol": t.mechanism.name, "epsilon": t.mechanism.epsilon, "source": "simulated", **seen})
     return rows
 
 
-def draw_fig8(rows: Rows) -> altair.TopLevelMixin:
+def _ages_shown(rows: Rows) -> Rows:
     """Two lines and the simulated points on one of them; whole budgets of the lines only."""
-    shown = [
+    return [
         {**row, "panel": str(row["protocol"]).upper()}
         for row in rows
         if row["source"] == "simulated" or float(row["epsilon"] or 0).is_integer()
     ]
-    return line_chart(
-        shown,
-        x="n_mse",
-        y="asr",
-        series="source",
-        facet="panel",
-        log_x=True,
-        log_y=True,
-        title="Ages of the Adult data: simulated error and best guess",
-        subtitle="ε from 2 (right) to 10 (left), k = 100, n = 48,842. Printed: MSE by Eq. 4, ASR of hashing by Eq. 15; "
-        "exact: the closed forms of this library; between simulated points lines are a guide only. After "
-        "AdaptiveLDP Fig. 8.",
-        x_title="n MSE",
-        y_title="ASR",
-    )
 
 
-def fig15(context: Context) -> Rows:
+_draw_ages = lines(
+    _AXES,
+    "Ages of the Adult data: simulated error and best guess",
+    "ε from 2 (right) to 10 (left), k = 100, n = 48,842. Printed: MSE by Eq. 4, ASR of hashing by Eq. 15; exact: the "
+    "closed forms of this library; between simulated points lines are a guide only. After AdaptiveLDP Fig. 8.",
+    _ages_shown,
+)
+
+
+def _by_crowd(context: Context) -> Rows:
     """What was seen with each number of people, beside the exact values; errors times n."""
     rows: list[dict[str, str | int | float | None]] = []
-    for t in context.once("crowds", _crowds):
+    for t in context.once(_crowds):
         m, n = t.mechanism, t.population.n
         seen = {"n_mse": n * t.seen("mse"), "asr": t.seen("asr")}
         exact = {"n_mse_exact": n * t.expected("mse"), "asr_exact": t.expected("asr")}
@@ -124,26 +135,24 @@ def fig15(context: Context) -> Rows:
     return rows
 
 
-def draw_fig15(rows: Rows) -> altair.TopLevelMixin:
+def _crowds_shown(rows: Rows) -> Rows:
     """A panel per pair of protocols."""
     pairs = {one: f"{known.upper()} and {new.upper()}" for new, known in ORIGIN.items() for one in (new, known)}
-    kind = {one: "adaptive" if one in ORIGIN else "known" for one in pairs}
     shown = []
     for row in sorted(rows, key=lambda row: (str(row["protocol"]) in ORIGIN, row["n"])):
         who = str(row["protocol"])
-        shown.append({**row, "panel": pairs[who], "series": f"{kind[who]}, n = {row['n']:,}"})
-    chart: altair.TopLevelMixin = two_by_two(
-        shown,
-        x="n_mse",
-        y="asr",
-        series="series",
-        facet="panel",
-        log_x=True,
-        log_y=True,
-        title="More people divide the error and leave the curve as it is",
-        subtitle="Simulated; ε from 2 (right) to 8 or more (left), k = 100, one Dirichlet population. Parameters are "
-        "those chosen for n = 1: chosen for the n at hand they are others. After AdaptiveLDP Fig. 15.",
-        x_title="n MSE",
-        y_title="ASR",
-    )
-    return chart
+        kind = "adaptive" if who in ORIGIN else "known"
+        shown.append({**row, "panel": pairs[who], "series": f"{kind}, n = {row['n']:,}"})
+    return shown
+
+
+_draw_crowds = lines(
+    replace(_AXES, series="series", wide=False),
+    "More people divide the error and leave the curve as it is",
+    "Simulated; ε from 2 (right) to 8 or more (left), k = 100, one Dirichlet population. Parameters are those chosen "
+    "for n = 1: chosen for the n at hand they are others. After AdaptiveLDP Fig. 15.",
+    _crowds_shown,
+)
+
+FIG8 = Figure("fig8", "Simulated ASR and MSE, ages of the Adult data", "Fig. 8", _ages, _draw_ages)
+FIG15 = Figure("fig15", "Simulated ASR and MSE by number of people", "Fig. 15", _by_crowd, _draw_crowds)

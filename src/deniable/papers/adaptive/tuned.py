@@ -15,31 +15,12 @@ from deniable.mechanisms.frequency.families import FAMILIES, Metric
 from deniable.papers.adaptive.designs import ORIGIN, Point, chosen_at, known_parameter, make, points
 from deniable.papers.adaptive.equations import BUDGETS, DOMAINS, LOW, SETTINGS, SMALL, K
 from deniable.papers.checks import EXACT, design, off
-from deniable.papers.paper import Context, Verdict
+from deniable.papers.paper import Claims, Context, Verdict
 
-__all__ = [
-    "FIG7_ADAPTIVE",
-    "asr_lower",
-    "asr_orders",
-    "ass_cap",
-    "athe_budget",
-    "aue_asr",
-    "aue_grid",
-    "aue_order",
-    "aue_sue",
-    "elbow",
-    "frontier",
-    "hypervolume",
-    "mse_orders",
-    "number_of_people",
-    "parameters",
-    "privacy_kept",
-    "range_bound",
-    "sandwich",
-    "similar",
-    "weight_one",
-    "weights",
-]
+__all__ = ["CLAIMS"]
+
+CLAIMS = Claims()
+claim = CLAIMS.add
 
 FIG7_ADAPTIVE = {"ASS": 7, "AUE": 0.818, "ALH": 13, "ATHE": 0.783}
 """Parameters printed for k=100, epsilon=4 and equal weights."""
@@ -60,9 +41,11 @@ def _pairs(context: Context, new: str, known: str = "") -> list[tuple[Point, Poi
 # ---- choices
 
 
-def parameters(context: Context) -> Verdict:
+@claim(
+    "fig7-adaptive", "Parameters chosen at k=100, epsilon=4, equal weights", "Fig. 7, Sec. VI-F", FIG7_ADAPTIVE, "fig7"
+)
+def parameters(_: Context) -> Verdict:
     """The choices in the setting of Fig. 7, on the paper's grids, and what a finer search finds."""
-    del context
     grid = {name.upper(): chosen_at(name, K, 4.0).value for name in ORIGIN}
     found: dict[str, float] = {name: round(value, 3) for name, value in grid.items()}
     same = found == FIG7_ADAPTIVE
@@ -71,9 +54,14 @@ def parameters(context: Context) -> Verdict:
     return Verdict("reproduced" if same else "refuted", found, "AUE and ATHE are values of grids, not the best ones")
 
 
-def aue_grid(context: Context) -> Verdict:
+@claim(
+    "aue-grid",
+    "A grid of parameters ensures broad coverage (AUE: 100 values of p)",
+    "Sec. VI-A",
+    "broad coverage of the parameter space",
+)
+def aue_grid(_: Context) -> Verdict:
     """Whether the best value of the grid of 100 p is nearly as good as the best p."""
-    del context
     found: dict[str, float] = {"settings": len(_CHECKED), "sum more than 1 % above its least": 0}
     largest = 1.0
     for k, epsilon in _CHECKED:
@@ -94,9 +82,14 @@ def aue_grid(context: Context) -> Verdict:
     return Verdict("corrected", found, note)
 
 
-def weight_one(context: Context) -> Verdict:
+@claim(
+    "weight-one",
+    "With all weight on the MSE the adaptive protocols are the known ones",
+    "Sec. V-C",
+    "w_MSE = 1 recovers the original protocols",
+)
+def weight_one(_: Context) -> Verdict:
     """The choices with all weight on the MSE against the known parameters, by Eq. 4 and by the exact MSE."""
-    del context
     found: dict[str, float] = {"settings": len(_CHECKED)}
     step = {"athe": 0.5 / 99}
     for name in ORIGIN:
@@ -120,6 +113,7 @@ def weight_one(context: Context) -> Verdict:
     return Verdict("corrected", found, note)
 
 
+@claim("weights", "More weight on the ASR lowers it and raises the MSE", "Fig. 6, Sec. VI-E", "monotone", "fig6")
 def weights(context: Context) -> Verdict:
     """Whether more weight on the ASR never raises it, and never lowers the MSE."""
     curves: dict[tuple[object, object], list[tuple[float, float]]] = {}
@@ -132,6 +126,12 @@ def weights(context: Context) -> Verdict:
     return Verdict("refuted" if odd else "reproduced", found, "some steps go the other way" if odd else "")
 
 
+@claim(
+    "g-bound",
+    "The bound max(k, e+1) of g avoids small g, which privacy needs",
+    "Eq. 26, Sec. V-D",
+    "g should match or exceed k",
+)
 def range_bound(context: Context) -> Verdict:
     """How the chosen ranges of hash values compare with k, and whether they matter to privacy."""
     table = points(context)
@@ -155,9 +155,9 @@ def range_bound(context: Context) -> Verdict:
 # ---- privacy and best guess
 
 
-def privacy_kept(context: Context) -> Verdict:
+@claim("adaptive-eq1", "The adaptive protocols are epsilon-LDP", "Sec. V-D", "preserves the guarantee by design")
+def privacy_kept(_: Context) -> Verdict:
     """Exact epsilon of the adaptive protocols as they are chosen."""
-    del context
     made = [
         make(name, k, epsilon) for name, k, epsilon in product(ORIGIN, (25, 100), (0.5, 1.0, 2.0, 4.0, 6.0, 8.0, 10.0))
     ]
@@ -166,6 +166,13 @@ def privacy_kept(context: Context) -> Verdict:
     return Verdict("refuted" if failed else "reproduced", found, "; ".join(failed))
 
 
+@claim(
+    "asr-lower",
+    "The adaptive protocols have lower ASR than the known ones for all budgets",
+    "Fig. 2, Sec. VI-B",
+    "lower across all privacy budgets",
+    "fig2",
+)
 def asr_lower(context: Context) -> Verdict:
     """In how many settings each adaptive protocol has a lower, the same or a higher ASR than the known one."""
     found: dict[str, float] = {"settings": len(SETTINGS)}
@@ -190,6 +197,13 @@ def asr_lower(context: Context) -> Verdict:
     return Verdict("refuted", found, note)
 
 
+@claim(
+    "asr-orders",
+    "The adaptive protocols lower the ASR by up to 5 orders of magnitude",
+    "Fig. 2, Sec. VI-B and VI-C",
+    "at most 5 orders",
+    "fig2",
+)
 def asr_orders(context: Context) -> Verdict:
     """The largest reduction of the ASR, and the largest that is possible at all."""
     found: dict[str, float] = {}
@@ -208,6 +222,7 @@ def asr_orders(context: Context) -> Verdict:
     return Verdict("corrected" if largest <= possible else "refuted", found, note)
 
 
+@claim("ass-cap", "The ASR of ASS stays below 0.25", "Fig. 2, Sec. VI-B", 0.25, "fig2")
 def ass_cap(context: Context) -> Verdict:
     """The largest ASR of ASS for medium to low privacy, and for all budgets."""
     p = max((p for p, _ in _pairs(context, "ass")), key=lambda p: p.asr)
@@ -216,6 +231,13 @@ def ass_cap(context: Context) -> Verdict:
     return Verdict("reproduced" if p.asr < 0.25 else "refuted", found, note)
 
 
+@claim(
+    "aue-asr",
+    "The ASR of AUE is lower than that of OUE or comparable",
+    "Fig. 2, Sec. VI-B",
+    "lower or comparable",
+    "fig2",
+)
 def aue_asr(context: Context) -> Verdict:
     """AUE against OUE."""
     pairs = _pairs(context, "aue")
@@ -228,6 +250,13 @@ def aue_asr(context: Context) -> Verdict:
     return Verdict("refuted" if higher else "reproduced", found, note)
 
 
+@claim(
+    "aue-sue",
+    "For epsilon up to 2 AUE has the MSE of SUE and a lower ASR",
+    "Fig. 3, Sec. VI-C",
+    "significantly improved ASR",
+    "fig3",
+)
 def aue_sue(context: Context) -> Verdict:
     """AUE against SUE for epsilon up to 2."""
     pairs = [(p, q) for p, q in _pairs(context, "aue", "sue") if p.epsilon <= 2]
@@ -243,6 +272,13 @@ def aue_sue(context: Context) -> Verdict:
 # ---- error
 
 
+@claim(
+    "mse-orders",
+    "The MSE of the adaptive protocols is higher by at most 2 orders of magnitude",
+    "Fig. 3 and 4, Sec. VI-C",
+    "at most 2 orders",
+    "fig4",
+)
 def mse_orders(context: Context) -> Verdict:
     """The largest increase of the MSE, as printed and exactly."""
     found: dict[str, float] = {}
@@ -255,6 +291,7 @@ def mse_orders(context: Context) -> Verdict:
     return Verdict("refuted", found, note)
 
 
+@claim("aue-order", "The MSE of AUE stays within 10 times that of OUE", "Fig. 3, Sec. VI-C", 10, "fig3")
 def aue_order(context: Context) -> Verdict:
     """The MSE of AUE over that of OUE."""
     ratios = [(p.mse_printed / q.mse_printed, p) for p, q in _pairs(context, "aue")]
@@ -267,6 +304,13 @@ def aue_order(context: Context) -> Verdict:
     return Verdict("reproduced" if largest <= 10 else "refuted", found, note)
 
 
+@claim(
+    "sandwich",
+    "The MSE of ALH is between those of OLH and BLH, that of ATHE between those of THE and SHE",
+    "Fig. 3, Sec. VI-C",
+    "sandwiched",
+    "fig3",
+)
 def sandwich(context: Context) -> Verdict:
     """ALH between OLH and BLH, ATHE between THE and SHE."""
     table = points(context)
@@ -288,6 +332,9 @@ def sandwich(context: Context) -> Verdict:
 # ---- trade-off
 
 
+@claim(
+    "frontier", "The adaptive protocols are close to the Pareto frontier", "Fig. 1 and 5, Sec. VI-D", "close", "fig1"
+)
 def frontier(context: Context) -> Verdict:
     """Exact error over the least that any mechanism with the same epsilon and best guess can have, k=100."""
     table = points(context)
@@ -308,6 +355,12 @@ def frontier(context: Context) -> Verdict:
     return Verdict("corrected" if worst <= 1e-6 else "refuted", found, note)
 
 
+@claim(
+    "athe-budget",
+    "THE and ATHE have the privacy, and the error, that belong to epsilon",
+    "Sec. IV-E and V-D",
+    "epsilon",
+)
 def athe_budget(context: Context) -> Verdict:
     """How much of epsilon thresholded reports spend, and whether a unary encoding is better in both respects."""
     found: dict[str, float] = {}
@@ -335,6 +388,13 @@ def athe_budget(context: Context) -> Verdict:
 # ---- selectors and the number of people
 
 
+@claim(
+    "selectors",
+    "All selectors but elbow and epsilon-constraint choose similar parameters",
+    "Fig. 9, Sec. V-C, App. B",
+    "similar",
+    "fig9a",
+)
 def similar(context: Context) -> Verdict:
     """How often the selectors' parameters are within a tenth of that of the weighted sum."""
     chosen: dict[tuple[object, ...], dict[str, float]] = {}
@@ -365,9 +425,9 @@ def _curve(name: str, end: float | None = None) -> tuple[FloatArray, FloatArray,
     return values[order], asr[order], mse[order]
 
 
-def elbow(context: Context) -> Verdict:
+@claim("elbow", "The elbow is the point of largest curvature", "Sec. V-C", "maximum curvature")
+def elbow(_: Context) -> Verdict:
     """The elbow of AUE for two ends of the grid, and where its frontier bends most."""
-    del context
     found: dict[str, float] = {}
     for end in (0.999999, 0.99):
         p, asr, mse = _curve("aue", end)
@@ -382,9 +442,14 @@ def elbow(context: Context) -> Verdict:
     return Verdict("corrected", found, note)
 
 
-def hypervolume(context: Context) -> Verdict:
+@claim(
+    "hypervolume",
+    "Hypervolume chooses the point that adds the largest area",
+    "Sec. V-C, App. B",
+    "contribution to the dominated space",
+)
+def hypervolume(_: Context) -> Verdict:
     """The choices by the area that only one point adds, against those by the rectangle of one point."""
-    del context
     found: dict[str, float] = {}
     same = True
     for name in ORIGIN:
@@ -404,9 +469,9 @@ def hypervolume(context: Context) -> Verdict:
     return Verdict("reproduced" if same else "corrected", found, note)
 
 
-def number_of_people(context: Context) -> Verdict:
+@claim("fig15-n", "The number of people does not alter the trade-off", "Fig. 15, App. D", "unaltered", "fig15")
+def number_of_people(_: Context) -> Verdict:
     """The choices with equal weights for several n, and their errors over the least of the family."""
-    del context
     found: dict[str, float] = {}
     moved = False
     for name, n in product(ORIGIN, (1, 100, 10**4, 10**6)):

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from deniable.papers.brr.learning import LARGER, LEAVES, NETWORKS, boosting, local_sgd, networks, recipe_sgd
 from deniable.papers.brr.places import judged
-from deniable.papers.paper import Claim, Context, Figure, Rows, Verdict
-from deniable.present.charts import line_chart
-
-if TYPE_CHECKING:
-    import altair
+from deniable.papers.charts import Axes, lines
+from deniable.papers.paper import Claims, Context, Figure, Rows, Verdict
 
 __all__ = ["CLAIMS", "FIGURES"]
+
+CLAIMS = Claims()
+claim = CLAIMS.add
 
 PRINTED = "DPBoost-BRR (paper: half the sensitivity)"
 LAPLACE = "DPBoost (Laplace)"
@@ -35,95 +33,75 @@ def _runs(rows: Rows) -> str:
 # ---- pictures
 
 
-def _draw_fig9(rows: Rows) -> altair.TopLevelMixin:
-    """Relative to the model without privacy, so that data sets with different units share an axis."""
-    plain = {key[0]: value for key, value in _values(rows).items() if key[2] == "not private"}
-    shown = [
-        {**row, "ratio": float(row["value"] or 0) / plain[str(row["data"])]}
-        for row in rows
-        if row["method"] != "not private"
-    ]
-    return line_chart(
-        shown,
-        x="epsilon",
-        y="ratio",
-        series="method",
-        facet="data",
-        title="Boosted trees: error with privacy over error without",
-        subtitle=f"Root mean squared error on a fifth of the data, {_runs(rows)}; trusted curator, "
-        "only the leaves' release differs. After BRR Fig. 9.",
-        x_title="ε in all",
-        y_title="RMSE / RMSE without privacy",
+def _against(rows: Rows, method: str) -> Rows:
+    """The rows of the other methods, each with the value of this one on the same data as `plain`."""
+    plain = {key[0]: value for key, value in _values(rows).items() if key[2] == method}
+    return [{**row, "plain": plain[str(row["data"])]} for row in rows if row["method"] != method]
+
+
+_draw_fig9 = lines(
+    Axes("epsilon", "ratio", "method", "data", "ε in all", "RMSE / RMSE without privacy"),
+    "Boosted trees: error with privacy over error without",
+    lambda rows: (
+        f"Root mean squared error on a fifth of the data, {_runs(rows)}; trusted curator, only the leaves' "
+        "release differs. After BRR Fig. 9."
+    ),
+    lambda rows: [
+        {**r, "ratio": float(r["value"] or 0) / float(r["plain"] or 0)} for r in _against(rows, "not private")
+    ],
+)
+_draw_fig10 = lines(
+    Axes("iteration", "value", "method", "panel", y_title="accuracy"),
+    "Gradient descent by the printed recipe: the advantage is the sign, which is told for certain",
+    lambda rows: (
+        f"{rows[0]['data']}, softmax regression on 7 by 7 pixels, {_runs(rows)}. None of these is ε-private in "
+        "all. On a symmetric interval BRR learns as little as with Laplace noise. After BRR Fig. 10."
+    ),
+    panel="ε = {epsilon:g} for each coordinate and iteration",
+)
+_draw_fig10b = lines(
+    Axes("epsilon", "value", "method", x_title="ε of a person, in all", y_title="accuracy"),
+    "Gradient descent on locally perturbed gradients, done safely",
+    lambda rows: (
+        f"{rows[0]['people']:,} people drawn from {rows[0]['data']}, each taking part once with ε in all; "
+        f"interval [-C, C] with a public C; {_runs(rows)}. Chance is 0.1."
+    ),
+)
+
+
+def _networks_note(rows: Rows) -> str:
+    return (
+        "All training features perturbed with ε in all, in equal shares but for the codebook; labels public, tests on "
+        f"clean features; {_runs(rows)}. After BRR Fig. 11."
     )
 
 
-def _draw_fig10(rows: Rows) -> altair.TopLevelMixin:
-    return line_chart(
-        [{**row, "panel": f"ε = {row['epsilon']:g} for each coordinate and iteration"} for row in rows],
-        x="iteration",
-        y="value",
-        series="method",
-        facet="panel",
-        title="Gradient descent by the printed recipe: the advantage is the sign, which is told for certain",
-        subtitle=f"{rows[0]['data']}, softmax regression on 7 by 7 pixels, {_runs(rows)}. None of these is ε-private "
-        "in all. On a symmetric interval BRR learns as little as with Laplace noise. After BRR Fig. 10.",
-        x_title="iteration",
-        y_title="accuracy",
-    )
-
-
-def _draw_fig10b(rows: Rows) -> altair.TopLevelMixin:
-    return line_chart(
-        rows,
-        x="epsilon",
-        y="value",
-        series="method",
-        title="Gradient descent on locally perturbed gradients, done safely",
-        subtitle=f"{rows[0]['people']:,} people drawn from {rows[0]['data']}, each taking part once with ε in all; "
-        f"interval [-C, C] with a public C; {_runs(rows)}. Chance is 0.1.",
-        x_title="ε of a person, in all",
-        y_title="accuracy",
-    )
-
-
-def _draw_fig11(rows: Rows) -> altair.TopLevelMixin:
-    """Above what always saying the larger class has: data sets differ in that."""
-    plain = {key[0]: value for key, value in _values(rows).items() if key[2] == LARGER}
-    shown = [
-        {**row, "gain": 100 * (float(row["value"] or 0) - plain[str(row["data"])])}
-        for row in rows
-        if row["method"] != LARGER
-    ]
-    title = "Networks on perturbed features: accuracy above that of always saying the larger class"
-    return _networks_chart(shown, "gain", title, "gain in percentage points")
-
-
-def _draw_fig11b(rows: Rows) -> altair.TopLevelMixin:
-    shown = [row for row in rows if row["method"] != LARGER]
-    return _networks_chart(
-        shown, "area", "Networks on perturbed features: telling the classes apart", "area under the curve"
-    )
-
-
-def _networks_chart(rows: Rows, key: str, title: str, y_title: str) -> altair.TopLevelMixin:
-    return line_chart(
-        rows,
-        x="epsilon",
-        y=key,
-        series="method",
-        facet="data",
-        log_x=True,
-        title=title,
-        subtitle="All training features perturbed with ε in all, in equal shares but for the codebook; labels public, "
-        f"tests on clean features; {_runs(rows)}. After BRR Fig. 11.",
-        x_title="ε in all",
-        y_title=y_title,
-    )
+_draw_fig11 = lines(
+    Axes("epsilon", "gain", "method", "data", "ε in all", "gain in percentage points", "x"),
+    "Networks on perturbed features: accuracy above that of always saying the larger class",
+    _networks_note,
+    lambda rows: [
+        {**r, "gain": 100 * (float(r["value"] or 0) - float(r["plain"] or 0))} for r in _against(rows, LARGER)
+    ],
+)
+_draw_fig11b = lines(
+    Axes("epsilon", "area", "method", "data", "ε in all", "area under the curve", "x"),
+    "Networks on perturbed features: telling the classes apart",
+    _networks_note,
+    lambda rows: [row for row in rows if row["method"] != LARGER],
+)
 
 
 # ---- claims
 
 
+@claim(
+    "fig9",
+    "DPBoost-BRR consistently outperforms DPBoost",
+    "Fig. 9, App. B.1",
+    {"Bias, epsilon=5": 0.66, "abalone, epsilon=5": 0.45, "superconduct, epsilon=5": 0.67},
+    "fig9",
+)
 def _boost_better(context: Context) -> Verdict:
     """Fig. 9: in all settings, and by how much at epsilon 5."""
     rows = context.rows("fig9")
@@ -151,6 +129,7 @@ def _boost_better(context: Context) -> Verdict:
     return judged(ahead, found, note, rows)
 
 
+@claim("fig9-best", "BRR is the better release of leaves", "App. B.1", "outperforms", "fig9")
 def _boost_best(context: Context) -> Verdict:
     """What is better than both: sums and counts with noise, and for BRR all of the range."""
     rows = context.rows("fig9")
@@ -165,6 +144,13 @@ def _boost_best(context: Context) -> Verdict:
     return judged(sums >= 1, found, note, rows)
 
 
+@claim(
+    "fig10",
+    "BRR-SGD is significantly better than DP-SGD at small budgets",
+    "Fig. 10, App. B.2",
+    {"epsilon=0.3": 0.28, "epsilon=0.5": 0.21, "epsilon=0.7": 0.12},
+    "fig10",
+)
 def _sgd_sign(context: Context) -> Verdict:
     """Fig. 10: the gain, and the gain without the sign."""
     rows = context.rows("fig10")
@@ -184,6 +170,13 @@ def _sgd_sign(context: Context) -> Verdict:
     return judged(not (fooled and ahead), found, note, rows)
 
 
+@claim(
+    "fig10-safe",
+    "The same without leaks: BRR is significantly better at small budgets",
+    "App. B.2",
+    "significantly better",
+    "fig10b",
+)
 def _sgd_safe(context: Context) -> Verdict:
     """App. B.2: the gain at small budgets, in the safe version."""
     rows = context.rows("fig10b")
@@ -201,6 +194,13 @@ def _sgd_safe(context: Context) -> Verdict:
     return judged(ahead, found, note, rows)
 
 
+@claim(
+    "fig11",
+    "DNN-BRR consistently outperforms DNN-DP",
+    "Fig. 11, App. B.3",
+    {"mean gain": 0.0322, "epsilon=0.25": 0.0529},
+    "fig11",
+)
 def _dnn_better(context: Context) -> Verdict:
     """Fig. 11: accuracy against Laplace noise, and against always saying the larger class."""
     rows = context.rows("fig11")
@@ -231,40 +231,4 @@ FIGURES = (
     Figure("fig10b", "Gradient descent on locally perturbed gradients", "Fig. 10", local_sgd, _draw_fig10b),
     Figure("fig11", "Networks on perturbed features, accuracy", "Fig. 11", networks, _draw_fig11),
     Figure("fig11b", "Networks on perturbed features, area under the curve", "Fig. 11", networks, _draw_fig11b),
-)
-
-CLAIMS = (
-    Claim(
-        "fig9",
-        "DPBoost-BRR consistently outperforms DPBoost",
-        "Fig. 9, App. B.1",
-        {"Bias, epsilon=5": 0.66, "abalone, epsilon=5": 0.45, "superconduct, epsilon=5": 0.67},
-        _boost_better,
-        "fig9",
-    ),
-    Claim("fig9-best", "BRR is the better release of leaves", "App. B.1", "outperforms", _boost_best, "fig9"),
-    Claim(
-        "fig10",
-        "BRR-SGD is significantly better than DP-SGD at small budgets",
-        "Fig. 10, App. B.2",
-        {"epsilon=0.3": 0.28, "epsilon=0.5": 0.21, "epsilon=0.7": 0.12},
-        _sgd_sign,
-        "fig10",
-    ),
-    Claim(
-        "fig10-safe",
-        "The same without leaks: BRR is significantly better at small budgets",
-        "App. B.2",
-        "significantly better",
-        _sgd_safe,
-        "fig10b",
-    ),
-    Claim(
-        "fig11",
-        "DNN-BRR consistently outperforms DNN-DP",
-        "Fig. 11, App. B.3",
-        {"mean gain": 0.0322, "epsilon=0.25": 0.0529},
-        _dnn_better,
-        "fig11",
-    ),
 )

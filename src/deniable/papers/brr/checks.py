@@ -12,27 +12,24 @@ import numpy as np
 from deniable.audit.exact import audit
 from deniable.core.space import Space
 from deniable.errors import ParameterError
+from deniable.mechanisms.metric import staircase
 from deniable.mechanisms.metric.baselines import exponential, laplace_loss, level
 from deniable.mechanisms.metric.bipartite import choose_m, fine_limit, line_min, loss_of
 from deniable.mechanisms.metric.bound import optimal_release
 from deniable.mechanisms.metric.codes_search import interval_codes, line_codes
 from deniable.mechanisms.metric.losses import Line, MatrixLosses
-from deniable.mechanisms.metric.staircase import (
-    calibrated_staircase,
-    prefix_groups,
-    rank_groups,
-    shared_levels,
-    staircase,
-)
 from deniable.mechanisms.registry import mechanism
 from deniable.papers.brr.figures import fig3_holds
 from deniable.papers.brr.places import find_table
 from deniable.papers.brr.printed import grid_alg4
 from deniable.papers.brr.theory import BUDGETS, each_loss
 from deniable.papers.leaks import Leak, bounded_noise, clipping_by_data, interval_by_sign, region_restriction
-from deniable.papers.paper import Context, Verdict
+from deniable.papers.paper import Claims, Context, Verdict
 
-__all__ = ["SIZES"]
+__all__ = ["CLAIMS"]
+
+CLAIMS = Claims()
+claim = CLAIMS.add
 
 SIZES = {
     "Bias, instances": 4177,
@@ -45,9 +42,9 @@ SIZES = {
 """As printed."""
 
 
-def optimal(context: Context) -> Verdict:
+@claim("optimal", "No better mechanism exists", "Sec. 1, 3.3, 4.2", "optimal")
+def optimal(_: Context) -> Verdict:
     """E11: against the best mechanism of the same promise, a constant, and the best common m."""
-    del context
     found: dict[str, float] = {}
     for epsilon in (0.1, 0.5, 1.0, 2.0, 3.0):
         line = Line(40)
@@ -81,9 +78,9 @@ def _break_even() -> float:
     return low
 
 
-def more_points(context: Context) -> Verdict:
+@claim("more-points", "More points never hurt BRR", "Sec. 4.1", "not for BRR")
+def more_points(_: Context) -> Verdict:
     """E12: the loss on [0, 1] against the number of points, on Alg. 4's grid and on midpoints of cells."""
-    del context
     found: dict[str, float] = {}
     rises = 0
     for epsilon in (1.0, 2.0, 4.0):
@@ -98,20 +95,21 @@ def more_points(context: Context) -> Verdict:
     return Verdict("refuted" if rises else "reproduced", found, note)
 
 
-def two_steps(context: Context) -> Verdict:
+@claim("two-steps", "Two steps beat L-SRR, which is for the plane only", "Sec. 4.2", "optimal")
+def two_steps(_: Context) -> Verdict:
     """E13: a staircase of three steps against two, and L-SRR on a line."""
-    del context
     table = Space.integers(range(1, 101)).matrix()
     losses = MatrixLosses(table)
     found: dict[str, float] = {}
     for epsilon in (1.0, 2.0, 3.0):
-        steps = staircase(rank_groups(table, (20, 20, 60)), 3, epsilon)
+        steps = staircase.staircase(staircase.rank_groups(table, (20, 20, 60)), 3, epsilon)
         at = f"Jaccard N=100 epsilon={epsilon:g}"
         found[f"{at}, BRR"] = 1 - loss_of(losses, epsilon, choose_m(losses, epsilon, "min"))
         found[f"{at}, three steps by rank"] = 1 - float((np.exp(steps) * table).sum() / 100)
         found[f"{at}, their exact level"] = level(steps)
     line = Line(40)
-    logs = calibrated_staircase(prefix_groups(shared_levels(np.arange(40), 5), (2, 1)), 3, 2.0)
+    halves = staircase.prefix_groups(staircase.shared_levels(np.arange(40), 5), (2, 1))
+    logs = staircase.calibrated_staircase(halves, 3, 2.0)
     found["line of 40, epsilon=2, L-SRR"] = float((np.exp(logs) * line.matrix()).sum() / 40)
     found["line of 40, epsilon=2, GRR"] = loss_of(line, 2.0, 1)
     beaten = found["Jaccard N=100 epsilon=2, three steps by rank"] > found["Jaccard N=100 epsilon=2, BRR"]
@@ -122,29 +120,29 @@ def two_steps(context: Context) -> Verdict:
     return Verdict("refuted" if beaten else "reproduced", found, note)
 
 
-def regions(context: Context) -> Verdict:
+@claim("region", "Reports from the own region are epsilon-LDP", "Sec. 5.3", "epsilon")
+def regions(_: Context) -> Verdict:
     """E14."""
-    del context
     note = "every report tells the region for certain; epsilon holds within a region at best, if regions are public"
     return _leaks(region_restriction, note)
 
 
-def sign(context: Context) -> Verdict:
+@claim("sgd-sign", "Gradients on [-C, 0] or [0, C] are epsilon-private", "App. B.2", "epsilon")
+def sign(_: Context) -> Verdict:
     """E17, the interval."""
-    del context
     return _leaks(interval_by_sign, "the interval tells the sign for certain; [-C, C] does not")
 
 
-def clipping(context: Context) -> Verdict:
+@claim("sgd-clip", "C may follow the norms of the batch", "App. B.2", "C_t from g_t")
+def clipping(_: Context) -> Verdict:
     """E17, the threshold."""
-    del context
     note = "reports are multiples of a number computed from raw gradients; C is to be public, or released on its own"
     return _leaks(clipping_by_data, note)
 
 
-def published_noise(context: Context) -> Verdict:
+@claim("dnn-noise", "Bounded noise on features is epsilon-private", "App. B.3 (code)", 0.1)
+def published_noise(_: Context) -> Verdict:
     """The noise of the public code for networks."""
-    del context
     return _leaks(bounded_noise, "noise of at most 0.1 whatever epsilon is: far values have no report in common")
 
 
@@ -161,9 +159,9 @@ def _leaks(recipe: Callable[[float], Leak], note: str) -> Verdict:
     return Verdict("refuted", found, note)
 
 
-def exponential_level(context: Context) -> Verdict:
+@claim("exponential", "The exponential mechanism uses epsilon", "Eq. 5, Sec. 5.1", "epsilon")
+def exponential_level(_: Context) -> Verdict:
     """E15: the level that the exponential mechanism really uses."""
-    del context
     found: dict[str, float] = {}
     line, table = Line(40), Line(40).matrix()
     for epsilon in (0.5, 1.0, 2.0):
@@ -183,9 +181,9 @@ def exponential_level(context: Context) -> Verdict:
     return Verdict("corrected" if half and still else "refuted", found, note)
 
 
-def alg4_index(context: Context) -> Verdict:
+@claim("alg4", "The grid of Alg. 4", "Alg. 4 line 1", "y_i = a + (j-1)/(N-1)(b-a)")
+def alg4_index(_: Context) -> Verdict:
     """E18: y_i where y_j is meant, and a grid of one point."""
-    del context
     found: dict[str, str | float] = {}
     try:
         grid_alg4(1)
@@ -202,9 +200,9 @@ def alg4_index(context: Context) -> Verdict:
     return Verdict("corrected" if refused else "reproduced", found, "the point is y_j, and N must be at least 2")
 
 
-def monotone(context: Context) -> Verdict:
+@claim("fig3", "How the derivative changes from row to row", "Fig. 3", "two regions", "fig3")
+def monotone(_: Context) -> Verdict:
     """Fig. 3, cell by cell."""
-    del context
     good = total = 0
     for points, epsilon in product(range(4, 31, 2), (0.2, 1.0, 3.0)):
         right, cells = fig3_holds(points, epsilon)
@@ -213,9 +211,9 @@ def monotone(context: Context) -> Verdict:
     return Verdict("reproduced" if good == total else "refuted", found, "" if good == total else "some cells differ")
 
 
-def explosive(context: Context) -> Verdict:
+@claim("explosive", "The loss of GRR grows explosively with N", "Sec. 1, Fig. 5(a)", "explosion")
+def explosive(_: Context) -> Verdict:
     """Fig. 5(a): the loss of GRR over N."""
-    del context
     found: dict[str, float] = {}
     for points in (100, 1000, 10_000):
         line = Line(points)
@@ -226,6 +224,7 @@ def explosive(context: Context) -> Verdict:
     return Verdict("refuted" if flat else "reproduced", found, note)
 
 
+@claim("fig5-6", "BRR is better than GRR and the exponential mechanism", "Fig. 5, 6", "outperforms", "fig6")
 def lower_than_all(context: Context) -> Verdict:
     """Fig. 5 and 6: against GRR and the exponential mechanism, as printed and calibrated."""
     found: dict[str, float] = {}
@@ -243,9 +242,9 @@ def lower_than_all(context: Context) -> Verdict:
     return Verdict("refuted" if lost else "reproduced", found, "in some settings" if lost else "")
 
 
-def interval_errors(context: Context) -> Verdict:
+@claim("laplace-range", "Replacing Laplace noise by BRR is what lowers the error", "App. B.1", "BRR")
+def interval_errors(_: Context) -> Verdict:
     """Sec. 4.1 and Appendix B: what staying inside the range is worth, on [-1, 1]."""
-    del context
     found: dict[str, float] = {}
     for epsilon in (1.0, 5.0):
         for name, variant in (("raw", "raw"), ("clamped", "clamp"), ("truncated", "truncate")):
@@ -260,6 +259,7 @@ def interval_errors(context: Context) -> Verdict:
     return Verdict("corrected" if share > 0.5 else "reproduced", found, note)
 
 
+@claim("sizes", "Instances and features of the regression data", "App. B.1", SIZES)
 def data_sizes(context: Context) -> Verdict:
     """E16, the sizes."""
     files = {"Bias": "bias_temperature_7588", "abalone": "abalone", "superconduct": "superconduct_76f"}
@@ -279,9 +279,9 @@ def data_sizes(context: Context) -> Verdict:
     return Verdict("corrected" if swapped else "reproduced", found, note)
 
 
-def half_range(context: Context) -> Verdict:
+@claim("half-range", "Leaves are perturbed on [-c, c], c half the sensitivity", "App. B.1", 0.5)
+def half_range(_: Context) -> Verdict:
     """E16, the range of leaves: with l2 = 0.1 and a learning rate of 0.1, in units of the largest gradient."""
-    del context
     l2, rate = 0.1, 0.1
     found: dict[str, float] = {}
     narrower = 0
@@ -296,17 +296,17 @@ def half_range(context: Context) -> Verdict:
     return Verdict("corrected" if narrower else "reproduced", found, note)
 
 
-def laplace_sgd(context: Context) -> Verdict:
+@claim("sgd-laplace", "DP-SGD involves the Laplace mechanism", "App. B.2", "Laplace")
+def laplace_sgd(_: Context) -> Verdict:
     """E17, the citation."""
-    del context
     return Verdict(
         "not tested", None, "a statement about another paper, not a number: the cited DP-SGD adds Gaussian noise"
     )
 
 
-def drawback_of_min(context: Context) -> Verdict:
+@claim("min-m", "With m above the least, some answer loses", "Sec. 3.3", "certainly")
+def drawback_of_min(_: Context) -> Verdict:
     """Sec. 3.3: more than min_k m hurts somebody."""
-    del context
     hurt = total = 0
     for points, epsilon in product(range(4, 61), (0.3, 1.0, 2.0, 4.0)):
         line, m = Line(points), line_min(points, epsilon)

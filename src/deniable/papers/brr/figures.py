@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from dataclasses import replace
 from itertools import pairwise, product
 from typing import TYPE_CHECKING, Any
 
@@ -11,7 +11,6 @@ import numpy as np
 
 from deniable.core.space import Space
 from deniable.core.types import FloatArray
-from deniable.mechanisms.metric.base import MetricMechanism
 from deniable.mechanisms.metric.baselines import exponential
 from deniable.mechanisms.metric.bipartite import fine_limit, loss_of
 from deniable.mechanisms.metric.codes_search import line_codes, search_codes
@@ -19,9 +18,8 @@ from deniable.mechanisms.metric.losses import Line, Losses, MatrixLosses
 from deniable.mechanisms.registry import mechanism
 from deniable.papers.brr.printed import lower_limit, slope, upper_limit
 from deniable.papers.brr.theory import local_ratios, mean_loss, mean_ratio
-from deniable.papers.charts import bar_chart, cell_chart
+from deniable.papers.charts import Axes, bar_chart, cell_chart, lines
 from deniable.papers.paper import Context, Figure, Rows
-from deniable.present.charts import line_chart
 
 if TYPE_CHECKING:
     import altair
@@ -31,6 +29,7 @@ __all__ = ["FIGURES"]
 _BUDGETS = (0.25, 0.5, 0.75, 1.0, 1.5, 2.0, 2.5, 3.0)
 _CHANGES = ("lower than in the row above", "higher than in the row above")
 _SHOWN = (0.5, 1.0, 3.0)
+_BY_SIZE = Axes("points", "share of the range", "mechanism", "panel", "number of points N", log="x")
 _SIZES = (5, 10, 20, 50, 100, 200, 400)
 
 
@@ -56,9 +55,8 @@ def _release_losses(losses: Losses, epsilon: float) -> dict[str, float]:
 # ---- laws and monotonicity
 
 
-def _fig1(context: Context) -> Rows:
+def _fig1(_: Context) -> Rows:
     """What is reported for the 8th of 20 points."""
-    del context
     points, own, epsilon = 20, 8, 1.0
     rows: list[dict[str, str | int | float]] = []
     for label, name, options in (
@@ -66,8 +64,7 @@ def _fig1(context: Context) -> Rows:
         ("BRR", "brr", {"rule": "min", "tie": "low"}),
         ("codebook", "codebook", {}),
     ):
-        made = mechanism(name, epsilon=epsilon, points=points, **options)
-        assert isinstance(made, MetricMechanism)
+        made: Any = mechanism(name, epsilon=epsilon, points=points, **options)
         law = np.zeros(points)
         at = made.output_points
         law[np.arange(points) if at is None else at] = made.matrix()[own - 1]
@@ -103,9 +100,8 @@ def _slopes(points: int, epsilon: float) -> FloatArray:
     return np.array([[slope(row, i, e) for i in range(1, points + 1)] for row in rows])
 
 
-def _fig3(context: Context) -> Rows:
+def _fig3(_: Context) -> Rows:
     """The first half of 16 points at epsilon 1: sorted distances, derivatives, and how they change from row to row."""
-    del context
     points, epsilon = 16, 1.0
     found = _slopes(points, epsilon)
     sorted_rows = np.sort(Line(points).matrix(), axis=1)
@@ -162,24 +158,16 @@ def _fig5(context: Context) -> Rows:
     return rows
 
 
-def _draw_fig5(rows: Rows) -> altair.TopLevelMixin:
-    return line_chart(
-        [{**row, "panel": f"ε = {row['epsilon']:g}"} for row in rows],
-        x="points",
-        y="share of the range",
-        series="mechanism",
-        facet="panel",
-        log_x=True,
-        title="Mean distance of a report from the truth, against the number of points",
-        subtitle="As a share of the range N - 1, all points equally likely; the constant middle has 0.25 if many. "
-        "The codebook is the optimum. After BRR Fig. 5(a).",
-        x_title="number of points N",
-        y_title="mean loss / (N - 1)",
-    )
+_draw_fig5 = lines(
+    replace(_BY_SIZE, y_title="mean loss / (N - 1)"),
+    "Mean distance of a report from the truth, against the number of points",
+    "As a share of the range N - 1, all points equally likely; the constant middle has 0.25 if many. The codebook is "
+    "the optimum. After BRR Fig. 5(a).",
+    panel="ε = {epsilon:g}",
+)
 
 
-def _fig5b(context: Context) -> Rows:
-    del context
+def _fig5b(_: Context) -> Rows:
     rows: list[dict[str, str | int | float]] = []
     sizes = (3, 5, 9, 15, 31, 63, 125, 251, 501, 1001, 4001, 20001)
     for epsilon, points in product((1.0, 2.0, 4.0), sizes):
@@ -199,19 +187,12 @@ def _fig5b(context: Context) -> Rows:
     return rows
 
 
-def _draw_fig5b(rows: Rows) -> altair.TopLevelMixin:
-    return line_chart(
-        [{**row, "panel": f"ε = {row['epsilon']:g}"} for row in rows],
-        x="points",
-        y="ratio",
-        series="what",
-        facet="panel",
-        log_x=True,
-        title="Loss of BRR relative to GRR, and its limits",
-        subtitle="m = min over all answers (Alg. 2); local ratios are those of single answers. After BRR Fig. 5(b).",
-        x_title="number of points N",
-        y_title="loss of BRR / loss of GRR",
-    )
+_draw_fig5b = lines(
+    replace(_BY_SIZE, y="ratio", series="what", y_title="loss of BRR / loss of GRR"),
+    "Loss of BRR relative to GRR, and its limits",
+    "m = min over all answers (Alg. 2); local ratios are those of single answers. After BRR Fig. 5(b).",
+    panel="ε = {epsilon:g}",
+)
 
 
 # ---- similarities
@@ -239,23 +220,14 @@ def _fig6b(context: Context) -> Rows:
     return _similarities([(points, epsilon) for epsilon in (0.5, 1.0, 3.0) for points in sizes])
 
 
-def _draw_similar(x: str, panel: Callable[[Any], str], title: str, x_title: str, where: str) -> Any:
-    def draw(rows: Rows) -> altair.TopLevelMixin:
-        return line_chart(
-            [{**row, "panel": panel(row)} for row in rows],
-            x=x,
-            y="similarity",
-            series="mechanism",
-            facet="panel",
-            log_x=x == "points",
-            title=title,
-            subtitle="Jaccard similarity of the numbers 1 to N as the utility, xy/(x²+y²-xy), all equally likely. "
-            f"After BRR {where}.",
-            x_title=x_title,
-            y_title="expected similarity",
-        )
-
-    return draw
+_SIMILAR = Axes("epsilon", "similarity", "mechanism", "panel", y_title="expected similarity")
+_SIMILAR_TEXT = (
+    "Similarity of a report to the truth",
+    "Jaccard similarity of the numbers 1 to N as the utility, xy/(x²+y²-xy), all equally likely. After BRR Fig. 6.",
+)
+_draw_fig6 = lines(_SIMILAR, *_SIMILAR_TEXT, panel="N = {points}")
+_MORE = replace(_SIMILAR, x="points", x_title="number of candidates N", log="x")
+_draw_fig6b = lines(_MORE, *_SIMILAR_TEXT, panel="ε = {epsilon:g}")
 
 
 def fig3_holds(points: int, epsilon: float) -> tuple[int, int]:
@@ -278,26 +250,6 @@ FIGURES = (
     Figure("fig3", "Derivatives of the loss from row to row", "Fig. 3", _fig3, _draw_fig3),
     Figure("fig5", "Loss against the number of points", "Fig. 5(a)", _fig5, _draw_fig5),
     Figure("fig5b", "Ratio to GRR and its limits", "Fig. 5(b)", _fig5b, _draw_fig5b),
-    Figure(
-        "fig6",
-        "Jaccard similarity against the budget",
-        "Fig. 6",
-        _fig6,
-        _draw_similar(
-            "epsilon", lambda row: f"N = {row['points']}", "Similarity of a report to the truth", "ε", "Fig. 6"
-        ),
-    ),
-    Figure(
-        "fig6b",
-        "Jaccard similarity against the number of candidates",
-        "Fig. 6",
-        _fig6b,
-        _draw_similar(
-            "points",
-            lambda row: f"ε = {row['epsilon']:g}",
-            "Similarity of a report to the truth",
-            "number of candidates N",
-            "Fig. 6",
-        ),
-    ),
+    Figure("fig6", "Jaccard similarity against the budget", "Fig. 6", _fig6, _draw_fig6),
+    Figure("fig6b", "Jaccard similarity against the number of candidates", "Fig. 6", _fig6b, _draw_fig6b),
 )

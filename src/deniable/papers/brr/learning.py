@@ -13,7 +13,6 @@ from deniable.learn.boosting import BoostedTrees
 from deniable.learn.network import LocalNetwork
 from deniable.learn.release import Release
 from deniable.learn.sgd import LocalSGDClassifier, chances
-from deniable.mechanisms.metric.base import MetricMechanism
 from deniable.mechanisms.registry import mechanism
 from deniable.papers.brr.places import find_table
 from deniable.papers.paper import Context, Rows
@@ -253,10 +252,6 @@ def _accuracy(data: Examples, epsilon: float | None, kind: str, coordinates: Any
 
 def networks(context: Context) -> Rows:
     """Accuracy and area under the curve on the test part; features are perturbed once, with epsilon for all of them."""
-    return context.once("networks", _networks)
-
-
-def _networks(context: Context) -> Rows:
     budgets, runs, most = ((0.25, 3.5), 1, 3000) if context.quick else ((0.25, 0.5, 1.0, 2.0, 3.5, 14.0), 5, 12_000)
     rows: list[dict[str, str | int | float | None]] = []
     for name in ("US Census", "bank"):
@@ -300,7 +295,6 @@ def _area(score: FloatArray, truth: np.ndarray[Any, Any]) -> float:
 def _noisy(features: FloatArray, label: str, epsilon: float, seed: int) -> FloatArray:
     """Laplace noise on every feature with an equal share of epsilon."""
     variant = "clamp" if label.endswith("clamped") else "truncate"
-    made = mechanism("laplace", epsilon=epsilon / features.shape[1], interval=(-1, 1), points=65, variant=variant)
-    assert isinstance(made, MetricMechanism)
+    made: Any = mechanism("laplace", epsilon=epsilon / features.shape[1], interval=(-1, 1), points=65, variant=variant)
     reports = made.privatize(features.ravel(), rng=Simulation(seed))
     return np.asarray(made.released(reports), np.float64).reshape(features.shape)

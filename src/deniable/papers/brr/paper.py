@@ -1,22 +1,26 @@
-"""BRR: near answers [figures in `brr_figures`, `brr_release` and `brr_applications`, claims in `brr_claims`]."""
+"""BRR: near answers [figures in `figures`, `release` and `applications`; claims with their checks there, too]."""
 
 from __future__ import annotations
 
-from deniable.papers.brr import applications as brr_applications
-from deniable.papers.brr import figures as brr_figures
-from deniable.papers.brr import release as brr_release
-from deniable.papers.brr.claims import CLAIMS
-from deniable.papers.paper import Paper
+from deniable.papers.brr import applications, checks, figures, release, theory
+from deniable.papers.paper import Claims, Paper
 
 __all__ = ["PAPER"]
 
-_FIGURES = (*brr_figures.FIGURES, *brr_release.FIGURES, *brr_applications.FIGURES)
+_FIGURES = (*figures.FIGURES, *release.FIGURES, *applications.FIGURES)
 _ORDER = ("1", "3", "5", "5b", "6", "6b", "7", "8", "8b", "9", "10", "10b", "11", "11b", "12")
+_CLAIMS = Claims((*theory.CLAIMS, *checks.CLAIMS, *release.CLAIMS, *applications.CLAIMS))
+_CLAIMS_ORDER = """
+alg3-even thm1-m alg3-line1 alg3-line3 eq15 m1-floor step2 eq12-14 end-or-middle fig3 own-m min-m thm1-limit
+thm1-ldp never-worse thm2-bounds thm2-gap thm3 eq20 thm4 optimal more-points alg4 two-steps explosive fig5-6
+exponential region fig8 fig8-largest fig8-best lsrr-level fig12 sizes half-range laplace-range sgd-laplace sgd-sign
+sgd-clip dnn-noise fig9 fig9-best fig10 fig10-safe fig11
+"""
 
 PAPER = Paper(
     "brr",
     "BRR",
     "Bipartite Randomized Response Mechanism for Local Differential Privacy",
     tuple(sorted(_FIGURES, key=lambda figure: _ORDER.index(figure.id.removeprefix("fig")))),
-    CLAIMS,
+    _CLAIMS.ordered(_CLAIMS_ORDER),
 )

@@ -12,18 +12,11 @@ from deniable.core.laws import epsilon_to
 from deniable.core.space import Space
 from deniable.core.types import FloatArray, IntArray
 from deniable.datasets.folder import Table, data_folder, read_table
+from deniable.mechanisms.metric import staircase
 from deniable.mechanisms.metric.baselines import level
 from deniable.mechanisms.metric.bipartite import choose_m, loss_of, two_level
 from deniable.mechanisms.metric.codes_search import search_codes
 from deniable.mechanisms.metric.losses import MatrixLosses
-from deniable.mechanisms.metric.staircase import (
-    calibrated_staircase,
-    group_sizes,
-    prefix_groups,
-    rank_groups,
-    shared_levels,
-    staircase,
-)
 from deniable.papers.paper import Context, Rows, Verdict
 
 __all__ = ["BUDGETS", "all_losses", "fig8", "fig8b", "find_table", "judged", "laws", "load_places"]
@@ -79,8 +72,8 @@ class Places:
     @cached_property
     def groups(self) -> list[tuple[IntArray, int]]:
         """Groups of L-SRR for several thresholds, with their number."""
-        shared = shared_levels(self.points, _DEPTH)
-        return [(prefix_groups(shared, prefixes), len(prefixes) + 1) for prefixes in _PREFIXES]
+        shared = staircase.shared_levels(self.points, _DEPTH)
+        return [(staircase.prefix_groups(shared, prefixes), len(prefixes) + 1) for prefixes in _PREFIXES]
 
     def part(self, members: IntArray) -> Places:
         """Some of the places."""
@@ -102,22 +95,22 @@ def _cells(points: FloatArray, members: IntArray, low: FloatArray, side: float, 
 
 def load_places(context: Context, name: str) -> Places:
     """The paper's 1,000 places of Gowalla, or 3,000 of FourSquare's places in New York; else made up in clusters."""
+    return context.once(_load_places, name)
 
-    def make(context: Context) -> Places:
-        file, count = _FILES[name]
-        count = 300 if context.quick else count
-        found = find_table(context, file)
-        draw = context.stream(f"places of {name}").generator()
-        if found is None:
-            centres, own = draw.random((12, 2)), draw.integers(0, 12, count)
-            points = centres[own] + draw.normal(0, 0.05, (count, 2))
-            return Places(f"{name} (made up)", np.clip(points, 0, 1), False)
-        columns = ["x", "y"] if name == "Gowalla" else ["lat", "lon"]
-        points = np.column_stack([found.column(column) for column in columns])
-        chosen = np.sort(draw.permutation(len(points))[:count])
-        return Places(name, points[chosen], name != "Gowalla")
 
-    return context.once(f"places of {name}", make)
+def _load_places(context: Context, name: str) -> Places:
+    file, count = _FILES[name]
+    count = 300 if context.quick else count
+    found = find_table(context, file)
+    draw = context.stream(f"places of {name}").generator()
+    if found is None:
+        centres, own = draw.random((12, 2)), draw.integers(0, 12, count)
+        points = centres[own] + draw.normal(0, 0.05, (count, 2))
+        return Places(f"{name} (made up)", np.clip(points, 0, 1), False)
+    columns = ["x", "y"] if name == "Gowalla" else ["lat", "lon"]
+    points = np.column_stack([found.column(column) for column in columns])
+    chosen = np.sort(draw.permutation(len(points))[:count])
+    return Places(name, points[chosen], name != "Gowalla")
 
 
 # ---- losses
@@ -153,20 +146,20 @@ def all_losses(places: Places, epsilon: float, *, more: bool = True) -> dict[str
     losses = places.losses
     table = losses.table
     groups = places.groups
-    as_printed = [staircase(own, count, epsilon) for own, count in groups]
+    as_printed = [staircase.staircase(own, count, epsilon) for own, count in groups]
     best = min(range(len(groups)), key=lambda i: _under(np.exp(as_printed[i]), table))
     out = {
         "GRR": loss_of(losses, epsilon, 1),
         "L-SRR, printed": _under(np.exp(as_printed[best]), table),
-        "L-SRR, calibrated": _under(np.exp(calibrated_staircase(*groups[best], epsilon)), table),
+        "L-SRR, calibrated": _under(np.exp(staircase.calibrated_staircase(*groups[best], epsilon)), table),
         "BRR, rule min (paper)": loss_of(losses, epsilon, choose_m(losses, epsilon, "min")),
     }
     if more:
         own, count = groups[best]
-        ranked = rank_groups(table, group_sizes(own, count))
+        ranked = staircase.rank_groups(table, staircase.group_sizes(own, count))
         m = choose_m(losses, epsilon, "mean")
         out |= {
-            "L-SRR, by rank": _under(np.exp(staircase(ranked, count, epsilon)), table),
+            "L-SRR, by rank": _under(np.exp(staircase.staircase(ranked, count, epsilon)), table),
             "BRR, rule mean": loss_of(losses, epsilon, m),
             "BRR, remapped": remapped(losses, epsilon, m),
             "codebook": search_codes(table, losses.weights(), epsilon).loss,

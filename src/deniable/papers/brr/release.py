@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
-from functools import partial
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,14 +12,17 @@ from deniable.core.space import Space
 from deniable.mechanisms.base import Mechanism
 from deniable.mechanisms.registry import mechanism
 from deniable.papers.brr.places import BUDGETS, fig8, fig8b, judged, laws, load_places
-from deniable.papers.paper import Claim, Context, Figure, Rows, Verdict
-from deniable.present.charts import line_chart
+from deniable.papers.charts import Axes, lines
+from deniable.papers.paper import Claims, Context, Figure, Rows, Verdict
 from deniable.present.maps import map_chart
 
 if TYPE_CHECKING:
     import altair
 
 __all__ = ["CLAIMS", "FIGURES"]
+
+CLAIMS = Claims()
+claim = CLAIMS.add
 
 PAPER = "BRR, rule min (paper)"
 
@@ -65,18 +67,12 @@ def _draw_fig7(rows: Rows) -> altair.TopLevelMixin:
 # ---- losses
 
 
-def _draw_fig8(where: str, title: str, more: str, rows: Rows) -> altair.TopLevelMixin:
-    return line_chart(
-        [{**row, "panel": f"{row['data']}, {row['places']} places"} for row in rows],
-        x="epsilon",
-        y="share of the mean distance",
-        series="mechanism",
-        facet="panel",
-        title=title,
-        subtitle=f"Mean distance of a report from the truth over that of two random places. {more} After BRR {where}.",
-        x_title="ε",
-        y_title="mean loss / mean distance",
-    )
+def _places(part: str, what: str, compute: Callable[[Context], Rows], title: str, note: str) -> Figure:
+    """A part of Fig. 8."""
+    axes = Axes("epsilon", "share of the mean distance", "mechanism", "panel", y_title="mean loss / mean distance")
+    told = f"Mean distance of a report from the truth over that of two random places. {note} After BRR Fig. 8."
+    draw = lines(axes, f"Loss on two sets of places, {title}", told, panel="{data}, {places} places")
+    return Figure(part, what, "Fig. 8", compute, draw)
 
 
 def _losses(rows: Rows) -> dict[tuple[str, float], dict[str, float]]:
@@ -95,6 +91,13 @@ def _reductions(rows: Rows, other: str) -> dict[str, list[float]]:
     return found
 
 
+@claim(
+    "fig8",
+    "BRR has a lower loss than L-SRR on both data sets",
+    "Fig. 8, Sec. 5.3",
+    {"Gowalla, mean reduction": 0.087, "Gowalla, largest": 0.234, "FourSquare, mean reduction": 0.067},
+    "fig8b",
+)
 def _below_staircase(context: Context) -> Verdict:
     """Fig. 8 as in the paper (own region, L-SRR as printed), and over all places against calibrated L-SRR."""
     found: dict[str, float] = {}
@@ -115,6 +118,13 @@ def _below_staircase(context: Context) -> Verdict:
     return judged(least > 0, found, "not in all settings", context.rows("fig8"), note)
 
 
+@claim(
+    "fig8-largest",
+    "On FourSquare the gain is largest at epsilon 0.25",
+    "Sec. 5.3",
+    {"Gowalla, epsilon=2": 0.234, "FourSquare, epsilon=0.25": 0.143},
+    "fig8b",
+)
 def _largest_gain(context: Context) -> Verdict:
     """Where the gain over L-SRR is largest: the paper has epsilon 2 on Gowalla and epsilon 0.25 on FourSquare."""
     found: dict[str, float] = {}
@@ -126,6 +136,7 @@ def _largest_gain(context: Context) -> Verdict:
     return judged(not all(grows.values()), found, note, context.rows("fig8b"))
 
 
+@claim("fig8-best", "BRR performs the best across all budgets", "Sec. 5.3", "the best", "fig8")
 def _best_of_all(context: Context) -> Verdict:
     """Sec. 5.3: BRR performs the best across all budgets; any place may be reported."""
     cells = _losses(context.rows("fig8"))
@@ -139,6 +150,7 @@ def _best_of_all(context: Context) -> Verdict:
     return judged(not found["codebook: better than BRR"], found, note, context.rows("fig8"))
 
 
+@claim("lsrr-level", "L-SRR with c = e^epsilon is epsilon-LDP", "Sec. 5.3", "epsilon", "fig8")
 def _printed_level(context: Context) -> Verdict:
     """L-SRR with c = e^epsilon: its exact level."""
     found = {
@@ -167,7 +179,7 @@ def _designs(context: Context) -> Mapping[str, Mechanism]:
 
 def _fig12(context: Context) -> Rows:
     """Seconds for all users together, best of three; the tables of a design are made beforehand."""
-    designs = context.once("timed designs", _designs)
+    designs = context.once(_designs)
     rows: list[dict[str, str | int | float]] = []
     for users in (1_000, 3_000, 10_000, 100_000) if context.quick else (1_000, 3_000, 10_000, 100_000, 1_000_000):
         for label, made in designs.items():
@@ -192,22 +204,22 @@ def _time(made: Mechanism, items: Any) -> float:
     return time.perf_counter() - start
 
 
-def _draw_fig12(rows: Rows) -> altair.TopLevelMixin:
-    return line_chart(
-        rows,
-        x="users",
-        y="seconds",
-        series="mechanism",
-        log_x=True,
-        log_y=True,
-        title="Time to perturb the places of many users",
-        subtitle=f"{rows[0]['places']} places, ε = 1, secure randomness, on this machine: best of three runs. "
-        "After BRR Fig. 12.",
-        x_title="users",
-        y_title="seconds",
-    )
+_draw_fig12 = lines(
+    Axes("users", "seconds", "mechanism", log="xy"),
+    "Time to perturb the places of many users",
+    lambda rows: (
+        f"{rows[0]['places']} places, ε = 1, secure randomness, on this machine: best of three runs. After BRR Fig. 12."
+    ),
+)
 
 
+@claim(
+    "fig12",
+    "A user needs 0.03 s, 3,000 users of FourSquare 4 s",
+    "Fig. 12, App. B.4",
+    {"seconds of a user": 0.03, "seconds of 3,000 users": 4},
+    "fig12",
+)
 def _fast(context: Context) -> Verdict:
     """App. B.4: 0.03 s for a user; 4 s for 3,000 users of FourSquare."""
     found = {
@@ -224,58 +236,19 @@ def _fast(context: Context) -> Verdict:
 
 FIGURES = (
     Figure("fig7", "A map of what is reported from one place", "Fig. 7", _fig7, _draw_fig7),
-    Figure(
+    _places(
         "fig8",
         "Losses on two sets of places, any place reported",
-        "Fig. 8",
         fig8,
-        partial(
-            _draw_fig8,
-            "Fig. 8",
-            "Loss on two sets of places, any place may be reported",
-            "All keep ε but L-SRR as printed (the table has its exact level).",
-        ),
+        "any place may be reported",
+        "All keep ε but L-SRR as printed (the table has its exact level).",
     ),
-    Figure(
+    _places(
         "fig8b",
         "Losses if only places of the own region are reported",
-        "Fig. 8",
         fig8b,
-        partial(
-            _draw_fig8,
-            "Fig. 8",
-            "Loss on two sets of places, reports from the own region only",
-            "Not ε-LDP: the region is given away.",
-        ),
+        "reports from the own region only",
+        "Not ε-LDP: the region is given away.",
     ),
     Figure("fig12", "Running times", "Fig. 12", _fig12, _draw_fig12),
-)
-
-CLAIMS = (
-    Claim(
-        "fig8",
-        "BRR has a lower loss than L-SRR on both data sets",
-        "Fig. 8, Sec. 5.3",
-        {"Gowalla, mean reduction": 0.087, "Gowalla, largest": 0.234, "FourSquare, mean reduction": 0.067},
-        _below_staircase,
-        "fig8b",
-    ),
-    Claim(
-        "fig8-largest",
-        "On FourSquare the gain is largest at epsilon 0.25",
-        "Sec. 5.3",
-        {"Gowalla, epsilon=2": 0.234, "FourSquare, epsilon=0.25": 0.143},
-        _largest_gain,
-        "fig8b",
-    ),
-    Claim("fig8-best", "BRR performs the best across all budgets", "Sec. 5.3", "the best", _best_of_all, "fig8"),
-    Claim("lsrr-level", "L-SRR with c = e^epsilon is epsilon-LDP", "Sec. 5.3", "epsilon", _printed_level, "fig8"),
-    Claim(
-        "fig12",
-        "A user needs 0.03 s, 3,000 users of FourSquare 4 s",
-        "Fig. 12, App. B.4",
-        {"seconds of a user": 0.03, "seconds of 3,000 users": 4},
-        _fast,
-        "fig12",
-    ),
 )

@@ -19,9 +19,12 @@ from deniable.mechanisms.metric.losses import Line, Losses, MatrixLosses
 from deniable.mechanisms.registry import mechanism
 from deniable.papers.brr import printed
 from deniable.papers.leaks import own_window_sizes
-from deniable.papers.paper import Context, Verdict
+from deniable.papers.paper import Claims, Context, Verdict
 
-__all__ = ["BUDGETS", "LIMITS", "each_loss", "local_ratios", "rules"]
+__all__ = ["BUDGETS", "CLAIMS", "LIMITS", "each_loss", "local_ratios", "rules"]
+
+CLAIMS = Claims()
+claim = CLAIMS.add
 
 BUDGETS = (0.05, 0.1, 0.2, 0.3, 0.5, 0.7, 0.9, 0.95, 1.0, 1.25, 1.5, 2.0, 2.5, 3.0, 3.5, 4.0, 5.0, 6.0)
 """Budgets on which rules for m are compared, for every number of points."""
@@ -74,25 +77,19 @@ class Rule:
 
 def rules(context: Context) -> list[Rule]:
     """For lines of 2 to 400 points (quick: 120) and all budgets."""
+    return context.once(_rules)
 
-    def make(context: Context) -> list[Rule]:
-        top = 120 if context.quick else 400
-        context.progress(f"brr: m by all rules, lines of 2 to {top} points")
-        return [rule for points in range(2, top + 1) for rule in _rules_at(points)]
 
-    return context.once("rules", make)
+def _rules(context: Context) -> list[Rule]:
+    top = 120 if context.quick else 400
+    context.progress(f"brr: m by all rules, lines of 2 to {top} points")
+    return [rule for points in range(2, top + 1) for rule in _rules_at(points)]
 
 
 def _rules_at(points: int) -> list[Rule]:
     rows = np.sort(Line(points).matrix()[: (points + 1) // 2], axis=1)
     return [
-        Rule(
-            points,
-            epsilon,
-            local_m(rows, epsilon),
-            line_min(points, epsilon),
-            printed.alg3(points, epsilon),
-        )
+        Rule(points, epsilon, local_m(rows, epsilon), line_min(points, epsilon), printed.alg3(points, epsilon))
         for epsilon in BUDGETS
     ]
 
@@ -121,6 +118,7 @@ def _corrected(cases: list[Rule], found: dict[str, float], note: str) -> Verdict
     return Verdict("corrected" if _closed_agrees(cases) else "refuted", found, note)
 
 
+@claim("alg3-even", "An even i gives m2 = i + 1", "Alg. 3 line 4, proof of Theorem 1", "i + 1")
 def even_i(context: Context) -> Verdict:
     """E1: an even i is made i + 1."""
     cases = [rule for rule in rules(context) if rule.epsilon < 1]
@@ -130,6 +128,7 @@ def even_i(context: Context) -> Verdict:
     return _corrected(cases, _wrong(cases, lambda rule: rule.by_alg3), note)
 
 
+@claim("thm1-m", "For epsilon >= 1, m = m1", "Theorem 1(2), Alg. 3 line 2", "m1")
 def from_one(context: Context) -> Verdict:
     """E2: m = m1 from epsilon 1 on."""
     cases = [rule for rule in rules(context) if rule.epsilon >= 1]
@@ -137,6 +136,7 @@ def from_one(context: Context) -> Verdict:
     return _corrected(cases, _wrong(cases, lambda rule: rule.by_alg3), note)
 
 
+@claim("alg3-line1", "The root of m1 as typeset", "Alg. 3 line 1, Theorem 1(2)", "one root")
 def line_one(context: Context) -> Verdict:
     """E5: the root of line 1 to the letter, all else set right."""
     cases = rules(context)
@@ -147,6 +147,7 @@ def line_one(context: Context) -> Verdict:
     return _corrected(cases, found, "the root ends before -(N - e/2 + 1/2)")
 
 
+@claim("alg3-line3", "N/(e/2 + 1) as typeset", "Alg. 3 line 3, App. A.1", "e^epsilon/2")
 def line_three(context: Context) -> Verdict:
     """E6: e/2 + 1 of line 3 to the letter, all else set right."""
     cases = rules(context)
@@ -158,9 +159,9 @@ def line_three(context: Context) -> Verdict:
     return _corrected(cases, found, note)
 
 
-def proof_roots(context: Context) -> Verdict:
+@claim("eq12-14", "Derivatives at an end and in the middle", "Eq. 12 to 14", "quadratic in i")
+def proof_roots(_: Context) -> Verdict:
     """Eq. 12 to 14 against Eq. 9 itself."""
-    del context
     off = 0.0
     for points, epsilon in product((4, 9, 20, 33), (0.3, 1.0, 3.0)):
         e = math.exp(epsilon)
@@ -174,6 +175,7 @@ def proof_roots(context: Context) -> Verdict:
     return Verdict("reproduced" if off < _SAME else "refuted", {"largest deviation": off})
 
 
+@claim("end-or-middle", "The least m is that of an end or of the middle", "Sec. 3.4", "end or middle")
 def extreme_or_middle(context: Context) -> Verdict:
     """Fig. 3: the least m is that of an end or of the middle."""
     cases = rules(context)
@@ -182,6 +184,7 @@ def extreme_or_middle(context: Context) -> Verdict:
     return Verdict("refuted" if lost else "reproduced", found, "the least m is elsewhere" if lost else "")
 
 
+@claim("eq15", "The root at an end is below (N s - N)/(e - 1)", "Eq. 15", "for epsilon >= 1")
 def inequality15(context: Context) -> Verdict:
     """E3."""
     cases = rules(context)
@@ -196,9 +199,9 @@ def inequality15(context: Context) -> Verdict:
     return Verdict("reproduced" if true == len(both) else "refuted", found, note)
 
 
-def integer_root(context: Context) -> Verdict:
+@claim("m1-floor", "m1 is the floor of the root", "Theorem 1(2)", "floor")
+def integer_root(_: Context) -> Verdict:
     """E7: e^epsilon = 2 and six points, where every number is exact."""
-    del context
     points, e = 6, 2
     root = (math.sqrt(points**2 * e + (1 - e) ** 2 / 4) - (points - e / 2 + 0.5)) / (e - 1)
     own = int(local_m(np.sort(Line(points).matrix(), axis=1), math.log(2)).min())
@@ -208,9 +211,9 @@ def integer_root(context: Context) -> Verdict:
     return Verdict("corrected" if right else "reproduced", found, note)
 
 
-def step_two(context: Context) -> Verdict:
+@claim("step2", "At the i that is not raised, m = i", "Sec. 3.2, step 2", "m = i")
+def step_two(_: Context) -> Verdict:
     """E8: the i at which the derivative is no longer negative is not raised."""
-    del context
     worse = same = better = 0
     for points, epsilon in product((8, 20, 41), (0.5, 1.0, 2.0, 4.0)):
         line = Line(points)
@@ -227,9 +230,9 @@ def step_two(context: Context) -> Verdict:
 # ---- theorems
 
 
-def theorem1_limit(context: Context) -> Verdict:
+@claim("thm1-limit", "m/N tends to 1/(s+1), and m >= 1", "Theorem 1(1)", "1/(s+1)")
+def theorem1_limit(_: Context) -> Verdict:
     """Theorem 1(1)."""
-    del context
     found: dict[str, float] = {}
     for epsilon in LIMITS:
         found[f"m/N, N={MANY}, epsilon={epsilon:g}"] = line_min(MANY, epsilon) / MANY
@@ -242,9 +245,9 @@ def theorem1_limit(context: Context) -> Verdict:
     return Verdict("reproduced" if close else "refuted", found)
 
 
-def theorem1_privacy(context: Context) -> Verdict:
+@claim("thm1-ldp", "BRR is epsilon-LDP", "Theorem 1(3)", "epsilon")
+def theorem1_privacy(_: Context) -> Verdict:
     """Theorem 1(3), exactly: all ratios of what is sampled."""
-    del context
     found: dict[str, float] = {}
     kept = True
     for points, epsilon in product((2, 5, 12, 30), (0.1, 1.0, 4.0)):
@@ -255,14 +258,15 @@ def theorem1_privacy(context: Context) -> Verdict:
     return Verdict("reproduced" if kept else "refuted", found, note)
 
 
-def own_sizes(context: Context) -> Verdict:
+@claim("own-m", "An m of its own for each answer violates LDP", "Sec. 3.2", "violates")
+def own_sizes(_: Context) -> Verdict:
     """Sec. 3.2: different m for different answers break the promise."""
-    del context
     found = {f"N={n}, promised {e:g}": audit(own_window_sizes(e, n)).exact for n, e in ((20, 1.0), (40, 2.0))}
     broken = all(float(name.rsplit(" ", 1)[1]) < exact for name, exact in found.items())
     return Verdict("reproduced" if broken else "refuted", found)
 
 
+@claim("never-worse", "BRR is never worse than GRR", "abstract, Theorem 2", "never")
 def never_worse(context: Context) -> Verdict:
     """E4 and the first part of Theorem 2: with the m of Alg. 3, and with that of Alg. 2."""
     globally, locally, worst = 0, 0, (1.0, 0, 0.0)
@@ -288,9 +292,15 @@ def never_worse(context: Context) -> Verdict:
     return Verdict("corrected" if kept else "refuted", found, "true with the m of Alg. 2, not with that of Alg. 3")
 
 
-def theorem2_bounds(context: Context) -> Verdict:
+@claim(
+    "thm2-bounds",
+    "Limits of the local ratio for any k",
+    "Theorem 2",
+    "2/(s+1), s - (s-1)/(s+1)(sqrt(e+2s+2)+1)",
+    "fig5b",
+)
+def theorem2_bounds(_: Context) -> Verdict:
     """E9: the printed limits are those of the largest and the smallest ratio, not of the ratio at any fixed k."""
-    del context
     found: dict[str, float] = {}
     off = fixed = 0.0
     for epsilon in LIMITS:
@@ -311,9 +321,9 @@ def theorem2_bounds(context: Context) -> Verdict:
     return Verdict("corrected" if good else "refuted", found, note)
 
 
-def theorem2_gap(context: Context) -> Verdict:
+@claim("thm2-gap", "Their gap is below 1/(2(s+1))", "Theorem 2", "< 1/(2(s+1))")
+def theorem2_gap(_: Context) -> Verdict:
     """The gap between both limits and its bound."""
-    del context
     found: dict[str, float] = {}
     off, below = 0.0, True
     for epsilon in LIMITS:
@@ -325,9 +335,9 @@ def theorem2_gap(context: Context) -> Verdict:
     return Verdict("reproduced" if off < _SAME and below else "refuted", found)
 
 
-def theorem3(context: Context) -> Verdict:
+@claim("thm3", "Limit of the ratio of mean losses", "Theorem 3", "(7s+9)/(4(s+1)^2)", "fig5b")
+def theorem3(_: Context) -> Verdict:
     """The limit of the ratio of mean losses."""
-    del context
     found: dict[str, float] = {}
     off = 0.0
     for epsilon in LIMITS:
@@ -345,9 +355,9 @@ def mean_ratio(points: int, epsilon: float) -> float:
     return loss_of(line, epsilon, line_min(points, epsilon)) / loss_of(line, epsilon, 1)
 
 
-def equation20(context: Context) -> Verdict:
+@claim("eq20", "N Q_g in closed form", "Eq. 20", "two lines")
+def equation20(_: Context) -> Verdict:
     """E10, for odd N and odd m."""
-    del context
     found: dict[str, float] = {}
     second = corrected = 0.0
     for points, epsilon in product((21, 201, 2001), (0.5, 1.0, 4.0)):
@@ -365,6 +375,7 @@ def equation20(context: Context) -> Verdict:
     return Verdict("corrected" if max(second, corrected) < _SAME else "refuted", found, note)
 
 
+@claim("thm4", "In any space no answer is worse than with GRR", "Theorem 4", "at least equals")
 def theorem4(context: Context) -> Verdict:
     """Random spaces of several kinds: no answer is worse than with GRR; strictly better on average if m > 1."""
     runs = 60 if context.quick else 300

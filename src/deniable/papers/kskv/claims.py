@@ -12,9 +12,12 @@ from deniable.mechanisms.keyvalue.laws import SHAPES, Signal, ratio_of
 from deniable.mechanisms.keyvalue.protocols import choose_length
 from deniable.mechanisms.registry import mechanism
 from deniable.papers.kskv.study import enough, load_data
-from deniable.papers.paper import Claim, Context, Verdict
+from deniable.papers.paper import Claims, Context, Verdict
 
 __all__ = ["CLAIMS"]
+
+CLAIMS = Claims()
+claim = CLAIMS.add
 
 _SURE = 4.0
 """From so many standard errors on a difference is no chance. With 3 the verdict on fig3-ue came out differently for two
@@ -37,9 +40,9 @@ def _mean_variance(name: str, epsilon: float, n: float, held: float, v: float) -
     return scale * (vx / ey**2 - 2 * ex * z * ex / ey**3 + ex**2 * vy / ey**4)
 
 
-def _privacy(context: Context) -> Verdict:
+@claim("thm41", "KS-UE is epsilon-LDP", "Thm. 4.1", "epsilon")
+def _privacy(_: Context) -> Verdict:
     """Thm. 4.1 by enumeration, with one pair and with padding."""
-    del context
     worst = -math.inf
     for epsilon in (0.1, 1.0, 4.0):
         cases: tuple[dict[str, Any], ...] = ({"k": 3}, {"k": 4, "length": 2})
@@ -52,8 +55,8 @@ def _privacy(context: Context) -> Verdict:
     return Verdict("reproduced" if worst <= 1e-12 else "refuted", {"largest excess over epsilon": worst}, note)
 
 
-def _eq9(context: Context) -> Verdict:
-    del context
+@claim("eq9", "Variance of KS-UE's frequencies", "Eq. 9", "8e/((e-1)^2 n) + (e-3)f/((e-1)n)")
+def _eq9(_: Context) -> Verdict:
     off = 0.0
     for epsilon in _BUDGETS:
         e = math.exp(epsilon)
@@ -63,8 +66,8 @@ def _eq9(context: Context) -> Verdict:
     return Verdict("reproduced" if off < 1e-9 else "refuted", {"largest relative deviation": off})
 
 
-def _eq11(context: Context) -> Verdict:
-    del context
+@claim("eq11", "The variance of the mean is at most this", "Eq. 11", "8(e+2)n/((e-1)^2 n_k^2) + ...")
+def _eq11(_: Context) -> Verdict:
     n, held, e = 400.0, 40.0, math.e
     bound = 8 * (e + 2) * n / ((e - 1) ** 2 * held**2) + 2 * (e + 2) / ((e - 1) * held)
     true = _mean_variance("ks-ue", 1.0, n, held, 0.6)
@@ -72,16 +75,16 @@ def _eq11(context: Context) -> Verdict:
     return Verdict("refuted" if true > bound else "reproduced", {"printed bound": bound, "variance": true}, note)
 
 
-def _lower_frequency(context: Context) -> Verdict:
-    del context
+@claim("frequency-lower", "Frequencies of KS-UE have a lower variance than those of PCKV-UE", "Sec. 4.4", "lower")
+def _lower_frequency(_: Context) -> Verdict:
     ratios = {
         f"epsilon={x:g}": _signal("ks-ue", x).limits()[0] / _signal("pckv-ue", x).limits()[0] for x in (1.0, 2.0, 4.0)
     }
     return Verdict("reproduced" if max(ratios.values()) < 1 else "refuted", ratios)
 
 
-def _lower_mean(context: Context) -> Verdict:
-    del context
+@claim("mean-lower", "Means of KS-UE have a lower variance than those of PCKV-UE", "Sec. 4.4", "lower")
+def _lower_mean(_: Context) -> Verdict:
     ratios = {
         f"epsilon={x:g} m={v:g}": _mean_variance("ks-ue", x, 1e6, 1e3, v) / _mean_variance("pckv-ue", x, 1e6, 1e3, v)
         for x in (1.0, 2.0, 4.0)
@@ -91,8 +94,8 @@ def _lower_mean(context: Context) -> Verdict:
     return Verdict("refuted" if min(ratios.values()) > 1 else "reproduced", ratios, note)
 
 
-def _divisor(context: Context) -> Verdict:
-    del context
+@claim("alg2-mean", "KS-GRR's mean is divided by p + q", "Alg. 2, line 18", "p + q")
+def _divisor(_: Context) -> Verdict:
     found = {}
     for epsilon in (1.0, 2.0, 4.0):
         signal = mechanism("pckv-grr", epsilon=epsilon, k=40, length=1).ideal()[0].signal  # type: ignore[attr-defined]
@@ -101,8 +104,8 @@ def _divisor(context: Context) -> Verdict:
     return Verdict("corrected" if max(found.values()) < 1 else "reproduced", found, note)
 
 
-def _range_of_a(context: Context) -> Verdict:
-    del context
+@claim("a-range", "a is below 1/2", "Sec. 4.1", "0 < a < 1/2")
+def _range_of_a(_: Context) -> Verdict:
     found = {f"a at epsilon={x:g}": float(SHAPES["ks-ue"](ratio_of(x))[2]) for x in (0.1, 0.5, 0.7, 2.0)}
     wrong = max(found.values()) >= 0.5
     return Verdict(
@@ -112,9 +115,9 @@ def _range_of_a(context: Context) -> Verdict:
     )
 
 
-def _length(context: Context) -> Verdict:
+@claim("length", "A longer l means more bias and less variance", "Sec. 4.3", "more bias, less variance")
+def _length(_: Context) -> Verdict:
     """Bias and variance of a key that people with one to three pairs have."""
-    del context
     s, r, a = (float(x) for x in SHAPES["ks-ue"](ratio_of(1.0)))
     sizes, found = (1, 2, 3), {}
     for length in (1, 2, 3):
@@ -127,6 +130,7 @@ def _length(context: Context) -> Verdict:
     return Verdict("refuted" if wrong else "reproduced", found, note)
 
 
+@claim("sizes", "The length is chosen from estimated sizes", "Sec. 4.3", "smallest l above 0.9")
 def _sizes(context: Context) -> Verdict:
     """The rule for the length with 41 noisy shares as printed, and with capped, projected ones."""
     truth = np.repeat([0, 1, 2, 3], [9000, 1450, 80, 20])
@@ -142,8 +146,9 @@ def _sizes(context: Context) -> Verdict:
     return Verdict("corrected" if good else "reproduced", found, note)
 
 
+@claim("clothing", "The clothing data", "Sec. 5.1", {"users": 47959, "keys": 5850, "pairs": 82789})
 def _clothing(context: Context) -> Verdict:
-    data = context.once("Clothing", lambda c: load_data(c, "Clothing"))
+    data = context.once(load_data, "Clothing")
     if data.made_up:
         return Verdict("not tested", None, "it needs the file renttherunway.csv.gz in the data folder")
     found = {"users": len(data.pairs), "keys": data.k, "pairs": int(data.pairs.keys.size)}
@@ -178,18 +183,28 @@ def _compare(context: Context, figure: str, one: str, two: str, quantity: str, *
     return {"settings": len(every), "better": sum(g > 0 for g in every), **size, "z": total / noise if noise else 0.0}
 
 
-def _beats(figure: str, one: str, two: str, quantity: str, lower: bool) -> Any:
+def _beats(kind: str, text: str, says: str, one: str, two: str, quantity: str = "ncr") -> None:
+    """Add the claim that a mechanism is better than another one in a figure, on average over data and epsilon."""
+    figure = kind.partition("-")[0]
+
+    @claim(kind, text, f"Fig. {figure.removeprefix('fig')}", says, figure)
     def check(context: Context) -> Verdict:
-        found = _compare(context, figure, one, two, quantity, lower=lower)
+        found = _compare(context, figure, one, two, quantity, lower=quantity != "ncr")
         note = "on average over data and epsilon; a setting is data, top and epsilon; all by one clipping rule"
         if abs(found["z"]) < _SURE:
             numbers = ", ".join(f"{name} {value:.3g}" for name, value in found.items())
             return Verdict("not tested", None, f"the runs do not decide it {note}: {numbers}")
         return Verdict("reproduced" if found["z"] > 0 else "refuted", found, note)
 
-    return check
+
+_FINDS, _LOWER = "{} finds frequent keys better than {}", "Frequencies of {} have a lower error than those of {}"
+_beats("fig3-ue", _FINDS.format("KS-UE", "PCKV-UE"), "consistently", "ks-ue", "pckv-ue")
+_beats("fig3-grr", _FINDS.format("KS-GRR", "PCKV-GRR"), "notably", "ks-grr", "pckv-grr")
+_beats("fig4-ue", _LOWER.format("KS-UE", "PCKV-UE"), "continuously", "ks-ue", "pckv-ue", "mse_frequency")
+_beats("fig4-grr", _LOWER.format("KS-GRR", "PCKV-GRR"), "considerably", "ks-grr", "pckv-grr", "mse_frequency")
 
 
+@claim("fig5-ue", "Errors of means of KS-UE and PCKV-UE are alike", "Fig. 5", "closely intersect", "fig5")
 def _alike(context: Context) -> Verdict:
     found = _compare(context, "fig5", "ks-ue", "pckv-ue", "mse_mean", lower=True)
     close = 0.67 <= found["mean ratio"] <= 1.5
@@ -197,9 +212,14 @@ def _alike(context: Context) -> Verdict:
     return Verdict("reproduced" if close else "refuted", found, note)
 
 
-def _frontier(context: Context) -> Verdict:
+_SEVERAL = f"{_FINDS}, several pairs"
+_beats("fig6-ue", _SEVERAL.format("KS-UE", "PCKV-UE"), "consistently", "ks-ue l=2", "pckv-ue l=2")
+_beats("fig6-adap", _SEVERAL.format("KS-Adap", "PCKV-GRR"), "significantly", "ks-adap", "pckv-grr l=2")
+
+
+@claim("best", "KS-UE and KS-GRR surpass other algorithms", "Sec. 5.2", "predominantly")
+def _frontier(_: Context) -> Verdict:
     """How far KS-UE is above the least error that any mechanism can have."""
-    del context
     found = {}
     for epsilon in (1.0, 2.0, 4.0):
         gap = mechanism("ks-ue", epsilon=epsilon, k=1206).properties()["gap"]
@@ -211,79 +231,3 @@ def _frontier(context: Context) -> Verdict:
     )
     beaten = min(v for k, v in found.items() if "KS-UE" in k) > 0.01
     return Verdict("refuted" if beaten else "reproduced", found, note)
-
-
-CLAIMS = (
-    Claim("thm41", "KS-UE is epsilon-LDP", "Thm. 4.1", "epsilon", _privacy),
-    Claim("eq9", "Variance of KS-UE's frequencies", "Eq. 9", "8e/((e-1)^2 n) + (e-3)f/((e-1)n)", _eq9),
-    Claim("eq11", "The variance of the mean is at most this", "Eq. 11", "8(e+2)n/((e-1)^2 n_k^2) + ...", _eq11),
-    Claim(
-        "frequency-lower",
-        "Frequencies of KS-UE have a lower variance than those of PCKV-UE",
-        "Sec. 4.4",
-        "lower",
-        _lower_frequency,
-    ),
-    Claim("mean-lower", "Means of KS-UE have a lower variance than those of PCKV-UE", "Sec. 4.4", "lower", _lower_mean),
-    Claim("alg2-mean", "KS-GRR's mean is divided by p + q", "Alg. 2, line 18", "p + q", _divisor),
-    Claim("a-range", "a is below 1/2", "Sec. 4.1", "0 < a < 1/2", _range_of_a),
-    Claim("length", "A longer l means more bias and less variance", "Sec. 4.3", "more bias, less variance", _length),
-    Claim("sizes", "The length is chosen from estimated sizes", "Sec. 4.3", "smallest l above 0.9", _sizes),
-    Claim(
-        "clothing",
-        "The clothing data",
-        "Sec. 5.1",
-        {"users": 47959, "keys": 5850, "pairs": 82789},
-        _clothing,
-    ),
-    Claim(
-        "fig3-ue",
-        "KS-UE finds frequent keys better than PCKV-UE",
-        "Fig. 3",
-        "consistently",
-        _beats("fig3", "ks-ue", "pckv-ue", "ncr", False),
-        "fig3",
-    ),
-    Claim(
-        "fig3-grr",
-        "KS-GRR finds frequent keys better than PCKV-GRR",
-        "Fig. 3",
-        "notably",
-        _beats("fig3", "ks-grr", "pckv-grr", "ncr", False),
-        "fig3",
-    ),
-    Claim(
-        "fig4-ue",
-        "Frequencies of KS-UE have a lower error than those of PCKV-UE",
-        "Fig. 4",
-        "continuously",
-        _beats("fig4", "ks-ue", "pckv-ue", "mse_frequency", True),
-        "fig4",
-    ),
-    Claim(
-        "fig4-grr",
-        "Frequencies of KS-GRR have a lower error than those of PCKV-GRR",
-        "Fig. 4",
-        "considerably",
-        _beats("fig4", "ks-grr", "pckv-grr", "mse_frequency", True),
-        "fig4",
-    ),
-    Claim("fig5-ue", "Errors of means of KS-UE and PCKV-UE are alike", "Fig. 5", "closely intersect", _alike, "fig5"),
-    Claim(
-        "fig6-ue",
-        "KS-UE finds frequent keys better than PCKV-UE, several pairs",
-        "Fig. 6",
-        "consistently",
-        _beats("fig6", "ks-ue l=2", "pckv-ue l=2", "ncr", False),
-        "fig6",
-    ),
-    Claim(
-        "fig6-adap",
-        "KS-Adap finds frequent keys better than PCKV-GRR, several pairs",
-        "Fig. 6",
-        "significantly",
-        _beats("fig6", "ks-adap", "pckv-grr l=2", "ncr", False),
-        "fig6",
-    ),
-    Claim("best", "KS-UE and KS-GRR surpass other algorithms", "Sec. 5.2", "predominantly", _frontier),
-)

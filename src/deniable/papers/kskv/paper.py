@@ -1,4 +1,4 @@
-"""KSKV: keys before values [claims about formulas in `kskv_claims`, experiments in `kskv_study`]."""
+"""KSKV: keys before values [claims in `claims`, experiments in `study`]."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from deniable.papers.charts import Axes, lines
 from deniable.papers.kskv.claims import CLAIMS
 from deniable.papers.kskv.study import enough, several, single
-from deniable.papers.paper import Context, Figure, Paper, Rows
-from deniable.present.charts import line_chart
+from deniable.papers.paper import Figure, Paper, Rows
 
 if TYPE_CHECKING:
     import altair
@@ -27,14 +27,6 @@ _RECORDS = ("Fig. 3", "Fig. 4", "Fig. 5")
 """Figures about single pairs: what is promised there is about records, not people."""
 
 
-def _single(context: Context) -> Rows:
-    return context.once("single", single)
-
-
-def _several(context: Context) -> Rows:
-    return context.once("several", several)
-
-
 def _panel(row: Mapping[str, Any]) -> str:
     return f"{row['data']}, top {row['top']}"
 
@@ -49,23 +41,13 @@ def _draw(quantity: str, where: str, rows: Rows) -> altair.TopLevelMixin:
     notes += ["every record counts as a person"] if where in _RECORDS else []
     notes += ["one clipping rule for all"] if quantity == "mse_mean" else []
     notes += ["points with less than one key found per run are left out"] if len(told) < len(rows) else []
-    return line_chart(
-        shown,
-        x="epsilon",
-        y=quantity,
-        series="mechanism",
-        facet="panel",
-        log_y=quantity != "ncr",
-        title=title,
-        subtitle=f"{'; '.join(notes)}.",
-        x_title="ε",
-        y_title=name,
-    )
+    axes = Axes("epsilon", quantity, "mechanism", "panel", y_title=name, log="" if quantity == "ncr" else "y")
+    return lines(axes, title, f"{'; '.join(notes)}.")(shown)
 
 
 def _figure(number: int, quantity: str, what: str) -> Figure:
     where = f"Fig. {number}"
-    compute = _single if number < 6 else _several
+    compute = single if number < 6 else several
     return Figure(
         f"fig{number}", f"{_QUANTITIES[quantity][0]}, {what}", where, compute, partial(_draw, quantity, where)
     )
@@ -83,9 +65,5 @@ FIGURES = (
 )
 
 PAPER = Paper(
-    "kskv",
-    "KSKV",
-    "KSKV: Key-Strategy for Key-Value Data Collection with Local Differential Privacy",
-    FIGURES,
-    CLAIMS,
+    "kskv", "KSKV", "KSKV: Key-Strategy for Key-Value Data Collection with Local Differential Privacy", FIGURES, CLAIMS
 )

@@ -97,8 +97,7 @@ def _scores(name: str, data: KeyValueData, epsilon: float, tops: tuple[int, ...]
     if not name.startswith(("ks-grr", "ks-adap")):
         base, _, length = name.partition(" l=")
         own: dict[str, Any] = {"length": int(length)} if length else {}
-        m = mechanism(base, epsilon=epsilon, k=data.k, **own)
-        assert isinstance(m, KeyValue)
+        m: Any = mechanism(base, epsilon=epsilon, k=data.k, **own)
         f, mean = _collect(m, data, rng)
         yield from (score(truth, f, mean, top) for top in tops)
         return
@@ -153,19 +152,19 @@ def _plan(context: Context) -> tuple[tuple[float, ...], dict[str, int]]:
     return (1.0, 2.0, 4.0, 6.0), {"E-Commerce": 40, "Clothing": 10}
 
 
-def _data(context: Context, name: str) -> KeyValueData:
-    return context.once(name, lambda c: load_data(c, name))
-
-
 def single(context: Context) -> Rows:
     """Figures 3 to 5: one pair per record."""
     budgets, runs = _plan(context)
     own = ("ks-ue", "pckv-ue", "pckv-grr", "ks-grr", "kv-ss2")
-    return [row for name in runs for row in _rows_of(context, _data(context, name).records(), own, budgets, runs[name])]
+    return [
+        row
+        for name in runs
+        for row in _rows_of(context, context.once(load_data, name).records(), own, budgets, runs[name])
+    ]
 
 
 def several(context: Context) -> Rows:
     """Figures 6 to 8: several pairs per person, length 2 for all but the protocol."""
     budgets, runs = _plan(context)
     own = ("ks-ue l=2", "pckv-ue l=2", "pckv-grr l=2", "ks-adap", "ks-ue l=1")
-    return [row for name in runs for row in _rows_of(context, _data(context, name), own, budgets, runs[name])]
+    return [row for name in runs for row in _rows_of(context, context.once(load_data, name), own, budgets, runs[name])]

@@ -10,23 +10,14 @@ from deniable.core.domain import Domain
 from deniable.core.types import FloatArray
 from deniable.datasets.tables import load
 from deniable.mechanisms.personal.plain import Personal
-from deniable.papers.paper import Context, Verdict
+from deniable.papers.paper import Claims, Context, Verdict
 from deniable.papers.pldp.printed import theorem_53
 from deniable.papers.pldp.study import LEVELS
 
-__all__ = [
-    "country",
-    "falls",
-    "job_values",
-    "level_private",
-    "near_rcf",
-    "pbp",
-    "ppda",
-    "printed_em",
-    "rises",
-    "unbiased",
-    "variance",
-]
+__all__ = ["CLAIMS"]
+
+CLAIMS = Claims()
+claim = CLAIMS.add
 
 CLOSE_UNIFORM, CLOSE_POWER = 1.25, 1.40
 """How near the corrected EM is to come to the scheme that sees the levels."""
@@ -39,9 +30,9 @@ def _design(k: int, base: str = "sue", level_epsilon: float = 0.3) -> Personal:
     return Personal(epsilon=1.0, domain=Domain.of(k), levels=LEVELS, base=base, level_epsilon=level_epsilon)
 
 
-def level_private(context: Context) -> Verdict:
+@claim("level-private", "The level is protected by its own budget alone", "Sec. 5.1 (5)", "epsilon_p-LDP")
+def level_private(_: Context) -> Verdict:
     """The exact guarantee of the level, from the integers that are sampled."""
-    del context
     found: dict[str, float] = {}
     for base, k in (("sue", 16), ("sue", 42), ("oue", 42), ("grr", 16), ("lh", 16)):
         found[f"{base}, {k} values"] = float(_design(k, base).guarantee["level"])
@@ -66,7 +57,7 @@ def _simulated(context: Context, level_epsilon: float, runs: int) -> FloatArray:
 
 
 def _auem_of_education(context: Context) -> FloatArray:
-    return context.once("auem of education", lambda c: _simulated(c, 0.5, 100 if c.quick else 1000))
+    return context.once(_simulated, 0.5, 100 if context.quick else 1000)
 
 
 def _top() -> tuple[float, int]:
@@ -74,6 +65,7 @@ def _top() -> tuple[float, int]:
     return float(people.frequencies.max()), people.n
 
 
+@claim("thm52", "AUEM is approximately unbiased", "Theorem 5.2", "E = f, approximately")
 def unbiased(context: Context) -> Verdict:
     """The mean of estimates well above the guard, and the second-order bias."""
     f, n = _top()
@@ -92,6 +84,7 @@ def unbiased(context: Context) -> Verdict:
     return Verdict("corrected", found, note)
 
 
+@claim("thm53", "Variance of AUEM", "Theorem 5.3", "V1 + V2 + V3 + V4")
 def variance(context: Context) -> Verdict:
     """The printed sum, the first-order variance, and what is seen (by the interquartile range)."""
     f, n = _top()
@@ -117,6 +110,7 @@ def _table(context: Context, figure: str, error: str = "mse") -> dict[tuple[Any,
     return {(row["data"], row[key], row["method"]): float(str(row[error])) for row in context.rows(figure)}
 
 
+@claim("emoa", "EMOA is an EM algorithm that improves AUEM", "Eq. 15, Algorithm 1", "improves", "fig7")
 def printed_em(context: Context) -> Verdict:
     """The printed algorithm's output against the corrected one's."""
     errors = _table(context, "fig7")
@@ -132,6 +126,9 @@ def printed_em(context: Context) -> Verdict:
     return Verdict("corrected" if min(worst.values()) > 1 else "refuted", worst, note)
 
 
+@claim(
+    "fig2", "The error of AUEM falls with epsilon_p, steeply below 0.4", "Sec. 7.3.1, Fig. 2", "steep below 0.4", "fig2"
+)
 def falls(context: Context) -> Verdict:
     """First-order variances along the budgets, and the medians of the figure."""
     found: dict[str, float] = {}
@@ -153,6 +150,7 @@ def _mean_variance(table: str, level_epsilon: float) -> float:
     return float(np.mean([m.moments(float(f), people.n).random_levels for f in people.frequencies]))
 
 
+@claim("fig3", "Errors rise with the number of values", "Sec. 7.3.2, Fig. 3", "rise", "fig3")
 def rises(context: Context) -> Verdict:
     """Whether a larger domain has the larger error, at fewest and at most values."""
     if context.quick:
@@ -171,6 +169,7 @@ def rises(context: Context) -> Verdict:
     return Verdict("refuted", found, note)
 
 
+@claim("ppda", "AUEM and EMOA always beat PPDA", "Sec. 7.3.3, Fig. 7", "always", "fig7")
 def ppda(context: Context) -> Verdict:
     """Raw AUEM over PPDA."""
     errors = _table(context, "fig7")
@@ -181,6 +180,13 @@ def ppda(context: Context) -> Verdict:
     return Verdict("refuted", found, note)
 
 
+@claim(
+    "rcf",
+    "RCF and APLDP, which see the levels, beat AUEM; the optimised estimate comes close to them",
+    "Sec. 7.3.2, Fig. 7",
+    "comparable in most cases",
+    "fig7",
+)
 def near_rcf(context: Context) -> Verdict:
     """Corrected EM over RCF, both within the simplex, and RCF against AUEM."""
     if context.quick:
@@ -200,6 +206,7 @@ def near_rcf(context: Context) -> Verdict:
     return Verdict("corrected" if close and behind else "refuted", found, note)
 
 
+@claim("pbp", "AUEM and EMOA beat PBP, by up to 87 %", "Sec. 7.3.3, Fig. 5", 0.87, "fig5")
 def pbp(context: Context) -> Verdict:
     """PBP with the right shares and with random ones, against AUEM."""
     errors = _table(context, "fig5")
@@ -212,18 +219,18 @@ def pbp(context: Context) -> Verdict:
     return Verdict("corrected", found, note)
 
 
-def job_values(context: Context) -> Verdict:
+@claim("table1", "Job has 9 values", "Table 1", 9)
+def job_values(_: Context) -> Verdict:
     """Counted."""
-    del context
     job = load("bank-job")
     return Verdict(
         "corrected", {"values": job.k, "people": job.n}, "counted in the table; 9 are its most frequent ones"
     )
 
 
-def country(context: Context) -> Verdict:
+@claim("country", "Country's errors are lower than Job's because there are more people", "Sec. 7.3.3", "lower")
+def country(_: Context) -> Verdict:
     """First-order variances of raw AUEM, averaged over the values."""
-    del context
     found = {name: _mean_variance(name, 0.3) for name in ("bank-job", "adult-country")}
     if found["adult-country"] < found["bank-job"]:
         return Verdict("reproduced", found)

@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from deniable.core.types import FloatArray
 from deniable.datasets.population import Population
 from deniable.datasets.tables import load
-from deniable.papers.paper import Claim, Context, Figure, Paper, Rows
-from deniable.papers.pldp import claims
+from deniable.papers.charts import Axes, lines
+from deniable.papers.paper import Context, Figure, Paper, Rows
+from deniable.papers.pldp.claims import CLAIMS
 from deniable.papers.pldp.study import LEVELS, Errors, power_law, study, uniform_shares
-from deniable.present.lines import line_chart
-
-if TYPE_CHECKING:
-    import altair
 
 __all__ = ["PAPER"]
 
@@ -122,127 +118,42 @@ def _measured(found: Errors, method: str) -> dict[str, str | int | float | None]
     }
 
 
-def _once(name: str, make: Callable[[Context], Rows]) -> Callable[[Context], Rows]:
-    return lambda context: context.once(name, make)
+PAIR_TEXT, TEN_TEXT = "Levels 0.1 and 0.2, level epsilon 0.1", "Ten levels from 0.1 to 1, level epsilon 0.3"
 
-
-def _over_budgets(rows: Rows) -> altair.TopLevelMixin:
-    both = [{**row, "error": row[m], "measure": m.upper()} for m in ("mse", "mae") for row in rows]
-    return line_chart(
-        both,
-        x="level epsilon",
-        y="error",
-        series="data",
-        facet="measure",
-        log_y=True,
-        y_title="mean error",
-        title="Error of AUEM against the protection of the level",
-        subtitle="Ten levels from 0.1 to 1, all alike; SUE. After PLDP Fig. 2.",
-    )
+_over_budgets = lines(
+    Axes("level epsilon", "error", "data", "measure", y_title="mean error", log="y"),
+    "Error of AUEM against the protection of the level",
+    "Ten levels from 0.1 to 1, all alike; SUE. After PLDP Fig. 2.",
+    lambda rows: [{**row, "error": row[m], "measure": m.upper()} for m in ("mse", "mae") for row in rows],
+)
 
 
 def _shown(rows: Rows) -> Rows:
     return [{**row, "method": NAMES[str(row["method"])]} for row in rows if row["method"] in NAMES]
 
 
-def _over_sizes(error: str) -> Callable[[Rows], altair.TopLevelMixin]:
-    return lambda rows: line_chart(
-        _shown(rows),
-        x="k",
-        y=error,
-        series="method",
-        facet="data",
-        log_x=True,
-        log_y=True,
-        x_title="number of values",
-        y_title=error.upper(),
-        title=f"{error.upper()} against the number of values",
-        subtitle=f"The most frequent values of each table. {TEN_TEXT}; SUE. After PLDP Fig. 3 and 4.",
-    )
+def _figure(number: int, error: str, what: str, compute: Callable[[Context], Rows], levels: str = "") -> Figure:
+    """By the number of values, or by the shares of the levels where these are told."""
+    where, name = f"Fig. {number}", error.upper()
+    if levels:
+        axes = Axes("shares", error, "method", "data", "people over the levels", name, "y")
+        title = f"{name} for two distributions of people over the levels"
+        note = f"{levels}; SUE. All methods read the same reports. After PLDP {where}."
+    else:
+        axes = Axes("k", error, "method", "data", "number of values", name, "xy")
+        title = f"{name} {what}"
+        note = f"The most frequent values of each table. {TEN_TEXT}; SUE. After PLDP Fig. 3 and 4."
+    return Figure(f"fig{number}", f"{name} {what}", where, compute, lines(axes, title, note, _shown))
 
-
-def _by_shares(error: str, levels: str, where: str) -> Callable[[Rows], altair.TopLevelMixin]:
-    return lambda rows: line_chart(
-        _shown(rows),
-        x="shares",
-        y=error,
-        series="method",
-        facet="data",
-        log_y=True,
-        x_title="people over the levels",
-        y_title=error.upper(),
-        title=f"{error.upper()} for two distributions of people over the levels",
-        subtitle=f"{levels}; SUE. All methods read the same reports. After PLDP {where}.",
-    )
-
-
-PAIR_TEXT, TEN_TEXT = "Levels 0.1 and 0.2, level epsilon 0.1", "Ten levels from 0.1 to 1, level epsilon 0.3"
-
-
-TEN, TWO = _once("ten levels", _ten_levels), _once("two levels", _two_levels)
-BY_SIZE = _once("sizes", _sizes)
 
 FIGURES = (
     Figure("fig2", "Error of AUEM against the protection of the level", "Fig. 2", _budgets, _over_budgets),
-    Figure("fig3", "MSE against the number of values", "Fig. 3", BY_SIZE, _over_sizes("mse")),
-    Figure("fig4", "MAE against the number of values", "Fig. 4", BY_SIZE, _over_sizes("mae")),
-    Figure("fig5", "MSE with two levels", "Fig. 5", TWO, _by_shares("mse", PAIR_TEXT, "Fig. 5")),
-    Figure("fig6", "MAE with two levels", "Fig. 6", TWO, _by_shares("mae", PAIR_TEXT, "Fig. 6")),
-    Figure("fig7", "MSE with ten levels", "Fig. 7", TEN, _by_shares("mse", TEN_TEXT, "Fig. 7")),
-    Figure("fig8", "MAE with ten levels", "Fig. 8", TEN, _by_shares("mae", TEN_TEXT, "Fig. 8")),
-)
-
-CLAIMS = (
-    Claim(
-        "level-private",
-        "The level is protected by its own budget alone",
-        "Sec. 5.1 (5)",
-        "epsilon_p-LDP",
-        claims.level_private,
-    ),
-    Claim(
-        "thm52",
-        "AUEM is approximately unbiased",
-        "Theorem 5.2",
-        "E = f, approximately",
-        claims.unbiased,
-    ),
-    Claim("thm53", "Variance of AUEM", "Theorem 5.3", "V1 + V2 + V3 + V4", claims.variance),
-    Claim(
-        "emoa",
-        "EMOA is an EM algorithm that improves AUEM",
-        "Eq. 15, Algorithm 1",
-        "improves",
-        claims.printed_em,
-        "fig7",
-    ),
-    Claim(
-        "fig2",
-        "The error of AUEM falls with epsilon_p, steeply below 0.4",
-        "Sec. 7.3.1, Fig. 2",
-        "steep below 0.4",
-        claims.falls,
-        "fig2",
-    ),
-    Claim("fig3", "Errors rise with the number of values", "Sec. 7.3.2, Fig. 3", "rise", claims.rises, "fig3"),
-    Claim("ppda", "AUEM and EMOA always beat PPDA", "Sec. 7.3.3, Fig. 7", "always", claims.ppda, "fig7"),
-    Claim(
-        "rcf",
-        "RCF and APLDP, which see the levels, beat AUEM; the optimised estimate comes close to them",
-        "Sec. 7.3.2, Fig. 7",
-        "comparable in most cases",
-        claims.near_rcf,
-        "fig7",
-    ),
-    Claim("pbp", "AUEM and EMOA beat PBP, by up to 87 %", "Sec. 7.3.3, Fig. 5", 0.87, claims.pbp, "fig5"),
-    Claim("table1", "Job has 9 values", "Table 1", 9, claims.job_values),
-    Claim(
-        "country",
-        "Country's errors are lower than Job's because there are more people",
-        "Sec. 7.3.3",
-        "lower",
-        claims.country,
-    ),
+    _figure(3, "mse", "against the number of values", _sizes),
+    _figure(4, "mae", "against the number of values", _sizes),
+    _figure(5, "mse", "with two levels", _two_levels, PAIR_TEXT),
+    _figure(6, "mae", "with two levels", _two_levels, PAIR_TEXT),
+    _figure(7, "mse", "with ten levels", _ten_levels, TEN_TEXT),
+    _figure(8, "mae", "with ten levels", _ten_levels, TEN_TEXT),
 )
 
 PAPER = Paper(

@@ -18,12 +18,7 @@ def theorem_53(law: LevelLaw, f: float, n: float) -> tuple[float, float, float, 
     spread = told * (1 - told) / (n * (keep - flip) ** 2)
     a, gap = law.q + f * law.gap, law.gap
     bent = float(np.sum(spread * d**2)) / gap**4
-    return (
-        n * a * (1 - a) / gap**2,
-        (n * a) ** 2 * bent,
-        float(np.sum(spread * q**2)) / gap**2,
-        law.q**2 * bent,
-    )
+    return (n * a * (1 - a) / gap**2, (n * a) ** 2 * bent, float(np.sum(spread * q**2)) / gap**2, law.q**2 * bent)
 
 
 def emoa(sets: FloatArray, law: LevelLaw, f: FloatArray, rho: FloatArray, steps: int = 10) -> FloatArray:

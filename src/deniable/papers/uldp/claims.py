@@ -14,22 +14,14 @@ from deniable.core.laws import epsilon_to
 from deniable.mechanisms.utility.bound import least_mse_sum
 from deniable.mechanisms.utility.laws import mapped_size
 from deniable.papers.checks import ALPHA
-from deniable.papers.paper import Claim, Context, Verdict
+from deniable.papers.paper import Claims, Context, Verdict
 from deniable.papers.uldp import checks
-from deniable.papers.uldp.figures import (
-    BUDGETS,
-    DATA,
-    KNOWN,
-    OURS,
-    PRINTED,
-    PRIVATE,
-    bits,
-    made,
-    theta_error,
-    trials,
-)
+from deniable.papers.uldp.figures import BUDGETS, DATA, KNOWN, OURS, PRINTED, PRIVATE, bits, made, theta_error, trials
 
 __all__ = ["CLAIMS"]
+
+CLAIMS = Claims(checks.CLAIMS)
+claim = CLAIMS.add
 
 TABLE2 = {
     "uSS": {"Foursquare": 0.0123, "Census": 0.004, "Drug": 0.0151, "Normal": 0.0245},
@@ -49,8 +41,8 @@ def _errors(chosen: Mapping[str, tuple[str, str]]) -> dict[tuple[str, float], di
     }
 
 
-def _uue_urap(context: Context) -> Verdict:
-    del context
+@claim("uue-urap", "uUE has lower MSE than uRAP in all settings", "Sec. 6.2", "consistently", "fig4")
+def _uue_urap(_: Context) -> Verdict:
     errors = _errors({"uUE": PRINTED["uUE"], "uRAP": KNOWN["uRAP"], "uUE ours": ("uue", "null")})
     lost = [f"{data} {e:g}" for (data, e), x in errors.items() if x["uRAP"] < x["uUE"]]
     ours = [f"{data} {e:g}" for (data, e), x in errors.items() if x["uUE ours"] > x["uRAP"]]
@@ -65,8 +57,8 @@ def _uue_urap(context: Context) -> Verdict:
     return Verdict("refuted" if lost else "reproduced", found, note)
 
 
-def _uss_best(context: Context) -> Verdict:
-    del context
+@claim("uss-best", "uSS has the lowest MSE in all settings", "Sec. 6.2", "consistently", "fig4")
+def _uss_best(_: Context) -> Verdict:
     private = KNOWN | {"uSS": PRINTED["uSS"], "uUE": PRINTED["uUE"]} | PRIVATE | {"uSS ours": OURS["uSS ours"]}
     errors = _errors(private)
     lost = [k for k, x in errors.items() if any(x[m] < x["uSS"] * (1 - 1e-9) for m in x if m != "uSS ours")]
@@ -82,8 +74,8 @@ def _uss_best(context: Context) -> Verdict:
     return Verdict("refuted" if lost else "reproduced", found, note)
 
 
+@claim("optimal-z", "Maximal z gives the best utility", "Sec. 3", "z is optimal", "fig4")
 def _optimum(context: Context) -> Verdict:
-    del context
     gaps: dict[str, float] = {}
     gains: list[float] = []
     for data, e in product(DATA, BUDGETS):
@@ -99,6 +91,7 @@ def _optimum(context: Context) -> Verdict:
     return Verdict("corrected", found, note)
 
 
+@claim("largest-z", "The largest z lowers the MSE by 9 to 26 % on average", "Fig. 7, Sec. 6.4", "9 % to 26 %", "fig7")
 def _largest_z(context: Context) -> Verdict:
     rows = context.rows("fig7")
     found: dict[str, float] = {}
@@ -111,8 +104,8 @@ def _largest_z(context: Context) -> Verdict:
     return Verdict("reproduced" if ok else "corrected", found, note)
 
 
-def _k_one(context: Context) -> Verdict:
-    del context
+@claim("k-one", "On Foursquare k = 1 is optimal for epsilon above 3.5", "Sec. 6.4", 3.5, "fig7")
+def _k_one(_: Context) -> Verdict:
     s, theta = 25, 0.95
 
     def best(e: float) -> int:
@@ -126,8 +119,10 @@ def _k_one(context: Context) -> Verdict:
     return Verdict("corrected" if abs(start - 3.5) > 0.05 else "reproduced", found, note)
 
 
-def _bits(context: Context) -> Verdict:
-    del context
+@claim(
+    "table1-bits", "uLH has the lowest communication cost for large s", "Table 1, Sec. 5.4", "O(log(e+d-s))", "table1"
+)
+def _bits(_: Context) -> Verdict:
     found: dict[str, float] = {}
     for data, (label, which) in product(("Foursquare", "Census"), (KNOWN | PRINTED | OURS).items()):
         found[f"{data} {label}"] = bits(made(which, data, 1.0))
@@ -143,6 +138,7 @@ def _bits(context: Context) -> Verdict:
     return Verdict("reproduced" if cheap else "corrected", found, note)
 
 
+@claim("table1-order", "uSS, uUE and uLH are order-optimal, uRR is not", "Table 1, Theorem 6", "orders in s", "table1")
 def _orders(context: Context) -> Verdict:
     """Error over the order of the optimum, at s = 10,000 against s = 100: constant if order-optimal."""
     rows = {str(r["mechanism"]): r for r in context.rows("table1")}
@@ -159,8 +155,8 @@ def _orders(context: Context) -> Verdict:
     return Verdict("reproduced" if right else "refuted", found, note)
 
 
-def _quoted_z(context: Context) -> Verdict:
-    del context
+@claim("z-quoted", "z* of uSS, uUE, uLH on Normal at epsilon 0.5", "Sec. 6.3", QUOTED_Z)
+def _quoted_z(_: Context) -> Verdict:
     designs = {label: made(which, "Normal", 0.5) for label, which in (PRINTED | PRIVATE).items()}
     designs["uLH ours"] = made(OURS["uLH ours"], "Normal", 0.5, g=3)
     found: dict[str, float] = {label: m.law.z for label, m in designs.items()}
@@ -173,8 +169,13 @@ def _quoted_z(context: Context) -> Verdict:
     return Verdict("corrected" if same and kept else "refuted", found, note)
 
 
-def _quoted_p(context: Context) -> Verdict:
-    del context
+@claim(
+    "p-quoted",
+    "p of uRAP and uUE on Census",
+    "Sec. 6.2",
+    {"uRAP .5": 0.562, "uUE .5": 0.5, "uRAP 5": 0.924, "uUE 5": 0.517},
+)
+def _quoted_p(_: Context) -> Verdict:
     found = {}
     for e, (label, which) in product((0.5, 5.0), {"uRAP": KNOWN["uRAP"], "uUE": PRINTED["uUE"]}.items()):
         found[f"{label} epsilon={e:g}"] = float(made(which, "Census", e).law.base.p)
@@ -183,8 +184,8 @@ def _quoted_p(context: Context) -> Verdict:
     return Verdict("reproduced" if ok else "refuted", found, ".51791 is printed as .517, cut off")
 
 
-def _table2(context: Context) -> Verdict:
-    del context
+@claim("table2", "Relative error of the estimated theta", "Table 2", "0.40 % to 18.09 %", "table2")
+def _table2(_: Context) -> Verdict:
     found: dict[str, float] = {}
     ratios = []
     for label, data in product(PRINTED, DATA):
@@ -199,6 +200,7 @@ def _table2(context: Context) -> Verdict:
     return Verdict("reproduced" if ok else "refuted", found, note)
 
 
+@claim("collaborative", "Collaborative sampling is close to knowing theta", "Fig. 6, Sec. 6.3", "close", "fig6")
 def _collaborative(context: Context) -> Verdict:
     found: dict[str, float] = {}
     rows = context.rows("fig6")
@@ -215,8 +217,9 @@ def _collaborative(context: Context) -> Verdict:
     return Verdict("reproduced" if ok else "refuted", found, note)
 
 
+@claim("simulated", "Simulated MSE agrees with the closed forms", "Fig. 4, Sec. 6.2", "consistent", "fig4")
 def _simulated(context: Context) -> Verdict:
-    found_trials = context.once("trials", trials)
+    found_trials = context.once(trials)
     values = {f"{t['data']} {t['mechanism']} {t['epsilon']:g}": t["pvalue"] * len(found_trials) for t in found_trials}
     rejected = [name for name, p in values.items() if p <= ALPHA]
     ratios = [t["n_mse"] / t["exact"] for t in found_trials]
@@ -225,8 +228,8 @@ def _simulated(context: Context) -> Verdict:
     return Verdict("refuted" if rejected else "reproduced", found, "; ".join(rejected))
 
 
-def _falls(context: Context) -> Verdict:
-    del context
+@claim("falls", "The MSE of each mechanism decreases with epsilon", "Fig. 4, Sec. 6.2", "decreases", "fig4")
+def _falls(_: Context) -> Verdict:
     rising = [
         f"{label} {data}"
         for label, which in (KNOWN | PRINTED | OURS).items()
@@ -237,6 +240,7 @@ def _falls(context: Context) -> Verdict:
     return Verdict("refuted" if rising else "reproduced", found, "; ".join(rising))
 
 
+@claim("share", "The error grows with the share of sensitive items", "Fig. 5, Sec. 6.2", "grows", "fig5")
 def _share(context: Context) -> Verdict:
     rows = context.rows("fig5")
     growth: dict[str, float] = {}
@@ -256,8 +260,9 @@ def _share(context: Context) -> Verdict:
     return Verdict("reproduced" if not falling else "refuted", growth, "some step falls" if falling else "")
 
 
+@claim("mae", "By MAE uSS remains superior to uRR", "Fig. 8, Sec. 6.5", "superior", "fig8")
 def _mae(context: Context) -> Verdict:
-    seen = {(t["data"], t["mechanism"], t["epsilon"]): t["mae"] for t in context.once("trials", trials)}
+    seen = {(t["data"], t["mechanism"], t["epsilon"]): t["mae"] for t in context.once(trials)}
     budgets = sorted({e for _, _, e in seen})
     found: dict[str, float] = {}
     for e in budgets:
@@ -268,8 +273,9 @@ def _mae(context: Context) -> Verdict:
     return Verdict("refuted" if worse else "reproduced", found, f"uSS is worse for {', '.join(worse)}" if worse else "")
 
 
+@claim("frequent", "For frequent items uRR is worst, the others are similar", "Fig. 9, Sec. 6.5", "worst", "fig9")
 def _frequent(context: Context) -> Verdict:
-    seen = context.once("trials", trials)
+    seen = context.once(trials)
     found: dict[str, float] = {}
     for label in (*KNOWN, "uSS", "uUE", *OURS):
         mine = [t for t in seen if t["mechanism"] == label and t["data"] in ("Census", "Normal")]
@@ -282,8 +288,8 @@ def _frequent(context: Context) -> Verdict:
     )
 
 
-def _same_as_uue(context: Context) -> Verdict:
-    del context
+@claim("ulh-uue", "uLH resembles uUE", "Sec. 6.2", "resembles", "fig4")
+def _same_as_uue(_: Context) -> Verdict:
     apart = {}
     for data, e in product(DATA, (0.5, 1.0, 3.0, 5.0)):
         apart[f"{data} {e:g}"] = (
@@ -295,96 +301,3 @@ def _same_as_uue(context: Context) -> Verdict:
     )
     found = {"null branch, real range: largest difference": max(map(abs, apart.values())), "whole g: largest": lh}
     return Verdict("reproduced" if found["null branch, real range: largest difference"] < 1e-9 else "refuted", found)
-
-
-CLAIMS = (
-    Claim("privacy", "GLUTF mechanisms satisfy ULDP", "Def. 3, Sec. 3 and 5", "all outputs within e", checks.privacy),
-    Claim("thm1", "The largest z of GLUTF", "Theorem 1, Eq. 13", "1 - max p_i/(e sum p_i/s)", checks.theorem1),
-    Claim("eq45", "uLH with this z satisfies ULDP", "Eq. 45, Sec. 5.3", "z = (e-1)/(e+g-1)", checks.eq45),
-    Claim("eq59", "uWheel with this z satisfies ULDP", "Eq. 59, Theorem 9", "z = l(e-1)/(le+1-l)", checks.eq59),
-    Claim("eq28", "MSE of pure ULDP mechanisms", "Eq. 25 to 28", "sum of variances", checks.eq28),
-    Claim("eq37", "The optimal k of uSS", "Eq. 36, 37", "Eq. 37 minimises Eq. 35", checks.eq37),
-    Claim("eq43", "The optimal p of uUE", "Eq. 42, 43", "Eq. 43 minimises Eq. 41", checks.eq43),
-    Claim("eq49", "The optimal g of uLH", "Eq. 48, 49, 63", "Eq. 49 minimises Eq. 47", checks.eq49),
-    Claim(
-        "eq30",
-        "The estimator for mechanisms that are not pure",
-        "Eq. 30, Theorem 7",
-        "Agg(Y') - f(1-z)/s theta",
-        checks.eq30,
-    ),
-    Claim(
-        "eq31",
-        "Its variance; an accurate one is impossible",
-        "Eq. 31, Theorem 8",
-        "UA + f^3(1-z)^2 theta/(n s^2 (1-f))",
-        checks.eq31,
-    ),
-    Claim("uhr-mse", "uHR has no accurate theoretical MSE", "Sec. 1, 6.2", "only an upper bound", checks.uhr),
-    Claim("uue-urap", "uUE has lower MSE than uRAP in all settings", "Sec. 6.2", "consistently", _uue_urap, "fig4"),
-    Claim("uss-best", "uSS has the lowest MSE in all settings", "Sec. 6.2", "consistently", _uss_best, "fig4"),
-    Claim("optimal-z", "Maximal z gives the best utility", "Sec. 3", "z is optimal", _optimum, "fig4"),
-    Claim(
-        "largest-z",
-        "The largest z lowers the MSE by 9 to 26 % on average",
-        "Fig. 7, Sec. 6.4",
-        "9 % to 26 %",
-        _largest_z,
-        "fig7",
-    ),
-    Claim("k-one", "On Foursquare k = 1 is optimal for epsilon above 3.5", "Sec. 6.4", 3.5, _k_one, "fig7"),
-    Claim(
-        "table1-bits",
-        "uLH has the lowest communication cost for large s",
-        "Table 1, Sec. 5.4",
-        "O(log(e+d-s))",
-        _bits,
-        "table1",
-    ),
-    Claim(
-        "table1-order",
-        "uSS, uUE and uLH are order-optimal, uRR is not",
-        "Table 1, Theorem 6",
-        "orders in s",
-        _orders,
-        "table1",
-    ),
-    Claim(
-        "z-quoted",
-        "z* of uSS, uUE, uLH on Normal at epsilon 0.5",
-        "Sec. 6.3",
-        QUOTED_Z,
-        _quoted_z,
-    ),
-    Claim(
-        "p-quoted",
-        "p of uRAP and uUE on Census",
-        "Sec. 6.2",
-        {"uRAP .5": 0.562, "uUE .5": 0.5, "uRAP 5": 0.924, "uUE 5": 0.517},
-        _quoted_p,
-    ),
-    Claim("table2", "Relative error of the estimated theta", "Table 2", "0.40 % to 18.09 %", _table2, "table2"),
-    Claim(
-        "collaborative",
-        "Collaborative sampling is close to knowing theta",
-        "Fig. 6, Sec. 6.3",
-        "close",
-        _collaborative,
-        "fig6",
-    ),
-    Claim(
-        "simulated", "Simulated MSE agrees with the closed forms", "Fig. 4, Sec. 6.2", "consistent", _simulated, "fig4"
-    ),
-    Claim("falls", "The MSE of each mechanism decreases with epsilon", "Fig. 4, Sec. 6.2", "decreases", _falls, "fig4"),
-    Claim("share", "The error grows with the share of sensitive items", "Fig. 5, Sec. 6.2", "grows", _share, "fig5"),
-    Claim("mae", "By MAE uSS remains superior to uRR", "Fig. 8, Sec. 6.5", "superior", _mae, "fig8"),
-    Claim(
-        "frequent",
-        "For frequent items uRR is worst, the others are similar",
-        "Fig. 9, Sec. 6.5",
-        "worst",
-        _frequent,
-        "fig9",
-    ),
-    Claim("ulh-uue", "uLH resembles uUE", "Sec. 6.2", "resembles", _same_as_uue, "fig4"),
-)

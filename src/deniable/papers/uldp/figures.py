@@ -10,8 +10,9 @@ from __future__ import annotations
 import csv
 import math
 from collections.abc import Iterable
+from dataclasses import replace
 from itertools import product
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -23,12 +24,9 @@ from deniable.mechanisms.support import SupportMechanism
 from deniable.mechanisms.utility.base import Utility
 from deniable.mechanisms.utility.bound import least_mse_sum
 from deniable.mechanisms.utility.laws import mapped_law, mapped_share_of
+from deniable.papers.charts import Axes, lines
 from deniable.papers.paper import Context, Figure, Rows
 from deniable.papers.uldp.metrics import f1_top, ndcg_top
-from deniable.present.charts import line_chart
-
-if TYPE_CHECKING:
-    import altair
 
 __all__ = [
     "BUDGETS",
@@ -52,6 +50,8 @@ DATA = {
     "Normal": (99_732, 230, 1000, 0.77),
 }
 """n, number of sensitive items, number of items, share of harmless answers."""
+
+_ERROR = Axes("epsilon", "n_mse", "mechanism", "setting", y_title="n MSE", log="y")
 
 BUDGETS = tuple(i / 2 for i in range(1, 11))
 KNOWN = {"uRR": ("urr", "null"), "uRAP": ("urap", "glutf"), "uHR": ("uhr", "null")}
@@ -170,9 +170,8 @@ def _theory(settings: Iterable[tuple[str, tuple[int, float, int]]], budgets: Ite
     ]
 
 
-def _fig1(context: Context) -> Rows:
+def _fig1(_: Context) -> Rows:
     """Error and bits against the number of sensitive items, epsilon 1, theta 0.5, twice as many items."""
-    del context
     chosen = KNOWN | {"uLH": PRINTED["uLH"]} | OURS
     sizes = (4, 8, 16, 32, 64, 128, 256, 512, 1024)
     return [
@@ -188,51 +187,31 @@ def _fig1(context: Context) -> Rows:
     ]
 
 
-def _draw_fig1(rows: Rows) -> altair.TopLevelMixin:
-    long = [
-        {**row, "what": what, "value": row[key]} for key, what in (("n_mse", "n MSE"), ("bits", "bits")) for row in rows
-    ]
-    return line_chart(
-        long,
-        x="s",
-        y="value",
-        series="mechanism",
-        facet="what",
-        log_x=True,
-        log_y=True,
-        title="Error and size of a report against the number of sensitive items",
-        subtitle="ε = 1, half of the answers harmless, d = 2s; uLH as printed is not private. After ULDP Fig. 1.",
-        x_title="sensitive items",
-        y_title="",
-    )
+def _long(rows: Rows) -> Rows:
+    kinds = {"n_mse": "n MSE", "bits": "bits"}
+    return [{**row, "what": what, "value": row[key]} for key, what in kinds.items() for row in rows]
 
 
-def _fig3(context: Context) -> Rows:
-    del context
+_draw_fig1 = lines(
+    Axes("s", "value", "mechanism", "what", x_title="sensitive items", y_title="", log="xy"),
+    "Error and size of a report against the number of sensitive items",
+    "ε = 1, half of the answers harmless, d = 2s; uLH as printed is not private. After ULDP Fig. 1.",
+    _long,
+)
+
+
+def _fig3(_: Context) -> Rows:
     settings = [(f"s = {s}, theta = {t:g}", (s, t, 2 * s)) for s, t in product((5, 50, 500), (0.2, 0.8))]
     return _theory(settings, BUDGETS)
 
 
 def _draw_theory(title: str, where: str) -> Any:
-    def draw(rows: Rows) -> altair.TopLevelMixin:
-        return line_chart(
-            rows,
-            x="epsilon",
-            y="n_mse",
-            series="mechanism",
-            facet="setting",
-            log_y=True,
-            title=title,
-            subtitle=f"uLH as printed is not private; ours: null branch, values disclosed alone. After ULDP {where}.",
-            x_title="ε",
-            y_title="n MSE",
-        )
-
-    return draw
+    note = f"uLH as printed is not private; ours: null branch, values disclosed alone. After ULDP {where}."
+    return lines(_ERROR, title, note)
 
 
 def _fig4(context: Context) -> Rows:
-    seen = {(t["data"], t["mechanism"], t["epsilon"]): t for t in context.once("trials", trials)}
+    seen = {(t["data"], t["mechanism"], t["epsilon"]): t for t in context.once(trials)}
     rows = _theory([(name, (s, theta, d)) for name, (_, s, d, theta) in DATA.items()], BUDGETS)
     empty: dict[str, Any] = {"n_mse": None, "source": "closed form"}
     out = []
@@ -242,9 +221,8 @@ def _fig4(context: Context) -> Rows:
     return out
 
 
-def _fig5(context: Context) -> Rows:
+def _fig5(_: Context) -> Rows:
     """Epsilon 2; the share of sensitive items and of people with one grow together."""
-    del context
     shares = (0.1, 0.2, 0.3, 0.4, 0.6, 0.8, 1.0)
     rows: list[dict[str, str | float]] = []
     for data, share in product(DATA, shares):
@@ -255,24 +233,15 @@ def _fig5(context: Context) -> Rows:
     return rows
 
 
-def _draw_fig5(rows: Rows) -> altair.TopLevelMixin:
-    return line_chart(
-        rows,
-        x="share",
-        y="n_mse",
-        series="mechanism",
-        facet="setting",
-        log_y=True,
-        title="The more items are sensitive, the larger the error",
-        subtitle="ε = 2, closed forms; at share 1 all are plain LDP mechanisms. After ULDP Fig. 5.",
-        x_title="share of items that are sensitive",
-        y_title="n MSE",
-    )
+_draw_fig5 = lines(
+    replace(_ERROR, x="share", x_title="share of items that are sensitive"),
+    "The more items are sensitive, the larger the error",
+    "ε = 2, closed forms; at share 1 all are plain LDP mechanisms. After ULDP Fig. 5.",
+)
 
 
 def _fig6(context: Context) -> Rows:
     """theta known; learned from 5 % who are then thrown away (the paper); learned from 5 % who are kept."""
-    del context
     rows: list[dict[str, str | float]] = []
     for data, epsilon in product(DATA, BUDGETS):
         _, s, d, theta = DATA[data]
@@ -286,19 +255,11 @@ def _fig6(context: Context) -> Rows:
     return rows
 
 
-def _draw_fig6(rows: Rows) -> altair.TopLevelMixin:
-    return line_chart(
-        rows,
-        x="epsilon",
-        y="n_mse",
-        series="series",
-        facet="setting",
-        log_y=True,
-        title="What it costs not to know the share of harmless answers",
-        subtitle="Closed forms; theta learned from 5 % of the people under theta = 0. After ULDP Fig. 6.",
-        x_title="ε",
-        y_title="n MSE",
-    )
+_draw_fig6 = lines(
+    replace(_ERROR, series="series"),
+    "What it costs not to know the share of harmless answers",
+    "Closed forms; theta learned from 5 % of the people under theta = 0. After ULDP Fig. 6.",
+)
 
 
 def _without_pairs(m: Utility) -> float:
@@ -308,8 +269,7 @@ def _without_pairs(m: Utility) -> float:
     return float(mapped_law(law, m.s, 1 - mapped_share_of(law, m.s)).mse_sum(m.s, m.theta))
 
 
-def _fig7(context: Context) -> Rows:
-    del context
+def _fig7(_: Context) -> Rows:
     rows: list[dict[str, str | float]] = []
     for data, epsilon in product(DATA, BUDGETS):
         for label, which in (PRINTED | PRIVATE).items():
@@ -319,45 +279,20 @@ def _fig7(context: Context) -> Rows:
     return rows
 
 
-def _draw_fig7(rows: Rows) -> altair.TopLevelMixin:
-    return line_chart(
-        rows,
-        x="epsilon",
-        y="reduction",
-        series="mechanism",
-        facet="setting",
-        title="How much the largest z saves",
-        subtitle="1 - MSE(largest z)/MSE(z = 0), closed forms; uLH as printed is not private. After ULDP Fig. 7.",
-        x_title="ε",
-        y_title="reduction of the MSE",
-    )
-
-
-def _seen(context: Context) -> Rows:
-    return context.once("trials", trials)
+_draw_fig7 = lines(
+    Axes("epsilon", "reduction", "mechanism", "setting", y_title="reduction of the MSE"),
+    "How much the largest z saves",
+    "1 - MSE(largest z)/MSE(z = 0), closed forms; uLH as printed is not private. After ULDP Fig. 7.",
+)
 
 
 def _draw_seen(key: str, title: str, where: str) -> Any:
-    def draw(rows: Rows) -> altair.TopLevelMixin:
-        return line_chart(
-            rows,
-            x="epsilon",
-            y=key,
-            series="mechanism",
-            facet="data",
-            title=title,
-            log_y=key == "mae",
-            subtitle=f"Simulated; populations as the table says. After ULDP {where}.",
-            x_title="ε",
-            y_title=key,
-        )
-
-    return draw
+    axes = Axes("epsilon", key, "mechanism", "data", log="y" if key == "mae" else "")
+    return lines(axes, title, f"Simulated; populations as the table says. After ULDP {where}.")
 
 
-def _table1(context: Context) -> Rows:
+def _table1(_: Context) -> Rows:
     """Bits at epsilon 1; and n MSE relative to the order of the optimum, at s and at 100 s, theta 0.5."""
-    del context
     rows = []
     for label, which in (KNOWN | PRINTED | OURS).items():
         row: dict[str, Any] = {"mechanism": label, "private": which[1] != "paper" or label != "uLH"}
@@ -372,19 +307,13 @@ def _table1(context: Context) -> Rows:
     return rows
 
 
-def _draw_table1(rows: Rows) -> altair.TopLevelMixin:
-    keys = ("high privacy, s = 100", "high privacy, s = 10000", "medium privacy, s = 100", "medium privacy, s = 10000")
-    long = [{"mechanism": row["mechanism"], "regime": key, "ratio": row[key]} for row in rows for key in keys]
-    return line_chart(
-        long,
-        x="mechanism",
-        y="ratio",
-        series="regime",
-        log_y=True,
-        title="Error over the order of the optimum: constant in s if a mechanism is order-optimal",
-        subtitle="n MSE (e-1)^2/(s e), theta = 0.5, d = 2s. After ULDP Table 1.",
-        y_title="ratio",
-    )
+_REGIMES = ("high privacy, s = 100", "high privacy, s = 10000", "medium privacy, s = 100", "medium privacy, s = 10000")
+_draw_table1 = lines(
+    Axes("mechanism", "ratio", "regime", log="y"),
+    "Error over the order of the optimum: constant in s if a mechanism is order-optimal",
+    "n MSE (e-1)^2/(s e), theta = 0.5, d = 2s. After ULDP Table 1.",
+    lambda rows: [{**row, "regime": key, "ratio": row[key]} for row in rows for key in _REGIMES],
+)
 
 
 def theta_error(m: Utility, people: int, theta: float, sampled: float = 0.05) -> float:
@@ -394,8 +323,7 @@ def theta_error(m: Utility, people: int, theta: float, sampled: float = 0.05) ->
     return math.sqrt(2 * variance / math.pi) / theta
 
 
-def _table2(context: Context) -> Rows:
-    del context
+def _table2(_: Context) -> Rows:
     rows: list[dict[str, str | float]] = []
     for label, which in (PRINTED | PRIVATE | OURS).items():
         for data, (n, s, d, theta) in DATA.items():
@@ -411,18 +339,11 @@ def _table2(context: Context) -> Rows:
     return rows
 
 
-def _draw_table2(rows: Rows) -> altair.TopLevelMixin:
-    return line_chart(
-        rows,
-        x="data",
-        y="at epsilon 0.5",
-        series="mechanism",
-        log_y=True,
-        title="Relative error of the estimated share of harmless answers",
-        subtitle="From 5 % of the people at ε = 0.5, parameters for theta = 0. After ULDP Table 2.",
-        y_title="",
-    )
-
+_draw_table2 = lines(
+    Axes("data", "at epsilon 0.5", "mechanism", y_title="", log="y"),
+    "Relative error of the estimated share of harmless answers",
+    "From 5 % of the people at ε = 0.5, parameters for theta = 0. After ULDP Table 2.",
+)
 
 FIGURES = (
     Figure("fig1", "Error and bits against the number of sensitive items", "Fig. 1", _fig1, _draw_fig1),
@@ -439,9 +360,9 @@ FIGURES = (
     Figure("fig5", "Error against the share of sensitive items", "Fig. 5", _fig5, _draw_fig5),
     Figure("fig6", "Collaborative sampling", "Fig. 6", _fig6, _draw_fig6),
     Figure("fig7", "What the largest z saves", "Fig. 7", _fig7, _draw_fig7),
-    Figure("fig8", "Mean absolute error", "Fig. 8", _seen, _draw_seen("mae", "Mean absolute error", "Fig. 8")),
+    Figure("fig8", "Mean absolute error", "Fig. 8", trials, _draw_seen("mae", "Mean absolute error", "Fig. 8")),
     Figure(
-        "fig9", "Most frequent items", "Fig. 9", _seen, _draw_seen("ndcg", "NDCG of the most frequent items", "Fig. 9")
+        "fig9", "Most frequent items", "Fig. 9", trials, _draw_seen("ndcg", "NDCG of the most frequent items", "Fig. 9")
     ),
     Figure("table1", "Bits and order of the error", "Table 1", _table1, _draw_table1),
     Figure("table2", "Estimated share of harmless answers", "Table 2", _table2, _draw_table2),

@@ -1,4 +1,4 @@
-"""ULDP: sensitive and harmless answers [the paper's figures in `uldp_figures`, its claims in `uldp_claims`]."""
+"""ULDP: sensitive and harmless answers [figures in `figures`, claims in `checks` and `claims`]."""
 
 from __future__ import annotations
 
