@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -10,40 +9,36 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from deniable.collect.reports import Field
 from deniable.collect.tally import Tally
 from deniable.core.channel import Channel, Proof
 from deniable.core.domain import Domain
 from deniable.core.guess import Guess, check_prior
-from deniable.core.types import Columns, FloatArray, IntArray
+from deniable.core.types import Columns, IntArray
 from deniable.errors import PrivacyError, require
-from deniable.estimate.evidence import DenseEvidence, Evidence
 from deniable.estimate.inverse import inverse_part
 from deniable.estimate.linear import check_reports
 from deniable.estimate.result import Part
-from deniable.kernels import loops
 from deniable.kernels.tables import draw_by_row, row_thresholds
 from deniable.mechanisms.base import Mechanism, report_size
-from deniable.mechanisms.bulk import Bulk, Cells, check_outputs, refuse_values
+from deniable.mechanisms.outputs import OutputBulk, Weights
 from deniable.randomness import Stream
 from deniable_client.exact import WORD_BITS, exp_bounds
 from deniable_client.kernels import Table
 
-__all__ = ["Explicit", "ExplicitBulk", "written_down"]
+__all__ = ["Explicit", "written_down"]
 
 _WORD = 1 << WORD_BITS
 
 
-class ExplicitBulk(Bulk[Table]):
+class ExplicitBulk(OutputBulk[Table]):
     """A table for many people: a report is the number of an output, and a tally counts every one of them."""
 
     @property
-    def fields(self) -> tuple[Field, ...]:
-        return (Field("value", "uint", self.kernel.width),)
+    def size(self) -> int:
+        return self.kernel.outputs
 
-    @property
-    def outputs(self) -> float:
-        return math.log2(self.kernel.outputs)
+    def weights(self) -> Weights:
+        return self.kernel.weights, _WORD
 
     @cached_property
     def _thresholds(self) -> Any:
@@ -51,31 +46,6 @@ class ExplicitBulk(Bulk[Table]):
 
     def perturb(self, items: IntArray, rng: Stream) -> Columns:
         return {"value": draw_by_row(rng, self._thresholds, items).astype(self.fields[0].dtype)}
-
-    def count(self, columns: Columns) -> Cells:
-        refuse_values(columns["value"], self.kernel.outputs, "value")
-        counts: IntArray = loops().count_values(columns["value"], self.kernel.outputs)
-        return {"n": np.array([columns["value"].size], np.int64), "value": counts[None, :]}
-
-    def channel(self) -> Channel:
-        check_outputs(self.kernel.outputs, "this table", self.k)
-        labels = tuple(f"report {y}" for y in range(self.kernel.outputs))
-        return Channel(labels, tuple(zip(*self.kernel.weights, strict=True)), _WORD)
-
-    @cached_property
-    def matrix(self) -> FloatArray:
-        """Pr[output | value] as floats, a row for each value."""
-        return np.array([[weight / _WORD for weight in row] for row in self.kernel.weights])
-
-    def likelihood(self, columns: Columns) -> FloatArray:
-        return np.asarray(self.matrix.T[columns["value"].astype(np.int64)])
-
-    @property
-    def sufficient(self) -> bool:
-        return True
-
-    def tally_evidence(self, cells: Cells) -> Evidence:
-        return DenseEvidence(np.ascontiguousarray(self.matrix.T), cells["value"][0].astype(np.float64))
 
 
 @dataclass(frozen=True, kw_only=True)
