@@ -144,7 +144,7 @@ def families_keep_apart(source: Source) -> Iterator[Fault]:
 
 
 LAWS = ("laws", "sensitive_laws")
-ESTIMATORS = ("estimate", "mixture_estimate", "em", "sensitive_estimate", "sensitive_em")
+ESTIMATORS = ("estimate", "mixture_estimate", "em")
 
 
 def roles_keep_order(source: Source) -> Iterator[Fault]:

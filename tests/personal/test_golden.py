@@ -11,8 +11,8 @@ import pytest
 
 import deniable as dn
 from deniable.mechanisms.personal.base import evidence_of as level_evidence_of
+from deniable.mechanisms.personal.bulk import log_masses
 from deniable.mechanisms.personal.em import LevelEvidence
-from deniable.mechanisms.personal.evidence import log_masses
 from deniable.mechanisms.personal.laws import LevelLaw, level_leakage, pair_bound
 from deniable.mechanisms.personal.plain import Personal
 from deniable.papers.pldp.printed import theorem_53

@@ -16,11 +16,10 @@ from deniable.core.channel import Channel
 from deniable.core.types import FloatArray
 from deniable.estimate.fit import FitOptions
 from deniable.mechanisms.personal.base import evidence_of
-from deniable.mechanisms.personal.em import fit_levels
+from deniable.mechanisms.personal.em import UtilityLevelEvidence, fit_levels
 from deniable.mechanisms.personal.laws import level_leakage
 from deniable.mechanisms.personal.plain import Personal
 from deniable.mechanisms.personal.sensitive import PersonalUtility
-from deniable.mechanisms.personal.sensitive_em import UtilityLevelEvidence
 from deniable.mechanisms.personal.sensitive_laws import ideal_utility_promise
 from deniable.testing import StreamWords
 from deniable.testing.sampling import two_sided

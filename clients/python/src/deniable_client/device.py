@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from typing import Any
 
 from deniable_client.domains import answer_reader
 from deniable_client.errors import FormatError, ParameterError, require
 from deniable_client.exact import check_epsilon, exp_bounds
-from deniable_client.kernels import Pairs, Personal, UtilityBudgets, check_promise, kernel_from
+from deniable_client.kernels import check_promise, kernel_from
 from deniable_client.kernels.keyvalue import GRID
 from deniable_client.kernels.utility_budgets import check_budgets
 from deniable_client.words import SystemWords, Words
@@ -36,16 +37,15 @@ class Device:
                 "Use the design that `deniable design NAME --json` prints under `design`.",
             )
         self.epsilon = check_epsilon(epsilon, sampling=True)
-        self.kernel = kernel_from(kernel)
-        answers = self.kernel.keys if isinstance(self.kernel, Pairs) else self.kernel.k
-        self._index = answer_reader(domain, answers)
+        self.kernel: Any = kernel_from(kernel)
+        kind, params = self.kernel.kind, design.get("params")
+        self._index = answer_reader(domain, getattr(self.kernel, "keys", 0) if kind == "pairs" else self.kernel.k)
         labels = domain.get("labels")
         self.labels: tuple[str, ...] | None = tuple(labels) if isinstance(labels, list | tuple) else None
-        self._range = _range(design) if isinstance(self.kernel, Pairs) else (0.0, 0.0)
         check_promise(self.kernel, exp_bounds(self.epsilon)[0], self.epsilon)
-        self.levels = _levels(design, self.kernel) if isinstance(self.kernel, Personal) else ()
-        if isinstance(self.kernel, UtilityBudgets):
-            check_budgets(self.kernel, _budgets(design, self.kernel))
+        own = _OWN.get(kind, _nothing)(params if isinstance(params, Mapping) else {}, self.kernel)
+        self.levels = own if kind == "personal" else ()
+        self._range = own if kind == "pairs" else ()
 
     def report(
         self, value: object, words: Words | None = None, *, coin: int | None = None, level: float | None = None
@@ -61,24 +61,24 @@ class Device:
         most protective one if left out. Do not choose it by looking at the value.
         """
         drawn = words or SystemWords()
-        if level is not None or isinstance(self.kernel, Personal):
-            return self._at_level(value, level, drawn)
-        if isinstance(self.kernel, Pairs) and coin is None:
-            return self.kernel.randomise(self._pairs(value), drawn)
-        if coin is None:
-            return self.kernel.randomise(self._index(value), drawn)
-        dealt = getattr(self.kernel, "randomise_dealt", None)
-        if dealt is None:
+        report: bytes
+        if level is not None or self.levels:
+            report = self.kernel.randomise(self._index(value), drawn, self._number(level))
+        elif coin is None:
+            report = self.kernel.randomise(self._pairs(value) if self._range else self._index(value), drawn)
+        elif hasattr(self.kernel, "randomise_dealt"):
+            report = self.kernel.randomise_dealt(self._index(value), coin, drawn)
+        else:
             raise ParameterError(f"coin must be left out: a {self.kernel.kind} kernel has no public seed.")
-        report: bytes = dealt(self._index(value), coin, drawn)
         return report
 
-    def _at_level(self, value: object, level: float | None, words: Words) -> bytes:
-        if not isinstance(self.kernel, Personal):
+    def _number(self, level: float | None) -> int:
+        """The number of a level."""
+        if not self.levels:
             raise ParameterError(f"level must be left out: a {self.kernel.kind} kernel has one level for all.")
         listed = ", ".join(f"{each:g}" for each in self.levels)
         require(level is None or level in self.levels, "level", level, f"one of {listed}")
-        return self.kernel.randomise(self._index(value), words, 0 if level is None else self.levels.index(level))
+        return 0 if level is None else self.levels.index(level)
 
     def _pairs(self, pairs: object) -> list[tuple[int, int]]:
         """Pairs with keys by number, and values in steps of their range."""
@@ -91,37 +91,50 @@ class Device:
         return [(self._index(key), round((number - low) / (high - low) * GRID)) for key, number in pairs]
 
 
-def _levels(design: Mapping[str, object], kernel: Personal) -> tuple[float, ...]:
+# ---- what designs of some kinds promise beside epsilon, and what else is needed of their parameters
+
+
+def _levels(params: Mapping[str, Any], kernel: Any) -> tuple[float, ...]:
     """The levels of a design, each of whose promises its kernels keep, that of the level report included."""
-    params = design.get("params")
-    given = params.get("levels") if isinstance(params, Mapping) else None
-    if not isinstance(params, Mapping) or not isinstance(given, list | tuple) or len(given) != len(kernel.data):
+    given = params.get("levels")
+    if not isinstance(given, list | tuple) or len(given) != len(kernel.data):
         raise FormatError(f"the design must list {len(kernel.data)} levels, got {given!r}.")
     levels = tuple(check_epsilon(level, sampling=True) for level in given)
-    for level, data in zip(levels, kernel.data, strict=True):
-        check_promise(data, exp_bounds(level)[0], level)
-    for channel in kernel.level:
-        promised = check_epsilon(params.get("level_epsilon") or 0.0, sampling=True)
-        check_promise(channel, exp_bounds(promised)[0], promised)
+    promised = list(zip(levels, kernel.data, strict=True))
+    promised += [(check_epsilon(params.get("level_epsilon") or 0.0, sampling=True), each) for each in kernel.level]
+    for epsilon, each in promised:
+        check_promise(each, exp_bounds(epsilon)[0], epsilon)
     return levels
 
 
-def _budgets(design: Mapping[str, object], kernel: UtilityBudgets) -> tuple[float, ...]:
-    """The budgets of a design's sensitive values."""
-    params = design.get("params")
-    given = params.get("item_epsilon") if isinstance(params, Mapping) else None
+def _budgets(params: Mapping[str, Any], kernel: Any) -> tuple[float, ...]:
+    """The budgets of a design's sensitive values, each of which the kernel keeps."""
+    given = params.get("item_epsilon")
     if not isinstance(given, list | tuple) or len(given) != kernel.s:
         raise FormatError(f"the design must list {kernel.s} numbers as item_epsilon, got {given!r}.")
-    return tuple(check_epsilon(epsilon, sampling=True) for epsilon in given)
+    budgets = tuple(check_epsilon(epsilon, sampling=True) for epsilon in given)
+    check_budgets(kernel, budgets)
+    return budgets
 
 
-def _range(design: Mapping[str, object]) -> tuple[float, float]:
+def _range(params: Mapping[str, Any], kernel: Any) -> tuple[float, ...]:
     """The value range of a key-value design."""
-    params = design.get("params")
-    ends = params.get("range") if isinstance(params, Mapping) else None
+    ends = params.get("range")
     if not isinstance(ends, list | tuple) or len(ends) != 2 or not all(isinstance(e, int | float) for e in ends):
         raise FormatError("a key-value design needs params with a range of two numbers.")
     low, high = float(ends[0]), float(ends[1])
     if not low < high:
         raise FormatError(f"the range of a key-value design must have its lower end first, got {low} and {high}.")
     return low, high
+
+
+def _nothing(params: Mapping[str, Any], kernel: Any) -> tuple[float, ...]:
+    return ()
+
+
+_OWN: Mapping[str, Callable[[Mapping[str, Any], Any], tuple[float, ...]]] = {
+    "personal": _levels,
+    "utility-levels": _budgets,
+    "pairs": _range,
+}
+"""By the kind of the kernel."""

@@ -6,8 +6,9 @@ kernel on signed keys makes the report (docs/maths/keyvalue.md).
 
 from __future__ import annotations
 
+import math
 from abc import abstractmethod
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from fractions import Fraction
 from functools import cached_property
 from typing import Any, ClassVar
@@ -32,7 +33,7 @@ from deniable.randomness import Stream, secure
 from deniable_client.exact import WORD_BITS
 from deniable_client.kernels.keyvalue import GRID
 
-__all__ = ["KeyValue", "check_share"]
+__all__ = ["KeyValue", "check_interest", "check_share"]
 
 _LEAST = 1e-9
 """Of errors below it, for one report, the bound would be lost in rounding; it is left out."""
@@ -79,8 +80,10 @@ class KeyValue(Mechanism):
 
     @property
     def own_params(self) -> dict[str, Any]:
-        """Parameters beside `length` and `range`."""
-        return {}
+        """Parameters beside `length` and `range`: the fields of a kind of its own, but for usual values."""
+        own = [f for f in fields(self) if f.name not in _COMMON and getattr(self, f.name) != f.default]
+        given = {f.name: getattr(self, f.name) for f in own}
+        return {name: list(value) if isinstance(value, tuple) else value for name, value in given.items()}
 
     argument: ClassVar[str] = ""
     """Why the kernel's ratio is the worst, for one pair per person."""
@@ -246,9 +249,17 @@ class KeyValue(Mechanism):
         return Guess(float(channel.asr(exact)), float(pi.max()))
 
 
-def check_share(share: object) -> float:
+_COMMON = frozenset(f.name for f in fields(KeyValue))
+
+
+def check_share(share: Any) -> float:
     """A share of key-only reports, from 0 to below 1."""
     ok = isinstance(share, int | float) and not isinstance(share, bool) and 0 <= share < 1
     require(ok, "mix", share, "a number from 0 to below 1", "It is the share of reports that only speak of keys.")
-    assert isinstance(share, int | float)
     return float(share)
+
+
+def check_interest(interest: object) -> None:
+    """A weight of frequencies against means."""
+    ok = isinstance(interest, int | float) and not isinstance(interest, bool) and 0 <= interest < math.inf
+    require(ok, "interest", interest, "a number >= 0", "1 weighs frequency and mean alike.")

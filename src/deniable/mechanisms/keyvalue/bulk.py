@@ -23,15 +23,7 @@ from deniable.errors import FormatError, require
 from deniable.kernels import loops
 from deniable.kernels.bits import clear_padding
 from deniable.kernels.sampling import below, bernoulli_bits, subset_bits
-from deniable.mechanisms.bulk import (
-    ENTRIES_MAX,
-    Bulk,
-    Cells,
-    SupportBulk,
-    check_outputs,
-    refuse_values,
-    two_level,
-)
+from deniable.mechanisms.bulk import ENTRIES_MAX, Bulk, Cells, SupportBulk, check_outputs, refuse_values, two_level
 from deniable.mechanisms.frequency.subset import log2_comb
 from deniable.mechanisms.keyvalue.laws import Signal, signal_of_signed_subset
 from deniable.randomness import Stream, bernoulli

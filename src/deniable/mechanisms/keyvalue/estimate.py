@@ -21,15 +21,7 @@ from deniable.errors import ParameterError, require
 from deniable.estimate.result import Estimate
 from deniable.mechanisms.keyvalue.laws import Group
 
-__all__ = [
-    "GroupCounts",
-    "MeanPart",
-    "Score",
-    "clipped_mean",
-    "keyvalue_parts",
-    "score",
-    "shrink_means",
-]
+__all__ = ["GroupCounts", "MeanPart", "Score", "clipped_mean", "keyvalue_parts", "score", "shrink_means"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -14,7 +14,7 @@ from deniable.core.domain import Domain
 from deniable.core.laws import hashing, ratio_to
 from deniable.errors import require
 from deniable.mechanisms.frequency.local_hashing import HashingBulk
-from deniable.mechanisms.keyvalue.base import KeyValue
+from deniable.mechanisms.keyvalue.base import KeyValue, check_interest
 from deniable.mechanisms.keyvalue.bulk import KeyBulk, OnKeys
 from deniable.mechanisms.keyvalue.laws import Group, Signal, alone, ratio_of, variances
 from deniable.mechanisms.keyvalue.seeded_bulk import SignedHashingBulk
@@ -67,14 +67,9 @@ class SignedLocalHashing(KeyValue):
     ) -> SignedLocalHashing:
         """The g with the least interest^2 F + M, unless one is given."""
         check_epsilon(epsilon)
-        number = isinstance(interest, int | float) and not isinstance(interest, bool) and 0 <= interest < math.inf
-        require(number, "interest", interest, "a number >= 0", "1 weighs frequency and mean alike.")
+        check_interest(interest)
         chosen = _best_range(epsilon, Domain.of(domain).k, interest) if g is None else g
         return cls(epsilon=epsilon, domain=domain, g=chosen, **own)
-
-    @property
-    def own_params(self) -> dict[str, Any]:
-        return {"g": self.g}
 
     @cached_property
     def group_bulks(self) -> tuple[KeyBulk[Any], ...]:
@@ -117,10 +112,6 @@ class SignedKeyHashing(KeyValue):
             f = Fraction(1, Domain.of(domain).k)
             g = min(near, key=lambda g: sum(variances(_hashed(epsilon, g), f)))
         return cls(epsilon=epsilon, domain=domain, g=g, **own)
-
-    @property
-    def own_params(self) -> dict[str, Any]:
-        return {"g": self.g}
 
     @cached_property
     def group_bulks(self) -> tuple[KeyBulk[Any], ...]:

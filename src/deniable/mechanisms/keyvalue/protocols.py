@@ -111,22 +111,18 @@ class KsGrr(PairProtocol):
     """Half of the people say which key they have, the other half give their pair if its key is a candidate."""
 
     top: int = 20
+    shares: ClassVar[tuple[float, ...]] = (0.5, 0.5)
     family: ClassVar[str] = "ks-grr"
 
     def __post_init__(self) -> None:
         super().__post_init__()
         _check_top(self.top, self.k)
 
-    @property
-    def shares(self) -> tuple[float, ...]:
-        return 0.5, 0.5
-
     def first(self) -> Step[PairSets]:
         return _ask_keys(self)
 
     def next(self, tallies: Sequence[Tally]) -> Step[PairSets] | Estimate:
-        step = _ask_pairs(self, _candidates(self, tallies[0]), 1)
-        return step if len(tallies) == 1 else _finish(self, step, tallies)
+        return _ask_pairs(self, tallies, 1)
 
     def best(self, estimate: Estimate) -> tuple[str, ...]:
         """The labels of the `top` keys by estimated frequency, the most frequent first."""
@@ -138,26 +134,22 @@ class KsAdap(PairProtocol):
     """For several pairs per person: 40 % give a key, 10 % how many candidates they have, 50 % pairs."""
 
     top: int = 20
+    shares: ClassVar[tuple[float, ...]] = (0.4, 0.1, 0.5)
     family: ClassVar[str] = "ks-adap"
 
     def __post_init__(self) -> None:
         super().__post_init__()
         _check_top(self.top, self.k)
 
-    @property
-    def shares(self) -> tuple[float, ...]:
-        return 0.4, 0.1, 0.5
-
     def first(self) -> Step[PairSets]:
         return _ask_keys(self)
 
     def next(self, tallies: Sequence[Tally]) -> Step[PairSets] | Estimate:
-        places = _candidates(self, tallies[0])
         sizes = GRR(epsilon=self.epsilon, domain=Domain.of(min(_SIZES, 2 * self.top) + 1))
         if len(tallies) == 1:
-            return SizeStep(name="sizes", share=0.1, mechanism=sizes, places=places, keys=self.k)
-        step = _ask_pairs(self, places, choose_length(sizes.estimate(tallies[1]).value))
-        return step if len(tallies) == 2 else _finish(self, step, tallies)
+            places = _candidates(self, tallies[0])
+            return SizeStep(name="sizes", share=self.shares[1], mechanism=sizes, places=places, keys=self.k)
+        return _ask_pairs(self, tallies, choose_length(sizes.estimate(tallies[1]).value))
 
     def best(self, estimate: Estimate) -> tuple[str, ...]:
         """The labels of the `top` keys by estimated frequency, the most frequent first."""
@@ -183,16 +175,15 @@ def _candidates(p: KsGrr | KsAdap, tally: Tally) -> tuple[int, ...]:
     return tuple(sorted(np.argsort(-value, kind="stable")[: 2 * p.top].tolist()))
 
 
-def _ask_pairs(p: PairProtocol, places: tuple[int, ...], length: int) -> PairStep:
+def _ask_pairs(p: KsGrr | KsAdap, tallies: Sequence[Tally], length: int) -> PairStep | Estimate:
+    """The last step, for the candidates that the first one gave; or the estimate, if its tally is there."""
+    places = _candidates(p, tallies[0])
     domain = Domain.of([p.domain.labels_or_numbers[i] for i in places])
     m = SignedResponse(epsilon=p.epsilon, domain=domain, length=length, range=p.range)
-    return PairStep(name="pairs", share=p.shares[-1], mechanism=m, places=places, keys=p.k)
-
-
-def _finish(p: PairProtocol, step: PairStep, tallies: Sequence[Tally]) -> Estimate:
-    """The estimate from the last tally, for the candidates that the others gave."""
-    found = step.mechanism.estimate(tallies[-1])
-    told = f"candidates from {tallies[0].n} other reports; {p.family}, length {step.mechanism.params['length']}"
+    if len(tallies) < len(p.shares):
+        return PairStep(name="pairs", share=p.shares[-1], mechanism=m, places=places, keys=p.k)
+    found = m.estimate(tallies[-1])
+    told = f"candidates from {tallies[0].n} other reports; {p.family}, length {length}"
     return replace(found, steps=(told, *found.steps), simulated=any(t.simulated for t in tallies))
 
 

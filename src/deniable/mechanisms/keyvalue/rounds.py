@@ -41,6 +41,8 @@ _MOST = 20
 class RoundStep(Step[PairSets]):
     """One round: everybody is asked about one key, drawn blindly."""
 
+    mechanism: OneSampledKey
+
     def privatize(self, data: PairSets, rng: Stream) -> Reports:
         return self.mechanism.privatize(data, rng=rng)
 
@@ -84,7 +86,6 @@ class PrivKvm(PairProtocol):
         for number, tally in enumerate(tallies):
             step = self._step(number, means if number else None)
             check_tally(step.mechanism, tally)
-            assert isinstance(step.mechanism, OneSampledKey)
             means = published_means(step.mechanism, tally, means)
         return self._step(len(tallies), means) if len(tallies) < self.rounds else self._finish(tallies, means)
 

@@ -22,24 +22,10 @@ from deniable.mechanisms.frequency.grr import ResponseBulk
 from deniable.mechanisms.frequency.interval import IntervalBulk
 from deniable.mechanisms.frequency.subset import SubsetBulk
 from deniable.mechanisms.frequency.unary import UnaryBulk
-from deniable.mechanisms.keyvalue.base import KeyValue, check_share
+from deniable.mechanisms.keyvalue import laws
+from deniable.mechanisms.keyvalue.base import KeyValue, check_interest, check_share
 from deniable.mechanisms.keyvalue.bulk import KeyBulk, OneKeyBulk, OnKeys, SignedSubsetBulk, SignedUnaryBulk
-from deniable.mechanisms.keyvalue.laws import (
-    SHAPES,
-    Group,
-    Signal,
-    alone,
-    best_key_size,
-    best_share,
-    best_signed_alone,
-    best_signed_size,
-    best_subset_size,
-    information,
-    pooled,
-    raised,
-    ratio_of,
-    signal_of_signed_subset,
-)
+from deniable.mechanisms.keyvalue.laws import SHAPES, Group, Signal, alone, pooled, raised, ratio_of
 from deniable.mechanisms.keyvalue.seeded_bulk import SignedIntervalBulk
 from deniable_client.exact import WORD_BITS, check_epsilon, exp_bounds
 from deniable_client.kernels import Interval, OneKey, SignedInterval, SignedUnary, Subset, ToldKey, Unary
@@ -76,11 +62,6 @@ def _sets(made: Subset, encoding: str) -> SupportBulk[Any]:
     return SubsetBulk(made) if encoding == "bits" else IntervalBulk(Interval(made.k, made.size, made.keep))
 
 
-def _told(encoding: str) -> dict[str, Any]:
-    """The parameter of a design that is not the usual one."""
-    return {} if encoding == "bits" else {"encoding": encoding}
-
-
 @dataclass(frozen=True, kw_only=True)
 class SignedUnaryEncoding(KeyValue):
     """ks-ue and pckv-ue: +1, -1 or 0 for every key, independently [KSKV Sec. 4.1, Gu20].
@@ -102,6 +83,10 @@ class SignedUnaryEncoding(KeyValue):
         """See `Mechanism.of_design`: the registry names its rows after their shapes."""
         name = design["mechanism"]
         return cls(epsilon=design["epsilon"], domain=domain, name=name, shape=name, **design["params"])
+
+    @property
+    def own_params(self) -> dict[str, Any]:
+        return {}
 
     @cached_property
     def group_bulks(self) -> tuple[KeyBulk[Any], ...]:
@@ -153,12 +138,8 @@ class SignedSelection(KeyValue):
         if size is None:
             check_epsilon(epsilon)
             k, pad = Domain.of(domain).k, length if isinstance(length, int) and length > 0 else 0
-            size = best_subset_size(epsilon, k + pad, d=k, length=pad)
+            size = laws.best_subset_size(epsilon, k + pad, d=k, length=pad)
         return cls(epsilon=epsilon, domain=domain, size=size, length=length, **own)
-
-    @property
-    def own_params(self) -> dict[str, Any]:
-        return {"size": self.size} | _told(self.encoding)
 
     @cached_property
     def group_bulks(self) -> tuple[KeyBulk[Any], ...]:
@@ -200,10 +181,6 @@ class SplitUnary(KeyValue):
         """The share 1/(e+1), with the least F + M for many keys, unless one is given."""
         w = math.exp(-check_epsilon(epsilon))
         return cls(epsilon=epsilon, domain=domain, mix=w / (1 + w) if mix is None else mix, **own)
-
-    @property
-    def own_params(self) -> dict[str, Any]:
-        return {"mix": self.mix}
 
     @property
     def group_share(self) -> int:
@@ -263,19 +240,13 @@ class SplitSelection(KeyValue):
         Where that is 0, everybody sends keys with signs, of the size that minimises it.
         """
         check_epsilon(epsilon)
-        number = isinstance(interest, int | float) and not isinstance(interest, bool) and 0 <= interest < math.inf
-        require(number, "interest", interest, "a number >= 0", "1 weighs frequency and mean alike.")
+        check_interest(interest)
         keys = Domain.of(domain).k + (length if isinstance(length, int) and length > 0 else 0)
-        share = min(best_share(epsilon, keys, interest), math.nextafter(1, 0)) if mix is None else mix
-        made = size
-        if made is None:
-            made = best_signed_size(epsilon, keys) if share else best_signed_alone(epsilon, keys, interest)
-        first = best_key_size(epsilon, keys)
-        return cls(epsilon=epsilon, domain=domain, mix=share, key_size=first, size=made, length=length, **own)
-
-    @property
-    def own_params(self) -> dict[str, Any]:
-        return {"mix": self.mix, "key_size": self.key_size, "size": self.size} | _told(self.encoding)
+        share = min(laws.best_share(epsilon, keys, interest), math.nextafter(1, 0)) if mix is None else mix
+        if size is None:
+            size = laws.best_signed_size(epsilon, keys) if share else laws.best_signed_alone(epsilon, keys, interest)
+        first = laws.best_key_size(epsilon, keys)
+        return cls(epsilon=epsilon, domain=domain, mix=share, key_size=first, size=size, length=length, **own)
 
     @property
     def group_share(self) -> int:
@@ -298,13 +269,13 @@ class SplitSelection(KeyValue):
 
     def _spread(self, ratios: list[Fraction]) -> list[Fraction | None]:
         kinds = [(0, self.key_size), (self.size, 0)][-len(ratios) :]
-        told = [information(e, self.total, *kind)[0] for e, kind in zip(ratios, kinds, strict=True)]
+        told = [laws.information(e, self.total, *kind)[0] for e, kind in zip(ratios, kinds, strict=True)]
         return [1 / a if a > 0 else None for a in told]
 
     def ideal(self) -> tuple[Group, ...]:
         first, second = (raised(self.epsilon, w, self.pad) for w in (self.key_size, self.size))
         keys = Signal.of_keys(subset(*ratio_to(first), self.total, self.key_size))
-        signed = signal_of_signed_subset(second, self.total, self.size)
+        signed = laws.signal_of_signed_subset(second, self.total, self.size)
         return _mixed(self.mix, keys, signed, self._spread([first, second]))
 
 
@@ -339,11 +310,6 @@ class OneSampledKey(KeyValue):
             object.__setattr__(self, "told", tuple(int(x) for x in self.told))
             require(len(self.told) == self.k, "told", len(self.told), f"a guess for each of the {self.k} keys")
 
-    @property
-    def own_params(self) -> dict[str, Any]:
-        given = {"key_epsilon": self.key_epsilon, "told": None if self.told is None else list(self.told)}
-        return {name: value for name, value in given.items() if value is not None}
-
     @cached_property
     def group_bulks(self) -> tuple[KeyBulk[Any], ...]:
         check_epsilon(self.epsilon, sampling=True)
@@ -371,23 +337,20 @@ class OneSampledKey(KeyValue):
         p, q = first / (1 + first), second / (1 + second)
         return alone(Signal.of(p * q, p * (1 - q), 1 - p, Fraction(1, self.k)))
 
-    def _refuse_parts(self) -> None:
+    @property
+    def _later(self) -> bool:
         """Frequencies need a key budget; means need the answers of people without the key to be even."""
-        hint = "It is a step of the protocol privkvm, which reads its tally."
-        require(self.key_epsilon != 0 and self.told is None, "mechanism", "privkv with a guess", "one without", hint)
+        return self.key_epsilon == 0 or self.told is not None
 
     def parts(self, tally: Tally) -> dict[str, Part]:
         """See `Mechanism.parts`; refused for the later steps of PrivKVM."""
-        self._refuse_parts()
+        hint = "It is a step of the protocol privkvm, which reads its tally."
+        require(not self._later, "mechanism", "privkv with a guess", "one without", hint)
         return super().parts(tally)
 
     def properties(self, n: float = 1) -> dict[str, Any]:
         """See `Mechanism.properties`; of the later steps of PrivKVM only the size."""
-        if self.key_epsilon == 0 or self.told is not None:
-            return {**report_size(self)}
-        return super().properties(n)
+        return dict(report_size(self)) if self._later else super().properties(n)
 
     def effective(self, n: float = 1) -> dict[str, Any]:
-        if self.key_epsilon == 0 or self.told is not None:
-            return {"epsilon": self.epsilon_exact}
-        return super().effective(n)
+        return {"epsilon": self.epsilon_exact} if self._later else super().effective(n)

@@ -16,21 +16,14 @@ from deniable.errors import ParameterError, PrivacyError, require
 from deniable.estimate.fit import FitOptions
 from deniable.estimate.linear import check_reports
 from deniable.estimate.result import Estimate, Part
-from deniable.mechanisms.base import Mechanism
+from deniable.mechanisms.base import Mechanism, report_size
 from deniable.mechanisms.fitting import check_tally, checked_batches
+from deniable.mechanisms.personal import levels as given
 from deniable.mechanisms.personal.bulk import LevelBulk
 from deniable.mechanisms.personal.em import Levelled, fit_levels
 from deniable.mechanisms.personal.estimate import LevelCounts, plausible_shares
 from deniable.mechanisms.personal.laws import LevelLaw, ideal_channel, leak_warning
-from deniable.mechanisms.personal.levels import (
-    check_base,
-    check_level_report,
-    check_levels,
-    check_shares,
-    level_kernels,
-    level_numbers,
-    listed,
-)
+from deniable.mechanisms.personal.levels import level_kernels, level_numbers, listed
 from deniable.mechanisms.support import SupportMechanism
 from deniable.randomness import Simulation, Stream
 from deniable_client.exact import exp_bounds, log_upper
@@ -63,17 +56,17 @@ class LevelMechanism(Mechanism):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        levels = check_levels(self.levels)
+        levels = given.check_levels(self.levels)
         hint = "It is the promise to people at the largest level; leave it out to have just that."
         promise = f"at least the largest level, {max(levels)}"
         require(self.epsilon >= max(levels), "epsilon", self.epsilon, promise, hint)
-        shares = np.asarray(check_shares(self.shares, len(levels)))
-        told, epsilon = check_level_report(self.level_report, self.level_epsilon, len(levels))
+        shares = np.asarray(given.check_shares(self.shares, len(levels)))
+        told, epsilon = given.check_level_report(self.level_report, self.level_epsilon, len(levels))
         object.__setattr__(self, "levels", tuple(sorted(levels)))
         object.__setattr__(self, "shares", tuple(shares[np.argsort(levels)].tolist()))
         object.__setattr__(self, "level_report", told)
         object.__setattr__(self, "level_epsilon", epsilon)
-        object.__setattr__(self, "g", check_base(self.base, self.levels, told, self.g))
+        object.__setattr__(self, "g", given.check_base(self.base, self.levels, told, self.g))
 
     @property
     @abstractmethod
@@ -179,6 +172,28 @@ class LevelMechanism(Mechanism):
         kernel, channel = self.kernel, (self.level_epsilon,) * len(self.kernel.level)
         promised = zip((*kernel.data, *kernel.level), (*self.levels, *channel), strict=True)
         return all(each.ratio <= exp_bounds(epsilon or 0.0)[0] for each, epsilon in promised)
+
+    # ---- closed forms
+
+    @property
+    @abstractmethod
+    def law(self) -> Any:
+        """The ideal law, with the expected shares."""
+
+    @property
+    @abstractmethod
+    def law_effective(self) -> Any:
+        """The law of the integers that are sampled: what estimators use."""
+
+    @abstractmethod
+    def _numbers(self, law: Any, n: float) -> dict[str, Any]:
+        """What closed forms say of n reports under one of the laws."""
+
+    def properties(self, n: float = 1) -> dict[str, Any]:
+        return self._numbers(self.law, n) | report_size(self) | {"guarantee": self.guarantee}
+
+    def effective(self, n: float = 1) -> dict[str, Any]:
+        return {"epsilon": self.epsilon_exact} | self._numbers(self.law_effective, n)
 
     # ---- estimators
 

@@ -16,12 +16,12 @@ import numpy as np
 from deniable.collect.reports import Field
 from deniable.core.channel import Channel
 from deniable.core.types import Columns, FloatArray, IntArray
+from deniable.kernels import loops
+from deniable.kernels.bits import pack_one
 from deniable.kernels.sampling import respond
 from deniable.mechanisms.bulk import Bulk, Cells, SupportBulk, check_outputs, refuse_values
-from deniable.mechanisms.personal.em import LevelEvidence, Levelled
-from deniable.mechanisms.personal.evidence import row_evidence, table_evidence, with_disclosed
+from deniable.mechanisms.personal.em import LevelEvidence, Levelled, UtilityLevelEvidence
 from deniable.mechanisms.personal.laws import LevelLaw
-from deniable.mechanisms.personal.sensitive_em import UtilityLevelEvidence
 from deniable.mechanisms.personal.sensitive_laws import UtilityLevelLaw
 from deniable.mechanisms.utility.bulk import UtilityBulk
 from deniable.randomness import Stream
@@ -32,7 +32,7 @@ from deniable_client.kernels.personal_ratios import disclosure
 from deniable_client.kernels.utility import base_half
 from deniable_client.packing import uint_width
 
-__all__ = ["LevelBulk", "PersonalBulk", "SensitiveBulk"]
+__all__ = ["LevelBulk", "PersonalBulk", "SensitiveBulk", "log_masses"]
 
 _WORD = 1 << WORD_BITS
 
@@ -91,7 +91,8 @@ class LevelBulk(Bulk[PersonalKernel]):
         for i, bulk in enumerate(self.data):
             mine = np.flatnonzero(levels == i)
             if mine.size:
-                _put(columns, mine, bulk.perturb(items[mine], rng))
+                for name, column in bulk.perturb(items[mine], rng).items():
+                    columns[name][mine] = column
         for kernel in self.kernel.level:
             columns["level"] = _DRAWN[kernel.kind](kernel, levels, rng, self.fields[-1].dtype)
         return columns
@@ -170,6 +171,35 @@ class LevelBulk(Bulk[PersonalKernel]):
     def sufficient(self) -> bool:
         return self.bases[0].sufficient
 
+    def _table(self, counts: IntArray) -> tuple[LevelEvidence, FloatArray]:
+        """Every reported level and value as often as it occurs, and the log-likelihoods of reports of no item.
+
+        For bases whose report is one value.
+        """
+        high, low, none = log_masses(self.bases[0], self._law, blind=False)
+        strata, k = counts.shape
+        rows = np.tile(pack_one(np.arange(k, dtype=np.uint64), k), (strata, 1))
+        kinds = np.repeat(np.arange(strata), k)
+        some = counts.ravel() > 0
+        weights = counts.ravel()[some].astype(np.float64)
+        return LevelEvidence.of(rows[some], weights, kinds[some], high, low, k), none
+
+    def _rows(self, batches: Sequence[Columns], *, blind: bool) -> tuple[LevelEvidence, FloatArray]:
+        """Every report with its reported level, and the log-likelihoods of reports of no item.
+
+        The class of a report is its reported level, which `blind` leaves out, and for independent bits the number of
+        ones.
+        """
+        base = self.bases[0]
+        high, low, none = log_masses(base, self._law, blind=blind)
+        rows = np.ascontiguousarray(np.concatenate([base.supported(columns) for columns in batches]))
+        kinds = np.concatenate([self.told(columns) for columns in batches])
+        if blind:
+            kinds = np.zeros_like(kinds)
+        if base.size_law is not None:
+            kinds = kinds * (base.k + 1) + loops().popcounts(rows)
+        return LevelEvidence.of(rows, np.ones(len(rows)), kinds, high, low, base.k), none
+
     @abstractmethod
     def level_evidence(self, batches: Sequence[Columns], *, blind: bool = False) -> Levelled:
         """What reports say about values and levels; `blind` leaves the level reports out."""
@@ -183,11 +213,10 @@ class PersonalBulk(LevelBulk):
     """Levels that protect all items."""
 
     def level_evidence(self, batches: Sequence[Columns], *, blind: bool = False) -> LevelEvidence:
-        told = [self.told(columns) for columns in batches]
-        return row_evidence(self.bases[0], self._law, batches, told, blind=blind)[0]
+        return self._rows(batches, blind=blind)[0]
 
     def tally_level_evidence(self, cells: Cells) -> LevelEvidence:
-        return table_evidence(self.bases[0], self._law, cells["support"])[0]
+        return self._table(cells["support"])[0]
 
 
 # ---- some items are sensitive
@@ -213,24 +242,41 @@ class SensitiveBulk(LevelBulk):
 
     def level_evidence(self, batches: Sequence[Columns], *, blind: bool = False) -> UtilityLevelEvidence:
         hidden = [{name: c[columns["disclosed"] == 0] for name, c in columns.items()} for columns in batches]
-        told = [self.told(columns) for columns in hidden]
-        found, none = row_evidence(self.bases[0], self._law, hidden, told, blind=blind)
+        found, none = self._rows(hidden, blind=blind)
         strata, harmless = len(self.strata), self.data[0].items[1].size
         counts = np.zeros(strata * harmless)
         for columns in batches:
             seen = columns["disclosed"] > 0
             at = self.told(columns)[seen] * harmless + columns["disclosed"][seen].astype(np.int64) - 1
             counts += np.bincount(at, minlength=counts.size)
-        disclosed = counts.reshape(strata, harmless)
-        return with_disclosed(found, none, disclosed, self.law(self._law.shares), self.data[0].items, blind=blind)
+        return self._disclosing(found, none, counts.reshape(strata, harmless), blind=blind)
 
     def tally_level_evidence(self, cells: Cells) -> UtilityLevelEvidence:
-        found, none = table_evidence(self.bases[0], self._law, cells["support"])
-        counts = cells["disclosed"].astype(np.float64)
-        return with_disclosed(found, none, counts, self.law(self._law.shares), self.data[0].items)
+        return self._disclosing(*self._table(cells["support"]), cells["disclosed"].astype(np.float64), blind=False)
+
+    def _disclosing(
+        self, hidden: LevelEvidence, none: FloatArray, counts: FloatArray, *, blind: bool
+    ) -> UtilityLevelEvidence:
+        """Evidence of hidden reports, together with counts of disclosed items by reported level."""
+        law, told = self.law(self._law.shares), self._law.channel
+        if blind:
+            counts, told = counts.sum(axis=0, keepdims=True), np.ones((len(self.data), 1))
+        mid = np.exp(none + np.log1p(-law.z)[:, None] - hidden.scale)
+        return UtilityLevelEvidence(hidden, mid, counts, told * law.z[:, None], self.data[0].items)
 
 
-def _put(columns: Columns, where: IntArray, made: Columns) -> None:
-    """Reports into their places."""
-    for name, column in made.items():
-        columns[name][where] = column
+def log_masses(base: SupportBulk[Any], law: LevelLaw, *, blind: bool) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Log-likelihoods at each level of each class: for supported items, for others, and of a report of no item."""
+    t, k = len(law.supports), base.k
+    told = np.zeros((t, 1)) if blind else np.log(law.channel)
+    p, q, p_not, q_not = (law.of(name)[:, None, None] for name in ("p", "q", "p_not", "q_not"))
+    if base.size_law is not None:
+        ones = np.arange(k + 1)[None, None, :]
+        none = told[:, :, None] + ones * np.log(q) + (k - ones) * np.log(q_not)
+        high, low = none + np.log(p / q), none + np.log(p_not / q_not)
+    else:
+        size = float(1 / base_half(base.kernel).share)
+        high, low = told[:, :, None] + np.log(p), told[:, :, None] + np.log(p_not / (size - 1))
+        none = told[:, :, None] - np.log(size)
+    high, low, none = (np.asarray(part, np.float64).reshape(t, -1) for part in (high, low, none))
+    return high, low, none

@@ -1,8 +1,9 @@
 """Maximum likelihood of values and levels together, from reports at hidden levels [replaces PLDP Algorithm 1].
 
 A report supports some items; given its class (the reported level and, for independent bits, the number of ones) its
-likelihood has one value for the items it supports and one for the others, at each level. Derivation:
-docs/maths/personal.md, section 6.
+likelihood has one value for the items it supports and one for the others, at each level. Where harmless items are
+disclosed now and then, a hidden report has a third one for all of these; a disclosed one tells its item and, by its
+chance, something about the level. Derivations: docs/maths/personal.md, sections 6 and 8.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from itertools import pairwise
-from typing import Protocol
+from typing import TypeAlias
 
 import numpy as np
 
@@ -23,11 +24,11 @@ from deniable.estimate.fitted import MATRIX_MAX, FittedPart, Spread
 from deniable.kernels import loops
 from deniable.kernels.parallel import blocks, run, shares
 
-__all__ = ["SCORE_CELLS", "LevelEvidence", "Levelled", "Step", "fit_levels"]
+__all__ = ["LevelEvidence", "Levelled", "UtilityLevelEvidence", "fit_levels"]
 
 _TOLERANCE = 0.02
 """Nats between the likelihood and its maximum over the frequencies, at which iterations stop."""
-SCORE_CELLS = 1 << 20
+_SCORE_CELLS = 1 << 20
 """Most numbers of scores that are held at a time."""
 _SCORED = 1 << 17
 """Of more reports than this, evenly spaced ones stand for all in the covariance of the scores: off by 1 % or so."""
@@ -44,33 +45,6 @@ class Step:
     """An EM step takes f_x to f_x times this."""
     rho: FloatArray
     loglik: float
-
-
-class Levelled(Protocol):
-    """What reports at hidden levels say about frequencies and shares of the levels."""
-
-    @property
-    def k(self) -> int:
-        """Number of items."""
-        ...
-
-    @property
-    def n(self) -> int:
-        """Number of reports."""
-        ...
-
-    @property
-    def levels(self) -> int:
-        """Number of levels."""
-        ...
-
-    def step(self, f: FloatArray, rho: FloatArray) -> Step:
-        """The EM step of frequencies and shares, and the log-likelihood there."""
-        ...
-
-    def scores(self, f: FloatArray, rho: FloatArray) -> FloatArray:
-        """Sum over reports of the outer products of their scores, frequencies first, then shares."""
-        ...
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -148,7 +122,7 @@ class LevelEvidence:
         size = self.k + self.levels
         total = np.zeros((size, size))
         high, low = rho @ self.high, rho @ self.low
-        for part in blocks(len(self.rows), max(1, SCORE_CELLS // size)):
+        for part in blocks(len(self.rows), max(1, _SCORE_CELLS // size)):
             member = np.unpackbits(self.rows[part], axis=1, count=self.k, bitorder="little").astype(np.float64)
             kind = self.kinds[part]
             share = member @ f
@@ -158,6 +132,100 @@ class LevelEvidence:
             score = np.hstack([own, level]) * (np.sqrt(self.weights[part]) / den)[:, None]
             total += score.T @ score
         return total
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class UtilityLevelEvidence:
+    """Hidden reports by the sensitive items they support, and counts of disclosed items by reported level.
+
+    `mid` is the likelihood of hidden reports' classes for harmless items, on the scale of `hidden`; `told` is that of
+    disclosing at each reported level. Rows of both are the levels.
+    """
+
+    hidden: LevelEvidence
+    mid: FloatArray
+    disclosed: FloatArray
+    """A row for each reported level, a column for each harmless item."""
+    told: FloatArray
+    items: tuple[IntArray, IntArray]
+    """Numbers of the sensitive and of the harmless items."""
+
+    @property
+    def k(self) -> int:
+        """Number of items."""
+        return self.items[0].size + self.items[1].size
+
+    @property
+    def n(self) -> int:
+        """Number of reports."""
+        return self.hidden.n + round(float(self.disclosed.sum()))
+
+    @property
+    def levels(self) -> int:
+        """Number of levels."""
+        return len(self.told)
+
+    def step(self, f: FloatArray, rho: FloatArray) -> Step:
+        """The EM step of frequencies and shares, and the log-likelihood there."""
+        own, rest = f[self.items[0]], f[self.items[1]]
+        t, theta = float(own.sum()), float(rest.sum())
+        high, low, mid = (rho @ part for part in (self.hidden.high, self.hidden.low, self.mid))
+        base = t * low + theta * mid
+        gained, inside, outside, log = self.hidden.sums(own, base + high - low, base)
+        each = inside + outside  # sums of 1/likelihood by class
+        factor = np.empty(self.k)
+        factor[self.items[0]] = gained + float(low @ each)
+        counts, seen = self.disclosed.sum(axis=0), self.disclosed.sum(axis=0) > 0
+        factor[self.items[1]] = float(mid @ each) + np.divide(counts, rest, out=np.zeros(rest.size), where=seen)
+        level = self.hidden.high @ inside + self.hidden.low @ (t * each - inside) + theta * (self.mid @ each)
+        heard, blend = self.disclosed.sum(axis=1), rho @ self.told
+        level = level + self.told @ (heard / blend)
+        log += float(counts[seen] @ np.log(rest[seen])) + float(heard @ np.log(blend))
+        return Step(factor / self.n, np.asarray(level / self.n), log)
+
+    def scores(self, f: FloatArray, rho: FloatArray) -> FloatArray:
+        """Sum over reports of the outer products of their scores, frequencies first, then shares."""
+        return self._hidden_scores(f, rho) + self._disclosed_scores(f, rho)
+
+    def _disclosed_scores(self, f: FloatArray, rho: FloatArray) -> FloatArray:
+        rest, k = self.items[1], self.k
+        total = np.zeros((k + self.levels, k + self.levels))
+        counts = self.disclosed.sum(axis=0)
+        own = np.divide(1.0, f[rest], out=np.zeros(rest.size), where=counts > 0)
+        total[rest, rest] = counts * own**2
+        level = (self.told / (rho @ self.told)).T  # a row for each reported level
+        total[k:, k:] = level.T @ (self.disclosed.sum(axis=1)[:, None] * level)
+        cross = (self.disclosed * own).T @ level
+        total[rest, k:] = cross
+        total[k:, rest] = cross.T
+        return total
+
+    def _hidden_scores(self, f: FloatArray, rho: FloatArray) -> FloatArray:
+        hidden, k = self.hidden, self.k
+        few, factor = hidden.thinned()
+        if few is not hidden:
+            return np.asarray(replace(self, hidden=few)._hidden_scores(f, rho) * factor)
+        own, rest = self.items
+        high, low, mid = (rho @ part for part in (hidden.high, hidden.low, self.mid))
+        t, theta = float(f[own].sum()), float(f[rest].sum())
+        total = np.zeros((k + self.levels, k + self.levels))
+        for part in blocks(len(hidden.rows), max(1, _SCORE_CELLS // (k + self.levels))):
+            member = np.unpackbits(hidden.rows[part], axis=1, count=own.size, bitorder="little").astype(np.float64)
+            kind = hidden.kinds[part]
+            share = (member @ f[own])[:, None]
+            score = np.empty((len(kind), k + self.levels))
+            score[:, own] = low[kind][:, None] + (high - low)[kind][:, None] * member
+            score[:, rest] = mid[kind][:, None]
+            by_level = (hidden.high[:, kind].T, hidden.low[:, kind].T, self.mid[:, kind].T)
+            score[:, k:] = by_level[0] * share + by_level[1] * (t - share) + by_level[2] * theta
+            den = score[:, k:] @ rho
+            score *= (np.sqrt(hidden.weights[part]) / den)[:, None]
+            total += score.T @ score
+        return total
+
+
+Levelled: TypeAlias = LevelEvidence | UtilityLevelEvidence
+"""What reports at hidden levels say about frequencies and shares of the levels."""
 
 
 def fit_levels(

@@ -9,6 +9,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
@@ -17,20 +18,22 @@ from deniable.core.types import FloatArray, IntArray, Target
 from deniable.errors import ParameterError, require
 from deniable.estimate.simplex import project_simplex
 from deniable.mechanisms.personal.laws import LevelLaw, Linear, calibration_slope
+from deniable.mechanisms.personal.sensitive_laws import UtilityLevelLaw
 
 __all__ = [
     "GuardWarning",
     "LevelCounts",
-    "PersonalPart",
+    "UtilityLevelCounts",
     "blend",
     "choose",
+    "choose_utility",
     "estimate_shares",
-    "guard",
     "linear",
+    "linear_utility",
     "plausible_shares",
 ]
 
-GUARD = 3.0
+_GUARD = 3.0
 """An estimated denominator below so many of its standard errors makes an estimate unreliable."""
 
 
@@ -119,7 +122,7 @@ def blend(counts: LevelCounts) -> tuple[float, float]:
 def _auem(counts: LevelCounts, law: LevelLaw) -> tuple[PersonalPart, str]:
     p, q = blend(counts)
     error = law.gap_error(counts.total) if len(law.supports) > 1 else 0.0
-    guard("p - q by the level reports", p - q, error)
+    _guard("p - q by the level reports", p - q, error)
     text = f"by the level reports (AUEM), p - q = {p - q:.4g} with standard error {error:.2g}"
     return _part(counts, law, "auem", (counts.share - q) / (p - q)), text
 
@@ -140,7 +143,7 @@ def _self(counts: LevelCounts, law: LevelLaw) -> tuple[PersonalPart, str]:
         p, weight = q + total - k * q, 1.0
     ones = max(law.bits(0.0), law.bits(1.0)) * k
     error = weight * float(np.sqrt(ones / counts.total))
-    guard("p - q by the sum of support", p - q, error)
+    _guard("p - q by the sum of support", p - q, error)
     text = f"self-calibrated, without the level reports: p - q = {p - q:.4g} with standard error {error:.2g}"
     return _part(counts, law, "self", (share - q) / (p - q)), text
 
@@ -164,20 +167,27 @@ def _grouped(counts: LevelCounts, law: LevelLaw) -> tuple[PersonalPart, str]:
     return part, text
 
 
-_Method = Callable[[LevelCounts, LevelLaw], tuple[PersonalPart, str]]
-LINEAR: dict[str, _Method] = {"auem": _auem, "self": _self, "grouped": _grouped}
-"""Linear estimators by name."""
-
-
 def linear(counts: LevelCounts, method: str) -> tuple[PersonalPart, str]:
-    """An estimate by one of `LINEAR` (`auto`: the best for this design), and what was done."""
-    require(method in ("auto", *LINEAR), "method", method, f"auto or one of {', '.join(LINEAR)}")
-    law, reason = replace(counts.law, shares=plausible_shares(counts)), ""
-    if method == "auto":
-        method, why = choose(counts.base, counts.k, law, counts.total)
-        reason = f"; chosen because {why}"
-    part, text = LINEAR[method](counts, law)
-    return part, text + reason
+    """An estimate by the method of this name (`auto`: the best for this design), and what was done."""
+    law = replace(counts.law, shares=plausible_shares(counts))
+
+    def best() -> tuple[str, str]:
+        return choose(counts.base, counts.k, law, counts.total)
+
+    return _by({"auem": _auem, "self": _self, "grouped": _grouped}, method, best, counts, law)
+
+
+def _by(
+    methods: dict[str, Callable[[Any, Any], tuple[PersonalPart, str]]],
+    method: str,
+    best: Callable[[], tuple[str, str]],
+    counts: object,
+    law: object,
+) -> tuple[PersonalPart, str]:
+    require(method in ("auto", *methods), "method", method, f"auto or one of {', '.join(methods)}")
+    method, why = best() if method == "auto" else (method, "")
+    part, text = methods[method](counts, law)
+    return part, text + (f"; chosen because {why}" if why else "")
 
 
 def choose(base: str, k: int, law: LevelLaw, n: float) -> tuple[str, str]:
@@ -208,7 +218,7 @@ def _part(counts: LevelCounts, law: LevelLaw, method: Linear, value: FloatArray)
     return PersonalPart(value, covariance)
 
 
-def guard(what: str, gap: float, error: float) -> None:
+def _guard(what: str, gap: float, error: float) -> None:
     """Refuse a denominator that is not positive, and warn of one near zero."""
     told = f"{what} is {gap:.3g}"
     if gap <= 0:
@@ -217,10 +227,158 @@ def guard(what: str, gap: float, error: float) -> None:
             "between values.",
             "Collect more reports, report levels with a larger level epsilon, or use method='self' or fit().",
         )
-    if gap < GUARD * error:
+    if gap < _GUARD * error:
         warnings.warn(
             f"{told} with standard error {error:.2g}: an estimate divided by it has errors far beyond its standard "
             "errors; use method='self' or fit().",
             GuardWarning,
             stacklevel=4,
         )
+
+
+# ---- where harmless items are disclosed now and then: docs/maths/personal.md, section 8
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class UtilityLevelCounts:
+    """What a tally has by reported level: reports, support of sensitive items, and disclosed harmless ones."""
+
+    own: LevelCounts
+    """Reports and support of the s sensitive items, with their law."""
+    disclosed: IntArray
+    law: UtilityLevelLaw
+    items: tuple[IntArray, IntArray]
+    """Numbers of the sensitive and of the harmless items."""
+
+    @property
+    def total(self) -> int:
+        """Number of reports."""
+        return self.own.total
+
+    @property
+    def shares(self) -> tuple[FloatArray, FloatArray]:
+        """Shares of the reports that support each sensitive item, and that disclose each harmless one."""
+        return self.own.share, np.asarray(self.disclosed.sum(axis=0) / self.total)
+
+    def join(self, own: FloatArray, rest: FloatArray) -> FloatArray:
+        """Numbers of sensitive and of harmless items in the order of the items."""
+        out = np.empty(own.size + rest.size)
+        out[self.items[0]], out[self.items[1]] = own, rest
+        return out
+
+
+def _solve(blend: FloatArray, supported: FloatArray, disclosed: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Frequencies of sensitive and of harmless items from blended p, q, r and z."""
+    p, q, r, z = blend.tolist()
+    theta = float(disclosed.sum()) / z
+    return np.asarray((supported - q + theta * (q - r)) / (p - q)), np.asarray(disclosed / z)
+
+
+def _utility_auem(counts: UtilityLevelCounts, law: UtilityLevelLaw) -> tuple[PersonalPart, str]:
+    told = np.array([law.own.unbiased(row) for row in law.features()])
+    blend = told @ counts.own.n / counts.total
+    errors = np.zeros(2)
+    if len(law.own.supports) > 1:
+        noise = law.noise() / counts.total
+        errors = np.sqrt([noise[0, 0] - 2 * noise[0, 1] + noise[1, 1], noise[3, 3]])
+    gap = float(blend[0] - blend[1])
+    _guard("p - q by the level reports", gap, float(errors[0]))
+    _guard("the chance of disclosure by the level reports", float(blend[3]), float(errors[1]))
+    text = f"by the level reports, p - q = {gap:.4g} with standard error {errors[0]:.2g}"
+    return _utility_part(counts, law, "auem", *_solve(blend, *counts.shares)), text
+
+
+def _utility_self(counts: UtilityLevelCounts, law: UtilityLevelLaw) -> tuple[PersonalPart, str]:
+    """p and q from the sum of all support, so that the estimates sum to 1; the chance of disclosure is known."""
+    supported, disclosed = counts.shares
+    base, s, z = counts.own.base, law.s, float(law.z[0])
+    theta = float(disclosed.sum()) / z
+    law.slopes(base, supported, theta)  # refuses what cannot be calibrated
+    total, t, hidden = float(supported.sum()), 1 - theta, theta * (1 - z)
+    p, q, r, _ = law.blended().tolist()
+    if base == "sue":
+        width = (s - 2) * t + s * hidden
+        q = (total - t) / width
+        p, r = 1 - q, (1 - z) * q
+    elif base == "oue":
+        width = (s - 1) * t + s * hidden
+        q = (total - t * p) / width
+        r = (1 - z) * q
+    else:
+        width = t
+        p = (total - t * (s - 1) * q - theta * s * r) / t
+    ones = max(law.own.bits(0.0), law.own.bits(1.0)) * s
+    error = (2 if base == "sue" else 1) / width * float(np.sqrt(ones / counts.total))
+    _guard("p - q by the sum of support", p - q, error)
+    text = f"self-calibrated, without the level reports: p - q = {p - q:.4g} with standard error {error:.2g}"
+    return _utility_part(counts, law, "self", *_solve(np.array([p, q, r, z]), supported, disclosed)), text
+
+
+def _utility_grouped(counts: UtilityLevelCounts, law: UtilityLevelLaw) -> tuple[PersonalPart, str]:
+    """Groups of reported levels, sensitive and harmless items each with their best weights."""
+    if not law.own.reported:
+        raise ParameterError("method grouped needs level reports.", "Use method='self'.")
+    share, chance = law.own.posterior()
+    blends = chance @ law.features().T
+    n = np.maximum(counts.own.n, 1)[:, None]
+    values = [
+        _solve(blend, supported, disclosed)
+        for blend, supported, disclosed in zip(blends, counts.own.support / n, counts.disclosed / n, strict=True)
+    ]
+    p, q, _, z = blends.T
+    mean = q + (p - q) / (law.s + counts.disclosed.shape[1])
+    weights = [share * (p - q) ** 2 / (mean * (1 - mean)), share * z / (1 - z)]
+    weights = [np.where(counts.own.n > 0, w, 0.0) for w in weights]
+    own, rest = (np.asarray((w / w.sum()) @ np.array([value[i] for value in values])) for i, w in enumerate(weights))
+    text = "by groups of reported levels with their best weights; standard errors are those of the level reports"
+    return _utility_part(counts, law, "auem", own, rest), text
+
+
+def linear_utility(counts: UtilityLevelCounts, method: str) -> tuple[PersonalPart, str]:
+    """`linear` where harmless items are disclosed now and then."""
+    law = counts.law.with_shares(plausible_shares(counts.own))
+
+    def best() -> tuple[str, str]:
+        supported, disclosed = counts.shares
+        theta = min(1.0, float(disclosed.sum()) / float(law.blended()[3]))
+        return choose_utility(counts.own.base, law, supported.size, disclosed.size, theta, counts.total)
+
+    return _by({"auem": _utility_auem, "self": _utility_self, "grouped": _utility_grouped}, method, best, counts, law)
+
+
+def choose_utility(base: str, law: UtilityLevelLaw, s: int, h: int, theta: float, n: float) -> tuple[str, str]:
+    """The linear estimator with the least predicted error, items of a kind being equally frequent, and why."""
+    if len(law.own.supports) == 1:
+        return "auem", "there is one level only, so that p and q are known"
+    f, rest = np.full(s, (1 - theta) / s), np.full(h, theta / h)
+    try:
+        law.slopes(base, f, theta)
+    except ParameterError as error:
+        if not law.own.reported:
+            raise
+        return "auem", f"the level reports are needed: {error}"
+    if not law.own.reported:
+        return "self", "no level is reported"
+    own, told = (
+        float(sum(part.sum() for part in law.variances(m, base, f, rest, n, "reporters"))) for m in ("self", "auem")
+    )
+    if own <= told:
+        return "self", f"the sum of all support tells p and q with {told / own:.3g} times less predicted error"
+    return "auem", f"the level reports tell p and q with {own / told:.3g} times less predicted error"
+
+
+def _utility_part(
+    counts: UtilityLevelCounts, law: UtilityLevelLaw, method: Linear, own: FloatArray, rest: FloatArray
+) -> PersonalPart:
+    f, other = np.clip(own, 0, 1), np.clip(rest, 0, 1)
+    total = max(float(f.sum() + other.sum()), 1.0)
+    order = np.argsort(np.concatenate(counts.items))
+    at = (method, counts.own.base, f / total, other / total, counts.total)
+
+    def covariance(target: Target) -> FloatArray:
+        return np.asarray(law.covariance(*at, target)[np.ix_(order, order)])
+
+    def variance(target: Target) -> FloatArray:
+        return counts.join(*law.variances(*at, target))
+
+    return PersonalPart(counts.join(own, rest), covariance, variance)

@@ -167,6 +167,10 @@ class LevelLaw:
         scale = n * self.gap**2
         return self._moments((f * held + (1 - f) * not_held) / scale, 0.0, f, scale, 0.0)
 
+    def moments(self, method: str, base: str, k: int, f: float, n: float) -> Moments:
+        """Of the estimate by the level reports, or self-calibrated."""
+        return self.auem(f, n) if method == "auem" else self.self_calibrated(base, k, f, n)
+
     def _moments(self, data: float, level: float, f: float, scale: float, bias: float) -> Moments:
         fixed, own = data + level, f * (1 - f) / scale
         spread = self._gap_variance

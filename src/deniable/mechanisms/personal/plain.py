@@ -17,7 +17,6 @@ from deniable.core.channel import Proof, Witness
 from deniable.core.guess import Guess
 from deniable.errors import require
 from deniable.estimate.result import Part
-from deniable.mechanisms.base import report_size
 from deniable.mechanisms.personal.base import LevelMechanism
 from deniable.mechanisms.personal.bulk import PersonalBulk
 from deniable.mechanisms.personal.estimate import choose, linear
@@ -96,36 +95,30 @@ class Personal(LevelMechanism):
 
     def moments(self, f: float, n: float, method: str = "auem", *, effective: bool = False) -> Moments:
         """First-order moments of one item's estimate by `auem` or `self`."""
-        return _moments(self, self.law_effective if effective else self.law, method, f, n)
+        law = self.law_effective if effective else self.law
+        return law.moments(method, self.base, self.k, f, n)
 
-    def properties(self, n: float = 1) -> dict[str, Any]:
-        """See `Mechanism.properties`. `variance`: of one item at `frequency`, by the level reports, levels drawn."""
-        return _numbers(self, self.law, n) | report_size(self) | {"guarantee": self.guarantee}
+    def _numbers(self, law: LevelLaw, n: float) -> dict[str, Any]:
+        """See `LevelMechanism`. `variance`: of one item at `frequency`, by the level reports, levels drawn."""
+        name, why = choose(self.base, self.k, law, n)
+        told = "auem" if law.reported or len(self.levels) == 1 else name
 
-    def effective(self, n: float = 1) -> dict[str, Any]:
-        return {"epsilon": self.epsilon_exact} | _numbers(self, self.law_effective, n)
+        def variance(method: str, f: float) -> float:
+            return law.moments(method, self.base, self.k, f, n).random_levels
+
+        return {
+            "p": law.p,
+            "q": law.q,
+            "shares": list(self.shares or ()),
+            "frequency": self.frequency,
+            "variance": variance(told, self.frequency),
+            "estimator": name,
+            "estimator_reason": why,
+            "variance_estimator": variance(name, self.frequency),
+            "mse": variance(name, 1 / self.k),
+            "asr": self.guess().success,
+        }
 
     def guess(self, prior: object = None) -> Guess:
         """See `Mechanism.guess`: at the largest level, known to the attacker."""
         return self.bases[-1].guess(prior)
-
-
-def _moments(m: Personal, law: LevelLaw, method: str, f: float, n: float) -> Moments:
-    return law.auem(f, n) if method == "auem" else law.self_calibrated(m.base, m.k, f, n)
-
-
-def _numbers(m: Personal, law: LevelLaw, n: float) -> dict[str, Any]:
-    name, why = choose(m.base, m.k, law, n)
-    told = "auem" if law.reported or len(m.levels) == 1 else name
-    return {
-        "p": law.p,
-        "q": law.q,
-        "shares": list(m.shares or ()),
-        "frequency": m.frequency,
-        "variance": _moments(m, law, told, m.frequency, n).random_levels,
-        "estimator": name,
-        "estimator_reason": why,
-        "variance_estimator": _moments(m, law, name, m.frequency, n).random_levels,
-        "mse": _moments(m, law, name, 1 / m.k, n).random_levels,
-        "asr": m.guess().success,
-    }

@@ -18,24 +18,18 @@ from deniable.collect.tally import Tally
 from deniable.core.channel import Proof, Witness
 from deniable.core.domain import Domain
 from deniable.core.guess import Guess, check_prior
-from deniable.core.types import FloatArray, IntArray
+from deniable.core.types import FloatArray
 from deniable.errors import require
 from deniable.estimate.result import Part
-from deniable.mechanisms.base import report_size
+from deniable.mechanisms.personal import sensitive_laws
 from deniable.mechanisms.personal.base import LevelMechanism
 from deniable.mechanisms.personal.bulk import SensitiveBulk
+from deniable.mechanisms.personal.estimate import UtilityLevelCounts, choose_utility, linear_utility
 from deniable.mechanisms.personal.levels import make_bases
-from deniable.mechanisms.personal.sensitive_estimate import UtilityLevelCounts, choose_utility, linear_utility
-from deniable.mechanisms.personal.sensitive_laws import (
-    CAP_MAX,
-    DISCLOSURES,
-    UtilityLevelLaw,
-    ideal_law,
-    ideal_utility_promise,
-)
+from deniable.mechanisms.personal.sensitive_laws import CAP_MAX, DISCLOSURES, UtilityLevelLaw
 from deniable.mechanisms.support import SupportMechanism
 from deniable.mechanisms.utility.bulk import UtilityBulk
-from deniable.mechanisms.utility.sensitive import check_theta, split_items
+from deniable.mechanisms.utility.sensitive import SensitiveItems, check_theta
 from deniable_client.exact import WORD_BITS, check_epsilon, exp_bounds
 from deniable_client.kernels import Utility as UtilityKernel
 from deniable_client.kernels.personal_ratios import same_value
@@ -45,7 +39,7 @@ __all__ = ["PersonalUtility"]
 
 
 @dataclass(frozen=True, kw_only=True)
-class PersonalUtility(LevelMechanism):
+class PersonalUtility(LevelMechanism, SensitiveItems):
     """A person at level i reports a sensitive item by the base on those items with epsilon levels[i].
 
     A harmless item is disclosed with a chance that `disclosure` chooses, else hidden by a report of no item.
@@ -69,16 +63,6 @@ class PersonalUtility(LevelMechanism):
         hint = "Without such reports the blended chance is not known, and no share could be estimated."
         require(told, "disclosure", self.disclosure, "common unless level_report is response", hint)
         object.__setattr__(self, "theta", check_theta(self.theta, self.s, self.k))
-
-    @cached_property
-    def items(self) -> tuple[IntArray, IntArray]:
-        """Numbers of the sensitive and of the harmless items."""
-        return split_items(self.sensitive, self.k)
-
-    @property
-    def s(self) -> int:
-        """Number of sensitive items."""
-        return self.items[0].size
 
     @property
     def params(self) -> dict[str, Any]:
@@ -114,7 +98,7 @@ class PersonalUtility(LevelMechanism):
     @cached_property
     def law(self) -> UtilityLevelLaw:
         """The ideal law, with the expected shares."""
-        return ideal_law(self.level_law, self.base, self.levels, self.s, self.g, self.disclosure)
+        return sensitive_laws.ideal_law(self.level_law, self.base, self.levels, self.s, self.g, self.disclosure)
 
     @cached_property
     def law_effective(self) -> UtilityLevelLaw:
@@ -128,7 +112,7 @@ class PersonalUtility(LevelMechanism):
     # ---- what is promised
 
     def _ideal_promise(self) -> dict[str, Any]:
-        return ideal_utility_promise(self.law, self.base, self.levels, self.g, self.level_epsilon or 0.0)
+        return sensitive_laws.ideal_utility_promise(self.law, self.base, self.levels, self.g, self.level_epsilon or 0.0)
 
     @cached_property
     def proof(self) -> Proof:
@@ -146,38 +130,22 @@ class PersonalUtility(LevelMechanism):
 
     # ---- closed forms
 
-    def properties(self, n: float = 1) -> dict[str, Any]:
-        """See `Mechanism.properties`; errors for `theta` harmless answers, items of a kind being equally frequent."""
-        return _numbers(self, self.law, n) | report_size(self) | {"guarantee": self.guarantee}
-
-    def effective(self, n: float = 1) -> dict[str, Any]:
-        return {"epsilon": self.epsilon_exact} | _numbers(self, self.law_effective, n)
+    def _numbers(self, law: UtilityLevelLaw, n: float) -> dict[str, Any]:
+        """See `LevelMechanism`; errors for `theta` harmless answers, items of a kind being equally frequent."""
+        s, h, theta = self.s, self.k - self.s, float(self.theta or 0.0)
+        name, why = choose_utility(self.base, law, s, h, theta, n)
+        f, rest = np.full(s, (1 - theta) / s), np.full(h, theta / h)
+        own, other = law.variances("self" if name == "self" else "auem", self.base, f, rest, n, "reporters")
+        p, q, _, z = law.blended().tolist()
+        total = float(own.sum() + other.sum())
+        chosen = {"estimator": name, "estimator_reason": why, "mse": total / self.k, "mse_sum": total}
+        asr = _success(self, law, np.full(self.k, 1 / self.k))
+        return {"p": p, "q": q, "z": z, "theta": theta, "shares": list(self.shares or ())} | chosen | {"asr": asr}
 
     def guess(self, prior: object = None) -> Guess:
         """See `Mechanism.guess`: at the largest level, known to the attacker."""
         pi = np.full(self.k, 1 / self.k) if prior is None else check_prior(prior, self.k)
         return Guess(_success(self, self.law, pi), float(pi.max()))
-
-
-def _numbers(m: PersonalUtility, law: UtilityLevelLaw, n: float) -> dict[str, Any]:
-    s, h, theta = m.s, m.k - m.s, float(m.theta or 0.0)
-    name, why = choose_utility(m.base, law, s, h, theta, n)
-    f, rest = np.full(s, (1 - theta) / s), np.full(h, theta / h)
-    own, other = law.variances("self" if name == "self" else "auem", m.base, f, rest, n, "reporters")
-    p, q, _, z = law.blended().tolist()
-    total = float(own.sum() + other.sum())
-    return {
-        "p": p,
-        "q": q,
-        "z": z,
-        "theta": theta,
-        "shares": list(m.shares or ()),
-        "estimator": name,
-        "estimator_reason": why,
-        "mse": total / m.k,
-        "mse_sum": total,
-        "asr": _success(m, law, np.full(m.k, 1 / m.k)),
-    }
 
 
 def _success(m: PersonalUtility, law: UtilityLevelLaw, pi: FloatArray) -> float:

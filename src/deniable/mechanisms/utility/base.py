@@ -33,8 +33,7 @@ from deniable.mechanisms.utility.sensitive import SensitiveMechanism
 from deniable_client.exact import WORD_BITS, check_epsilon
 from deniable_client.kernels import Kernel, kernel_from
 from deniable_client.kernels import Utility as UtilityKernel
-from deniable_client.kernels.contract import Base
-from deniable_client.kernels.utility import refuse_disclosing
+from deniable_client.kernels.utility import has_blind, refuse_disclosing
 
 __all__ = ["Utility", "check_fit", "default_form"]
 
@@ -235,12 +234,12 @@ def check_fit(base: Mechanism, m: SensitiveMechanism) -> None:
 
 def default_form(base: Mechanism) -> str:
     """`null` for a base that has reports without a value, else `glutf`."""
-    return "null" if base.refusal is not None or isinstance(base.kernel, Base) else "glutf"
+    return "null" if base.refusal is not None or has_blind(base.kernel) else "glutf"
 
 
 def _ratio_is_exact(kernel: Kernel) -> bool:
     """Whether `ratio` of a kernel on this base is attained, and not only a bound."""
-    return isinstance(kernel, Base) or hasattr(kernel, "mapped_peak")
+    return has_blind(kernel) or hasattr(kernel, "mapped_peak")
 
 
 def _counts_support(bulk: Any) -> bool:

@@ -22,23 +22,10 @@ from deniable.mechanisms.frequency.projective import Projective
 from deniable.mechanisms.frequency.subset import SubsetSelection
 from deniable.mechanisms.frequency.unary import Unary
 from deniable.mechanisms.frequency.wheel import Wheel
+from deniable.mechanisms.utility import laws
 from deniable.mechanisms.utility.bound import best_single
 from deniable.mechanisms.utility.explicit import Explicit
-from deniable.mechanisms.utility.laws import (
-    UtilityLaw,
-    mapped_disclosure,
-    mapped_law,
-    mapped_range,
-    mapped_share,
-    mapped_size,
-    near,
-    null_law,
-    null_range,
-    null_share,
-    printed_disclosure,
-    printed_range,
-    walk,
-)
+from deniable.mechanisms.utility.laws import UtilityLaw, near, walk
 from deniable_client.hashing import RANGE_MAX
 from deniable_client.kernels import Kernel
 from deniable_client.kernels.geometry import is_prime, rank_of
@@ -103,10 +90,10 @@ def _alone(base: Any) -> float | None:
 def ideal_law(support: Support[float], s: int, least: int, form: str, w: float, v: float) -> UtilityLaw[float]:
     """The ideal law of a form; `paper` puts values beside reports with chance p(1-w), as Eq. 45 and 59 do."""
     if form == "null":
-        return null_law(support, w, v)
+        return laws.null_law(support, w, v)
     if form == "paper":
-        return mapped_law(support, s, printed_disclosure(support, s, support.p * v))
-    return mapped_law(support, s, mapped_disclosure(least, s, w, v))
+        return laws.mapped_law(support, s, laws.printed_disclosure(support, s, support.p * v))
+    return laws.mapped_law(support, s, laws.mapped_disclosure(least, s, w, v))
 
 
 # ---- parameters of least error
@@ -132,11 +119,7 @@ def tuned(name: str, *, epsilon: float, s: int, theta: float, form: str, own: Ma
 
 
 def _cost(
-    law: Callable[[int], Support[float]],
-    least: Callable[[int], int],
-    at: tuple[int, float, str],
-    w: float,
-    v: float,
+    law: Callable[[int], Support[float]], least: Callable[[int], int], at: tuple[int, float, str], w: float, v: float
 ) -> Callable[[int], float]:
     """n MSE as a function of a whole-number parameter, at (s, theta, form)."""
     s, theta, form = at
@@ -147,18 +130,18 @@ def _size(s: int, theta: float, form: str, w: float, v: float) -> int:
     if form == "null":
         return best_single(s, theta, w, v)
     cost = _cost(lambda k: subset(w, v, s, k), lambda k: k, (s, theta, "glutf"), w, v)
-    return near(mapped_size(s, theta, w, v), 1, s - 1, cost)
+    return near(laws.mapped_size(s, theta, w, v), 1, s - 1, cost)
 
 
 def _p(s: int, theta: float, form: str, w: float, v: float) -> float:
-    p = null_share(s, theta, w) if form == "null" else mapped_share(s, theta, w, v)
+    p = laws.null_share(s, theta, w) if form == "null" else laws.mapped_share(s, theta, w, v)
     return min(p, math.nextafter(1, 0))
 
 
 def _real_range(s: int, theta: float, form: str, w: float, v: float) -> float:
     if form == "null":
-        return null_range(s, theta, w)
-    return printed_range(s, theta, w) if form == "paper" else mapped_range(s, theta, w, v)
+        return laws.null_range(s, theta, w)
+    return laws.printed_range(s, theta, w) if form == "paper" else laws.mapped_range(s, theta, w, v)
 
 
 def _g(s: int, theta: float, form: str, w: float, v: float) -> int:

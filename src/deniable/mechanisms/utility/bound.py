@@ -10,9 +10,9 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from deniable.mechanisms.utility.laws import near, null_size, size_costs
+from deniable.mechanisms.utility.laws import golden, near, null_size, size_costs
 
-__all__ = ["Mixture", "best_mixture", "best_single", "converse", "least_mse_sum", "mixture_mse", "single_mse"]
+__all__ = ["best_mixture", "best_single", "converse", "least_mse_sum", "mixture_mse", "single_mse"]
 
 _STEPS = 90
 """Steps of the golden-section search: the weight is found to the precision of floats."""
@@ -78,11 +78,7 @@ def best_mixture(s: int, m: float, theta: float, w: float, v: float) -> Mixture:
     def cost(weight: float) -> float:
         return mixture_mse(k, weight, s, m, theta, w, v)
 
-    low, high, golden = 0.0, 1.0, (math.sqrt(5) - 1) / 2
-    for _ in range(_STEPS):
-        left, right = high - golden * (high - low), low + golden * (high - low)
-        low, high = (low, right) if cost(left) <= cost(right) else (left, high)
-    middle = (low + high) / 2
+    middle = golden(cost, 0.0, 1.0, _STEPS)
     single = best_single(s, theta, w, v)
     ends = [Mixture(single, 1.0, single_mse(single, s, theta, w, v)), Mixture(k, middle, cost(middle))]
     return min(ends, key=lambda x: x.mse)

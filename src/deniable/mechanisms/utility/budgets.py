@@ -12,7 +12,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from deniable.collect.reports import Field, Reports
+from deniable.collect.reports import Reports
 from deniable.collect.tally import Tally
 from deniable.core.channel import Channel, Proof, Witness
 from deniable.core.domain import Domain
@@ -26,40 +26,30 @@ from deniable.kernels import loops
 from deniable.kernels.bits import clear_padding
 from deniable.kernels.sampling import bernoulli_bits
 from deniable.mechanisms.base import report_size
-from deniable.mechanisms.bulk import Bulk, Cells, check_outputs, refuse_values
-from deniable.mechanisms.utility.budgets_estimate import BudgetsPart
-from deniable.mechanisms.utility.bulk import count_disclosed, disclosing_channel, ranked, refuse_beside, spread
-from deniable.mechanisms.utility.laws import UtilityLaw
-from deniable.mechanisms.utility.sensitive import SensitiveMechanism, check_theta, sensitive_ranges, split_items
+from deniable.mechanisms.bulk import Cells, check_outputs
+from deniable.mechanisms.utility.bulk import DisclosingBulk, disclosing_channel, ranked, spread
+from deniable.mechanisms.utility.estimate import BudgetsPart
+from deniable.mechanisms.utility.laws import UtilityLaw, golden
+from deniable.mechanisms.utility.sensitive import SensitiveMechanism, split_sensitive
 from deniable.randomness import Stream, bernoulli
 from deniable_client.exact import WORD_BITS, check_epsilon, exp_bounds, log_upper
 from deniable_client.kernels import UtilityBudgets as BudgetsKernel
 from deniable_client.kernels.utility_budgets import check_budgets
 from deniable_client.packing import bits_width
 
-__all__ = ["BudgetsBulk", "UtilityBudgets", "best_flip", "check_item_epsilon", "make_budgets"]
+__all__ = ["UtilityBudgets", "best_flip", "check_item_epsilon", "make_budgets"]
 
 _WORD = 1 << WORD_BITS
 _GRID, _STEPS = 64, 60
 """Places of the search for `flip`: first a grid, then golden sections around its best place."""
 
 
-class BudgetsBulk(Bulk[BudgetsKernel]):
+class BudgetsBulk(DisclosingBulk[BudgetsKernel]):
     """Independent bits with noise of their own for many people, or a harmless item alone."""
 
-    @cached_property
-    def items(self) -> tuple[IntArray, IntArray]:
-        """Numbers of the sensitive and of the harmless items."""
-        return split_items(self.kernel.sensitive, self.k)
-
-    @cached_property
-    def fields(self) -> tuple[Field, ...]:
-        told = Field("disclosed", "uint", self.kernel.head)
-        return told, Field("bits", "bytes", bits_width(self.kernel.s))
-
     @property
-    def strata(self) -> tuple[str, ...]:
-        return ("protected", "disclosed")
+    def ranges(self) -> tuple[int, ...]:
+        return self.kernel.sensitive
 
     @property
     def outputs(self) -> float:
@@ -88,19 +78,11 @@ class BudgetsBulk(Bulk[BudgetsKernel]):
         return {"disclosed": told.astype(self.fields[0].dtype), "bits": rows}
 
     def count(self, columns: Columns) -> Cells:
-        s, harmless = self.kernel.s, self.k - self.kernel.s
-        refuse_values(columns["disclosed"], 1 + harmless, "disclosed")
-        told = columns["disclosed"].astype(np.int64)
-        refuse_beside(columns, told > 0)
+        s, heads = self.kernel.s, self.count_heads(self.heads(columns))
         support = loops().count_bits(columns["bits"], 8 * bits_width(s))
         if support[s:].any():
             raise FormatError(f"a report has ones after its {s} bits.")
-        cells = {"n": np.array([np.count_nonzero(told == 0), np.count_nonzero(told)], np.int64)}
-        cells["support"] = np.stack([support[:s], np.zeros(s, np.int64)])
-        if harmless:
-            disclosed = count_disclosed(told, harmless)
-            cells["disclosed"] = np.stack([np.zeros_like(disclosed), disclosed])
-        return cells
+        return {"n": heads["n"], "support": np.stack([support[:s], np.zeros(s, np.int64)])} | heads
 
     def likelihood(self, columns: Columns) -> FloatArray:
         """See `Bulk.likelihood`: relative to a report made of other items' bits only."""
@@ -312,9 +294,8 @@ def make_budgets(
 ) -> UtilityBudgets:
     """With the `flip` of least error for `theta` unless it is given."""
     domain = Domain.of(domain)
-    ranges = sensitive_ranges(sensitive, domain)
-    s = sum(ranges[1::2]) - sum(ranges[::2])
-    budgets, expected = check_item_epsilon(item_epsilon, s), check_theta(theta, s, domain.k)
+    ranges, s, expected = split_sensitive(sensitive, domain, theta)
+    budgets = check_item_epsilon(item_epsilon, s)
     own = best_flip(budgets, expected) if flip is None else flip
     return UtilityBudgets(
         epsilon=epsilon, domain=domain, item_epsilon=budgets, sensitive=ranges, flip=own, theta=expected
@@ -331,11 +312,8 @@ def best_flip(budgets: Sequence[float], theta: float) -> float:
         return _error(_law(*_ideal(epsilons, low + place * (high - low))), theta, epsilons.size)
 
     best = min(range(_GRID), key=lambda i: cost(i / _GRID))
-    left, right, golden = max(0, best - 1) / _GRID, min(_GRID - 0.5, best + 1) / _GRID, (math.sqrt(5) - 1) / 2
-    for _ in range(_STEPS):
-        one, two = right - golden * (right - left), left + golden * (right - left)
-        left, right = (left, two) if cost(one) <= cost(two) else (one, right)
-    place = min((best / _GRID, (left + right) / 2), key=cost)
+    found = golden(cost, max(0, best - 1) / _GRID, min(_GRID - 0.5, best + 1) / _GRID, _STEPS)
+    place = min((best / _GRID, found), key=cost)
     return low + place * (high - low)
 
 

@@ -6,11 +6,12 @@ All of it is made from the base's bulk, which is asked for reports, counts and l
 from __future__ import annotations
 
 import math
+from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,34 +27,85 @@ from deniable.mechanisms.utility.estimate import UtilityEvidence
 from deniable.mechanisms.utility.sensitive import split_items
 from deniable.randomness import Stream, bernoulli
 from deniable_client.exact import WORD_BITS
+from deniable_client.kernels import Kernel
 from deniable_client.kernels import Utility as UtilityKernel
-from deniable_client.packing import uint_width
+from deniable_client.packing import bits_width, uint_width
 
-__all__ = ["Protected", "UtilityBulk", "count_disclosed", "disclosing_channel", "ranked", "refuse_beside", "spread"]
+__all__ = ["DisclosingBulk", "Protected", "UtilityBulk", "count_disclosed", "disclosing_channel", "ranked", "spread"]
 
 _WORD = 1 << WORD_BITS
 _SAME = 1e-9
 """Likelihoods that differ by less are one: thresholds are whole numbers."""
 
 BoolArray = NDArray[np.bool_]
+K = TypeVar("K", bound=Kernel)
 Protected = tuple[str, Sequence[int], frozenset[int]]
 """An output that discloses nothing: its label, its weight given each item, and the items it supports."""
 
 
-@dataclass(frozen=True)
-class UtilityBulk(Bulk[UtilityKernel]):
-    """The transform of a base for many people; `base` is None if there are fewer than two sensitive items."""
+class DisclosingBulk(Bulk[K]):
+    """Reports of many people that protect some items, and may disclose one of the others alone."""
 
-    base: Bulk[Any] | None
+    @property
+    @abstractmethod
+    def ranges(self) -> tuple[int, ...]:
+        """Ends of the half-open ranges of sensitive items."""
 
     @cached_property
     def items(self) -> tuple[IntArray, IntArray]:
         """Numbers of the sensitive and of the harmless items."""
-        return split_items(self.kernel.sensitive, self.k)
+        return split_items(self.ranges, self.k)
 
     @property
-    def _told(self) -> int:
+    def disclosures(self) -> int:
         """How many different disclosures there are."""
+        return self.items[1].size
+
+    @cached_property
+    def fields(self) -> tuple[Field, ...]:
+        """See `Bulk.fields`: 0 or what is disclosed, then bits of the sensitive items."""
+        return self.head, Field("bits", "bytes", bits_width(self.items[0].size))
+
+    @property
+    def head(self) -> Field:
+        """The first field."""
+        return Field("disclosed", "uint", uint_width(1 + self.disclosures))
+
+    @property
+    def strata(self) -> tuple[str, ...]:
+        return ("protected", "disclosed")
+
+    def heads(self, columns: Columns) -> IntArray:
+        """What reports disclose; `FormatError` for those that disclose an item alone and say more."""
+        refuse_values(columns["disclosed"], 1 + self.disclosures, "disclosed")
+        told = columns["disclosed"].astype(np.int64)
+        alone = (told > 0) & (told <= self.items[1].size)
+        for name, column in columns.items():
+            if name != "disclosed" and column[alone].any():
+                raise FormatError(f"a report that discloses an item alone has field {name!r} not zero.")
+        return told
+
+    def count_heads(self, told: IntArray) -> dict[str, IntArray]:
+        """The cells of the strata `protected` and `disclosed` that do not depend on how items are protected."""
+        cells = {"n": np.array([np.count_nonzero(told == 0), np.count_nonzero(told)], np.int64)}
+        if self.items[1].size:
+            counts = count_disclosed(told, self.items[1].size)
+            cells["disclosed"] = np.stack([np.zeros_like(counts), counts])
+        return cells
+
+
+@dataclass(frozen=True)
+class UtilityBulk(DisclosingBulk[UtilityKernel]):
+    """The transform of a base for many people; `base` is None if there are fewer than two sensitive items."""
+
+    base: Bulk[Any] | None
+
+    @property
+    def ranges(self) -> tuple[int, ...]:
+        return self.kernel.sensitive
+
+    @property
+    def disclosures(self) -> int:
         return (self.k - self.kernel.s) * (2 if self.kernel.attach else 1)
 
     # ---- client
@@ -61,8 +113,7 @@ class UtilityBulk(Bulk[UtilityKernel]):
     @cached_property
     def fields(self) -> tuple[Field, ...]:
         """See `Bulk.fields`: 0 or what is disclosed, then the base's report (zeros if there is none)."""
-        own = () if self.base is None else self.base.fields
-        return (Field("disclosed", "uint", uint_width(1 + self._told)), *own)
+        return (self.head, *(() if self.base is None else self.base.fields))
 
     def perturb(self, items: IntArray, rng: Stream) -> Columns:
         marked, ranks = ranked(*self.items)
@@ -89,28 +140,15 @@ class UtilityBulk(Bulk[UtilityKernel]):
 
     # ---- counter
 
-    @property
-    def strata(self) -> tuple[str, ...]:
-        return ("protected", "disclosed")
-
     def count(self, columns: Columns) -> Cells:
         """See `Bulk.count`: the base's cells by stratum, and how often each harmless item was disclosed."""
-        harmless = self.k - self.kernel.s
-        refuse_values(columns["disclosed"], 1 + self._told, "disclosed")
-        told = columns["disclosed"].astype(np.int64)
-        refuse_beside(columns, (told > 0) & (told <= harmless))
-        cells = {"n": np.array([np.count_nonzero(told == 0), np.count_nonzero(told)], np.int64)}
-        if harmless:
-            counts = count_disclosed(told, harmless)
-            cells["disclosed"] = np.stack([np.zeros_like(counts), counts])
+        told = self.heads(columns)
+        cells = self.count_heads(told)
         if self.base is not None:
-            parts = [self.base.count(self._of_base(columns, rows)) for rows in (told == 0, told > harmless)]
+            names, kinds = [f.name for f in self.base.fields], (told == 0, told > self.items[1].size)
+            parts = [self.base.count({name: columns[name][rows] for name in names}) for rows in kinds]
             cells |= {name: np.concatenate([part[name] for part in parts]) for name in parts[0] if name != "n"}
         return cells
-
-    def _of_base(self, columns: Columns, rows: BoolArray) -> Columns:
-        assert self.base is not None
-        return {f.name: columns[f.name][rows] for f in self.base.fields}
 
     def base_cells(self, cells: Cells) -> Cells:
         """The base's cells of the reports that disclose nothing."""
@@ -267,13 +305,6 @@ def ranked(own: IntArray, rest: IntArray) -> tuple[BoolArray, IntArray]:
 def count_disclosed(told: IntArray, harmless: int) -> IntArray:
     """How many reports disclose each harmless item, alone or beside a report."""
     return np.bincount((told[told > 0] - 1) % harmless, minlength=harmless).astype(np.int64)
-
-
-def refuse_beside(columns: Columns, alone: BoolArray) -> None:
-    """`FormatError` for reports that disclose an item alone and say more."""
-    for name, column in columns.items():
-        if name != "disclosed" and column[alone].any():
-            raise FormatError(f"a report that discloses an item alone has field {name!r} not zero.")
 
 
 def spread(weights: Sequence[int], other: int, own: Sequence[int], k: int) -> list[int]:

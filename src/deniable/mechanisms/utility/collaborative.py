@@ -21,7 +21,7 @@ from deniable.mechanisms.utility.make import make_utility
 from deniable.mechanisms.utility.mixture import UtilityMixture, make_mixture, mixture_gain
 from deniable.randomness import Stream
 
-__all__ = ["GAIN", "CollaborativeSampling", "ItemStep"]
+__all__ = ["CollaborativeSampling"]
 
 GAIN = 0.005
 """Two subset sizes are mixed where that is predicted to lower the error by more than this share."""

@@ -14,7 +14,7 @@ from deniable.estimate.evidence import DenseEvidence, Evidence, RowEvidence, red
 from deniable.mechanisms.utility.laws import UtilityLaw
 from deniable.randomness import Simulation
 
-__all__ = ["NoiseUtilityPart", "UtilityEvidence", "UtilityPart", "noise_square"]
+__all__ = ["BudgetsPart", "NoiseUtilityPart", "UtilityEvidence", "UtilityPart", "noise_square"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -70,11 +70,16 @@ class UtilityPart:
         harmless = law.both + 2 * a * law.paired + a * a * law.z - b.q * b.q
         joint = pairs * one + (1 - theta - pairs) * none + theta * harmless
         joint = joint + (self.extra(f) if self.extra is not None else 0.0)
-        matrix = np.zeros((value.size, value.size))
-        matrix[np.ix_(self.sensitive, self.sensitive)] = joint / (b.gap * b.gap)
         cross = np.outer(np.ones(f.size), rest) * (law.paired + a * law.z - b.q * law.z) / (b.gap * (law.z or 1.0))
+        return self._matrix(target, joint / (b.gap * b.gap), cross)
+
+    def _matrix(self, target: Target, own: FloatArray | float, cross: FloatArray | float) -> FloatArray:
+        """The covariance matrix from n times that of sensitive items, and of those with harmless ones."""
+        value = self.value
+        matrix = np.zeros((value.size, value.size))
+        matrix[np.ix_(self.sensitive, self.sensitive)] = own
         matrix[np.ix_(self.sensitive, self.harmless)] = cross
-        matrix[np.ix_(self.harmless, self.sensitive)] = cross.T
+        matrix[np.ix_(self.harmless, self.sensitive)] = np.transpose(cross)
         matrix /= self.n
         if target == "population":
             matrix -= np.outer(value, value) / self.n
@@ -127,17 +132,21 @@ class NoiseUtilityPart(UtilityPart):
 
     def covariance(self, target: Target) -> FloatArray:
         """See `Part.covariance`: noise is independent; only the credit and the drawn item tie items together."""
-        law, value = self.law, self.value
-        matrix = np.zeros((value.size, value.size))
-        matrix[np.ix_(self.sensitive, self.sensitive)] = self.theta * law.credit**2 * law.z
-        cross = np.outer(np.ones(self.sensitive.size), value[self.harmless]) * law.credit
-        matrix[np.ix_(self.sensitive, self.harmless)] = cross
-        matrix[np.ix_(self.harmless, self.sensitive)] = cross.T
-        matrix /= self.n
-        if target == "population":
-            matrix -= np.outer(value, value) / self.n
-        np.fill_diagonal(matrix, self.variance(target))
-        return matrix
+        law = self.law
+        cross = np.outer(np.ones(self.sensitive.size), self.value[self.harmless]) * law.credit
+        return self._matrix(target, self.theta * law.credit**2 * law.z, cross)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class BudgetsPart(UtilityPart):
+    """`UtilityPart` whose law has one entry per sensitive item, for independent bits.
+
+    Credit q makes every bit of a report that is not the own one add 0 on average, disclosed or not: so no two
+    estimates are correlated, the reporters being given.
+    """
+
+    def covariance(self, target: Target) -> FloatArray:
+        return self._matrix(target, 0.0, 0.0)
 
 
 def noise_square(law: UtilityLaw[float], noise: float) -> float:

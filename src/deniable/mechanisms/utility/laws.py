@@ -19,6 +19,7 @@ from deniable.core.support import Support
 __all__ = [
     "UtilityLaw",
     "branch_law",
+    "golden",
     "leaking_odds",
     "mapped_disclosure",
     "mapped_law",
@@ -33,6 +34,7 @@ __all__ = [
     "printed_disclosure",
     "printed_range",
     "separate_law",
+    "size_costs",
     "walk",
 ]
 
@@ -226,3 +228,12 @@ def walk(real: float, low: int, high: int, cost: Callable[[int], float]) -> int:
         if best == here:
             return here
         here = best
+
+
+def golden(cost: Callable[[float], float], low: float, high: float, steps: int) -> float:
+    """A number between `low` and `high` of locally least cost, by golden sections."""
+    share = (math.sqrt(5) - 1) / 2
+    for _ in range(steps):
+        left, right = high - share * (high - low), low + share * (high - low)
+        low, high = (low, right) if cost(left) <= cost(right) else (left, high)
+    return (low + high) / 2

@@ -15,10 +15,10 @@ from deniable.mechanisms.utility.base import Utility, check_fit, default_form
 from deniable.mechanisms.utility.bases import FORMS, tuned
 from deniable.mechanisms.utility.explicit import written_down
 from deniable.mechanisms.utility.mixture import UtilityMixture, make_mixture
-from deniable.mechanisms.utility.sensitive import check_theta, sensitive_ranges
+from deniable.mechanisms.utility.sensitive import sensitive_ranges, split_sensitive
 from deniable_client.exact import check_epsilon
 
-__all__ = ["KEPT_PRIVATE", "MIXTURE", "make_separate", "make_utility", "utility"]
+__all__ = ["MIXTURE", "make_separate", "make_utility", "utility"]
 
 KEPT_PRIVATE = "kept private"
 """The sensitive label for people who do not want to give a harmless answer (docs/threat-model.md)."""
@@ -40,8 +40,7 @@ def make_utility(
     """The transform of the base of this name, with its own parameters or those of least error for `theta`."""
     epsilon, domain = check_epsilon(epsilon), Domain.of(domain)
     require(form in FORMS, "form", form, f"one of {', '.join(FORMS)}")
-    ranges, share = _split(sensitive, domain, theta)
-    s = sum(ranges[1::2]) - sum(ranges[::2])
+    ranges, s, share = split_sensitive(sensitive, domain, theta)
     made = tuned(base, epsilon=epsilon, s=s, theta=share, form=form, own=own)
     return Utility(epsilon=epsilon, domain=domain, base=made, sensitive=ranges, theta=share, form=form, name=name)
 
@@ -51,12 +50,6 @@ def make_separate(*, form: str = "null", name: str, **given: Any) -> Utility:
     require(form in ("null", "glutf"), "form", form, "null or glutf")
     made = make_utility("sue", name=name, **given)
     return made if form == "null" else replace(made, form="separate")
-
-
-def _split(sensitive: object, domain: Domain, theta: float | None) -> tuple[tuple[int, ...], float]:
-    """The ranges of sensitive items, and the share of people with another one."""
-    ranges = sensitive_ranges(sensitive, domain)
-    return ranges, check_theta(theta, sum(ranges[1::2]) - sum(ranges[::2]), domain.k)
 
 
 def utility(
@@ -98,10 +91,10 @@ def utility(
         assert epsilon is not None
         return _by_name(base, form, epsilon=epsilon, domain=whole, sensitive=sensitive, theta=theta, **own)
     require(not own, "options", sorted(own), "left out with a base that is made already")
-    ranges, share = _split(sensitive, whole, theta)
+    ranges, _, share = split_sensitive(sensitive, whole, theta)
     made = written_down(base, epsilon) if isinstance(base, Channel) else base
     level = made.epsilon if epsilon is None else epsilon
-    if isinstance(made, SubsetMixture):
+    if made.family == MIXTURE:
         require(form in (None, "null"), "form", form, f"null for base {MIXTURE}")
         sizes = UtilityMixture(epsilon=level, domain=whole, sensitive=ranges, theta=share, **made.params)
         check_fit(made, sizes)

@@ -12,7 +12,6 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from deniable.collect.reports import Field
 from deniable.collect.tally import Tally
 from deniable.core.channel import Channel, Proof, Witness
 from deniable.core.domain import Domain
@@ -25,30 +24,29 @@ from deniable.estimate.result import Part
 from deniable.kernels import loops
 from deniable.kernels.sampling import below, subset_bits
 from deniable.mechanisms.base import report_size
-from deniable.mechanisms.bulk import Bulk, Cells, check_outputs, refuse_values
+from deniable.mechanisms.bulk import Cells, check_outputs
 from deniable.mechanisms.utility.bound import best_mixture, best_single, least_mse_sum, single_mse
 from deniable.mechanisms.utility.bulk import (
+    DisclosingBulk,
     Protected,
     count_disclosed,
     disclosing_channel,
     ranked,
-    refuse_beside,
     spread,
 )
 from deniable.mechanisms.utility.mixture_estimate import MixtureLaw, MixtureUtilityPart
-from deniable.mechanisms.utility.sensitive import SensitiveMechanism, check_theta, sensitive_ranges, split_items
+from deniable.mechanisms.utility.sensitive import SensitiveMechanism, split_sensitive
 from deniable.randomness import Stream, bernoulli
 from deniable_client.exact import WORD_BITS, check_epsilon
 from deniable_client.kernels import Mixture, Subset, Whole
 from deniable_client.kernels import Utility as UtilityKernel
-from deniable_client.packing import bits_width, uint_width
 
-__all__ = ["UtilityMixture", "UtilityMixtureBulk", "make_mixture", "mixture_gain"]
+__all__ = ["UtilityMixture", "make_mixture", "mixture_gain"]
 
 _WORD = 1 << WORD_BITS
 
 
-class UtilityMixtureBulk(Bulk[Mixture]):
+class UtilityMixtureBulk(DisclosingBulk[Mixture]):
     """Subsets of two sizes for many people; the kernel mixes two null-branch kernels of subset selection."""
 
     @property
@@ -68,21 +66,16 @@ class UtilityMixtureBulk(Bulk[Mixture]):
 
     @property
     def _s(self) -> int:
-        return int(self._bases[0].k)
+        return self.items[0].size
 
     @property
     def _size(self) -> int:
         return int(self._bases[0].size)
 
-    @cached_property
-    def items(self) -> tuple[IntArray, IntArray]:
-        """Numbers of the sensitive and of the harmless items."""
-        return split_items(self._parts[0].sensitive, self.k)
-
-    @cached_property
-    def fields(self) -> tuple[Field, ...]:
-        told = Field("disclosed", "uint", uint_width(1 + self.k - self._s))
-        return told, Field("bits", "bytes", bits_width(self._s))
+    @property
+    def ranges(self) -> tuple[int, ...]:
+        found: tuple[int, ...] = self._parts[0].sensitive
+        return found
 
     @property
     def strata(self) -> tuple[str, ...]:
@@ -111,10 +104,7 @@ class UtilityMixtureBulk(Bulk[Mixture]):
         return {"disclosed": told.astype(self.fields[0].dtype), "bits": bits}
 
     def count(self, columns: Columns) -> Cells:
-        harmless, s, size = self.k - self._s, self._s, self._size
-        refuse_values(columns["disclosed"], 1 + harmless, "disclosed")
-        told = columns["disclosed"].astype(np.int64)
-        refuse_beside(columns, told > 0)
+        harmless, s, size, told = self.k - self._s, self._s, self._size, self.heads(columns)
         stratum = np.where(told > 0, 2, loops().popcounts(columns["bits"]) - size)
         hidden = stratum[told == 0]
         if hidden.size and (hidden.min() < 0 or hidden.max() > (1 if self.kernel.coin else 0)):
@@ -285,17 +275,9 @@ def make_mixture(
 ) -> UtilityMixture:
     """With the size and share of least error for `theta` unless they are given."""
     epsilon, domain = check_epsilon(epsilon), Domain.of(domain)
-    ranges = sensitive_ranges(sensitive, domain)
-    s = sum(ranges[1::2]) - sum(ranges[::2])
-    expected = check_theta(theta, s, domain.k)
+    ranges, s, expected = split_sensitive(sensitive, domain, theta)
     require(2 <= s < domain.k, "sensitive", s, f"from 2 to {domain.k - 1} items", "Else use uss.")
     best = best_mixture(s, domain.k - s, expected, *epsilon_to(epsilon))
     more = (0.0 if size is not None else 1 - best.weight) if share is None else share
-    return UtilityMixture(
-        epsilon=epsilon,
-        domain=domain,
-        sensitive=ranges,
-        theta=expected,
-        size=best.size if size is None else size,
-        share=more,
-    )
+    made = best.size if size is None else size
+    return UtilityMixture(epsilon=epsilon, domain=domain, sensitive=ranges, theta=expected, size=made, share=more)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
@@ -14,27 +15,19 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from deniable.core.guess import Guess
+from deniable.core.guess import Guess, first_of_subset
 from deniable.core.laws import epsilon_to
 from deniable.core.support import Support
-from deniable.core.types import FloatArray
+from deniable.core.types import FloatArray, IntArray
 from deniable.errors import ParameterError
 from deniable.estimate.inverse import InversePart, inverse_part
 from deniable.estimate.result import Part
 from deniable.mechanisms.bulk import Cells
+from deniable.mechanisms.support import SupportMechanism
+from deniable.mechanisms.utility import laws
 from deniable.mechanisms.utility.bases import SEPARATE, hashed, ideal_law, least_of
 from deniable.mechanisms.utility.estimate import NoiseUtilityPart, UtilityPart, noise_square
-from deniable.mechanisms.utility.guess import guess_under
-from deniable.mechanisms.utility.laws import (
-    UtilityLaw,
-    branch_law,
-    leaking_odds,
-    mapped_disclosure,
-    mapped_law,
-    mapped_share_of,
-    null_law,
-    separate_law,
-)
+from deniable.mechanisms.utility.laws import UtilityLaw
 from deniable_client.exact import WORD_BITS
 from deniable_client.kernels.utility import base_half
 
@@ -105,36 +98,36 @@ class Supports(Reading):
 
     @property
     def share(self) -> Fraction:
-        found: Fraction = mapped_share_of(self.base.bulk.support, self.m.s)
+        found: Fraction = laws.mapped_share_of(self.base.bulk.support, self.m.s)
         return found
 
     @cached_property
     def law(self) -> UtilityLaw[float]:
         m, (w, v) = self.m, epsilon_to(self.m.epsilon)
         if m.base is None:
-            law = branch_law(_ALONE.map(float), 1.0, 0.0, v if m.s else 1.0, 0.0)
+            law = laws.branch_law(_ALONE.map(float), 1.0, 0.0, v if m.s else 1.0, 0.0)
             return replace(law, r=w if m.s else 0.0, credit=-w / v if m.s else 0.0)
-        odds = leaking_odds(getattr(m.base, "leak", m.epsilon), m.epsilon)
+        odds = laws.leaking_odds(getattr(m.base, "leak", m.epsilon), m.epsilon)
         support = getattr(m.base, "support", None) or self.base.bulk.support.map(float)
         if m.form == "null":
-            return null_law(support, w, v, odds)
+            return laws.null_law(support, w, v, odds)
         if m.form == SEPARATE:
-            return separate_law(support, support.p * v)
+            return laws.separate_law(support, support.p * v)
         if m.form == "paper" and hashed(m.base):
             return ideal_law(support, m.s, 1, "paper", w, v)
-        return mapped_law(support, m.s, mapped_disclosure(least_of(m.base), m.s, w, v, odds))
+        return laws.mapped_law(support, m.s, laws.mapped_disclosure(least_of(m.base), m.s, w, v, odds))
 
     @cached_property
     def law_exact(self) -> UtilityLaw[Fraction]:
         m, chances = self.m, self._plain()
         if m.base is None:
-            return branch_law(_ALONE, Fraction(1), Fraction(0), *chances)
+            return laws.branch_law(_ALONE, Fraction(1), Fraction(0), *chances)
         law, s = self.base.bulk.support, m.s
         if m.bulk.kernel.blind:
             one = base_half(m.base.kernel).share
-            return branch_law(law, one, law.both_one * one / law.p, *chances)
+            return laws.branch_law(law, one, law.both_one * one / law.p, *chances)
         one = (law.p + (s - 1) * law.q) / s
-        return branch_law(law, one, (2 * law.both_one + max(0, s - 2) * law.both_none) / s, *chances)
+        return laws.branch_law(law, one, (2 * law.both_one + max(0, s - 2) * law.both_none) / s, *chances)
 
     def error(self, theta: float, *, ideal: bool) -> float:
         law = self.law if ideal else self.m.law_effective
@@ -162,7 +155,7 @@ class Supports(Reading):
         return self.part_of(supported, f[rest] * law.z, n)
 
     def guess(self, pi: FloatArray) -> Guess:
-        return guess_under(self.m, pi)
+        return _guess_under(self.m, pi)
 
     def numbers(self, *, ideal: bool) -> dict[str, float]:
         law = (self.law if ideal else self.m.law_effective).base
@@ -192,7 +185,7 @@ class Sums(Reading):
         """See `Reading.law_exact`: a report beside a disclosed value is left out, since it is noise."""
         kernel = self.m.bulk.kernel
         one = Fraction(0) if kernel.blind else Fraction(1, self.m.s)
-        return replace(branch_law(_ALONE, one, Fraction(0), 1 - kernel.kept, Fraction(0)), both=Fraction(0))
+        return replace(laws.branch_law(_ALONE, one, Fraction(0), 1 - kernel.kept, Fraction(0)), both=Fraction(0))
 
     def error(self, theta: float, *, ideal: bool) -> float:
         law, noise = (self.law, self.base.noise) if ideal else (self.m.law_effective, self.base.bulk.noise)
@@ -272,3 +265,45 @@ def reading_of(m: Utility) -> Reading:
 
 def _disclosed(cells: Cells) -> FloatArray:
     return np.asarray(cells["disclosed"][1] if "disclosed" in cells else np.zeros(0), np.float64)
+
+
+def _guess_under(m: Utility, pi: FloatArray) -> Guess:
+    """Success of the best guess of the value under the prior `pi`, and of the best guess without a report.
+
+    Given a report that discloses nothing, blind reports being the measure, a sensitive item has the likelihood `high`
+    if it is supported and `low` if not; a harmless one has the branch's, which depends on how many items are supported
+    unless the branch is blind.
+    """
+    own, rest = pi[m.items[0]], pi[m.items[1]]
+    law, blind = m.law, float(pi.max())
+    told, other = float(rest.sum() * law.z), float(rest.max(initial=0.0)) * (1 - law.z)
+    if m.s == 0:
+        return Guess(told, blind)
+    if m.base is None:
+        return Guess(told + max(float(own[0]), other), blind)
+    base: Any = m.base
+    w = math.exp(-base.leak)
+    low = float(law.base.p_not + law.base.p * w)
+    high = low / w
+    order: IntArray = np.argsort(-own, kind="stable").astype(np.int64)
+    hidden = 0.0
+    for first, size in _supports(base, order, blind=m.form in ("null", "separate")):
+        branch = 1.0 if size is None else (size * high + (m.s - size) * low) / m.s
+        floor = max(low * float(own.max()), other * branch)
+        hidden += float(np.sum(first[1:] * np.maximum(high * own[order], floor))) + float(first[0]) * floor
+    return Guess(told + hidden, blind)
+
+
+def _supports(base: SupportMechanism, order: IntArray, *, blind: bool) -> Iterator[tuple[FloatArray, int | None]]:
+    """For blind reports: chances that none or the j-th item in `order` is the first one supported, by number of items.
+
+    The number is None where it does not matter.
+    """
+    if blind:
+        first = base.best_ranked(order)
+        yield np.concatenate([[max(0.0, 1 - float(first.sum()))], first]), None
+    else:
+        for size, chance in base.sizes.items():
+            none = chance if size == 0 else 0.0
+            first = chance * first_of_subset(base.k, size) if size else np.zeros(base.k)
+            yield np.concatenate([[none], first]), size

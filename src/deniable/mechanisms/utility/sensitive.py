@@ -7,6 +7,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -15,7 +16,7 @@ from deniable.core.types import IntArray
 from deniable.errors import ParameterError, require
 from deniable.mechanisms.base import Mechanism
 
-__all__ = ["SensitiveItems", "SensitiveMechanism", "check_theta", "sensitive_ranges", "split_items"]
+__all__ = ["SensitiveItems", "SensitiveMechanism", "check_theta", "sensitive_ranges", "split_items", "split_sensitive"]
 
 
 class SensitiveItems(ABC):
@@ -56,13 +57,12 @@ class SensitiveMechanism(Mechanism, SensitiveItems):
         object.__setattr__(self, "theta", check_theta(self.theta, self.s, self.k))
 
 
-def check_theta(theta: object, s: int, k: int) -> float:
+def check_theta(theta: Any, s: int, k: int) -> float:
     """A share between 0 and 1 that fits the number of sensitive items; s/k decides where it is None."""
     if theta is None:
         return (k - s) / k
     ok = isinstance(theta, int | float | np.floating) and not isinstance(theta, bool) and bool(0 <= theta <= 1)
     require(ok, "theta", theta, "between 0 and 1", "It is the share of people with a harmless answer.")
-    assert isinstance(theta, int | float | np.floating)
     forced = {0: 1.0, k: 0.0}.get(s)
     fits = forced is None or float(theta) == forced
     require(fits, "theta", theta, f"{forced} with {s} of {k} answers sensitive", "Leave it out.")
@@ -102,6 +102,13 @@ def sensitive_ranges(sensitive: object, domain: Domain) -> tuple[int, ...]:
         else:
             ranges += [i, i + 1]
     return tuple(ranges)
+
+
+def split_sensitive(sensitive: object, domain: Domain, theta: float | None) -> tuple[tuple[int, ...], int, float]:
+    """The ranges of sensitive items, how many these are, and the share of people with another one."""
+    ranges = sensitive_ranges(sensitive, domain)
+    s = sum(ranges[1::2]) - sum(ranges[::2])
+    return ranges, s, check_theta(theta, s, domain.k)
 
 
 def split_items(ranges: Sequence[int], k: int) -> tuple[IntArray, IntArray]:

@@ -117,12 +117,7 @@ ROWS: Mapping[str, Entry] = {
         "one to three sensitive answers, or a large epsilon",
     ),
     "urap": _utility(
-        "urap",
-        "sue",
-        (),
-        "symmetric unary encoding for sensitive answers (uRAP)",
-        "ULDP Sec. 2",
-        "comparison",
+        "urap", "sue", (), "symmetric unary encoding for sensitive answers (uRAP)", "ULDP Sec. 2", "comparison"
     ),
     "uhr": _utility(
         "uhr",

@@ -18,7 +18,7 @@ from deniable_client.kernels.contract import Kernel, check_k, check_threshold, c
 from deniable_client.packing import bits_width, pack_bits, pack_int, uint_width
 from deniable_client.words import Words, below, happens, subset
 
-__all__ = ["GRID", "Grouped", "KeysOnly", "OneKey", "Pairs", "SignedSubset", "SignedUnary", "whole"]
+__all__ = ["GRID", "Grouped", "KeysOnly", "OneKey", "Pairs", "Signed", "SignedSubset", "SignedUnary", "whole"]
 
 _WORD = 1 << WORD_BITS
 GRID = 1 << 32
@@ -42,8 +42,20 @@ def signed_ratio(s: Fraction, r: Fraction, a: Fraction) -> Fraction:
     return max(up * down, s / r, r / s)
 
 
+class Signed:
+    """A kernel on signed keys."""
+
+    __slots__ = ()
+    keys: int
+
+    @property
+    def k(self) -> int:
+        """See `Kernel.k`: signed keys."""
+        return 2 * self.keys
+
+
 @dataclass(frozen=True, slots=True)
-class SignedUnary:
+class SignedUnary(Signed):
     """One of {+1, -1, 0} per key, independently: thresholds own (sign kept), flip (sign turned), other (not held, any).
 
     A report has the bits of all keys at +1, then those of all keys at -1.
@@ -77,11 +89,6 @@ class SignedUnary:
         raise PrivacyError(f"epsilon {epsilon!r} needs more than {WORD_BITS}-bit words for three-way answers.")
 
     @property
-    def k(self) -> int:
-        """See `Kernel.k`: signed keys."""
-        return 2 * self.keys
-
-    @property
     def chances(self) -> tuple[Fraction, Fraction, Fraction]:
         """(s, r, a), exactly."""
         return Fraction(self.own, _WORD), Fraction(self.flip, _WORD), Fraction(self.other, _WORD)
@@ -113,7 +120,7 @@ class SignedUnary:
 
 
 @dataclass(frozen=True, slots=True)
-class SignedSubset:
+class SignedSubset(Signed):
     """`size` different keys, each with a sign; the own signed key is among them with probability keep/2**64.
 
     The other sets, those with the own key and the wrong sign among them, are all alike.
@@ -128,11 +135,6 @@ class SignedSubset:
         check_k(self.keys)
         whole("size", self.size, 1, self.keys)
         check_threshold("keep", self.keep)
-
-    @property
-    def k(self) -> int:
-        """See `Kernel.k`: signed keys."""
-        return 2 * self.keys
 
     @property
     def ratio(self) -> Fraction:
@@ -198,7 +200,7 @@ class KeysOnly:
 
 
 @dataclass(frozen=True, slots=True)
-class OneKey:
+class OneKey(Signed):
     """One key, drawn without looking at the own one and sent in clear, with +1, -1 or 0 for it [PrivKV].
 
     Held: 0 with probability 1 - keep/2**64, else the sign, turned with probability flip/2**64. Not held: 0 with
@@ -214,11 +216,6 @@ class OneKey:
         check_k(self.keys)
         check_threshold("keep", self.keep)
         check_threshold("flip", self.flip)
-
-    @property
-    def k(self) -> int:
-        """See `Kernel.k`: signed keys."""
-        return 2 * self.keys
 
     @property
     def chances(self) -> tuple[Fraction, Fraction, Fraction]:

@@ -13,7 +13,7 @@ from deniable_client.errors import PrivacyError, require
 from deniable_client.exact import WORD_BITS, check_epsilon, exp_bounds
 from deniable_client.hashing import RANGE_MAX, bucket, hash32
 from deniable_client.kernels.contract import check_k, check_seed_words, check_threshold, check_value
-from deniable_client.kernels.keyvalue import GRID, OneKey, SignedSubset, whole
+from deniable_client.kernels.keyvalue import GRID, OneKey, Signed, SignedSubset, whole
 from deniable_client.packing import pack_int, uint_width
 from deniable_client.permutation import permute
 from deniable_client.words import Words, below, happens
@@ -61,7 +61,7 @@ class SignedInterval(SignedSubset):
 
 
 @dataclass(frozen=True, slots=True)
-class SignedHashing:
+class SignedHashing(Signed):
     """Keys hashed to g buckets with a public random sign: a report is a seed, a bucket and a sign.
 
     Value 2 bucket + sign: the own one with probability own/2**64, that with the other sign with flip/2**64, else any of
@@ -98,11 +98,6 @@ class SignedHashing:
         raise PrivacyError(f"epsilon {epsilon!r} needs more than {WORD_BITS}-bit words for {g} buckets.")
 
     @property
-    def k(self) -> int:
-        """See `Kernel.k`: signed keys."""
-        return 2 * self.keys
-
-    @property
     def chances(self) -> tuple[Fraction, Fraction]:
         """Of the own value and of the one with the other sign, exactly."""
         return Fraction(self.own, _WORD), Fraction(self.flip, _WORD)
@@ -114,13 +109,13 @@ class SignedHashing:
         levels = (own, flip, (1 - own - flip) / (2 * self.g - 2))
         return max(levels) / min(levels)
 
-    @property
-    def width(self) -> int:
-        return 8 + uint_width(2 * self.g)
-
     def padded(self, keys: int, length: int) -> Fraction:
         """Exact ratio between sets of pairs: buckets may hold them all, so padding gains nothing."""
         return self.ratio
+
+    @property
+    def width(self) -> int:
+        return 8 + uint_width(2 * self.g)
 
     def randomise(self, x: int, words: Words) -> bytes:
         check_value(x, self.k)

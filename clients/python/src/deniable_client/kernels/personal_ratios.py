@@ -11,12 +11,11 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import lru_cache
-from typing import Any, TypeAlias
+from typing import Any
 
 from deniable_client.errors import require
 from deniable_client.exact import WORD_BITS, log_upper
 from deniable_client.kernels.contract import Kernel
-from deniable_client.kernels.utility import Utility
 
 __all__ = ["add_up", "check_data", "disclosure", "form_of", "largest", "other_value", "same_value"]
 
@@ -88,50 +87,72 @@ class _OneOf:
         return _log(max(self.own / its.rest, self.rest / its.own, *third))
 
 
-_Base: TypeAlias = _Bits | _OneOf
+@dataclass(frozen=True, slots=True)
+class _Disclosing:
+    """A base on the sensitive values; a harmless one is disclosed with chance `told`, or hidden by a blind report."""
 
-_BASES: Mapping[str, Callable[[Any], _Base]] = {
+    base: Any
+    told: Fraction
+
+    def same(self, its: Any) -> float:
+        return float(max(self.base.same(its.base), self.open(its), self._hidden(its)))
+
+    def other(self, its: Any) -> float:
+        """See `_Bits.other`: of reports that disclose nothing."""
+        own = self.base.same(its.base.blind, 1 / (1 - its.told))
+        theirs = self.base.blind.same(its.base, 1 - self.told)
+        return float(max(self.base.other(its.base), self._hidden(its), own, theirs))
+
+    def open(self, its: Any) -> float:
+        """Log-ratio of the chances that a harmless value is disclosed."""
+        return _log(self.told / its.told)
+
+    def _hidden(self, its: Any) -> float:
+        """Largest log-ratio of a report that hides a harmless value."""
+        return float(self.base.blind.same(its.base.blind, (1 - self.told) / (1 - its.told)))
+
+
+_TOLD: Mapping[str, Callable[[Any], Any]] = {
     "response": lambda kernel: _OneOf.of(kernel.k, kernel.keep),
     "hashing": lambda kernel: _OneOf.of(kernel.g, kernel.keep),
     "unary": lambda kernel: _Bits(kernel.k, kernel.keep, kernel.flip),
+    "utility": lambda kernel: _Disclosing(_told(kernel.base[0]), Fraction(kernel.plain, _WORD)),
 }
 """The kernels of which it is known what they tell about the level."""
 
 
-def _base(kernel: Kernel) -> _Base:
-    return _BASES[kernel.kind](kernel)
+def _told(kernel: Any) -> Any:
+    return _TOLD[kernel.kind](kernel)
 
 
 # ---- data kernels: bases, or utility kernels on them
 
 
-def form_of(kernel: Kernel) -> tuple[object, ...]:
+def form_of(kernel: Any) -> tuple[object, ...]:
     """What a kernel's reports show of it: kernels of one form cannot be told apart by the form of a report."""
-    if isinstance(kernel, Utility):
+    if kernel.kind == "utility":
         beside = bool(kernel.attach)
-        return Utility, kernel.k, kernel.sensitive, beside, kernel.blind, *(form_of(base) for base in kernel.base)
-    return type(kernel), kernel.k, kernel.width, getattr(kernel, "g", 0)
+        return kernel.kind, kernel.k, kernel.sensitive, beside, kernel.blind, *(form_of(base) for base in kernel.base)
+    return kernel.kind, kernel.k, kernel.width, getattr(kernel, "g", 0)
 
 
-def check_data(kernel: Kernel) -> None:
+def check_data(kernel: Any) -> None:
     """Refuse kernels of which it is not known what they tell about the level."""
     base = kernel
-    if isinstance(kernel, Utility):
+    if kernel.kind == "utility":
         some = len(kernel.base) == 1 and kernel.s < kernel.k
         require(some, "data", kernel, "with two sensitive values and a harmless one")
         told = kernel.blind == 1 and kernel.attach == 0 and kernel.plain > 0
         hint = "A level that never discloses would be ruled out by every disclosed value."
         require(told, "data", kernel, "with blind reports, and values disclosed alone now and then", hint)
         base = kernel.base[0]
-    known = base.kind in _BASES
+    known = base.kind in _TOLD and base.kind != "utility"
     require(known, "data", base.kind, "response, unary or hashing kernels, or utility kernels on these")
 
 
 def same_value(a: Kernel, b: Kernel) -> float:
     """Largest log-ratio of a report of kernel a and of kernel b for one value."""
-    if isinstance(a, Utility) and isinstance(b, Utility):
-        return max(same_value(a.base[0], b.base[0]), disclosure(a, b), _hidden(a, b))
-    return _base(a).same(_base(b))
+    return float(_told(a).same(_told(b)))
 
 
 def other_value(a: Kernel, b: Kernel) -> float:
@@ -139,21 +160,12 @@ def other_value(a: Kernel, b: Kernel) -> float:
 
     Where values are disclosed: of reports that disclose nothing.
     """
-    if isinstance(a, Utility) and isinstance(b, Utility):
-        one, two = _base(a.base[0]), _base(b.base[0])
-        mixed = (one.same(two.blind, 1 / b.kept), one.blind.same(two, a.kept))
-        return max(one.other(two), _hidden(a, b), *mixed)
-    return _base(a).other(_base(b))
+    return float(_told(a).other(_told(b)))
 
 
-def disclosure(a: Utility, b: Utility) -> float:
-    """Log-ratio of the chances that a harmless value is disclosed."""
-    return _log(Fraction(a.plain, b.plain))
-
-
-def _hidden(a: Utility, b: Utility) -> float:
-    """Largest log-ratio of a report that hides a harmless value."""
-    return _base(a.base[0]).blind.same(_base(b.base[0]).blind, a.kept / b.kept)
+def disclosure(a: Kernel, b: Kernel) -> float:
+    """Log-ratio of the chances that a harmless value is disclosed, of two kernels that do so."""
+    return float(_told(a).open(_told(b)))
 
 
 def _bit(a: int, b: int) -> float:

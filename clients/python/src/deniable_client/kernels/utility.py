@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, fields
 from fractions import Fraction
 from itertools import pairwise
-from typing import ClassVar
+from typing import ClassVar, TypeGuard
 
 from deniable_client.errors import ParameterError, PrivacyError, require
 from deniable_client.exact import WORD_BITS, check_epsilon, exp_bounds
@@ -20,7 +20,7 @@ from deniable_client.kernels.contract import Base, Kernel, check_k, check_value
 from deniable_client.packing import pack_int, uint_width
 from deniable_client.words import Words, below, happens
 
-__all__ = ["Utility", "base_half", "check_ranges", "mapped_peak", "most_disclosure", "place", "refuse_disclosing"]
+__all__ = ["Utility", "base_half", "check_ranges", "has_blind", "most_disclosure", "place", "refuse_disclosing"]
 
 _WORD = 1 << WORD_BITS
 _DISCLOSING = frozenset({"utility", "utility-levels", "personal"})
@@ -173,9 +173,14 @@ def check_ranges(ranges: tuple[int, ...], k: int) -> None:
 # ---- what a base is asked for
 
 
+def has_blind(kernel: Kernel) -> TypeGuard[Base]:
+    """Whether a kernel has reports without a value."""
+    return isinstance(kernel, Base)
+
+
 def base_half(kernel: Kernel) -> Base:
     """The base half of a kernel; `ParameterError` where it has no reports without a value."""
-    if not isinstance(kernel, Base):
+    if not has_blind(kernel):
         raise ParameterError(f"a {kernel.kind} kernel has no reports without a value.", "Use blind = 0.")
     return kernel
 
@@ -187,7 +192,7 @@ def mapped_peak(kernel: Kernel) -> Fraction:
     output; m = 1 holds for any kernel and is exact for hashing and independent bits, where a value can be alone.
     """
     exact: Fraction | None = getattr(kernel, "mapped_peak", None)
-    s, m, ratio = kernel.k, kernel.least if isinstance(kernel, Base) else 1, kernel.ratio
+    s, m, ratio = kernel.k, getattr(kernel, "least", 1), kernel.ratio
     return s * ratio / (m * ratio + s - m) if exact is None else exact
 
 
