@@ -10,8 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deniable.core.types import Columns, FloatArray, IntArray
-from deniable.kernels.sampling import near, respond
-from deniable.kernels.tables import draw_by_row, row_thresholds
+from deniable.kernels.sampling import draw_by_row, near, respond, row_thresholds
 from deniable.mechanisms.outputs import OutputBulk, Weights, check_matrix, favoured_matrix, favoured_weights, odds_to
 from deniable.randomness import Stream
 from deniable_client.exact import WORD_BITS

@@ -22,7 +22,7 @@ from deniable.estimate.inverse import inverse_part
 from deniable.estimate.linear import check_reports
 from deniable.estimate.result import Part
 from deniable.kernels import loops
-from deniable.kernels.tables import draw_by_row, row_thresholds
+from deniable.kernels.sampling import draw_by_row, row_thresholds
 from deniable.mechanisms.base import Mechanism, report_size
 from deniable.mechanisms.bulk import Bulk, Cells, check_outputs, refuse_values
 from deniable.randomness import Stream
