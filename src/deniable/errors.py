@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from importlib import import_module
+from numbers import Integral
 from types import ModuleType
 
 from deniable_client.errors import (
@@ -25,6 +27,7 @@ __all__ = [
     "MissingExtraError",
     "ParameterError",
     "PrivacyError",
+    "is_whole",
     "need_extra",
     "require",
 ]
@@ -34,12 +37,16 @@ class EnumerationError(ParameterError):
     """A channel has too many outputs to write them all down; nothing is wrong with it otherwise."""
 
 
+def is_whole(value: object, least: int, most: float = math.inf) -> bool:
+    """Whether this is an integer, Python's or NumPy's but not a truth value, from `least` to `most`."""
+    return isinstance(value, Integral) and not isinstance(value, bool) and least <= int(value) <= most
+
+
 def need_extra(module: str, extra: str) -> ModuleType:
     """Import an optional module, or say which extra brings it."""
     try:
         return import_module(module)
     except ImportError as error:
         raise MissingExtraError(
-            f"this needs {module}, which is not installed.",
-            f"Install it with: pip install 'deniable[{extra}]'",
+            f"this needs {module}, which is not installed.", f"Install it with: pip install 'deniable[{extra}]'"
         ) from error

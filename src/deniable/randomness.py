@@ -13,7 +13,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from deniable.core.types import UintArray
-from deniable.errors import EntropyError, ParameterError, require
+from deniable.errors import EntropyError, ParameterError, is_whole, require
 
 __all__ = ["Replay", "Secure", "Simulation", "Stream", "bernoulli", "secure", "simulation"]
 
@@ -83,8 +83,7 @@ class Simulation:
 
     def __init__(self, seed: int | np.random.SeedSequence) -> None:
         if not isinstance(seed, np.random.SeedSequence):
-            ok = isinstance(seed, int | np.integer) and not isinstance(seed, bool) and seed >= 0
-            require(ok, "seed", seed, "an integer >= 0")
+            require(is_whole(seed, 0), "seed", seed, "an integer >= 0")
             seed = np.random.SeedSequence(int(seed))
         self._sequence = seed
         self._bits = np.random.PCG64DXSM(seed)

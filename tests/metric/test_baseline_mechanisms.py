@@ -21,7 +21,7 @@ from deniable.core.grid import Grid
 from deniable.core.space import Space
 from deniable.errors import FormatError, ParameterError, PrivacyError
 from deniable.kernels import using
-from deniable.kernels.tables import draw_by_row, row_thresholds
+from deniable.kernels.sampling import draw_by_row, row_thresholds
 from deniable.mechanisms.metric.baselines import laplace_loss
 from deniable.mechanisms.metric.bipartite import fine_limit
 from deniable.mechanisms.metric.brr import make_brr

@@ -10,7 +10,7 @@ import numpy as np
 
 from deniable.core.guess import Guess, check_prior
 from deniable.core.types import Columns, FloatArray, IntArray
-from deniable.errors import ParameterError, require
+from deniable.errors import ParameterError, is_whole, require
 from deniable.mechanisms.base import Mechanism
 from deniable.mechanisms.bulk import Bulk
 from deniable.randomness import Simulation, simulation
@@ -83,8 +83,7 @@ def attack(m: Mechanism, *, prior: object = None, reports: int = _REPORTS, seed:
     """
     if not isinstance(m, Mechanism):
         raise ParameterError(f"attack takes a mechanism, got {type(m).__name__}.", "Make one with dn.mechanism(...).")
-    ok = isinstance(reports, int | np.integer) and not isinstance(reports, bool) and reports >= 1
-    require(ok, "reports", reports, "an integer >= 1")
+    require(is_whole(reports, 1), "reports", reports, "an integer >= 1")
     pi = np.full(m.k, 1 / m.k) if prior is None else check_prior(prior, m.k)
     expected = m.guess(None if prior is None else pi)
     values, drawn = simulation(seed).spawn(2)

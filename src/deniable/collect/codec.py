@@ -173,12 +173,7 @@ def read(stream: BinaryIO) -> Tally | ReportReader:
 def _write_tally(out: BinaryIO, tally: Tally) -> None:
     names = sorted(tally.cells)
     layout = [[name, list(tally.cells[name].shape)] for name in names]
-    header = {
-        "design": tally.design,
-        "strata": list(tally.strata),
-        "cells": layout,
-        "simulated": tally.simulated,
-    }
+    header = {"design": tally.design, "strata": list(tally.strata), "cells": layout, "simulated": tally.simulated}
     _write_header(out, b"DNTL", header)
     payload = b"".join(tally.cells[name].astype("<i8").tobytes() for name in names)
     out.write(payload + _U32.pack(zlib.crc32(payload)))
@@ -196,10 +191,7 @@ def _read_tally(stream: BinaryIO, magic: bytes | None = None) -> Tally:
         cells[name] = np.frombuffer(payload, "<i8", size, start).reshape(shape).astype(np.int64)
         start += 8 * size
     return Tally(
-        _part(header, "design", dict),
-        tuple(_part(header, "strata", list)),
-        cells,
-        _part(header, "simulated", bool),
+        _part(header, "design", dict), tuple(_part(header, "strata", list)), cells, _part(header, "simulated", bool)
     )
 
 
@@ -255,8 +247,7 @@ def _take(stream: BinaryIO, size: int, what: str) -> bytes:
         part = stream.read(min(left, 1 << 24))
         if not part:
             raise FormatError(
-                f"the file ends inside {what}: {size} bytes are needed, {size - left} are there.",
-                "Is it truncated?",
+                f"the file ends inside {what}: {size} bytes are needed, {size - left} are there.", "Is it truncated?"
             )
         parts.append(part)
         left -= len(part)

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from deniable.collect.reports import Reports
+from deniable.core.types import Words
 from deniable.errors import FormatError, ParameterError, require
 
 __all__ = ["check_coins", "refuse_undealt"]
 
 
-def check_coins(coins: object, n: int) -> NDArray[np.uint64]:
+def check_coins(coins: object, n: int) -> Words:
     """Dealt coins as an array: n whole numbers of 64 bits, one for each person."""
     try:
         given = np.asarray(coins)

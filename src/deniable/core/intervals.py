@@ -37,13 +37,7 @@ def critical(level: float, tests: int = 1) -> float:
 
 
 def score_interval(
-    share: FloatArray,
-    support: Support[float],
-    n: float,
-    *,
-    level: float,
-    target: Target,
-    simultaneous: bool = False,
+    share: FloatArray, support: Support[float], n: float, *, level: float, target: Target, simultaneous: bool = False
 ) -> Interval:
     """All frequencies whose score test does not reject the observed support share.
 

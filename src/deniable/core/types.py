@@ -7,12 +7,13 @@ from typing import Literal, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Bytes", "Columns", "FloatArray", "IntArray", "Target", "UintArray"]
+__all__ = ["Bytes", "Columns", "FloatArray", "IntArray", "Target", "UintArray", "Words"]
 
 Bytes: TypeAlias = NDArray[np.uint8]
 FloatArray: TypeAlias = NDArray[np.float64]
 IntArray: TypeAlias = NDArray[np.int64]
 UintArray: TypeAlias = NDArray[np.unsignedinteger]
+Words: TypeAlias = NDArray[np.uint64]
 Columns: TypeAlias = dict[str, UintArray]
 """Report columns by field name: (n,) integers or (n, width) packed bytes."""
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from deniable.core.types import FloatArray, IntArray
-from deniable.errors import require
+from deniable.errors import is_whole, require
 
 __all__ = ["Population"]
 
@@ -32,12 +32,8 @@ class Population:
     def __post_init__(self) -> None:
         labels = _checked_labels(self.labels)
         counts = _checked_counts(self.counts)
-        require(
-            len(labels) == len(counts),
-            "labels",
-            f"{len(labels)} labels and {len(counts)} counts",
-            "as many as there are counts",
-        )
+        both = f"{len(labels)} labels and {len(counts)} counts"
+        require(len(labels) == len(counts), "labels", both, "as many as there are counts")
         object.__setattr__(self, "labels", labels)
         object.__setattr__(self, "counts", counts)
 
@@ -70,8 +66,7 @@ class Population:
         >>> Population("pets", ("newt", "dog", "cat"), [1, 2, 5]).top(2)
         Population(name='pets, top 2', k=2, n=7)
         """
-        ok = is_whole(t, 2) and t <= self.k
-        require(ok, "t", t, f"an integer from 2 to {self.k}, the number of items")
+        require(is_whole(t, 2, self.k), "t", t, f"an integer from 2 to {self.k}, the number of items")
         order = np.argsort(-self.counts, kind="stable")[:t]
         return Population(f"{self.name}, top {t}", tuple(self.labels[i] for i in order), self.counts[order])
 
@@ -86,11 +81,6 @@ class Population:
 
     def __repr__(self) -> str:
         return f"Population(name={self.name!r}, k={self.k}, n={self.n})"
-
-
-def is_whole(value: object, least: int) -> bool:
-    """Whether this is an integer, Python's or NumPy's but not a truth value, and at least `least`."""
-    return isinstance(value, int | np.integer) and not isinstance(value, bool) and int(value) >= least
 
 
 def _checked_labels(labels: object) -> tuple[str, ...]:

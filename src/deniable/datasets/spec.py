@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import cast
 
-from deniable.datasets.population import Population, is_whole
+from deniable.datasets.population import Population
 from deniable.datasets.synthetic import KINDS, apportion, synthetic
 from deniable.datasets.tables import NAMES, load
-from deniable.errors import ParameterError, require
+from deniable.errors import ParameterError, is_whole, require
 from deniable.randomness import Stream
 
 __all__ = ["resolve"]

@@ -8,8 +8,8 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from deniable.core.types import FloatArray, IntArray
-from deniable.datasets.population import Population, is_whole
-from deniable.errors import ParameterError, require
+from deniable.datasets.population import Population
+from deniable.errors import ParameterError, is_whole, require
 from deniable.randomness import Stream
 
 __all__ = ["KINDS", "apportion", "synthetic"]
@@ -104,11 +104,7 @@ def _normal(k: int, spread: float) -> FloatArray:
     return np.concatenate([half, half[: k // 2][::-1]])
 
 
-_FIXED: dict[str, Callable[[int, float], FloatArray]] = {
-    "uniform": _uniform,
-    "zipf": _zipf,
-    "normal": _normal,
-}
+_FIXED: dict[str, Callable[[int, float], FloatArray]] = {"uniform": _uniform, "zipf": _zipf, "normal": _normal}
 
 
 def _dirichlet(k: int, alpha: float, rng: Stream | None) -> FloatArray:

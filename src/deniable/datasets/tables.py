@@ -23,13 +23,8 @@ def load(name: str) -> Population:
     >>> load("adult-education")
     Population(name='adult-education', k=16, n=32561)
     """
-    require(
-        name in NAMES,
-        "name",
-        name,
-        f"one of {', '.join(NAMES)}",
-        "For a made-up population use deniable.datasets.synthetic.",
-    )
+    hint = "For a made-up population use deniable.datasets.synthetic."
+    require(name in NAMES, "name", name, f"one of {', '.join(NAMES)}", hint)
     return _read(name)
 
 

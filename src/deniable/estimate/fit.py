@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from deniable.core.types import FloatArray
-from deniable.errors import ParameterError, require
+from deniable.errors import ParameterError, is_whole, require
 from deniable.estimate.count_aware import CountAware
 from deniable.estimate.em import EMS_SLACK, Climb, ConvergenceWarning, Move, em_move, ems_move, squarem, uniform
 from deniable.estimate.evidence import Evidence, RowEvidence
@@ -44,8 +44,8 @@ class FitOptions:
         number = isinstance(self.tolerance, int | float | np.floating) and not isinstance(self.tolerance, bool)
         ok = self.tolerance is None or (number and self.tolerance > 0)
         require(ok, "tolerance", self.tolerance, "a number > 0")
-        require(_is_whole(self.max_steps, 1), "max_steps", self.max_steps, "an integer >= 1")
-        require(_is_whole(self.runs, 2), "runs", self.runs, "an integer >= 2", "Fifty to a few hundred are usual.")
+        require(is_whole(self.max_steps, 1), "max_steps", self.max_steps, "an integer >= 1")
+        require(is_whole(self.runs, 2), "runs", self.runs, "an integer >= 2", "Fifty to a few hundred are usual.")
         if self.stderr == "bootstrap" and not isinstance(self.rng, Simulation):
             raise ParameterError(
                 f"rng must be a seeded stream for stderr='bootstrap', got {type(self.rng).__name__}.",
@@ -172,7 +172,3 @@ def _told_spread(spread: Spread | None, kind: str, bias: str, options: FitOption
     if spread.unknown:
         text += f"; {spread.unknown} values cannot be told apart by these reports: their standard errors are infinite"
     return text
-
-
-def _is_whole(value: object, least: int) -> bool:
-    return isinstance(value, int | np.integer) and not isinstance(value, bool) and int(value) >= least

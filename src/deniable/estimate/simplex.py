@@ -16,12 +16,7 @@ def project_simplex(value: FloatArray, total: float = 1.0) -> FloatArray:
     >>> project_simplex(np.array([0.6, 0.6, -0.2])).tolist()
     [0.5, 0.5, 0.0]
     """
-    require(
-        value.ndim == 1 and value.size > 0 and bool(np.isfinite(value).all()),
-        "value",
-        value,
-        "finite numbers",
-    )
+    require(value.ndim == 1 and value.size > 0 and bool(np.isfinite(value).all()), "value", value, "finite numbers")
     ordered = np.sort(value)[::-1]
     excess = (np.cumsum(ordered) - total) / np.arange(1, value.size + 1)
     last = np.flatnonzero(ordered > excess)[-1]

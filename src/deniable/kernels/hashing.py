@@ -7,11 +7,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from deniable.core.types import IntArray
+from deniable.core.types import IntArray, Words
 
 __all__ = ["bucket", "expand", "hash_values", "interval_of", "interval_rows", "mix32", "split64"]
-
-Words = NDArray[np.uint64]
 
 
 def mix32(items: Any) -> Words:

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
-from deniable.core.types import Bytes, IntArray
+from deniable.core.types import Bytes, IntArray, Words
 from deniable.kernels import loops
 from deniable_client.packing import bits_width
 
 __all__ = ["permute", "place_rows", "unpermute"]
-
-Words = NDArray[np.uint64]
 
 
 def permute(seeds: Words, items: IntArray, k: int) -> IntArray:

@@ -5,13 +5,15 @@ Both sets of loops get the same words in the same order, so they make the same r
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from itertools import accumulate
 from math import isqrt
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from deniable.core.types import Bytes, IntArray, UintArray
+from deniable.core.types import Bytes, IntArray, UintArray, Words
 from deniable.errors import require
 from deniable.kernels import loops
 from deniable.kernels.bits import clear_padding
@@ -19,7 +21,18 @@ from deniable.kernels.parallel import blocks
 from deniable.randomness import Stream
 from deniable_client.kernels import Window
 
-__all__ = ["below", "below_each", "bernoulli_bits", "near", "respond", "subset_bits", "weighted", "windowed"]
+__all__ = [
+    "below",
+    "below_each",
+    "bernoulli_bits",
+    "draw_by_row",
+    "near",
+    "respond",
+    "row_thresholds",
+    "subset_bits",
+    "weighted",
+    "windowed",
+]
 
 _FIRST = 8
 """Bits of the random numbers that are compared at first, in all words alike."""
@@ -60,7 +73,7 @@ def _pattern(threshold: int, bits: int) -> NDArray[np.bool_]:
     return pattern[: pattern.nonzero()[0][-1] + 1]
 
 
-def _compare_block(stream: Stream, pattern: NDArray[np.bool_], out: NDArray[np.uint64]) -> None:
+def _compare_block(stream: Stream, pattern: NDArray[np.bool_], out: Words) -> None:
     """Write [random < threshold] into every bit of `out`."""
     first, rest = pattern[:_FIRST], pattern[_FIRST:]
     lanes = np.empty(out.size, np.uint64)
@@ -184,10 +197,24 @@ def _share(size: int, k: int) -> tuple[int, int]:
     return share, bits
 
 
-def weighted(stream: Stream, thresholds: NDArray[np.uint64], size: int) -> IntArray:
+def weighted(stream: Stream, thresholds: Words, size: int) -> IntArray:
     """Draws from 0..m, exactly: i with probability (t[i] - t[i-1]) / 2**64, where t[-1] = 0 and t[m] = 2**64.
 
     `thresholds` are t[0] <= ... <= t[m-1].
     """
     out: IntArray = loops().draw_table(stream.draw(64, size), thresholds)
+    return out
+
+
+def row_thresholds(weights: Sequence[Sequence[int]]) -> Words:
+    """The cumulated weights of each row but the last, which is 2**64 and decides nothing."""
+    return np.array([list(accumulate(row[:-1])) for row in weights], np.uint64)
+
+
+def draw_by_row(stream: Stream, thresholds: Words, items: IntArray) -> IntArray:
+    """Output y for item x with probability exactly weights[x][y] / 2**64, from `row_thresholds(weights)`.
+
+    One word for each item decides, as in the scalar randomiser.
+    """
+    out: IntArray = loops().draw_rows(stream.draw(64, items.size), thresholds, items)
     return out

@@ -6,17 +6,14 @@ from functools import cache
 from itertools import count
 
 import numpy as np
-from numpy.typing import NDArray
 
-from deniable.core.types import IntArray
+from deniable.core.types import IntArray, Words
 from deniable.errors import require
 from deniable.kernels import loops
 from deniable.kernels.geometry import coordinates
 from deniable_client.kernels.geometry import is_prime
 
 __all__ = ["count_intervals", "count_orthogonal", "walsh_hadamard"]
-
-Words = NDArray[np.uint64]
 
 
 def walsh_hadamard(counts: IntArray) -> IntArray:

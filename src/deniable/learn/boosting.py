@@ -16,7 +16,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from deniable.core.types import FloatArray, IntArray
-from deniable.errors import require
+from deniable.errors import is_whole, require
 from deniable.learn.choice import choose
 from deniable.learn.estimator import Learner, inside, matrix_of, numbers_of, span_of
 from deniable.learn.labels import determination
@@ -98,7 +98,6 @@ class BoostedTrees(Learner):
         low, high = self._target()
         scaled = 2 * (inside(values, low, high, self.clip, "y") - low) / (high - low) - 1
         stream = self._stream()
-        self.simulated_ = stream.simulated
         self.ledger_ = None if self.epsilon is None else Ledger(float(self.epsilon))
         trees: list[Tree] = []
         bins, guess = self._bins(rows), np.zeros(len(rows))
@@ -205,8 +204,7 @@ class BoostedTrees(Learner):
         require(self.c in ranges, "c", self.c, f"one of {', '.join(ranges)}")
         for name, least, most in (("trees", 1, 1000), ("ensembles", 1, 1000), ("depth", 1, 10), ("bins", 2, 1024)):
             value = getattr(self, name)
-            whole = isinstance(value, int | np.integer) and not isinstance(value, bool)
-            require(whole and least <= value <= most, name, value, f"an integer from {least} to {most}")
+            require(is_whole(value, least, most), name, value, f"an integer from {least} to {most}")
         require(0 < self.learning_rate < 1, "learning_rate", self.learning_rate, "between 0 and 1")
         require(0 <= self.l2 <= 1000 and self._l2.denominator <= 1000, "l2", self.l2, "from 0 to 1000, in thousandths")
 

@@ -60,7 +60,8 @@ class Learner:
         )
 
     def _stream(self) -> Stream:
-        """A new stream, secure unless a seed is given."""
+        """A new stream, secure unless a seed is given; `simulated_` tells."""
+        self.simulated_ = self.seed is not None
         return secure() if self.seed is None else simulation(self.seed)
 
     def _check_fitted(self) -> None:

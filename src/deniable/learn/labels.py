@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, ClassVar
 
 import numpy as np
 
 from deniable.core.types import FloatArray, IntArray
 from deniable.errors import ParameterError, require
+from deniable.learn.estimator import Learner
 
-__all__ = ["classes_of", "codes_of", "determination"]
+__all__ = ["Classifier", "determination"]
 
 
 def classes_of(given: object, y: object) -> np.ndarray[Any, Any]:
@@ -31,6 +33,36 @@ def codes_of(y: object, classes: np.ndarray[Any, Any], rows: int) -> IntArray:
             "List all labels in classes.",
         )
     return np.asarray(codes, np.int64)
+
+
+@dataclass(eq=False, kw_only=True)
+class Classifier(Learner):
+    """What learners of classes share: their labels, the likeliest class, and how often it is right.
+
+    `classes`: all labels, a public list; without it those that occur, and that they occur is then no secret.
+    """
+
+    classes: Any = None
+
+    kind_of_learner: ClassVar[str] = "classifier"
+
+    def _codes(self, y: object, rows: int) -> IntArray:
+        """The labels as numbers; `classes_` is their list."""
+        self.classes_ = classes_of(self.classes, y)
+        return codes_of(y, self.classes_, rows)
+
+    def predict_proba(self, X: object) -> FloatArray:
+        """Chance of each class."""
+        raise NotImplementedError
+
+    def predict(self, X: object) -> np.ndarray[Any, Any]:
+        """The likeliest class of each row."""
+        found = self.predict_proba(X)
+        return np.asarray(self.classes_[found.argmax(axis=1)])
+
+    def score(self, X: object, y: object) -> float:
+        """Share of the rows whose class is found."""
+        return float(np.mean(self.predict(X) == np.asarray(y)))
 
 
 def determination(truth: FloatArray, found: FloatArray) -> float:

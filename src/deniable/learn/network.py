@@ -16,8 +16,8 @@ import numpy as np
 
 from deniable.core.types import FloatArray, IntArray
 from deniable.errors import require
-from deniable.learn.estimator import Learner, inside, matrix_of, span_of
-from deniable.learn.labels import classes_of, codes_of
+from deniable.learn.estimator import inside, matrix_of, span_of
+from deniable.learn.labels import Classifier
 from deniable.learn.ledger import Ledger, float_below
 from deniable.learn.sgd import chances
 from deniable.learn.vectors import VectorRelease
@@ -31,7 +31,7 @@ Layers = list[tuple[FloatArray, FloatArray]]
 
 
 @dataclass(eq=False, kw_only=True)
-class LocalNetwork(Learner):
+class LocalNetwork(Classifier):
     """Classification by a network with one or two hidden layers, trained on released features.
 
     `epsilon` is what a person spends in all. `label_epsilon` of it protects the label, by randomised response, whose
@@ -56,9 +56,7 @@ class LocalNetwork(Learner):
     batch: int = 128
     learning_rate: float = 0.01
     l2: float = 1e-4
-    classes: Any = None
 
-    kind_of_learner: ClassVar[str] = "classifier"
     learned: ClassVar[str] = "layers_"
 
     def fit(self, X: object, y: object) -> LocalNetwork:
@@ -66,10 +64,8 @@ class LocalNetwork(Learner):
         self._check()
         rows = matrix_of(X)
         self.n_features_in_ = rows.shape[1]
-        self.classes_ = classes_of(self.classes, y)
-        codes = codes_of(y, self.classes_, len(rows))
+        codes = self._codes(y, len(rows))
         unit, stream = self._unit(rows), self._stream()
-        self.simulated_ = stream.simulated
         noise = np.eye(self.classes_.size)
         self.ledger_ = None
         if self.epsilon is not None:
@@ -80,17 +76,7 @@ class LocalNetwork(Learner):
         return self
 
     def predict_proba(self, X: object) -> FloatArray:
-        """Chance of each class."""
         return chances(_forward(self._unit(self._matrix(X)), self.layers_)[-1])
-
-    def predict(self, X: object) -> np.ndarray[Any, Any]:
-        """The likeliest class of each row."""
-        found = self.predict_proba(X)
-        return np.asarray(self.classes_[found.argmax(axis=1)])
-
-    def score(self, X: object, y: object) -> float:
-        """Share of the rows whose class is found."""
-        return float(np.mean(self.predict(X) == np.asarray(y)))
 
     # ---- release
 

@@ -12,13 +12,10 @@ from typing import Any
 
 import numpy as np
 
-from deniable.core.codes import Codes
 from deniable.core.grid import Grid
 from deniable.core.types import FloatArray
 from deniable.errors import ParameterError, require
 from deniable.mechanisms.base import Mechanism
-from deniable.mechanisms.metric.base import MetricMechanism
-from deniable.mechanisms.numeric.base import Numeric
 from deniable.mechanisms.registry import mechanism
 from deniable.randomness import Stream
 
@@ -45,8 +42,8 @@ class Release:
         require(self.kind in KINDS, "kind", self.kind, f"one of {', '.join(KINDS)}")
 
     @property
-    def mechanism(self) -> Mechanism:
-        """The mechanism behind it, for its proof and its design."""
+    def mechanism(self) -> Any:
+        """The mechanism behind it, for its proof and its design: a metric one, or for the unbiased kinds a numeric."""
         return _mechanism(self.kind, self.epsilon, self.points)
 
     def draw(self, numbers: FloatArray, rng: Stream) -> FloatArray:
@@ -54,30 +51,18 @@ class Release:
         made, flat = self.mechanism, numbers.ravel()
         if not flat.size:
             return numbers.copy()
-        if isinstance(made, MetricMechanism):
+        if self.kind in NEAR:
             return np.asarray(made.released(made.privatize(flat, rng=rng)), np.float64).reshape(numbers.shape)
-        assert isinstance(made, Numeric)
         place = (flat + 1) / 2 * (made.k - 1)
         items = np.minimum(np.floor(place + rng.draw(32, flat.size) / 2.0**32), made.k - 1).astype(np.int64)
-        return made.unbiased(made.privatize_items(items, rng)).reshape(numbers.shape)
+        return np.asarray(made.unbiased(made.privatize_items(items, rng))).reshape(numbers.shape)
 
     @property
     def loss(self) -> float:
         """Expected distance of a released number from the truth, as a share of the range, numbers being uniform."""
-        made = self.mechanism
-        if not isinstance(made, MetricMechanism):
+        if self.kind not in NEAR:
             raise ParameterError(f"{self.kind} is for means: a single answer of it is not near anything.")
-        return made.loss() / 2
-
-    def mean_of(self, numbers: FloatArray) -> FloatArray:
-        """The mean of what is released for each number: the number itself for the unbiased kinds."""
-        made = self.mechanism
-        if not isinstance(made, MetricMechanism):
-            return numbers.copy()
-        assert isinstance(made.domain, Grid | Codes)
-        points, kept = made.domain.points, made.output_points
-        answers = points if kept is None else points[kept]
-        return np.asarray(made.matrix()[made.domain.encode(numbers)] @ answers)
+        return float(self.mechanism.loss()) / 2
 
 
 @lru_cache(maxsize=512)

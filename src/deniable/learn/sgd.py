@@ -14,10 +14,10 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from deniable.core.types import FloatArray, IntArray
-from deniable.errors import require
+from deniable.core.types import FloatArray
+from deniable.errors import is_whole, require
 from deniable.learn.estimator import Learner, matrix_of, numbers_of
-from deniable.learn.labels import classes_of, codes_of, determination
+from deniable.learn.labels import Classifier, determination
 from deniable.learn.ledger import Ledger, float_below
 from deniable.learn.release import KINDS, Release
 from deniable.learn.vectors import coordinates_for_means, coordinates_of, sample_coordinates
@@ -51,8 +51,7 @@ class _LocalSGD(Learner):
 
     def _learn(self, rows: FloatArray, targets: FloatArray) -> None:
         self._check()
-        stream = self._stream()
-        self.simulated_, self.n_features_in_ = stream.simulated, rows.shape[1]
+        stream, self.n_features_in_ = self._stream(), rows.shape[1]
         inputs = np.column_stack([rows, np.ones(len(rows))])
         weights = np.zeros((inputs.shape[1], targets.shape[1]))
         each = None if self.epsilon is None else Fraction(float(self.epsilon)) / self.passes
@@ -113,8 +112,7 @@ class _LocalSGD(Learner):
         require(self.kind in KINDS, "kind", self.kind, f"one of {', '.join(KINDS)}")
         for name in ("passes", "batch"):
             value = getattr(self, name)
-            whole = isinstance(value, int | np.integer) and not isinstance(value, bool)
-            require(whole and value >= 1, name, value, "an integer >= 1")
+            require(is_whole(value, 1), name, value, "an integer >= 1")
         for name in ("bound", "learning_rate"):
             value = getattr(self, name)
             require(0 < value < np.inf, name, value, "a finite number > 0")
@@ -122,46 +120,27 @@ class _LocalSGD(Learner):
 
 
 @dataclass(eq=False, kw_only=True)
-class LocalSGDClassifier(_LocalSGD):
+class LocalSGDClassifier(_LocalSGD, Classifier):
     """Logistic regression; softmax for more than two classes. `classes`: all labels, a public list; without it
     those that occur, and that they occur is then no secret.
 
     A label is part of the gradient and protected with it.
     """
 
-    classes: Any = None
-
-    kind_of_learner: ClassVar[str] = "classifier"
-
     def fit(self, X: object, y: object) -> LocalSGDClassifier:
         """Learn from one example per person."""
         rows = matrix_of(X)
-        self.classes_ = classes_of(self.classes, y)
-        codes = codes_of(y, self.classes_, len(rows))
-        self._learn(rows, self._targets(codes))
+        codes = self._codes(y, len(rows))
+        two = self.classes_.size == 2
+        self._learn(rows, codes[:, None].astype(np.float64) if two else np.eye(self.classes_.size)[codes])
         return self
-
-    def _targets(self, codes: IntArray) -> FloatArray:
-        if self.classes_.size == 2:
-            return codes[:, None].astype(np.float64)
-        return np.eye(self.classes_.size)[codes]
 
     def _slopes(self, scores: FloatArray, targets: FloatArray) -> FloatArray:
         return chances(scores) - targets
 
     def predict_proba(self, X: object) -> FloatArray:
-        """Chance of each class."""
         found = chances(self._scores(X))
         return np.column_stack([1 - found, found]) if self.classes_.size == 2 else found
-
-    def predict(self, X: object) -> np.ndarray[Any, Any]:
-        """The likeliest class of each row."""
-        found = self.predict_proba(X)
-        return np.asarray(self.classes_[found.argmax(axis=1)])
-
-    def score(self, X: object, y: object) -> float:
-        """Share of the rows whose class is found."""
-        return float(np.mean(self.predict(X) == np.asarray(y)))
 
 
 @dataclass(eq=False, kw_only=True)

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from deniable.core.types import FloatArray, IntArray
-from deniable.errors import require
+from deniable.errors import is_whole, require
 from deniable.kernels.parallel import blocks
 from deniable.kernels.sampling import below
 from deniable.learn.estimator import Learner, inside, matrix_of, span_of
@@ -70,9 +70,7 @@ def coordinates_of(given: object, width: int, kind: str, epsilon: float) -> int:
         return coordinates_for_means(width, epsilon)
     if given == "best":
         return best_coordinates(width, epsilon, lambda each: Release(kind, each).loss)
-    whole = isinstance(given, int | np.integer) and not isinstance(given, bool)
-    if not whole or not 1 <= int(given) <= width:  # type: ignore[call-overload]
-        require(False, "coordinates", given, f'"all", "best" or a number from 1 to {width}')
+    require(is_whole(given, 1, width), "coordinates", given, f'"all", "best" or a number from 1 to {width}')
     return int(given)  # type: ignore[call-overload, no-any-return]
 
 
@@ -129,9 +127,7 @@ class VectorRelease(Learner):
         rows = self._matrix(X)
         low, high = span_of(self.low, self.high, rows.shape[1])
         unit = 2 * (inside(rows, low, high, self.clip, "X") - low) / (high - low) - 1
-        stream = self._stream()
-        self.simulated_ = stream.simulated
-        return np.asarray(low + (self.release_unit(unit, stream) + 1) / 2 * (high - low))
+        return np.asarray(low + (self.release_unit(unit, self._stream()) + 1) / 2 * (high - low))
 
     def fit_transform(self, X: object, y: object = None) -> FloatArray:
         """`fit`, then `transform`."""

@@ -20,8 +20,7 @@ from deniable.errors import EnumerationError, require
 from deniable.estimate.evidence import DenseEvidence, Evidence
 from deniable.estimate.window import WindowEvidence
 from deniable.kernels import loops
-from deniable.kernels.sampling import windowed
-from deniable.kernels.tables import draw_by_row, row_thresholds
+from deniable.kernels.sampling import draw_by_row, row_thresholds, windowed
 from deniable.mechanisms.bulk import Bulk, Cells, K, check_outputs, refuse_values
 from deniable.randomness import Simulation, Stream
 from deniable_client.exact import WORD_BITS

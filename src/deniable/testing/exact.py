@@ -6,6 +6,7 @@ import math
 from collections.abc import Sequence
 from fractions import Fraction
 from itertools import product
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -13,10 +14,12 @@ from deniable.core.channel import Channel
 from deniable.core.types import Target
 from deniable.errors import EnumerationError
 from deniable.mechanisms.base import Mechanism
-from deniable.mechanisms.numeric.base import Numeric
 from deniable.mechanisms.support import SupportMechanism
 from deniable.randomness import simulation
 from deniable_client.exact import exp_bounds
+
+if TYPE_CHECKING:
+    from typing_extensions import TypeIs
 
 __all__ = [
     "check_closed_forms",
@@ -26,6 +29,7 @@ __all__ = [
     "check_rows",
     "enumerated",
     "enumerated_pairs",
+    "supports_items",
 ]
 
 CLOSE = 1e-12
@@ -38,6 +42,11 @@ _WORK = 1 << 20
 
 Table = list[list[list[Fraction]]]
 """Entry [x][i][j]: the probability, given value x, that the report supports both i and j (item i, if i = j)."""
+
+
+def supports_items(m: Mechanism) -> TypeIs[SupportMechanism]:
+    """Whether reports support items, all with the same probabilities: then the rest follows from these."""
+    return isinstance(m, SupportMechanism)
 
 
 def enumerated(m: Mechanism) -> Channel | None:
@@ -88,9 +97,9 @@ def check_privacy(m: Mechanism) -> str:
 
 def check_closed_forms(m: Mechanism) -> str:
     """Support, variances, covariances, error and best guess as stated are those of the enumerated channel."""
-    if isinstance(m, Numeric):
+    if hasattr(m, "unbiased"):
         return _check_numbers(m)
-    if not isinstance(m, SupportMechanism):
+    if not supports_items(m):
         return "does not apply: no support probabilities"
     _check_ideal(m)
     channel = enumerated_pairs(m)
@@ -104,7 +113,7 @@ def check_closed_forms(m: Mechanism) -> str:
     return f"support, best guess, and all {m.k * m.k} covariances for {len(_populations(m.k))} populations"
 
 
-def _check_numbers(m: Numeric) -> str:
+def _check_numbers(m: Any) -> str:
     """The report of every value is unbiased with the stated variance; the best guess is that of the channel."""
     channel, law = enumerated(m), m.law_exact
     if channel is None:

@@ -14,10 +14,10 @@ from typing import Any
 import numpy as np
 
 from deniable.core.channel import Channel
-from deniable.core.types import Columns, FloatArray, IntArray
+from deniable.core.types import Bytes, Columns, FloatArray, IntArray
 from deniable.mechanisms.base import Mechanism
 
-__all__ = ["Profiles", "counts_by_value"]
+__all__ = ["Profiles", "counts_by_value", "distinct"]
 
 _DIGITS = 7
 """Likelihoods relative to the largest one that agree to so many digits are the same."""
@@ -55,7 +55,8 @@ class Profiles:
 
     def count(self, m: Mechanism, columns: Columns) -> IntArray | None:
         """How many reports are of each class; None if one is of no class, so that `m` cannot have made it."""
-        first, counts = _different(columns)
+        rows = [np.ascontiguousarray(c).view(np.uint8).reshape(len(c), -1) for c in columns.values()]
+        first, counts = distinct(np.concatenate(rows, axis=1))
         kinds = m.bulk.likelihood({name: column[first] for name, column in columns.items()})
         kinds = kinds / kinds.max(axis=1, keepdims=True)
         off = np.abs(kinds[:, None, :] - self.likelihood[None, :, :]).max(axis=2)
@@ -64,11 +65,12 @@ class Profiles:
         return np.bincount(off.argmin(axis=1), weights=counts, minlength=len(self.likelihood)).astype(np.int64)
 
 
-def _different(columns: Columns) -> tuple[IntArray, IntArray]:
-    """Where each different report is first, and how often it is there."""
-    parts = [np.ascontiguousarray(c).view(np.uint8).reshape(len(c), -1) for c in columns.values()]
-    table = np.ascontiguousarray(np.concatenate(parts, axis=1))
-    keys = table.view(f"V{table.shape[1]}").reshape(-1)
+def distinct(rows: Bytes) -> tuple[IntArray, IntArray]:
+    """Where each different row is first, and how often it is there."""
+    n, width = rows.shape
+    table = np.zeros((n, max(8, width)), np.uint8)
+    table[:, :width] = rows
+    keys = table.view(np.uint64 if width <= 8 else f"V{width}").reshape(n)  # numbers are sorted faster
     _, first, counts = np.unique(keys, return_index=True, return_counts=True)
     return first.astype(np.int64), counts.astype(np.int64)
 

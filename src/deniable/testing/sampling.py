@@ -11,6 +11,7 @@ import math
 from collections.abc import Mapping
 from fractions import Fraction
 from functools import lru_cache
+from typing import TypeVar
 
 import numpy as np
 from scipy.stats import binom, norm
@@ -19,21 +20,26 @@ from deniable.collect.codec import dump, load
 from deniable.collect.tally import Tally
 from deniable.core.channel import Channel
 from deniable.core.grid import Grid
-from deniable.core.types import Bytes, Columns, FloatArray, IntArray
+from deniable.core.types import Columns, FloatArray, IntArray
 from deniable.errors import ParameterError, require
 from deniable.estimate.result import Estimate
 from deniable.mechanisms.base import Mechanism
 from deniable.mechanisms.support import SupportMechanism
 from deniable.randomness import simulation
-from deniable.testing.exact import check_estimator_reads_support, check_exact_expectation, enumerated, enumerated_pairs
-from deniable.testing.profiles import Profiles, counts_by_value
+from deniable.testing.exact import (
+    check_estimator_reads_support,
+    check_exact_expectation,
+    enumerated,
+    enumerated_pairs,
+    supports_items,
+)
+from deniable.testing.profiles import Profiles, counts_by_value, distinct
 from deniable_client.packing import pack_bits
 
 __all__ = [
     "check_power",
     "check_sampler",
     "check_unbiased",
-    "distinct",
     "law_pvalue",
     "reports_needed",
     "stronger",
@@ -45,6 +51,7 @@ __all__ = [
 REPORTS_MAX = 1 << 26
 """More reports than this are not drawn to check one mechanism once."""
 
+M = TypeVar("M", bound=Mechanism)
 _POOLED = 2
 _NONE = 1e-12
 
@@ -54,14 +61,14 @@ def watched_values(k: int, most: int = 8) -> list[int]:
     return sorted({round(i * (k - 1) / (most - 1)) for i in range(most)}) if k > most else list(range(k))
 
 
-def stronger(m: Mechanism, excess: float) -> Mechanism:
+def stronger(m: M, excess: float) -> M:
     """The same mechanism with `excess` times the epsilon: what a careless implementation might sample."""
     return m.at(m.epsilon * excess)
 
 
 def untestable(m: Mechanism) -> str | None:
     """Why the law of reports cannot be tested, or None if it can."""
-    if isinstance(m, SupportMechanism):
+    if supports_items(m):
         return None
     if enumerated(m) is None:
         return "neither support probabilities nor few enough outputs to enumerate"
@@ -78,7 +85,7 @@ def law_pvalue(m: Mechanism, batches: Mapping[int, Columns]) -> float:
     Reports may come from anywhere: the bulk sampler, a device, another implementation. A report that `m` cannot make
     has p-value 0.
     """
-    return _support_pvalue(m, batches) if isinstance(m, SupportMechanism) else _profile_pvalue(m, batches)
+    return _support_pvalue(m, batches) if supports_items(m) else _profile_pvalue(m, batches)
 
 
 def _profile_pvalue(m: Mechanism, batches: Mapping[int, Columns]) -> float:
@@ -99,7 +106,7 @@ def _profile_pvalue(m: Mechanism, batches: Mapping[int, Columns]) -> float:
 
 def _support_pvalue(m: SupportMechanism, batches: Mapping[int, Columns]) -> float:
     channel = enumerated(m)
-    supports = {x: _support_counts(m, columns) for x, columns in batches.items()}
+    supports = {x: m.bulk.support_counts(m.bulk.count(columns)) for x, columns in batches.items()}
     sizes = {x: len(next(iter(columns.values()))) for x, columns in batches.items()}
     s = m.support_effective
     total = sum(sizes.values())
@@ -152,7 +159,7 @@ def check_unbiased(m: Mechanism, *, alpha: float, n: int, seed: int) -> str:
     are compared by their own standard errors (normal approximation). A right mechanism fails with chance <= alpha.
     """
     channel = None
-    if isinstance(m, SupportMechanism):
+    if supports_items(m):
         check_estimator_reads_support(m)
         channel = enumerated_pairs(m)
         if channel is not None:
@@ -174,7 +181,7 @@ def check_unbiased(m: Mechanism, *, alpha: float, n: int, seed: int) -> str:
 def _estimate_pvalues(m: Mechanism, estimate: Estimate, holders: IntArray) -> FloatArray:
     """p-value of each item's estimate, given how many people hold it; of the mean where that is all there is."""
     n = int(holders.sum())
-    if not isinstance(m, SupportMechanism):
+    if not supports_items(m):
         truth, name = holders / n, "frequency"
         if "frequency" not in estimate.parts and isinstance(m.domain, Grid):
             truth, name = np.array([truth @ m.domain.points]), "mean"
@@ -193,11 +200,9 @@ def reports_needed(m: Mechanism, *, alpha: float, miss: float, excess: float = 1
     number, or infinite where more than `REPORTS_MAX` would be needed.
     """
     require(0 < alpha < 1 and 0 < miss < 1, "alpha and miss", (alpha, miss), "between 0 and 1")
-    wrong = stronger(m, excess)
-    if not isinstance(m, SupportMechanism):
-        return _profile_size(m, wrong, alpha, miss)
-    assert isinstance(wrong, SupportMechanism)
-    right, other = m.support_effective, wrong.support_effective
+    if not supports_items(m):
+        return _profile_size(m, stronger(m, excess), alpha, miss)
+    right, other = m.support_effective, stronger(m, excess).support_effective
     level = alpha / (2 * _POOLED)
     total = min(_binomial_size(right.p, other.p, level, miss), _binomial_size(right.q, other.q, level, miss))
     return math.inf if math.isinf(total) else math.ceil(total / len(watched_values(m.k)))
@@ -236,30 +241,15 @@ def _draw(m: Mechanism, n: int, seed: int) -> dict[int, Columns]:
     return {x: m.privatize_items(people[x], rng).columns for x, rng in zip(values, streams, strict=True)}
 
 
-def _support_counts(m: SupportMechanism, columns: Columns) -> IntArray:
-    return m.bulk.support_counts(m.bulk.count(columns))
-
-
-def distinct(rows: Bytes) -> tuple[Bytes, IntArray]:
-    """The different rows, and how often each is there."""
-    n, width = rows.shape
-    if width <= 8:
-        wide = np.zeros((n, 8), np.uint8)
-        wide[:, :width] = rows
-        numbers, counts = np.unique(wide.view(np.uint64).reshape(n), return_counts=True)
-        return numbers.view(np.uint8).reshape(-1, 8)[:, :width], counts.astype(np.int64)
-    different, counts = np.unique(rows, axis=0, return_counts=True)
-    return different, counts.astype(np.int64)
-
-
 def _cells_of_sets(m: SupportMechanism, channel: Channel, x: int, columns: Columns) -> FloatArray:
     """p-value of how often each set of items was supported; 0 for a set that no output supports."""
     law: dict[bytes, int] = {}
     for row, items in zip(channel.weights, channel.supported or (), strict=True):
         key = pack_bits(items, m.k)
         law[key] = law.get(key, 0) + row[x]
-    keys, counts = distinct(m.bulk.supported(columns))
-    seen = {key.tobytes(): int(count) for key, count in zip(keys, counts, strict=True)}
+    sets = m.bulk.supported(columns)
+    first, counts = distinct(sets)
+    seen = {key.tobytes(): int(count) for key, count in zip(sets[first], counts, strict=True)}
     if not seen.keys() <= law.keys():
         return np.zeros(1)
     chances = np.array([float(Fraction(weight, channel.total)) for weight in law.values()])

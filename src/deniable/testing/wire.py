@@ -20,8 +20,9 @@ from deniable.errors import DeniableError, MergeError
 from deniable.mechanisms.base import Mechanism
 from deniable.mechanisms.support import SupportMechanism
 from deniable.randomness import Simulation, simulation
-from deniable.testing.exact import enumerated
-from deniable.testing.sampling import distinct, watched_values
+from deniable.testing.exact import enumerated, supports_items
+from deniable.testing.profiles import distinct
+from deniable.testing.sampling import watched_values
 
 __all__ = ["StreamWords", "check_bytes", "check_merge", "check_reports"]
 
@@ -135,7 +136,7 @@ def check_reports(m: Mechanism, *, each: int = 20, seed: int = 3) -> str:
     assert m.tally(device).n == len(rows), "reports of a device are not all counted"
     bulk = m.privatize_items(np.repeat(values, each), simulation(seed + 1))
     assert {len(bulk.row(i)) for i in range(len(bulk))} == lengths, "bulk reports have another length"
-    if isinstance(m, SupportMechanism):
+    if supports_items(m):
         _check_canonical(m, device + bulk)
     _check_outsiders(m, words)
     return f"{m.bulk.row_bytes} bytes for each of {len(values)} values"
@@ -150,8 +151,8 @@ def _check_canonical(m: SupportMechanism, reports: Reports) -> None:
     if channel is None or channel.supported is None or len(set(channel.supported)) < len(channel.outputs):
         return
     spellings = len({reports.row(i) for i in range(len(reports))})
-    sets, _ = distinct(m.bulk.supported(reports.columns))
-    assert spellings == len(sets), f"{len(sets)} sets of items are spelt in {spellings} ways, which may tell the value"
+    sets = len(distinct(m.bulk.supported(reports.columns))[0])
+    assert spellings == sets, f"{sets} sets of items are spelt in {spellings} ways, which may tell the value"
 
 
 def _check_outsiders(m: Mechanism, words: StreamWords) -> None:

@@ -3,11 +3,14 @@
 They release the interpreter's lock, so that threads use all cores; machine code is cached on disk. Steps of
 expectation maximisation, which add floats, are the same up to rounding.
 """
+# ruff: noqa: F401
 
+from deniable.kernels import reference
 from deniable.kernels.compiled.counts import count_bits, count_values, popcounts
 from deniable.kernels.compiled.draws import (
     begin,
     compare,
+    draw_rows,
     draw_table,
     near,
     put_bits,
@@ -19,29 +22,6 @@ from deniable.kernels.compiled.draws import (
 from deniable.kernels.compiled.em_levels import em_levels
 from deniable.kernels.compiled.hashed import buckets, count_hashed, count_intervals
 from deniable.kernels.compiled.permuted import count_places, walk
-from deniable.kernels.compiled.tables import draw_rows
 from deniable.kernels.compiled.transforms import count_orthogonal, walsh_hadamard
 
-__all__ = [
-    "begin",
-    "buckets",
-    "compare",
-    "count_bits",
-    "count_hashed",
-    "count_intervals",
-    "count_orthogonal",
-    "count_places",
-    "count_values",
-    "draw_rows",
-    "draw_table",
-    "em_levels",
-    "near",
-    "popcounts",
-    "put_bits",
-    "respond",
-    "scale",
-    "settle",
-    "unfinished",
-    "walk",
-    "walsh_hadamard",
-]
+__all__ = reference.__all__

@@ -1,4 +1,4 @@
-"""The counts of `reference.counts`, compiled."""
+"""The counts of `reference`, compiled."""
 
 from __future__ import annotations
 

@@ -1,18 +1,27 @@
-"""The draws of `reference.draws`, compiled."""
+"""The draws of `reference`, compiled."""
 
 from __future__ import annotations
 
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from deniable.core.types import Bytes, IntArray, UintArray
+from deniable.core.types import Bytes, IntArray, UintArray, Words
 from deniable.kernels.compiled.jit import compile_loop, inline
 
-__all__ = ["begin", "compare", "draw_table", "near", "put_bits", "respond", "scale", "settle", "unfinished"]
+__all__ = [
+    "begin",
+    "compare",
+    "draw_rows",
+    "draw_table",
+    "near",
+    "put_bits",
+    "respond",
+    "scale",
+    "settle",
+    "unfinished",
+]
 
-Words = NDArray[np.uint64]
 _TILE = 512
 """Words compared together: their answers stay in the first-level cache while all bits are looked at."""
 _ALL = np.uint64(0xFFFFFFFFFFFFFFFF)
@@ -27,7 +36,7 @@ def begin(out: Any, lanes: Any, random: Any, pattern: Any) -> None:
 
 @compile_loop
 def _decide(result: Any, lanes: Any, random: Any, pattern: Any) -> None:
-    """See `reference.draws`. The threshold's bit as a mask of 64 spares the branch."""
+    """See `reference`. The threshold's bit as a mask of 64 spares the branch."""
     for start in range(0, lanes.size, _TILE):
         stop = min(lanes.size, start + _TILE)
         less, equal = result[start:stop], lanes[start:stop]
@@ -176,14 +185,31 @@ def draw_table(words: Words, thresholds: Words) -> IntArray:
 
 @compile_loop
 def _draw_table(words: Any, thresholds: Any, out: Any) -> None:
-    """Binary search without branches: the length halves, and the start moves or not."""
     for i in range(words.size):
-        start, length = 0, thresholds.size
-        while length > 1:
-            half = length // 2
-            start += half if thresholds[start + half - 1] <= words[i] else 0
-            length -= half
-        out[i] = start + (length == 1 and thresholds[start] <= words[i])
+        out[i] = _at_most(thresholds, words[i])
+
+
+def draw_rows(words: Words, thresholds: Words, items: IntArray) -> IntArray:
+    out = np.empty(items.size, np.int64)
+    _draw_rows(words, thresholds, items, out)
+    return out
+
+
+@compile_loop
+def _draw_rows(words: Any, thresholds: Any, items: Any, out: Any) -> None:
+    for i in range(items.size):
+        out[i] = _at_most(thresholds[items[i]], words[i])
+
+
+@inline
+def _at_most(thresholds: Any, word: Any) -> Any:
+    """How many are. Binary search without branches: the length halves, and the start moves or not."""
+    start, length = 0, thresholds.size
+    while length > 1:
+        half = length // 2
+        start += half if thresholds[start + half - 1] <= word else 0
+        length -= half
+    return start + (length == 1 and thresholds[start] <= word)
 
 
 @compile_loop

@@ -32,16 +32,7 @@ def em_levels(
 
 @compile_loop
 def _em_levels(
-    f: Any,
-    rows: Any,
-    weights: Any,
-    kinds: Any,
-    high: Any,
-    low: Any,
-    items: Any,
-    inside: Any,
-    outside: Any,
-    log: Any,
+    f: Any, rows: Any, weights: Any, kinds: Any, high: Any, low: Any, items: Any, inside: Any, outside: Any, log: Any
 ) -> None:
     n, width = rows.shape
     table, tables = np.empty((_BYTES, 256)), np.zeros((width, 256))

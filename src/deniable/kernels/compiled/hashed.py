@@ -1,4 +1,4 @@
-"""The loops of `reference.hashed`, compiled.
+"""The loops of `reference`, compiled.
 
 With a 64-bit hash t = a mix(x) + b, the hash value t >> 32 lies in [first, first + length) if and only if
 t - first 2^32 < length 2^32, modulo 2^64; adding 2^63 on both sides makes that a comparison of signed numbers.
@@ -9,16 +9,14 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from deniable.core.types import IntArray, UintArray
+from deniable.core.types import IntArray, UintArray, Words
 from deniable.kernels.compiled.jit import compile_loop, inline
 from deniable.kernels.hashing import interval_of, mix32
 from deniable.kernels.parallel import blocks
 
 __all__ = ["buckets", "count_hashed", "count_intervals", "mix", "split"]
 
-Words = NDArray[np.uint64]
 _BLOCK = 1024
 """Reports hashed together: their three 8-byte numbers fit the first-level cache."""
 _VALUES = 1 << 16

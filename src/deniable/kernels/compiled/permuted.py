@@ -1,20 +1,18 @@
-"""The loops of `reference.permuted`, compiled: the keys of a seed are made once and serve all its positions."""
+"""The loops of `reference`, compiled: the keys of a seed are made once and serve all its positions."""
 
 from __future__ import annotations
 
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from deniable.core.types import IntArray
+from deniable.core.types import IntArray, Words
 from deniable.kernels.compiled.hashed import mix, split
 from deniable.kernels.compiled.jit import compile_loop, inline
 from deniable_client.permutation import rounds, shape
 
 __all__ = ["count_places", "walk"]
 
-Words = NDArray[np.uint64]
 _BLOCK = 512
 """Positions of a report that go through the rounds together."""
 

@@ -1,4 +1,4 @@
-"""The transforms of `reference.transforms`, compiled."""
+"""The transforms of `reference`, compiled."""
 
 from __future__ import annotations
 
