@@ -50,59 +50,14 @@ if TYPE_CHECKING:
 
 __version__ = "0.1.0"
 
-__all__ = [
-    "BRR",
-    "GRR",
-    "MECHANISMS",
-    "PROTOCOLS",
-    "Channel",
-    "Codebook",
-    "Comparison",
-    "DeniableError",
-    "Domain",
-    "Duchi",
-    "Estimate",
-    "FormatError",
-    "Grid",
-    "Hybrid",
-    "KeyValuePlan",
-    "LocalHashing",
-    "MeanPlan",
-    "Mechanism",
-    "MergeError",
-    "ParameterError",
-    "Personal",
-    "PersonalUtility",
-    "Piecewise",
-    "Plan",
-    "PrivacyError",
-    "ReleasePlan",
-    "Reports",
-    "Space",
-    "SquareWave",
-    "SubsetSelection",
-    "Tally",
-    "Unary",
-    "Utility",
-    "__version__",
-    "attack",
-    "audit",
-    "datasets",
-    "dump",
-    "from_design",
-    "load",
-    "mechanism",
-    "plan",
-    "plan_keyvalue",
-    "plan_means",
-    "plan_release",
-    "protocol",
-    "read_space",
-    "register",
-    "secure",
-    "simulation",
-    "utility",
-]
+# What there is to work with: values and what holds them, then mechanisms, then what is done with them, then errors.
+__all__ = ["Channel", "Comparison", "Domain", "Estimate", "Grid", "Reports", "Space", "Tally", "__version__"]
+__all__ += ["BRR", "GRR", "MECHANISMS", "PROTOCOLS", "Codebook", "Duchi", "Hybrid", "LocalHashing", "Mechanism"]
+__all__ += ["Personal", "PersonalUtility", "Piecewise", "SquareWave", "SubsetSelection", "Unary", "Utility"]
+__all__ += ["from_design", "mechanism", "protocol", "register", "secure", "simulation", "utility"]
+__all__ += ["attack", "audit", "datasets", "dump", "load", "read_space"]
+__all__ += ["KeyValuePlan", "MeanPlan", "Plan", "ReleasePlan", "plan", "plan_keyvalue", "plan_means", "plan_release"]
+__all__ += ["DeniableError", "FormatError", "MergeError", "ParameterError", "PrivacyError"]
 
 _HOMES: Mapping[str, tuple[str, ...]] = {
     "deniable": ("datasets",),

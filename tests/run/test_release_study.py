@@ -13,7 +13,8 @@ from deniable.core.domain import Domain
 from deniable.datasets.spec import resolve
 from deniable.errors import ParameterError
 from deniable.mechanisms.metric.base import MetricMechanism
-from deniable.run.studies.release import ReleaseStudy, simulate_release
+from deniable.run.studies.release import simulate_release
+from deniable.run.studies.study import Study
 
 OWN: list[tuple[str, dict[str, Any]]] = [
     ("brr", {"points": 40}),
@@ -24,7 +25,7 @@ OWN: list[tuple[str, dict[str, Any]]] = [
 ]
 
 
-def study(name: str, data: str, own: dict[str, Any], **more: Any) -> ReleaseStudy:
+def study(name: str, data: str, own: dict[str, Any], **more: Any) -> Study:
     return simulate_release(
         data, lambda _: dn.mechanism(name, epsilon=1.5, **own), placed=True, runs=20, seed=7, **more
     )
@@ -44,15 +45,15 @@ def test_the_prediction_is_the_expected_loss_under_the_population() -> None:
     m = dn.mechanism("brr", epsilon=1.5, points=30)
     assert isinstance(m, MetricMechanism)
     prior = resolve("zipf", n=10_000, k=30).frequencies
-    assert found.predicted == pytest.approx(m.loss(prior), rel=1e-9)
-    assert found.predicted_remapped == pytest.approx(m.remap(prior).loss, rel=1e-9)
+    assert found.measured["loss_predicted"] == pytest.approx(m.loss(prior), rel=1e-9)
+    assert found.measured["loss_remapped_predicted"] == pytest.approx(m.remap(prior).loss, rel=1e-9)
 
 
 def test_uniform_numbers_of_an_interval_have_the_closed_form() -> None:
     found = study("codebook", "uniform", {"interval": "0,1"})
     m = dn.mechanism("codebook", epsilon=1.5, interval="0,1")
     assert isinstance(m, MetricMechanism)
-    assert found.predicted == pytest.approx(m.loss(), rel=1e-5)
+    assert found.measured["loss_predicted"] == pytest.approx(m.loss(), rel=1e-5)
 
 
 def test_a_table_brings_its_answers_or_its_numbers() -> None:
@@ -61,8 +62,9 @@ def test_a_table_brings_its_answers_or_its_numbers() -> None:
     assert own.document()["ratio_stderr"] is None
     far = study("codebook", "adult-age", {"interval": "0,100"})
     assert far.n == 48_842
-    assert far.losses.shape == (20,)
-    assert np.isclose(far.losses.mean(), far.predicted, rtol=5 / math.sqrt(20 * far.n))
+    losses = [row["loss"] for row in far.rows()]
+    assert len(losses) == 20
+    assert np.isclose(np.mean(losses), far.measured["loss_predicted"], rtol=5 / math.sqrt(20 * far.n))
 
 
 @pytest.mark.parametrize(

@@ -9,16 +9,22 @@ from pathlib import Path
 from typing import Any
 
 from deniable.audit.exact import Audit, audit
+from deniable.cli.options import Choice
 from deniable.errors import DeniableError, ParameterError
 
 __all__ = ["audit_object"]
 
 
-def audit_object(name: str, promise: float | None) -> Audit:
+def audit_object(choice: Choice, promise: float | None) -> Audit:
     """Import package.module:object, also from the current folder, call it if it is a function or a class, and audit it.
 
-    What it prints goes to standard error. Whatever it raises is its own mistake and is told as such.
+    The options of mechanisms do not apply to it. What it prints goes to standard error. Whatever it raises is its own
+    mistake and is told as such.
     """
+    name, given = choice.name, {} if choice.epsilon is None else {"epsilon": choice.epsilon}
+    for option, value in {**given, **choice.domain_given, **choice.options}.items():
+        hint = "The object brings its own; --promise checks another epsilon."
+        raise ParameterError(f"{option} must be left out for {name!r}, got {value!r}.", hint)
     try:
         with redirect_stdout(sys.stderr):
             return audit(_load(name), epsilon=promise)

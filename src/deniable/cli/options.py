@@ -13,7 +13,6 @@ import inspect
 import re
 from collections.abc import Callable, Container, Mapping
 from dataclasses import dataclass, replace
-from functools import partial
 from types import MappingProxyType, NoneType
 from typing import Annotated, Any, TypeAlias, get_args
 
@@ -64,9 +63,7 @@ class Choice:
 
     def make_any(self, domain: Domain | None = None, *, n: int | None = None) -> Mechanism | Protocol[Any]:
         """The same, also for a protocol."""
-        if self.name not in PROTOCOLS:
-            return self.make(domain, n=n)
-        return protocol(self.name, **self._given(domain, n))
+        return (protocol if self.name in PROTOCOLS else mechanism)(self.name, **self._given(domain, n))
 
     def _given(self, domain: Domain | None, n: int | None) -> dict[str, Any]:
         entry = self.entry
@@ -74,7 +71,7 @@ class Choice:
             raise ParameterError("epsilon must be given.", "Say how private it is to be, e.g. --epsilon 1.")
         own = {o: _FILES[o](x) if o in _FILES and o in entry.options else x for o, x in self.options.items()}
         planned = {"n": n} if n is not None and "n" in entry.inner else {}
-        where = domain or (None if self.brings_domain else self.domain())
+        where = domain or (None if self.brings_domain else read_domain(self.domain_given))
         return {"epsilon": self.epsilon, "domain": where, **own, **planned}
 
     @property
@@ -91,10 +88,6 @@ class Choice:
         """The same without those of these options that the mechanism does not have."""
         kept = {o: x for o, x in self.options.items() if o not in names or o in self.entry.options}
         return replace(self, options=kept)
-
-    def domain(self) -> Domain:
-        """The domain, from --k, --labels or --labels-file."""
-        return read_domain(self.domain_given)
 
 
 def read_domain(given: Mapping[str, Any]) -> Domain:
@@ -138,7 +131,7 @@ def command(
     """
     wanted = inspect.signature(function, eval_str=True).parameters.values()
     groups = {p.name: _flatten(p, labels, epsilon, given) for p in wanted}
-    flat = [_for_typer(p) for group in groups.values() for p in group]
+    flat = [_for_typer(p) for group, _ in groups.values() for p in group]
     flat.sort(key=lambda p: p.name == "as_json")
     names = [p.name for p in flat]
     twice = sorted({name for name in names if names.count(name) > 1})
@@ -146,7 +139,9 @@ def command(
     require(not twice, "options", twice, f"different from those of `deniable {function.__name__}` itself", hint)
 
     def parsed(**given: Any) -> Callable[[], int | None]:
-        return partial(_call, function, groups, given)
+        return lambda: function(
+            **{name: build({p.name: _read(p, given[p.name]) for p in group}) for name, (group, build) in groups.items()}
+        )
 
     parsed.__doc__ = function.__doc__
     vars(parsed)["__signature__"] = inspect.Signature(flat)
@@ -154,15 +149,18 @@ def command(
     app.command(function.__name__)(parsed)
 
 
-def _flatten(parameter: inspect.Parameter, labels: bool, epsilon: bool, given: Given) -> _Parameters:
+def _flatten(
+    parameter: inspect.Parameter, labels: bool, epsilon: bool, given: Given
+) -> tuple[_Parameters, Callable[[dict[str, Any]], Any]]:
+    """The options that a parameter becomes, and what puts their values back together."""
     if parameter.annotation is Choice:
-        return _choice_parameters(labels, epsilon)
+        return _choice_parameters(labels, epsilon), _choice
     if parameter.annotation == Given:
-        return _table_parameters(given)
+        return _table_parameters(given), _present
     if parameter.annotation is Output:
         help = "One JSON object on standard output instead of tables."
-        return [_parameter("as_json", bool, option("--json", None, help), False)]
-    return [parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY)]
+        return [_parameter("as_json", bool, option("--json", None, help), False)], lambda values: Output(**values)
+    return [parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY)], lambda values: values[parameter.name]
 
 
 def _choice_parameters(labels: bool, epsilon: bool) -> _Parameters:
@@ -177,15 +175,12 @@ def _choice_parameters(labels: bool, epsilon: bool) -> _Parameters:
             "missing": (str, "LABEL", "The label that missing values count as."),
             "other": (str, "LABEL", "The label that values not in the list count as."),
         }
-    made = [_parameter("name", str, argument("NAME", name))]
-    how = option(
-        "--epsilon",
-        "E",
+    promise = (
         "The privacy promise: a number > 0; smaller is more private. "
-        "Left out: the largest level or budget (pldp, uue-levels).",
+        "Left out: the largest level or budget (pldp, uue-levels)."
     )
-    made.append(_parameter("epsilon", float, how, None))
-    made += _table_parameters(domain)
+    made = [_parameter("name", str, argument("NAME", name))]
+    made += _table_parameters({"epsilon": (float, "E", promise), **domain})
     for n, own in OPTIONS.items():
         var = "|".join(own.choices) or own.kind.__name__.upper()
         made.append(_parameter(n, own.kind, option(_flag(n), None if own.kind is bool else var, own.help), None))
@@ -234,27 +229,12 @@ def _read(parameter: inspect.Parameter, value: Any) -> Any:
         raise ParameterError(f"{name} must be a number, got {value!r}.") from None
 
 
-def _call(
-    function: Callable[..., int | None], groups: Mapping[str, _Parameters], given: Mapping[str, Any]
-) -> int | None:
-    """Put the flat values back together and do what the command does."""
-    arguments: dict[str, Any] = {}
-    for name, group in groups.items():
-        values = {p.name: _read(p, given[p.name]) for p in group}
-        if "as_json" in values:
-            arguments[name] = Output(values["as_json"])
-        elif "name" in values and "epsilon" in values:
-            arguments[name] = _choice(values)
-        elif name in values:
-            arguments[name] = values[name]
-        else:
-            arguments[name] = {n: value for n, value in values.items() if value is not None}
-    return function(**arguments)
+def _present(values: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in values.items() if value is not None}
 
 
 def _choice(values: dict[str, Any]) -> Choice:
-    name, epsilon = values.pop("name"), values.pop("epsilon")
-    present = {n: value for n, value in values.items() if value is not None}
+    name, epsilon, present = values.pop("name"), values.pop("epsilon"), _present(values)
     domain = {n: value for n, value in present.items() if n not in OPTIONS}
     return Choice(name, epsilon, domain, {n: value for n, value in present.items() if n in OPTIONS})
 

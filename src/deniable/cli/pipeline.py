@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, cast
+from typing import Annotated, TypeAlias, cast
 
 from deniable.cli.options import Choice, argument, changed, option, split
 from deniable.cli.output import Output
@@ -15,12 +15,17 @@ from deniable.mechanisms.base import Mechanism
 from deniable.mechanisms.registry import from_design
 from deniable.present.tables import Column, Table, number, shares_table
 from deniable.run.files import STANDARD, check_output
-from deniable.run.inputs import DUPLICATES, PAIR_COLUMNS
 from deniable.run.local import ESTIMATORS, estimate_files, named, privatize_file, tally_files, write_tally
 from deniable.run.questions import question_of
 from deniable.run.results import check_chart, check_table
 
-__all__ = ["estimate", "privatize", "tally"]
+__all__ = ["Columns", "Duplicates", "Level", "estimate", "privatize", "tally"]
+
+Columns: TypeAlias = Annotated[str, option("--columns", "USER,KEY,VALUE", "The columns of key-value data.")]
+Duplicates: TypeAlias = Annotated[
+    str, option("--duplicates", "refuse|first", "What happens to a second value of one user for one key.")
+]
+Level: TypeAlias = Annotated[float, option("--level", "L", "Confidence level of the intervals.")]
 
 
 def privatize(
@@ -33,12 +38,8 @@ def privatize(
     level_column: Annotated[
         str | None, option("--level-column", "NAME", "The column with the level each person chose (pldp, upldp).")
     ] = None,
-    columns: Annotated[str, option("--columns", "USER,KEY,VALUE", "The columns of key-value data.")] = ",".join(
-        PAIR_COLUMNS
-    ),
-    duplicates: Annotated[
-        str, option("--duplicates", "refuse|first", "What happens to a second value of one user for one key.")
-    ] = DUPLICATES[0],
+    columns: Columns = "user,key,value",
+    duplicates: Duplicates = "refuse",
     seed: Annotated[int | None, option("--seed", "S", "SIMULATE with a seed: repeatable, hence NOT private.")] = None,
 ) -> None:
     """Turn values into deniable reports, one for each value.
@@ -141,7 +142,7 @@ def _rows_of(name: str, size: int, m: Mechanism) -> tuple[str, tuple[str, ...]]:
 def estimate(
     files: Annotated[list[str], argument("FILES...", "Tally or report files of one design; - for standard input.")],
     out: Output,
-    level: Annotated[float, option("--level", "L", "Confidence level of the intervals.")] = 0.95,
+    level: Level = 0.95,
     target: Annotated[
         str, option("--target", "reporters|population", "Whose shares: of those who reported, or of those behind them.")
     ] = "reporters",
@@ -201,9 +202,8 @@ def estimate(
 
 
 def _title(m: Mechanism) -> str:
-    own = "".join(
-        f", {name} = {number(value) if isinstance(value, int | float) else value}" for name, value in m.params.items()
-    )
+    shown = {name: number(value) if isinstance(value, int | float) else value for name, value in m.params.items()}
+    own = "".join(f", {name} = {value}" for name, value in shown.items())
     return f"{m.name} (epsilon = {m.epsilon:g}, k = {m.k:,}{own})"
 
 

@@ -7,10 +7,11 @@ from functools import partial
 from pathlib import Path
 from typing import Annotated
 
-from deniable.audit.exact import Audit
 from deniable.audit.exact import audit as check
+from deniable.cli.imports import audit_object
 from deniable.cli.options import Choice, argument, changed, option, split
 from deniable.cli.output import Output
+from deniable.cli.pipeline import Columns, Duplicates, Level
 from deniable.cli.report import audit_table
 from deniable.errors import ParameterError
 from deniable.run.questions import question_of
@@ -34,14 +35,12 @@ def simulate(
     n: Annotated[int | None, option("--n", "N", "People; all of a table, 10,000 if made up.")] = None,
     runs: Annotated[int, option("--runs", "R", "How often the collection is repeated.")] = 20,
     seed: Annotated[int, option("--seed", "S", "Seed of the simulation.")] = 0,
-    level: Annotated[float, option("--level", "L", "Confidence level of the intervals.")] = 0.95,
+    level: Level = 0.95,
     project: Annotated[bool, option("--project", None, "Show projected estimates (>= 0, sum 1; biased).")] = False,
     chart: Annotated[str | None, option("--chart", "FILE", "Draw the first run: .html, .png, .svg or .json.")] = None,
     save: Annotated[str | None, option("--out", "CSV", "Write all runs as CSV; - for standard output.")] = None,
-    columns: Annotated[str, option("--columns", "USER,KEY,VALUE", "The columns of key-value data.")] = "user,key,value",
-    duplicates: Annotated[
-        str, option("--duplicates", "refuse|first", "What happens to a second value of one user for one key.")
-    ] = "refuse",
+    columns: Columns = "user,key,value",
+    duplicates: Duplicates = "refuse",
 ) -> None:
     """Privatise a known population and compare with the truth.
 
@@ -93,24 +92,10 @@ def audit(
 
     Example: deniable audit ss --epsilon 1 --k 16
     """
-    if ":" in choice.name:
-        found = _audit_object(choice, promise)
-    else:
-        found = check(choice.make_any(), epsilon=promise)
+    found = audit_object(choice, promise) if ":" in choice.name else check(choice.make_any(), epsilon=promise)
     verdict = "The promise is kept." if found.holds else "THE PROMISE IS BROKEN."
     out.show(found.document(), verdict, audit_table(found))
     return 0 if found.holds else 1
-
-
-def _audit_object(choice: Choice, promise: float | None) -> Audit:
-    """Audit an object; the options of mechanisms do not apply to it."""
-    from deniable.cli.imports import audit_object
-
-    given = {"epsilon": choice.epsilon} if choice.epsilon is not None else {}
-    for name, value in (given | dict(choice.domain_given) | dict(choice.options)).items():
-        hint = "The object brings its own; --promise checks another epsilon."
-        raise ParameterError(f"{name} must be left out for {choice.name!r}, got {value!r}.", hint)
-    return audit_object(choice.name, promise)
 
 
 def reproduce(

@@ -4,19 +4,21 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, Self, TypeVar
 
 from deniable.core.domain import Domain
 from deniable.errors import DeniableError, require
+from deniable.mechanisms.entry import Entry
+from deniable.mechanisms.registry import MECHANISMS, mechanism
 from deniable.plan.prediction import Prediction
 from deniable.present.tables import Column, Table
 
 if TYPE_CHECKING:
     import altair
 
-__all__ = ["Answer", "Rejected", "check_domain", "check_limits", "check_top", "sift"]
+__all__ = ["Answer", "Rejected", "check_domain", "check_limits", "check_top", "made", "rows_for", "sift"]
 
 D = TypeVar("D", bound=Prediction[Any])
 
@@ -126,6 +128,19 @@ class Answer(ABC, Generic[D]):
         """The same, with options told by what the asker calls them: a file's name for what was read from it."""
         designs = tuple(replace(d, options={**d.options, **names}) for d in self.designs)
         return replace(self, request={**self.request, **names}, designs=designs)
+
+
+def rows_for(question: str) -> Iterator[tuple[str, Entry]]:
+    """The mechanisms that answer a question, by name."""
+    return ((name, entry) for name, entry in MECHANISMS.items() if entry.question == question)
+
+
+def made(name: str, **options: Any) -> Any:
+    """The mechanism, of the class that the question knows; refused where no reports can be drawn."""
+    m = mechanism(name, **options)
+    if m.refusal is not None:
+        raise m.refusal
+    return m
 
 
 def sift(

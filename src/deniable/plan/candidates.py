@@ -12,8 +12,9 @@ import numpy as np
 from deniable.core.types import FloatArray
 from deniable.mechanisms import registry
 from deniable.mechanisms.base import Mechanism
-from deniable.mechanisms.entry import Entry
+from deniable.mechanisms.entry import FREQUENCY, Entry
 from deniable.mechanisms.frequency.curves import Curve
+from deniable.plan.answer import rows_for
 from deniable.plan.prediction import forged_gain
 from deniable.plan.request import Request
 
@@ -55,10 +56,10 @@ class Wish:
     anchor: Mapping[str, float]
 
 
-def recipes(given: Mapping[str, Any], question: str = "frequency") -> Iterator[Recipe]:
+def recipes(given: Mapping[str, Any]) -> Iterator[Recipe]:
     """All of the registry that the planner can make with the options that are given."""
-    for name, entry in registry.MECHANISMS.items():
-        if entry.question != question or entry.kind != "mechanism":
+    for name, entry in rows_for(FREQUENCY):
+        if entry.kind != "mechanism":
             continue
         known = {option: value for option, value in given.items() if option in entry.options}
         if set(entry.needed) <= set(known):
@@ -100,13 +101,10 @@ def _thin(values: Any, count: int) -> Any:
 
 
 def _between(low: Any, high: Any, whole: bool, count: int) -> Any:
-    if whole:
-        return (
-            _thin(np.arange(low, high + 1), count)
-            if high - low < 1 << 24
-            else np.linspace(low, high, count).astype(int)
-        )
-    return np.linspace(low, high, count)
+    if whole and high - low < 1 << 24:
+        return _thin(np.arange(low, high + 1), count)
+    places = np.linspace(low, high, count)
+    return places.astype(int) if whole else places
 
 
 def _best(curve: Curve, recipe: Recipe, epsilon: float, wish: Wish) -> int:

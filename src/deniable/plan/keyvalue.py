@@ -16,13 +16,13 @@ import numpy as np
 
 from deniable.core.domain import Domain
 from deniable.core.types import FloatArray
+from deniable.datasets.population import is_whole
 from deniable.errors import require
 from deniable.mechanisms.entry import KEY_VALUE, Entry
 from deniable.mechanisms.keyvalue.base import KeyValue
 from deniable.mechanisms.keyvalue.laws import frontier
-from deniable.mechanisms.registry import MECHANISMS, mechanism
 from deniable.plan.advice import FEW_FORGERS, LITTLE_WORK, SHORT_REPORTS, advise, relative
-from deniable.plan.answer import Answer, check_domain, check_limits, check_top, sift
+from deniable.plan.answer import Answer, check_domain, check_limits, check_top, made, rows_for, sift
 from deniable.plan.charts import keyvalue_chart
 from deniable.plan.prediction import Prediction, forged_gain
 from deniable.present.tables import number, percent
@@ -31,9 +31,9 @@ from deniable_client.exact import check_epsilon
 if TYPE_CHECKING:
     import altair
 
-__all__ = ["KEYVALUE_LIMITS", "KeyValuePlan", "KeyValuePrediction", "plan_keyvalue"]
+__all__ = ["KeyValuePlan", "KeyValuePrediction", "plan_keyvalue"]
 
-KEYVALUE_LIMITS = ("stderr", "bits", "bytes", "work", "poisoning")
+_LIMITS = ("stderr", "bits", "bytes", "work", "poisoning")
 """What can be limited, by the names that designs have them under."""
 
 _TOLD = 0.1
@@ -178,11 +178,10 @@ def plan_keyvalue(
     'kv-ss2 (size = 288)'
     """
     keys = check_domain(k, labels, domain)
-    whole = isinstance(n, int | np.integer) and not isinstance(n, bool) and n >= 1
-    require(whole, "n", n, "an integer >= 1", "It is the number of people.")
+    require(is_whole(n, 1), "n", n, "an integer >= 1", "It is the number of people.")
     number = isinstance(interest, int | float) and not isinstance(interest, bool) and 0 <= interest < math.inf
     require(number, "interest", interest, "a number >= 0", "1 weighs frequencies and means alike, 0 is for means.")
-    most = check_limits(limits, KEYVALUE_LIMITS)
+    most = check_limits(limits, _LIMITS)
     aim = min(10, keys.k - 1) if targets is None else targets
     require(isinstance(aim, int) and 1 <= aim < keys.k, "targets", targets, f"an integer from 1 to {keys.k - 1}")
     check_top(top)
@@ -202,8 +201,12 @@ class _Asked:
     targets: int
 
     def plan(self, limits: Mapping[str, float], top: int | None) -> KeyValuePlan:
-        """All designs, those beyond the limits out."""
-        makers = ((name, partial(self._best, name, entry, encoding)) for name, entry, encoding in _rows())
+        """All designs, those with several encodings once for each; those beyond the limits out."""
+        makers = (
+            (name, partial(self._best, name, entry, encoding))
+            for name, entry in rows_for(KEY_VALUE)
+            for encoding in ([{}, {"encoding": "cyclic"}] if "encoding" in entry.options else [{}])
+        )
         found, out = sift(makers, limits, lambda d: d.cost)
         ranked = advise(found, aspects=_ASPECTS)
         asked = {"question": KEY_VALUE, "k": self.domain.k, "n": self.n, "epsilon": self.epsilon}
@@ -228,10 +231,7 @@ class _Asked:
             yield known
 
     def _design(self, name: str, entry: Entry, options: dict[str, Any]) -> KeyValuePrediction:
-        m = mechanism(name, epsilon=self.epsilon, domain=self.domain, **options)
-        assert isinstance(m, KeyValue)
-        if m.refusal is not None:
-            raise m.refusal
+        m: KeyValue = made(name, epsilon=self.epsilon, domain=self.domain, **options)
         own, traits = m.properties(self.n), entry.traits
         assert traits.work is not None
         assert traits.pull is not None
@@ -239,22 +239,10 @@ class _Asked:
             mechanism=m,
             options=options,
             n=self.n,
-            variance=own["variance"],
-            variance_mean=own["variance_mean"],
             cost=self.interest**2 * own["variance"] + own["variance_mean"],
             bound=own.get("bound"),
             gap=own.get("gap"),
-            bits=own["bits"],
-            bytes=own["bytes"],
             work=float(traits.work(m, self.n)),
             poisoning=float(forged_gain(traits.pull(m, self.targets))),
+            **{name: own[name] for name in ("variance", "variance_mean", "bits", "bytes")},
         )
-
-
-def _rows() -> Iterator[tuple[str, Entry, Mapping[str, Any]]]:
-    """The rows of the registry that answer the question, those with several encodings once for each."""
-    for name, entry in MECHANISMS.items():
-        if entry.question == KEY_VALUE:
-            yield name, entry, {}
-            if "encoding" in entry.options:
-                yield name, entry, {"encoding": "cyclic"}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -12,10 +12,9 @@ from deniable.core.grid import check_interval
 from deniable.errors import require
 from deniable.mechanisms.entry import MEAN
 from deniable.mechanisms.numeric.base import Numeric
-from deniable.mechanisms.registry import MECHANISMS, mechanism
 from deniable.mechanisms.spaces import INTERVAL
 from deniable.plan.advice import SHORT_REPORTS, Aspect, advise, fewest, least_error
-from deniable.plan.answer import Answer, check_limits, check_top, sift
+from deniable.plan.answer import Answer, check_limits, check_top, made, rows_for, sift
 from deniable.plan.charts import answer_chart
 from deniable.plan.prediction import Prediction
 from deniable.plan.smallest import smallest_n
@@ -25,9 +24,9 @@ from deniable_client.exact import check_epsilon
 if TYPE_CHECKING:
     import altair
 
-__all__ = ["MEAN_LIMITS", "MeanPlan", "MeanPrediction", "plan_means"]
+__all__ = ["MeanPlan", "plan_means"]
 
-MEAN_LIMITS = ("stderr", "bits", "bytes")
+_LIMITS = ("stderr", "bits", "bytes")
 """What can be limited, by the names that designs have them under."""
 
 
@@ -129,34 +128,24 @@ def plan_means(
     unknown = [name for name in grid if name not in INTERVAL]
     require(not unknown, "grid", unknown, f"given by {', '.join(INTERVAL[1:])}")
     low, high = check_interval(interval)
-    epsilon, most = check_epsilon(epsilon, sampling=True), check_limits(limits, MEAN_LIMITS)
+    epsilon, most = check_epsilon(epsilon, sampling=True), check_limits(limits, _LIMITS)
     check_top(top)
     whole = isinstance(n, int) and not isinstance(n, bool) and n >= 1
     hint = "Without it, a target for the standard error says how many people are needed."
     require(whole if n is not None else "stderr" in most, "n", n, "an integer >= 1, the number of people", hint)
     where = {"interval": (low, high), **grid}
-    found, out = sift(_makers(epsilon, where, n, most), most, lambda d: d.variance_worst * d.n)
+    makers = ((name, partial(_design, name, epsilon, where, n, most)) for name, _ in rows_for(MEAN))
+    found, out = sift(makers, most, lambda d: d.variance_worst * d.n)
     lead = fewest("people") if n is None else least_error("the least error, whatever the values are")
     ranked = advise(found, aspects=(lead, *_OTHERS))
     asked = {"question": MEAN, "interval": [low, high], **grid, "n": n, "epsilon": epsilon}
     return MeanPlan(asked, most, ranked[:top], out)
 
 
-def _makers(
-    epsilon: float, where: Mapping[str, Any], n: int | None, limits: Mapping[str, float]
-) -> Iterator[tuple[str, Callable[[], MeanPrediction]]]:
-    for name, entry in MECHANISMS.items():
-        if entry.question == MEAN:
-            yield name, partial(_design, name, epsilon, where, n, limits)
-
-
 def _design(
     name: str, epsilon: float, where: Mapping[str, Any], n: int | None, limits: Mapping[str, float]
 ) -> MeanPrediction:
-    m = mechanism(name, epsilon=epsilon, **where)
-    assert isinstance(m, Numeric)
-    if m.refusal is not None:
-        raise m.refusal
+    m: Numeric = made(name, epsilon=epsilon, **where)
     one = m.properties(1)["variance_worst"]
     people = smallest_n(lambda count: math.sqrt(one / count), limits["stderr"]) if n is None else n
     own = m.properties(people)

@@ -17,10 +17,10 @@ from deniable.mechanisms.entry import RELEASE
 from deniable.mechanisms.metric.base import MetricMechanism
 from deniable.mechanisms.metric.bipartite import RULES
 from deniable.mechanisms.metric.bound import optimal_release
-from deniable.mechanisms.registry import MECHANISMS, mechanism
+from deniable.mechanisms.registry import mechanism
 from deniable.mechanisms.spaces import SPACE, space_of
 from deniable.plan.advice import SHORT_REPORTS, advise, relative
-from deniable.plan.answer import Answer, check_limits, check_top, sift
+from deniable.plan.answer import Answer, check_limits, check_top, made, rows_for, sift
 from deniable.plan.charts import answer_chart
 from deniable.plan.prediction import Prediction, plain
 from deniable.present.tables import number, percent
@@ -29,9 +29,9 @@ from deniable_client.exact import check_epsilon
 if TYPE_CHECKING:
     import altair
 
-__all__ = ["RELEASE_LIMITS", "ReleasePlan", "ReleasePrediction", "plan_release"]
+__all__ = ["ReleasePlan", "ReleasePrediction", "plan_release"]
 
-RELEASE_LIMITS = ("loss", "worst", "asr", "bits", "bytes")
+_LIMITS = ("loss", "worst", "asr", "bits", "bytes")
 """What can be limited, by the names that designs have them under."""
 
 _WRITTEN = 1 << 20
@@ -140,9 +140,9 @@ def plan_release(
     unknown = [name for name in where if name not in SPACE]
     require(not unknown, "domain", unknown, f"given by {', '.join(SPACE)}")
     epsilon = check_epsilon(epsilon, sampling=True)
-    most = check_limits(limits, RELEASE_LIMITS)
+    most = check_limits(limits, _LIMITS)
     check_top(top)
-    MECHANISMS["brr"].make(epsilon=epsilon, domain=_checked(where))  # an error in the domain is one of the question
+    mechanism("brr", epsilon=epsilon, domain=_checked(where))  # an error in the domain is one of the question
     bounds: dict[str, float] = {}
     found, out = sift(_makers(epsilon, where, bounds), most, lambda d: d.loss)
     told = {name: plain(x) for name, x in where.items()}
@@ -162,18 +162,13 @@ def _makers(
     epsilon: float, where: Mapping[str, Any], bounds: dict[str, float]
 ) -> Iterator[tuple[str, Callable[[], ReleasePrediction]]]:
     """All rows that answer the question; brr with both of its rules."""
-    for name, entry in MECHANISMS.items():
-        if entry.question != RELEASE:
-            continue
+    for name, entry in rows_for(RELEASE):
         for own in [{"rule": rule} for rule in RULES] if "rule" in entry.options else [{}]:
             yield name, partial(_design, name, epsilon, {**where, **own}, bounds)
 
 
 def _design(name: str, epsilon: float, options: Mapping[str, Any], bounds: dict[str, float]) -> ReleasePrediction:
-    m = mechanism(name, epsilon=epsilon, **options)
-    assert isinstance(m, MetricMechanism)
-    if m.refusal is not None:
-        raise m.refusal
+    m: MetricMechanism = made(name, epsilon=epsilon, **options)
     own = m.properties()
     bound = own.get("bound")
     if bound is None and isinstance(m.domain, Space) and m.domain.k * m.domain.outputs <= _PROGRAMME and epsilon <= 30:

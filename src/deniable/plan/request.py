@@ -12,14 +12,15 @@ import numpy as np
 from deniable.core.domain import Domain
 from deniable.core.guess import check_prior
 from deniable.core.types import FloatArray
+from deniable.datasets.population import is_whole
 from deniable.errors import ParameterError, require
 from deniable.mechanisms.registry import OPTIONS
 from deniable.plan.answer import check_top
 from deniable_client.exact import check_epsilon
 
-__all__ = ["WEIGHTS", "Request", "check_weights", "request"]
+__all__ = ["Request", "check_weights", "request"]
 
-WEIGHTS = {"error": "mse", "asr": "asr", "bits": "bits", "work": "work", "poisoning": "poisoning"}
+_WEIGHTS = {"error": "mse", "asr": "asr", "bits": "bits", "work": "work", "poisoning": "poisoning"}
 """What can be weighed, and the column that it is."""
 
 
@@ -82,7 +83,7 @@ def request(
     epsilon = None if epsilon is None else check_epsilon(epsilon, sampling=True)
     check_top(top)
     most, known = answers.k - 1, None if prior is None else check_prior(prior, answers.k)
-    ok = targets is None or (_whole(targets) and 1 <= targets <= most)
+    ok = targets is None or (is_whole(targets, 1) and targets <= most)
     require(ok, "targets", targets, f"an integer from 1 to {most}")
     aim = min(10, most) if targets is None else targets
     return Request(answers, None if n is None else int(n), epsilon, set_limits, weights, aim, known, dict(given), top)
@@ -90,7 +91,7 @@ def request(
 
 def _check_known(n: Any, epsilon: float | None, limits: Mapping[str, float]) -> None:
     """Two of n, epsilon and the target say what is looked for."""
-    require(n is None or (_whole(n) and n >= 1), "n", n, "an integer >= 1", "It is the number of reports.")
+    require(n is None or is_whole(n, 1), "n", n, "an integer >= 1", "It is the number of reports.")
     known = [name for name, x in (("n", n), ("epsilon", epsilon), ("target_error", limits.get("stderr"))) if x]
     if len(known) < 2:
         raise ParameterError(
@@ -116,12 +117,8 @@ def check_weights(weight: float | None, weights: Mapping[str, float] | None) -> 
         weights = {"asr": weight, "error": 1 - weight}
     found = {"error": 1.0} if weights is None else dict(weights)
     for name, w in found.items():
-        require(name in WEIGHTS, "weights", name, f"named by {', '.join(WEIGHTS)}")
+        require(name in _WEIGHTS, "weights", name, f"named by {', '.join(_WEIGHTS)}")
         require(isinstance(w, int | float) and 0 <= w < math.inf, "weights", w, "numbers >= 0")
     total = sum(found.values())
     require(total > 0, "weights", weights, "not all 0")
-    return {WEIGHTS[name]: w / total for name, w in found.items() if w > 0}
-
-
-def _whole(x: object) -> bool:
-    return isinstance(x, int | np.integer) and not isinstance(x, bool)
+    return {_WEIGHTS[name]: w / total for name, w in found.items() if w > 0}

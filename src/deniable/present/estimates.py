@@ -13,7 +13,7 @@ import numpy as np
 
 from deniable.core.types import FloatArray
 from deniable.errors import need_extra, require
-from deniable.present.theme import ESTIMATE, GUIDE, INTERVAL, TRUTH, ZERO, finish
+from deniable.present.theme import ESTIMATE, GUIDE, INTERVAL, TRUTH, ZERO, finish, symbols
 
 if TYPE_CHECKING:
     import altair
@@ -153,23 +153,26 @@ def _draw(items: _Items, layout: _Layout, interval: str) -> Any:
     """From back to front: zero line, intervals, truth, points; ticks too short to show past a point go on top."""
     alt = need_extra("altair", "charts")
     known = "truth" in items.columns
-    roles = ["estimate", interval] + (["truth"] if known else [])
+    line, tick = ("M-1.5,0L1.5,0", "M0,-1L0,1") if layout.rows else ("M0,-1.3L0,1.3", "M-1,0L1,0")
+    looks = {"estimate": (ESTIMATE, ESTIMATE, "circle"), interval: (INTERVAL, "transparent", line)}
+    looks |= {"truth": (TRUTH, "transparent", tick)} if known else {}
     place, along, until = ("y", "x", "x2") if layout.rows else ("x", "y", "y2")
     share = _share_axis(alt, items, layout)
     told = _tooltip(alt, known, shares=items.ends is None)
     base = alt.Chart().encode(**{place: _item_axis(alt, items.labels, layout)}, tooltip=told)
-    key, slot = _key(alt, roles, layout), layout.slot
+    key = symbols(alt, "role", looks, orient="top", symbolStrokeWidth=2.6, columnPadding=22, offset=10)
+    slot = layout.slot
 
     def role(name: str) -> Any:
         return base.transform_calculate(role=f"'{name}'")
 
     zero = alt.Chart(alt.Data(values=[{}])).mark_rule(color=ZERO, strokeWidth=1)
     bar = role(interval).mark_rule(opacity=1, strokeWidth=_between(0.9, 0.5 * slot, 6))
-    point = _symbols(role("estimate"), _between(2.0, 0.5 * slot, 8), 0)
+    point = _points(role("estimate"), _between(2.0, 0.5 * slot, 8), 0)
     marks = [point.encode(**{along: share("value")}, **key)]
     if known:
-        tick = _symbols(role("truth"), _between(2.0, 0.85 * slot, 18), _between(1.1, 0.3 * slot, 2.2))
-        marks.insert(0 if slot >= 4 else 1, tick.encode(**{along: share("truth")}, **key))
+        truth = _points(role("truth"), _between(2.0, 0.85 * slot, 18), _between(1.1, 0.3 * slot, 2.2))
+        marks.insert(0 if slot >= 4 else 1, truth.encode(**{along: share("truth")}, **key))
     layers = [
         *([zero.encode(**{along: alt.datum(0)})] if items.ends is None else []),
         bar.encode(**{along: share("low"), until: "high:Q"}, stroke=key["stroke"]),
@@ -179,28 +182,12 @@ def _draw(items: _Items, layout: _Layout, interval: str) -> Any:
     return alt.layer(*layers, data=alt.Data(values=items.rows(layout.numbers))).properties(**size)
 
 
-def _symbols(chart: Any, diameter: float, stroke: float) -> Any:
+def _points(chart: Any, diameter: float, stroke: float) -> Any:
     return chart.mark_point(size=diameter**2, strokeWidth=stroke, opacity=1)
 
 
 def _between(least: float, x: float, most: float) -> float:
     return min(most, max(least, x))
-
-
-def _key(alt: Any, roles: list[str], layout: _Layout) -> dict[str, Any]:
-    """Colour, filling and shape by role; as they share their domain, they make one legend."""
-    bar, tick = ("M-1.5,0L1.5,0", "M0,-1L0,1") if layout.rows else ("M0,-1.3L0,1.3", "M-1,0L1,0")
-    ranges = {
-        "stroke": [ESTIMATE, INTERVAL, TRUTH],
-        "fill": [ESTIMATE, "transparent", "transparent"],
-        "shape": ["circle", bar, tick],
-    }
-    legend = alt.Legend(orient="top", symbolSize=80, symbolStrokeWidth=2.6, columnPadding=22, offset=10)
-    channels = {"stroke": alt.Stroke, "fill": alt.Fill, "shape": alt.Shape}
-    return {
-        name: channel("role:N", scale=alt.Scale(domain=roles, range=ranges[name][: len(roles)]), legend=legend)
-        for name, channel in channels.items()
-    }
 
 
 def _share_axis(alt: Any, items: _Items, layout: _Layout) -> Callable[[str], Any]:

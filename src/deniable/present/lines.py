@@ -5,12 +5,13 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Mapping, Sequence
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from deniable.errors import need_extra, require
-from deniable.present.theme import DASHES, PALETTE, SHAPES, finish
+from deniable.present.theme import DASHES, PALETTE, SHAPES, finish, symbols
 
 if TYPE_CHECKING:
     import altair
@@ -136,7 +137,10 @@ def _decades(least: float, most: float) -> _Row:
 def _draw(table: list[_Row], axes: Mapping[str, _Row]) -> Any:
     """Lines below, points above."""
     alt = need_extra("altair", "charts")
-    key = _key(alt, list(dict.fromkeys(row["series"] for row in table)))
+    filled = zip(PALETTE, PALETTE, SHAPES, strict=True)
+    hollow = ((colour, "white", shape) for colour, shape in zip(PALETTE, SHAPES, strict=True))
+    looks = dict(zip(dict.fromkeys(row["series"] for row in table), chain(filled, hollow), strict=False))
+    key = symbols(alt, "series", looks, symbolStrokeWidth=1.8, rowPadding=5, offset=20)
     kinds = {"series": "N", "x": axes["x"]["type"], "y": "Q"}
     titles = {"series": "series"} | {role: axis["title"] for role, axis in axes.items()}
     tooltip = [alt.Tooltip(f"{role}:{kind}", title=titles[role]) for role, kind in kinds.items()]
@@ -151,22 +155,6 @@ def _channel(channel: Any, role: str, axes: Mapping[str, _Row]) -> Any:
     axis = axes[role]
     order = {"sort": None} if axis["type"] == "N" else {}
     return channel(f"{role}:{axis['type']}", title=axis["title"], scale=axis["scale"], axis=axis["axis"], **order)
-
-
-def _key(alt: Any, names: list[str]) -> dict[str, Any]:
-    """Colour, filling and symbol by series, in one legend."""
-    many, count = len(PALETTE), len(names)
-    ranges: dict[str, list[Any]] = {
-        "stroke": [PALETTE[i % many] for i in range(count)],
-        "fill": [PALETTE[i] if i < many else "white" for i in range(count)],
-        "shape": [SHAPES[i % many] for i in range(count)],
-    }
-    kinds = {"stroke": alt.Stroke, "fill": alt.Fill, "shape": alt.Shape}
-    legend = alt.Legend(symbolSize=80, symbolStrokeWidth=1.8, rowPadding=5, offset=20)
-    return {
-        name: kinds[name]("series:N", scale=alt.Scale(domain=names, range=values), legend=legend)
-        for name, values in ranges.items()
-    }
 
 
 def _faceted(chart: Any, table: list[_Row], facets: list[str]) -> Any:

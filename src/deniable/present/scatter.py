@@ -8,7 +8,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from deniable.errors import need_extra, require
-from deniable.present.theme import ESTIMATE, TRUTH, ZERO, finish
+from deniable.present.theme import ESTIMATE, TRUTH, ZERO, finish, symbols
 
 if TYPE_CHECKING:
     import altair
@@ -225,10 +225,7 @@ def _draw(
         layers.append(rule.encode(**{axis: alt.datum(most)}, tooltip=alt.Tooltip("limit:N", title=" ")))
     if len(curve) > 1:
         drawn = layer(curve).mark_line(color=_LINE, strokeWidth=2, clip=True, interpolate="linear")
-        tips = [
-            alt.Tooltip("x:Q", title=texts["x"], format=".4~g"),
-            alt.Tooltip("y:Q", title=texts["y"], format=".4~g"),
-        ]
+        tips = [alt.Tooltip(f"{axis}:Q", title=texts[axis], format=".4~g") for axis in ("x", "y")]
         layers.append(drawn.encode(tooltip=tips))
     layers.append(_points(alt, layer(rows), names, [row["kind"] for row in rows], tooltip))
     place_by = {name: alt.ExprRef(f"datum.{name}") for name in ("align", "dx", "dy")}
@@ -246,14 +243,8 @@ def _points(alt: Any, chart: Any, names: Mapping[str, str], present: Sequence[st
         "plain": (ZERO, "white", "circle"),
         "out": (TRUTH, "white", "cross"),
     }
-    shown = [kind for kind in _KINDS if names[kind] in present]
-    domain = [names[kind] for kind in shown]
-    legend = alt.Legend(orient="top", symbolSize=80, symbolStrokeWidth=1.6, columnPadding=22, offset=10)
-    channels = (("stroke", alt.Stroke), ("fill", alt.Fill), ("shape", alt.Shape))
-    key = {
-        name: channel("kind:N", scale=alt.Scale(domain=domain, range=[looks[kind][i] for kind in shown]), legend=legend)
-        for i, (name, channel) in enumerate(channels)
-    }
+    shown = {names[kind]: look for kind, look in looks.items() if names[kind] in present}
+    key = symbols(alt, "kind", shown, orient="top", symbolStrokeWidth=1.6, columnPadding=22, offset=10)
     tips = [alt.Tooltip("label:N", title="design")]
     tips += [alt.Tooltip(f"t{j}:N", title=name) for j, name in enumerate(tooltip)]
     return chart.mark_point(size=72, strokeWidth=1.5, opacity=1, clip=True).encode(**key, tooltip=tips)

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import textwrap
+from collections.abc import Mapping
 from typing import Any
 
-__all__ = ["DASHES", "ESTIMATE", "GUIDE", "INTERVAL", "PALETTE", "SHAPES", "TRUTH", "ZERO", "finish"]
+__all__ = ["DASHES", "ESTIMATE", "GUIDE", "INTERVAL", "PALETTE", "SHAPES", "TRUTH", "ZERO", "finish", "symbols"]
 
 ESTIMATE, INTERVAL, TRUTH = "#0072B2", "#9CC9E3", "#D55E00"
 """Colours of the three marks of an estimate: blues and vermilion stay apart for all kinds of colour vision."""
@@ -25,6 +26,17 @@ DASHES = ([1, 0], [7, 3], [2, 2], [8, 3, 2, 3])
 
 _INK, _SOFT, _GRID = "#222222", "#5F6368", "#E8EAED"
 _FONT = "Helvetica Neue, Helvetica, Arial, Liberation Sans, sans-serif"
+
+
+def symbols(alt: Any, column: str, looks: Mapping[str, tuple[str, str, str]], **legend: Any) -> dict[str, Any]:
+    """Stroke, fill and shape by the names in a column; as they share their domain, they make one legend."""
+    shared = alt.Legend(symbolSize=80, **legend)
+    channels = zip((alt.Stroke, alt.Fill, alt.Shape), zip(*looks.values(), strict=True), strict=True)
+    made = (
+        channel(f"{column}:N", scale=alt.Scale(domain=list(looks), range=list(values)), legend=shared)
+        for channel, values in channels
+    )
+    return dict(zip(("stroke", "fill", "shape"), made, strict=True))
 
 
 def finish(chart: Any, *, title: str, subtitle: str, width: float) -> Any:

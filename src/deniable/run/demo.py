@@ -24,7 +24,7 @@ from deniable.run.files import open_output
 from deniable.run.local import estimate_tally, tally_files, write_tally
 from deniable.run.results import Shown
 
-__all__ = ["Teller", "demonstrate"]
+__all__ = ["demonstrate"]
 
 Teller: TypeAlias = Callable[[str, str, Table | None], None]
 """Called at each step with its title, a few sentences and perhaps a table."""

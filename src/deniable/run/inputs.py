@@ -29,8 +29,6 @@ __all__ = [
     "DUPLICATES",
     "INPUTS",
     "PAIR_COLUMNS",
-    "Batch",
-    "Input",
     "chunk_size",
     "chunks_of_people",
     "input_of",

@@ -29,7 +29,7 @@ from deniable.run.studies.mean import simulate_mean
 from deniable.run.studies.release import simulate_release
 from deniable.run.studies.study import Study
 
-__all__ = ["QUESTIONS", "Question", "question_of"]
+__all__ = ["QUESTIONS", "question_of"]
 
 
 @dataclass(frozen=True, slots=True)

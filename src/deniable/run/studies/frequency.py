@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from deniable.collect.tally import Tally
 from deniable.core.domain import Domain
-from deniable.core.types import FloatArray, IntArray
+from deniable.core.types import IntArray
 from deniable.datasets.population import Population
 from deniable.datasets.spec import resolve
 from deniable.datasets.tables import NAMES
@@ -24,29 +22,7 @@ from deniable.run.inputs import INPUTS, chunk_size, with_streams
 from deniable.run.results import Shown
 from deniable.run.studies.study import PEOPLE, Study, against, averaged, check_study, is_file, repeated
 
-__all__ = ["FrequencyStudy", "simulate", "tally_population"]
-
-
-@dataclass(frozen=True, kw_only=True, eq=False)
-class FrequencyStudy(Study):
-    """A study of shares; a row of the arrays is a run."""
-
-    level: float
-    mse: FloatArray
-    mse_projected: FloatArray
-    max_abs_error: FloatArray
-    coverage: FloatArray
-    predicted: float | None
-    """The error that the mechanism's own formulas promise, for the integers that are sampled; None for protocols."""
-
-    def measured(self) -> dict[str, Any]:
-        return {
-            **against("mse", self.mse, self.predicted),
-            "max_abs_error": float(self.max_abs_error.mean()),
-            "level": self.level,
-            **averaged("coverage", self.coverage),
-            "mse_projected": float(self.mse_projected.mean()),
-        }
+__all__ = ["simulate", "tally_population"]
 
 
 def simulate(
@@ -60,11 +36,12 @@ def simulate(
     level: float = 0.95,
     project: bool = False,
     progress: Progress | None = None,
-) -> FrequencyStudy:
-    """Run a study on a population named as in `deniable.datasets.resolve`.
+) -> Study:
+    """Run a study of shares on a population named as in `deniable.datasets.resolve`.
 
     `make` gives the mechanism, or a protocol for single values, for its domain. `project` keeps the projected estimates
-    in `shown`; the measured errors are always of both kinds.
+    in `shown`; the measured errors are always of both kinds. The predicted one is that of the mechanism's own formulas
+    for the integers that are sampled, None for protocols.
     """
     check_study(runs, level)
     require(not is_file(data), "data", data, "a population: this question takes single values")
@@ -73,27 +50,22 @@ def simulate(
     population = resolve(data, n=PEOPLE if synthetic and n is None else n, k=k, rng=root.spawn(1)[0])
     m = make(Domain.of(population.k if synthetic else population.labels))
     predicted = None
-    if isinstance(m, Mechanism):
+    if not isinstance(m, Protocol):
         known = "column" in INPUTS[m.takes].columns
         hint = "Use m.privatize(...) in Python, or `deniable reproduce`."
         require(known, "mechanism", m.name, f"one for single values; this one takes {m.takes}", hint)
         predicted = float(m.effective(population.n)["mse"])
     found = repeated(lambda rng: _run(m, population, rng, level, project), root, runs, progress)
     mse, projected, largest, coverage = np.array([numbers for numbers, _ in found]).T
-    return FrequencyStudy(
-        made=m,
-        data=population.name,
-        n=population.n,
-        seed=seed,
-        runs=runs,
-        shown=tuple(shown for _, shown in found),
-        level=level,
-        mse=mse,
-        mse_projected=projected,
-        max_abs_error=largest,
-        coverage=coverage,
-        predicted=predicted,
-    )
+    measured = {
+        **against("mse", mse, predicted),
+        "max_abs_error": float(largest.mean()),
+        "level": level,
+        **averaged("coverage", coverage),
+        "mse_projected": float(projected.mean()),
+    }
+    shown = tuple(shown for _, shown in found)
+    return Study(made=m, data=population.name, n=population.n, seed=seed, runs=runs, measured=measured, shown=shown)
 
 
 def tally_population(m: Mechanism, population: Population, rng: Stream) -> Tally:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -30,43 +30,13 @@ from deniable.run.inputs import CHUNK_VALUES, PAIR_COLUMNS, chunks_of_people, re
 from deniable.run.results import Shown
 from deniable.run.studies.study import PEOPLE, Study, against, averaged, check_study, is_file, repeated
 
-__all__ = ["KeyValueStudy", "show_pairs", "simulate_keyvalue"]
+__all__ = ["show_pairs", "simulate_keyvalue"]
 
 _SPREAD = 0.1
 """Made-up values lie so far around the mean of their key, as a share of the range."""
+_ASKED = ("top", "rounds")
+"""Parameters of a protocol that are told: what it is asked for."""
 _SCORES = ("ncr", "mse_frequency", "mse_mean", "mse_frequency_top", "mse_mean_top")
-
-
-@dataclass(frozen=True, kw_only=True, eq=False)
-class KeyValueStudy(Study):
-    """A study of keys and values; a row of the arrays is a run."""
-
-    pairs: PairSets
-    top: int
-    level: float
-    mse: FloatArray
-    coverage: FloatArray
-    coverage_mean: FloatArray
-    scores: tuple[Score, ...]
-    predicted: float | None
-    """The squared error of frequencies that the formulas promise for these very people; None for protocols."""
-
-    @property
-    def params(self) -> dict[str, Any]:
-        """Of a protocol only what is asked for."""
-        protocol = isinstance(self.made, Protocol)
-        return {n: x for n, x in self.made.params.items() if not protocol or n in ("top", "rounds")}
-
-    def measured(self) -> dict[str, Any]:
-        return {
-            "pairs": int(self.pairs.keys.size),
-            **against("mse", self.mse, self.predicted),
-            "level": self.level,
-            **averaged("coverage", self.coverage),
-            **averaged("coverage_mean", self.coverage_mean),
-            "top": self.top,
-            **{name: _average([getattr(s, name) for s in self.scores]) for name in _SCORES},
-        }
 
 
 def simulate_keyvalue(
@@ -83,11 +53,12 @@ def simulate_keyvalue(
     seed: int = 0,
     level: float = 0.95,
     progress: Progress | None = None,
-) -> KeyValueStudy:
+) -> Study:
     """Collect pairs of a file, or made-up ones, `runs` times; `make` gives mechanism or protocol for the keys.
 
     The keys of a file are those in it, sorted, unless `k` says that they are numbers. `top` keys are scored: how well
-    the most frequent ones are found, and their errors (20 unless given, or all if there are fewer).
+    the most frequent ones are found, and their errors (20 unless given, or all if there are fewer). The predicted error
+    of frequencies is for these very people; None for protocols.
     """
     check_study(runs, level)
     root = simulation(seed)
@@ -103,22 +74,19 @@ def simulate_keyvalue(
     wanted = _top(m, top)
     found = repeated(lambda rng: _run(m, pairs, rng, level, wanted), root, runs, progress)
     mse, coverage, coverage_mean = np.array([numbers for numbers, _, _ in found]).T
-    return KeyValueStudy(
-        made=m,
-        data=data,
-        n=len(pairs),
-        seed=seed,
-        runs=runs,
-        shown=tuple(shown for _, _, shown in found),
-        pairs=pairs,
-        top=wanted,
-        level=level,
-        mse=mse,
-        coverage=coverage,
-        coverage_mean=coverage_mean,
-        scores=tuple(scores for _, scores, _ in found),
-        predicted=float(np.mean(m.expected_error(pairs))) if isinstance(m, KeyValue) else None,
-    )
+    own = _ASKED if isinstance(m, Protocol) else m.params
+    measured = {
+        "params": {name: x for name, x in m.params.items() if name in own},
+        "pairs": int(pairs.keys.size),
+        **against("mse", mse, None if isinstance(m, Protocol) else float(np.mean(m.expected_error(pairs)))),
+        "level": level,
+        **averaged("coverage", coverage),
+        **averaged("coverage_mean", coverage_mean),
+        "top": wanted,
+        **{name: _average([getattr(scores, name) for _, scores, _ in found]) for name in _SCORES},
+    }
+    shown = tuple(shown for _, _, shown in found)
+    return Study(made=m, data=data, n=len(pairs), seed=seed, runs=runs, measured=measured, shown=shown)
 
 
 def _top(m: KeyValue | Protocol[PairSets], top: int | None) -> int:

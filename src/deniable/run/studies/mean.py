@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from deniable.core.grid import Grid
-from deniable.core.types import FloatArray, IntArray
+from deniable.core.types import IntArray
 from deniable.datasets.population import Population
 from deniable.datasets.spec import resolve
 from deniable.datasets.tables import NAMES
 from deniable.errors import ParameterError
-from deniable.mechanisms.base import Mechanism
 from deniable.mechanisms.numeric.base import Numeric
 from deniable.randomness import simulation
 from deniable.run.files import Progress
@@ -22,71 +19,43 @@ from deniable.run.results import Shown
 from deniable.run.studies.frequency import tally_population
 from deniable.run.studies.study import PEOPLE, Study, against, averaged, check_study, repeated
 
-__all__ = ["MeanStudy", "simulate_mean"]
-
-
-@dataclass(frozen=True, kw_only=True, eq=False)
-class MeanStudy(Study):
-    """A study of a mean."""
-
-    grid: Grid
-    level: float
-    truth: float
-    errors: FloatArray
-    """Estimated minus true mean of every run."""
-    covered: FloatArray
-    """1 for the runs whose interval holds the truth, else 0."""
-    predicted: float
-    """The squared error that the formulas promise for these very people."""
-
-    def measured(self) -> dict[str, Any]:
-        return {
-            "interval": [self.grid.low, self.grid.high],
-            "truth": self.truth,
-            **averaged("bias", self.errors),
-            **against("mse", self.errors**2, self.predicted),
-            "level": self.level,
-            **averaged("coverage", self.covered),
-        }
+__all__ = ["simulate_mean"]
 
 
 def simulate_mean(
     data: str,
-    make: Callable[[], Mechanism],
+    make: Callable[[], Numeric],
     *,
     n: int | None = None,
     runs: int = 20,
     seed: int = 0,
     level: float = 0.95,
     progress: Progress | None = None,
-) -> MeanStudy:
+) -> Study:
     """Estimate a mean `runs` times. `make` gives the mechanism, which brings its grid.
 
     `data` is a population as in `deniable.datasets.resolve`: a table whose labels are numbers, which are rounded to the
-    grid, or a made-up one over the points of the grid.
+    grid, or a made-up one over the points of the grid. The predicted error is for these very people.
     """
     check_study(runs, level)
     m, root = make(), simulation(seed)
-    assert isinstance(m, Numeric)
     people = _people(data, m, n, root.spawn(1)[0])
     weights = people.frequencies
     truth = np.array([weights @ m.grid.points])
     noise = np.array([float(m.law_exact.noise(x)) for x in np.flatnonzero(people.counts).tolist()])
     found = repeated(lambda rng: m.estimate(tally_population(m, people, rng)), root, runs, progress)
-    return MeanStudy(
-        made=m,
-        data=people.name,
-        n=people.n,
-        seed=seed,
-        runs=runs,
-        shown=tuple(Shown.of(e, level=level, truth=truth) for e in found),
-        grid=m.grid,
-        level=level,
-        truth=float(truth[0]),
-        errors=np.array([e.value[0] - truth[0] for e in found]),
-        covered=np.array([float(e.interval(level).covers(truth)[0]) for e in found]),
-        predicted=float(noise @ weights[people.counts > 0]) * m.grid.step**2 / people.n,
-    )
+    errors = np.array([e.value[0] - truth[0] for e in found])
+    covered = np.array([float(e.interval(level).covers(truth)[0]) for e in found])
+    measured = {
+        "interval": [m.grid.low, m.grid.high],
+        "truth": float(truth[0]),
+        **averaged("bias", errors),
+        **against("mse", errors**2, float(noise @ weights[people.counts > 0]) * m.grid.step**2 / people.n),
+        "level": level,
+        **averaged("coverage", covered),
+    }
+    shown = tuple(Shown.of(e, level=level, truth=truth) for e in found)
+    return Study(made=m, data=people.name, n=people.n, seed=seed, runs=runs, measured=measured, shown=shown)
 
 
 def _people(data: str, m: Numeric, n: int | None, rng: Any) -> Population:

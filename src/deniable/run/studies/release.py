@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -16,43 +15,15 @@ from deniable.datasets.population import Population
 from deniable.datasets.spec import resolve
 from deniable.datasets.tables import NAMES
 from deniable.errors import ParameterError
-from deniable.mechanisms.base import Mechanism
 from deniable.mechanisms.metric.base import MetricMechanism
 from deniable.randomness import Simulation, Stream, simulation
 from deniable.run.files import Progress
 from deniable.run.studies.study import PEOPLE, Study, against, check_study, repeated
 
-__all__ = ["ReleaseStudy", "simulate_release"]
+__all__ = ["simulate_release"]
 
 FINE = 1000
 """Different numbers that people of a made-up population on an interval have: the middles of so many equal parts."""
-
-
-@dataclass(frozen=True, kw_only=True, eq=False)
-class ReleaseStudy(Study):
-    """A study of single answers, by the losses of their reports."""
-
-    unit: str
-    losses: FloatArray
-    """Mean loss of every run."""
-    remapped: FloatArray
-    """The same with every report taken for the best answer under the population's own frequencies."""
-    predicted: float
-    """The expected loss for these very people and the integers that are sampled."""
-    predicted_remapped: float
-
-    def measured(self) -> dict[str, Any]:
-        return {
-            "unit": self.unit,
-            **against("loss", self.losses, self.predicted),
-            "loss_remapped": float(self.remapped.mean()),
-            "loss_remapped_predicted": self.predicted_remapped,
-        }
-
-    def rows(self) -> list[dict[str, Any]]:
-        """One row per run."""
-        pairs = zip(self.losses.tolist(), self.remapped.tolist(), strict=True)
-        return [{"run": run, "loss": a, "loss_remapped": b} for run, (a, b) in enumerate(pairs, start=1)]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -69,7 +40,7 @@ class _People:
 
 def simulate_release(
     data: str,
-    make: Callable[[Domain | None], Mechanism],
+    make: Callable[[Domain | None], MetricMechanism],
     *,
     n: int | None = None,
     k: int | None = None,
@@ -77,9 +48,11 @@ def simulate_release(
     runs: int = 20,
     seed: int = 0,
     progress: Progress | None = None,
-) -> ReleaseStudy:
-    """Release every person's value `runs` times and measure the mean loss.
+) -> Study:
+    """Release every person's value `runs` times and measure the mean loss, of reports and of what they are taken for.
 
+    Remapped, every report is taken for the best answer under the population's own frequencies; predicted are the
+    expected losses of these very people for the integers that are sampled.
     `data` is a population as in `deniable.datasets.resolve`. `make` gives the mechanism for its domain or, if it is
     `placed`, for None the one whose own options say what the domain is.
     """
@@ -97,23 +70,21 @@ def simulate_release(
         reports = m.privatize_items(people.items[kinds], rng).columns["value"].astype(np.int64)
         return float(people.losses[kinds, reports].mean()), float(after[kinds, reports].mean())
 
-    losses, remapped = np.array(repeated(one, root, runs, progress)).T
-    return ReleaseStudy(
-        made=m,
-        data=people.population.name,
-        n=people.population.n,
-        seed=seed,
-        runs=runs,
-        unit=m.losses.unit,
-        losses=losses,
-        remapped=remapped,
-        predicted=float((joint * people.losses).sum()),
-        predicted_remapped=float((joint * after).sum()),
-    )
+    found = repeated(one, root, runs, progress)
+    losses, remapped = np.array(found).T
+    measured = {
+        "unit": m.losses.unit,
+        **against("loss", losses, float((joint * people.losses).sum())),
+        "loss_remapped": float(remapped.mean()),
+        "loss_remapped_predicted": float((joint * after).sum()),
+    }
+    rows = [{"loss": loss, "loss_remapped": other} for loss, other in found]
+    who = people.population
+    return Study(made=m, data=who.name, n=who.n, seed=seed, runs=runs, measured=measured, numbers=rows)
 
 
 def _meet(
-    data: str, make: Callable[[Domain | None], Mechanism], n: int | None, k: int | None, placed: bool, rng: Stream
+    data: str, make: Callable[[Domain | None], MetricMechanism], n: int | None, k: int | None, placed: bool, rng: Stream
 ) -> tuple[MetricMechanism, _People]:
     """The mechanism and the people, whichever of them says what the domain is."""
     table = data in NAMES
@@ -126,7 +97,6 @@ def _meet(
         numbers = isinstance(m.domain, Grid | Codes)
         size = None if table and numbers else FINE if numbers else m.k
         population = resolve(data, n=count, k=size, rng=rng)
-    assert isinstance(m, MetricMechanism)
     return m, _people(m, population)
 
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
@@ -28,7 +27,7 @@ T = TypeVar("T")
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Study(ABC):
+class Study:
     """What `runs` independent collections from the same people gave."""
 
     made: Mechanism | Protocol[Any]
@@ -36,29 +35,25 @@ class Study(ABC):
     n: int
     seed: int
     runs: int
+    measured: Mapping[str, Any]
+    """What was measured, beside what was predicted; standard errors over the runs are None if there is only one."""
     shown: tuple[Shown, ...] = ()
     """The estimates of every run, with the truth."""
-
-    @property
-    def params(self) -> dict[str, Any]:
-        """Own parameters that are told."""
-        return self.made.params
-
-    @abstractmethod
-    def measured(self) -> dict[str, Any]:
-        """What was measured, beside what was predicted; standard errors over the runs are None if there is only one."""
+    numbers: Sequence[dict[str, Any]] = ()
+    """What every run measured, where it gives no estimates."""
 
     def document(self) -> dict[str, Any]:
         """As plain data."""
         m = self.made
-        head = {"mechanism": m.name, "epsilon": m.epsilon, "params": self.params, "data": self.data, "k": m.k}
+        head = {"mechanism": m.name, "epsilon": m.epsilon, "params": m.params, "data": self.data, "k": m.k}
         how = {"n": self.n, "runs": self.runs, "seed": self.seed, "simulated": True}
         first = [{key: x for key, x in s.document().items() if key not in _FACTS} for s in self.shown[:1]]
-        return head | how | self.measured() | ({"first": first[0]} if first else {})
+        return head | how | dict(self.measured) | ({"first": first[0]} if first else {})
 
     def rows(self) -> list[dict[str, Any]]:
         """One row per run, or per run and label."""
-        return [{"run": run, **row} for run, s in enumerate(self.shown, start=1) for row in s.rows()]
+        every = [s.rows() for s in self.shown] or [[row] for row in self.numbers]
+        return [{"run": run, **row} for run, rows in enumerate(every, start=1) for row in rows]
 
     def parts(self, table: Table) -> list[Table | str]:
         """For people: a table of what was measured, and the largest estimates of the first run."""
