@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from typing import Any, ClassVar, Self
 
@@ -109,9 +109,10 @@ class Mechanism(ABC):
     # ---- own parameters and closed forms
 
     @property
-    @abstractmethod
     def params(self) -> dict[str, Any]:
-        """Own parameters beside epsilon and the domain, by option name."""
+        """Own parameters beside epsilon and the domain, by option name: the fields that a family adds."""
+        common = {f.name for f in fields(Mechanism)}
+        return {f.name: getattr(self, f.name) for f in fields(self) if f.name not in common}
 
     @abstractmethod
     def properties(self, n: float = 1) -> dict[str, Any]:

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
@@ -99,10 +99,6 @@ class GRR(SupportMechanism):
     @cached_property
     def bulk(self) -> ResponseBulk:
         return ResponseBulk(Response.calibrate(self.epsilon, self.k))
-
-    @property
-    def params(self) -> dict[str, Any]:
-        return {}
 
     @cached_property
     def support(self) -> Support[float]:

@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
@@ -109,10 +109,6 @@ class Hadamard(SupportMechanism):
     @cached_property
     def bulk(self) -> HadamardBulk:
         return HadamardBulk(HadamardKernel.calibrate(self.epsilon, self.k))
-
-    @property
-    def params(self) -> dict[str, Any]:
-        return {}
 
     @cached_property
     def support(self) -> Support[float]:

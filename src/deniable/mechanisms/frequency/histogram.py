@@ -63,10 +63,6 @@ class THE(SupportMechanism):
         theta = 2 / epsilon * math.log(((1 + c) + math.sqrt(1 - c + c * c)) / (3 * c))
         return cls(epsilon=epsilon, domain=domain, theta=theta)
 
-    @property
-    def params(self) -> dict[str, Any]:
-        return {"theta": self.theta}
-
     @cached_property
     def support(self) -> Support[float]:
         """See `SupportMechanism.support` [AdaptiveLDP Eq. 18 and 19]."""
@@ -195,10 +191,6 @@ class SHE(Mechanism):
     @cached_property
     def bulk(self) -> LaplaceBulk:
         return LaplaceBulk(Laplace.calibrate(self.epsilon, self.k, grid=self.grid, reach=self.reach))
-
-    @property
-    def params(self) -> dict[str, Any]:
-        return {"grid": self.grid, "reach": self.reach}
 
     def parts(self, tally: Tally) -> dict[str, Part]:
         """See `Mechanism.parts`: means of the reports. Unbiased, since the noise is symmetric."""

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from itertools import permutations
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
@@ -118,10 +118,6 @@ class IntervalSelection(SupportMechanism):
     @cached_property
     def bulk(self) -> IntervalBulk:
         return IntervalBulk(Interval.calibrate(self.epsilon, self.k, self.size))
-
-    @property
-    def params(self) -> dict[str, Any]:
-        return {"size": self.size}
 
     @cached_property
     def support(self) -> Support[float]:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from itertools import permutations, product
-from typing import Any, ClassVar, Literal
+from typing import ClassVar, Literal
 
 import numpy as np
 
@@ -244,10 +244,6 @@ class LocalHashing(SupportMechanism):
     def bulk(self) -> HashingBulk:
         return HashingBulk(Hashing.calibrate(self.epsilon, self.k, self.g))
 
-    @property
-    def params(self) -> dict[str, Any]:
-        return {"g": self.g}
-
     @cached_property
     def support(self) -> Support[float]:
         return hashing(*epsilon_to(self.epsilon), self.g)
@@ -290,10 +286,6 @@ class BalancedHashing(SupportMechanism):
     @cached_property
     def bulk(self) -> BalancedBulk:
         return BalancedBulk(Balanced.calibrate(self.epsilon, self.k, self.g))
-
-    @property
-    def params(self) -> dict[str, Any]:
-        return {"g": self.g}
 
     @cached_property
     def support(self) -> Support[float]:

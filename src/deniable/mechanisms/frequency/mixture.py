@@ -184,10 +184,6 @@ class SubsetMixture(Mechanism):
         coin = min(round(Fraction(self.share) * _WORD), _WORD - 1)
         return MixtureBulk(Mixture(one.kernel, two.kernel if two is not None else Whole(self.k), coin))
 
-    @property
-    def params(self) -> dict[str, Any]:
-        return {"size": self.size, "share": self.share}
-
     @cached_property
     def proof(self) -> Proof:
         text = (

@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
@@ -141,10 +141,6 @@ class Projective(SupportMechanism):
     @cached_property
     def bulk(self) -> ProjectiveBulk:
         return ProjectiveBulk(ProjectiveKernel.calibrate(self.epsilon, self.k, self.prime))
-
-    @property
-    def params(self) -> dict[str, Any]:
-        return {"prime": self.prime}
 
     @cached_property
     def support(self) -> Support[float]:

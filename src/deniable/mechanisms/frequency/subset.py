@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from itertools import combinations
-from typing import Any, ClassVar, Literal
+from typing import ClassVar, Literal
 
 import numpy as np
 
@@ -112,10 +112,6 @@ class SubsetSelection(SupportMechanism):
     @cached_property
     def bulk(self) -> SubsetBulk:
         return SubsetBulk(Subset.calibrate(self.epsilon, self.k, self.size))
-
-    @property
-    def params(self) -> dict[str, Any]:
-        return {"size": self.size}
 
     @cached_property
     def support(self) -> Support[float]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from itertools import product
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
@@ -150,10 +150,6 @@ class Unary(SupportMechanism):
 
     def alone(self, support: Support[float]) -> float:
         return float(support.q)
-
-    @property
-    def params(self) -> dict[str, Any]:
-        return {"p": self.p}
 
     @cached_property
     def support(self) -> Support[float]:

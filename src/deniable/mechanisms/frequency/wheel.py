@@ -125,10 +125,6 @@ class Wheel(SupportMechanism):
         arc = min(size - 1, max(1, round(Fraction(self.arc) * size)))
         return WheelBulk(WheelKernel.calibrate(self.epsilon, self.k, arc, self.ring))
 
-    @property
-    def params(self) -> dict[str, Any]:
-        return {"arc": self.arc, "ring": self.ring}
-
     @cached_property
     def support(self) -> Support[float]:
         return wheel(*epsilon_to(self.epsilon), self.arc)

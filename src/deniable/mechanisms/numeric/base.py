@@ -165,10 +165,6 @@ class SquareWave(Numeric):
         super().__post_init__()
         object.__setattr__(self, "m", check_window(self.m, self.k))
 
-    @property
-    def params(self) -> dict[str, Any]:
-        return {"m": self.m}
-
     @cached_property
     def bulk(self) -> WindowBulk:
         return sliding(self.epsilon, self.k, self.m)
@@ -194,10 +190,6 @@ class Piecewise(Numeric):
     def __post_init__(self) -> None:
         super().__post_init__()
         object.__setattr__(self, "m", check_window(self.m, self.k))
-
-    @property
-    def params(self) -> dict[str, Any]:
-        return {"m": self.m}
 
     @cached_property
     def bulk(self) -> WindowBulk:
@@ -228,10 +220,6 @@ class Duchi(Numeric):
     def over(cls, *, epsilon: float, domain: Domain | Span) -> Duchi:
         """On the given grid, or on the usual one of an interval."""
         return cls(epsilon=epsilon, domain=on_grid(domain, POINTS_MEAN))
-
-    @property
-    def params(self) -> dict[str, Any]:
-        return {}
 
     @cached_property
     def bulk(self) -> LeaningBulk:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
@@ -51,10 +51,6 @@ class Hybrid(Numeric):
         Duchi(epsilon=epsilon, domain=grid)  # refuses what is no grid, or too fine, before the search
         m, share = best_blend(check_epsilon(epsilon), grid.k)
         return cls(epsilon=epsilon, domain=grid, m=m, share=share)
-
-    @property
-    def params(self) -> dict[str, Any]:
-        return {"m": self.m, "share": self.share}
 
     @cached_property
     def bulk(self) -> WindowOrBitBulk:
