@@ -16,8 +16,7 @@ import numpy as np
 
 from deniable.core.domain import Domain
 from deniable.core.types import FloatArray
-from deniable.datasets.population import is_whole
-from deniable.errors import require
+from deniable.errors import is_whole, require
 from deniable.mechanisms.entry import KEY_VALUE, Entry
 from deniable.mechanisms.keyvalue.base import KeyValue
 from deniable.mechanisms.keyvalue.laws import frontier

@@ -12,8 +12,7 @@ import numpy as np
 from deniable.core.domain import Domain
 from deniable.core.guess import check_prior
 from deniable.core.types import FloatArray
-from deniable.datasets.population import is_whole
-from deniable.errors import ParameterError, require
+from deniable.errors import ParameterError, is_whole, require
 from deniable.mechanisms.registry import OPTIONS
 from deniable.plan.answer import check_top
 from deniable_client.exact import check_epsilon
