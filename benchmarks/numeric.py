@@ -24,8 +24,7 @@ import deniable as dn
 from deniable.core.grid import Grid
 from deniable.core.types import FloatArray
 from deniable.mechanisms.metric.brr import make_brr
-from deniable.mechanisms.numeric.base import Duchi, Numeric, Piecewise, SquareWave
-from deniable.mechanisms.numeric.hybrid import Hybrid
+from deniable.mechanisms.numeric.base import Duchi, Hybrid, Numeric, Piecewise, SquareWave
 
 SEED = 20261116
 PEOPLE, POINTS, RUNS, QUICK = 20_000, 64, 40, 3

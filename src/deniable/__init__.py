@@ -34,8 +34,7 @@ if TYPE_CHECKING:
     from deniable.mechanisms.frequency.unary import Unary
     from deniable.mechanisms.metric.brr import BRR
     from deniable.mechanisms.metric.codebook import Codebook
-    from deniable.mechanisms.numeric.base import Duchi, Piecewise, SquareWave
-    from deniable.mechanisms.numeric.hybrid import Hybrid
+    from deniable.mechanisms.numeric.base import Duchi, Hybrid, Piecewise, SquareWave
     from deniable.mechanisms.personal.plain import Personal
     from deniable.mechanisms.personal.sensitive import PersonalUtility
     from deniable.mechanisms.registry import MECHANISMS, PROTOCOLS, from_design, mechanism, protocol, register
@@ -79,8 +78,7 @@ _HOMES: Mapping[str, tuple[str, ...]] = {
     "deniable.mechanisms.frequency.unary": ("Unary",),
     "deniable.mechanisms.metric.brr": ("BRR",),
     "deniable.mechanisms.metric.codebook": ("Codebook",),
-    "deniable.mechanisms.numeric.base": ("Duchi", "Piecewise", "SquareWave"),
-    "deniable.mechanisms.numeric.hybrid": ("Hybrid",),
+    "deniable.mechanisms.numeric.base": ("Duchi", "Hybrid", "Piecewise", "SquareWave"),
     "deniable.mechanisms.personal.plain": ("Personal",),
     "deniable.mechanisms.personal.sensitive": ("PersonalUtility",),
     "deniable.mechanisms.registry": ("MECHANISMS", "PROTOCOLS", "from_design", "mechanism", "protocol", "register"),

@@ -14,9 +14,8 @@ from deniable.collect.reports import split_rows
 from deniable.core.types import Bytes
 from deniable.mechanisms.bulk import SupportBulk
 from deniable.mechanisms.frequency.grr import ResponseBulk
-from deniable.mechanisms.frequency.interval import IntervalBulk
 from deniable.mechanisms.frequency.local_hashing import HashingBulk
-from deniable.mechanisms.frequency.subset import SubsetBulk
+from deniable.mechanisms.frequency.subset import IntervalBulk, SubsetBulk
 from deniable.mechanisms.frequency.unary import UnaryBulk
 from deniable.mechanisms.keyvalue.bulk import KeyBulk, OneKeyBulk, OnKeys, SignedSubsetBulk, SignedUnaryBulk
 from deniable.mechanisms.keyvalue.seeded_bulk import SignedHashingBulk, SignedIntervalBulk

@@ -19,11 +19,10 @@ from deniable.core.types import Bytes, Columns, IntArray
 from deniable.errors import FormatError, ParameterError
 from deniable.kernels.sampling import respond
 from deniable.mechanisms.bulk import Cells, SupportBulk, one_stratum, refuse_values
+from deniable.mechanisms.frequency.geometry import HadamardBulk
 from deniable.mechanisms.frequency.grr import ResponseBulk
-from deniable.mechanisms.frequency.hadamard import HadamardBulk
-from deniable.mechanisms.frequency.interval import IntervalBulk
 from deniable.mechanisms.frequency.local_hashing import BalancedBulk, HashingBulk
-from deniable.mechanisms.frequency.subset import SubsetBulk
+from deniable.mechanisms.frequency.subset import IntervalBulk, SubsetBulk
 from deniable.mechanisms.frequency.unary import UnaryBulk
 from deniable.mechanisms.keyvalue.bulk import KeyBulk, OneKeyBulk, OnKeys, PairsBulk, SignedSubsetBulk, SignedUnaryBulk
 from deniable.mechanisms.keyvalue.laws import SHAPES, Signal

@@ -11,8 +11,7 @@ from deniable.core.window import window_likelihood, window_starts
 from deniable.errors import ParameterError
 from deniable.estimate.evidence import DenseEvidence
 from deniable.estimate.window import WindowEvidence
-from deniable.mechanisms.numeric.base import Duchi, Piecewise, SquareWave
-from deniable.mechanisms.numeric.hybrid import Hybrid
+from deniable.mechanisms.numeric.base import Duchi, Hybrid, Piecewise, SquareWave
 from deniable.mechanisms.outputs import WindowBulk
 from deniable_client.kernels import Window
 

@@ -15,9 +15,8 @@ import deniable as dn
 from deniable.collect.tally import Tally
 from deniable.core.grid import Grid
 from deniable.errors import MergeError, ParameterError, PrivacyError
-from deniable.mechanisms.numeric.base import Duchi, Numeric, Piecewise, SquareWave
+from deniable.mechanisms.numeric.base import Duchi, Hybrid, Numeric, Piecewise, SquareWave
 from deniable.mechanisms.numeric.estimate import mean_part
-from deniable.mechanisms.numeric.hybrid import Hybrid
 from deniable.mechanisms.numeric.laws import Blend, Lean, Sliding, best_blend, best_window, wave_window
 
 GRIDS = [Grid.of(0, 1, 2), Grid.of(-3, 5, 3), Grid.of(0, 100, 8, layout="endpoints"), Grid.of(1, 2, 13)]

@@ -23,19 +23,23 @@ from deniable.core.support import Support
 from deniable.core.types import Bytes, Columns, FloatArray, IntArray, UintArray
 from deniable.errors import EnumerationError, FormatError, ParameterError
 from deniable.estimate.evidence import DenseEvidence, Evidence, PackedRows, RowEvidence
-from deniable.kernels import sparing
+from deniable.kernels import loops, sparing
 from deniable.kernels.parallel import blocks, run, shares
+from deniable.kernels.sampling import below
 from deniable.randomness import Simulation, Stream
 from deniable_client.exact import WORD_BITS
 from deniable_client.kernels import Kernel
+from deniable_client.packing import uint_width
 
 __all__ = [
     "ENTRIES_MAX",
-    "OUTPUTS_MAX",
     "Bulk",
     "Cells",
+    "Numbered",
+    "Seeded",
     "SupportBulk",
     "check_outputs",
+    "fresh_seeds",
     "one_stratum",
     "refuse_values",
     "two_level",
@@ -217,6 +221,65 @@ class Bulk(ABC, Generic[K]):
         return {name: np.asarray(sum(c[name] for c in counts[1:]) + cell) for name, cell in counts[0].items()}
 
 
+class Numbered(ABC):
+    """Reports that are the number of one of some outputs; a tally counts every output, so it tells as much as they."""
+
+    @property
+    @abstractmethod
+    def size(self) -> int:
+        """Number of different reports."""
+
+    @property
+    def fields(self) -> tuple[Field, ...]:
+        """See `Bulk.fields`: the number."""
+        return (Field("value", "uint", uint_width(self.size)),)
+
+    @property
+    def outputs(self) -> float:
+        """See `Bulk.outputs`: the numbers."""
+        return math.log2(self.size)
+
+    @property
+    def sufficient(self) -> bool:
+        """See `Bulk.sufficient`: every output is counted."""
+        return True
+
+    def count(self, columns: Columns) -> Cells:
+        """See `Bulk.count`: how often each output was reported, from which all else follows."""
+        values = columns["value"]
+        refuse_values(values, self.size, "value")
+        return {"n": np.array([values.size], np.int64), "value": loops().count_values(values, self.size)[None, :]}
+
+
+class Seeded(ABC):
+    """Reports that are a public seed and one of some numbers."""
+
+    @property
+    @abstractmethod
+    def numbers(self) -> int:
+        """How many numbers there are beside a seed."""
+
+    @property
+    def fields(self) -> tuple[Field, ...]:
+        """See `Bulk.fields`: the seed and the number."""
+        return Field("seed", "uint", 8), Field("value", "uint", uint_width(self.numbers))
+
+    @property
+    def outputs(self) -> float:
+        """See `Bulk.outputs`: seeds and numbers."""
+        return 64 + math.log2(self.numbers)
+
+    def blind(self, n: int, rng: Stream) -> Columns:
+        """See `Bulk.blind`: any seed with any number."""
+        value = below(rng, self.numbers, n).astype(self.fields[1].dtype)
+        return {"seed": fresh_seeds(n, rng), "value": value}
+
+    def seeds(self, columns: Columns) -> UintArray:
+        """The seeds of reports; `FormatError` where their numbers are none of those that there are."""
+        refuse_values(columns["value"], self.numbers, "value")
+        return columns["seed"].astype(np.uint64, copy=False)
+
+
 class SupportBulk(Bulk[K]):
     """Reports that support items with the same p and q for all, and reports made without any value."""
 
@@ -248,8 +311,8 @@ class SupportBulk(Bulk[K]):
 
     @property
     def work(self) -> float:
-        """Operations of the server per report: one for each byte, unless there is more or less to do."""
-        return float(self.row_bytes)
+        """Operations of the server per report: one counter, or one for each byte, unless there is more to do."""
+        return 1.0 if self.sufficient else float(self.row_bytes)
 
     @cached_property
     def odds(self) -> float:
@@ -284,6 +347,11 @@ class SupportBulk(Bulk[K]):
         ]
         rows = PackedRows.of([self.supported({"value": values}) for values in outputs], self.k, counts)
         return RowEvidence(rows, self.odds, complete=True)
+
+
+def fresh_seeds(n: int, rng: Stream) -> UintArray:
+    """New public seeds."""
+    return rng.draw(64, n).astype(np.uint64, copy=False)
 
 
 def one_stratum(columns: Columns, support: IntArray) -> Cells:

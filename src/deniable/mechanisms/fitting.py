@@ -20,13 +20,14 @@ from deniable.estimate.result import Estimate
 if TYPE_CHECKING:
     from deniable.mechanisms.base import Mechanism
 
-__all__ = ["CALIBRATED", "check_tally", "checked_batches", "fit_reports"]
+__all__ = ["check_tally", "checked_batches", "fit_reports"]
 
 CALIBRATED = "calibrated"
 """The method that subtracts what the public coins do."""
 
 
 def fit_reports(m: Mechanism, data: object, method: str, options: FitOptions) -> Estimate:
+    """See `Mechanism.fit`."""
     require(method in (*METHODS, CALIBRATED), "method", method, f"one of {', '.join((*METHODS, CALIBRATED))}")
     if method == CALIBRATED:
         return _fit_calibrated(m, data)

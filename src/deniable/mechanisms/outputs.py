@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from abc import abstractmethod
 from collections.abc import Sequence
 from fractions import Fraction
@@ -11,7 +10,6 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from deniable.collect.reports import Field
 from deniable.core.channel import Channel
 from deniable.core.laws import ratio_to
 from deniable.core.types import Columns, FloatArray, IntArray
@@ -19,9 +17,8 @@ from deniable.core.window import window_held, window_likelihood, window_odds, wi
 from deniable.errors import EnumerationError, require
 from deniable.estimate.evidence import DenseEvidence, Evidence
 from deniable.estimate.window import WindowEvidence
-from deniable.kernels import loops
 from deniable.kernels.sampling import draw_by_row, row_thresholds, windowed
-from deniable.mechanisms.bulk import Bulk, Cells, K, check_outputs, refuse_values
+from deniable.mechanisms.bulk import Bulk, Cells, K, Numbered, check_outputs
 from deniable.randomness import Simulation, Stream
 from deniable_client.exact import WORD_BITS
 from deniable_client.kernels import Table, Window
@@ -47,13 +44,8 @@ Weights = tuple[Sequence[Sequence[int]], int]
 """Whole numbers in proportion to Pr[output | value], a row for each value, and the sum of a row."""
 
 
-class OutputBulk(Bulk[K]):
+class OutputBulk(Numbered, Bulk[K]):
     """Reports are numbers of outputs."""
-
-    @property
-    @abstractmethod
-    def size(self) -> int:
-        """Number of different reports."""
 
     @abstractmethod
     def weights(self) -> Weights:
@@ -66,21 +58,10 @@ class OutputBulk(Bulk[K]):
         rows, total = self.weights()
         return np.array([[weight / total for weight in row] for row in rows])
 
-    @property
-    def fields(self) -> tuple[Field, ...]:
-        return (Field("value", "uint", self.kernel.width),)
-
-    @property
-    def outputs(self) -> float:
-        return math.log2(self.size)
-
     def count(self, columns: Columns) -> Cells:
         hint = "Take fewer points, or read the reports themselves."
         require(self.size <= COUNTED_MAX, "outputs", self.size, f"at most {COUNTED_MAX} to tally", hint)
-        values = columns["value"]
-        refuse_values(values, self.size, "value")
-        counts: IntArray = loops().count_values(values, self.size)
-        return {"n": np.array([values.size], np.int64), "value": counts[None, :]}
+        return super().count(columns)
 
     def simulate_counts(self, counts: IntArray, rng: Simulation) -> Cells:
         """See `Bulk.simulate_counts`: the outputs of each value's people are multinomial."""
@@ -94,10 +75,6 @@ class OutputBulk(Bulk[K]):
 
     def likelihood(self, columns: Columns) -> FloatArray:
         return np.asarray(self.matrix.T[columns["value"].astype(np.int64)])
-
-    @property
-    def sufficient(self) -> bool:
-        return True
 
     def tally_evidence(self, cells: Cells) -> Evidence:
         counts = cells["value"][0]

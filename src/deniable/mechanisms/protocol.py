@@ -29,7 +29,7 @@ from deniable.mechanisms.base import Mechanism
 from deniable.randomness import Stream, simulation
 from deniable_client.exact import check_epsilon
 
-__all__ = ["SAMPLE", "Protocol", "Step", "permutation"]
+__all__ = ["SAMPLE", "Protocol", "Step"]
 
 SAMPLE = 200
 """Made-up people of an outline."""

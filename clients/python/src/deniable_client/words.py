@@ -17,11 +17,9 @@ class Words(Protocol):
     @property
     def bits(self) -> int:
         """Size of a word."""
-        ...
 
     def word(self) -> int:
         """The next word, uniform on 0..2**bits-1."""
-        ...
 
 
 class SystemWords:

@@ -7,23 +7,17 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import asdict, dataclass, replace
+from functools import cached_property
 from typing import Any
 
 from deniable.core.domain import Domain
-from deniable.core.frontier import (
-    Mixture,
-    best_subset_size,
-    least_mse,
-    mixture_mse,
-    mixture_success,
-    weighted_mixture,
-)
+from deniable.core.frontier import Mixture, best_subset_size, least_mse, mixture_mse, mixture_success, weighted_mixture
 from deniable.core.laws import epsilon_to
 from deniable.core.selection import NORMALISED, Normalize, Preference, Selector
 from deniable.errors import ParameterError
 from deniable.mechanisms.base import Mechanism
-from deniable.mechanisms.frequency.families import FAMILIES, MIXTURES, Chosen, Metric, choose
+from deniable.mechanisms.frequency.families import FAMILIES, MIXTURES, Chosen, Family, Metric, choose
 from deniable.mechanisms.frequency.histogram import THE
 from deniable.mechanisms.frequency.local_hashing import LocalHashing
 from deniable.mechanisms.frequency.mixture import SubsetMixture
@@ -46,56 +40,68 @@ _MAKERS: dict[str, Maker] = {
 }
 
 
-def adaptive(name: str) -> Callable[..., Mechanism]:
-    """How to make `ass`, `aue`, `alh` or `athe`."""
+@dataclass(frozen=True, kw_only=True)
+class _Rule:
+    """How a parameter is chosen, as asked for."""
 
-    def make(
-        *,
-        epsilon: float,
-        domain: Domain,
-        select: Selector = "weighted",
-        objectives: Metric = "exact",
-        normalize: Normalize | None = None,
-        weight: float = 0.5,
-        limit: float = 0.1,
-        n: float = 1,
-    ) -> Mechanism:
-        domain, epsilon = Domain.of(domain), check_epsilon(epsilon)
-        preference = _preference(select, objectives, normalize, weight, limit)
-        chosen = choose(FAMILIES[name], domain.k, epsilon, preference, metric=objectives, n=n)
-        record = _record(preference, objectives, normalize, n, chosen)
-        return _MAKERS[name](epsilon, domain, chosen.value, record)
+    select: Selector = "weighted"
+    objectives: Metric = "exact"
+    normalize: Normalize | None = None
+    weight: float = 0.5
+    limit: float = 0.1
+    n: float = 1
+
+    @cached_property
+    def preference(self) -> Preference:
+        """The default scale: none for the authors' objectives and selectors that read raw ones, else the anchor."""
+        asked = self.normalize or ("none" if self.objectives == "paper" else "anchor")
+        Preference(self.select, asked, self.weight, self.limit)  # refuses an unknown one even where it has no effect
+        return Preference(self.select, asked if self.select in NORMALISED else "none", self.weight, self.limit)
+
+    def choose(self, family: Family, k: int, epsilon: float) -> Chosen:
+        """The value of a family's parameter."""
+        return choose(family, k, epsilon, self.preference, metric=self.objectives, n=self.n)
+
+    def record(self, chosen: Chosen) -> dict[str, Any]:
+        """How the parameter was chosen, as plain data."""
+        notes, choice = [chosen.fallback] if chosen.fallback else [], f"the choice is for n = {self.n:g} reports"
+        if self.select not in NORMALISED:
+            no_effect = self.normalize not in (None, "none")
+            ignored = f"normalize={self.normalize} has no effect on it; " if no_effect else ""
+            notes.append(f"{self.select} reads raw objectives: {ignored}{choice}.")
+        elif not self.preference.scaled:
+            notes.append(f"raw objectives: {choice} and would be another for another n.")
+        found = {"objective": chosen.objective, "candidates": chosen.looked_at, "note": " ".join(notes)}
+        return asdict(self) | {"normalize": self.preference.normalize} | found
+
+
+def adaptive(name: str) -> Callable[..., Mechanism]:
+    """How to make `ass`, `aue`, `alh` or `athe`, by the options of a rule."""
+
+    def make(*, epsilon: float, domain: Domain, **options: Any) -> Mechanism:
+        domain, epsilon, rule = Domain.of(domain), check_epsilon(epsilon), _Rule(**options)
+        chosen = rule.choose(FAMILIES[name], domain.k, epsilon)
+        return _MAKERS[name](epsilon, domain, chosen.value, rule.record(chosen))
 
     return make
 
 
 def mixed(
-    *,
-    epsilon: float,
-    domain: Domain,
-    size: int | None = None,
-    share: float | None = None,
-    select: Selector = "weighted",
-    objectives: Metric = "exact",
-    normalize: Normalize | None = None,
-    weight: float = 0.5,
-    limit: float = 0.1,
-    n: float = 1,
+    *, epsilon: float, domain: Domain, size: int | None = None, share: float | None = None, **options: Any
 ) -> SubsetMixture:
     """`ssmix`: a given mixture of two sizes, or the one on the frontier that a rule chooses."""
-    domain, epsilon = Domain.of(domain), check_epsilon(epsilon)
+    domain, epsilon, rule = Domain.of(domain), check_epsilon(epsilon), _Rule(**options)
     if size is not None:
         return SubsetMixture(epsilon=epsilon, domain=domain, size=size, share=share or 0.0)
     if share is not None:
         hint = "Leave out both to have them chosen."
         raise ParameterError(f"share must be given together with size, got {share!r} alone.", hint)
-    preference = _preference(select, objectives, normalize, weight, limit)
-    chosen = choose(MIXTURES, domain.k, epsilon, preference, metric=objectives, n=n)
+    chosen = rule.choose(MIXTURES, domain.k, epsilon)
     best = _mixture_at(chosen.value)
-    if preference.select == "weighted" and preference.normalize != "log":
-        best, objective = _closed_form(domain.k, epsilon, preference, n)
+    if rule.select == "weighted" and rule.preference.normalize != "log":
+        best, objective = _closed_form(domain.k, epsilon, rule.preference, rule.n)
         chosen = replace(chosen, objective=objective)
-    record = _record(preference, objectives, normalize, n, chosen)
+    record = rule.record(chosen)
     return SubsetMixture(epsilon=epsilon, domain=domain, size=best.size, share=best.share, selection=record)
 
 
@@ -116,34 +122,3 @@ def _closed_form(k: int, epsilon: float, preference: Preference, n: float) -> tu
     best = weighted_mixture(k, epsilon, asr_weight=asr, mse_weight=mse, n=n)
     error = mixture_mse(w, v, k, best.size, best.share, n)
     return best, float(asr * mixture_success(w, k, best.size, best.share) + mse * error)
-
-
-def _preference(
-    select: Selector, objectives: Metric, normalize: Normalize | None, weight: float, limit: float
-) -> Preference:
-    """With the default scale: none for the authors' objectives and selectors that read raw ones, else the anchor."""
-    raw: Normalize = "none" if objectives == "paper" else "anchor"
-    scale = (normalize or raw) if select in NORMALISED else "none"
-    Preference(select, normalize or raw, weight, limit)  # refuses an unknown one even where it has no effect
-    return Preference(select, scale, weight, limit)
-
-
-def _record(how: Preference, objectives: Metric, asked: Normalize | None, n: float, chosen: Chosen) -> dict[str, Any]:
-    """How the parameter was chosen, as plain data."""
-    notes = [chosen.fallback] if chosen.fallback else []
-    if how.select not in NORMALISED:
-        ignored = f"normalize={asked} has no effect on it; " if asked not in (None, "none") else ""
-        notes.append(f"{how.select} reads raw objectives: {ignored}the choice is for n = {n:g} reports.")
-    elif not how.scaled:
-        notes.append(f"raw objectives: the choice is for n = {n:g} reports and would be another for another n.")
-    return {
-        "select": how.select,
-        "objectives": objectives,
-        "normalize": how.normalize,
-        "weight": how.weight,
-        "limit": how.limit,
-        "n": n,
-        "objective": chosen.objective,
-        "candidates": chosen.looked_at,
-        "note": " ".join(notes),
-    }

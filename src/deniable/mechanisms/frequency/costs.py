@@ -27,7 +27,6 @@ __all__ = [
     "pull_one",
     "pull_projective",
     "pull_set",
-    "support_pull",
     "work_bits",
     "work_block",
     "work_hadamard",

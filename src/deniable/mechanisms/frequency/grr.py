@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
@@ -11,7 +10,6 @@ from typing import ClassVar
 
 import numpy as np
 
-from deniable.collect.reports import Field
 from deniable.core.channel import Channel, Proof, Witness
 from deniable.core.laws import epsilon_to, ratio_to, response
 from deniable.core.support import Support
@@ -20,7 +18,7 @@ from deniable.estimate.evidence import Evidence, ValueEvidence
 from deniable.kernels import loops
 from deniable.kernels.bits import pack_one
 from deniable.kernels.sampling import below, respond
-from deniable.mechanisms.bulk import Cells, SupportBulk, check_outputs, one_stratum, refuse_values, two_level
+from deniable.mechanisms.bulk import Cells, Numbered, SupportBulk, check_outputs, one_stratum, refuse_values, two_level
 from deniable.mechanisms.support import SupportMechanism
 from deniable.randomness import Simulation, Stream
 from deniable_client.kernels import Response
@@ -28,16 +26,12 @@ from deniable_client.kernels import Response
 __all__ = ["GRR", "ResponseBulk"]
 
 
-class ResponseBulk(SupportBulk[Response]):
+class ResponseBulk(Numbered, SupportBulk[Response]):
     """Randomised response for many people: a report is one answer and supports just itself."""
 
     @property
-    def fields(self) -> tuple[Field, ...]:
-        return (Field("value", "uint", self.kernel.width),)
-
-    @property
-    def outputs(self) -> float:
-        return math.log2(self.k)
+    def size(self) -> int:
+        return self.k
 
     @cached_property
     def support(self) -> Support[Fraction]:
@@ -58,14 +52,6 @@ class ResponseBulk(SupportBulk[Response]):
 
     def most(self, r: int) -> int:
         return 1
-
-    @property
-    def work(self) -> float:
-        return 1.0
-
-    @property
-    def sufficient(self) -> bool:
-        return True
 
     def tally_evidence(self, cells: Cells) -> Evidence:
         return ValueEvidence(cells["support"][0].astype(np.float64), self.odds)

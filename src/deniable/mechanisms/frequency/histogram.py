@@ -35,7 +35,7 @@ from deniable_client.kernels import Laplace
 from deniable_client.kernels import Unary as UnaryKernel
 from deniable_client.kernels.laplace import EPSILON_MIN, grid_for
 
-__all__ = ["SHE", "THE", "LaplaceBulk"]
+__all__ = ["SHE", "THE"]
 
 
 @dataclass(frozen=True, kw_only=True)

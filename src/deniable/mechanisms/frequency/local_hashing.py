@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from abc import abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
@@ -12,7 +13,6 @@ from typing import ClassVar, Literal
 
 import numpy as np
 
-from deniable.collect.reports import Field
 from deniable.core.channel import Channel, Proof, Witness
 from deniable.core.domain import Domain
 from deniable.core.laws import balanced, epsilon_to, hashing, ratio_to
@@ -22,30 +22,47 @@ from deniable.errors import require
 from deniable.kernels import loops
 from deniable.kernels.hashing import interval_of, interval_rows
 from deniable.kernels.permutation import permute, place_rows
-from deniable.kernels.sampling import below, respond
-from deniable.mechanisms.bulk import Cells, SupportBulk, check_outputs, one_stratum, refuse_values, two_level
+from deniable.kernels.sampling import respond
+from deniable.mechanisms.bulk import Cells, Seeded, SupportBulk, check_outputs, fresh_seeds, one_stratum, two_level
 from deniable.mechanisms.frequency.costs import HASH_WORK, ROUND_WORK
 from deniable.mechanisms.support import SupportMechanism
 from deniable.randomness import Stream
-from deniable_client.exact import check_epsilon
+from deniable_client.exact import WORD_BITS, check_epsilon
 from deniable_client.kernels import Balanced, Hashing
-from deniable_client.packing import uint_width
 from deniable_client.permutation import rounds
 
 __all__ = ["BalancedBulk", "BalancedHashing", "HashingBulk", "LocalHashing", "best_range"]
 
 
-class HashingBulk(SupportBulk[Hashing]):
+class _Hashed(Seeded):
+    """A public seed sends items to 0..g-1; then randomised response."""
+
+    kernel: Hashing
+
+    @property
+    def numbers(self) -> int:
+        return self.kernel.g
+
+    @abstractmethod
+    def places(self, coins: UintArray, items: IntArray) -> IntArray:
+        """The number in 0..g-1 of each item under its coin."""
+
+    def perturb(self, items: IntArray, rng: Stream) -> Columns:
+        return self.perturb_dealt(items, fresh_seeds(items.size, rng), rng)
+
+    def perturb_dealt(self, items: IntArray, coins: UintArray, rng: Stream) -> Columns:
+        own = self.places(coins, items)
+        return {"seed": coins, "value": respond(rng, own, self.numbers, self.kernel.keep, self.fields[1].dtype)}
+
+    def given_coins(self, columns: Columns, f: FloatArray) -> FloatArray:
+        """Chance that a report with each seed supports each item, if its sender's item is drawn from `f`."""
+        seeds, k = columns["seed"].astype(np.uint64, copy=False), self.kernel.k
+        own = self.places(np.repeat(seeds, k), np.tile(np.arange(k), seeds.size)).reshape(seeds.size, k)
+        return _answered(own, f, self.numbers, self.kernel.keep / (1 << WORD_BITS))
+
+
+class HashingBulk(_Hashed, SupportBulk[Hashing]):
     """Local hashing for many people: a public seed sends items to 0..g-1; then randomised response."""
-
-    @property
-    def fields(self) -> tuple[Field, ...]:
-        return _fields(self.kernel.g)
-
-    @property
-    def outputs(self) -> float:
-        """See `Bulk.outputs`: seeds and values."""
-        return 64 + math.log2(self.kernel.g)
 
     @cached_property
     def support(self) -> Support[Fraction]:
@@ -62,26 +79,12 @@ class HashingBulk(SupportBulk[Hashing]):
         return hashing(w, v, g, collision=v * p * squares + w * p)
 
     def places(self, coins: UintArray, items: IntArray) -> IntArray:
-        """The number in 0..g-1 of each item under its coin: the bucket of the hash value."""
+        """See `_Hashed.places`: the bucket of the hash value."""
         found: IntArray = loops().buckets(coins, items, self.kernel.g)
         return found
 
-    def perturb(self, items: IntArray, rng: Stream) -> Columns:
-        return self.perturb_dealt(items, _seeds(items.size, rng), rng)
-
-    def perturb_dealt(self, items: IntArray, coins: UintArray, rng: Stream) -> Columns:
-        return _answer(self.kernel, coins, self.places(coins, items), rng)
-
-    def blind(self, n: int, rng: Stream) -> Columns:
-        return _blind(self.kernel.g, n, rng)
-
-    def given_coins(self, columns: Columns, f: FloatArray) -> FloatArray:
-        """Chance that a report with each seed supports each item, if its sender's item is drawn from `f`."""
-        return _given_coins(self, columns, f)
-
     def count(self, columns: Columns) -> Cells:
-        refuse_values(columns["value"], self.kernel.g, "value")
-        seeds = columns["seed"].astype(np.uint64, copy=False)
+        seeds = self.seeds(columns)
         return one_stratum(columns, loops().count_hashed(seeds, columns["value"], self.k, self.kernel.g))
 
     def supported(self, columns: Columns) -> Bytes:
@@ -107,47 +110,24 @@ class HashingBulk(SupportBulk[Hashing]):
         return Fraction(self.kernel.g, 1 << 66)
 
 
-class BalancedBulk(SupportBulk[Balanced]):
+class BalancedBulk(_Hashed, SupportBulk[Hashing]):
     """Balanced hashing for many people: a keyed permutation cut into g blocks; then randomised response."""
-
-    @property
-    def fields(self) -> tuple[Field, ...]:
-        return _fields(self.kernel.g)
-
-    @property
-    def outputs(self) -> float:
-        """See `Bulk.outputs`: seeds and values."""
-        return 64 + math.log2(self.kernel.g)
 
     @cached_property
     def support(self) -> Support[Fraction]:
         return balanced(*ratio_to(self.kernel.ratio), self.k, self.kernel.g)
 
     def places(self, coins: UintArray, items: IntArray) -> IntArray:
-        """The number in 0..g-1 of each item under its coin: the block of the position."""
+        """See `_Hashed.places`: the block of the position."""
         return permute(coins, items, self.k) * self.kernel.g // self.k
-
-    def perturb(self, items: IntArray, rng: Stream) -> Columns:
-        return self.perturb_dealt(items, _seeds(items.size, rng), rng)
-
-    def perturb_dealt(self, items: IntArray, coins: UintArray, rng: Stream) -> Columns:
-        return _answer(self.kernel, coins, self.places(coins, items), rng)
-
-    def blind(self, n: int, rng: Stream) -> Columns:
-        return _blind(self.kernel.g, n, rng)
-
-    def given_coins(self, columns: Columns, f: FloatArray) -> FloatArray:
-        """Chance that a report with each seed supports each item, if its sender's item is drawn from `f`."""
-        return _given_coins(self, columns, f)
 
     def _blocks(self, columns: Columns) -> tuple[UintArray, IntArray, IntArray]:
         """Seeds, and the first position and the number of positions of the reported blocks: at most ceil(k/g)."""
         y = columns["value"].astype(np.int64)
         first, end = (-(-part * self.k // self.kernel.g) for part in (y, y + 1))
-        return columns["seed"].astype(np.uint64, copy=False), first, end - first
+        return self.seeds(columns), first, end - first
 
     def count(self, columns: Columns) -> Cells:
-        refuse_values(columns["value"], self.kernel.g, "value")
         return one_stratum(columns, loops().count_places(*self._blocks(columns), self.k))
 
     def supported(self, columns: Columns) -> Bytes:
@@ -169,34 +149,6 @@ class BalancedBulk(SupportBulk[Balanced]):
         held = [frozenset(x for x in range(k) if h[x] * g // k == y) for h, y in outputs]
         labels = [f"positions {h} report {y}" for h, y in outputs]
         return two_level(self.kernel, labels, held, 1, g - 1, math.factorial(k))
-
-
-# ---- what both kinds of hashing have in common
-
-
-def _fields(g: int) -> tuple[Field, ...]:
-    return Field("seed", "uint", 8), Field("value", "uint", uint_width(g))
-
-
-def _seeds(n: int, rng: Stream) -> UintArray:
-    return rng.draw(64, n).astype(np.uint64, copy=False)
-
-
-def _answer(kernel: Hashing, coins: UintArray, own: IntArray, rng: Stream) -> Columns:
-    """Seeds, and randomised response on the items' own numbers under them."""
-    return {"seed": coins, "value": respond(rng, own, kernel.g, kernel.keep, _fields(kernel.g)[1].dtype)}
-
-
-def _blind(g: int, n: int, rng: Stream) -> Columns:
-    value = below(rng, g, n).astype(_fields(g)[1].dtype)
-    return {"seed": rng.draw(64, n).astype(np.uint64), "value": value}
-
-
-def _given_coins(bulk: HashingBulk | BalancedBulk, columns: Columns, f: FloatArray) -> FloatArray:
-    seeds = columns["seed"].astype(np.uint64, copy=False)
-    items = np.tile(np.arange(bulk.k), seeds.size)
-    own = bulk.places(np.repeat(seeds, bulk.k), items).reshape(seeds.size, bulk.k)
-    return _answered(own, f, bulk.kernel.g, float(bulk.support.p))
 
 
 def _proof(ratio: Fraction, function: str, bucket: str) -> Proof:
@@ -281,7 +233,8 @@ class BalancedHashing(SupportMechanism):
         """The g of the lowest exact MSE, found among all from 2 to k."""
         epsilon, domain = check_epsilon(epsilon), Domain.of(domain)
         g = np.arange(2, domain.k + 1)
-        return cls(epsilon=epsilon, domain=domain, g=int(g[np.argmin(_balanced_mse(epsilon, domain.k, g))]))
+        mse = balanced(*epsilon_to(epsilon), domain.k, g).mse(domain.k)  # infinite where a block would hold everything
+        return cls(epsilon=epsilon, domain=domain, g=int(g[np.argmin(mse)]))
 
     @cached_property
     def bulk(self) -> BalancedBulk:
@@ -328,9 +281,3 @@ def _best_g(k: int, epsilon: float) -> int:
     real = best_range(k, epsilon)
     near = {max(1, math.floor(real)), max(1, math.ceil(real))}
     return 1 + min(sorted(near), key=lambda u: float(hashing(w, v, u + 1).mse(k)))
-
-
-def _balanced_mse(epsilon: float, k: int, g: IntArray) -> FloatArray:
-    """Exact MSE of balanced hashing for many g at once; infinite where a block would hold everything."""
-    mse: FloatArray = balanced(*epsilon_to(epsilon), k, g).mse(k)
-    return mse

@@ -32,7 +32,7 @@ from deniable.randomness import Stream, bernoulli
 from deniable_client.exact import WORD_BITS
 from deniable_client.kernels import Kernel, Mixture, Subset, Whole
 
-__all__ = ["MixtureBulk", "SubsetMixture"]
+__all__ = ["SubsetMixture"]
 
 _WORD = 1 << WORD_BITS
 

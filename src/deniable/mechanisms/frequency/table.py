@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from deniable.core.domain import Domain
@@ -12,18 +12,19 @@ from deniable.mechanisms.entry import Entry, Option, Traits, grid
 from deniable.mechanisms.frequency import costs, curves
 from deniable.mechanisms.frequency.adaptive import RULES, adaptive, mixed
 from deniable.mechanisms.frequency.families import METRICS
+from deniable.mechanisms.frequency.geometry import Hadamard, Projective
 from deniable.mechanisms.frequency.grr import GRR
-from deniable.mechanisms.frequency.hadamard import Hadamard
 from deniable.mechanisms.frequency.histogram import SHE, THE
-from deniable.mechanisms.frequency.interval import IntervalSelection
 from deniable.mechanisms.frequency.local_hashing import BalancedHashing, LocalHashing
 from deniable.mechanisms.frequency.mixture import SubsetMixture
-from deniable.mechanisms.frequency.projective import Projective
-from deniable.mechanisms.frequency.subset import SubsetSelection
+from deniable.mechanisms.frequency.subset import IntervalSelection, SubsetSelection
 from deniable.mechanisms.frequency.unary import Unary
 from deniable.mechanisms.frequency.wheel import Wheel
 
 __all__ = ["OPTIONS", "ROWS"]
+
+Cases = tuple[Mapping[str, Any], ...]
+"""Small cases of a row."""
 
 OPTIONS: Mapping[str, Option] = {
     "size": Option(int, "Items in a reported subset (ss); the best is near k/(e^epsilon+1)."),
@@ -61,37 +62,28 @@ def _subset(
     return cls(epsilon=epsilon, domain=domain, size=size)
 
 
-def _the(*, epsilon: float, domain: Domain, threshold: float | None = None) -> Mechanism:
-    if threshold is not None:
-        return THE(epsilon=epsilon, domain=domain, theta=threshold)
-    return THE.optimal(epsilon=epsilon, domain=domain)
+def _chosen(cls: Any, option: str, own: str = "") -> Callable[..., Any]:
+    """How to make a mechanism whose parameter `own` is given as an option, or else the best one."""
+
+    def make(*, epsilon: float, domain: Domain, **options: Any) -> Any:
+        given = options.pop(option, None)
+        if given is None:
+            return cls.optimal(epsilon=epsilon, domain=domain, **options)
+        options.pop("rounding", None)
+        return cls(epsilon=epsilon, domain=domain, **{own or option: given}, **options)
+
+    return make
 
 
-def _balanced(*, epsilon: float, domain: Domain, g: int | None = None) -> Mechanism:
-    if g is not None:
-        return BalancedHashing(epsilon=epsilon, domain=domain, g=g)
-    return BalancedHashing.optimal(epsilon=epsilon, domain=domain)
+def _adaptive(name: str, cls: type[Any], what: str, best_for: str, small: Cases, traits: Traits) -> Entry:
+    """A row whose parameter a rule chooses."""
+    summary, source = f"adaptive {what}", "AdaptiveLDP Sec. V"
+    return Entry(cls, adaptive(name), summary, source, best_for, RULES, inner=("n",), small=small, traits=traits)
 
 
-def _wheel(
-    *, epsilon: float, domain: Domain, arc: float | None = None, rounding: Any = "paper", ring: int = 32
-) -> Mechanism:
-    if arc is not None:
-        return Wheel(epsilon=epsilon, domain=domain, arc=arc, ring=ring)
-    return Wheel.optimal(epsilon=epsilon, domain=domain, rounding=rounding)
-
-
-def _projective(*, epsilon: float, domain: Domain, prime: int | None = None) -> Mechanism:
-    if prime is not None:
-        return Projective(epsilon=epsilon, domain=domain, prime=prime)
-    return Projective.optimal(epsilon=epsilon, domain=domain)
-
-
-def _interval(*, epsilon: float, domain: Domain, size: int | None = None) -> Mechanism:
-    if size is not None:
-        return IntervalSelection(epsilon=epsilon, domain=domain, size=size)
-    return IntervalSelection.optimal(epsilon=epsilon, domain=domain)
-
+_SETS = Traits(costs.work_bits, costs.pull_set)
+_BITS = Traits(costs.work_bits, costs.pull_all)
+_HASHES = Traits(costs.work_hashes, costs.pull_all)
 
 ROWS: Mapping[str, Entry] = {
     "grr": Entry(
@@ -131,7 +123,7 @@ ROWS: Mapping[str, Entry] = {
         "AdaptiveLDP Sec. IV-C",
         "comparison with deployments of RAPPOR",
         small=grid(2, 3, 6),
-        traits=Traits(costs.work_bits, costs.pull_all),
+        traits=_BITS,
     ),
     "oue": Entry(
         Unary,
@@ -140,7 +132,7 @@ ROWS: Mapping[str, Entry] = {
         "AdaptiveLDP Sec. IV-C",
         "medium domains with simple clients: independent bits",
         small=grid(2, 3, 6),
-        traits=Traits(costs.work_bits, costs.pull_all),
+        traits=_BITS,
     ),
     "lh": Entry(
         LocalHashing,
@@ -160,7 +152,7 @@ ROWS: Mapping[str, Entry] = {
         "AdaptiveLDP Sec. IV-D",
         "one bit and a seed per report",
         small=grid(2, 3, 6),
-        traits=Traits(costs.work_hashes, costs.pull_all),
+        traits=_HASHES,
     ),
     "olh": Entry(
         LocalHashing,
@@ -170,11 +162,11 @@ ROWS: Mapping[str, Entry] = {
         "large domains: reports of 9 bytes or so, whatever k is",
         ("rounding",),
         small=({"k": 2, "epsilon": 0.1}, {"k": 3, "epsilon": 1.0}, {"k": 4, "epsilon": 1.0}),
-        traits=Traits(costs.work_hashes, costs.pull_all),
+        traits=_HASHES,
     ),
     "plh": Entry(
         BalancedHashing,
-        _balanced,
+        _chosen(BalancedHashing, "g"),
         "balanced local hashing by a keyed permutation",
         "docs/maths/local-hashing.md",
         "large domains: nearly the least error in a seed and log2 g bits, quick to decode",
@@ -184,7 +176,7 @@ ROWS: Mapping[str, Entry] = {
     ),
     "the": Entry(
         THE,
-        _the,
+        _chosen(THE, "threshold", "theta"),
         "thresholded histogram encoding",
         "AdaptiveLDP Sec. IV-E",
         "comparison: a unary encoding that leaves part of its budget unused",
@@ -204,7 +196,7 @@ ROWS: Mapping[str, Entry] = {
     ),
     "wheel": Entry(
         Wheel,
-        _wheel,
+        _chosen(Wheel, "arc"),
         "wheel: hashing to an arc of a ring",
         "Wang20",
         "large domains at small epsilon: local hashing without a whole-number range",
@@ -217,49 +209,37 @@ ROWS: Mapping[str, Entry] = {
         ),
         traits=Traits(costs.work_hashes, costs.pull_all, curves.wheel_curve),
     ),
-    "ass": Entry(
+    "ass": _adaptive(
+        "ass",
         SubsetSelection,
-        adaptive("ass"),
-        "adaptive subset selection",
-        "AdaptiveLDP Sec. V",
+        "subset selection",
         "the least error for the best guess it allows: on the frontier",
-        RULES,
-        inner=("n",),
-        small=grid(3, 5, 8),
-        traits=Traits(costs.work_bits, costs.pull_set),
+        grid(3, 5, 8),
+        _SETS,
     ),
-    "aue": Entry(
+    "aue": _adaptive(
+        "aue",
         Unary,
-        adaptive("aue"),
-        "adaptive unary encoding",
-        "AdaptiveLDP Sec. V",
+        "unary encoding",
         "comparison: ass has less error for the same best guess",
-        RULES,
-        inner=("n",),
-        small=grid(2, 4),
-        traits=Traits(costs.work_bits, costs.pull_all),
+        grid(2, 4),
+        _BITS,
     ),
-    "alh": Entry(
+    "alh": _adaptive(
+        "alh",
         LocalHashing,
-        adaptive("alh"),
-        "adaptive local hashing",
-        "AdaptiveLDP Sec. V",
+        "local hashing",
         "short reports with a smaller best guess; plh has less error",
-        RULES,
-        inner=("n",),
-        small=({"k": 2, "epsilon": 0.1}, {"k": 3, "epsilon": 1.0}, {"k": 5, "epsilon": 1.0}),
-        traits=Traits(costs.work_hashes, costs.pull_all),
+        ({"k": 2, "epsilon": 0.1}, {"k": 3, "epsilon": 1.0}, {"k": 5, "epsilon": 1.0}),
+        _HASHES,
     ),
-    "athe": Entry(
+    "athe": _adaptive(
+        "athe",
         THE,
-        adaptive("athe"),
-        "adaptive thresholded histogram encoding",
-        "AdaptiveLDP Sec. V",
+        "thresholded histogram encoding",
         "comparison: leaves part of its budget unused",
-        RULES,
-        inner=("n",),
-        small=grid(2, 4),
-        traits=Traits(costs.work_bits, costs.pull_all),
+        grid(2, 4),
+        _BITS,
     ),
     "ssmix": Entry(
         SubsetMixture,
@@ -289,7 +269,7 @@ ROWS: Mapping[str, Entry] = {
     ),
     "pgr": Entry(
         Projective,
-        _projective,
+        _chosen(Projective, "prime"),
         "projective-geometry response",
         "Feldman22",
         "large domains: log2 k bits, no seed, near the least error",
@@ -299,7 +279,7 @@ ROWS: Mapping[str, Entry] = {
     ),
     "iss": Entry(
         IntervalSelection,
-        _interval,
+        _chosen(IntervalSelection, "size"),
         "subset selection by permuted intervals",
         "docs/maths/utility.md",
         "the least error in a seed and log2 k bits; decoding looks up each chosen answer",

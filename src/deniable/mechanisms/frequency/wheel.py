@@ -11,7 +11,6 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 
-from deniable.collect.reports import Field
 from deniable.core.channel import Channel, Proof, Witness
 from deniable.core.domain import Domain
 from deniable.core.laws import epsilon_to, ratio_to, wheel
@@ -21,36 +20,30 @@ from deniable.errors import require
 from deniable.kernels.hashing import hash_values, interval_rows
 from deniable.kernels.sampling import below
 from deniable.kernels.transforms import count_intervals
-from deniable.mechanisms.bulk import Cells, SupportBulk, check_outputs, one_stratum, refuse_values, two_level
+from deniable.mechanisms.bulk import Cells, Seeded, SupportBulk, check_outputs, fresh_seeds, one_stratum, two_level
 from deniable.mechanisms.frequency.costs import HASH_WORK
 from deniable.mechanisms.frequency.local_hashing import best_range
 from deniable.mechanisms.support import SupportMechanism
 from deniable.randomness import Stream, bernoulli
 from deniable_client.exact import check_epsilon
 from deniable_client.kernels import Wheel as WheelKernel
-from deniable_client.packing import uint_width
 
-__all__ = ["Wheel", "WheelBulk"]
+__all__ = ["Wheel"]
 
 
-class WheelBulk(SupportBulk[WheelKernel]):
+class WheelBulk(Seeded, SupportBulk[WheelKernel]):
     """The wheel for many people: a seed and a point of the ring."""
 
     @property
-    def fields(self) -> tuple[Field, ...]:
-        return Field("seed", "uint", 8), Field("value", "uint", uint_width(1 << self.kernel.ring))
-
-    @property
-    def outputs(self) -> float:
-        """See `Bulk.outputs`: seeds and points."""
-        return 64.0 + self.kernel.ring
+    def numbers(self) -> int:
+        return 1 << self.kernel.ring
 
     @cached_property
     def support(self) -> Support[Fraction]:
         return wheel(*ratio_to(self.kernel.ratio), Fraction(self.kernel.arc, 1 << self.kernel.ring))
 
     def perturb(self, items: IntArray, rng: Stream) -> Columns:
-        return self.perturb_dealt(items, rng.draw(64, items.size).astype(np.uint64, copy=False), rng)
+        return self.perturb_dealt(items, fresh_seeds(items.size, rng), rng)
 
     def perturb_dealt(self, items: IntArray, coins: UintArray, rng: Stream) -> Columns:
         ring, arc = self.kernel.ring, self.kernel.arc
@@ -61,10 +54,6 @@ class WheelBulk(SupportBulk[WheelKernel]):
         value = (start + np.where(kept, inside, arc + outside)) & (size - 1)
         return {"seed": coins, "value": value.astype(self.fields[1].dtype)}
 
-    def blind(self, n: int, rng: Stream) -> Columns:
-        value = below(rng, 1 << self.kernel.ring, n).astype(self.fields[1].dtype)
-        return {"seed": rng.draw(64, n).astype(np.uint64), "value": value}
-
     def _intervals(self, columns: Columns) -> tuple[Any, Any]:
         """First hash value, and number of them, of the places whose arc holds the reported point (mod 2**32)."""
         ring, arc = self.kernel.ring, self.kernel.arc
@@ -72,9 +61,7 @@ class WheelBulk(SupportBulk[WheelKernel]):
         return first & np.uint64(0xFFFFFFFF), np.full(len(first), arc << (32 - ring), np.uint64)
 
     def count(self, columns: Columns) -> Cells:
-        refuse_values(columns["value"], 1 << self.kernel.ring, "value")
-        seeds = columns["seed"].astype(np.uint64, copy=False)
-        return one_stratum(columns, count_intervals(seeds, *self._intervals(columns), self.k))
+        return one_stratum(columns, count_intervals(self.seeds(columns), *self._intervals(columns), self.k))
 
     def supported(self, columns: Columns) -> Bytes:
         return interval_rows(columns["seed"], *self._intervals(columns), self.k)
@@ -113,11 +100,13 @@ class Wheel(SupportMechanism):
         object.__setattr__(self, "arc", float(self.arc))
 
     @classmethod
-    def optimal(cls, *, epsilon: float, domain: Domain, rounding: Literal["paper", "best"] = "paper") -> Wheel:
+    def optimal(
+        cls, *, epsilon: float, domain: Domain, rounding: Literal["paper", "best"] = "paper", ring: int = 32
+    ) -> Wheel:
         """An arc of 1/(e+1) (`paper`), or of the lowest exact MSE (`best`)."""
         w, domain = math.exp(-check_epsilon(epsilon)), Domain.of(domain)
         arc = w / (1 + w) if rounding == "paper" else 1 / (1 + best_range(domain.k, epsilon))
-        return cls(epsilon=epsilon, domain=domain, arc=arc)
+        return cls(epsilon=epsilon, domain=domain, arc=arc, ring=ring)
 
     @cached_property
     def bulk(self) -> WheelBulk:

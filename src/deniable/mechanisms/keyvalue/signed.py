@@ -19,8 +19,7 @@ from deniable.estimate.result import Part
 from deniable.mechanisms.base import report_size
 from deniable.mechanisms.bulk import SupportBulk
 from deniable.mechanisms.frequency.grr import ResponseBulk
-from deniable.mechanisms.frequency.interval import IntervalBulk
-from deniable.mechanisms.frequency.subset import SubsetBulk
+from deniable.mechanisms.frequency.subset import IntervalBulk, SubsetBulk
 from deniable.mechanisms.frequency.unary import UnaryBulk
 from deniable.mechanisms.keyvalue import laws
 from deniable.mechanisms.keyvalue.base import KeyValue, check_interest, check_share

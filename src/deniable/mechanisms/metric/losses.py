@@ -32,39 +32,31 @@ class Losses(Protocol):
     @property
     def k(self) -> int:
         """Number of answers."""
-        ...
 
     @property
     def outputs(self) -> int:
         """Number of reports."""
-        ...
 
     @property
     def unit(self) -> str:
         """What losses are measured in; empty where it is not known."""
-        ...
 
     @property
     def width(self) -> float | None:
         """Length of the interval whose numbers the answers stand for, if they do."""
-        ...
 
     @property
     def line(self) -> Line | None:
         """The losses themselves, where answers are at equal distances in a row."""
-        ...
 
     def weights(self, prior: object = None) -> FloatArray:
         """How likely the answers are: `prior`, or all values alike (those at the ends of a line may have less room)."""
-        ...
 
     def matrix(self) -> FloatArray:
         """The losses: a row for each answer."""
-        ...
 
     def near(self, m: int, prior: object = None) -> float:
         """The sum of the m least losses of an answer, on average over the answers."""
-        ...
 
 
 def losses_of(domain: Domain) -> Losses:

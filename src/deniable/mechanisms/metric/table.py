@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
 from deniable.core.space import Space
@@ -30,8 +31,10 @@ _PLACES: Mapping[str, Any] = {"distances": Space.places([[52.5, 13.4], [52.5, 13
 _SETS: Mapping[str, Any] = {"distances": Space.sets([[], [1], [1, 2], [1, 2, 3], [4]])}
 _TABLE: Mapping[str, Any] = {"distances": [[0, 1, 1, 2, 3], [2, 0, 1, 1, 1], [1, 1, 0, 1, 1]]}
 
+_row = partial(Entry, question=RELEASE, space=space_of)
+
 ROWS: Mapping[str, Entry] = {
-    "brr": Entry(
+    "brr": _row(
         BRR,
         make_brr,
         "the nearest answers are favoured, all others are alike (bipartite randomised response)",
@@ -47,10 +50,8 @@ ROWS: Mapping[str, Entry] = {
             {"interval": "0,10", "points": 7, "layout": "endpoints", "epsilon": 1.0},
             *({"epsilon": 1.0, "size": 2, **space} for space in (_PLACES, _SETS, _TABLE)),
         ),
-        question=RELEASE,
-        space=space_of,
     ),
-    "codebook": Entry(
+    "codebook": _row(
         Codebook,
         make_codebook,
         "the nearest of a few codes through randomised response",
@@ -68,10 +69,8 @@ ROWS: Mapping[str, Entry] = {
             {"interval": "0,10", "points": 7, "layout": "endpoints", "epsilon": 1.0},
             *({"epsilon": 1.0, "size": 2, **space} for space in (_PLACES, _SETS, _TABLE)),
         ),
-        question=RELEASE,
-        space=space_of,
     ),
-    "exponential": Entry(
+    "exponential": _row(
         TableMechanism,
         make_table("exponential"),
         "probabilities that fall exponentially with the loss, calibrated to the exact level",
@@ -84,10 +83,8 @@ ROWS: Mapping[str, Entry] = {
             {"interval": "0,10", "points": 4, "epsilon": 2.0},
             *({"epsilon": 2.0, **space} for space in (_PLACES, _SETS, _TABLE)),
         ),
-        question=RELEASE,
-        space=space_of,
     ),
-    "laplace": Entry(
+    "laplace": _row(
         TableMechanism,
         make_table("laplace"),
         "Laplace noise that stays on the line (truncate), or is moved to its ends (clamp)",
@@ -99,10 +96,8 @@ ROWS: Mapping[str, Entry] = {
             *({"points": 4, "epsilon": e, "variant": "clamp"} for e in (1.0, 4.0)),
             {"interval": "0,10", "points": 4, "epsilon": 2.0, "variant": "clamp"},
         ),
-        question=RELEASE,
-        space=space_of,
     ),
-    "geometric": Entry(
+    "geometric": _row(
         TableMechanism,
         make_table("geometric"),
         "two-sided geometric noise on the points of a line, moved to its ends",
@@ -113,10 +108,8 @@ ROWS: Mapping[str, Entry] = {
             *({"points": 4, "epsilon": e} for e in (1.0, 4.0)),
             {"interval": "0,10", "points": 3, "epsilon": 2.0},
         ),
-        question=RELEASE,
-        space=space_of,
     ),
-    "lsrr": Entry(
+    "lsrr": _row(
         TableMechanism,
         make_table("lsrr"),
         "places in groups from near to far, probabilities falling in equal steps (staircase)",
@@ -128,7 +121,5 @@ ROWS: Mapping[str, Entry] = {
             {"points": 6, "epsilon": 2.0, "variant": "rank", "size": 2},
             *({"epsilon": 2.0, **space} for space in (_PLACES, _SETS, _TABLE)),
         ),
-        question=RELEASE,
-        space=space_of,
     ),
 }

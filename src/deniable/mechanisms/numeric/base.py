@@ -23,23 +23,25 @@ from deniable.estimate.linear import check_reports
 from deniable.estimate.result import Estimate, Part
 from deniable.mechanisms.base import Mechanism, report_size
 from deniable.mechanisms.fitting import check_tally
-from deniable.mechanisms.numeric.bulk import LeaningBulk, prove
+from deniable.mechanisms.numeric.bulk import LeaningBulk, WindowOrBitBulk, prove
 from deniable.mechanisms.numeric.estimate import mean_part
-from deniable.mechanisms.numeric.laws import Law, Lean, Sliding, best_window, law_of, wave_window
+from deniable.mechanisms.numeric.laws import Blend, Law, Lean, Sliding, best_blend, best_window, law_of, wave_window
 from deniable.mechanisms.outputs import WindowBulk
-from deniable_client.exact import check_epsilon
-from deniable_client.kernels import Leaning, Window
+from deniable_client.exact import WORD_BITS, check_epsilon
+from deniable_client.kernels import Leaning, Window, WindowOrBit
 
 __all__ = [
     "POINTS_MEAN",
     "POINTS_WAVE",
     "WINDOWS",
     "Duchi",
+    "Hybrid",
     "Numeric",
     "Piecewise",
     "SquareWave",
 ]
 
+_WORD = 1 << WORD_BITS
 WINDOWS = ("best", "paper")
 """Windows of the piecewise mechanism: of least largest variance, or of the paper's size."""
 
@@ -228,3 +230,39 @@ class Duchi(Numeric):
     @cached_property
     def law(self) -> Lean[float]:
         return Lean.ideal(self.epsilon, self.k)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Hybrid(Numeric):
+    """Duchi's bit with probability `share`, else an answer of a window of `m`: the worst variance is below either's."""
+
+    m: int
+    share: float
+    family: ClassVar[str] = "hm"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        number = isinstance(self.share, int | float | np.floating) and not isinstance(self.share, bool)
+        ok = number and 0 <= self.share <= 1
+        require(ok, "share", self.share, "a number from 0 to 1", "It is the chance that a report is a bit.")
+        object.__setattr__(self, "share", float(self.share))
+        object.__setattr__(self, "m", check_window(self.m, self.k))
+
+    @classmethod
+    def optimal(cls, *, epsilon: float, domain: Domain | Span) -> Hybrid:
+        """With the window and the share whose largest variance is least."""
+        grid = on_grid(domain, POINTS_MEAN)
+        Duchi(epsilon=epsilon, domain=grid)  # refuses what is no grid, or too fine, before the search
+        m, share = best_blend(check_epsilon(epsilon), grid.k)
+        return cls(epsilon=epsilon, domain=grid, m=m, share=share)
+
+    @cached_property
+    def bulk(self) -> WindowOrBitBulk:
+        coin = min(max(int(self.share * _WORD), 1), _WORD - 1)  # both kinds of report always stay possible
+        window = sliding(self.epsilon, self.k, self.m).kernel
+        return WindowOrBitBulk(WindowOrBit(window, Leaning.calibrate(self.epsilon, self.k), coin))
+
+    @cached_property
+    def law(self) -> Blend[float]:
+        window, bit = Sliding.ideal(self.epsilon, self.k, self.m), Lean.ideal(self.epsilon, self.k)
+        return Blend(window, bit, self.share)

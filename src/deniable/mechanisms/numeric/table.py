@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
 from deniable.mechanisms.entry import MEAN, Entry, Option
-from deniable.mechanisms.numeric.base import WINDOWS, Duchi, Piecewise, SquareWave
-from deniable.mechanisms.numeric.hybrid import Hybrid
+from deniable.mechanisms.numeric.base import WINDOWS, Duchi, Hybrid, Piecewise, SquareWave
 from deniable.mechanisms.spaces import INTERVAL, space_of
 
 __all__ = ["OPTIONS", "ROWS"]
@@ -24,8 +24,10 @@ def _cases(*more: Mapping[str, Any]) -> tuple[Mapping[str, Any], ...]:
     return (*({"epsilon": e, **own} for e in (0.1, 1.0, 4.0) for own in grids), *more)
 
 
+_row = partial(Entry, question=MEAN, space=space_of)
+
 ROWS: Mapping[str, Entry] = {
-    "sw": Entry(
+    "sw": _row(
         SquareWave,
         SquareWave.optimal,
         "an answer near the number, with room beyond both ends (square wave)",
@@ -34,10 +36,8 @@ ROWS: Mapping[str, Entry] = {
         INTERVAL,
         inner=("m",),
         small=_cases({"interval": "0,1", "points": 9, "epsilon": 1.0, "m": 4}),
-        question=MEAN,
-        space=space_of,
     ),
-    "pm": Entry(
+    "pm": _row(
         Piecewise,
         Piecewise.optimal,
         "the same with a wider window, for means (piecewise mechanism)",
@@ -46,10 +46,8 @@ ROWS: Mapping[str, Entry] = {
         ("window", *INTERVAL),
         inner=("m",),
         small=_cases({"interval": "0,1", "points": 9, "epsilon": 2.0, "window": "paper"}),
-        question=MEAN,
-        space=space_of,
     ),
-    "duchi": Entry(
+    "duchi": _row(
         Duchi,
         Duchi.over,
         "one bit that leans with the number",
@@ -57,10 +55,8 @@ ROWS: Mapping[str, Entry] = {
         "the mean of numbers in a report of one bit, for epsilon below about 1.2",
         INTERVAL,
         small=_cases(),
-        question=MEAN,
-        space=space_of,
     ),
-    "hm": Entry(
+    "hm": _row(
         Hybrid,
         Hybrid.optimal,
         "one of the two by a coin (hybrid mechanism)",
@@ -68,7 +64,5 @@ ROWS: Mapping[str, Entry] = {
         "the mean of numbers: at every epsilon the least largest variance of these",
         INTERVAL,
         small=_cases({"interval": "0,1", "points": 9, "epsilon": 2.0}),
-        question=MEAN,
-        space=space_of,
     ),
 }

@@ -13,13 +13,11 @@ from deniable.core.support import Support
 from deniable.errors import FormatError, ParameterError, require
 from deniable.mechanisms.base import Mechanism
 from deniable.mechanisms.frequency.adaptive import RULES, adaptive
+from deniable.mechanisms.frequency.geometry import Hadamard, Projective
 from deniable.mechanisms.frequency.grr import GRR
-from deniable.mechanisms.frequency.hadamard import Hadamard
 from deniable.mechanisms.frequency.histogram import SHE, THE
-from deniable.mechanisms.frequency.interval import IntervalSelection
 from deniable.mechanisms.frequency.local_hashing import BalancedHashing, LocalHashing
-from deniable.mechanisms.frequency.projective import Projective
-from deniable.mechanisms.frequency.subset import SubsetSelection
+from deniable.mechanisms.frequency.subset import IntervalSelection, SubsetSelection
 from deniable.mechanisms.frequency.unary import Unary
 from deniable.mechanisms.frequency.wheel import Wheel
 from deniable.mechanisms.utility import laws

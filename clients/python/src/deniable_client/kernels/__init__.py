@@ -67,42 +67,9 @@ __all__ = [
 ]
 
 KERNELS: Mapping[str, Callable[..., Kernel]] = {
-    cls.kind: cls
-    for cls in (
-        Response,
-        Subset,
-        Unary,
-        Hashing,
-        Balanced,
-        Wheel,
-        Hadamard,
-        Projective,
-        Laplace,
-        Mixture,
-        Whole,
-        Interval,
-        Utility,
-        UtilityBudgets,
-        Pairs,
-        Grouped,
-        KeysOnly,
-        OneKey,
-        SignedSubset,
-        SignedUnary,
-        SignedInterval,
-        SignedHashing,
-        ToldKey,
-        Bit,
-        Personal,
-        Table,
-        Window,
-        Leaning,
-        WindowOrBit,
-        Neighbours,
-        Recode,
-        Constant,
-    )
+    made.kind: made for made in tuple(globals().values()) if hasattr(made, "kind")
 }
+"""Every kernel that is imported above, by its kind."""
 
 
 def kernel_to(kernel: Kernel) -> dict[str, Any]:

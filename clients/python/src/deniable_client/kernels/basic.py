@@ -7,7 +7,7 @@ from fractions import Fraction
 from typing import ClassVar, Self
 
 from deniable_client.errors import require
-from deniable_client.exact import WORD_BITS, flip_threshold, keep_threshold, two_level_ratio, unary_ratio
+from deniable_client.exact import WORD_BITS, flip_threshold, keep_threshold, unary_ratio
 from deniable_client.kernels.contract import (
     Base,
     check_k,
@@ -41,12 +41,8 @@ class Response(Base):
         return cls(k, keep_threshold(epsilon, 1, k - 1))
 
     @property
-    def ratio(self) -> Fraction:
-        return two_level_ratio(self.keep, 1, self.k - 1)
-
-    @property
-    def share(self) -> Fraction:
-        return Fraction(1, self.k)
+    def levels(self) -> tuple[int, int]:
+        return 1, self.k - 1
 
     @property
     def least(self) -> int:
@@ -88,13 +84,9 @@ class Subset(Base):
         return cls(k, size, keep_threshold(epsilon, size, k - size))
 
     @property
-    def ratio(self) -> Fraction:
-        """See `Kernel.ratio`. A set with x has mass keep/C(k-1,size-1), one without (1-keep)/C(k-1,size)."""
-        return two_level_ratio(self.keep, self.size, self.k - self.size)
-
-    @property
-    def share(self) -> Fraction:
-        return Fraction(self.size, self.k)
+    def levels(self) -> tuple[int, int]:
+        """See `Base.levels`. A set with x has mass keep/C(k-1,size-1), one without (1-keep)/C(k-1,size)."""
+        return self.size, self.k - self.size
 
     @property
     def least(self) -> int:

@@ -8,7 +8,7 @@ from math import ceil, floor
 from typing import ClassVar, Protocol
 
 from deniable_client.errors import ParameterError, PrivacyError, require
-from deniable_client.exact import WORD_BITS
+from deniable_client.exact import WORD_BITS, two_level_ratio
 from deniable_client.hashing import ITEMS_MAX
 from deniable_client.words import Words, below
 
@@ -21,6 +21,7 @@ __all__ = [
     "check_seed_words",
     "check_threshold",
     "check_value",
+    "check_whole",
     "favoured",
     "other_than",
 ]
@@ -36,28 +37,24 @@ class Kernel(Protocol):
     @property
     def k(self) -> int:
         """Number of values."""
-        ...
 
     @property
     def ratio(self) -> Fraction:
         """The exact largest likelihood ratio of any report between any two values."""
-        ...
 
     @property
     def width(self) -> int:
         """Bytes of a report."""
-        ...
 
     def randomise(self, x: int, words: Words) -> bytes:
         """A report for value `x`."""
-        ...
 
 
 class Base(ABC):
     """What a transform asks of the kernel it builds on: reports made without any value, and how they compare.
 
-    Two-level kernels say their `share` only: they keep their own value with probability keep/2**64; given that they do,
-    or do not, the report is a blind one under the condition that it supports the value, or does not.
+    Two-level kernels say their `levels` only: they keep their own value with probability keep/2**64; given that they
+    do, or do not, the report is a blind one under the condition that it supports the value, or does not.
     """
 
     __slots__ = ()
@@ -65,9 +62,14 @@ class Base(ABC):
     keep: int
 
     @property
-    @abstractmethod
+    def levels(self) -> tuple[int, int]:
+        """How many reports support a given value and how many do not, up to a factor; all of a kind are alike."""
+        raise ParameterError(f"reports of {type(self).__name__} do not support values.")
+
+    @property
     def ratio(self) -> Fraction:
         """The exact largest likelihood ratio of any report between any two values."""
+        return two_level_ratio(self.keep, *self.levels)
 
     @abstractmethod
     def blind(self, words: Words) -> bytes:
@@ -76,7 +78,7 @@ class Base(ABC):
     @property
     def share(self) -> Fraction:
         """Chance that a blind report supports a given value."""
-        raise ParameterError(f"reports of {type(self).__name__} do not support values.")
+        return Fraction(self.levels[0], sum(self.levels))
 
     @property
     def blind_peak(self) -> Fraction:
@@ -96,16 +98,20 @@ def favoured(kernel: Base) -> int:
     return floor(values) if Fraction(kernel.keep, _WORD) >= kernel.share else kernel.k - ceil(values)
 
 
+def check_whole(name: str, value: int, least: int, most: int, hint: str = "") -> None:
+    """Refuse what is no integer from `least` to `most`."""
+    ok = isinstance(value, int) and not isinstance(value, bool) and least <= value <= most
+    require(ok, name, value, f"an integer from {least} to {most}", hint)
+
+
 def check_k(k: int, limit: int = ITEMS_MAX) -> None:
     """Refuse a number of values that is no integer from 2 to `limit`."""
-    ok = isinstance(k, int) and not isinstance(k, bool) and 2 <= k <= limit
-    require(ok, "k", k, f"an integer from 2 to {limit}", "For a yes/no question use k=2.")
+    check_whole("k", k, 2, limit, "For a yes/no question use k=2.")
 
 
 def check_value(x: int, k: int) -> None:
     """Refuse a value that is no integer from 0 to k-1."""
-    ok = isinstance(x, int) and not isinstance(x, bool) and 0 <= x < k
-    require(ok, "value", x, f"an integer from 0 to {k - 1}")
+    check_whole("value", x, 0, k - 1)
 
 
 def check_threshold(name: str, t: int) -> None:

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from fractions import Fraction
 from typing import ClassVar
 
 from deniable_client.errors import require
-from deniable_client.exact import keep_threshold, two_level_ratio
+from deniable_client.exact import keep_threshold
 from deniable_client.kernels.contract import Base, check_k, check_threshold, check_value
 from deniable_client.packing import pack_int, uint_width
 from deniable_client.words import Words, below, happens
@@ -38,13 +37,9 @@ class Hadamard(Base):
         return 1 << self.k.bit_length()
 
     @property
-    def ratio(self) -> Fraction:
-        """See `Kernel.ratio`. Half of the columns have +1 in a row, half have -1."""
-        return two_level_ratio(self.keep, 1, 1)
-
-    @property
-    def share(self) -> Fraction:
-        return Fraction(1, 2)
+    def levels(self) -> tuple[int, int]:
+        """See `Base.levels`. Half of the columns have +1 in a row, half have -1."""
+        return 1, 1
 
     @property
     def width(self) -> int:
@@ -97,14 +92,10 @@ class Projective(Base):
         return points(self.prime, self.rank)
 
     @property
-    def ratio(self) -> Fraction:
-        """See `Kernel.ratio`. Every item has the same number of orthogonal points."""
+    def levels(self) -> tuple[int, int]:
+        """See `Base.levels`. Every item has the same number of orthogonal points."""
         own = points(self.prime, self.rank - 1)
-        return two_level_ratio(self.keep, own, self.order - own)
-
-    @property
-    def share(self) -> Fraction:
-        return Fraction(points(self.prime, self.rank - 1), self.order)
+        return own, self.order - own
 
     @property
     def width(self) -> int:

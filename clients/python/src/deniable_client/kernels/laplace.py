@@ -20,7 +20,7 @@ from deniable_client.kernels.contract import Base, check_k, check_threshold, che
 from deniable_client.packing import pack_int
 from deniable_client.words import Words, happens
 
-__all__ = ["EPSILON_MIN", "GRID_MAX", "Laplace", "digit_thresholds", "grid_for"]
+__all__ = ["EPSILON_MIN", "Laplace", "grid_for"]
 
 _WORD = 1 << WORD_BITS
 GRID_MAX = 16

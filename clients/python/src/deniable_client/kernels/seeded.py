@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from dataclasses import dataclass
-from fractions import Fraction
 from typing import ClassVar, Self
 
 from deniable_client.errors import require
-from deniable_client.exact import keep_threshold, two_level_ratio
+from deniable_client.exact import keep_threshold
 from deniable_client.hashing import RANGE_MAX, bucket, hash32
 from deniable_client.kernels.basic import Subset
 from deniable_client.kernels.contract import (
@@ -25,7 +24,7 @@ from deniable_client.packing import pack_int, uint_width
 from deniable_client.permutation import permute
 from deniable_client.words import Words, below, happens
 
-__all__ = ["Balanced", "Hashing", "Interval", "Seeded", "Wheel"]
+__all__ = ["Balanced", "Hashing", "Interval", "Wheel"]
 
 
 class Seeded:
@@ -34,6 +33,7 @@ class Seeded:
     __slots__ = ()
 
     def randomise(self, x: int, words: Words) -> bytes:
+        """See `Kernel.randomise`: with a fresh seed."""
         check_seed_words(words)
         return self.randomise_dealt(x, words.word(), words)
 
@@ -73,13 +73,9 @@ class Hashing(Seeded, Base):
         return cls(k, g, keep_threshold(epsilon, 1, g - 1))
 
     @property
-    def ratio(self) -> Fraction:
-        """See `Kernel.ratio`. The seed is independent of the value, so the ratio is that of the response on 0..g-1."""
-        return two_level_ratio(self.keep, 1, self.g - 1)
-
-    @property
-    def share(self) -> Fraction:
-        return Fraction(1, self.g)
+    def levels(self) -> tuple[int, int]:
+        """See `Base.levels`. The seed is independent of the value, so they are those of the response on 0..g-1."""
+        return 1, self.g - 1
 
     @property
     def width(self) -> int:
@@ -144,13 +140,9 @@ class Wheel(Seeded, Base):
         return cls(k, arc, keep_threshold(epsilon, arc, (1 << ring) - arc), ring)
 
     @property
-    def ratio(self) -> Fraction:
-        """See `Kernel.ratio`. Given any places of the items, a point has one mass on the arc and one off it."""
-        return two_level_ratio(self.keep, self.arc, (1 << self.ring) - self.arc)
-
-    @property
-    def share(self) -> Fraction:
-        return Fraction(self.arc, 1 << self.ring)
+    def levels(self) -> tuple[int, int]:
+        """See `Base.levels`. Given any places of the items, a point has one mass on the arc and one off it."""
+        return self.arc, (1 << self.ring) - self.arc
 
     @property
     def width(self) -> int:

@@ -9,7 +9,7 @@ from typing import ClassVar
 from deniable_client.errors import require
 from deniable_client.exact import WORD_BITS, check_epsilon, exp_bounds, keep_threshold, two_level_ratio
 from deniable_client.hashing import ITEMS_MAX
-from deniable_client.kernels.contract import check_k, check_threshold, check_value
+from deniable_client.kernels.contract import check_k, check_threshold, check_value, check_whole
 from deniable_client.packing import pack_int, uint_width
 from deniable_client.words import Words, below, happens
 
@@ -34,10 +34,10 @@ class Window:
 
     def __post_init__(self) -> None:
         check_k(self.k)
-        _check_whole("outputs", self.outputs, 2, ITEMS_MAX)
-        _check_whole("m", self.m, 1, self.outputs - 1)
-        _check_whole("tie", self.tie, 0, 1)
-        _check_whole("shift", self.shift, self.tie, self.k - 1)
+        check_whole("outputs", self.outputs, 2, ITEMS_MAX)
+        check_whole("m", self.m, 1, self.outputs - 1)
+        check_whole("tie", self.tie, 0, 1)
+        check_whole("shift", self.shift, self.tie, self.k - 1)
         require(self.m > self.tie, "m", self.m, "at least 2 with a coin between two windows (tie = 1)")
         first, last = self.start(0, self.shift - self.tie), self.start(self.k - 1, self.shift)
         hint = "Otherwise a report would tell (almost) nothing."
@@ -47,8 +47,8 @@ class Window:
     @classmethod
     def calibrate(cls, epsilon: float, k: int, outputs: int, m: int, shift: int = 0, tie: int = 0) -> Window:
         """The most accurate integers within e^epsilon."""
-        _check_whole("outputs", outputs, 2, ITEMS_MAX)
-        _check_whole("m", m, 1, outputs - 1)
+        check_whole("outputs", outputs, 2, ITEMS_MAX)
+        check_whole("m", m, 1, outputs - 1)
         return cls(k, outputs, m, shift, tie, keep_threshold(epsilon, m, outputs - m))
 
     def start(self, x: int, shift: int) -> int:
@@ -92,7 +92,7 @@ class Leaning:
         check_threshold("base", self.base)
         room = ((1 << WORD_BITS) - 1 - self.base) // (self.k - 1)
         hint = "The bit of the last value must be able to come out either way."
-        _check_whole("slope", self.slope, 1, room, hint)
+        check_whole("slope", self.slope, 1, room, hint)
 
     @classmethod
     def calibrate(cls, epsilon: float, k: int) -> Leaning:
@@ -151,8 +151,3 @@ class WindowOrBit:
         bit = happens(self.coin, words)
         answer = int.from_bytes((self.bit if bit else self.window).randomise(x, words), "little")
         return pack_int(answer + (self.window.outputs if bit else 0), self.width)
-
-
-def _check_whole(name: str, value: int, least: int, most: int, hint: str = "") -> None:
-    ok = isinstance(value, int) and not isinstance(value, bool) and least <= value <= most
-    require(ok, name, value, f"an integer from {least} to {most}", hint)
