@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any, Protocol, runtime_checkable
 
 from deniable.core.channel import Channel, Proof
@@ -77,11 +77,7 @@ class Audit:
             "argument": self.proof.argument,
             "enumerated": self.enumerated.argument if self.enumerated else None,
             "agrees": self.agrees,
-            "witness": {
-                "output": worst.witness.output,
-                "likely": worst.witness.likely,
-                "unlikely": worst.witness.unlikely,
-            },
+            "witness": asdict(worst.witness),
             "ratio": str(worst.ratio) if worst.ratio is not None else "infinite",
             "vetted": self.vetted,
         } | ({} if self.guarantee is None else {"guarantee": dict(self.guarantee), "budgets_kept": self.budgets_kept})

@@ -158,10 +158,8 @@ class Domain:
     def _refuse(self, cells: np.ndarray[Any, Any], codes: IntArray, code: int, what: str, choice: str) -> None:
         bad = np.flatnonzero(codes == code)
         if bad.size:
-            assert self.labels is not None
-            shown = ", ".join(self.labels[:6]) + (", ..." if self.k > 6 else "")
             raise ParameterError(
-                f"values must be one of the {self.k} labels ({shown}), but the value {cells.tolist()[bad[0]]!r} at "
+                f"values must be {self.allowed}, but the value {cells.tolist()[bad[0]]!r} at "
                 f"position {bad[0]} {what} ({bad.size} of {cells.size}).",
                 f"Correct it, or declare which label such values count as with {choice}=LABEL.",
             )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from statistics import NormalDist
 from typing import Any
@@ -12,7 +13,7 @@ from deniable.core.support import Support, check_target
 from deniable.core.types import FloatArray, Target
 from deniable.errors import require
 
-__all__ = ["Interval", "critical", "score_interval", "wald_interval"]
+__all__ = ["Interval", "critical", "score_interval", "spread", "wald_interval"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -65,3 +66,8 @@ def wald_interval(
     check_target(target)
     half = critical(level, value.size if simultaneous else 1) * stderr
     return Interval(value - half, value + half, level, target, simultaneous)
+
+
+def spread(values: FloatArray) -> float | None:
+    """Standard error of the mean over independent runs; None where there is only one."""
+    return float(values.std(ddof=1)) / math.sqrt(values.size) if values.size > 1 else None

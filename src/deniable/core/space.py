@@ -49,7 +49,9 @@ class Space(Domain):
         if self.kind == "sets":
             return
         _check_rows(self.data, self.kind)
-        _KINDS[self.kind].check(np.array(self.data))
+        check = _KINDS[self.kind].check
+        if check is not None:
+            check(np.array(self.data))
 
     # ---- ways to make one
 
@@ -158,7 +160,8 @@ class _Kind:
     """How losses follow from rows of numbers, and which rows are possible."""
 
     between: Callable[[FloatArray, FloatArray], FloatArray]
-    check: Callable[[FloatArray], None]
+    check: Callable[[FloatArray], None] | None = None
+    """Which finite numbers will do, if not all."""
     unit: str = ""
     where: Callable[[FloatArray], FloatArray] | None = None
     """Coordinates on a map, where there is one."""
@@ -199,10 +202,6 @@ def _check_rows(rows: tuple[Row, ...], kind: str) -> None:
     if len(bad):
         i, j = (int(v) for v in bad[0])
         raise ParameterError(f"points must be finite numbers, got {rows[i][j]!r} at position {i}, column {j}.")
-
-
-def _no_check(rows: FloatArray) -> None:
-    """Any finite numbers will do."""
 
 
 def _check_losses(rows: FloatArray) -> None:
@@ -272,12 +271,12 @@ def _jaccard(sets: tuple[Row, ...]) -> FloatArray:
 
 _KINDS: Mapping[str, _Kind] = {
     "losses": _Kind(_as_given, _check_losses),
-    "utilities": _Kind(_as_given, _no_check),
+    "utilities": _Kind(_as_given),
     "places": _Kind(_haversine, _check_places, "km", _on_map),
-    "euclidean": _Kind(lambda a, b: np.sqrt((_difference(a, b) ** 2).sum(axis=2)), _no_check, where=_as_given),
-    "manhattan": _Kind(lambda a, b: _difference(a, b).sum(axis=2), _no_check, where=_as_given),
-    "chebyshev": _Kind(lambda a, b: _difference(a, b).max(axis=2), _no_check, where=_as_given),
+    "euclidean": _Kind(lambda a, b: np.sqrt((_difference(a, b) ** 2).sum(axis=2)), where=_as_given),
+    "manhattan": _Kind(lambda a, b: _difference(a, b).sum(axis=2), where=_as_given),
+    "chebyshev": _Kind(lambda a, b: _difference(a, b).max(axis=2), where=_as_given),
     "integers": _Kind(_tanimoto, _check_positive),
-    "sets": _Kind(_as_given, _no_check),
+    "sets": _Kind(_as_given),
 }
 """The kinds of spaces."""

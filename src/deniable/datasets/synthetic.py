@@ -43,10 +43,7 @@ def synthetic(kind: str, *, k: int, n: int, rng: Stream | None = None, **shape: 
     require(is_whole(k, 2), "k", k, "an integer >= 2", "For a yes/no question use k=2.")
     require(is_whole(n, 1), "n", n, "an integer >= 1", "It is the number of people.")
     value = _shape_value(kind, shape)
-    if kind == "dirichlet":
-        weights = _dirichlet(k, value, rng)
-    else:
-        weights = _FIXED[kind](k, value)
+    weights = _dirichlet(k, value, rng) if kind == "dirichlet" else _FIXED[kind](k, value)
     grains = np.rint(weights / weights.max() * 2.0**53).astype(np.int64)
     labels = tuple(str(i) for i in range(k))
     name = kind if KINDS[kind] is None else f"{kind}:{value:g}"
@@ -88,14 +85,6 @@ def _shape_value(kind: str, shape: dict[str, float]) -> float:
     return number
 
 
-def _uniform(k: int, _: float) -> FloatArray:
-    return np.ones(k)
-
-
-def _zipf(k: int, s: float) -> FloatArray:
-    return np.arange(1, k + 1, dtype=np.float64) ** -s
-
-
 def _normal(k: int, spread: float) -> FloatArray:
     """Mass of the bell on [i, i + 1); one half is computed and mirrored, so both are equal to the bit."""
     scale = spread * k * math.sqrt(2)
@@ -104,7 +93,11 @@ def _normal(k: int, spread: float) -> FloatArray:
     return np.concatenate([half, half[: k // 2][::-1]])
 
 
-_FIXED: dict[str, Callable[[int, float], FloatArray]] = {"uniform": _uniform, "zipf": _zipf, "normal": _normal}
+_FIXED: dict[str, Callable[[int, float], FloatArray]] = {
+    "uniform": lambda k, _: np.ones(k),
+    "zipf": lambda k, s: np.arange(1, k + 1, dtype=np.float64) ** -s,
+    "normal": _normal,
+}
 
 
 def _dirichlet(k: int, alpha: float, rng: Stream | None) -> FloatArray:

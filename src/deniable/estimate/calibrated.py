@@ -13,10 +13,10 @@ from typing import Protocol, runtime_checkable
 
 import numpy as np
 
-from deniable.core.intervals import Interval, wald_interval
 from deniable.core.support import Support, check_target
 from deniable.core.types import Bytes, Columns, FloatArray, IntArray, Target
 from deniable.errors import require
+from deniable.estimate.result import NormalPart
 from deniable.estimate.simplex import project_simplex
 from deniable.randomness import simulation
 
@@ -50,7 +50,7 @@ class PublicCoin(Protocol):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class CalibratedPart:
+class CalibratedPart(NormalPart):
     """Frequencies with the coins' known part subtracted; variances from the sample, within coins."""
 
     value: FloatArray
@@ -73,11 +73,6 @@ class CalibratedPart:
             matrix = matrix + np.outer(self.value, self.value) / self.n
         np.fill_diagonal(matrix, self.variance(target))
         return np.asarray(matrix)
-
-    def interval(self, level: float, target: Target, simultaneous: bool) -> Interval:
-        """See `Part.interval`: by the normal law."""
-        spread = np.sqrt(self.variance(target))
-        return wald_interval(self.value, spread, level=level, target=target, simultaneous=simultaneous)
 
 
 def calibrate(m: PublicCoin, columns: Columns) -> CalibratedPart:

@@ -126,9 +126,8 @@ def _fit_em(evidence: Evidence, options: FitOptions) -> Fit:
 def _fit_ems(evidence: Evidence, options: FitOptions) -> Fit:
     climb = _EMS.climb(evidence, uniform(evidence.k), options)
     change = f"a further step changes no value by more than {climb.gap:.2g}"
-    end = (
-        f"{change}; no certificate, since nothing is maximised" if climb.met else f"stopped before it settled: {change}"
-    )
+    settled = f"{change}; no certificate, since nothing is maximised"
+    end = settled if climb.met else f"stopped before it settled: {change}"
     text = f"EM with smoothing from {evidence.n} reports, for values in an order: {_told(climb)}, {end}"
     spread = _EMS.spread_of(evidence, climb.value, options)
     bias = "the estimate is biased by the smoothing, which neither standard errors nor intervals know of"

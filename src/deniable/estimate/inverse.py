@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from deniable.core.intervals import Interval, wald_interval
 from deniable.core.types import FloatArray, IntArray, Target
 from deniable.errors import ParameterError
+from deniable.estimate.result import NormalPart
 
 __all__ = ["inverse_part"]
 
@@ -17,7 +17,7 @@ _CONDITION_MAX = 1e8
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class InversePart:
+class InversePart(NormalPart):
     """Unbiased frequencies: the share of each report, through the (pseudo-)inverse of the channel."""
 
     share: FloatArray
@@ -48,11 +48,6 @@ class InversePart:
             minus = (self.matrix.T * self.value) @ self.matrix
         counts = np.diag(self.share) - minus
         return np.asarray(self.inverse.T @ counts @ self.inverse / self.n)
-
-    def interval(self, level: float, target: Target, simultaneous: bool) -> Interval:
-        """See `Part.interval`: by the normal law."""
-        spread = np.sqrt(self.variance(target))
-        return wald_interval(self.value, spread, level=level, target=target, simultaneous=simultaneous)
 
 
 def inverse_part(counts: IntArray, matrix: FloatArray, n: int, name: str) -> InversePart:

@@ -8,10 +8,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from deniable.collect.tally import Tally
-from deniable.core.intervals import Interval, score_interval, wald_interval
+from deniable.core.intervals import Interval, score_interval
 from deniable.core.support import Support
 from deniable.core.types import FloatArray, Target
 from deniable.errors import require
+from deniable.estimate.result import NormalPart
 
 __all__ = ["NoisePart", "SupportPart", "check_reports"]
 
@@ -48,8 +49,8 @@ class SupportPart:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class NoisePart:
-    """Frequencies as means of reports with independent noise of known variance; intervals by the normal law."""
+class NoisePart(NormalPart):
+    """Frequencies as means of reports with independent noise of known variance."""
 
     value: FloatArray
     noise: float
@@ -66,10 +67,6 @@ class NoisePart:
         )
         np.fill_diagonal(matrix, self.variance(target))
         return matrix
-
-    def interval(self, level: float, target: Target, simultaneous: bool) -> Interval:
-        spread = np.sqrt(self.variance(target))
-        return wald_interval(self.value, spread, level=level, target=target, simultaneous=simultaneous)
 
 
 def check_reports(tally: Tally) -> None:

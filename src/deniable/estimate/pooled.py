@@ -7,16 +7,15 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from deniable.core.intervals import Interval, wald_interval
 from deniable.core.types import FloatArray, Target
 from deniable.errors import MergeError, require
-from deniable.estimate.result import Estimate, Part
+from deniable.estimate.result import Estimate, NormalPart, Part
 
 __all__ = ["pool"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class PooledPart:
+class PooledPart(NormalPart):
     """The same quantity estimated in groups that do not overlap; unbiased for all people together."""
 
     parts: tuple[Part, ...]
@@ -33,11 +32,6 @@ class PooledPart:
 
     def covariance(self, target: Target) -> FloatArray:
         return np.asarray(sum(w * w * p.covariance(target) for w, p in zip(self.weights, self.parts, strict=True)))
-
-    def interval(self, level: float, target: Target, simultaneous: bool) -> Interval:
-        """See `Part.interval`: by the normal law."""
-        spread = np.sqrt(self.variance(target))
-        return wald_interval(self.value, spread, level=level, target=target, simultaneous=simultaneous)
 
 
 def pool(estimates: Sequence[Estimate]) -> Estimate:

@@ -16,7 +16,7 @@ from deniable.core.types import FloatArray, Target
 from deniable.errors import MergeError, ParameterError, require
 from deniable.estimate.simplex import project_simplex
 
-__all__ = ["Comparison", "Estimate", "Part"]
+__all__ = ["Comparison", "Estimate", "NormalPart", "Part"]
 
 
 class Part(Protocol):
@@ -38,6 +38,17 @@ class Part(Protocol):
     def interval(self, level: float, target: Target, simultaneous: bool) -> Interval:
         """Confidence intervals."""
         ...
+
+
+class NormalPart:
+    """A part whose intervals follow from the normal law: value +- z stderr."""
+
+    __slots__ = ()
+
+    def interval(self: Part, level: float, target: Target, simultaneous: bool) -> Interval:
+        """See `Part.interval`."""
+        spread = np.sqrt(self.variance(target))
+        return wald_interval(self.value, spread, level=level, target=target, simultaneous=simultaneous)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 
 from deniable.core.domain import Domain
+from deniable.core.intervals import spread
 from deniable.core.types import FloatArray
-from deniable.estimate.metrics import spread
 from deniable.estimate.result import Estimate
 from deniable.mechanisms.keyvalue.base import KeyValue
 from deniable.mechanisms.keyvalue.estimate import MeanPart, Score, score

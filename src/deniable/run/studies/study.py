@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
+from deniable.core.intervals import spread
 from deniable.core.types import FloatArray
 from deniable.errors import require
-from deniable.estimate.metrics import spread
 from deniable.mechanisms.base import Mechanism
 from deniable.mechanisms.protocol import Protocol
 from deniable.present.tables import Table, shares_table
