@@ -26,7 +26,6 @@ from deniable.run.files import Chunk, Progress, encode, read_columns, read_value
 
 __all__ = [
     "CHUNK_VALUES",
-    "DUPLICATES",
     "INPUTS",
     "PAIR_COLUMNS",
     "chunk_size",
