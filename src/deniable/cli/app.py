@@ -17,7 +17,7 @@ from deniable.cli.options import command
 from deniable.cli.output import write_json
 from deniable.errors import DeniableError
 
-__all__ = ["build", "main"]
+__all__ = ["main"]
 
 YES, NO, BAD, FAULT = 0, 1, 2, 3
 """Exit codes: done; the answer is no; bad use or bad input; our fault."""

@@ -14,8 +14,8 @@ from deniable.errors import require
 from deniable.mechanisms.base import Mechanism
 from deniable.mechanisms.registry import from_design
 from deniable.present.tables import Column, Table, number, shares_table
-from deniable.run.files import STANDARD, check_output
-from deniable.run.local import ESTIMATORS, estimate_files, named, privatize_file, tally_files, write_tally
+from deniable.run.files import STANDARD, check_output, named
+from deniable.run.local import ESTIMATORS, estimate_files, privatize_file, tally_files, write_tally
 from deniable.run.questions import question_of
 from deniable.run.results import check_chart, check_table
 

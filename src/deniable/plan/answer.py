@@ -13,7 +13,7 @@ from deniable.errors import DeniableError, require
 from deniable.mechanisms.entry import Entry
 from deniable.mechanisms.registry import MECHANISMS, mechanism
 from deniable.plan.prediction import Prediction
-from deniable.present.tables import Column, Table
+from deniable.present.tables import Column, Table, right
 
 if TYPE_CHECKING:
     import altair
@@ -115,7 +115,7 @@ class Answer(ABC, Generic[D]):
         """For people: the answer, the designs with their numbers, why each, and what is out."""
         parts: list[Table | str] = [self.message, *self.notes]
         if self.designs:
-            head = (self.first_column, *(Column(name, right=True) for name in self.columns))
+            head = (self.first_column, *right(*self.columns))
             parts.append(Table(head, [[d.title, *(cell(d) for cell in self.columns.values())] for d in self.designs]))
             parts.append(Table((Column("design"), Column("why", wrap=True)), [[d.title, d.why] for d in self.designs]))
         rows = [[o.title, o.reason] for o in self.out if not o.twin]

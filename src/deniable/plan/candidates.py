@@ -14,7 +14,7 @@ from deniable.mechanisms import registry
 from deniable.mechanisms.base import Mechanism
 from deniable.mechanisms.entry import FREQUENCY, Entry
 from deniable.mechanisms.frequency.curves import Curve
-from deniable.plan.answer import rows_for
+from deniable.plan.answer import made, rows_for
 from deniable.plan.prediction import forged_gain
 from deniable.plan.request import Request
 
@@ -72,9 +72,9 @@ def recipes(given: Mapping[str, Any]) -> Iterator[Recipe]:
 
 
 def make(recipe: Recipe, epsilon: float, wish: Wish) -> tuple[Mechanism, dict[str, Any]]:
-    """The mechanism, and the options that make it."""
+    """The mechanism, refused if it cannot draw reports, and the options that make it."""
     options = dict(recipe.options) | (_tuned(recipe, epsilon, wish) if recipe.tuned else {})
-    return registry.mechanism(recipe.name, epsilon=epsilon, domain=wish.request.domain, **options), options
+    return made(recipe.name, epsilon=epsilon, domain=wish.request.domain, **options), options
 
 
 def _tuned(recipe: Recipe, epsilon: float, wish: Wish) -> dict[str, Any]:
@@ -137,8 +137,8 @@ def _columns(curve: Curve, recipe: Recipe, epsilon: float, wish: Wish) -> dict[s
 
 def _guesses(curve: Curve, recipe: Recipe, epsilon: float, request: Request) -> FloatArray:
     """Success of the best guess under a prior, value by value."""
-    made = (
+    every = (
         registry.mechanism(recipe.name, epsilon=epsilon, domain=request.domain, **curve.options(i))
         for i in range(curve.values.size)
     )
-    return np.array([m.guess(request.prior).success for m in made])
+    return np.array([m.guess(request.prior).success for m in every])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,32 +18,29 @@ if TYPE_CHECKING:
     from deniable.plan.frequency import FrequencyPrediction, Plan
     from deniable.plan.keyvalue import KeyValuePlan, KeyValuePrediction
 
-__all__ = ["answer_chart", "keyvalue_chart", "plan_chart"]
+__all__ = ["answer_chart", "keyvalue_chart", "plan_chart", "reason"]
 
-_KINDS = {"good": "worth a choice", "plain": "beaten by another in every respect"}
-_OUT = {"out": "breaks a limit"}
+_KINDS = {"good": "worth a choice", "plain": "beaten by another in every respect", "out": "breaks a limit"}
 _FAR, _FAR_EITHER = 6.0, 4.0
 """Designs with so many times the least error are named, not drawn: they would press all others into a corner."""
 _POINTS = 400
 _FRONTIER = "frontier: nothing can lie below"
 
 
-def answer_chart(
-    designs: Sequence[Any], row: Callable[[Any], Mapping[str, Any]], title: str, subtitle: str, x: str, y: str
-) -> altair.LayerChart:
+def answer_chart(rows: Sequence[Mapping[str, Any]], *, x: str, y: str, **more: Any) -> altair.LayerChart:
     """Designs as points between two columns of their rows; the further columns are shown when pointed at."""
-    _some(designs)
-    own = [dict(row(d)) for d in designs]
-    more = [name for name in own[0] if name not in (x, y, "label")] + ["why"]
-    rows = [cells | _reason(d) for d, cells in zip(designs, own, strict=True)]
-    return scatter_chart(rows, x=x, y=y, title=title, subtitle=subtitle, kinds=_KINDS, tooltip=more)
+    _some(rows)
+    tooltip = [name for name in rows[0] if name not in (x, y, "label", "kind")]
+    return scatter_chart(rows, x=x, y=y, line_name=_FRONTIER, kinds=_KINDS, tooltip=tooltip, **more)
 
 
-def _some(designs: Sequence[Any]) -> None:
-    require(len(designs) > 0, "designs", 0, "at least one", "There is nothing to draw.")
+def _some(rows: Sequence[Any]) -> None:
+    """Refuse to draw nothing."""
+    require(len(rows) > 0, "designs", 0, "at least one", "There is nothing to draw.")
 
 
-def _reason(d: Prediction[Any]) -> dict[str, str]:
+def reason(d: Prediction[Any]) -> dict[str, str]:
+    """The last columns of a design's row: what kind of point it is, and why."""
     return {"kind": "plain" if d.beaten_by else "good", "why": f"{d.title}: {d.why}"}
 
 
@@ -51,7 +48,6 @@ def _costs(d: FrequencyPrediction | KeyValuePrediction) -> dict[str, str]:
     """What is shown of a design when it is pointed at."""
     forged = "unknown" if d.poisoning is None else f"{100 * FORGED:g} % move targets by {100 * d.poisoning:,.3g} points"
     return {
-        "std. error": f"{100 * d.stderr:.4g} points",
         "size": f"{d.bytes:,} bytes ({d.bits:,.4g} bits)",
         "operations": "unknown" if d.work is None else f"{d.work:,.0f} per report",
         "forged": forged,
@@ -75,7 +71,7 @@ def plan_chart(p: Plan) -> altair.LayerChart:
         for axis, name in (("x", "asr"), ("y", "stderr"))
         if name in r.limits and r.n and r.epsilon
     }
-    return scatter_chart(
+    return answer_chart(
         [row for row in rows if row["error"] <= _FAR * least],
         x="asr",
         y="error",
@@ -84,10 +80,7 @@ def plan_chart(p: Plan) -> altair.LayerChart:
         x_title="best guess from a report is right, %",
         y_title="standard error of an estimated share, percentage points",
         line=line,
-        line_name=_FRONTIER,
-        kinds=_KINDS | _OUT,
         limits=limits,
-        tooltip=("std. error", "best guess", "epsilon", "reports", "size", "operations", "forged", "why"),
     )
 
 
@@ -106,11 +99,12 @@ def _row(d: Any) -> dict[str, Any]:
         "label": d.name,
         "asr": 100 * d.asr,
         "error": 100 * d.stderr,
+        "std. error": f"{100 * d.stderr:.4g} points",
         "best guess": f"{100 * d.asr:.4g} %",
         "epsilon": f"{d.mechanism.epsilon:g}",
         "reports": f"{d.n:,}",
         **_costs(d),
-        **_reason(d),
+        **reason(d),
     }
 
 
@@ -131,21 +125,19 @@ def keyvalue_chart(p: KeyValuePlan) -> altair.LayerChart:
         if row["variance"] > 0
     ]
     asked = p.request
-    pairs = f" · up to {asked['length']} pairs per person; the frontier is that of one pair"
-    several = "" if asked["length"] is None else pairs
-    return scatter_chart(
+    notes = [f"ε = {asked['epsilon']:g}", f"n = {asked['n']:,}"]
+    if asked["length"] is not None:
+        notes.append(f"up to {asked['length']} pairs per person; the frontier is that of one pair")
+    notes += [f"off the chart: {far}"] if far else []
+    return answer_chart(
         near,
         x="mean",
         y="frequency",
         title=f"Key-value designs for {asked['k']:,} keys: frequencies against means",
-        subtitle=f"ε = {asked['epsilon']:g} · n = {asked['n']:,}{several}"
-        + (f" · off the chart: {far}" if far else ""),
+        subtitle=" · ".join(notes),
         x_title="standard error of frequency times mean, percentage points",
         y_title="standard error of a frequency, percentage points",
         line=line,
-        line_name=_FRONTIER,
-        kinds=_KINDS,
-        tooltip=("std. error", "rarest key", "size", "operations", "forged", "why"),
     )
 
 
@@ -154,7 +146,8 @@ def _pair_row(d: KeyValuePrediction) -> dict[str, Any]:
         "label": d.name + (" cyclic" if d.options.get("encoding") else ""),
         "mean": 100 * math.sqrt(d.variance_mean),
         "frequency": 100 * d.stderr,
+        "std. error": f"{100 * d.stderr:.4g} points",
         "rarest key": f"{100 * d.rarest:.3g} % of the people for a mean within a tenth of the range",
         **_costs(d),
-        **_reason(d),
+        **reason(d),
     }

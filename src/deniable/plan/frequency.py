@@ -240,27 +240,25 @@ class _Planner:
 
     def _at(self, epsilon: float) -> list[FrequencyPrediction]:
         """All designs at an epsilon: first the rows as they are, then those whose parameter is chosen."""
-        fixed = [
-            d for recipe in recipes(self.wanted.given) if not recipe.tuned for d in self._made(recipe, epsilon, {})
-        ]
-        anchor = _columns_of(min(fixed, key=lambda d: d.mse)) if fixed else {}
-        return fixed + [
-            d for recipe in recipes(self.wanted.given) if recipe.tuned for d in self._made(recipe, epsilon, anchor)
-        ]
+        every, wish = list(recipes(self.wanted.given)), self._wish({})
+        fixed = [d for recipe in every if not recipe.tuned for d in self._tried(recipe, epsilon, wish)]
+        wish = self._wish(_columns_of(min(fixed, key=lambda d: d.mse)) if fixed else {})
+        return fixed + [d for recipe in every if recipe.tuned for d in self._tried(recipe, epsilon, wish)]
 
-    def _made(self, recipe: Recipe, epsilon: float, anchor: Mapping[str, float]) -> Iterable[FrequencyPrediction]:
-        """The design of a recipe, unless it cannot be made, for n reports or the fewest that reach the target."""
+    def _wish(self, anchor: Mapping[str, float]) -> Wish:
+        """Limits by column, that of the standard error as one of the MSE; without an anchor the error alone counts."""
         w = self.wanted
+        limits = {name: most for name, most in w.limits.items() if name != "stderr"}
+        if w.target is not None and w.n is not None and w.epsilon is not None:
+            limits["mse"] = w.target**2
         weights = {name: x for name, x in w.weights.items() if anchor.get(name)} or {"mse": 1.0}
-        wish = Wish(w, w.n or 1, _limit_columns(w, skip_error=w.n is None), weights, {"mse": 1.0} | dict(anchor))
-        return self._tried(recipe, epsilon, wish)
+        return Wish(w, w.n or 1, limits, weights, {"mse": 1.0, **anchor})
 
     def _tried(self, recipe: Recipe, epsilon: float, wish: Wish) -> Iterable[FrequencyPrediction]:
+        """The design of a recipe, unless it cannot be made, for n reports or the fewest that reach the target."""
         w = self.wanted
         try:
             m, options = make(recipe, epsilon, wish)
-            if m.refusal is not None:
-                raise m.refusal
             by_n = w.target is not None and w.epsilon is not None
             few = smallest_n(lambda n: math.sqrt(_mse(m, n)), w.target or 0) if by_n else None
             n = w.n or few
@@ -271,11 +269,8 @@ class _Planner:
 
     def _at_smallest_epsilon(self) -> list[FrequencyPrediction]:
         """Every recipe at the least epsilon that reaches the target, or at the largest there is if none does."""
-        w = self.wanted
-        assert w.n is not None
+        w, wish, found = self.wanted, self._wish({}), []
         assert w.target is not None
-        wish = Wish(w, w.n, _limit_columns(w, skip_error=True), {"mse": 1.0}, {"mse": 1.0})
-        found = []
         for recipe in recipes(w.given):
             if not recipe.ruled:
                 epsilon = smallest_epsilon(lambda e, recipe=recipe: _error(recipe, e, wish), w.target)  # type: ignore[misc]
@@ -300,13 +295,11 @@ class _Planner:
         w = self.wanted
         distinct = self._distinct(found)
         inside = [d for d in distinct if not _misses(d, w.limits)]
-        outside = [d for d in distinct if _misses(d, w.limits)]
+        outside = sorted((d for d in distinct if _misses(d, w.limits)), key=lambda d: _excess(d, w.limits))
         lead = "epsilon" if w.epsilon is None else "n" if w.n is None else "error"
         designs = advise(self._merged(sorted(inside, key=lambda d: _rounded(key(d)))), lead)
-        self.out += [
-            Rejected(d.title, _missed(d, w.limits), d) for d in sorted(outside, key=lambda d: _excess(d, w.limits))
-        ]
-        closest = min(outside, key=lambda d: _excess(d, w.limits)) if outside and not inside else None
+        self.out += [Rejected(d.title, _missed(d, w.limits), d) for d in outside]
+        closest = outside[0] if outside and not inside else None
         few, little = self._needs(distinct)
         return Plan(w.document(), w.limits, designs[: w.top], tuple(self.out), w, closest, few, little)
 
@@ -324,8 +317,7 @@ class _Planner:
             return few, None
         if w.epsilon is None:
             return None, min(able, key=lambda d: (d.mechanism.epsilon, d.mse), default=None)
-        other = _Planner(replace(w, epsilon=None, top=1)).plan()
-        return few, other.best
+        return few, _Planner(replace(w, epsilon=None, top=1)).plan().best
 
     def _merged(self, designs: Sequence[FrequencyPrediction]) -> list[FrequencyPrediction]:
         """Without designs that a better one of the same kind hardly differs from, or that equal one of another kind."""
@@ -406,8 +398,6 @@ def _error(recipe: Recipe, epsilon: float, wish: Wish) -> float:
         m, options = make(recipe, epsilon, wish)
     except DeniableError:
         return math.inf
-    if m.refusal is not None:
-        return math.inf
     limits = {name: most for name, most in wish.limits.items() if recipe.tuned or name == "poisoning"}
     if limits and _misses(_predict(m, options, recipe.entry.traits, wish.request, int(wish.n)), limits):
         return math.inf
@@ -415,12 +405,6 @@ def _error(recipe: Recipe, epsilon: float, wish: Wish) -> float:
 
 
 # ---- limits
-
-
-def _limit_columns(w: Request, *, skip_error: bool) -> dict[str, float]:
-    """Limits by column: that of the standard error as one of the MSE."""
-    limits = {name: most for name, most in w.limits.items() if name != "stderr"}
-    return limits if skip_error or w.target is None else limits | {"mse": w.target**2}
 
 
 def _columns_of(d: FrequencyPrediction) -> dict[str, float]:
@@ -445,11 +429,11 @@ def _excess(d: FrequencyPrediction, limits: Mapping[str, float]) -> tuple[float,
 
 
 def _missed(d: FrequencyPrediction, limits: Mapping[str, float]) -> str:
-    parts = []
-    for name in _misses(d, limits):
-        value, most = _value(d, name), limits[name]
-        parts.append(f"{name} is unknown" if math.isinf(value) else f"{name} {value:.4g} instead of at most {most:g}")
-    return ", ".join(parts)
+    values = {name: _value(d, name) for name in _misses(d, limits)}
+    return ", ".join(
+        f"{name} is unknown" if math.isinf(x) else f"{name} {x:.4g} instead of at most {limits[name]:g}"
+        for name, x in values.items()
+    )
 
 
 def _frontier(k: int, epsilon: float, n: int) -> tuple[dict[str, float], ...]:

@@ -10,7 +10,7 @@ import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -105,21 +105,18 @@ _ASPECTS = (
 )
 
 
-_COLUMNS: Mapping[str, Callable[[KeyValuePrediction], str]] = {
-    "std. error": lambda d: f"{100 * d.stderr:.3g} pt",
-    "rarest mean": lambda d: f"{100 * d.rarest:.3g} %",
-    "above bound": lambda d: "unknown" if d.gap is None else percent(max(d.gap, 0.0), 1),
-    "bytes": lambda d: number(d.bytes),
-    "operations": lambda d: number(round(d.work)),
-    "1 % forged": lambda d: f"{100 * d.poisoning:,.3g} pt",
-}
-
-
 @dataclass(frozen=True)
 class KeyValuePlan(Answer[KeyValuePrediction]):
     """Key-value mechanisms, best first."""
 
-    columns = _COLUMNS
+    columns: ClassVar[Mapping[str, Callable[[KeyValuePrediction], str]]] = {
+        "std. error": lambda d: f"{100 * d.stderr:.3g} pt",
+        "rarest mean": lambda d: f"{100 * d.rarest:.3g} %",
+        "above bound": lambda d: "unknown" if d.gap is None else percent(max(d.gap, 0.0), 1),
+        "bytes": lambda d: number(d.bytes),
+        "operations": lambda d: number(round(d.work)),
+        "1 % forged": lambda d: f"{100 * d.poisoning:,.3g} pt",
+    }
 
     def _told(self, best: KeyValuePrediction) -> str:
         interest = self.request["interest"]

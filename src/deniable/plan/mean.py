@@ -15,7 +15,7 @@ from deniable.mechanisms.numeric.base import Numeric
 from deniable.mechanisms.spaces import INTERVAL
 from deniable.plan.advice import SHORT_REPORTS, Aspect, advise, fewest, least_error
 from deniable.plan.answer import Answer, check_limits, check_top, made, rows_for, sift
-from deniable.plan.charts import answer_chart
+from deniable.plan.charts import answer_chart, reason
 from deniable.plan.prediction import Prediction
 from deniable.plan.smallest import smallest_n
 from deniable.present.tables import number
@@ -92,20 +92,15 @@ class MeanPlan(Answer[MeanPrediction]):
         return f"{best.title} has the least error: a standard error of at most {best.stderr:.4g} for the mean."
 
     def chart(self) -> altair.LayerChart:
-        axes = ("standard error, values spread evenly", "standard error, whatever the values")
+        x, y = "standard error, values spread evenly", "standard error, whatever the values"
+        rows = [
+            {"label": d.name, x: d.stderr_mean, y: d.stderr, "people": f"{d.n:,}", "size": f"{d.bytes} bytes"}
+            | reason(d)
+            for d in self.designs
+        ]
         title = f"Means of numbers at epsilon {self.request['epsilon']:g}"
         n = "each with the fewest people that do" if self.request["n"] is None else f"n = {self.request['n']:,}"
-        return answer_chart(self.designs, partial(_cells, axes), title, n, *axes)
-
-
-def _cells(axes: tuple[str, str], d: MeanPrediction) -> dict[str, Any]:
-    return {
-        "label": d.name,
-        axes[0]: d.stderr_mean,
-        axes[1]: d.stderr,
-        "people": f"{d.n:,}",
-        "size": f"{d.bytes} bytes",
-    }
+        return answer_chart(rows, x=x, y=y, title=title, subtitle=n)
 
 
 def plan_means(

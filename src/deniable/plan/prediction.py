@@ -44,8 +44,10 @@ class Prediction(Generic[M]):
 
     @property
     def title(self) -> str:
-        """Name and own parameters."""
-        return _titled(self.name, self.own)
+        """Name and own parameters, as far as they are short."""
+        texts = {key: f"{x:.4g}" if isinstance(x, float) else str(x) for key, x in self.own.items()}
+        told = ", ".join(f"{key} = {text}" for key, text in texts.items() if len(text) <= _SHORT)
+        return f"{self.name} ({told})" if told else self.name
 
     def document(self) -> dict[str, Any]:
         """As plain data, with the names of `deniable design`."""
@@ -55,13 +57,6 @@ class Prediction(Generic[M]):
         exact = {"epsilon_exact": m.epsilon_exact, "k": m.k}
         rest = {"beaten_by": self.beaten_by or None, "why": self.why, "vetted": m.vetted}
         return head | exact | {name: getattr(self, name) for name in self.told} | rest
-
-
-def _titled(name: str, own: Mapping[str, Any]) -> str:
-    """A name with parameters, as far as they are short."""
-    texts = {key: f"{x:.4g}" if isinstance(x, float) else str(x) for key, x in own.items()}
-    told = ", ".join(f"{key} = {text}" for key, text in texts.items() if len(text) <= _SHORT)
-    return f"{name} ({told})" if told else name
 
 
 def plain(x: Any) -> Any:

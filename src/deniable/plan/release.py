@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -21,7 +21,7 @@ from deniable.mechanisms.registry import mechanism
 from deniable.mechanisms.spaces import SPACE, space_of
 from deniable.plan.advice import SHORT_REPORTS, advise, relative
 from deniable.plan.answer import Answer, check_limits, check_top, made, rows_for, sift
-from deniable.plan.charts import answer_chart
+from deniable.plan.charts import answer_chart, reason
 from deniable.plan.prediction import Prediction, plain
 from deniable.present.tables import number, percent
 from deniable_client.exact import check_epsilon
@@ -93,20 +93,17 @@ _ASPECTS = (
 )
 
 
-_COLUMNS: Mapping[str, Callable[[ReleasePrediction], str]] = {
-    "expected loss": lambda d: f"{d.loss:.4g}",
-    "worst value": lambda d: "unknown" if d.worst is None else f"{d.worst:.4g}",
-    "above bound": lambda d: "unknown" if d.gap is None else percent(max(d.gap, 0.0), 1),
-    "best guess": lambda d: f"{100 * d.asr:.3g} %",
-    "bytes": lambda d: number(d.bytes),
-}
-
-
 @dataclass(frozen=True)
 class ReleasePlan(Answer[ReleasePrediction]):
     """Mechanisms for near answers, best first."""
 
-    columns = _COLUMNS
+    columns: ClassVar[Mapping[str, Callable[[ReleasePrediction], str]]] = {
+        "expected loss": lambda d: f"{d.loss:.4g}",
+        "worst value": lambda d: "unknown" if d.worst is None else f"{d.worst:.4g}",
+        "above bound": lambda d: "unknown" if d.gap is None else percent(max(d.gap, 0.0), 1),
+        "best guess": lambda d: f"{100 * d.asr:.3g} %",
+        "bytes": lambda d: number(d.bytes),
+    }
 
     def _told(self, best: ReleasePrediction) -> str:
         unit = f" {best.unit}" if best.unit else ""
@@ -114,16 +111,15 @@ class ReleasePlan(Answer[ReleasePrediction]):
         return f"{best.title} has the least expected loss: {best.loss:.4g}{unit}{least}."
 
     def chart(self) -> altair.LayerChart:
-        drawn = [d for d in self.designs if d.worst and d.loss > 0]
-        axes = ("expected loss of the value that is worst off", "expected loss")
+        x, y, rows = "expected loss of the value that is worst off", "expected loss", []
+        for d in self.designs:
+            if d.worst and d.loss > 0:
+                gap = "unknown" if d.gap is None else f"{100 * d.gap:.3g} %"
+                label = f"{d.name} {d.options['rule']}" if "rule" in d.options else d.name
+                cells = {"label": label, x: d.worst, y: d.loss, "above bound": gap, "size": f"{d.bytes:,} bytes"}
+                rows.append(cells | reason(d))
         title = f"Near answers at epsilon {self.request['epsilon']:g}"
-        return answer_chart(drawn, partial(_cells, axes), title, "all values are equally likely", *axes)
-
-
-def _cells(axes: tuple[str, str], d: ReleasePrediction) -> dict[str, Any]:
-    gap = "unknown" if d.gap is None else f"{100 * d.gap:.3g} %"
-    label = f"{d.name} {d.options['rule']}" if "rule" in d.options else d.name
-    return {"label": label, axes[0]: d.worst, axes[1]: d.loss, "above bound": gap, "size": f"{d.bytes:,} bytes"}
+        return answer_chart(rows, x=x, y=y, title=title, subtitle="all values are equally likely")
 
 
 def plan_release(

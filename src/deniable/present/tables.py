@@ -24,6 +24,7 @@ __all__ = [
     "printable",
     "promise",
     "properties_table",
+    "right",
     "shares_table",
 ]
 
@@ -39,6 +40,11 @@ class Column:
     right: bool = False
     wrap: bool = False
     most: int | None = None
+
+
+def right(*titles: str) -> tuple[Column, ...]:
+    """Columns of numbers: flush right."""
+    return tuple(Column(title, right=True) for title in titles)
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,37 +107,32 @@ def shares_table(
 
     `numbers`: they are no shares but means of numbers, shown as they are.
     """
-    known, (unit, sign) = "truth" in columns, (1, "") if numbers else (100, " %")
-    means = _mean_cells(columns)
+    unit, sign = (1, "") if numbers else (100, " %")
     decimals = _decimals([unit / 100 * s for s in columns["stderr"]])
-    head = [Column("label", wrap=True)] + ([Column("truth", right=True)] if known else [])
-    head += [Column("estimate", right=True), Column("std. error", right=True)]
-    head += [Column(f"{100 * level:g} % interval", right=True)]
-    head += [Column(name, right=True) for name in (means[0] if means else ())]
-    rows = []
-    for i, label in enumerate(labels):
-        at = {name: unit * column[i] for name, column in columns.items() if name in _SHARES}
-        truth = [f"{at['truth']:.{decimals}f}{sign}"] if known else []
-        interval = f"{at['low']:.{decimals}f} to {at['high']:.{decimals}f}{sign}"
-        cells = [f"{at['value']:.{decimals}f}{sign}", f"{at['stderr']:.{decimals}f}", interval]
-        rows.append([label, *truth, *cells, *(means[i + 1] if means else ())])
-    return Table(tuple(head), rows)
+    told = {
+        name: [f"{unit * x:.{decimals}f}" for x in columns[name]]
+        for name in ("truth", "value", "stderr", "low", "high")
+        if name in columns
+    }
+    cells: dict[str, Sequence[str]] = {"label": labels}
+    cells |= {"truth": [x + sign for x in told["truth"]]} if "truth" in told else {}
+    cells |= {"estimate": [x + sign for x in told["value"]], "std. error": told["stderr"]}
+    cells[f"{100 * level:g} % interval"] = [
+        f"{low} to {high}{sign}" for low, high in zip(told["low"], told["high"], strict=True)
+    ]
+    cells |= _mean_cells(columns) if "mean" in columns else {}
+    return Table((Column("label", wrap=True), *right(*list(cells)[1:])), list(zip(*cells.values(), strict=True)))
 
 
-_SHARES = ("value", "stderr", "low", "high", "truth")
-
-
-def _mean_cells(columns: Mapping[str, Any]) -> list[list[str]]:
-    """Headings, then for each label the mean of its values, where there are means; empty where there are none."""
-    if "mean" not in columns:
-        return []
-    known = "truth_mean" in columns
-    rows = [[*(["true mean"] if known else []), "mean", "its interval"]]
-    for i, rare in enumerate(columns["too_rare"]):
-        truth = [f"{columns['truth_mean'][i]:.4g}"] if known else []
-        told = [f"{columns['mean'][i]:.4g}", f"{columns['mean_low'][i]:.4g} to {columns['mean_high'][i]:.4g}"]
-        rows.append(truth + (["", "too rare to say"] if rare else told))
-    return rows
+def _mean_cells(columns: Mapping[str, Any]) -> dict[str, list[str]]:
+    """The means of the labels' values, by heading; nothing is told of those that are too rare."""
+    rare = columns["too_rare"]
+    ends = zip(rare, columns["mean_low"], columns["mean_high"], strict=True)
+    truth = {"true mean": [f"{x:.4g}" for x in columns["truth_mean"]]} if "truth_mean" in columns else {}
+    return truth | {
+        "mean": ["" if unknown else f"{x:.4g}" for unknown, x in zip(rare, columns["mean"], strict=True)],
+        "its interval": ["too rare to say" if unknown else f"{low:.4g} to {high:.4g}" for unknown, low, high in ends],
+    }
 
 
 def mechanisms_table(rows: Sequence[Mapping[str, Any]]) -> Table:
@@ -160,8 +161,7 @@ def mechanisms_table(rows: Sequence[Mapping[str, Any]]) -> Table:
 
 def designs_table(documents: Sequence[Mapping[str, Any]]) -> Table:
     """Several designs for one job, side by side."""
-    names = ("std. error", "mse above the bound", "best guess right", "bytes")
-    columns = (Column("mechanism"), *(Column(name, right=True) for name in names))
+    columns = (Column("mechanism"), *right("std. error", "mse above the bound", "best guess right", "bytes"))
     rows = [
         [
             d["mechanism"],

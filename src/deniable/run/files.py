@@ -31,6 +31,7 @@ __all__ = [
     "Progress",
     "check_output",
     "encode",
+    "named",
     "open_input",
     "open_output",
     "read_columns",
@@ -73,9 +74,13 @@ def _open(source: str) -> BinaryIO:
     try:
         return Path(source).open("rb")
     except OSError as error:
-        raise ParameterError(
-            f"cannot read {source!r}: {error.strerror}.", "Give the path of a file, or - for standard input."
-        ) from error
+        hint = "Give the path of a file, or - for standard input."
+        raise ParameterError(f"cannot read {source!r}: {error.strerror}.", hint) from error
+
+
+def named(source: str) -> str:
+    """A file to read, in words."""
+    return "standard input" if source == STANDARD else source
 
 
 def regular_size(source: str) -> int | None:
@@ -110,7 +115,12 @@ def open_output(target: str) -> Iterator[BinaryIO]:
     check_output(target)
     path = Path(os.path.realpath(target))
     if target == STANDARD:
-        yield _standard_output()
+        if sys.stdout.isatty():
+            raise ParameterError(
+                "out must not be - while standard output is a terminal: these bytes are not text.",
+                "Give the name of a file, or pipe them into the next command.",
+            )
+        yield sys.stdout.buffer
         sys.stdout.flush()
     elif _is_device(path):
         with path.open("wb") as stream:
@@ -123,15 +133,6 @@ def open_output(target: str) -> Iterator[BinaryIO]:
 def _is_device(path: Path) -> bool:
     """Something that is there and must not be replaced by a file: a device or a named pipe."""
     return path.exists() and not path.is_file()
-
-
-def _standard_output() -> BinaryIO:
-    if sys.stdout.isatty():
-        raise ParameterError(
-            "out must not be - while standard output is a terminal: these bytes are not text.",
-            "Give the name of a file, or pipe them into the next command.",
-        )
-    return sys.stdout.buffer
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,8 +148,8 @@ class Chunk:
 
     def place(self, i: int) -> str:
         """Where cell i stands, in words."""
-        name = "standard input" if self.source == STANDARD else self.source
-        return f"{name}, {self.unit} {self.places[i]}" + (f", column {self.column!r}" if self.column else "")
+        column = f", column {self.column!r}" if self.column else ""
+        return f"{named(self.source)}, {self.unit} {self.places[i]}{column}"
 
 
 def read_values(
@@ -333,19 +334,14 @@ def _regroup(batches: Iterable[list[NDArray[Any]]], size: int) -> Iterator[list[
 
 
 def _numbers(cells: Sequence[Any] | NDArray[Any]) -> Sequence[Any] | NDArray[Any]:
-    """Whole numbers written as text, all at once where they are nothing but digits."""
+    """Whole numbers written as text, all at once where they are nothing but digits; the rest stays, to be refused."""
     if isinstance(cells, np.ndarray) and cells.dtype != object:
         return cells
     if isinstance(cells, tuple):
         digits = "".join(cells)
         if digits.isascii() and digits.isdigit() and all(cells) and max(map(len, cells)) <= _SHORT:
             return np.fromiter(map(int, cells), np.int64, len(cells))
-    return [_number(cell) for cell in cells]
-
-
-def _number(cell: Any) -> Any:
-    """A whole number written as text; everything else stays what it is, and is refused later."""
-    return int(cell) if isinstance(cell, str) and _WHOLE.fullmatch(cell.strip()) else cell
+    return [int(cell) if isinstance(cell, str) and _WHOLE.fullmatch(cell.strip()) else cell for cell in cells]
 
 
 def _refusal(domain: Domain, chunk: Chunk, cells: Sequence[Any] | NDArray[Any]) -> ParameterError:
@@ -361,17 +357,15 @@ def _refusal(domain: Domain, chunk: Chunk, cells: Sequence[Any] | NDArray[Any]) 
     cell = chunk.cells[good]
     if isinstance(cell, np.generic):
         cell = cell.item()
-    allowed = domain.allowed
-    if allowed.startswith("numbers"):
-        hint = "Nothing was clipped: correct it, leave it out, declare another --interval, or say --clip."
-        return ParameterError(f"{chunk.place(good)}: values must be {allowed}, got {cell!r}.", hint)
-    if cell is None or cell == "" or cell != cell:
+    numbers, place = domain.allowed.startswith("numbers"), chunk.place(good)
+    if not numbers and (cell is None or cell == "" or cell != cell):
         hint = "Fill it in, or declare the label that missing values count as (--missing LABEL, with labels)."
-        return ParameterError(f"{chunk.place(good)}: the value is missing; values must be {allowed}.", hint)
+        return ParameterError(f"{place}: the value is missing; values must be {domain.allowed}.", hint)
     hint = "Nothing was clipped or coerced: correct it, enlarge the domain, or declare a label for such values"
-    return ParameterError(
-        f"{chunk.place(good)}: values must be {allowed}, got {cell!r}.", f"{hint} (--other LABEL, with labels)."
-    )
+    hint += " (--other LABEL, with labels)."
+    if numbers:
+        hint = "Nothing was clipped: correct it, leave it out, declare another --interval, or say --clip."
+    return ParameterError(f"{place}: values must be {domain.allowed}, got {cell!r}.", hint)
 
 
 def read_space(path: str | Path) -> Space:

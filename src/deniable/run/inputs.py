@@ -26,7 +26,6 @@ from deniable.run.files import Chunk, Progress, encode, read_columns, read_value
 
 __all__ = [
     "CHUNK_VALUES",
-    "DUPLICATES",
     "INPUTS",
     "PAIR_COLUMNS",
     "chunk_size",
@@ -129,15 +128,20 @@ def _leveled(
 
 
 def _levels(offered: tuple[float, ...], chunk: Chunk) -> FloatArray:
-    """The levels of the rows; the error for one that is not offered says where it stands."""
+    """The levels of the rows, all of which are offered."""
+    hint = "Nothing was assumed: whoever made no choice may be given the smallest level, the most protective."
+    return _numbers(chunk, lambda x: np.isin(x, offered), f"the level must be one of {listed(offered)}", hint)
+
+
+def _numbers(chunk: Chunk, good: Callable[[FloatArray], Any], need: str, hint: str) -> FloatArray:
+    """Numbers that are all good; the error for one that is not says where it stands."""
     numbers = np.array([_number(cell) for cell in chunk.cells], np.float64)
-    odd = np.flatnonzero(~np.isin(numbers, offered))
+    odd = np.flatnonzero(~good(numbers))
     if odd.size:
-        i = int(odd[0])
-        raise ParameterError(
-            f"{chunk.place(i)}: the level must be one of {listed(offered)}, {_given(chunk.cells[i])}.",
-            "Nothing was assumed: whoever made no choice may be given the smallest level, the most protective.",
-        )
+        i, cell = int(odd[0]), chunk.cells[odd[0]]
+        told = cell.item() if isinstance(cell, np.generic) else cell
+        given = "it is missing" if _empty(cell) else f"got {told!r}"
+        raise ParameterError(f"{chunk.place(i)}: {need}, {given}.", hint)
     return numbers
 
 
@@ -188,7 +192,7 @@ def read_pairs(
         rows.users.extend(users.cells)
         rows.held.append(held)
         rows.keys.append(_codes(domain, _only(keys, held)))
-        rows.values.append(_numbers(ends, _only(values, held)))
+        rows.values.append(_pair_values(ends, _only(values, held)))
         rows.chunks.append(users)
     if not rows.users:
         raise ParameterError(f"{source} has no pairs.", "At least one row is needed.")
@@ -230,17 +234,12 @@ def _codes(domain: Domain, chunk: Chunk) -> IntArray:
     return encode(domain, chunk) if len(chunk.cells) else np.zeros(0, np.int64)
 
 
-def _numbers(ends: tuple[float, float], chunk: Chunk) -> FloatArray:
-    """Values as numbers; the error for one that is not allowed says where it stands."""
-    numbers = np.array([_number(cell) for cell in chunk.cells], np.float64)
-    bad = np.flatnonzero(~((numbers >= ends[0]) & (numbers <= ends[1])))
-    if bad.size:
-        i = int(bad[0])
-        raise ParameterError(
-            f"{chunk.place(i)}: the value must be a number from {ends[0]:g} to {ends[1]:g}, {_given(chunk.cells[i])}.",
-            "Nothing was clipped: correct it, leave the pair out, or declare another range (--range LOW,HIGH).",
-        )
-    return numbers
+def _pair_values(ends: tuple[float, float], chunk: Chunk) -> FloatArray:
+    """Values as numbers of their range, in which all must be."""
+    low, high = ends
+    hint = "Nothing was clipped: correct it, leave the pair out, or declare another range (--range LOW,HIGH)."
+    need = f"the value must be a number from {low:g} to {high:g}"
+    return _numbers(chunk, lambda x: (x >= low) & (x <= high), need, hint)
 
 
 def _number(cell: Any) -> float:
@@ -254,11 +253,6 @@ def _number(cell: Any) -> float:
 
 def _empty(cell: Any) -> bool:
     return cell is None or (isinstance(cell, str) and not cell.strip()) or bool(cell != cell)
-
-
-def _given(cell: Any) -> str:
-    told = cell.item() if isinstance(cell, np.generic) else cell
-    return "it is missing" if _empty(cell) else f"got {told!r}"
 
 
 def chunks_of_people(m: Mechanism, pairs: PairSets) -> Iterator[PairSets]:

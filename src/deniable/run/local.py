@@ -16,10 +16,10 @@ from deniable.kernels.parallel import ahead
 from deniable.mechanisms.base import Mechanism
 from deniable.mechanisms.registry import from_design
 from deniable.randomness import Stream, secure
-from deniable.run.files import STANDARD, Progress, open_input, open_output, regular_size
+from deniable.run.files import STANDARD, Progress, named, open_input, open_output, regular_size
 from deniable.run.inputs import input_of, with_streams
 
-__all__ = ["ESTIMATORS", "estimate_files", "estimate_tally", "named", "privatize_file", "tally_files", "write_tally"]
+__all__ = ["ESTIMATORS", "estimate_files", "estimate_tally", "privatize_file", "tally_files", "write_tally"]
 
 P = TypeVar("P")
 
@@ -58,7 +58,7 @@ def tally_files(sources: Sequence[str], *, progress: Progress | None = None) -> 
     def add(part: Tally) -> None:
         total[:] = [total[0] + part if total else part]
 
-    _walk(sources, _tallies, add, progress)
+    _walk(sources, lambda stream: _tallies(read(stream)), add, progress)
     return total[0]
 
 
@@ -126,29 +126,24 @@ def _fittable(stream: BinaryIO) -> Iterator[Tally | Reports]:
     """The reports of a file, where a fit needs them; else their tallies."""
     found = read(stream)
     if isinstance(found, Tally) or from_design(found.design).bulk.sufficient:
-        yield from _tallies_of(found)
+        yield from _tallies(found)
     else:
         yield found.empty()
         yield from found
 
 
-def _tallies(stream: BinaryIO) -> Iterator[Tally]:
+def _tallies(found: Tally | ReportReader) -> Iterator[Tally]:
     """The tally of each block of reports, or the one tally, that a file holds."""
-    return _tallies_of(read(stream))
-
-
-def _tallies_of(found: Tally | ReportReader) -> Iterator[Tally]:
     m = from_design(found.design)
+    with using("reference"):
+        none = m.empty(simulated=found.simulated)
     if isinstance(found, Tally):
-        with using("reference"):
-            layout = m.empty().layout
+        layout = none.layout
         if found.layout != layout or (found.cells["n"] < 0).any():
             raise FormatError(f"a tally of this design has the cells {layout} and no count of reports below zero.")
         yield found
     else:
         reader = found
-        with using("reference"):
-            none = m.empty(simulated=reader.simulated)
         yield none
         yield from ahead(lambda block: m.tally(reader.decode(block)), reader.blocks())
 
@@ -160,8 +155,3 @@ def _naming(source: str) -> Iterator[None]:
         yield
     except DeniableError as error:
         raise type(error)(f"{named(source)}: {error.message}", error.hint) from error
-
-
-def named(source: str) -> str:
-    """A file to read, in words."""
-    return "standard input" if source == STANDARD else source
