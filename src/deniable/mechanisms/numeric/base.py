@@ -31,7 +31,6 @@ from deniable_client.exact import WORD_BITS, check_epsilon
 from deniable_client.kernels import Leaning, Window, WindowOrBit
 
 __all__ = [
-    "POINTS_MEAN",
     "POINTS_WAVE",
     "WINDOWS",
     "Duchi",
