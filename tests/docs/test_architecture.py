@@ -21,20 +21,10 @@ ROOT = Path(__file__).resolve().parents[2]
 PAGE = (ROOT / "docs/architecture.md").read_text("utf-8")
 Row = dict[str, Any]
 
-# Checks that cannot hold before all families are in their rooms: take a name out of this list to switch its check on.
-LATER = (
-    "isinstance_on_roles",
-    "there_and_backs ss",
-    "there_and_backs uss",
-    "there_and_backs kv-ss2",
-    "own_folders brr",
-)
-
 
 def check(*names: str) -> Any:
-    """Parameters for a test, those of LATER expected to fail."""
-    fails = pytest.mark.xfail(reason="not all families are in their rooms yet", strict=False)
-    return [pytest.param(name.split()[-1], id=name, marks=[fails] if name in LATER else []) for name in names]
+    """Parameters for a test, each by what it is about."""
+    return [pytest.param(name.split()[-1], id=name) for name in names]
 
 
 def script(name: str, *options: str) -> Row:

@@ -46,7 +46,7 @@ class NormalPart:
     __slots__ = ()
 
     def interval(self: Part, level: float, target: Target, simultaneous: bool) -> Interval:
-        """See `Part.interval`."""
+        """The normal interval around the value."""
         spread = np.sqrt(self.variance(target))
         return wald_interval(self.value, spread, level=level, target=target, simultaneous=simultaneous)
 

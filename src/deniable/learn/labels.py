@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -51,9 +52,9 @@ class Classifier(Learner):
         self.classes_ = classes_of(self.classes, y)
         return codes_of(y, self.classes_, rows)
 
+    @abstractmethod
     def predict_proba(self, X: object) -> FloatArray:
         """Chance of each class."""
-        raise NotImplementedError
 
     def predict(self, X: object) -> np.ndarray[Any, Any]:
         """The likeliest class of each row."""

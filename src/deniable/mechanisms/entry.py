@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from types import SimpleNamespace
 from typing import Any
 
-__all__ = ["FREQUENCY", "KEY_VALUE", "MEAN", "RELEASE", "Entry", "Option", "Traits", "grid"]
+__all__ = ["FREQUENCY", "KEY_VALUE", "MEAN", "RELEASE", "Curve", "Entry", "Option", "Traits", "grid"]
 
 FREQUENCY, KEY_VALUE, RELEASE, MEAN = "frequency", "key-value", "release", "mean"
 """The questions: how often each answer occurs, keys with their means, how near single reports are, a mean."""
@@ -22,6 +23,30 @@ class Option:
 
 
 @dataclass(frozen=True, slots=True)
+class Curve:
+    """A family at many values of its own parameter, with the exact numbers of each; one number may stand for all."""
+
+    option: str
+    values: Any
+    k: int
+    mse: Any
+    """Exact MSE of one report."""
+    asr: Any
+    """Success of the best guess, all answers being equally likely."""
+    bits: Any
+    bytes: Any
+    own: SimpleNamespace
+    """The parameters by the names of the mechanism's attributes, for `costs`."""
+
+    def options(self, i: int) -> dict[str, Any]:
+        """The options of `mechanism` at the i-th value."""
+        value = self.values[i].item()
+        if self.option == "share":
+            return {"size": int(value), "share": value - int(value)}
+        return {self.option: value}
+
+
+@dataclass(frozen=True, slots=True)
 class Traits:
     """What the planner asks of a row; what is None is unknown and meets no limit on it."""
 
@@ -29,7 +54,7 @@ class Traits:
     """Steps of the server per report, if there are n of them (`costs`)."""
     pull: Callable[[Any, int], Any] | None = None
     """What one forged report can add to n times the summed estimates of r targets (`costs`)."""
-    curve: Callable[..., Any] | None = None
+    curve: Callable[..., Curve] | None = None
     """The family along its own parameter, from which the planner chooses: made of (epsilon, k), or (epsilon, k, values)
     for chosen values of the parameter."""
 

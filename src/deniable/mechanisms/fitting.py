@@ -27,7 +27,7 @@ CALIBRATED = "calibrated"
 
 
 def fit_reports(m: Mechanism, data: object, method: str, options: FitOptions) -> Estimate:
-    """See `Mechanism.fit`."""
+    """The estimate that a method of fitting gives: what `Mechanism.fit` does."""
     require(method in (*METHODS, CALIBRATED), "method", method, f"one of {', '.join((*METHODS, CALIBRATED))}")
     if method == CALIBRATED:
         return _fit_calibrated(m, data)

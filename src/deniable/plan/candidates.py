@@ -12,8 +12,7 @@ import numpy as np
 from deniable.core.types import FloatArray
 from deniable.mechanisms import registry
 from deniable.mechanisms.base import Mechanism
-from deniable.mechanisms.entry import FREQUENCY, Entry
-from deniable.mechanisms.frequency.curves import Curve
+from deniable.mechanisms.entry import FREQUENCY, Curve, Entry
 from deniable.plan.answer import made, rows_for
 from deniable.plan.prediction import forged_gain
 from deniable.plan.request import Request

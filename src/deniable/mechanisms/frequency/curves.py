@@ -7,7 +7,6 @@ equal.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from types import SimpleNamespace
 from typing import Any
 
@@ -18,13 +17,13 @@ from deniable.core.guess import covered_by_independent, uniform_success
 from deniable.core.laws import balanced, epsilon_to, projective, wheel
 from deniable.core.support import Support
 from deniable.core.types import FloatArray, IntArray
+from deniable.mechanisms.entry import Curve
 from deniable.mechanisms.frequency.families import FAMILIES
 from deniable_client.exact import EPSILON_MAX
 from deniable_client.kernels.geometry import is_prime, points, rank_of
 from deniable_client.packing import bits_width, uint_width
 
 __all__ = [
-    "Curve",
     "balanced_curve",
     "hashing_curve",
     "interval_curve",
@@ -42,30 +41,6 @@ _GRID = 1024
 """Places of a real parameter."""
 _LEAST_ARC = math.log(2.0**-26)
 """Shorter arcs are too few points of the ring of 2**32."""
-
-
-@dataclass(frozen=True, slots=True)
-class Curve:
-    """A family at many values of its own parameter, with the exact numbers of each; one number may stand for all."""
-
-    option: str
-    values: Any
-    k: int
-    mse: Any
-    """Exact MSE of one report."""
-    asr: Any
-    """Success of the best guess, all answers being equally likely."""
-    bits: Any
-    bytes: Any
-    own: SimpleNamespace
-    """The parameters by the names of the mechanism's attributes, for `costs`."""
-
-    def options(self, i: int) -> dict[str, Any]:
-        """The options of `mechanism` at the i-th value."""
-        value = self.values[i].item()
-        if self.option == "share":
-            return {"size": int(value), "share": value - int(value)}
-        return {self.option: value}
 
 
 _Laws = tuple[Support[Any], Any, Any]
