@@ -93,7 +93,14 @@ def test_protocols_are_registered_too() -> None:
     [
         ("grr", CAREFUL, BACK, "name must be free: the registry has such a row, got 'grr'"),
         ("ks-grr", CAREFUL, BACK, "name must be free"),
-        ("package:object", CAREFUL, BACK, "lower-case letters, digits and hyphens"),
+        ("package:object", CAREFUL, BACK, "name must be a letter, then at most 39 lower-case letters"),
+        ("1", CAREFUL, BACK, "name must be a letter"),
+        ("x-", CAREFUL, BACK, "name must be a letter"),
+        (None, CAREFUL, BACK, "name must be a letter"),
+        ("careful", dn.GRR, BACK, "entry must be an Entry"),
+        ("careful", CAREFUL, {**BACK, "class": BACK["back"]}, "named by lower-case letters"),
+        ("careful", CAREFUL, {**BACK, "fancy": None}, "described by an Option each"),
+        ("careful", CAREFUL, {**BACK, "json": BACK["back"]}, "free: there are such options already"),
         ("careful", CAREFUL, {}, "options must be described"),
         ("careful", CAREFUL, {**BACK, "size": BACK["back"]}, "free: there are such options already"),
         ("careful", CAREFUL, {**BACK, "k": BACK["back"]}, "free: there are such options already"),
@@ -132,3 +139,22 @@ def test_ways_to_give_a_domain_are_told_by_name() -> None:
         dn.mechanism("brr", epsilon=1.0, k=2, interval="0,1", points=3)
     with pytest.raises(dn.ParameterError, match="got none of them"):
         dn.mechanism("grr", epsilon=1.0)
+
+
+def test_a_design_that_nobody_knows_says_how_to_add_it() -> None:
+    with dn.register("careful", CAREFUL, BACK):
+        design = dn.mechanism("careful", epsilon=1.0, k=3).design
+    with pytest.raises(dn.FormatError, match=r"unknown to this version.*dn\.register"):
+        dn.from_design(design)
+    with pytest.raises(dn.FormatError, match="a design is a mapping"):
+        dn.from_design("careful")  # type: ignore[arg-type]
+
+
+def test_designs_inside_designs_end_at_the_first() -> None:
+    """A base that is written as its whole design cannot be a transform; 500 in each other are refused at once."""
+    deep = dn.utility(dn.mechanism("brr", epsilon=1.0, points=3), 3, k=6).design
+    assert dn.from_design(deep).design == deep
+    for _ in range(500):
+        deep = {**deep, "params": {**deep["params"], "base": deep}}
+    with pytest.raises(dn.FormatError, match="the design of a base holds another design"):
+        dn.from_design(deep)

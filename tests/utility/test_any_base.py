@@ -174,8 +174,10 @@ def test_whole_weights_are_kept_as_they_are() -> None:
         (Channel(("a", "b"), ((1, 0), (0, 1)), 1), {"sensitive": 2}, dn.PrivacyError, "must not rule values out"),
         ("hr", {"sensitive": 3, "epsilon": 1.0, "form": "glutf"}, dn.ParameterError, "form must be null"),
         ("pgr", {"sensitive": 3, "epsilon": 1.0, "form": "glutf"}, dn.ParameterError, "form must be null"),
-        ("brr", {"sensitive": 3, "epsilon": 1.0}, dn.ParameterError, "must be made first"),
+        ("brr", {"sensitive": 3, "epsilon": 1.0}, dn.ParameterError, "is made first and given itself"),
         ("ssmix", {"sensitive": 3, "epsilon": 1.0, "form": "glutf"}, dn.ParameterError, "form must be null"),
+        (None, {"sensitive": 2, "epsilon": 1.0}, dn.ParameterError, "base must be a mechanism, a Channel, or the name"),
+        (dn.GRR, {"sensitive": 2, "epsilon": 1.0}, dn.ParameterError, "base must be a mechanism, a Channel, or"),
     ],
 )
 def test_refusals_name_the_reason(base: Any, given: dict[str, Any], error: type[Exception], told: str) -> None:

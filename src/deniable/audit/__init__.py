@@ -1,1 +1,1 @@
-"""Checks of the promise: what is proved exactly, and later what an attacker gains."""
+"""Checks of the promise: what is proved exactly, and what the best guess of an attacker gains."""

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 from difflib import get_close_matches
+from keyword import iskeyword
 from typing import Any
 
 from deniable.collect.reports import Design, difference
@@ -32,9 +33,9 @@ _OPTIONS = {name: option for table in _TABLES for name, option in table.OPTIONS.
 _KINDS: dict[str, dict[str, Entry]] = {
     kind: {name: entry for name, entry in _ROWS.items() if entry.kind == kind} for kind in ("mechanism", "protocol")
 }
-_NAME, _OPTION = re.compile(r"[a-z][a-z0-9-]*"), re.compile(r"[a-z][a-z0-9_]*")
-_TAKEN = ("name", "epsilon", "k", "labels", "domain")
-"""Arguments of `mechanism`, which no option may be called."""
+_NAME, _OPTION = re.compile(r"[a-z](-?[a-z0-9]){0,39}"), re.compile(r"[a-z](_?[a-z0-9]){0,39}")
+_TAKEN = ("name", "epsilon", "k", "labels", "domain", "json", "help", "version")
+"""Arguments of `mechanism` and of all commands, which no option may be called; commands refuse their own names."""
 
 OPTIONS: Mapping[str, Option] = _OPTIONS
 MECHANISMS: Mapping[str, Entry] = _KINDS["mechanism"]
@@ -55,11 +56,15 @@ def register(name: str, entry: Entry, options: Mapping[str, Option] | None = Non
     False
     """
     own = dict(options or {})
-    require(_NAME.fullmatch(name) is not None, "name", name, "lower-case letters, digits and hyphens")
+    fits = isinstance(name, str) and _NAME.fullmatch(name) is not None
+    require(fits, "name", name, "a letter, then at most 39 lower-case letters and digits, with hyphens between them")
+    require(isinstance(entry, Entry), "entry", entry, "an Entry", "Start from one: replace(dn.MECHANISMS['grr'], ...).")
     require(entry.kind in _KINDS, "kind", entry.kind, f"one of {', '.join(_KINDS)}")
     require(not any(name in rows for rows in _KINDS.values()), "name", name, "free: the registry has such a row")
-    odd = [option for option in own if not _OPTION.fullmatch(option)]
-    require(not odd, "options", odd, "named by lower-case letters, digits and underscores")
+    odd = [option for option in own if not _OPTION.fullmatch(option) or iskeyword(option)]
+    require(not odd, "options", odd, "named by lower-case letters and digits, with underscores between them")
+    bare = [option for option, said in own.items() if not isinstance(said, Option)]
+    require(not bare, "options", bare, "described by an Option each")
     taken = [option for option in own if option in OPTIONS or option in _TAKEN]
     hint = "A row may list options that others have; `options` is for new ones."
     require(not taken, "options", taken, "free: there are such options already", hint)
@@ -190,9 +195,12 @@ def _check_options(name: str, entry: Entry, options: Mapping[str, Any]) -> None:
 
 def from_design(design: Design) -> Mechanism:
     """The mechanism of a design, as reports and tallies carry it; it must come out exactly the same."""
+    if not isinstance(design, Mapping):
+        raise FormatError(f"a design is a mapping with mechanism, params and kernel, got {type(design).__name__}.")
     name = design.get("mechanism")
     if not isinstance(name, str) or name not in MECHANISMS:
-        raise FormatError(f"the design's mechanism {name!r} is unknown to this version.", "Upgrade deniable.")
+        hint = "Upgrade deniable, or add the mechanism with dn.register if it is of your own."
+        raise FormatError(f"the design's mechanism {name!r} is unknown to this version.", hint)
     cls = MECHANISMS[name].cls
     if design.get("version") != cls.version:
         raise FormatError(f"version {design.get('version')} of {name} is unknown; this program has {cls.version}.")
@@ -208,4 +216,13 @@ def from_design(design: Design) -> Mechanism:
 
 def _param(param: Any) -> Any:
     """A parameter; one that is a design itself, such as that of a base, as its mechanism."""
-    return from_design(param) if isinstance(param, Mapping) and {"mechanism", "kernel"} <= set(param) else param
+    if not _is_design(param):
+        return param
+    own = param.get("params")
+    if isinstance(own, Mapping) and any(_is_design(value) for value in own.values()):
+        raise FormatError("the design of a base holds another design.", "A transform cannot be the base of another.")
+    return from_design(param)
+
+
+def _is_design(param: object) -> bool:
+    return isinstance(param, Mapping) and {"mechanism", "kernel"} <= set(param)

@@ -61,7 +61,8 @@ def _classes() -> dict[str, type[Mechanism]]:
 
 
 def _row(name: str) -> Base:
-    require(name in BASES, "base", name, f"one of {', '.join(BASES)}", "Any other mechanism must be made first.")
+    hint = "Any other mechanism is made first and given itself, in Python: dn.utility(dn.mechanism(...), ...)."
+    require(name in BASES, "base", name, f"one of {', '.join(BASES)}", hint)
     return BASES[name]
 
 

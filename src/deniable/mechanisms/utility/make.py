@@ -86,6 +86,8 @@ def utility(
     whole = Domain.of(given[0])
     if kept_private:
         whole, sensitive = _with_private(whole, sensitive)
+    known = isinstance(base, str | Channel | Mechanism)
+    require(known, "base", base, "a mechanism, a Channel, or the name of a mechanism", "Make one: dn.mechanism(...).")
     if isinstance(base, str):
         require(epsilon is not None, "epsilon", epsilon, "given with the name of a base")
         assert epsilon is not None
