@@ -10,7 +10,6 @@ import numpy as np
 import pytest
 from scipy.stats import chisquare
 
-from deniable.core.types import FloatArray
 from deniable.errors import ParameterError
 from deniable.learn import vectors
 from deniable.learn.ledger import float_below
@@ -20,13 +19,6 @@ from deniable.mechanisms.metric.bipartite import fine_limit
 from deniable.randomness import simulation
 
 GOLDEN = json.loads((Path(__file__).resolve().parents[1] / "golden/brr.json").read_text())["extra"]
-
-
-def mean_of(release: Release, numbers: FloatArray) -> FloatArray:
-    """The mean of what is released for each number."""
-    made = release.mechanism
-    points, kept = made.domain.points, made.output_points
-    return np.asarray(made.matrix()[made.domain.encode(numbers)] @ (points if kept is None else points[kept]))
 
 
 def codebook_loss(epsilon: float) -> float:
@@ -104,7 +96,7 @@ def test_unbiased_kinds_are_unbiased_between_the_points_of_the_grid_too(kind: st
     out = Release(kind, 2.0).draw(np.tile(truth, (40_000, 1)), simulation(21))
     error = out.std(axis=0) / 200
     assert (np.abs(out.mean(axis=0) - truth) < 4.9 * error).all()
-    bias = mean_of(Release("codebook", 2.0), truth) - truth
+    bias = Release("codebook", 2.0).mean_of(truth) - truth
     assert np.abs(bias[[0, 3, 4]]).min() > 4.9 * error.max()
 
 
@@ -114,8 +106,8 @@ def test_the_bias_is_the_one_that_is_stated(kind: str) -> None:
     """z-tests at alpha = 1e-6 of the mean of what is released; it is drawn to the middle."""
     release, truth = Release(kind, 1.0), np.array([-1.0, -0.4, 0.2, 0.9])
     out = release.draw(np.tile(truth, (40_000, 1)), simulation(22))
-    assert (np.abs(out.mean(axis=0) - mean_of(release, truth)) < 4.9 * out.std(axis=0) / 200).all()
-    assert (np.abs(mean_of(release, truth[[0, 3]])) < 0.6).all()
+    assert (np.abs(out.mean(axis=0) - release.mean_of(truth)) < 4.9 * out.std(axis=0) / 200).all()
+    assert (np.abs(release.mean_of(truth[[0, 3]])) < 0.6).all()
 
 
 @pytest.mark.stat

@@ -64,6 +64,15 @@ class Release:
             raise ParameterError(f"{self.kind} is for means: a single answer of it is not near anything.")
         return float(self.mechanism.loss()) / 2
 
+    def mean_of(self, numbers: FloatArray) -> FloatArray:
+        """The mean of what is released for each number: the number itself for the unbiased kinds."""
+        if self.kind not in NEAR:
+            return numbers.copy()
+        made = self.mechanism
+        points, kept = made.domain.points, made.output_points
+        answers = points if kept is None else points[kept]
+        return np.asarray(made.matrix()[made.domain.encode(numbers)] @ answers)
+
 
 @lru_cache(maxsize=512)
 def _mechanism(kind: str, epsilon: float, points: int | None) -> Mechanism:
