@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from deniable_client.exact import exp_bounds
+from deniable_client.grammar import FORMS
 from deniable_client.hashing import bucket, expand, hash32, mix32, split64
 from deniable_client.kernels import (
     Balanced,
@@ -51,11 +52,16 @@ from deniable_client.kernels import (
     Window,
     WindowOrBit,
     kernel_to,
+    promised_ratio,
 )
 from deniable_client.kernels.keyvalue import response, signed_subset, subset_of_keys, subset_of_signed
 from deniable_client.packing import bits_width, pack_bits, pack_int, uint_width
 
 FOLDER = Path(__file__).parent
+sys.path.insert(0, str(FOLDER))
+
+from hostile import hostile_vectors  # noqa: E402  # it stands beside this file
+
 WORD = 1 << 64
 KERNELS: dict[str, list[tuple[float, Kernel]]] = {
     "response": [(e, Response.calibrate(e, k)) for e, k in ((1.0, 2), (0.5, 3), (2.0, 10), (4.0, 256), (1.0, 1000))],
@@ -436,13 +442,20 @@ def other_vectors(kernels: list[tuple[float, Kernel]]) -> dict[str, Any]:
     """Parameters, exact ratio, reports, and the same kernel leaking too much, unless it tells nothing."""
     cases = []
     for epsilon, kernel in kernels:
-        own, silent = kernel_to(kernel), kernel.ratio == 1
-        ratio = {"numerator": str(kernel.ratio.numerator), "denominator": str(kernel.ratio.denominator)}
+        own, found = kernel_to(kernel), promised_ratio(kernel)
+        ratio = {"numerator": str(found.numerator), "denominator": str(found.denominator)}
         budgets = {"budgets": [0.5, 0.5, 1.0, 2.0][-kernel.s :]} if isinstance(kernel, UtilityBudgets) else {}
         about = {"epsilon": epsilon, **budgets, "kernel": own, "ratio": ratio, "width": kernel.width}
-        cases.append(about | {"leaks": None if silent else leaking(own), "reports": other_reports(kernel)})
+        cases.append(about | {"leaks": None if found == 1 else leaking(own), "reports": other_reports(kernel)})
     text = "words are used in order; each report is bytes in hexadecimal; a level is the number of the chosen one; "
     return {"about": text + "leaks: the same kernel with a larger ratio, to be refused", "cases": cases}
+
+
+def grammar_vectors() -> dict[str, Any]:
+    """Which kernels a mechanism may have, and how its parameters are checked against them."""
+    text = "kinds of kernels by the place where they may stand; rules of parameters: clients/python, grammar.py"
+    forms = {name: {"kernel": form.kernel, "params": form.params} for name, form in FORMS.items()}
+    return {"about": text, "forms": forms}
 
 
 def every() -> dict[str, str]:
@@ -451,7 +464,15 @@ def every() -> dict[str, str]:
     made["keyvalue"] = keyvalue_vectors()
     made |= {name: other_vectors(kernels()) for name, kernels in OTHERS.items()}
     made |= {"hash": hash_vectors(), "packing": packing_vectors(), "promise": promise_vectors()}
-    return {f"{name}.json": json.dumps(content, indent=1) + "\n" for name, content in made.items()}
+    made["grammar"] = grammar_vectors()
+    texts = {f"{name}.json": json.dumps(content, indent=1) + "\n" for name, content in made.items()}
+    return texts | {"hostile.json": lines(hostile_vectors())}
+
+
+def lines(content: dict[str, Any]) -> str:
+    """One case a line, since some are nested hundreds deep."""
+    cases = ",\n".join(json.dumps(case) for case in content["cases"])
+    return f'{{"about": {json.dumps(content["about"])}, "cases": [\n{cases}\n]}}\n'
 
 
 def main() -> int:

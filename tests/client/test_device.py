@@ -55,9 +55,9 @@ def test_device_accepts_a_design_that_leaks_less() -> None:
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"kernel": None}, "a design needs epsilon, domain and kernel"),
-        ({"epsilon": "1"}, "a design needs epsilon, domain and kernel"),
-        ({"domain": None}, "a design needs epsilon, domain and kernel"),
+        ({"kernel": None}, "kernel kind None is unknown"),
+        ({"epsilon": "1"}, "epsilon of a design must be a number"),
+        ({"domain": None}, "the domain must be a mapping"),
         ({"domain": {"k": 7}}, "the kernel is for 6 values"),
         ({"domain": {"labels": ["a", "b"]}}, "the kernel is for 6 values"),
         ({"kernel": {"kind": "response", "k": "6", "keep": "x"}}, "needs whole numbers"),

@@ -13,7 +13,7 @@ from deniable.core.codes import Codes
 from deniable.core.domain import Domain
 from deniable.core.grid import Grid
 from deniable.core.space import Space
-from deniable_client.domains import answer_reader
+from deniable_client.domains import read_domain
 from deniable_client.errors import FormatError, ParameterError
 
 
@@ -27,7 +27,7 @@ from deniable_client.errors import FormatError, ParameterError
 )
 def test_numbers_fall_on_the_same_points_of_a_grid(k: int, layout: str, low: float, width: float, share: float) -> None:
     grid = Grid.of(low, low + width, k, layout=layout, clip=True)
-    read = answer_reader(grid.document(), k)
+    read = read_domain(grid.document(), k).index
     value = low + share * width
     middles = (grid.points[1:] + grid.points[:-1]) / 2
     for each in (value, low - 1, low + width + 1, *middles.tolist()):
@@ -36,7 +36,7 @@ def test_numbers_fall_on_the_same_points_of_a_grid(k: int, layout: str, low: flo
 
 def test_numbers_fall_on_the_same_codes() -> None:
     codes = Codes.over(0, 1, [0.1, 0.5, 0.6])
-    read = answer_reader(codes.document(), 3)
+    read = read_domain(codes.document(), 3).index
     values = np.linspace(0, 1, 101)
     assert [read(float(v)) for v in values] == codes.encode(values).tolist()
     assert read(0.55) == codes.encode([0.55])[0]
@@ -44,17 +44,17 @@ def test_numbers_fall_on_the_same_codes() -> None:
 
 @pytest.mark.parametrize("value", [1.01, -0.01, float("nan"), float("inf"), "0.5", None, True])
 def test_numbers_outside_are_refused_unless_clipped(value: Any) -> None:
-    read = answer_reader(Grid.of(0, 1, 4).document(), 4)
+    read = read_domain(Grid.of(0, 1, 4).document(), 4).index
     with pytest.raises(ParameterError, match=r"value must be a number from 0 to 1.*Nothing is clipped"):
         read(value)
 
 
 def test_spaces_are_read_by_number_or_label() -> None:
     points = [[0.0, 1.0], [2.0, 3.0]]
-    assert answer_reader(Space.places(points).document(), 2)(1) == 1
-    assert answer_reader(Space.places(points, ["home", "work"]).document(), 2)("work") == 1
+    assert read_domain(Space.places(points).document(), 2).index(1) == 1
+    assert read_domain(Space.places(points, ["home", "work"]).document(), 2).index("work") == 1
     with pytest.raises(ParameterError, match="'pub' is not one of this question's 2 labels"):
-        answer_reader(Space.places(points, ["home", "work"]).document(), 2)("pub")
+        read_domain(Space.places(points, ["home", "work"]).document(), 2).index("pub")
 
 
 @pytest.mark.parametrize(
@@ -73,11 +73,11 @@ def test_spaces_are_read_by_number_or_label() -> None:
 )
 def test_domains_that_do_not_fit_are_refused(document: dict[str, Any]) -> None:
     with pytest.raises(FormatError):
-        answer_reader(document, 4)
+        read_domain(document, 4)
 
 
 def test_plain_domains_are_read_as_before() -> None:
-    assert answer_reader(Domain.of(4).document(), 4)(3) == 3
-    assert answer_reader(Domain.of(["a", "b"]).document(), 2)("b") == 1
+    assert read_domain(Domain.of(4).document(), 4).index(3) == 3
+    assert read_domain(Domain.of(["a", "b"]).document(), 2).index("b") == 1
     with pytest.raises(ParameterError, match=r"value must be an integer from 0 to 3, got 1\.5"):
-        answer_reader(Domain.of(4).document(), 4)(1.5)
+        read_domain(Domain.of(4).document(), 4).index(1.5)

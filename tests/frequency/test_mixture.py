@@ -203,7 +203,7 @@ def test_a_device_takes_the_design_and_refuses_a_leaky_one() -> None:
     with pytest.raises(dn.PrivacyError):
         Device(leaky)
     for field, value in (("coin", str(1 << 64)), ("first", "7"), ("second", {"kind": "whole", "k": "11"})):
-        with pytest.raises(dn.ParameterError):
+        with pytest.raises(dn.FormatError):
             Device({**m.design, "kernel": {**kernel, field: value}})
 
 

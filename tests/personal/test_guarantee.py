@@ -80,7 +80,7 @@ def test_each_level_keeps_its_own_promise_exactly() -> None:
         assert kernel.ratio <= exp_bounds(level)[0]
         assert kernel.ratio > exp_bounds(level * (1 - 1e-12))[0]
     assert m.kernel.level[0].ratio <= exp_bounds(0.4)[0]
-    assert m.kernel.ratio == max(kernel.ratio for kernel in m.kernel.data)
+    assert m.kernel.hidden_ratio == max(kernel.ratio for kernel in m.kernel.data)
 
 
 def test_the_printed_bound_for_pairs_is_too_small_for_independent_bits() -> None:
@@ -251,7 +251,7 @@ def test_a_level_that_breaks_its_own_promise_is_found_although_the_largest_level
     for wrong in (Kernel((data[1], *data[1:]), level), Kernel(data, (Response.calibrate(0.6, 3),))):
         bad = made(k=4, levels="0.5,1,2", base="grr", level_epsilon=0.5)
         vars(bad)["bulk"] = replace(good.bulk, kernel=wrong)
-        assert bad.kernel.ratio == good.kernel.ratio
+        assert bad.kernel.hidden_ratio == good.kernel.hidden_ratio
         assert not dn.audit(bad).holds
         with pytest.raises(PrivacyError, match="no report was made"):
             bad.privatize([0, 1], levels=0.5)

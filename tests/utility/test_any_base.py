@@ -18,11 +18,11 @@ from deniable.mechanisms.utility.make import MIXTURE
 from deniable.mechanisms.utility.mixture import UtilityMixture
 from deniable.randomness import simulation
 from deniable.testing import StreamWords
-from deniable_client import Device
+from deniable_client import Device, explain
 from deniable_client.exact import exp_bounds
-from deniable_client.kernels import Mixture as MixtureKernel
 from deniable_client.kernels import Response, UtilityBudgets, kernel_from, kernel_to
 from deniable_client.kernels import Utility as Kernel
+from deniable_client.kernels import UtilityMixture as MixtureKernel
 from mechanisms.test_strangers import coin
 
 WORD = 1 << 64
@@ -34,7 +34,7 @@ def kept(m: Any) -> None:
     """Definition 3 over all outputs: within the ratio that devices compute, which is within e^epsilon."""
     found = m.channel().proof()
     assert found.ratio is not None
-    assert found.ratio <= m.kernel.ratio <= exp_bounds(m.epsilon)[0]
+    assert found.ratio <= m.kernel.hidden_ratio <= exp_bounds(m.epsilon)[0]
     assert m.proof.ratio == found.ratio
     assert dn.audit(m).holds
 
@@ -43,7 +43,7 @@ def counted(m: Any) -> dn.Tally:
     """What a device sends is counted, and what is written down means the same mechanism."""
     assert dn.from_design(m.design) == m
     assert dn.from_design(m.design).design == m.design
-    device, words = Device(m.design), StreamWords(simulation(5))
+    device, words = Device(m.design, harmless=explain(m.design).harmless), StreamWords(simulation(5))
     rows = [device.report(i % m.k, words) for i in range(40)]
     tally = m.tally(dn.Reports.from_rows(m.design, m.fields, rows, simulated=True))
     assert tally.n == 40
@@ -116,7 +116,7 @@ def test_a_strangers_mechanism(epsilon: float) -> None:
     assert isinstance(m, Utility)
     assert m.form == "glutf"
     kept(m)
-    assert m.kernel.ratio == m.channel().proof().ratio
+    assert m.kernel.hidden_ratio == m.channel().proof().ratio
     people = np.repeat(np.arange(4), [10_000, 40_000, 20_000, 30_000])
     found = m.estimate(m.tally(m.privatize_items(people, simulation(4))))
     assert (np.abs(found.value - [0.1, 0.4, 0.2, 0.3]) < 5 * found.stderr).all()
@@ -146,10 +146,10 @@ def test_a_bare_channel(channel: Channel, spare: float | None) -> None:
     made = m.base.channel()
     peak = max(Fraction(made.k * max(row), sum(row)) for row in made.weights)
     own = m.bulk.kernel
-    assert own.ratio == m.channel().proof().ratio
+    assert own.hidden_ratio == m.channel().proof().ratio
     more = replace(own, plain=own.plain + 1)
     assert peak / own.kept <= exp_bounds(m.epsilon)[0] < peak / more.kept
-    assert more.ratio > exp_bounds(m.epsilon)[0]
+    assert more.hidden_ratio > exp_bounds(m.epsilon)[0]
     prior = np.arange(1.0, m.k + 1) / (m.k * (m.k + 1) / 2)
     exactly = float(m.channel().asr([Fraction(2 * (i + 1), m.k * (m.k + 1)) for i in range(m.k)]))
     assert m.guess(prior).success == pytest.approx(exactly, rel=1e-12)

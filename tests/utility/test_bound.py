@@ -146,7 +146,7 @@ def test_random_set_systems_are_never_below_the_optimum() -> None:
 def test_cover_identity(base: str, own: dict[str, int]) -> None:
     """z = (e-1) sum of alpha_T over the sets with x, for every x, of two-level kernels with the tight branch."""
     m = dn.utility(base, 4, epsilon=1.0, k=6, **own)
-    channel, ratio = m.channel(), m.kernel.ratio
+    channel, ratio = m.channel(), m.kernel.hidden_ratio
     hidden = [o for o in range(len(channel.outputs)) if o not in channel.disclosing]
     z = sum((Fraction(channel.weights[o][5], channel.total) for o in channel.disclosing), Fraction(0))
     for x in range(4):

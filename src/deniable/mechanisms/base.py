@@ -36,7 +36,7 @@ from deniable.mechanisms.bulk import Bulk
 from deniable.mechanisms.fitting import check_tally, fit_reports
 from deniable.randomness import Simulation, Stream, secure
 from deniable_client.exact import check_epsilon, exp_bounds
-from deniable_client.kernels import Kernel, kernel_to
+from deniable_client.kernels import AnyKernel, kernel_to
 
 __all__ = ["Mechanism", "refuse_broken", "report_size"]
 
@@ -81,9 +81,9 @@ class Mechanism(ABC):
         """The kernel in bulk. `PrivacyError` where epsilon is too large for a sampler."""
 
     @property
-    def kernel(self) -> Kernel:
+    def kernel(self) -> AnyKernel:
         """The integers that are sampled."""
-        kernel: Kernel = self.bulk.kernel
+        kernel: AnyKernel = self.bulk.kernel
         return kernel
 
     @property

@@ -28,7 +28,7 @@ from deniable.kernels.parallel import blocks, run, shares
 from deniable.kernels.sampling import below
 from deniable.randomness import Simulation, Stream
 from deniable_client.exact import WORD_BITS
-from deniable_client.kernels import Kernel
+from deniable_client.kernels import AnyKernel, promised_ratio
 from deniable_client.packing import uint_width
 
 __all__ = [
@@ -58,7 +58,7 @@ _BLOCK_BYTES, _BLOCK_LEAST, _BLOCK_MOST = 1 << 20, 1 << 6, 1 << 16
 _COUNT_ROWS, _COUNT_BYTES = 1 << 14, 1 << 21
 """Fewer reports, and in fewer bytes, are counted by one thread."""
 
-K = TypeVar("K", bound=Kernel)
+K = TypeVar("K", bound=AnyKernel)
 
 
 @dataclass(frozen=True)
@@ -317,7 +317,7 @@ class SupportBulk(Bulk[K]):
     @cached_property
     def odds(self) -> float:
         """Likelihood of a value that a report supports, relative to one that it does not: the same for all reports."""
-        return float(self.kernel.ratio)
+        return float(promised_ratio(self.kernel))
 
     @property
     def size_law(self) -> FloatArray | None:

@@ -13,7 +13,7 @@ from typing import Any
 from deniable.collect.reports import Design, difference
 from deniable.core.codes import Span
 from deniable.core.domain import Domain
-from deniable.errors import FormatError, ParameterError, require
+from deniable.errors import DeniableError, FormatError, ParameterError, require
 from deniable.mechanisms.base import Mechanism
 from deniable.mechanisms.entry import Entry, Option
 from deniable.mechanisms.frequency import table as frequency
@@ -23,7 +23,9 @@ from deniable.mechanisms.numeric import table as numeric
 from deniable.mechanisms.personal import table as personal
 from deniable.mechanisms.protocol import Protocol
 from deniable.mechanisms.utility import table as utility
+from deniable_client.documents import check_document
 from deniable_client.exact import check_epsilon
+from deniable_client.grammar import FORMS, read_design
 
 __all__ = ["MECHANISMS", "OPTIONS", "PROTOCOLS", "entry_of", "from_design", "mechanism", "protocol", "register"]
 
@@ -194,9 +196,11 @@ def _check_options(name: str, entry: Entry, options: Mapping[str, Any]) -> None:
 
 
 def from_design(design: Design) -> Mechanism:
-    """The mechanism of a design, as reports and tallies carry it; it must come out exactly the same."""
-    if not isinstance(design, Mapping):
-        raise FormatError(f"a design is a mapping with mechanism, params and kernel, got {type(design).__name__}.")
+    """The mechanism of a design, as reports and tallies carry it; it must come out exactly the same.
+
+    Designs come from outside: their shape is checked as devices do it, before any number in them is believed.
+    """
+    check_document(design, "a design")
     name = design.get("mechanism")
     if not isinstance(name, str) or name not in MECHANISMS:
         hint = "Upgrade deniable, or add the mechanism with dn.register if it is of your own."
@@ -204,14 +208,24 @@ def from_design(design: Design) -> Mechanism:
     cls = MECHANISMS[name].cls
     if design.get("version") != cls.version:
         raise FormatError(f"version {design.get('version')} of {name} is unknown; this program has {cls.version}.")
+    if name in FORMS:
+        read_design(design)
     try:
+        domain = Domain.from_document(design["domain"])
         whole = {**design, "params": {key: _param(value) for key, value in design["params"].items()}}
-        made: Mechanism = cls.of_design(whole, Domain.from_document(design["domain"]))
-    except (KeyError, TypeError, AttributeError) as error:
+        made: Mechanism = cls.of_design(whole, domain)
+        agrees = made.design == design
+    except DeniableError:
+        raise
+    except _RAW as error:
         raise FormatError(f"the design of {name} is not well formed: {error!r}.") from error
-    if made.design != design:
+    if not agrees:
         raise FormatError(f"the design does not agree with itself: {difference(made.design, design)}.")
     return made
+
+
+_RAW = (KeyError, IndexError, TypeError, AttributeError, ValueError, ArithmeticError)
+"""What mechanisms that somebody added may raise for designs that are none of theirs."""
 
 
 def _param(param: Any) -> Any:

@@ -4,7 +4,7 @@ Also the one home of what a device and the collecting side share: certified boun
 thresholds, the hash, the scalar randomisers and the packing of one report.
 """
 
-from deniable_client.device import Device
+from deniable_client.device import Device, explain
 from deniable_client.errors import DeniableError, EntropyError, FormatError, ParameterError, PrivacyError
 from deniable_client.words import ReplayWords, SystemWords
 
@@ -20,4 +20,5 @@ __all__ = [
     "ReplayWords",
     "SystemWords",
     "__version__",
+    "explain",
 ]

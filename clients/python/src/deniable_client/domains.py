@@ -5,93 +5,169 @@ from __future__ import annotations
 import math
 from bisect import bisect_left
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
+from deniable_client.documents import fields_of, is_list, is_number, is_whole
 from deniable_client.errors import FormatError, ParameterError
 
-__all__ = ["answer_reader"]
+__all__ = ["Domain", "read_domain"]
+
+_ANSWERS_MAX = 1 << 32
+_POINTS_MAX = 1 << 30
+_CHOICES = ("missing", "other")
 
 Reader = Callable[[object], int]
 
 
-def answer_reader(domain: Mapping[str, Any], answers: int) -> Reader:
-    """How values are read under a domain with so many answers; `FormatError` where it has another number of them.
+@dataclass(frozen=True, slots=True)
+class Domain:
+    """How values are read: labels are looked up, numbers rounded to the nearest point, else they are answers' numbers.
 
-    Labels are looked up; numbers of an interval count as the nearest point of its grid, or the nearest of its codes
-    (the lower one in a tie); otherwise a value is the number of an answer, from 0 on.
-
-    >>> answer_reader({"interval": [0, 1], "points": 4, "layout": "midpoints", "clip": False}, 4)(0.6)
+    >>> read_domain({"interval": [0, 1], "points": 4, "layout": "midpoints", "clip": False}, 4).index(0.6)
     2
     """
-    try:
-        count, read = _codes(domain) if "codes" in domain else _grid(domain) if "interval" in domain else _list(domain)
-    except (KeyError, TypeError, ValueError) as error:
-        raise FormatError(f"the domain of the design is not well formed: {error!r}.") from error
-    if count != answers:
+
+    answers: int
+    index: Reader
+    """The number of the answer that a value is; `ParameterError` for one that is none."""
+    labels: tuple[str, ...] | None = None
+    missing: str | None = None
+    """The label that no value (None, an empty text, not a number) counts as."""
+    other: str | None = None
+    """The label that a value which is none of the labels counts as."""
+
+
+def read_domain(document: object, answers: int) -> Domain:
+    """The domain of a design whose kernel has so many answers; `FormatError` where it is another, or none at all."""
+    given = document if isinstance(document, Mapping) else {}
+    form = next((form for form in _FORMS if form in given), "k")
+    made = _FORMS[form](document)
+    if made.answers != answers:
         raise FormatError(f"the kernel is for {answers} values, the domain has another number of them.")
-    return read
+    return made
 
 
-def _list(domain: Mapping[str, Any]) -> tuple[object, Reader]:
-    """Answers one by one: with labels, places or other points of a space, or just a number of them."""
-    labels = domain.get("labels")
-    if labels:
-        if not isinstance(labels, list | tuple) or not all(isinstance(label, str) for label in labels):
-            raise FormatError("the labels of a design's domain must be texts.")
-        index = {label: i for i, label in enumerate(labels)}
-
-        def look_up(value: object) -> int:
-            if not isinstance(value, str) or value not in index:
-                raise ParameterError(f"value {value!r} is not one of this question's {len(labels)} labels.")
-            return index[value]
-
-        return len(labels), look_up
-    count = len(domain["points"]) if "space" in domain else domain.get("k")
-
+def _number_reader(count: int) -> Reader:
     def number(value: object) -> int:
-        if isinstance(value, bool) or not isinstance(value, int):
-            most = count - 1 if isinstance(count, int) else "k-1"
-            raise ParameterError(f"value must be an integer from 0 to {most}, got {value!r}.")
-        return value
+        if not is_whole(value, 0, count - 1):
+            raise ParameterError(f"value must be an integer from 0 to {count - 1}, got {value!r:.60}.")
+        return value  # type: ignore[return-value]  # it is a whole number
 
-    return count, number
+    return number
 
 
-def _interval(domain: Mapping[str, Any]) -> Callable[[object], float]:
-    """Numbers of the interval as they are; others are refused, or moved to its nearer end where the design says so."""
-    low, high = (float(end) for end in domain["interval"])
-    clip = domain["clip"]
-    if not (math.isfinite(low) and math.isfinite(high) and low < high) or not isinstance(clip, bool):
-        raise ValueError(f"interval {domain['interval']!r} with clip {clip!r}")
+def _count(document: object) -> Domain:
+    count = fields_of(document, "the domain", ("k",))["k"]
+    _need(is_whole(count, 2, _ANSWERS_MAX), "k", count, f"a whole number from 2 to {_ANSWERS_MAX}")
+    return Domain(count, _number_reader(count))
+
+
+def _listed(document: object) -> Domain:
+    return _labelled(fields_of(document, "the domain", ("labels",), _CHOICES))
+
+
+def _labelled(given: Mapping[str, Any]) -> Domain:
+    labels = given["labels"]
+    texts = is_list(labels) and all(isinstance(label, str) and label for label in labels)
+    index = {label: i for i, label in enumerate(labels)} if texts else {}
+    fits = texts and 2 <= len(index) == len(labels)
+    _need(fits, "labels", labels, "at least two texts that are not empty and differ from each other")
+    for name in _CHOICES:
+        choice = given.get(name, labels[0])
+        _need(isinstance(choice, str) and choice in index, name, choice, "one of the labels")
+    missing, other = given.get("missing"), given.get("other")
+
+    def look_up(value: object) -> int:
+        if isinstance(value, str) and value in index:
+            return index[value]
+        counted = missing if _nothing(value) else other
+        if counted is None:
+            raise ParameterError(f"value {value!r:.60} is not one of this question's {len(labels)} labels.")
+        return index[counted]
+
+    return Domain(len(labels), look_up, tuple(labels), missing, other)
+
+
+def _nothing(value: object) -> bool:
+    """Whether no value was given."""
+    return value is None or value == "" or (isinstance(value, float) and math.isnan(value))
+
+
+def _space(document: object) -> Domain:
+    given = fields_of(document, "the domain", ("space", "points"), ("labels", *_CHOICES))
+    points, kind = given["points"], given["space"]
+    _need(kind in _SPACES and isinstance(kind, str), "space", kind, f"one of {', '.join(_SPACES)}")
+    good = isinstance if kind == "sets" else lambda cell, _: is_number(cell)
+    rows = is_list(points) and all(is_list(row) and all(good(cell, str) for cell in row) for row in points)
+    _need(rows and len(points) >= 2, "points", points, "at least two lists")
+    if "labels" not in given:
+        fields_of(document, "a space without labels", ("space", "points"))
+        return Domain(len(points), _number_reader(len(points)))
+    made = _labelled(given)
+    _need(made.answers == len(points), "labels", made.answers, f"one for each of {len(points)} points")
+    return made
+
+
+_SPACES = ("places", "euclidean", "manhattan", "chebyshev", "sets", "integers", "losses")
+
+
+def _inside(given: Mapping[str, Any]) -> tuple[float, float, Callable[[object], float]]:
+    """The ends of the interval, and how its numbers are read: others are refused, or moved to its nearer end."""
+    ends, clip = given["interval"], given["clip"]
+    two = is_list(ends) and len(ends) == 2 and all(is_number(end) for end in ends)
+    low, high = (float(end) for end in ends) if two else (0.0, 0.0)
+    fits = low < high and math.isfinite(high - low)
+    _need(fits, "interval", ends, "two numbers, the lower one first and not too far from each other")
+    _need(isinstance(clip, bool), "clip", clip, "true or false")
 
     def inside(value: object) -> float:
-        real = isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
-        if not real or not (clip or low <= value <= high):  # type: ignore[operator]  # it is a number here
+        if not is_number(value) or not (clip or low <= value <= high):  # type: ignore[operator]  # it is a number here
             hint = "" if clip else "Nothing is clipped."
-            raise ParameterError(f"value must be a number from {low:g} to {high:g}, got {value!r}.", hint)
+            raise ParameterError(f"value must be a number from {low:g} to {high:g}, got {value!r:.60}.", hint)
         return min(max(float(value), low), high)  # type: ignore[arg-type]
 
-    return inside
+    return low, high, inside
 
 
-def _grid(domain: Mapping[str, Any]) -> tuple[int, Reader]:
-    inside, points, layout = _interval(domain), domain["points"], domain["layout"]
-    low, high = (float(end) for end in domain["interval"])
-    if layout not in ("midpoints", "endpoints") or not isinstance(points, int) or points < 2:
-        raise ValueError(f"{points!r} points with layout {layout!r}")
+def _grid(document: object) -> Domain:
+    given = fields_of(document, "the domain", ("interval", "points", "layout", "clip"))
+    low, high, inside = _inside(given)
+    points, layout = given["points"], given["layout"]
+    _need(is_whole(points, 2, _POINTS_MAX), "points", points, f"a whole number from 2 to {_POINTS_MAX}")
+    _need(layout in ("midpoints", "endpoints"), "layout", layout, "midpoints or endpoints")
+    step = (high - low) / points
+    _need(low < low + step and high - step < high, "points", points, "so few that floats tell neighbours apart")
 
     def nearest(value: object) -> int:
         share = (inside(value) - low) / (high - low)
         place = math.ceil(share * points) - 1 if layout == "midpoints" else math.ceil(share * (points - 1) - 0.5)
-        return min(max(place, 0), points - 1)
+        return int(min(max(place, 0), points - 1))
 
-    return points, nearest
+    return Domain(points, nearest)
 
 
-def _codes(domain: Mapping[str, Any]) -> tuple[int, Reader]:
-    inside, codes = _interval(domain), [float(code) for code in domain["codes"]]
-    if any(a >= b for a, b in pairwise(codes)):
-        raise ValueError("codes that do not rise")
-    borders = [(a + b) / 2 for a, b in pairwise(codes)]
-    return len(codes), lambda value: bisect_left(borders, inside(value))
+def _codes(document: object) -> Domain:
+    given = fields_of(document, "the domain", ("interval", "codes", "clip"))
+    low, high, inside = _inside(given)
+    codes = given["codes"]
+    numbers = is_list(codes) and len(codes) >= 2 and all(is_number(code) and low <= code <= high for code in codes)
+    _need(numbers and all(a < b for a, b in pairwise(codes)), "codes", codes, "at least two rising numbers inside")
+    borders = [(float(a) + float(b)) / 2 for a, b in pairwise(codes)]
+    return Domain(len(codes), lambda value: bisect_left(borders, inside(value)))
+
+
+def _need(ok: bool, name: str, got: object, need: str) -> None:
+    if not ok:
+        raise FormatError(f"{name} of the design's domain must be {need}, got {got!r:.60}.")
+
+
+_FORMS: Mapping[str, Callable[[object], Domain]] = {
+    "space": _space,
+    "codes": _codes,
+    "interval": _grid,
+    "labels": _listed,
+    "k": _count,
+}
+"""Domains by the field that tells them."""

@@ -23,6 +23,7 @@ __all__ = [
     "keep_threshold",
     "keep_within",
     "log_upper",
+    "two_level_lift",
     "two_level_ratio",
     "unary_ratio",
 ]
@@ -121,13 +122,19 @@ def keep_within(limit: Fraction, own: int, rest: int, *, bits: int = WORD_BITS) 
     return threshold
 
 
-def two_level_ratio(keep: int, own: int, rest: int, *, bits: int = WORD_BITS) -> Fraction:
-    """Exact likelihood ratio of the sampler described in `keep_threshold`, at least 1.
+def two_level_lift(keep: int, own: int, rest: int, *, bits: int = WORD_BITS) -> Fraction:
+    """How many times as likely each of the own answers is as each of the rest, in `keep_threshold`'s sampler.
 
-    A threshold so low that the favoured answers are the rarer ones leaks too: the larger of both directions counts.
+    Below 1 where the threshold is so low that the own answers are the rarer ones: the direction counts wherever
+    likelihoods are mixed.
     """
-    ratio = Fraction(keep * rest, ((1 << bits) - keep) * own)
-    return max(ratio, 1 / ratio)
+    return Fraction(keep * rest, ((1 << bits) - keep) * own)
+
+
+def two_level_ratio(keep: int, own: int, rest: int, *, bits: int = WORD_BITS) -> Fraction:
+    """Exact likelihood ratio of the same sampler, at least 1: the larger of both directions."""
+    lift = two_level_lift(keep, own, rest, bits=bits)
+    return max(lift, 1 / lift)
 
 
 def flip_threshold(epsilon: float, keep: int, *, bits: int = WORD_BITS) -> int:

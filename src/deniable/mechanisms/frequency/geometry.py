@@ -28,6 +28,7 @@ from deniable.randomness import Stream, bernoulli
 from deniable_client.exact import check_epsilon
 from deniable_client.kernels import Hadamard as HadamardKernel
 from deniable_client.kernels import Projective as ProjectiveKernel
+from deniable_client.kernels import promised_ratio
 from deniable_client.kernels.geometry import is_prime, point, points, rank_of
 
 __all__ = ["Hadamard", "HadamardBulk", "Projective"]
@@ -114,7 +115,7 @@ class Hadamard(SupportMechanism):
             "every row but the first has +1 in half of the columns, so a report has the mass 2 keep/(2^64 K) given any "
             "value that it supports and 2 (2^64 - keep)/(2^64 K) given any other"
         )
-        return Proof(self.kernel.ratio, "symmetry", text, Witness("report 2", 0, 1))
+        return Proof(promised_ratio(self.kernel), "symmetry", text, Witness("report 2", 0, 1))
 
 
 class ProjectiveBulk(Numbered, SupportBulk[ProjectiveKernel]):
@@ -225,7 +226,9 @@ class Projective(SupportMechanism):
             "every point is orthogonal to the same number c of the T points, so a report has the mass keep/(2^64 c) "
             "given any value that it supports and (2^64 - keep)/(2^64 (T - c)) given any other"
         )
-        return Proof(self.kernel.ratio, "symmetry", text, Witness("a point orthogonal to value 0 and not to 1", 0, 1))
+        return Proof(
+            promised_ratio(self.kernel), "symmetry", text, Witness("a point orthogonal to value 0 and not to 1", 0, 1)
+        )
 
 
 def _best_prime(k: int, epsilon: float) -> int:

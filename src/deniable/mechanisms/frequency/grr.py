@@ -21,7 +21,7 @@ from deniable.kernels.sampling import below, respond
 from deniable.mechanisms.bulk import Cells, Numbered, SupportBulk, check_outputs, one_stratum, refuse_values, two_level
 from deniable.mechanisms.support import SupportMechanism
 from deniable.randomness import Simulation, Stream
-from deniable_client.kernels import Response
+from deniable_client.kernels import Response, promised_ratio
 
 __all__ = ["GRR", "ResponseBulk"]
 
@@ -100,4 +100,4 @@ class GRR(SupportMechanism):
             "every report has one probability given its own value, keep/2^64, and one given any other, "
             "(2^64 - keep)/(2^64 (k-1)); relabelling the answers maps all pairs to each other"
         )
-        return Proof(self.kernel.ratio, "symmetry", text, Witness("report 0", 0, 1))
+        return Proof(promised_ratio(self.kernel), "symmetry", text, Witness("report 0", 0, 1))

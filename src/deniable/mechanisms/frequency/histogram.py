@@ -31,7 +31,7 @@ from deniable.mechanisms.frequency.unary import UnaryBulk
 from deniable.mechanisms.support import SupportMechanism
 from deniable.randomness import Stream
 from deniable_client.exact import WORD_BITS, check_epsilon
-from deniable_client.kernels import Laplace
+from deniable_client.kernels import Laplace, promised_ratio
 from deniable_client.kernels import Unary as UnaryKernel
 from deniable_client.kernels.laplace import EPSILON_MIN, grid_for
 
@@ -232,4 +232,4 @@ class SHE(Mechanism):
             "by one unit, which changes its probability by at most 2^64/again (exactly that outside the unit, less "
             "inside; cutting off at the reach merges outcomes of one ratio)"
         )
-        return Proof(self.kernel.ratio, "factorisation", text, Witness("a report (1, 0, ...)", 0, 1))
+        return Proof(promised_ratio(self.kernel), "factorisation", text, Witness("a report (1, 0, ...)", 0, 1))

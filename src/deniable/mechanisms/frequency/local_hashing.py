@@ -28,7 +28,7 @@ from deniable.mechanisms.frequency.costs import HASH_WORK, ROUND_WORK
 from deniable.mechanisms.support import SupportMechanism
 from deniable.randomness import Stream
 from deniable_client.exact import WORD_BITS, check_epsilon
-from deniable_client.kernels import Balanced, Hashing
+from deniable_client.kernels import Balanced, Hashing, promised_ratio
 from deniable_client.permutation import rounds
 
 __all__ = ["BalancedBulk", "BalancedHashing", "HashingBulk", "LocalHashing", "best_range"]
@@ -206,7 +206,7 @@ class LocalHashing(SupportMechanism):
 
     @cached_property
     def proof(self) -> Proof:
-        return _proof(self.kernel.ratio, "hash function", "bucket")
+        return _proof(promised_ratio(self.kernel), "hash function", "bucket")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -252,7 +252,7 @@ class BalancedHashing(SupportMechanism):
 
     @cached_property
     def proof(self) -> Proof:
-        return _proof(self.kernel.ratio, "permutation", "block")
+        return _proof(promised_ratio(self.kernel), "permutation", "block")
 
 
 def _answered(buckets: IntArray, f: FloatArray, g: int, p: float) -> FloatArray:

@@ -30,7 +30,7 @@ from deniable.mechanisms.bulk import Bulk, Cells, check_outputs
 from deniable.mechanisms.frequency.subset import SubsetBulk, SubsetSelection, check_size
 from deniable.randomness import Stream, bernoulli
 from deniable_client.exact import WORD_BITS
-from deniable_client.kernels import Kernel, Mixture, Subset, Whole
+from deniable_client.kernels import Kernel, Mixture, Subset, Whole, promised_ratio
 
 __all__ = ["SubsetMixture"]
 
@@ -182,7 +182,7 @@ class SubsetMixture(Mechanism):
     def bulk(self) -> MixtureBulk:
         one, two = self._sizes
         coin = min(round(Fraction(self.share) * _WORD), _WORD - 1)
-        return MixtureBulk(Mixture(one.kernel, two.kernel if two is not None else Whole(self.k), coin))
+        return MixtureBulk(Mixture(one.bulk.kernel, two.bulk.kernel if two is not None else Whole(self.k), coin))
 
     @cached_property
     def proof(self) -> Proof:
@@ -191,10 +191,11 @@ class SubsetMixture(Mechanism):
             "cancels; given the size, the report is subset selection, whose ratio is the same for all its sets; the "
             "larger of the two counts"
         )
-        one, two = self._sizes
-        worst = two if two is not None and self.bulk.kernel.coin and two.kernel.ratio > one.kernel.ratio else one
+        (one, two), kernel = self._sizes, self.bulk.kernel
+        larger = kernel.coin and kernel.second.ratio > kernel.first.ratio
+        worst = two if two is not None and larger else one
         witness = Witness(worst.proof.witness.output, 0, self.k - 1)
-        return Proof(self.kernel.ratio, "conditioning on the size", text, witness)
+        return Proof(promised_ratio(self.kernel), "conditioning on the size", text, witness)
 
     # ---- estimator
 

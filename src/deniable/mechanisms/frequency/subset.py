@@ -28,7 +28,7 @@ from deniable.mechanisms.frequency.costs import ROUND_WORK
 from deniable.mechanisms.support import SupportMechanism
 from deniable.randomness import Stream, bernoulli
 from deniable_client.exact import check_epsilon
-from deniable_client.kernels import Interval, Subset
+from deniable_client.kernels import Interval, Subset, promised_ratio
 from deniable_client.permutation import rounds
 
 __all__ = ["IntervalBulk", "IntervalSelection", "SubsetBulk", "SubsetSelection", "check_size", "log2_comb"]
@@ -179,7 +179,7 @@ class SubsetSelection(SupportMechanism):
             "(2^64 - keep)/(2^64 C(k-1,size)) given any other value; relabelling maps all such pairs to each other"
         )
         members = ", ".join(map(str, range(min(self.size, 3)))) + (", ..." if self.size > 3 else "")
-        return Proof(self.kernel.ratio, "symmetry", text, Witness(f"report {{{members}}}", 0, self.k - 1))
+        return Proof(promised_ratio(self.kernel), "symmetry", text, Witness(f"report {{{members}}}", 0, self.k - 1))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -224,7 +224,7 @@ class IntervalSelection(SupportMechanism):
             "intervals that hold the value have the mass keep/(2^64 size) and the others (2^64 - keep)/(2^64 (k-size))"
         )
         output = "any seed, with an interval that holds value 0 and not value 1"
-        return Proof(self.kernel.ratio, "conditioning on the public seed", text, Witness(output, 0, 1))
+        return Proof(promised_ratio(self.kernel), "conditioning on the public seed", text, Witness(output, 0, 1))
 
 
 def log2_comb(k: int, size: int) -> float:

@@ -27,6 +27,7 @@ from deniable.mechanisms.support import SupportMechanism
 from deniable.randomness import Stream, bernoulli
 from deniable_client.exact import check_epsilon
 from deniable_client.kernels import Wheel as WheelKernel
+from deniable_client.kernels import promised_ratio
 
 __all__ = ["Wheel"]
 
@@ -129,4 +130,4 @@ class Wheel(SupportMechanism):
             "point has the mass keep/(2^64 arc) on the own arc and (2^64 - keep)/(2^64 (2^32 - arc)) off it"
         )
         output = "any seed and a point that is on the arc of value 0 and not on that of value 1"
-        return Proof(self.kernel.ratio, "conditioning on the public seed", text, Witness(output, 0, 1))
+        return Proof(promised_ratio(self.kernel), "conditioning on the public seed", text, Witness(output, 0, 1))

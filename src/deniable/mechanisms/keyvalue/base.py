@@ -31,6 +31,7 @@ from deniable.mechanisms.keyvalue.laws import Group, frontier, pooled, variances
 from deniable.mechanisms.keyvalue.pairs import PairSets, check_range
 from deniable.randomness import Stream, secure
 from deniable_client.exact import WORD_BITS
+from deniable_client.kernels import promised_ratio
 from deniable_client.kernels.keyvalue import GRID
 
 __all__ = ["KeyValue", "check_interest", "check_share"]
@@ -166,7 +167,9 @@ class KeyValue(Mechanism):
             likely = sum(3**i for i in range(self.length))
             unlikely = likely * (3**self.length if 2 * self.length <= self.k else 2)
         witness = Witness("a report that favours the one and not the other", likely, unlikely)
-        return Proof(self.kernel.ratio, "symmetry and mixing" if self.length else "symmetry", text + padded, witness)
+        return Proof(
+            promised_ratio(self.kernel), "symmetry and mixing" if self.length else "symmetry", text + padded, witness
+        )
 
     # ---- estimator
 

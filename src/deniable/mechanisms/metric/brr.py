@@ -37,7 +37,7 @@ from deniable.mechanisms.metric.bipartite import (
 from deniable.mechanisms.metric.bulk import NeighboursBulk, listed
 from deniable.mechanisms.metric.losses import nearest
 from deniable.mechanisms.outputs import WindowBulk, check_matrix, favoured_matrix, odds_to
-from deniable_client.kernels import Kernel, Neighbours, Window
+from deniable_client.kernels import Kernel, Neighbours, Window, promised_ratio
 
 __all__ = ["BRR", "TIES", "make_brr"]
 
@@ -138,7 +138,7 @@ class BRR(MetricMechanism):
             "probability, keep/(2^64 m), for the values that favour it and one, (2^64 - keep)/(2^64 (N - m)), for all "
             "others, and with a coin for ties a mean of the two"
         )
-        return Proof(self.kernel.ratio, "two levels", text, self._witness())
+        return Proof(promised_ratio(self.kernel), "two levels", text, self._witness())
 
     def _witness(self) -> Witness:
         """An output that one value favours and another does not, if there is one."""

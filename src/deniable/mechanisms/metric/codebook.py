@@ -33,7 +33,7 @@ from deniable.mechanisms.metric.codes_search import (
 )
 from deniable.mechanisms.metric.losses import Line, Losses
 from deniable.mechanisms.outputs import check_matrix, odds_to
-from deniable_client.kernels import Constant, Kernel, Recode, Response
+from deniable_client.kernels import Constant, Kernel, Recode, Response, promised_ratio
 
 __all__ = ["Codebook", "make_codebook"]
 
@@ -144,7 +144,7 @@ class Codebook(MetricMechanism):
         starts, codes = self.runs
         others = starts[codes != codes[0]]
         other = int(others[0]) if codes[-1] == codes[0] and others.size else self.k - 1
-        return Proof(self.kernel.ratio, "two levels", text, Witness(f"report {codes[0]}", 0, other))
+        return Proof(promised_ratio(self.kernel), "two levels", text, Witness(f"report {codes[0]}", 0, other))
 
     @cached_property
     def rank(self) -> int:

@@ -27,7 +27,7 @@ from deniable.mechanisms.personal.levels import level_kernels, level_numbers, li
 from deniable.mechanisms.support import SupportMechanism
 from deniable.randomness import Simulation, Stream
 from deniable_client.exact import exp_bounds, log_upper
-from deniable_client.kernels import Kernel
+from deniable_client.kernels import Kernel, promised_ratio
 from deniable_client.kernels import Personal as PersonalKernel
 
 __all__ = ["LevelMechanism", "evidence_of"]
@@ -171,7 +171,7 @@ class LevelMechanism(Mechanism):
         """Every level's exact ratio is within its own e^level, and the level report's within its epsilon."""
         kernel, channel = self.kernel, (self.level_epsilon,) * len(self.kernel.level)
         promised = zip((*kernel.data, *kernel.level), (*self.levels, *channel), strict=True)
-        return all(each.ratio <= exp_bounds(epsilon or 0.0)[0] for each, epsilon in promised)
+        return all(promised_ratio(each) <= exp_bounds(epsilon or 0.0)[0] for each, epsilon in promised)
 
     # ---- closed forms
 
@@ -263,7 +263,7 @@ def _refuse_broken_levels(m: LevelMechanism) -> None:
     """`PrivacyError` for a mechanism that promises a level, or the level report, more than it keeps."""
     if m.budgets_kept:
         return
-    exact = ", ".join(f"{log_upper(kernel.ratio):.6g}" for kernel in m.kernel.data)
+    exact = ", ".join(f"{log_upper(promised_ratio(kernel)):.6g}" for kernel in m.kernel.data)
     told = f" and its level report has {m.kernel.report:.6g}" if m.kernel.level else ""
     raise PrivacyError(
         f"{m.name} promises the levels {listed(m.levels)} but its exact ones are {exact}{told}; no report was made.",

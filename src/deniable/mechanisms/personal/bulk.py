@@ -26,7 +26,7 @@ from deniable.mechanisms.personal.sensitive_laws import UtilityLevelLaw
 from deniable.mechanisms.utility.bulk import UtilityBulk
 from deniable.randomness import Stream
 from deniable_client.exact import WORD_BITS, log_upper
-from deniable_client.kernels import Kernel
+from deniable_client.kernels import Kernel, promised_ratio
 from deniable_client.kernels import Personal as PersonalKernel
 from deniable_client.kernels.personal_ratios import disclosure
 from deniable_client.kernels.utility import base_half
@@ -117,7 +117,7 @@ class LevelBulk(Bulk[PersonalKernel]):
     @property
     def worst(self) -> int:
         """The number of the level with the largest ratio."""
-        return max(range(len(self.data)), key=lambda i: self.kernel.data[i].ratio)
+        return max(range(len(self.data)), key=lambda i: promised_ratio(self.kernel.data[i]))
 
     def channel(self) -> Channel:
         """See `Bulk.channel`: at the level with the largest ratio."""
@@ -145,8 +145,8 @@ class LevelBulk(Bulk[PersonalKernel]):
         """Largest log-ratios of a whole report, exactly, rounded up, by the names of `LevelMechanism.guarantee`."""
         kernel = self.kernel
         return {
-            "data": log_upper(kernel.ratio),
-            "data_by_level": [log_upper(each.ratio) for each in kernel.data],
+            "data": log_upper(kernel.hidden_ratio),
+            "data_by_level": [log_upper(promised_ratio(each)) for each in kernel.data],
             "level_report": kernel.report,
             "leakage": kernel.leakage,
             "level": kernel.level_guarantee,

@@ -23,6 +23,7 @@ from deniable.mechanisms.personal.estimate import choose, linear
 from deniable.mechanisms.personal.laws import LevelLaw, Moments, common_range, ideal_promise, level_leakage
 from deniable.mechanisms.personal.levels import make_bases
 from deniable.mechanisms.support import SupportMechanism
+from deniable_client.kernels import promised_ratio
 
 __all__ = ["Personal"]
 
@@ -89,7 +90,7 @@ class Personal(LevelMechanism):
             f"level {worst.epsilon:g}: {worst.proof.argument}"
         )
         witness = Witness(worst.proof.witness.output, worst.proof.witness.likely, worst.proof.witness.unlikely)
-        return Proof(self.kernel.ratio, f"{worst.proof.method}, at a known level", text, witness)
+        return Proof(promised_ratio(self.kernel), f"{worst.proof.method}, at a known level", text, witness)
 
     # ---- closed forms
 

@@ -32,6 +32,7 @@ from deniable.mechanisms.utility.bulk import UtilityBulk
 from deniable.mechanisms.utility.sensitive import SensitiveItems, check_theta
 from deniable_client.exact import WORD_BITS, check_epsilon, exp_bounds
 from deniable_client.kernels import Utility as UtilityKernel
+from deniable_client.kernels import promised_ratio
 from deniable_client.kernels.personal_ratios import same_value
 from deniable_client.kernels.utility import base_half, check_ranges, most_disclosure
 
@@ -126,7 +127,7 @@ class PersonalUtility(LevelMechanism, SensitiveItems):
             "ratio; two harmless items have the same likelihood"
         )
         witness = Witness("a report of the base that favours this sensitive value", int(own[0]), int(rest[0]))
-        return Proof(self.kernel.ratio, "decomposition, at a known level", text, witness)
+        return Proof(promised_ratio(self.kernel), "decomposition, at a known level", text, witness)
 
     # ---- closed forms
 

@@ -31,9 +31,10 @@ from deniable.mechanisms.utility.laws import UtilityLaw
 from deniable.mechanisms.utility.reading import Reading, reading_of
 from deniable.mechanisms.utility.sensitive import SensitiveMechanism
 from deniable_client.exact import WORD_BITS, check_epsilon
-from deniable_client.kernels import Kernel, kernel_from
+from deniable_client.kernels import Kernel, kernel_from, promised_ratio
 from deniable_client.kernels import Utility as UtilityKernel
-from deniable_client.kernels.utility import has_blind, refuse_disclosing
+from deniable_client.kernels.contract import check_plain
+from deniable_client.kernels.utility import has_blind
 
 __all__ = ["Utility", "check_fit", "default_form"]
 
@@ -98,7 +99,7 @@ class Utility(SensitiveMechanism):
         check_epsilon(self.epsilon, sampling=True)
         if self.base is None:
             return UtilityBulk(self._kernel(()), None)
-        return UtilityBulk(self._kernel((self.base.kernel,)), self.base.bulk)
+        return UtilityBulk(self._kernel((self.base.bulk.kernel,)), self.base.bulk)
 
     def _kernel(self, base: tuple[Kernel, ...]) -> UtilityKernel:
         where = (self.epsilon, self.k, self.sensitive, base)
@@ -123,7 +124,7 @@ class Utility(SensitiveMechanism):
             "likelihood over that in the branch)/(chance of the branch), for every output and every public seed; the "
             "other way round at most the base's ratio; two harmless items have the same likelihood"
         )
-        if self.base is not None and not _ratio_is_exact(self.base.kernel):
+        if self.base is not None and not _ratio_is_exact(self.base.bulk.kernel):
             try:
                 return self.channel().proof()
             except EnumerationError:
@@ -131,7 +132,7 @@ class Utility(SensitiveMechanism):
         own, rest = self.items
         likely = int(own[0]) if own.size else 0
         unlikely = int(rest[0]) if rest.size else int(own[-1])
-        return Proof(self.kernel.ratio, "decomposition", text, Witness(self._worst(), likely, unlikely))
+        return Proof(promised_ratio(self.kernel), "decomposition", text, Witness(self._worst(), likely, unlikely))
 
     def _worst(self) -> str:
         if not self.s:
@@ -250,7 +251,7 @@ def _counts_support(bulk: Any) -> bool:
 def _check_sampled(base: Mechanism, form: str) -> None:
     """Refuse a base that discloses, that takes something else than a value, or that has no reports of this form."""
     bulk: Any = base.bulk
-    refuse_disclosing(base.kernel)
+    check_plain("a base", base.kernel)
     one = base.takes == "values" and bulk.inputs == base.k
     require(one, "base", base.name, "a mechanism that takes one of its values from everybody")
     blind = form in ("null", SEPARATE)

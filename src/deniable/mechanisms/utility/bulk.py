@@ -27,7 +27,7 @@ from deniable.mechanisms.utility.estimate import UtilityEvidence
 from deniable.mechanisms.utility.sensitive import split_items
 from deniable.randomness import Stream, bernoulli
 from deniable_client.exact import WORD_BITS
-from deniable_client.kernels import Kernel
+from deniable_client.kernels import AnyKernel
 from deniable_client.kernels import Utility as UtilityKernel
 from deniable_client.packing import bits_width, uint_width
 
@@ -38,7 +38,7 @@ _SAME = 1e-9
 """Likelihoods that differ by less are one: thresholds are whole numbers."""
 
 BoolArray = NDArray[np.bool_]
-K = TypeVar("K", bound=Kernel)
+K = TypeVar("K", bound=AnyKernel)
 Protected = tuple[str, Sequence[int], frozenset[int]]
 """An output that discloses nothing: its label, its weight given each item, and the items it supports."""
 

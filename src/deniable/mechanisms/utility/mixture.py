@@ -38,15 +38,16 @@ from deniable.mechanisms.utility.mixture_estimate import MixtureLaw, MixtureUtil
 from deniable.mechanisms.utility.sensitive import SensitiveMechanism, split_sensitive
 from deniable.randomness import Stream, bernoulli
 from deniable_client.exact import WORD_BITS, check_epsilon
-from deniable_client.kernels import Mixture, Subset, Whole
+from deniable_client.kernels import Subset, Whole, promised_ratio
 from deniable_client.kernels import Utility as UtilityKernel
+from deniable_client.kernels import UtilityMixture as MixtureKernel
 
 __all__ = ["UtilityMixture", "make_mixture", "mixture_gain"]
 
 _WORD = 1 << WORD_BITS
 
 
-class UtilityMixtureBulk(DisclosingBulk[Mixture]):
+class UtilityMixtureBulk(DisclosingBulk[MixtureKernel]):
     """Subsets of two sizes for many people; the kernel mixes two null-branch kernels of subset selection."""
 
     @property
@@ -192,7 +193,7 @@ class UtilityMixture(SensitiveMechanism):
             for size in (self.size, self.size + 1)
         )
         one, two = (UtilityKernel.null(self.epsilon, self.k, self.sensitive, (base,)) for base in bases)
-        return UtilityMixtureBulk(Mixture(one, two, min(round(Fraction(self.share) * _WORD), _WORD - 1)))
+        return UtilityMixtureBulk(MixtureKernel(one, two, min(round(Fraction(self.share) * _WORD), _WORD - 1)))
 
     # ---- estimator
 
@@ -255,7 +256,7 @@ class UtilityMixture(SensitiveMechanism):
         )
         own, rest = self.items
         witness = Witness("a set with this sensitive value", int(own[0]), int(rest[0]))
-        return Proof(self.kernel.ratio, "conditioning on the size", text, witness)
+        return Proof(promised_ratio(self.kernel), "conditioning on the size", text, witness)
 
 
 def mixture_gain(s: int, m: int, theta: float, epsilon: float) -> float:

@@ -10,9 +10,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import fields
 from typing import Any
 
+from deniable_client.documents import check_document, fields_of, is_list, read_whole
 from deniable_client.errors import FormatError
 from deniable_client.kernels.basic import Response, Subset, Unary
-from deniable_client.kernels.contract import Kernel, check_promise
+from deniable_client.kernels.contract import AnyKernel, Disclosing, Kernel, check_promise, promised_ratio
 from deniable_client.kernels.geometry import Hadamard, Projective
 from deniable_client.kernels.keyvalue import Grouped, KeysOnly, OneKey, Pairs, SignedSubset, SignedUnary
 from deniable_client.kernels.keyvalue_seeded import SignedHashing, SignedInterval, ToldKey
@@ -22,15 +23,17 @@ from deniable_client.kernels.mixture import Mixture, Whole
 from deniable_client.kernels.personal import Bit, Personal
 from deniable_client.kernels.seeded import Balanced, Hashing, Interval, Wheel
 from deniable_client.kernels.table import Table
-from deniable_client.kernels.utility import Utility
+from deniable_client.kernels.utility import Utility, UtilityMixture
 from deniable_client.kernels.utility_budgets import UtilityBudgets
 from deniable_client.kernels.window import Leaning, Window, WindowOrBit
 
 __all__ = [
     "KERNELS",
+    "AnyKernel",
     "Balanced",
     "Bit",
     "Constant",
+    "Disclosing",
     "Grouped",
     "Hadamard",
     "Hashing",
@@ -57,6 +60,7 @@ __all__ = [
     "Unary",
     "Utility",
     "UtilityBudgets",
+    "UtilityMixture",
     "Wheel",
     "Whole",
     "Window",
@@ -64,15 +68,25 @@ __all__ = [
     "check_promise",
     "kernel_from",
     "kernel_to",
+    "promised_ratio",
 ]
 
-KERNELS: Mapping[str, Callable[..., Kernel]] = {
-    made.kind: made for made in tuple(globals().values()) if hasattr(made, "kind")
+KERNELS: Mapping[str, Callable[..., Any]] = {
+    made.kind: made for made in tuple(globals().values()) if hasattr(made, "kind") and made is not UtilityMixture
 }
-"""Every kernel that is imported above, by its kind."""
+"""Every kernel that is imported above, by its kind; a mixture is a `UtilityMixture` where its parts disclose."""
+
+_SHORT: Mapping[str, str] = {
+    "Rows": "tuple[tuple[int, ...], ...]",
+    "Response": "Kernel",
+    "Window": "Kernel",
+    "Leaning": "Kernel",
+    "tuple[Kernel | Utility, ...]": "tuple[Kernel, ...]",
+}
+"""Types of kernels' fields that are read like another one."""
 
 
-def kernel_to(kernel: Kernel) -> dict[str, Any]:
+def kernel_to(kernel: AnyKernel) -> dict[str, Any]:
     """The integers of a kernel as a document; decimal strings, since JSON numbers lose bits in browsers.
 
     Kernels inside a kernel become documents inside the document, lists of either become lists.
@@ -90,23 +104,57 @@ def _to_plain(value: Any) -> Any:
     return str(value) if isinstance(value, int) else kernel_to(value)
 
 
-def kernel_from(document: Mapping[str, object]) -> Kernel:
-    """The inverse of `kernel_to`; `FormatError` for an unknown kind or fields that do not fit."""
-    kind = document.get("kind")
-    if not isinstance(kind, str) or kind not in KERNELS:
-        raise FormatError(f"kernel kind {kind!r} is unknown; known are {', '.join(KERNELS)}.", "Upgrade the client.")
-    names = {f.name for f in fields(KERNELS[kind])}  # type: ignore[arg-type]  # kernels are dataclasses
-    given = set(document) - {"kind"}
-    if given != names:
-        raise FormatError(f"a {kind} kernel has fields {sorted(names)}, got {sorted(given)}.")
-    try:
-        parts = {name: _from_plain(document[name]) for name in names}
-    except ValueError as error:
-        raise FormatError(f"a {kind} kernel needs whole numbers: {error}.") from error
-    return KERNELS[kind](**parts)
+Shapes = Mapping[str, Mapping[str, Any]]
+"""Kinds of kernels that may stand somewhere, each with the shapes that may stand in its fields."""
 
 
-def _from_plain(value: object) -> Any:
-    if isinstance(value, list | tuple):
-        return tuple(_from_plain(v) for v in value)
-    return kernel_from(value) if isinstance(value, Mapping) else int(str(value))
+def kernel_from(document: object, shapes: Shapes | None = None, where: str = "the kernel") -> Any:
+    """The inverse of `kernel_to`; `FormatError` for an unknown kind, or fields that do not fit or have other shapes.
+
+    Without `shapes` any kernel may stand anywhere that it can be sampled; designs have a grammar for that.
+    """
+    if shapes is None and where == "the kernel":
+        check_document(document, where)
+    kind = document.get("kind") if isinstance(document, Mapping) else None
+    allowed = KERNELS if shapes is None else shapes
+    if not isinstance(kind, str) or kind not in allowed:
+        known = "unknown" if not isinstance(kind, str) or kind not in KERNELS else "not possible here"
+        hint = "Upgrade the client." if shapes is None else "The mechanism's name decides which kernels it may have."
+        raise FormatError(f"{where}: kernel kind {kind!r:.40} is {known}; possible are {', '.join(allowed)}.", hint)
+    names = _FIELDS[kind]
+    given = fields_of(document, f"a {kind} kernel", ("kind", *names))
+    inner = dict.fromkeys(names) if shapes is None else shapes[kind]
+    parts = {name: _READERS[form](given[name], inner.get(name), f"{name} of {where}") for name, form in names.items()}
+    disclosing = kind == "mixture" and any(isinstance(part, Disclosing) for part in parts.values())
+    return (UtilityMixture if disclosing else KERNELS[kind])(**parts)
+
+
+def _several(read: Callable[..., Any]) -> Callable[..., tuple[Any, ...]]:
+    """How a list is read whose entries are read so."""
+
+    def each(part: object, shapes: Shapes | None, where: str) -> tuple[Any, ...]:
+        if not is_list(part):
+            raise FormatError(f"{where} must be a list, got {type(part).__name__}.")
+        return tuple(read(entry, shapes, where) for entry in part)  # type: ignore[attr-defined]
+
+    return each
+
+
+def _number(part: object, shapes: Shapes | None, where: str) -> int:
+    return read_whole(part, where)
+
+
+_READERS: Mapping[str, Callable[[Any, Any, str], Any]] = {
+    "int": _number,
+    "tuple[int, ...]": _several(_number),
+    "tuple[tuple[int, ...], ...]": _several(_several(_number)),
+    "Kernel": kernel_from,
+    "tuple[Kernel, ...]": _several(kernel_from),
+}
+"""How fields of kernels are read, by their types."""
+
+_FIELDS: Mapping[str, Mapping[str, str]] = {
+    kind: {f.name: _SHORT.get(str(f.type), str(f.type)) for f in fields(made)}  # type: ignore[arg-type]
+    for kind, made in KERNELS.items()
+}
+"""Fields of the kernels and their types, by kind."""

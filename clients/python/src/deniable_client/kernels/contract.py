@@ -5,18 +5,21 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from fractions import Fraction
 from math import ceil, floor
-from typing import ClassVar, Protocol
+from typing import TYPE_CHECKING, ClassVar, Protocol
 
 from deniable_client.errors import ParameterError, PrivacyError, require
-from deniable_client.exact import WORD_BITS, two_level_ratio
+from deniable_client.exact import WORD_BITS, two_level_lift, two_level_ratio
 from deniable_client.hashing import ITEMS_MAX
 from deniable_client.words import Words, below
 
 __all__ = [
+    "AnyKernel",
     "Base",
+    "Disclosing",
     "Kernel",
     "check_coin",
     "check_k",
+    "check_plain",
     "check_promise",
     "check_seed_words",
     "check_threshold",
@@ -24,13 +27,17 @@ __all__ = [
     "check_whole",
     "favoured",
     "other_than",
+    "promised_ratio",
 ]
 
 _WORD = 1 << WORD_BITS
 
 
 class Kernel(Protocol):
-    """Randomises one value of 0..k-1 into bytes of constant length."""
+    """Randomises one value of 0..k-1 into bytes of constant length, and protects all values alike.
+
+    Only such kernels may stand inside another one, unless that one says itself what its parts disclose.
+    """
 
     kind: ClassVar[str]
 
@@ -50,6 +57,49 @@ class Kernel(Protocol):
         """A report for value `x`."""
 
 
+class Disclosing(ABC):
+    """A kernel that protects some values: a report may give away one of the others, and then says nothing else.
+
+    It has no `ratio`, so it cannot be taken for a `Kernel` by anything that would forget what it discloses.
+    """
+
+    __slots__ = ()
+    kind: ClassVar[str]
+    if TYPE_CHECKING:  # a data class would take it for the default of its field
+
+        @property
+        def k(self) -> int:
+            """Number of values."""
+
+    @property
+    @abstractmethod
+    def width(self) -> int:
+        """Bytes of a report."""
+
+    @abstractmethod
+    def randomise(self, x: int, words: Words) -> bytes:
+        """A report for value `x`."""
+
+    @property
+    @abstractmethod
+    def hidden_ratio(self) -> Fraction:
+        """The exact largest likelihood ratio between any two values, of all reports that give none away."""
+
+    @property
+    @abstractmethod
+    def protected(self) -> tuple[int, ...]:
+        """The values that no report gives away: half-open ranges (start, end, start, end, ...)."""
+
+    @property
+    @abstractmethod
+    def disclosed(self) -> Fraction:
+        """Chance that a report gives away its value, if that is one of the others; the largest there is."""
+
+
+AnyKernel = Kernel | Disclosing
+"""What can be sampled."""
+
+
 class Base(ABC):
     """What a transform asks of the kernel it builds on: reports made without any value, and how they compare.
 
@@ -65,6 +115,11 @@ class Base(ABC):
     def levels(self) -> tuple[int, int]:
         """How many reports support a given value and how many do not, up to a factor; all of a kind are alike."""
         raise ParameterError(f"reports of {type(self).__name__} do not support values.")
+
+    @property
+    def lift(self) -> Fraction:
+        """How many times as likely a report is for a value that it supports as for another one; may be below 1."""
+        return two_level_lift(self.keep, *self.levels)
 
     @property
     def ratio(self) -> Fraction:
@@ -136,11 +191,34 @@ def other_than(x: int, k: int, words: Words) -> int:
     return r + (r >= x)
 
 
-def check_promise(kernel: Kernel, low: Fraction, epsilon: float) -> None:
+def check_plain(what: str, *parts: AnyKernel) -> None:
+    """`PrivacyError` for parts of a kernel that do not protect all of their values alike."""
+    for part in parts:
+        if not hasattr(type(part), "ratio") and "ratio" not in getattr(part, "__dict__", ()):
+            kind = getattr(part, "kind", type(part).__name__)
+            raise PrivacyError(
+                f"{what} must not disclose: reports of a {kind} kernel may give away the value they were made of, or "
+                "the level they were made at.",
+                "Use a kernel that protects all of its values alike.",
+            )
+
+
+def promised_ratio(kernel: AnyKernel) -> Fraction:
+    """The exact largest likelihood ratio between any two values, of all reports but those that give one away."""
+    return kernel.hidden_ratio if isinstance(kernel, Disclosing) else kernel.ratio
+
+
+def check_promise(kernel: AnyKernel, low: Fraction, epsilon: float) -> None:
     """`PrivacyError` unless the kernel's exact ratio is at most the certified lower bound `low` of e^epsilon."""
-    if kernel.ratio > low:
+    ratio = promised_ratio(kernel)
+    if ratio > low:
         raise PrivacyError(
             f"this design promises epsilon {epsilon!r} but its {kernel.kind} kernel has likelihood ratio "
-            f"{float(kernel.ratio)!r}, above e^epsilon = {float(low)!r}; no report was made.",
+            f"{_readable(ratio)}, above e^epsilon = {float(low)!r}; no report was made.",
             "Do not take part; tell whoever runs the task.",
         )
+
+
+def _readable(ratio: Fraction) -> str:
+    """A ratio as a number, also where it is beyond any float."""
+    return repr(float(ratio)) if ratio < 1 << 1000 else "beyond 2**1000"

@@ -12,23 +12,17 @@ from fractions import Fraction
 from typing import Any, ClassVar
 
 from deniable_client.errors import ParameterError, PrivacyError, require
-from deniable_client.exact import WORD_BITS, check_epsilon, exp_bounds, keep_within, two_level_ratio
+from deniable_client.exact import WORD_BITS, check_epsilon, exp_bounds, keep_within, two_level_lift
 from deniable_client.kernels.basic import Response, Subset
-from deniable_client.kernels.contract import Kernel, check_k, check_threshold, check_value
+from deniable_client.kernels.contract import Kernel, check_k, check_plain, check_threshold, check_value, check_whole
 from deniable_client.packing import bits_width, pack_bits, pack_int, uint_width
 from deniable_client.words import Words, below, happens, subset
 
-__all__ = ["GRID", "Grouped", "KeysOnly", "OneKey", "Pairs", "Signed", "SignedSubset", "SignedUnary", "whole"]
+__all__ = ["GRID", "Grouped", "KeysOnly", "OneKey", "Pairs", "Signed", "SignedSubset", "SignedUnary"]
 
 _WORD = 1 << WORD_BITS
 GRID = 1 << 32
 """Values lie on this many equal steps of their range, so that rounding one to an end compares integers."""
-
-
-def whole(name: str, value: int, least: int, most: int, hint: str = "") -> None:
-    """Refuse what is no integer from `least` to `most`."""
-    ok = isinstance(value, int) and not isinstance(value, bool) and least <= value <= most
-    require(ok, name, value, f"an integer from {least} to {most}", hint)
 
 
 def signed_ratio(s: Fraction, r: Fraction, a: Fraction) -> Fraction:
@@ -133,17 +127,21 @@ class SignedSubset(Signed):
 
     def __post_init__(self) -> None:
         check_k(self.keys)
-        whole("size", self.size, 1, self.keys)
+        check_whole("size", self.size, 1, self.keys)
         check_threshold("keep", self.keep)
 
     @property
+    def lift(self) -> Fraction:
+        """See `Base.lift`: a share size/(2 keys) of all signed sets holds a given signed key."""
+        return two_level_lift(self.keep, self.size, 2 * self.keys - self.size)
+
+    @property
     def ratio(self) -> Fraction:
-        """See `Kernel.ratio`: a share size/(2 keys) of all signed sets holds a given signed key."""
-        return two_level_ratio(self.keep, self.size, 2 * self.keys - self.size)
+        return max(self.lift, 1 / self.lift)
 
     def padded(self, keys: int, length: int) -> Fraction:
         """Exact ratio between sets of pairs, fewer of which are in a small set."""
-        return _padded_sets(self.ratio, self.size, length)
+        return _padded_sets(self.lift, self.size, length)
 
     @property
     def width(self) -> int:
@@ -170,6 +168,9 @@ class KeysOnly:
     base: Kernel
     kind: ClassVar[str] = "keys-only"
 
+    def __post_init__(self) -> None:
+        check_plain("a kernel on keys", self.base)
+
     @property
     def keys(self) -> int:
         """Number of keys."""
@@ -187,7 +188,7 @@ class KeysOnly:
     def padded(self, keys: int, length: int) -> Fraction:
         """Exact ratio between sets of pairs."""
         if self.base.kind in _FAVOURED:
-            return _padded_keys(self.base.ratio, _FAVOURED[self.base.kind](self.base), keys, length)
+            return _padded_keys(*_FAVOURED[self.base.kind](self.base), keys, length)
         return self.base.ratio
 
     @property
@@ -271,6 +272,7 @@ class Grouped:
     kind: ClassVar[str] = "grouped"
 
     def __post_init__(self) -> None:
+        check_plain("a group", self.first, self.second)
         require(self.first.k == self.second.k, "k of both groups", (self.first.k, self.second.k), "the same")
         check_threshold("coin", self.coin)
 
@@ -313,8 +315,9 @@ class Pairs:
     kind: ClassVar[str] = "pairs"
 
     def __post_init__(self) -> None:
+        check_plain("a kernel for pairs", self.base)
         check_k(self.keys)
-        whole("length", self.length, 0, self.keys, "Give at most as many pairs per person as there are keys.")
+        check_whole("length", self.length, 0, self.keys, "Give at most as many pairs per person as there are keys.")
         need = 2 * (self.keys + self.length)
         hint = "Padding needs as many dummy keys as the length says; with fewer an amplified kernel leaks."
         require(self.base.k == need, "signed keys of the kernel", self.base.k, f"2 (keys + length) = {need}", hint)
@@ -341,35 +344,39 @@ class Pairs:
         minus, key = divmod(x, self.keys)
         return self.randomise([] if minus == 2 else [(key, GRID * (1 - minus))], words)
 
-    def _choose(self, pairs: Sequence[tuple[int, int]], words: Words) -> int:
+    def check_pairs(self, pairs: Sequence[tuple[int, int]]) -> None:
+        """Refuse what are no pairs of one person."""
         keys = [key for key, _ in pairs]
         for key, value in pairs:
-            whole("key", key, 0, self.keys - 1)
-            whole("value", value, 0, GRID, "It is the number of steps from the low end of the range.")
+            check_whole("key", key, 0, self.keys - 1)
+            check_whole("value", value, 0, GRID, "It is the number of steps from the low end of the range.")
         if len(set(keys)) < len(keys):
             raise ParameterError("pairs must have different keys.", "Keep one value of each key, e.g. their mean.")
         if not self.length:
             require(
                 len(pairs) == 1, "pairs", len(pairs), "exactly one", "For several, or none, the task needs a length."
             )
+
+    def _choose(self, pairs: Sequence[tuple[int, int]], words: Words) -> int:
+        self.check_pairs(pairs)
         total, number = self.keys + self.length, below(max(len(pairs), self.length, 1), words)
         key, value = pairs[number] if number < len(pairs) else (self.keys + below(self.length, words), GRID // 2)
         return key if below(GRID, words) < value else key + total
 
 
-_FAVOURED: Mapping[str, Callable[[Any], int]] = {
-    "response": lambda kernel: 1,
-    "subset": lambda kernel: kernel.size,
-    "interval": lambda kernel: kernel.size,
+_FAVOURED: Mapping[str, Callable[[Any], tuple[Fraction, int]]] = {
+    "response": lambda kernel: (kernel.lift, 1),
+    "subset": lambda kernel: (kernel.lift, kernel.size),
+    "interval": lambda kernel: (kernel.lift, kernel.size),
 }
-"""How many of their answers reports of plain kernels favour; bits are free, and buckets may hold all answers."""
+"""How much plain kernels favour (or slight) how many of their answers; bits are free, buckets may hold all answers."""
 
 
 def padded_ratio(base: Kernel, keys: int, length: int) -> Fraction:
     """Exact ratio between sets of pairs, for a kernel on keys + length keys (docs/maths/keyvalue.md, section 4).
 
     Kernels of this family say it themselves. A report of a two-level kernel has a likelihood proportional to
-    1 + (ratio - 1) share, share being the chance that the key drawn is one of the report's. Positions that are
+    1 + (lift - 1) share, share being the chance that the key drawn is one of the report's. Positions that are
     independent gain nothing, nor do buckets, which may hold all pairs of a person.
     """
     own = getattr(base, "padded", None)
@@ -377,24 +384,26 @@ def padded_ratio(base: Kernel, keys: int, length: int) -> Fraction:
         ratio: Fraction = own(keys, length)
         return ratio
     if base.kind in _FAVOURED:
-        return _padded_sets(base.ratio, _FAVOURED[base.kind](base), length)
+        return _padded_sets(*_FAVOURED[base.kind](base), length)
     require(base.kind == "hashing", "kernel", base.kind, "one that padding is worked out for")
     return base.ratio
 
 
-def _padded_sets(ratio: Fraction, size: int, length: int) -> Fraction:
-    """Sets of `size` signed keys."""
-    return 1 + (ratio - 1) * Fraction(min(size, length), length)
+def _padded_sets(lift: Fraction, size: int, length: int) -> Fraction:
+    """Sets of `size` signed keys, against people who have none of them; the lift may be below 1."""
+    most = 1 + (lift - 1) * Fraction(min(size, length), length)
+    return max(most, 1 / most)
 
 
-def _padded_keys(ratio: Fraction, size: int, keys: int, length: int) -> Fraction:
+def _padded_keys(lift: Fraction, size: int, keys: int, length: int) -> Fraction:
     """Sets of keys: `held` of them real, the rest dummies, which may not be avoided where there are few keys."""
-    gain, worst = ratio - 1, Fraction(1)
+    gain, worst = lift - 1, Fraction(1)
     for held in range(max(0, size - length), min(size, keys) + 1):
         idle = Fraction(size - held, length * length)
         most, least = min(held, length), min(keys - held, length)
-        high = Fraction(most, length) + (length - most) * idle
-        worst = max(worst, (1 + gain * high) / (1 + gain * (length - least) * idle))
+        high = 1 + gain * (Fraction(most, length) + (length - most) * idle)
+        low = 1 + gain * (length - least) * idle
+        worst = max(worst, high / low, low / high)
     return worst
 
 
@@ -421,12 +430,12 @@ def subset_of_keys(epsilon: float, keys: int, length: int, size: int) -> Subset:
 
 
 def _subset(epsilon: float, total: int, length: int, size: int) -> Subset:
-    whole("size", size, 1, total - 1)
+    check_whole("size", size, 1, total - 1)
     return Subset(total, size, keep_within(amplified(epsilon, size, length), size, total - size))
 
 
 def signed_subset(epsilon: float, keys: int, length: int, size: int) -> SignedSubset:
     """`SignedSubset` for people with `length` pairs."""
     total = keys + length
-    whole("size", size, 1, total)
+    check_whole("size", size, 1, total)
     return SignedSubset(total, size, keep_within(amplified(epsilon, size, length), size, 2 * total - size))

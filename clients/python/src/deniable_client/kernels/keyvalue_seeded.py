@@ -12,8 +12,8 @@ from typing import ClassVar
 from deniable_client.errors import PrivacyError, require
 from deniable_client.exact import WORD_BITS, check_epsilon, exp_bounds
 from deniable_client.hashing import RANGE_MAX, bucket, hash32
-from deniable_client.kernels.contract import check_k, check_seed_words, check_threshold, check_value
-from deniable_client.kernels.keyvalue import GRID, OneKey, Signed, SignedSubset, whole
+from deniable_client.kernels.contract import check_k, check_seed_words, check_threshold, check_value, check_whole
+from deniable_client.kernels.keyvalue import GRID, OneKey, Signed, SignedSubset
 from deniable_client.packing import pack_int, uint_width
 from deniable_client.permutation import permute
 from deniable_client.words import Words, below, happens
@@ -76,7 +76,7 @@ class SignedHashing(Signed):
 
     def __post_init__(self) -> None:
         check_k(self.keys)
-        whole("g", self.g, 2, RANGE_MAX // 2)
+        check_whole("g", self.g, 2, RANGE_MAX // 2)
         for name in ("own", "flip"):
             check_threshold(name, getattr(self, name))
         require(self.own + self.flip < _WORD, "own + flip", self.own + self.flip, f"below 2**{WORD_BITS}")
@@ -85,7 +85,7 @@ class SignedHashing(Signed):
     def calibrate(cls, epsilon: float, keys: int, g: int, turned: Fraction) -> SignedHashing:
         """Chances proportional to e^epsilon (own), `turned` (from 1 to e^epsilon: the other sign) and 1 (any other)."""
         low = exp_bounds(check_epsilon(epsilon, sampling=True))[0]
-        whole("g", g, 2, RANGE_MAX // 2)
+        check_whole("g", g, 2, RANGE_MAX // 2)
         require(1 <= turned <= low, "turned", turned, "from 1 to e^epsilon")
         for less in range(WORD_BITS, 4, -1):
             near = 1 + (low - 1) * (1 - Fraction(1, 1 << less))
@@ -147,7 +147,7 @@ class ToldKey(OneKey):
         OneKey.__post_init__(self)
         require(len(self.told) == self.keys, "told", len(self.told), f"one number for each of the {self.keys} keys")
         for number in self.told:
-            whole("told", number, 0, GRID)
+            check_whole("told", number, 0, GRID)
 
     @property
     def guesses(self) -> tuple[int, ...]:

@@ -8,7 +8,7 @@ from typing import ClassVar
 
 from deniable_client.errors import require
 from deniable_client.exact import WORD_BITS
-from deniable_client.kernels.contract import Base, Kernel, check_k, check_value
+from deniable_client.kernels.contract import Base, Kernel, check_k, check_plain, check_value
 from deniable_client.packing import bits_width, pack_bits
 from deniable_client.words import Words, happens
 
@@ -62,6 +62,7 @@ class Mixture:
     def __post_init__(self) -> None:
         ok = isinstance(self.coin, int) and 0 <= self.coin < 1 << WORD_BITS
         require(ok, "coin", self.coin, f"an integer from 0 to 2**{WORD_BITS} - 1")
+        check_plain("part of a mixture", self.first, self.second)
         for name in ("k", "width"):
             one, two = getattr(self.first, name, None), getattr(self.second, name, None)
             require(one is not None and one == two, f"{name} of the kernels in a mixture", (one, two), "the same")

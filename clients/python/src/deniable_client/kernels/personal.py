@@ -14,8 +14,9 @@ from typing import Any, ClassVar
 
 from deniable_client.errors import require
 from deniable_client.exact import WORD_BITS, exp_bounds, log_upper
-from deniable_client.kernels.contract import Kernel, check_k, check_threshold, check_value
+from deniable_client.kernels.contract import Disclosing, Kernel, check_k, check_threshold, check_value, promised_ratio
 from deniable_client.kernels.personal_ratios import add_up, check_data, form_of, largest, other_value, same_value
+from deniable_client.kernels.utility import Utility
 from deniable_client.packing import pack_int
 from deniable_client.words import Words, happens
 
@@ -81,14 +82,14 @@ _CHANNELS: Mapping[str, Callable[[Any, int], list[int]]] = {"response": _respons
 
 
 @dataclass(frozen=True, slots=True)
-class Personal:
+class Personal(Disclosing):
     """The data kernel of the chosen level, then the level itself through a channel of its own.
 
     `data` has one kernel for each level, from the most protective on; `level` has the channel on the numbers of the
     levels, or is empty: then nothing is sent about the level. The two draws are independent given value and level.
     """
 
-    data: tuple[Kernel, ...]
+    data: tuple[Kernel | Utility, ...]
     level: tuple[Kernel, ...]
     kind: ClassVar[str] = "personal"
 
@@ -104,15 +105,26 @@ class Personal:
 
     @property
     def k(self) -> int:
+        """Number of values."""
         return self.data[0].k
 
     @property
-    def ratio(self) -> Fraction:
-        """See `Kernel.ratio`: of values at one level, which an attacker may know; the largest over the levels.
+    def hidden_ratio(self) -> Fraction:
+        """See `Disclosing.hidden_ratio`: of values at one level, which may be known; the largest over the levels.
 
         The level report does not depend on the value given the level, so it cancels.
         """
-        return max(kernel.ratio for kernel in self.data)
+        return max(promised_ratio(kernel) for kernel in self.data)
+
+    @property
+    def protected(self) -> tuple[int, ...]:
+        """See `Disclosing.protected`: the same at all levels, which have reports of one form."""
+        first = self.data[0]
+        return first.sensitive if isinstance(first, Utility) else (0, first.k)
+
+    @property
+    def disclosed(self) -> Fraction:
+        return max(kernel.disclosed if isinstance(kernel, Utility) else Fraction(0) for kernel in self.data)
 
     @property
     def width(self) -> int:
@@ -153,9 +165,9 @@ class Personal:
 
         Where values may be disclosed: of reports that disclose nothing, and between levels of those that do.
         """
-        return max(log_upper(self.ratio), *self._between(same_value), *self._between(other_value), 0.0)
+        return max(log_upper(self.hidden_ratio), *self._between(same_value), *self._between(other_value), 0.0)
 
-    def _between(self, data: Callable[[Kernel, Kernel], float]) -> list[float]:
+    def _between(self, data: Callable[[Any, Any], float]) -> list[float]:
         """Largest log-ratios of whole reports for each two levels, `data` being those of their data."""
         return [
             add_up(data(self.data[i], self.data[j]), largest(self.told(i), self.told(j)))

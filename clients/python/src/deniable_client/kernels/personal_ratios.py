@@ -15,7 +15,7 @@ from typing import Any
 
 from deniable_client.errors import require
 from deniable_client.exact import WORD_BITS, log_upper
-from deniable_client.kernels.contract import Kernel
+from deniable_client.kernels.contract import AnyKernel
 
 __all__ = ["add_up", "check_data", "disclosure", "form_of", "largest", "other_value", "same_value"]
 
@@ -150,12 +150,12 @@ def check_data(kernel: Any) -> None:
     require(known, "data", base.kind, "response, unary or hashing kernels, or utility kernels on these")
 
 
-def same_value(a: Kernel, b: Kernel) -> float:
+def same_value(a: AnyKernel, b: AnyKernel) -> float:
     """Largest log-ratio of a report of kernel a and of kernel b for one value."""
     return float(_told(a).same(_told(b)))
 
 
-def other_value(a: Kernel, b: Kernel) -> float:
+def other_value(a: AnyKernel, b: AnyKernel) -> float:
     """Largest log-ratio of a report of kernel a for one value and of kernel b for another one.
 
     Where values are disclosed: of reports that disclose nothing.
@@ -163,7 +163,7 @@ def other_value(a: Kernel, b: Kernel) -> float:
     return float(_told(a).other(_told(b)))
 
 
-def disclosure(a: Kernel, b: Kernel) -> float:
+def disclosure(a: AnyKernel, b: AnyKernel) -> float:
     """Log-ratio of the chances that a harmless value is disclosed, of two kernels that do so."""
     return float(_told(a).open(_told(b)))
 

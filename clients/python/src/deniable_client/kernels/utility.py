@@ -8,27 +8,34 @@ within the ratio for *all* pairs of values, sensitive or not.
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, fields
+from collections.abc import Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise
 from typing import ClassVar, TypeGuard
 
-from deniable_client.errors import ParameterError, PrivacyError, require
+from deniable_client.errors import ParameterError, require
 from deniable_client.exact import WORD_BITS, check_epsilon, exp_bounds
-from deniable_client.kernels.contract import Base, Kernel, check_k, check_value
+from deniable_client.kernels.contract import (
+    AnyKernel,
+    Base,
+    Disclosing,
+    Kernel,
+    check_k,
+    check_plain,
+    check_value,
+    check_whole,
+)
 from deniable_client.packing import pack_int, uint_width
 from deniable_client.words import Words, below, happens
 
-__all__ = ["Utility", "base_half", "check_ranges", "has_blind", "most_disclosure", "place", "refuse_disclosing"]
+__all__ = ["Utility", "UtilityMixture", "base_half", "check_ranges", "has_blind", "most_disclosure", "place"]
 
 _WORD = 1 << WORD_BITS
-_DISCLOSING = frozenset({"utility", "utility-levels", "personal"})
-"""Kinds of kernels whose ratio leaves out reports that disclose a value, or speaks of one level at a time."""
 
 
 @dataclass(frozen=True, slots=True)
-class Utility:
+class Utility(Disclosing):
     """A base kernel for the values in the half-open ranges `sensitive` = (start, end, start, end, ...).
 
     Any other value is disclosed alone with probability plain/2**64; else a report is made, and the value is put beside
@@ -50,6 +57,7 @@ class Utility:
     def __post_init__(self) -> None:
         check_k(self.k)
         check_ranges(self.sensitive, self.k)
+        check_plain("a base", *self.base)
         s = self.s
         kernels = len(self.base) == (s >= 2) and all(kernel.k == s for kernel in self.base)
         require(kernels, "base", self.base, f"one kernel on {s} values" if s >= 2 else "empty for fewer than 2 values")
@@ -57,8 +65,6 @@ class Utility:
         require(full or (0 <= self.plain < _WORD and s > 0), "plain", self.plain, f"from 0 to 2**{WORD_BITS} - 1")
         require(0 <= self.attach < _WORD and (s > 0 or not self.attach), "attach", self.attach, "a threshold")
         require(self.blind in (0, 1), "blind", self.blind, "0 or 1")
-        for kernel in self.base:
-            refuse_disclosing(kernel)
 
     @classmethod
     def null(cls, epsilon: float, k: int, sensitive: tuple[int, ...], base: tuple[Kernel, ...]) -> Utility:
@@ -100,8 +106,16 @@ class Utility:
         return Fraction((_WORD - self.plain) * (_WORD - self.attach), _WORD * _WORD)
 
     @property
-    def ratio(self) -> Fraction:
-        """See `Kernel.ratio`, over all outputs that do not disclose.
+    def protected(self) -> tuple[int, ...]:
+        return self.sensitive
+
+    @property
+    def disclosed(self) -> Fraction:
+        return 1 - self.kept
+
+    @property
+    def hidden_ratio(self) -> Fraction:
+        """See `Disclosing.hidden_ratio`.
 
         Sensitive values against each other have the base's ratio. An output is at most `peak` times as likely for a
         sensitive value as it is for the branch, which has the mass `kept`; and at most the base's ratio less likely,
@@ -142,6 +156,56 @@ class Utility:
         return base_half(kernel).blind(words) if self.blind else kernel.randomise(below(self.s, words), words)
 
 
+@dataclass(frozen=True, slots=True)
+class UtilityMixture(Disclosing):
+    """The second kernel with probability coin/2**64, else the first one: a `Mixture` of two that disclose.
+
+    Both protect the same values and have one report format, so that every report discloses under both or under neither;
+    those that do not are at most as telling as the more telling of the two kernels.
+    """
+
+    first: Utility
+    second: Utility
+    coin: int
+    kind: ClassVar[str] = "mixture"
+
+    def __post_init__(self) -> None:
+        check_whole("coin", self.coin, 0, _WORD - 1)
+        both = isinstance(self.first, Utility) and isinstance(self.second, Utility)
+        require(both, "kernels of a mixture", (self.first, self.second), "both utility kernels, or neither")
+        for name in ("k", "width", "head", "sensitive"):
+            one, two = getattr(self.first, name), getattr(self.second, name)
+            require(one == two, f"{name} of the kernels in a mixture", (one, two), "the same")
+
+    @property
+    def k(self) -> int:
+        """Number of values."""
+        return self.first.k
+
+    @property
+    def protected(self) -> tuple[int, ...]:
+        return self.first.sensitive
+
+    @property
+    def disclosed(self) -> Fraction:
+        more = Fraction(self.coin, _WORD)
+        return (1 - more) * self.first.disclosed + more * self.second.disclosed
+
+    @property
+    def hidden_ratio(self) -> Fraction:
+        """See `Disclosing.hidden_ratio`: the larger one, of those that can happen."""
+        return max(part.hidden_ratio for part in ((self.first, self.second) if self.coin else (self.first,)))
+
+    @property
+    def width(self) -> int:
+        """Bytes of a report."""
+        return self.first.width
+
+    def randomise(self, x: int, words: Words) -> bytes:
+        """A report for value `x`."""
+        return (self.second if happens(self.coin, words) else self.first).randomise(x, words)
+
+
 def most_disclosure(epsilon: float, peak: Fraction) -> int:
     """Largest threshold T with peak/(1 - T/2**64) <= e^epsilon, at least 0."""
     low = exp_bounds(check_epsilon(epsilon, sampling=True))[0]
@@ -173,12 +237,12 @@ def check_ranges(ranges: tuple[int, ...], k: int) -> None:
 # ---- what a base is asked for
 
 
-def has_blind(kernel: Kernel) -> TypeGuard[Base]:
+def has_blind(kernel: AnyKernel) -> TypeGuard[Base]:
     """Whether a kernel has reports without a value."""
     return isinstance(kernel, Base)
 
 
-def base_half(kernel: Kernel) -> Base:
+def base_half(kernel: AnyKernel) -> Base:
     """The base half of a kernel; `ParameterError` where it has no reports without a value."""
     if not has_blind(kernel):
         raise ParameterError(f"a {kernel.kind} kernel has no reports without a value.", "Use blind = 0.")
@@ -194,24 +258,3 @@ def mapped_peak(kernel: Kernel) -> Fraction:
     exact: Fraction | None = getattr(kernel, "mapped_peak", None)
     s, m, ratio = kernel.k, getattr(kernel, "least", 1), kernel.ratio
     return s * ratio / (m * ratio + s - m) if exact is None else exact
-
-
-def refuse_disclosing(kernel: Kernel) -> None:
-    """`PrivacyError` for a base that discloses: its values are the sensitive ones."""
-    if _discloses(kernel):
-        raise PrivacyError(
-            f"a base must not disclose: reports of a {kernel.kind} kernel may give away the value they were made of, "
-            "and here every value of the base is sensitive.",
-            "Use a base that protects all of its values alike.",
-        )
-
-
-def _discloses(kernel: Kernel) -> bool:
-    return kernel.kind in _DISCLOSING or any(_discloses(part) for part in _inside(kernel))
-
-
-def _inside(kernel: Kernel) -> Iterator[Kernel]:
-    """The kernels that a kernel is made of."""
-    for field in fields(kernel):  # type: ignore[arg-type]  # kernels are dataclasses
-        value = getattr(kernel, field.name)
-        yield from (part for part in (value if isinstance(value, tuple) else (value,)) if hasattr(part, "randomise"))

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import groupby
 from typing import ClassVar
 
 from deniable_client.errors import PrivacyError, require
 from deniable_client.exact import WORD_BITS, check_epsilon, exp_bounds, flip_threshold
-from deniable_client.kernels.contract import check_k, check_threshold, check_value
+from deniable_client.kernels.contract import Disclosing, check_k, check_threshold, check_value
 from deniable_client.kernels.utility import check_ranges, most_disclosure, place
 from deniable_client.packing import bits_width, pack_bits, pack_int, uint_width
 from deniable_client.words import Words, happens
@@ -21,7 +21,7 @@ _WORD = 1 << WORD_BITS
 
 
 @dataclass(frozen=True, slots=True)
-class UtilityBudgets:
+class UtilityBudgets(Disclosing):
     """One bit for each value in the half-open ranges `sensitive` = (start, end, start, end, ...).
 
     Bits are independent: 1 with probability keep/2**64 for the own value, and flips[i]/2**64 for the i-th sensitive
@@ -75,8 +75,16 @@ class UtilityBudgets:
         return len(self.flips)
 
     @property
-    def ratio(self) -> Fraction:
-        """See `Kernel.ratio`, over all outputs that do not disclose: whatever the budgets are."""
+    def protected(self) -> tuple[int, ...]:
+        return self.sensitive
+
+    @property
+    def disclosed(self) -> Fraction:
+        return Fraction(self.plain, _WORD)
+
+    @property
+    def hidden_ratio(self) -> Fraction:
+        """See `Disclosing.hidden_ratio`: whatever the budgets are."""
         return max(self.item_ratios([0.0] * self.s))
 
     def item_ratios(self, epsilons: Sequence[float]) -> tuple[Fraction, ...]:
@@ -85,19 +93,25 @@ class UtilityBudgets:
         All pairs keep the smaller of their two budgets if and only if each of these is within its own value's budget.
         A report's likelihood, relative to other values' bits only, is p/q or (1-p)/(1-q) by the own bit, and the chance
         that nothing is disclosed for harmless values; bits are independent, so any two of them meet in some report.
+        Both quotients are farthest from 1 for the least q, so of the other values that one alone counts.
         """
         require(len(epsilons) == self.s, "epsilons", len(epsilons), f"one for each of {self.s} sensitive values")
-        kinds = Counter(zip(epsilons, self.flips, strict=True))
+        order = sorted(range(self.s), key=lambda i: -epsilons[i])
+        found, least = [Fraction(1)] * self.s, [_WORD, _WORD]  # the two least flips so far, by falling budget
+        for _, group in groupby(order, key=lambda i: epsilons[i]):
+            alike = list(group)
+            least = sorted([*least, *(self.flips[i] for i in alike)])[:2]
+            for i in alike:
+                found[i] = self._farthest(self.flips[i], least[self.flips[i] == least[0]])
+        return tuple(found)
+
+    def _farthest(self, flip: int, other: int) -> Fraction:
+        """Largest ratio of a sensitive value's bit against harmless values, and against one with another's flip."""
         kept = Fraction(_WORD - self.plain, _WORD)
-        found: dict[tuple[float, int], Fraction] = {}
-        for kind in kinds:
-            high, low = self._ends(kind[1])
-            others = [
-                self._ends(other[1]) for other in kinds if other[0] >= kind[0] and (other != kind or kinds[kind] > 1)
-            ]
-            others += [(kept, kept)] if self.s < self.k else []
-            found[kind] = max((max(high / under, over / low) for over, under in others), default=Fraction(1))
-        return tuple(found[kind] for kind in zip(epsilons, self.flips, strict=True))
+        others = [(kept, kept)] if self.s < self.k else []
+        others += [self._ends(other)] if other < _WORD else []
+        high, low = self._ends(flip)
+        return max((max(high / under, over / low) for over, under in others), default=Fraction(1))
 
     def _ends(self, flip: int) -> tuple[Fraction, Fraction]:
         return Fraction(self.keep, flip), Fraction(_WORD - self.keep, _WORD - flip)

@@ -1,0 +1,118 @@
+"""Documents from outside: what they may be made of, and how whole numbers are written in them.
+
+Everything here looks at the form alone, before any number in a document is believed.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from deniable_client.errors import FormatError
+
+__all__ = ["check_document", "fields_of", "is_list", "is_number", "is_whole", "read_whole"]
+
+_DEPTH_MAX = 12
+"""Lists and mappings within each other; the deepest design that we make has 7."""
+
+_NODES_MAX = (1 << 19) + (1 << 12)
+"""Parts of a document, which is room for the largest table beside the largest space."""
+
+_TEXT_MAX = 1 << 16
+"""Characters of one text."""
+
+_TEXTS_MAX = 1 << 24
+"""Characters of all texts."""
+
+_WHOLE = re.compile("0|[1-9][0-9]{0,39}")
+
+
+def check_document(document: object, what: str = "the design") -> None:
+    """`FormatError` for what is not made of a bounded number of plain parts: mappings, lists, texts, numbers, nothing.
+
+    Numbers are finite and whole ones have at most 64 bits; texts can be stored as UTF-8.
+    """
+    if not isinstance(document, Mapping):
+        raise FormatError(f"{what} must be a mapping of names to values, got {type(document).__name__}.")
+    nodes = texts = 0
+    stack: list[tuple[object, int]] = [(document, 1)]
+    while stack:
+        part, depth = stack.pop()
+        nodes += 1
+        if isinstance(part, str):
+            texts += _length(part, what)
+        elif isinstance(part, Mapping | list | tuple):
+            if depth > _DEPTH_MAX:
+                raise FormatError(f"{what} is nested more than {_DEPTH_MAX} deep.")
+            if nodes + len(stack) + len(part) > _NODES_MAX:
+                raise FormatError(f"{what} has more than {_NODES_MAX} parts.")
+            if isinstance(part, Mapping):
+                texts += sum(_length(name, what) for name in part)
+                stack += [(value, depth + 1) for value in part.values()]
+            else:
+                stack += [(value, depth + 1) for value in part]
+        elif not (part is None or isinstance(part, bool) or is_number(part)):
+            raise FormatError(f"{what} has a part that is no finite number, text, list or mapping: {_show(part)}.")
+        if texts > _TEXTS_MAX:
+            raise FormatError(f"{what} has more than {_TEXTS_MAX} characters.")
+
+
+def _length(text: object, what: str) -> int:
+    if not isinstance(text, str):
+        raise FormatError(f"{what} has a name that is no text: {_show(text)}.")
+    if len(text) > _TEXT_MAX:
+        raise FormatError(f"{what} has a text of {len(text)} characters, more than {_TEXT_MAX}.")
+    if not text.isascii() and any("\ud800" <= sign <= "\udfff" for sign in text):
+        raise FormatError(f"{what} has a text that cannot be stored as UTF-8: {_show(text)}.")
+    return len(text)
+
+
+def _show(part: object) -> str:
+    """A part for a message; numbers of thousands of digits have no text in Python."""
+    if isinstance(part, int) and part.bit_length() > 128:
+        return f"a whole number of {part.bit_length()} bits"
+    text = ascii(part)
+    return text if len(text) <= 60 else text[:57] + "..."
+
+
+def is_number(part: object) -> bool:
+    """Whether it is a finite number; whole ones of at most 64 bits."""
+    if isinstance(part, bool):
+        return False
+    return (isinstance(part, float) and math.isfinite(part)) or (isinstance(part, int) and -(2**63) <= part < 2**64)
+
+
+def is_whole(part: object, least: int, most: int) -> bool:
+    """Whether it is a whole number, written as a number, from `least` to `most`."""
+    return isinstance(part, int) and not isinstance(part, bool) and least <= part <= most
+
+
+def is_list(part: object) -> bool:
+    """Whether it is a list."""
+    return isinstance(part, list | tuple)
+
+
+def read_whole(part: object, where: str) -> int:
+    """A whole number from 0 on that is written as text, in the one way there is: decimal digits, no leading zero.
+
+    >>> read_whole("13835058055282163711", "keep")
+    13835058055282163711
+    """
+    if not isinstance(part, str) or not _WHOLE.fullmatch(part):
+        raise FormatError(f"{where} needs whole numbers, written as text in at most 40 digits, got {_show(part)}.")
+    return int(part)
+
+
+def fields_of(document: Any, where: str, needed: Sequence[str], optional: Sequence[str] = ()) -> Mapping[str, Any]:
+    """A mapping that has all of the needed names, and no others than these and the optional ones."""
+    if not isinstance(document, Mapping):
+        raise FormatError(f"{where} must be a mapping of names to values, got {_show(document)}.")
+    missing = [name for name in needed if name not in document]
+    unknown = [name for name in document if name not in needed and name not in optional]
+    if missing or unknown:
+        also = f", perhaps {', '.join(optional)}" if optional else ""
+        told = ", ".join([f"{name} is missing" for name in missing] + [f"{_show(name)} is unknown" for name in unknown])
+        raise FormatError(f"{where} has the fields {', '.join(needed) or 'none'}{also}; {told}.")
+    return document
