@@ -60,13 +60,13 @@ answer as for any other one (epsilon 1).
 
 def explanation(design: Design) -> Explanation:
     """What the integers of a design mean for each answer."""
-    kernel = design.kernel
-    exact = log_upper(promised_ratio(kernel))
+    kernel, ratio = design.kernel, promised_ratio(design.kernel)
+    exact = log_upper(ratio)
     disclosed: tuple[int, ...] = ()
     if isinstance(kernel, Disclosing) and kernel.disclosed:
         disclosed = _others(kernel.protected, design.domain.answers)
     chance = kernel.disclosed if disclosed else Fraction(0)
-    lines = [_protection(design, exact, disclosed)]
+    lines = [_protection(design, ratio, _level(exact), disclosed)]
     lines += [_disclosure(design.domain, disclosed, chance)] if disclosed else []
     lines += _FURTHER.get(kernel.kind, lambda *_: [])(design, kernel)
     lines += _choices(design.domain)
@@ -116,9 +116,9 @@ def _span(domain: Domain, entry: object) -> tuple[int, int]:
 # ---- sentences
 
 
-def _protection(design: Design, exact: float, disclosed: tuple[int, ...]) -> str:
+def _protection(design: Design, ratio: Fraction, exact: str, disclosed: tuple[int, ...]) -> str:
     loosest = " at the least protective level" if design.kernel.kind == "personal" else ""
-    times, level = f"{_times(promised_ratio(design.kernel))} times as likely", f"(epsilon {_level(exact)}{loosest})"
+    times, level = f"{_times(ratio)} times as likely", f"(epsilon {exact}{loosest})"
     if design.kernel.kind == "pairs":
         own = "Everything that you say is protected: whichever keys and values you have"
         return f"{own}, any report that you send is at most {times} as for any other keys and values {level}."

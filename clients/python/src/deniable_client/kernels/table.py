@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import accumulate
@@ -80,12 +80,12 @@ class Table:
     @property
     def ratio(self) -> Fraction:
         """See `Kernel.ratio`: the largest over all outputs of the largest weight by the least."""
-        return max(Fraction(max(column), min(column)) for column in zip(*self.weights, strict=True))
+        return _largest((max(column), min(column)) for column in zip(*self.weights, strict=True))
 
     @property
     def mapped_peak(self) -> Fraction:
         """The largest quotient of an output's likelihoods given some value, and on average over all values."""
-        return max(Fraction(self.k * max(column), sum(column)) for column in zip(*self.weights, strict=True))
+        return _largest((self.k * max(column), sum(column)) for column in zip(*self.weights, strict=True))
 
     @property
     def width(self) -> int:
@@ -98,6 +98,15 @@ class Table:
         word = words.word()
         y = next(y for y, total in enumerate(accumulate(self.weights[x])) if word < total)
         return pack_int(y, self.width)
+
+
+def _largest(quotients: Iterable[tuple[int, int]]) -> Fraction:
+    """The largest of some quotients; without a fraction for each, since tables are large."""
+    over, under = 0, 1
+    for top, bottom in quotients:
+        if top * under > over * bottom:
+            over, under = top, bottom
+    return Fraction(over, under)
 
 
 def _check_sizes(rows: Sequence[Sequence[object]]) -> None:
