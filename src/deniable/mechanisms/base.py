@@ -205,8 +205,9 @@ class Mechanism(ABC):
 
     def empty(self, *, simulated: bool = False) -> Tally:
         """The tally of no reports: the identity of `+`."""
-        none = {f.name: np.empty(f.shape(0), f.dtype) for f in self.fields}
-        return Tally(self.design, self.bulk.strata, self.bulk.count(none), simulated)
+        bulk = self.bulk
+        none = {name: np.zeros(shape, np.int64) for name, shape in bulk.layout.items()}
+        return Tally(self.design, bulk.strata, none, simulated)
 
     def estimate(self, tally: Tally) -> Estimate:
         """Unbiased estimates with standard errors, from a tally of this very design."""

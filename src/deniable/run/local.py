@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, BinaryIO, TypeVar
 
 from deniable.collect.codec import ReportReader, ReportWriter, dump, read
+from deniable.collect.limits import check_cells
 from deniable.collect.reports import Reports
 from deniable.collect.tally import Tally
-from deniable.errors import DeniableError, FormatError, ParameterError, require
+from deniable.errors import DeniableError, ParameterError, require
 from deniable.estimate.result import Estimate
 from deniable.kernels import using
 from deniable.kernels.parallel import ahead
 from deniable.mechanisms.base import Mechanism
+from deniable.mechanisms.fitting import check_tally
 from deniable.mechanisms.registry import from_design
 from deniable.randomness import Stream, secure
 from deniable.run.files import STANDARD, Progress, named, open_input, open_output, regular_size
@@ -135,16 +138,13 @@ def _fittable(stream: BinaryIO) -> Iterator[Tally | Reports]:
 def _tallies(found: Tally | ReportReader) -> Iterator[Tally]:
     """The tally of each block of reports, or the one tally, that a file holds."""
     m = from_design(found.design)
-    with using("reference"):
-        none = m.empty(simulated=found.simulated)
+    check_cells(sum(math.prod(shape) for shape in m.bulk.layout.values()))
     if isinstance(found, Tally):
-        layout = none.layout
-        if found.layout != layout or (found.cells["n"] < 0).any():
-            raise FormatError(f"a tally of this design has the cells {layout} and no count of reports below zero.")
+        check_tally(m, found)
         yield found
     else:
         reader = found
-        yield none
+        yield m.empty(simulated=found.simulated)
         yield from ahead(lambda block: m.tally(reader.decode(block)), reader.blocks())
 
 
