@@ -18,11 +18,11 @@ from typing import Any, BinaryIO, NamedTuple
 
 import numpy as np
 
-from deniable.collect.limits import BLOCK, BLOCK_WRITTEN, HEADER, check_answers, check_cells, parse_header
+from deniable.collect.limits import BLOCK, BLOCK_WRITTEN, CELLS, HEADER, check_answers, parse_header, too_many
 from deniable.collect.reports import Design, Field, Reports
 from deniable.collect.tally import Tally
 from deniable.core.types import Columns
-from deniable.errors import FormatError, MergeError, is_whole
+from deniable.errors import FormatError, MergeError
 
 __all__ = ["ReportReader", "ReportWriter", "dump", "kind_of", "load", "read"]
 
@@ -118,7 +118,7 @@ class ReportReader:
         self.design: Design = _part(header, "design", dict)
         self.simulated: bool = _part(header, "simulated", bool)
         rows = _rows(header, "fields", 3)
-        if any(not (isinstance(a, str) and isinstance(b, str) and is_whole(c, 1)) for a, b, c in rows):
+        if any(not (isinstance(a, str) and isinstance(b, str) and type(c) is int and c > 0) for a, b, c in rows):
             raise FormatError("the header's 'fields' are not well formed: each is a name, a kind and a width.")
         self.fields = tuple(Field(*row) for row in rows)
         self._row_bytes, self.total = sum(field.width for field in self.fields), 0
@@ -176,7 +176,9 @@ def read(stream: BinaryIO) -> Tally | ReportReader:
 
 
 def _write_tally(out: BinaryIO, tally: Tally) -> None:
-    check_cells(sum(cell.size for cell in tally.cells.values()))
+    size = sum(cell.size for cell in tally.cells.values())
+    if size > CELLS:
+        raise too_many(size)
     names = sorted(tally.cells)
     layout = [[name, list(tally.cells[name].shape)] for name in names]
     header = {"design": tally.design, "strata": list(tally.strata), "cells": layout, "simulated": tally.simulated}
@@ -214,14 +216,20 @@ def _rows(header: dict[str, Any], name: str, width: int) -> list[list[Any]]:
 def _layout(rows: list[list[Any]]) -> list[tuple[str, tuple[int, ...], int]]:
     """Name, shape and number of entries of each cell."""
     for name, shape in rows:
-        if not isinstance(name, str) or not isinstance(shape, list) or not all(is_whole(s, 0) for s in shape):
+        if (
+            not isinstance(name, str)
+            or not isinstance(shape, list)
+            or not all(type(s) is int and s >= 0 for s in shape)
+        ):
             raise FormatError("the header's 'cells' are not well formed: each is a name and a list of sizes.")
         if len(shape) not in (1, 2) or not shape[0]:
             raise FormatError(
                 f"the header's cells {name!r} have the shape {shape}; it is strata, or strata by entries."
             )
     layout = [(name, tuple(shape), math.prod(shape)) for name, shape in rows]
-    check_cells(sum(size for *_, size in layout))
+    whole = sum(size for *_, size in layout)
+    if whole > CELLS:
+        raise too_many(whole)
     return layout
 
 

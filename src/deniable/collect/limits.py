@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from deniable.errors import FormatError, is_whole
+from deniable.errors import FormatError
 
 __all__ = [
     "ANSWERS",
@@ -20,8 +20,8 @@ __all__ = [
     "HEADER",
     "REPORTS",
     "check_answers",
-    "check_cells",
     "parse_header",
+    "too_many",
 ]
 
 HEADER = 1 << 25
@@ -90,14 +90,14 @@ def check_answers(design: Mapping[str, Any]) -> None:
     if not isinstance(domain, Mapping):
         return
     for name in ("k", "points"):
-        if is_whole(domain.get(name), ANSWERS + 1):
-            raise FormatError(f"the design has {domain[name]:,} answers, files may have at most {ANSWERS:,}.", _HINT)
+        found = domain.get(name)
+        if isinstance(found, int) and found > ANSWERS:
+            raise FormatError(f"the design has {found:,} answers, files may have at most {ANSWERS:,}.", _HINT)
 
 
-def check_cells(cells: int) -> None:
-    """`FormatError` for a tally of more cells than a file may have."""
-    if cells > CELLS:
-        raise FormatError(f"a tally of this design has {cells:,} cells, at most {CELLS:,} are allowed.", _HINT)
+def too_many(cells: int) -> FormatError:
+    """The error for a tally of more than `CELLS`."""
+    return FormatError(f"a tally of this design has {cells:,} cells, at most {CELLS:,} are allowed.", _HINT)
 
 
 _HINT = "Take a smaller domain, for instance by grouping rare answers."

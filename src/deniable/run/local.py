@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, BinaryIO, TypeVar
 
 from deniable.collect.codec import ReportReader, ReportWriter, dump, read
-from deniable.collect.limits import check_cells
+from deniable.collect.limits import CELLS
 from deniable.collect.reports import Reports
 from deniable.collect.tally import Tally
 from deniable.errors import DeniableError, ParameterError, require
@@ -128,7 +127,7 @@ def estimate_files(
 def _fittable(stream: BinaryIO) -> Iterator[Tally | Reports]:
     """The reports of a file, where a fit needs them; else their tallies."""
     found = read(stream)
-    if isinstance(found, Tally) or from_design(found.design).bulk.sufficient:
+    if isinstance(found, Tally) or _reader_of(found)[0].bulk.sufficient:
         yield from _tallies(found)
     else:
         yield found.empty()
@@ -137,15 +136,20 @@ def _fittable(stream: BinaryIO) -> Iterator[Tally | Reports]:
 
 def _tallies(found: Tally | ReportReader) -> Iterator[Tally]:
     """The tally of each block of reports, or the one tally, that a file holds."""
-    m = from_design(found.design)
-    check_cells(sum(math.prod(shape) for shape in m.bulk.layout.values()))
+    m, none = _reader_of(found)
     if isinstance(found, Tally):
         check_tally(m, found)
         yield found
     else:
         reader = found
-        yield m.empty(simulated=found.simulated)
+        yield none
         yield from ahead(lambda block: m.tally(reader.decode(block)), reader.blocks())
+
+
+def _reader_of(found: Tally | ReportReader) -> tuple[Mechanism, Tally]:
+    """The mechanism of a file, and its tally of no reports, which is not too large."""
+    m = from_design(found.design)
+    return m, m.empty(simulated=found.simulated, most=CELLS)
 
 
 @contextmanager

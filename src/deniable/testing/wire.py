@@ -145,7 +145,7 @@ def check_reports(m: Mechanism, *, each: int = 20, seed: int = 3) -> str:
     assert lengths == {m.bulk.row_bytes} == {m.kernel.width}, (
         f"a device's reports have {sorted(lengths)} bytes, fields say {m.bulk.row_bytes}, the kernel {m.kernel.width}"
     )
-    device = Reports.from_rows(m.design, m.fields, rows)
+    device = Reports.from_rows(m.design, m.fields, rows, simulated=True)
     assert [device.row(i) for i in range(len(rows))] == rows, "a device's report changes on its way into columns"
     assert m.tally(device).n == len(rows), "reports of a device are not all counted"
     bulk = m.privatize_items(np.repeat(values, each), simulation(seed + 1))

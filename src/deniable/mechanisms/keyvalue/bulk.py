@@ -71,9 +71,9 @@ class KeyBulk(Bulk[K]):
 
     def check(self, cells: Cells) -> None:
         """See `Bulk.check`: the signs of a key, and of all keys, go together; dummies may have been left out."""
+        both = Cell(self.keys, (0, self.both), (0, self.most(self.keys)))
         super().check(cells)
         signs = cells["plus"] + cells["minus"]
-        both = Cell(self.keys, (0, self.both), (0, self.most(self.keys)))
         both.check("plus + minus", signs[0], int(cells["n"][0]))
 
     @property
