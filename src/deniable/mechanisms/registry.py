@@ -13,7 +13,7 @@ from typing import Any
 from deniable.collect.reports import Design, difference
 from deniable.core.codes import Span
 from deniable.core.domain import Domain
-from deniable.errors import FormatError, ParameterError, require
+from deniable.errors import DeniableError, FormatError, ParameterError, require
 from deniable.mechanisms.base import Mechanism
 from deniable.mechanisms.entry import Entry, Option
 from deniable.mechanisms.frequency import table as frequency
@@ -207,9 +207,12 @@ def from_design(design: Design) -> Mechanism:
     try:
         whole = {**design, "params": {key: _param(value) for key, value in design["params"].items()}}
         made: Mechanism = cls.of_design(whole, Domain.from_document(design["domain"]))
-    except (KeyError, TypeError, AttributeError) as error:
+        same = made.design == design
+    except DeniableError:
+        raise
+    except (LookupError, TypeError, AttributeError, ValueError, ArithmeticError, RecursionError) as error:
         raise FormatError(f"the design of {name} is not well formed: {error!r}.") from error
-    if made.design != design:
+    if not same:
         raise FormatError(f"the design does not agree with itself: {difference(made.design, design)}.")
     return made
 

@@ -55,6 +55,7 @@ T = TypeVar("T")
 _SUFFIXES = {".csv": "csv", ".parquet": "parquet", ".txt": "lines"}
 _FORMULA = re.compile(r"'*[=+\-@\t\r]")
 """How text begins that a spreadsheet would compute, with or without the apostrophes that keep it from doing so."""
+_SIGNED = re.compile(r"[+-]([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
 _WHOLE = re.compile(r"[+-]?[0-9]{1,30}")
 
 _COORDINATES = ({"lat", "latitude"}, {"lon", "lng", "longitude"})
@@ -229,7 +230,7 @@ def csv_bytes(rows: Sequence[Mapping[str, Any]]) -> bytes:
 def _cell(cell: object) -> str:
     """A cell of a CSV file; one with a line end of any kind is quoted, which `csv.writer` does not do for all."""
     text = "" if cell is None else str(cell)
-    if isinstance(cell, str) and _FORMULA.match(text) and not _is_float(text):
+    if isinstance(cell, str) and _FORMULA.match(text) and not _SIGNED.fullmatch(text):
         text = f"'{text}"
     return '"' + text.replace('"', '""') + '"' if any(sign in text for sign in ',"\r\n') else text
 
