@@ -223,7 +223,7 @@ def csv_bytes(rows: Sequence[Mapping[str, Any]]) -> bytes:
     >>> csv_bytes([{"label": "=1+1", "value": -0.5}]).decode().splitlines()[1]
     "'=1+1,-0.5"
     """
-    lines = [rows[0].keys(), *(row.values() for row in rows)]
+    lines: list[Iterable[object]] = [rows[0].keys(), *(row.values() for row in rows)]
     return "".join(",".join(map(_cell, line)) + "\n" for line in lines).encode()
 
 
