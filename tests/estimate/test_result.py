@@ -182,7 +182,7 @@ def test_frames_keep_labels_and_numbers() -> None:
     e = estimate()
     frame = e.to_frame()
     assert isinstance(frame, pl.DataFrame)
-    assert frame.columns == ["label", "value", "stderr", "low", "high"]
+    assert frame.columns == ["label", "value", "stderr", "low", "high", "simulated"]
     assert frame["label"].to_list() == LABELS
     assert frame["value"].to_list() == e.value.tolist()
     assert frame["low"].to_list() == e.interval().low.tolist()
@@ -205,7 +205,7 @@ def test_without_a_frame_library_there_are_columns(monkeypatch: pytest.MonkeyPat
     found = e.to_frame()
     assert found == want
     assert found["label"] == LABELS
-    assert set(found) == {"label", "value", "stderr", "low", "high"}
+    assert set(found) == {"label", "value", "stderr", "low", "high", "simulated"}
 
 
 # ---- refusals

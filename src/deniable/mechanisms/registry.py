@@ -210,7 +210,7 @@ def from_design(design: Design) -> Mechanism:
         same = made.design == design
     except DeniableError:
         raise
-    except (LookupError, TypeError, AttributeError, ValueError, ArithmeticError, RecursionError) as error:
+    except (LookupError, TypeError, AttributeError, ValueError, ArithmeticError, MemoryError, RecursionError) as error:
         raise FormatError(f"the design of {name} is not well formed: {error!r}.") from error
     if not same:
         raise FormatError(f"the design does not agree with itself: {difference(made.design, design)}.")

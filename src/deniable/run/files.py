@@ -330,9 +330,9 @@ def _parquet_chunks(
     with open_input(source) as stream:
         try:
             file = parquet.ParquetFile(stream)
-        except (arrow.ArrowException, OSError) as error:
+            known = file.schema_arrow.names
+        except (arrow.ArrowException, OSError, UnicodeDecodeError) as error:
             raise FormatError(f"{source} is no Parquet file, or damaged: {error}.") from error
-        known = file.schema_arrow.names
         names = [known[_pick(known, column, source)] for column in columns]
         batches = file.iter_batches(batch_size=size, columns=names)
         done = 0
