@@ -37,16 +37,39 @@ class Stream(Protocol):
         ...
 
 
+class _Process:
+    """The process that this is, told from its parent even where both have the same number."""
+
+    def __init__(self) -> None:
+        self.forks = 0
+        self.lock = threading.Lock()
+
+    def forked(self) -> None:
+        """Called in a child before anything else: locks of threads that it does not have are of no use to it."""
+        self.forks += 1
+        self.lock = threading.Lock()
+
+    @property
+    def name(self) -> tuple[int, int]:
+        """Number of forks, and the number of the process for children that were made behind Python's back."""
+        return self.forks, os.getpid()
+
+
+_PROCESS = _Process()
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_PROCESS.forked)
+
+
 class Secure:
     """AES-256 in counter mode, keyed from the operating system; a new key in every process.
 
-    If the operating system has no entropy nothing is drawn (`EntropyError`). Threads may share a stream.
+    If the operating system has no entropy nothing is drawn (`EntropyError`). Threads may share a stream, and children
+    that are forked while one of them draws start afresh.
     """
 
     simulated = False
 
     def __init__(self) -> None:
-        self._lock = threading.Lock()
         self._rekey()
 
     def _rekey(self) -> None:
@@ -56,16 +79,19 @@ class Secure:
             key, start = os.urandom(32), os.urandom(16)
         except (OSError, NotImplementedError) as error:
             raise EntropyError("the operating system gave no randomness; nothing was drawn.") from error
-        self._process = os.getpid()
+        self._lock = threading.Lock()
         self._cipher = Cipher(algorithms.AES(key), modes.CTR(start)).encryptor()
+        self._home = _PROCESS.name
 
     def draw(self, bits: int, size: int) -> UintArray:
         need = size * bits // 8
         out = np.empty(need + 16, np.uint8)
         view = memoryview(out.data)
+        if self._home != _PROCESS.name:
+            with _PROCESS.lock:
+                if self._home != _PROCESS.name:
+                    self._rekey()
         with self._lock:
-            if os.getpid() != self._process:
-                self._rekey()
             for start in range(0, need, len(_ZEROS)):
                 part = min(len(_ZEROS), need - start)
                 self._cipher.update_into(_ZEROS[:part], view[start : start + part + 16])

@@ -37,7 +37,7 @@ def test_pairs_to_estimates(run, pairs, tmp_path):
     assert "too rare to say" in shown.out
     assert (tmp_path / "e.csv").read_text().splitlines()[
         0
-    ] == "label,value,stderr,low,high,mean,mean_low,mean_high,too_rare"
+    ] == "label,value,stderr,low,high,mean,mean_low,mean_high,too_rare,simulated"
     assert run("estimate", "r.bin", "--project").code == 2
     assert run("estimate", "r.bin", "--chart", "f.json", "--chart-means", "m.json").code == 0
     means = (tmp_path / "m.json").read_text()

@@ -204,7 +204,7 @@ def test_estimate_top_and_files(run, tally, tmp_path):
 
 def test_estimate_writes_csv_to_standard_output_alone(run, tally):
     done = run("estimate", "t", "--out", "-")
-    assert done.out.splitlines()[0] == "label,value,stderr,low,high"
+    assert done.out.splitlines()[0] == "label,value,stderr,low,high,simulated"
     assert len(done.out.splitlines()) == 4
 
 

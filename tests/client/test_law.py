@@ -30,7 +30,7 @@ def from_devices(m: SupportMechanism, n: int, seed: int) -> dict[int, Any]:
     for x, stream in zip(watched_values(m.k), dn.simulation(seed).spawn(len(watched_values(m.k))), strict=True):
         words = StreamWords(stream)
         rows = [m.kernel.randomise(x, words) for _ in range(n)]
-        batches[x] = Reports.from_rows(m.design, m.fields, rows).columns
+        batches[x] = Reports.from_rows(m.design, m.fields, rows, simulated=True).columns
     return batches
 
 
@@ -56,6 +56,6 @@ def test_rows_of_devices_are_tallied_like_bulk_reports(name: str, case: dict[str
     again = Reports.from_rows(m.design, m.fields, rows, simulated=True)
     assert dn.dump(m.tally(again)) == dn.dump(m.tally(bulk))
     device = [m.kernel.randomise(x % m.k, StreamWords(dn.simulation(x))) for x in range(60)]
-    mixed = m.tally(again) + m.tally(Reports.from_rows(m.design, m.fields, device))
+    mixed = m.tally(again) + m.tally(Reports.from_rows(m.design, m.fields, device, simulated=True))
     assert mixed.n == 360
     assert mixed.simulated, "one simulated part marks the whole"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import json
 import struct
 import zlib
 from collections.abc import Callable
@@ -15,10 +14,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import deniable as dn
-from deniable.collect.codec import ReportReader, ReportWriter, canonical, kind_of, read
+from deniable.collect.codec import ReportReader, ReportWriter, kind_of, read
 from deniable.collect.reports import Field, Reports, difference
 from deniable.collect.tally import Tally
 from deniable.errors import FormatError, MergeError
+from fuzz.files import reheaded
 
 SETTINGS = settings(deadline=None, derandomize=True, max_examples=60)
 SMALL = [(name, case) for name, entry in dn.MECHANISMS.items() for case in entry.small]
@@ -33,14 +33,6 @@ def small(kind: str, name: str = "olh") -> bytes:
     m = make(name)
     reports = m.privatize([0, 3, 9], rng=dn.simulation(5))
     return dn.dump(reports if kind == "reports" else m.tally(reports))
-
-
-def with_header(data: bytes, change: Callable[[dict[str, Any]], Any]) -> bytes:
-    """The same file with another header, its length and check sum put right: what a careful forger would send."""
-    (length,) = struct.unpack_from("<I", data, 5)
-    document = json.loads(data[9 : 9 + length])
-    text = canonical(change(document) or document)
-    return data[:5] + struct.pack("<I", len(text)) + text + struct.pack("<I", zlib.crc32(text)) + data[13 + length :]
 
 
 def changed(path: list[Any], value: object) -> Callable[[dict[str, Any]], None]:
@@ -194,7 +186,7 @@ def test_what_is_unknown_is_named() -> None:
 
 
 def test_a_header_of_impossible_length_is_refused_before_it_is_read() -> None:
-    with pytest.raises(FormatError, match="the header's length 4294967295 is impossible"):
+    with pytest.raises(FormatError, match="the header has 4,294,967,295 bytes, at most"):
         dn.load(b"DNRP\x01\xff\xff\xff\xff")
 
 
@@ -204,17 +196,17 @@ def test_a_header_of_impossible_length_is_refused_before_it_is_read() -> None:
         (["design"], None, "the header's 'design' is missing or no dict"),
         (["simulated"], 1, "the header's 'simulated' is missing or no bool"),
         (["fields"], {}, "the header's 'fields' is missing or no list"),
-        (["fields"], [["seed"]], "list of report fields is not well formed"),
+        (["fields"], [["seed"]], "'fields' are not well formed"),
         (["fields", 0, 1], "float", "a report field is an unsigned integer"),
         (["fields", 0, 2], 3, "a report field is an unsigned integer of 1, 2, 4 or 8 bytes"),
-        (["fields", 0, 2], 0, "a report field is an unsigned integer"),
-        (["fields", 0, 2], -8, "a report field is an unsigned integer"),
+        (["fields", 0, 2], 0, "'fields' are not well formed"),
+        (["fields", 0, 2], -8, "'fields' are not well formed"),
         (["fields", 0, 2], 4, "the block after report 0 does not match|ends inside"),
     ],
 )
 def test_report_headers_that_do_not_fit_are_refused(path: list[Any], value: object, says: str) -> None:
     with pytest.raises(FormatError, match=says):
-        dn.load(with_header(small("reports"), changed(path, value)))
+        dn.load(reheaded(small("reports"), changed(path, value)))
 
 
 @pytest.mark.parametrize(
@@ -223,9 +215,9 @@ def test_report_headers_that_do_not_fit_are_refused(path: list[Any], value: obje
         (["design"], [], "the header's 'design' is missing or no dict"),
         (["strata"], "all", "the header's 'strata' is missing or no list"),
         (["cells"], {}, "the header's 'cells' is missing or no list"),
-        (["cells"], [["n", "x"]], "list of tally cells is not well formed"),
-        (["cells"], [["n", [-1]]], "impossible sizes"),
-        (["cells"], [["n", [2**40]]], "impossible sizes"),
+        (["cells"], [["n", "x"]], "'cells' are not well formed"),
+        (["cells"], [["n", [-1]]], "'cells' are not well formed"),
+        (["cells"], [["n", [2**40]]], "has 1,099,511,627,776 cells"),
         (["cells"], [["n", [1]]], "do not match|does not match|after the tally"),
         (["cells", 0, 0], "m", "a tally needs the cell 'n'"),
         (["strata"], ["a", "b"], "with 2 strata"),
@@ -233,7 +225,7 @@ def test_report_headers_that_do_not_fit_are_refused(path: list[Any], value: obje
 )
 def test_tally_headers_that_do_not_fit_are_refused(path: list[Any], value: object, says: str) -> None:
     with pytest.raises(FormatError, match=says):
-        dn.load(with_header(small("tally"), changed(path, value)))
+        dn.load(reheaded(small("tally"), changed(path, value)))
 
 
 def test_headers_that_are_no_object_are_refused() -> None:
@@ -243,7 +235,7 @@ def test_headers_that_are_no_object_are_refused() -> None:
     for text, says in ((b"[]", "no JSON object"), (b"{", "no JSON text"), (b"\xff", "no JSON text")):
         with pytest.raises(FormatError, match=says):
             dn.load(file(text))
-    with pytest.raises(FormatError, match="no JSON text"):
+    with pytest.raises(FormatError, match="nested"):
         dn.load(file(b"[" * 100_000))
 
 
@@ -275,7 +267,7 @@ FORGED: list[tuple[list[Any], object]] = [
 @pytest.mark.parametrize(("path", "value"), FORGED, ids=lambda value: str(value))
 def test_a_forged_design_is_refused(path: list[Any], value: object) -> None:
     """With its check sum put right the file loads, but no mechanism is made from the design."""
-    forged = dn.load(with_header(small("reports"), changed(["design", *path], value)))
+    forged = dn.load(reheaded(small("reports"), changed(["design", *path], value)))
     with pytest.raises(dn.DeniableError) as caught:
         dn.from_design(forged.design)
     assert isinstance(caught.value, FormatError | dn.ParameterError)
@@ -284,7 +276,7 @@ def test_a_forged_design_is_refused(path: list[Any], value: object) -> None:
 
 
 def test_a_forged_threshold_is_named() -> None:
-    forged = dn.load(with_header(small("reports"), changed(["design", "kernel", "keep"], "9999999999999999999")))
+    forged = dn.load(reheaded(small("reports"), changed(["design", "kernel", "keep"], "9999999999999999999")))
     with pytest.raises(FormatError, match=r"the design does not agree with itself: kernel is .* in one and .*9999999"):
         dn.from_design(forged.design)
 

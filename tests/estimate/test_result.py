@@ -149,7 +149,7 @@ def test_comparison_tests_label_by_label_with_holm() -> None:
 def test_holm_keeps_ties_and_the_order_of_the_labels() -> None:
 
     value = np.array([0.0, 3.0, 1.0, 3.0])
-    found = Comparison(("a", "b", "c", "d"), value, np.ones(4), "population", (1, 1))
+    found = Comparison(("a", "b", "c", "d"), value, np.ones(4), "population", (1, 1), simulated=True)
     assert found.pvalue_adjusted[1] == pytest.approx(4 * found.pvalue[1])
     assert found.pvalue_adjusted[3] == pytest.approx(4 * found.pvalue[3])
     assert found.pvalue_adjusted[2] == pytest.approx(2 * found.pvalue[2])
@@ -182,7 +182,7 @@ def test_frames_keep_labels_and_numbers() -> None:
     e = estimate()
     frame = e.to_frame()
     assert isinstance(frame, pl.DataFrame)
-    assert frame.columns == ["label", "value", "stderr", "low", "high"]
+    assert frame.columns == ["label", "value", "stderr", "low", "high", "simulated"]
     assert frame["label"].to_list() == LABELS
     assert frame["value"].to_list() == e.value.tolist()
     assert frame["low"].to_list() == e.interval().low.tolist()
@@ -205,7 +205,7 @@ def test_without_a_frame_library_there_are_columns(monkeypatch: pytest.MonkeyPat
     found = e.to_frame()
     assert found == want
     assert found["label"] == LABELS
-    assert set(found) == {"label", "value", "stderr", "low", "high"}
+    assert set(found) == {"label", "value", "stderr", "low", "high", "simulated"}
 
 
 # ---- refusals

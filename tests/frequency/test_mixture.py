@@ -91,7 +91,7 @@ def test_sampled_sizes_and_sets_follow_the_law() -> None:
     device = [m.kernel.randomise(1, words) for _ in range(n // 4)]
     bulk = m.privatize(np.full(n, 1), rng=dn.simulation(2))
     wrong = made(5, 1.0, 2, 0.35).privatize(np.full(n, 1), rng=dn.simulation(2))
-    from_device = dn.Reports.from_rows(m.design, m.fields, device)
+    from_device = dn.Reports.from_rows(m.design, m.fields, device, simulated=True)
     assert pvalue(m, 1, bulk) > 1e-6
     assert pvalue(m, 1, from_device) > 1e-6
     assert pvalue(m, 1, wrong) < 1e-6

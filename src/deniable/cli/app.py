@@ -16,6 +16,7 @@ from deniable.cli import attacks, demo, designs, pipeline, plans, studies
 from deniable.cli.options import command
 from deniable.cli.output import write_json
 from deniable.errors import DeniableError
+from deniable.present.tables import printable
 
 __all__ = ["main"]
 
@@ -94,7 +95,7 @@ def _run(args: list[str]) -> int:
 
 def _warn(message: Warning | str, *_: Any, **__: Any) -> None:
     """Warnings go to standard error as a line for people, without the place in the source."""
-    sys.stderr.write(f"warning: {message}\n")
+    _say(f"warning: {message}")
 
 
 def _version(wanted: bool) -> None:
@@ -114,15 +115,20 @@ class _Trouble(NamedTuple):
 
 def _fail(error: Exception, *, as_json: bool) -> int:
     if os.environ.get("DENIABLE_DEBUG"):
-        traceback.print_exception(error)
+        _say(*"".join(traceback.format_exception(error)).splitlines())
     found = _trouble(error)
     if found.message.startswith("Usage:"):  # no command at all: the help is the message
-        sys.stderr.write(f"{found.message}\n")
+        _say(*found.message.splitlines())
     elif as_json:
         write_json({"error": {"type": found.type, "message": found.message, "hint": found.hint}})
     else:
-        sys.stderr.write(f"error: {found.message}\n" + (f"hint: {found.hint}\n" if found.hint else ""))
+        _say(f"error: {found.message}", *([f"hint: {found.hint}"] if found.hint else []))
     return found.code
+
+
+def _say(*lines: str) -> None:
+    """Lines on standard error: labels, file names and whatever else they quote cannot steer the terminal."""
+    sys.stderr.write("".join(f"{printable(line)}\n" for line in lines))
 
 
 def _trouble(error: Exception) -> _Trouble:

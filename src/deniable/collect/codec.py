@@ -10,13 +10,15 @@ from __future__ import annotations
 
 import io
 import json
+import math
 import struct
 import zlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import Any, BinaryIO, NamedTuple
 
 import numpy as np
 
+from deniable.collect.limits import BLOCK, BLOCK_WRITTEN, CELLS, HEADER, check_answers, parse_header, too_many
 from deniable.collect.reports import Design, Field, Reports
 from deniable.collect.tally import Tally
 from deniable.core.types import Columns
@@ -26,7 +28,6 @@ __all__ = ["ReportReader", "ReportWriter", "dump", "kind_of", "load", "read"]
 
 _VERSION = 1
 _MAGIC = {b"DNRP": "reports", b"DNTL": "tally"}
-_HEADER_MAX = 1 << 28
 _ROWS = 1 << 16
 """Reports of a block that `dump` writes, so that readers need not hold them all."""
 _U32, _BLOCK, _END = struct.Struct("<I"), struct.Struct("<II"), struct.Struct("<Q")
@@ -87,11 +88,12 @@ class ReportWriter:
         """Append a batch of the same design; simulated reports never hide in a file that is not marked so."""
         if reports.design != self.design or (reports.simulated and not self.simulated):
             raise MergeError("these reports are of another design than the file, or simulated while it is not.")
-        if not len(reports):
-            return
-        payload = b"".join(reports.columns[f.name].tobytes() for f in reports.fields)
-        self._out.write(_BLOCK.pack(len(reports), zlib.crc32(payload)) + payload)
-        self.total += len(reports)
+        rows = max(1, BLOCK_WRITTEN // reports.row_bytes)
+        for start in range(0, len(reports), rows):
+            part = reports[start : start + rows]
+            payload = b"".join(part.columns[f.name].tobytes() for f in part.fields)
+            self._out.write(_BLOCK.pack(len(part), zlib.crc32(payload)) + payload)
+            self.total += len(part)
 
     def close(self) -> None:
         """Write the end mark."""
@@ -115,11 +117,11 @@ class ReportReader:
         header = _read_header(stream, "reports", magic)
         self.design: Design = _part(header, "design", dict)
         self.simulated: bool = _part(header, "simulated", bool)
-        try:
-            self.fields = tuple(Field(str(a), str(b), int(c)) for a, b, c in _part(header, "fields", list))
-        except (TypeError, ValueError) as error:
-            raise FormatError(f"the header's list of report fields is not well formed: {error}") from error
-        self.total = 0
+        rows = _rows(header, "fields", 3)
+        if any(not (isinstance(a, str) and isinstance(b, str) and type(c) is int and c > 0) for a, b, c in rows):
+            raise FormatError("the header's 'fields' are not well formed: each is a name, a kind and a width.")
+        self.fields = tuple(Field(*row) for row in rows)
+        self._row_bytes, self.total = sum(field.width for field in self.fields), 0
 
     def empty(self) -> Reports:
         """No reports of this design."""
@@ -136,7 +138,10 @@ class ReportReader:
             if n == 0:
                 self._finish(crc)
                 return
-            payload = _take(self._stream, n * sum(f.width for f in self.fields), f"a block of {n} reports")
+            if n * self._row_bytes > BLOCK:
+                size = f"{n:,} reports of {self._row_bytes:,} bytes each"
+                raise FormatError(f"a block has {size}, at most {BLOCK:,} bytes are allowed.")
+            payload = _take(self._stream, n * self._row_bytes, f"a block of {n} reports")
             yield Block(self.total, n, crc, payload)
             self.total += n
 
@@ -171,6 +176,9 @@ def read(stream: BinaryIO) -> Tally | ReportReader:
 
 
 def _write_tally(out: BinaryIO, tally: Tally) -> None:
+    size = sum(cell.size for cell in tally.cells.values())
+    if size > CELLS:
+        raise too_many(size)
     names = sorted(tally.cells)
     layout = [[name, list(tally.cells[name].shape)] for name in names]
     header = {"design": tally.design, "strata": list(tally.strata), "cells": layout, "simulated": tally.simulated}
@@ -181,7 +189,7 @@ def _write_tally(out: BinaryIO, tally: Tally) -> None:
 
 def _read_tally(stream: BinaryIO, magic: bytes | None = None) -> Tally:
     header = _read_header(stream, "tally", magic)
-    layout = _layout(_part(header, "cells", list))
+    layout = _layout(_rows(header, "cells", 2))
     payload = b"".join(_take(stream, 8 * size, f"cell {name!r}") for name, _, size in layout)
     _check_crc(payload, _U32.unpack(_take(stream, 4, "the check sum"))[0], "the tally's cells")
     if stream.read(1):
@@ -195,19 +203,40 @@ def _read_tally(stream: BinaryIO, magic: bytes | None = None) -> Tally:
     )
 
 
-def _layout(cells: Iterable[Any]) -> list[tuple[str, tuple[int, ...], int]]:
-    try:
-        rows = [(str(name), tuple(int(s) for s in shape)) for name, shape in cells]
-    except (TypeError, ValueError) as error:
-        raise FormatError("the header's list of tally cells is not well formed.") from error
-    sizes = [int(np.prod(shape, dtype=object)) for _, shape in rows]
-    if any(s < 0 for _, shape in rows for s in shape) or sum(sizes) > 1 << 32:
-        raise FormatError("the header's tally cells have impossible sizes.")
-    return [(name, shape, size) for (name, shape), size in zip(rows, sizes, strict=True)]
+def _rows(header: dict[str, Any], name: str, width: int) -> list[list[Any]]:
+    """A list of the header: at least one entry of `width` things, each with a name of its own."""
+    rows: list[Any] = _part(header, name, list)
+    if not rows or any(not isinstance(row, list) or len(row) != width for row in rows):
+        raise FormatError(f"the header's {name!r} are not well formed: a list of {width} things each, at least one.")
+    if len({str(row[0]) for row in rows}) < len(rows):
+        raise FormatError(f"one of the header's {name!r} occurs twice.")
+    return rows
 
 
-def _write_header(out: BinaryIO, magic: bytes, document: dict[str, object]) -> None:
+def _layout(rows: list[list[Any]]) -> list[tuple[str, tuple[int, ...], int]]:
+    """Name, shape and number of entries of each cell."""
+    for name, shape in rows:
+        if (
+            not isinstance(name, str)
+            or not isinstance(shape, list)
+            or not all(type(s) is int and s >= 0 for s in shape)
+        ):
+            raise FormatError("the header's 'cells' are not well formed: each is a name and a list of sizes.")
+        if len(shape) not in (1, 2) or not shape[0]:
+            raise FormatError(
+                f"the header's cells {name!r} have the shape {shape}; it is strata, or strata by entries."
+            )
+    layout = [(name, tuple(shape), math.prod(shape)) for name, shape in rows]
+    whole = sum(size for *_, size in layout)
+    if whole > CELLS:
+        raise too_many(whole)
+    return layout
+
+
+def _write_header(out: BinaryIO, magic: bytes, document: dict[str, Any]) -> None:
+    check_answers(document["design"])
     text = canonical(document)
+    _check_length(len(text))
     out.write(magic + bytes([_VERSION]) + _U32.pack(len(text)) + text + _U32.pack(zlib.crc32(text)))
 
 
@@ -221,17 +250,17 @@ def _read_header(stream: BinaryIO, kind: str, magic: bytes | None) -> dict[str, 
             f"this {kind} file has version {version}, this program reads {_VERSION}.", "Upgrade deniable."
         )
     (length,) = _U32.unpack(_take(stream, 4, "the header's length"))
-    if length > _HEADER_MAX:
-        raise FormatError(f"the header's length {length} is impossible; the file is damaged.")
+    _check_length(length)
     text = _take(stream, length, "the header")
     _check_crc(text, _U32.unpack(_take(stream, 4, "the header's check sum"))[0], "the header")
-    try:
-        document = json.loads(text)
-    except (ValueError, RecursionError) as error:
-        raise FormatError("the header is no JSON text.") from error
-    if not isinstance(document, dict):
-        raise FormatError("the header is no JSON object.")
+    document = parse_header(text)
+    check_answers(_part(document, "design", dict))
     return document
+
+
+def _check_length(length: int) -> None:
+    if length > HEADER:
+        raise FormatError(f"the header has {length:,} bytes, at most {HEADER:,} are allowed; is the file damaged?")
 
 
 def _part(header: dict[str, Any], name: str, kind: type) -> Any:

@@ -89,10 +89,8 @@ class Reports:
         return b"".join(np.ascontiguousarray(self.columns[f.name][i]).tobytes() for f in self.fields)
 
     @classmethod
-    def from_rows(
-        cls, design: Design, fields: tuple[Field, ...], rows: Sequence[bytes], *, simulated: bool = False
-    ) -> Reports:
-        """Reports as devices sent them, into columns."""
+    def from_rows(cls, design: Design, fields: tuple[Field, ...], rows: Sequence[bytes], *, simulated: bool) -> Reports:
+        """Reports as devices sent them, into columns; they do not tell whether they are `simulated`, so say it."""
         width = sum(field.width for field in fields)
         wrong = next((i for i, row in enumerate(rows) if len(row) != width), None)
         if wrong is not None:

@@ -11,7 +11,7 @@ from deniable.collect.reports import Design, difference
 from deniable.core.types import IntArray
 from deniable.errors import FormatError, MergeError
 
-__all__ = ["Tally"]
+__all__ = ["Tally", "exact_sum"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -33,6 +33,8 @@ class Tally:
                 raise FormatError(
                     f"tally cell {name!r} must be int64 with {len(self.strata)} strata, got {cell.shape}."
                 )
+        if not all(isinstance(name, str) for name in self.strata):
+            raise FormatError("the strata of a tally are names.")
         if "n" not in self.cells or self.cells["n"].ndim != 1:
             raise FormatError("a tally needs the cell 'n', the number of reports by stratum.")
 
@@ -44,7 +46,7 @@ class Tally:
     @property
     def n(self) -> int:
         """Number of reports."""
-        return int(self.cells["n"].sum())
+        return exact_sum(self.cells["n"])
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Tally):
@@ -64,5 +66,22 @@ class Tally:
             )
         if self.layout != other.layout:
             raise FormatError(f"a tally is damaged: its cells are {other.layout}, those of the other {self.layout}.")
-        cells = {name: cell + other.cells[name] for name, cell in self.cells.items()}
+        cells = {name: _added(name, cell, other.cells[name]) for name, cell in self.cells.items()}
         return Tally(self.design, self.strata, cells, self.simulated or other.simulated)
+
+
+def exact_sum(cells: IntArray) -> int:
+    """The sum of 64-bit integers, which need not fit 64 bits itself.
+
+    >>> exact_sum(np.array([2**62, 2**62])) == 2**63
+    True
+    """
+    return (int((cells >> 32).sum()) << 32) + int((cells & 0xFFFFFFFF).sum())
+
+
+def _added(name: str, one: IntArray, two: IntArray) -> IntArray:
+    """The sum of two cells; `MergeError` where it does not fit: its sign differs from that of both."""
+    found = one + two
+    if bool((((one ^ found) & (two ^ found)) < 0).any()):
+        raise MergeError(f"the tallies' cells {name!r} add up to more than 64 bits hold.", "Is one of them damaged?")
+    return found

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from deniable.core.types import FloatArray, IntArray
-from deniable.errors import FormatError, ParameterError, require
+from deniable.errors import DeniableError, FormatError, ParameterError, require
 
 __all__ = ["Domain"]
 
@@ -84,6 +84,8 @@ class Domain:
     @classmethod
     def from_document(cls, document: Mapping[str, Any]) -> Domain:
         """The inverse of `document`, for grids of numbers, codes and spaces too."""
+        if not isinstance(document, Mapping):
+            raise FormatError(f"a domain is described by a mapping, got {type(document).__name__}.")
         if "space" in document or "codes" in document:
             from deniable.core.codes import Codes
             from deniable.core.space import Space
@@ -97,7 +99,9 @@ class Domain:
                 return Grid.of(low, high, document["points"], layout=document["layout"], clip=document["clip"])
             extra = {name: document[name] for name in ("missing", "other") if name in document}
             return cls.of(document["labels"], **extra) if "labels" in document else cls.of(document["k"])
-        except (KeyError, TypeError) as error:
+        except DeniableError:
+            raise
+        except (LookupError, TypeError, ValueError) as error:
             raise FormatError(
                 f"a domain needs k, labels or an interval with points, got {dict(document)!r}."
             ) from error

@@ -143,10 +143,11 @@ class Estimate:
         if self.biased or other.biased:
             raise ParameterError("compare takes unbiased estimates.", "Compare first, project afterwards.")
         spread = np.sqrt(self.variance(target) + other.variance(target))
-        return Comparison(self.labels, self.value - other.value, spread, target, (self.n, other.n))
+        simulated = self.simulated or other.simulated
+        return Comparison(self.labels, self.value - other.value, spread, target, (self.n, other.n), simulated)
 
     def to_columns(self, level: float = 0.95, target: Target = "reporters") -> dict[str, list[Any]]:
-        """Label, value, standard error and interval ends as plain lists."""
+        """Label, value, standard error, interval ends and the mark of simulated data as plain lists."""
         ends = self.interval(level, target)
         return {
             "label": list(self.labels),
@@ -154,6 +155,7 @@ class Estimate:
             "stderr": np.sqrt(self.variance(target)).tolist(),
             "low": ends.low.tolist(),
             "high": ends.high.tolist(),
+            "simulated": [self.simulated] * len(self.labels),
         }
 
     def to_frame(self, level: float = 0.95, target: Target = "reporters") -> Any:
@@ -180,6 +182,8 @@ class Comparison:
     stderr: FloatArray
     target: Target
     n: tuple[int, int]
+    simulated: bool
+    """Whether one of the two is."""
 
     def interval(self, level: float = 0.95, *, simultaneous: bool = False) -> Interval:
         """Normal confidence intervals of the differences."""

@@ -7,6 +7,7 @@ Own parameters and closed forms: `params`, `properties`, `effective`, `guess`.
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields, replace
@@ -16,6 +17,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from deniable.collect.coins import check_coins
+from deniable.collect.limits import too_many
 from deniable.collect.reports import Design, Field, Reports, difference
 from deniable.collect.tally import Tally
 from deniable.core.channel import Channel, Proof
@@ -203,10 +205,14 @@ class Mechanism(ABC):
         cells = self.bulk.simulate_counts(people.astype(np.int64), rng)
         return Tally(self.design, self.bulk.strata, cells, simulated=True)
 
-    def empty(self, *, simulated: bool = False) -> Tally:
-        """The tally of no reports: the identity of `+`."""
-        none = {f.name: np.empty(f.shape(0), f.dtype) for f in self.fields}
-        return Tally(self.design, self.bulk.strata, self.bulk.count(none), simulated)
+    def empty(self, *, simulated: bool = False, most: float = math.inf) -> Tally:
+        """The tally of no reports: the identity of `+`. `FormatError` where it has more than `most` cells."""
+        bulk = self.bulk
+        size = sum(map(math.prod, bulk.layout.values()))
+        if size > most:
+            raise too_many(size)
+        none = {name: np.zeros(shape, np.int64) for name, shape in bulk.layout.items()}
+        return Tally(self.design, bulk.strata, none, simulated)
 
     def estimate(self, tally: Tally) -> Estimate:
         """Unbiased estimates with standard errors, from a tally of this very design."""

@@ -26,6 +26,7 @@ from deniable.estimate.evidence import DenseEvidence, Evidence, PackedRows, RowE
 from deniable.kernels import loops, sparing
 from deniable.kernels.parallel import blocks, run, shares
 from deniable.kernels.sampling import below
+from deniable.mechanisms.possible import Cell, Cells, check_reports_of
 from deniable.randomness import Simulation, Stream
 from deniable_client.exact import WORD_BITS
 from deniable_client.kernels import AnyKernel, promised_ratio
@@ -44,9 +45,6 @@ __all__ = [
     "refuse_values",
     "two_level",
 ]
-
-Cells = Mapping[str, IntArray]
-"""The cells of a tally, by stratum."""
 
 OUTPUTS_MAX = 20_000
 """Channels with at most this many outputs are enumerated."""
@@ -103,9 +101,20 @@ class Bulk(ABC, Generic[K]):
         """The kinds of reports that are counted apart from each other."""
         return ("all",)
 
+    @property
+    @abstractmethod
+    def cells(self) -> Mapping[str, Cell]:
+        """The cells of a tally beside n, the number of reports: their sizes, and what one report adds to them."""
+
     @abstractmethod
     def count(self, columns: Columns) -> Cells:
         """The tally's cells (by stratum) of a batch; `FormatError` for reports that no device can have sent."""
+
+    def check(self, cells: Cells) -> None:
+        """`FormatError` for cells that no reports can have added up to; strata of unlike reports say more."""
+        for name, cell in self.cells.items():
+            for n, entries in zip(cells["n"].tolist(), cells[name], strict=True):
+                cell.check(name, entries, n)
 
     def simulate_counts(self, counts: IntArray, rng: Simulation) -> Cells:
         """The cells of the tally of counts[x] people with item x each, drawn from their law without any report.
@@ -180,6 +189,18 @@ class Bulk(ABC, Generic[K]):
 
     # ---- derived
 
+    @property
+    def layout(self) -> dict[str, tuple[int, ...]]:
+        """Names and shapes of the cells of a tally, in the order of their names."""
+        strata = len(self.strata)
+        shapes = {"n": (strata,)} | {name: (strata, cell.size) for name, cell in self.cells.items()}
+        return dict(sorted(shapes.items()))
+
+    def refuse_impossible(self, cells: Cells) -> None:
+        """`FormatError` unless some reports give these cells, whose layout is right."""
+        check_reports_of(cells["n"])
+        self.check(cells)
+
     @cached_property
     def row_bytes(self) -> int:
         """Bytes of one report."""
@@ -244,6 +265,11 @@ class Numbered(ABC):
         """See `Bulk.sufficient`: every output is counted."""
         return True
 
+    @property
+    def cells(self) -> Mapping[str, Cell]:
+        """See `Bulk.cells`: a report is one of the outputs."""
+        return {"value": Cell(self.size, total=(1, 1))}
+
     def count(self, columns: Columns) -> Cells:
         """See `Bulk.count`: how often each output was reported, from which all else follows."""
         values = columns["value"]
@@ -287,6 +313,11 @@ class SupportBulk(Bulk[K]):
     @abstractmethod
     def support(self) -> Support[Fraction]:
         """The support probabilities of the integers that are sampled."""
+
+    @property
+    def cells(self) -> Mapping[str, Cell]:
+        """See `Bulk.cells`: a report supports each item or does not, and at most `most` of all."""
+        return {"support": Cell(self.k, total=(0, self.most(self.k)))}
 
     @abstractmethod
     def supported(self, columns: Columns) -> Bytes:

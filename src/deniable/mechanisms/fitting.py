@@ -55,14 +55,18 @@ def _fit_calibrated(m: Mechanism, data: object) -> Estimate:
 
 
 def check_tally(m: Mechanism, tally: Tally) -> None:
-    """Refuse a tally that is not of this very design."""
+    """Refuse a tally that is not of this very design, or that no reports of it can have added up to."""
     if tally.design != m.design:
         raise MergeError(
             f"this tally is of another design: {difference(m.design, tally.design)}.",
             "A tally carries its design: dn.from_design(tally.design) is the mechanism to estimate it with.",
         )
-    if tally.layout != m.empty().layout:
-        raise FormatError(f"a tally of this design has the cells {m.empty().layout}, got {tally.layout}.")
+    bulk = m.bulk
+    if tally.layout != bulk.layout:
+        raise FormatError(f"a tally of this design has the cells {bulk.layout}, got {tally.layout}.")
+    if tally.strata != bulk.strata:
+        raise FormatError(f"a tally of this design has the strata {bulk.strata}, got {tally.strata}.")
+    bulk.refuse_impossible(tally.cells)
 
 
 def _from_tally(m: Mechanism, tally: Tally) -> tuple[Tally, Evidence]:

@@ -224,7 +224,7 @@ def from_design(design: Design) -> Mechanism:
     return made
 
 
-_RAW = (KeyError, IndexError, TypeError, AttributeError, ValueError, ArithmeticError)
+_RAW = (LookupError, TypeError, AttributeError, ValueError, ArithmeticError, MemoryError, RecursionError)
 """What mechanisms that somebody added may raise for designs that are none of theirs."""
 
 

@@ -7,8 +7,6 @@ see `papers.paper`.
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 import platform
 import time
@@ -28,6 +26,7 @@ from deniable.papers.paper import SEED, VERDICTS, Claim, Context, Figure, Paper,
 from deniable.papers.pldp import paper as pldp
 from deniable.papers.uldp import paper as uldp
 from deniable.present.charts import save
+from deniable.run.files import csv_bytes
 
 __all__ = ["PAPERS", "Summary", "reproduce"]
 
@@ -189,11 +188,7 @@ def _csv(rows: Rows) -> bytes:
     columns = list(rows[0])
     odd = [i for i, row in enumerate(rows) if list(row) != columns]
     require(not odd, "rows", f"other columns in row {odd[:1]}", f"mappings with the columns {columns}")
-    text = io.StringIO(newline="")
-    writer = csv.DictWriter(text, columns, lineterminator="\n")
-    writer.writeheader()
-    writer.writerows(rows)
-    return text.getvalue().encode()
+    return csv_bytes(rows)
 
 
 def _write_json(path: Path, what: object) -> None:

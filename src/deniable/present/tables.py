@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain, islice
 from typing import Any
 from unicodedata import combining, east_asian_width
@@ -64,11 +64,12 @@ class Table:
     def render(self, *, width: int | None = None, styled: bool = False) -> str:
         """As text: one line per row, or within `width`; `styled` has bold headings and a rule under them."""
         rows = [[printable(cell) for cell in row] for row in self.rows]
+        columns = [replace(column, title=printable(column.title)) for column in self.columns]
         if width is None and not styled:
-            lines = _plain(self.columns, rows)
+            lines = _plain(columns, rows)
         else:
-            lines = _rich(self.columns, rows, width or 10_000, styled)
-        return "\n".join(([self.title, ""] if self.title else []) + [line.rstrip() for line in lines])
+            lines = _rich(columns, rows, width or 10_000, styled)
+        return "\n".join(([printable(self.title), ""] if self.title else []) + [line.rstrip() for line in lines])
 
 
 def printable(text: str) -> str:

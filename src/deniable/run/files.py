@@ -8,12 +8,12 @@ import os
 import re
 import stat
 import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
-from typing import Any, BinaryIO, TypeAlias
+from typing import Any, BinaryIO, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,6 +30,7 @@ __all__ = [
     "Chunk",
     "Progress",
     "check_output",
+    "csv_bytes",
     "encode",
     "named",
     "open_input",
@@ -50,7 +51,11 @@ FORMATS = ("auto", "csv", "lines", "parquet")
 Progress: TypeAlias = Callable[[int, int | None], None]
 """Called now and then with how much is done and how much there is (None: unknown)."""
 
+T = TypeVar("T")
 _SUFFIXES = {".csv": "csv", ".parquet": "parquet", ".txt": "lines"}
+_FORMULA = re.compile(r"'*[=+\-@\t\r]")
+"""How text begins that a spreadsheet would compute, with or without the apostrophes that keep it from doing so."""
+_SIGNED = re.compile(r"[+-]([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
 _WHOLE = re.compile(r"[+-]?[0-9]{1,30}")
 
 _COORDINATES = ({"lat", "latitude"}, {"lon", "lng", "longitude"})
@@ -163,7 +168,8 @@ def read_values(
     """The values of a file in chunks of `size` (the last one may be shorter), in bounded memory.
 
     CSV has a header row; `column` names the column, and may be left out where there is only one. `lines` has one value
-    per line. Parquet needs the extra `frames`. Text is UTF-8; empty cells and lines are missing values.
+    per line. Parquet needs the extra `frames`. Text is UTF-8; empty cells and lines are missing values. In CSV the
+    apostrophe that keeps spreadsheets from computing a cell is taken off (`csv_bytes`).
     """
     kind = _kind(source, format)
     require(kind != "lines" or column is None, "column", column, "left out", "One value per line has no columns.")
@@ -207,6 +213,30 @@ def _read(
             raise FormatError(f"{source} is not well-formed CSV: {error}.") from error
         finally:
             text.detach()
+
+
+def csv_bytes(rows: Sequence[Mapping[str, Any]]) -> bytes:
+    """Rows of equal keys as CSV with a header; text that a spreadsheet would compute gets an apostrophe before it.
+
+    `read_values` and `read_columns` take it off again. Numbers, also those in text, stay as they are.
+
+    >>> csv_bytes([{"label": "=1+1", "value": -0.5}]).decode().splitlines()[1]
+    "'=1+1,-0.5"
+    """
+    lines: list[Iterable[object]] = [rows[0].keys(), *(row.values() for row in rows)]
+    return "".join(",".join(map(_cell, line)) + "\n" for line in lines).encode()
+
+
+def _cell(cell: object) -> str:
+    """A cell of a CSV file; one with a line end of any kind is quoted, which `csv.writer` does not do for all."""
+    text = "" if cell is None else str(cell)
+    if isinstance(cell, str) and _FORMULA.match(text) and not _SIGNED.fullmatch(text):
+        text = f"'{text}"
+    return '"' + text.replace('"', '""') + '"' if any(sign in text for sign in ',"\r\n') else text
+
+
+def _unguarded(cell: str) -> str:
+    return cell[1:] if cell.startswith("'") and _FORMULA.match(cell) else cell
 
 
 def encode(domain: Domain, chunk: Chunk) -> IntArray:
@@ -257,6 +287,7 @@ def _csv_chunks(
     header = next(reader, None)
     if header is None:
         raise FormatError(f"{source} is empty; a CSV file starts with a header row.")
+    header = [_unguarded(name) for name in header]
     picked, width = [_pick(header, column, source) for column in columns], len(header)
     while True:
         places, rows = [], []
@@ -267,7 +298,9 @@ def _csv_chunks(
             rows.append(row)
         if not rows:
             return
-        yield tuple(Chunk(tuple(row[at] for row in rows), places, source, "line") for at in picked)
+        cells = [tuple(row[at] for row in rows) for at in picked]
+        cells = [tuple(map(_unguarded, column)) if "'" in "".join(column) else column for column in cells]
+        yield tuple(Chunk(column, places, source, "line") for column in cells)
 
 
 def _blank(row: list[str], width: int, place: str) -> list[str]:
@@ -297,19 +330,31 @@ def _parquet_chunks(
     with open_input(source) as stream:
         try:
             file = parquet.ParquetFile(stream)
-        except (arrow.ArrowException, OSError) as error:
+            known = file.schema_arrow.names
+        except (arrow.ArrowException, OSError, UnicodeDecodeError) as error:
             raise FormatError(f"{source} is no Parquet file, or damaged: {error}.") from error
-        known = file.schema_arrow.names
         names = [known[_pick(known, column, source)] for column in columns]
         batches = file.iter_batches(batch_size=size, columns=names)
         done = 0
         rows = ([_cells(arrow, batch.column(name)) for name in names] for batch in batches)
-        for parts in _regroup(rows, size):
+        for parts in _sound(_regroup(rows, size), arrow, source):
             done += len(parts[0])
             places = range(done - len(parts[0]) + 1, done + 1)
             yield tuple(Chunk(cells, places, source, "row") for cells in parts)
             if progress is not None:
                 progress(done, file.metadata.num_rows)
+
+
+def _sound(parts: Iterator[T], arrow: Any, source: str) -> Iterator[T]:
+    """The parts of a Parquet file; `FormatError` where a page of it is damaged."""
+    while True:
+        try:
+            part = next(parts, None)
+        except (arrow.ArrowException, OSError, UnicodeDecodeError, ArithmeticError) as error:
+            raise FormatError(f"{source} is a damaged Parquet file: {error}.") from error
+        if part is None:
+            return
+        yield part
 
 
 def _cells(arrow: Any, column: Any) -> NDArray[Any]:

@@ -7,13 +7,15 @@ from contextlib import contextmanager
 from typing import Any, BinaryIO, TypeVar
 
 from deniable.collect.codec import ReportReader, ReportWriter, dump, read
+from deniable.collect.limits import CELLS
 from deniable.collect.reports import Reports
 from deniable.collect.tally import Tally
-from deniable.errors import DeniableError, FormatError, ParameterError, require
+from deniable.errors import DeniableError, ParameterError, require
 from deniable.estimate.result import Estimate
 from deniable.kernels import using
 from deniable.kernels.parallel import ahead
 from deniable.mechanisms.base import Mechanism
+from deniable.mechanisms.fitting import check_tally
 from deniable.mechanisms.registry import from_design
 from deniable.randomness import Stream, secure
 from deniable.run.files import STANDARD, Progress, named, open_input, open_output, regular_size
@@ -125,7 +127,7 @@ def estimate_files(
 def _fittable(stream: BinaryIO) -> Iterator[Tally | Reports]:
     """The reports of a file, where a fit needs them; else their tallies."""
     found = read(stream)
-    if isinstance(found, Tally) or from_design(found.design).bulk.sufficient:
+    if isinstance(found, Tally) or _reader_of(found)[0].bulk.sufficient:
         yield from _tallies(found)
     else:
         yield found.empty()
@@ -134,18 +136,20 @@ def _fittable(stream: BinaryIO) -> Iterator[Tally | Reports]:
 
 def _tallies(found: Tally | ReportReader) -> Iterator[Tally]:
     """The tally of each block of reports, or the one tally, that a file holds."""
-    m = from_design(found.design)
-    with using("reference"):
-        none = m.empty(simulated=found.simulated)
+    m, none = _reader_of(found)
     if isinstance(found, Tally):
-        layout = none.layout
-        if found.layout != layout or (found.cells["n"] < 0).any():
-            raise FormatError(f"a tally of this design has the cells {layout} and no count of reports below zero.")
+        check_tally(m, found)
         yield found
     else:
         reader = found
         yield none
         yield from ahead(lambda block: m.tally(reader.decode(block)), reader.blocks())
+
+
+def _reader_of(found: Tally | ReportReader) -> tuple[Mechanism, Tally]:
+    """The mechanism of a file, and its tally of no reports, which is not too large."""
+    m = from_design(found.design)
+    return m, m.empty(simulated=found.simulated, most=CELLS)
 
 
 @contextmanager

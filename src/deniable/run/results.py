@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -16,7 +14,7 @@ from deniable.core.types import FloatArray, IntArray, Target
 from deniable.errors import need_extra, require
 from deniable.estimate.result import Estimate
 from deniable.present.export import SUFFIXES
-from deniable.run.files import STANDARD, check_output, open_output
+from deniable.run.files import STANDARD, check_output, csv_bytes, open_output
 
 __all__ = ["Shown", "check_chart", "check_table", "write_rows"]
 
@@ -86,8 +84,9 @@ class Shown:
         return {**self.facts, "labels": list(self.labels), **lists}
 
     def rows(self) -> list[dict[str, Any]]:
-        """One row per label."""
+        """One row per label, each with the mark of simulated data."""
         lists = {"label": list(self.labels)} | {name: c.tolist() for name, c in self.columns.items()}
+        lists["simulated"] = [self.facts["simulated"]] * len(self.labels)
         return [dict(zip(lists, row, strict=True)) for row in zip(*lists.values(), strict=True)]
 
     def save(self, target: str) -> None:
@@ -149,9 +148,5 @@ def check_table(target: str, suffixes: Sequence[str] = (".csv", ".json")) -> str
 
 def write_rows(rows: Sequence[dict[str, Any]], target: str) -> None:
     """Write rows of equal keys as CSV with a header, whole or not at all."""
-    text = io.StringIO()
-    writer = csv.DictWriter(text, list(rows[0]), lineterminator="\n")
-    writer.writeheader()
-    writer.writerows(rows)
     with open_output(target) as out:
-        out.write(text.getvalue().encode())
+        out.write(csv_bytes(rows))

@@ -16,7 +16,7 @@ from deniable.core.codes import Codes
 from deniable.core.domain import Domain
 from deniable.core.grid import Grid
 from deniable.core.types import IntArray
-from deniable.errors import DeniableError, MergeError
+from deniable.errors import DeniableError, FormatError, MergeError
 from deniable.mechanisms.base import Mechanism
 from deniable.mechanisms.support import SupportMechanism
 from deniable.randomness import Simulation, simulation
@@ -64,8 +64,22 @@ def check_merge(m: Mechanism, *, n: int = 200, seed: int = 1) -> str:
     for way, found in ways.items():
         assert dump(found) == dump(whole), f"{way} is not the tally of all reports"
     assert whole.n == n, f"a tally of {n} reports says n = {whole.n}"
+    _check_counts(m, reports, whole)
     _check_other_design(m, reports, whole)
     return f"{len(ways)} ways of adding up {n} reports give the same bytes"
+
+
+def _check_counts(m: Mechanism, reports: Reports, whole: Tally) -> None:
+    """What is counted has the announced layout and is possible; one report more than there are is not."""
+    found = m.bulk.count(reports.columns)
+    layout = {name: cell.shape for name, cell in sorted(found.items())}
+    assert layout == m.bulk.layout, f"reports are counted in the cells {layout}, announced are {m.bulk.layout}"
+    for tally in (whole, m.tally(reports[:1])):
+        m.bulk.refuse_impossible(tally.cells)
+    for name, cell in m.bulk.cells.items():
+        forged = {**whole.cells, name: whole.cells[name] + (max(map(abs, cell.each)) + 1) * whole.n + 1}
+        told = _refusal(partial(m.bulk.refuse_impossible, forged), FormatError)
+        assert told is not None, f"counts {name!r} that no reports give are not refused"
 
 
 def _sum_of_singles(m: Mechanism, reports: Reports) -> Tally:
@@ -131,7 +145,7 @@ def check_reports(m: Mechanism, *, each: int = 20, seed: int = 3) -> str:
     assert lengths == {m.bulk.row_bytes} == {m.kernel.width}, (
         f"a device's reports have {sorted(lengths)} bytes, fields say {m.bulk.row_bytes}, the kernel {m.kernel.width}"
     )
-    device = Reports.from_rows(m.design, m.fields, rows)
+    device = Reports.from_rows(m.design, m.fields, rows, simulated=True)
     assert [device.row(i) for i in range(len(rows))] == rows, "a device's report changes on its way into columns"
     assert m.tally(device).n == len(rows), "reports of a device are not all counted"
     bulk = m.privatize_items(np.repeat(values, each), simulation(seed + 1))

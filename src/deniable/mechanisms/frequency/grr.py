@@ -19,6 +19,7 @@ from deniable.kernels import loops
 from deniable.kernels.bits import pack_one
 from deniable.kernels.sampling import below, respond
 from deniable.mechanisms.bulk import Cells, Numbered, SupportBulk, check_outputs, one_stratum, refuse_values, two_level
+from deniable.mechanisms.possible import Cell
 from deniable.mechanisms.support import SupportMechanism
 from deniable.randomness import Simulation, Stream
 from deniable_client.kernels import Response, promised_ratio
@@ -42,6 +43,10 @@ class ResponseBulk(Numbered, SupportBulk[Response]):
 
     def blind(self, n: int, rng: Stream) -> Columns:
         return {"value": below(rng, self.k, n).astype(self.fields[0].dtype)}
+
+    @property
+    def cells(self) -> Mapping[str, Cell]:
+        return {"support": Cell(self.k, total=(1, 1))}
 
     def count(self, columns: Columns) -> Cells:
         refuse_values(columns["value"], self.k, "value")

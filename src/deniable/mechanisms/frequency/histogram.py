@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -28,6 +29,7 @@ from deniable.mechanisms.base import Mechanism, report_size
 from deniable.mechanisms.bulk import Bulk, Cells, check_outputs
 from deniable.mechanisms.frequency.noise import asr_laplace, asr_laplace_prior, check_reach, step_law, variance_of
 from deniable.mechanisms.frequency.unary import UnaryBulk
+from deniable.mechanisms.possible import Cell
 from deniable.mechanisms.support import SupportMechanism
 from deniable.randomness import Stream
 from deniable_client.exact import WORD_BITS, check_epsilon
@@ -123,6 +125,10 @@ class LaplaceBulk(Bulk[Laplace]):
         if numbers.size and int(np.abs(numbers).max()) > self.kernel.reach:
             raise FormatError(f"a report has a number beyond {self.kernel.reach} steps.")
         return numbers
+
+    @property
+    def cells(self) -> Mapping[str, Cell]:
+        return {"sum": Cell(self.k, (-self.kernel.reach, self.kernel.reach))}
 
     def count(self, columns: Columns) -> Cells:
         numbers = self.steps(columns)

@@ -25,6 +25,7 @@ from deniable.kernels.permutation import permute, place_rows
 from deniable.kernels.sampling import respond
 from deniable.mechanisms.bulk import Cells, Seeded, SupportBulk, check_outputs, fresh_seeds, one_stratum, two_level
 from deniable.mechanisms.frequency.costs import HASH_WORK, ROUND_WORK
+from deniable.mechanisms.possible import Cell
 from deniable.mechanisms.support import SupportMechanism
 from deniable.randomness import Stream
 from deniable_client.exact import WORD_BITS, check_epsilon
@@ -126,6 +127,11 @@ class BalancedBulk(_Hashed, SupportBulk[Hashing]):
         y = columns["value"].astype(np.int64)
         first, end = (-(-part * self.k // self.kernel.g) for part in (y, y + 1))
         return self.seeds(columns), first, end - first
+
+    @property
+    def cells(self) -> Mapping[str, Cell]:
+        """See `Bulk.cells`: blocks differ by at most one item."""
+        return {"support": Cell(self.k, total=(self.k // self.kernel.g, -(-self.k // self.kernel.g)))}
 
     def count(self, columns: Columns) -> Cells:
         return one_stratum(columns, loops().count_places(*self._blocks(columns), self.k))

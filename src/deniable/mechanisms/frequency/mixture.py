@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -28,11 +28,12 @@ from deniable.kernels.sampling import subset_bits
 from deniable.mechanisms.base import Mechanism, report_size
 from deniable.mechanisms.bulk import Bulk, Cells, check_outputs
 from deniable.mechanisms.frequency.subset import SubsetBulk, SubsetSelection, check_size
+from deniable.mechanisms.possible import Cell
 from deniable.randomness import Stream, bernoulli
 from deniable_client.exact import WORD_BITS
 from deniable_client.kernels import Kernel, Mixture, Subset, Whole, promised_ratio
 
-__all__ = ["SubsetMixture"]
+__all__ = ["SubsetMixture", "check_sizes"]
 
 _WORD = 1 << WORD_BITS
 
@@ -97,6 +98,14 @@ class MixtureBulk(Bulk[Mixture]):
         where = np.flatnonzero(more)
         kept[where] = True if two is None else bernoulli(rng, two.kernel.keep, where.size)
         return {"bits": subset_bits(rng, self.k, self._size + more.astype(np.int64), items, kept)}
+
+    @property
+    def cells(self) -> Mapping[str, Cell]:
+        return {"support": Cell(self.k, total=(self._size, self._size + 1))}
+
+    def check(self, cells: Cells) -> None:
+        """See `Bulk.check`: each stratum has one size; nobody reports the larger one if the coin never says so."""
+        check_sizes(cells["support"], cells["n"], self._size, larger=self.kernel.coin > 0)
 
     def count(self, columns: Columns) -> Cells:
         rows, size = columns["bits"], self._size
@@ -262,3 +271,11 @@ def _success(strata: Iterable[_Stratum], k: int) -> Fraction:
 
 def _numbers(k: int, mse: float, asr: float) -> dict[str, float]:
     return {"mse": mse, "mse_sum": k * mse, "asr": asr}
+
+
+def check_sizes(support: IntArray, n: IntArray, size: int, *, larger: bool) -> None:
+    """`FormatError` unless the first two strata count sets of `size` items and, if any are `larger`, of one more."""
+    for i, length in enumerate((size, size + 1)):
+        Cell(support.shape[1], total=(length, length)).check("support", support[i], int(n[i]))
+    if n[1] and not larger:
+        raise FormatError(f"no reports give these counts: all of them are sets of {size} items.")

@@ -25,6 +25,7 @@ from deniable.kernels.permutation import permute, place_rows
 from deniable.kernels.sampling import below, subset_bits
 from deniable.mechanisms.bulk import Cells, Seeded, SupportBulk, check_outputs, fresh_seeds, one_stratum, two_level
 from deniable.mechanisms.frequency.costs import ROUND_WORK
+from deniable.mechanisms.possible import Cell
 from deniable.mechanisms.support import SupportMechanism
 from deniable.randomness import Stream, bernoulli
 from deniable_client.exact import check_epsilon
@@ -56,6 +57,10 @@ class SubsetBulk(SupportBulk[Subset]):
     def blind(self, n: int, rng: Stream) -> Columns:
         first = below(rng, self.k, n) < self.kernel.size
         return {"bits": subset_bits(rng, self.k, np.full(n, self.kernel.size), np.zeros(n, np.int64), first)}
+
+    @property
+    def cells(self) -> Mapping[str, Cell]:
+        return {"support": Cell(self.k, total=(self.kernel.size, self.kernel.size))}
 
     def count(self, columns: Columns) -> Cells:
         rows = columns["bits"]
@@ -102,6 +107,10 @@ class IntervalBulk(Seeded, SupportBulk[Interval]):
         """Seeds, and the first position and the number of positions of the reported intervals."""
         first = columns["value"].astype(np.int64)
         return self.seeds(columns), first, np.full(first.size, self.kernel.size)
+
+    @property
+    def cells(self) -> Mapping[str, Cell]:
+        return {"support": Cell(self.k, total=(self.kernel.size, self.kernel.size))}
 
     def count(self, columns: Columns) -> Cells:
         return one_stratum(columns, loops().count_places(*self._places(columns), self.k))

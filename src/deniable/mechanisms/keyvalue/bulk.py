@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from abc import abstractmethod
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
@@ -26,6 +26,7 @@ from deniable.kernels.sampling import below, bernoulli_bits, subset_bits
 from deniable.mechanisms.bulk import ENTRIES_MAX, Bulk, Cells, SupportBulk, check_outputs, refuse_values, two_level
 from deniable.mechanisms.frequency.subset import log2_comb
 from deniable.mechanisms.keyvalue.laws import Signal, signal_of_signed_subset
+from deniable.mechanisms.possible import Cell, nothing
 from deniable.randomness import Stream, bernoulli
 from deniable_client.exact import WORD_BITS
 from deniable_client.kernels import Grouped, Kernel, KeysOnly, OneKey, Pairs, SignedSubset, SignedUnary
@@ -57,6 +58,23 @@ class KeyBulk(Bulk[K]):
     @abstractmethod
     def most(self, r: int) -> int:
         """How many of r keys one report can speak for at most; a key with both signs counts twice."""
+
+    @property
+    def both(self) -> int:
+        """How many signs of one key a report can have at most."""
+        return 1
+
+    @property
+    def cells(self) -> Mapping[str, Cell]:
+        most = (0, self.most(self.keys))
+        return {name: Cell(self.keys, total=most) for name in ("plus", "minus")}
+
+    def check(self, cells: Cells) -> None:
+        """See `Bulk.check`: the signs of a key, and of all keys, go together; dummies may have been left out."""
+        both = Cell(self.keys, (0, self.both), (0, self.most(self.keys)))
+        super().check(cells)
+        signs = cells["plus"] + cells["minus"]
+        both.check("plus + minus", signs[0], int(cells["n"][0]))
 
     @property
     def work(self) -> float:
@@ -116,6 +134,16 @@ class OnKeys(KeyBulk[Kernel]):
 
     def most(self, r: int) -> int:
         return self.base.most(2 * r if self.signed else r)
+
+    @property
+    def both(self) -> int:
+        return self.base.most(2) if self.signed else 1
+
+    def check(self, cells: Cells) -> None:
+        """See `KeyBulk.check`: without signs there is no -1."""
+        super().check(cells)
+        if not self.signed:
+            nothing(self.keys).check("minus", cells["minus"][0], int(cells["n"][0]))
 
     @property
     def work(self) -> float:
@@ -246,6 +274,16 @@ class OneKeyBulk(KeyBulk[OneKey]):
             sign = minus ^ np.where(held, bernoulli(rng, self.kernel.flip, items.size), rng.draw(8, items.size) & 1)
         return {"value": (3 * asked + np.where(spoken, 1 + sign, 0)).astype(self.fields[0].dtype)}
 
+    @property
+    def cells(self) -> Mapping[str, Cell]:
+        return {**super().cells, "asked": Cell(self.keys, total=(0, 1))}
+
+    def check(self, cells: Cells) -> None:
+        """See `KeyBulk.check`: a key has a sign in those reports only that speak of it."""
+        super().check(cells)
+        if bool((cells["plus"] + cells["minus"] > cells["asked"]).any()):
+            raise FormatError("no reports give these counts: a key has more signs than reports that speak of it.")
+
     def count(self, columns: Columns) -> Cells:
         refuse_values(columns["value"], 3 * self.keys, "value")
         found = np.bincount(columns["value"], minlength=3 * self.keys).astype(np.int64).reshape(self.keys, 3)
@@ -341,6 +379,16 @@ class PairsBulk(Bulk[Pairs]):
             at = np.flatnonzero(number == i)
             rows[at, : group.row_bytes] = _packed(group, items[at], rng)
         return {"group": number.astype(np.uint8), "report": rows}
+
+    @property
+    def cells(self) -> Mapping[str, Cell]:
+        """See `Bulk.cells`: those of the groups, without dummies."""
+        return {name: replace(cell, size=self.kernel.keys) for name, cell in self.groups[0].cells.items()}
+
+    def check(self, cells: Cells) -> None:
+        """See `Bulk.check`: each group has its own stratum."""
+        for i, group in enumerate(self.groups):
+            group.check({name: cell[i : i + 1] for name, cell in cells.items()})
 
     def count(self, columns: Columns) -> Cells:
         rows = [columns["report"]]

@@ -23,6 +23,7 @@ from deniable.mechanisms.bulk import Bulk, Cells, SupportBulk, check_outputs, re
 from deniable.mechanisms.personal.em import LevelEvidence, Levelled, UtilityLevelEvidence
 from deniable.mechanisms.personal.laws import LevelLaw
 from deniable.mechanisms.personal.sensitive_laws import UtilityLevelLaw
+from deniable.mechanisms.possible import Cell
 from deniable.mechanisms.utility.bulk import UtilityBulk
 from deniable.randomness import Stream
 from deniable_client.exact import WORD_BITS, log_upper
@@ -103,6 +104,20 @@ class LevelBulk(Bulk[PersonalKernel]):
             return np.zeros(len(next(iter(columns.values()))), np.int64)
         refuse_values(columns["level"], len(self.strata), "level")
         return columns["level"].astype(np.int64)
+
+    @property
+    def cells(self) -> Mapping[str, Cell]:
+        return self.data[0].cells
+
+    def check(self, cells: Cells) -> None:
+        """See `Bulk.check`: reports of each level are reports of the data."""
+        super().check(cells)
+        for i in range(len(self.strata)):
+            self.data[0].check(self.unfolded({name: cell[i] for name, cell in cells.items()}))
+
+    def unfolded(self, cells: Cells) -> Cells:
+        """The cells of one level by the strata of the data, which `count` adds up."""
+        return {name: cell[None] for name, cell in cells.items()}
 
     def count(self, columns: Columns) -> Cells:
         """See `Bulk.count`: the cells of the data, all strata together, by reported level."""
@@ -233,6 +248,15 @@ class SensitiveBulk(LevelBulk):
         """See `LevelBulk.promise`; `disclosure` is the part of disclosing in `leakage`."""
         pairs = permutations([each.kernel for each in self.data], 2)
         return super().promise | {"disclosure": max((disclosure(a, b) for a, b in pairs), default=0.0)}
+
+    def unfolded(self, cells: Cells) -> Cells:
+        """See `LevelBulk.unfolded`: a report that discloses an item says nothing else."""
+        told = np.int64(0) if "disclosed" not in cells else cells["disclosed"].sum()
+        parts = {name: np.stack([cell, np.zeros_like(cell)]) for name, cell in cells.items() if name != "disclosed"}
+        parts["n"] = np.stack([cells["n"] - told, told])
+        if "disclosed" in cells:
+            parts["disclosed"] = np.stack([np.zeros_like(cells["disclosed"]), cells["disclosed"]])
+        return parts
 
     def law(self, shares: FloatArray) -> UtilityLevelLaw:
         """The law on sensitive and harmless items, given shares of the levels."""

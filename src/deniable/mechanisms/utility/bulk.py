@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from abc import abstractmethod
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -23,6 +23,7 @@ from deniable.errors import FormatError, ParameterError
 from deniable.estimate.evidence import DenseEvidence, Evidence, PackedRows, RowEvidence
 from deniable.kernels.sampling import below
 from deniable.mechanisms.bulk import Bulk, Cells, SupportBulk, check_outputs, refuse_values
+from deniable.mechanisms.possible import Cell, loosened, nothing
 from deniable.mechanisms.utility.estimate import UtilityEvidence
 from deniable.mechanisms.utility.sensitive import split_items
 from deniable.randomness import Stream, bernoulli
@@ -85,6 +86,32 @@ class DisclosingBulk(Bulk[K]):
                 raise FormatError(f"a report that discloses an item alone has field {name!r} not zero.")
         return told
 
+    @property
+    def disclosed(self) -> Mapping[str, Cell]:
+        """The cell of what is disclosed, if anything can be."""
+        harmless = self.items[1].size
+        return {"disclosed": Cell(harmless, total=(0, 1))} if harmless else {}
+
+    @property
+    def cells(self) -> Mapping[str, Cell]:
+        """See `Bulk.cells`: which sensitive items reports support, and what they disclose."""
+        return {"support": Cell(self.items[0].size), **self.disclosed}
+
+    def check(self, cells: Cells) -> None:
+        """See `Bulk.check`: reports of the last stratum disclose one item each, and only those."""
+        super().check(cells)
+        *hidden, told = cells["n"].tolist()
+        entries = cells.get("disclosed", np.zeros((len(self.strata), 0), np.int64))
+        for n, row in zip(hidden, entries, strict=False):
+            nothing(row.size).check("disclosed", row, n)
+        Cell(entries.shape[1], total=(1, 1)).check("disclosed", entries[-1], told)
+        self.check_hidden(cells)
+
+    def check_hidden(self, cells: Cells) -> None:
+        """The part of `check` about how items are protected: reports that disclose one support none."""
+        entries = cells["support"][-1]
+        nothing(entries.size).check("support", entries, int(cells["n"][-1]))
+
     def count_heads(self, told: IntArray) -> dict[str, IntArray]:
         """The cells of the strata `protected` and `disclosed` that do not depend on how items are protected."""
         cells = {"n": np.array([np.count_nonzero(told == 0), np.count_nonzero(told)], np.int64)}
@@ -139,6 +166,24 @@ class UtilityBulk(DisclosingBulk[UtilityKernel]):
         return base.blind(n, rng) if self.kernel.blind else base.perturb(below(rng, base.k, n), rng)
 
     # ---- counter
+
+    @property
+    def cells(self) -> Mapping[str, Cell]:
+        """See `Bulk.cells`: those of the base; only some reports are of it."""
+        return {name: loosened(cell) for name, cell in self._base_cells.items()} | dict(self.disclosed)
+
+    @property
+    def _base_cells(self) -> Mapping[str, Cell]:
+        return {} if self.base is None else self.base.cells
+
+    def check_hidden(self, cells: Cells) -> None:
+        """See `DisclosingBulk.check_hidden`: the base's own rules, and no report of it alone beside a disclosure."""
+        if self.base is None:
+            return
+        self.base.check(self.base_cells(cells))
+        if not self.kernel.attach:
+            for name, cell in self._base_cells.items():
+                nothing(cell.size).check(name, cells[name][-1], int(cells["n"][-1]))
 
     def count(self, columns: Columns) -> Cells:
         """See `Bulk.count`: the base's cells by stratum, and how often each harmless item was disclosed."""

@@ -25,6 +25,7 @@ from deniable.kernels import loops
 from deniable.kernels.sampling import below, subset_bits
 from deniable.mechanisms.base import report_size
 from deniable.mechanisms.bulk import Cells, check_outputs
+from deniable.mechanisms.frequency.mixture import check_sizes
 from deniable.mechanisms.utility.bound import best_mixture, best_single, least_mse_sum, single_mse
 from deniable.mechanisms.utility.bulk import (
     DisclosingBulk,
@@ -103,6 +104,11 @@ class UtilityMixtureBulk(DisclosingBulk[MixtureKernel]):
         bits = subset_bits(rng, self._s, size, item, kept)
         bits[told > 0] = 0
         return {"disclosed": told.astype(self.fields[0].dtype), "bits": bits}
+
+    def check_hidden(self, cells: Cells) -> None:
+        """See `DisclosingBulk.check_hidden`: the other strata have one size each."""
+        super().check_hidden(cells)
+        check_sizes(cells["support"], cells["n"], self._size, larger=self.kernel.coin > 0)
 
     def count(self, columns: Columns) -> Cells:
         harmless, s, size, told = self.k - self._s, self._s, self._size, self.heads(columns)

@@ -52,7 +52,7 @@ class Study:
 
     def rows(self) -> list[dict[str, Any]]:
         """One row per run, or per run and label."""
-        every = [s.rows() for s in self.shown] or [[row] for row in self.numbers]
+        every = [s.rows() for s in self.shown] or [[{**row, "simulated": True}] for row in self.numbers]
         return [{"run": run, **row} for run, rows in enumerate(every, start=1) for row in rows]
 
     def parts(self, table: Table) -> list[Table | str]:

@@ -1,0 +1,73 @@
+"""Which counts are possible: what one report can add to the cells of a tally, and the refusal of all else."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from deniable.collect.limits import REPORTS
+from deniable.collect.tally import exact_sum
+from deniable.core.types import IntArray
+from deniable.errors import FormatError
+
+__all__ = ["Cell", "Cells", "check_reports_of", "loosened", "nothing"]
+
+Cells = Mapping[str, IntArray]
+"""The cells of a tally, by stratum."""
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """A cell of a tally: its entries in each stratum, and what one report adds to each of them and to their sum.
+
+    >>> import numpy as np
+    >>> Cell(3, total=(1, 1)).check("support", np.array([2, 1, 0]), 3)
+    >>> Cell(3, total=(1, 1)).check("support", np.array([2, 2, 0]), 3)
+    Traceback (most recent call last):
+        ...
+    deniable_client.errors.FormatError: no 3 reports give these counts: 'support' sums to 4, possible is 3.
+    """
+
+    size: int
+    each: tuple[int, int] = (0, 1)
+    total: tuple[int, int] | None = None
+    """None: whatever the entries can add up to."""
+
+    def check(self, name: str, entries: IntArray, n: int) -> None:
+        """`FormatError` for entries that n reports cannot have added up to."""
+        low, high = (n * ends for ends in self.each)
+        odd = entries[(entries < low) | (entries > high)]
+        if odd.size:
+            raise _impossible(n, f"{name!r} has the entry {int(odd[0])}", low, high)
+        if self.total is not None:
+            found, (low, high) = exact_sum(entries), (n * ends for ends in self.total)
+            if not low <= found <= high:
+                raise _impossible(n, f"{name!r} sums to {found}", low, high)
+
+
+def loosened(cell: Cell) -> Cell:
+    """The same cell where only some of the reports add to it."""
+    (low, high), total = cell.each, cell.total
+    return Cell(cell.size, (min(0, low), high), None if total is None else (min(0, total[0]), total[1]))
+
+
+def nothing(size: int) -> Cell:
+    """A cell that reports of a stratum leave as it is."""
+    return Cell(size, (0, 0))
+
+
+def check_reports_of(n: IntArray) -> None:
+    """`FormatError` for numbers of reports that nobody can have counted."""
+    if bool((n < 0).any()) or exact_sum(n) > REPORTS:
+        shown = np.array2string(n, threshold=8, separator=", ")
+        raise FormatError(f"a tally has from 0 to {REPORTS:,} reports, got n = {shown}.", _HINT)
+
+
+def _impossible(n: int, what: str, low: int, high: int) -> FormatError:
+    possible = f"{low}" if low == high else f"from {low} to {high}"
+    return FormatError(f"no {n} reports give these counts: {what}, possible is {possible}.", _HINT)
+
+
+_HINT = "The tally was forged or damaged; count the reports again."

@@ -1,0 +1,1 @@
+"""What the fuzzers of files share."""
