@@ -31,7 +31,9 @@ class Meter:
     def __init__(self) -> None:
         self.lines: list[tuple[str, Fraction, int]] = []
 
-    def spy(self, patch: pytest.MonkeyPatch, where: object, name: str, cost: Callable[..., tuple[Fraction, int]]) -> None:
+    def spy(
+        self, patch: pytest.MonkeyPatch, where: object, name: str, cost: Callable[..., tuple[Fraction, int]]
+    ) -> None:
         real = getattr(where, name)
 
         def call(*args: object, **options: object) -> object:
@@ -82,7 +84,14 @@ def test_gradients_of_all_passes_cost_epsilon_together(meter: Meter, coordinates
 
 @pytest.mark.parametrize(
     "options",
-    [{}, {"weights": [1, 2, 0, 5]}, {"weights": [3, 1, 0, 7]}, {"coordinates": 3}, {"coordinates": 1}, {"coordinates": "best", "kind": "pm"}],
+    [
+        {},
+        {"weights": [1, 2, 0, 5]},
+        {"weights": [3, 1, 0, 7]},
+        {"coordinates": 3},
+        {"coordinates": 1},
+        {"coordinates": "best", "kind": "pm"},
+    ],
     ids=str,
 )
 def test_a_row_costs_epsilon_however_it_is_divided(meter: Meter, options: dict[str, object]) -> None:

@@ -370,7 +370,9 @@ def summary(outcomes: Sequence[Outcome], seconds: float) -> str:
     lines = []
     for area, own in rows.items():
         counts = Counter(found.status for found in own)
-        told = ", ".join(f"{counts[s]} {s}" for s in ("killed", "equivalent", "alive", "error") if counts[s] or s in FINE)
+        told = ", ".join(
+            f"{counts[s]} {s}" for s in ("killed", "equivalent", "alive", "error") if counts[s] or s in FINE
+        )
         lines.append(f"{area:12} {len(own):4} mutants: {told}")
     return "\n".join([*lines, f"{seconds:.0f} s"])
 
