@@ -24,7 +24,7 @@ def proof(ratio: Fraction | None, method: str = "argument") -> Proof:
     return Proof(ratio, method, f"why {method}", Witness("o", 0, 1))
 
 
-def verdict(ratio: Fraction | None, enumerated: Fraction | None | str = "none", **more: Any) -> Audit:
+def verdict(ratio: Fraction | None, enumerated: Fraction | str | None = "none", **more: Any) -> Audit:
     found = None if enumerated == "none" else proof(enumerated, "enumeration")  # type: ignore[arg-type]
     return Audit("made up", 1.0, proof(ratio), found, vetted=True, **more)
 

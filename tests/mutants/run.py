@@ -31,8 +31,10 @@ import traceback
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field
+from importlib import import_module
 from importlib.abc import MetaPathFinder
 from importlib.machinery import ModuleSpec, PathFinder, SourceFileLoader
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -200,16 +202,10 @@ class _Watch:
 def warm() -> None:
     """Load what all tests need and no mutant is in."""
     import hypothesis
-    import numpy
-    import pytest  # noqa: F401
-    import scipy.optimize
-    import scipy.stats  # noqa: F401
 
-    try:
-        import numba  # noqa: F401
-    except ImportError:
-        pass  # optional; the tests then do without it, too
-    assert numpy.__version__
+    for name in ("numpy", "pytest", "scipy.optimize", "scipy.stats", "cryptography.hazmat.primitives.ciphers", "numba"):
+        if find_spec(name.partition(".")[0]) is not None:  # numba is optional
+            import_module(name)
     hypothesis.settings.register_profile("mutants", database=None, derandomize=True, deadline=None)
     hypothesis.settings.load_profile("mutants")
     ours = sorted(name for name in sys.modules if name.partition(".")[0] in ("deniable", "deniable_client"))
