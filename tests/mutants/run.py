@@ -12,6 +12,7 @@ not see a mutant, so they cannot kill one. First all these tests must pass on th
     bin/mutate --list             show them, run nothing
     bin/mutate --json             the outcome as data
     bin/mutate --jobs 4           so many at a time (2)
+    bin/mutate --limit 20         seconds after which a mutant is stopped (60)
 
 Ends with 0 if every mutant is killed or argued equivalent, with 1 if not, with 2 if a list or an option is wrong.
 """
@@ -44,6 +45,8 @@ SOURCES = ("clients/python/src", "src")
 LIMIT = 60.0
 """Seconds after which a mutant is stopped. That is a kill only where the list says so (`endless = true`)."""
 BASELINE_LIMIT = 900.0
+"""The same for all listed tests without a mutant."""
+LIBRARIES = ("numpy", "scipy.optimize", "scipy.stats", "cryptography.hazmat.primitives.ciphers", "numba")
 FINE = ("killed", "equivalent")
 FIELDS = {"id", "breaks", "old", "new", "tests", "equivalent", "endless"}
 
@@ -199,11 +202,11 @@ class _Watch:
             self.uncollected.append(f"{report.nodeid}: {str(report.longrepr)[-2000:]}")
 
 
-def warm() -> None:
-    """Load what all tests need and no mutant is in."""
+def warm(libraries: Sequence[str]) -> None:
+    """Load what the tests need and no mutant is in."""
     import hypothesis
 
-    for name in ("numpy", "pytest", "scipy.optimize", "scipy.stats", "cryptography.hazmat.primitives.ciphers", "numba"):
+    for name in ("pytest", *libraries):
         if find_spec(name.partition(".")[0]) is not None:  # numba is optional
             import_module(name)
     hypothesis.settings.register_profile("mutants", database=None, derandomize=True, deadline=None)
@@ -242,7 +245,7 @@ class Job:
 
     tests: tuple[str, ...]
     mutant: Mutant | None = None
-    limit: float = LIMIT
+    limit: float = BASELINE_LIMIT
 
 
 Answer = dict[str, Any]
@@ -309,7 +312,7 @@ def judge(mutant: Mutant, answer: Answer) -> Outcome:
     """What an answer says about a mutant."""
     note, by = "", ""
     if answer["stopped"]:
-        status, note = ("killed", "stopped") if mutant.endless else ("error", f"stopped after {LIMIT:g} s")
+        status, note = ("killed" if mutant.endless else "error"), f"stopped after {answer['seconds']:.0f} s"
     elif answer["code"] == 0:
         status = "equivalent" if mutant.equivalent else "alive"
     elif answer["code"] == 1 and answer["failed"]:
@@ -332,13 +335,13 @@ def check_baseline(mutants: Sequence[Mutant], root: Path, at_once: int) -> None:
             wrong.extend(answer.get("failed") or answer.get("uncollected") or [answer.get("log", "stopped: too slow")])
 
     parts = [tuple(tests[i::at_once]) for i in range(at_once)]
-    run_all([Job(part, None, BASELINE_LIMIT) for part in parts if part], root, at_once, done)
+    run_all([Job(part) for part in parts if part], root, at_once, done)
     if wrong:
         raise ListError("these tests fail on the sources as they are:\n" + "\n".join(wrong))
 
 
 def mutate(
-    mutants: Sequence[Mutant], root: Path = ROOT, at_once: int = 2, say: Callable[[str], None] = print
+    mutants: Sequence[Mutant], root: Path, at_once: int, limit: float, say: Callable[[str], None]
 ) -> list[Outcome]:
     """Run all of them; `ListError` if their tests fail without any."""
     start = time.monotonic()
@@ -349,10 +352,10 @@ def mutate(
     def done(job: Job, answer: Answer) -> None:
         assert job.mutant is not None
         found = outcomes[job.mutant.id] = judge(job.mutant, answer)
-        count = f"{len(outcomes)}/{len(mutants)}"
-        say(f"{count:>8} {found.status:10} {found.seconds:5.1f} s  {found.id}" + (f"  {found.note}" * bool(found.note)))
+        count, told = f"{len(outcomes)}/{len(mutants)}", found.note or (found.by and f"by {found.by}")
+        say(f"{count:>8} {found.status:10} {found.seconds:5.1f} s  {found.id}" + (f"  {told}" if told else ""))
 
-    run_all([Job(mutant.tests, mutant) for mutant in mutants], root, at_once, done)
+    run_all([Job(mutant.tests, mutant, limit) for mutant in mutants], root, at_once, done)
     return [outcomes[mutant.id] for mutant in mutants]
 
 
@@ -366,9 +369,7 @@ def summary(outcomes: Sequence[Outcome], seconds: float) -> str:
     lines = []
     for area, own in rows.items():
         counts = Counter(found.status for found in own)
-        told = ", ".join(
-            f"{counts[s]} {s}" for s in ("killed", "equivalent", "alive", "error") if counts[s] or s in FINE
-        )
+        told = ", ".join(f"{counts[s]} {s}" for s in (*FINE, "alive", "error") if counts[s] or s in FINE)
         lines.append(f"{area:12} {len(own):4} mutants: {told}")
     return "\n".join([*lines, f"{seconds:.0f} s"])
 
@@ -382,9 +383,10 @@ def main(arguments: Sequence[str] | None = None, folder: Path = LISTS, root: Pat
     parser.add_argument("--list", action="store_true", help="show the mutants, run nothing")
     parser.add_argument("--json", action="store_true", help="the outcome as data")
     parser.add_argument("--jobs", type=int, default=2, help="mutants at a time (2)")
+    parser.add_argument("--limit", type=float, default=LIMIT, help="seconds after which a mutant is stopped (60)")
     given = parser.parse_args(arguments)
-    if given.jobs < 1:
-        parser.error("--jobs must be at least 1")
+    if given.jobs < 1 or given.limit <= 0:
+        parser.error("--jobs must be at least 1, and --limit above 0")
     start = time.monotonic()
     try:
         mutants = chosen(read_lists(folder, root), given.names)
@@ -392,9 +394,9 @@ def main(arguments: Sequence[str] | None = None, folder: Path = LISTS, root: Pat
             _show(mutants, given.json)
             return 0
         sys.path[:0] = [str(root / base) for base in SOURCES]
-        warm()
-        quiet = given.json
-        outcomes = mutate(mutants, root, given.jobs, lambda line: print(line, file=sys.stderr if quiet else sys.stdout))
+        warm(LIBRARIES if root == ROOT else ())
+        told = sys.stderr if given.json else sys.stdout
+        outcomes = mutate(mutants, root, given.jobs, given.limit, lambda line: print(line, file=told, flush=True))
     except ListError as error:
         print(f"error: {error}", file=sys.stderr)
         return 2
