@@ -260,6 +260,7 @@ def _start(job: Job, root: Path) -> _Child:
         os.close(writing)
         return _Child(job, pid, reading, time.monotonic(), folder)
     try:  # the child: nothing of the parent runs after this
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)
         os.setsid()
         os.close(reading)
         log = os.open(f"{folder.name}/log", os.O_WRONLY | os.O_CREAT)
@@ -395,6 +396,7 @@ def main(arguments: Sequence[str] | None = None, folder: Path = LISTS, root: Pat
             return 0
         sys.path[:0] = [str(root / base) for base in SOURCES]
         warm(LIBRARIES if root == ROOT else ())
+        signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that children are ended, too
         told = sys.stderr if given.json else sys.stdout
         outcomes = mutate(mutants, root, given.jobs, given.limit, lambda line: print(line, file=told, flush=True))
     except ListError as error:
