@@ -1,4 +1,4 @@
-# Sourced by bin/bench, bin/demo and bin/test: finds Python, makes .venv beside this folder and installs into it.
+# Sourced by the other scripts here: finds Python, makes .venv beside this folder and installs into it.
 # shellcheck shell=bash
 
 root=$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")/.." && pwd)

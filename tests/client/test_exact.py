@@ -38,6 +38,7 @@ def independent_log(ratio: Fraction) -> Fraction:
 
 
 SPREAD = [10.0**e for e in range(-9, 3)] + [0.3, 0.7, 1.0986122886681098, 7.25, 33.3, 39.999, 345.6, 699.999, 700.0]
+SPREAD += [2.0**-193]  # here the terms are exact, so that only the remainder of the series is left
 
 
 @pytest.mark.parametrize("x", SPREAD)
@@ -163,13 +164,26 @@ def test_words_too_small_for_epsilon_are_an_error() -> None:
     with pytest.raises(PrivacyError, match="needs more than 8-bit words"):
         keep_threshold(0.01, 1, 10**6, bits=8)
     with pytest.raises(PrivacyError, match="needs more than 8-bit words"):
+        keep_threshold(0.001, 1, 1, bits=8)  # 128 of 256: no answer is favoured
+    with pytest.raises(PrivacyError, match="needs more than 8-bit words"):
         flip_threshold(0.001, 128, bits=8)
+
+
+def test_favouring_the_other_answers_leaks_as_much() -> None:
+    assert two_level_ratio(1, 1, 1, bits=8) == two_level_ratio(255, 1, 1, bits=8) == 255
+    assert two_level_ratio(64, 3, 1, bits=8) == 9
 
 
 @pytest.mark.parametrize("bad", [0, 0.0, -1.0, math.nan, math.inf, -math.inf, True, "1", None, 1j, [1.0]])
 def test_epsilon_must_be_a_positive_number(bad: object) -> None:
     with pytest.raises(ParameterError, match="epsilon must be a finite number > 0, got"):
         check_epsilon(bad)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("bad", [1e-13, 5e-324, Fraction(1, 10**400)])
+def test_epsilon_that_says_nothing_is_refused(bad: float) -> None:
+    with pytest.raises(ParameterError, match="epsilon must be at least 1e-12"):
+        check_epsilon(bad)
 
 
 @pytest.mark.parametrize("bad", [700.0001, 10**400])

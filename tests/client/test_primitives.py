@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
+import os
 from collections import Counter
 from itertools import combinations, product
 
 import pytest
 
-from deniable_client.errors import ParameterError
+from deniable_client.errors import EntropyError, ParameterError
 from deniable_client.words import ReplayWords, SystemWords, below, happens, subset
 
 ALL_8_BIT = range(256)
@@ -98,6 +99,16 @@ def test_replayed_words_must_fit_and_end() -> None:
         ReplayWords([256], 8).word()
     with pytest.raises(ParameterError, match="used up"):
         ReplayWords([]).word()
+
+
+@pytest.mark.parametrize("error", [OSError("no entropy"), NotImplementedError("no source")])
+def test_without_entropy_there_is_no_word(error: Exception, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(size: int) -> bytes:
+        raise error
+
+    monkeypatch.setattr(os, "urandom", fail)
+    with pytest.raises(EntropyError, match="no report was made"):
+        SystemWords().word()
 
 
 def test_system_words_have_64_bits_and_differ() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
+from itertools import product
 
 import pytest
 from hypothesis import given, settings
@@ -13,6 +14,7 @@ import deniable as dn
 from deniable.core.channel import Channel, Proof, Witness
 from deniable.errors import ParameterError
 from deniable.mechanisms.support import SupportMechanism
+from deniable_client.exact import exp_bounds
 
 SETTINGS = settings(deadline=None, derandomize=True, max_examples=80)
 
@@ -59,11 +61,12 @@ def test_best_guess_beats_every_rule_and_is_reached_by_one(channel: Channel, dat
     raw = data.draw(st.lists(st.integers(1, 9), min_size=channel.k, max_size=channel.k))
     prior = [Fraction(v, sum(raw)) for v in raw]
     best = channel.asr(prior)
-    rule = data.draw(
-        st.lists(st.integers(0, channel.k - 1), min_size=len(channel.outputs), max_size=len(channel.outputs))
+    rules = product(range(channel.k), repeat=len(channel.outputs))
+    success = (
+        sum(prior[g] * Fraction(row[g], channel.total) for g, row in zip(rule, channel.weights, strict=True))
+        for rule in rules
     )
-    success = sum(prior[g] * Fraction(row[g], channel.total) for g, row in zip(rule, channel.weights, strict=True))
-    assert success <= best <= 1
+    assert max(success) == best
     assert best >= max(prior)
     assert channel.asr() == channel.asr([Fraction(1, channel.k)] * channel.k)
 
@@ -125,6 +128,13 @@ def test_an_infinite_ratio_is_said_to_be_infinite() -> None:
     proof = Proof(None, "m", "a", Witness("o", 0, 1))
     assert proof.epsilon == math.inf
     assert str(proof.witness) == "Pr[o | value 0] against Pr[o | value 1]"
+
+
+def test_the_epsilon_of_a_proof_is_never_below_the_logarithm() -> None:
+    """Rounded to the nearest float it would be, for about half of the ratios."""
+    for top in range(2, 40):
+        found = Proof(Fraction(top), "m", "a", Witness("o", 0, 1)).epsilon
+        assert exp_bounds(found)[0] >= top > exp_bounds(math.nextafter(found, 0.0))[0]
 
 
 def test_too_many_outputs_are_no_broken_channel() -> None:

@@ -11,6 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import beta, chisquare
 
+from deniable.errors import PrivacyError
+from deniable.learn import leaves
 from deniable.learn.boosting import UNIT, split_gains
 from deniable.learn.leaves import (
     STEPS,
@@ -104,6 +106,20 @@ def test_truncated_table_is_exactly_private_between_neighbours(epsilon: Fraction
     assert exp_bounds(epsilon * Fraction(999, 1000))[0] < worst <= exp_bounds(epsilon)[0]
 
 
+def test_the_ratio_of_a_table_counts_both_directions() -> None:
+    assert Truncated(Fraction(1), ((2, 2), (1, 3))).ratio == 2
+    assert Truncated(Fraction(1), ((1, 3), (2, 2))).ratio == 2
+
+
+def test_a_table_beyond_epsilon_is_not_taken(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever the floats propose: here a first table made for a fifth more."""
+    monkeypatch.setattr(leaves, "_SLACKS", (-0.2, 1e-3))
+    assert Truncated.calibrate(Fraction(11, 10), 12).ratio <= exp_bounds(1.1)[0]
+    monkeypatch.setattr(leaves, "_SLACKS", (-0.2,))
+    with pytest.raises(PrivacyError, match="no table of 12 points is within epsilon"):
+        Truncated.calibrate(Fraction(12, 10), 12)
+
+
 def test_plain_truncation_would_leak() -> None:
     """Noise of scale sensitivity/epsilon, conditioned on the range, leaks more than epsilon; the table does not."""
     epsilon, points = 1.0, 71
@@ -125,15 +141,15 @@ def test_truncated_draws_have_the_table_law() -> None:
 
 
 def test_released_leaves_are_near_at_a_large_epsilon_and_in_range_if_they_should() -> None:
-    leaves = [
+    made = [
         leaf_of([UNIT // 4] * 40, Fraction(1, 10), Fraction(1)),
         leaf_of([-UNIT] * 30, Fraction(1, 10), Fraction(1)),
     ]
-    truth = np.array([float(leaf.value) for leaf in leaves])
+    truth = np.array([float(leaf.value) for leaf in made])
     for release in (laplace, truncated_laplace, noisy_ratio):
-        near = release(leaves, Fraction(38), simulation(1))
+        near = release(made, Fraction(38), simulation(1))
         assert np.abs(near - truth).max() < 0.15, release.__name__
-    many = leaves * 200
+    many = made * 200
     assert np.abs(truncated_laplace(many, Fraction(1, 5), simulation(2))).max() <= 1
     assert np.abs(noisy_ratio(many, Fraction(1, 5), simulation(2))).max() <= 1
     assert np.abs(laplace(many, Fraction(1, 5), simulation(2))).max() > 5

@@ -33,6 +33,8 @@ def test_the_line_that_breaks_the_promise_is_not_written() -> None:
     assert book.total == Fraction(9, 10)
     book.add("the rest", Fraction(1) - book.total)
     assert book.total == 1
+    with pytest.raises(PrivacyError, match="nothing was released"):
+        book.add("less than a float can tell", Fraction(1, 1 << 80))
 
 
 @SETTINGS
@@ -44,7 +46,7 @@ def test_shares_sum_exactly_and_mechanisms_spend_no_more(epsilon: float, weights
     assert all(share - Fraction(float_below(share)) <= share * Fraction(1, 2**52) for share in shares if share > 1e-300)
 
 
-@pytest.mark.parametrize("weights", [[], [0, 0], [1, -1]])
+@pytest.mark.parametrize("weights", [[], [0, 0], [1, -1], [2, -1]])
 def test_weights_that_divide_nothing_are_refused(weights: list[int]) -> None:
     with pytest.raises(ParameterError, match="weights must be numbers >= 0, not all of them 0"):
         shares_of(1.0, [Fraction(w) for w in weights])

@@ -90,10 +90,11 @@ def test_mean_error_is_the_one_foretold() -> None:
 
 @pytest.mark.stat
 @pytest.mark.parametrize("kind", ["pm", "duchi"])
-def test_unbiased_kinds_are_unbiased_between_the_points_of_the_grid_too(kind: str) -> None:
-    """z-tests at alpha = 1e-6; the bias that a codebook has would be found."""
+@pytest.mark.parametrize("points", [None, 4])
+def test_unbiased_kinds_are_unbiased_between_the_points_of_the_grid_too(kind: str, points: int | None) -> None:
+    """z-tests at alpha = 1e-6; the bias that a codebook has would be found, and that of rounding to 4 points."""
     truth = np.array([-1.0, -0.3337, 0.0001, 0.77777, 1.0])
-    out = Release(kind, 2.0).draw(np.tile(truth, (40_000, 1)), simulation(21))
+    out = Release(kind, 2.0, points).draw(np.tile(truth, (40_000, 1)), simulation(21))
     error = out.std(axis=0) / 200
     assert (np.abs(out.mean(axis=0) - truth) < 4.9 * error).all()
     bias = Release("codebook", 2.0).mean_of(truth) - truth
@@ -119,6 +120,7 @@ def test_coordinates_are_drawn_alike(monkeypatch: pytest.MonkeyPatch) -> None:
     counts = np.bincount(at[:, 0] * 5 + at[:, 1], minlength=25)
     assert np.count_nonzero(counts) == 10
     assert chisquare(counts[counts > 0]).pvalue > 1e-6
+    assert chisquare(np.bincount(sample_coordinates(20_000, 5, 1, simulation(24))[:, 0], minlength=5)).pvalue > 1e-6
 
 
 @pytest.mark.parametrize(

@@ -21,6 +21,7 @@ from deniable.mechanisms.metric.codebook import Codebook, make_codebook
 from deniable.mechanisms.metric.codes_search import line_codes, search_codes
 from deniable.mechanisms.metric.losses import Line
 from deniable.mechanisms.registry import MECHANISMS, from_design
+from deniable.testing import law_pvalue
 
 SMALL = [(name, case) for name in ("brr", "codebook") for case in MECHANISMS[name].small]
 EPSILONS = (0.1, 1.0, 4.0)
@@ -106,6 +107,18 @@ def test_random_ties_make_the_channel_symmetric(m: int) -> None:
     low, high = (BRR(epsilon=1.0, domain=dn.Domain.of(8), m=m, tie=tie).matrix() for tie in ("low", "high"))
     assert np.allclose(found, (low + high) / 2, rtol=1e-15)
     assert np.allclose(low, high[::-1, ::-1], rtol=1e-15)
+
+
+@pytest.mark.stat
+@pytest.mark.parametrize("tie", ["low", "high"])
+def test_random_ties_are_drawn(tie: str) -> None:
+    """Reports of the bulk sampler at alpha 1e-6; those of a fixed tie are told apart from it."""
+    right, other = (BRR(epsilon=1.0, domain=dn.Domain.of(6), m=2, tie=t) for t in ("random", tie))
+    items = {x: np.full(20_000, x) for x in range(6)}
+    drawn = [
+        {x: m.privatize_items(part, dn.simulation(x)).columns for x, part in items.items()} for m in (right, other)
+    ]
+    assert law_pvalue(right, drawn[0]) > 1e-6 > law_pvalue(right, drawn[1])
 
 
 @pytest.mark.parametrize("name", ["brr", "codebook"])

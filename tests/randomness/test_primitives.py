@@ -121,8 +121,9 @@ def test_respond_for_all_8_bit_words_of_the_lie(k: int) -> None:
     """Kept where the coin is below the threshold; else all other items alike, over all words of the lie."""
     keep, n = 2**63 + 1, k - 1
     rejected = [w for w in range(256) if (w * n) % 256 < 256 % n]
-    accepted = next(w for w in range(256) if w not in rejected)
     for own in {0, k // 2, k - 1}:
+        number = min(own, n - 1)  # a second draw: the number of the own item, where there is one, is the next item's
+        accepted = next(w for w in range(256) if w not in rejected and w * n // 256 == number)
         coins = [keep] * 256 + [keep - 1] * 256
         words = [*range(256)] * 2 + [accepted] * (2 * len(rejected))
         items = np.full(512, own, np.int64)
@@ -130,6 +131,7 @@ def test_respond_for_all_8_bit_words_of_the_lie(k: int) -> None:
         lies = Counter(np.delete(found[:256], rejected).tolist())
         assert lies == dict.fromkeys([y for y in range(k) if y != own], 256 // n)
         assert (found[256:] == own).all()
+        assert (found[rejected] == number + (number >= own)).all()
 
 
 @pytest.mark.parametrize(("m", "outputs"), [(1, 2), (2, 5), (3, 7), (100, 256), (255, 256), (1, 256)])
