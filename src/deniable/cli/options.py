@@ -84,6 +84,12 @@ class Choice:
             raise ParameterError(f"the domain must be given in one way only, got {' and '.join(both)}.", hint)
         return bool(own)
 
+    @property
+    def files(self) -> list[str]:
+        """The files that are read to make it."""
+        known = {**self.domain_given, **self.options}
+        return [known[name] for name in ("labels_file", *_FILES) if name in known]
+
     def without(self, names: Container[str]) -> Choice:
         """The same without those of these options that the mechanism does not have."""
         kept = {o: x for o, x in self.options.items() if o not in names or o in self.entry.options}

@@ -6,14 +6,13 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
-from difflib import get_close_matches
 from keyword import iskeyword
 from typing import Any
 
 from deniable.collect.reports import Design, difference
 from deniable.core.codes import Span
 from deniable.core.domain import Domain
-from deniable.errors import FormatError, ParameterError, require
+from deniable.errors import FormatError, ParameterError, meant, require
 from deniable.mechanisms.base import Mechanism
 from deniable.mechanisms.entry import Entry, Option
 from deniable.mechanisms.frequency import table as frequency
@@ -34,7 +33,7 @@ _KINDS: dict[str, dict[str, Entry]] = {
     kind: {name: entry for name, entry in _ROWS.items() if entry.kind == kind} for kind in ("mechanism", "protocol")
 }
 _NAME, _OPTION = re.compile(r"[a-z](-?[a-z0-9]){0,39}"), re.compile(r"[a-z](_?[a-z0-9]){0,39}")
-_TAKEN = ("name", "epsilon", "k", "labels", "domain", "json", "help", "version")
+_TAKEN = ("name", "epsilon", "k", "labels", "domain", "missing", "other", "json", "help", "version")
 """Arguments of `mechanism` and of all commands, which no option may be called; commands refuse their own names."""
 
 OPTIONS: Mapping[str, Option] = _OPTIONS
@@ -86,10 +85,14 @@ def mechanism(
     k: int | None = None,
     labels: Sequence[str] | None = None,
     domain: Domain | Span | None = None,
+    missing: str | None = None,
+    other: str | None = None,
     **options: Any,
 ) -> Mechanism:
     """The mechanism `name` for a domain given by `k`, `labels` or `domain`, with its own options.
 
+    `missing` names the label that missing values count as, `other` the one for values that are no labels; without them
+    such values are errors.
     Rows about numbers and distances take options instead that describe the domain: `points`, `interval`, `distances`.
 
     >>> mechanism("ss", epsilon=4.0, k=100).params
@@ -101,7 +104,7 @@ def mechanism(
             f"Make it with deniable.protocol({name!r}, ...), then run(data, rng).",
         )
     made: Mechanism = _made(
-        "mechanism", MECHANISMS, name, epsilon, {"k": k, "labels": labels, "domain": domain}, options
+        "mechanism", MECHANISMS, name, epsilon, {"k": k, "labels": labels, "domain": domain}, {"missing": missing, "other": other}, options
     )
     return made if made.name == name or type(made) is not MECHANISMS[name].cls else replace(made, name=name)
 
@@ -113,6 +116,8 @@ def protocol(
     k: int | None = None,
     labels: Sequence[str] | None = None,
     domain: Domain | None = None,
+    missing: str | None = None,
+    other: str | None = None,
     **options: Any,
 ) -> Protocol[Any]:
     """The protocol `name` for a domain given by `k`, `labels` or `domain`, with its own options.
@@ -121,7 +126,7 @@ def protocol(
     0.4
     """
     made: Protocol[Any] = _made(
-        "protocol", PROTOCOLS, name, epsilon, {"k": k, "labels": labels, "domain": domain}, options
+        "protocol", PROTOCOLS, name, epsilon, {"k": k, "labels": labels, "domain": domain}, {"missing": missing, "other": other}, options
     )
     return made
 
@@ -132,6 +137,7 @@ def _made(
     name: str,
     epsilon: float | None,
     ways: Mapping[str, Any],
+    choices: Mapping[str, str | None],
     options: dict[str, Any],
 ) -> Any:
     """What a row makes of its promise, its domain and its options."""
@@ -141,7 +147,7 @@ def _made(
         if entry.promise is None:
             raise ParameterError("epsilon must be given.", "Say how private it is to be, e.g. epsilon=1.")
         epsilon = entry.promise(options)
-    where = _domain(entry, ways, options)
+    where = _domain(entry, ways, choices, options)
     return entry.make(epsilon=check_epsilon(epsilon), domain=where, **options)
 
 
@@ -152,17 +158,13 @@ def entry_of(name: str) -> Entry:
 
 def _known(kind: str, name: str, rows: Mapping[str, Entry]) -> Entry:
     if name not in rows:
-        raise ParameterError(f"{kind} must be one of {', '.join(rows)}, got {name!r}.", _meant(name, rows))
+        raise ParameterError(f"{kind} must be one of {', '.join(rows)}, got {name!r}.", meant(name, rows))
     return rows[name]
 
 
-def _meant(name: object, known: Iterable[str]) -> str:
-    """A hint at the names that come near."""
-    near = get_close_matches(str(name), list(known), n=3)
-    return f"Did you mean {' or '.join(near)}?" if near else ""
-
-
-def _domain(entry: Entry, ways: Mapping[str, Any], options: dict[str, Any]) -> Domain | Span:
+def _domain(
+    entry: Entry, ways: Mapping[str, Any], choices: Mapping[str, str | None], options: dict[str, Any]
+) -> Domain | Span:
     """The one domain that is given, in one of several ways."""
     given = {name: what for name, what in ways.items() if what is not None}
     names, own = list(options), None if entry.space is None else entry.space(options)
@@ -172,19 +174,22 @@ def _domain(entry: Entry, ways: Mapping[str, Any], options: dict[str, Any]) -> D
         more = "" if entry.space is None else ", or by points, interval or distances"
         told = " and ".join(given) or "none of them"
         raise ParameterError(f"domain must be given by exactly one of k, labels and domain{more}, got {told}.")
-    (found,) = given.values()
-    if isinstance(found, Span):
+    if isinstance(ways["domain"], Span):
         hint = "Give the number of answers, k, or labels."
         require(entry.space is not None, "domain", "an interval", "no interval for this mechanism", hint)
+    found = own if own is not None else ways["domain"]
+    if isinstance(found, Span):
+        told = [name for name, label in choices.items() if label is not None]
+        require(not told, " and ".join(told), [choices[name] for name in told], "left out: numbers have no labels")
         return found
-    return Domain.of(found)
+    return Domain.given(ways["k"], ways["labels"], found, **choices)
 
 
 def _check_options(name: str, entry: Entry, options: Mapping[str, Any]) -> None:
     for option, value in options.items():
         if option not in (*entry.options, *entry.inner):
             own = ", ".join(entry.options) or "none"
-            hint = _meant(option, entry.options)
+            hint = meant(option, entry.options)
             raise ParameterError(f"{name} has no option {option!r}; its own options are: {own}.", hint)
         choices = OPTIONS[option].choices if option in OPTIONS else ()
         require(not choices or value in choices, option, value, f"one of {', '.join(choices)}")

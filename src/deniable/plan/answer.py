@@ -171,9 +171,7 @@ def _missed(name: str, value: float | None, most: float) -> str:
 
 def check_domain(k: int | None, labels: Sequence[str] | None, domain: Domain | None) -> Domain:
     """The one domain that is given, in one of several ways."""
-    ways = [what for what in (k, labels, domain) if what is not None]
-    require(len(ways) == 1, "domain", ways, "given by exactly one of k, labels and domain")
-    return Domain.of(ways[0])
+    return Domain.given(k, labels, domain)
 
 
 def check_limits(limits: Mapping[str, float] | None, known: Sequence[str]) -> dict[str, float]:

@@ -60,6 +60,8 @@ def utility(
     k: int | None = None,
     labels: Sequence[str] | None = None,
     domain: Domain | None = None,
+    missing: str | None = None,
+    other: str | None = None,
     theta: float | None = None,
     form: str | None = None,
     kept_private: bool = False,
@@ -72,7 +74,7 @@ def utility(
     `sensitive` is how many of the first items, or labels. `form` is `null` for bases that have reports without a value,
     else `glutf`: a harmless item that is not disclosed is reported as a sensitive one would be, all alike. With
     `kept_private` the sensitive label "kept private" is added to the domain, for people who do not want to give their
-    harmless answer.
+    harmless answer. `missing` and `other` are the labels of such values, as `mechanism` takes them.
 
     >>> m = utility("ss", ["ill"], epsilon=1.0, labels=["well", "tired", "ill"], kept_private=True)
     >>> m.domain.labels, m.s
@@ -81,9 +83,7 @@ def utility(
     >>> m.base.proof.ratio, round(m.properties()["z"], 6)
     (Fraction(3, 1), 0.5)
     """
-    given = [what for what in (k, labels, domain) if what is not None]
-    require(len(given) == 1, "domain", given, "given by exactly one of k, labels and domain")
-    whole = Domain.of(given[0])
+    whole = Domain.given(k, labels, domain, missing=missing, other=other)
     if kept_private:
         whole, sensitive = _with_private(whole, sensitive)
     known = isinstance(base, str | Channel | Mechanism)
