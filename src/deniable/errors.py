@@ -39,7 +39,7 @@ class EnumerationError(ParameterError):
     """A channel has too many outputs to write them all down; nothing is wrong with it otherwise."""
 
 
-def is_whole(value: object, least: int, most: float = math.inf) -> bool:
+def is_whole(value: object, least: float, most: float = math.inf) -> bool:
     """Whether this is an integer, Python's or NumPy's but not a truth value, from `least` to `most`."""
     return isinstance(value, Integral) and not isinstance(value, bool) and least <= int(value) <= most
 

@@ -149,7 +149,7 @@ def stream_of(rng: Stream | None) -> Stream:
     raise ParameterError(
         f"rng must be left out, or be a stream of deniable, got {rng!r}.",
         "Left out, reports are drawn from the operating system's randomness, as those of real people must be; "
-        f"rng=dn.simulation({rng if whole else 'seed'}) repeats a simulation, and marks what comes from it as simulated.",
+        f"rng=dn.simulation({rng if whole else 'seed'}) repeats a simulation, and marks all that comes from it.",
     )
 
 

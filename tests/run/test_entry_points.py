@@ -113,7 +113,7 @@ def test_frames_of_every_library_are_read_by_column(kind: str) -> None:
     for name, m in doors().items():
         plain = m.privatize(TEXT, rng=dn.simulation(1))
         assert m.privatize(FRAMES[kind](), column="answer", rng=dn.simulation(1)) == plain, name
-    with pytest.raises(ParameterError, match="column must be one of .*'answer'.*, got 'anser'.*Did you mean answer"):
+    with pytest.raises(ParameterError, match=r"column must be one of .*'answer'.*, got 'anser'.*Did you mean answer"):
         m.privatize(FRAMES[kind](), column="anser")
 
 
@@ -159,7 +159,7 @@ def test_missing_values_are_refused_by_position_unless_a_label_is_declared(kind:
     with pytest.raises(ParameterError, match=r"at position 1 is missing \(2 of 6\).*missing=LABEL"):
         dn.mechanism("grr", epsilon=1.0, labels=LABELS).privatize(SERIES[kind]())
     if kind not in ("pandas category", "polars Enum", "polars Categorical") and not isinstance(SERIES[kind](), list):
-        with pytest.raises(ParameterError, match="values must be integers from 0 to 3, .* at position 1 is missing"):
+        with pytest.raises(ParameterError, match=r"values must be integers from 0 to 3, .* at position 1 is missing"):
             dn.mechanism("grr", epsilon=1.0, k=4).privatize(SERIES[kind]())
 
 
@@ -180,7 +180,7 @@ NUMERIC: dict[str, Callable[[list[Any]], Any]] = {
 def test_numbers_of_every_library_are_read_alike(name: str, kind: str) -> None:
     m = dn.mechanism(name, epsilon=1.0, interval=(0, 10))
     assert m.privatize(NUMERIC[kind](NUMBERS), rng=dn.simulation(1)) == m.privatize(NUMBERS, rng=dn.simulation(1))
-    with pytest.raises(ParameterError, match="values must be numbers.* at position 1"):
+    with pytest.raises(ParameterError, match=r"values must be numbers.* at position 1"):
         m.privatize(NUMERIC[kind]([0.5, np.nan if kind == "array" else None, 9.5]))
 
 
@@ -204,7 +204,7 @@ def test_pairs_of_every_library_are_read_alike(kind: str) -> None:
     renamed = PAIR_FRAMES[kind]({f"the {name}": column for name, column in PAIRS.items()})
     names = ("the user", "the key", "the value")
     assert m.privatize(renamed, column=names, rng=dn.simulation(1)) == plain
-    with pytest.raises(ParameterError, match="columns must be among them user, key, value.*column="):
+    with pytest.raises(ParameterError, match=r"columns must be among them user, key, value.*column="):
         m.privatize(PAIR_FRAMES[kind]({"who": [1], "key": ["a"], "value": [1.0]}))
 
 

@@ -40,9 +40,12 @@ def privatize(
     column: Annotated[str | None, option("--column", "NAME", "The column to read, where there are several.")] = None,
     format: Annotated[str, option("--format", "|".join(FORMATS), "How the values lie in the file.")] = "auto",
     delimiter: Annotated[
-        str | None, option("--delimiter", "D", "Between the cells of CSV: one sign, or tab, semicolon; comma if left out.")
+        str | None,
+        option("--delimiter", "D", "Between the cells of CSV: one sign, or tab, semicolon; comma if left out."),
     ] = None,
-    text_encoding: Annotated[str | None, option("--text-encoding", "NAME", "Of text, e.g. cp1252; UTF-8 if left out.")] = None,
+    text_encoding: Annotated[
+        str | None, option("--text-encoding", "NAME", "Of text, e.g. cp1252; UTF-8 if left out.")
+    ] = None,
     compression: Annotated[
         str, option("--compression", "|".join(COMPRESSIONS), "Of text; by the ending .gz, .bz2 or .xz if left out.")
     ] = "auto",

@@ -41,13 +41,13 @@ def canonical(document: object) -> bytes:
     return json.dumps(document, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False).encode()
 
 
-def dump(what: Reports | Tally) -> bytes:
-    """Reports or a tally as bytes that carry their design."""
+def dump(what: Reports | Tally, *, id: str = "") -> bytes:
+    """Reports or a tally as bytes that carry their design; `id` is that of a new report file (`new_id`)."""
     out = io.BytesIO()
     if isinstance(what, Tally):
         _write_tally(out, what)
     elif isinstance(what, Reports):
-        with ReportWriter(out, what.design, what.fields, simulated=what.simulated) as writer:
+        with ReportWriter(out, what.design, what.fields, simulated=what.simulated, id=id) as writer:
             for start in range(0, len(what), _ROWS):
                 writer.write(what[start : start + _ROWS])
     else:

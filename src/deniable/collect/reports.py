@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from numbers import Integral
 from typing import Any
 
 import numpy as np
 
 from deniable.core.types import Bytes, Columns, UintArray
-from deniable.errors import FormatError, MergeError
+from deniable.errors import FormatError, MergeError, is_whole
 
 __all__ = ["Design", "Field", "Reports", "difference", "split_rows", "title_of"]
 
@@ -68,8 +68,8 @@ class Reports:
 
     def __getitem__(self, rows: Any) -> Reports:
         """Some of the reports: a slice, an array as NumPy takes it, or one number for one of them."""
-        if isinstance(rows, Integral):
-            if not -len(self) <= rows < len(self):
+        if is_whole(rows, -math.inf):
+            if not is_whole(rows, -len(self), len(self) - 1):
                 raise IndexError(f"there are {len(self)} reports, got the index {rows}.")
             rows = [int(rows)]
         part = {name: column[rows] for name, column in self.columns.items()}
@@ -94,7 +94,9 @@ class Reports:
 
     def __repr__(self) -> str:
         mark = ", SIMULATED" if self.simulated else ""
-        return f"<{len(self):,} reports of {title_of(self.design)}, {self.row_bytes} bytes each{mark}>"
+        n, size = len(self), self.row_bytes
+        counted, sized = f"{n:,} report{'s' * (n != 1)}", f"{size:,} byte{'s' * (size != 1)} each"
+        return f"<{counted} of {title_of(self.design)}, {sized}{mark}>"
 
     def _repr_html_(self) -> str:
         """A small table for notebooks."""

@@ -54,7 +54,7 @@ class Domain:
     def of(cls, what: int | Sequence[str] | Domain, **choices: str | None) -> Domain:
         """A domain from a number of answers, a list of labels, or a domain."""
         if isinstance(what, Domain):
-            told = {name: label for name, label in choices.items() if label is not None}
+            told: dict[str, Any] = {name: label for name, label in choices.items() if label is not None}
             return replace(what, **told) if told else what
         if isinstance(what, int | np.integer):
             return cls(what if isinstance(what, bool) else int(what), **choices)  # type: ignore[arg-type]

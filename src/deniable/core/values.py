@@ -9,7 +9,7 @@ import numpy as np
 
 from deniable.errors import ParameterError, meant, need_extra, require
 
-__all__ = ["cells_of", "column_of", "columns_of", "is_missing", "labels_of"]
+__all__ = ["cells_of", "columns_of", "is_missing", "labels_of"]
 
 _READABLE = "a list, an array, a series, or a frame with column=NAME"
 _FRAME_MARKS = ("columns", "column_names", "__dataframe__", "__arrow_c_stream__")
@@ -35,16 +35,21 @@ def cells_of(values: object, column: str | None = None) -> np.ndarray[Any, Any]:
     only one. Frames of polars, pandas, pyarrow and whatever else narwhals or Arrow's own interface can read, in memory
     or not yet: only the column is fetched of a DuckDB relation or a lazy frame.
     """
-    values = column_of(values, column)
+    values = _column_of(values, column)
     if isinstance(values, str | int | float | bool | np.generic) or values is None:
         values = [values]
-    refused = {bytes: "bytes", bytearray: "bytes", set: "a set, which has no order and no two alike", frozenset: "a set"}
+    refused = {
+        bytes: "bytes",
+        bytearray: "bytes",
+        set: "a set, which has no order and no two alike",
+        frozenset: "a set",
+    }
     for kind, name in refused.items():
         require(not isinstance(values, kind), "values", values, _READABLE, f"This is {name}.")
     if not isinstance(values, np.ndarray | list | tuple):
         values = _from_series(values)
     if isinstance(values, np.ma.MaskedArray):
-        values = np.where(np.ma.getmaskarray(values), None, values.astype(object)) if values.mask.any() else values.data
+        values = [None if gap else v for v, gap in zip(values.data.tolist(), np.ma.getmaskarray(values), strict=True)]
     cells = values if isinstance(values, np.ndarray) else _objects_or_integers(list(values))
     require(cells.ndim == 1, "values", f"an array of shape {cells.shape}", "one-dimensional", "Give one column of it.")
     return cells
@@ -69,7 +74,7 @@ def labels_of(given: object) -> tuple[str, ...]:
     return tuple(str(cell) for cell in cells)
 
 
-def column_of(given: object, column: str | None = None) -> object:
+def _column_of(given: object, column: str | None = None) -> object:
     """What a frame has in a column; something that is no frame as it is."""
     frame = _frame(given, asked=column is not None)
     if frame is None:

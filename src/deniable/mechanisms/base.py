@@ -34,6 +34,7 @@ from deniable.estimate.fit import FitOptions
 from deniable.estimate.result import Estimate, Part
 from deniable.mechanisms.bulk import Bulk
 from deniable.mechanisms.fitting import check_tally, fit_reports
+from deniable.mechanisms.showing import as_html, as_line, keep_line
 from deniable.randomness import Simulation, Stream, stream_of
 from deniable_client.exact import check_epsilon, exp_bounds
 from deniable_client.kernels import Kernel, kernel_to
@@ -58,6 +59,10 @@ class Mechanism(ABC):
     """Privacy is proved by exact enumeration and a written argument."""
     takes: ClassVar[str] = "values"
     """What one person hands in: a value, or something else that files and simulations of values do not have."""
+
+    __repr__ = as_line
+    _repr_html_ = as_html
+    __init_subclass__ = classmethod(keep_line)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "epsilon", check_epsilon(self.epsilon))

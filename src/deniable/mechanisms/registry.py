@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 from keyword import iskeyword
@@ -14,7 +14,7 @@ from deniable.core.codes import Span
 from deniable.core.domain import Domain
 from deniable.errors import FormatError, ParameterError, meant, require
 from deniable.mechanisms.base import Mechanism
-from deniable.mechanisms.entry import Entry, Option
+from deniable.mechanisms.entry import ADDED, Entry, Option
 from deniable.mechanisms.frequency import table as frequency
 from deniable.mechanisms.keyvalue import table as keyvalue
 from deniable.mechanisms.metric import table as metric
@@ -24,7 +24,18 @@ from deniable.mechanisms.protocol import Protocol
 from deniable.mechanisms.utility import table as utility
 from deniable_client.exact import check_epsilon
 
-__all__ = ["MECHANISMS", "OPTIONS", "PROTOCOLS", "entry_of", "from_design", "mechanism", "protocol", "register"]
+__all__ = [
+    "ALIASES",
+    "MECHANISMS",
+    "OPTIONS",
+    "PROTOCOLS",
+    "entry_of",
+    "from_design",
+    "mechanism",
+    "protocol",
+    "register",
+    "resolved",
+]
 
 _TABLES = (frequency, utility, personal, keyvalue, metric, numeric)
 _ROWS = {name: entry for table in _TABLES for name, entry in table.ROWS.items()}
@@ -32,9 +43,56 @@ _OPTIONS = {name: option for table in _TABLES for name, option in table.OPTIONS.
 _KINDS: dict[str, dict[str, Entry]] = {
     kind: {name: entry for name, entry in _ROWS.items() if entry.kind == kind} for kind in ("mechanism", "protocol")
 }
+_SPACES = re.compile(r"[\s_-]+")
 _NAME, _OPTION = re.compile(r"[a-z](-?[a-z0-9]){0,39}"), re.compile(r"[a-z](_?[a-z0-9]){0,39}")
-_TAKEN = ("name", "epsilon", "k", "labels", "domain", "missing", "other", "json", "help", "version")
-"""Arguments of `mechanism` and of all commands, which no option may be called; commands refuse their own names."""
+_TAKEN = [
+    "name",
+    "epsilon",
+    "k",
+    "labels",
+    "labels_file",
+    "domain",
+    "missing",
+    "other",
+    "rng",
+    "json",
+    "as_json",
+    "help",
+]
+_TAKEN += ["column", "columns", "level_column", "duplicates", "format", "delimiter", "text_encoding", "compression"]
+_TAKEN += ["no_header", "header", "values", "data", "out", "target", "save", "force", "n", "runs", "seed", "level"]
+_TAKEN += ["project", "chart", "promise", "prior", "reports", "version"]
+"""Arguments of `mechanism`, and what commands call their own arguments and options: no option may have these names."""
+
+_KNOWN_AS = {
+    "grr": "krr k-rr rr randomized-response randomised-response generalized-randomized-response direct-encoding de",
+    "ss": "k-subset subset k-ss subset-selection",
+    "sue": "rappor basic-rappor b-rappor basic-one-time-rappor one-time-rappor symmetric-unary-encoding",
+    "oue": "optimized-unary-encoding optimised-unary-encoding optimal-unary-encoding",
+    "ue": "unary-encoding",
+    "lh": "local-hashing",
+    "blh": "binary-local-hashing",
+    "olh": "optimized-local-hashing optimised-local-hashing optimal-local-hashing",
+    "the": "thresholding-with-histogram-encoding threshold-histogram-encoding",
+    "she": "summation-with-histogram-encoding histogram-encoding",
+    "hr": "hadamard hadamard-response hadamard-randomized-response hrr",
+    "pgr": "projective-geometry-response",
+    "wheel": "wheel-mechanism",
+    "urr": "utility-optimized-rr utility-optimized-randomized-response",
+    "urap": "utility-optimized-rappor",
+    "pldp": "personalized-ldp personalised-ldp",
+    "pckv-ue": "pckv",
+    "brr": "bipartite-randomized-response bipartite-randomised-response",
+    "exponential": "exponential-mechanism",
+    "laplace": "laplace-mechanism",
+    "geometric": "geometric-mechanism discrete-laplace",
+    "sw": "square-wave",
+    "pm": "piecewise piecewise-mechanism",
+    "duchi": "duchi-mechanism",
+    "hm": "hybrid hybrid-mechanism",
+}
+ALIASES: Mapping[str, str] = {alias: name for name, known in _KNOWN_AS.items() for alias in known.split()}
+"""Rows by other names that people know them by."""
 
 OPTIONS: Mapping[str, Option] = _OPTIONS
 MECHANISMS: Mapping[str, Entry] = _KINDS["mechanism"]
@@ -59,7 +117,8 @@ def register(name: str, entry: Entry, options: Mapping[str, Option] | None = Non
     require(fits, "name", name, "a letter, then at most 39 lower-case letters and digits, with hyphens between them")
     require(isinstance(entry, Entry), "entry", entry, "an Entry", "Start from one: replace(dn.MECHANISMS['grr'], ...).")
     require(entry.kind in _KINDS, "kind", entry.kind, f"one of {', '.join(_KINDS)}")
-    require(not any(name in rows for rows in _KINDS.values()), "name", name, "free: the registry has such a row")
+    free = not any(name in rows for rows in _KINDS.values()) and name not in ALIASES
+    require(free, "name", name, "free: the registry has such a row, or knows one by this name")
     odd = [option for option in own if not _OPTION.fullmatch(option) or iskeyword(option)]
     require(not odd, "options", odd, "named by lower-case letters and digits, with underscores between them")
     bare = [option for option, said in own.items() if not isinstance(said, Option)]
@@ -69,10 +128,11 @@ def register(name: str, entry: Entry, options: Mapping[str, Option] | None = Non
     require(not taken, "options", taken, "free: there are such options already", hint)
     unknown = [option for option in (*entry.options, *entry.needed) if option not in OPTIONS and option not in own]
     require(not unknown, "options", unknown, "described, for the command line and its help", "Pass options={...}.")
-    _KINDS[entry.kind][name] = entry
-    _OPTIONS.update(own)
     undo = ExitStack()
-    undo.callback(_KINDS[entry.kind].pop, name, None)
+    for rows in (_KINDS[entry.kind], *[ADDED] * (entry.kind == "mechanism")):
+        rows[name] = entry
+        undo.callback(rows.pop, name, None)
+    _OPTIONS.update(own)
     for option in own:
         undo.callback(_OPTIONS.pop, option, None)
     return undo
@@ -98,13 +158,20 @@ def mechanism(
     >>> mechanism("ss", epsilon=4.0, k=100).params
     {'size': 2}
     """
+    name = resolved(name)
     if name in PROTOCOLS:
         raise ParameterError(
             f"{name} is a protocol of several steps, not one mechanism.",
             f"Make it with deniable.protocol({name!r}, ...), then run(data, rng).",
         )
     made: Mechanism = _made(
-        "mechanism", MECHANISMS, name, epsilon, {"k": k, "labels": labels, "domain": domain}, {"missing": missing, "other": other}, options
+        "mechanism",
+        MECHANISMS,
+        name,
+        epsilon,
+        {"k": k, "labels": labels, "domain": domain},
+        {"missing": missing, "other": other},
+        options,
     )
     return made if made.name == name or type(made) is not MECHANISMS[name].cls else replace(made, name=name)
 
@@ -125,8 +192,15 @@ def protocol(
     >>> protocol("ks-adap", epsilon=2.0, k=1000, top=20).first().share
     0.4
     """
+    name = resolved(name)
     made: Protocol[Any] = _made(
-        "protocol", PROTOCOLS, name, epsilon, {"k": k, "labels": labels, "domain": domain}, {"missing": missing, "other": other}, options
+        "protocol",
+        PROTOCOLS,
+        name,
+        epsilon,
+        {"k": k, "labels": labels, "domain": domain},
+        {"missing": missing, "other": other},
+        options,
     )
     return made
 
@@ -153,12 +227,25 @@ def _made(
 
 def entry_of(name: str) -> Entry:
     """The row of a mechanism or of a protocol."""
-    return _known("mechanism", name, {**MECHANISMS, **PROTOCOLS})
+    return _known("mechanism", resolved(name), {**MECHANISMS, **PROTOCOLS})
+
+
+def resolved(name: str) -> str:
+    """The registry's name for one that people use, in whatever spelling; an unknown one stays.
+
+    >>> resolved("k-RR"), resolved("Direct Encoding"), resolved("basic_rappor"), resolved("grr")
+    ('grr', 'grr', 'sue', 'grr')
+    """
+    if not isinstance(name, str) or any(name in rows for rows in _KINDS.values()):
+        return name
+    spelt = _SPACES.sub("-", name.strip().lower())
+    return spelt if any(spelt in rows for rows in _KINDS.values()) else ALIASES.get(spelt, name)
 
 
 def _known(kind: str, name: str, rows: Mapping[str, Entry]) -> Entry:
-    if name not in rows:
-        raise ParameterError(f"{kind} must be one of {', '.join(rows)}, got {name!r}.", meant(name, rows))
+    if not isinstance(name, str) or name not in rows:
+        near = meant(name, [*rows, *(alias for alias, row in ALIASES.items() if row in rows)])
+        raise ParameterError(f"{kind} must be one of {', '.join(rows)}, got {name!r}.", near)
     return rows[name]
 
 
@@ -179,10 +266,10 @@ def _domain(
         require(entry.space is not None, "domain", "an interval", "no interval for this mechanism", hint)
     found = own if own is not None else ways["domain"]
     if isinstance(found, Span):
-        told = [name for name, label in choices.items() if label is not None]
-        require(not told, " and ".join(told), [choices[name] for name in told], "left out: numbers have no labels")
+        for name, label in choices.items():
+            require(label is None, name, label, "left out: numbers have no labels")
         return found
-    return Domain.given(ways["k"], ways["labels"], found, **choices)
+    return Domain.given(ways["k"], ways["labels"], **choices) if found is None else Domain.of(found, **choices)
 
 
 def _check_options(name: str, entry: Entry, options: Mapping[str, Any]) -> None:

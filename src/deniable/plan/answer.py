@@ -42,7 +42,7 @@ class Rejected:
         return {"title": self.title, "reason": self.reason} | numbers
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Answer(ABC, Generic[D]):
     """What was asked, and the designs that meet it, best first."""
 
@@ -123,6 +123,19 @@ class Answer(ABC, Generic[D]):
             more = f" ({len(rows) - _MOST_OUT} more with --json)" if len(rows) > _MOST_OUT else ""
             parts += [f"Out{more}:", Table((Column("design"), Column("why not", wrap=True)), rows[:_MOST_OUT])]
         return parts
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__}: {self.message}>"
+
+    def _repr_html_(self) -> str:
+        """A small table with bars for notebooks: the message and the designs, the bars of their errors."""
+        from deniable.present.html import Bar, parts_html
+
+        errors = [getattr(d, "stderr", getattr(d, "loss", None)) for d in self.designs]
+        most = max((x for x in errors if x is not None and math.isfinite(x)), default=0.0) or 1.0
+        bars = [None if x is None or not math.isfinite(x) else Bar(x / most) for x in errors]
+        told = [part for part in self.parts() if isinstance(part, str) or part.columns[0] is self.first_column]
+        return parts_html(type(self).__name__, [part for part in told if part != "Out:"], bars)
 
     def naming(self, **names: str) -> Self:
         """The same, with options told by what the asker calls them: a file's name for what was read from it."""

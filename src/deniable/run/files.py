@@ -89,26 +89,28 @@ def regular_size(source: str) -> int | None:
     return found.st_size if stat.S_ISREG(found.st_mode) else None
 
 
-def check_output(target: str) -> None:
+def check_output(target: str, name: str = "out") -> None:
     """Refuse an output that cannot be written, before any work is done for it."""
     if target == STANDARD:
         return
     path = Path(os.path.realpath(target))
-    require(path.parent.is_dir(), "out", target, "in a folder that exists", f"Create {str(path.parent)!r} first.")
-    require(not path.is_dir(), "out", target, "the name of a file", "This is a folder.")
+    require(path.parent.is_dir(), name, target, "in a folder that exists", f"Create {str(path.parent)!r} first.")
+    require(not path.is_dir(), name, target, "the name of a file", "This is a folder.")
     place = path if _is_device(path) else path.parent
-    require(os.access(place, os.W_OK), "out", target, "where you may write", "Ask for the right, or choose a place.")
+    require(os.access(place, os.W_OK), name, target, "where you may write", "Ask for the right, or choose a place.")
 
 
-def refuse_loss(target: str, sources: Iterable[str] = (), *, force: bool = False, name: str = "out") -> None:
-    """Refuse an output that is one of the inputs, and one that exists unless it may be replaced."""
+def refuse_loss(
+    target: str, sources: Iterable[str] = (), *, force: bool = False, name: str = "out", how: str = "--force"
+) -> None:
+    """Refuse an output that is one of the inputs, and one that exists unless it may be replaced (`how` tells it)."""
     path = Path(os.path.realpath(target))
     if target == STANDARD or _is_device(path) or not path.exists():
         return
     for source in sources:
         same = source != STANDARD and os.path.exists(source) and os.path.samefile(path, source)
         require(not same, name, target, "another file than the input", "Nothing was written: choose another name.")
-    hint = "Nothing was written: choose another name, or say --force to replace it."
+    hint = f"Nothing was written: choose another name, or say {how} to replace it."
     require(force, name, target, "the name of a new file: this one exists", hint)
 
 
@@ -181,7 +183,7 @@ def read_values(
     """The values of a file in chunks of `size` (the last one may be shorter), in bounded memory.
 
     CSV has a header row unless the layout says otherwise; `column` names the column, and may be left out where there is
-    only one. `lines` has one value per line. Parquet needs the extra `frames`. Empty cells and lines are missing values.
+    only one. `lines` has one value per line. Parquet needs the extra `frames`. Empty cells and lines are missing.
     """
     layout = Layout.of(format)
     lines = layout.kind(source) == "lines"
@@ -254,16 +256,23 @@ def read_labels(source: str) -> list[str]:
 
 def _ask(domain: Domain, header: str, source: str) -> None:
     """Ask whether a header is one, if it could just as well be the first value."""
-    try:
-        strict = replace(domain, missing=None, other=None) if domain.labels is not None else domain
-        strict.encode(_numbers((header,)) if domain.labels is None else [header])
-    except ParameterError:
-        if header.strip():
-            return
+    if header.strip() and not _is_value(domain, header):
+        return
     raise ParameterError(
         f"{named(source)}: the first line, {header!r}, may be the header or the first value.",
         "Say --no-header if the values start there, or --column NAME if that is the name of the column.",
     )
+
+
+def _is_value(domain: Domain, text: str) -> bool:
+    """Whether a text is a value itself, not counting as one for being missing or another one."""
+    if domain.labels is not None:
+        return text in domain.labels
+    try:
+        domain.encode(_numbers((text,)))
+    except ParameterError:
+        return False
+    return True
 
 
 def _line_chunks(text: io.TextIOWrapper, source: str, size: int) -> Iterator[tuple[Chunk, ...]]:
@@ -280,6 +289,7 @@ def _csv_chunks(
     first = next(reader, None)
     if first is None:
         raise FormatError(f"{source} is empty; a CSV file starts with a header row.")
+    first = first or [""]
     names = first if layout.header else [str(i + 1) for i in range(len(first))]
     held = [] if layout.header else [first]
     picked, width = [_pick(names, column, source, layout) for column in columns], len(names)

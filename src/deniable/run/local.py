@@ -5,14 +5,14 @@ from __future__ import annotations
 import os
 import warnings
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from dataclasses import replace
 from typing import Any, TypeVar
 
 from deniable.collect.codec import ReportReader, ReportWriter, dump, kind_of, new_id, read
 from deniable.collect.reports import Reports, title_of
 from deniable.collect.tally import Tally
-from deniable.errors import DeniableError, FormatError, MergeError, ParameterError, require
+from deniable.errors import FormatError, MergeError, ParameterError, require
 from deniable.estimate.result import Estimate
 from deniable.kernels import using
 from deniable.kernels.parallel import ahead
@@ -49,16 +49,19 @@ def privatize_file(
     """Privatise what a file holds into a report file; returns how many reports. Secure unless `rng` says otherwise.
 
     What a mechanism takes says what may be told about the `columns` (`deniable.run.inputs`); None is not told. Nothing
-    is left behind when a value is refused: the report file appears when all of them are in it. It gets an id of its own,
-    so that it is not counted twice.
+    is left behind when a value is refused: the report file appears when all of them are in it. It gets an id of its
+    own, so that it is not counted twice.
     """
     _refuse_reports(source)
     refuse_loss(target, [source], force=True)
     given = {name: value for name, value in columns.items() if value is not None}
     batches = input_of(m, given).read(m, source, format, progress, **given)
     simulated = rng is not None and rng.simulated
-    stream, own = stream_of(rng), "" if simulated else new_id()  # from a seed, files repeat byte for byte
-    with open_output(target) as out, ReportWriter(out, m.design, m.fields, simulated=simulated, id=own) as writer:
+    with ExitStack() as stack:
+        out = stack.enter_context(open_output(target))
+        own = "" if simulated else new_id()  # from a seed, files repeat byte for byte
+        writer = stack.enter_context(ReportWriter(out, m.design, m.fields, simulated=simulated, id=own))
+        stream = stream_of(rng)
         for reports in ahead(lambda job: job[0](job[1]), with_streams(batches, stream)):
             writer.write(reports)
         if writer.total == 0:
@@ -77,17 +80,16 @@ def _refuse_reports(source: str) -> None:
 
 
 def spent_before(target: str) -> str:
-    """What to tell people whose reports are in a file that is replaced by new ones: nothing if it is no such file."""
+    """What to tell whoever replaces a file by new reports; nothing if there is none."""
     if not regular_size(target):
         return ""
-    try:
-        with open_input(target) as stream:
-            design = ReportReader(stream).design
-    except DeniableError:
-        return ""
+    held, spent = "", ""
+    with open_input(target) as stream, suppress(FormatError):  # which says that it holds no reports
+        design = ReportReader(stream).design
+        held, spent = f", reports of {title_of(design)}", f": {design.get('epsilon')} and that of the new ones"
     return (
-        f"{target} held reports of {title_of(design)}. If they were handed to anybody, the people in both files have "
-        f"spent a second epsilon: {design.get('epsilon')} and that of the new reports add up."
+        f"replacing {target}{held}. If reports of the same people were handed to anybody before, these cost them "
+        f"a second epsilon{spent}; the two add up."
     )
 
 

@@ -26,8 +26,8 @@ from deniable.mechanisms.keyvalue.protocols import PairStep
 from deniable.mechanisms.protocol import Protocol
 from deniable.randomness import Simulation, simulation
 from deniable.run.files import Progress, read_columns
-from deniable.run.layout import FORMATS, Layout
 from deniable.run.inputs import CHUNK_VALUES, PAIR_COLUMNS, chunks_of_people, read_pairs, with_streams
+from deniable.run.layout import FORMATS, Layout
 from deniable.run.results import Shown
 from deniable.run.studies.study import PEOPLE, Study, against, averaged, check_study, is_file, repeated
 
