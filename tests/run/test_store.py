@@ -123,7 +123,7 @@ SHOWN: dict[str, tuple[Any, str]] = {
     "one report": (REPORTS[0], r"<1 report of ss"),
     "simulated": (SIMULATED, r"<30 reports of ss .* SIMULATED>"),
     "tally": (TALLY, r"<Tally of 300 reports, ss \(.*\): support \[\d+ \d+ \d+\]>"),
-    "estimate": (ESTIMATE, r"<Estimate from 300 reports, ss \(.*\): never [\d.]+ % ± [\d.]+, often "),
+    "estimate": (ESTIMATE, r"<Estimate from 300 reports of ss, epsilon = 2: never [\d.]+ % ± [\d.]+, often "),
     "fit without errors": (M.fit(REPORTS, stderr=None), r": never [\d.]+ %, often [\d.]+ %, "),
     "audit": (dn.audit(M), r"<Audit of ss: the promise 2\.0 is kept, exact epsilon [\d.]+>"),
     "plan": (PLAN, r"<Plan: \w+ has the least error"),

@@ -131,9 +131,9 @@ class ReportReader:
         self._digest = blake2b(canonical(header), digest_size=16)
 
     @property
-    def source(self) -> str:
-        """What tells this file from others: its id; or, once all is read of one that has none, a hash of it."""
-        return self.id or self._digest.hexdigest()
+    def content(self) -> str:
+        """A hash of what was read of a file that has no id: once it is all read, it tells this file from others."""
+        return self._digest.hexdigest()
 
     def empty(self) -> Reports:
         """No reports of this design."""

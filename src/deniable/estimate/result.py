@@ -212,7 +212,8 @@ class Estimate:
         mark = ", SIMULATED" if self.simulated else ""
         shown = ", ".join(f"{label} {number}" for label, number in zip(self.labels, self._told(_FEW), strict=False))
         more = f", and {len(self.labels) - _FEW:,} more" if len(self.labels) > _FEW else ""
-        return f"<Estimate from {self.n:,} reports, {title_of(self.design)}{mark}: {shown}{more}>"
+        known = f"{self.design.get('mechanism')}, epsilon = {self.design.get('epsilon', 0.0):g}"
+        return f"<Estimate from {self.n:,} reports of {known}{mark}: {shown}{more}>"
 
     def _repr_html_(self) -> str:
         """A small table with bars for notebooks."""
@@ -231,12 +232,12 @@ class Estimate:
     def _told(self, most: int) -> list[str]:
         """The first numbers with their standard errors, shares in per cent."""
         unit, sign = (100, " %") if next(iter(self.parts)) == "frequency" else (1, "")
-        told = [f"{x:.3g}{sign}" for x in (unit * self.value[:most]).tolist()]
-        squares = _variance(self._part)
+        value, squares = (unit * self.value[:most]).tolist(), _variance(self._part)
         if squares is None:
-            return told
+            return [f"{x:.3g}{sign}" for x in value]
         spread = (unit * np.sqrt(squares[:most])).tolist()
-        return [f"{x} ± {s:.2g}" for x, s in zip(told, spread, strict=True)]
+        digits = [1 - math.floor(math.log10(s)) if 0 < s < math.inf else 2 for s in spread]
+        return [f"{x:.{max(0, d)}f}{sign} ± {s:.{max(0, d)}f}" for x, s, d in zip(value, spread, digits, strict=True)]
 
 
 _FEW = 4

@@ -140,27 +140,21 @@ class _Seen:
 
     def __init__(self) -> None:
         self.reports: dict[str, str] = {}
+        self.contents: dict[str, str] = {}
         self.tallies: dict[bytes, str] = {}
 
     def start(self, found: Tally | ReportReader, source: str) -> None:
         """Take note of the ids that a file tells at once."""
         own = found.sources if isinstance(found, Tally) else (found.id,) if found.id else ()
         for id in own:
-            self._once(id, source)
+            _once(self.reports, id, source)
         if isinstance(found, Tally) and not own:
             self._compare(found, source)
 
     def end(self, found: Tally | ReportReader, source: str) -> None:
         """Take note of a report file that has no id, by its content."""
         if isinstance(found, ReportReader) and not found.id:
-            self._once(found.source, source)
-
-    def _once(self, id: str, source: str) -> None:
-        if id in self.reports:
-            before = self.reports[id]
-            told = f"these reports were counted already, in {named(before)}"
-            raise MergeError(f"{told}.", "Everybody counts once: leave one of the two out.")
-        self.reports[id] = source
+            _once(self.contents, found.content, source)
 
     def _compare(self, tally: Tally, source: str) -> None:
         """Tallies of which nobody knows the reports: the same file is refused, the same counts are pointed out."""
@@ -173,6 +167,14 @@ class _Seen:
             raise MergeError("this tally was counted already.", "Everybody counts once: leave it out.")
         told = f"{named(before)} and {named(source)} hold the same counts"
         warnings.warn(f"{told}; if they are of the same people, these were counted twice.", stacklevel=2)
+
+
+def _once(seen: dict[str, str], what: str, source: str) -> None:
+    """Take note of where something was read, if for the first time."""
+    if what in seen:
+        told = f"these reports were counted already, in {named(seen[what])}"
+        raise MergeError(f"{told}.", "Everybody counts once: leave one of the two out.")
+    seen[what] = source
 
 
 def write_tally(tally: Tally, target: str) -> None:
