@@ -172,14 +172,14 @@ def test_other_names_are_of_rows_and_never_rows_themselves() -> None:
         dn.mechanism("rapor", epsilon=1.0, k=4)
 
 
-@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
 @pytest.mark.parametrize(
-    ("words", "wanted", "not_wanted"),
+    ("shell", "words", "wanted", "not_wanted"),
     [
-        ("design k", {"kv-ss2", "ks-adap", "kv-olh"}, {"grr", "krr"}),
-        ("design ss --select e", {"elbow", "epsilon-constraint"}, {"utopia"}),
-        ("privatize ss --format p", {"parquet"}, {"csv"}),
-        ("estimate --method e", {"em", "ems"}, {"unbiased"}),
+        ("bash", "design k", {"kv-ss2", "ks-adap", "kv-olh"}, {"grr", "krr"}),
+        ("zsh", "design k", {"kv-ss2", "ks-adap", "kv-olh"}, {"grr", "krr"}),
+        ("fish", "design k", {"kv-ss2", "ks-adap", "kv-olh"}, {"grr", "krr"}),
+        ("bash", "design ss --select e", {"elbow", "epsilon-constraint"}, {"utopia"}),
+        ("bash", "privatize ss --format p", {"parquet"}, {"csv"}),
     ],
 )
 def test_shells_complete_names_and_choices(
