@@ -301,6 +301,16 @@ def test_seeds_and_other_generators_are_told_what_to_do(name: str, rng: Any) -> 
         m.privatize(values, rng=rng)
 
 
+def test_protocols_and_populations_take_no_seed_either() -> None:
+    protocol = dn.protocol("collaborative", epsilon=1.0, k=10, sensitive=3)
+    for run in (
+        lambda: protocol.run(np.arange(1000) % 10, 7),  # type: ignore[arg-type]
+        lambda: dn.datasets.synthetic("dirichlet", k=4, n=10, rng=7),  # type: ignore[arg-type]
+    ):
+        with pytest.raises(ParameterError, match=r"rng must be .*simulation\("):
+            run()
+
+
 @pytest.mark.parametrize("given", [None, 3, "file", [1, 2]])
 def test_what_is_no_report_is_not_counted(given: Any) -> None:
     m = dn.mechanism("grr", epsilon=1.0, k=4)
