@@ -50,6 +50,12 @@ def test_unknown_names_are_refused_in_the_usual_way() -> None:
         _ = deniable.nonsense
 
 
+def test_near_names_are_told_and_the_list_of_names_is_clean() -> None:
+    with pytest.raises(AttributeError, match=r"no attribute 'mechansim'\. Did you mean mechanism"):
+        _ = deniable.mechansim  # type: ignore[attr-defined]
+    assert dir(deniable) == sorted(deniable.__all__)
+
+
 def test_importing_loads_next_to_nothing() -> None:
     code = "import sys, deniable; print(sorted(m for m in sys.modules if m.startswith(('numpy', 'deniable'))))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60)

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from deniable import datasets
     from deniable.audit.exact import audit
     from deniable.audit.reconstruction import attack
-    from deniable.collect.codec import dump, load
+    from deniable.collect.codec import dump
     from deniable.collect.reports import Reports
     from deniable.collect.tally import Tally
     from deniable.core.channel import Channel
@@ -46,6 +46,7 @@ if TYPE_CHECKING:
     from deniable.plan.release import ReleasePlan, plan_release
     from deniable.randomness import secure, simulation
     from deniable.run.files import read_space
+    from deniable.run.store import load, save
 
 __version__ = "0.1.0"
 
@@ -54,7 +55,7 @@ __all__ = ["Channel", "Comparison", "Domain", "Estimate", "Grid", "Reports", "Sp
 __all__ += ["BRR", "GRR", "MECHANISMS", "PROTOCOLS", "Codebook", "Duchi", "Hybrid", "LocalHashing", "Mechanism"]
 __all__ += ["Personal", "PersonalUtility", "Piecewise", "SquareWave", "SubsetSelection", "Unary", "Utility"]
 __all__ += ["from_design", "mechanism", "protocol", "register", "secure", "simulation", "utility"]
-__all__ += ["attack", "audit", "datasets", "dump", "load", "read_space"]
+__all__ += ["attack", "audit", "datasets", "dump", "load", "read_space", "save"]
 __all__ += ["KeyValuePlan", "MeanPlan", "Plan", "ReleasePlan", "plan", "plan_keyvalue", "plan_means", "plan_release"]
 __all__ += ["DeniableError", "FormatError", "MergeError", "ParameterError", "PrivacyError"]
 
@@ -62,7 +63,7 @@ _HOMES: Mapping[str, tuple[str, ...]] = {
     "deniable": ("datasets",),
     "deniable.audit.exact": ("audit",),
     "deniable.audit.reconstruction": ("attack",),
-    "deniable.collect.codec": ("dump", "load"),
+    "deniable.collect.codec": ("dump",),
     "deniable.collect.reports": ("Reports",),
     "deniable.collect.tally": ("Tally",),
     "deniable.core.channel": ("Channel",),
@@ -90,6 +91,7 @@ _HOMES: Mapping[str, tuple[str, ...]] = {
     "deniable.plan.release": ("ReleasePlan", "plan_release"),
     "deniable.randomness": ("secure", "simulation"),
     "deniable.run.files": ("read_space",),
+    "deniable.run.store": ("load", "save"),
 }
 """Where the names come from: the same as above, for loading each when it is first used."""
 
@@ -108,7 +110,10 @@ def __getattr__(name: str) -> Any:
         warnings.warn(f"deniable.{name} is now called deniable.{_FORMER[name]}.", DeprecationWarning, stacklevel=2)
         return getattr(import_module(__name__), _FORMER[name])
     if name not in _HOME:
-        raise AttributeError(f"module 'deniable' has no attribute {name!r}")
+        from difflib import get_close_matches
+
+        near = "" if name.startswith("_") else " or ".join(get_close_matches(name, __all__))
+        raise AttributeError(f"module 'deniable' has no attribute {name!r}." + f" Did you mean {near}?" * bool(near))
     home = import_module(_HOME[name])
     value = import_module(f"deniable.{name}") if home.__name__ == __name__ else getattr(home, name)
     globals()[name] = value
@@ -116,4 +121,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+    return sorted(__all__)

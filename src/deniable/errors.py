@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from importlib import import_module
 from numbers import Integral
 from types import ModuleType
@@ -28,6 +29,7 @@ __all__ = [
     "ParameterError",
     "PrivacyError",
     "is_whole",
+    "meant",
     "need_extra",
     "require",
 ]
@@ -37,9 +39,21 @@ class EnumerationError(ParameterError):
     """A channel has too many outputs to write them all down; nothing is wrong with it otherwise."""
 
 
-def is_whole(value: object, least: int, most: float = math.inf) -> bool:
+def is_whole(value: object, least: float, most: float = math.inf) -> bool:
     """Whether this is an integer, Python's or NumPy's but not a truth value, from `least` to `most`."""
     return isinstance(value, Integral) and not isinstance(value, bool) and least <= int(value) <= most
+
+
+def meant(name: object, known: Iterable[object]) -> str:
+    """A hint at the names that come near, or nothing.
+
+    >>> meant("yess", ["no", "yes"])
+    'Did you mean yes?'
+    """
+    from difflib import get_close_matches
+
+    near = get_close_matches(str(name), [str(each) for each in known], n=3)
+    return f"Did you mean {' or '.join(near)}?" if near else ""
 
 
 def need_extra(module: str, extra: str) -> ModuleType:

@@ -15,7 +15,7 @@ import numpy as np
 from deniable.core.types import UintArray
 from deniable.errors import EntropyError, ParameterError, is_whole, require
 
-__all__ = ["Replay", "Secure", "Simulation", "Stream", "bernoulli", "secure", "simulation"]
+__all__ = ["Replay", "Secure", "Simulation", "Stream", "bernoulli", "secure", "simulation", "stream_of"]
 
 _TYPES: dict[int, Any] = {8: np.uint8, 16: np.uint16, 32: np.uint32, 64: np.uint64}
 _ZEROS = memoryview(bytes(1 << 20))
@@ -163,6 +163,20 @@ def simulation(seed: int) -> Simulation:
     True
     """
     return Simulation(seed)
+
+
+def stream_of(rng: Stream | None) -> Stream:
+    """The stream to draw from: a new secure one unless another is given. Seeds and other generators are refused."""
+    if rng is None:
+        return secure()
+    if all(hasattr(rng, name) for name in ("draw", "spawn", "simulated")):
+        return rng
+    whole = is_whole(rng, 0)
+    raise ParameterError(
+        f"rng must be left out, or be a stream of deniable, got {rng!r}.",
+        "Left out, reports are drawn from the operating system's randomness, as those of real people must be; "
+        f"rng=dn.simulation({rng if whole else 'seed'}) repeats a simulation, and marks all that comes from it.",
+    )
 
 
 def bernoulli(stream: Stream, threshold: int, size: int, *, bits: int = 64) -> np.ndarray[Any, np.dtype[np.bool_]]:

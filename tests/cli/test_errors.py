@@ -128,7 +128,7 @@ BAD = {
     "open quote": ([P, *GRR, "open.csv", *OUT], "open.csv is not well-formed CSV: unexpected end of data."),
     "unknown suffix": (
         [P, *GRR, "v.dat", *OUT],
-        "format must be given for 'v.dat': its suffix is none of .csv, .parquet, .txt.",
+        "format must be given for 'v.dat': its suffix is none of .csv, .tsv, .parquet, .txt.",
     ),
     "unknown format": (
         [P, *GRR, "v.txt", "--format", "xml", *OUT],
@@ -174,7 +174,7 @@ BAD = {
         "labels-file must be free of empty lines, got 'gap.txt, line 2'.",
     ),
     "label twice": (["design", "grr", "--epsilon", 1, "--labels", "a,a"], "labels must be different from each other"),
-    "unknown mechanism": (["design", "rr", "--epsilon", 1, "--k", 3], "mechanism must be one of grr, ss"),
+    "unknown mechanism": (["design", "xyz", "--epsilon", 1, "--k", 3], "mechanism must be one of grr, ss"),
     "option of another mechanism": (
         ["design", "grr", "--epsilon", 1, "--k", 3, "--size", 2],
         "grr has no option 'size'",
@@ -258,9 +258,9 @@ def test_bad_use_is_told_and_leaves_nothing(run, tmp_path, line, message):
 @pytest.mark.usefixtures("files")
 def test_an_old_output_stays_when_the_new_one_fails(run, tmp_path):
     (tmp_path / "out.bin").write_bytes(b"old")
-    assert run("privatize", *GRR, "outside.txt", "--out", "out.bin").code == 2
+    assert run("privatize", *GRR, "outside.txt", "--out", "out.bin", "--force").code == 2
     assert (tmp_path / "out.bin").read_bytes() == b"old"
-    assert run("privatize", *GRR, "v.txt", "--out", "out.bin").code == 0
+    assert run("privatize", *GRR, "v.txt", "--out", "out.bin", "--force").code == 0
     assert len(dn.load((tmp_path / "out.bin").read_bytes())) == 3
 
 

@@ -91,7 +91,7 @@ def test_the_format_does_not_matter(run, values, tmp_path, monkeypatch, chunk):
     ]
     found = set()
     for source in sources:
-        done = run("privatize", *SS, *source, "--seed", 3, "--out", "r.bin", stdin=answers)
+        done = run("privatize", *SS, *source, "--seed", 3, "--out", "r.bin", "--force", stdin=answers)
         assert done.code == 0, done.err
         found.add((tmp_path / "r.bin").read_bytes())
     assert len(found) == 1
@@ -131,9 +131,10 @@ def test_tally_adds_reports_and_tallies(run, values, tmp_path):
     run("privatize", *SS, "values.txt", "--out", "r", "--seed", 1)
     run("privatize", *SS, "values.txt", "--out", "s")
     run("tally", "s", "--out", "t")
-    done = run("tally", "r", "t", "s", "--out", "sum", "--json")
+    run("privatize", *SS, "values.txt", "--out", "u")
+    done = run("tally", "r", "t", "u", "--out", "sum", "--json")
     m = mechanism()
-    expected = m.tally(load(tmp_path / "r")) + m.tally(load(tmp_path / "s")) + m.tally(load(tmp_path / "s"))
+    expected = sum(m.tally(load(tmp_path / name)) for name in "rsu")
     assert load(tmp_path / "sum") == expected
     assert (done.json["n"], done.json["simulated"], done.json["labels"]) == (900, True, LABELS)
     assert done.json["cells"] == {name: cell.tolist() for name, cell in expected.cells.items()}

@@ -6,6 +6,7 @@ import io
 import struct
 import zlib
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import deniable as dn
-from deniable.collect.codec import ReportReader, ReportWriter, kind_of, read
+from deniable.collect.codec import ReportReader, ReportWriter, kind_of, new_id, read
 from deniable.collect.reports import Field, Reports, difference
 from deniable.collect.tally import Tally
 from deniable.errors import FormatError, MergeError
@@ -202,6 +203,8 @@ def test_a_header_of_impossible_length_is_refused_before_it_is_read() -> None:
         (["fields", 0, 2], 0, "'fields' are not well formed"),
         (["fields", 0, 2], -8, "'fields' are not well formed"),
         (["fields", 0, 2], 4, "the block after report 0 does not match|ends inside"),
+        (["id"], 7, "ids of report files are not well formed"),
+        (["id"], "A" * 32, "ids of report files are not well formed"),
     ],
 )
 def test_report_headers_that_do_not_fit_are_refused(path: list[Any], value: object, says: str) -> None:
@@ -221,11 +224,30 @@ def test_report_headers_that_do_not_fit_are_refused(path: list[Any], value: obje
         (["cells"], [["n", [1]]], "do not match|does not match|after the tally"),
         (["cells", 0, 0], "m", "a tally needs the cell 'n'"),
         (["strata"], ["a", "b"], "with 2 strata"),
+        (["sources"], "0" * 32, "ids of report files are not well formed"),
+        (["sources"], ["0" * 31], "ids of report files are not well formed"),
     ],
 )
 def test_tally_headers_that_do_not_fit_are_refused(path: list[Any], value: object, says: str) -> None:
     with pytest.raises(FormatError, match=says):
         dn.load(reheaded(small("tally"), changed(path, value)))
+
+
+def test_ids_come_back_and_without_one_the_bytes_are_as_before() -> None:
+    reports, own = dn.load(small("reports")), new_id()
+    assert isinstance(reports, dn.Reports)
+    assert b'"id"' not in dn.dump(reports)
+    reader = read(io.BytesIO(dn.dump(reports, id=own)))
+    assert isinstance(reader, ReportReader)
+    assert (reader.id, list(reader)) == (own, [reports])
+    tally = dn.load(small("tally"))
+    assert isinstance(tally, dn.Tally)
+    one, two = (replace(tally, sources=(source * 32,)) for source in "ab")
+    assert b'"sources"' not in dn.dump(tally)
+    assert dn.dump(one + two) == dn.dump(two + one)
+    assert dn.load(dn.dump(one + two)).sources == ("a" * 32, "b" * 32)  # type: ignore[union-attr]
+    with pytest.raises(dn.MergeError, match="would be counted twice"):
+        _ = (one + two) + two
 
 
 def test_headers_that_are_no_object_are_refused() -> None:

@@ -26,6 +26,7 @@ PAGES = (
     "docs/planning.md",
     "docs/architecture.md",
     "docs/formats.md",
+    "docs/frames.md",
     "docs/performance.md",
     "docs/estimators.md",
     "docs/learning.md",

@@ -39,7 +39,7 @@ def test_an_estimate_says_what_it_is() -> None:
     assert e.simulated
     assert not e.biased
     assert e.steps == ("unbiased estimate from 1000 reports",)
-    assert "3 labels from 1000 reports, oue, simulated" in repr(e)
+    assert "<Estimate from 1,000 reports of oue, epsilon = 1, SIMULATED: never " in repr(e)
 
 
 def test_numbers_are_the_labels_where_there_are_none() -> None:

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import replace
 from typing import Any
 
 import pytest
+import typer
 
 import deniable as dn
 from deniable.cli import main
+from deniable.cli.app import build
 from deniable.mechanisms.entry import Entry, Option, Traits
 from deniable.mechanisms.frequency import costs
 from deniable.mechanisms.frequency.grr import GRR
-from deniable.mechanisms.registry import MECHANISMS, OPTIONS, PROTOCOLS
+from deniable.mechanisms.registry import ALIASES, MECHANISMS, OPTIONS, PROTOCOLS, resolved
 from mechanisms.test_strangers import Coin
 
 
@@ -91,7 +94,7 @@ def test_protocols_are_registered_too() -> None:
 @pytest.mark.parametrize(
     ("name", "entry", "options", "says"),
     [
-        ("grr", CAREFUL, BACK, "name must be free: the registry has such a row, got 'grr'"),
+        ("grr", CAREFUL, BACK, "name must be free: the registry has such a row.*, got 'grr'"),
         ("ks-grr", CAREFUL, BACK, "name must be free"),
         ("package:object", CAREFUL, BACK, "name must be a letter, then at most 39 lower-case letters"),
         ("1", CAREFUL, BACK, "name must be a letter"),
@@ -115,10 +118,92 @@ def test_what_cannot_be_registered_is_refused(name: str, entry: Entry, options: 
     assert (dict(MECHANISMS), dict(OPTIONS)) == before
 
 
-def test_an_option_that_a_command_has_itself_is_told(capsys: pytest.CaptureFixture[str]) -> None:
-    with dn.register("careful", replace(CAREFUL, options=("seed",)), {"seed": Option(int, "Which seed.")}):
-        assert main(["design", "ss", "--epsilon", "1", "--k", "4"]) == 2
-    assert "options must be different from those of `deniable" in capsys.readouterr().err
+def test_an_option_that_a_command_has_itself_is_refused_when_it_is_registered() -> None:
+    """Else no command could be run at all."""
+    commands = typer.main.get_command(build()).commands.values()  # type: ignore[attr-defined]
+    params = [p for c in commands if any(p.name == "epsilon" and c.name != "plan" for p in c.params) for p in c.params]
+    flags = {flag.lstrip("-").replace("-", "_") for p in params for flag in p.opts if len(flag) > 2}
+    own = sorted(({p.name for p in params} | flags) - set(OPTIONS))
+    assert {"seed", "text_encoding", "out", "force", "prior", "json"} <= set(own)
+    for name in own:
+        with pytest.raises(dn.ParameterError, match=rf"options must be free.*'{name}'"):
+            dn.register("careful", replace(CAREFUL, options=(name,)), {name: Option(int, "Which.")})
+
+
+def test_a_registered_name_is_a_base_for_sensitive_answers() -> None:
+    with dn.register("careful", CAREFUL, BACK):
+        m = dn.utility("careful", 3, k=6, epsilon=2.0, back=0.5)
+        assert (m.base.name, m.base.epsilon, m.epsilon) == ("careful", 1.0, 1.0)
+        assert m.estimate(m.tally(m.privatize([0, 1, 5]))).n == 3
+        assert dn.from_design(m.design) == m
+    with pytest.raises(dn.ParameterError, match="base must be one of"):
+        dn.utility("careful", 3, k=6, epsilon=2.0)
+
+
+@pytest.mark.parametrize(
+    ("known", "name"),
+    [
+        ("krr", "grr"),
+        ("k-RR", "grr"),
+        ("Direct Encoding", "grr"),
+        ("direct_encoding", "grr"),
+        ("rappor", "sue"),
+        ("k-subset", "ss"),
+        ("OUE", "oue"),
+        ("Optimal Local Hashing", "olh"),
+        ("hadamard", "hr"),
+        ("KS-Adap", "ks-adap"),
+    ],
+)
+def test_names_that_people_know_are_understood(capsys: pytest.CaptureFixture[str], known: str, name: str) -> None:
+    if name in MECHANISMS:
+        assert dn.mechanism(known, epsilon=1.0, k=4) == dn.mechanism(name, epsilon=1.0, k=4)
+    more = ["--top", "2"] if name in PROTOCOLS else []
+    assert told(capsys, "design", known, "--epsilon", "1", "--k", "4", *more)["mechanism"] == name
+
+
+def test_other_names_are_of_rows_and_never_rows_themselves() -> None:
+    assert set(ALIASES.values()) <= {*MECHANISMS, *PROTOCOLS}
+    assert not set(ALIASES) & {*MECHANISMS, *PROTOCOLS}
+    assert all(resolved(alias.replace("-", " ").upper()) == name for alias, name in ALIASES.items())
+    with pytest.raises(dn.ParameterError, match=r"name must be free.*knows one by this name, got 'krr'"):
+        dn.register("krr", CAREFUL, BACK)
+    with pytest.raises(dn.ParameterError, match=r"Did you mean .*rappor"):
+        dn.mechanism("rapor", epsilon=1.0, k=4)
+
+
+@pytest.mark.parametrize(
+    ("shell", "words", "wanted", "not_wanted"),
+    [
+        ("bash", "design k", {"kv-ss2", "ks-adap", "kv-olh"}, {"grr", "krr"}),
+        ("zsh", "design k", {"kv-ss2", "ks-adap", "kv-olh"}, {"grr", "krr"}),
+        ("fish", "design k", {"kv-ss2", "ks-adap", "kv-olh"}, {"grr", "krr"}),
+        ("bash", "design ss --select e", {"elbow", "epsilon-constraint"}, {"utopia"}),
+        ("bash", "privatize ss --format p", {"parquet"}, {"csv"}),
+    ],
+)
+def test_shells_complete_names_and_choices(
+    shell: str,
+    words: str,
+    wanted: set[str],
+    not_wanted: set[str],
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    typed = f"deniable {words}"
+    for name, value in {
+        "_DENIABLE_COMPLETE": f"complete_{shell}",
+        "COMP_WORDS": typed,
+        "COMP_CWORD": str(len(typed.split()) - 1),
+        "_TYPER_COMPLETE_ARGS": typed,
+        "_TYPER_COMPLETE_FISH_ACTION": "get-args",
+    }.items():
+        monkeypatch.setenv(name, value)
+    with pytest.raises(SystemExit, match="0"):
+        main([])
+    found = set(re.findall(r"[\w-]+", capsys.readouterr().out))
+    assert wanted <= found
+    assert not not_wanted & found
 
 
 @pytest.mark.parametrize(

@@ -24,7 +24,7 @@ class _Enumerable(Protocol):
     def channel(self) -> Channel: ...
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Audit:
     """The verdict, with its evidence.
 
@@ -62,6 +62,24 @@ class Audit:
         ratio = self._worst.ratio
         kept = self.agrees and self.budgets_kept
         return kept and ratio is not None and ratio <= exp_bounds(self.promised)[0]
+
+    def __repr__(self) -> str:
+        verdict = "kept" if self.holds else "BROKEN"
+        return f"<Audit of {self.name}: the promise {self.promised!r} is {verdict}, exact epsilon {self.exact!r}>"
+
+    def _repr_html_(self) -> str:
+        """A small table with a bar for notebooks: how much of the promise is used."""
+        from deniable.present.html import Bar, facts_html
+
+        facts = {
+            "exact epsilon": repr(self.exact),
+            "promised epsilon": repr(self.promised),
+            "witness": str(self._worst.witness),
+            "argument": self.proof.argument,
+            "vetted": "yes" if self.vetted else "no",
+        }
+        title = f"{self.name}: the promise is {'kept' if self.holds else 'BROKEN'}"
+        return facts_html(title, facts, bar=Bar(min(1.0, self.exact / self.promised)))
 
     def document(self) -> dict[str, Any]:
         """As plain data."""

@@ -11,7 +11,7 @@ from __future__ import annotations
 import csv
 import inspect
 import re
-from collections.abc import Callable, Container, Mapping
+from collections.abc import Callable, Container, Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import MappingProxyType, NoneType
 from typing import Annotated, Any, TypeAlias, get_args
@@ -24,7 +24,7 @@ from deniable.errors import ParameterError, require
 from deniable.mechanisms.base import Mechanism
 from deniable.mechanisms.entry import Entry
 from deniable.mechanisms.protocol import Protocol
-from deniable.mechanisms.registry import OPTIONS, PROTOCOLS, entry_of, mechanism, protocol
+from deniable.mechanisms.registry import MECHANISMS, OPTIONS, PROTOCOLS, entry_of, mechanism, protocol, resolved
 from deniable.mechanisms.spaces import SPACE
 from deniable.run.files import read_labels, read_space
 
@@ -84,6 +84,12 @@ class Choice:
             raise ParameterError(f"the domain must be given in one way only, got {' and '.join(both)}.", hint)
         return bool(own)
 
+    @property
+    def files(self) -> list[str]:
+        """The files that are read to make it."""
+        known = {**self.domain_given, **self.options}
+        return [known[name] for name in ("labels_file", *_FILES) if name in known]
+
     def without(self, names: Container[str]) -> Choice:
         """The same without those of these options that the mechanism does not have."""
         kept = {o: x for o, x in self.options.items() if o not in names or o in self.entry.options}
@@ -107,14 +113,24 @@ def read_domain(given: Mapping[str, Any]) -> Domain:
     return Domain.of(labels, **choices)
 
 
-def argument(metavar: str, help: str) -> Any:
-    """A positional argument."""
-    return typer.Argument(metavar=metavar, help=help)
+def argument(metavar: str, help: str, known: Sequence[str] = ()) -> Any:
+    """A positional argument; shells complete it from what is `known`."""
+    return typer.Argument(metavar=metavar, help=help, autocompletion=_completing(known))
 
 
 def option(name: str, metavar: str | None, help: str) -> Any:
-    """An option; without `metavar` it is a flag."""
-    return typer.Option(name, metavar=metavar, help=help)
+    """An option; without `metavar` it is a flag. Shells complete it where `metavar` lists what there is, a|b."""
+    known = metavar.split("|") if metavar is not None and "|" in metavar else ()
+    return typer.Option(name, metavar=metavar, help=help, autocompletion=_completing(known))
+
+
+def _completing(known: Sequence[str]) -> Callable[[str], list[str]] | None:
+    """What gives a shell the values that start as typed."""
+
+    def starting(incomplete: str) -> list[str]:
+        return [value for value in known if value.startswith(incomplete)]
+
+    return starting if known else None
 
 
 def command(
@@ -179,7 +195,7 @@ def _choice_parameters(labels: bool, epsilon: bool) -> _Parameters:
         "The privacy promise: a number > 0; smaller is more private. "
         "Left out: the largest level or budget (pldp, uue-levels)."
     )
-    made = [_parameter("name", str, argument("NAME", name))]
+    made = [_parameter("name", str, argument("NAME", name, [*MECHANISMS, *PROTOCOLS]))]
     made += _table_parameters({"epsilon": (float, "E", promise), **domain})
     for n, own in OPTIONS.items():
         var = "|".join(own.choices) or own.kind.__name__.upper()
@@ -236,7 +252,7 @@ def _present(values: Mapping[str, Any]) -> dict[str, Any]:
 def _choice(values: dict[str, Any]) -> Choice:
     name, epsilon, present = values.pop("name"), values.pop("epsilon"), _present(values)
     domain = {n: value for n, value in present.items() if n not in OPTIONS}
-    return Choice(name, epsilon, domain, {n: value for n, value in present.items() if n in OPTIONS})
+    return Choice(resolved(name), epsilon, domain, {n: value for n, value in present.items() if n in OPTIONS})
 
 
 def _flag(name: str) -> str:

@@ -8,13 +8,14 @@ import shutil
 import sys
 import textwrap
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from deniable.errors import ParameterError
+from deniable.errors import ParameterError, require
 from deniable.present.tables import Table, printable
-from deniable.run.files import STANDARD, Progress
+from deniable.run.files import Progress, refuse_loss
+from deniable.run.layout import STANDARD
 
 if TYPE_CHECKING:
     from rich.progress import Progress as RichProgress
@@ -32,14 +33,27 @@ class Output:
     def __init__(self, as_json: bool) -> None:
         self.as_json = as_json
         self._taken = False
+        self._files: set[str] = set()
 
-    def claim(self, target: str | None) -> None:
-        """Standard output is wanted for the bytes of `target` if that is `-`: then no table is printed there."""
+    def claim(
+        self, target: str | None, name: str = "out", *, sources: Sequence[str | None] = (), force: bool = False
+    ) -> None:
+        """Take a file, if one is named, for something that will be written; before any work is done for it.
+
+        It must be none of the `sources`, no file that is there unless `force` says so, and nothing that was taken
+        before. Standard output is taken for bytes if `target` is `-`: then no table is printed there.
+        """
+        if target is None:
+            return
+        refuse_loss(target, [source for source in sources if source is not None], force=force, name=name)
+        path = os.path.realpath(target)
+        require(path not in self._files, name, target, "another file than the other outputs")
+        self._files.add(path)
         if target != STANDARD:
             return
         if self.as_json:
             raise ParameterError(
-                "out must not be - together with --json: both would go to standard output.", "Name a file."
+                f"{name} must not be - together with --json: both would go to standard output.", "Name a file."
             )
         self._taken = True
 

@@ -14,46 +14,65 @@ from deniable.errors import require
 from deniable.mechanisms.base import Mechanism
 from deniable.mechanisms.registry import from_design
 from deniable.present.tables import Column, Table, number, shares_table
-from deniable.run.files import STANDARD, check_output, named
-from deniable.run.local import ESTIMATORS, estimate_files, privatize_file, tally_files, write_tally
+from deniable.run.files import check_output, named
+from deniable.run.layout import COMPRESSIONS, FORMATS, STANDARD, Layout
+from deniable.run.local import ESTIMATORS, estimate_files, privatize_file, spent_before, tally_files, write_tally
 from deniable.run.questions import question_of
 from deniable.run.results import check_chart, check_table
 
-__all__ = ["Columns", "Duplicates", "Level", "estimate", "privatize", "tally"]
+__all__ = ["Columns", "Duplicates", "Force", "Level", "estimate", "privatize", "tally"]
 
 Columns: TypeAlias = Annotated[str, option("--columns", "USER,KEY,VALUE", "The columns of key-value data.")]
 Duplicates: TypeAlias = Annotated[
     str, option("--duplicates", "refuse|first", "What happens to a second value of one user for one key.")
 ]
+Force: TypeAlias = Annotated[bool, option("--force", None, "Replace files that are there already.")]
 Level: TypeAlias = Annotated[float, option("--level", "L", "Confidence level of the intervals.")]
 
 
 def privatize(
     choice: Choice,
-    values: Annotated[str, argument("VALUES", "A .csv, .parquet or .txt file, or - for standard input, one per line.")],
+    values: Annotated[
+        str, argument("VALUES", "A .csv, .tsv, .parquet or .txt file, also .gz, or - for standard input, one per line.")
+    ],
     target: Annotated[str, option("--out", "REPORTS", "The report file to write; - for standard output.")],
     out: Output,
     column: Annotated[str | None, option("--column", "NAME", "The column to read, where there are several.")] = None,
-    format: Annotated[str, option("--format", "auto|csv|lines|parquet", "How the values lie in the file.")] = "auto",
+    format: Annotated[str, option("--format", "|".join(FORMATS), "How the values lie in the file.")] = "auto",
+    delimiter: Annotated[
+        str | None,
+        option("--delimiter", "D", "Between the cells of CSV: one sign, or tab, semicolon; comma if left out."),
+    ] = None,
+    text_encoding: Annotated[
+        str | None, option("--text-encoding", "NAME", "Of text, e.g. cp1252; UTF-8 if left out.")
+    ] = None,
+    compression: Annotated[
+        str, option("--compression", "|".join(COMPRESSIONS), "Of text; by the ending .gz, .bz2 or .xz if left out.")
+    ] = "auto",
+    no_header: Annotated[
+        bool, option("--no-header", None, "CSV starts with values; columns are named 1, 2, ...")
+    ] = False,
     level_column: Annotated[
         str | None, option("--level-column", "NAME", "The column with the level each person chose (pldp, upldp).")
     ] = None,
     columns: Columns = "user,key,value",
     duplicates: Duplicates = "refuse",
     seed: Annotated[int | None, option("--seed", "S", "SIMULATE with a seed: repeatable, hence NOT private.")] = None,
+    force: Force = False,
 ) -> None:
     """Turn values into deniable reports, one for each value.
 
     Values are labels, whole numbers from 0 to K-1, or numbers of an interval. The report file carries its design.
     Key-value mechanisms take one row per pair, with the columns user, key and value, and make one report per user; a
     row with neither key nor value is a user without any pair. Where people choose a level, --level-column names the
-    column that has it.
+    column that has it. A second set of reports of the same people costs them a second epsilon.
 
     Example: deniable privatize ss --epsilon 1 --labels no,yes answers.csv --out reports.bin
     """
     from deniable.randomness import simulation
 
-    out.claim(target)
+    layout = Layout(format, delimiter, text_encoding, compression, not no_header)
+    out.claim(target, sources=[values, *choice.files], force=force)
     twice = values == STANDARD and choice.domain_given.get("labels_file") == STANDARD
     require(not twice, "labels-file", "-", "a file while the values come from standard input")
     m = choice.make()
@@ -63,10 +82,12 @@ def privatize(
         out.note(
             f"SIMULATED: these reports come from seed {seed}; whoever knows it can undo them. Not for real people."
         )
+    if seed is None and (told := spent_before(target)):
+        out.note(told)
     out.note(f"privatising {named(values)} with {_title(m)}")
     with out.progress("privatising") as progress:
         rng = None if seed is None else simulation(seed)
-        n = privatize_file(m, values, target, format=format, rng=rng, progress=progress, **how)
+        n = privatize_file(m, values, target, format=layout, rng=rng, progress=progress, **how)
     out.note(f"wrote {n:,} reports ({m.bulk.row_bytes} bytes each) to {_target(target)}")
     facts = {"mechanism": m.name, "epsilon": m.epsilon, "k": m.k, "n": n, "simulated": seed is not None}
     if out.as_json:
@@ -77,14 +98,15 @@ def tally(
     files: Annotated[list[str], argument("REPORTS...", "Report or tally files; - for standard input.")],
     out: Output,
     target: Annotated[str | None, option("--out", "TALLY", "The tally file to write; - for standard output.")] = None,
+    force: Force = False,
 ) -> None:
     """Count reports, and add up tallies of one design.
 
-    Without --out the counts are shown.
+    Without --out the counts are shown. A report file that comes twice, also within a tally, is refused.
 
     Example: deniable tally monday.bin tuesday.bin --out week.bin
     """
-    out.claim(target)
+    out.claim(target, sources=files, force=force)
     if target is not None:
         check_output(target)
     out.note(f"tallying {', '.join(map(named, files))}")
@@ -168,6 +190,7 @@ def estimate(
         str | None, option("--chart-means", "FILE", "Key-value: also draw the means of the values.")
     ] = None,
     save: Annotated[str | None, option("--out", "FILE", "Also write a .csv or .json file; - is CSV.")] = None,
+    force: Force = False,
 ) -> None:
     """Estimate the share of every value, or the mean of numbers, with error bars.
 
@@ -175,7 +198,8 @@ def estimate(
 
     Example: deniable estimate week.bin --top 10 --chart shares.html
     """
-    out.claim(save)
+    for name, file in (("out", save), ("chart", chart), ("chart-means", chart_means)):
+        out.claim(file, name, sources=files, force=force)
     check_target(target)
     critical(level)
     for check, file in ((check_table, save), (check_chart, chart), (check_chart, chart_means)):

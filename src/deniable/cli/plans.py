@@ -37,6 +37,7 @@ ASKED: Given = {
     "points": (int, "N", "Release, mean: points on a line, or in the interval."),
     "interval": (str, "A,B", "Release, mean: lowest and highest number."),
     "distances": (str, "FILE", "Release: a .csv file of losses or places."),
+    "force": (bool, None, "Replace a chart that is there already."),
 }
 """What the planner may be told; which question takes what is for `QUESTIONS` to say."""
 
@@ -55,6 +56,7 @@ def plan(out: Output, given: Given) -> int:
     told: dict[str, Any] = dict(given)
     question, chart = told.pop("question", next(iter(QUESTIONS))), told.pop("chart", None)
     require(question in QUESTIONS, "question", question, f"one of {', '.join(QUESTIONS)}")
+    out.claim(chart, "chart", sources=[told.get("labels_file"), told.get("distances")], force=told.pop("force", False))
     if chart is not None:
         check_chart(chart)
     if "domain" in QUESTIONS[question].asked:

@@ -11,7 +11,7 @@ from deniable.audit.exact import audit as check
 from deniable.cli.imports import audit_object
 from deniable.cli.options import Choice, argument, changed, option, split
 from deniable.cli.output import Output
-from deniable.cli.pipeline import Columns, Duplicates, Level
+from deniable.cli.pipeline import Columns, Duplicates, Force, Level
 from deniable.cli.report import audit_table
 from deniable.errors import ParameterError
 from deniable.run.questions import question_of
@@ -41,6 +41,7 @@ def simulate(
     save: Annotated[str | None, option("--out", "CSV", "Write all runs as CSV; - for standard output.")] = None,
     columns: Columns = "user,key,value",
     duplicates: Duplicates = "refuse",
+    force: Force = False,
 ) -> None:
     """Privatise a known population and compare with the truth.
 
@@ -51,7 +52,8 @@ def simulate(
 
     Example: deniable simulate ss --epsilon 1 --data adult-education
     """
-    out.claim(save)
+    for name, file in (("out", save), ("chart", chart)):
+        out.claim(file, name, sources=[data, *choice.files], force=force)
     if save is not None:
         check_table(save, [".csv"])
     if chart is not None:
@@ -105,6 +107,7 @@ def reproduce(
     quick: Annotated[bool, option("--quick", None, "Smaller simulations: minutes become seconds.")] = False,
     target: Annotated[str, option("--out", "DIR", "Folder to write to.")] = "results",
     data_dir: Annotated[str | None, option("--data-dir", "D", "Folder with larger data sets.")] = None,
+    force: Force = False,
 ) -> None:
     """Compute a paper's figures and check its claims.
 
@@ -118,6 +121,8 @@ def reproduce(
 
     if paper not in (*PAPERS, "all"):
         raise ParameterError(f"paper must be one of {', '.join(PAPERS)} or all, got {paper!r}.")
+    for name in PAPERS if paper == "all" else (paper,):
+        out.claim(str(Path(target) / name / "claims.json"), force=force)
     folder = Path(data_dir) if data_dir is not None else None
     summary = run(paper, figure=figure, quick=quick, out=Path(target), data_dir=folder, progress=out.note)
     document, rows = summary.document(), summary.table()

@@ -11,9 +11,12 @@ from __future__ import annotations
 import io
 import json
 import math
+import os
+import re
 import struct
 import zlib
 from collections.abc import Iterator
+from hashlib import blake2b
 from typing import Any, BinaryIO, NamedTuple
 
 import numpy as np
@@ -24,10 +27,11 @@ from deniable.collect.tally import Tally
 from deniable.core.types import Columns
 from deniable.errors import FormatError, MergeError
 
-__all__ = ["ReportReader", "ReportWriter", "dump", "kind_of", "load", "read"]
+__all__ = ["ReportReader", "ReportWriter", "dump", "kind_of", "load", "new_id", "read"]
 
 _VERSION = 1
 _MAGIC = {b"DNRP": "reports", b"DNTL": "tally"}
+_ID = re.compile("[0-9a-f]{32}")
 _ROWS = 1 << 16
 """Reports of a block that `dump` writes, so that readers need not hold them all."""
 _U32, _BLOCK, _END = struct.Struct("<I"), struct.Struct("<II"), struct.Struct("<Q")
@@ -38,13 +42,13 @@ def canonical(document: object) -> bytes:
     return json.dumps(document, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False).encode()
 
 
-def dump(what: Reports | Tally) -> bytes:
-    """Reports or a tally as bytes that carry their design."""
+def dump(what: Reports | Tally, *, id: str = "") -> bytes:
+    """Reports or a tally as bytes that carry their design; `id` is that of a new report file (`new_id`)."""
     out = io.BytesIO()
     if isinstance(what, Tally):
         _write_tally(out, what)
     elif isinstance(what, Reports):
-        with ReportWriter(out, what.design, what.fields, simulated=what.simulated) as writer:
+        with ReportWriter(out, what.design, what.fields, simulated=what.simulated, id=id) as writer:
             for start in range(0, len(what), _ROWS):
                 writer.write(what[start : start + _ROWS])
     else:
@@ -72,10 +76,13 @@ def kind_of(start: bytes) -> str:
 class ReportWriter:
     """Writes reports block by block; `close` (or leaving the `with`) writes the end mark."""
 
-    def __init__(self, out: BinaryIO, design: Design, fields: tuple[Field, ...], *, simulated: bool) -> None:
+    def __init__(
+        self, out: BinaryIO, design: Design, fields: tuple[Field, ...], *, simulated: bool, id: str = ""
+    ) -> None:
         self._out, self.design, self.simulated, self.total = out, design, simulated, 0
         layout = [[f.name, f.kind, f.width] for f in fields]
-        _write_header(out, b"DNRP", {"design": design, "fields": layout, "simulated": simulated})
+        known = {"id": id} if id else {}
+        _write_header(out, b"DNRP", {"design": design, "fields": layout, "simulated": simulated, **known})
 
     def __enter__(self) -> ReportWriter:
         return self
@@ -122,6 +129,13 @@ class ReportReader:
             raise FormatError("the header's 'fields' are not well formed: each is a name, a kind and a width.")
         self.fields = tuple(Field(*row) for row in rows)
         self._row_bytes, self.total = sum(field.width for field in self.fields), 0
+        self.id = "".join(_ids([header["id"]] if "id" in header else []))
+        self._digest = blake2b(canonical(header), digest_size=16)
+
+    @property
+    def content(self) -> str:
+        """A hash of what was read of a file that has no id: once it is all read, it tells this file from others."""
+        return self._digest.hexdigest()
 
     def empty(self) -> Reports:
         """No reports of this design."""
@@ -142,6 +156,8 @@ class ReportReader:
                 size = f"{n:,} reports of {self._row_bytes:,} bytes each"
                 raise FormatError(f"a block has {size}, at most {BLOCK:,} bytes are allowed.")
             payload = _take(self._stream, n * self._row_bytes, f"a block of {n} reports")
+            if not self.id:
+                self._digest.update(payload)
             yield Block(self.total, n, crc, payload)
             self.total += n
 
@@ -182,6 +198,7 @@ def _write_tally(out: BinaryIO, tally: Tally) -> None:
     names = sorted(tally.cells)
     layout = [[name, list(tally.cells[name].shape)] for name in names]
     header = {"design": tally.design, "strata": list(tally.strata), "cells": layout, "simulated": tally.simulated}
+    header |= {"sources": list(tally.sources)} if tally.sources else {}
     _write_header(out, b"DNTL", header)
     payload = b"".join(tally.cells[name].astype("<i8").tobytes() for name in names)
     out.write(payload + _U32.pack(zlib.crc32(payload)))
@@ -198,9 +215,20 @@ def _read_tally(stream: BinaryIO, magic: bytes | None = None) -> Tally:
     for name, shape, size in layout:
         cells[name] = np.frombuffer(payload, "<i8", size, start).reshape(shape).astype(np.int64)
         start += 8 * size
-    return Tally(
-        _part(header, "design", dict), tuple(_part(header, "strata", list)), cells, _part(header, "simulated", bool)
-    )
+    strata, simulated = tuple(_part(header, "strata", list)), _part(header, "simulated", bool)
+    return Tally(_part(header, "design", dict), strata, cells, simulated, _ids(header.get("sources", [])))
+
+
+def new_id() -> str:
+    """An id for a new report file: 128 random bits, in hexadecimal digits."""
+    return os.urandom(16).hex()
+
+
+def _ids(given: Any) -> tuple[str, ...]:
+    """Ids of report files, of 32 hexadecimal digits each."""
+    if not isinstance(given, list) or not all(isinstance(x, str) and _ID.fullmatch(x) for x in given):
+        raise FormatError("the header's ids of report files are not well formed.")
+    return tuple(given)
 
 
 def _rows(header: dict[str, Any], name: str, width: int) -> list[list[Any]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -9,9 +10,9 @@ from typing import Any
 import numpy as np
 
 from deniable.core.types import Bytes, Columns, UintArray
-from deniable.errors import FormatError, MergeError
+from deniable.errors import FormatError, MergeError, is_whole
 
-__all__ = ["Design", "Field", "Reports", "difference", "split_rows"]
+__all__ = ["Design", "Field", "Reports", "difference", "split_rows", "title_of"]
 
 Design = Mapping[str, Any]
 """The canonical description of a mechanism: plain data, equal if and only if the mechanism is."""
@@ -65,14 +66,44 @@ class Reports:
     def __len__(self) -> int:
         return len(next(iter(self.columns.values())))
 
-    def __getitem__(self, rows: slice) -> Reports:
+    def __getitem__(self, rows: Any) -> Reports:
+        """Some of the reports: a slice, an array as NumPy takes it, or one number for one of them."""
+        if is_whole(rows, -math.inf):
+            if not is_whole(rows, -len(self), len(self) - 1):
+                raise IndexError(f"there are {len(self)} reports, got the index {rows}.")
+            rows = [int(rows)]
         part = {name: column[rows] for name, column in self.columns.items()}
         return Reports(self.design, self.fields, part, self.simulated)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Reports):
+            return NotImplemented
+        same = (self.design, self.fields, self.simulated) == (other.design, other.fields, other.simulated)
+        return same and all(np.array_equal(column, other.columns[name]) for name, column in self.columns.items())
+
+    __hash__ = None  # type: ignore[assignment]
 
     def __add__(self, other: Reports) -> Reports:
         if not isinstance(other, Reports):
             return NotImplemented
         return Reports.concat([self, other])
+
+    def __radd__(self, other: object) -> Reports:
+        """So that `sum` adds up, which starts with 0."""
+        return self if isinstance(other, int) and other == 0 else NotImplemented
+
+    def __repr__(self) -> str:
+        mark = ", SIMULATED" if self.simulated else ""
+        n, size = len(self), self.row_bytes
+        counted, sized = f"{n:,} report{'s' * (n != 1)}", f"{size:,} byte{'s' * (size != 1)} each"
+        return f"<{counted} of {title_of(self.design)}, {sized}{mark}>"
+
+    def _repr_html_(self) -> str:
+        """A small table for notebooks."""
+        from deniable.present.html import facts_html
+
+        facts = {"reports": f"{len(self):,}", "bytes each": f"{self.row_bytes:,}", "bytes in all": f"{self.nbytes:,}"}
+        return facts_html(f"Reports of {title_of(self.design)}", facts, simulated=self.simulated)
 
     @property
     def row_bytes(self) -> int:
@@ -118,6 +149,24 @@ def split_rows(fields: Sequence[Field], rows: Bytes) -> Columns:
         columns[field.name] = part.view(field.dtype).reshape(field.shape(len(rows)))
         start += field.width
     return columns
+
+
+def title_of(design: Design) -> str:
+    """A design in a few words.
+
+    >>> title_of({"mechanism": "ss", "epsilon": 1.0, "domain": {"k": 16}, "params": {"size": 4}})
+    'ss (epsilon = 1, k = 16, size = 4)'
+    """
+    domain = design.get("domain", {})
+    k = len(domain["labels"]) if "labels" in domain else domain.get("k", domain.get("points", ""))
+    size = {"k": f"{k:,}"} if isinstance(k, int) else {}
+    own = {name: f"{x:,.6g}" for name, x in design.get("params", {}).items() if _is_number(x)}
+    shown = {"epsilon": f"{design.get('epsilon', 0.0):g}", **size, **own}
+    return f"{design.get('mechanism')} ({', '.join(f'{name} = {x}' for name, x in shown.items())})"
+
+
+def _is_number(x: object) -> bool:
+    return isinstance(x, int | float) and not isinstance(x, bool)
 
 
 def difference(one: Design, two: Design) -> str:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from deniable.collect.reports import Design, difference
+from deniable.collect.reports import Design, difference, title_of
 from deniable.core.types import IntArray
 from deniable.errors import FormatError, MergeError
 
@@ -26,6 +26,8 @@ class Tally:
     strata: tuple[str, ...]
     cells: Mapping[str, IntArray]
     simulated: bool = False
+    sources: tuple[str, ...] = ()
+    """Ids of the report files that are counted here, as far as they are known: none is counted twice."""
 
     def __post_init__(self) -> None:
         for name, cell in self.cells.items():
@@ -66,8 +68,44 @@ class Tally:
             )
         if self.layout != other.layout:
             raise FormatError(f"a tally is damaged: its cells are {other.layout}, those of the other {self.layout}.")
+        twice = set(self.sources) & set(other.sources)
+        if twice:
+            raise MergeError(
+                f"a report file would be counted twice: the one with the id {min(twice)}"
+                f"{f' and {len(twice) - 1} more' * (len(twice) > 1)} is in both tallies.",
+                "Everybody counts once: leave one of the two out.",
+            )
         cells = {name: _added(name, cell, other.cells[name]) for name, cell in self.cells.items()}
-        return Tally(self.design, self.strata, cells, self.simulated or other.simulated)
+        sources = tuple(sorted({*self.sources, *other.sources}))
+        return Tally(self.design, self.strata, cells, self.simulated or other.simulated, sources)
+
+    def __radd__(self, other: object) -> Tally:
+        """So that `sum` adds up, which starts with 0."""
+        return self if isinstance(other, int) and other == 0 else NotImplemented
+
+    def __repr__(self) -> str:
+        mark = ", SIMULATED" if self.simulated else ""
+        told = [f"{name} {_few(cell)}" for name, cell in sorted(self.cells.items()) if name != "n"]
+        return f"<Tally of {self.n:,} reports, {title_of(self.design)}{mark}: {'; '.join(told)}>"
+
+    def _repr_html_(self) -> str:
+        """A small table with bars for notebooks."""
+        from deniable.present.html import counts_html
+
+        rows = {
+            f"{name}{f', {stratum}' * (len(self.strata) > 1)}": cell[i]
+            for name, cell in sorted(self.cells.items())
+            for i, stratum in enumerate(self.strata)
+            if name != "n"
+        }
+        labels = self.design.get("domain", {}).get("labels")
+        return counts_html(f"{self.n:,} reports of {title_of(self.design)}", rows, labels, simulated=self.simulated)
+
+
+def _few(cell: IntArray, most: int = 6) -> str:
+    """The first numbers of a cell."""
+    flat = cell.ravel()
+    return "[" + " ".join(f"{x}" for x in flat[:most].tolist()) + " ..." * (flat.size > most) + "]"
 
 
 def exact_sum(cells: IntArray) -> int:

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from deniable.core.types import FloatArray, IntArray
-from deniable.errors import DeniableError, FormatError, ParameterError, require
+from deniable.core.values import cells_of, is_missing, labels_of
+from deniable.errors import DeniableError, FormatError, ParameterError, meant, require
 
 __all__ = ["Domain"]
 
@@ -53,14 +54,27 @@ class Domain:
     def of(cls, what: int | Sequence[str] | Domain, **choices: str | None) -> Domain:
         """A domain from a number of answers, a list of labels, or a domain."""
         if isinstance(what, Domain):
-            return what
+            told: dict[str, Any] = {name: label for name, label in choices.items() if label is not None}
+            return replace(what, **told) if told else what
         if isinstance(what, int | np.integer):
             return cls(what if isinstance(what, bool) else int(what), **choices)  # type: ignore[arg-type]
         if isinstance(what, str) or not isinstance(what, Iterable):
             raise ParameterError(f"domain must be a number of answers or a list of labels, got {what!r}.")
-        labels = tuple(str(label) for label in what)
+        labels = labels_of(what)
         require(len(labels) >= 2, "labels", labels, "a list of at least 2 labels")
         return cls(len(labels), labels, **choices)
+
+    @classmethod
+    def given(cls, k: object = None, labels: object = None, domain: Any = None, **choices: str | None) -> Domain:
+        """The domain that a caller describes in exactly one of three ways; none of them is read as another."""
+        told = {"k": k, "labels": labels, "domain": domain}
+        ways = [name for name, what in told.items() if what is not None]
+        if len(ways) != 1:
+            found = " and ".join(ways) or "none of them"
+            raise ParameterError(f"domain must be given by exactly one of k, labels and domain, got {found}.")
+        hint = "Labels are given as labels=[...]." if isinstance(k, Iterable) else "For a yes/no question use k=2."
+        require(k is None or isinstance(k, int | np.integer), "k", k, "an integer >= 2", hint)
+        return cls.of(domain if domain is not None else k if labels is None else labels_of(labels), **choices)  # type: ignore[arg-type]
 
     @property
     def labels_or_numbers(self) -> tuple[str, ...]:
@@ -106,9 +120,12 @@ class Domain:
                 f"a domain needs k, labels or an interval with points, got {dict(document)!r}."
             ) from error
 
-    def encode(self, values: object) -> IntArray:
-        """Values (labels, or integers 0..k-1 where there are no labels) as item numbers."""
-        cells = _to_array(values)
+    def encode(self, values: object, column: str | None = None) -> IntArray:
+        """Values (labels, or integers 0..k-1 where there are no labels) as item numbers.
+
+        They may be a list, an array, a series, or a `column` of a frame (`deniable.core.values.cells_of`).
+        """
+        cells = cells_of(values, column)
         require(cells.size > 0, "values", "an empty list", "at least one value", "Empty data have no estimate.")
         return self._encode_numbers(cells) if self.labels is None else self._encode_labels(cells)
 
@@ -148,10 +165,7 @@ class Domain:
             with suppress(KeyError, TypeError):  # where all are labels this is all; otherwise look closely
                 return np.fromiter(map(index.__getitem__, cells.tolist()), np.int64, cells.size)
         codes = np.fromiter(
-            (
-                missing if _is_missing(v) else index.get(v if isinstance(v, str) else str(v), other)
-                for v in cells.tolist()
-            ),
+            (missing if is_missing(v) else _place(v, index, other) for v in cells.tolist()),
             np.int64,
             cells.size,
         )
@@ -162,10 +176,12 @@ class Domain:
     def _refuse(self, cells: np.ndarray[Any, Any], codes: IntArray, code: int, what: str, choice: str) -> None:
         bad = np.flatnonzero(codes == code)
         if bad.size:
+            cell = cells[bad[0] : bad[0] + 1].tolist()[0]
+            near = meant(cell, self.labels or ()) if choice == "other" else ""
             raise ParameterError(
-                f"values must be {self.allowed}, but the value {cells.tolist()[bad[0]]!r} at "
+                f"values must be {self.allowed}, but the value {cell!r} at "
                 f"position {bad[0]} {what} ({bad.size} of {cells.size}).",
-                f"Correct it, or declare which label such values count as with {choice}=LABEL.",
+                f"{near} Correct it, or declare which label such values count as with {choice}=LABEL.".lstrip(),
             )
 
 
@@ -177,41 +193,29 @@ def _is_label(label: object) -> bool:
         return False
 
 
-def _to_array(values: object) -> np.ndarray[Any, Any]:
-    """A one-dimensional array of whatever list, array or series is given; one value is a batch of one."""
-    if isinstance(values, str | int | float | bool | np.generic) or values is None:
-        values = [values]
-    if not isinstance(values, np.ndarray | list | tuple):
-        values = _from_series(values)
-    require(not np.ma.is_masked(values), "values", "a masked array", "an array without masked entries")
-    cells = values if isinstance(values, np.ndarray) else _objects_or_integers(list(values))
-    require(cells.ndim == 1, "values", f"an array of shape {cells.shape}", "one-dimensional")
-    return cells
+def _place(value: object, index: Mapping[str, int], other: int) -> int:
+    """The number of the label that a value is, or `other`.
 
-
-def _objects_or_integers(cells: list[Any]) -> np.ndarray[Any, Any]:
-    if cells and all(isinstance(v, int) and not isinstance(v, bool) for v in cells):
-        return np.array(cells)
-    out = np.empty(len(cells), object)
-    out[:] = cells
-    return out
-
-
-def _from_series(values: object) -> np.ndarray[Any, Any] | list[Any]:
-    import narwhals as nw
-
-    try:
-        series = nw.from_native(values, series_only=True)  # type: ignore[call-overload]
-    except TypeError:
-        if isinstance(values, Iterable):
-            return list(values)
-        raise ParameterError(f"values must be a list, an array or a series, got {type(values).__name__}.") from None
-    whole: bool = series.dtype.is_integer() and series.null_count() == 0
-    return np.asarray(series.to_numpy()) if whole else list(series.to_list())
+    A whole number may come as a float, since that is what columns of integers become when something is missing.
+    """
+    if isinstance(value, bytes | Mapping | Sequence | Set | np.ndarray) and not isinstance(value, str):
+        hint = "Bytes are decoded first, rows of several cells need column=NAME."
+        raise ParameterError(f"values must be single ones, got {value!r}.", hint)
+    text = value if isinstance(value, str) else str(value)
+    if text not in index and isinstance(value, float) and value.is_integer():
+        text = str(int(value))
+    return index.get(text, other)
 
 
 def _integers_of_objects(cells: np.ndarray[Any, Any], k: int) -> IntArray:
     """Whole numbers out of an object array; booleans only where the domain is yes/no."""
+    at = next((i for i, cell in enumerate(cells.tolist()) if is_missing(cell)), None)
+    if at is not None:
+        cell = cells[at : at + 1].tolist()[0]
+        raise ParameterError(
+            f"values must be integers from 0 to {k - 1}, but the value {cell!r} at position {at} is missing.",
+            "Leave it out; or declare labels, one of which missing values count as: missing=LABEL.",
+        )
     if cells.dtype == object:
         kinds = (int, np.integer, bool) if k == 2 else (int, np.integer)
         bad = [i for i, v in enumerate(cells.tolist()) if not isinstance(v, kinds) or (k != 2 and isinstance(v, bool))]
@@ -227,7 +231,3 @@ def _integers_of_objects(cells: np.ndarray[Any, Any], k: int) -> IntArray:
         f"values must be integers from 0 to {k - 1}, got {found}.",
         "Convert them yourself, or declare labels; nothing is rounded or coerced.",
     )
-
-
-def _is_missing(value: object) -> bool:
-    return value is None or value == "" or (isinstance(value, float) and value != value)

@@ -10,7 +10,7 @@ import numpy as np
 from deniable.core.types import FloatArray, IntArray
 from deniable.datasets.population import Population
 from deniable.errors import ParameterError, is_whole, require
-from deniable.randomness import Stream
+from deniable.randomness import Stream, stream_of
 
 __all__ = ["KINDS", "apportion", "synthetic"]
 
@@ -105,7 +105,7 @@ def _dirichlet(k: int, alpha: float, rng: Stream | None) -> FloatArray:
     if rng is None:
         need = "a random stream, because the kind dirichlet is random"
         raise ParameterError(f"rng must be {need}, got None.", "Give one, such as deniable.simulation(7).")
-    words = rng.draw(64, k)
+    words = stream_of(rng).draw(64, k)
     u = ((words >> np.uint64(11)).astype(np.float64) + 0.5) * 2.0**-53
     logs = np.log(-np.log(u)) if alpha == 1.0 else _log_gamma_quantile(alpha, u)
     weights: FloatArray = np.exp(logs - logs.max())

@@ -5,15 +5,16 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from importlib import import_module
 from typing import Any, Protocol
 
 import numpy as np
 
-from deniable.collect.reports import Design
+from deniable.collect.reports import Design, title_of
 from deniable.core.intervals import Interval, wald_interval
 from deniable.core.support import check_target
 from deniable.core.types import FloatArray, Target
-from deniable.errors import MergeError, ParameterError, require
+from deniable.errors import MergeError, MissingExtraError, ParameterError, require
 from deniable.estimate.simplex import project_simplex
 
 __all__ = ["Comparison", "Estimate", "NormalPart", "Part"]
@@ -168,9 +169,106 @@ class Estimate:
                 continue
         return columns
 
+    def to_pandas(self, level: float = 0.95, target: Target = "reporters") -> Any:
+        """`to_columns` as a pandas frame."""
+        return _library("pandas").DataFrame(self.to_columns(level, target))
+
+    def to_polars(self, level: float = 0.95, target: Target = "reporters") -> Any:
+        """`to_columns` as a Polars frame."""
+        return _library("polars").DataFrame(self.to_columns(level, target))
+
+    def chart(
+        self,
+        level: float = 0.95,
+        target: Target = "reporters",
+        *,
+        title: str = "Estimated shares",
+        truth: Any = None,
+        top: int | None = None,
+    ) -> Any:
+        """An Altair chart of the estimates on their intervals, with the truth where it is known.
+
+        `deniable.present.charts.save(chart, "shares.html")` writes it. The extra `charts` brings what is needed.
+        """
+        from deniable.present.charts import caption, estimate_chart
+
+        name = next(iter(self.parts))
+        require(name == "frequency", "part", name, "'frequency'", "A mean is one number, and nothing to draw.")
+        ends, known = self.interval(level, target), self.design
+        source = caption(known["mechanism"], epsilon=known["epsilon"], n=self.n, simulated=self.simulated)
+        told = f"{source} · biased" if self.biased else source
+        shown = {"title": title, "subtitle": told, "truth": truth, "level": level, "top": top}
+        return estimate_chart(self.labels, self.value, ends.low, ends.high, **shown)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Estimate):
+            return NotImplemented
+        kept = ("labels", "n", "design", "simulated", "steps", "biased")
+        same = all(getattr(self, name) == getattr(other, name) for name in kept)
+        same = same and list(self.parts) == list(other.parts)
+        return same and all(_agree(part, other.parts[name]) for name, part in self.parts.items())
+
+    __hash__ = None  # type: ignore[assignment]
+
     def __repr__(self) -> str:
-        mark = ", simulated" if self.simulated else ""
-        return f"<Estimate of {len(self.labels)} labels from {self.n} reports, {self.design.get('mechanism')}{mark}>"
+        mark = ", SIMULATED" if self.simulated else ""
+        shown = ", ".join(f"{label} {number}" for label, number in zip(self.labels, self._told(_FEW), strict=False))
+        more = f", and {len(self.labels) - _FEW:,} more" if len(self.labels) > _FEW else ""
+        known = f"{self.design.get('mechanism')}, epsilon = {self.design.get('epsilon', 0.0):g}"
+        return f"<Estimate from {self.n:,} reports of {known}{mark}: {shown}{more}>"
+
+    def _repr_html_(self) -> str:
+        """A small table with bars for notebooks."""
+        from deniable.present.html import bars_html, scaled
+
+        name, most = next(iter(self.parts)), 12
+        rows = list(zip(self.labels[:most], self._told(most), strict=False))
+        rows += [("", "")] * (len(self.labels) - len(rows))
+        bars = None
+        if name == "frequency" and _variance(self._part) is not None:
+            ends = self.interval()
+            bars = scaled(self.value, ends.low, ends.high)[:most]
+        title = f"{title_of(self.design)}: {self.n:,} reports"
+        return bars_html(title, ("", name), rows, bars, simulated=self.simulated, notes=self.steps)
+
+    def _told(self, most: int) -> list[str]:
+        """The first numbers with their standard errors, shares in per cent."""
+        unit, sign = (100, " %") if next(iter(self.parts)) == "frequency" else (1, "")
+        value, squares = (unit * self.value[:most]).tolist(), _variance(self._part)
+        if squares is None:
+            return [f"{x:.3g}{sign}" for x in value]
+        spread = (unit * np.sqrt(squares[:most])).tolist()
+        digits = [1 - math.floor(math.log10(s)) if 0 < s < math.inf else 2 for s in spread]
+        return [f"{x:.{max(0, d)}f}{sign} ± {s:.{max(0, d)}f}" for x, s, d in zip(value, spread, digits, strict=True)]
+
+
+_FEW = 4
+"""Estimates that `repr` shows."""
+
+
+def _agree(one: Part, two: Part) -> bool:
+    """Whether two parts say the same: values and variances."""
+    first, second = _variance(one), _variance(two)
+    if first is None or second is None:
+        return first is second and np.array_equal(one.value, two.value, equal_nan=True)
+    pairs = ((one.value, two.value), (first, second))
+    return all(np.array_equal(a, b, equal_nan=True) for a, b in pairs)
+
+
+def _variance(part: Part) -> FloatArray | None:
+    """Variances of a part, or None where it was made without them."""
+    try:
+        return part.variance("reporters")
+    except ParameterError:
+        return None
+
+
+def _library(name: str) -> Any:
+    try:
+        return import_module(name)
+    except ImportError as error:
+        hint = f"Install it with: pip install {name}; or take to_columns(), which needs nothing."
+        raise MissingExtraError(f"this needs {name}, which is not installed.", hint) from error
 
 
 @dataclass(frozen=True, slots=True, eq=False)

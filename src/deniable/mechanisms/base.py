@@ -36,7 +36,8 @@ from deniable.estimate.fit import FitOptions
 from deniable.estimate.result import Estimate, Part
 from deniable.mechanisms.bulk import Bulk
 from deniable.mechanisms.fitting import check_tally, fit_reports
-from deniable.randomness import Simulation, Stream, secure
+from deniable.mechanisms.showing import as_html, as_line, keep_line
+from deniable.randomness import Simulation, Stream, stream_of
 from deniable_client.exact import check_epsilon, exp_bounds
 from deniable_client.kernels import AnyKernel, kernel_to
 
@@ -60,6 +61,10 @@ class Mechanism(ABC):
     """Privacy is proved by exact enumeration and a written argument."""
     takes: ClassVar[str] = "values"
     """What one person hands in: a value, or something else that files and simulations of values do not have."""
+
+    __repr__ = as_line
+    _repr_html_ = as_html
+    __init_subclass__ = classmethod(keep_line)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "epsilon", check_epsilon(self.epsilon))
@@ -163,26 +168,35 @@ class Mechanism(ABC):
         return None
 
     def privatize(
-        self, values: object, *, levels: object = None, coins: object = None, rng: Stream | None = None
+        self,
+        values: object,
+        *,
+        column: Any = None,
+        levels: object = None,
+        coins: object = None,
+        rng: Stream | None = None,
     ) -> Reports:
         """Perturb values (labels, or numbers 0..k-1 where there are none), securely unless `rng` says otherwise.
 
+        They are a list, an array, a series, or a `column` of a frame.
         `coins`: public seeds dealt by the collector, one per value, for mechanisms that have a seed. They must have
         been dealt without looking at the values; the same person keeps the same coin (docs/maths/coins.md, section 4).
         """
         if levels is not None:
             raise ParameterError(f"{self.name} has one privacy level for all; leave out levels.")
-        return self.privatize_items(self.domain.encode(values), rng, coins=coins)
+        return self.privatize_items(self.domain.encode(values, column), rng, coins=coins)
 
     def privatize_items(self, items: IntArray, rng: Stream | None = None, *, coins: object = None) -> Reports:
         """`privatize` for items that are encoded already."""
         refuse_broken(self)
-        stream = secure() if rng is None else rng
+        stream = stream_of(rng)
         dealt = None if coins is None else check_coins(coins, items.size)
         return Reports(self.design, self.fields, self.bulk.draw(items, stream, dealt), stream.simulated)
 
     def tally(self, reports: Reports) -> Tally:
         """Count reports of this very design."""
+        hint = "Batches are added up: sum(m.tally(part) for part in batches)."
+        require(isinstance(reports, Reports), "reports", reports, "what m.privatize(values) gives", hint)
         if reports.design != self.design:
             raise MergeError(f"these reports are of another design: {difference(self.design, reports.design)}.")
         if reports.fields != self.fields:

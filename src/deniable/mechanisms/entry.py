@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from types import SimpleNamespace
 from typing import Any
 
-__all__ = ["FREQUENCY", "KEY_VALUE", "MEAN", "RELEASE", "Curve", "Entry", "Option", "Traits", "grid"]
+__all__ = ["ADDED", "FREQUENCY", "KEY_VALUE", "MEAN", "RELEASE", "Curve", "Entry", "Option", "Traits", "grid"]
 
 FREQUENCY, KEY_VALUE, RELEASE, MEAN = "frequency", "key-value", "release", "mean"
 """The questions: how often each answer occurs, keys with their means, how near single reports are, a mean."""
@@ -83,6 +83,10 @@ class Entry:
     """Epsilon where none is given, from the options; without it epsilon must be given."""
     space: Callable[[dict[str, Any]], Any] | None = None
     """Takes the options that describe a domain out of all options and makes it of them; None if there were none."""
+
+
+ADDED: dict[str, Entry] = {}
+"""Rows of mechanisms that were registered, for those who cannot ask the registry."""
 
 
 def grid(*ks: int, **options: Any) -> tuple[dict[str, Any], ...]:

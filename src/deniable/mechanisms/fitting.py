@@ -56,6 +56,8 @@ def _fit_calibrated(m: Mechanism, data: object) -> Estimate:
 
 def check_tally(m: Mechanism, tally: Tally) -> None:
     """Refuse a tally that is not of this very design, or that no reports of it can have added up to."""
+    hint = "Reports are counted first, and may be given themselves."
+    require(isinstance(tally, Tally), "tally", tally, "what m.tally(reports) gives", hint)
     if tally.design != m.design:
         raise MergeError(
             f"this tally is of another design: {difference(m.design, tally.design)}.",

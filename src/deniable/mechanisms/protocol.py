@@ -26,7 +26,7 @@ from deniable.core.types import IntArray
 from deniable.errors import ParameterError, require
 from deniable.estimate.result import Estimate
 from deniable.mechanisms.base import Mechanism
-from deniable.randomness import Stream, simulation
+from deniable.randomness import Stream, simulation, stream_of
 from deniable_client.exact import check_epsilon
 
 __all__ = ["SAMPLE", "Protocol", "Step"]
@@ -142,7 +142,7 @@ class Protocol(ABC, Generic[Data]):
 
         Everybody is asked in every step of a `repeated` one.
         """
-        n = self.people(data)
+        rng, n = stream_of(rng), self.people(data)
         require(n >= len(self.shares), "people", n, f"at least {len(self.shares)}, one for each step")
         order = permutation(rng, n)
         ends = [0, *(round(n * float(c)) for c in np.cumsum(self.shares))]

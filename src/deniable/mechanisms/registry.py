@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
-from difflib import get_close_matches
 from keyword import iskeyword
 from typing import Any
 
 from deniable.collect.reports import Design, difference
 from deniable.core.codes import Span
 from deniable.core.domain import Domain
-from deniable.errors import DeniableError, FormatError, ParameterError, require
+from deniable.errors import DeniableError, FormatError, ParameterError, meant, require
 from deniable.mechanisms.base import Mechanism
-from deniable.mechanisms.entry import Entry, Option
+from deniable.mechanisms.entry import ADDED, Entry, Option
 from deniable.mechanisms.frequency import table as frequency
 from deniable.mechanisms.keyvalue import table as keyvalue
 from deniable.mechanisms.metric import table as metric
@@ -27,7 +26,18 @@ from deniable_client.documents import check_document
 from deniable_client.exact import check_epsilon
 from deniable_client.grammar import FORMS, read_design
 
-__all__ = ["MECHANISMS", "OPTIONS", "PROTOCOLS", "entry_of", "from_design", "mechanism", "protocol", "register"]
+__all__ = [
+    "ALIASES",
+    "MECHANISMS",
+    "OPTIONS",
+    "PROTOCOLS",
+    "entry_of",
+    "from_design",
+    "mechanism",
+    "protocol",
+    "register",
+    "resolved",
+]
 
 _TABLES = (frequency, utility, personal, keyvalue, metric, numeric)
 _ROWS = {name: entry for table in _TABLES for name, entry in table.ROWS.items()}
@@ -35,9 +45,56 @@ _OPTIONS = {name: option for table in _TABLES for name, option in table.OPTIONS.
 _KINDS: dict[str, dict[str, Entry]] = {
     kind: {name: entry for name, entry in _ROWS.items() if entry.kind == kind} for kind in ("mechanism", "protocol")
 }
+_SPACES = re.compile(r"[\s_-]+")
 _NAME, _OPTION = re.compile(r"[a-z](-?[a-z0-9]){0,39}"), re.compile(r"[a-z](_?[a-z0-9]){0,39}")
-_TAKEN = ("name", "epsilon", "k", "labels", "domain", "json", "help", "version")
-"""Arguments of `mechanism` and of all commands, which no option may be called; commands refuse their own names."""
+_TAKEN = [
+    "name",
+    "epsilon",
+    "k",
+    "labels",
+    "labels_file",
+    "domain",
+    "missing",
+    "other",
+    "rng",
+    "json",
+    "as_json",
+    "help",
+]
+_TAKEN += ["column", "columns", "level_column", "duplicates", "format", "delimiter", "text_encoding", "compression"]
+_TAKEN += ["no_header", "header", "values", "data", "out", "target", "save", "force", "n", "runs", "seed", "level"]
+_TAKEN += ["project", "chart", "promise", "prior", "reports", "version"]
+"""Arguments of `mechanism`, and what commands call their own arguments and options: no option may have these names."""
+
+_KNOWN_AS = {
+    "grr": "krr k-rr rr randomized-response randomised-response generalized-randomized-response direct-encoding de",
+    "ss": "k-subset subset k-ss subset-selection",
+    "sue": "rappor basic-rappor b-rappor basic-one-time-rappor one-time-rappor symmetric-unary-encoding",
+    "oue": "optimized-unary-encoding optimised-unary-encoding optimal-unary-encoding",
+    "ue": "unary-encoding",
+    "lh": "local-hashing",
+    "blh": "binary-local-hashing",
+    "olh": "optimized-local-hashing optimised-local-hashing optimal-local-hashing",
+    "the": "thresholding-with-histogram-encoding threshold-histogram-encoding",
+    "she": "summation-with-histogram-encoding histogram-encoding",
+    "hr": "hadamard hadamard-response hadamard-randomized-response hrr",
+    "pgr": "projective-geometry-response",
+    "wheel": "wheel-mechanism",
+    "urr": "utility-optimized-rr utility-optimized-randomized-response",
+    "urap": "utility-optimized-rappor",
+    "pldp": "personalized-ldp personalised-ldp",
+    "pckv-ue": "pckv",
+    "brr": "bipartite-randomized-response bipartite-randomised-response",
+    "exponential": "exponential-mechanism",
+    "laplace": "laplace-mechanism",
+    "geometric": "geometric-mechanism discrete-laplace",
+    "sw": "square-wave",
+    "pm": "piecewise piecewise-mechanism",
+    "duchi": "duchi-mechanism",
+    "hm": "hybrid hybrid-mechanism",
+}
+ALIASES: Mapping[str, str] = {alias: name for name, known in _KNOWN_AS.items() for alias in known.split()}
+"""Rows by other names that people know them by."""
 
 OPTIONS: Mapping[str, Option] = _OPTIONS
 MECHANISMS: Mapping[str, Entry] = _KINDS["mechanism"]
@@ -62,7 +119,8 @@ def register(name: str, entry: Entry, options: Mapping[str, Option] | None = Non
     require(fits, "name", name, "a letter, then at most 39 lower-case letters and digits, with hyphens between them")
     require(isinstance(entry, Entry), "entry", entry, "an Entry", "Start from one: replace(dn.MECHANISMS['grr'], ...).")
     require(entry.kind in _KINDS, "kind", entry.kind, f"one of {', '.join(_KINDS)}")
-    require(not any(name in rows for rows in _KINDS.values()), "name", name, "free: the registry has such a row")
+    free = not any(name in rows for rows in _KINDS.values()) and name not in ALIASES
+    require(free, "name", name, "free: the registry has such a row, or knows one by this name")
     odd = [option for option in own if not _OPTION.fullmatch(option) or iskeyword(option)]
     require(not odd, "options", odd, "named by lower-case letters and digits, with underscores between them")
     bare = [option for option, said in own.items() if not isinstance(said, Option)]
@@ -72,10 +130,11 @@ def register(name: str, entry: Entry, options: Mapping[str, Option] | None = Non
     require(not taken, "options", taken, "free: there are such options already", hint)
     unknown = [option for option in (*entry.options, *entry.needed) if option not in OPTIONS and option not in own]
     require(not unknown, "options", unknown, "described, for the command line and its help", "Pass options={...}.")
-    _KINDS[entry.kind][name] = entry
-    _OPTIONS.update(own)
     undo = ExitStack()
-    undo.callback(_KINDS[entry.kind].pop, name, None)
+    for rows in (_KINDS[entry.kind], *[ADDED] * (entry.kind == "mechanism")):
+        rows[name] = entry
+        undo.callback(rows.pop, name, None)
+    _OPTIONS.update(own)
     for option in own:
         undo.callback(_OPTIONS.pop, option, None)
     return undo
@@ -88,22 +147,33 @@ def mechanism(
     k: int | None = None,
     labels: Sequence[str] | None = None,
     domain: Domain | Span | None = None,
+    missing: str | None = None,
+    other: str | None = None,
     **options: Any,
 ) -> Mechanism:
     """The mechanism `name` for a domain given by `k`, `labels` or `domain`, with its own options.
 
+    `missing` names the label that missing values count as, `other` the one for values that are no labels; without them
+    such values are errors.
     Rows about numbers and distances take options instead that describe the domain: `points`, `interval`, `distances`.
 
     >>> mechanism("ss", epsilon=4.0, k=100).params
     {'size': 2}
     """
+    name = resolved(name)
     if name in PROTOCOLS:
         raise ParameterError(
             f"{name} is a protocol of several steps, not one mechanism.",
             f"Make it with deniable.protocol({name!r}, ...), then run(data, rng).",
         )
     made: Mechanism = _made(
-        "mechanism", MECHANISMS, name, epsilon, {"k": k, "labels": labels, "domain": domain}, options
+        "mechanism",
+        MECHANISMS,
+        name,
+        epsilon,
+        {"k": k, "labels": labels, "domain": domain},
+        {"missing": missing, "other": other},
+        options,
     )
     return made if made.name == name or type(made) is not MECHANISMS[name].cls else replace(made, name=name)
 
@@ -115,6 +185,8 @@ def protocol(
     k: int | None = None,
     labels: Sequence[str] | None = None,
     domain: Domain | None = None,
+    missing: str | None = None,
+    other: str | None = None,
     **options: Any,
 ) -> Protocol[Any]:
     """The protocol `name` for a domain given by `k`, `labels` or `domain`, with its own options.
@@ -122,8 +194,15 @@ def protocol(
     >>> protocol("ks-adap", epsilon=2.0, k=1000, top=20).first().share
     0.4
     """
+    name = resolved(name)
     made: Protocol[Any] = _made(
-        "protocol", PROTOCOLS, name, epsilon, {"k": k, "labels": labels, "domain": domain}, options
+        "protocol",
+        PROTOCOLS,
+        name,
+        epsilon,
+        {"k": k, "labels": labels, "domain": domain},
+        {"missing": missing, "other": other},
+        options,
     )
     return made
 
@@ -134,6 +213,7 @@ def _made(
     name: str,
     epsilon: float | None,
     ways: Mapping[str, Any],
+    choices: Mapping[str, str | None],
     options: dict[str, Any],
 ) -> Any:
     """What a row makes of its promise, its domain and its options."""
@@ -143,28 +223,37 @@ def _made(
         if entry.promise is None:
             raise ParameterError("epsilon must be given.", "Say how private it is to be, e.g. epsilon=1.")
         epsilon = entry.promise(options)
-    where = _domain(entry, ways, options)
+    where = _domain(entry, ways, choices, options)
     return entry.make(epsilon=check_epsilon(epsilon), domain=where, **options)
 
 
 def entry_of(name: str) -> Entry:
     """The row of a mechanism or of a protocol."""
-    return _known("mechanism", name, {**MECHANISMS, **PROTOCOLS})
+    return _known("mechanism", resolved(name), {**MECHANISMS, **PROTOCOLS})
+
+
+def resolved(name: str) -> str:
+    """The registry's name for one that people use, in whatever spelling; an unknown one stays.
+
+    >>> resolved("k-RR"), resolved("Direct Encoding"), resolved("basic_rappor"), resolved("grr")
+    ('grr', 'grr', 'sue', 'grr')
+    """
+    if not isinstance(name, str) or any(name in rows for rows in _KINDS.values()):
+        return name
+    spelt = _SPACES.sub("-", name.strip().lower())
+    return spelt if any(spelt in rows for rows in _KINDS.values()) else ALIASES.get(spelt, name)
 
 
 def _known(kind: str, name: str, rows: Mapping[str, Entry]) -> Entry:
-    if name not in rows:
-        raise ParameterError(f"{kind} must be one of {', '.join(rows)}, got {name!r}.", _meant(name, rows))
+    if not isinstance(name, str) or name not in rows:
+        near = meant(name, [*rows, *(alias for alias, row in ALIASES.items() if row in rows)])
+        raise ParameterError(f"{kind} must be one of {', '.join(rows)}, got {name!r}.", near)
     return rows[name]
 
 
-def _meant(name: object, known: Iterable[str]) -> str:
-    """A hint at the names that come near."""
-    near = get_close_matches(str(name), list(known), n=3)
-    return f"Did you mean {' or '.join(near)}?" if near else ""
-
-
-def _domain(entry: Entry, ways: Mapping[str, Any], options: dict[str, Any]) -> Domain | Span:
+def _domain(
+    entry: Entry, ways: Mapping[str, Any], choices: Mapping[str, str | None], options: dict[str, Any]
+) -> Domain | Span:
     """The one domain that is given, in one of several ways."""
     given = {name: what for name, what in ways.items() if what is not None}
     names, own = list(options), None if entry.space is None else entry.space(options)
@@ -174,19 +263,22 @@ def _domain(entry: Entry, ways: Mapping[str, Any], options: dict[str, Any]) -> D
         more = "" if entry.space is None else ", or by points, interval or distances"
         told = " and ".join(given) or "none of them"
         raise ParameterError(f"domain must be given by exactly one of k, labels and domain{more}, got {told}.")
-    (found,) = given.values()
-    if isinstance(found, Span):
+    if isinstance(ways["domain"], Span):
         hint = "Give the number of answers, k, or labels."
         require(entry.space is not None, "domain", "an interval", "no interval for this mechanism", hint)
+    found = own if own is not None else ways["domain"]
+    if isinstance(found, Span):
+        for name, label in choices.items():
+            require(label is None, name, label, "left out: numbers have no labels")
         return found
-    return Domain.of(found)
+    return Domain.given(ways["k"], ways["labels"], **choices) if found is None else Domain.of(found, **choices)
 
 
 def _check_options(name: str, entry: Entry, options: Mapping[str, Any]) -> None:
     for option, value in options.items():
         if option not in (*entry.options, *entry.inner):
             own = ", ".join(entry.options) or "none"
-            hint = _meant(option, entry.options)
+            hint = meant(option, entry.options)
             raise ParameterError(f"{name} has no option {option!r}; its own options are: {own}.", hint)
         choices = OPTIONS[option].choices if option in OPTIONS else ()
         require(not choices or value in choices, option, value, f"one of {', '.join(choices)}")

@@ -42,7 +42,7 @@ class Rejected:
         return {"title": self.title, "reason": self.reason} | numbers
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Answer(ABC, Generic[D]):
     """What was asked, and the designs that meet it, best first."""
 
@@ -124,6 +124,19 @@ class Answer(ABC, Generic[D]):
             parts += [f"Out{more}:", Table((Column("design"), Column("why not", wrap=True)), rows[:_MOST_OUT])]
         return parts
 
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__}: {self.message}>"
+
+    def _repr_html_(self) -> str:
+        """A small table with bars for notebooks: the message and the designs, the bars of their errors."""
+        from deniable.present.html import Bar, parts_html
+
+        errors = [getattr(d, "stderr", getattr(d, "loss", None)) for d in self.designs]
+        most = max((x for x in errors if x is not None and math.isfinite(x)), default=0.0) or 1.0
+        bars = [None if x is None or not math.isfinite(x) else Bar(x / most) for x in errors]
+        told = [part for part in self.parts() if isinstance(part, str) or part.columns[0] is self.first_column]
+        return parts_html(type(self).__name__, [part for part in told if part != "Out:"], bars)
+
     def naming(self, **names: str) -> Self:
         """The same, with options told by what the asker calls them: a file's name for what was read from it."""
         designs = tuple(replace(d, options={**d.options, **names}) for d in self.designs)
@@ -171,9 +184,7 @@ def _missed(name: str, value: float | None, most: float) -> str:
 
 def check_domain(k: int | None, labels: Sequence[str] | None, domain: Domain | None) -> Domain:
     """The one domain that is given, in one of several ways."""
-    ways = [what for what in (k, labels, domain) if what is not None]
-    require(len(ways) == 1, "domain", ways, "given by exactly one of k, labels and domain")
-    return Domain.of(ways[0])
+    return Domain.given(k, labels, domain)
 
 
 def check_limits(limits: Mapping[str, float] | None, known: Sequence[str]) -> dict[str, float]:

@@ -85,7 +85,7 @@ class FrequencyPrediction(Prediction[Mechanism]):
         return (*numbers, *reached)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Plan(Answer[FrequencyPrediction]):
     """Mechanisms for shares, best first."""
 

@@ -105,7 +105,7 @@ _ASPECTS = (
 )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class KeyValuePlan(Answer[KeyValuePrediction]):
     """Key-value mechanisms, best first."""
 

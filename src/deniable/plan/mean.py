@@ -78,7 +78,7 @@ _COLUMNS: dict[str, Callable[[MeanPrediction], str]] = {
 }
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class MeanPlan(Answer[MeanPrediction]):
     """Mechanisms for means, best first."""
 

@@ -93,7 +93,7 @@ _ASPECTS = (
 )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class ReleasePlan(Answer[ReleasePrediction]):
     """Mechanisms for near answers, best first."""
 

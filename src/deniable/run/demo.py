@@ -24,7 +24,7 @@ from deniable.run.files import open_output
 from deniable.run.local import estimate_tally, tally_files, write_tally
 from deniable.run.results import Shown
 
-__all__ = ["demonstrate"]
+__all__ = ["FILES", "demonstrate"]
 
 Teller: TypeAlias = Callable[[str, str, Table | None], None]
 """Called at each step with its title, a few sentences and perhaps a table."""
@@ -32,6 +32,10 @@ Teller: TypeAlias = Callable[[str, str, Table | None], None]
 _DATA, _EPSILON, _LEVEL = "adult-education", 1.0, 0.95
 _CANDIDATES = ("grr", "sue", "oue", "blh", "olh", "ss")
 _HALVES = ("a", "b")
+_REPORTS, _TALLIES = ([f"{what}-{half}.bin" for half in _HALVES] for what in ("reports", "tally"))
+_WHOLE, _TABLE, _CHARTS = "tally.bin", "estimate.csv", ("estimate.html", "estimate.png")
+FILES = (*_REPORTS, *_TALLIES, _WHOLE, _TABLE, *_CHARTS)
+"""What is written to the folder."""
 
 
 def demonstrate(folder: Path, *, seed: int | None = None, tell: Teller) -> dict[str, Any]:
@@ -89,9 +93,9 @@ def _prove(m: Mechanism, tell: Teller) -> Audit:
 def _report(m: Mechanism, people: Population, rng: Stream, folder: Path, tell: Teller) -> list[Path]:
     """Every second person reports to one collector, the others to another."""
     values, paths = people.values(), []
-    for start, half in enumerate(_HALVES):
+    for start, name in enumerate(_REPORTS):
         reports = m.privatize_items(values[start :: len(_HALVES)], rng)
-        paths.append(folder / f"reports-{half}.bin")
+        paths.append(folder / name)
         with open_output(str(paths[-1])) as out:
             out.write(dump(reports))
     how = "a SEEDED generator: simulated, not private" if rng.simulated else "the secure generator"
@@ -105,13 +109,13 @@ def _report(m: Mechanism, people: Population, rng: Stream, folder: Path, tell: T
 
 def _add_up(reports: list[Path], folder: Path, tell: Teller) -> tuple[Tally, list[Path]]:
     """Tallies of both halves, and their sum, which must be the tally of everything."""
-    paths = [folder / f"tally-{half}.bin" for half in _HALVES]
+    paths = [folder / name for name in _TALLIES]
     for source, target in zip(reports, paths, strict=True):
         write_tally(tally_files([str(source)]), str(target))
     total, whole = tally_files([str(path) for path in paths]), tally_files([str(path) for path in reports])
     if dump(total) != dump(whole):
         raise MergeError("the tallies of both halves do not add up to the tally of all reports.", "Please report this.")
-    paths.append(folder / "tally.bin")
+    paths.append(folder / _WHOLE)
     write_tally(total, str(paths[-1]))
     text = (
         f"Each collector counts on its own; the two tallies of integers add up to {total.n:,} reports. The sum and a "
@@ -144,9 +148,9 @@ def _compare(m: Mechanism, people: Population, shares: Shown, tell: Teller) -> d
 
 
 def _publish(shares: Shown, folder: Path, tell: Teller) -> list[Path]:
-    files = [folder / "estimate.csv"]
+    files = [folder / _TABLE]
     shares.save(str(files[0]))
-    charts = [folder / "estimate.html", folder / "estimate.png"]
+    charts = [folder / name for name in _CHARTS]
     try:
         for path in charts:
             shares.draw(str(path), "Education, estimated from deniable reports")

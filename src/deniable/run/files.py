@@ -11,7 +11,7 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any, BinaryIO, TypeAlias, TypeVar
 
@@ -22,37 +22,32 @@ from deniable.collect.files import replacing
 from deniable.core.domain import Domain
 from deniable.core.space import Space
 from deniable.core.types import IntArray
-from deniable.errors import FormatError, ParameterError, need_extra, require
+from deniable.core.values import is_missing
+from deniable.errors import DeniableError, FormatError, ParameterError, meant, need_extra, require
+from deniable.run.layout import STANDARD, Layout
 
 __all__ = [
-    "FORMATS",
-    "STANDARD",
     "Chunk",
     "Progress",
     "check_output",
     "csv_bytes",
     "encode",
     "named",
+    "naming",
     "open_input",
     "open_output",
     "read_columns",
     "read_labels",
     "read_space",
     "read_values",
+    "refuse_loss",
     "regular_size",
 ]
-
-STANDARD = "-"
-"""The name of standard input or output where a file is taken."""
-
-FORMATS = ("auto", "csv", "lines", "parquet")
-"""How values may lie in a file; `auto` goes by the suffix."""
 
 Progress: TypeAlias = Callable[[int, int | None], None]
 """Called now and then with how much is done and how much there is (None: unknown)."""
 
 T = TypeVar("T")
-_SUFFIXES = {".csv": "csv", ".parquet": "parquet", ".txt": "lines"}
 _FORMULA = re.compile(r"'*[=+\-@\t\r]")
 """How text begins that a spreadsheet would compute, with or without the apostrophes that keep it from doing so."""
 _SIGNED = re.compile(r"[+-]([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
@@ -99,15 +94,38 @@ def regular_size(source: str) -> int | None:
     return found.st_size if stat.S_ISREG(found.st_mode) else None
 
 
-def check_output(target: str) -> None:
+def check_output(target: str, name: str = "out") -> None:
     """Refuse an output that cannot be written, before any work is done for it."""
     if target == STANDARD:
         return
     path = Path(os.path.realpath(target))
-    require(path.parent.is_dir(), "out", target, "in a folder that exists", f"Create {str(path.parent)!r} first.")
-    require(not path.is_dir(), "out", target, "the name of a file", "This is a folder.")
+    require(path.parent.is_dir(), name, target, "in a folder that exists", f"Create {str(path.parent)!r} first.")
+    require(not path.is_dir(), name, target, "the name of a file", "This is a folder.")
     place = path if _is_device(path) else path.parent
-    require(os.access(place, os.W_OK), "out", target, "where you may write", "Ask for the right, or choose a place.")
+    require(os.access(place, os.W_OK), name, target, "where you may write", "Ask for the right, or choose a place.")
+
+
+def refuse_loss(
+    target: str, sources: Iterable[str] = (), *, force: bool = False, name: str = "out", how: str = "--force"
+) -> None:
+    """Refuse an output that is one of the inputs, and one that exists unless it may be replaced (`how` tells it)."""
+    path = Path(os.path.realpath(target))
+    if target == STANDARD or _is_device(path) or not path.exists():
+        return
+    for source in sources:
+        same = source != STANDARD and os.path.exists(source) and os.path.samefile(path, source)
+        require(not same, name, target, "another file than the input", "Nothing was written: choose another name.")
+    hint = f"Nothing was written: choose another name, or say {how} to replace it."
+    require(force, name, target, "the name of a new file: this one exists", hint)
+
+
+@contextmanager
+def naming(source: str) -> Iterator[None]:
+    """Errors say in which file they were found."""
+    try:
+        yield
+    except DeniableError as error:
+        raise type(error)(f"{named(source)}: {error.message}", error.hint) from error
 
 
 @contextmanager
@@ -150,6 +168,8 @@ class Chunk:
     unit: str
     column: str = ""
     """The column's name, where there are several."""
+    header: str | None = None
+    """What was taken for the name of the column, though nobody said that it is; with the first values only."""
 
     def place(self, i: int) -> str:
         """Where cell i stands, in words."""
@@ -162,53 +182,57 @@ def read_values(
     size: int,
     *,
     column: str | None = None,
-    format: str = "auto",
+    format: str | Layout = "auto",
     progress: Progress | None = None,
 ) -> Iterator[Chunk]:
     """The values of a file in chunks of `size` (the last one may be shorter), in bounded memory.
 
-    CSV has a header row; `column` names the column, and may be left out where there is only one. `lines` has one value
-    per line. Parquet needs the extra `frames`. Text is UTF-8; empty cells and lines are missing values. In CSV the
-    apostrophe that keeps spreadsheets from computing a cell is taken off (`csv_bytes`).
+    CSV has a header row unless the layout says otherwise; `column` names the column, and may be left out where there is
+    only one. `lines` has one value per line. Parquet needs the extra `frames`. Empty cells and lines are missing. In
+    CSV the apostrophe that keeps spreadsheets from computing a cell is taken off (`csv_bytes`).
     """
-    kind = _kind(source, format)
-    require(kind != "lines" or column is None, "column", column, "left out", "One value per line has no columns.")
-    for (chunk,) in _read(source, size, (column,), kind, progress):
+    layout = Layout.of(format)
+    lines = layout.kind(source) == "lines"
+    require(not lines or column is None, "column", column, "left out", "One value per line has no columns.")
+    for (chunk,) in _read(source, size, (column,), layout, progress):
         yield chunk
 
 
 def read_columns(
-    source: str, size: int, columns: Sequence[str], *, format: str = "auto", progress: Progress | None = None
+    source: str, size: int, columns: Sequence[str], *, format: str | Layout = "auto", progress: Progress | None = None
 ) -> Iterator[tuple[Chunk, ...]]:
     """Several columns of a CSV or Parquet file together, `size` rows at a time, as `read_values` reads one."""
-    kind = _kind(source, format)
+    layout = Layout.of(format)
+    kind = layout.kind(source)
     hint = f"The columns {', '.join(columns)} are needed: give a CSV or Parquet file, or --format csv."
     require(kind != "lines", "format", kind, "csv or parquet", hint)
     twice = sorted({name for name in columns if list(columns).count(name) > 1})
     require(not twice, "columns", twice, "different from each other")
-    for chunks in _read(source, size, columns, kind, progress):
+    for chunks in _read(source, size, columns, layout, progress):
         yield tuple(replace(chunk, column=name) for chunk, name in zip(chunks, columns, strict=True))
 
 
 def _read(
-    source: str, size: int, columns: Sequence[str | None], kind: str, progress: Progress | None
+    source: str, size: int, columns: Sequence[str | None], layout: Layout, progress: Progress | None
 ) -> Iterator[tuple[Chunk, ...]]:
     """Chunks of some columns, side by side."""
+    kind = layout.kind(source)
     if kind == "parquet":
         yield from _parquet_chunks(source, size, columns, progress)
         return
-    with open_input(source) as stream:
-        text = io.TextIOWrapper(stream, "utf-8-sig", newline="" if kind == "csv" else None)
+    with open_input(source) as stream, layout.unpacked(stream, source) as plain:
+        text = io.TextIOWrapper(plain, layout.codec, newline="" if kind == "csv" else None)
         total = regular_size(source)
+        read = _csv_chunks(text, source, columns, size, layout) if kind == "csv" else _line_chunks(text, source, size)
         try:
-            chunks = _csv_chunks(text, source, columns, size) if kind == "csv" else _line_chunks(text, source, size)
-            for chunk in chunks:
+            for chunk in read:
                 yield chunk
                 if progress is not None and total is not None:
                     progress(stream.tell(), total)
-        except UnicodeDecodeError as error:
-            hint = "Save it as UTF-8, or say what it is with the option format."
-            raise FormatError(f"{source} is not UTF-8 text ({error.reason}).", hint) from error
+        except UnicodeError as error:
+            hint = "Say what it is with --text-encoding, for example cp1252; or with --format."
+            reason = getattr(error, "reason", error)
+            raise FormatError(f"{source} is not {(layout.encoding or 'UTF-8')} text ({reason}).", hint) from error
         except csv.Error as error:
             raise FormatError(f"{source} is not well-formed CSV: {error}.") from error
         finally:
@@ -241,6 +265,8 @@ def _unguarded(cell: str) -> str:
 
 def encode(domain: Domain, chunk: Chunk) -> IntArray:
     """The chunk's values as item numbers; the error for one that is not allowed says where it stands."""
+    if chunk.header is not None:
+        _ask(domain, chunk.header, chunk.source)
     cells = _numbers(chunk.cells) if domain.labels is None else chunk.cells
     try:
         return domain.encode(cells)
@@ -258,19 +284,25 @@ def read_labels(source: str) -> list[str]:
     return labels
 
 
-def _kind(source: str, format: str) -> str:
-    require(format in FORMATS, "format", format, f"one of {', '.join(FORMATS)}")
-    if format != "auto":
-        return format
-    if source == STANDARD:
-        return "lines"
-    kind = _SUFFIXES.get(Path(source).suffix.lower())
-    if kind is None:
-        raise ParameterError(
-            f"format must be given for {source!r}: its suffix is none of {', '.join(_SUFFIXES)}.",
-            "Say --format csv, lines (one value per line) or parquet.",
-        )
-    return kind
+def _ask(domain: Domain, header: str, source: str) -> None:
+    """Ask whether a header is one, if it could just as well be the first value."""
+    if header.strip() and not _is_value(domain, header):
+        return
+    raise ParameterError(
+        f"{named(source)}: the first line, {header!r}, may be the header or the first value.",
+        "Say --no-header if the values start there, or --column NAME if that is the name of the column.",
+    )
+
+
+def _is_value(domain: Domain, text: str) -> bool:
+    """Whether a text is a value itself, not counting as one for being missing or another one."""
+    if domain.labels is not None:
+        return text in domain.labels
+    try:
+        domain.encode(_numbers((text,)))
+    except ParameterError:
+        return False
+    return True
 
 
 def _line_chunks(text: io.TextIOWrapper, source: str, size: int) -> Iterator[tuple[Chunk, ...]]:
@@ -281,17 +313,20 @@ def _line_chunks(text: io.TextIOWrapper, source: str, size: int) -> Iterator[tup
 
 
 def _csv_chunks(
-    text: io.TextIOWrapper, source: str, columns: Sequence[str | None], size: int
+    text: io.TextIOWrapper, source: str, columns: Sequence[str | None], size: int, layout: Layout
 ) -> Iterator[tuple[Chunk, ...]]:
-    reader = csv.reader(text, strict=True)
-    header = next(reader, None)
-    if header is None:
+    reader = csv.reader(text, strict=True, delimiter=layout.separator(source))
+    first = next(reader, None)
+    if first is None:
         raise FormatError(f"{source} is empty; a CSV file starts with a header row.")
-    header = [_unguarded(name) for name in header]
-    picked, width = [_pick(header, column, source) for column in columns], len(header)
+    first = first or [""]
+    names = [_unguarded(name) for name in first] if layout.header else [str(i + 1) for i in range(len(first))]
+    held = [] if layout.header else [first]
+    picked, width = [_pick(names, column, source, layout) for column in columns], len(names)
+    unsaid = names[picked[0]] if layout.header and columns[0] is None else None
     while True:
         places, rows = [], []
-        for row in islice(reader, size):
+        for row in islice(chain(held, reader), size):
             if len(row) != width:
                 row = _blank(row, width, f"{source}, line {reader.line_num}")
             places.append(reader.line_num)
@@ -300,7 +335,8 @@ def _csv_chunks(
             return
         cells = [tuple(row[at] for row in rows) for at in picked]
         cells = [tuple(map(_unguarded, column)) if "'" in "".join(column) else column for column in cells]
-        yield tuple(Chunk(column, places, source, "line") for column in cells)
+        yield tuple(Chunk(column, places, source, "line", header=unsaid) for column in cells)
+        held, unsaid = [], None
 
 
 def _blank(row: list[str], width: int, place: str) -> list[str]:
@@ -310,16 +346,37 @@ def _blank(row: list[str], width: int, place: str) -> list[str]:
     return [""]
 
 
-def _pick(names: Sequence[str], column: str | None, source: str) -> int:
+def _pick(names: Sequence[str], column: str | None, source: str, layout: Layout | None = None) -> int:
     """The number of the column to read."""
     shown = ", ".join(names)
+    hint = "" if layout is None else _advice(names, layout.header)
     if column is None:
-        require(len(names) == 1, "column", column, f"given, since {source} has the columns {shown}")
+        require(len(names) == 1, "column", column, f"given, since {source} has the columns {shown}", hint)
+        other = _delimiter_in(names[0], layout)
+        if other:
+            raise FormatError(f"{source} has one column, {names[0]!r}.", f"Say --delimiter {other} if it has several.")
         return 0
-    require(column in names, "column", column, f"one of the columns of {source}: {shown}")
+    near = f"{meant(column, names)} {hint}".strip()
+    require(column in names, "column", column, f"one of the columns of {source}: {shown}", near)
     twice = list(names).count(column) > 1
     require(not twice, "column", column, "a column that occurs once", f"The columns are {shown}.")
     return list(names).index(column)
+
+
+def _advice(names: Sequence[str], header: bool) -> str:
+    """What may be the matter with the columns of a CSV file."""
+    if not header:
+        return "Without a header columns are named by their numbers, from 1 on."
+    if len(names) == 1 and (other := _delimiter_in(names[0], None)):
+        return f"Say --delimiter {other} if that is what stands between the columns."
+    return "If the first line is no header, say --no-header; columns are then named by their numbers, from 1 on."
+
+
+def _delimiter_in(name: str, layout: Layout | None) -> str:
+    """A sign in a single column's name that often separates columns, by its name; nothing if the caller chose one."""
+    if layout is not None and (layout.delimiter is not None or not layout.header):
+        return ""
+    return next((known for known, sign in (("semicolon", ";"), ("tab", "\t"), ("pipe", "|")) if sign in name), "")
 
 
 def _parquet_chunks(
@@ -403,7 +460,7 @@ def _refusal(domain: Domain, chunk: Chunk, cells: Sequence[Any] | NDArray[Any]) 
     if isinstance(cell, np.generic):
         cell = cell.item()
     numbers, place = domain.allowed.startswith("numbers"), chunk.place(good)
-    if not numbers and (cell is None or cell == "" or cell != cell):
+    if not numbers and is_missing(cell):
         hint = "Fill it in, or declare the label that missing values count as (--missing LABEL, with labels)."
         return ParameterError(f"{place}: the value is missing; values must be {domain.allowed}.", hint)
     hint = "Nothing was clipped or coerced: correct it, enlarge the domain, or declare a label for such values"
@@ -423,7 +480,12 @@ def read_space(path: str | Path) -> Space:
             rows = [[cell.strip() for cell in row] for row in csv.reader(file) if row]
     except (OSError, UnicodeDecodeError, csv.Error) as error:
         raise FormatError(f"the distances cannot be read from {path}: {error}.") from error
-    require(len(rows) >= 2, "distances", f"{len(rows)} lines in {path}", "a table of at least 2 lines")
+    with naming(str(path)):
+        return _space(rows)
+
+
+def _space(rows: list[list[str]]) -> Space:
+    require(len(rows) >= 2, "distances", f"{len(rows)} lines", "a table of at least 2 lines")
     head = [name.lower() for name in rows[0]]
     at = [next((i for i, name in enumerate(head) if name in names), None) for names in _COORDINATES]
     if None not in at:
@@ -432,7 +494,7 @@ def read_space(path: str | Path) -> Space:
     if all(numbers):
         return Space.losses(rows)
     need = "numbers, or else labels"
-    require(not any(numbers), f"the first line of {path}", rows[0], need, "Labels that are numbers cannot be told.")
+    require(not any(numbers), "the first line", rows[0], need, "Labels that are numbers cannot be told.")
     body = rows[1:]
     square = len(body) == len(head)
     return Space.losses(body, rows[0] if square else None)

@@ -17,12 +17,14 @@ import numpy as np
 from deniable.collect.reports import Reports
 from deniable.core.domain import Domain
 from deniable.core.types import FloatArray, IntArray
+from deniable.core.values import is_missing
 from deniable.errors import ParameterError, require
 from deniable.mechanisms.base import Mechanism
 from deniable.mechanisms.keyvalue.pairs import PairSets, group_pairs, number_people, steps_of
 from deniable.mechanisms.personal.levels import listed
 from deniable.randomness import Stream
 from deniable.run.files import Chunk, Progress, encode, read_columns, read_values
+from deniable.run.layout import Layout
 
 __all__ = [
     "CHUNK_VALUES",
@@ -94,7 +96,7 @@ def with_streams(chunks: Iterable[C], stream: Stream) -> Iterator[tuple[C, Strea
 
 
 def _values(
-    m: Mechanism, source: str, format: str, progress: Progress | None, *, column: str | None = None
+    m: Mechanism, source: str, format: str | Layout, progress: Progress | None, *, column: str | None = None
 ) -> Iterator[Batch]:
     """One value per person."""
     for chunk in read_values(source, chunk_size(m), column=column, format=format, progress=progress):
@@ -104,7 +106,7 @@ def _values(
 def _leveled(
     m: Any,
     source: str,
-    format: str,
+    format: str | Layout,
     progress: Progress | None,
     *,
     column: str | None = None,
@@ -173,7 +175,7 @@ def read_pairs(
     ends: tuple[float, float],
     *,
     columns: Sequence[str] = PAIR_COLUMNS,
-    format: str = "auto",
+    format: str | Layout = "auto",
     duplicates: str = "refuse",
     progress: Progress | None = None,
 ) -> PairSets:
@@ -252,7 +254,7 @@ def _number(cell: Any) -> float:
 
 
 def _empty(cell: Any) -> bool:
-    return cell is None or (isinstance(cell, str) and not cell.strip()) or bool(cell != cell)
+    return is_missing(cell.strip() if isinstance(cell, str) else cell)
 
 
 def chunks_of_people(m: Mechanism, pairs: PairSets) -> Iterator[PairSets]:
@@ -262,7 +264,7 @@ def chunks_of_people(m: Mechanism, pairs: PairSets) -> Iterator[PairSets]:
         yield pairs.take(np.arange(start, min(start + size, len(pairs))))
 
 
-def _pairs(m: Any, source: str, format: str, progress: Progress | None, **how: Any) -> Iterator[Batch]:
+def _pairs(m: Any, source: str, format: str | Layout, progress: Progress | None, **how: Any) -> Iterator[Batch]:
     """Every person's pairs."""
     pairs = read_pairs(source, m.domain, m.range, format=format, progress=progress, **how)
     m.check_sizes(pairs)

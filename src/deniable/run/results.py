@@ -14,7 +14,8 @@ from deniable.core.types import FloatArray, IntArray, Target
 from deniable.errors import need_extra, require
 from deniable.estimate.result import Estimate
 from deniable.present.export import SUFFIXES
-from deniable.run.files import STANDARD, check_output, csv_bytes, open_output
+from deniable.run.files import check_output, csv_bytes, open_output
+from deniable.run.layout import STANDARD
 
 __all__ = ["Shown", "check_chart", "check_table", "write_rows"]
 

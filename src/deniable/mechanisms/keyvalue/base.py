@@ -29,7 +29,7 @@ from deniable.mechanisms.keyvalue.bulk import KeyBulk, PairsBulk
 from deniable.mechanisms.keyvalue.estimate import GroupCounts, keyvalue_parts
 from deniable.mechanisms.keyvalue.laws import Group, frontier, pooled, variances
 from deniable.mechanisms.keyvalue.pairs import PairSets, check_range
-from deniable.randomness import Stream, secure
+from deniable.randomness import Stream, stream_of
 from deniable_client.exact import WORD_BITS
 from deniable_client.kernels import promised_ratio
 from deniable_client.kernels.keyvalue import GRID
@@ -111,14 +111,23 @@ class KeyValue(Mechanism):
         return self.own_params | length | {"range": list(self.range)}
 
     def privatize(
-        self, values: object, *, levels: object = None, coins: object = None, rng: Stream | None = None
+        self,
+        values: object,
+        *,
+        column: Any = None,
+        levels: object = None,
+        coins: object = None,
+        rng: Stream | None = None,
     ) -> Reports:
-        """Perturb pairs: (offsets, keys, values), a frame with user, key and value, or rows of these three."""
+        """Perturb pairs: (offsets, keys, values), a frame with user, key and value, or rows of these three.
+
+        `column`: what the three columns of a frame are called, if not so.
+        """
         if levels is not None or coins is not None:
             raise ParameterError(f"{self.name} has one privacy level and no public seed; leave out levels and coins.")
-        pairs = PairSets.of(values, self.domain, self.range)
+        pairs = PairSets.of(values, self.domain, self.range, columns=column)
         refuse_broken(self)
-        stream = secure() if rng is None else rng
+        stream = stream_of(rng)
         columns = self.bulk.draw(self.choose(pairs, stream), stream)
         return Reports(self.design, self.fields, columns, stream.simulated)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import compress
 from typing import Any
@@ -12,6 +12,7 @@ import numpy as np
 from deniable.core.domain import Domain
 from deniable.core.grid import check_interval
 from deniable.core.types import IntArray
+from deniable.core.values import columns_of, is_missing
 from deniable.errors import ParameterError, require
 from deniable_client.kernels.keyvalue import GRID
 
@@ -43,8 +44,18 @@ class PairSets:
         return np.diff(self.offsets)
 
     @classmethod
-    def of(cls, given: object, domain: Domain, ends: tuple[float, float], *, duplicates: str = "refuse") -> PairSets:
+    def of(
+        cls,
+        given: object,
+        domain: Domain,
+        ends: tuple[float, float],
+        *,
+        duplicates: str = "refuse",
+        columns: Sequence[str] | None = None,
+    ) -> PairSets:
         """From a tuple (offsets, keys, values), a frame with user, key and value, or (user, key, value) rows.
+
+        `columns` are the names of user, key and value in a frame.
 
         A second value of one person for one key is refused, or left out with duplicates="first". People without any
         pair are told by offsets, or by a row of their own without key and value.
@@ -52,7 +63,7 @@ class PairSets:
         require(duplicates in ("refuse", "first"), "duplicates", duplicates, "'refuse' or 'first'")
         if isinstance(given, PairSets):
             return given
-        offsets, keys, values, order = _columns(given)
+        offsets, keys, values, order = _columns(given, columns)
         codes = domain.encode(keys) if len(keys) else np.zeros(0, np.int64)
         return cls(offsets, codes[order], steps_of(values, ends)[order])._unique(duplicates, domain)
 
@@ -105,12 +116,16 @@ class PairSets:
         return counts / len(self), sums / np.maximum(counts, 1)
 
 
-def _columns(given: object) -> tuple[IntArray, Any, Any, Any]:
+def _columns(given: object, names: Sequence[str] | None) -> tuple[IntArray, Any, Any, Any]:
     """Offsets, and keys and values as they were given with the order that the offsets are for."""
+    three = names is None or (not isinstance(names, str) and len(names) == 3)
+    require(three, "column", names, "three names: of user, key and value")
+    found = None if isinstance(given, list | tuple) else columns_of(given, names or _COLUMNS)
+    require(names is None or found is not None, "column", names, f"left out for {type(given).__name__}")
     if isinstance(given, tuple) and len(given) == 3 and not isinstance(given[0], tuple | str):
         return *_checked(*given), slice(None)
-    if isinstance(given, Mapping) or hasattr(type(given), "columns"):
-        users, keys, values = _frame_columns(given)
+    if found is not None:
+        users, keys, values = _checked_columns(*found)
     else:
         rows = list(given) if isinstance(given, Iterable) and not isinstance(given, str) else [given]
         if not rows or not all(isinstance(row, Sequence) and len(row) == 3 for row in rows):
@@ -120,7 +135,7 @@ def _columns(given: object) -> tuple[IntArray, Any, Any, Any]:
             )
         users, keys, values = (list(column) for column in zip(*rows, strict=True))
     people = number_people(users, lambda i: f"at position {i}")
-    held = np.array([not (_missing(k) and _missing(v)) for k, v in zip(keys, values, strict=True)], np.bool_)
+    held = np.array([not (is_missing(k) and is_missing(v)) for k, v in zip(keys, values, strict=True)], np.bool_)
     offsets, order = group_pairs(people, held, lambda i: f"at position {i}")
     rank = np.cumsum(held) - 1  # rows without a pair are left out
     return offsets, list(compress(keys, held)), list(compress(values, held)), rank[order]
@@ -130,7 +145,7 @@ def number_people(users: Sequence[Any], place: Callable[[int], str]) -> IntArray
     """People by number, in the order of their first rows; `place` says in words where a row stands."""
     numbers: dict[Any, int] = {}
     people = np.fromiter((numbers.setdefault(user, len(numbers)) for user in users), np.int64, len(users))
-    nobody = [number for user, number in numbers.items() if _missing(user)]
+    nobody = [number for user, number in numbers.items() if is_missing(user)]
     if nobody:
         at = int(np.flatnonzero(np.isin(people, nobody))[0])
         raise ParameterError(f"the user {place(at)} is missing.", "Pairs of one person have the same user.")
@@ -156,27 +171,12 @@ def group_pairs(people: IntArray, held: Any, place: Callable[[int], str]) -> tup
     return np.r_[0, np.cumsum(sizes)].astype(np.int64), order
 
 
-def _missing(cell: Any) -> bool:
-    return cell is None or cell == "" or bool(cell != cell)
-
-
-def _frame_columns(frame: Any) -> tuple[list[Any], list[Any], list[Any]]:
-    """Three columns of a mapping, or of a frame of polars, pandas, pyarrow or any other that narwhals knows."""
-    if not isinstance(frame, Mapping):
-        import narwhals as nw
-
-        try:
-            frame = nw.from_native(frame, eager_only=True).to_dict(as_series=False)
-        except TypeError as error:
-            raise ParameterError(
-                f"pairs must come from a frame in memory, got {type(frame).__name__}.", "Collect it first."
-            ) from error
-    missing = [name for name in _COLUMNS if name not in frame]
-    require(not missing, "columns", list(frame), f"among them {', '.join(_COLUMNS)}", "Rename them first.")
-    user, key, value = ([v.item() if isinstance(v, np.generic) else v for v in frame[name]] for name in _COLUMNS)
-    require(len(user) == len(key) == len(value), "columns", (len(user), len(key), len(value)), "of one length")
-    require(len(user) > 0, "pairs", "an empty frame", "at least one pair", "Empty data have no estimate.")
-    return user, key, value
+def _checked_columns(*columns: list[Any]) -> Any:
+    """Three columns of a frame that go together."""
+    sizes = [len(column) for column in columns]
+    require(len(set(sizes)) == 1, "columns", sizes, "of one length")
+    require(sizes[0] > 0, "pairs", "an empty frame", "at least one pair", "Empty data have no estimate.")
+    return columns
 
 
 def _checked(offsets: Any, keys: Any, values: Any) -> tuple[IntArray, Any, Any]:

@@ -12,6 +12,7 @@ import numpy as np
 from deniable.collect.reports import Reports
 from deniable.collect.tally import Tally
 from deniable.core.types import IntArray
+from deniable.core.values import columns_of
 from deniable.errors import ParameterError, PrivacyError, require
 from deniable.estimate.fit import FitOptions
 from deniable.estimate.linear import check_reports
@@ -113,9 +114,17 @@ class LevelMechanism(Mechanism):
     # ---- client
 
     def privatize(
-        self, values: object, *, levels: object = None, coins: object = None, rng: Stream | None = None
+        self,
+        values: object,
+        *,
+        column: Any = None,
+        levels: object = None,
+        coins: object = None,
+        rng: Stream | None = None,
     ) -> Reports:
         """Perturb values, each at the level that its person chose: one of `levels` for each value.
+
+        Where the values are a column of a frame, `levels` may be the name of another one.
 
         A level must not be chosen by looking at the value: then estimates are wrong, and only `guarantee`'s promise
         for the pair is left.
@@ -125,7 +134,13 @@ class LevelMechanism(Mechanism):
                 f"levels must be given for {self.name}: one for each value, of {listed(self.levels)}.",
                 "Whoever made no choice may be given the smallest one, the most protective.",
             )
-        return self.privatize_items(self.domain.encode(values), rng, coins=coins, levels=levels)
+        if isinstance(levels, str):
+            require(column is not None, "column", column, "given with the name of a column of levels")
+            found = columns_of(values, (column, levels))
+            need = "a list of numbers, or the name of a column of the frame that has the values"
+            require(found is not None, "levels", levels, need)
+            (values, levels), column = found or [], None
+        return self.privatize_items(self.domain.encode(values, column), rng, coins=coins, levels=levels)
 
     def privatize_items(
         self, items: IntArray, rng: Stream | None = None, *, coins: object = None, levels: object = None

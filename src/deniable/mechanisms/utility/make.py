@@ -10,6 +10,7 @@ from deniable.core.channel import Channel
 from deniable.core.domain import Domain
 from deniable.errors import require
 from deniable.mechanisms.base import Mechanism
+from deniable.mechanisms.entry import ADDED
 from deniable.mechanisms.frequency.mixture import SubsetMixture
 from deniable.mechanisms.utility.base import Utility, check_fit, default_form
 from deniable.mechanisms.utility.bases import FORMS, tuned
@@ -60,6 +61,8 @@ def utility(
     k: int | None = None,
     labels: Sequence[str] | None = None,
     domain: Domain | None = None,
+    missing: str | None = None,
+    other: str | None = None,
     theta: float | None = None,
     form: str | None = None,
     kept_private: bool = False,
@@ -68,11 +71,11 @@ def utility(
     """Any mechanism as a ULDP mechanism: `base` works on the sensitive items, the others may be disclosed.
 
     `base` is a mechanism or a channel for as many items as are sensitive, whose epsilon is then kept; or the name of a
-    mechanism, which needs `epsilon` and gets the parameters of least error for `theta` unless its `own` are given.
-    `sensitive` is how many of the first items, or labels. `form` is `null` for bases that have reports without a value,
-    else `glutf`: a harmless item that is not disclosed is reported as a sensitive one would be, all alike. With
-    `kept_private` the sensitive label "kept private" is added to the domain, for people who do not want to give their
-    harmless answer.
+    mechanism, also of one that was registered, which needs `epsilon` and gets the parameters of least error for `theta`
+    unless its `own` are given. `sensitive` is how many of the first items, or labels. `form` is `null` for bases that
+    have reports without a value, else `glutf`: a harmless item that is not disclosed is reported as a sensitive one
+    would be, all alike. With `kept_private` the sensitive label "kept private" is added to the domain, for people who
+    do not want to give their harmless answer. `missing` and `other` are the labels of such values, as for `mechanism`.
 
     >>> m = utility("ss", ["ill"], epsilon=1.0, labels=["well", "tired", "ill"], kept_private=True)
     >>> m.domain.labels, m.s
@@ -81,9 +84,7 @@ def utility(
     >>> m.base.proof.ratio, round(m.properties()["z"], 6)
     (Fraction(3, 1), 0.5)
     """
-    given = [what for what in (k, labels, domain) if what is not None]
-    require(len(given) == 1, "domain", given, "given by exactly one of k, labels and domain")
-    whole = Domain.of(given[0])
+    whole = Domain.given(k, labels, domain, missing=missing, other=other)
     if kept_private:
         whole, sensitive = _with_private(whole, sensitive)
     known = isinstance(base, str | Channel | Mechanism)
@@ -91,7 +92,11 @@ def utility(
     if isinstance(base, str):
         require(epsilon is not None, "epsilon", epsilon, "given with the name of a base")
         assert epsilon is not None
-        return _by_name(base, form, epsilon=epsilon, domain=whole, sensitive=sensitive, theta=theta, **own)
+        if base not in ADDED:
+            return _by_name(base, form, epsilon=epsilon, domain=whole, sensitive=sensitive, theta=theta, **own)
+        s = split_sensitive(sensitive, whole, theta)[1]
+        made: Mechanism = ADDED[base].make(epsilon=epsilon, domain=Domain.of(s), **own)
+        return utility(made, sensitive, domain=whole, theta=theta, form=form)
     require(not own, "options", sorted(own), "left out with a base that is made already")
     ranges, _, share = split_sensitive(sensitive, whole, theta)
     made = written_down(base, epsilon) if isinstance(base, Channel) else base

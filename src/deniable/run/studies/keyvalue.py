@@ -25,8 +25,9 @@ from deniable.mechanisms.keyvalue.pairs import PairSets
 from deniable.mechanisms.keyvalue.protocols import PairStep
 from deniable.mechanisms.protocol import Protocol
 from deniable.randomness import Simulation, simulation
-from deniable.run.files import FORMATS, Progress, read_columns
+from deniable.run.files import Progress, read_columns
 from deniable.run.inputs import CHUNK_VALUES, PAIR_COLUMNS, chunks_of_people, read_pairs, with_streams
+from deniable.run.layout import FORMATS, Layout
 from deniable.run.results import Shown
 from deniable.run.studies.study import PEOPLE, Study, against, averaged, check_study, is_file, repeated
 
@@ -46,7 +47,7 @@ def simulate_keyvalue(
     n: int | None = None,
     k: int | None = None,
     columns: Sequence[str] = PAIR_COLUMNS,
-    format: str = FORMATS[0],
+    format: str | Layout = FORMATS[0],
     duplicates: str = "refuse",
     top: int | None = None,
     runs: int = 20,
@@ -98,7 +99,7 @@ def _top(m: KeyValue | Protocol[PairSets], top: int | None) -> int:
     return min(20, m.k) if top is None else top
 
 
-def _keys(source: str, column: str, format: str) -> Domain:
+def _keys(source: str, column: str, format: str | Layout) -> Domain:
     """The keys in a file, sorted."""
     seen: set[str] = set()
     for (chunk,) in read_columns(source, CHUNK_VALUES, (column,), format=format):

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, TypeVar
 
 from deniable.core.intervals import spread
@@ -84,7 +84,7 @@ def averaged(name: str, values: FloatArray) -> dict[str, Any]:
 
 def is_file(data: str) -> bool:
     """Whether this names a file rather than a population."""
-    return Path(data).suffix.lower() in (".csv", ".parquet")
+    return re.search(r"\.(csv|tsv|parquet)(\.(gz|bz2|xz))?$", data.lower()) is not None
 
 
 def check_study(runs: int, level: float = 0.95) -> None:

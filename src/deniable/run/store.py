@@ -1,0 +1,78 @@
+"""Things kept in files and taken out again: reports and tallies by their bytes, mechanisms by their designs."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from deniable.collect import codec
+from deniable.collect.codec import dump, new_id
+from deniable.collect.files import replace_file
+from deniable.collect.reports import Reports
+from deniable.collect.tally import Tally
+from deniable.errors import FormatError, ParameterError, require
+from deniable.mechanisms.base import Mechanism
+from deniable.mechanisms.registry import from_design
+from deniable.run.files import check_output, naming, refuse_loss
+
+__all__ = ["load", "save"]
+
+
+def load(what: str | os.PathLike[str] | bytes) -> Reports | Tally | Mechanism:
+    """What a file holds, by its path, or what bytes of `dump` hold: reports, a tally, or a mechanism.
+
+    >>> import deniable as dn
+    >>> dn.load("nowhere.bin")
+    Traceback (most recent call last):
+        ...
+    deniable_client.errors.ParameterError: cannot read 'nowhere.bin': No such file or directory. Give the path of ...
+    """
+    if isinstance(what, bytes | bytearray | memoryview):
+        return codec.load(bytes(what))
+    known = isinstance(what, str | os.PathLike)
+    require(known, "path", what, "the path of a file, or bytes that dn.dump gave")
+    path = Path(what)
+    try:
+        data = path.read_bytes()
+    except OSError as error:
+        hint = "Give the path of a file that dn.save or a command wrote."
+        raise ParameterError(f"cannot read {str(what)!r}: {error.strerror}.", hint) from error
+    with naming(str(what)):
+        return _design(data) if data[:1] == b"{" else codec.load(data)
+
+
+def save(what: Reports | Tally | Mechanism, path: str | os.PathLike[str], *, force: bool = False) -> Path:
+    """Write reports, a tally or a mechanism to a file, whole or not at all; `load` reads it.
+
+    A file that exists is replaced with `force` only. Report files get an id, so that none of them is counted twice.
+    """
+    bytes_of = next((made for kind, made in _BYTES.items() if isinstance(what, kind)), None)
+    if bytes_of is None:
+        hint = "Estimates are saved as frames, by to_pandas() or to_polars(); charts by deniable.present.charts.save."
+        raise ParameterError(f"only reports, tallies and mechanisms are saved, got {type(what).__name__}.", hint)
+    require(isinstance(path, str | os.PathLike), "path", path, "the path of a file")
+    target = os.fspath(path)
+    check_output(target, name="path")
+    refuse_loss(target, force=force, name="path", how="force=True")
+    replace_file(Path(os.path.realpath(target)), bytes_of(what))
+    return Path(target)
+
+
+_BYTES: Mapping[type, Callable[[Any], bytes]] = {
+    Reports: lambda reports: dump(reports, id="" if reports.simulated else new_id()),  # files of one seed stay the same
+    Tally: dump,
+    Mechanism: lambda m: (json.dumps(m.design, ensure_ascii=False, indent=1, allow_nan=False) + "\n").encode(),
+}
+"""What is written of each kind of thing."""
+
+
+def _design(data: bytes) -> Mechanism:
+    try:
+        return from_design(json.loads(data))
+    except (ValueError, RecursionError) as error:
+        if isinstance(error, FormatError):
+            raise
+        raise FormatError(f"this is no design in JSON: {error}.") from error
