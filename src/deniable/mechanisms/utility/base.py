@@ -142,6 +142,10 @@ class Utility(SensitiveMechanism):
             return "a seed under which this sensitive value alone is favoured by the report, with such a report"
         return "a report of the base that favours this sensitive value"
 
+    @property
+    def disclosed_chance(self) -> Fraction:
+        return 1 - self.bulk.kernel.kept
+
     # ---- estimator
 
     @cached_property

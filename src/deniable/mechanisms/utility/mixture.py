@@ -44,6 +44,7 @@ from deniable_client.kernels import Utility as UtilityKernel
 __all__ = ["UtilityMixture", "make_mixture", "mixture_gain"]
 
 _WORD = 1 << WORD_BITS
+_NONE = Fraction(0)
 
 
 class UtilityMixtureBulk(DisclosingBulk[Mixture]):
@@ -71,6 +72,11 @@ class UtilityMixtureBulk(DisclosingBulk[Mixture]):
     @property
     def _size(self) -> int:
         return int(self._bases[0].size)
+
+    @property
+    def disclosed_chance(self) -> Fraction:
+        """Chance that a harmless item is disclosed, over both sizes."""
+        return sum((chance * (1 - part.kept) for chance, part in zip(self._chances, self._parts, strict=True)), _NONE)
 
     @property
     def ranges(self) -> tuple[int, ...]:
@@ -193,6 +199,10 @@ class UtilityMixture(SensitiveMechanism):
         )
         one, two = (UtilityKernel.null(self.epsilon, self.k, self.sensitive, (base,)) for base in bases)
         return UtilityMixtureBulk(Mixture(one, two, min(round(Fraction(self.share) * _WORD), _WORD - 1)))
+
+    @property
+    def disclosed_chance(self) -> Fraction:
+        return self.bulk.disclosed_chance
 
     # ---- estimator
 
