@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from deniable.mechanisms.entry import Entry, Option
+from deniable.mechanisms.entry import Entry, Option, Traits
+from deniable.mechanisms.personal.costs import pull_levels, work_levels
 from deniable.mechanisms.personal.levels import LEVEL_REPORTS
 from deniable.mechanisms.personal.make import largest_level, make_personal
 from deniable.mechanisms.personal.plain import Personal
@@ -56,6 +57,7 @@ ROWS: Mapping[str, Entry] = {
             {"k": 3, "levels": "0.1,1", "base": "lh", "level_report": "none"},
             {"k": 3, "levels": "1", "base": "sue"},
         ),
+        traits=Traits(work_levels, pull_levels),
         promise=lambda options: largest_level(options["levels"]),
     ),
     "upldp": Entry(
@@ -74,6 +76,7 @@ ROWS: Mapping[str, Entry] = {
             {"k": 4, "sensitive": 3, "levels": "0.1,1", "base": "lh", "level_report": "none"},
             {"k": 4, "sensitive": 2, "levels": "1", "base": "grr"},
         ),
+        traits=Traits(work_levels, pull_levels),
         promise=lambda options: largest_level(options["levels"]),
     ),
 }
