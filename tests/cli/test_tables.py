@@ -71,15 +71,30 @@ def test_two_domains_are_told_as_they_were_typed(run, command):
     assert "Domain(" not in done.err
 
 
-def test_what_is_unknown_of_all_sensitive_designs_is_told_first(run):
+def test_limits_and_weights_work_with_sensitive_answers(run):
     line = ("plan", "--k", 10, "--n", 1000, "--epsilon", 1, "--sensitive", 3)
-    done = run(*line, "--max-poisoning", 0.1)
-    head = done.out.partition("above bound")[0]
-    assert "no design here makes use of sensitive: poisoning is not known" in " ".join(head.split())
-    found = run(*line, "--max-poisoning", 0.1, "--json").json
-    assert "uss" in found["notes"][0]
+    limits = ("--max-poisoning", 0.2, "--max-work", 5)
+    found = run(*line, *limits, "--json").json["designs"]
+    assert found[0]["mechanism"] == "uss"
+    assert all(d["poisoning"] <= 0.2 and d["work"] <= 5 for d in found)
+    weighed = run(*line, "--weight", 0.9, "--json").json["designs"]
+    assert weighed[0]["mechanism"] != "uss"
+
+
+def test_what_is_unknown_of_all_designs_for_what_is_given_is_told_first(run, monkeypatch):
+    from dataclasses import replace
+
+    from deniable.mechanisms import registry
+    from deniable.mechanisms.entry import Traits
+
+    for name, entry in MECHANISMS.items():
+        if "sensitive" in entry.options:
+            monkeypatch.setitem(registry.MECHANISMS, name, replace(entry, traits=Traits()))
+    line = ("plan", "--k", 10, "--n", 100000, "--epsilon", 1, "--sensitive", 3)
+    head = run(*line, "--max-poisoning", 0.1).out.partition("excess")[0]
+    assert "Note: no design here makes use of sensitive. Those that do (uss" in " ".join(head.split())
+    assert "uss" in run(*line, "--max-poisoning", 0.1, "--json").json["notes"][0]
     assert "notes" not in run(*line, "--json").json, "there is no limit that they miss"
-    assert "notes" not in run(*line, "--max-bytes", 1, "--json").json, "some of them are known to be too long"
 
 
 @pytest.mark.parametrize(

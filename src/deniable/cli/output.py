@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from deniable.errors import ParameterError
-from deniable.present.tables import Table, printable
+from deniable.present.tables import Table, Whole, printable
 from deniable.run.files import STANDARD, Progress
 
 if TYPE_CHECKING:
@@ -62,6 +62,8 @@ class Output:
         blocks = [
             part.render(width=width, styled=styled)
             if isinstance(part, Table)
+            else printable(part)
+            if isinstance(part, Whole)
             else textwrap.fill(printable(part), min(width or 100, 100), break_on_hyphens=False)
             for part in parts
         ]

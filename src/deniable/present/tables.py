@@ -14,6 +14,7 @@ from deniable.core.types import FloatArray
 __all__ = [
     "Column",
     "Table",
+    "Whole",
     "claims_table",
     "designs_table",
     "facts_table",
@@ -38,6 +39,12 @@ class Column:
     right: bool = False
     wrap: bool = False
     most: int | None = None
+
+
+class Whole(str):
+    """A text that is shown on one line however long it is: something to copy."""
+
+    __slots__ = ()
 
 
 def right(*titles: str) -> tuple[Column, ...]:

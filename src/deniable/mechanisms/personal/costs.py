@@ -1,7 +1,7 @@
 """What reports at personal levels cost the server, and what forged ones can do (docs/planning.md).
 
-The estimates divide by a p - q that is estimated too, so what a forged report adds is a derivative: of the estimate that
-the design chooses, in the direction of the report, at targets that nobody has. Its reported level is forged as well.
+The estimates divide by a p - q that is estimated too, so what a forged report adds is a derivative: of the estimate
+that the design chooses, in the direction of the report, at targets that nobody has. Its level is forged as well.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _Cells = tuple[FloatArray, FloatArray, FloatArray]
 def work_levels(m: Any, n: float) -> float:
     """One counter for the level, one for what is disclosed, and the base's work."""
     base = m.bases[0]
-    return 1.0 + (base.k < m.k) + float(WORK[base.family](base, n))
+    return 1.0 + float(base.k < m.k) + float(WORK[base.family](base, n))
 
 
 def pull_levels(m: Any, r: int) -> float:

@@ -197,7 +197,7 @@ class Utility(SensitiveMechanism):
         """See `Mechanism.properties`; errors for a population with `theta` harmless answers."""
         total = self.reading.error(self.theta, ideal=True)
         bound = least_mse_sum(self.s, self.k - self.s, self.theta, *epsilon_to(self.epsilon))
-        gap = {} if total is None else {"gap": total / bound - 1 if bound else 0.0}
+        gap = {} if total is None else {"gap": total / bound - 1 if bound > 0 else 0.0}
         return self._numbers(total, n, ideal=True) | report_size(self) | {"bound": bound / n / self.k} | gap
 
     def effective(self, n: float = 1) -> dict[str, Any]:

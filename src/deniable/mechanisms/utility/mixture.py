@@ -45,6 +45,8 @@ __all__ = ["UtilityMixture", "make_mixture", "mixture_gain"]
 
 _WORD = 1 << WORD_BITS
 _NONE = Fraction(0)
+_LEAST = 1e-12
+"""Of sums of variances below it, for one report, the bound would be lost in rounding; it is left out."""
 
 
 class UtilityMixtureBulk(DisclosingBulk[Mixture]):
@@ -228,8 +230,11 @@ class UtilityMixture(SensitiveMechanism):
         return MixtureUtilityPart(own, rest, self.law, f[own], f[rest], n).covariance(target)
 
     def mse_sum(self, n: float = 1, *, theta: float | None = None) -> float:
-        """Variances summed over all items for a population with this share of harmless items; `theta` unless given."""
-        return self.law.mse_sum(self.theta if theta is None else theta) / n
+        """Variances summed over all items for a population with this share of harmless items; `theta` unless given.
+
+        From about epsilon 36 on they are below what floats resolve, and told as 0.
+        """
+        return max(0.0, self.law.mse_sum(self.theta if theta is None else theta)) / n
 
     # ---- closed forms
 
@@ -237,7 +242,8 @@ class UtilityMixture(SensitiveMechanism):
         """See `Mechanism.properties`; errors for a population with `theta` harmless answers."""
         total = self.mse_sum(n)
         bound = least_mse_sum(self.s, self.k - self.s, self.theta, *epsilon_to(self.epsilon)) / n
-        return self._numbers(total) | report_size(self) | {"bound": bound / self.k, "gap": total / bound - 1}
+        known = {"bound": bound / self.k, "gap": total / bound - 1} if bound * n > _LEAST else {}
+        return self._numbers(total) | report_size(self) | known
 
     def effective(self, n: float = 1) -> dict[str, Any]:
         return {"epsilon": self.epsilon_exact} | self._numbers(self.mse_sum(n))
@@ -290,4 +296,6 @@ def make_mixture(
     best = best_mixture(s, domain.k - s, expected, *epsilon_to(epsilon))
     more = (0.0 if size is not None else 1 - best.weight) if share is None else share
     made = best.size if size is None else size
+    if share is None and more >= 1:  # all of the next size
+        made, more = made + 1, 0.0
     return UtilityMixture(epsilon=epsilon, domain=domain, sensitive=ranges, theta=expected, size=made, share=more)
