@@ -166,7 +166,7 @@ def oracles() -> str:
     for k, epsilon in ((16, 1.0), (100, 4.0), (10_000, 1.0)):
         rows = [_oracle(name, epsilon, k) for name in names]
         parts.append(
-            f"**k = {k:,}, epsilon = {epsilon:g}** (a blind guess is right in {100 / k:.3g} %)\n\n"
+            f"**k = {k:,}, epsilon = {epsilon:g}** (a blind guess is right {100 / k:.3g} % of the time)\n\n"
             + table(head, rows, right=2)
         )
     return "\n\n".join(parts)

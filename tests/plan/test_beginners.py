@@ -103,7 +103,7 @@ def test_long_reports_are_no_first_advice():
     ("asked", "words"),
     [
         ({"k": 10, "n": 1000, "epsilon": 6.0}, "epsilon 6 protects little, since a report may be e^6 = 404 times"),
-        ({"k": 100, "n": 1000, "epsilon": 1.0}, "larger than the average share of an answer, 1 points"),
+        ({"k": 100, "n": 1000, "epsilon": 1.0}, "larger than the average share of an answer (1 points)"),
         ({"k": 4, "n": 1000, "target_error": 0.5}, "a standard error of 50 percentage points tells next to nothing"),
     ],
 )

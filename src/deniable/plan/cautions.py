@@ -37,7 +37,7 @@ def about_shares(k: int, n: int, stderr: float) -> Iterator[str]:
     if stderr * k > 1:
         need = float(f"{n * (stderr * k) ** 2:.2g}")
         yield (
-            f"Caution: the error is larger than the average share of an answer, {100 / k:.3g} points, so most answers "
-            f"will not be told from answers that nobody gives. It takes about {need:,.0f} reports to bring it down to "
-            "that, or fewer possible answers, or a larger epsilon."
+            f"Caution: the error is larger than the average share of an answer ({100 / k:.3g} points), so most answers "
+            f"cannot be distinguished from answers that nobody gives. About {need:,.0f} reports would bring it down to "
+            "that; fewer possible answers or a larger epsilon help too."
         )

@@ -132,7 +132,7 @@ class KeyValuePlan(Answer[KeyValuePrediction]):
 
     def _told(self, best: KeyValuePrediction) -> str:
         interest = self.request["interest"]
-        words = {0.0: "means alone", 1.0: "frequencies and means alike"}
+        words = {0.0: "means alone", 1.0: "frequencies and means equally"}
         what = words.get(interest, f"an interest of {interest:g} in frequencies against means")
         return (
             f"{best.title} is best for {what}: a standard error of {100 * best.stderr:.3g} percentage points for a "
@@ -189,7 +189,7 @@ def plan_keyvalue(
     keys = check_domain(k, labels, domain)
     require(is_whole(n, 1), "n", n, "an integer >= 1", "It is the number of people.")
     number = isinstance(interest, int | float) and not isinstance(interest, bool) and 0 <= interest < math.inf
-    require(number, "interest", interest, "a number >= 0", "1 weighs frequencies and means alike, 0 is for means.")
+    require(number, "interest", interest, "a number >= 0", "1 gives both the same weight, 0 is for means alone.")
     most = check_limits(limits, _LIMITS)
     aim = min(10, keys.k - 1) if targets is None else targets
     require(isinstance(aim, int) and 1 <= aim < keys.k, "targets", targets, f"an integer from 1 to {keys.k - 1}")

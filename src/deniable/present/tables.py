@@ -216,10 +216,10 @@ def claims_table(rows: Sequence[Mapping[str, str]]) -> Table:
 
 _MEANING = {
     "mechanism": "",
-    "epsilon": "the promise, told above",
+    "epsilon": "the promise; the statement above says what it protects",
     "epsilon_exact": "of the integers that are sampled, rounded up",
     "k": "number of possible values",
-    "n": "reports that the errors below are for",
+    "n": "number of reports that the errors below are for",
     "params": "own parameters of the mechanism",
     "selection": "how the own parameters were chosen",
     "p": "chance that a report supports the value its sender holds",

@@ -33,7 +33,7 @@ OPTIONS: Mapping[str, Option] = {
     "threshold": Option(float, "Noisy coordinates above it are sent as 1 (the)."),
     "arc": Option(float, "Share of the ring that an answer's arc covers (wheel); the best is near 1/(e^epsilon+1)."),
     "prime": Option(int, "Prime of the projective geometry (pgr); the best is near e^epsilon + 1."),
-    "share": Option(float, "Share of the reports whose subset has one item more than size says (ssmix)."),
+    "share": Option(float, "Share of the reports with a subset of size + 1 items instead of size (ssmix)."),
     "select": Option(str, "How error and best guess are balanced (ass, aue, alh, athe, ssmix).", SELECTORS),
     "objectives": Option(
         str, "What is balanced: the exact quantities, or the metrics and grids of the adaptive paper.", METRICS

@@ -267,4 +267,4 @@ def check_share(share: Any) -> float:
 def check_interest(interest: object) -> None:
     """A weight of frequencies against means."""
     ok = isinstance(interest, int | float) and not isinstance(interest, bool) and 0 <= interest < math.inf
-    require(ok, "interest", interest, "a number >= 0", "1 weighs frequency and mean alike.")
+    require(ok, "interest", interest, "a number >= 0", "1 gives frequency and mean the same weight.")

@@ -16,7 +16,7 @@ __all__ = ["OPTIONS", "ROWS"]
 
 OPTIONS: Mapping[str, Option] = {
     "levels": Option(str, "Levels of protection that people choose from, separated by commas (pldp)."),
-    "shares": Option(str, "Expected shares of the levels, for closed forms and simulations; alike if left out (pldp)."),
+    "shares": Option(str, "Expected shares of the levels, for closed forms and simulations; equal if left out (pldp)."),
     "level_epsilon": Option(float, "Protection of the level report (pldp)."),
     "level_report": Option(str, "What is sent about the level: a response, one bit, or nothing (pldp).", LEVEL_REPORTS),
     "leak_budget": Option(float, "Most that a report may tell about the level; base and g are chosen for it (pldp)."),

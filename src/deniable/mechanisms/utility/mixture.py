@@ -116,7 +116,7 @@ class UtilityMixtureBulk(DisclosingBulk[Mixture]):
         stratum = np.where(told > 0, 2, loops().popcounts(columns["bits"]) - size)
         hidden = stratum[told == 0]
         if hidden.size and (hidden.min() < 0 or hidden.max() > (1 if self.kernel.coin else 0)):
-            raise FormatError(f"a report is no subset of {size} or {size + 1} out of {s} items.")
+            raise FormatError(f"a report is not a subset of {size} or {size + 1} out of {s} items.")
         support = np.zeros((3, 8 * columns["bits"].shape[1]), np.int64)
         for i in (0, 1):
             support[i] = loops().count_bits(np.ascontiguousarray(columns["bits"][stratum == i]), support.shape[1])
