@@ -57,6 +57,7 @@ def facts(told):
     found += ["never disclosed"] if told.disclosed else []
     found += [str(item) for item in told.items]
     found += [times(told.level), times(told.pair)] if len(told.levels) > 1 else []
+    found += ["if it discloses nothing"] if len(told.levels) > 1 and told.disclosed else []
     return found + {PAIR: ["pair"], PAIRS: ["set of pairs"]}.get(told.subject, [])
 
 

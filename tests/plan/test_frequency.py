@@ -153,7 +153,7 @@ def test_what_a_target_takes_is_told_where_it_is_missed():
     assert found.message.startswith("No design meets the limits (standard error at most 0.01); the closest is ss")
     n = dn.plan(k=100, epsilon=1.0, target_error=0.01).best.n
     epsilon = dn.plan(k=100, n=1000, target_error=0.01).best.mechanism.epsilon
-    assert f"The error takes {n:,} reports" in found.message
+    assert f"That error takes {n:,} reports" in found.message
     assert f"or epsilon {epsilon!r}." in found.message
     assert dn.plan(k=100, n=n, epsilon=1.0, target_error=0.01).feasible
     assert not dn.plan(k=100, n=n - 1, epsilon=1.0, target_error=0.01).feasible

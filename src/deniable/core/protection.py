@@ -88,9 +88,10 @@ class Protection:
         """Who is protected from what, in a sentence or two."""
         text = _STEPS[self.steps] + (self._all() if self.sensitive is None else self._some())
         if len(self.levels) > 1:
+            hidden = ", if it discloses nothing," if self.disclosed else ""
             text += (
                 f" About the level: a report is at most {times(self.level)} as likely at one level as at "
-                f"another, and at most {times(self.pair)} for answer and level together."
+                f"another, and{hidden} at most {times(self.pair)} for answer and level together."
             )
         return text
 

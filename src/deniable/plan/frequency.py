@@ -188,7 +188,7 @@ class Plan(Answer[FrequencyPrediction]):
         if "asr" in w.limits and w.limits["asr"] <= closest.blind:
             text += f" Without any report a guess is right {100 * closest.blind:.3g} % of the time already."
         if self.smallest_n is not None and w.n is not None:
-            text += f" The error takes {self.smallest_n.smallest_n:,} reports ({self.smallest_n.title})"
+            text += f" That error takes {self.smallest_n.smallest_n:,} reports with {self.smallest_n.title}"
             little = self.smallest_epsilon
             text += f", or epsilon {little.mechanism.epsilon!r}." if little is not None else "."
         return text
