@@ -12,7 +12,6 @@ from deniable.plan.prediction import FORGED
 __all__ = [
     "FEW_FORGERS",
     "LITTLE_WORK",
-    "LONG",
     "SHORT_REPORTS",
     "Aspect",
     "advise",
@@ -27,7 +26,7 @@ D = TypeVar("D", bound=Any)
 _SAME = 1e-6
 _NEAR, _DEAR = 1.05, 1.5
 """Up to 5 % above the best is near it; from half as much again on it is a cost."""
-LONG, _SHORTER = 1000, 10
+_LONG, _SHORTER = 1000, 10
 """Reports of more bytes are long; from a tenth on a report is much shorter."""
 _BETTER = 0.99
 """One design beats another only if it is better by 1 % in something."""
@@ -163,7 +162,7 @@ def _headed(designs: Sequence[D], lead: Aspect, heed_size: bool) -> tuple[D, ...
     if not able:
         return tuple(designs)
     first = able[0]
-    if heed_size and first.bytes > LONG:
+    if heed_size and first.bytes > _LONG:
         near = (d for d in able if lead.of(d) <= _NEAR * lead.of(first) and _SHORTER * d.bytes <= first.bytes)
         first = next(near, first)
     return (first, *(d for d in designs if d is not first))

@@ -10,11 +10,10 @@ from typing import Any
 import numpy as np
 
 from deniable.core.types import FloatArray
-from deniable.errors import DeniableError, ParameterError
+from deniable.errors import DeniableError
 from deniable.mechanisms import registry
 from deniable.mechanisms.base import Mechanism
 from deniable.mechanisms.entry import FREQUENCY, Curve, Entry
-from deniable.mechanisms.utility.sensitive import sensitive_ranges
 from deniable.plan.answer import made, rows_for
 from deniable.plan.prediction import forged_gain
 from deniable.plan.request import Request
@@ -73,14 +72,10 @@ def recipes(given: Mapping[str, Any]) -> Iterator[Recipe]:
 
 
 def check_given(request: Request) -> None:
-    """Refuse what is given at once if no mechanism that takes it can be made with it, or if it asks for nothing."""
-    given = request.given
-    if "sensitive" in given and not sensitive_ranges(given["sensitive"], request.domain):
-        hint = "Leave it out if all answers are sensitive; if none is, nothing needs protection."
-        raise ParameterError(f"sensitive must name at least one answer, got {given['sensitive']!r}.", hint)
-    for option in given:
+    """Refuse what is given at once if no mechanism that takes it can be made with it."""
+    for option in request.given:
         errors = []
-        for recipe in recipes(given):
+        for recipe in recipes(request.given):
             if option in recipe.options:
                 try:
                     epsilon = request.epsilon or (recipe.entry.promise or (lambda _: 1.0))(recipe.options)

@@ -17,6 +17,7 @@ from deniable.errors import DeniableError, ParameterError, require
 from deniable.mechanisms.base import Mechanism
 from deniable.mechanisms.entry import Traits
 from deniable.mechanisms.registry import MECHANISMS
+from deniable.mechanisms.utility.sensitive import sensitive_ranges
 from deniable.plan.advice import advise
 from deniable.plan.answer import LIMITED, Answer, Rejected, beyond, check_domain
 from deniable.plan.candidates import Recipe, Wish, check_given, make, recipes
@@ -248,6 +249,9 @@ def plan(
         require("sensitive" not in options, "sensitive", sensitive, "left out if `given` has it")
         options["sensitive"] = sensitive
     wanted = request(answers, n, epsilon, limits, weighed, targets, prior, options, top)
+    if "sensitive" in options and not sensitive_ranges(options["sensitive"], answers):
+        hint = "Leave it out if all answers are sensitive; if none is, nothing needs protection."
+        raise ParameterError(f"sensitive must name at least one answer, got {options['sensitive']!r}.", hint)
     check_given(wanted)
     return _Planner(wanted).plan()
 
