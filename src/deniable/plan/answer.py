@@ -183,8 +183,9 @@ class Answer(ABC, Generic[D]):
             beaten: dict[str, list[str]] = {}
             for d in self.designs:
                 beaten.setdefault(d.beaten_by, []).append(d.name)
-            lost = [f"by {winner}: {', '.join(dict.fromkeys(names))}" for winner, names in beaten.items() if winner]
-            parts += [f"Beaten in every respect {'; '.join(lost)}."] if lost else []
+            lost = [f"{winner} beats {', '.join(dict.fromkeys(names))}" for winner, names in beaten.items() if winner]
+            told = "Not worth a choice, since another design is at least as good in everything"
+            parts += [f"{told}: {'; '.join(lost)}."] if lost else []
         rows = [[o.title, o.reason] for o in self.out if not o.twin]
         if rows:
             more = f" ({len(rows) - _MOST_OUT} more with --json)" if len(rows) > _MOST_OUT else ""
