@@ -99,7 +99,7 @@ def test_key_value_question(run, tmp_path):
     found = dn.plan_keyvalue(k=50, n=10_000, epsilon=2.0, interest=0.5, length=2, limits={"bytes": 20})
     assert (done.code, done.json) == (0, json.loads(json.dumps(found.document())))
     shown = run("plan", *KEYS, "--chart", "plan.svg")
-    assert "is best for frequencies and means alike" in shown.out
+    assert "is best for frequencies and means equally" in shown.out
     assert (tmp_path / "plan.svg").stat().st_size > 1000
     assert run("plan", *KEYS, "--max-bytes", 1, "--target-error", 1e-6).code == 1
     for more, words in (

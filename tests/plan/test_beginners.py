@@ -116,7 +116,7 @@ def test_words_of_caution(asked, words):
 
 def test_the_reports_that_a_caution_asks_for_do():
     n = 36_000
-    assert any(f"about {n:,} reports" in note for note in dn.plan(k=100, n=1000, epsilon=1.0).notes)
+    assert any(f"About {n:,} reports" in note for note in dn.plan(k=100, n=1000, epsilon=1.0).notes)
     assert dn.plan(k=100, n=n, epsilon=1.0).best.stderr == pytest.approx(0.01, rel=0.02)
 
 
