@@ -166,7 +166,7 @@ def oracles() -> str:
     for k, epsilon in ((16, 1.0), (100, 4.0), (10_000, 1.0)):
         rows = [_oracle(name, epsilon, k) for name in names]
         parts.append(
-            f"**k = {k:,}, epsilon = {epsilon:g}** (a blind guess is right in {100 / k:.3g} %)\n\n"
+            f"**k = {k:,}, epsilon = {epsilon:g}** (a blind guess is right {100 / k:.3g} % of the time)\n\n"
             + table(head, rows, right=2)
         )
     return "\n\n".join(parts)
@@ -186,6 +186,26 @@ def belief() -> str:
     epsilons = (0.1, 0.5, 1.0, 2.0, 4.0, 8.0)
     values = [f"{100 / (1 + math.exp(-e)):.4g} %" for e in epsilons]
     return table(["epsilon", *(f"{e:g}" for e in epsilons)], [["at most", *values]])
+
+
+PROMISES: tuple[tuple[str, dict[str, Any]], ...] = (
+    ("ss", {"epsilon": 1.0, "k": 6}),
+    ("uss", {"epsilon": 1.0, "labels": ["ill", "very ill", "well", "gone"], "sensitive": "ill,very ill"}),
+    ("uue-levels", {"labels": ["ill", "very ill", "well"], "sensitive": "ill,very ill", "item_epsilon": "2,0.5"}),
+    ("pldp", {"k": 6, "levels": "0.5,1", "level_epsilon": 0.5}),
+    ("upldp", {"k": 6, "sensitive": 3, "levels": "0.5,1", "level_epsilon": 0.5}),
+    ("brr", {"epsilon": 1.0, "points": 10}),
+    ("hm", {"epsilon": 1.0, "interval": "0,100"}),
+    ("kv-ss2", {"epsilon": 1.0, "k": 6}),
+    ("kv-ss2", {"epsilon": 1.0, "k": 6, "length": 2}),
+)
+"""A small design of each kind of promise."""
+
+
+def promises() -> str:
+    """What designs of each kind promise, in the words of the program."""
+    made = [(name, dn.mechanism(name, **options).protection) for name, options in PROMISES]
+    return table(["design", "kind", "statement"], [[f"`{n}`", p.kind, p.text] for n, p in made], right=3)
 
 
 def averaging() -> str:
@@ -269,6 +289,7 @@ PARTS: dict[str, Callable[[], str]] = {
     "mechanisms": mechanisms,
     "oracles": oracles,
     "poisoning": poisoning,
+    "promises": promises,
     "tree": tree,
 }
 """The parts that pages may ask for."""

@@ -50,6 +50,28 @@ def test_no_forbidden_word_in_the_repository() -> None:
     assert not found, "\n" + "\n".join(found)
 
 
+STILTED = (
+    "ahead of it in nothing",
+    "right in {",
+    "says nothing about anybody",
+    "by a coin (",
+    "since nothing is maximised",
+    "alike if left out",
+    "non-sensitive",
+)
+"""Phrases that the list of words in CONTRIBUTING.md replaces, as far as people would see them."""
+
+
+def test_what_people_read_keeps_to_the_list_of_words() -> None:
+    """In texts of the program: string literals, documentation strings included."""
+    found = []
+    for path in tracked():
+        if path.suffix == ".py" and "src" in path.relative_to(ROOT).parts:
+            text = path.read_text("utf-8")
+            found += [f"{path.relative_to(ROOT)}: {phrase}" for phrase in STILTED if phrase in text]
+    assert not found, found
+
+
 def test_this_file_is_looked_at() -> None:
     assert Path(__file__).resolve() in tracked()
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 
 import pytest
 
@@ -23,7 +24,8 @@ def test_table_has_a_line_and_a_reason_for_each_design(run):
     assert out.startswith("ss (size = 27) has the least error: a standard error of 1.9 percentage points.\n")
     for d in found.designs:
         assert f"\n{d.title} " in out or f"\n{d.title}  " in out
-        assert d.why in out
+        assert (d.why in out) != bool(d.beaten_by)
+    assert "as good in everything: ss (size = 27) beats " in " ".join(out.split())
 
 
 def test_every_limit_has_an_option(run):
@@ -39,11 +41,13 @@ def test_no_is_exit_code_1_with_the_closest(run):
     done = run("plan", *JOB, "--max-asr", 0.005, "--json")
     assert done.code == 1
     assert done.json["designs"] == []
-    assert done.json["message"].startswith("no design meets asr <= 0.005; the closest is ")
+    assert done.json["message"].startswith("No design meets the limits (best guess at most 0.005); the closest is ")
     assert done.json["closest"]["asr"] > 0.005
     text = run("plan", *JOB, "--max-asr", 0.005)
     assert text.code == 1
-    assert " ".join(text.out.split()).startswith("no design meets asr <= 0.005; the closest is ")
+    assert " ".join(text.out.split()).startswith(
+        "No design meets the limits (best guess at most 0.005); the closest is "
+    )
 
 
 def test_smallest_n_and_epsilon(run):
@@ -53,7 +57,7 @@ def test_smallest_n_and_epsilon(run):
     little = run("plan", "--k", 100, "--n", 10_000, "--target-error", 0.01)
     best = dn.plan(k=100, n=10_000, target_error=0.01).best
     assert little.out.startswith(f"epsilon {best.mechanism.epsilon!r} is enough")
-    assert "epsilon" in little.out.splitlines()[2]
+    assert any(line.split()[:2] == ["design", "epsilon"] for line in little.out.splitlines())
 
 
 @pytest.mark.parametrize(
@@ -95,7 +99,7 @@ def test_key_value_question(run, tmp_path):
     found = dn.plan_keyvalue(k=50, n=10_000, epsilon=2.0, interest=0.5, length=2, limits={"bytes": 20})
     assert (done.code, done.json) == (0, json.loads(json.dumps(found.document())))
     shown = run("plan", *KEYS, "--chart", "plan.svg")
-    assert "is best for frequencies and means alike" in shown.out
+    assert "is best for frequencies and means equally" in shown.out
     assert (tmp_path / "plan.svg").stat().st_size > 1000
     assert run("plan", *KEYS, "--max-bytes", 1, "--target-error", 1e-6).code == 1
     for more, words in (
@@ -134,3 +138,32 @@ def test_questions_about_near_answers_and_means(run, tmp_path):
         refused = run("plan", *args)
         assert refused.code == 2
         assert words in refused.err
+
+
+# ---- what to type next
+
+TYPED = [
+    ("--k", 20, "--n", 1000, "--epsilon", 1, "--sensitive", 5),
+    ("--k", 12, "--n", 1000, "--epsilon", 4, "--max-asr", 0.3),
+    ("--labels", 'ill,"well, really",gone', "--n", 1000, "--epsilon", 1, "--sensitive", '"well, really"'),
+    ("--k", 50_000, "--n", 1000, "--epsilon", 1, "--top", 1),
+    ("--k", 20, "--epsilon", 1, "--target-error", 0.02),
+    ("--question", "key-value", "--k", 6, "--n", 1000, "--epsilon", 2, "--interest", 0.5, "--length", 2),
+    ("--question", "release", "--points", 9, "--epsilon", 2),
+    ("--question", "release", "--interval", "0,10", "--epsilon", 1),
+    ("--question", "mean", "--interval=-5,5", "--n", 500, "--epsilon", 1),
+]
+
+
+@pytest.mark.parametrize("asked", TYPED, ids=lambda x: " ".join(map(str, x)))
+def test_the_next_command_can_be_typed_as_it_is(run, asked):
+    done = run("plan", *asked)
+    assert done.code == 0
+    line = done.out.rstrip("\n").splitlines()[-1]
+    assert line.startswith("Next: deniable ")
+    _, program, *words = shlex.split(line)
+    assert program == "deniable"
+    more = ["--runs", "1"] if words[0] == "simulate" else []
+    again = run(*words, *more, "--json")
+    assert again.code == 0
+    assert again.json["mechanism"] == run("plan", *asked, "--json").json["designs"][0]["mechanism"]

@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 import json
-import math
 import subprocess
 import sys
 
-import numpy as np
 import pytest
 
 import deniable as dn
 from deniable.mechanisms.registry import MECHANISMS, PROTOCOLS
-from deniable.present.tables import promise
-from deniable.run.describe import describe
 from deniable.run.inputs import INPUTS
 from deniable.run.questions import QUESTIONS
 
@@ -75,15 +71,30 @@ def test_two_domains_are_told_as_they_were_typed(run, command):
     assert "Domain(" not in done.err
 
 
-def test_what_is_unknown_of_all_sensitive_designs_is_told_first(run):
+def test_limits_and_weights_work_with_sensitive_answers(run):
     line = ("plan", "--k", 10, "--n", 1000, "--epsilon", 1, "--sensitive", 3)
-    done = run(*line, "--max-poisoning", 0.1)
-    head = done.out.partition("above bound")[0]
-    assert "no design here makes use of sensitive: poisoning is not known" in " ".join(head.split())
-    found = run(*line, "--max-poisoning", 0.1, "--json").json
-    assert "uss" in found["notes"][0]
+    limits = ("--max-poisoning", 0.2, "--max-work", 5)
+    found = run(*line, *limits, "--json").json["designs"]
+    assert found[0]["mechanism"] == "uss"
+    assert all(d["poisoning"] <= 0.2 and d["work"] <= 5 for d in found)
+    weighed = run(*line, "--weight", 0.9, "--json").json["designs"]
+    assert weighed[0]["mechanism"] != "uss"
+
+
+def test_what_is_unknown_of_all_designs_for_what_is_given_is_told_first(run, monkeypatch):
+    from dataclasses import replace
+
+    from deniable.mechanisms import registry
+    from deniable.mechanisms.entry import Traits
+
+    for name, entry in MECHANISMS.items():
+        if "sensitive" in entry.options:
+            monkeypatch.setitem(registry.MECHANISMS, name, replace(entry, traits=Traits()))
+    line = ("plan", "--k", 10, "--n", 100000, "--epsilon", 1, "--sensitive", 3)
+    head = run(*line, "--max-poisoning", 0.1).out.partition("excess")[0]
+    assert "Note: no design here makes use of sensitive. Those that do (uss" in " ".join(head.split())
+    assert "uss" in run(*line, "--max-poisoning", 0.1, "--json").json["notes"][0]
     assert "notes" not in run(*line, "--json").json, "there is no limit that they miss"
-    assert "notes" not in run(*line, "--max-bytes", 1, "--json").json, "some of them are known to be too long"
 
 
 @pytest.mark.parametrize(
@@ -110,47 +121,44 @@ def test_readings_and_columns_of_others_are_refused(run, tmp_path):
     assert "shrink must be left out for shares of values" in run("estimate", "r", "--shrink", 2).err
 
 
-# ---- what epsilon means: each sentence is true of the channel
+# ---- who is protected from what: the mechanism's own statement (tests/mechanisms/test_protection.py), everywhere
 
-
-def ratios(m: dn.Mechanism) -> tuple[np.ndarray, np.ndarray]:
-    """Log-ratios of every report between every two values, and which reports disclose (one value alone sends them)."""
-    weights = np.array(m.channel().weights, np.float64)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        logs = np.log(weights)
-        return logs[:, :, None] - logs[:, None, :], (weights > 0).sum(axis=1) == 1
-
-
-SAID = [(name, case) for name, entry in MECHANISMS.items() for case in entry.small[:1] if entry.question == "frequency"]
+SAID = [
+    (name, {key: x for key, x in entry.small[0].items() if key not in entry.inner})
+    for name, entry in MECHANISMS.items()
+]
 
 
 @pytest.mark.parametrize(("name", "case"), SAID, ids=[name for name, _ in SAID])
-def test_the_sentence_about_epsilon_is_true(name, case):
-    m = dn.mechanism(name, **case)
-    text = promise(describe(m))
-    found, discloses = ratios(m)
-    assert ("unless it discloses a harmless value" in text) == bool("sensitive" in m.params), (
-        "only those with harmless answers disclose"
-    )
-    kept = found[~discloses] if "unless" in text else found
-    if "the level L" in text:
-        assert "promised at the largest level" in text
-        assert m.epsilon == max(m.params["levels"])
-        by_level = describe(m)["guarantee"]["data_by_level"]
-        assert all(exact <= level for exact, level in zip(by_level, m.params["levels"], strict=True))
-    elif "budgets" in text:
-        budgets = np.full(m.k, math.inf)
-        own = m.params["sensitive"]
-        items = [i for a, b in zip(own[::2], own[1::2], strict=True) for i in range(a, b)]
-        budgets[items] = m.params["item_epsilon"]
-        assert (kept <= np.minimum.outer(budgets, budgets)[None] + 1e-12).all()
-    else:
-        assert kept.max() <= m.epsilon + 1e-12
-    for item in np.flatnonzero(discloses):
-        assert str(int(np.array(m.channel().weights, np.float64)[item].argmax())) not in text.partition("are ")[2]
+def test_design_and_audit_begin_with_the_statement_of_the_mechanism(run, name, case):
+    told = dn.mechanism(name, **MECHANISMS[name].small[0]).protection
+    options = [part for option, value in case.items() for part in (f"--{option.replace('_', '-')}", value)]
+    for command, lead in (("design", ""), ("audit", "The promise is kept. ")):
+        assert " ".join(run(command, name, *options).out.split()).startswith(lead + told.text)
+        assert run(command, name, *options, "--json").json["protection"] == json.loads(json.dumps(told.document()))
+
+
+def test_a_broken_design_does_not_claim_to_protect(run):
+    line = ("ulh", "--epsilon", 1, "--k", 5, "--sensitive", 3, "--g", 2, "--form", "paper")
+    for command, code in (("design", 0), ("audit", 1)):
+        done = run(command, *line)
+        assert done.code == code
+        assert done.out.startswith("THE PROMISE IS BROKEN")
+
+
+def test_protocols_say_it_too(run):
+    text = " ".join(run("design", "collaborative", "--epsilon", 1, "--k", 6, "--sensitive", 2).out.split())
+    assert text.startswith("Everybody answers one step only. Protects the sensitive answers (0, 1):")
 
 
 def test_labels_that_are_protected_are_named(run):
     done = run("design", "uss", "--epsilon", 1, "--labels", "ill,well,gone", "--sensitive", "ill,gone")
-    assert "never disclosed, are ill, gone" in " ".join(done.out.split())
-    json.dumps(describe(dn.mechanism("uss", epsilon=1.0, k=4, sensitive=2)))
+    assert "Protects the sensitive answers (ill, gone): they are never disclosed" in " ".join(done.out.split())
+
+
+def test_a_channel_of_ones_own_is_told_by_what_it_calls_harmless():
+    m = dn.mechanism("uss", epsilon=1.0, k=4, sensitive="1,2")
+    told = dn.audit(m.channel(), epsilon=1.0).protection
+    assert (list(told.items), told.disclosed) == ([1, 2], m.protection.disclosed)
+    plain = dn.audit(dn.Channel(("no", "yes"), ((3, 1), (1, 3)), 4), epsilon=2.0)
+    assert plain.verdict.startswith("The promise is kept. Protects every answer")

@@ -51,9 +51,9 @@ def test_a_row_of_another_length_is_refused_by_number() -> None:
         ("grr", b"\xff", "report field 'value' has the value 255"),
         ("oue", b"\x00\x04", "a report has ones after its 10 bits"),
         ("oue", b"\x00\x80", "a report has ones after its 10 bits"),
-        ("ss", b"\xff\x03", "a report is no subset of 3 out of 10 items"),
-        ("ss", b"\x03\x00", "a report is no subset of 3 out of 10 items"),
-        ("ss", b"\x03\x04", "a report is no subset of 3 out of 10 items"),
+        ("ss", b"\xff\x03", "a report is not a subset of 3 out of 10 items"),
+        ("ss", b"\x03\x00", "a report is not a subset of 3 out of 10 items"),
+        ("ss", b"\x03\x04", "a report is not a subset of 3 out of 10 items"),
         ("olh", b"\0\0\0\0\0\0\0\0\x04", "report field 'value' has the value 4, the largest possible is 3"),
     ],
 )

@@ -227,7 +227,7 @@ def test_other_designs_are_refused() -> None:
 def test_damaged_reports_are_refused() -> None:
     m = dn.mechanism("ss", epsilon=1.0, k=9)
     wrong = dn.Reports(m.design, m.fields, {"bits": np.full((2, 2), 255, np.uint8)})
-    with pytest.raises(dn.FormatError, match="no subset"):
+    with pytest.raises(dn.FormatError, match="not a subset"):
         m.fit(wrong)
 
 

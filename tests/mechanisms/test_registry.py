@@ -31,7 +31,7 @@ CAREFUL = Entry(
     "nowhere",
     "tests",
     options=("back",),
-    traits=Traits(costs.work_one, costs.pull_one),
+    traits=Traits(costs.WORK["grr"], costs.pull_by("grr")),
 )
 BACK = {"back": Option(float, "Share of the budget that is kept back.")}
 

@@ -105,7 +105,7 @@ def test_a_prior_counts_in_the_best_guess():
         guess = d.mechanism.guess(pi)
         assert (d.asr, d.blind) == (guess.success, guess.blind)
         assert d.asr <= 0.3
-    assert any("asr" in o.reason for o in found.out)
+    assert any("best guess" in o.reason for o in found.out)
 
 
 def test_weights_move_the_choice_from_error_to_the_best_guess():
@@ -133,7 +133,7 @@ def test_no_design_meets_what_cannot_be_met():
     assert found.best is None
     near = found.closest
     assert found.message == (
-        f"no design meets asr <= 0.05 and bits <= 3; the closest is {near.title}: "
+        f"No design meets the limits (best guess at most 0.05, bits at most 3); the closest is {near.title}: "
         f"bits {near.bits:.4g} instead of at most 3."
     )
     ratios = [max(o.design.asr / 0.05, o.design.bits / 3) for o in found.out if o.design is not None]
@@ -144,16 +144,16 @@ def test_no_design_meets_what_cannot_be_met():
 def test_no_report_helps_less_than_none():
     found = dn.plan(k=10, n=1000, epsilon=1.0, max_asr=0.09)
     assert not found.feasible
-    assert "A guess without any report is right with probability 0.1 already." in found.message
+    assert "Without any report a guess is right 10 % of the time already." in found.message
 
 
 def test_what_a_target_takes_is_told_where_it_is_missed():
     found = dn.plan(k=100, n=1000, epsilon=1.0, target_error=0.01)
     assert not found.feasible
-    assert found.message.startswith("no design meets stderr <= 0.01; the closest is ss")
+    assert found.message.startswith("No design meets the limits (standard error at most 0.01); the closest is ss")
     n = dn.plan(k=100, epsilon=1.0, target_error=0.01).best.n
     epsilon = dn.plan(k=100, n=1000, target_error=0.01).best.mechanism.epsilon
-    assert f"The error takes {n:,} reports" in found.message
+    assert f"That error takes {n:,} reports" in found.message
     assert f"or epsilon {epsilon!r}." in found.message
     assert dn.plan(k=100, n=n, epsilon=1.0, target_error=0.01).feasible
     assert not dn.plan(k=100, n=n - 1, epsilon=1.0, target_error=0.01).feasible
@@ -197,9 +197,9 @@ def test_frontier_is_what_ssmix_attains():
 def test_document_is_plain_json_with_designs_best_first():
     found = dn.plan(k=100, n=1000, epsilon=1.0, max_asr=0.018)
     document = json.loads(json.dumps(found.document(), allow_nan=False))
-    assert set(document) == {"request", "feasible", "message", "designs", "out", "frontier"}
+    assert set(document) == {"request", "feasible", "message", "next", "notes", "designs", "out", "frontier"}
     keys = "mechanism params options epsilon epsilon_exact k n stderr mse asr blind bits bytes work poisoning bound gap"
-    assert set(document["designs"][0]) == {*keys.split(), "beaten_by", "why", "vetted"}
+    assert set(document["designs"][0]) == {*keys.split(), "beaten_by", "why", "protection", "vetted"}
     assert [d["mechanism"] for d in document["designs"]] == [d.name for d in found.designs]
     assert document["designs"][0]["stderr"] == found.best.stderr
 
@@ -228,7 +228,7 @@ def test_a_new_row_of_another_kind_is_ranked(monkeypatch):
     assert mine.mse == dn.mechanism("grr", epsilon=1.0, k=3).mse(1000)
     assert mine.document()["work"] is None
     limited = dn.plan(k=3, n=1000, epsilon=2.0, max_work=50)
-    assert {o.title: o.reason for o in limited.out}["half"] == "work is unknown"
+    assert {o.title: o.reason for o in limited.out}["half"] == "work not known"
 
 
 def test_rows_for_another_question_are_no_rivals(monkeypatch):

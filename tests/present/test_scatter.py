@@ -96,4 +96,4 @@ def test_a_prior_has_no_frontier():
     prior = [0.5] + [0.5 / 9] * 9
     spec = plan_chart(dn.plan(k=10, n=1000, epsilon=1.0, prior=prior)).to_dict()
     assert not layer(spec, "line")
-    assert "a guess without a report is right in 50 %" in " ".join(spec["title"]["subtitle"])
+    assert "a guess without a report is right 50 % of the time" in " ".join(spec["title"]["subtitle"])

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
+from fractions import Fraction
 from typing import Any, Protocol, runtime_checkable
 
 from deniable.core.channel import Channel, Proof
+from deniable.core.protection import Protection
 from deniable.errors import EnumerationError, ParameterError
 from deniable_client.exact import check_epsilon, exp_bounds
 
@@ -41,6 +43,8 @@ class Audit:
     """Values or levels that have smaller budgets of their own keep them too; true where there are none."""
     guarantee: Mapping[str, Any] | None = None
     """What is promised beside epsilon, e.g. about a person's level; None where there is nothing."""
+    protection: Protection | None = None
+    """Who is protected from what, if the promise is kept; None where nothing but epsilon is known."""
 
     @property
     def exact(self) -> float:
@@ -62,6 +66,14 @@ class Audit:
         ratio = self._worst.ratio
         kept = self.agrees and self.budgets_kept
         return kept and ratio is not None and ratio <= exp_bounds(self.promised)[0]
+
+    @property
+    def verdict(self) -> str:
+        """Whether the promise is kept, and what it is."""
+        told = "" if self.protection is None else self.protection.text
+        if self.holds:
+            return f"The promise is kept. {told}".rstrip()
+        return f"THE PROMISE IS BROKEN. It was: {told}" if told else "THE PROMISE IS BROKEN."
 
     def __repr__(self) -> str:
         verdict = "kept" if self.holds else "BROKEN"
@@ -98,6 +110,7 @@ class Audit:
             "witness": asdict(worst.witness),
             "ratio": str(worst.ratio) if worst.ratio is not None else "infinite",
             "vetted": self.vetted,
+            **({} if self.protection is None else {"protection": self.protection.document()}),
         } | ({} if self.guarantee is None else {"guarantee": dict(self.guarantee), "budgets_kept": self.budgets_kept})
 
 
@@ -115,19 +128,31 @@ def audit(what: object, *, epsilon: float | None = None) -> Audit:
         raise ParameterError("epsilon must be given to audit something that promises none itself.")
     check_epsilon(promised)
     if isinstance(what, Channel):
-        return Audit("channel", promised, what.proof(), None, False)
+        return Audit("channel", promised, what.proof(), None, False, protection=_of_channel(what, promised))
     name = str(getattr(what, "name", type(what).__name__))
     proof = getattr(what, "proof", None)
     vetted = bool(getattr(what, "vetted", False))
     if isinstance(proof, Proof):
         kept, more = bool(getattr(what, "budgets_kept", True)), getattr(what, "guarantee", None)
-        return Audit(name, promised, proof, _enumerate(what), vetted, kept, more)
+        own = getattr(what, "protection", None)
+        told = replace(own, epsilon=promised) if isinstance(own, Protection) else None
+        return Audit(name, promised, proof, _enumerate(what), vetted, kept, more, told)
     if isinstance(what, _Enumerable):
-        return Audit(name, promised, what.channel().proof(), None, vetted)
+        channel = what.channel()
+        return Audit(name, promised, channel.proof(), None, vetted, protection=_of_channel(channel, promised))
     raise ParameterError(
         f"audit takes a mechanism or a channel, got {type(what).__name__}.",
         "Give it a method channel() that returns a deniable.Channel, or a property proof.",
     )
+
+
+def _of_channel(channel: Channel, epsilon: float) -> Protection:
+    """What a channel on its own promises: to all inputs, or to those that it does not call harmless."""
+    if not channel.harmless:
+        return Protection(epsilon=epsilon)
+    own = tuple(end for x in range(channel.k) if x not in channel.harmless for end in (x, x + 1))
+    told = (sum(channel.weights[o][x] for o in channel.disclosing) for x in channel.harmless)
+    return Protection(epsilon=epsilon, sensitive=own, disclosed=Fraction(max(told), channel.total))
 
 
 def _enumerate(what: object) -> Proof | None:

@@ -52,7 +52,7 @@ def attack(
 
 def _table(d: dict[str, Any]) -> Table:
     own = "".join(f", {name} = {value}" for name, value in d["params"].items())
-    measured = "not measured: its reports do not tell their likelihood"
+    measured = "not measured: the likelihood of its reports is not known"
     if d["measured"] is not None:
         measured = f"share of {d['reports']:,} simulated reports whose value was guessed ± standard error"
     share = "" if d["measured"] is None else f"{d['measured']:.4g} ± {d['measured_stderr']:.2g}"

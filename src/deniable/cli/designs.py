@@ -6,6 +6,7 @@ from typing import Annotated
 
 from deniable.cli.options import Choice, option
 from deniable.cli.output import Output
+from deniable.mechanisms.base import Mechanism, kept
 from deniable.mechanisms.protocol import Protocol
 from deniable.present.studies import protocol_table, steps_table
 from deniable.present.tables import mechanisms_table, properties_table
@@ -35,7 +36,8 @@ def design(
     made = choice.make_any(n=n)
     if isinstance(made, Protocol):
         found = describe_protocol(made, n)
-        out.show(found, protocol_table(found), "Its steps, for made-up people:", steps_table(found))
+        told = found["protection"]["text"]
+        out.show(found, told, protocol_table(found), "Its steps, for made-up people:", steps_table(found))
         return
     document = describe(made, n)
     note = [f"No reports can be drawn: {document['note']}"] if "note" in document else []
@@ -43,4 +45,11 @@ def design(
     note += [f"The choice: {chosen}"] if chosen else []
     warning = document.get("guarantee", {}).get("warning")
     note += [f"Warning: {warning}."] if warning else []
-    out.show(document, properties_table(document), *note)
+    out.show(document, _statement(made), properties_table(document), *note)
+
+
+def _statement(m: Mechanism) -> str:
+    """Who is protected from what; or that the design does not keep what it promises."""
+    if m.refusal is not None or kept(m):
+        return m.protection.text
+    return f"THE PROMISE IS BROKEN: `deniable audit` shows where. It was: {m.protection.text}"

@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from deniable.errors import ParameterError, require
-from deniable.present.tables import Table, printable
+from deniable.present.tables import Table, Whole, printable
 from deniable.run.files import Progress, refuse_loss
 from deniable.run.layout import STANDARD
 
@@ -76,6 +76,8 @@ class Output:
         blocks = [
             part.render(width=width, styled=styled)
             if isinstance(part, Table)
+            else printable(part)
+            if isinstance(part, Whole)
             else textwrap.fill(printable(part), min(width or 100, 100), break_on_hyphens=False)
             for part in parts
         ]

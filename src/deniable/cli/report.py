@@ -37,7 +37,7 @@ def audit_table(found: Audit) -> Table:
         same = "the same ratio" if found.agrees else "ANOTHER ratio: one of the two is wrong"
         rows.append(("enumeration", f"{found.enumerated.argument}: {same}"))
     elif found.proof.method != "enumeration":
-        rows.append(("enumeration", "not done: there are too many outputs to write down"))
+        rows.append(("enumeration", "not done: there are too many different reports to list"))
     if found.guarantee is not None:
         rows.append(("own budgets", "kept" if found.budgets_kept else "NOT KEPT"))
     if found.guarantee is not None and "pair" in found.guarantee:

@@ -95,8 +95,7 @@ def audit(
     Example: deniable audit ss --epsilon 1 --k 16
     """
     found = audit_object(choice, promise) if ":" in choice.name else check(choice.make_any(), epsilon=promise)
-    verdict = "The promise is kept." if found.holds else "THE PROMISE IS BROKEN."
-    out.show(found.document(), verdict, audit_table(found))
+    out.show(found.document(), found.verdict, audit_table(found))
     return 0 if found.holds else 1
 
 

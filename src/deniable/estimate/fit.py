@@ -126,7 +126,7 @@ def _fit_em(evidence: Evidence, options: FitOptions) -> Fit:
 def _fit_ems(evidence: Evidence, options: FitOptions) -> Fit:
     climb = _EMS.climb(evidence, uniform(evidence.k), options)
     change = f"a further step changes no value by more than {climb.gap:.2g}"
-    settled = f"{change}; no certificate, since nothing is maximised"
+    settled = f"{change}; smoothing maximises nothing, so there is no certificate"
     end = settled if climb.met else f"stopped before it settled: {change}"
     text = f"EM with smoothing from {evidence.n} reports, for values in an order: {_told(climb)}, {end}"
     spread = _EMS.spread_of(evidence, climb.value, options)

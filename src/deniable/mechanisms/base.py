@@ -23,6 +23,7 @@ from deniable.collect.tally import Tally
 from deniable.core.channel import Channel, Proof
 from deniable.core.domain import Domain
 from deniable.core.guess import Guess
+from deniable.core.protection import ANSWER, Protection
 from deniable.core.types import IntArray
 from deniable.errors import (
     DeniableError,
@@ -41,7 +42,7 @@ from deniable.randomness import Simulation, Stream, stream_of
 from deniable_client.exact import check_epsilon, exp_bounds
 from deniable_client.kernels import AnyKernel, kernel_to
 
-__all__ = ["Mechanism", "refuse_broken", "report_size"]
+__all__ = ["Mechanism", "kept", "refuse_broken", "report_size"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -61,6 +62,8 @@ class Mechanism(ABC):
     """Privacy is proved by exact enumeration and a written argument."""
     takes: ClassVar[str] = "values"
     """What one person hands in: a value, or something else that files and simulations of values do not have."""
+    subject: ClassVar[str] = ANSWER
+    """The same by the name that statements of protection have for it."""
 
     __repr__ = as_line
     _repr_html_ = as_html
@@ -106,6 +109,11 @@ class Mechanism(ABC):
     @abstractmethod
     def proof(self) -> Proof:
         """The exact worst likelihood ratio, with the argument why it is the worst."""
+
+    @property
+    def protection(self) -> Protection:
+        """Who is protected from what: claims that the channel must keep (`deniable.testing.check_protection`)."""
+        return Protection(epsilon=self.epsilon, subject=self.subject)
 
     # ---- estimator
 
@@ -263,9 +271,8 @@ class Mechanism(ABC):
         )
         return self._fit(data, method, options)
 
-    def _fit(self, data: object, method: str, options: FitOptions) -> Estimate:
-        """`fit` with its options put together: for families that have other methods."""
-        return fit_reports(self, data, method, options)
+    _fit = fit_reports
+    """`fit` with its options put together: families that have other methods replace it."""
 
 
 def report_size(m: Mechanism) -> dict[str, float]:
@@ -273,9 +280,14 @@ def report_size(m: Mechanism) -> dict[str, float]:
     return {} if m.refusal else {"bits": m.bulk.outputs, "bytes": m.bulk.row_bytes}
 
 
+def kept(m: Mechanism) -> bool:
+    """Whether the exact ratio is at most a certified lower bound of e^epsilon."""
+    return m.proof.ratio is not None and m.proof.ratio <= exp_bounds(m.epsilon)[0]
+
+
 def refuse_broken(m: Mechanism) -> None:
     """`PrivacyError` for a mechanism that leaks more than it promises."""
-    if m.proof.ratio is None or m.proof.ratio > exp_bounds(m.epsilon)[0]:
+    if not kept(m):
         raise PrivacyError(
             f"{m.name} promises epsilon {m.epsilon!r} but its exact epsilon is {m.proof.epsilon!r}; "
             "no report was made.",

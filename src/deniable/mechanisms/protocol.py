@@ -22,6 +22,7 @@ from deniable.collect.reports import Reports
 from deniable.collect.tally import Tally
 from deniable.core.channel import Proof
 from deniable.core.domain import Domain
+from deniable.core.protection import ANSWER, Protection
 from deniable.core.types import IntArray
 from deniable.errors import ParameterError, require
 from deniable.estimate.result import Estimate
@@ -66,6 +67,8 @@ class Protocol(ABC, Generic[Data]):
     """Every step's mechanism is vetted, and nobody spends more than epsilon over all steps."""
     repeated: ClassVar[bool] = False
     """Everybody takes part in every step; the steps' budgets add up to epsilon."""
+    subject: ClassVar[str] = ANSWER
+    """What people hand in, by the name that statements of protection have for it."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "epsilon", check_epsilon(self.epsilon))
@@ -111,6 +114,11 @@ class Protocol(ABC, Generic[Data]):
             f"{s.name} ({s.mechanism.name}): {p.argument}" for s, p in zip(self.outline, proofs, strict=True)
         )
         return Proof(ratio, "composition of steps", text, proofs[worst].witness)
+
+    @property
+    def protection(self) -> Protection:
+        """Who is protected from what, over all steps."""
+        return Protection(epsilon=self.epsilon, subject=self.subject, steps="every" if self.repeated else "one")
 
     @property
     @abstractmethod

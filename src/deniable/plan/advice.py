@@ -26,6 +26,8 @@ D = TypeVar("D", bound=Any)
 _SAME = 1e-6
 _NEAR, _DEAR = 1.05, 1.5
 """Up to 5 % above the best is near it; from half as much again on it is a cost."""
+_LONG, _SHORTER = 1000, 10
+"""Reports of more bytes are long; from a tenth on a report is much shorter."""
 _BETTER = 0.99
 """One design beats another only if it is better by 1 % in something."""
 
@@ -49,17 +51,21 @@ class Aspect:
         return math.inf if x is None else x
 
 
-def _points(x: float) -> str:
+def _points(x: float | None) -> str:
+    if x is None:
+        return "an unknown number of"
     return f"{100 * x:,.0f}" if x >= 1 else f"{100 * x:.3g}"
 
 
 def relative(value: Callable[[Any], float | None], win: str, near: str, what: str) -> Aspect:
     """An aspect whose cost is told as so many times that of the best."""
-    return Aspect(value, win, near, lambda d, b: f"{what} {_times(value(d) or 0, value(b) or 0)} that of {b.name}")
+    return Aspect(value, win, near, lambda d, b: f"{what} {_times(value(d), value(b))} that of {b.name}")
 
 
-def _times(x: float, least: float) -> str:
-    return f"{x / least:.3g} times" if least else f"{x:.3g} instead of {least:g},"
+def _times(x: float | None, least: float | None) -> str:
+    if x is None or least is None:
+        return "that is not known, instead of"
+    return f"{x / least:.3g} times" if least else f"of {x:.3g} instead of"
 
 
 def least_error(win: str = "the least error") -> Aspect:
@@ -70,7 +76,7 @@ def least_error(win: str = "the least error") -> Aspect:
 def fewest(who: str) -> Aspect:
     """How many reports or people it takes."""
     more = f"{{:.2g}} % more {who} than the fewest"
-    return Aspect(lambda d: d.n, f"the fewest {who}", more, lambda d, b: f"{d.n:,} {who} against {b.n:,} ({b.name})")
+    return Aspect(lambda d: d.n, f"the fewest {who}", more, lambda d, b: f"{d.n:,} {who} instead of {b.n:,} ({b.name})")
 
 
 _LEADS = {
@@ -79,7 +85,7 @@ _LEADS = {
         lambda d: d.mechanism.epsilon,
         "the least epsilon",
         "an epsilon {:.2g} % above the least",
-        lambda d, b: f"epsilon {d.mechanism.epsilon:.4g} against {b.mechanism.epsilon:.4g} ({b.name})",
+        lambda d, b: f"epsilon {d.mechanism.epsilon:.4g} instead of {b.mechanism.epsilon:.4g} ({b.name})",
     ),
     "error": least_error(),
 }
@@ -89,31 +95,33 @@ SHORT_REPORTS = Aspect(
     lambda d: d.bytes,
     "the shortest reports",
     "reports {:.2g} % above the shortest",
-    lambda d, b: f"{_bytes(d)} per report against {_bytes(b)} ({b.name})",
+    lambda d, b: f"{_bytes(d)} per report instead of {_bytes(b)} ({b.name})",
     floor=8,
 )
 LITTLE_WORK = Aspect(
     lambda d: d.work,
     "the least work for the server",
     "server work {:.2g} % above the least",
-    lambda d, b: f"{_steps(d)} operations per report against {_steps(b)} ({b.name})",
+    lambda d, b: f"{_steps(d)} operations per report instead of {_steps(b)} ({b.name})",
     floor=100,
 )
 FEW_FORGERS = Aspect(
     lambda d: d.poisoning,
-    "the least room for forgers",
-    "room for forgers {:.2g} % above the least",
+    "the least effect of forged reports",
+    "an effect of forged reports {:.2g} % above the least",
     lambda d, b: (
-        f"{100 * FORGED:g} % of forged reports move the targets by up to {_points(d.poisoning or 0)} points "
-        f"against {_points(b.poisoning or 0)} ({b.name})"
+        f"{100 * FORGED:g} % of forged reports add up to {_points(d.poisoning)} points to the targets instead of "
+        f"{_points(b.poisoning)} ({b.name})"
     ),
 )
 _OTHERS = (
     Aspect(
         lambda d: d.asr,
-        "the least help to a guesser",
-        "a best guess {:.2g} % above the least",
-        lambda d, b: f"a best guess right in {100 * d.asr:.3g} % against {100 * b.asr:.3g} % ({b.name})",
+        "the lowest chance to guess an answer from its report",
+        "a chance to guess an answer {:.2g} % above the lowest",
+        lambda d, b: (
+            f"the best guess is right {100 * d.asr:.3g} % of the time instead of {100 * b.asr:.3g} % ({b.name})"
+        ),
     ),
     SHORT_REPORTS,
     LITTLE_WORK,
@@ -126,17 +134,38 @@ def _bytes(d: Any) -> str:
 
 
 def _steps(d: Any) -> str:
-    return "unknown" if d.work is None else f"{d.work:,.0f}"
+    return "an unknown number of" if d.work is None else f"{d.work:,.0f}"
 
 
-def advise(designs: Sequence[D], lead: str = "error", *, aspects: Sequence[Aspect] | None = None) -> tuple[D, ...]:
+def advise(
+    designs: Sequence[D], lead: str = "error", *, aspects: Sequence[Aspect] | None = None, heed_size: bool = True
+) -> tuple[D, ...]:
     """The designs, each with a reason, and with the name of one that beats it throughout if there is one.
 
-    What counts is `lead` with the help to a guesser, bytes, work and forgers; or other `aspects`.
+    What counts is `lead` with the best guess, bytes, work and forgers; or other `aspects`, of which the first is what
+    designs are ranked by. They stay in their order, but for the first (`_headed`).
     """
     aspects = (_LEADS[lead], *_OTHERS) if aspects is None else tuple(aspects)
     best = [min(designs, key=aspect.of) for aspect in aspects] if designs else []
-    return tuple(_advised(d, designs, list(zip(aspects, best, strict=True))) for d in designs)
+    return _headed(
+        [_advised(d, designs, list(zip(aspects, best, strict=True))) for d in designs], aspects[0], heed_size
+    )
+
+
+def _headed(designs: Sequence[D], lead: Aspect, heed_size: bool) -> tuple[D, ...]:
+    """With a first design that no other beats, and whose reports are not needlessly long.
+
+    Who beats another is as good in what designs are ranked by, up to rounding. Where reports of the first are long, a
+    design within 5 % of it whose reports are a tenth as long goes ahead.
+    """
+    able = [d for d in designs if not d.beaten_by]
+    if not able:
+        return tuple(designs)
+    first = able[0]
+    if heed_size and first.bytes > _LONG:
+        near = (d for d in able if lead.of(d) <= _NEAR * lead.of(first) and _SHORTER * d.bytes <= first.bytes)
+        first = next(near, first)
+    return (first, *(d for d in designs if d is not first))
 
 
 def _advised(d: D, designs: Sequence[D], best: Sequence[tuple[Aspect, D]]) -> D:
@@ -153,8 +182,8 @@ def _advised(d: D, designs: Sequence[D], best: Sequence[tuple[Aspect, D]]) -> D:
             near.append(aspect.near.format(100 * (ratio - 1)))
         elif ratio >= _DEAR and aspect.of(d) >= _DEAR * aspect.floor:
             costs.append(aspect.cost(d, top))
-    good = _join(wins + near) or "a compromise, best in nothing"
-    price = f"; costs: {_join(costs[:3])}." if costs else "; costs little elsewhere."
+    good = _join(wins + near) or "a middle way"
+    price = f"; the price: {_join(costs[:3])}." if costs else "; elsewhere little worse than others."
     return replace(d, why=f"{good[0].upper()}{good[1:]}{price}")
 
 
@@ -167,7 +196,7 @@ def _beats(a: Any, b: Any, aspects: Sequence[Aspect]) -> bool:
 def _beaten(d: Any, winner: Any, aspects: Sequence[Aspect]) -> str:
     ratios = [(_ratio(aspect.of(d), aspect.of(winner)), aspect.cost(d, winner)) for aspect in aspects]
     worse = [text for ratio, text in sorted(ratios, key=lambda pair: -pair[0]) if ratio * _BETTER > 1]
-    return f"Beaten by {winner.title} and ahead of it in nothing: {_join(worse[:2])}."
+    return f"Beaten by {winner.title}, which is at least as good in everything: {_join(worse[:2])}."
 
 
 def _ratio(x: float, least: float) -> float:

@@ -12,16 +12,43 @@ from deniable.core.domain import Domain
 from deniable.errors import DeniableError, require
 from deniable.mechanisms.entry import Entry
 from deniable.mechanisms.registry import MECHANISMS, mechanism
-from deniable.plan.prediction import Prediction
-from deniable.present.tables import Column, Table, right
+from deniable.plan.cautions import about_epsilon
+from deniable.plan.prediction import Prediction, command
+from deniable.present.tables import Column, Table, Whole, right
 
 if TYPE_CHECKING:
     import altair
 
-__all__ = ["Answer", "Rejected", "check_domain", "check_limits", "check_top", "made", "rows_for", "sift"]
+__all__ = [
+    "LIMITED",
+    "Answer",
+    "Rejected",
+    "beyond",
+    "check_domain",
+    "check_limits",
+    "check_top",
+    "made",
+    "rows_for",
+    "sift",
+]
 
 D = TypeVar("D", bound=Prediction[Any])
 
+_MANY, _MANY_PEOPLE = 10_000, 1_000_000
+"""Up to so many answers and people a simulation takes seconds."""
+LIMITED: Mapping[str, str] = {
+    "stderr": "standard error",
+    "asr": "best guess",
+    "bits": "bits",
+    "bytes": "bytes",
+    "work": "work",
+    "poisoning": "effect of forged reports",
+    "loss": "expected loss",
+    "worst": "worst loss",
+}
+"""What can be limited, in the words for people."""
+_NAMED = 6
+"""So many mechanisms are named in a sentence."""
 _MOST_OUT = 12
 """Designs that are out, as many as a table tells."""
 
@@ -51,7 +78,9 @@ class Answer(ABC, Generic[D]):
     designs: tuple[D, ...]
     out: tuple[Rejected, ...]
 
-    first_column: ClassVar[Column] = Column("design", wrap=True, most=20)
+    first_column: ClassVar[Column] = Column("design", wrap=True, most=24)
+    legend: ClassVar[str] = ""
+    """What the columns mean, in a sentence."""
 
     @property
     def feasible(self) -> bool:
@@ -71,16 +100,46 @@ class Answer(ABC, Generic[D]):
     @property
     def notes(self) -> tuple[str, ...]:
         """What must not be overlooked beside the answer."""
-        return ()
+        return () if self.best is None else tuple(about_epsilon(self.best.mechanism.epsilon))
+
+    @property
+    def protection(self) -> tuple[str, ...]:
+        """Who is protected from what by the first design, and by others as far as they promise something else."""
+        kinds: dict[str, list[D]] = {}
+        for d in self.designs:
+            kinds.setdefault(d.mechanism.protection.kind, []).append(d)
+        told = [(dict.fromkeys(d.name for d in kind), kind[0].mechanism.protection.text) for kind in kinds.values()]
+        lead, *others = told or [({}, "")]
+        return tuple(filter(None, (lead[1], *(f"Different with {_few(names)}: {text}" for names, text in others))))
+
+    @property
+    def next(self) -> str:
+        """The command to type next: the first design tried out on made-up people, or shown where that takes long."""
+        if self.best is None:
+            return ""
+        options = {"epsilon": self.best.mechanism.epsilon, **self.domain_options, **self.best.options}
+        if not all(isinstance(x, int | float | str | list | tuple) for x in options.values()):
+            return ""
+        people = {"n": n} if (n := getattr(self.best, "n", None)) else {}
+        small = self.best.mechanism.k <= _MANY and (n or 0) <= _MANY_PEOPLE and "labels" not in options
+        if not small:
+            return command("design", self.best.name, options | people)
+        return command("simulate", self.best.name, options | people | {"data": "uniform"})
+
+    @property
+    def domain_options(self) -> Mapping[str, Any]:
+        """The options that say what people may answer, beside those of the designs."""
+        return {}
 
     @property
     def limits_text(self) -> str:
         """The limits in words."""
-        return " and ".join(f"{name} <= {most:g}" for name, most in self.limits.items())
+        told = ", ".join(f"{LIMITED[name]} at most {most:g}" for name, most in self.limits.items())
+        return f"the limits ({told})" if told else "the question"
 
     def _no(self) -> str:
         """The answer if there is none."""
-        return f"no design meets {self.limits_text or 'the question'}."
+        return f"No design meets {self.limits_text}."
 
     @abstractmethod
     def _told(self, best: D) -> str:
@@ -105,6 +164,7 @@ class Answer(ABC, Generic[D]):
             "request": dict(self.request) | {"limits": dict(self.limits)},
             "feasible": self.feasible,
             "message": self.message,
+            "next": self.next or None,
             **({"notes": list(self.notes)} if self.notes else {}),
             "designs": [d.document() for d in self.designs],
             **{name: d.document() for name, d in self.found().items() if d is not None},
@@ -113,16 +173,25 @@ class Answer(ABC, Generic[D]):
 
     def parts(self) -> list[Table | str]:
         """For people: the answer, the designs with their numbers, why each, and what is out."""
-        parts: list[Table | str] = [self.message, *self.notes]
+        parts: list[Table | str] = [self.message, *self.protection, *self.notes]
         if self.designs:
             head = (self.first_column, *right(*self.columns))
             parts.append(Table(head, [[d.title, *(cell(d) for cell in self.columns.values())] for d in self.designs]))
-            parts.append(Table((Column("design"), Column("why", wrap=True)), [[d.title, d.why] for d in self.designs]))
+            parts += [self.legend] if self.legend else []
+            good = [[d.title, d.why] for d in self.designs if not d.beaten_by]
+            parts.append(Table((Column("worth a choice", wrap=True, most=24), Column("why", wrap=True)), good))
+            beaten: dict[str, list[str]] = {}
+            for d in self.designs:
+                beaten.setdefault(d.beaten_by, []).append(d.name)
+            lost = [f"{winner} beats {', '.join(dict.fromkeys(names))}" for winner, names in beaten.items() if winner]
+            told = "Not worth a choice, since another design is at least as good in everything"
+            parts += [f"{told}: {'; '.join(lost)}."] if lost else []
         rows = [[o.title, o.reason] for o in self.out if not o.twin]
         if rows:
             more = f" ({len(rows) - _MOST_OUT} more with --json)" if len(rows) > _MOST_OUT else ""
-            parts += [f"Out{more}:", Table((Column("design"), Column("why not", wrap=True)), rows[:_MOST_OUT])]
-        return parts
+            head = (Column("design", wrap=True, most=24), Column("why not", wrap=True))
+            parts += [f"Left out{more}:", Table(head, rows[:_MOST_OUT])]
+        return [*parts, *([Whole(f"Next: {self.next}")] if self.next else [])]
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__}: {self.message}>"
@@ -141,6 +210,13 @@ class Answer(ABC, Generic[D]):
         """The same, with options told by what the asker calls them: a file's name for what was read from it."""
         designs = tuple(replace(d, options={**d.options, **names}) for d in self.designs)
         return replace(self, request={**self.request, **names}, designs=designs)
+
+
+def _few(names: Iterable[str]) -> str:
+    """The first names, and how many more there are."""
+    every = list(names)
+    more = len(every) - _NAMED
+    return ", ".join(every[:_NAMED]) + (f" and {more} more" if more > 0 else "")
 
 
 def rows_for(question: str) -> Iterator[tuple[str, Entry]]:
@@ -178,8 +254,18 @@ def sift(
 
 def _missed(name: str, value: float | None, most: float) -> str:
     if value is None:
-        return f"{name} unknown instead of at most {most:g}"
-    return "" if value <= most else f"{name} {value:.4g} instead of at most {most:g}"
+        return f"{LIMITED[name]} not known"
+    return "" if value <= most else beyond(name, value, most)
+
+
+def beyond(name: str, value: float, most: float) -> str:
+    """A value above its limit, with digits enough to show it.
+
+    >>> beyond("bytes", 13, 10), beyond("asr", 0.1000004, 0.1)
+    ('bytes 13 instead of at most 10', 'best guess 0.1000004 instead of at most 0.1')
+    """
+    short = f"{value:.4g}"
+    return f"{LIMITED[name]} {short if float(short) > most else repr(value)} instead of at most {most:g}"
 
 
 def check_domain(k: int | None, labels: Sequence[str] | None, domain: Domain | None) -> Domain:

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from deniable.core.types import FloatArray
+from deniable.errors import DeniableError
 from deniable.mechanisms import registry
 from deniable.mechanisms.base import Mechanism
 from deniable.mechanisms.entry import FREQUENCY, Curve, Entry
@@ -17,7 +18,7 @@ from deniable.plan.answer import made, rows_for
 from deniable.plan.prediction import forged_gain
 from deniable.plan.request import Request
 
-__all__ = ["Recipe", "Wish", "make", "recipes"]
+__all__ = ["Recipe", "Wish", "check_given", "make", "recipes"]
 
 _CHOICES = ("rounding",)
 """Options whose choices are all tried; other encodings have rows of their own."""
@@ -68,6 +69,23 @@ def recipes(given: Mapping[str, Any]) -> Iterator[Recipe]:
                 yield from (Recipe(name, entry, known | {option: choice}) for choice in choices[1:])
         if entry.traits.curve is not None:
             yield Recipe(name, entry, {}, tuned=True)
+
+
+def check_given(request: Request) -> None:
+    """Refuse what is given at once if no mechanism that takes it can be made with it."""
+    for option in request.given:
+        errors = []
+        for recipe in recipes(request.given):
+            if option in recipe.options:
+                try:
+                    epsilon = request.epsilon or (recipe.entry.promise or (lambda _: 1.0))(recipe.options)
+                    made(recipe.name, epsilon=epsilon, domain=request.domain, **recipe.options)
+                    break
+                except DeniableError as error:
+                    errors.append(error)
+        else:
+            if errors:
+                raise errors[0]
 
 
 def make(recipe: Recipe, epsilon: float, wish: Wish) -> tuple[Mechanism, dict[str, Any]]:

@@ -90,7 +90,7 @@ def _subtitle(p: Plan, far: Sequence[Mapping[str, Any]]) -> str:
     epsilon = "each with the least ε that does" if r.epsilon is None else f"ε = {r.epsilon:g}"
     blind = next((d.blind for d in p.designs), 1 / r.k)
     off = ", ".join(f"{row['label']} ({row['std. error']})" for row in far)
-    text = f"{epsilon} · {n} · a guess without a report is right in {100 * blind:.3g} %"
+    text = f"{epsilon} · {n} · a guess without a report is right {100 * blind:.3g} % of the time"
     return text + (f" · off the chart: {off}" if far else "")
 
 

@@ -13,18 +13,20 @@ import numpy as np
 from deniable.core.domain import Domain
 from deniable.core.frontier import best_subset_size, mixture_mse, mixture_success
 from deniable.core.laws import epsilon_to
-from deniable.errors import DeniableError, ParameterError
+from deniable.errors import DeniableError, ParameterError, require
 from deniable.mechanisms.base import Mechanism
 from deniable.mechanisms.entry import Traits
 from deniable.mechanisms.registry import MECHANISMS
+from deniable.mechanisms.utility.sensitive import sensitive_ranges
 from deniable.plan.advice import advise
-from deniable.plan.answer import Answer, Rejected, check_domain
-from deniable.plan.candidates import Recipe, Wish, make, recipes
+from deniable.plan.answer import LIMITED, Answer, Rejected, beyond, check_domain
+from deniable.plan.candidates import Recipe, Wish, check_given, make, recipes
+from deniable.plan.cautions import about_shares, about_target
 from deniable.plan.charts import plan_chart
-from deniable.plan.prediction import Prediction, forged_gain
+from deniable.plan.prediction import Prediction, forged_gain, points
 from deniable.plan.request import Request, check_weights, request
 from deniable.plan.smallest import smallest_epsilon, smallest_n
-from deniable.present.tables import Column, number, percent
+from deniable.present.tables import number, percent
 from deniable_client.exact import EPSILON_MAX
 
 if TYPE_CHECKING:
@@ -33,8 +35,10 @@ if TYPE_CHECKING:
 __all__ = ["FrequencyPrediction", "Plan", "plan"]
 
 _FRONTIER_POINTS = 200
-_NEEDED = ("mse", "asr", "bits", "bytes", "bound", "gap")
+_NEEDED = ("mse", "asr", "bits", "bytes")
 """What a mechanism must say of itself to be compared."""
+_USUAL = ("theta", "form", "base", "sensitive")
+"""Parameters that no title tells unless they are given."""
 _FAITHFUL = 1.01
 """How much larger the error of the sampled integers may be than the ideal one."""
 _NEAR, _EQUAL = 5e-3, 1e-9
@@ -56,9 +60,9 @@ class FrequencyPrediction(Prediction[Mechanism]):
     """Operations of the server per report."""
     poisoning: float | None
     """By how much a hundredth of forged reports can raise the summed shares of the targets."""
-    bound: float
-    """The least MSE that any mechanism with this epsilon can have."""
-    gap: float
+    bound: float | None = None
+    """The least MSE that any mechanism with this epsilon can have; None where it is not known."""
+    gap: float | None = None
     """How far the MSE is above it, as a fraction."""
     smallest_n: int | None = None
     """Fewest reports that reach the target error."""
@@ -75,7 +79,9 @@ class FrequencyPrediction(Prediction[Mechanism]):
         """The parameters that were chosen, not those that were given."""
         entry = MECHANISMS.get(self.name)
         hidden = () if entry is None else (*entry.inner, *entry.needed[:1] * (entry.traits.curve is None))
-        return {name: x for name, x in self.mechanism.params.items() if name not in hidden}
+        some = entry is not None and "sensitive" in entry.needed
+        usual = [name for name in _USUAL if some and name not in self.options]
+        return {name: x for name, x in self.mechanism.params.items() if name not in (*hidden, *usual)}
 
     @property
     def told(self) -> tuple[str, ...]:  # type: ignore[override]
@@ -96,7 +102,12 @@ class Plan(Answer[FrequencyPrediction]):
     """With a target error: the design that needs fewest reports at this epsilon."""
     smallest_epsilon: FrequencyPrediction | None = None
     """With a target error: the design that needs the least epsilon for this n."""
-    first_column: ClassVar[Column] = Column("design")
+    legend: ClassVar[str] = (
+        "error: standard error of a share, in percentage points; excess: how far its square is above the least that is "
+        "possible with the same promise; guess: how often the best guess of an answer from its report is right; "
+        "bytes: of a report; work: operations of the server per report; forged: what 1 % of forged reports can add to "
+        "the shares of the targets."
+    )
 
     @cached_property
     def frontier(self) -> tuple[dict[str, float], ...]:
@@ -110,6 +121,18 @@ class Plan(Answer[FrequencyPrediction]):
 
     @property
     def notes(self) -> tuple[str, ...]:
+        """What a newcomer should hear, and that no design here makes use of what was given."""
+        best, w = self.best or self.closest, self.wanted
+        found = [*super().notes, *about_target(w.target)]
+        found += [] if best is None else about_shares(w.k, best.n, best.stderr)
+        return (*found, *self._unused())
+
+    @property
+    def domain_options(self) -> Mapping[str, Any]:
+        labels = self.wanted.domain.labels
+        return {"k": self.wanted.k} if labels is None else {"labels": labels}
+
+    def _unused(self) -> tuple[str, ...]:
         """Designs for what was given, e.g. sensitive answers, that are all out because something of them is unknown."""
         own = [o for o in self.out if o.design is not None and set(self.wanted.given) & set(o.design.options)]
         kept = any(set(self.wanted.given) & set(d.options) for d in self.designs)
@@ -118,9 +141,8 @@ class Plan(Answer[FrequencyPrediction]):
             return ()
         names = ", ".join(dict.fromkeys(o.design.name for o in own if o.design is not None))
         return (
-            f"Note: no design here makes use of {' and '.join(self.wanted.given)}: {' and '.join(sorted(unknown))} is "
-            f"not known of those that do ({names}), and what is unknown meets no limit. All answers are protected "
-            f"alike instead. Without the limit on {' and '.join(sorted(unknown))} they are compared.",
+            f"Note: no design here makes use of {' and '.join(self.wanted.given)}. Those that do ({names}) are left "
+            f"out because their {' and '.join(sorted(unknown))} is not known, so they cannot meet a limit on it.",
         )
 
     def chart(self) -> altair.LayerChart:
@@ -149,32 +171,37 @@ class Plan(Answer[FrequencyPrediction]):
         if w.epsilon is None:
             return f"epsilon {best.mechanism.epsilon!r} is enough {goal} with {w.n:,} reports: {best.title}."
         what = "is the best compromise" if w.weighed else "has the least error"
-        under = f" of those with {self.limits_text}" if w.limits else ""
-        return f"{best.title} {what}{under}: a standard error of {100 * best.stderr:.3g} percentage points."
+        least = min(self.designs, key=lambda d: d.stderr)
+        more = ""
+        if not w.weighed and best.stderr > least.stderr * (1 + _NEAR / 10):
+            what = "is advised"
+            above = 100 * (best.stderr / least.stderr - 1)
+            more = f", {above:.2g} % above the least, in {best.bytes:,} bytes instead of {least.bytes:,} ({least.name})"
+        under = f" within {self.limits_text}" if w.limits else ""
+        return f"{best.title} {what}{under}: a standard error of {100 * best.stderr:.3g} percentage points{more}."
 
     def _no(self) -> str:
-        w, closest, text = self.wanted, self.closest, f"no design meets {self.limits_text}"
+        w, closest, text = self.wanted, self.closest, f"No design meets {self.limits_text}"
         if closest is None:
-            return f"{text}; none can be made."
+            return f"{text}: none can be made."
         at = f" at epsilon {closest.mechanism.epsilon:g}" if w.epsilon is None else ""
         text += f"; the closest is {closest.title}{at}: {_missed(closest, w.limits)}."
         if "asr" in w.limits and w.limits["asr"] <= closest.blind:
-            text += f" A guess without any report is right with probability {closest.blind:.4g} already."
+            text += f" Without any report a guess is right {100 * closest.blind:.3g} % of the time already."
         if self.smallest_n is not None and w.n is not None:
-            text += f" The error takes {self.smallest_n.smallest_n:,} reports ({self.smallest_n.title})"
+            text += f" That error takes {self.smallest_n.smallest_n:,} reports with {self.smallest_n.title}"
             little = self.smallest_epsilon
             text += f", or epsilon {little.mechanism.epsilon!r}." if little is not None else "."
         return text
 
 
 _COLUMNS: dict[str, Callable[[FrequencyPrediction], str]] = {
-    "std. error": lambda d: f"{100 * d.stderr:.3g} pt",
-    "above bound": lambda d: percent(max(d.gap, 0.0), 1),
-    "best guess": lambda d: f"{100 * d.asr:.3g} %",
-    "bits": lambda d: number(round(d.bits, 1)),
+    "error": lambda d: f"{100 * d.stderr:.3g} pt",
+    "excess": lambda d: "unknown" if d.gap is None else percent(max(d.gap, 0.0), 1),
+    "guess": lambda d: f"{100 * d.asr:.3g} %",
     "bytes": lambda d: number(d.bytes),
-    "operations": lambda d: "unknown" if d.work is None else number(round(d.work)),
-    "1 % forged": lambda d: "unknown" if d.poisoning is None else f"{100 * d.poisoning:,.3g} pt",
+    "work": lambda d: "unknown" if d.work is None else number(round(d.work)),
+    "forged": lambda d: points(d.poisoning),
 }
 
 
@@ -195,6 +222,7 @@ def plan(
     weights: Mapping[str, float] | None = None,
     targets: int | None = None,
     prior: object = None,
+    sensitive: object = None,
     given: Mapping[str, Any] | None = None,
     top: int | None = None,
 ) -> Plan:
@@ -206,8 +234,9 @@ def plan(
     reports can raise the summed shares of `targets` answers (`poisoning`, 10 targets unless given). Designs are ranked
     by their error, or by a weighted sum relative to the design of least error: `weight` is that of the ASR, the error
     has the rest; or `weights` of error, asr, bits, work and poisoning. `prior` is what a guesser knows about the
-    answers beforehand. `given` has options that some mechanisms need, e.g. which answers are sensitive; those without
-    need are compared anyway.
+    answers beforehand. `sensitive`: which answers need protection, as a list of labels or as the number of the first
+    ones; mechanisms that protect all of them are compared anyway. `given` has further options that some mechanisms
+    need, by name.
 
     >>> found = plan(k=1000, n=100_000, epsilon=1.0)
     >>> found.best.title, round(100 * found.best.stderr, 3)
@@ -215,8 +244,16 @@ def plan(
     """
     most = {"asr": max_asr, "bits": max_bits, "bytes": max_bytes, "work": max_work, "poisoning": max_poisoning}
     answers, limits = check_domain(k, labels, domain), {"stderr": target_error} | most
-    weighed = check_weights(weight, weights)
-    return _Planner(request(answers, n, epsilon, limits, weighed, targets, prior, given or {}, top)).plan()
+    weighed, options = check_weights(weight, weights), dict(given or {})
+    if sensitive is not None:
+        require("sensitive" not in options, "sensitive", sensitive, "left out if `given` has it")
+        options["sensitive"] = sensitive
+    wanted = request(answers, n, epsilon, limits, weighed, targets, prior, options, top)
+    if "sensitive" in options and not sensitive_ranges(options["sensitive"], answers):
+        hint = "Leave it out if all answers are sensitive; if none is, nothing needs protection."
+        raise ParameterError(f"sensitive must name at least one answer, got {options['sensitive']!r}.", hint)
+    check_given(wanted)
+    return _Planner(wanted).plan()
 
 
 class _Planner:
@@ -297,7 +334,8 @@ class _Planner:
         inside = [d for d in distinct if not _misses(d, w.limits)]
         outside = sorted((d for d in distinct if _misses(d, w.limits)), key=lambda d: _excess(d, w.limits))
         lead = "epsilon" if w.epsilon is None else "n" if w.n is None else "error"
-        designs = advise(self._merged(sorted(inside, key=lambda d: _rounded(key(d)))), lead)
+        ranked = self._merged(sorted(inside, key=lambda d: _rounded(key(d))))
+        designs = advise(ranked, lead, heed_size=not w.weighed)
         self.out += [Rejected(d.title, _missed(d, w.limits), d) for d in outside]
         closest = outside[0] if outside and not inside else None
         few, little = self._needs(distinct)
@@ -365,6 +403,8 @@ def _predict(m: Mechanism, options: Mapping[str, Any], traits: Traits, wanted: R
         blind=1 / m.k if guess is None else guess.blind,
         work=None if traits.work is None else float(traits.work(m, n)),
         poisoning=None if traits.pull is None else float(forged_gain(traits.pull(m, wanted.targets))),
+        bound=own.get("bound"),
+        gap=own.get("gap"),
         **{name: own[name] for name in _NEEDED if name != "asr"},
     )
 
@@ -431,8 +471,7 @@ def _excess(d: FrequencyPrediction, limits: Mapping[str, float]) -> tuple[float,
 def _missed(d: FrequencyPrediction, limits: Mapping[str, float]) -> str:
     values = {name: _value(d, name) for name in _misses(d, limits)}
     return ", ".join(
-        f"{name} is unknown" if math.isinf(x) else f"{name} {x:.4g} instead of at most {limits[name]:g}"
-        for name, x in values.items()
+        f"{LIMITED[name]} not known" if math.isinf(x) else beyond(name, x, limits[name]) for name, x in values.items()
     )
 
 

@@ -23,7 +23,7 @@ from deniable.mechanisms.keyvalue.laws import frontier
 from deniable.plan.advice import FEW_FORGERS, LITTLE_WORK, SHORT_REPORTS, advise, relative
 from deniable.plan.answer import Answer, check_domain, check_limits, check_top, made, rows_for, sift
 from deniable.plan.charts import keyvalue_chart
-from deniable.plan.prediction import Prediction, forged_gain
+from deniable.plan.prediction import Prediction, forged_gain, points
 from deniable.present.tables import number, percent
 from deniable_client.exact import check_epsilon
 
@@ -110,21 +110,34 @@ class KeyValuePlan(Answer[KeyValuePrediction]):
     """Key-value mechanisms, best first."""
 
     columns: ClassVar[Mapping[str, Callable[[KeyValuePrediction], str]]] = {
-        "std. error": lambda d: f"{100 * d.stderr:.3g} pt",
-        "rarest mean": lambda d: f"{100 * d.rarest:.3g} %",
-        "above bound": lambda d: "unknown" if d.gap is None else percent(max(d.gap, 0.0), 1),
+        "error": lambda d: f"{100 * d.stderr:.3g} pt",
+        "rarest": lambda d: f"{100 * d.rarest:.3g} %",
+        "excess": lambda d: "unknown" if d.gap is None else percent(max(d.gap, 0.0), 1),
         "bytes": lambda d: number(d.bytes),
-        "operations": lambda d: number(round(d.work)),
-        "1 % forged": lambda d: f"{100 * d.poisoning:,.3g} pt",
+        "work": lambda d: number(round(d.work)),
+        "forged": lambda d: points(d.poisoning),
     }
+    legend: ClassVar[str] = (
+        "error: standard error of a frequency, in percentage points; rarest: share of people who must have a key for "
+        "its mean to have a standard error of a tenth of the range; excess: how far the squared error is above the "
+        "least possible at this error of means; bytes: of a report; work: operations of the server per report; "
+        "forged: what 1 % of forged reports can add to the frequencies of the targets."
+    )
+    labels: tuple[str, ...] | None = None
+    """The keys by name, where they have one."""
+
+    @property
+    def domain_options(self) -> Mapping[str, Any]:
+        return {"k": self.request["k"]} if self.labels is None else {"labels": self.labels}
 
     def _told(self, best: KeyValuePrediction) -> str:
         interest = self.request["interest"]
-        words = {0.0: "means alone", 1.0: "frequencies and means alike"}
+        words = {0.0: "means alone", 1.0: "frequencies and means equally"}
         what = words.get(interest, f"an interest of {interest:g} in frequencies against means")
         return (
             f"{best.title} is best for {what}: a standard error of {100 * best.stderr:.3g} percentage points for a "
-            f"frequency; means of keys that {100 * best.rarest:.3g} % of the people have, within a tenth of the range."
+            f"frequency, and of a tenth of the range for the mean of a key that {100 * best.rarest:.3g} % of the "
+            "people have."
         )
 
     @cached_property
@@ -176,7 +189,7 @@ def plan_keyvalue(
     keys = check_domain(k, labels, domain)
     require(is_whole(n, 1), "n", n, "an integer >= 1", "It is the number of people.")
     number = isinstance(interest, int | float) and not isinstance(interest, bool) and 0 <= interest < math.inf
-    require(number, "interest", interest, "a number >= 0", "1 weighs frequencies and means alike, 0 is for means.")
+    require(number, "interest", interest, "a number >= 0", "1 gives both the same weight, 0 is for means alone.")
     most = check_limits(limits, _LIMITS)
     aim = min(10, keys.k - 1) if targets is None else targets
     require(isinstance(aim, int) and 1 <= aim < keys.k, "targets", targets, f"an integer from 1 to {keys.k - 1}")
@@ -207,7 +220,7 @@ class _Asked:
         ranked = advise(found, aspects=_ASPECTS)
         asked = {"question": KEY_VALUE, "k": self.domain.k, "n": self.n, "epsilon": self.epsilon}
         rest = {"length": self.length, "interest": self.interest, "targets": self.targets}
-        return KeyValuePlan(asked | rest, limits, ranked[:top], out)
+        return KeyValuePlan(asked | rest, limits, ranked[:top], out, self.domain.labels)
 
     def _best(self, name: str, entry: Entry, encoding: Mapping[str, Any]) -> KeyValuePrediction:
         """The row with its own parameters chosen for the interest."""

@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from deniable.core.grid import check_interval
 from deniable.errors import require
@@ -72,7 +72,7 @@ _OTHERS = (
 
 
 _COLUMNS: dict[str, Callable[[MeanPrediction], str]] = {
-    "std. error": lambda d: f"{d.stderr:.4g}",
+    "error": lambda d: f"{d.stderr:.4g}",
     "evenly spread": lambda d: f"{d.stderr_mean:.4g}",
     "bytes": lambda d: number(d.bytes),
 }
@@ -81,6 +81,11 @@ _COLUMNS: dict[str, Callable[[MeanPrediction], str]] = {
 @dataclass(frozen=True, repr=False)
 class MeanPlan(Answer[MeanPrediction]):
     """Mechanisms for means, best first."""
+
+    legend: ClassVar[str] = (
+        "error: standard error of the mean, whatever the values are; evenly spread: the same where all values are "
+        "equally likely; bytes: of a report."
+    )
 
     @property
     def columns(self) -> Mapping[str, Callable[[MeanPrediction], str]]:

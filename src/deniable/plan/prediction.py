@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import csv
+import io
+import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, Generic, TypeVar
@@ -10,7 +13,7 @@ import numpy as np
 
 from deniable.mechanisms.base import Mechanism
 
-__all__ = ["FORGED", "Prediction", "forged_gain", "plain"]
+__all__ = ["FORGED", "Prediction", "command", "forged_gain", "plain", "points"]
 
 FORGED = 0.01
 """The share of forged reports that `poisoning` is for."""
@@ -55,13 +58,48 @@ class Prediction(Generic[M]):
         shown = {name: plain(x) for name, x in self.options.items()}
         head = {"mechanism": m.name, "params": m.params, "options": shown, "epsilon": m.epsilon}
         exact = {"epsilon_exact": m.epsilon_exact, "k": m.k}
-        rest = {"beaten_by": self.beaten_by or None, "why": self.why, "vetted": m.vetted}
+        rest: dict[str, Any] = {"beaten_by": self.beaten_by or None, "why": self.why}
+        rest |= {"protection": m.protection.document(), "vetted": m.vetted}
         return head | exact | {name: getattr(self, name) for name in self.told} | rest
+
+
+def command(verb: str, name: str, options: Mapping[str, Any]) -> str:
+    """A command line that can be typed as it is.
+
+    >>> command("design", "uss", {"epsilon": 1.0, "labels": ("ill", "very well"), "clip": True})
+    "deniable design uss --epsilon 1 --labels 'ill,very well' --clip"
+    """
+    words = ["deniable", verb, name]
+    for option, value in options.items():
+        words += [f"--{option.replace('_', '-')}", *([] if value is True else [_word(value)])]
+    return shlex.join(words)
+
+
+def _word(value: Any) -> str:
+    """A value as the command line takes it: all digits of a number, lists with commas."""
+    if isinstance(value, float):
+        return repr(int(value)) if value == int(value) else repr(value)
+    if not isinstance(value, list | tuple):
+        return str(value)
+    text = io.StringIO()
+    csv.writer(text, lineterminator="").writerow([_word(part) for part in value])
+    return text.getvalue()
 
 
 def plain(x: Any) -> Any:
     """An option as plain data, or else in words."""
     return list(x) if isinstance(x, tuple) else x if isinstance(x, int | float | str) else str(x)
+
+
+def points(share: float | None) -> str:
+    """A share in percentage points, for a table.
+
+    >>> points(0.1234), points(3280.0), points(None)
+    ('12.3 pt', '328,000 pt', 'unknown')
+    """
+    if share is None:
+        return "unknown"
+    return f"{100 * share:,.0f} pt" if share >= 1 else f"{100 * share:.3g} pt"
 
 
 def forged_gain(pull: Any) -> Any:

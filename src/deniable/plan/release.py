@@ -39,6 +39,8 @@ _WRITTEN = 1 << 20
 _PROGRAMME = 1 << 10
 """Entries of the largest table of losses whose bound is found by linear programming."""
 _SAME = 1e-9
+_LITTLE = 0.1
+"""Saving less of the loss of a constant answer is hardly worth a question."""
 _RULES = {
     "mean": "Reports stay in the domain, and every value favours equally many of them.",
     "min": "Reports stay in the domain, and no value has a larger expected loss than with randomised response.",
@@ -60,7 +62,14 @@ class ReleasePrediction(Prediction[MetricMechanism]):
     """How far the loss is above it, as a fraction."""
     asr: float
     """Success of the best guess of a value (of a cell or code, on an interval) from its report."""
-    told = ("unit", "loss", "worst", "bound", "gap", "asr", "bits", "bytes")
+    constant: float | None = None
+    """The expected loss of one and the same answer for everybody, the best there is; None where it is not known."""
+    told = ("unit", "loss", "constant", "saved", "worst", "bound", "gap", "asr", "bits", "bytes")
+
+    @property
+    def saved(self) -> float | None:
+        """How much of the loss of a constant answer is saved, as a fraction; below 0 it is better not to ask."""
+        return None if not self.constant else 1 - self.loss / self.constant
 
     @property
     def unit(self) -> str | None:
@@ -98,17 +107,35 @@ class ReleasePlan(Answer[ReleasePrediction]):
     """Mechanisms for near answers, best first."""
 
     columns: ClassVar[Mapping[str, Callable[[ReleasePrediction], str]]] = {
-        "expected loss": lambda d: f"{d.loss:.4g}",
-        "worst value": lambda d: "unknown" if d.worst is None else f"{d.worst:.4g}",
-        "above bound": lambda d: "unknown" if d.gap is None else percent(max(d.gap, 0.0), 1),
-        "best guess": lambda d: f"{100 * d.asr:.3g} %",
+        "loss": lambda d: f"{d.loss:.4g}",
+        "saved": lambda d: "unknown" if d.saved is None else percent(d.saved, 1),
+        "worst": lambda d: "unknown" if d.worst is None else f"{d.worst:.4g}",
+        "excess": lambda d: "unknown" if d.gap is None else percent(max(d.gap, 0.0), 1),
+        "guess": lambda d: f"{100 * d.asr:.3g} %",
         "bytes": lambda d: number(d.bytes),
     }
+    legend: ClassVar[str] = (
+        "loss: expected distance of a report from the value, all values being equally likely; saved: of the loss of "
+        "one constant answer for everybody; worst: the loss of the value that is worst off; excess: how far the loss "
+        "is above the least possible; guess: how often the best guess of a value from its report is right; bytes: of a "
+        "report."
+    )
 
     def _told(self, best: ReleasePrediction) -> str:
         unit = f" {best.unit}" if best.unit else ""
         least = "" if best.bound is None else f"; no mechanism has less than {best.bound:.4g}"
-        return f"{best.title} has the least expected loss: {best.loss:.4g}{unit}{least}."
+        told = f"{best.title} has the least expected loss: {best.loss:.4g}{unit}{least}."
+        if best.saved is None:
+            return told
+        much = f"{100 * best.saved:.3g} % less than" if best.saved > 0 else "no less than"
+        return f"{told} That is {much} one constant answer for everybody ({best.constant:.4g}{unit})."
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What a newcomer should hear: also that reports tell hardly anything."""
+        little = self.best is not None and self.best.saved is not None and self.best.saved < _LITTLE
+        told = "Caution: the reports are hardly better than one constant answer for everybody, without any question."
+        return (*super().notes, *([f"{told} A larger epsilon helps."] if little else []))
 
     def chart(self) -> altair.LayerChart:
         x, y, rows = "expected loss of the value that is worst off", "expected loss", []
@@ -173,7 +200,22 @@ def _design(name: str, epsilon: float, options: Mapping[str, Any], bounds: dict[
         bound = bounds["least"]
     gap = None if not bound else own["loss"] / bound - 1
     told = {name: own[name] for name in ("loss", "asr", "bits", "bytes")}
-    return ReleasePrediction(mechanism=m, options=options, worst=_worst(m), bound=bound, gap=gap, **told)
+    return ReleasePrediction(
+        mechanism=m, options=options, worst=_worst(m), bound=bound, gap=gap, constant=_constant(m), **told
+    )
+
+
+def _constant(m: MetricMechanism) -> float | None:
+    """The least expected loss of one answer for everybody: on a line that of the middle."""
+    losses = m.losses
+    if losses.width is not None:
+        return losses.width / 4
+    if losses.line is not None:
+        k = losses.line.k
+        return (k * k // 4) / k * losses.line.step
+    if losses.k * losses.outputs > _WRITTEN:
+        return None
+    return float((losses.weights() @ losses.matrix()).min())
 
 
 def _worst(m: MetricMechanism) -> float | None:

@@ -104,6 +104,7 @@ def _limit(name: str, most: Any) -> float:
     number = isinstance(most, int | float | np.integer | np.floating) and not isinstance(most, bool)
     require(number and 0 < most < math.inf, word, most, "a finite number > 0")
     require(name != "asr" or most <= 1, word, most, "at most 1", "It is a probability.")
+    require(name != "stderr" or most < 1, word, most, "below 1", "It is a share: 0.01 is one percentage point.")
     return float(most)
 
 

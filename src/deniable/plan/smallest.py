@@ -33,13 +33,16 @@ def smallest_n(error_of: Callable[[int], float], target: float) -> int:
 def smallest_epsilon(error_of: Callable[[float], float], target: float) -> float | None:
     """The least multiple of a step whose error meets the target, one step less failing it; None if there is none.
 
-    By bisection: the returned value always meets the target. If the error does not fall throughout (a rounded
+    By bisection: the returned value always meets the target. An infinite error says that there is no such design; the
+    largest epsilon that is looked at is then halved. If the error does not fall throughout (a rounded
     parameter may make it jump) the step below still fails, though some smaller value may do.
 
     >>> smallest_epsilon(lambda epsilon: 1 / epsilon, 0.5)
     2.0
     """
     low, high = _LEAST - 1, round(EPSILON_MAX * EPSILON_STEPS)
+    while math.isinf(error_of(high / EPSILON_STEPS)) and high > 2 * _LEAST:
+        high //= 2
     if error_of(high / EPSILON_STEPS) > target:
         return None
     if error_of(_LEAST / EPSILON_STEPS) <= target:

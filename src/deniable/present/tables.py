@@ -6,7 +6,6 @@ import io
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import chain, islice
 from typing import Any
 from unicodedata import combining, east_asian_width
 
@@ -15,6 +14,7 @@ from deniable.core.types import FloatArray
 __all__ = [
     "Column",
     "Table",
+    "Whole",
     "claims_table",
     "designs_table",
     "facts_table",
@@ -22,7 +22,6 @@ __all__ = [
     "number",
     "percent",
     "printable",
-    "promise",
     "properties_table",
     "right",
     "shares_table",
@@ -40,6 +39,12 @@ class Column:
     right: bool = False
     wrap: bool = False
     most: int | None = None
+
+
+class Whole(str):
+    """A text that is shown on one line however long it is: something to copy."""
+
+    __slots__ = ()
 
 
 def right(*titles: str) -> tuple[Column, ...]:
@@ -178,8 +183,8 @@ def designs_table(documents: Sequence[Mapping[str, Any]]) -> Table:
 
 def properties_table(document: Mapping[str, Any]) -> Table:
     """A design: each property with its value and what it means."""
-    meaning = _MEANING | ({"epsilon": promise(document)} if "params" in document else {})
-    rows = [(key, _value(key, document[key]), meaning[key]) for key in meaning if key in document]
+    meanings = _MEANING | _among_others(document)
+    rows = [(key, _value(key, document[key]), meaning) for key, meaning in meanings.items() if key in document]
     rows += [
         (key, _value(key, value), "") for key, value in document.items() if key not in _MEANING | dict.fromkeys(_NO_ROW)
     ]
@@ -188,7 +193,7 @@ def properties_table(document: Mapping[str, Any]) -> Table:
         points = f"{100 * math.sqrt(document['mse']):.4g} points"
         at = next(i for i, row in enumerate(rows) if row[0] == "mse") + 1
         rows.insert(at, ("std. error", points, f"sqrt(mse): the usual error of an estimated share, n = {n:,}"))
-    error = "loss" if "loss" in document else "mse"
+    error = next((name for name in ("loss", "mse", "variance") if name in document), "mse")
     rows = [
         (name, value, meaning.replace("mse", error) if "bound" in meaning + name else meaning)
         for name, value, meaning in rows
@@ -212,10 +217,10 @@ def claims_table(rows: Sequence[Mapping[str, str]]) -> Table:
 
 _MEANING = {
     "mechanism": "",
-    "epsilon": "",
-    "epsilon_exact": "of the integers that are sampled, rounded up; never above the promise",
+    "epsilon": "the promise; the statement above says what it protects",
+    "epsilon_exact": "of the integers that are sampled, rounded up",
     "k": "number of possible values",
-    "n": "reports that the errors below are for",
+    "n": "number of reports that the errors below are for",
     "params": "own parameters of the mechanism",
     "selection": "how the own parameters were chosen",
     "p": "chance that a report supports the value its sender holds",
@@ -232,14 +237,13 @@ _MEANING = {
     "mse_approx": "the same for a value that nobody holds",
     "asr": "chance that the best guess of a value from its report is right (blind guess: 1/k)",
     "frequency": "frequency of the item that the variances are for",
-    "variance": "of a frequency: of one item, levels drawn at random (pldp); averaged over uniform keys (key-value)",
-    "variance_mean": "of the mean, averaged over the points of the interval; of frequency times mean, averaged over "
-    "uniform keys, values in the middle of their range (key-value)",
+    "variance": "of the estimated frequency of one item, levels drawn at random",
+    "variance_mean": "of the mean, averaged over the points of the interval",
     "variance_worst": "of the mean, if all people had the value whose reports vary most",
     "bound_mean": "the least variance_mean that any mechanism with this epsilon and this variance can have",
     "estimator": "the linear estimator with the least predicted variance",
     "variance_estimator": "of that item's estimate by it",
-    "guarantee": "largest log-ratios of a report: of values, levels, both (pldp, upldp); by budget (uue-levels)",
+    "guarantee": "largest log-ratios of a report: between values, between levels, between both",
     "bits": "log2 of the number of different reports",
     "bytes": "size of one report",
     "bound": "the least mse that any mechanism with this epsilon can have",
@@ -248,47 +252,23 @@ _MEANING = {
     "gap_at_asr": "how far the mse is above that one",
     "vetted": "privacy proved by enumeration and by a written argument",
 }
-_PROMISES: tuple[tuple[frozenset[str], str], ...] = (
-    (
-        frozenset({"levels", "sensitive"}),
-        "promised at the largest level: a report of a person at the level L is at most e^L times as likely for one "
-        "value as for another, unless it discloses a harmless value; sensitive, and never disclosed, are {sensitive}",
-    ),
-    (
-        frozenset({"levels"}),
-        "promised at the largest level: no report of a person at the level L is more than e^L times as likely for one "
-        "value as for another",
-    ),
-    (
-        frozenset({"item_epsilon"}),
-        "the largest budget: a report is at most e^b times as likely for one value as for another, b the smaller of "
-        "their budgets, unless it discloses a harmless value; sensitive, and never disclosed, are {sensitive}",
-    ),
-    (
-        frozenset({"sensitive"}),
-        "promised: a report is at most e^epsilon times as likely for one value as for another, unless it discloses a "
-        "harmless value; sensitive, and never disclosed, are {sensitive}",
-    ),
-    (frozenset(), "promised: no report is more than e^epsilon times as likely for one value as for another"),
-)
-"""What epsilon means to people, by the parameters that change it; the first row whose parameters are there counts."""
 
 
-def promise(document: Mapping[str, Any]) -> str:
-    """What the epsilon of a design promises, in a sentence."""
-    params = document["params"]
-    text = next(text for names, text in _PROMISES if names <= set(params))
-    ranges = params.get("sensitive", ())
-    items = chain.from_iterable(map(range, ranges[::2], ranges[1::2]))
-    labels = document.get("design", {}).get("domain", {}).get("labels")
-    own = [str(labels[i] if labels else i) for i in islice(items, _LISTED + 1)]
-    return text.format(sensitive=", ".join(own[:_LISTED]) + ", ..." * (len(own) > _LISTED) or "none")
+def _among_others(document: Mapping[str, Any]) -> dict[str, str]:
+    """Meanings that depend on what else there is."""
+    found = {}
+    if {"variance", "variance_mean"} <= set(document):
+        found["variance"] = "of an estimated frequency, averaged over keys that are equally frequent"
+        found["variance_mean"] = "of frequency times mean, averaged alike, values in the middle of their range"
+    if "by_level" in document.get("guarantee", {}):
+        found["guarantee"] = "largest log-ratio of the answers with each budget"
+    return found
 
 
 _AMPLE = 140
 """Columns of text from which on space is not short."""
 
-_NO_ROW = ("design", "effective", "note", "estimator_reason")
+_NO_ROW = ("design", "effective", "note", "estimator_reason", "protection")
 
 
 _VALUE = 48

@@ -72,7 +72,7 @@ def _choose(people: Population, tell: Teller) -> Mechanism:
     text = (
         f"{people.n:,} people are asked for their education, one of {people.k} levels, under epsilon = {_EPSILON:g}. "
         f"These mechanisms could be used; {best} has the least error, so {best} it is. "
-        f"(A blind guess of someone's level is right in {percent(1 / people.k, 1)} of the cases.)"
+        f"(A blind guess of someone's level is right {percent(1 / people.k, 1)} of the time.)"
     )
     tell("Choose", text, designs_table(documents))
     return made[best]

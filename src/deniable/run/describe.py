@@ -39,7 +39,8 @@ def describe_protocol(p: Protocol[Any], n: int = 1) -> dict[str, Any]:
         m, people = step.mechanism, n if p.repeated else step.share * n
         own = {"epsilon": m.epsilon, "epsilon_exact": m.epsilon_exact, "people": people, **m.properties(people)}
         steps.append(step.document() | own)
-    head = {"mechanism": p.name, "kind": "protocol", "epsilon": p.epsilon, "epsilon_exact": p.proof.epsilon}
+    promise = {"epsilon": p.epsilon, "epsilon_exact": p.proof.epsilon}
+    head = {"mechanism": p.name, "kind": "protocol", "protection": p.protection.document(), **promise}
     rest = {"k": p.k, "n": n, "params": p.params, "shares": list(p.shares), "repeated": p.repeated}
     return head | rest | {"steps": steps, "vetted": p.vetted}
 
@@ -51,7 +52,8 @@ def describe(m: Mechanism, n: int = 1) -> dict[str, Any]:
     """
     require(n >= 1, "n", n, "an integer >= 1", "It is the number of reports.")
     exact = {} if m.refusal else {"epsilon_exact": m.epsilon_exact}
-    head = {"mechanism": m.name, "epsilon": m.epsilon, **exact, "k": m.k, "n": n, "params": m.params}
+    promise = {"protection": m.protection.document(), "epsilon": m.epsilon}
+    head = {"mechanism": m.name, **promise, **exact, "k": m.k, "n": n, "params": m.params}
     chosen = {} if m.selection is None else {"selection": dict(m.selection)}
     sampled = {"note": str(m.refusal)} if m.refusal else {"effective": m.effective(n)}
     design = {} if m.refusal else {"design": m.design}

@@ -79,8 +79,8 @@ class Question:
         return self.shown(estimate, level=level, target=target, simultaneous=simultaneous, **own)
 
 
-def _plan_shares(*, limits: Mapping[str, Any], sensitive: str | None = None, **asked: Any) -> Answer[Any]:
-    return plan(given={} if sensitive is None else {"sensitive": sensitive}, **limits, **asked)
+def _plan_shares(*, limits: Mapping[str, Any], **asked: Any) -> Answer[Any]:
+    return plan(**limits, **asked)
 
 
 def _plan_near(*, distances: str | None = None, **asked: Any) -> Answer[Any]:

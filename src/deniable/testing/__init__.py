@@ -27,6 +27,7 @@ from deniable.testing.sampling import (
     untestable,
     watched_values,
 )
+from deniable.testing.statements import check_protection
 from deniable.testing.wire import StreamWords, check_bytes, check_merge, check_reports
 
 __all__ = [
@@ -37,6 +38,7 @@ __all__ = [
     "check_merge",
     "check_power",
     "check_privacy",
+    "check_protection",
     "check_reports",
     "check_rows",
     "check_sampler",
@@ -81,6 +83,7 @@ def _affordable(m: Mechanism, need: float) -> int:
 CHECKS: Mapping[str, Check] = {
     "rows": lambda m, alpha, seed: check_rows(m),
     "privacy": lambda m, alpha, seed: check_privacy(m),
+    "protection": lambda m, alpha, seed: check_protection(m),
     "closed_forms": lambda m, alpha, seed: check_closed_forms(m),
     "merge": lambda m, alpha, seed: check_merge(m),
     "bytes": lambda m, alpha, seed: check_bytes(m),

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from typing_extensions import TypeIs
 
 __all__ = [
+    "LARGE",
     "check_closed_forms",
     "check_estimator_reads_support",
     "check_exact_expectation",
@@ -36,7 +37,8 @@ __all__ = [
 CLOSE = 1e-12
 """Floats computed in two ways may differ by this, relatively; ideal and sampled probabilities absolutely."""
 
-_LARGE = "does not apply: too many outputs to enumerate"
+LARGE = "does not apply: too many outputs to enumerate"
+"""What a check finds where there is no channel to look at."""
 _WORK = 1 << 20
 """Outputs times triples of a value and two items that are gone through one by one."""
 
@@ -68,7 +70,7 @@ def check_rows(m: Mechanism) -> str:
     """For every value the probabilities of all outputs sum to exactly 1, and outputs name only items of the domain."""
     channel = enumerated(m)
     if channel is None:
-        return _LARGE
+        return LARGE
     assert channel.k == m.bulk.inputs, f"the channel has {channel.k} values, the mechanism {m.bulk.inputs}"
     for x, column in enumerate(zip(*channel.weights, strict=True)):
         assert min(column) >= 0, f"a probability given value {x} is negative"
@@ -106,7 +108,7 @@ def check_closed_forms(m: Mechanism) -> str:
     _check_ideal(m)
     channel = enumerated_pairs(m)
     if channel is None:
-        return "ideal and sampled probabilities agree; " + _LARGE
+        return "ideal and sampled probabilities agree; " + LARGE
     both = _expectations(channel)
     _check_support(m, both)
     _check_best_guess(m, channel)
@@ -119,7 +121,7 @@ def _check_numbers(m: Any) -> str:
     """The report of every value is unbiased with the stated variance; the best guess is that of the channel."""
     channel, law = enumerated(m), m.law_exact
     if channel is None:
-        return _LARGE
+        return LARGE
     z = [law.unbiased(y) for y in range(len(channel.outputs))]
     noise = []
     for x in range(m.k):

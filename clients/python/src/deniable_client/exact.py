@@ -44,7 +44,13 @@ def check_epsilon(epsilon: float, *, sampling: bool = False) -> float:
     """Return `epsilon` as a float after checking it (formulas: up to 700; samplers: up to `EPSILON_MAX`)."""
     number = isinstance(epsilon, Real) and not isinstance(epsilon, bool)
     require(number and 0 < epsilon < math.inf, "epsilon", epsilon, "a finite number > 0")
-    require(epsilon >= EPSILON_MIN, "epsilon", epsilon, f"at least {EPSILON_MIN:g}", "Less says nothing about anybody.")
+    require(
+        epsilon >= EPSILON_MIN,
+        "epsilon",
+        epsilon,
+        f"at least {EPSILON_MIN:g}",
+        "With less, reports would be pure noise.",
+    )
     require(epsilon <= 700, "epsilon", epsilon, "at most 700", "Beyond that e^epsilon is not a float.")
     if sampling and epsilon > EPSILON_MAX:
         raise PrivacyError(

@@ -6,6 +6,7 @@ which may be arrays: a whole family at once.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -19,22 +20,12 @@ from deniable_client.permutation import rounds
 
 __all__ = [
     "HASH_WORK",
+    "MOST",
     "ROUND_WORK",
-    "pull_all",
-    "pull_block",
+    "WORK",
+    "pull_by",
     "pull_mixture",
     "pull_noise",
-    "pull_one",
-    "pull_projective",
-    "pull_set",
-    "work_bits",
-    "work_block",
-    "work_hadamard",
-    "work_hashes",
-    "work_numbers",
-    "work_one",
-    "work_projective",
-    "work_set",
 ]
 
 # ---- work, in operations on machine words; the work of a release is shared by its n reports
@@ -101,29 +92,58 @@ def support_pull(support: Support[Any], held: Any, r: int) -> Any:
     return (held - r * support.q) / support.gap
 
 
-def pull_one(m: Any, r: int) -> Any:
+def most_one(m: Any) -> Any:
     """A report supports one answer."""
-    return support_pull(m.support, 1, r)
+    return 1
 
 
-def pull_set(m: Any, r: int) -> Any:
+def most_set(m: Any) -> Any:
     """A report supports `size` answers of the forger's choice."""
-    return support_pull(m.support, np.minimum(r, m.size), r)
+    return m.size
 
 
-def pull_block(m: Any, r: int) -> Any:
+def most_block(m: Any) -> Any:
     """A report supports the answers of a block, all of them targets under a seed that is searched for long enough."""
-    return support_pull(m.support, np.minimum(r, np.ceil(m.k / m.g)), r)
+    return np.ceil(m.k / m.g)
 
 
-def pull_all(m: Any, r: int) -> Any:
+def most_all(m: Any) -> Any:
     """A report can support all targets: bits are free, and seeds can be searched."""
-    return support_pull(m.support, r, r)
+    return m.k
 
 
-def pull_projective(m: Any, r: int) -> Any:
+def most_projective(m: Any) -> Any:
     """A report supports the answers on a hyperplane."""
-    return support_pull(m.support, np.minimum(r, points_of(m.prime, np.asarray(m.rank) - 1)), r)
+    return points_of(m.prime, np.asarray(m.rank) - 1)
+
+
+Most = Callable[[Any], Any]
+MOST: Mapping[str, Most] = {
+    "grr": most_one,
+    "ss": most_set,
+    "iss": most_set,
+    "plh": most_block,
+    "pgr": most_projective,
+    **dict.fromkeys(("ue", "lh", "the", "wheel", "hr"), most_all),
+}
+"""How many answers of a forger's choice a report supports at most, by family."""
+WORK: Mapping[str, Callable[[Any, float], Any]] = {
+    "grr": work_one,
+    "iss": work_set,
+    "plh": work_block,
+    "she": work_numbers,
+    "hr": work_hadamard,
+    "pgr": work_projective,
+    **dict.fromkeys(("ss", "ue", "the", "ssmix"), work_bits),
+    **dict.fromkeys(("lh", "wheel"), work_hashes),
+}
+"""Operations of the server per report, by family."""
+
+
+def pull_by(family: str) -> Callable[[Any, int], Any]:
+    """The pull of a family whose reports support answers."""
+    most = MOST[family]
+    return lambda m, r: support_pull(m.support, np.minimum(r, most(m)), r)
 
 
 def pull_noise(m: Any, r: int) -> Any:

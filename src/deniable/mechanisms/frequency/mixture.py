@@ -112,7 +112,7 @@ class MixtureBulk(Bulk[Mixture]):
         sizes = loops().popcounts(rows) - size
         limit = 1 if self.kernel.coin else 0
         if sizes.size and (sizes.min() < 0 or sizes.max() > limit):
-            raise FormatError(f"a report is no subset of {size} or {size + 1} out of {self.k} items.")
+            raise FormatError(f"a report is not a subset of {size} or {size + 1} out of {self.k} items.")
         counts = np.stack(
             [loops().count_bits(np.ascontiguousarray(rows[sizes == s]), 8 * rows.shape[1]) for s in (0, 1)]
         )

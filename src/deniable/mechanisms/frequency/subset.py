@@ -67,7 +67,7 @@ class SubsetBulk(SupportBulk[Subset]):
         sizes = loops().popcounts(rows)
         counts = loops().count_bits(rows, 8 * self.kernel.width)
         if (sizes != self.kernel.size).any() or counts[self.k :].any():
-            raise FormatError(f"a report is no subset of {self.kernel.size} out of {self.k} items.")
+            raise FormatError(f"a report is not a subset of {self.kernel.size} out of {self.k} items.")
         return one_stratum(columns, counts[: self.k])
 
     def supported(self, columns: Columns) -> Bytes:

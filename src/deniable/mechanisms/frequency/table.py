@@ -8,7 +8,7 @@ from typing import Any
 from deniable.core.domain import Domain
 from deniable.core.selection import NORMALIZATIONS, SELECTORS
 from deniable.mechanisms.base import Mechanism
-from deniable.mechanisms.entry import Entry, Option, Traits, grid
+from deniable.mechanisms.entry import Curve, Entry, Option, Traits, grid
 from deniable.mechanisms.frequency import costs, curves
 from deniable.mechanisms.frequency.adaptive import RULES, adaptive, mixed
 from deniable.mechanisms.frequency.families import METRICS
@@ -33,7 +33,7 @@ OPTIONS: Mapping[str, Option] = {
     "threshold": Option(float, "Noisy coordinates above it are sent as 1 (the)."),
     "arc": Option(float, "Share of the ring that an answer's arc covers (wheel); the best is near 1/(e^epsilon+1)."),
     "prime": Option(int, "Prime of the projective geometry (pgr); the best is near e^epsilon + 1."),
-    "share": Option(float, "Share of the reports whose subset has one item more than size says (ssmix)."),
+    "share": Option(float, "Share of the reports with a subset of size + 1 items instead of size (ssmix)."),
     "select": Option(str, "How error and best guess are balanced (ass, aue, alh, athe, ssmix).", SELECTORS),
     "objectives": Option(
         str, "What is balanced: the exact quantities, or the metrics and grids of the adaptive paper.", METRICS
@@ -81,9 +81,12 @@ def _adaptive(name: str, cls: type[Any], what: str, best_for: str, small: Cases,
     return Entry(cls, adaptive(name), summary, source, best_for, RULES, inner=("n",), small=small, traits=traits)
 
 
-_SETS = Traits(costs.work_bits, costs.pull_set)
-_BITS = Traits(costs.work_bits, costs.pull_all)
-_HASHES = Traits(costs.work_hashes, costs.pull_all)
+def _traits(family: str, curve: Callable[..., Curve] | None = None) -> Traits:
+    """What reports of a family cost, and the family along its parameter where the planner may choose it."""
+    return Traits(costs.WORK[family], costs.pull_by(family), curve)
+
+
+_SETS, _BITS, _HASHES = _traits("ss"), _traits("ue"), _traits("lh")
 
 ROWS: Mapping[str, Entry] = {
     "grr": Entry(
@@ -93,7 +96,7 @@ ROWS: Mapping[str, Entry] = {
         "AdaptiveLDP Sec. IV-A",
         "few answers (k < 3e^epsilon + 2): one small number per report",
         small=grid(2, 3, 5, 8),
-        traits=Traits(costs.work_one, costs.pull_one),
+        traits=_traits("grr"),
     ),
     "ss": Entry(
         SubsetSelection,
@@ -103,7 +106,7 @@ ROWS: Mapping[str, Entry] = {
         "the least error for every k and epsilon; reports of k bits",
         ("size", "rounding", "encoding"),
         small=(*grid(2, 3, 5, 8), {"k": 6, "epsilon": 1.0, "size": 4}, {"k": 6, "epsilon": 2.0, "size": 5}),
-        traits=Traits(costs.work_bits, costs.pull_set, curves.subset_curve),
+        traits=_traits("ss", curves.subset_curve),
     ),
     "ue": Entry(
         Unary,
@@ -114,7 +117,7 @@ ROWS: Mapping[str, Entry] = {
         ("p",),
         needed=("p",),
         small=(*grid(2, 4, p=0.8), {"k": 3, "epsilon": 2.0, "p": 0.25}),
-        traits=Traits(costs.work_bits, costs.pull_all, curves.unary_curve),
+        traits=_traits("ue", curves.unary_curve),
     ),
     "sue": Entry(
         Unary,
@@ -143,7 +146,7 @@ ROWS: Mapping[str, Entry] = {
         ("g",),
         needed=("g",),
         small=(*grid(2, 4, g=3), {"k": 2, "epsilon": 1.0, "g": 5}),
-        traits=Traits(costs.work_hashes, costs.pull_all, curves.hashing_curve),
+        traits=_traits("lh", curves.hashing_curve),
     ),
     "blh": Entry(
         LocalHashing,
@@ -172,7 +175,7 @@ ROWS: Mapping[str, Entry] = {
         "large domains: nearly the least error in a seed and log2 g bits, quick to decode",
         ("g",),
         small=(*grid(2, 3, 5), {"k": 5, "epsilon": 1.0, "g": 2}, {"k": 6, "epsilon": 2.0, "g": 3}),
-        traits=Traits(costs.work_block, costs.pull_block, curves.balanced_curve),
+        traits=_traits("plh", curves.balanced_curve),
     ),
     "the": Entry(
         THE,
@@ -182,7 +185,7 @@ ROWS: Mapping[str, Entry] = {
         "comparison: a unary encoding that leaves part of its budget unused",
         ("threshold",),
         small=(*grid(2, 4), {"k": 3, "epsilon": 2.0, "threshold": 0.5}),
-        traits=Traits(costs.work_bits, costs.pull_all, curves.thresholded_curve),
+        traits=_traits("the", curves.thresholded_curve),
     ),
     "she": Entry(
         SHE,
@@ -192,7 +195,7 @@ ROWS: Mapping[str, Entry] = {
         "comparison: noisy vectors that are simply averaged",
         inner=("grid", "reach"),
         small=tuple({"k": 2, "epsilon": e, "grid": g, "reach": 2**g + 2} for e in (0.5, 2.0) for g in (0, 1, 2)),
-        traits=Traits(costs.work_numbers, costs.pull_noise),
+        traits=Traits(costs.WORK["she"], costs.pull_noise),
     ),
     "wheel": Entry(
         Wheel,
@@ -207,7 +210,7 @@ ROWS: Mapping[str, Entry] = {
             {"k": 3, "epsilon": 0.5, "arc": 0.5, "ring": 2},
             {"k": 3, "epsilon": 2.0, "arc": 0.125, "ring": 3},
         ),
-        traits=Traits(costs.work_hashes, costs.pull_all, curves.wheel_curve),
+        traits=_traits("wheel", curves.wheel_curve),
     ),
     "ass": _adaptive(
         "ass",
@@ -256,7 +259,7 @@ ROWS: Mapping[str, Entry] = {
             {"k": 5, "epsilon": 2.0, "size": 4, "share": 0.75},
             {"k": 6, "epsilon": 0.5, "size": 3, "share": 0.0},
         ),
-        traits=Traits(costs.work_bits, costs.pull_mixture, curves.mixture_curve),
+        traits=Traits(costs.WORK["ssmix"], costs.pull_mixture, curves.mixture_curve),
     ),
     "hr": Entry(
         Hadamard,
@@ -265,7 +268,7 @@ ROWS: Mapping[str, Entry] = {
         "Acharya19",
         "small epsilon, very large domains: log2 k bits, no seed, decoding in k log k",
         small=grid(2, 3, 5, 8),
-        traits=Traits(costs.work_hadamard, costs.pull_all),
+        traits=_traits("hr"),
     ),
     "pgr": Entry(
         Projective,
@@ -275,7 +278,7 @@ ROWS: Mapping[str, Entry] = {
         "large domains: log2 k bits, no seed, near the least error",
         ("prime",),
         small=(*grid(2, 3, 7), {"k": 10, "epsilon": 1.0, "prime": 3}, {"k": 5, "epsilon": 2.0, "prime": 5}),
-        traits=Traits(costs.work_projective, costs.pull_projective, curves.projective_curve),
+        traits=_traits("pgr", curves.projective_curve),
     ),
     "iss": Entry(
         IntervalSelection,
@@ -285,6 +288,6 @@ ROWS: Mapping[str, Entry] = {
         "the least error in a seed and log2 k bits; decoding looks up each chosen answer",
         ("size",),
         small=(*grid(2, 3), {"k": 4, "epsilon": 1.0, "size": 2}, {"k": 5, "epsilon": 2.0, "size": 3}),
-        traits=Traits(costs.work_set, costs.pull_set, curves.interval_curve),
+        traits=_traits("iss", curves.interval_curve),
     ),
 }

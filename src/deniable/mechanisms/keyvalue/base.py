@@ -19,6 +19,7 @@ from deniable.collect.reports import Reports
 from deniable.collect.tally import Tally
 from deniable.core.channel import Proof, Witness
 from deniable.core.guess import Guess, check_prior
+from deniable.core.protection import PAIR, PAIRS, Protection
 from deniable.core.types import FloatArray, IntArray
 from deniable.errors import ParameterError, require
 from deniable.estimate.linear import check_reports
@@ -58,6 +59,10 @@ class KeyValue(Mechanism):
             ok = whole and 1 <= self.length <= self.k
             require(ok, "length", self.length, f"an integer from 1 to the number of keys, {self.k}", hint)
             object.__setattr__(self, "length", int(self.length))
+
+    @property
+    def protection(self) -> Protection:
+        return Protection(epsilon=self.epsilon, subject=PAIR if self.length is None else PAIRS)
 
     # ---- what a kind of mechanism says of itself
 
@@ -274,4 +279,4 @@ def check_share(share: Any) -> float:
 def check_interest(interest: object) -> None:
     """A weight of frequencies against means."""
     ok = isinstance(interest, int | float) and not isinstance(interest, bool) and 0 <= interest < math.inf
-    require(ok, "interest", interest, "a number >= 0", "1 weighs frequency and mean alike.")
+    require(ok, "interest", interest, "a number >= 0", "1 gives frequency and mean the same weight.")

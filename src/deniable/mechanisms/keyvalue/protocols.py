@@ -15,6 +15,7 @@ import numpy as np
 from deniable.collect.reports import Reports
 from deniable.collect.tally import Tally
 from deniable.core.domain import Domain
+from deniable.core.protection import PAIRS
 from deniable.core.types import IntArray
 from deniable.errors import require
 from deniable.estimate.result import Estimate
@@ -84,6 +85,7 @@ class PairProtocol(Protocol[PairSets]):
     """A protocol for sets of pairs of a key and a value from `range`."""
 
     range: tuple[float, float] = (-1.0, 1.0)
+    subject: ClassVar[str] = PAIRS
 
     def __post_init__(self) -> None:
         super().__post_init__()

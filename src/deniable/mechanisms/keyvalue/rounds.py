@@ -18,6 +18,7 @@ import numpy as np
 
 from deniable.collect.reports import Reports
 from deniable.collect.tally import Tally
+from deniable.core.protection import PAIR
 from deniable.core.types import FloatArray
 from deniable.errors import require
 from deniable.estimate.result import Estimate
@@ -54,6 +55,7 @@ class PrivKvm(PairProtocol):
     rounds: int = 3
     family: ClassVar[str] = "privkvm"
     repeated: ClassVar[bool] = True
+    subject: ClassVar[str] = PAIR
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -27,7 +27,7 @@ OPTIONS: Mapping[str, Option] = {
     "length": Option(int, "Pairs of a key and a value to allow for per person; left out, everybody has exactly one."),
     "range": Option(str, "Lowest and highest value of a key, separated by a comma; from minus 1 to 1 if left out."),
     "mix": Option(float, "Share of the reports that speak of keys only, not of values."),
-    "interest": Option(float, "Weight of frequencies against means in the choice of mix; 1 weighs them alike."),
+    "interest": Option(float, "Weight of frequencies against means in the choice of mix; 1 if left out."),
     "rounds": Option(int, "How often everybody is asked, each time with a part of the budget (privkvm)."),
     "top": Option(int, "How many frequent keys are wanted (protocols for keys and values)."),
 }
@@ -101,7 +101,7 @@ ROWS: Mapping[str, Entry] = {
         SplitSelection,
         "subset selection on keys, for a share of the people, and on keys with signs for the rest",
         "docs/maths/keyvalue.md",
-        "key-value data where frequencies and means do not matter alike",
+        "key-value data where frequencies matter more than means, or less",
         ("mix", "interest", "size", "encoding", *_OWN),
         _cases(
             *_PADDED,
@@ -132,7 +132,7 @@ ROWS: Mapping[str, Entry] = {
         SignedKeyHashing,
         "local hashing on keys with signs",
         "docs/maths/keyvalue.md",
-        "key-value data with very many keys, frequencies and means alike: a seed and one small number",
+        "key-value data with very many keys, for frequencies and means equally: a seed and one small number",
         ("g", *_OWN),
         _cases({"k": 2, "g": 3}, {"k": 2, "length": 1}, {"k": 2, "length": 2}, g=2),
     ),

@@ -19,6 +19,7 @@ from deniable.collect.tally import Tally
 from deniable.core.domain import Domain
 from deniable.core.guess import Guess
 from deniable.core.laws import ratio_to, response
+from deniable.core.protection import VALUE
 from deniable.core.types import FloatArray, IntArray
 from deniable.errors import FormatError, ParameterError, require
 from deniable.estimate.inverse import inverse_part, no_inverse
@@ -69,6 +70,7 @@ class MetricMechanism(Mechanism):
     """
     carries: ClassVar[type[Kernel]]
     """The kind of kernel that depends on floats."""
+    subject: ClassVar[str] = VALUE
 
     @classmethod
     def of_design(cls, design: Design, domain: Domain) -> Self:

@@ -64,7 +64,7 @@ def interval_codes(epsilon: float, size: int | None = None, limit: int = CODES_M
         codes = _spread_codes(epsilon, size)
         rising = bool((np.diff(codes) > 0).all())
         require(
-            rising, "size", size, "smaller", "So little may be told at this epsilon that more codes would coincide."
+            rising, "size", size, "smaller", "At this epsilon reports say so little that more codes would coincide."
         )
         return Book(tuple(codes.tolist()), _interval_loss(codes, epsilon))
     size = _best_size(lambda k: _interval_loss(_spread_codes(epsilon, k), epsilon), epsilon, limit)

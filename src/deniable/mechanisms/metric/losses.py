@@ -196,7 +196,7 @@ class MatrixLosses:
     """The losses, or what makes the square table of them when it is first asked for."""
     unit: str = ""
     shares: FloatArray | None = None
-    """How likely the answers are where no prior is given; all alike if left out."""
+    """How likely the answers are where no prior is given; all equal if left out."""
     width: float | None = None
 
     @property

@@ -18,7 +18,9 @@ __all__ = ["OPTIONS", "ROWS"]
 
 OPTIONS: Mapping[str, Option] = {
     **SPACE_OPTIONS,
-    "rule": Option(str, "How many answers brr favours: for the least mean loss, or no value worse off.", RULES),
+    "rule": Option(
+        str, "How many answers brr favours: for the least mean loss (mean), or such that no value loses (min).", RULES
+    ),
     "tie": Option(str, "Which of two equally near points brr favours.", TIES),
     "variant": Option(
         str,
@@ -37,7 +39,7 @@ ROWS: Mapping[str, Entry] = {
     "brr": _row(
         BRR,
         make_brr,
-        "the nearest answers are favoured, all others are alike (bipartite randomised response)",
+        "the nearest answers are favoured, all others equally unlikely (bipartite randomised response)",
         "BRR Sec. 3",
         "a report that is near the value, whatever the value, and in the same domain",
         ("rule", "size", "tie", *SPACE),

@@ -17,6 +17,7 @@ from deniable.core.codes import Span, on_grid
 from deniable.core.domain import Domain
 from deniable.core.grid import Grid
 from deniable.core.guess import Guess
+from deniable.core.protection import NUMBER
 from deniable.core.types import FloatArray
 from deniable.errors import require
 from deniable.estimate.linear import check_reports
@@ -59,6 +60,7 @@ class Numeric(Mechanism):
     """Reports whose mean is exactly linear in the value, so that the mean of the values is estimated without bias."""
 
     vetted: ClassVar[bool] = True
+    subject: ClassVar[str] = NUMBER
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -40,7 +40,7 @@ ROWS: Mapping[str, Entry] = {
     "pm": _row(
         Piecewise,
         Piecewise.optimal,
-        "the same with a wider window, for means (piecewise mechanism)",
+        "an answer near the number, in a wider window than sw (piecewise mechanism)",
         "Wang19, docs/maths/numeric.md",
         "the mean of numbers, for epsilon above about 1.2; a rough distribution comes with it",
         ("window", *INTERVAL),
@@ -59,9 +59,9 @@ ROWS: Mapping[str, Entry] = {
     "hm": _row(
         Hybrid,
         Hybrid.optimal,
-        "one of the two by a coin (hybrid mechanism)",
+        "for each report a random choice of pm or duchi (hybrid mechanism)",
         "Wang19, docs/maths/numeric.md",
-        "the mean of numbers: at every epsilon the least largest variance of these",
+        "the mean of numbers: the smallest worst-case variance of the four at every epsilon",
         INTERVAL,
         small=_cases({"interval": "0,1", "points": 9, "epsilon": 2.0}),
     ),

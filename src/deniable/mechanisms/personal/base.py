@@ -11,6 +11,7 @@ import numpy as np
 
 from deniable.collect.reports import Reports
 from deniable.collect.tally import Tally
+from deniable.core.protection import Protection
 from deniable.core.types import IntArray
 from deniable.core.values import columns_of
 from deniable.errors import ParameterError, PrivacyError, require
@@ -161,6 +162,15 @@ class LevelMechanism(Mechanism):
         return super().privatize_items(np.asarray(numbers * self.k + items, np.int64), rng)
 
     # ---- what is promised
+
+    @property
+    def protection(self) -> Protection:
+        return Protection(epsilon=self.epsilon, **self._level_claims)
+
+    @property
+    def _level_claims(self) -> dict[str, Any]:
+        """What is claimed about levels: the promises of `guarantee`."""
+        return {"levels": self.levels} | {name: self.guarantee[name] for name in ("level", "pair")}
 
     @cached_property
     def guarantee(self) -> dict[str, Any]:

@@ -95,7 +95,7 @@ def estimate_shares(counts: LevelCounts) -> FloatArray:
         return np.ones(1)
     if counts.law.channel.shape[1] != t or not counts.law.reported:
         raise ParameterError(
-            "the shares of single levels are not known: the level report tells a mean or nothing.",
+            "the shares of single levels are not known: the level reports show a mean only, or nothing.",
             "Use level_report='response' for them.",
         )
     return np.array([counts.law.unbiased(np.eye(t)[i]) @ counts.n / counts.total for i in range(t)])

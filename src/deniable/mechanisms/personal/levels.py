@@ -63,7 +63,7 @@ def check_levels(levels: object) -> list[float]:
 
 
 def check_shares(shares: object, t: int) -> list[float]:
-    """Expected shares of t levels, in the order of the levels given; alike if left out."""
+    """Expected shares of t levels, in the order of the levels given; equal if left out."""
     if shares is None:
         return [1 / t] * t
     given = shares.split(",") if isinstance(shares, str) else shares

@@ -8,6 +8,7 @@ section 8).
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from fractions import Fraction
 from functools import cached_property
 from itertools import permutations
 from typing import Any, ClassVar
@@ -18,6 +19,7 @@ from deniable.collect.tally import Tally
 from deniable.core.channel import Proof, Witness
 from deniable.core.domain import Domain
 from deniable.core.guess import Guess, check_prior
+from deniable.core.protection import Protection
 from deniable.core.types import FloatArray
 from deniable.errors import require
 from deniable.estimate.result import Part
@@ -29,7 +31,7 @@ from deniable.mechanisms.personal.levels import make_bases
 from deniable.mechanisms.personal.sensitive_laws import CAP_MAX, DISCLOSURES, UtilityLevelLaw
 from deniable.mechanisms.support import SupportMechanism
 from deniable.mechanisms.utility.bulk import UtilityBulk
-from deniable.mechanisms.utility.sensitive import SensitiveItems, check_theta
+from deniable.mechanisms.utility.sensitive import SensitiveItems, check_theta, protect_sensitive
 from deniable_client.exact import WORD_BITS, check_epsilon, exp_bounds
 from deniable_client.kernels import Utility as UtilityKernel
 from deniable_client.kernels import promised_ratio
@@ -111,6 +113,14 @@ class PersonalUtility(LevelMechanism, SensitiveItems):
         return linear_utility(counts, method)
 
     # ---- what is promised
+
+    @property
+    def protection(self) -> Protection:
+        return protect_sensitive(self, **self._level_claims)
+
+    @property
+    def disclosed_chance(self) -> Fraction:
+        return max(1 - each.kernel.kept for each in self.bulk.data)
 
     def _ideal_promise(self) -> dict[str, Any]:
         return sensitive_laws.ideal_utility_promise(self.law, self.base, self.levels, self.g, self.level_epsilon or 0.0)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from deniable.mechanisms.entry import Entry, Option
+from deniable.mechanisms.entry import Entry, Option, Traits
+from deniable.mechanisms.personal.costs import pull_levels, work_levels
 from deniable.mechanisms.personal.levels import LEVEL_REPORTS
 from deniable.mechanisms.personal.make import largest_level, make_personal
 from deniable.mechanisms.personal.plain import Personal
@@ -15,7 +16,7 @@ __all__ = ["OPTIONS", "ROWS"]
 
 OPTIONS: Mapping[str, Option] = {
     "levels": Option(str, "Levels of protection that people choose from, separated by commas (pldp)."),
-    "shares": Option(str, "Expected shares of the levels, for closed forms and simulations; alike if left out (pldp)."),
+    "shares": Option(str, "Expected shares of the levels, for closed forms and simulations; equal if left out (pldp)."),
     "level_epsilon": Option(float, "Protection of the level report (pldp)."),
     "level_report": Option(str, "What is sent about the level: a response, one bit, or nothing (pldp).", LEVEL_REPORTS),
     "leak_budget": Option(float, "Most that a report may tell about the level; base and g are chosen for it (pldp)."),
@@ -56,6 +57,7 @@ ROWS: Mapping[str, Entry] = {
             {"k": 3, "levels": "0.1,1", "base": "lh", "level_report": "none"},
             {"k": 3, "levels": "1", "base": "sue"},
         ),
+        traits=Traits(work_levels, pull_levels),
         promise=lambda options: largest_level(options["levels"]),
     ),
     "upldp": Entry(
@@ -74,6 +76,7 @@ ROWS: Mapping[str, Entry] = {
             {"k": 4, "sensitive": 3, "levels": "0.1,1", "base": "lh", "level_report": "none"},
             {"k": 4, "sensitive": 2, "levels": "1", "base": "grr"},
         ),
+        traits=Traits(work_levels, pull_levels),
         promise=lambda options: largest_level(options["levels"]),
     ),
 }

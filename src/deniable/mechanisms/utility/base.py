@@ -143,6 +143,10 @@ class Utility(SensitiveMechanism):
             return "a seed under which this sensitive value alone is favoured by the report, with such a report"
         return "a report of the base that favours this sensitive value"
 
+    @property
+    def disclosed_chance(self) -> Fraction:
+        return 1 - self.bulk.kernel.kept
+
     # ---- estimator
 
     @cached_property
@@ -194,7 +198,7 @@ class Utility(SensitiveMechanism):
         """See `Mechanism.properties`; errors for a population with `theta` harmless answers."""
         total = self.reading.error(self.theta, ideal=True)
         bound = least_mse_sum(self.s, self.k - self.s, self.theta, *epsilon_to(self.epsilon))
-        gap = {} if total is None else {"gap": total / bound - 1 if bound else 0.0}
+        gap = {} if total is None else {"gap": total / bound - 1 if bound > 0 else 0.0}
         return self._numbers(total, n, ideal=True) | report_size(self) | {"bound": bound / n / self.k} | gap
 
     def effective(self, n: float = 1) -> dict[str, Any]:

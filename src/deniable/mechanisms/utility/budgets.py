@@ -17,6 +17,7 @@ from deniable.collect.tally import Tally
 from deniable.core.channel import Channel, Proof, Witness
 from deniable.core.domain import Domain
 from deniable.core.guess import Guess, check_prior
+from deniable.core.protection import Protection
 from deniable.core.support import Support
 from deniable.core.types import Columns, FloatArray, IntArray, Target
 from deniable.errors import FormatError, ParameterError, require
@@ -30,7 +31,7 @@ from deniable.mechanisms.bulk import Cells, check_outputs
 from deniable.mechanisms.utility.bulk import DisclosingBulk, disclosing_channel, ranked, spread
 from deniable.mechanisms.utility.estimate import BudgetsPart
 from deniable.mechanisms.utility.laws import UtilityLaw, golden
-from deniable.mechanisms.utility.sensitive import SensitiveMechanism, split_sensitive
+from deniable.mechanisms.utility.sensitive import SensitiveMechanism, protect_sensitive, split_sensitive
 from deniable.randomness import Stream, bernoulli
 from deniable_client.exact import WORD_BITS, check_epsilon, exp_bounds, log_upper
 from deniable_client.kernels import UtilityBudgets as BudgetsKernel
@@ -158,6 +159,14 @@ class UtilityBudgets(SensitiveMechanism):
         """See `Mechanism.privatize_items`; refused too if an item's own budget is not kept."""
         check_budgets(self.bulk.kernel, self.item_epsilon)
         return super().privatize_items(items, rng, coins=coins)
+
+    @property
+    def protection(self) -> Protection:
+        return protect_sensitive(self, budgets=self.item_epsilon)
+
+    @property
+    def disclosed_chance(self) -> Fraction:
+        return Fraction(self.bulk.kernel.plain if self.s < self.k else 0, _WORD)
 
     # ---- laws and estimator
 

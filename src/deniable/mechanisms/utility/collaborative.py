@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import numpy as np
 
 from deniable.collect.reports import Reports
 from deniable.collect.tally import Tally
+from deniable.core.protection import Protection
 from deniable.core.types import IntArray
 from deniable.errors import require
 from deniable.estimate.pooled import pool
@@ -20,6 +21,7 @@ from deniable.mechanisms.utility.base import Utility
 from deniable.mechanisms.utility.make import make_utility
 from deniable.mechanisms.utility.mixture import UtilityMixture, make_mixture, mixture_gain
 from deniable.randomness import Stream
+from deniable_client.exact import exp_bounds
 
 __all__ = ["CollaborativeSampling"]
 
@@ -66,6 +68,16 @@ class CollaborativeSampling(Protocol[IntArray]):
         require(0 < self.first_share < 1, "first_share", self.first_share, "between 0 and 1", "5 % is 0.05.")
         require(self.form in ("null", "glutf"), "form", self.form, "null or glutf", "Others make no reports.")
         self._with(self.guess)
+
+    @property
+    def protection(self) -> Protection:
+        """See `Protocol.protection`: the second step is not known yet; none discloses more often than 1 - e^-epsilon.
+
+        Reports that disclose nothing are at most e^epsilon times as likely for a sensitive item as for a harmless one,
+        and sum to 1 for the first.
+        """
+        found = replace(self._with(self.guess).protection, steps="one")
+        return replace(found, disclosed=1 - 1 / exp_bounds(self.epsilon)[1]) if found.sensitive else found
 
     @property
     def shares(self) -> tuple[float, ...]:

@@ -46,6 +46,9 @@ from deniable_client.kernels import UtilityMixture as MixtureKernel
 __all__ = ["UtilityMixture", "make_mixture", "mixture_gain"]
 
 _WORD = 1 << WORD_BITS
+_NONE = Fraction(0)
+_LEAST = 1e-12
+"""Of sums of variances below it, for one report, the bound would be lost in rounding; it is left out."""
 
 
 class UtilityMixtureBulk(DisclosingBulk[MixtureKernel]):
@@ -73,6 +76,11 @@ class UtilityMixtureBulk(DisclosingBulk[MixtureKernel]):
     @property
     def _size(self) -> int:
         return int(self._bases[0].size)
+
+    @property
+    def disclosed_chance(self) -> Fraction:
+        """Chance that a harmless item is disclosed, over both sizes."""
+        return sum((chance * (1 - part.kept) for chance, part in zip(self._chances, self._parts, strict=True)), _NONE)
 
     @property
     def ranges(self) -> tuple[int, ...]:
@@ -115,7 +123,7 @@ class UtilityMixtureBulk(DisclosingBulk[MixtureKernel]):
         stratum = np.where(told > 0, 2, loops().popcounts(columns["bits"]) - size)
         hidden = stratum[told == 0]
         if hidden.size and (hidden.min() < 0 or hidden.max() > (1 if self.kernel.coin else 0)):
-            raise FormatError(f"a report is no subset of {size} or {size + 1} out of {s} items.")
+            raise FormatError(f"a report is not a subset of {size} or {size + 1} out of {s} items.")
         support = np.zeros((3, 8 * columns["bits"].shape[1]), np.int64)
         for i in (0, 1):
             support[i] = loops().count_bits(np.ascontiguousarray(columns["bits"][stratum == i]), support.shape[1])
@@ -201,6 +209,10 @@ class UtilityMixture(SensitiveMechanism):
         one, two = (UtilityKernel.null(self.epsilon, self.k, self.sensitive, (base,)) for base in bases)
         return UtilityMixtureBulk(MixtureKernel(one, two, min(round(Fraction(self.share) * _WORD), _WORD - 1)))
 
+    @property
+    def disclosed_chance(self) -> Fraction:
+        return self.bulk.disclosed_chance
+
     # ---- estimator
 
     @cached_property
@@ -225,8 +237,11 @@ class UtilityMixture(SensitiveMechanism):
         return MixtureUtilityPart(own, rest, self.law, f[own], f[rest], n).covariance(target)
 
     def mse_sum(self, n: float = 1, *, theta: float | None = None) -> float:
-        """Variances summed over all items for a population with this share of harmless items; `theta` unless given."""
-        return self.law.mse_sum(self.theta if theta is None else theta) / n
+        """Variances summed over all items for a population with this share of harmless items; `theta` unless given.
+
+        From about epsilon 36 on they are below what floats resolve, and told as 0.
+        """
+        return max(0.0, self.law.mse_sum(self.theta if theta is None else theta)) / n
 
     # ---- closed forms
 
@@ -234,7 +249,8 @@ class UtilityMixture(SensitiveMechanism):
         """See `Mechanism.properties`; errors for a population with `theta` harmless answers."""
         total = self.mse_sum(n)
         bound = least_mse_sum(self.s, self.k - self.s, self.theta, *epsilon_to(self.epsilon)) / n
-        return self._numbers(total) | report_size(self) | {"bound": bound / self.k, "gap": total / bound - 1}
+        known = {"bound": bound / self.k, "gap": total / bound - 1} if bound * n > _LEAST else {}
+        return self._numbers(total) | report_size(self) | known
 
     def effective(self, n: float = 1) -> dict[str, Any]:
         return {"epsilon": self.epsilon_exact} | self._numbers(self.mse_sum(n))
@@ -287,4 +303,6 @@ def make_mixture(
     best = best_mixture(s, domain.k - s, expected, *epsilon_to(epsilon))
     more = (0.0 if size is not None else 1 - best.weight) if share is None else share
     made = best.size if size is None else size
+    if share is None and more >= 1:  # all of the next size
+        made, more = made + 1, 0.0
     return UtilityMixture(epsilon=epsilon, domain=domain, sensitive=ranges, theta=expected, size=made, share=more)

@@ -6,23 +6,38 @@ import csv
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from deniable.core.domain import Domain
+from deniable.core.protection import Protection
 from deniable.core.types import IntArray
 from deniable.errors import ParameterError, require
 from deniable.mechanisms.base import Mechanism
 
-__all__ = ["SensitiveItems", "SensitiveMechanism", "check_theta", "sensitive_ranges", "split_items", "split_sensitive"]
+__all__ = [
+    "SensitiveItems",
+    "SensitiveMechanism",
+    "check_theta",
+    "protect_sensitive",
+    "sensitive_ranges",
+    "split_items",
+    "split_sensitive",
+]
 
 
 class SensitiveItems(ABC):
     """Which items are sensitive, for mechanisms that have the ends of half-open ranges of item numbers."""
 
     sensitive: tuple[int, ...]
+
+    @property
+    @abstractmethod
+    def disclosed_chance(self) -> Fraction:
+        """The largest chance that a harmless item is disclosed, of the integers that are sampled."""
 
     @property
     @abstractmethod
@@ -55,6 +70,21 @@ class SensitiveMechanism(Mechanism, SensitiveItems):
         super().__post_init__()
         object.__setattr__(self, "sensitive", tuple(int(r) for r in self.sensitive))
         object.__setattr__(self, "theta", check_theta(self.theta, self.s, self.k))
+
+    @property
+    def protection(self) -> Protection:
+        return protect_sensitive(self)
+
+
+def protect_sensitive(m: Any, **more: Any) -> Protection:
+    """What a mechanism with sensitive items promises: the same to all items if all are sensitive.
+
+    Where nothing can be sampled the chance to disclose is not known, and told as 1.
+    """
+    if m.s == m.k and "budgets" not in more:
+        return Protection(epsilon=m.epsilon, **more)
+    told = Fraction(1) if m.refusal else m.disclosed_chance
+    return Protection(epsilon=m.epsilon, sensitive=m.sensitive, names=m.domain.labels, disclosed=told, **more)
 
 
 def check_theta(theta: Any, s: int, k: int) -> float:

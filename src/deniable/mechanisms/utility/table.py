@@ -7,7 +7,8 @@ from functools import partial
 from typing import Any
 
 from deniable.mechanisms.base import Mechanism
-from deniable.mechanisms.entry import Entry, Option
+from deniable.mechanisms.entry import Entry, Option, Traits
+from deniable.mechanisms.utility import costs
 from deniable.mechanisms.utility.base import Utility
 from deniable.mechanisms.utility.bases import BASES, FORMS
 from deniable.mechanisms.utility.budgets import UtilityBudgets, check_item_epsilon, make_budgets
@@ -33,6 +34,9 @@ OPTIONS: Mapping[str, Option] = {
 }
 
 
+_TRAITS = Traits(costs.work_sensitive, costs.pull_utility)
+
+
 def _with_any_base(*, base: str = "ss", **given: Any) -> Mechanism:
     return make_mixture(**given) if base == MIXTURE else make_utility(base, **given)
 
@@ -49,7 +53,8 @@ def _utility(name: str, base: str, own: tuple[str, ...], summary: str, source: s
     inner = ("ring",) if base == "wheel" else ()
     options = ("sensitive", "theta", "form", *own)
     make = partial(make_separate, name=name) if name == "urap" else partial(make_utility, base, name=name)
-    return Entry(Utility, make, summary, source, best_for, options, ("sensitive",), inner, small=tuple(cases))
+    told = (summary, source, best_for, options, ("sensitive",), inner)
+    return Entry(Utility, make, *told, small=tuple(cases), traits=_TRAITS)
 
 
 ROWS: Mapping[str, Entry] = {
@@ -75,6 +80,7 @@ ROWS: Mapping[str, Entry] = {
             {"k": 5, "sensitive": 2, "epsilon": 2.0, "theta": 0.95},
             {"k": 6, "sensitive": 4, "epsilon": 0.5, "theta": 0.5, "size": 2, "share": 0.25},
         ),
+        traits=Traits(costs.work_sensitive, costs.pull_mixture),
     ),
     "uue": _utility(
         "uue",
@@ -144,6 +150,7 @@ ROWS: Mapping[str, Entry] = {
             {"k": 3, "sensitive": 0, "epsilon": 1.0},
             {"k": 3, "sensitive": 3, "epsilon": 1.0},
         ),
+        traits=_TRAITS,
     ),
     "uue-levels": Entry(
         cls=UtilityBudgets,
@@ -159,6 +166,7 @@ ROWS: Mapping[str, Entry] = {
             {"k": 3, "sensitive": 3, "item_epsilon": "0.5,1,1"},
             {"k": 3, "sensitive": 1, "item_epsilon": "1"},
         ),
+        traits=Traits(costs.work_sensitive, costs.pull_budgets),
         promise=lambda options: max(check_item_epsilon(options["item_epsilon"])),
     ),
     "collaborative": Entry(

@@ -1,0 +1,165 @@
+"""Every statement of protection is true: its claims hold for the enumerated channel, and its text says them."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from fractions import Fraction
+
+import pytest
+
+import deniable as dn
+from deniable.core.protection import PAIR, PAIRS, Protection, times
+from deniable.mechanisms.registry import MECHANISMS, PROTOCOLS
+from deniable.testing.exact import enumerated
+from deniable.testing.statements import check_claims, check_protection
+
+CASES = [(name, case) for name, entry in MECHANISMS.items() for case in entry.small]
+KINDS = {
+    **dict.fromkeys(("uss", "ussmix", "uue", "ulh", "uwheel", "upgr", "urr", "urap", "uhr", "utility"), "ULDP"),
+    "uue-levels": "ULDP with item budgets",
+    "pldp": "PLDP",
+    "upldp": "PLDP and ULDP",
+}
+"""What kind of promise a row makes, where it is not plain LDP."""
+
+
+def named(x):
+    return x if isinstance(x, str) else None
+
+
+@pytest.mark.parametrize(("name", "case"), CASES, ids=named)
+def test_every_claim_of_every_row_holds_and_is_in_the_text(name, case):
+    m = dn.mechanism(name, **case)
+    told = m.protection
+    whole = case.get("sensitive") == case.get("k") and name != "uue-levels"
+    assert told.kind == ("LDP" if whole else KINDS.get(name, "LDP"))
+    if case in (MECHANISMS[name].small[0], MECHANISMS[name].small[-1]):  # the others: test_conformance.py
+        assert check_protection(m) == f"{told.kind}: {told.text}"
+    for fact in facts(told):
+        assert fact in told.text, fact
+
+
+def percent(chance):
+    """Three digits, rounded up."""
+    step = 10.0 ** (math.floor(math.log10(chance)) - 2)
+    return f"{100 * step * math.ceil(chance / step - 1e-12):.3g} %"
+
+
+def facts(told):
+    """What the text must say, from the fields alone."""
+    if told.sensitive == ():
+        return ["Protects nobody"]
+    found = [f"{x:g}" for x in (*told.levels, *told.budgets)]
+    found += [] if told.levels or told.budgets else [times(told.epsilon)]
+    found += [percent(float(told.disclosed))] if told.disclosed else []
+    found += ["Harmless answers are disclosed with a chance"] if told.disclosed else []
+    found += ["never disclosed"] if told.disclosed else []
+    found += [str(item) for item in told.items]
+    found += [times(told.level), times(told.pair)] if len(told.levels) > 1 else []
+    found += ["if it discloses nothing"] if len(told.levels) > 1 and told.disclosed else []
+    return found + {PAIR: ["pair"], PAIRS: ["set of pairs"]}.get(told.subject, [])
+
+
+@pytest.mark.parametrize("name", [name for name, kind in KINDS.items() if kind != "LDP"])
+def test_the_plain_statement_is_found_wrong_for_all_that_promise_less(name):
+    """For all but pldp the plain statement is false; pldp's levels promise more to some, and other things to all."""
+    m = dn.mechanism(name, **MECHANISMS[name].small[0])
+    plain = Protection(epsilon=m.epsilon)
+    channels = [m.channel()]
+    if name == "pldp":
+        check_claims(plain, channels)
+    else:
+        with pytest.raises(AssertionError, match="nothing is told of disclosures"):
+            check_claims(plain, channels)
+
+
+def uss():
+    return dn.mechanism("uss", epsilon=1.0, k=5, sensitive="1,3")
+
+
+@pytest.mark.parametrize(
+    ("wrong", "words"),
+    [
+        ({"epsilon": 0.99}, "more than e\\^0.99 times as likely"),
+        ({"disclosed": Fraction(1, 10)}, "with a chance of up to 0.1, the channel has 0.46"),
+        ({"disclosed": Fraction(1)}, "with a chance of up to 1.0, the channel has 0.46"),
+        ({"sensitive": (0, 2)}, "the channel has|no disclosure of a harmless one"),
+        ({"sensitive": (1, 4)}, "no disclosure of a harmless one alone"),
+        ({"sensitive": None}, "nothing is told of disclosures"),
+    ],
+)
+def test_a_wrong_claim_is_found(wrong, words):
+    m = uss()
+    check_claims(m.protection, [m.channel()])
+    with pytest.raises(AssertionError, match=words):
+        check_claims(replace(m.protection, **wrong), [m.channel()])
+
+
+def test_wrong_budgets_and_levels_are_found():
+    m = dn.mechanism("uue-levels", k=5, sensitive="0,2,4", item_epsilon="0.5,4,1")
+    with pytest.raises(AssertionError, match="more than e"):
+        check_claims(replace(m.protection, budgets=(0.4, 4.0, 1.0)), [m.channel()])
+    m = dn.mechanism("pldp", k=4, levels="0.5,1,2", base="sue", level_epsilon=0.5)
+    channels = [m.bulk.channel_at(i) for i in range(3)]
+    check_claims(m.protection, channels)
+    for wrong in ({"levels": (0.4, 1.0, 2.0)}, {"level": 0.5}, {"pair": 2.0}):
+        with pytest.raises(AssertionError, match=r"more than e|reports tell"):
+            check_claims(replace(m.protection, **wrong), channels)
+    with pytest.raises(AssertionError, match="less than e"):
+        check_claims(replace(m.protection, level=9.0), channels)
+
+
+def test_nothing_sensitive_protects_nobody_and_all_sensitive_is_plain():
+    none, every = (dn.mechanism("utility", k=3, sensitive=s, epsilon=1.0) for s in (0, 3))
+    assert none.protection.text == "Protects nobody: no answer is sensitive, and every report discloses its answer."
+    assert every.protection == Protection(epsilon=1.0)
+    broken = replace(none.protection, sensitive=None)
+    with pytest.raises(AssertionError, match="rules answers out"):
+        check_claims(broken, [none.channel()])
+
+
+@pytest.mark.parametrize(
+    ("name", "options"),
+    [
+        ("ks-grr", {"k": 4, "top": 2}),
+        ("ks-adap", {"k": 4, "top": 2}),
+        ("privkvm", {"k": 3, "rounds": 2}),
+        ("collaborative", {"k": 5, "sensitive": 2}),
+    ],
+)
+def test_protocols_keep_their_statement_in_every_step(name, options):
+    """Everybody answers one step, or all of them, whose budgets then add up."""
+    p = dn.protocol(name, epsilon=1.0, **options)
+    told, spent = p.protection, 0.0
+    for step in p.outline:
+        m = step.mechanism
+        spent = spent + m.epsilon if p.repeated else max(spent, m.epsilon)
+        found = enumerated(m)
+        if found is not None:
+            check_claims(replace(told, epsilon=m.epsilon, steps="one"), [found])
+    assert spent == pytest.approx(told.epsilon, abs=1e-12)
+    assert spent <= told.epsilon
+    assert ("every step" if p.repeated else "one step only") in told.text
+    assert set(PROTOCOLS) == {"ks-grr", "ks-adap", "privkvm", "collaborative"}
+
+
+def test_labels_are_named_and_long_lists_cut():
+    told = dn.mechanism("uss", epsilon=1.0, labels=["no", "yes", "often"], sensitive="yes,often").protection
+    assert "(yes, often)" in told.text
+    many = dn.mechanism("uss", epsilon=1.0, k=50_000, sensitive=40_000).protection
+    assert "(0, 1, 2, 3, 4, 5, ...)" in many.text
+    assert many.document()["sensitive"] == [0, 40_000]
+
+
+def test_numbers_are_rounded_against_us():
+    assert times(0.1) == "e^0.1 = 1.11 times"
+    assert times(math.log(2)) == "e^0.694 = 2.01 times"
+    assert times(14.5) == "e^14.5 times"
+    told = Protection(epsilon=1.0, sensitive=(0, 1), disclosed=Fraction(1, 3))
+    assert "up to 33.4 %" in told.text
+    assert told.document()["disclosed"] >= Fraction(1, 3)
+
+
+def test_beyond_what_can_be_sampled_no_chance_is_claimed_but_1():
+    assert "up to 100 %" in dn.mechanism("uss", epsilon=50.0, k=4, sensitive=2).protection.text

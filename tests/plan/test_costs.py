@@ -1,0 +1,123 @@
+"""What a forged report can add, and what reports cost: for every row, against all reports that there are."""
+
+from __future__ import annotations
+
+from itertools import combinations
+
+import numpy as np
+import pytest
+
+import deniable as dn
+from deniable.collect.tally import Tally
+from deniable.mechanisms.entry import FREQUENCY
+from deniable.mechanisms.registry import MECHANISMS
+
+ROWS = {name: entry for name, entry in MECHANISMS.items() if entry.question in (FREQUENCY, "key-value")}
+LEVELS = ("pldp", "upldp")
+NOISY = ("she",)
+"""Reports whose largest numbers are too rare to be drawn."""
+CASES = [
+    (name, case)
+    for name, entry in ROWS.items()
+    if entry.question == FREQUENCY and name not in (*LEVELS, *NOISY)
+    for case in entry.small[:2]
+]
+REPORTS = 4000
+
+
+def test_every_row_about_frequencies_and_pairs_has_its_work_and_its_bound():
+    lacking = [name for name, entry in ROWS.items() if entry.kind == "mechanism" and None in costs_of(entry)]
+    assert lacking == []
+
+
+def costs_of(entry):
+    return entry.traits.work, entry.traits.pull
+
+
+def weights(m):
+    """What each of the different reports adds to the estimates: those of single reports, drawn until all are there."""
+    drawn = m.privatize_items(np.arange(REPORTS) % m.k, dn.simulation(5))
+    told = [c.reshape(REPORTS, -1) for name, c in drawn.columns.items() if name != "seed"]
+    for bulk in (m.bulk, getattr(m.bulk, "base", None)):  # under a seed it matters what the report supports
+        told += [bulk.supported(drawn.columns)] if "seed" in drawn.columns and hasattr(bulk, "supported") else []
+    first = np.unique(np.hstack(told), axis=0, return_index=True)[1]
+    return np.array([m.estimate(m.tally(drawn[i : i + 1])).value for i in first.tolist()])
+
+
+@pytest.mark.parametrize(("name", "case"), CASES, ids=lambda x: x if isinstance(x, str) else None)
+def test_the_bound_is_attained_by_some_report_and_exceeded_by_none(name, case):
+    """The r targets are the best ones for the forger: the r largest weights of a report."""
+    m = dn.mechanism(name, **case)
+    found = -np.sort(-weights(m), axis=1)
+    for r in range(1, m.k):
+        pull = float(MECHANISMS[name].traits.pull(m, r))
+        assert max(pull, 0) == pytest.approx(max(found[:, :r].sum(axis=1).max(), 0), rel=1e-9), r
+
+
+@pytest.mark.parametrize(("name", "case"), [(n, c) for n in LEVELS for c in MECHANISMS[n].small], ids=str)
+def test_the_bound_at_levels_is_the_rise_by_the_best_of_all_forged_reports(name, case):
+    """A thousandth of forged reports among very many expected ones: what the estimator itself makes of them."""
+    m = dn.mechanism(name, **case)
+    own = m.items[0] if name == "upldp" else np.arange(m.k)
+    rest = np.setdiff1d(np.arange(m.k), own)
+    pull = MECHANISMS[name].traits.pull
+    for r in (1, 2):
+        held = [np.array(targets) for targets in combinations(range(m.k), r) if set(own) - set(targets)]
+        rises = [rise(m, own, rest, targets) for targets in held[:: max(1, len(held) // 5)] + held[-1:]]
+        assert float(pull(m, r)) == pytest.approx(max(rises), rel=0.02), r
+
+
+N, FORGED = 10**9, 10**6
+
+
+def rise(m, own, rest, targets):
+    """The largest rise of the summed targets per forged report."""
+    theta = float(getattr(m, "theta", 0) or 0)
+    f = np.zeros(m.k)
+    for part, share in ((own, 1 - theta), (rest, theta)):
+        left = np.setdiff1d(part, targets)
+        f[left] = share / max(1, left.size)
+    f = f / f.sum()
+    honest = expected(m, own, rest, f)
+    before = total(m, honest, targets)
+    grr = m.base == "grr"
+    sets = [c for size in range(len(own) + 1) for c in combinations(range(len(own)), size) if not grr or size == 1]
+    found = []
+    for level in range(len(m.bulk.strata)):
+        for kind, choice in [("support", c) for c in sets] + [("disclosed", (j,)) for j in range(len(rest))]:
+            cells = {key: cell.copy() for key, cell in honest.items()}
+            cells["n"][level] += FORGED
+            cells[kind][level, list(choice)] += FORGED
+            found.append(total(m, cells, targets) - before)
+    return max(found) * N / FORGED
+
+
+def expected(m, own, rest, f):
+    """Cells of N honest reports, rounded: by the channels of all levels."""
+    strata = len(m.bulk.strata)
+    cells = {"n": np.zeros(strata), "support": np.zeros((strata, own.size)), "disclosed": np.zeros((strata, rest.size))}
+    place = {int(x): i for i, x in enumerate(own)} | {int(x): i for i, x in enumerate(rest)}
+    for level, share in enumerate(m.shares):
+        channel = m.bulk.channel_at(level)
+        told = [next(i for i, s in enumerate(m.bulk.strata) if name.endswith(s)) for name in channel.outputs]
+        for o, row in enumerate(channel.weights):
+            mass = N * share * sum(f[x] * w / channel.total for x, w in enumerate(row))
+            cells["n"][told[o]] += mass
+            kind = "disclosed" if o in channel.disclosing else "support"
+            for x in channel.supported[o]:
+                cells[kind][told[o], place[x]] += mass
+    return cells
+
+
+def total(m, cells, targets):
+    whole = {key: np.rint(cell).astype(np.int64) for key, cell in cells.items() if cell.size}
+    return float(m.estimate(Tally(m.design, m.bulk.strata, whole, simulated=True)).value[targets].sum())
+
+
+def test_work_grows_with_the_sensitive_answers_only():
+    few, many = (dn.mechanism("ulh", epsilon=1.0, k=1000, sensitive=s) for s in (10, 500))
+    work = MECHANISMS["ulh"].traits.work
+    assert work(few, 100) == 1 + 4 * 10
+    assert work(many, 100) == 1 + 4 * 500
+    levels = dn.mechanism("upldp", k=1000, sensitive=10, levels="0.5,1", level_epsilon=0.5)
+    assert MECHANISMS["upldp"].traits.work(levels, 100) == 2 + 4 * 10
