@@ -155,7 +155,11 @@ TYPED = [
 ]
 
 
-@pytest.mark.parametrize("asked", TYPED, ids=lambda x: " ".join(map(str, x)))
+@pytest.mark.parametrize(
+    "asked",
+    [pytest.param(x, marks=pytest.mark.slow if i in (1, 3, 4, 7) else ()) for i, x in enumerate(TYPED)],
+    ids=lambda x: " ".join(map(str, x)),
+)
 def test_the_next_command_can_be_typed_as_it_is(run, asked):
     done = run("plan", *asked)
     assert done.code == 0
