@@ -153,7 +153,7 @@ ESTIMATES: dict[str, Callable[[bool], Estimate]] = {
 def test_estimates_and_what_is_made_of_them(kind: str, marked: bool) -> None:
     found = ESTIMATES[kind](marked)
     assert found.simulated == marked
-    assert ("simulated" in repr(found)) == marked
+    assert ("SIMULATED" in repr(found)) == marked
     if "frequency" in found.parts:
         assert found.project().simulated == marked
 
@@ -201,7 +201,7 @@ def test_files(marked: bool, tmp_path: Path) -> None:
 def test_files_added_up(one: bool, two: bool, tmp_path: Path) -> None:
     m = grr()
     for name, marked in (("one", one), ("two", two)):
-        (tmp_path / name).write_bytes(dump(m.tally(drawn(m, marked))))
+        (tmp_path / name).write_bytes(dump(m.tally(drawn(m, marked)[: 40 if name == "two" else None])))
     assert tally_files([str(tmp_path / "one"), str(tmp_path / "two")]).simulated == (one or two)
 
 

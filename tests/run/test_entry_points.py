@@ -268,7 +268,11 @@ def test_labels_that_are_no_list_are_refused(kind: str) -> None:
             make()
 
 
-@pytest.mark.parametrize("make", [list, tuple, np.array, pd.Series, pd.Index, pl.Series, pa.array], ids=str)
+@pytest.mark.parametrize(
+    "make",
+    [list, tuple, np.array, pd.Series, pd.Index, pl.Series, pa.array],
+    ids=["list", "tuple", "numpy", "pandas", "index", "polars", "arrow"],
+)
 def test_labels_come_from_any_list(make: Callable[[list[str]], Any]) -> None:
     assert dn.mechanism("grr", epsilon=1.0, labels=make(["b", "a"])).domain.labels == ("b", "a")
 

@@ -52,12 +52,12 @@ def test_a_population_tallied_in_chunks_is_complete(monkeypatch):
 def test_progress_of_a_tally_reaches_the_end(tmp_path):
     m = dn.mechanism("grr", epsilon=1.0, k=4)
     paths = [str(tmp_path / name) for name in "ab"]
-    for path in paths:
-        write_tally(m.tally(m.privatize([0, 1])), path)
+    for path, values in zip(paths, ([0, 1], [0, 1, 2]), strict=True):
+        write_tally(m.tally(m.privatize(values)), path)
     seen = []
-    assert tally_files(paths, progress=lambda *args: seen.append(args)).n == 4
-    whole = sum(len((tmp_path / name).read_bytes()) for name in "ab")
-    assert seen == [(whole // 2, whole), (whole, whole)]
+    assert tally_files(paths, progress=lambda *args: seen.append(args)).n == 5
+    one, two = (len((tmp_path / name).read_bytes()) for name in "ab")
+    assert seen == [(one, one + two), (one + two, one + two)]
 
 
 def test_a_tally_with_other_cells_than_its_design_is_refused(tmp_path):

@@ -200,10 +200,10 @@ def test_the_mark_is_carried_through_files_to_tables(
         assert estimate_files([path]).simulated is marked
         assert estimate_files([path], "em").simulated is marked
         out = tmp_path / "x.csv"
-        assert main(["estimate", path, "--out", str(out)]) == 0
+        assert main(["estimate", path, "--out", str(out), "--force"]) == 0
         assert ("SIMULATED" in capsys.readouterr().out) is marked
         assert {row["simulated"] for row in csv.DictReader(io.StringIO(out.read_text()))} == {str(marked)}
-        assert main(["estimate", path, "--json", "--out", str(tmp_path / "x.json")]) == 0
+        assert main(["estimate", path, "--json", "--out", str(tmp_path / "x.json"), "--force"]) == 0
         assert json.loads(capsys.readouterr().out)["simulated"] is marked
         assert json.loads((tmp_path / "x.json").read_text())["simulated"] is marked
     mixed = [str(tmp_path / "reports"), str(tmp_path / "clean")]

@@ -59,6 +59,8 @@ def parse_header(text: bytes) -> dict[str, Any]:
         document = json.loads(
             text.decode(), parse_constant=_constant, parse_float=_finite, object_pairs_hook=_without_repeats
         )
+        if b"\\u" in text:  # half of a pair of signs, which no text can be stored with
+            json.dumps(document, ensure_ascii=False).encode()
     except (ValueError, RecursionError) as error:
         raise FormatError("the header is no JSON text.") from error
     if not isinstance(document, dict):
