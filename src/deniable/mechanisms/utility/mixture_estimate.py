@@ -6,10 +6,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from deniable.core.intervals import Interval, wald_interval
+from deniable.core.intervals import Curve, Interval, curve_interval, drawn, mixed
 from deniable.core.laws import subset
 from deniable.core.support import Support
 from deniable.core.types import FloatArray, IntArray, Target
+from deniable.estimate.simplex import project_simplex
 
 __all__ = ["MixtureLaw", "MixtureUtilityPart"]
 
@@ -126,7 +127,7 @@ _EVERY: Support[float] = Support(1.0, 1.0, 0.0, 0.0, 0.0, 1.0, 1.0)
 
 @dataclass(frozen=True, slots=True, eq=False)
 class MixtureUtilityPart:
-    """Frequencies by the weights of a `MixtureLaw`; intervals by the normal law."""
+    """Frequencies by the weights of a `MixtureLaw`."""
 
     sensitive: IntArray
     harmless: IntArray
@@ -161,5 +162,19 @@ class MixtureUtilityPart:
         return np.asarray((matrix - (np.outer(value, value) if target == "population" else np.diag(value))) / self.n)
 
     def interval(self, level: float, target: Target, simultaneous: bool) -> Interval:
-        spread = np.sqrt(self.variance(target))
-        return wald_interval(self.value, spread, level=level, target=target, simultaneous=simultaneous)
+        """See `Part.interval`: the score test's variance at a frequency, the others being in their proportion."""
+        curve = drawn(self._curve, self.n, target)
+        return curve_interval(self.value, curve, level=level, target=target, simultaneous=simultaneous)
+
+    @property
+    def _curve(self) -> Curve:
+        f = project_simplex(self.value)
+        own, _, rest = self.law.second(f[self.sensitive], f[self.harmless])
+        first, none = np.eye(1, self.sensitive.size)[0], np.zeros(self.harmless.size)
+        held = np.empty(f.size)
+        held[self.sensitive] = self.law.second(first, none)[0][0, 0]
+        first, none = np.eye(1, self.harmless.size)[0], np.zeros(self.sensitive.size)
+        held[self.harmless] = self.law.second(none, first)[2][0, 0]
+        mean = np.empty(f.size)
+        mean[self.sensitive], mean[self.harmless] = np.diag(own), np.diag(rest)
+        return mixed(held - 1, mean - f, f, self.n)
