@@ -92,7 +92,10 @@ class FrequencyPart:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class MeanPart:
-    """Means of values, in the units of their range. Biased where keys are rare: the rule clips."""
+    """Means of values, in the units of their range: no unbiased ones. The rarer a key, the nearer to the middle.
+
+    A frequency that is too large by chance makes the quotient small, one that is too small leaves it clipped at an end.
+    """
 
     frequency: FloatArray
     total: FloatArray

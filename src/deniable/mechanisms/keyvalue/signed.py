@@ -236,8 +236,8 @@ class SplitSelection(KeyValue):
     ) -> SplitSelection:
         """The share and the sizes that minimise interest^2 F + M, unless they are given.
 
-        Sizes are those next to d/(e+1) and 2d/(e+1), with a `length` also small ones up to it; where the share is 0, everybody
-        sends keys with signs.
+        Sizes are those next to d/(e+1) and 2d/(e+1), with a `length` also small ones up to it; where the share is 0,
+        everybody sends keys with signs.
         """
         check_epsilon(epsilon)
         check_interest(interest)
@@ -286,7 +286,7 @@ class SplitSelection(KeyValue):
 class OneSampledKey(KeyValue):
     """privkv: one key that is drawn blindly; half of epsilon for whether it is held, half for the sign [Ye19].
 
-    Less than epsilon is spent. The mean is estimated without the bias that the published estimator has.
+    Less than epsilon is spent. The mean is estimated without the published estimator's pull by people without the key.
 
     For PrivKVM: `key_epsilon` is what is spent on whether the key is held, the rest is for the sign; 0 says nothing of
     it. `told` has a public guess of each key's mean, in 2^-32 of the range from its low end, by which those without

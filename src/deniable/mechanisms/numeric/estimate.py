@@ -53,7 +53,8 @@ class NumberPart:
             spread = spread * self.n / max(self.n - critical(level) ** 2, 1.0)
         curve = self.least if known else (spread, 0.0, 0.0)
         ends = curve_interval(off, curve, level=level, target=target, simultaneous=simultaneous)
-        return replace(ends, low=ends.low + self.middle, high=ends.high + self.middle)
+        note = _ALIKE if known else ""
+        return replace(ends, low=ends.low + self.middle, high=ends.high + self.middle, note=note)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -90,6 +91,9 @@ class BitPart:
         return Interval(self._scaled(ends.low), self._scaled(ends.high), level, target, simultaneous, note)
 
 
+_ALIKE = (
+    "as if all values were alike: the reports vary less than even those would make them; may cover more than its level"
+)
 _EQUAL = (
     "covers more than its level for these very people, the more the less equal their values are: one bit does not tell"
 )
