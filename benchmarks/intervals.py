@@ -352,12 +352,13 @@ def main(arguments: Sequence[str]) -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--quick", action="store_true", help=f"{QUICK_RUNS} runs and few settings, printed only")
     parser.add_argument("--only", default="", help="some mechanisms or families; other rows stay as they are")
+    parser.add_argument("--runs", type=int, default=RUNS, help="of every setting")
     parser.add_argument("--render", action="store_true", help="write the page from the kept numbers")
     parser.add_argument("--json", action="store_true", help="print the numbers as JSON")
     options = parser.parse_args(arguments)
     rows = []
     if not options.render:
-        rows = study(set(options.only.split(",")) - {""}, QUICK_RUNS if options.quick else RUNS, options.quick)
+        rows = study(set(options.only.split(",")) - {""}, QUICK_RUNS if options.quick else options.runs, options.quick)
     if options.json:
         print(json.dumps({"rows": rows}))
     elif options.quick:
