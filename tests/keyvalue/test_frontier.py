@@ -234,7 +234,7 @@ def test_frontier_of_many_keys_needs_only_the_reports_near_the_best(
 def test_split_selection_has_the_least_error_for_several_pairs_too(
     k: int, epsilon: float, length: int, interest: float
 ) -> None:
-    """`interest`^2 F + M of the default is not above that of any sizes with any share on a grid (no luck). The sizes that
+    """interest^2 F + M of the default is not above that of any size with any share of a grid (no luck). The sizes that
     are best for single pairs were 1.6 to 3.7 times worse here."""
 
     def total(m: Any) -> float:

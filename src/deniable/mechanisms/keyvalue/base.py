@@ -192,7 +192,7 @@ class KeyValue(Mechanism):
         return dict(keyvalue_parts(found, tally.n, self.length, self.range))
 
     def estimate(self, tally: Tally) -> Estimate:
-        """See `Mechanism.estimate`: frequencies are unbiased, means are not; says also which frequencies are too low."""
+        """See `Mechanism.estimate`: frequencies are unbiased, means are not; and which frequencies are too low."""
         steps = [
             f"unbiased frequencies from {tally.n} reports",
             "means are quotients, clipped: the rarer a key, the nearer to the middle of the range",
