@@ -241,8 +241,8 @@ class SplitSelection(KeyValue):
         """
         check_epsilon(epsilon)
         check_interest(interest)
-        k, some = Domain.of(domain).k, isinstance(length, int) and length > 0
-        if some and length <= k:
+        k = Domain.of(domain).k
+        if isinstance(length, int) and 0 < length <= k:
             share, first, size = laws.best_split(epsilon, k, length, interest, mix, size)
         else:
             share = min(laws.best_share(epsilon, k, interest), math.nextafter(1, 0)) if mix is None else mix
