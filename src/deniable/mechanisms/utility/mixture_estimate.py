@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -121,6 +121,9 @@ class MixtureLaw:
         return float(np.trace(own) + np.trace(rest) - 1)
 
 
+_TOLD = 50.0
+"""Disclosed reports, if all people had harmless items, from which on rare ones are covered well enough."""
+_FEW = "harmless labels with few reports: may cover less than its level, 90 % where it says 95 %"
 _EVERY: Support[float] = Support(1.0, 1.0, 0.0, 0.0, 0.0, 1.0, 1.0)
 """The set of all sensitive items."""
 
@@ -164,7 +167,8 @@ class MixtureUtilityPart:
     def interval(self, level: float, target: Target, simultaneous: bool) -> Interval:
         """See `Part.interval`: the score test's variance at a frequency, the others being in their proportion."""
         curve = drawn(self._curve, self.n, target)
-        return curve_interval(self.value, curve, level=level, target=target, simultaneous=simultaneous)
+        ends = curve_interval(self.value, curve, level=level, target=target, simultaneous=simultaneous)
+        return replace(ends, note=_FEW if self.n * self.law.z < _TOLD else "")
 
     @property
     def _curve(self) -> Curve:
