@@ -66,15 +66,16 @@ def test_no_interval_covers_below_93_percent(benchmarks: Modules, case: Case, be
 @pytest.mark.stat
 @pytest.mark.parametrize("case", [*(case for case, _ in WORST[1:]), *SLOW])
 def test_no_interval_covers_below_93_percent_in_2000_runs(benchmarks: Modules, case: Case) -> None:
-    """About ten seconds each; without the first setting, whose interval says that it may cover less. 93 % fails with chance 1e-4; 90 % passes with a chance below 0.1 %."""
+    """About ten seconds each; the first setting's interval says that it may cover less. 93 % fails with chance 1e-4;
+    90 % passes with a chance below 0.1 %."""
     row = covered(benchmarks["intervals"], case, 2000)
     hits = round(row["coverage"] * row["runs"])
     assert binomtest(hits, row["runs"], LOW, "less").pvalue > 1e-4, (case, row["coverage"])
 
 
 def test_the_kept_table_has_every_mechanism_and_no_coverage_below(benchmarks: Modules) -> None:
-    """Every mechanism that has an unbiased estimate. 91.3 % is three standard errors of 2000 runs below 93 %; `ussmix` is
-    below it with 100 people and epsilon 0.5, and its intervals say so there."""
+    """Every mechanism that has an unbiased estimate. 91.3 % is three standard errors of 2000 runs below 93 %; `ussmix`
+    is below it with 100 people and epsilon 0.5, and its intervals say so there."""
     rows = benchmarks["measure"].read_csv("coverage")
     without = {"brr", "codebook", "lsrr"}  # their channels have no inverse at a small epsilon
     assert {r["mechanism"] for r in rows} | without >= {
