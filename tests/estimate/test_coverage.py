@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 from scipy.stats import binom, binomtest
 
 import deniable as dn
-from deniable.core.intervals import score_interval
+from deniable.core.exact import unlikeliness
+from deniable.core.intervals import count_interval, curve_interval, score_interval
+from deniable.core.support import Support
 from deniable.mechanisms.support import SupportMechanism
 
 FAMILIES = ("grr", "ss", "sue", "oue", "blh", "olh")
@@ -32,9 +36,9 @@ def count_law(m: SupportMechanism, n: int, holders: int, target: str) -> np.ndar
     return np.convolve(own, binom.pmf(np.arange(n - holders + 1), n - holders, s.q))
 
 
-def exact_coverage(m: SupportMechanism, n: int, holders: int, target: str) -> float:
+def exact_coverage(m: SupportMechanism, n: int, holders: int, target: str, interval_of: Any = count_interval) -> float:
     share = np.arange(n + 1) / n
-    interval = score_interval(share, m.support_effective, n, level=0.95, target=target)
+    interval = interval_of(share, m.support_effective, n, level=0.95, target=target)
     return float(count_law(m, n, holders, target)[interval.covers(np.full(n + 1, holders / n))].sum())
 
 
@@ -53,6 +57,58 @@ def test_exact_coverage_is_94_to_96_percent(name: str, target: str) -> None:
     worst = {key: c for key, c in found.items() if not 0.94 <= c <= 0.96}
     assert not worst, f"{name}, {target}: coverage outside 94..96 % at (epsilon, n q, f): {worst}"
     assert abs(float(np.mean(list(found.values()))) - 0.95) < 0.003
+
+
+@pytest.mark.parametrize("target", TARGETS)
+@pytest.mark.parametrize(("name", "n"), [("grr", 100), ("oue", 30)])
+def test_few_reports_are_covered_exactly(name: str, n: int, target: str) -> None:
+    """No luck: with few people and epsilon 4 a label has few reports, or nearly all that it can have. What is joined to
+    the score interval covers at least 95 %; the score interval alone does not."""
+    found, alone = {}, []
+    for k in (2, 10, 20, 40, 57, 100):
+        m = make(name, epsilon=4.0, k=k)
+        for holders in (0, 1, 2, 5, n // 2, n):
+            found[k, holders] = exact_coverage(m, n, holders, target)
+            alone.append(exact_coverage(m, n, holders, target, score_interval))
+    assert min(c for (_, holders), c in found.items() if holders <= 5) >= 0.95 - 1e-9, found
+    assert min(found.values()) >= 0.935, "here the variance may be above 10"
+    assert min(alone) < 0.93
+    assert np.mean(list(found.values())) < 0.99, "and not by being much too wide"
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_labels_that_nobody_can_be_told_to_have_are_covered(target: str) -> None:
+    """q = 0: no report supports a label that nobody has, and rounding must not shut out its frequency of 0."""
+    for z in np.linspace(0.01, 0.99, 197).tolist():
+        told = Support(z, 0.0, z, 1 - z, 1.0, 0.0, 0.0)
+        for n in (100, 300, 10_000):
+            ends = count_interval(np.zeros(1), told, n, level=0.95, target=target)  # type: ignore[arg-type]
+            assert ends.low[0] <= 0 < ends.high[0], (z, n, ends)
+
+
+def test_unlikeliness_is_that_of_both_tails() -> None:
+    """By hand, 4 coins: 1/16, 4/16, 6/16, 4/16, 1/16. A count outside of what can be is impossible."""
+    law = np.array([1, 4, 6, 4, 1]) / 16
+    assert [unlikeliness(x, 0, law) for x in range(5)] == pytest.approx([2 / 16, 10 / 16, 22 / 16, 10 / 16, 2 / 16])
+    assert unlikeliness(5, 0, law) == unlikeliness(-1, 0, law) == 0.0
+    lean = np.array([0.5, 0.3, 0.15, 0.05])
+    assert unlikeliness(3, 0, lean) == pytest.approx(0.05), "no tail on the other side is as rare"
+    assert unlikeliness(13, 10, lean) == pytest.approx(0.05)
+
+
+def test_few_reports_are_told_in_a_note() -> None:
+    m = make("grr", epsilon=4.0, k=40)
+    few = m.estimate(m.simulate_tally(np.full(40, 3), dn.simulation(1))).interval()
+    many = m.estimate(m.simulate_tally(np.full(40, 3000), dn.simulation(1))).interval()
+    assert "few reports" in few.note
+    assert many.note == ""
+
+
+def test_a_denominator_that_may_be_zero_leaves_all_frequencies() -> None:
+    """(value - f)^2 <= z^2 c f^2 with z^2 c > 1 holds for all f that are large enough: no end is known."""
+    ends = curve_interval(np.array([0.3, 1.4]), (0.0, 0.0, 0.3), level=0.95, target="population")
+    assert ends.low.tolist() == [0.0, 0.0]
+    assert ends.high.tolist() == [1.0, 1.4]
 
 
 def test_value_plus_minus_two_stderr_would_not_do() -> None:

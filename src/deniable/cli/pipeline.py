@@ -222,7 +222,12 @@ def estimate(
         shares.save(save)
         out.note(f"wrote {_target(save)}")
     title = f"{_title(m)}{', SIMULATED' * found.simulated}: {'; '.join(shares.facts['steps'])}."
-    out.show(shares.document(), title, shares_table(shares.columns, shares.labels, level=level, numbers=shares.numbers))
+    notes = [f"Intervals: {note}." for note in (shares.facts.get("note"), shares.facts.get("note_mean")) if note]
+    out.show(
+        shares.document(),
+        " ".join([title, *notes]),
+        shares_table(shares.columns, shares.labels, level=level, numbers=shares.numbers),
+    )
 
 
 def _title(m: Mechanism) -> str:

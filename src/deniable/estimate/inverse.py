@@ -6,9 +6,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from deniable.core.intervals import Interval, curve_interval, drawn, mixed
 from deniable.core.types import FloatArray, IntArray, Target
 from deniable.errors import ParameterError
-from deniable.estimate.result import NormalPart
+from deniable.estimate.simplex import project_simplex
 
 __all__ = ["inverse_part"]
 
@@ -17,7 +18,7 @@ _CONDITION_MAX = 1e8
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class InversePart(NormalPart):
+class InversePart:
     """Unbiased frequencies: the share of each report, through the (pseudo-)inverse of the channel."""
 
     share: FloatArray
@@ -48,6 +49,13 @@ class InversePart(NormalPart):
             minus = (self.matrix.T * self.value) @ self.matrix
         counts = np.diag(self.share) - minus
         return np.asarray(self.inverse.T @ counts @ self.inverse / self.n)
+
+    def interval(self, level: float, target: Target, simultaneous: bool) -> Interval:
+        """See `Part.interval`: the score test's variance at a frequency, the others being in their proportion."""
+        f = project_simplex(self.value)
+        given = self.matrix @ self.inverse**2 - np.eye(f.size)
+        curve = drawn(mixed(np.diag(given), f @ given, f, self.n), self.n, target)
+        return curve_interval(self.value, curve, level=level, target=target, simultaneous=simultaneous)
 
 
 def inverse_part(counts: IntArray, matrix: FloatArray, n: int, name: str) -> InversePart:

@@ -8,11 +8,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from deniable.collect.tally import Tally
-from deniable.core.intervals import Interval, score_interval
+from deniable.core.intervals import Interval, count_interval, curve_interval, drawn
 from deniable.core.support import Support
 from deniable.core.types import FloatArray, Target
 from deniable.errors import require
-from deniable.estimate.result import NormalPart
 
 __all__ = ["NoisePart", "SupportPart", "check_reports"]
 
@@ -45,11 +44,11 @@ class SupportPart:
         return matrix
 
     def interval(self, level: float, target: Target, simultaneous: bool) -> Interval:
-        return score_interval(self.share, self.support, self.n, level=level, target=target, simultaneous=simultaneous)
+        return count_interval(self.share, self.support, self.n, level=level, target=target, simultaneous=simultaneous)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class NoisePart(NormalPart):
+class NoisePart:
     """Frequencies as means of reports with independent noise of known variance."""
 
     value: FloatArray
@@ -67,6 +66,10 @@ class NoisePart(NormalPart):
         )
         np.fill_diagonal(matrix, self.variance(target))
         return matrix
+
+    def interval(self, level: float, target: Target, simultaneous: bool) -> Interval:
+        curve = drawn((self.noise / self.n, 0.0, 0.0), self.n, target)
+        return curve_interval(self.value, curve, level=level, target=target, simultaneous=simultaneous)
 
 
 def check_reports(tally: Tally) -> None:

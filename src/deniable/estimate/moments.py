@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from deniable.core.intervals import Interval, critical
+from deniable.core.intervals import Interval, curve_interval, drawn
 from deniable.core.support import check_target
 from deniable.core.types import FloatArray, Target
 
@@ -46,15 +46,6 @@ class MomentsPart:
         return matrix
 
     def interval(self, level: float, target: Target, simultaneous: bool) -> Interval:
-        """See `Part.interval`: all frequencies whose score test does not reject the estimate.
-
-        (value - f)^2 <= z^2 (other + f (own - other) [+ f(1-f)])/n, a quadratic in f; the brackets for the population.
-        """
-        check_target(target)
-        c = critical(level, self.value.size if simultaneous else 1) ** 2 / self.n
-        bend, curve = self.own - self.other, 0.0
-        if target == "population":
-            bend, curve = bend + 1, 1.0
-        a, b = 1 + c * curve, self.value + c * bend / 2
-        root = np.sqrt(np.maximum(b * b - a * (self.value**2 - c * self.other), 0.0))
-        return Interval((b - root) / a, (b + root) / a, level, target, simultaneous)
+        """See `Part.interval`: all frequencies whose score test does not reject the estimate."""
+        curve = drawn((self.other / self.n, (self.own - self.other) / self.n, 0.0), self.n, target)
+        return curve_interval(self.value, curve, level=level, target=target, simultaneous=simultaneous)

@@ -59,6 +59,7 @@ class Shown:
             "level": level,
             "target": target,
             "simultaneous": simultaneous,
+            **({"note": ends.note} if ends.note else {}),
         }
         return cls(estimate.labels, columns, facts, len(estimate.labels))
 

@@ -209,12 +209,14 @@ class KeyValue(Mechanism):
         return dict(keyvalue_parts(found, tally.n, self.length, self.range))
 
     def estimate(self, tally: Tally) -> Estimate:
-        """See `Mechanism.estimate`; with several pairs per person it says whose frequencies are too low."""
-        found = super().estimate(tally)
-        if self.length is None:
-            return found
-        told = f"frequencies are too low as far as people have more than {self.length} pairs"
-        return replace(found, steps=(*found.steps, told))
+        """See `Mechanism.estimate`: frequencies are unbiased, means are not; and which frequencies are too low."""
+        steps = [
+            f"unbiased frequencies from {tally.n} reports",
+            "means are quotients, clipped: the rarer a key, the nearer to the middle of the range",
+        ]
+        if self.length is not None:
+            steps.append(f"frequencies are too low as far as people have more than {self.length} pairs")
+        return replace(super().estimate(tally), steps=tuple(steps))
 
     # ---- closed forms
 

@@ -15,7 +15,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from deniable.core.intervals import Interval, critical
+from deniable.core.intervals import Curve, Interval, critical, curve_interval, drawn
 from deniable.core.types import FloatArray, IntArray, Target
 from deniable.errors import ParameterError, require
 from deniable.estimate.result import Estimate
@@ -66,9 +66,8 @@ class FrequencyPart:
         """Whether people may have several keys, so that the frequencies need not sum to 1."""
         return self.cross is None
 
-    def _curve(self, target: Target) -> tuple[FloatArray, FloatArray, FloatArray]:
-        c, own = self.curve, 1 / self.n if target == "population" else 0.0
-        return c[0], c[1] + own, c[2] - own
+    def _curve(self, target: Target) -> Curve:
+        return drawn(self.curve, self.n, target)
 
     def variance(self, target: Target) -> FloatArray:
         """See `Part.variance`: at the estimated frequency, brought to [0, 1]."""
@@ -87,16 +86,16 @@ class FrequencyPart:
 
     def interval(self, level: float, target: Target, simultaneous: bool) -> Interval:
         """See `Part.interval`: all frequencies whose score test does not reject the estimate."""
-        z2 = critical(level, self.value.size if simultaneous else 1) ** 2
-        a, b, c = self._curve(target)
-        lead, half = 1 - z2 * c, self.value + z2 * b / 2
-        root = np.sqrt(np.maximum(half * half - lead * (self.value**2 - z2 * a), 0.0))
-        return Interval((half - root) / lead, (half + root) / lead, level, target, simultaneous)
+        curve = self._curve(target)
+        return curve_interval(self.value, curve, level=level, target=target, simultaneous=simultaneous)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class MeanPart:
-    """Means of values, in the units of their range. Biased where keys are rare: the rule clips."""
+    """Means of values, in the units of their range: no unbiased ones. The rarer a key, the nearer to the middle.
+
+    A frequency that is too large by chance makes the quotient small, one that is too small leaves it clipped at an end.
+    """
 
     frequency: FloatArray
     total: FloatArray
@@ -143,7 +142,8 @@ class MeanPart:
         low = np.where(rare, -1.0, np.clip((half - root) / safe, -1, 1))
         high = np.where(rare, 1.0, np.clip((half + root) / safe, -1, 1))
         low, high = np.minimum(low, self.unit), np.maximum(high, self.unit)
-        return Interval(self.scaled(low), self.scaled(high), level, target, simultaneous)
+        note = f"the whole range for {int(rare.sum())} of {rare.size} keys, too rare to say" if rare.any() else ""
+        return Interval(self.scaled(low), self.scaled(high), level, target, simultaneous, note)
 
     def _rare(self, z2: float) -> Any:
         return (self.frequency <= 0) | (self.frequency**2 <= z2 * np.maximum(self.spread[1], 0))

@@ -29,6 +29,7 @@ __all__ = [
     "best_share",
     "best_signed_alone",
     "best_signed_size",
+    "best_split",
     "best_subset_size",
     "frontier",
     "information",
@@ -43,6 +44,10 @@ _FEW_KEYS, _MARGIN = 5000, 8
 """Up to so many keys all extreme reports are looked at; with more, those around the ideal ones, with a margin."""
 _SIZES = 1 << 17
 """Sizes that are looked at where there are more keys."""
+_SMALL = 8
+"""Sizes up to this one are looked at where people may have several pairs: small sets may tell more of them."""
+_SHARES = 256
+"""Shares of key-only reports that are tried, and again as many around the best of them."""
 Shape: TypeAlias = Callable[[Fraction], tuple[Fraction, Fraction, Fraction]]
 """(s, r, a) of a three-way answer as functions of e^epsilon."""
 
@@ -317,3 +322,50 @@ def _sizes(e: float, d: int) -> tuple[FloatArray, FloatArray]:
 def _above(one: tuple[float, float], two: tuple[float, float], three: tuple[float, float]) -> bool:
     """Whether the middle point is not above the line of the others."""
     return (two[1] - one[1]) * (three[0] - one[0]) <= (three[1] - one[1]) * (two[0] - one[0])
+
+
+def best_split(
+    epsilon: float, k: int, length: int, interest: float, mix: float | None, size: int | None
+) -> tuple[float, int, int]:
+    """Share of key-only reports, their size and that of signed subsets with the least interest^2 F + M.
+
+    For people with up to `length` pairs: sizes next to those that are best for one pair, and small ones up to `length`,
+    whose ratio may be raised. A share or a size that is given stays.
+    """
+    keys, weight = k + length, interest**2
+    few = {min(size, length, keys - 1) for size in (*range(1, _SMALL + 1), length)}
+    e = float(ratio_of(min(epsilon, 200.0)))  # beyond it all sizes are 1
+    shares = np.linspace(0, 1, _SHARES + 1)[:-1] if mix is None else np.array([mix])
+    firsts = {*_near(keys / (e + 1), keys - 1), *few}
+    seconds = {*_near(2 * keys / (e + 1), keys), *few} if size is None else {size}
+    best = (math.inf, 0.0, 1, 1)
+    for first in sorted(firsts):
+        for second in sorted(seconds):
+            best = min(best, _least_split(min(epsilon, 200.0), k, length, weight, first, second, shares))
+    _, share, first, second = best
+    if mix is None and share:
+        around = share + np.linspace(-1, 1, _SHARES + 1) / _SHARES
+        _, share, _, _ = _least_split(
+            min(epsilon, 200.0), k, length, weight, first, second, around[(around >= 0) & (around < 1)]
+        )
+    return share, first, second
+
+
+def _least_split(
+    epsilon: float, k: int, length: int, weight: float, first: int, second: int, shares: FloatArray
+) -> tuple[float, float, int, int]:
+    """The least weight F + M over the shares, with its share, for sets of these sizes: `variances` for many shares."""
+    keys, f, seen = k + length, 1 / k, 1 / (k * length)
+    one, two = (raised(epsilon, size, length) for size in (first, second))
+    signals = (Signal.of_keys(subset(*ratio_to(one), keys, first)), signal_of_signed_subset(two, keys, second))
+    a = [float(information(*at)[0]) for at in ((one, keys, 0, first), (two, keys, second, 0))]
+    noise = [float(s.frequency_variance(seen)) if s.step else 0.0 for s in signals]  # all keys with a sign: no weight
+    told = shares * a[0] + (1 - shares) * a[1]
+    usable = np.where(told > 0, told, 1.0) ** 2
+    one_part, two_part = shares * a[0] ** 2 / usable, (1 - shares) * a[1] ** 2 / usable
+    split = one_part + two_part
+    frequency = length**2 * (one_part * noise[0] + two_part * noise[1]) + (length - 1) * f * split
+    frequency = np.where(told > 0, frequency + f * (1 - f) * (split - 1), np.inf)
+    total = weight * frequency + length**2 * float(signals[1].sum_variance(seen)) / (1 - shares)
+    at = int(np.argmin(total))
+    return float(total[at]), float(shares[at]), first, second

@@ -234,17 +234,21 @@ class SplitSelection(KeyValue):
         length: int | None = None,
         **own: Any,
     ) -> SplitSelection:
-        """Sizes next to d/(e+1) and 2d/(e+1); the share that minimises interest^2 F + M, unless one is given.
+        """The share and the sizes that minimise interest^2 F + M, unless they are given.
 
-        Where that is 0, everybody sends keys with signs, of the size that minimises it.
+        Sizes are those next to d/(e+1) and 2d/(e+1), with a `length` also small ones up to it; where the share is 0,
+        everybody sends keys with signs.
         """
         check_epsilon(epsilon)
         check_interest(interest)
-        keys = Domain.of(domain).k + (length if isinstance(length, int) and length > 0 else 0)
-        share = min(laws.best_share(epsilon, keys, interest), math.nextafter(1, 0)) if mix is None else mix
-        if size is None:
-            size = laws.best_signed_size(epsilon, keys) if share else laws.best_signed_alone(epsilon, keys, interest)
-        first = laws.best_key_size(epsilon, keys)
+        k = Domain.of(domain).k
+        if isinstance(length, int) and 0 < length <= k:
+            share, first, size = laws.best_split(epsilon, k, length, interest, mix, size)
+        else:
+            share = min(laws.best_share(epsilon, k, interest), math.nextafter(1, 0)) if mix is None else mix
+            if size is None:
+                size = laws.best_signed_size(epsilon, k) if share else laws.best_signed_alone(epsilon, k, interest)
+            first = laws.best_key_size(epsilon, k)
         return cls(epsilon=epsilon, domain=domain, mix=share, key_size=first, size=size, length=length, **own)
 
     @property
@@ -282,7 +286,7 @@ class SplitSelection(KeyValue):
 class OneSampledKey(KeyValue):
     """privkv: one key that is drawn blindly; half of epsilon for whether it is held, half for the sign [Ye19].
 
-    Less than epsilon is spent. The mean is estimated without the bias that the published estimator has.
+    Less than epsilon is spent. The mean is estimated without the published estimator's pull by people without the key.
 
     For PrivKVM: `key_epsilon` is what is spent on whether the key is held, the rest is for the sign; 0 says nothing of
     it. `told` has a public guess of each key's mean, in 2^-32 of the range from its low end, by which those without

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
 
 from deniable.core.grid import Grid
-from deniable.core.intervals import Interval, wald_interval
+from deniable.core.intervals import Curve, Interval, count_interval, critical, curve_interval
+from deniable.core.support import Support
 from deniable.core.types import FloatArray, IntArray, Target
 from deniable.mechanisms.numeric.laws import Blend, Law, Lean, Sliding
 
@@ -19,11 +20,15 @@ __all__ = ["mean_part"]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class NumberPart:
-    """One mean with its variance, for those who reported and for the population behind them; normal intervals."""
+    """One mean with its variance, for those who reported and for the population behind them."""
 
     mean: float
     reporters: float
     population: float
+    n: int
+    middle: float
+    least: Curve
+    """The least variance that any people with this mean have, by the mean's distance from `middle`."""
 
     @property
     def value(self) -> FloatArray:
@@ -36,8 +41,62 @@ class NumberPart:
         return self.variance(target)[:, None]
 
     def interval(self, level: float, target: Target, simultaneous: bool) -> Interval:
-        spread = np.sqrt(self.variance(target))
-        return wald_interval(self.value, spread, level=level, target=target, simultaneous=simultaneous)
+        """See `Part.interval`: means that a score test does not reject, with the variance seen, or the least possible.
+
+        Few reports from far away make most of the variance: where none came by chance, the sample does not know it, and
+        its variance is below the least.
+        """
+        off, spread = self.value - self.middle, self.variance(target)
+        a, _, c = self.least
+        known = spread[0] < a + c * off[0] ** 2
+        if target == "population":  # the variance about the mean that is tested, not about the one seen
+            spread = spread * self.n / max(self.n - critical(level) ** 2, 1.0)
+        curve = self.least if known else (spread, 0.0, 0.0)
+        ends = curve_interval(off, curve, level=level, target=target, simultaneous=simultaneous)
+        note = _ALIKE if known else ""
+        return replace(ends, low=ends.low + self.middle, high=ends.high + self.middle, note=note)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class BitPart:
+    """The mean of values from bits. They do not tell how unlike the values are: variances are those of equal values."""
+
+    ones: int
+    n: int
+    chances: Support[float]
+    """Of a one, for the last value (p) and the first (q)."""
+    grid: Grid
+
+    @property
+    def value(self) -> FloatArray:
+        return self._scaled(self.chances.unbias(np.array([self.ones / self.n])))
+
+    def _scaled(self, unit: FloatArray) -> FloatArray:
+        return np.asarray(self.grid.at(unit * (self.grid.k - 1)))
+
+    def variance(self, target: Target) -> FloatArray:
+        """See `Part.variance`: the share of ones is taken to be at least and at most what it can be."""
+        share = min(max(self.ones / self.n, self.chances.q), self.chances.p)
+        spread = share * (1 - share) / self.chances.gap**2 / max(self.n - 1, 1)
+        return np.array([spread * (self.grid.step * (self.grid.k - 1)) ** 2])
+
+    def covariance(self, target: Target) -> FloatArray:
+        return self.variance(target)[:, None]
+
+    def interval(self, level: float, target: Target, simultaneous: bool) -> Interval:
+        """See `Part.interval`: by the count of ones, for both targets that of the population."""
+        share = np.array([self.ones / self.n])
+        ends = count_interval(share, self.chances, self.n, level=level, target="population")
+        note = _EQUAL if target == "reporters" else ""
+        return Interval(self._scaled(ends.low), self._scaled(ends.high), level, target, simultaneous, note)
+
+
+_ALIKE = (
+    "as if all values were alike: the reports vary less than even those would make them; may cover more than its level"
+)
+_EQUAL = (
+    "covers more than its level for these very people, the more the less equal their values are: one bit does not tell"
+)
 
 
 def _sliding_part(law: Sliding[Fraction], counts: IntArray, grid: Grid) -> NumberPart:
@@ -52,19 +111,14 @@ def _sliding_part(law: Sliding[Fraction], counts: IntArray, grid: Grid) -> Numbe
     floor, r = float(law.floor), float(law.blur / law.pull)
     own = (floor + r * square) / (1 + r) / n
     whole = (square - mean**2) / (n - 1) if n > 1 else (float(law.worst) + (law.k - 1) ** 2 / 4) / n
-    return _part(mean + (law.k - 1) / 2, own, whole, grid)
+    return _part(mean, own, whole, grid, n, (floor, r))
 
 
-def _lean_part(law: Lean[Fraction], counts: IntArray, grid: Grid) -> NumberPart:
-    """The mean of values from how many bits were 0 and 1.
-
-    Bits do not tell how unlike the values are, so the reporters' variance is bounded by that of equal values, which is
-    the population's; the share of ones is taken to be at least and at most what it can be.
-    """
-    n, ones = int(counts.sum()), int(counts[1])
-    share = min(max(ones / n, float(law.shift)), float(law.chance(law.k - 1)))
-    spread = share * (1 - share) / float(law.pull) ** 2 / max(n - 1, 1)
-    return _part(float((Fraction(ones, n) - law.shift) / law.pull), spread, spread, grid)
+def _lean_part(law: Lean[Fraction], counts: IntArray, grid: Grid) -> BitPart:
+    """The mean of values from how many bits were 0 and 1."""
+    q, p = float(law.shift), float(law.chance(law.k - 1))
+    chances = Support(p, q, float(law.pull * (law.k - 1)), 1 - p, 1 - q, 0.0, 0.0)
+    return BitPart(int(counts[1]), int(counts.sum()), chances, grid)
 
 
 def _blend_part(law: Blend[Fraction], counts: IntArray, grid: Grid) -> NumberPart:
@@ -80,7 +134,7 @@ def _blend_part(law: Blend[Fraction], counts: IntArray, grid: Grid) -> NumberPar
     central = float(law.noise(Fraction(law.k - 1, 2)))
     own = (central + float(law.bend) * _distance(law, counts[:answers], windows)) / n
     whole = (square - mean**2) / (n - 1) if n > 1 else (float(law.worst) + middle**2) / n
-    return _part(mean + middle, own, whole, grid)
+    return _part(mean, own, whole, grid, n, (central, float(law.bend)))
 
 
 def _distance(law: Blend[Fraction], counts: IntArray, z: FloatArray) -> float:
@@ -92,19 +146,25 @@ def _distance(law: Blend[Fraction], counts: IntArray, z: FloatArray) -> float:
     return min(max(found, 0.0), most)
 
 
-_PARTS: Mapping[type, Callable[[Any, IntArray, Grid], NumberPart]] = {
+_PARTS: Mapping[type, Callable[[Any, IntArray, Grid], NumberPart | BitPart]] = {
     Sliding: _sliding_part,
     Lean: _lean_part,
     Blend: _blend_part,
 }
 
 
-def mean_part(law: Law, counts: IntArray, grid: Grid) -> NumberPart:
+def mean_part(law: Law, counts: IntArray, grid: Grid) -> NumberPart | BitPart:
     """The mean of values from how often each report was given, by the law of what is sampled."""
     return _PARTS[type(law)](law, counts, grid)
 
 
-def _part(steps: float, reporters: float, population: float, grid: Grid) -> NumberPart:
-    """From steps of the grid to its numbers."""
-    unit = grid.step**2
-    return NumberPart(float(grid.at(steps)), reporters * unit, population * unit)
+def _part(
+    off: float, reporters: float, population: float, grid: Grid, n: int, least: tuple[float, float]
+) -> NumberPart:
+    """From steps from the middle of the grid to its numbers. `least`: one report's variance is at least the first, and
+    so much more for every squared step from the middle; people of one mean have the least where all are alike."""
+    unit, middle = grid.step**2, (grid.k - 1) / 2
+    curve = (least[0] * unit / n, 0.0, least[1] / n)
+    return NumberPart(
+        float(grid.at(off + middle)), reporters * unit, population * unit, n, float(grid.at(middle)), curve
+    )

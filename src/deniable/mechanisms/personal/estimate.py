@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from deniable.core.intervals import Interval, wald_interval
+from deniable.core.intervals import Curve, Interval, curve_interval
 from deniable.core.types import FloatArray, IntArray, Target
 from deniable.errors import ParameterError, require
 from deniable.estimate.simplex import project_simplex
@@ -68,10 +68,16 @@ class LevelCounts:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PersonalPart:
-    """Frequencies with a first-order covariance, levels drawn; intervals by the normal law."""
+    """Frequencies with a first-order covariance, levels drawn."""
 
     value: FloatArray
     _covariance: Callable[[Target], FloatArray]
+    _curve: Callable[[Target], Curve]
+    """How the variance changes with an item's own frequency: only differences count."""
+    _plausible: FloatArray
+    """The frequencies at which variances are taken."""
+    _scale: FloatArray | float = 1.0
+    """Denominator of the variances in terms of that of the estimate."""
     _variance: Callable[[Target], FloatArray] | None = None
     """The diagonal alone, where there is a shorter way to it."""
 
@@ -84,8 +90,11 @@ class PersonalPart:
         return self._covariance(target)
 
     def interval(self, level: float, target: Target, simultaneous: bool) -> Interval:
-        spread = np.sqrt(self.variance(target))
-        return wald_interval(self.value, spread, level=level, target=target, simultaneous=simultaneous)
+        """See `Part.interval`: a score test of numerator - f denominator, both being estimated [Fieller54]."""
+        (_, b, c), f, scale = self._curve(target), self._plausible, self._scale**2
+        start = np.maximum(self.variance(target) - b * f - c * f * f, 0.0)
+        curve = (start * scale, b * scale, c * scale)
+        return curve_interval(self.value, curve, level=level, target=target, simultaneous=simultaneous)
 
 
 def estimate_shares(counts: LevelCounts) -> FloatArray:
@@ -124,7 +133,7 @@ def _auem(counts: LevelCounts, law: LevelLaw) -> tuple[PersonalPart, str]:
     error = law.gap_error(counts.total) if len(law.supports) > 1 else 0.0
     _guard("p - q by the level reports", p - q, error)
     text = f"by the level reports (AUEM), p - q = {p - q:.4g} with standard error {error:.2g}"
-    return _part(counts, law, "auem", (counts.share - q) / (p - q)), text
+    return _part(counts, law, "auem", (counts.share - q) / (p - q), p - q), text
 
 
 def _self(counts: LevelCounts, law: LevelLaw) -> tuple[PersonalPart, str]:
@@ -145,7 +154,7 @@ def _self(counts: LevelCounts, law: LevelLaw) -> tuple[PersonalPart, str]:
     error = weight * float(np.sqrt(ones / counts.total))
     _guard("p - q by the sum of support", p - q, error)
     text = f"self-calibrated, without the level reports: p - q = {p - q:.4g} with standard error {error:.2g}"
-    return _part(counts, law, "self", (share - q) / (p - q)), text
+    return _part(counts, law, "self", (share - q) / (p - q), p - q), text
 
 
 def _grouped(counts: LevelCounts, law: LevelLaw) -> tuple[PersonalPart, str]:
@@ -158,7 +167,7 @@ def _grouped(counts: LevelCounts, law: LevelLaw) -> tuple[PersonalPart, str]:
     gap = groups.p - groups.q
     shares = counts.support / np.maximum(counts.n, 1)[:, None]
     value = weights @ ((shares - groups.q[:, None]) / gap[:, None])
-    part = _part(counts, law, "auem", value)
+    part = _part(counts, law, "auem", value, law.gap)
     best, equal = groups.variance, law.known_shares(1 / counts.k, counts.total)
     text = (
         f"by groups of reported levels with their best weights (predicted variance {best / equal:.4f} of equal "
@@ -208,14 +217,18 @@ def choose(base: str, k: int, law: LevelLaw, n: float) -> tuple[str, str]:
     return name, f"{what} p and q with the least predicted variance, {ratio:.3g} times less than the other way"
 
 
-def _part(counts: LevelCounts, law: LevelLaw, method: Linear, value: FloatArray) -> PersonalPart:
+def _part(counts: LevelCounts, law: LevelLaw, method: Linear, value: FloatArray, gap: float) -> PersonalPart:
+    """`gap`: the p - q that was divided by."""
     f = np.clip(value, 0, 1)
-    total = max(float(f.sum()), 1.0)
+    f = f / max(float(f.sum()), 1.0)
 
     def covariance(target: Target) -> FloatArray:
-        return law.covariance(method, counts.base, f / total, counts.total, target)
+        return law.covariance(method, counts.base, f, counts.total, target)
 
-    return PersonalPart(value, covariance)
+    def curve(target: Target) -> Curve:
+        return law.curve(method, counts.base, counts.k, counts.total, target)
+
+    return PersonalPart(value, covariance, curve, f, law.gap / gap)
 
 
 def _guard(what: str, gap: float, error: float) -> None:
@@ -285,7 +298,7 @@ def _utility_auem(counts: UtilityLevelCounts, law: UtilityLevelLaw) -> tuple[Per
     _guard("p - q by the level reports", gap, float(errors[0]))
     _guard("the chance of disclosure by the level reports", float(blend[3]), float(errors[1]))
     text = f"by the level reports, p - q = {gap:.4g} with standard error {errors[0]:.2g}"
-    return _utility_part(counts, law, "auem", *_solve(blend, *counts.shares)), text
+    return _utility_part(counts, law, "auem", _solve(blend, *counts.shares), blend), text
 
 
 def _utility_self(counts: UtilityLevelCounts, law: UtilityLevelLaw) -> tuple[PersonalPart, str]:
@@ -311,7 +324,8 @@ def _utility_self(counts: UtilityLevelCounts, law: UtilityLevelLaw) -> tuple[Per
     error = (2 if base == "sue" else 1) / width * float(np.sqrt(ones / counts.total))
     _guard("p - q by the sum of support", p - q, error)
     text = f"self-calibrated, without the level reports: p - q = {p - q:.4g} with standard error {error:.2g}"
-    return _utility_part(counts, law, "self", *_solve(np.array([p, q, r, z]), supported, disclosed)), text
+    blend = np.array([p, q, r, z])
+    return _utility_part(counts, law, "self", _solve(blend, supported, disclosed), blend), text
 
 
 def _utility_grouped(counts: UtilityLevelCounts, law: UtilityLevelLaw) -> tuple[PersonalPart, str]:
@@ -331,7 +345,7 @@ def _utility_grouped(counts: UtilityLevelCounts, law: UtilityLevelLaw) -> tuple[
     weights = [np.where(counts.own.n > 0, w, 0.0) for w in weights]
     own, rest = (np.asarray((w / w.sum()) @ np.array([value[i] for value in values])) for i, w in enumerate(weights))
     text = "by groups of reported levels with their best weights; standard errors are those of the level reports"
-    return _utility_part(counts, law, "auem", own, rest), text
+    return _utility_part(counts, law, "auem", (own, rest), law.blended()), text
 
 
 def linear_utility(counts: UtilityLevelCounts, method: str) -> tuple[PersonalPart, str]:
@@ -368,12 +382,18 @@ def choose_utility(base: str, law: UtilityLevelLaw, s: int, h: int, theta: float
 
 
 def _utility_part(
-    counts: UtilityLevelCounts, law: UtilityLevelLaw, method: Linear, own: FloatArray, rest: FloatArray
+    counts: UtilityLevelCounts,
+    law: UtilityLevelLaw,
+    method: Linear,
+    found: tuple[FloatArray, FloatArray],
+    blend: FloatArray,
 ) -> PersonalPart:
-    f, other = np.clip(own, 0, 1), np.clip(rest, 0, 1)
-    total = max(float(f.sum() + other.sum()), 1.0)
+    """`found`: estimates of sensitive and of harmless items, `blend`: the p, q, r and z that they were made with."""
+    own, rest = (np.clip(value, 0, 1) for value in found)
+    total = max(float(own.sum() + rest.sum()), 1.0)
+    own, rest = own / total, rest / total
     order = np.argsort(np.concatenate(counts.items))
-    at = (method, counts.own.base, f / total, other / total, counts.total)
+    at = (method, counts.own.base, own, rest, counts.total)
 
     def covariance(target: Target) -> FloatArray:
         return np.asarray(law.covariance(*at, target)[np.ix_(order, order)])
@@ -381,4 +401,11 @@ def _utility_part(
     def variance(target: Target) -> FloatArray:
         return counts.join(*law.variances(*at, target))
 
-    return PersonalPart(counts.join(own, rest), covariance, variance)
+    def curve(target: Target) -> Curve:
+        one, two = law.curves(method, float(rest.sum()), counts.total, target)
+        a, b, c = (counts.join(np.full(own.size, x), np.full(rest.size, y)) for x, y in zip(one, two, strict=True))
+        return a, b, c
+
+    p, q, _, z = law.blended().tolist()
+    scale = counts.join(np.full(own.size, (p - q) / (blend[0] - blend[1])), np.full(rest.size, z / blend[3]))
+    return PersonalPart(counts.join(*found), covariance, curve, counts.join(own, rest), scale, variance)

@@ -13,6 +13,7 @@ from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
+from deniable.core.intervals import Curve
 from deniable.core.laws import epsilon_to, response
 from deniable.core.support import Support, check_target
 from deniable.core.types import FloatArray, Target
@@ -200,6 +201,16 @@ class LevelLaw:
             joint += qq + pairs * qd + np.outer(f, f) * dd
         own = self._gap_variance + (self.gap**2 if target == "population" else 0.0)
         return np.asarray((joint + own * (np.diag(f) - np.outer(f, f))) / (n * self.gap**2))
+
+    def curve(self, method: Linear, base: str, k: int, n: float, target: Target) -> Curve:
+        """The variance of `moments`, levels drawn, as a polynomial of the item's frequency: through 0, 1/2 and 1.
+
+        By the level reports it is just that; self-calibrated nearly so.
+        """
+        found = [self.moments(method, base, k, f, n) for f in (0.0, 0.5, 1.0)]
+        low, middle, high = (m.iid if target == "population" else m.random_levels for m in found)
+        bend = 2 * (low - 2 * middle + high)
+        return low, high - low - bend, bend
 
     # ---- groups
 

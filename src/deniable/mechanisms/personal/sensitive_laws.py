@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from deniable.core.intervals import Curve
 from deniable.core.laws import epsilon_to
 from deniable.core.support import check_target
 from deniable.core.types import FloatArray, Target
@@ -169,6 +170,21 @@ class UtilityLevelLaw:
         if target == "reporters":
             own, other = own - f * (1 - f), other - rest * (1 - rest)
         return own / n, other / n
+
+    def curves(self, method: Linear, theta: float, n: float, target: Target) -> tuple[Curve, Curve]:
+        """`variances` by `auem` as polynomials of an item's frequency, of either kind; for `self` see `LevelLaw`."""
+        p, q, _, z = self.blended().tolist()
+        noise = self.noise() if method == "auem" else np.zeros((4, 4))
+        at, a, flat = np.array([0.0, 0.5, 1.0]), self.credit, np.ones(3)
+        turn = np.stack([at, 1 - theta - at, theta * flat, theta * a * flat])
+        own = np.einsum("ax,ab,bx->x", turn, noise, turn)
+        for share, level in zip(self.own.shares.tolist(), self.levels(), strict=True):
+            own += share * (self._square(level, at, theta, a) - self._mean(level, at, theta, a) ** 2)
+        own = (own / (p - q) ** 2 - (at * (1 - at) if target == "reporters" else 0.0)) / n
+        bend = 2 * (own[0] - 2 * own[1] + own[2])
+        less = 1.0 if target == "reporters" else 0.0
+        square = (float(noise[3, 3]) - float(self.own.shares @ self.z**2)) / z**2
+        return (own[0], own[2] - own[0] - bend, bend), (0.0, (1 / z - less) / n, (square + less) / n)
 
     def _calibrated(self, base: str, f: FloatArray, theta: float) -> FloatArray:
         slope = self.slopes(base, f, theta)

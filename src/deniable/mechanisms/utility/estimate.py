@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from deniable.core.intervals import Interval, score_interval, wald_interval
+from deniable.core.intervals import Curve, Interval, count_interval, curve_interval, drawn, mixed
 from deniable.core.support import Support
 from deniable.core.types import FloatArray, IntArray, Target
 from deniable.estimate.evidence import DenseEvidence, Evidence, RowEvidence, redrawn
@@ -87,18 +87,27 @@ class UtilityPart:
         return matrix
 
     def interval(self, level: float, target: Target, simultaneous: bool) -> Interval:
-        """See `Part.interval`: score intervals for disclosed items, normal ones for sensitive items."""
+        """See `Part.interval`: by counts for disclosed items, by score tests of the estimate for sensitive ones."""
         tests = self.sensitive.size + self.harmless.size if simultaneous else 1
         each = 1 - (1 - level) / tests
-        spread = np.sqrt(self.variance(target)[self.sensitive])
-        own = wald_interval(self.value[self.sensitive], spread, level=each, target=target)
+        curve = drawn(self._curve, self.n, target)
+        own = curve_interval(self.value[self.sensitive], curve, level=each, target=target)
         if not self.disclosed.size:
-            return Interval(own.low, own.high, level, target, simultaneous)
+            return replace(own, level=level, simultaneous=simultaneous)
         z = self.law.z
         told = Support(z, 0.0, z, 1 - z, 1.0, 0.0, 0.0)
-        rest = score_interval(self.disclosed, told, self.n, level=each, target=target)
+        rest = count_interval(self.disclosed, told, self.n, level=each, target=target)
         ends = (self._join(own.low, rest.low), self._join(own.high, rest.high))
-        return Interval(*ends, level, target, simultaneous)
+        return Interval(*ends, level, target, simultaneous, rest.note)
+
+    @property
+    def _curve(self) -> Curve:
+        """The variance of sensitive items by their frequency; the share of harmless answers is as estimated."""
+        b, f = self.law.base, np.clip(self.value[self.sensitive], 0, 1)
+        theta = np.clip(self.theta, 0, 1 - f)
+        own, scale = b.p * b.p_not, b.gap * b.gap
+        mean = f * own + (1 - theta - f) * b.q * b.q_not + theta * self.law.spread
+        return mixed(own / scale, mean / scale, f, self.n)
 
     def _join(self, own: FloatArray, rest: FloatArray) -> FloatArray:
         out = np.empty(self.sensitive.size + self.harmless.size)
@@ -121,9 +130,14 @@ class NoiseUtilityPart(UtilityPart):
         """Mean square of what one harmless report adds to a sensitive item; its mean is 0."""
         return noise_square(self.law, self.noise)
 
+    @property
+    def _curve(self) -> Curve:
+        """See `UtilityPart._curve`: the same for all frequencies."""
+        return ((1 - self.theta) * self.noise + self.theta * self._harmless_square) / self.n, 0.0, 0.0
+
     def variance(self, target: Target) -> FloatArray:
         value = self.value
-        own = np.full(self.sensitive.size, (1 - self.theta) * self.noise + self.theta * self._harmless_square)
+        own = np.full(self.sensitive.size, self._curve[0] * self.n)
         rest = self.law.variance_harmless(value[self.harmless]) if self.disclosed.size else self.disclosed
         spread = self._join(np.maximum(own, 0.0), rest)
         if target == "population":

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
-from deniable.core.intervals import Interval, wald_interval
+from deniable.core.intervals import Curve, Interval, curve_interval, drawn, mixed
 from deniable.core.laws import subset
 from deniable.core.support import Support
 from deniable.core.types import FloatArray, IntArray, Target
+from deniable.estimate.simplex import project_simplex
 
 __all__ = ["MixtureLaw", "MixtureUtilityPart"]
 
@@ -120,13 +121,16 @@ class MixtureLaw:
         return float(np.trace(own) + np.trace(rest) - 1)
 
 
+_TOLD = 50.0
+"""Disclosed reports, if all people had harmless items, from which on rare ones are covered well enough."""
+_FEW = "harmless labels with few reports: may cover less than its level, 90 % where it says 95 %"
 _EVERY: Support[float] = Support(1.0, 1.0, 0.0, 0.0, 0.0, 1.0, 1.0)
 """The set of all sensitive items."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class MixtureUtilityPart:
-    """Frequencies by the weights of a `MixtureLaw`; intervals by the normal law."""
+    """Frequencies by the weights of a `MixtureLaw`."""
 
     sensitive: IntArray
     harmless: IntArray
@@ -161,5 +165,20 @@ class MixtureUtilityPart:
         return np.asarray((matrix - (np.outer(value, value) if target == "population" else np.diag(value))) / self.n)
 
     def interval(self, level: float, target: Target, simultaneous: bool) -> Interval:
-        spread = np.sqrt(self.variance(target))
-        return wald_interval(self.value, spread, level=level, target=target, simultaneous=simultaneous)
+        """See `Part.interval`: the score test's variance at a frequency, the others being in their proportion."""
+        curve = drawn(self._curve, self.n, target)
+        ends = curve_interval(self.value, curve, level=level, target=target, simultaneous=simultaneous)
+        return replace(ends, note=_FEW if self.n * self.law.z < _TOLD else "")
+
+    @property
+    def _curve(self) -> Curve:
+        f = project_simplex(self.value)
+        own, _, rest = self.law.second(f[self.sensitive], f[self.harmless])
+        first, none = np.eye(1, self.sensitive.size)[0], np.zeros(self.harmless.size)
+        held = np.empty(f.size)
+        held[self.sensitive] = self.law.second(first, none)[0][0, 0]
+        first, none = np.eye(1, self.harmless.size)[0], np.zeros(self.sensitive.size)
+        held[self.harmless] = self.law.second(none, first)[2][0, 0]
+        mean = np.empty(f.size)
+        mean[self.sensitive], mean[self.harmless] = np.diag(own), np.diag(rest)
+        return mixed(held - 1, mean - f, f, self.n)

@@ -182,4 +182,5 @@ def show_pairs(
     }
     means |= {} if truth_mean is None else {"truth_mean": truth_mean}
     facts = {"range": list(found.design["params"]["range"]), **shown.facts}
+    facts |= {"note_mean": ends.note} if ends.note else {}
     return replace(shown, columns=shown.columns | means, facts=facts)

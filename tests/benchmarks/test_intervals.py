@@ -1,0 +1,93 @@
+"""Coverage of every family's intervals, measured as by the benchmark: in settings where earlier ones failed."""
+
+from __future__ import annotations
+
+from types import ModuleType
+from typing import Any
+
+import pytest
+from scipy.stats import binomtest
+
+import deniable as dn
+
+Modules = dict[str, ModuleType]
+Case = tuple[str, float, int, str, str, str]
+LOW = 0.93
+
+WORST: list[tuple[Case, float]] = [
+    (("ussmix", 0.5, 100, "", "harmless rare", "reporters"), 0.47),
+    (("ussmix", 0.5, 100, "", "harmless rare", "population"), 0.32),
+    (("urr", 4.0, 100, "", "sensitive absent", "population"), 0.73),
+    (("uss", 4.0, 100, "", "sensitive absent", "population"), 0.75),
+    (("upldp", 1.0, 100, "", "harmless rare", "reporters"), 0.39),
+    (("upldp", 1.0, 300, "", "harmless rare", "population"), 0.65),
+    (("pldp", 1.0, 100, "base lh", "frequent", "reporters"), 0.82),
+    (("hm", 4.0, 20, "rare large ones", "mean", "population"), 0.81),
+    (("pm", 4.0, 20, "rare large ones", "mean", "population"), 0.81),
+    (("uue", 4.0, 100, "", "harmless absent", "reporters"), 0.0),
+]
+"""Settings, and what value +- z stderr covered there (500 runs, or 1000 for numbers)."""
+SLOW = [
+    ("blh", 4.0, 300, "", "absent", "reporters"),
+    ("hr", 4.0, 300, "", "frequent", "reporters"),
+    ("she", 4.0, 100, "", "rare", "population"),
+    ("privkv", 0.5, 300, "", "rare", "population"),
+    ("geometric", 0.5, 100, "", "rare", "population"),
+    ("duchi", 4.0, 100, "rare large ones", "mean", "population"),
+    ("kv-ss2", 4.0, 100, "", "frequent", "reporters"),
+]
+
+
+def covered(intervals: ModuleType, case: Case, runs: int) -> dict[str, Any]:
+    name, epsilon, n, population, label, target = case
+    family = dn.MECHANISMS[name].cls.__module__.split(".")[-2]
+    (setting,) = [s for s in intervals.of(family, name, epsilon, n) if s.population == population]
+    (row,) = [
+        r
+        for r in intervals.measure(setting, runs)
+        if (r["label"], r["target"]) == (label, target)
+        and r["part"] in ("frequency", "mean")[-1 if label == "mean" else 0 :]
+    ][:1]
+    return dict(row)
+
+
+@pytest.mark.stat
+@pytest.mark.parametrize(("case", "before"), WORST)
+def test_no_interval_covers_below_93_percent(benchmarks: Modules, case: Case, before: float) -> None:
+    """300 runs, fixed seed: a coverage of 93 % fails with chance 1e-4 each, 1e-3 in all. What earlier intervals covered
+    passes with chance 0.012 at most (82 %), below 1e-6 up to 75 %. Small dips, such as 90 %, are for the slow tier."""
+    row = covered(benchmarks["intervals"], case, 300)
+    hits = round(row["coverage"] * row["runs"])
+    assert row["runs"] + row["refused"] == 300
+    assert binomtest(hits, row["runs"], LOW, "less").pvalue > 1e-4, (case, row["coverage"], before)
+
+
+@pytest.mark.slow
+@pytest.mark.stat
+@pytest.mark.parametrize("case", [*(case for case, _ in WORST[1:]), *SLOW])
+def test_no_interval_covers_below_93_percent_in_2000_runs(benchmarks: Modules, case: Case) -> None:
+    """About ten seconds each; the first setting's interval says that it may cover less. 93 % fails with chance 1e-4;
+    90 % passes with chance 0.12, 82 % never (1e-28)."""
+    row = covered(benchmarks["intervals"], case, 2000)
+    hits = round(row["coverage"] * row["runs"])
+    assert binomtest(hits, row["runs"], LOW, "less").pvalue > 1e-4, (case, row["coverage"])
+
+
+def test_the_kept_table_has_every_mechanism_and_no_coverage_below(benchmarks: Modules) -> None:
+    """Every mechanism that has an unbiased estimate. 91.3 % is three standard errors of 2000 runs below 93 %; `ussmix`
+    is below it with 100 people and epsilon 0.5, and its intervals say so there."""
+    rows = benchmarks["measure"].read_csv("coverage")
+    without = {"brr", "codebook", "lsrr"}  # their channels have no inverse at a small epsilon
+    assert {r["mechanism"] for r in rows} | without >= {
+        n for n, row in dn.MECHANISMS.items() if row.kind == "mechanism"
+    }
+    assert {r["target"] for r in rows} == {"reporters", "population"}
+    assert all(int(r["runs"]) + int(r["refused"]) <= 2000 for r in rows)
+    rows = [r for r in rows if (r["mechanism"], r["n"], r["epsilon"]) != ("ussmix", "100", "0.5")]
+    worst = min(rows, key=lambda r: float(r["coverage"]))
+    assert float(worst["coverage"]) >= 0.913, worst
+
+
+def test_the_page_shows_the_kept_table(benchmarks: Modules) -> None:
+    intervals = benchmarks["intervals"]
+    assert intervals.render(benchmarks["measure"].read_csv("coverage")) in intervals.PAGE.read_text("utf-8")
