@@ -168,6 +168,7 @@ CHANGES: Mapping[str, Mapping[str, list[Any]]] = {
     "grr": {
         "version": [True],
         "domain.k": [True, 2.0, 1, "2", 1 << 33],
+        "domain": [{"labels": ["a", 1]}, {"labels": [["a"], "b"]}, {"labels": []}],
         "kernel.more": ["1"],
         "kernel.kind": ["unary", "hadamard"],
         "kernel.k": [2, "2 ", "1", "02"],

@@ -263,7 +263,18 @@ def test_numbers_count_as_answers_only_where_they_are() -> None:
     assert [clipped.index(v) for v in (-5, 0, 0.25, 0.26, 1, 9)] == [0, 0, 0, 1, 3, 3]
     codes = read_domain({"interval": [0, 1], "codes": [0.2, 0.4, 1], "clip": False}, 3)
     assert [codes.index(v) for v in (0, 0.3, 0.31, 0.7, 0.71, 1)] == [0, 0, 1, 1, 2, 2]
-    for domain, wrong in ((strict, "x"), (clipped, "0.5"), (clipped, True), (clipped, None), (codes, 1.01)):
+    count = read_domain({"k": 6}, 6)
+    assert [count.index(v) for v in (0, 5)] == [0, 5]
+    refused = (
+        (strict, "x"),
+        (clipped, "0.5"),
+        (clipped, True),
+        (clipped, None),
+        (codes, 1.01),
+        (count, 6),
+        (count, -1),
+    )
+    for domain, wrong in refused:
         with pytest.raises(ParameterError, match="value"):
             domain.index(wrong)
 
