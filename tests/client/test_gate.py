@@ -242,7 +242,7 @@ def test_shapes_are_those_of_parts_too(inner: Any) -> None:
             kernel_from(document, shapes)
     deep: Any = kernel_to(Response(4, WORD // 2))
     for _ in range(400):
-        deep = {"kind": "mixture", "first": deep, "second": deep, "coin": "1"}
+        deep = {"kind": "mixture", "first": deep, "second": kernel_to(Response(4, WORD // 2)), "coin": "1"}
     with pytest.raises(FormatError, match="nested more than 12 deep"):
         kernel_from(deep)
     several = kernel_to(Personal((inner, inner), ()))
@@ -284,6 +284,9 @@ def test_devices_read_pairs_within_their_range() -> None:
     assert device._number_of([(0, 0), (3, 10)]) == [(0, 0), (3, 1 << 32)]
     patient = Device(dn.mechanism("kv-ss", epsilon=1.0, k=4, length=2).design, stand_in=[])
     assert len(patient.report([(0, 1), (0, 1)])) == patient.kernel.width  # a refusal would tell of the two
+    for odd in (float("nan"), float("inf"), 10 + 1e-12):  # nothing is rounded into the range
+        with pytest.raises(ParameterError, match="the number of a pair must be from 0 to 10"):
+            device.report([(0, odd)])
     for wrong in ([(0, 10.1)], [(0, -0.1)], [(4, 1)], [(0, True)], [(0, 1), (0, 2)], [(0, 1, 2)], "01", [0, 1]):
         with pytest.raises(ParameterError):
             device.report(wrong)

@@ -119,7 +119,7 @@ def test_consent_is_for_exactly_the_labels_that_may_be_disclosed() -> None:
     with pytest.raises(ParameterError, match="harmless must be a list of this question's labels, got 'nope'"):
         Device(design, harmless=["none", "cold", "nope"])
     for wrong in ("none", 3, b"none"):
-        with pytest.raises(ParameterError, match="harmless must be a list"):
+        with pytest.raises(ParameterError, match="harmless must be a list of answers"):
             Device(design, harmless=wrong)  # type: ignore[arg-type]
     assert len(Device(design, harmless=["cold", "none"]).report("flu")) == 2
 
