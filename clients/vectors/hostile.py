@@ -10,6 +10,8 @@ import copy
 from collections.abc import Iterator
 from typing import Any
 
+from rules import good_cases, rule_cases  # it stands beside this file
+
 WORD = 1 << 64
 FORMAT, PRIVACY = "format", "privacy"
 """A document that is not a design; a design that leaks, or discloses what nobody consented to."""
@@ -191,6 +193,16 @@ def work() -> Iterator[Case]:
     yield case("an interval beyond floats", GRR | {"domain": wide}, FORMAT)
     fine = {"interval": [1e16, 1e16 + 2], "points": 1 << 20, "layout": "midpoints", "clip": True}
     yield case("points that floats cannot tell apart", GRR | {"domain": fine}, FORMAT)
+    one = {"kind": "subset", "k": str(1 << 32), "size": "1", "keep": str(1)}
+    yield case("a report of half a gigabyte", design("ss", 1.0, 1 << 32, {"size": 1}, one), FORMAT)
+    loud = noise | {"again": str(WORD - (1 << 40)), "level_bottom": "1"}
+    yield case("noise of 16 million words", design("she", 1.0, 2, {"grid": 0, "reach": 1}, loud), FORMAT)
+    bucket = {"kind": "hashing", "k": "20000", "g": "2", "keep": str(WORD // 2)}
+    many = {"g": 2, "length": 5000, "range": [-1, 1]}
+    yield case("5000 pairs per person", design("kv-olh", 1.0, 5000, many, pairs(bucket, 5000, 5000)), FORMAT)
+    steps = {"levels": [0.5 + i / 200 for i in range(65)], "base": "lh", "level_epsilon": None, "g": 2}
+    each = {"kind": "personal", "data": [bucket | {"k": "2"}] * 65, "level": []}
+    yield case("65 levels", design("pldp", 1.0, 2, steps | {"level_report": "none"}, each), FORMAT)
 
 
 def numbers() -> Iterator[Case]:
@@ -237,8 +249,14 @@ def shapes() -> Iterator[Case]:
         yield case(f"the design is {odd!r}", odd, FORMAT)
 
 
+def rules() -> Iterator[Case]:
+    """Good designs with one thing changed."""
+    return (case(*made) for made in rule_cases())
+
+
 def hostile_vectors() -> dict[str, Any]:
-    """All of them."""
-    parts = (inverted, disclosing, consent, untied, work, numbers, shapes)
-    text = "each design is refused with an error of this kind, given this consent (null: none); nothing is drawn"
-    return {"about": text, "cases": [made for part in parts for made in part()]}
+    """All of them, and good designs that most are changes of."""
+    parts = (inverted, disclosing, consent, untied, work, numbers, shapes, rules)
+    text = "each design is refused with an error of this kind, given this consent (null: none); nothing is drawn; "
+    made = [made for part in parts for made in part()]
+    return {"about": text + "those under good are taken, with this consent", "good": good_cases(), "cases": made}

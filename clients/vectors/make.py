@@ -471,8 +471,8 @@ def every() -> dict[str, str]:
 
 def lines(content: dict[str, Any]) -> str:
     """One case a line, since some are nested hundreds deep."""
-    cases = ",\n".join(json.dumps(case) for case in content["cases"])
-    return f'{{"about": {json.dumps(content["about"])}, "cases": [\n{cases}\n]}}\n'
+    good, cases = (",\n".join(json.dumps(case) for case in content[name]) for name in ("good", "cases"))
+    return f'{{"about": {json.dumps(content["about"])}, "good": [\n{good}\n], "cases": [\n{cases}\n]}}\n'
 
 
 def main() -> int:

@@ -289,7 +289,7 @@ MAPPED: dict[str, Maker] = {
     "response": lambda rng: Response(3, threshold(rng)),
     "subset": lambda rng: Subset(4, rng.randint(1, 3), threshold(rng)),
     "unary": unary,
-    "hashing": lambda rng: Hashing(3, 2, above(rng, Fraction(1, 2))),
+    "hashing": lambda rng: Hashing(3, 2, threshold(rng)),
     "table": table,
 }
 
@@ -479,23 +479,18 @@ def people(keys: int) -> Iterator[list[tuple[int, int]]]:
                 yield list(zip(chosen, values, strict=True))
 
 
-def above(rng: random.Random, share: Fraction) -> int:
-    """A threshold that favours the own answers."""
-    return threshold(rng, float(share), 1.0)
-
-
 PADDED: dict[str, Callable[[random.Random, int, int], Any]] = {
-    "response": lambda rng, keys, length: Response(2 * (keys + length), above(rng, Fraction(1, 2 * (keys + length)))),
-    "subset": lambda rng, keys, length: Subset(2 * (keys + length), 2, above(rng, Fraction(2, 2 * (keys + length)))),
-    "signed-subset": lambda rng, keys, length: SignedSubset(keys + length, 2, above(rng, Fraction(1, keys + length))),
-    "keys-only": lambda rng, keys, length: KeysOnly(Subset(keys + length, 2, above(rng, Fraction(2, keys + length)))),
-    "keys-only-one": lambda rng, keys, length: KeysOnly(Response(keys + length, above(rng, Fraction(1, keys)))),
+    "response": lambda rng, keys, length: Response(2 * (keys + length), threshold(rng)),
+    "subset": lambda rng, keys, length: Subset(2 * (keys + length), 2, threshold(rng)),
+    "signed-subset": lambda rng, keys, length: SignedSubset(keys + length, 2, threshold(rng)),
+    "keys-only": lambda rng, keys, length: KeysOnly(Subset(keys + length, 2, threshold(rng))),
+    "keys-only-one": lambda rng, keys, length: KeysOnly(Response(keys + length, threshold(rng))),
     "signed-unary": lambda rng, keys, length: signed_unary(rng, keys + length),
     "grouped": lambda rng, keys, length: Grouped(
         *rng.sample(
             [
-                SignedSubset(keys + length, 1, above(rng, Fraction(1, 2 * (keys + length)))),
-                Response(2 * (keys + length), above(rng, Fraction(1, 2 * (keys + length)))),
+                SignedSubset(keys + length, 1, threshold(rng)),
+                Response(2 * (keys + length), threshold(rng)),
             ],
             2,
         ),
@@ -523,7 +518,7 @@ def test_the_padded_ratio_is_the_largest_over_all_sets_of_pairs(kind: str, keys:
 def test_padded_keys_where_dummies_cannot_be_avoided(keys: int, length: int, size: int) -> None:
     rng = random.Random(f"dummies {keys} {length} {size}")
     for _ in range(4):
-        kernel = Pairs(KeysOnly(Subset(keys + length, size, above(rng, Fraction(size, keys + length)))), keys, length)
+        kernel = Pairs(KeysOnly(Subset(keys + length, size, threshold(rng))), keys, length)
         sets = [
             [(key, 0) for key in chosen] for count in range(keys + 1) for chosen in combinations(range(keys), count)
         ]

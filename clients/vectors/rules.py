@@ -1,0 +1,320 @@
+"""Good designs of many forms, each with single things changed that break one rule of the grammar or one promise.
+
+`hostile.py` adds the changed ones to its documents. The good ones go with them: a client that refuses everything would
+otherwise pass.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+WORD = 1 << 64
+FORMAT, PRIVACY = "format", "privacy"
+Design = dict[str, Any]
+
+
+def part(share: float) -> str:
+    """A threshold."""
+    return str(int(share * WORD))
+
+
+def kernel(kind: str, **fields: Any) -> dict[str, Any]:
+    """A kernel; whole numbers are written as text."""
+    return {"kind": kind} | {name: str(v) if isinstance(v, int) else v for name, v in fields.items()}
+
+
+def design(name: str, epsilon: float, k: int, params: Design, own: Design) -> Design:
+    """A design document."""
+    start = {"mechanism": name, "version": 1, "epsilon": epsilon, "domain": {"k": k}}
+    return start | {"params": params, "kernel": own}
+
+
+def response(k: int, keep: float) -> Design:
+    """A response kernel."""
+    return kernel("response", k=k, keep=part(keep))
+
+
+def subset(k: int, size: int, keep: float) -> Design:
+    """A subset kernel."""
+    return kernel("subset", k=k, size=size, keep=part(keep))
+
+
+def utility(k: int, sensitive: list[str], base: list[Design], plain: float) -> Design:
+    """A utility kernel with blind reports."""
+    return kernel("utility", k=k, sensitive=sensitive, base=base, plain=part(plain), attach=0, blind=1)
+
+
+def pairs(base: Design, keys: int, length: int) -> Design:
+    """A kernel for pairs."""
+    return kernel("pairs", base=base, keys=keys, length=length)
+
+
+def mixture(first: Design, second: Design) -> Design:
+    """A fair mixture."""
+    return kernel("mixture", first=first, second=second, coin=part(0.5))
+
+
+def changed(document: Design, path: str, to: Any) -> Design:
+    """A copy with one thing changed, or added; `path` is its place such as `params.size`."""
+    made = copy.deepcopy(document)
+    place: Any = made
+    *steps, last = (int(step) if step.isdecimal() else step for step in path.split("."))
+    for step in steps:
+        place = place[step]
+    place[last] = to
+    return made
+
+
+TWO = [response(2, 0.6), response(2, 0.7)]
+"""Ratios 1.5 and 2.33, within epsilon 0.5 and 1."""
+_LEVELS = {"levels": [0.5, 1.0], "base": "grr", "level_epsilon": 0.5, "level_report": "response", "g": None}
+_SENSITIVE = {"base": {"mechanism": "grr", "params": {}}, "sensitive": [0, 2], "theta": 0.5, "form": "null"}
+_SIZED = _SENSITIVE | {"base": {"mechanism": "ss", "params": {"size": 1}}}
+_MIXED = {"size": 1, "share": 0.5, "sensitive": [0, 2], "theta": 0.5}
+_PAIRED = {"length": 2, "range": [-1, 1]}
+GRR = design("grr", 1.0, 2, {}, response(2, 0.7))
+UTILITY = utility(4, ["0", "2"], [response(2, 0.6)], 0.25)
+BUDGETS = kernel("utility-levels", k=3, sensitive=["0", "2"], keep=part(0.5), flips=[part(1 / 16)] * 2, plain=0)
+
+GOOD: Mapping[str, tuple[Design, list[Any] | None]] = {
+    "grr": (GRR, None),
+    "ss": (design("ss", 1.0, 5, {"size": 2}, subset(5, 2, 0.5)), None),
+    "oue": (design("oue", 1.0, 3, {"p": 0.5}, kernel("unary", k=3, keep=part(0.5), flip=part(0.3))), None),
+    "lh": (design("lh", 1.0, 4, {"g": 2}, kernel("hashing", k=4, g=2, keep=part(0.6))), None),
+    "the": (design("the", 1.0, 3, {"theta": 0.9}, kernel("unary", k=3, keep=part(0.5), flip=part(0.3))), None),
+    "ssmix": (design("ssmix", 1.0, 5, {"size": 2, "share": 0.5}, mixture(subset(5, 2, 0.5), subset(5, 3, 0.6))), None),
+    "urr": (design("urr", 1.0, 4, _SENSITIVE, UTILITY), [2, 3]),
+    "uss": (design("uss", 1.0, 4, _SIZED, utility(4, ["0", "2"], [subset(2, 1, 0.6)], 0.25)), [2, 3]),
+    "urr, base as a design": (
+        design("urr", 1.0, 4, _SENSITIVE | {"base": changed(GRR, "kernel", response(2, 0.6))}, UTILITY),
+        [2, 3],
+    ),
+    "one protected answer": (
+        design("urr", 1.0, 4, _SENSITIVE | {"base": None, "sensitive": [0, 1]}, utility(4, ["0", "1"], [], 0.5)),
+        [range(1, 4)],
+    ),
+    "ussmix": (
+        design(
+            "ussmix",
+            1.0,
+            4,
+            _MIXED,
+            mixture(
+                utility(4, ["0", "2"], [subset(2, 1, 0.6)], 0.25), utility(4, ["0", "2"], [kernel("whole", k=2)], 0.5)
+            ),
+        ),
+        [2, 3],
+    ),
+    "uue-levels": (
+        design(
+            "uue-levels",
+            5.0,
+            3,
+            {"item_epsilon": [2.8, 2.8], "sensitive": [0, 2], "flip": 0.1, "theta": 0.5},
+            BUDGETS,
+        ),
+        None,
+    ),
+    "pldp": (design("pldp", 1.0, 2, _LEVELS, kernel("personal", data=TWO, level=[response(2, 0.6)])), None),
+    "pldp, hashing": (
+        design(
+            "pldp",
+            1.0,
+            4,
+            _LEVELS | {"base": "lh", "g": 2, "level_report": "none", "level_epsilon": None},
+            kernel("personal", data=[kernel("hashing", k=4, g=2, keep=part(p)) for p in (0.6, 0.7)], level=[]),
+        ),
+        None,
+    ),
+    "upldp": (
+        design(
+            "upldp",
+            1.0,
+            4,
+            _LEVELS | {"sensitive": [0, 2], "disclosure": "common"},
+            kernel("personal", data=[utility(4, ["0", "2"], [base], 0.25) for base in TWO], level=[response(2, 0.6)]),
+        ),
+        [2, 3],
+    ),
+    "kv-ss2": (design("kv-ss2", 1.0, 2, {"size": 2, **_PAIRED}, pairs(subset(8, 2, 0.4), 2, 2)), None),
+    "kv-olh": (
+        design("kv-olh", 1.0, 2, {"g": 2, **_PAIRED}, pairs(kernel("hashing", k=8, g=2, keep=part(0.6)), 2, 2)),
+        None,
+    ),
+    "privkv": (
+        design(
+            "privkv",
+            1.0,
+            2,
+            {"told": [1, 2], "range": [-1, 1]},
+            pairs(kernel("told-key", keys=2, keep=part(0.55), flip=part(0.45), told=["1", "2"]), 2, 0),
+        ),
+        None,
+    ),
+    "a grid": (
+        GRR | {"domain": {"interval": [0, 1], "points": 2, "layout": "midpoints", "clip": False}},
+        None,
+    ),
+    "codes": (GRR | {"domain": {"interval": [0, 1], "codes": [0.2, 0.8], "clip": True}}, None),
+    "places": (GRR | {"domain": {"space": "places", "points": [[0, 0], [1, 1]], "labels": ["a", "b"]}}, None),
+    "sets": (GRR | {"domain": {"space": "sets", "points": [["a"], ["b", "c"]]}}, None),
+    "labels": (GRR | {"domain": {"labels": ["a", "b"], "missing": "a", "other": "b"}}, None),
+}
+"""Designs and the consent that they need."""
+
+CHANGES: Mapping[str, Mapping[str, list[Any]]] = {
+    "grr": {
+        "version": [True],
+        "domain.k": [True, 2.0, 1, "2", 1 << 33],
+        "domain": [{"labels": ["a", 1]}, {"labels": [["a"], "b"]}, {"labels": []}],
+        "kernel.more": ["1"],
+        "kernel.kind": ["unary", "hadamard"],
+        "kernel.k": [2, "2 ", "1", "02"],
+        "params": [{"length": 2}],
+    },
+    "ss": {"params.size": [True, "2", 3, 2.0, None], "kernel.size": ["3", "0", "5"]},
+    "oue": {"params.p": [0.6, 0.500001, -0.5, 1e308, "0.5", None, True], "params.theta": [0.5]},
+    "lh": {"params.g": [3, True, None], "kernel.kind": ["balanced"]},
+    "the": {"params.theta": ["0.9", None, True, [0.9]]},
+    "ssmix": {
+        "params.share": [0.51, 0.500001, "0.5"],
+        "params.size": [3],
+        "kernel.second": [subset(4, 3, 0.6), response(5, 0.3)],
+        "kernel.coin": [str(WORD), "-1"],
+    },
+    "urr": {
+        "params.base": [None, {"mechanism": "grr"}, {"mechanism": "grr", "params": {}, "more": 1}, "grr"],
+        "params.base.params": [{"size": 1}],
+        "params.base.mechanism": ["hr", "geometric", "urr"],
+        "params.theta": [1.5, -0.1, True, "0.5"],
+        "params.form": ["mine", None, ["null"]],
+        "params.sensitive": [[0, 2, 3, 4], [0, 2.0], [False, 2], ["0", "2"], None, [1, 3]],
+        "kernel.sensitive": [["2", "0"], ["0", "5"], ["0", "2", "3"], ["0", "1"], "02"],
+        "kernel.base": [[UTILITY], [response(3, 0.5)], [response(2, 0.6)] * 2, [kernel("unary", k=2)]],
+        "kernel.blind": ["2"],
+        "kernel.attach": [str(WORD)],
+        "kernel.plain": [str(WORD)],
+    },
+    "uss": {"params.base.params.size": [2], "params.base.mechanism": ["she", ["ss"]]},
+    "urr, base as a design": {
+        "params.base.epsilon": [2.0, 0],
+        "params.base.kernel.keep": [part(0.55)],
+        "params.base.version": [2],
+        "params.base.domain": [{"k": 3}],
+        "params.base.more": [1],
+    },
+    "one protected answer": {"params.base": [{"mechanism": "grr", "params": {}}]},
+    "ussmix": {
+        "params.sensitive": [[0, 1], [2, 4]],
+        "params.share": [0.51],
+        "params.size": [2],
+        "kernel.second.k": ["5"],
+        "kernel.second.sensitive": [["1", "3"]],
+        "kernel.second": [subset(4, 1, 0.5)],
+    },
+    "uue-levels": {
+        "params.item_epsilon": [[2.8], [2.8, 0], [2.8, "2.8"], [2.8] * 3, 2.8, None],
+        "params.sensitive": [[0, 3]],
+        "params.flip": [1.5],
+        "kernel.flips": [[part(1 / 16)], [part(1 / 16), part(0.6)], [part(1 / 16), "0"]],
+    },
+    "pldp": {
+        "params.levels": [[1.0, 0.5], [0.5, 0.5], [0.5, 1.5], [0.5], [0.5, "1"], [0, 1.0], [-1, 1.0], None],
+        "params.level_epsilon": [None, 0, "0.5", True],
+        "params.level_report": ["bit", "none", None],
+        "params.base": ["sue", "lh", None],
+        "params.g": [2, False],
+        "kernel.data": [[TWO[0], response(3, 0.4)], [], [TWO[0]]],
+        "kernel.level": [[response(3, 0.4)], [response(2, 0.6)] * 2, [subset(2, 1, 0.6)]],
+    },
+    "pldp, hashing": {
+        "params.g": [3, None, 2.0],
+        "params.level_epsilon": ["0.5", [0.5]],
+        "params.level_report": ["response"],
+        "params.base": ["oue"],
+        "kernel.data.1.g": ["3"],
+    },
+    "upldp": {
+        "params.sensitive": [[0, 3], []],
+        "params.disclosure": ["mine"],
+        "params.base": ["sue"],
+        "kernel.data.1.sensitive": [["1", "3"]],
+        "kernel.data.1.base": [[UTILITY]],
+    },
+    "kv-ss2": {
+        "params.length": [1, True],
+        "params.size": [3],
+        "params.range": [[1, -1], [0, 0], [-1e308, 1e308], [0], [0, "1"], [0, True], None, [-1, 0, 1]],
+        "params.encoding": ["mine", 1],
+        "kernel.base.k": ["6"],
+        "kernel.length": ["3"],
+        "domain.k": [4],
+    },
+    "kv-olh": {"params.g": [3], "kernel.base.kind": ["balanced"]},
+    "privkv": {"params.told": [[1, 3], [1], None, [1.0, 2]], "params.key_epsilon": ["1", None]},
+    "a grid": {
+        "domain.interval": [[1, 0], [0, 0], [1e16, 1e16 + 2], [0], [0, "1"], [0, True], None, [0, 1, 2]],
+        "domain.points": [3, "2", True, 2.0, 1],
+        "domain.layout": ["middle", None],
+        "domain.clip": [1, None, "no"],
+        "domain.other": ["a"],
+    },
+    "codes": {
+        "domain.codes": [[0.8, 0.2], [0.2, 0.2], [0.2, 1.5], [-0.5, 0.2], ["a", "b"], [False, True], [0.5], None]
+    },
+    "places": {
+        "domain.space": ["mars", None, ["places"]],
+        "domain.points": [[[0, 0]], [["a"], ["b"]], [0, 1], [[0, True], [1, 1]], None, [[0], [1], [2]]],
+        "domain.labels": [["a"], ["a", "b", "c"], ["a", "a"], [1, 2], None],
+        "domain.missing": ["c"],
+    },
+    "sets": {"domain.points": [[[1], [2]], [["a"]], ["a", "b"]], "domain.missing": ["a"], "domain.other": ["a"]},
+    "labels": {
+        "domain.labels": [["a", "b", "b"], ["a"], ["a", 1], "ab"],
+        "domain.missing": ["c", None, 0, ["a"]],
+        "domain.other": ["c", None, ""],
+        "domain.k": [2],
+    },
+}
+"""What a good design may not have instead, or beside: refused for its form."""
+
+LEAKS: Mapping[str, Mapping[str, list[Any]]] = {
+    "grr": {"epsilon": [0.8], "kernel.keep": ["1", str(WORD - 1)]},
+    "ssmix": {"kernel.second.keep": [part(0.9), "1"], "kernel.first.keep": [part(0.9)]},
+    "urr": {"kernel.plain": [part(0.6)], "kernel.base.0.keep": [part(0.8), part(0.1)], "kernel.attach": [part(0.6)]},
+    "one protected answer": {"kernel.plain": [part(0.7)]},
+    "ussmix": {"kernel.second.plain": [part(0.7)], "kernel.first.base.0.keep": [part(0.8)]},
+    "uue-levels": {"params.item_epsilon": [[2.8, 2.7], [2.7, 2.8]], "kernel.plain": [part(0.6)], "epsilon": [2.7]},
+    "pldp": {
+        "params.levels": [[0.4, 1.0], [0.5, 0.8]],
+        "params.level_epsilon": [0.4],
+        "kernel.level.0.keep": [part(0.7)],
+        "kernel.data.1.keep": [part(0.8)],
+    },
+    "upldp": {"params.levels": [[0.45, 1.0]], "kernel.data.0.plain": [part(0.3)], "kernel.data.1.plain": [part(0.6)]},
+    "kv-ss2": {"kernel.base.keep": [part(0.5), part(0.01)]},
+    "kv-olh": {"kernel.base.keep": [part(0.8), part(0.2)]},
+    "privkv": {"kernel.base.flip": [part(0.1)]},
+}
+"""What makes a good design leak more than it says."""
+
+
+def good_cases() -> list[dict[str, Any]]:
+    """The designs as they are, with their consent."""
+    made = []
+    for about, (document, harmless) in GOOD.items():
+        listed = [n for entry in harmless or () for n in (entry if isinstance(entry, range) else [entry])]
+        made.append({"about": about, "harmless": listed or None, "design": document})
+    return made
+
+
+def rule_cases() -> Iterator[tuple[str, Design, str, list[Any] | None]]:
+    """Each change alone: what it is, the document, the kind of error, and the consent that the design needs."""
+    for case in good_cases():
+        for error, changes in ((FORMAT, CHANGES), (PRIVACY, LEAKS)):
+            for path, values in changes.get(case["about"], {}).items():
+                for value in values:
+                    told = f"{case['about']}: {path} is {value!r}"
+                    yield told, changed(case["design"], path, value), error, case["harmless"]
