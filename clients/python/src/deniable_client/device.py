@@ -127,9 +127,9 @@ def _proved(document: object) -> tuple[Design, Explanation]:
     """A design that has the right shape, is little enough work and keeps all its promises, and what it may send."""
     design = read_design(document)
     check_work(design.kernel)
-    check_promise(design.kernel, exp_bounds(design.epsilon)[0], design.epsilon)
+    ratio = check_promise(design.kernel, exp_bounds(design.epsilon)[0], design.epsilon)
     _PROMISES.get(design.kernel.kind, _nothing)(design.params, design.kernel)
-    return design, explanation(design)
+    return design, explanation(design, ratio)
 
 
 # ---- what designs of some kinds promise beside epsilon

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import accumulate
@@ -46,9 +46,11 @@ class Table:
         require(shaped, "weights", self.weights, "a tuple of rows, one for each value")
         _check_sizes(self.weights)
         for x, row in enumerate(self.weights):
-            whole = all(isinstance(w, int) and not isinstance(w, bool) and w > 0 for w in row)
-            require(whole, f"weights[{x}]", row, "integers >= 1", "An output that never comes would rule values out.")
-            require(sum(row) == _WORD, f"weights[{x}]", sum(row), f"integers whose sum is 2**{WORD_BITS}")
+            if set(map(type, row)) != {int} or min(row) < 1:
+                hint = "An output that never comes would rule values out."
+                require(False, f"weights[{x}]", row, "integers >= 1", hint)
+            if sum(row) != _WORD:
+                require(False, f"weights[{x}]", sum(row), f"integers whose sum is 2**{WORD_BITS}")
 
     @classmethod
     def calibrate(cls, epsilon: float, matrix: Sequence[Sequence[float]]) -> Table:
@@ -80,12 +82,12 @@ class Table:
     @property
     def ratio(self) -> Fraction:
         """See `Kernel.ratio`: the largest over all outputs of the largest weight by the least."""
-        return max(Fraction(max(column), min(column)) for column in zip(*self.weights, strict=True))
+        return _largest((max(column), min(column)) for column in zip(*self.weights, strict=True))
 
     @property
     def mapped_peak(self) -> Fraction:
         """The largest quotient of an output's likelihoods given some value, and on average over all values."""
-        return max(Fraction(self.k * max(column), sum(column)) for column in zip(*self.weights, strict=True))
+        return _largest((self.k * max(column), sum(column)) for column in zip(*self.weights, strict=True))
 
     @property
     def width(self) -> int:
@@ -98,6 +100,15 @@ class Table:
         word = words.word()
         y = next(y for y, total in enumerate(accumulate(self.weights[x])) if word < total)
         return pack_int(y, self.width)
+
+
+def _largest(quotients: Iterable[tuple[int, int]]) -> Fraction:
+    """The largest of some quotients, compared without cancelling each of them, which takes far longer."""
+    top, bottom = 0, 1
+    for a, b in quotients:
+        if a * bottom > top * b:
+            top, bottom = a, b
+    return Fraction(top, bottom)
 
 
 def _check_sizes(rows: Sequence[Sequence[object]]) -> None:
