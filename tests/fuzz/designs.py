@@ -147,7 +147,7 @@ class Fuzzer:
             return
         self._report(device, document)
         try:
-            found = truth.broken(document, device.kernel, numbers, [self.rng.getrandbits(64) for _ in range(2)])
+            found = truth.broken(document, device.kernel, numbers, [self.rng.getrandbits(64) for _ in range(3)])
         except truth.TooLargeError:
             figures.too_large[sort] += 1
             return

@@ -453,7 +453,7 @@ PARAMS: Mapping[str, Callable[[Random, Sequence[str], Document], Any]] = {
     "same": lambda rng, words, made: [int(n) for n in at(made, words[0]) or ()],
     "range": lambda rng, words, made: rng.choice(([-1, 1], [0, 2.5])),
     "budgets": _budgets,
-    "budget": lambda rng, words, made: max(near(rng, _ratio(each)) for each in made["level"] or [{}]) or None,
+    "budget": lambda rng, words, made: max((near(rng, _ratio(each)) for each in made["level"]), default=None),
     "levels": _levels,
     "kind": _kind,
     "g": lambda rng, words, made: int(g) if (g := _inner(made).get("g")) else None,

@@ -48,6 +48,12 @@ def heavy() -> Iterator[tuple[str, Document, list[Any]]]:
         return head | {"kernel": {"kind": kernel["kind"], **plain({n: v for n, v in kernel.items() if n != "kind"})}}
 
     rng = Random(5)
+    k = 1 << 18
+    labels = [f"l{i}" for i in range(k)]
+    response = {"kind": "response", "k": 2, "keep": WORD // 2 + 1}
+    said = {"base": {"mechanism": "grr", "params": {}}, "sensitive": [0, 2], "theta": 0.5, "form": "null"}
+    half = {"kind": "utility", "k": k, "sensitive": [0, 2], "base": [response], "plain": 1, "attach": 0, "blind": 1}
+    yield "many harmless labels", whole("urr", 1.0, {"labels": labels}, said, half), labels[2:]
     for k, outputs in ((2, 1 << 17), (1 << 17, 2), (1 << 9, 1 << 9)):
         share = WORD // outputs
         rows = []
@@ -73,11 +79,6 @@ def heavy() -> Iterator[tuple[str, Document, list[Any]]]:
         kernel = {"kind": "neighbours", "outputs": 2 * m, "neighbours": lists, "keep": WORD * 2 // 3}
         yield f"{k} lists of {m}", whole("brr", 8.0, {"k": k}, {"m": m}, kernel), []
     k = 1 << 18
-    labels = [f"l{i}" for i in range(k)]
-    response = {"kind": "response", "k": 2, "keep": WORD // 2 + 1}
-    said = {"base": {"mechanism": "grr", "params": {}}, "sensitive": [0, 2], "theta": 0.5, "form": "null"}
-    half = {"kind": "utility", "k": k, "sensitive": [0, 2], "base": [response], "plain": 1, "attach": 0, "blind": 1}
-    yield "many harmless labels", whole("urr", 1.0, {"labels": labels}, said, half), labels[2:]
     ends = list(range(k))
     parts = {"kind": "response", "k": k // 2, "keep": WORD // 2}
     half = {"kind": "utility", "k": k, "sensitive": ends, "base": [parts], "plain": 1, "attach": 0, "blind": 1}

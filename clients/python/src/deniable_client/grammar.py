@@ -301,9 +301,9 @@ def _levels(value: Any, words: Sequence[str], kernel: Any, design: Any) -> str:
 
 
 def _budget(value: Any, words: Sequence[str], kernel: Any, design: Any) -> str:
-    """Epsilon of a part that may be missing: then nothing is promised of it."""
+    """Epsilon of a part, null if there is no such part: nothing is promised of what is not there."""
     if not _at(kernel, words[0]):
-        return "" if value is None or is_number(value) else "a number, or null"
+        return "" if value is None else "null"
     _epsilon(value, "level_epsilon")
     return ""
 
