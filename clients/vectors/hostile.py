@@ -163,9 +163,26 @@ def untied() -> Iterator[Case]:
     yield case("an unknown field of the design", GRR | {"more": 1}, FORMAT)
     yield case("an unknown version", GRR | {"version": 2}, FORMAT)
     yield case("an unknown mechanism", GRR | {"mechanism": "mine"}, FORMAT)
+    window = {
+        "kind": "window",
+        "k": "2",
+        "outputs": "2",
+        "m": "1",
+        "shift": "0",
+        "tie": "0",
+        "keep": str(WORD // 2 + 1),
+    }
+    numeric = {"mechanism": "sw", "params": {"m": 1}}
+    branch = changed(changed(ULDP, "params", "base", to=numeric), "kernel", "base", to=[window])
+    yield case("a base without blind reports", branch | {"mechanism": "utility"}, FORMAT, [2, 3])
+    asked = {"kind": "one-key", "keys": "3", "keep": str(WORD // 2), "flip": str(WORD // 2)}
+    padded = design("privkv", 1.0, 2, {"range": [0, 1], "length": 1}, pairs(asked, 2, 1))
+    yield case("padding that no proof is known for", padded, FORMAT)
     data = [response(2, keep) for keep in (18440563046146480800, 9684110003129122816)]
     loose = {"levels": [8.0, 0.1], "base": "grr", "level_epsilon": None, "level_report": "none", "g": None}
     personal = {"kind": "personal", "data": data, "level": []}
+    promised = loose | {"levels": [0.1, 8.0], "level_epsilon": 1.0}
+    yield case("a promise of no level report", design("pldp", 8.0, 2, promised, personal), FORMAT)
     yield case("the loosest level first", design("pldp", 8.0, 2, loose, personal), FORMAT)
     yield case("levels that are not kept", design("pldp", 8.0, 2, loose | {"levels": [0.1, 8.0]}, personal), PRIVACY)
 
@@ -180,6 +197,11 @@ def work() -> Iterator[Case]:
     endless = design("she", 1.0, 2, {"grid": 0, "reach": 1}, noise | {"level_bottom": "1"})
     yield case("noise without end", endless, FORMAT)
     yield case("a level of 400 digits", changed(endless, "kernel", "level_bottom", to="1" + "0" * 400), FORMAT)
+    keeps = [WORD // 2 + (i << 50) for i in range(1, 18)]
+    told = {"levels": [i / 17 for i in range(1, 18)], "base": "lh", "level_epsilon": None, "level_report": "none"}
+    data = [{"kind": "hashing", "k": "2", "g": "2", "keep": str(keep)} for keep in keeps]
+    many = design("pldp", 1.0, 2, told | {"g": 2}, {"kind": "personal", "data": data, "level": []})
+    yield case("17 levels", many, FORMAT)
     yield case("a digit threshold of nothing", changed(endless, "kernel", "level_top", to="0"), FORMAT)
     deep: Any = response(2, WORD // 2)
     for _ in range(400):
@@ -190,6 +212,9 @@ def work() -> Iterator[Case]:
         lists = [lists]
     yield case("400 lists within each other", GRR | {"params": {"size": lists}}, FORMAT)
     wide = {"interval": [-1e308, 1e308], "points": 2, "layout": "midpoints", "clip": True}
+    near = {"range": [1 << 60, (1 << 60) + 1]}
+    pair = design("pckv-grr", 1.0, 2, near, pairs(response(4, WORD // 3), 2, 0))
+    yield case("a range whose ends are one float", pair, FORMAT)
     yield case("an interval beyond floats", GRR | {"domain": wide}, FORMAT)
     fine = {"interval": [1e16, 1e16 + 2], "points": 1 << 20, "layout": "midpoints", "clip": True}
     yield case("points that floats cannot tell apart", GRR | {"domain": fine}, FORMAT)

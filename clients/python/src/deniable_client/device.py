@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from deniable_client.errors import ParameterError, require
+from deniable_client.errors import FormatError, ParameterError, require
 from deniable_client.exact import exp_bounds
 from deniable_client.explain import Explanation, check_consent, explanation
 from deniable_client.grammar import Design, read_design
@@ -127,9 +127,12 @@ def _proved(document: object) -> tuple[Design, Explanation]:
     """A design that has the right shape, is little enough work and keeps all its promises, and what it may send."""
     design = read_design(document)
     check_work(design.kernel)
-    check_promise(design.kernel, exp_bounds(design.epsilon)[0], design.epsilon)
+    try:
+        ratio = check_promise(design.kernel, exp_bounds(design.epsilon)[0], design.epsilon)
+    except ParameterError as error:  # parts that fit each other, and that no proof is known for together
+        raise FormatError(f"the kernel of {design.name} has parts that do not go together: {error}") from error
     _PROMISES.get(design.kernel.kind, _nothing)(design.params, design.kernel)
-    return design, explanation(design)
+    return design, explanation(design, ratio)
 
 
 # ---- what designs of some kinds promise beside epsilon

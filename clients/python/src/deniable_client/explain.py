@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Set
 from dataclasses import dataclass
 from decimal import ROUND_CEILING, Context
 from fractions import Fraction
@@ -12,7 +12,7 @@ from deniable_client.domains import Domain
 from deniable_client.errors import ParameterError, PrivacyError
 from deniable_client.exact import log_upper
 from deniable_client.grammar import Design
-from deniable_client.kernels import Disclosing, promised_ratio
+from deniable_client.kernels import Disclosing
 
 __all__ = ["Explanation", "check_consent", "explanation"]
 
@@ -24,10 +24,10 @@ _SHOWN = 12
 class Explanation:
     """What one report may tell, exactly; `str` says it in words.
 
-    >>> from deniable_client.grammar import read_design
+    >>> from deniable_client import explain
     >>> document = {"mechanism": "grr", "version": 1, "epsilon": 1, "domain": {"k": 2}, "params": {},
     ...             "kernel": {"kind": "response", "k": "2", "keep": "13485650502877570762"}}
-    >>> print(explanation(read_design(document)))
+    >>> print(explain(document))
     Every answer is protected: whatever you answer, any report that you send is at most 2.72 times as likely for your \
 answer as for any other one (epsilon 1).
     """
@@ -58,15 +58,14 @@ answer as for any other one (epsilon 1).
         return self.chance if any(start <= number < end for start, end in _ranges(self.disclosed)) else Fraction(0)
 
 
-def explanation(design: Design) -> Explanation:
-    """What the integers of a design mean for each answer."""
-    kernel, ratio = design.kernel, promised_ratio(design.kernel)
-    exact = log_upper(ratio)
+def explanation(design: Design, ratio: Fraction) -> Explanation:
+    """What the integers of a design, with this exact `promised_ratio`, mean for each answer."""
+    kernel, exact = design.kernel, log_upper(ratio)
     disclosed: tuple[int, ...] = ()
     if isinstance(kernel, Disclosing) and kernel.disclosed:
         disclosed = _others(kernel.protected, design.domain.answers)
     chance = kernel.disclosed if disclosed else Fraction(0)
-    lines = [_protection(design, ratio, _level(exact), disclosed)]
+    lines = [_protection(design, ratio, exact, disclosed)]
     lines += [_disclosure(design.domain, disclosed, chance)] if disclosed else []
     lines += _FURTHER.get(kernel.kind, lambda *_: [])(design, kernel)
     lines += _choices(design.domain)
@@ -94,8 +93,9 @@ def _consented(domain: Domain, harmless: Iterable[object] | None) -> tuple[int, 
     if isinstance(harmless, str | bytes) or not isinstance(harmless, Iterable | None):
         raise ParameterError(f"harmless must be a list of answers, got {harmless!r:.60}.")
     entries = [harmless] if isinstance(harmless, range) else list(harmless or ())
+    known = None if domain.labels is None else set(domain.labels)
     ends: list[int] = []
-    for start, end in sorted(_span(domain, entry) for entry in entries):
+    for start, end in sorted(_span(domain, known, entry) for entry in entries):
         if ends and start <= ends[-1]:
             ends[-1] = max(ends[-1], end)
         elif start < end:
@@ -103,11 +103,11 @@ def _consented(domain: Domain, harmless: Iterable[object] | None) -> tuple[int, 
     return tuple(ends)
 
 
-def _span(domain: Domain, entry: object) -> tuple[int, int]:
+def _span(domain: Domain, known: Set[str] | None, entry: object) -> tuple[int, int]:
     """The numbers of an answer, or of a range of them; what counts as another answer is none here."""
-    if isinstance(entry, range) and entry.step == 1 and domain.labels is None:
+    if isinstance(entry, range) and entry.step == 1 and known is None:
         return entry.start, entry.stop
-    if domain.labels is not None and entry not in domain.labels:
+    if known is not None and not (isinstance(entry, str) and entry in known):
         raise ParameterError(f"harmless must be a list of this question's labels, got {entry!r:.60} in it.")
     number = domain.index(entry)
     return number, number + 1
@@ -116,9 +116,9 @@ def _span(domain: Domain, entry: object) -> tuple[int, int]:
 # ---- sentences
 
 
-def _protection(design: Design, ratio: Fraction, exact: str, disclosed: tuple[int, ...]) -> str:
+def _protection(design: Design, ratio: Fraction, exact: float, disclosed: tuple[int, ...]) -> str:
     loosest = " at the least protective level" if design.kernel.kind == "personal" else ""
-    times, level = f"{_times(ratio)} times as likely", f"(epsilon {exact}{loosest})"
+    times, level = f"{_times(ratio)} times as likely", f"(epsilon {_level(exact)}{loosest})"
     if design.kernel.kind == "pairs":
         own = "Everything that you say is protected: whichever keys and values you have"
         return f"{own}, any report that you send is at most {times} as for any other keys and values {level}."

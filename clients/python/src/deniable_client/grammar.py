@@ -7,6 +7,7 @@ read the same table from `clients/vectors/grammar.json`.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
@@ -278,7 +279,7 @@ def _same(value: Any, words: Sequence[str], kernel: Any, design: Any) -> str:
 
 def _range(value: Any, words: Sequence[str], kernel: Any, design: Any) -> str:
     two = is_list(value) and len(value) == 2 and all(is_number(end) for end in value)
-    fits = two and value[0] < value[1] and is_number(float(value[1]) - float(value[0]))
+    fits = two and 0 < float(value[1]) - float(value[0]) < math.inf
     return "" if fits else "two numbers, the lower one first"
 
 
@@ -300,9 +301,9 @@ def _levels(value: Any, words: Sequence[str], kernel: Any, design: Any) -> str:
 
 
 def _budget(value: Any, words: Sequence[str], kernel: Any, design: Any) -> str:
-    """Epsilon of a part that may be missing: then nothing is promised of it."""
+    """Epsilon of a part, null if there is no such part: nothing is promised of what is not there."""
     if not _at(kernel, words[0]):
-        return "" if value is None or is_number(value) else "a number, or null"
+        return "" if value is None else "null"
     _epsilon(value, "level_epsilon")
     return ""
 

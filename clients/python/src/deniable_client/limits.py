@@ -16,16 +16,13 @@ _WORDS_MAX = 1 << 20
 _BYTES_MAX = 1 << 20
 """Bytes of one report."""
 
-_PARTS_MAX = 1 << 12
-"""Levels, item budgets or pairs per person, which a proof goes through one by one."""
-
 _WORD = 1 << WORD_BITS
-_PARTS: Mapping[str, tuple[str, Callable[[Any], int]]] = {
-    "pairs": ("pairs per person", lambda kernel: kernel.length),
-    "utility-levels": ("budgets of answers", lambda kernel: kernel.s),
-    "personal": ("pairs of levels", lambda kernel: len(kernel.data) ** 2),
+_PARTS: Mapping[str, tuple[str, Callable[[Any], int], int]] = {
+    "pairs": ("pairs per person", lambda kernel: kernel.length, 1 << 12),
+    "utility-levels": ("budgets of answers", lambda kernel: kernel.s, 1 << 12),
+    "personal": ("levels", lambda kernel: len(kernel.data), 16),
 }
-"""What a proof goes through, by the kind of the kernel."""
+"""What a proof goes through one by one (levels: two by two) and how many of them at most, by the kind of the kernel."""
 
 
 def words_of(kernel: Any) -> int:
@@ -71,8 +68,8 @@ def check_work(kernel: Any) -> None:
     """`FormatError` for a kernel whose proof or reports are more work, or longer, than a device takes part in."""
     amounts = [("random words", words_of(kernel), _WORDS_MAX), ("bytes", kernel.width, _BYTES_MAX)]
     if kernel.kind in _PARTS:
-        what, count = _PARTS[kernel.kind]
-        amounts.append((what, count(kernel), _PARTS_MAX))
+        what, count, limit = _PARTS[kernel.kind]
+        amounts.append((what, count(kernel), limit))
     for what, amount, most in amounts:
         if amount > most:
             raise FormatError(

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import fields
 from typing import Any
 
-from deniable_client.documents import check_document, fields_of, is_list, read_whole
+from deniable_client.documents import check_document, fields_of, is_list, read_whole, read_wholes
 from deniable_client.errors import FormatError
 from deniable_client.kernels.basic import Response, Subset, Unary
 from deniable_client.kernels.contract import AnyKernel, Disclosing, Kernel, check_promise, promised_ratio
@@ -144,10 +144,14 @@ def _number(part: object, shapes: Shapes | None, where: str) -> int:
     return read_whole(part, where)
 
 
+def _numbers(part: object, shapes: Shapes | None, where: str) -> tuple[int, ...]:
+    return read_wholes(part, where)
+
+
 _READERS: Mapping[str, Callable[[Any, Any, str], Any]] = {
     "int": _number,
-    "tuple[int, ...]": _several(_number),
-    "tuple[tuple[int, ...], ...]": _several(_several(_number)),
+    "tuple[int, ...]": _numbers,
+    "tuple[tuple[int, ...], ...]": _several(_numbers),
     "Kernel": kernel_from,
     "tuple[Kernel, ...]": _several(kernel_from),
 }

@@ -208,8 +208,8 @@ def promised_ratio(kernel: AnyKernel) -> Fraction:
     return kernel.hidden_ratio if isinstance(kernel, Disclosing) else kernel.ratio
 
 
-def check_promise(kernel: AnyKernel, low: Fraction, epsilon: float) -> None:
-    """`PrivacyError` unless the kernel's exact ratio is at most the certified lower bound `low` of e^epsilon."""
+def check_promise(kernel: AnyKernel, low: Fraction, epsilon: float) -> Fraction:
+    """The kernel's exact ratio; `PrivacyError` unless it is at most the certified lower bound `low` of e^epsilon."""
     ratio = promised_ratio(kernel)
     if ratio > low:
         raise PrivacyError(
@@ -217,6 +217,7 @@ def check_promise(kernel: AnyKernel, low: Fraction, epsilon: float) -> None:
             f"{_readable(ratio)}, above e^epsilon = {float(low)!r}; no report was made.",
             "Do not take part; tell whoever runs the task.",
         )
+    return ratio
 
 
 def _readable(ratio: Fraction) -> str:

@@ -46,9 +46,11 @@ class Table:
         require(shaped, "weights", self.weights, "a tuple of rows, one for each value")
         _check_sizes(self.weights)
         for x, row in enumerate(self.weights):
-            whole = all(isinstance(w, int) and not isinstance(w, bool) and w > 0 for w in row)
-            require(whole, f"weights[{x}]", row, "integers >= 1", "An output that never comes would rule values out.")
-            require(sum(row) == _WORD, f"weights[{x}]", sum(row), f"integers whose sum is 2**{WORD_BITS}")
+            if set(map(type, row)) != {int} or min(row) < 1:
+                hint = "An output that never comes would rule values out."
+                require(False, f"weights[{x}]", row, "integers >= 1", hint)
+            if sum(row) != _WORD:
+                require(False, f"weights[{x}]", sum(row), f"integers whose sum is 2**{WORD_BITS}")
 
     @classmethod
     def calibrate(cls, epsilon: float, matrix: Sequence[Sequence[float]]) -> Table:

@@ -256,5 +256,7 @@ def mapped_peak(kernel: Kernel) -> Fraction:
     output; m = 1 holds for any kernel and is exact for hashing and independent bits, where a value can be alone.
     """
     exact: Fraction | None = getattr(kernel, "mapped_peak", None)
+    if exact is not None:
+        return exact
     s, m, ratio = kernel.k, getattr(kernel, "least", 1), kernel.ratio
-    return s * ratio / (m * ratio + s - m) if exact is None else exact
+    return s * ratio / (m * ratio + s - m)
