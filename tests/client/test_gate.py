@@ -109,9 +109,9 @@ def budgets(s: int) -> UtilityBudgets:
         (lambda: Subset(1 << 23, 1, 1), lambda: Subset((1 << 23) + 1, 1, 1), "1048577 bytes"),
         (lambda: budgets(1 << 12), lambda: budgets((1 << 12) + 1), "4097 budgets of answers"),
         (
-            lambda: Personal((Response(2, 1),) * 64, ()),
-            lambda: Personal((Response(2, 1),) * 65, ()),
-            "4225 pairs of levels",
+            lambda: Personal((Response(2, 1),) * 16, ()),
+            lambda: Personal((Response(2, 1),) * 17, ()),
+            "17 levels",
         ),
         (
             lambda: Pairs(Response(1 << 15, 1), 12288, 4096),

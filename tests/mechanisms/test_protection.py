@@ -96,6 +96,14 @@ def test_a_wrong_claim_is_found(wrong, words):
         check_claims(replace(m.protection, **wrong), [m.channel()])
 
 
+def test_a_statement_of_another_epsilon_is_found(monkeypatch):
+    m = uss()
+    loose = replace(m.protection, epsilon=2.0)
+    monkeypatch.setattr(type(m), "protection", property(lambda self: loose))
+    with pytest.raises(AssertionError, match="the statement says epsilon 2.0, the mechanism 1.0"):
+        check_protection(m)
+
+
 def test_wrong_budgets_and_levels_are_found():
     m = dn.mechanism("uue-levels", k=5, sensitive="0,2,4", item_epsilon="0.5,4,1")
     with pytest.raises(AssertionError, match="more than e"):
