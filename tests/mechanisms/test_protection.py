@@ -100,7 +100,7 @@ def test_a_statement_of_another_epsilon_is_found(monkeypatch):
     m = uss()
     loose = replace(m.protection, epsilon=2.0)
     monkeypatch.setattr(type(m), "protection", property(lambda self: loose))
-    with pytest.raises(AssertionError, match="the statement says epsilon 2.0, the mechanism 1.0"):
+    with pytest.raises(AssertionError, match=r"the statement says epsilon 2\.0, the mechanism 1\.0"):
         check_protection(m)
 
 
