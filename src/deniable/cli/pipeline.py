@@ -200,11 +200,12 @@ def estimate(
     """
     for name, file in (("out", save), ("chart", chart), ("chart-means", chart_means)):
         out.claim(file, name, sources=files, force=force)
+        if file is not None and name == "out":
+            check_table(file)
+        elif file is not None:
+            check_chart(file, name)
     check_target(target)
     critical(level)
-    for check, file in ((check_table, save), (check_chart, chart), (check_chart, chart_means)):
-        if file is not None:
-            check(file)
     out.note(f"estimating from {', '.join(map(named, files))}")
     with out.progress("tallying") as progress:
         found = estimate_files(files, method, progress=progress)

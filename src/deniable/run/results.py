@@ -131,11 +131,11 @@ class Shown:
         save(estimate_chart(labels, value, low, high, title=title, truth=truth, level=facts["level"], **told), target)
 
 
-def check_chart(target: str) -> None:
+def check_chart(target: str, name: str = "chart") -> None:
     """Refuse a chart that cannot be written, before any work is done for it."""
     known = Path(target).suffix.lower() in SUFFIXES
-    require(known, "chart", target, f"a name that ends in one of {', '.join(SUFFIXES)}")
-    check_output(target)
+    require(known, name, target, f"a name that ends in one of {', '.join(SUFFIXES)}")
+    check_output(target, name)
     need_extra("altair", "charts")
 
 
