@@ -274,7 +274,7 @@ def _among_others(document: Mapping[str, Any]) -> dict[str, str]:
 _AMPLE = 140
 """Columns of text from which on space is not short."""
 
-_NO_ROW = ("design", "effective", "note", "estimator_reason", "protection")
+_NO_ROW = ("design", "effective", "note", "estimator_reason", "protection", "explain")
 
 
 _VALUE = 48
