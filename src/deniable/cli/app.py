@@ -8,8 +8,6 @@ import sys
 import traceback
 import warnings
 from collections.abc import Callable, Mapping
-from importlib import import_module
-from types import ModuleType
 from typing import Annotated, Any, NamedTuple
 
 import typer
@@ -27,30 +25,69 @@ PIPE_CLOSED = 141
 """Exit code as shells give it for the signal that this is."""
 
 
-class _Command(NamedTuple):
-    """A command: the module that has its function, the line for the list of commands, and how it is made."""
+_Made = Mapping[str, tuple[Callable[..., int | None], dict[str, Any]]]
+"""Functions of a module by the names of their commands, each with how it is made a command."""
 
-    home: str
+
+def _designs() -> _Made:
+    from deniable.cli.designs import design, mechanisms
+
+    return {"mechanisms": (mechanisms, {}), "design": (design, {})}
+
+
+def _plans() -> _Made:
+    from deniable.cli.plans import ASKED, plan
+
+    return {"plan": (plan, {"given": ASKED})}
+
+
+def _pipeline() -> _Made:
+    from deniable.cli.pipeline import estimate, privatize, tally
+
+    return {"privatize": (privatize, {}), "tally": (tally, {}), "estimate": (estimate, {})}
+
+
+def _studies() -> _Made:
+    from deniable.cli.studies import audit, reproduce, simulate
+
+    return {
+        "simulate": (simulate, {"labels": False}),
+        "audit": (audit, {"epsilon": False}),
+        "reproduce": (reproduce, {}),
+    }
+
+
+def _attacks() -> _Made:
+    from deniable.cli.attacks import attack
+
+    return {"attack": (attack, {})}
+
+
+def _demo() -> _Made:
+    from deniable.cli.demo import demo
+
+    return {"demo": (demo, {})}
+
+
+class _Command(NamedTuple):
+    """A command: what loads its module, and the line for the list of commands."""
+
+    load: Callable[[], _Made]
     summary: str
-    how: Callable[[ModuleType], dict[str, Any]] = lambda _: {}
 
 
 _COMMANDS: Mapping[str, _Command] = {
-    "mechanisms": _Command("designs", "List the mechanisms, what each is best for, and its options."),
-    "design": _Command("designs", "Show a mechanism's parameters and properties."),
-    "plan": _Command("plans", "Find the mechanism and its parameters for a job.", lambda m: {"given": m.ASKED}),
-    "privatize": _Command("pipeline", "Turn values into deniable reports, one for each value."),
-    "tally": _Command("pipeline", "Count reports, and add up tallies of one design."),
-    "estimate": _Command("pipeline", "Estimate the share of every value, or the mean of numbers, with error bars."),
-    "simulate": _Command(
-        "studies", "Privatise a known population and compare with the truth.", lambda _: {"labels": False}
-    ),
-    "audit": _Command(
-        "studies", "Prove that no report leaks more than epsilon, or refute it.", lambda _: {"epsilon": False}
-    ),
-    "reproduce": _Command("studies", "Compute a paper's figures and check its claims."),
-    "attack": _Command("attacks", "Guess values from their reports, as well as anyone can."),
-    "demo": _Command("demo", "The whole way in one go, told as a story."),
+    "mechanisms": _Command(_designs, "List the mechanisms, what each is best for, and its options."),
+    "design": _Command(_designs, "Show a mechanism's parameters and properties."),
+    "plan": _Command(_plans, "Find the mechanism and its parameters for a job."),
+    "privatize": _Command(_pipeline, "Turn values into deniable reports, one for each value."),
+    "tally": _Command(_pipeline, "Count reports, and add up tallies of one design."),
+    "estimate": _Command(_pipeline, "Estimate the share of every value, or the mean of numbers, with error bars."),
+    "simulate": _Command(_studies, "Privatise a known population and compare with the truth."),
+    "audit": _Command(_studies, "Prove that no report leaks more than epsilon, or refute it."),
+    "reproduce": _Command(_studies, "Compute a paper's figures and check its claims."),
+    "attack": _Command(_attacks, "Guess values from their reports, as well as anyone can."),
+    "demo": _Command(_demo, "The whole way in one go, told as a story."),
 }
 """The commands, in the order of the help."""
 
@@ -87,8 +124,8 @@ def _make(app: typer.Typer, name: str, row: _Command) -> None:
     """Make a command of its function."""
     from deniable.cli.options import command
 
-    home = import_module(f"deniable.cli.{row.home}")
-    command(app, getattr(home, name), **row.how(home))
+    function, how = row.load()[name]
+    command(app, function, **how)
 
 
 def _unloaded() -> None:
