@@ -94,7 +94,7 @@ def roots() -> dict[str, str]:
 
 def trace(name: str) -> list[Visit]:
     """The walk of a value of the mechanism `name`."""
-    from deniable.cli.app import main
+    from deniable.cli import main
 
     walk, home, visits, now = {**WALKS, **OTHERS}[name], roots(), dict[CodeType, Visit](), [""]
 

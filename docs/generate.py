@@ -32,7 +32,8 @@ import typer
 from scipy.stats import binom
 
 import deniable as dn
-from deniable.cli.app import build, main
+from deniable.cli import main
+from deniable.cli.app import build
 from deniable.core.intervals import score_interval, wald_interval
 from deniable.core.types import Target
 from deniable.mechanisms.support import SupportMechanism

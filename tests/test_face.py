@@ -74,7 +74,7 @@ def test_functions_win_over_packages_of_the_same_name() -> None:
 def test_a_design_needs_no_scipy_and_no_numba() -> None:
     """Both take long to load."""
     code = (
-        "import sys; from deniable.cli.app import main; "
+        "import sys; from deniable.cli import main; "
         "sys.argv = ['deniable', 'design', 'oue', '--epsilon', '1', '--k', '100', '--json']\n"
         "try: main()\n"
         "except SystemExit as end: assert not end.code\n"

@@ -66,7 +66,7 @@ def test_places_go_from_a_file_to_an_estimate(run, tmp_path):
         (("laplace", "--points", 1), "points must be an integer >= 2"),
         (("laplace", "--points", 9, "--variant", "raw"), "variant must be one of truncate, clamp"),
         (("laplace", "--interval", "3,1"), "the lower one first"),
-        (("geometric", "--points", 9, "--size", 3), "geometric has no option 'size'"),
+        (("geometric", "--points", 9, "--size", 3), "geometric has no option --size"),
         (("lsrr", "--points", 9, "--size", 1), "size must be an integer from 2 to 16"),
         (("lsrr", "--distances", "nowhere.csv"), "cannot be read from nowhere.csv"),
     ],

@@ -177,7 +177,7 @@ BAD = {
     "unknown mechanism": (["design", "xyz", "--epsilon", 1, "--k", 3], "mechanism must be one of grr, ss"),
     "option of another mechanism": (
         ["design", "grr", "--epsilon", 1, "--k", 3, "--size", 2],
-        "grr has no option 'size'",
+        "grr has no option --size",
     ),
     "option's value": (
         ["design", "ss", "--epsilon", 1, "--k", 3, "--rounding", "up"],

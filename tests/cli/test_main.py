@@ -99,6 +99,50 @@ def test_control_c_from_outside(tmp_path, monkeypatch):
     assert list(tmp_path.iterdir()) == []
 
 
+INTERRUPTED_AT = """
+import os, signal, sys
+
+class Interrupt:
+    def find_spec(self, name, *_):
+        if name == {at!r}:
+            os.kill(os.getpid(), signal.SIGINT)
+
+sys.meta_path.insert(0, Interrupt())
+from deniable.cli import main
+raise SystemExit(main(["design", "ss", "--epsilon", "1", "--k", "5"]))
+"""
+
+
+@pytest.mark.parametrize("at", ["typer", "numpy", "deniable.mechanisms.registry", "deniable.run.describe"])
+def test_control_c_while_modules_are_loaded(at):
+    code = INTERRUPTED_AT.format(at=at)
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
+    assert (done.returncode, done.stdout) == (130, "")
+    assert done.stderr == "interrupted; nothing half-done was left behind.\n"
+
+
+def test_the_list_of_commands_says_what_the_commands_say():
+    from deniable.cli.app import _COMMANDS
+
+    for name, row in _COMMANDS.items():
+        function, _ = row.load()[name]
+        assert (function.__name__, function.__doc__.splitlines()[0]) == (name, row.summary)
+
+
+def test_an_option_is_not_taken_for_the_value_of_another(run, tmp_path):
+    (tmp_path / "v.txt").write_text("0\n")
+    done = run("privatize", *GRR3, "v.txt", "--out", "--json")
+    assert done.code == 2
+    assert "--out must be followed by a value, not by an option, got '--json'" in done.err + done.out
+    assert [path.name for path in tmp_path.iterdir()] == ["v.txt"]
+
+
+def test_arguments_in_errors_are_written_as_options(run):
+    done = run("plan", "--k", 5, "--n", 100, "--epsilon", 1, "--max-asr", 2)
+    assert done.err.startswith("error: --max-asr must be at most 1, got 2.0.")
+    assert "use --k 2" in run("design", "ss", "--epsilon", 1, "--k", 1).err
+
+
 def test_a_closed_pipe_is_no_drama():
     with subprocess.Popen([*PROGRAM, "mechanisms"], stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
         process.stdout.close()
@@ -144,6 +188,7 @@ loaded = {modules!r} & set(sys.modules)
 sys.stdout.flush()
 assert not loaded, loaded
 """
+HEAVY = {"scipy", "altair", "numba", "cryptography", "pyarrow", "pandas", "polars", "pydantic"}
 DESIGN = "from deniable.cli import main\nassert main(['design', 'olh', '--epsilon', '1', '--k', '9']) == 0"
 
 
@@ -154,9 +199,13 @@ DESIGN = "from deniable.cli import main\nassert main(['design', 'olh', '--epsilo
             "import deniable",
             {"scipy", "typer", "rich", "altair", "numba", "cryptography", "pyarrow", "pandas", "polars"},
         ),
-        (DESIGN, {"scipy", "altair", "numba", "cryptography", "pyarrow", "pandas", "polars", "rich.console"}),
+        (DESIGN, HEAVY | {"rich.console"}),
+        (
+            "from deniable.cli import main\nassert main(['--help']) == 0",
+            HEAVY | {"numpy", "deniable.mechanisms.registry"},
+        ),
     ],
-    ids=["library", "design"],
+    ids=["library", "design", "help"],
 )
 def test_only_what_is_needed_is_imported(do, modules):
     code = HYGIENE.format(do=do, modules=modules)

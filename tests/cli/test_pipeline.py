@@ -212,10 +212,10 @@ def test_estimate_writes_csv_to_standard_output_alone(run, tally):
 def test_estimate_draws(run, tally, tmp_path):
     pytest.importorskip("altair")
     assert run("estimate", "t", "--chart", "c.json", "--top", 2, "--project").code == 0
-    title = json.loads((tmp_path / "c.json").read_text())["title"]
-    assert title["text"] == ["Estimated shares"]
-    subtitle = "ss · ε = 1 · n = 300 · simulated · projected (biased) · the 2 largest of 3"
-    assert " ".join(title["subtitle"]) == subtitle
+    drawn = json.loads((tmp_path / "c.json").read_text())
+    assert drawn["title"]["text"] == ["Estimated shares"]
+    assert " ".join(drawn["title"]["subtitle"]) == "ss · ε = 1 · n = 300 · simulated · projected (biased)"
+    assert len(drawn["data"]["values"]) == 3, "--top cuts the table, not the chart"
 
 
 def test_estimate_table_is_plain_in_a_pipe_and_fits_where_columns_says(run, tally, monkeypatch):

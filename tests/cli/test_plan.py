@@ -65,7 +65,7 @@ def test_smallest_n_and_epsilon(run):
     [
         (("--k", 100, "--n", 10), "two of n, epsilon and target_error must be given, got n."),
         (("--n", 10, "--epsilon", 1), "the domain must be given by exactly one of --k, --labels and --labels-file"),
-        ((*JOB, "--max-asr", 2), "max_asr must be at most 1, got 2.0.\nhint: It is a probability."),
+        ((*JOB, "--max-asr", 2), "--max-asr must be at most 1, got 2.0.\nhint: It is a probability."),
         ((*JOB, "--weight", 2), "weight must be from 0 to 1, got 2.0.\nhint: It is that of the best guess (ASR)."),
         (("--k", 100, "--n", 10, "--epsilon", 50), "epsilon must be at most 40 to draw reports, got 50.0."),
         ((*JOB, "--chart", "plan.pdf"), "chart must be a name that ends in one of"),

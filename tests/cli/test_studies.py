@@ -268,3 +268,31 @@ def test_all_mechanisms_that_need_no_parameter_can_be_simulated(run):
         if entry.kind == "mechanism" and entry.question == "frequency" and not entry.needed:
             line = ["--epsilon", 1, "--data", "uniform", "--k", 3, "--n", 200, "--runs", 1, "--json"]
             assert run("simulate", name, *line).json["mechanism"] == name
+
+
+def test_simulate_takes_a_column_of_a_file(run, tmp_path):
+    (tmp_path / "people.csv").write_text("age,pet\n" + "0,cat\n1,dog\n2,cat\n1,newt\n" * 50)
+    line = ("simulate", "ss", "--epsilon", 2, "--data", "people.csv", "--runs", 2, "--json")
+    found = run(*line, "--column", "pet").json
+    assert (found["n"], found["k"], found["first"]["truth"]) == (200, 3, [0.5, 0.25, 0.25])
+    assert found["first"]["labels"] == ["cat", "dog", "newt"]
+    numbered = run(*line, "--column", "age", "--k", 5, "--n", 1000).json
+    assert (numbered["n"], numbered["first"]["truth"]) == (1000, [0.25, 0.5, 0.25, 0.0, 0.0])
+
+
+@pytest.mark.parametrize(
+    ("more", "said"),
+    [
+        (("--data", "people.csv"), "--column must be given, since people.csv has the columns age, pet"),
+        (("--data", "people.csv", "--column", "pets"), "--column must be one of the columns of people.csv: age, pet"),
+        (("--data", "people.csv", "--column", "pet"), "a file without missing values, got 'people.csv, line 3'"),
+        (("--data", "people.csv", "--column", "age", "--k", 2), "people.csv, line 4"),
+        (("--data", "zipf", "--k", 3, "--column", "pet"), "--column must be left out: only a file has columns"),
+        (("--data", "none.csv", "--column", "pet"), "cannot read 'none.csv'"),
+    ],
+)
+def test_what_is_wrong_with_a_file_of_values_is_told(run, tmp_path, more, said):
+    (tmp_path / "people.csv").write_text("age,pet\n0,cat\n1,\n2,dog\n")
+    done = run("simulate", "ss", "--epsilon", 2, "--runs", 1, *more)
+    assert done.code == 2
+    assert said in done.err

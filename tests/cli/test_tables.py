@@ -12,6 +12,7 @@ import deniable as dn
 from deniable.mechanisms.registry import MECHANISMS, PROTOCOLS
 from deniable.run.inputs import INPUTS
 from deniable.run.questions import QUESTIONS
+from deniable_client import explain
 
 ALL = {**MECHANISMS, **PROTOCOLS}
 
@@ -135,6 +136,21 @@ def test_design_and_audit_begin_with_the_statement_of_the_mechanism(run, name):
     for command, lead in (("design", ""), ("audit", "The promise is kept. ")):
         assert " ".join(run(command, name, *options).out.split()).startswith(lead + told.text)
         assert run(command, name, *options, "--json").json["protection"] == json.loads(json.dumps(told.document()))
+
+
+@pytest.mark.parametrize(("name", "case"), SAID, ids=[name for name, _ in SAID])
+def test_design_says_what_a_device_would_tell_its_owner(run, name, case):
+    options = [part for option, value in case.items() for part in (f"--{option.replace('_', '-')}", value)]
+    found = run("design", name, *options, "--json").json
+    assert found["explain"] == str(explain(found["design"]))
+    text = " ".join(run("design", name, *options).out.split())
+    assert "What people are told: " + " ".join(found["explain"].split()) in text
+
+
+def test_a_broken_design_tells_people_nothing(run):
+    line = ("ulh", "--epsilon", 1, "--k", 5, "--sensitive", 3, "--g", 2, "--form", "paper")
+    assert "explain" not in run("design", *line, "--json").json
+    assert "What people are told" not in run("design", *line).out
 
 
 def test_a_broken_design_does_not_claim_to_protect(run):

@@ -318,3 +318,24 @@ def test_thresholding_spends_less_than_it_may() -> None:
     assert isinstance(m, THE)
     assert m.leak == pytest.approx(2.859, abs=5e-4)
     assert dn.audit(m).holds
+
+
+@pytest.mark.parametrize("at_once", [3, 1 << 16])
+@pytest.mark.parametrize("epsilon", [0.1, 1.0, 3.0, 8.0])
+def test_the_search_for_blocks_ends_where_no_larger_number_can_win(monkeypatch, epsilon, at_once):
+    """Against the search of all, and the bound that ends it against the errors themselves."""
+    from deniable.core.laws import balanced
+    from deniable.mechanisms.frequency import local_hashing
+
+    monkeypatch.setattr(local_hashing, "_AT_ONCE", at_once)
+    w, v = local_hashing.epsilon_to(epsilon)
+    for k in (2, 3, 17, 400, 3000):
+        g = np.arange(2, k + 1)
+        mse = balanced(w, v, k, g).mse(k)
+        assert dn.mechanism("plh", epsilon=epsilon, k=k).g == g[np.argmin(mse)]
+        far = (g - 1) * w >= 1
+        assert (mse[far] >= w * w * (g[far] - 1) / 4).all()
+
+
+def test_many_answers_take_no_longer():
+    assert dn.mechanism("plh", epsilon=1.0, k=10**8).g == 4

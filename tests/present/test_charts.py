@@ -52,7 +52,7 @@ def test_estimates_stand_on_intervals_with_the_truth() -> None:
     spec = estimate(["b", "a", "c"])
     first = values(spec)[0]
     assert [row["item"] for row in values(spec)] == ["b", "a", "c"]
-    shares = {name: share for name, share in first.items() if name != "item"}
+    shares = {name: share for name, share in first.items() if name not in ("item", "label")}
     assert shares == pytest.approx({"value": 0.4, "low": 0.35, "high": 0.45, "truth": 0.41})
     interval, truth, point = (layer(spec, role) for role in ("95 % interval", "truth", "estimate"))
     assert interval["mark"]["type"] == "rule"
@@ -135,6 +135,15 @@ def test_other_labels_keep_their_text_and_order(labels: list[str]) -> None:
     spec = estimate(labels)
     assert layer(spec, "estimate")["encoding"]["y"]["field"] == "item"
     assert [row["item"] for row in values(spec)] == labels
+
+
+def test_long_labels_are_cut_in_the_middle_and_told_in_full() -> None:
+    long = "the answer that begins like many others and ends in its own way"
+    spec = estimate(["short", long, "x"])
+    assert [row["item"] for row in values(spec)] == ["short", "the answer that begin…ends in its own way", "x"]
+    assert [row["label"] for row in values(spec)] == ["short", long, "x"]
+    same = [f"{'a' * 40}{middle}{'b' * 40}" for middle in "123"]
+    assert [row["item"] for row in values(estimate(same))] == same, "cut labels must stay different"
 
 
 def test_marks_shrink_with_the_room_for_one_item() -> None:

@@ -203,8 +203,9 @@ def test_estimates_become_frames_and_charts(monkeypatch: pytest.MonkeyPatch) -> 
     assert spec["title"]["text"] in ("Habits", ["Habits"])
     assert "90 % interval" in str(spec)
     means = dn.mechanism("duchi", epsilon=1.0, interval=(0, 1))
-    with pytest.raises(ParameterError, match="nothing to draw"):
-        means.estimate(means.privatize([0.5] * 10)).chart()
+    drawn = means.estimate(means.privatize([0.5] * 10_000, rng=dn.simulation(1))).chart().to_dict()
+    assert drawn["title"]["text"] == ["Estimated mean"]
+    assert drawn["layer"][0]["encoding"]["x"]["scale"]["domain"] == [0.0, 1.0]
 
 
 def test_frames_that_are_not_there_are_told(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -3,9 +3,54 @@
 from __future__ import annotations
 
 import os
+import signal
+import sys
+import threading
+from collections.abc import Sequence
+from contextlib import contextmanager, suppress
+from typing import TYPE_CHECKING
 
-os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")  # typer's parser needs none; looking for them takes 0.1 s
-
-from deniable.cli.app import main  # after the setting above
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from types import FrameType
 
 __all__ = ["main"]
+
+INTERRUPTED = 130
+"""Exit code as shells give it for the signal that this is."""
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the command line and return the exit code. Control-C ends it with one line at any moment."""
+    with _stopping_at_once():
+        from deniable.cli.app import run
+    code = INTERRUPTED
+    with suppress(KeyboardInterrupt):
+        code = run(list(sys.argv[1:] if argv is None else argv))
+    if code == INTERRUPTED:
+        _say_interrupted()
+    return code
+
+
+@contextmanager
+def _stopping_at_once() -> Iterator[None]:
+    """While modules are loaded nothing is half-done: an interruption need not wait for one that swallows it."""
+    ours = threading.current_thread() is threading.main_thread()
+    usual = ours and signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    if usual:
+        signal.signal(signal.SIGINT, _stop)
+    try:
+        yield
+    finally:
+        if usual:
+            signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+def _stop(_: int, __: FrameType | None) -> None:
+    _say_interrupted()
+    os._exit(INTERRUPTED)
+
+
+def _say_interrupted() -> None:
+    sys.stderr.write("interrupted; nothing half-done was left behind.\n")
+    sys.stderr.flush()

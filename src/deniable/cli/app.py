@@ -7,44 +7,96 @@ import os
 import sys
 import traceback
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping
 from typing import Annotated, Any, NamedTuple
 
 import typer
 
-from deniable.cli import attacks, demo, designs, pipeline, plans, studies
-from deniable.cli.options import command
-from deniable.cli.output import write_json
+from deniable.cli.wording import as_typed
 from deniable.errors import DeniableError
 from deniable.present.tables import printable
 
-__all__ = ["main"]
+__all__ = ["run"]
 
 YES, NO, BAD, FAULT = 0, 1, 2, 3
 """Exit codes: done; the answer is no; bad use or bad input; our fault."""
 
-INTERRUPTED, PIPE_CLOSED = 130, 141
-"""Exit codes as shells give them for the signals that these are."""
+PIPE_CLOSED = 141
+"""Exit code as shells give it for the signal that this is."""
 
 
-_COMMANDS: Sequence[tuple[Callable[..., int | None], dict[str, Any]]] = (
-    (designs.mechanisms, {}),
-    (designs.design, {}),
-    (plans.plan, {"given": plans.ASKED}),
-    (pipeline.privatize, {}),
-    (pipeline.tally, {}),
-    (pipeline.estimate, {}),
-    (studies.simulate, {"labels": False}),
-    (studies.audit, {"epsilon": False}),
-    (studies.reproduce, {}),
-    (attacks.attack, {}),
-    (demo.demo, {}),
-)
-"""The commands, in the order of the help, and how each is made."""
+_Made = Mapping[str, tuple[Callable[..., int | None], dict[str, Any]]]
+"""Functions of a module by the names of their commands, each with how it is made a command."""
 
 
-def build() -> typer.Typer:
-    """The typer application. Help is framed on terminals and plain in pipes."""
+def _designs() -> _Made:
+    from deniable.cli.designs import design, mechanisms
+
+    return {"mechanisms": (mechanisms, {}), "design": (design, {})}
+
+
+def _plans() -> _Made:
+    from deniable.cli.plans import ASKED, plan
+
+    return {"plan": (plan, {"given": ASKED})}
+
+
+def _pipeline() -> _Made:
+    from deniable.cli.pipeline import estimate, privatize, tally
+
+    return {"privatize": (privatize, {}), "tally": (tally, {}), "estimate": (estimate, {})}
+
+
+def _studies() -> _Made:
+    from deniable.cli.studies import audit, reproduce, simulate
+
+    return {
+        "simulate": (simulate, {"labels": False}),
+        "audit": (audit, {"epsilon": False}),
+        "reproduce": (reproduce, {}),
+    }
+
+
+def _attacks() -> _Made:
+    from deniable.cli.attacks import attack
+
+    return {"attack": (attack, {})}
+
+
+def _demo() -> _Made:
+    from deniable.cli.demo import demo
+
+    return {"demo": (demo, {})}
+
+
+class _Command(NamedTuple):
+    """A command: what loads its module, and the line for the list of commands."""
+
+    load: Callable[[], _Made]
+    summary: str
+
+
+_COMMANDS: Mapping[str, _Command] = {
+    "mechanisms": _Command(_designs, "List the mechanisms, what each is best for, and its options."),
+    "design": _Command(_designs, "Show a mechanism's parameters and properties."),
+    "plan": _Command(_plans, "Find the mechanism and its parameters for a job."),
+    "privatize": _Command(_pipeline, "Turn values into deniable reports, one for each value."),
+    "tally": _Command(_pipeline, "Count reports, and add up tallies of one design."),
+    "estimate": _Command(_pipeline, "Estimate the share of every value, or the mean of numbers, with error bars."),
+    "simulate": _Command(_studies, "Privatise a known population and compare with the truth."),
+    "audit": _Command(_studies, "Prove that no report leaks more than epsilon, or refute it."),
+    "reproduce": _Command(_studies, "Compute a paper's figures and check its claims."),
+    "attack": _Command(_attacks, "Guess values from their reports, as well as anyone can."),
+    "demo": _Command(_demo, "The whole way in one go, told as a story."),
+}
+"""The commands, in the order of the help."""
+
+
+def build(only: str | None = None) -> typer.Typer:
+    """The typer application. Help is framed on terminals and plain in pipes.
+
+    With `only`, the other commands are names with a line of help: their modules are not loaded.
+    """
     app = typer.Typer(
         no_args_is_help=True,
         rich_markup_mode="rich" if sys.stdout.isatty() else None,
@@ -60,37 +112,70 @@ def build() -> typer.Typer:
     ) -> None:
         """Statistics from people who need not trust the collector: local differential privacy, end to end."""
 
-    for function, how in _COMMANDS:
-        command(app, function, **how)
+    for name, row in _COMMANDS.items():
+        if only is None or only == name:
+            _make(app, name, row)
+        else:
+            app.command(name, help=row.summary)(_unloaded)
     return app
 
 
-def main(argv: Sequence[str] | None = None) -> int:
+def _make(app: typer.Typer, name: str, row: _Command) -> None:
+    """Make a command of its function."""
+    from deniable.cli.options import command
+
+    function, how = row.load()[name]
+    command(app, function, **how)
+
+
+def _unloaded() -> None:
+    """Stands for a command that was not asked for."""
+
+
+def run(args: list[str]) -> int:
     """Run the command line and return the exit code."""
-    args = list(sys.argv[1:] if argv is None else argv)
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")  # a sign that the terminal does not know is no reason to fail
+    flags: set[str] = set()
     try:
-        code = _run(args)
+        code = _run(args, flags)
         sys.stdout.flush()
         return code
-    except KeyboardInterrupt:
-        sys.stderr.write("interrupted; nothing half-done was left behind.\n")
-        return INTERRUPTED
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # whatever is still buffered goes nowhere
         return PIPE_CLOSED
     except Exception as error:
-        return _fail(error, as_json="--json" in args)
+        return _fail(error, flags, as_json="--json" in args)
 
 
-def _run(args: list[str]) -> int:
-    """Parse, then do what was asked for outside of typer, so that errors come here as they are."""
-    parsed = typer.main.get_command(build()).main(args=args, prog_name="deniable", standalone_mode=False)
+def _run(args: list[str], flags: set[str]) -> int:
+    """Parse, then do what was asked for outside of typer, so that errors come here as they are.
+
+    The options of the command become `flags`.
+    """
+    completing = "_DENIABLE_COMPLETE" in os.environ
+    asked = next((arg for arg in args if not arg.startswith("-")), "")
+    group: Any = typer.main.get_command(build(None if completing else asked))
+    for each in (group, group.commands.get(asked, group)):
+        flags.update(flag for param in each.params for flag in param.opts)
+        for param in each.get_params(typer.Context(each)):
+            param._runtime_param = _AS_TYPED
+    parsed = group.main(args=args, prog_name="deniable", standalone_mode=False)
     with warnings.catch_warnings():
         warnings.showwarning = _warn
         return (parsed() if callable(parsed) else parsed) or YES
+
+
+class _AsTyped:
+    """Values stay text, for `options` to read: typer's own way loads a library that checks types, for 0.2 s."""
+
+    def coerce(self, value: Any, **_: Any) -> Any:
+        """The value as it is."""
+        return value
+
+
+_AS_TYPED = _AsTyped()
 
 
 def _warn(message: Warning | str, *_: Any, **__: Any) -> None:
@@ -113,13 +198,15 @@ class _Trouble(NamedTuple):
     hint: str
 
 
-def _fail(error: Exception, *, as_json: bool) -> int:
+def _fail(error: Exception, flags: set[str], *, as_json: bool) -> int:
     if os.environ.get("DENIABLE_DEBUG"):
         _say(*"".join(traceback.format_exception(error)).splitlines())
-    found = _trouble(error)
+    found = _trouble(error, flags)
     if found.message.startswith("Usage:"):  # no command at all: the help is the message
         _say(*found.message.splitlines())
     elif as_json:
+        from deniable.cli.output import write_json
+
         write_json({"error": {"type": found.type, "message": found.message, "hint": found.hint}})
     else:
         _say(f"error: {found.message}", *([f"hint: {found.hint}"] if found.hint else []))
@@ -131,11 +218,11 @@ def _say(*lines: str) -> None:
     sys.stderr.write("".join(f"{printable(line)}\n" for line in lines))
 
 
-def _trouble(error: Exception) -> _Trouble:
+def _trouble(error: Exception, flags: set[str]) -> _Trouble:
     """What went wrong, in words, and whose fault it is."""
     name = type(error).__name__
     if isinstance(error, DeniableError):
-        return _Trouble(BAD, name, error.message, error.hint)
+        return _Trouble(BAD, name, *as_typed(error.message, error.hint, flags))
     if _is_usage(error):
         context: Any = getattr(error, "ctx", None)
         hint = f"See `{context.command_path} --help`." if context else "See `deniable --help`."

@@ -45,7 +45,8 @@ def design(
     note += [f"The choice: {chosen}"] if chosen else []
     warning = document.get("guarantee", {}).get("warning")
     note += [f"Warning: {warning}."] if warning else []
-    out.show(document, _statement(made), properties_table(document), *note)
+    told = ["What people are told:", *document["explain"].splitlines()] if "explain" in document else []
+    out.show(document, _statement(made), properties_table(document), *note, *told)
 
 
 def _statement(m: Mechanism) -> str:

@@ -13,10 +13,12 @@ import inspect
 import re
 from collections.abc import Callable, Container, Mapping, Sequence
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from types import MappingProxyType, NoneType
 from typing import Annotated, Any, TypeAlias, get_args
 
 import typer
+from typer.models import OptionInfo
 
 from deniable.cli.output import Output
 from deniable.core.domain import Domain
@@ -31,7 +33,10 @@ from deniable.run.files import read_labels, read_space
 __all__ = ["DOMAIN", "Choice", "Given", "argument", "changed", "command", "option", "read_domain", "split"]
 
 _Parameters = list[inspect.Parameter]
-_WHOLE = re.compile(r"[+-]?[0-9]{1,40}")
+_WHOLE = re.compile(
+    r"[+-]?[0-9]{1,40}|[+-]?[0-9]{1,3}(_[0-9]{3}){1,12}|[+-]?[0-9]{1,20}(\.[0-9]{1,20})?[eE]\+?[0-9]{1,2}"
+)
+"""Whole numbers as people type them: 100000, 100_000, 1e5."""
 Given: TypeAlias = Mapping[str, Any]
 """Options by name, each with its type, its place-holder and its help; what is given of them, by name."""
 DOMAIN = ("k", "labels", "labels_file")
@@ -154,10 +159,14 @@ def command(
     hint = "A row that was registered has an option of this name: give it another one."
     require(not twice, "options", twice, f"different from those of `deniable {function.__name__}` itself", hint)
 
-    def parsed(**given: Any) -> Callable[[], int | None]:
-        return lambda: function(
+    def done(given: Mapping[str, Any]) -> int | None:
+        _refuse_flags(flat, given)
+        return function(
             **{name: build({p.name: _read(p, given[p.name]) for p in group}) for name, (group, build) in groups.items()}
         )
+
+    def parsed(**given: Any) -> Callable[[], int | None]:
+        return lambda: done(given)
 
     parsed.__doc__ = function.__doc__
     vars(parsed)["__signature__"] = inspect.Signature(flat)
@@ -237,12 +246,22 @@ def _read(parameter: inspect.Parameter, value: Any) -> Any:
         return value
     name = _flag(parameter.name).removeprefix("--")
     if kind is int:
-        require(_WHOLE.fullmatch(value) is not None, name, value, "a whole number")
-        return int(value)
+        whole = _WHOLE.fullmatch(value) is not None and Fraction(value).denominator == 1
+        require(whole, name, value, "a whole number", "For example 100000, 100_000 or 1e5.")
+        return int(Fraction(value))
     try:
         return float(value)
     except ValueError:
         raise ParameterError(f"{name} must be a number, got {value!r}.") from None
+
+
+def _refuse_flags(parameters: _Parameters, given: Mapping[str, Any]) -> None:
+    """Refuse an option as the value of another one: `--out --json` would write a file of that name."""
+    infos = {p.name: get_args(p.annotation)[1] for p in parameters}
+    flags = {name: str(info.default) for name, info in infos.items() if isinstance(info, OptionInfo)}
+    for name, flag in flags.items():
+        hint = "A file of this name can be given with its folder: ./--json."
+        require(given[name] not in flags.values(), flag, given[name], "followed by a value, not by an option", hint)
 
 
 def _present(values: Mapping[str, Any]) -> dict[str, Any]:

@@ -184,7 +184,9 @@ def estimate(
             "--shrink", "T", "Key-value: draw means towards that of the T most frequent keys, rare ones more (biased)."
         ),
     ] = None,
-    top: Annotated[int | None, option("--top", "T", "Only the T largest estimates, largest first.")] = None,
+    top: Annotated[
+        int | None, option("--top", "T", "Only the T largest estimates, largest first; charts show all.")
+    ] = None,
     chart: Annotated[str | None, option("--chart", "FILE", "Also draw a .html, .png, .svg or .json chart.")] = None,
     chart_means: Annotated[
         str | None, option("--chart-means", "FILE", "Key-value: also draw the means of the values.")
@@ -200,24 +202,26 @@ def estimate(
     """
     for name, file in (("out", save), ("chart", chart), ("chart-means", chart_means)):
         out.claim(file, name, sources=files, force=force)
+        if file is not None and name == "out":
+            check_table(file)
+        elif file is not None:
+            check_chart(file, name)
     check_target(target)
     critical(level)
-    for check, file in ((check_table, save), (check_chart, chart), (check_chart, chart_means)):
-        if file is not None:
-            check(file)
     out.note(f"estimating from {', '.join(map(named, files))}")
     with out.progress("tallying") as progress:
         found = estimate_files(files, method, progress=progress)
     m = from_design(found.design)
     found = found.project() if project else found
     shares = question_of(m.name).show(found, level, cast(Target, target), simultaneous, shrink=shrink)
-    shares = shares if top is None else shares.top(top)
+    largest = shares if top is None else shares.top(top)
     if chart is not None:
-        shares.draw(chart, "Estimated shares")
+        shares.draw(chart, "Estimated mean" if shares.numbers else "Estimated shares")
         out.note(f"drew {chart}")
     if chart_means is not None:
         shares.draw_means(chart_means, "Estimated means")
         out.note(f"drew {chart_means}")
+    shares = largest
     if save is not None:
         shares.save(save)
         out.note(f"wrote {_target(save)}")

@@ -28,7 +28,7 @@ def simulate(
             "--data",
             "NAME",
             "adult-age, adult-education, adult-country, bank-job; uniform, zipf[:s], normal[:s], dirichlet[:a]; "
-            "key-value data: a .csv or .parquet file.",
+            "or a .csv, .tsv or .parquet file of values, or of key-value data.",
         ),
     ],
     out: Output,
@@ -39,13 +39,17 @@ def simulate(
     project: Annotated[bool, option("--project", None, "Show projected estimates (>= 0, sum 1; biased).")] = False,
     chart: Annotated[str | None, option("--chart", "FILE", "Draw the first run: .html, .png, .svg or .json.")] = None,
     save: Annotated[str | None, option("--out", "CSV", "Write all runs as CSV; - for standard output.")] = None,
+    column: Annotated[
+        str | None, option("--column", "NAME", "The column of the file, where there are several.")
+    ] = None,
     columns: Columns = "user,key,value",
     duplicates: Duplicates = "refuse",
     force: Force = False,
 ) -> None:
     """Privatise a known population and compare with the truth.
 
-    The measured error is set against the predicted one. For key-value mechanisms and protocols the data are a file
+    The measured error is set against the predicted one. A file has one value per person: numbers below --k, or the
+    labels that occur in it. For key-value mechanisms and protocols the data are a file
     with the columns user, key and value, or made up: the keys as a population says, values around a mean for each key.
     For means of numbers the population is one over the points of --interval, or a table of numbers. Mechanisms for
     near answers are judged by how far reports are from the values.
@@ -60,7 +64,15 @@ def simulate(
         check_chart(chart)
     out.note(f"simulating {runs} collections of {data} with {choice.name}, seed {seed}")
     asked = question_of(choice.name)
-    own = changed(simulate, level=level, project=project, chart=chart, columns=columns, duplicates=duplicates)
+    own = changed(
+        simulate,
+        level=level,
+        project=project,
+        chart=chart,
+        column=column,
+        columns=columns,
+        duplicates=duplicates,
+    )
     asked.check_study(own)
     shared = {"k": choice.domain_given.get("k"), "placed": choice.brings_domain, "top": choice.options.get("top")}
     own |= {name: value for name, value in shared.items() if name in asked.settings}

@@ -182,23 +182,30 @@ class Estimate:
         level: float = 0.95,
         target: Target = "reporters",
         *,
-        title: str = "Estimated shares",
+        title: str | None = None,
         truth: Any = None,
         top: int | None = None,
     ) -> Any:
-        """An Altair chart of the estimates on their intervals, with the truth where it is known.
+        """An Altair chart of the estimates (shares, or a mean) on their intervals, with the truth where it is known.
 
         `deniable.present.charts.save(chart, "shares.html")` writes it. The extra `charts` brings what is needed.
         """
         from deniable.present.charts import caption, estimate_chart
 
-        name = next(iter(self.parts))
-        require(name == "frequency", "part", name, "'frequency'", "A mean is one number, and nothing to draw.")
         ends, known = self.interval(level, target), self.design
         source = caption(known["mechanism"], epsilon=known["epsilon"], n=self.n, simulated=self.simulated)
         told = f"{source} · biased" if self.biased else source
-        shown = {"title": title, "subtitle": told, "truth": truth, "level": level, "top": top}
-        return estimate_chart(self.labels, self.value, ends.low, ends.high, **shown)
+        usual = "Estimated shares" if self.range is None else "Estimated mean"
+        shown = {"title": title or usual, "subtitle": told, "truth": truth, "level": level, "top": top}
+        return estimate_chart(self.labels, self.value, ends.low, ends.high, ends=self.range, **shown)
+
+    @property
+    def range(self) -> tuple[float, float] | None:
+        """The ends of the interval that a mean is from; None of shares."""
+        if next(iter(self.parts)) != "mean":
+            return None
+        low, high = self.design["domain"]["interval"]
+        return float(low), float(high)
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Estimate):

@@ -24,6 +24,10 @@ _MOST_ROWS = 60
 """Up to so many items with names each get a row of their own; more go side by side under thinned names."""
 
 
+_LONGEST = 40
+"""Signs of a label that an axis shows."""
+
+
 def estimate_chart(
     labels: Sequence[str],
     value: Sequence[float] | FloatArray,
@@ -74,19 +78,31 @@ class _Items:
 
     def rows(self, numbers: Sequence[float] | None) -> list[dict[str, object]]:
         """One record per item, with its place on an axis of numbers if it has one."""
-        columns: dict[str, Sequence[object]] = {"item": self.labels}
+        columns: dict[str, Sequence[object]] = {"item": _shortened(self.labels), "label": self.labels}
         columns |= {name: values.tolist() for name, values in self.columns.items()}
         columns |= {} if numbers is None else {"at": numbers}
         return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
 
     def domain(self) -> list[float]:
-        """The range of the shares, zero included, with a little air; of means, that of the values."""
+        """The range of the shares, zero included, with a little air; of means, that of the values and of all marks."""
+        first, last = self.ends or (0.0, 0.0)
+        least = min(first, *(float(v.min()) for v in self.columns.values()))
+        most = max(last, *(float(v.max()) for v in self.columns.values()))
         if self.ends is not None:
-            return list(self.ends)
-        least = min(0.0, *(float(v.min()) for v in self.columns.values()))
-        most = max(0.0, *(float(v.max()) for v in self.columns.values()))
+            return [least, most]
         air = 0.03 * (most - least) or 0.01
         return [least - air if least < 0 else 0.0, most + air if most > 0 else 0.0]
+
+
+def _shortened(labels: Sequence[str]) -> tuple[str, ...]:
+    """Labels with the middle of long ones left out; all stay as they are if two of them would look the same.
+
+    >>> _shortened(["short", "the answer that begins like many others and ends in its own way"])
+    ('short', 'the answer that begin…ends in its own way')
+    """
+    head, tail = _LONGEST // 2 + 1, _LONGEST // 2 - 1
+    short = tuple(x if len(x) <= _LONGEST + 1 else f"{x[:head].rstrip()}…{x[-tail:].lstrip()}" for x in labels)
+    return short if len(set(short)) == len(short) else tuple(labels)
 
 
 def _items(labels: Sequence[str], value: Any, low: Any, high: Any, truth: Any) -> _Items:
@@ -203,15 +219,17 @@ def _share_axis(alt: Any, items: _Items, layout: _Layout) -> Callable[[str], Any
 def _item_axis(alt: Any, labels: Sequence[str], layout: _Layout) -> Any:
     """The axis of the items; where names would overlap, every second, third, ... is shown."""
     if layout.rows:
-        axis = alt.Axis(title=None, grid=True, gridColor=GUIDE, labelLimit=220, labelOverlap=False)
+        axis = alt.Axis(title=None, grid=True, gridColor=GUIDE, labelLimit=300, labelOverlap=False)
         return alt.Y("item:N", sort=None, axis=axis)
     if layout.numbers is not None:
         gap = (layout.numbers[-1] - layout.numbers[0]) / (layout.width / layout.slot - 1)
         ends = [layout.numbers[0] - gap / 2, layout.numbers[-1] + gap / 2]
-        axis = alt.Axis(title=None, grid=False, ticks=True, tickMinStep=gap, format="~r", labelOverlap=True)
+        axis = alt.Axis(title="value", grid=False, ticks=True, tickMinStep=gap, format="~r", labelOverlap=True)
         return alt.X("at:Q", axis=axis, scale=alt.Scale(domain=ends, nice=False, zero=False))
     every = math.ceil(22 / layout.slot)
-    axis = alt.Axis(title=None, grid=False, values=list(labels[::every]), ticks=True, labelAngle=-45, labelLimit=110)
+    axis = alt.Axis(
+        title=None, grid=False, values=list(_shortened(labels)[::every]), ticks=True, labelAngle=-45, labelLimit=180
+    )
     return alt.X("item:N", sort=None, axis=axis, scale=alt.Scale(padding=0))
 
 
@@ -219,4 +237,4 @@ def _tooltip(alt: Any, known: bool, *, shares: bool) -> list[Any]:
     columns = {"value": "estimate", "low": "from", "high": "to"} | ({"truth": "truth"} if known else {})
     style = ".3~%" if shares else ".4~g"
     numbers = [alt.Tooltip(f"{column}:Q", title=name, format=style) for column, name in columns.items()]
-    return [alt.Tooltip("item:N", title="item"), *numbers]
+    return [alt.Tooltip("label:N", title="answer"), *numbers]

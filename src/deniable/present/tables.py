@@ -6,10 +6,11 @@ import io
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from unicodedata import combining, east_asian_width
 
-from deniable.core.types import FloatArray
+if TYPE_CHECKING:
+    from deniable.core.types import FloatArray
 
 __all__ = [
     "Column",
@@ -67,11 +68,16 @@ class Table:
     title: str = ""
 
     def render(self, *, width: int | None = None, styled: bool = False) -> str:
-        """As text: one line per row, or within `width`; `styled` has bold headings and a rule under them."""
+        """As text: one line per row, or within `width`; `styled` has bold headings and a rule under them.
+
+        Where the columns cannot stand side by side, every row becomes a paragraph: nothing is left out.
+        """
         rows = [[printable(cell) for cell in row] for row in self.rows]
         columns = [replace(column, title=printable(column.title)) for column in self.columns]
         if width is None and not styled:
             lines = _plain(columns, rows)
+        elif width is not None and _least(columns, rows) > width:
+            lines = _folded(columns, rows, width, styled)
         else:
             lines = _rich(columns, rows, width or 10_000, styled)
         return "\n".join(([printable(self.title), ""] if self.title else []) + [line.rstrip() for line in lines])
@@ -268,7 +274,7 @@ def _among_others(document: Mapping[str, Any]) -> dict[str, str]:
 _AMPLE = 140
 """Columns of text from which on space is not short."""
 
-_NO_ROW = ("design", "effective", "note", "estimator_reason", "protection")
+_NO_ROW = ("design", "effective", "note", "estimator_reason", "protection", "explain")
 
 
 _VALUE = 48
@@ -362,6 +368,52 @@ def _plain(columns: Sequence[Column], rows: Sequence[Sequence[str]]) -> list[str
             cells.append(space + cell if column.right else cell + space)
         lines.append("  ".join(cells))
     return lines
+
+
+_READABLE = 18
+"""Columns that a text needs so that it can be read where it is broken."""
+
+
+def _least(columns: Sequence[Column], rows: Sequence[Sequence[str]]) -> int:
+    """The width that the columns need side by side."""
+    total = 2 * (len(columns) - 1)
+    for i, column in enumerate(columns):
+        widest = max([_cells(column.title), *(_cells(row[i]) for row in rows)])
+        total += min(widest, max(_READABLE, _cells(column.title))) if column.wrap else widest
+    return total
+
+
+def _folded(columns: Sequence[Column], rows: Sequence[Sequence[str]], width: int, styled: bool) -> list[str]:
+    """Every row as a paragraph: its first cell (with the value that it names), then the others with their headings."""
+    valued = columns[1].title in ("", "value")
+    bold = ("\x1b[1m", "\x1b[0m") if styled else ("", "")
+    lines = []
+    for row in rows:
+        name, shown = (f"{row[0]}: {row[1]}", 2) if valued else (row[0], 1)
+        lines += [f"{bold[0]}{line}{bold[1]}" for line in _broken(name, width)]
+        for column, cell in zip(columns[shown:], row[shown:], strict=True):
+            lines += [f"  {line}" for line in _broken(f"{column.title}: {cell}", width - 2, hang="  ")] if cell else []
+    return lines
+
+
+def _broken(text: str, width: int, hang: str = "") -> list[str]:
+    """A text in lines of at most so many columns, those after the first behind `hang`; long words are broken, too."""
+    lines, line = [], ""
+    for word in text.split(" "):
+        rest = word
+        while True:
+            start = f"{line} " if line.strip() else line
+            if _cells(start + rest) <= width:
+                line = start + rest
+                break
+            if line.strip():
+                lines.append(line)
+                line = hang
+                continue
+            fits = next(i for i in range(len(rest), 0, -1) if i == 1 or _cells(line + rest[:i]) <= width)
+            lines.append(line + rest[:fits])
+            line, rest = hang, rest[fits:]
+    return [*lines, line]
 
 
 def _rich(columns: Sequence[Column], rows: Sequence[Sequence[str]], width: int, styled: bool) -> list[str]:

@@ -5,9 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from deniable.errors import require
-from deniable.mechanisms.base import Mechanism
+from deniable.mechanisms.base import Mechanism, kept
 from deniable.mechanisms.protocol import Protocol
 from deniable.mechanisms.registry import MECHANISMS, PROTOCOLS
+from deniable_client import explain
+from deniable_client.grammar import FORMS
 
 __all__ = ["describe", "describe_protocol", "registry_rows"]
 
@@ -56,5 +58,10 @@ def describe(m: Mechanism, n: int = 1) -> dict[str, Any]:
     head = {"mechanism": m.name, **promise, **exact, "k": m.k, "n": n, "params": m.params}
     chosen = {} if m.selection is None else {"selection": dict(m.selection)}
     sampled = {"note": str(m.refusal)} if m.refusal else {"effective": m.effective(n)}
-    design = {} if m.refusal else {"design": m.design}
+    design = {} if m.refusal else {"design": m.design, **_told(m)}
     return head | chosen | m.properties(n) | sampled | {"vetted": m.vetted} | design
+
+
+def _told(m: Mechanism) -> dict[str, str]:
+    """What a device tells its owner, where devices know the mechanism and draw its reports."""
+    return {"explain": str(explain(m.design))} if m.name in FORMS and kept(m) else {}

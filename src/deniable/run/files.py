@@ -73,9 +73,14 @@ def open_input(source: str) -> Iterator[BinaryIO]:
 def _open(source: str) -> BinaryIO:
     try:
         return Path(source).open("rb")
-    except OSError as error:
+    except (OSError, ValueError) as error:
         hint = "Give the path of a file, or - for standard input."
-        raise ParameterError(f"cannot read {source!r}: {error.strerror}.", hint) from error
+        raise ParameterError(f"cannot read {source!r}: {_why(error)}.", hint) from error
+
+
+def _why(error: OSError | ValueError) -> str:
+    """Why a path cannot be used, in the words of the operating system, or of Python for one that is not a path."""
+    return (getattr(error, "strerror", None) or str(error)).rstrip(".")
 
 
 def named(source: str) -> str:
@@ -89,7 +94,7 @@ def regular_size(source: str) -> int | None:
         return None
     try:
         found = os.stat(source)
-    except OSError:
+    except (OSError, ValueError):  # whoever opens it says what is wrong
         return None
     return found.st_size if stat.S_ISREG(found.st_mode) else None
 
@@ -98,7 +103,7 @@ def check_output(target: str, name: str = "out") -> None:
     """Refuse an output that cannot be written, before any work is done for it."""
     if target == STANDARD:
         return
-    path = Path(os.path.realpath(target))
+    path = _place_of(target, name)
     require(path.parent.is_dir(), name, target, "in a folder that exists", f"Create {str(path.parent)!r} first.")
     require(not path.is_dir(), name, target, "the name of a file", "This is a folder.")
     place = path if _is_device(path) else path.parent
@@ -109,7 +114,7 @@ def refuse_loss(
     target: str, sources: Iterable[str] = (), *, force: bool = False, name: str = "out", how: str = "--force"
 ) -> None:
     """Refuse an output that is one of the inputs, and one that exists unless it may be replaced (`how` tells it)."""
-    path = Path(os.path.realpath(target))
+    path = _place_of(target, name)
     if target == STANDARD or _is_device(path) or not path.exists():
         return
     for source in sources:
@@ -117,6 +122,16 @@ def refuse_loss(
         require(not same, name, target, "another file than the input", "Nothing was written: choose another name.")
     hint = f"Nothing was written: choose another name, or say {how} to replace it."
     require(force, name, target, "the name of a new file: this one exists", hint)
+
+
+def _place_of(target: str, name: str) -> Path:
+    """Where an output goes; an error that names it where there can be no such file."""
+    try:
+        path = Path(os.path.realpath(target))
+        path.exists()  # raises for names that no file can have
+    except (OSError, ValueError) as error:
+        raise ParameterError(f"{name} must be the name of a file, got {target!r}: {_why(error)}.") from error
+    return path
 
 
 @contextmanager

@@ -99,7 +99,7 @@ QUESTIONS: Mapping[str, Question] = {
         FREQUENCY,
         "shares of values",
         simulate,
-        ("k", "level", "project", "chart"),
+        ("k", "level", "project", "chart", "column"),
         frequency_table,
         _plan_shares,
         ("domain", "n", "epsilon", "targets", "weight", "sensitive", "top"),

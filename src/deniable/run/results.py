@@ -49,7 +49,7 @@ class Shown:
         numbers = (estimate.value, np.sqrt(estimate.variance(target)), ends.low, ends.high)
         columns = dict(zip(_COLUMNS, numbers, strict=True)) | ({} if truth is None else {"truth": truth})
         facts = {
-            **({"part": "mean"} if next(iter(estimate.parts)) == "mean" else {}),
+            **({} if estimate.range is None else {"part": "mean", "interval": list(estimate.range)}),
             "mechanism": estimate.design["mechanism"],
             "epsilon": estimate.design["epsilon"],
             "n": estimate.n,
@@ -101,13 +101,13 @@ class Shown:
 
     def draw(self, target: str, title: str) -> None:
         """Save a chart; the suffix says of what kind (.html, .png, .svg or .json)."""
-        require(not self.numbers, "chart", target, "left out: a mean is one number, and nothing to draw")
         notes = []
         if self.facts["biased"]:
             notes.append(f"{'projected' if self.projected else 'shrunk'} (biased)")
         if len(self.labels) < self.total:
             notes.append(f"the {len(self.labels)} largest of {self.total:,}")
-        self._save(target, title, notes, ("value", "low", "high", "truth"), np.arange(len(self.labels)))
+        more = {"ends": tuple(self.facts["interval"])} if self.numbers else {}
+        self._save(target, title, notes, ("value", "low", "high", "truth"), np.arange(len(self.labels)), **more)
 
     def draw_means(self, target: str, title: str) -> None:
         """Save a chart of the means of key-value data, without those of keys that are too rare to say."""
@@ -132,11 +132,11 @@ class Shown:
         save(estimate_chart(labels, value, low, high, title=title, truth=truth, level=facts["level"], **told), target)
 
 
-def check_chart(target: str) -> None:
+def check_chart(target: str, name: str = "chart") -> None:
     """Refuse a chart that cannot be written, before any work is done for it."""
     known = Path(target).suffix.lower() in SUFFIXES
-    require(known, "chart", target, f"a name that ends in one of {', '.join(SUFFIXES)}")
-    check_output(target)
+    require(known, name, target, f"a name that ends in one of {', '.join(SUFFIXES)}")
+    check_output(target, name)
     need_extra("altair", "charts")
 
 

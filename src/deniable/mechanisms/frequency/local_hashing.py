@@ -236,11 +236,20 @@ class BalancedHashing(SupportMechanism):
 
     @classmethod
     def optimal(cls, *, epsilon: float, domain: Domain) -> BalancedHashing:
-        """The g of the lowest exact MSE, found among all from 2 to k."""
+        """The g of the lowest exact MSE, found among all from 2 to k.
+
+        The search ends where no larger g can win: with w = e^-epsilon and (g-1) w >= 1, q >= w p, p <= 1/2 and
+        p - q <= p, so that the MSE is at least q(1-q)/(p-q)^2 / 2 >= w (1-q)/(2p) >= w^2 (g-1)/4.
+        """
         epsilon, domain = check_epsilon(epsilon), Domain.of(domain)
-        g = np.arange(2, domain.k + 1)
-        mse = balanced(*epsilon_to(epsilon), domain.k, g).mse(domain.k)  # infinite where a block would hold everything
-        return cls(epsilon=epsilon, domain=domain, g=int(g[np.argmin(mse)]))
+        k, (w, v) = domain.k, epsilon_to(epsilon)
+        best, start = (math.inf, 2), 2
+        while start <= k and (w * w * (start - 1) / 4 <= best[0] or (start - 1) * w < 1):
+            g = np.arange(start, min(k + 1, start + _AT_ONCE))
+            mse = balanced(w, v, k, g).mse(k)  # infinite where a block would hold everything
+            at = int(np.argmin(mse))
+            best, start = min(best, (float(mse[at]), int(g[at]))), start + _AT_ONCE
+        return cls(epsilon=epsilon, domain=domain, g=best[1])
 
     @cached_property
     def bulk(self) -> BalancedBulk:
@@ -259,6 +268,10 @@ class BalancedHashing(SupportMechanism):
     @cached_property
     def proof(self) -> Proof:
         return _proof(promised_ratio(self.kernel), "permutation", "block")
+
+
+_AT_ONCE = 1 << 16
+"""Numbers of blocks that are tried at a time."""
 
 
 def _answered(buckets: IntArray, f: FloatArray, g: int, p: float) -> FloatArray:

@@ -176,6 +176,7 @@ ROWS: Mapping[str, Entry] = {
         "ULDP Sec. 5.4",
         "some answers sensitive, and nobody knows how many people have a harmless one",
         ("sensitive", "base", "form", "mix"),
+        needed=("sensitive",),
         inner=("guess", "first_share"),
         kind="protocol",
     ),

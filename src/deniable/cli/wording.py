@@ -1,0 +1,36 @@
+"""Errors in the words of whoever typed the command: options as on the command line, not as arguments of Python."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection
+
+__all__ = ["as_typed"]
+
+
+def as_typed(message: str, hint: str, flags: Collection[str]) -> tuple[str, str]:
+    """A message and its hint, with the names of arguments written as those options of the command that they are.
+
+    >>> as_typed("max_bytes must be an integer >= 1, got 0.", "For one value use k=2.", ["--max-bytes", "--k"])
+    ('--max-bytes must be an integer >= 1, got 0.', 'For one value use --k 2.')
+    """
+    names = {spelt: flag for flag in flags for spelt in (flag.lstrip("-"), flag.lstrip("-").replace("-", "_"))}
+    if not names:
+        return message, hint
+    known = "|".join(sorted(map(re.escape, names), key=len, reverse=True))
+
+    def option(found: re.Match[str]) -> str:
+        return f"{found[1]}{names[found[2]]}{found[3]}"
+
+    def setting(found: re.Match[str]) -> str:
+        value = re.sub(r"[\[\]()'\" ]", "", found[2])
+        return f"{names[found[1]]} {value}"
+
+    for pattern in (
+        rf"(^|: )({known})( must )",
+        rf"( has no option )'({known})'(;)",
+        rf"( own parameter )({known})(\.)",
+    ):
+        message = re.sub(pattern, option, message)
+    given = rf"(?<![\w.-])({known})=(\[[^\]]*\]|\([^)]*\)|'[^']*'|[^\s,;.)]+)"
+    return re.sub(given, setting, message), re.sub(given, setting, hint)

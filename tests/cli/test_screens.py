@@ -1,0 +1,67 @@
+"""What the main commands show at four widths, kept as text: nothing is lost, nothing is wider than the screen.
+
+After a change that is meant: `SCREENS=write pytest tests/cli/test_screens.py`, and look at the difference.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+import deniable as dn
+from deniable.present.tables import Column, Table
+
+FOLDER = Path(__file__).with_name("screens")
+WIDTHS = (40, 60, 80, 120)
+LABELS = ["never", "sometimes", "often, but not every day of the week", "\u6bcf\u5929 (every day)"]
+SCREENS = {
+    "mechanisms": ("mechanisms",),
+    "design": ("design", "uss", "--epsilon", 1, "--k", 10, "--sensitive", 3, "--n", "1e4"),
+    "plan": ("plan", "--k", 100, "--n", 100_000, "--epsilon", 1, "--top", 6),
+    "audit": ("audit", "ss", "--epsilon", 1, "--k", 6),
+    "estimate": ("estimate", "r.bin"),
+    "simulate": ("simulate", "ss", "--epsilon", 1, "--k", 5, "--data", "zipf", "--n", 2000, "--runs", 3),
+}
+
+
+@pytest.fixture
+def reports(tmp_path):
+    m = dn.mechanism("ss", epsilon=2.0, labels=LABELS)
+    people = [LABELS[i] for i in (0, 0, 0, 1, 1, 2, 3)] * 300
+    (tmp_path / "r.bin").write_bytes(dn.dump(m.privatize(people, rng=dn.simulation(5))))
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+@pytest.mark.parametrize("name", SCREENS)
+def test_a_screen_is_as_it_was(run, reports, monkeypatch, name, width):
+    monkeypatch.setenv("DENIABLE_KERNELS", "reference")
+    monkeypatch.setenv("COLUMNS", str(width))
+    done = run(*SCREENS[name])
+    assert done.code == 0, done.err
+    path = FOLDER / f"{name}-{width}.txt"
+    if os.environ.get("SCREENS") == "write":
+        path.write_text(done.out)
+    assert done.out == path.read_text()
+    for line in done.out.splitlines():
+        wide = sum(1 + (ord(sign) > 0x2E7F) for sign in line)
+        assert wide <= width or "deniable " in line, line  # a command to copy stays whole
+
+
+COLUMNS = (Column("name"), Column("what it is", wrap=True), Column("share", right=True), Column("interval", right=True))
+ROWS = [
+    ("plain", "a few words that say what it is and go on for a while", "12.34 %", "11.10 to 13.58 %"),
+    ("a-name-that-is-long", "", "0.00 %", "-0.10 to 0.10 %"),
+    ("\u6bcf\u5929", "x" * 70, "100.00 %", "99.00 to 101.00 %"),
+]
+
+
+@pytest.mark.parametrize("width", range(20, 121, 5))
+def test_no_cell_is_lost_at_any_width(width):
+    text = Table(COLUMNS, ROWS).render(width=width)
+    together = "".join(text.split())
+    for word in (word for row in ROWS for cell in row for word in cell.split()):
+        kept = word in together if len(word) < 20 else together.count("x") >= 70
+        assert kept, (word, text)
+    assert max(sum(1 + (ord(sign) > 0x2E7F) for sign in line) for line in text.splitlines()) <= width

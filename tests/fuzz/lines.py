@@ -1,0 +1,269 @@
+"""Command lines, right and wrong, made from the registry and from the program's own table of options.
+
+A line starts right: a command with a row's small case. Then none, one or a few things are done to it that people do by
+mistake. The same number always gives the same line.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import typer
+
+import deniable as dn
+from deniable.cli.app import build
+from deniable.mechanisms.registry import MECHANISMS, PROTOCOLS
+
+COMMANDS: Mapping[str, Any] = typer.main.get_command(build()).commands  # type: ignore[attr-defined]
+ROWS = {**MECHANISMS, **PROTOCOLS}
+
+ODD = ["", " ", "0", "-1", "+3", "1e400", "nan", "inf", "-inf", "1e-320", "0.1.2", "1e3", "1_000", "1_", "0x10", "1.5"]
+ODD += [
+    "99999999999999999999",
+    "1" * 50,
+    "x",
+    "a,b",
+    ",",
+    '"',
+    "0,0",
+    "1,2",
+    "5,1",
+    "yes",
+    "\u0663",
+    "a\x1b[31mb",
+    "-",
+    "~",
+]
+ODD += ["grr", "ss:9", "zipf:", "zipf:nan", "normal:-1", "uniform:2", "é" * 300]
+"""Values that are right for few options and wrong for most."""
+
+FILES = ["v.txt", "v.csv", "pairs.csv", "numbers.txt", "r.bin", "t.bin", "cut.bin", "empty.txt", "latin.txt", "folder"]
+FILES += ["missing.txt", "nowhere/x.txt", "-", "", "a" * 300 + ".txt", "v.txt/x", "places.csv", "/dev/null"]
+OUTPUTS = [
+    "new.bin",
+    "new.csv",
+    "new.json",
+    "new.html",
+    "new",
+    "old.bin",
+    "old.json",
+    "folder",
+    "nowhere/x.json",
+    "v.txt",
+]
+OUTPUTS += ["", "a" * 300 + ".json", "v.txt/x.csv", "r.bin"]
+"""Files to read and to write: some are fine, some are not."""
+_READ = {"--labels-file", "--distances", "--data-dir"}
+_WRITTEN = {"--out", "--chart", "--chart-means"}
+
+GOOD: Mapping[str, Sequence[str]] = {
+    "--k": ["2", "5", "1e1", "1_2"],
+    "--epsilon": ["0.5", "1", "2", "4.0"],
+    "--n": ["1", "1000", "1e3", "10_000"],
+    "--runs": ["1", "2"],
+    "--seed": ["0", "7"],
+    "--level": ["0.5", "0.99"],
+    "--labels": ["a,b,c", "no,yes"],
+    "--top": ["1", "3"],
+    "--reports": ["1", "50"],
+    "--promise": ["0.5", "3"],
+    "--points": ["2", "9"],
+    "--interval": ["0,10", "-1,1"],
+    "--target-error": ["0.05", "0.5"],
+    "--data": ["zipf", "uniform", "bank-job", "dirichlet:2"],
+    "--prior": ["zipf", "normal:2", "bank-job"],
+}
+"""Values that are right where the option is; others are tried too."""
+
+
+@dataclass
+class Line:
+    """A command line, and what was done to it."""
+
+    command: str
+    places: list[str] = field(default_factory=list)
+    options: list[tuple[str, str | None]] = field(default_factory=list)
+    done: list[tuple[str, str]] = field(default_factory=list)
+    """What was done, and to what option or value."""
+
+    @property
+    def words(self) -> list[str]:
+        """As typed."""
+        return [self.command, *self.places, *(w for pair in self.options for w in pair if w is not None)]
+
+    @property
+    def known(self) -> dict[str, bool]:
+        """The command's options, and whether they are flags."""
+        params = COMMANDS[self.command].params if self.command in COMMANDS else []
+        return {p.opts[0]: bool(getattr(p, "is_flag", False)) for p in params if p.opts[0].startswith("--")}
+
+
+def files(folder: Path) -> None:
+    """What the lines read, in a folder: right files of several kinds, and wrong ones."""
+    m = dn.mechanism("grr", epsilon=1.0, k=5)
+    reports = m.privatize([0, 1, 2, 3, 4] * 4, rng=dn.simulation(1))
+    data = dn.dump(reports)
+    texts = {
+        "v.txt": "0\n1\n1\n0\n",
+        "v.csv": "age,level\n0,1\n1,2\n",
+        "pairs.csv": "user,key,value\n1,0,0.5\n2,1,-1\n3,,\n",
+        "numbers.txt": "0\n0.5\n1\n",
+        "places.csv": "lat,lon\n52.5,13.4\n48.9,2.4\n",
+        "empty.txt": "",
+        "old.bin": "old",
+        "old.json": "{}",
+    }
+    for name, text in texts.items():
+        (folder / name).write_text(text)
+    (folder / "latin.txt").write_bytes("caf\xe9\n".encode("latin-1"))
+    (folder / "r.bin").write_bytes(data)
+    (folder / "t.bin").write_bytes(dn.dump(m.tally(reports)))
+    (folder / "cut.bin").write_bytes(data[:-9])
+    (folder / "folder").mkdir()
+
+
+def make(seed: int) -> Line:
+    """The line of this number."""
+    rng = Random(seed)
+    command = rng.choice([*(name for name in COMMANDS if name != "demo"), "design", "plan", "privatize", "simulate"])
+    line = Line(command)
+    _START[command](line, rng)
+    for _ in range(rng.choice([0, 0, 1, 1, 1, 2])):
+        rng.choice(_WRONG)(line, rng)
+    if command == "reproduce" and not line.done:
+        _wrong_name(line, rng)
+    if rng.random() < 0.25 and "--json" in line.known:
+        line.options.append(("--json", None))
+    return line
+
+
+def _row(line: Line, rng: Random) -> None:
+    name = rng.choice(list(ROWS if line.command in ("design", "audit", "simulate") else MECHANISMS))
+    entry = ROWS[name]
+    cases = [case for case in entry.small if all(isinstance(x, bool | int | float | str) for x in case.values())]
+    case = dict(rng.choice(cases)) if cases else {"epsilon": 1.0, "k": 6}
+    case |= {option: 2 for option in (*entry.needed, *{"top"} & {*entry.options}) if option not in case}
+    line.places.append(name)
+    for option, value in case.items():
+        if option not in entry.inner:
+            flag = f"--{option.replace('_', '-')}"
+            line.options.append((flag, None) if line.known.get(flag) else (flag, str(value)))
+
+
+def _privatize(line: Line, rng: Random) -> None:
+    _row(line, rng)
+    line.places.append({"pairs": "pairs.csv"}.get(MECHANISMS[line.places[0]].cls.takes, "v.txt"))
+    line.options += [("--out", "new.bin"), ("--seed", "1")]
+
+
+def _simulate(line: Line, rng: Random) -> None:
+    _row(line, rng)
+    line.options += [("--data", "uniform"), ("--n", "200"), ("--runs", "1")]
+
+
+def _attack(line: Line, rng: Random) -> None:
+    _row(line, rng)
+    line.options.append(("--reports", "20"))
+
+
+def _plan(line: Line, rng: Random) -> None:
+    line.options += rng.choice(
+        [
+            [("--k", "6"), ("--n", "1000"), ("--epsilon", "1")],
+            [("--k", "6"), ("--n", "1000"), ("--target-error", "0.05")],
+            [("--labels", "a,b,c"), ("--n", "1000"), ("--epsilon", "1"), ("--sensitive", "a")],
+            [("--question", "key-value"), ("--k", "6"), ("--n", "1000"), ("--epsilon", "1")],
+            [("--question", "release"), ("--points", "6"), ("--epsilon", "1")],
+            [("--question", "mean"), ("--interval", "0,1"), ("--epsilon", "1"), ("--n", "1000")],
+        ]
+    )
+
+
+def _files(line: Line, rng: Random) -> None:
+    line.places += rng.choice([["r.bin"], ["t.bin"]])
+
+
+def _nothing(line: Line, rng: Random) -> None:
+    """A command that needs nothing."""
+
+
+def _paper(line: Line, rng: Random) -> None:
+    line.places.append("brr")
+    line.options += [("--quick", None), ("--figure", "none")]
+    line.done.append(("odd", "--figure"))
+
+
+_START: Mapping[str, Callable[[Line, Random], None]] = {
+    "mechanisms": _nothing,
+    "design": _row,
+    "plan": _plan,
+    "privatize": _privatize,
+    "tally": _files,
+    "estimate": _files,
+    "simulate": _simulate,
+    "audit": _row,
+    "reproduce": _paper,
+    "attack": _attack,
+}
+
+
+def _value(flag: str, rng: Random) -> str:
+    if flag in _READ or flag in _WRITTEN:
+        return rng.choice(FILES if flag in _READ else OUTPUTS)
+    return rng.choice(GOOD[flag]) if flag in GOOD and rng.random() < 0.4 else rng.choice(ODD)
+
+
+def _odd_value(line: Line, rng: Random) -> None:
+    at = [i for i, (flag, value) in enumerate(line.options) if value is not None and flag != "--figure"]
+    if at:
+        i = rng.choice(at)
+        flag = line.options[i][0]
+        line.options[i] = flag, _value(flag, rng)
+        line.done.append(("odd", flag))
+
+
+def _more(line: Line, rng: Random) -> None:
+    flag, bare = rng.choice(list(line.known.items()))
+    if flag not in ("--help", "--json"):
+        line.options.append((flag, None if bare else _value(flag, rng)))
+        line.done.append(("more", flag))
+
+
+def _less(line: Line, rng: Random) -> None:
+    if line.options and line.command != "reproduce":
+        line.done.append(("less", line.options.pop(rng.randrange(len(line.options)))[0]))
+
+
+def _misspelt(line: Line, rng: Random) -> None:
+    flag = rng.choice(list(line.known)) + rng.choice(["s", "x", "-"])
+    line.options.append((flag, None))
+    line.done.append(("misspelt", flag))
+
+
+def _no_value(line: Line, rng: Random) -> None:
+    valued = [flag for flag, bare in line.known.items() if not bare]
+    if valued:
+        line.options.append((rng.choice(valued), None))
+        line.done.append(("no value", line.options[-1][0]))
+
+
+def _place(line: Line, rng: Random) -> None:
+    what = rng.choice(FILES)
+    if line.places and rng.random() < 0.7:
+        line.places[-1] = what
+    else:
+        line.places.append(what)
+    line.done.append(("place", what))
+
+
+def _wrong_name(line: Line, rng: Random) -> None:
+    if line.places:
+        line.places[0] = rng.choice(["", "GRR", "krr", "nosuch", "os:path", "no.such:thing", ":", "a:b:c", "-x", "--"])
+        line.done.append(("name", line.places[0]))
+
+
+_WRONG = [_odd_value, _odd_value, _odd_value, _more, _more, _less, _misspelt, _no_value, _place, _wrong_name]
