@@ -80,9 +80,9 @@ def marked(chart: Any, marks: Sequence[str]) -> Any:
     heading = chart.to_dict()["title"]
     below = heading.get("subtitle", [])
     width = max(60, *map(len, [*heading["text"], *below]))
-    first = [line for mark in marks for line in textwrap.wrap(mark, width)]
-    described = f"{chart.description} {' '.join(marks)}"
-    return chart.properties(title={**heading, "subtitle": [*first, *below]}, description=described)
+    told = " ".join(marks)
+    shown = {**heading, "subtitle": [*textwrap.wrap(told, width), *below]}
+    return chart.properties(title=shown, description=f"{chart.description} {told}")
 
 
 def bar_chart(

@@ -232,5 +232,5 @@ class Context:
         """What the picture of a figure must say about its data: made up, simulated, or nothing."""
         rows = self.rows(figure)
         names, drawn = made_up_in(rows), self._made[self.paper.figure(figure).compute, ()][1]
-        made = [f"MADE-UP DATA in place of {', '.join(names)}."] if names else []
+        made = [f"MADE-UP DATA ({', '.join(names)})."] if names else []
         return (*made, *([f"Simulated with seed {self.seed}: no real reports."] if drawn else []))

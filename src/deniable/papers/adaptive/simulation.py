@@ -131,7 +131,7 @@ def _by_crowd(context: Context) -> Rows:
         m, n = t.mechanism, t.population.n
         seen = {"n_mse": n * t.seen("mse"), "asr": t.seen("asr")}
         exact = {"n_mse_exact": n * t.expected("mse"), "asr_exact": t.expected("asr")}
-        at = {"data": made_up("a Dirichlet population"), "protocol": m.name, "epsilon": m.epsilon, "n": n}
+        at = {"data": made_up("Dirichlet population"), "protocol": m.name, "epsilon": m.epsilon, "n": n}
         rows.append({**at, "runs": t.errors.size, **seen, **exact})
     return rows
 
