@@ -113,7 +113,7 @@ class Drawn:
 def page(paper: Paper, drawn: Sequence[Drawn], records: Sequence[Mapping[str, Any]], told: str) -> str:
     """The page about figures that were drawn and claims as in claims.json; `told` says how they were computed."""
     known = {f"{paper.name}-{claim.id}": claim for claim in paper.claims}
-    places: dict[str, list[Mapping[str, Any]]] = {one.figure.id: [] for one in drawn} | {"": []}
+    places: dict[str, list[Mapping[str, Any]]] = {id: [] for id in (*(one.figure.id for one in drawn), "")}
     for record in records:
         places[_beside(known[record["id"]], [one.figure for one in drawn])].append(record)
     sections = [_section(one, places[one.figure.id]) for one in drawn]

@@ -131,8 +131,8 @@ def _by_crowd(context: Context) -> Rows:
         m, n = t.mechanism, t.population.n
         seen = {"n_mse": n * t.seen("mse"), "asr": t.seen("asr")}
         exact = {"n_mse_exact": n * t.expected("mse"), "asr_exact": t.expected("asr")}
-        at = {"data": made_up("Dirichlet population"), "protocol": m.name, "epsilon": m.epsilon, "n": n}
-        rows.append({**at, "runs": t.errors.size, **seen, **exact})
+        who = {"data": made_up("Dirichlet population"), "protocol": m.name}
+        rows.append({**who, "epsilon": m.epsilon, "n": n, "runs": t.errors.size, **seen, **exact})
     return rows
 
 
