@@ -69,20 +69,30 @@ def make(name: str, epsilon: float, k: int) -> SupportMechanism:
     return made
 
 
+STARTERS = ("ss", "plh", "uss", "hm", "kv-ss2")
+"""Mechanisms to start with: one for each kind of question, and one for many answers."""
+
+
+def starters() -> str:
+    """A few rows of the registry, for the front page."""
+    rows = [[_linked(name, ROOT), dn.MECHANISMS[name].summary, dn.MECHANISMS[name].best_for] for name in STARTERS]
+    return table(["name", "what it is", "best for"], rows, right=3)
+
+
 def mechanisms() -> str:
     """The registry."""
     rows = [
-        [_linked(name), row.summary, row.best_for, " ".join(f"`--{o.replace('_', '-')}`" for o in row.options)]
+        [_linked(name, DOCS), row.summary, row.best_for, " ".join(f"`--{o.replace('_', '-')}`" for o in row.options)]
         for name, row in dn.MECHANISMS.items()
     ]
     return table(["name", "what it is", "best for", "own options"], rows, right=4)
 
 
-def _linked(name: str) -> str:
-    """A mechanism's name, as a link to the page of mathematics that has it in a heading."""
+def _linked(name: str, folder: Path) -> str:
+    """A mechanism's name, as a link from a folder to the page of mathematics that has it in a heading."""
     for page in sorted((DOCS / "maths").glob("*.md")):
         if any(f"`{name}`" in heading for heading in headings(page.read_text("utf-8"))):
-            return f"[`{name}`]({page.relative_to(ROOT).as_posix()})"
+            return f"[`{name}`]({page.relative_to(folder).as_posix()})"
     return f"`{name}`"
 
 
@@ -291,6 +301,7 @@ PARTS: dict[str, Callable[[], str]] = {
     "oracles": oracles,
     "poisoning": poisoning,
     "promises": promises,
+    "starters": starters,
     "tree": tree,
 }
 """The parts that pages may ask for."""

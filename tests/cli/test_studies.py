@@ -187,6 +187,8 @@ class Summary:
     def table(self):
         return [{"id": "a", "claim": "It holds.", "paper": "1", "measured": "1.01", "verdict": "reproduced"}]
 
+    pages = (Path("results/uldp/report.html"),)
+
 
 def test_reproduce_passes_everything_on(run, monkeypatch):
     from deniable.papers import runner
@@ -205,7 +207,7 @@ def test_reproduce_passes_everything_on(run, monkeypatch):
     assert "half-way" in done.err
     table = run("reproduce", "all").out.splitlines()
     assert table[1].split() == ["a", "reproduced", "It", "holds.", "1", "1.01"]
-    assert "1 claims: 1 reproduced." in table[3]
+    assert "1 claims: 1 reproduced. Details: results/uldp/report.html" in table[3]
     assert seen == [
         (name, {"figure": "fig1", "quick": True, "out": Path("res"), "data_dir": Path()}),
         ("all", {"figure": None, "quick": False, "out": Path("results"), "data_dir": None}),

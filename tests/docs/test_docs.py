@@ -78,7 +78,8 @@ def test_every_mechanism_has_its_mathematics(name: str, generate: ModuleType) ->
     pages = sorted((DOCS / "maths").glob("*.md"))
     found = [name_of(p) for p in pages if any(f"`{name}`" in heading for heading in generate.headings(text_of(p)))]
     assert len(found) == 1, f"one page of docs/maths must have `{name}` in a heading, found {found}"
-    assert f"| [`{name}`]({found[0]}) |" in text_of(ROOT / "README.md"), "run: python docs/generate.py"
+    link = f"| [`{name}`]({found[0].removeprefix('docs/')}) |"
+    assert text_of(DOCS / "mechanisms.md").count(link) == 1, "run: python docs/generate.py"
 
 
 @pytest.mark.parametrize("name", dn.MECHANISMS)
@@ -86,6 +87,40 @@ def test_every_mechanism_has_its_bytes_described(name: str) -> None:
     assert re.search(rf"^\|.*\| .*`{name}`.* \|.*\|", text_of(DOCS / "formats.md"), re.MULTILINE), (
         f"the table of reports in docs/formats.md must name `{name}`"
     )
+
+
+JOBS = ("data", "engineer", "research", "reviewer", "survey")
+
+
+def test_the_front_page_has_two_screens(generate: ModuleType) -> None:
+    """Of 40 lines each; a few mechanisms to start with, and a way for every job."""
+    text = text_of(ROOT / "README.md")
+    assert len(text.splitlines()) <= 80
+    assert re.findall(r"^\| \[`([\w-]+)`\]", text, re.MULTILINE) == list(generate.STARTERS)
+    assert len(generate.STARTERS) == 5
+    commands = re.findall(r"^    (\./bin/\w+) ", text, re.MULTILINE)
+    assert commands == ["./bin/demo", "./bin/test"]
+    assert all((ROOT / command).is_file() for command in commands)
+    python = re.findall(r"^(?:>>>|\.\.\.) ", text, re.MULTILINE)
+    assert len(python) <= 10
+
+
+@pytest.mark.parametrize("page", [ROOT / "README.md", DOCS / "index.md"], ids=name_of)
+def test_every_job_has_its_page(page: Path) -> None:
+    linked = {target for target, _ in local_links(page)}
+    assert {DOCS / f"jobs/{job}.md" for job in JOBS} <= linked
+    assert tuple(sorted(path.stem for path in (DOCS / "jobs").glob("*.md"))) == JOBS
+
+
+@pytest.mark.parametrize("job", JOBS)
+def test_the_page_of_a_job_leads_through_in_order(job: str, generate: ModuleType) -> None:
+    """Numbered steps from 1 on, code that is run, and other pages to go to."""
+    page = DOCS / f"jobs/{job}.md"
+    numbers = [int(heading.split(".")[0]) for heading in generate.headings(text_of(page)) if heading[0].isdigit()]
+    assert numbers == list(range(1, len(numbers) + 1))
+    assert len(numbers) >= 4
+    assert "```console\n$ deniable " in text_of(page) or "```console\n$ (echo " in text_of(page)
+    assert len({target for target, _ in local_links(page)}) >= 5
 
 
 DECISIONS = sorted((DOCS / "decisions").glob("*.md"))

@@ -80,7 +80,7 @@ def test_a_paper_gets_its_files(tmp_path: Path) -> None:
     reproduce("toy", out=tmp_path / "new" / "out")
     folder = tmp_path / "new" / "out" / "toy"
     charts = {f"fig{i}.{suffix}" for i in (1, 2) for suffix in ("csv", "html", "png")}
-    assert {path.name for path in folder.iterdir()} == charts | {"claims.json", "provenance.json"}
+    assert {path.name for path in folder.iterdir()} == charts | {"claims.json", "provenance.json", "report.html"}
     assert (folder / "fig1.png").read_bytes().startswith(b"\x89PNG")
     assert not (tmp_path / "new" / "out" / "other").exists()
 
@@ -127,7 +127,8 @@ def test_provenance_says_how_to_make_it_again(tmp_path: Path) -> None:
         "seed": 5,
         "figure": "fig2",
     }
-    assert found["files"] == ["fig2.csv", "fig2.html", "fig2.png", "claims.json"]
+    assert found["files"] == ["fig2.csv", "fig2.html", "fig2.png", "claims.json", "report.html"]
+    assert found["marks"] == {"fig2": ["Simulated with seed 5: no real reports."]}
     assert set(found["versions"]) == {"deniable", "numpy", "scipy", "python"}
 
 
@@ -210,7 +211,8 @@ def test_without_charts_there_is_a_csv_and_a_note(tmp_path: Path, monkeypatch: p
     heard: list[str] = []
     summary = reproduce("toy", out=tmp_path, progress=heard.append)
     names = {path.name for path in (tmp_path / "toy").iterdir()}
-    assert names == {"fig1.csv", "fig2.csv", "claims.json", "provenance.json"}
+    assert names == {"fig1.csv", "fig2.csv", "claims.json", "provenance.json", "report.html"}
+    assert "There is no picture, only the table." in (tmp_path / "toy" / "report.html").read_text("utf-8")
     assert len(summary.notes) == 2
     assert "fig1 was written as CSV only" in summary.notes[0]
     assert "deniable[charts]" in summary.notes[0]

@@ -122,7 +122,7 @@ def reproduce(
 ) -> None:
     """Compute a paper's figures and check its claims.
 
-    CSV, charts and claims.json are written to a folder.
+    report.html shows claims, verdicts, reasons and figures on one page; CSV, charts and claims.json stand beside it.
 
     Example: deniable reproduce adaptive --quick
     """
@@ -139,7 +139,8 @@ def reproduce(
     document, rows = summary.document(), summary.table()
     for text in document.get("notes", []):
         out.note(text)
-    out.note(f"wrote {target}")
     verdicts = Counter(row["verdict"] for row in rows)
     found = ", ".join(f"{count} {verdict}" for verdict, count in verdicts.items())
-    out.show(document, claims_table(rows), f"{len(rows)} claims: {found}. Details: {target}/*/claims.json")
+    pages = ", ".join(map(str, summary.pages))
+    out.note(f"wrote {target}")
+    out.show(document, claims_table(rows), f"{len(rows)} claims: {found}. Details: {pages}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -14,7 +15,7 @@ from deniable.present.theme import ESTIMATE, INTERVAL, TRUTH, finish
 if TYPE_CHECKING:
     import altair
 
-__all__ = ["Axes", "bar_chart", "cell_chart", "lines"]
+__all__ = ["Axes", "bar_chart", "cell_chart", "lines", "marked"]
 
 _WIDTH, _HEIGHT, _COLUMNS = 300, 220, 3
 _FILLS = ("#F3F4F5", "#F6C9AE", "#B5DDC9", "#C4DDF0", "#F2DFA7")
@@ -70,6 +71,18 @@ def lines(
         return drawn
 
     return draw
+
+
+def marked(chart: Any, marks: Sequence[str]) -> Any:
+    """The chart with marks about its data as the first lines below its title, and in its description."""
+    if not marks:
+        return chart
+    heading = chart.to_dict()["title"]
+    below = heading.get("subtitle", [])
+    width = max(60, *map(len, [*heading["text"], *below]))
+    told = " ".join(marks)
+    shown = {**heading, "subtitle": [*textwrap.wrap(told, width), *below]}
+    return chart.properties(title=shown, description=f"{chart.description} {told}")
 
 
 def bar_chart(

@@ -2,7 +2,8 @@
 
 To add a paper, write one module with
 
-- a function per figure that returns the rows of a table, and one that draws them (`Figure`; `charts.lines`);
+- a function per figure that returns the rows of a table, and one that draws them (`Figure`; `charts.lines`). Data that
+  are made up have a name by `made_up` in some column: the picture then says so, as it does if streams were drawn from;
 - a function per claim that computes what holds and returns a `Verdict`, with the claim above it (`Claims.add`). Numbers
   are measured when it runs; only what the paper itself prints may stand in the source, in the field `paper`;
 - `PAPER = Paper(...)`, which checks the tables;
@@ -28,7 +29,21 @@ from deniable.randomness import Simulation, simulation
 if TYPE_CHECKING:
     import altair
 
-__all__ = ["SEED", "VERDICTS", "Claim", "Claims", "Context", "Figure", "Paper", "Rows", "Value", "Verdict", "silent"]
+__all__ = [
+    "SEED",
+    "VERDICTS",
+    "Claim",
+    "Claims",
+    "Context",
+    "Figure",
+    "Paper",
+    "Rows",
+    "Value",
+    "Verdict",
+    "made_up",
+    "made_up_in",
+    "silent",
+]
 
 VERDICTS = ("reproduced", "corrected", "refuted", "not tested")
 """It holds; it does not, but what holds instead is known and was checked; it does not; nothing is known."""
@@ -47,8 +62,30 @@ T = TypeVar("T")
 Check = TypeVar("Check", bound="Callable[[Context], Verdict]")
 
 
+_MADE_UP = " (made up)"
+
+
 def silent(message: str) -> None:
     """Progress that nobody wants to see."""
+
+
+def made_up(name: str) -> str:
+    """The name of data that are made up in place of real ones; rows that hold it make their figure say so.
+
+    >>> made_up("Census")
+    'Census (made up)'
+    """
+    return name + _MADE_UP
+
+
+def made_up_in(rows: Rows) -> tuple[str, ...]:
+    """The data in a table that are made up, without the mark, in the order in which they come.
+
+    >>> made_up_in([{"data": made_up("Census"), "n": 3}, {"data": "Adult", "n": 3}])
+    ('Census',)
+    """
+    texts = dict.fromkeys(text for row in rows for text in row.values() if isinstance(text, str))
+    return tuple(text.removesuffix(_MADE_UP) for text in texts if text.endswith(_MADE_UP))
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,20 +203,34 @@ class Context:
     data_dir: Path | None = None
     seed: int = SEED
     progress: Callable[[str], None] = silent
-    _made: dict[object, Any] = field(default_factory=dict, repr=False)
+    _made: dict[object, tuple[Any, list[str]]] = field(default_factory=dict, repr=False)
+    """Results, each with the names of the streams that it was drawn from."""
+    _asked: list[str] = field(default_factory=list, repr=False)
 
     def stream(self, name: str) -> Simulation:
         """A seeded stream of this name: the same whatever else is computed, and in whatever order."""
+        self._asked.append(name)
         text = f"{self.seed}/{self.paper.name}/{name}"
         return simulation(int.from_bytes(hashlib.sha256(text.encode()).digest()[:16], "big"))
 
     def once(self, make: Callable[[Context, *Ts], T], *args: *Ts) -> T:
         """What `make` returns for these arguments, computed at the first call only."""
-        if (make, args) not in self._made:
-            self._made[make, args] = make(self, *args)
-        result: T = self._made[make, args]
+        if (make, args) in self._made:
+            self._asked.extend(self._made[make, args][1])
+        else:
+            before = len(self._asked)
+            made = make(self, *args)
+            self._made[make, args] = made, self._asked[before:]
+        result: T = self._made[make, args][0]
         return result
 
     def rows(self, figure: str) -> Rows:
         """The rows of one of the paper's figures, computed once for all figures that show them."""
         return self.once(self.paper.figure(figure).compute)
+
+    def marks(self, figure: str) -> tuple[str, ...]:
+        """What the picture of a figure must say about its data: made up, simulated, or nothing."""
+        rows = self.rows(figure)
+        names, drawn = made_up_in(rows), self._made[self.paper.figure(figure).compute, ()][1]
+        made = [f"MADE-UP DATA ({', '.join(names)})."] if names else []
+        return (*made, *([f"Simulated with seed {self.seed}: no real reports."] if drawn else []))

@@ -1,8 +1,8 @@
 """The runner behind `deniable reproduce`: figures and claims of papers, written to a folder.
 
-For each paper OUT/PAPER/ gets `claims.json`, a CSV, an HTML and a PNG file per figure, and `provenance.json`. Every
-file is written whole or not at all, and the same seed gives the same bytes, but for running times. How to add a paper:
-see `papers.paper`.
+For each paper OUT/PAPER/ gets `report.html` (claims, verdicts, reasons and figures on one page), `claims.json`, a CSV,
+an HTML and a PNG file per figure, and `provenance.json`. Every file is written whole or not at all, and the same seed
+gives the same bytes, but for running times. How to add a paper: see `papers.paper`.
 """
 
 from __future__ import annotations
@@ -21,7 +21,9 @@ from deniable.collect.files import replace_file
 from deniable.errors import MissingExtraError, ParameterError, require
 from deniable.papers.adaptive import paper as adaptive
 from deniable.papers.brr import paper as brr
+from deniable.papers.charts import marked
 from deniable.papers.kskv import paper as kskv
+from deniable.papers.page import Drawn, page, said
 from deniable.papers.paper import SEED, VERDICTS, Claim, Context, Figure, Paper, Rows, Value, silent
 from deniable.papers.pldp import paper as pldp
 from deniable.papers.uldp import paper as uldp
@@ -37,21 +39,6 @@ PAPERS: Mapping[str, Paper] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Drawn:
-    """A figure that was written, and its files."""
-
-    paper: str
-    figure: Figure
-    files: tuple[Path, ...]
-
-    def document(self) -> dict[str, Any]:
-        """As plain data."""
-        f = self.figure
-        files = [str(file) for file in self.files]
-        return {"paper": self.paper, "id": f.id, "title": f.title, "where": f.where, "files": files}
-
-
-@dataclass(frozen=True, slots=True)
 class Summary:
     """What a run wrote and found."""
 
@@ -61,6 +48,8 @@ class Summary:
     figures: tuple[Drawn, ...]
     claims: tuple[dict[str, Any], ...]
     """As in claims.json."""
+    pages: tuple[Path, ...]
+    """One for each paper."""
     notes: tuple[str, ...]
     """What could not be done, e.g. charts without the extra that draws them."""
     seconds: float
@@ -79,6 +68,7 @@ class Summary:
             "figures": [drawn.document() for drawn in self.figures],
             "claims": list(self.claims),
             "counts": self.counts(),
+            "pages": [str(file) for file in self.pages],
             "notes": list(self.notes),
             "seconds": round(self.seconds, 3),
         }
@@ -114,15 +104,20 @@ def reproduce(
     wanted = None if figure is None else chosen[0].figure(figure)
     figures: list[Drawn] = []
     claims: list[dict[str, Any]] = []
+    pages: list[Path] = []
     notes: list[str] = []
     for one in chosen:
         context, folder = Context(one, quick, data_dir, seed, progress), out / one.name
         folder.mkdir(parents=True, exist_ok=True)
         drawn = _draw(context, wanted, folder, notes)
-        claims += _test(context, wanted, folder)
+        records = _test(context, wanted, folder)
+        pages.append(folder / "report.html")
+        replace_file(pages[-1], page(one, drawn, records, _told(context)).encode())
         _write_json(folder / "provenance.json", _provenance(context, wanted, drawn))
         figures += drawn
-    return Summary(paper, quick, out, tuple(figures), tuple(claims), tuple(notes), time.perf_counter() - start)
+        claims += records
+    seconds = time.perf_counter() - start
+    return Summary(paper, quick, out, tuple(figures), tuple(claims), tuple(pages), tuple(notes), seconds)
 
 
 def _chosen(name: str) -> tuple[Paper, ...]:
@@ -138,8 +133,9 @@ def _draw(context: Context, wanted: Figure | None, folder: Path, notes: list[str
     drawn = []
     for figure in context.paper.figures if wanted is None else (wanted,):
         context.progress(f"{context.paper.name}: {figure.id}, {figure.title}")
-        files, note = _write_figure(figure, context.rows(figure.id), folder)
-        drawn.append(Drawn(context.paper.name, figure, files))
+        marks = context.marks(figure.id)
+        files, note = _write_figure(figure, context.rows(figure.id), marks, folder)
+        drawn.append(Drawn(context.paper.name, figure, files, marks))
         if note:
             context.progress(note)
             notes.append(note)
@@ -170,13 +166,13 @@ def _record(paper: Paper, claim: Claim, context: Context) -> dict[str, Any]:
     }
 
 
-def _write_figure(figure: Figure, rows: Rows, folder: Path) -> tuple[tuple[Path, ...], str]:
+def _write_figure(figure: Figure, rows: Rows, marks: tuple[str, ...], folder: Path) -> tuple[tuple[Path, ...], str]:
     """The files written, and what to say if there are no charts among them."""
     table = folder / f"{figure.id}.csv"
     replace_file(table, _csv(rows))
     files = [table]
     try:
-        chart = figure.draw(rows)
+        chart = marked(figure.draw(rows), marks)
         files += [save(chart, folder / f"{figure.id}{suffix}") for suffix in (".html", ".png")]
     except MissingExtraError as error:
         return tuple(files), f"{figure.id} was written as CSV only: {error}"
@@ -205,7 +201,8 @@ def _provenance(context: Context, wanted: Figure | None, drawn: list[Drawn]) -> 
         "figure": None if wanted is None else wanted.id,
         "quick": context.quick,
         "seed": context.seed,
-        "files": [file.name for d in drawn for file in d.files] + ["claims.json"],
+        "files": [file.name for d in drawn for file in d.files] + ["claims.json", "report.html"],
+        "marks": {d.figure.id: list(d.marks) for d in drawn if d.marks},
         "versions": {
             "deniable": _version("deniable"),
             "numpy": _version("numpy"),
@@ -213,6 +210,12 @@ def _provenance(context: Context, wanted: Figure | None, drawn: list[Drawn]) -> 
             "python": platform.python_version(),
         },
     }
+
+
+def _told(context: Context) -> str:
+    """How a page's numbers were computed."""
+    quick = "; quick: with smaller simulations" if context.quick else ""
+    return f"{context.paper.key}, computed with deniable {_version('deniable')}, seed {context.seed}{quick}."
 
 
 def _version(package: str) -> str:
@@ -224,9 +227,7 @@ def _version(package: str) -> str:
 
 def _brief(value: Value | None) -> str:
     """A value as short text: of many numbers the first three."""
-    if value is None:
-        return "-"
     if isinstance(value, Mapping):
         shown = [f"{name}: {_brief(part)}" for name, part in list(value.items())[:3]]
         return "; ".join(shown + ([f"and {len(value) - 3} more"] if len(value) > 3 else []))
-    return f"{value:.5g}" if isinstance(value, float) else str(value)
+    return said(value)

@@ -11,7 +11,7 @@ from deniable.papers.adaptive.equations import LOW, K
 from deniable.papers.charts import Axes, lines
 from deniable.papers.checks import Agreement
 from deniable.papers.montecarlo import Trials, collect_often
-from deniable.papers.paper import Claim, Context, Figure, Rows
+from deniable.papers.paper import Claim, Context, Figure, Rows, made_up
 
 __all__ = ["CLAIMS", "FIG8", "FIG15"]
 
@@ -131,7 +131,8 @@ def _by_crowd(context: Context) -> Rows:
         m, n = t.mechanism, t.population.n
         seen = {"n_mse": n * t.seen("mse"), "asr": t.seen("asr")}
         exact = {"n_mse_exact": n * t.expected("mse"), "asr_exact": t.expected("asr")}
-        rows.append({"protocol": m.name, "epsilon": m.epsilon, "n": n, "runs": t.errors.size, **seen, **exact})
+        who = {"data": made_up("Dirichlet population"), "protocol": m.name}
+        rows.append({**who, "epsilon": m.epsilon, "n": n, "runs": t.errors.size, **seen, **exact})
     return rows
 
 

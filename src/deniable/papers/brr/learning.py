@@ -15,7 +15,7 @@ from deniable.learn.release import Release
 from deniable.learn.sgd import LocalSGDClassifier, chances
 from deniable.mechanisms.registry import mechanism
 from deniable.papers.brr.places import find_table
-from deniable.papers.paper import Context, Rows
+from deniable.papers.paper import Context, Rows, made_up
 from deniable.randomness import Simulation
 
 __all__ = [
@@ -81,7 +81,7 @@ def examples(context: Context, name: str, most: int | None = None) -> Examples:
     found = find_table(context, file)
     draw = context.stream(f"examples of {name}").generator()
     if found is None:
-        label = f"{name} (made up)"
+        label = made_up(name)
         features = draw.random((n, width))
         score = np.sin(3 * features[:, 0]) + features[:, 1] * features[:, 2] + 0.1 * draw.normal(size=n)
         values = score if n < 30_000 else (score > np.quantile(score, 0.8)).astype(np.float64)
@@ -104,7 +104,7 @@ def digits(context: Context) -> Examples:
         labels = draw.integers(0, 10, 6000)
         targets = labels.astype(np.float64)
         images = np.clip(0.7 * shapes[labels] + 0.35 * draw.random((6000, 49)), 0, 1)
-        return Examples("digits (made up)", (images[:5000], targets[:5000]), (images[5000:], targets[5000:]))
+        return Examples(made_up("digits"), (images[:5000], targets[:5000]), (images[5000:], targets[5000:]))
     parts = []
     for name in ("train5k", "t10k"):
         pixels = read_images(folder / f"mnist_{name}_images.idx3.gz")

@@ -17,7 +17,7 @@ from deniable.mechanisms.metric.baselines import level
 from deniable.mechanisms.metric.bipartite import choose_m, loss_of, two_level
 from deniable.mechanisms.metric.codes_search import search_codes
 from deniable.mechanisms.metric.losses import MatrixLosses
-from deniable.papers.paper import Context, Rows, Verdict
+from deniable.papers.paper import Context, Rows, Verdict, made_up, made_up_in
 
 __all__ = ["BUDGETS", "all_losses", "fig8", "fig8b", "find_table", "judged", "laws", "load_places"]
 
@@ -106,7 +106,7 @@ def _load_places(context: Context, name: str) -> Places:
     if found is None:
         centres, own = draw.random((12, 2)), draw.integers(0, 12, count)
         points = centres[own] + draw.normal(0, 0.05, (count, 2))
-        return Places(f"{name} (made up)", np.clip(points, 0, 1), False)
+        return Places(made_up(name), np.clip(points, 0, 1), False)
     columns = ["x", "y"] if name == "Gowalla" else ["lat", "lon"]
     points = np.column_stack([found.column(column) for column in columns])
     chosen = np.sort(draw.permutation(len(points))[:count])
@@ -229,6 +229,5 @@ def fig8b(context: Context) -> Rows:
 
 def judged(holds: bool, found: dict[str, float], why_not: str, rows: Rows, always: str = "") -> Verdict:
     """Reproduced or refuted; the note says why not, and whether the data were made up."""
-    made_up = any("made up" in str(row["data"]) for row in rows)
-    notes = ("on made-up data" if made_up else "", "" if holds else why_not, always)
+    notes = ("on made-up data" if made_up_in(rows) else "", "" if holds else why_not, always)
     return Verdict("reproduced" if holds else "refuted", found, "; ".join(note for note in notes if note))

@@ -187,6 +187,7 @@ def _fig12(context: Context) -> Rows:
             seconds = min(_time(made, items) for _ in range(3))
             rows.append(
                 {
+                    "data": load_places(context, "Gowalla").name,
                     "mechanism": label,
                     "places": made.k,
                     "users": users,
@@ -208,7 +209,8 @@ _draw_fig12 = lines(
     Axes("users", "seconds", "mechanism", log="xy"),
     "Time to perturb the places of many users",
     lambda rows: (
-        f"{rows[0]['places']} places, ε = 1, secure randomness, on this machine: best of three runs. After BRR Fig. 12."
+        f"{rows[0]['places']} places, users drawn at random, ε = 1, secure randomness, on this machine: best of three "
+        "runs. After BRR Fig. 12."
     ),
 )
 

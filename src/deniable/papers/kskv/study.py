@@ -22,7 +22,7 @@ from deniable.mechanisms.keyvalue.estimate import MeanPart, Score, score
 from deniable.mechanisms.keyvalue.pairs import PairSets
 from deniable.mechanisms.keyvalue.protocols import KsAdap, KsGrr, PairStep
 from deniable.mechanisms.registry import mechanism
-from deniable.papers.paper import Context, Rows
+from deniable.papers.paper import Context, Rows, made_up
 from deniable.randomness import Simulation
 
 __all__ = ["enough", "load_data", "several", "single"]
@@ -130,8 +130,8 @@ def _rows_of(
 def _row(
     data: KeyValueData, name: str, epsilon: float, top: int, found: list[Score]
 ) -> dict[str, str | int | float | None]:
-    made = " (made up)" if data.made_up else ""
-    row: dict[str, str | int | float | None] = {"data": data.name + made, "top": top, "epsilon": epsilon}
+    shown = made_up(data.name) if data.made_up else data.name
+    row: dict[str, str | int | float | None] = {"data": shown, "top": top, "epsilon": epsilon}
     row |= {"mechanism": name, "runs": len(found), "found": float(np.mean([s.found for s in found]))}
     for key in ("ncr", "mse_frequency", "mse_mean", "mse_frequency_top", "mse_mean_top"):
         values = [v for s in found if not math.isnan(v := getattr(s, key))]
