@@ -95,7 +95,9 @@ def roots() -> dict[str, str]:
 def trace(name: str) -> list[Visit]:
     """The walk of a value of the mechanism `name`."""
     from deniable.cli import main
+    from deniable.cli.app import build
 
+    build()  # loads what commands need: a walk is that of a value, not of modules
     walk, home, visits, now = {**WALKS, **OTHERS}[name], roots(), dict[CodeType, Visit](), [""]
 
     def note(frame: FrameType, event: str, _: object) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -10,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from deniable.core.types import Bytes, Columns, UintArray
-from deniable.errors import FormatError, MergeError, is_whole
+from deniable.errors import FormatError, MergeError
 
 __all__ = ["Design", "Field", "Reports", "difference", "split_rows", "title_of"]
 
@@ -68,8 +67,8 @@ class Reports:
 
     def __getitem__(self, rows: Any) -> Reports:
         """Some of the reports: a slice, an array as NumPy takes it, or one number for one of them."""
-        if is_whole(rows, -math.inf):
-            if not is_whole(rows, -len(self), len(self) - 1):
+        if isinstance(rows, int | np.integer) and not isinstance(rows, bool):
+            if not -len(self) <= rows < len(self):
                 raise IndexError(f"there are {len(self)} reports, got the index {rows}.")
             rows = [int(rows)]
         part = {name: column[rows] for name, column in self.columns.items()}

@@ -45,11 +45,12 @@ class Shown:
         truth: FloatArray | None = None,
     ) -> Shown:
         """The estimate with its intervals."""
+        span = estimate.range
         ends = estimate.interval(level, target, simultaneous=simultaneous)
         numbers = (estimate.value, np.sqrt(estimate.variance(target)), ends.low, ends.high)
         columns = dict(zip(_COLUMNS, numbers, strict=True)) | ({} if truth is None else {"truth": truth})
         facts = {
-            **({} if estimate.range is None else {"part": "mean", "interval": list(estimate.range)}),
+            **({} if span is None else {"part": "mean", "interval": list(span)}),
             "mechanism": estimate.design["mechanism"],
             "epsilon": estimate.design["epsilon"],
             "n": estimate.n,
