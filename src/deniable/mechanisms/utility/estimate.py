@@ -7,14 +7,20 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from deniable.core.intervals import Curve, Interval, count_interval, curve_interval, drawn, mixed
+from deniable.core.intervals import Curve, Interval, count_interval, curve_interval, drawn, joined, mixed
 from deniable.core.support import Support
 from deniable.core.types import FloatArray, IntArray, Target
 from deniable.estimate.evidence import DenseEvidence, Evidence, RowEvidence, redrawn
 from deniable.mechanisms.utility.laws import UtilityLaw
 from deniable.randomness import Simulation
 
-__all__ = ["BudgetsPart", "NoiseUtilityPart", "UtilityEvidence", "UtilityPart", "noise_square"]
+__all__ = ["BudgetsPart", "NoiseUtilityPart", "UtilityEvidence", "UtilityPart", "noise_square", "told_interval"]
+
+
+def told_interval(share: FloatArray, z: float, n: float, *, level: float, target: Target) -> Interval:
+    """Of harmless items, from the share of reports that disclose each and the chance z that a holder's does."""
+    told = Support(z, 0.0, z, 1 - z, 1.0, 0.0, 0.0)
+    return count_interval(share, told, n, level=level, target=target)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -91,14 +97,11 @@ class UtilityPart:
         tests = self.sensitive.size + self.harmless.size if simultaneous else 1
         each = 1 - (1 - level) / tests
         curve = drawn(self._curve, self.n, target)
-        own = curve_interval(self.value[self.sensitive], curve, level=each, target=target)
+        own = curve_interval(self.value[self.sensitive], curve, level=each, target=target, n=self.n)
         if not self.disclosed.size:
             return replace(own, level=level, simultaneous=simultaneous)
-        z = self.law.z
-        told = Support(z, 0.0, z, 1 - z, 1.0, 0.0, 0.0)
-        rest = count_interval(self.disclosed, told, self.n, level=each, target=target)
-        ends = (self._join(own.low, rest.low), self._join(own.high, rest.high))
-        return Interval(*ends, level, target, simultaneous, rest.note)
+        rest = told_interval(self.disclosed, self.law.z, self.n, level=each, target=target)
+        return joined(level, simultaneous, (self.sensitive, own), (self.harmless, rest))
 
     @property
     def _curve(self) -> Curve:
