@@ -13,6 +13,7 @@ from deniable.core.exact import unlikeliness
 from deniable.core.intervals import count_interval, curve_interval, drawn, score_interval
 from deniable.core.support import Support
 from deniable.estimate.pooled import pool
+from deniable.mechanisms.keyvalue.estimate import MeanPart
 from deniable.mechanisms.support import SupportMechanism
 from deniable.mechanisms.utility.mixture_estimate import MixtureUtilityPart
 
@@ -157,6 +158,19 @@ def test_harmless_labels_with_few_disclosed_reports_are_covered_exactly() -> Non
             held = bool(ends.low[21] <= holders / 100 <= ends.high[21])
             chance += held * float(binom.pmf(seen, holders, m.law.z))  # type: ignore[attr-defined]
         assert chance >= 0.95 - 1e-9, holders
+
+
+def test_means_of_keys_that_are_nearly_too_rare_are_noted() -> None:
+    """Frequencies of 1, 3 and 5 standard errors: the first may be 0, the second is less than twice 1.96 from it."""
+    f, spread = np.array([0.01, 0.03, 0.05]), (np.full(3, 1e-4), np.full(3, 1e-4))
+    ends = MeanPart(f, 0.5 * f, spread, (1e-4, 1e-4), (-1.0, 1.0), 100).interval(0.95, "reporters", False)
+    told = [ends.note_of(i) for i in range(3)]
+    assert told == [
+        "the whole range for 1 of 3 keys, too rare to say",
+        "keys nearly too rare to say: may cover more than the level",
+        "",
+    ]
+    assert (ends.low[0], ends.high[0]) == (-1, 1)
 
 
 def test_normal_intervals_say_that_they_are() -> None:

@@ -30,6 +30,7 @@ __all__ = [
     "noted",
     "score_interval",
     "spread",
+    "told_interval",
     "wald_interval",
 ]
 
@@ -135,6 +136,12 @@ def count_interval(
         high[same] = exact_end(int(count), *law, last, reach)
     value = support.unbias(share)
     return replace(ends, low=np.minimum(low, value), high=np.maximum(high, value), notes=noted(_WHOLE, few))
+
+
+def told_interval(share: FloatArray, z: float, n: float, *, level: float, target: Target) -> Interval:
+    """Of items that are disclosed: from the share of reports that do so, and the chance z that a holder's does."""
+    told = Support(z, 0.0, z, 1 - z, 1.0, 0.0, 0.0)
+    return count_interval(share, told, n, level=level, target=target)
 
 
 def curve_interval(

@@ -90,6 +90,11 @@ class FrequencyPart:
         return curve_interval(self.value, curve, level=level, target=target, simultaneous=simultaneous, n=self.n)
 
 
+_TWICE = 4.0
+"""A frequency up to twice that of keys too rare to say: the square of it."""
+_NEARLY = "keys nearly too rare to say: may cover more than the level"
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class MeanPart:
     """Means of values, in the units of their range: no unbiased ones. The rarer a key, the nearer to the middle.
@@ -143,6 +148,7 @@ class MeanPart:
         high = np.where(rare, 1.0, np.clip((half + root) / safe, -1, 1))
         low, high = np.minimum(low, self.unit), np.maximum(high, self.unit)
         notes = noted(f"the whole range for {int(rare.sum())} of {rare.size} keys, too rare to say", rare)
+        notes |= noted(_NEARLY, self._rare(_TWICE * z2) & ~rare)
         return Interval(self.scaled(low), self.scaled(high), level, target, simultaneous, notes)
 
     def _rare(self, z2: float) -> Any:

@@ -7,20 +7,13 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from deniable.core.intervals import Curve, Interval, count_interval, curve_interval, drawn, joined, mixed
-from deniable.core.support import Support
+from deniable.core.intervals import Curve, Interval, curve_interval, drawn, joined, mixed, told_interval
 from deniable.core.types import FloatArray, IntArray, Target
 from deniable.estimate.evidence import DenseEvidence, Evidence, RowEvidence, redrawn
 from deniable.mechanisms.utility.laws import UtilityLaw
 from deniable.randomness import Simulation
 
-__all__ = ["BudgetsPart", "NoiseUtilityPart", "UtilityEvidence", "UtilityPart", "noise_square", "told_interval"]
-
-
-def told_interval(share: FloatArray, z: float, n: float, *, level: float, target: Target) -> Interval:
-    """Of harmless items, from the share of reports that disclose each and the chance z that a holder's does."""
-    told = Support(z, 0.0, z, 1 - z, 1.0, 0.0, 0.0)
-    return count_interval(share, told, n, level=level, target=target)
+__all__ = ["BudgetsPart", "NoiseUtilityPart", "UtilityEvidence", "UtilityPart", "noise_square"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -6,12 +6,11 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from deniable.core.intervals import Curve, Interval, curve_interval, drawn, mixed, noted
+from deniable.core.intervals import Curve, Interval, curve_interval, drawn, mixed, noted, told_interval
 from deniable.core.laws import subset
 from deniable.core.support import Support
 from deniable.core.types import BoolArray, FloatArray, IntArray, Target
 from deniable.estimate.simplex import project_simplex
-from deniable.mechanisms.utility.estimate import told_interval
 
 __all__ = ["MixtureLaw", "MixtureUtilityPart"]
 
