@@ -198,6 +198,13 @@ def test_a_denominator_that_may_be_zero_leaves_all_frequencies() -> None:
     assert ends.high.tolist() == [1.0, 1.4]
 
 
+@pytest.mark.parametrize(("errors", "noted"), [(1.9, True), (3.9, True), (4.0, False)])
+def test_a_denominator_that_is_not_far_from_zero_is_noted(errors: float, noted: bool) -> None:
+    """So many of its standard errors from 0; it may be 0 up to 1.96, and a note is there up to twice that."""
+    ends = curve_interval(np.array([0.3]), (0.1, 0.0, errors**-2), level=0.95, target="reporters", n=1000)
+    assert ("not far from 0" in ends.note_of(0)) == noted
+
+
 def test_value_plus_minus_two_stderr_would_not_do() -> None:
     """Why the intervals are score intervals: the usual ones fall below 94 % for rare items."""
     m = make("oue", epsilon=4.0, k=100)

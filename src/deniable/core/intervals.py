@@ -41,6 +41,9 @@ _FEW = 10.0
 """Variance of a count from which on score intervals cover well enough: 93.5 to 96.5 %."""
 _WHOLE = "labels with few reports: at least the level, and more where whole numbers of reports leave no choice"
 _ROUGH = "labels with few reports: the normal law is rough, so coverage may be some points above or below the level"
+_DIVISOR = "divided by an estimate that is not far from 0: may cover more than the level"
+_TWICE = 4.0
+"""A denominator of up to twice what may be 0: the square of it."""
 _NORMAL = "value +- standard errors by the normal law: rare labels and few reports may be covered less than the level"
 
 
@@ -150,7 +153,7 @@ def curve_interval(
     """All frequencies f whose score test does not reject the estimate: (value - f)^2 <= z^2 (a + b f + c f^2).
 
     All from 0 to 1 where far ones are no less likely than near ones, which a denominator that may be 0 can cause.
-    `n`: how many reports the estimate is a mean of; a note tells for which items they are few.
+    `n`: how many reports the estimate is a mean of; notes tell for which items they are few, and a denominator small.
     """
     check_target(target)
     z2 = critical(level, value.size if simultaneous else 1) ** 2
@@ -160,8 +163,11 @@ def curve_interval(
     root = np.sqrt(np.maximum(half * half - safe * (value**2 - z2 * a), 0.0))
     low = np.minimum(np.where(lead > 0, (half - root) / safe, 0.0), value)
     high = np.maximum(np.where(lead > 0, (half + root) / safe, 1.0), value)
-    few = np.zeros(value.shape, np.bool_) if math.isinf(n) else _few(value, curve, n, target)
-    return Interval(np.asarray(low), np.asarray(high), level, target, simultaneous, noted(_ROUGH, few))
+    notes: dict[str, BoolArray] = {}
+    if not math.isinf(n):
+        near = np.broadcast_to(_TWICE * z2 * np.asarray(c) >= 1, value.shape)
+        notes = noted(_ROUGH, _few(value, curve, n, target)) | noted(_DIVISOR, near)
+    return Interval(np.asarray(low), np.asarray(high), level, target, simultaneous, notes)
 
 
 def _few(value: FloatArray, curve: Curve, n: float, target: Target) -> BoolArray:
