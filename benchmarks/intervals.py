@@ -368,7 +368,8 @@ def _outside(rows: Sequence[Mapping[str, str]]) -> str:
         for (where, why), found in sorted(groups.items(), key=lambda item: -len(item[1]))
     ]
     cells = table(["note", "coverage is", "settings", "from, to"], lines, 2)
-    return f"{summary(rows)[0]}.\n\nOutside of 93 to 97 %, and what the estimates say of it:\n\n{cells}"
+    line = summary(rows)[0].replace("; ", ";\n")
+    return f"{line}.\n\nOutside of 93 to 97 %, and what the estimates say of it:\n\n{cells}"
 
 
 def write_page(rows: Sequence[Mapping[str, str]]) -> None:
