@@ -6,7 +6,8 @@ Where few reports are expected, so that the normal law does not do, those of `co
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from statistics import NormalDist
 from typing import Any
 
@@ -14,7 +15,7 @@ import numpy as np
 
 from deniable.core.exact import exact_end
 from deniable.core.support import Support, check_target
-from deniable.core.types import FloatArray, Target
+from deniable.core.types import BoolArray, FloatArray, IntArray, Target
 from deniable.errors import require
 
 __all__ = [
@@ -24,9 +25,12 @@ __all__ = [
     "critical",
     "curve_interval",
     "drawn",
+    "joined",
     "mixed",
+    "noted",
     "score_interval",
     "spread",
+    "told_interval",
     "wald_interval",
 ]
 
@@ -36,6 +40,11 @@ Curve = tuple[Any, Any, Any]
 _FEW = 10.0
 """Variance of a count from which on score intervals cover well enough: 93.5 to 96.5 %."""
 _WHOLE = "labels with few reports: at least the level, and more where whole numbers of reports leave no choice"
+_ROUGH = "labels with few reports: the normal law is rough, so coverage may be some points above or below the level"
+_DIVISOR = "divided by an estimate that is not far from 0: may cover more than the level"
+_TWICE = 4.0
+"""A denominator of up to twice what may be 0: the square of it."""
+_NORMAL = "value +- standard errors by the normal law: rare labels and few reports may be covered less than the level"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -47,8 +56,17 @@ class Interval:
     level: float
     target: Target
     simultaneous: bool
-    note: str = ""
-    """What else is known of the coverage, where it is not about the level."""
+    notes: Mapping[str, BoolArray] = field(default_factory=dict)
+    """What else is known of the coverage, where it is not about the level, and of which intervals."""
+
+    @property
+    def note(self) -> str:
+        """All notes."""
+        return "; ".join(self.notes)
+
+    def note_of(self, item: int) -> str:
+        """The notes on one interval."""
+        return "; ".join(text for text, about in self.notes.items() if about[item])
 
     def covers(self, truth: FloatArray) -> np.ndarray[Any, np.dtype[np.bool_]]:
         """Which intervals contain the truth."""
@@ -59,6 +77,23 @@ def critical(level: float, tests: int = 1) -> float:
     """Two-sided normal quantile for `level`, shared by `tests` intervals (Bonferroni)."""
     require(0 < level < 1, "level", level, "between 0 and 1", "95 % is level=0.95.")
     return -NormalDist().inv_cdf((1 - level) / (2 * tests))
+
+
+def noted(text: str, about: Any) -> dict[str, BoolArray]:
+    """A note on some intervals; none where it is about none of them."""
+    return {text: np.asarray(about, np.bool_)} if np.any(about) else {}
+
+
+def joined(level: float, simultaneous: bool, *groups: tuple[IntArray, Interval]) -> Interval:
+    """One interval from those of groups of items, each with the numbers of its items."""
+    size = sum(items.size for items, _ in groups)
+    low, high = np.empty(size), np.empty(size)
+    notes: dict[str, BoolArray] = {}
+    for items, ends in groups:
+        low[items], high[items] = ends.low, ends.high
+        for text, about in ends.notes.items():
+            notes.setdefault(text, np.zeros(size, np.bool_))[items] = about
+    return Interval(low, high, level, groups[0][1].target, simultaneous, notes)
 
 
 def score_interval(
@@ -103,15 +138,22 @@ def count_interval(
         low[same] = exact_end(int(count), *law, first, -reach)
         high[same] = exact_end(int(count), *law, last, reach)
     value = support.unbias(share)
-    return replace(ends, low=np.minimum(low, value), high=np.maximum(high, value), note=_WHOLE if few.any() else "")
+    return replace(ends, low=np.minimum(low, value), high=np.maximum(high, value), notes=noted(_WHOLE, few))
+
+
+def told_interval(share: FloatArray, z: float, n: float, *, level: float, target: Target) -> Interval:
+    """Of items that are disclosed: from the share of reports that do so, and the chance z that a holder's does."""
+    told = Support(z, 0.0, z, 1 - z, 1.0, 0.0, 0.0)
+    return count_interval(share, told, n, level=level, target=target)
 
 
 def curve_interval(
-    value: FloatArray, curve: Curve, *, level: float, target: Target, simultaneous: bool = False
+    value: FloatArray, curve: Curve, *, level: float, target: Target, simultaneous: bool = False, n: float = math.inf
 ) -> Interval:
     """All frequencies f whose score test does not reject the estimate: (value - f)^2 <= z^2 (a + b f + c f^2).
 
     All from 0 to 1 where far ones are no less likely than near ones, which a denominator that may be 0 can cause.
+    `n`: how many reports the estimate is a mean of; notes tell for which items they are few, and a denominator small.
     """
     check_target(target)
     z2 = critical(level, value.size if simultaneous else 1) ** 2
@@ -121,7 +163,22 @@ def curve_interval(
     root = np.sqrt(np.maximum(half * half - safe * (value**2 - z2 * a), 0.0))
     low = np.minimum(np.where(lead > 0, (half - root) / safe, 0.0), value)
     high = np.maximum(np.where(lead > 0, (half + root) / safe, 1.0), value)
-    return Interval(np.asarray(low), np.asarray(high), level, target, simultaneous)
+    notes: dict[str, BoolArray] = {}
+    if not math.isinf(n):
+        near = np.broadcast_to(_TWICE * z2 * np.asarray(c) >= 1, value.shape)
+        notes = noted(_ROUGH, _few(value, curve, n, target)) | noted(_DIVISOR, near)
+    return Interval(np.asarray(low), np.asarray(high), level, target, simultaneous, notes)
+
+
+def _few(value: FloatArray, curve: Curve, n: float, target: Target) -> BoolArray:
+    """Whether a count of reports that told as much would have a variance below _FEW.
+
+    A report that counts with the chance p if the item is held and q if not has a weight of 1/(p-q) and, if n is 1, the
+    variances a + b = p(1-p)/(p-q)^2 and a = q(1-q)/(p-q)^2; so 1/(p-q)^2 = (1 + b)^2 + 4 a.
+    """
+    (a, b, c), f = curve, np.clip(value, 0, 1)
+    own = n * b - (1 if target == "population" else 0)
+    return np.asarray(n * n * (a + b * f + c * f * f) < _FEW * ((1 + own) ** 2 + 4 * n * a))
 
 
 def drawn(curve: Curve, n: float, target: Target) -> Curve:
@@ -146,7 +203,8 @@ def wald_interval(
     """value +- z stderr, for estimates that are no frequencies of a support mechanism."""
     check_target(target)
     half = critical(level, value.size if simultaneous else 1) * stderr
-    return Interval(value - half, value + half, level, target, simultaneous)
+    notes = noted(_NORMAL, np.ones(value.shape))
+    return Interval(value - half, value + half, level, target, simultaneous, notes)
 
 
 def spread(values: FloatArray) -> float | None:

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 __all__ = ["Bytes", "Columns", "FloatArray", "IntArray", "Target", "UintArray", "Words"]
 
 Bytes: TypeAlias = NDArray[np.uint8]
+BoolArray: TypeAlias = NDArray[np.bool_]
 FloatArray: TypeAlias = NDArray[np.float64]
 IntArray: TypeAlias = NDArray[np.int64]
 UintArray: TypeAlias = NDArray[np.unsignedinteger]

@@ -55,7 +55,7 @@ class InversePart:
         f = project_simplex(self.value)
         given = self.matrix @ self.inverse**2 - np.eye(f.size)
         curve = drawn(mixed(np.diag(given), f @ given, f, self.n), self.n, target)
-        return curve_interval(self.value, curve, level=level, target=target, simultaneous=simultaneous)
+        return curve_interval(self.value, curve, level=level, target=target, simultaneous=simultaneous, n=self.n)
 
 
 def inverse_part(counts: IntArray, matrix: FloatArray, n: int, name: str) -> InversePart:

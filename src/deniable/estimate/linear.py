@@ -69,7 +69,7 @@ class NoisePart:
 
     def interval(self, level: float, target: Target, simultaneous: bool) -> Interval:
         curve = drawn((self.noise / self.n, 0.0, 0.0), self.n, target)
-        return curve_interval(self.value, curve, level=level, target=target, simultaneous=simultaneous)
+        return curve_interval(self.value, curve, level=level, target=target, simultaneous=simultaneous, n=self.n)
 
 
 def check_reports(tally: Tally) -> None:

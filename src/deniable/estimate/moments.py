@@ -48,4 +48,4 @@ class MomentsPart:
     def interval(self, level: float, target: Target, simultaneous: bool) -> Interval:
         """See `Part.interval`: all frequencies whose score test does not reject the estimate."""
         curve = drawn((self.other / self.n, (self.own - self.other) / self.n, 0.0), self.n, target)
-        return curve_interval(self.value, curve, level=level, target=target, simultaneous=simultaneous)
+        return curve_interval(self.value, curve, level=level, target=target, simultaneous=simultaneous, n=self.n)

@@ -60,7 +60,7 @@ class Shown:
             "level": level,
             "target": target,
             "simultaneous": simultaneous,
-            **({"note": ends.note} if ends.note else {}),
+            **({"note": "; ".join(ends.notes)} if ends.notes else {}),
         }
         return cls(estimate.labels, columns, facts, len(estimate.labels))
 

@@ -15,7 +15,7 @@ from typing import Any, NoReturn
 
 import numpy as np
 
-from deniable.core.intervals import Curve, Interval, critical, curve_interval, drawn
+from deniable.core.intervals import Curve, Interval, critical, curve_interval, drawn, noted
 from deniable.core.types import FloatArray, IntArray, Target
 from deniable.errors import ParameterError, require
 from deniable.estimate.result import Estimate
@@ -87,7 +87,12 @@ class FrequencyPart:
     def interval(self, level: float, target: Target, simultaneous: bool) -> Interval:
         """See `Part.interval`: all frequencies whose score test does not reject the estimate."""
         curve = self._curve(target)
-        return curve_interval(self.value, curve, level=level, target=target, simultaneous=simultaneous)
+        return curve_interval(self.value, curve, level=level, target=target, simultaneous=simultaneous, n=self.n)
+
+
+_TWICE = 4.0
+"""A frequency up to twice that of keys too rare to say: the square of it."""
+_NEARLY = "keys nearly too rare to say: may cover more than the level"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -142,8 +147,9 @@ class MeanPart:
         low = np.where(rare, -1.0, np.clip((half - root) / safe, -1, 1))
         high = np.where(rare, 1.0, np.clip((half + root) / safe, -1, 1))
         low, high = np.minimum(low, self.unit), np.maximum(high, self.unit)
-        note = f"the whole range for {int(rare.sum())} of {rare.size} keys, too rare to say" if rare.any() else ""
-        return Interval(self.scaled(low), self.scaled(high), level, target, simultaneous, note)
+        notes = noted(f"the whole range for {int(rare.sum())} of {rare.size} keys, too rare to say", rare)
+        notes |= noted(_NEARLY, self._rare(_TWICE * z2) & ~rare)
+        return Interval(self.scaled(low), self.scaled(high), level, target, simultaneous, notes)
 
     def _rare(self, z2: float) -> Any:
         return (self.frequency <= 0) | (self.frequency**2 <= z2 * np.maximum(self.spread[1], 0))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -10,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from deniable.core.grid import Grid
-from deniable.core.intervals import Curve, Interval, count_interval, critical, curve_interval
+from deniable.core.intervals import Curve, Interval, count_interval, critical, curve_interval, noted
 from deniable.core.support import Support
 from deniable.core.types import FloatArray, IntArray, Target
 from deniable.mechanisms.numeric.laws import Blend, Law, Lean, Sliding
@@ -48,13 +49,14 @@ class NumberPart:
         """
         off, spread = self.value - self.middle, self.variance(target)
         a, _, c = self.least
-        known = spread[0] < a + c * off[0] ** 2
+        least = a + c * off[0] ** 2
+        known = near = spread < least
         if target == "population":  # the variance about the mean that is tested, not about the one seen
+            near = spread < least * (1 + _NEAR / math.sqrt(self.n))
             spread = spread * self.n / max(self.n - critical(level) ** 2, 1.0)
-        curve = self.least if known else (spread, 0.0, 0.0)
+        curve = self.least if known[0] else (spread, 0.0, 0.0)
         ends = curve_interval(off, curve, level=level, target=target, simultaneous=simultaneous)
-        note = _ALIKE if known else ""
-        return replace(ends, low=ends.low + self.middle, high=ends.high + self.middle, note=note)
+        return replace(ends, low=ends.low + self.middle, high=ends.high + self.middle, notes=noted(_ALIKE, near))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -87,13 +89,13 @@ class BitPart:
         """See `Part.interval`: by the count of ones, for both targets that of the population."""
         share = np.array([self.ones / self.n])
         ends = count_interval(share, self.chances, self.n, level=level, target="population")
-        note = _EQUAL if target == "reporters" else ""
-        return Interval(self._scaled(ends.low), self._scaled(ends.high), level, target, simultaneous, note)
+        notes = {**ends.notes, **noted(_EQUAL, [target == "reporters"])}
+        return Interval(self._scaled(ends.low), self._scaled(ends.high), level, target, simultaneous, notes)
 
 
-_ALIKE = (
-    "as if all values were alike: the reports vary less than even those would make them; may cover more than its level"
-)
+_NEAR = 10.0
+"""Over the root of n: how near to the least a variance is that may be below it by chance."""
+_ALIKE = "reports that vary hardly more than equal values make them: a lesser variance is not believed; may cover more"
 _EQUAL = (
     "covers more than its level for these very people, the more the less equal their values are: one bit does not tell"
 )

@@ -74,6 +74,7 @@ class PersonalPart:
     _covariance: Callable[[Target], FloatArray]
     _curve: Callable[[Target], Curve]
     """How the variance changes with an item's own frequency: only differences count."""
+    n: float
     _plausible: FloatArray
     """The frequencies at which variances are taken."""
     _scale: FloatArray | float = 1.0
@@ -94,7 +95,7 @@ class PersonalPart:
         (_, b, c), f, scale = self._curve(target), self._plausible, self._scale**2
         start = np.maximum(self.variance(target) - b * f - c * f * f, 0.0)
         curve = (start * scale, b * scale, c * scale)
-        return curve_interval(self.value, curve, level=level, target=target, simultaneous=simultaneous)
+        return curve_interval(self.value, curve, level=level, target=target, simultaneous=simultaneous, n=self.n)
 
 
 def estimate_shares(counts: LevelCounts) -> FloatArray:
@@ -228,7 +229,7 @@ def _part(counts: LevelCounts, law: LevelLaw, method: Linear, value: FloatArray,
     def curve(target: Target) -> Curve:
         return law.curve(method, counts.base, counts.k, counts.total, target)
 
-    return PersonalPart(value, covariance, curve, f, law.gap / gap)
+    return PersonalPart(value, covariance, curve, counts.total, f, law.gap / gap)
 
 
 def _guard(what: str, gap: float, error: float) -> None:
@@ -408,4 +409,5 @@ def _utility_part(
 
     p, q, _, z = law.blended().tolist()
     scale = counts.join(np.full(own.size, (p - q) / (blend[0] - blend[1])), np.full(rest.size, z / blend[3]))
-    return PersonalPart(counts.join(*found), covariance, curve, counts.join(own, rest), scale, variance)
+    plausible = counts.join(own, rest)
+    return PersonalPart(counts.join(*found), covariance, curve, counts.total, plausible, scale, variance)

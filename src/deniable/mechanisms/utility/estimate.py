@@ -7,8 +7,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from deniable.core.intervals import Curve, Interval, count_interval, curve_interval, drawn, mixed
-from deniable.core.support import Support
+from deniable.core.intervals import Curve, Interval, curve_interval, drawn, joined, mixed, told_interval
 from deniable.core.types import FloatArray, IntArray, Target
 from deniable.estimate.evidence import DenseEvidence, Evidence, RowEvidence, redrawn
 from deniable.mechanisms.utility.laws import UtilityLaw
@@ -91,14 +90,11 @@ class UtilityPart:
         tests = self.sensitive.size + self.harmless.size if simultaneous else 1
         each = 1 - (1 - level) / tests
         curve = drawn(self._curve, self.n, target)
-        own = curve_interval(self.value[self.sensitive], curve, level=each, target=target)
+        own = curve_interval(self.value[self.sensitive], curve, level=each, target=target, n=self.n)
         if not self.disclosed.size:
             return replace(own, level=level, simultaneous=simultaneous)
-        z = self.law.z
-        told = Support(z, 0.0, z, 1 - z, 1.0, 0.0, 0.0)
-        rest = count_interval(self.disclosed, told, self.n, level=each, target=target)
-        ends = (self._join(own.low, rest.low), self._join(own.high, rest.high))
-        return Interval(*ends, level, target, simultaneous, rest.note)
+        rest = told_interval(self.disclosed, self.law.z, self.n, level=each, target=target)
+        return joined(level, simultaneous, (self.sensitive, own), (self.harmless, rest))
 
     @property
     def _curve(self) -> Curve:

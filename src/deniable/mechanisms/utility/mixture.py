@@ -223,8 +223,9 @@ class UtilityMixture(SensitiveMechanism):
 
     def parts(self, tally: Tally) -> dict[str, Part]:
         check_reports(tally)
-        value = self.law.estimate(tally.cells["n"], tally.cells["support"][:2], tally.cells["disclosed"][2])
-        return {"frequency": MixtureUtilityPart(*self.items, self.law, *value, tally.n)}
+        told = tally.cells["disclosed"][2]
+        value = self.law.estimate(tally.cells["n"], tally.cells["support"][:2], told)
+        return {"frequency": MixtureUtilityPart(*self.items, self.law, *value, tally.n, told / tally.n)}
 
     def theta_of(self, tally: Tally) -> float:
         """Unbiased estimate of the share of people with a harmless item; it may lie outside [0, 1]."""

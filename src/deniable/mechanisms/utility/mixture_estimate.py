@@ -6,10 +6,10 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from deniable.core.intervals import Curve, Interval, curve_interval, drawn, mixed
+from deniable.core.intervals import Curve, Interval, curve_interval, drawn, mixed, noted, told_interval
 from deniable.core.laws import subset
 from deniable.core.support import Support
-from deniable.core.types import FloatArray, IntArray, Target
+from deniable.core.types import BoolArray, FloatArray, IntArray, Target
 from deniable.estimate.simplex import project_simplex
 
 __all__ = ["MixtureLaw", "MixtureUtilityPart"]
@@ -121,9 +121,6 @@ class MixtureLaw:
         return float(np.trace(own) + np.trace(rest) - 1)
 
 
-_TOLD = 50.0
-"""Disclosed reports, if all people had harmless items, from which on rare ones are covered well enough."""
-_FEW = "harmless labels with few reports: may cover less than its level, 90 % where it says 95 %"
 _EVERY: Support[float] = Support(1.0, 1.0, 0.0, 0.0, 0.0, 1.0, 1.0)
 """The set of all sensitive items."""
 
@@ -138,6 +135,8 @@ class MixtureUtilityPart:
     own: FloatArray
     rest: FloatArray
     n: float
+    disclosed: FloatArray | None = None
+    """Share of the reports that disclose each harmless item, where there are reports."""
 
     @property
     def value(self) -> FloatArray:
@@ -165,10 +164,26 @@ class MixtureUtilityPart:
         return np.asarray((matrix - (np.outer(value, value) if target == "population" else np.diag(value))) / self.n)
 
     def interval(self, level: float, target: Target, simultaneous: bool) -> Interval:
-        """See `Part.interval`: the score test's variance at a frequency, the others being in their proportion."""
-        curve = drawn(self._curve, self.n, target)
-        ends = curve_interval(self.value, curve, level=level, target=target, simultaneous=simultaneous)
-        return replace(ends, note=_FEW if self.n * self.law.z < _TOLD else "")
+        """See `Part.interval`: the score test's variance at a frequency, the others being in their proportion.
+
+        Harmless items that few reports disclose: joined with the interval of these reports alone, which is exact.
+        """
+        curve, size = drawn(self._curve, self.n, target), self.sensitive.size + self.harmless.size
+        ends = curve_interval(self.value, curve, level=level, target=target, simultaneous=simultaneous, n=self.n)
+        if self.disclosed is None:
+            return ends
+        each = 1 - (1 - level) / (size if simultaneous else 1)
+        told = told_interval(self.disclosed, self.law.z, self.n, level=each, target=target)
+        low, high, exact = ends.low.copy(), ends.high.copy(), np.zeros(size, np.bool_)
+        notes: dict[str, BoolArray] = {}
+        for text, few in told.notes.items():
+            items = self.harmless[few]
+            low[items], high[items] = np.minimum(low[items], told.low[few]), np.maximum(high[items], told.high[few])
+            exact[items] = True
+            notes |= noted(text, exact)
+        for text, about in ends.notes.items():
+            notes |= noted(text, about & ~exact)
+        return replace(ends, low=low, high=high, notes=notes)
 
     @property
     def _curve(self) -> Curve:
