@@ -57,7 +57,7 @@ def test_bad_use_is_refused(run, pairs):
     assert "columns of pairs.csv: person, item, stars" in run(*base).err
     assert "column must be left out" in run(*base, *COLUMNS, "--column", "item").err
     assert "exactly one pair" in run(*base[:-5], "pairs.csv", *COLUMNS, "--out", "r.bin").err
-    assert "takes single values" in run("simulate", "ss", "--epsilon", 1, "--data", "pairs.csv").err
+    assert "--column must be given" in run("simulate", "ss", "--epsilon", 1, "--data", "pairs.csv").err
     assert "project must be left out" in run("simulate", "kv-ss2", *KV, "--k", 4, "--data", "zipf", "--project").err
 
 

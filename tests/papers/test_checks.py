@@ -50,7 +50,7 @@ def test_a_wrong_equation_is_corrected(context: Context) -> None:
 
 def test_a_wrong_equation_is_refuted_if_the_closed_form_is_wrong_too(context: Context) -> None:
     shifted = [(m, {name: 1.001 * value for name, value in truth.items()}) for m, truth in small_designs(context, GRR)]
-    context._made[small_designs_of, (GRR,)] = shifted
+    context._made[small_designs_of, (GRR,)] = shifted, []
     assert equation(1.0)(context).verdict == "refuted"
 
 

@@ -81,7 +81,7 @@ def test_statements_about_figures_are_judged_by_the_spread_of_the_runs(
     claim: str, figure: str, values: tuple[float, ...], verdict: str
 ) -> None:
     context = Context(kskv.PAPER)
-    context._made[kskv.PAPER.figure(figure).compute, ()] = rows(*values)
+    context._made[kskv.PAPER.figure(figure).compute, ()] = rows(*values), []
     check = next(c for c in kskv.PAPER.claims if c.id == claim)
     assert check.test(context).verdict == verdict
 

@@ -300,7 +300,7 @@ def from_design(design: Design) -> Mechanism:
     cls = MECHANISMS[name].cls
     if design.get("version") != cls.version:
         raise FormatError(f"version {design.get('version')} of {name} is unknown; this program has {cls.version}.")
-    if name in FORMS:
+    if name in FORMS and not _added_base(design):
         read_design(design)
     try:
         domain = Domain.from_document(design["domain"])
@@ -314,6 +314,14 @@ def from_design(design: Design) -> Mechanism:
     if not agrees:
         raise FormatError(f"the design does not agree with itself: {difference(made.design, design)}.")
     return made
+
+
+def _added_base(design: Design) -> bool:
+    """Whether the base of a design is a row that somebody added, which devices do not know."""
+    params = design.get("params")
+    base = params.get("base") if isinstance(params, Mapping) else None
+    name = base.get("mechanism") if isinstance(base, Mapping) else None
+    return isinstance(name, str) and name in MECHANISMS and name not in FORMS
 
 
 _RAW = (LookupError, TypeError, AttributeError, ValueError, ArithmeticError, MemoryError, RecursionError)
