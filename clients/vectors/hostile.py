@@ -146,6 +146,15 @@ def consent() -> Iterator[Case]:
     yield case("a duplicate label", ULDP | {"domain": {"labels": ["a", "b", "c", "a"]}}, FORMAT, ["c", "a"])
 
 
+def numeric() -> Iterator[Case]:
+    """Numbers of an interval: consent is for numbers, never for the numbers of answers, which the server chooses."""
+    line = {"interval": [0, 1000], "points": 4, "layout": "midpoints", "clip": True}
+    steps = {"interval": [0, 1000], "codes": [1, 2, 3, 900], "clip": True}
+    for domain, wrong in ((line, [[0, 500]]), (steps, [[0, 2.5]])):
+        for harmless in (None, wrong, [[0, 1000]]):
+            yield case(f"consent for {harmless} of an interval", ULDP | {"domain": domain}, PRIVACY, harmless)
+
+
 def untied() -> Iterator[Case]:
     """Name, parameters, labels and kernel that speak of different things."""
     told = changed(ULDP, "params", "sensitive", to=[2, 4])
@@ -281,7 +290,7 @@ def rules() -> Iterator[Case]:
 
 def hostile_vectors() -> dict[str, Any]:
     """All of them, and good designs that most are changes of."""
-    parts = (inverted, disclosing, consent, untied, work, numbers, shapes, rules)
+    parts = (inverted, disclosing, consent, numeric, untied, work, numbers, shapes, rules)
     text = "each design is refused with an error of this kind, given this consent (null: none); nothing is drawn; "
     made = [made for part in parts for made in part()]
     return {"about": text + "those under good are taken, with this consent", "good": good_cases(), "cases": made}

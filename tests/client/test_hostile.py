@@ -134,6 +134,93 @@ def test_consent_by_number_or_by_range() -> None:
             Device(design, harmless=consent)
 
 
+LINE = {"interval": [0, 1000], "points": 4, "layout": "midpoints", "clip": True}
+STEPS = {"interval": [0, 1000], "codes": [1, 2, 3, 900], "clip": False}
+ENDS = {"interval": [0, 900], "points": 4, "layout": "endpoints", "clip": False}
+
+
+@pytest.mark.parametrize(
+    ("domain", "cell"), [(LINE, (500.0, 1000.0)), (STEPS, (2.5, 1000.0)), (ENDS, (450.0, 900.0))], ids=str
+)
+def test_consent_to_numbers_is_in_numbers(domain: dict[str, Any], cell: tuple[float, float]) -> None:
+    """Not in numbers of answers, which the server chooses: 2 and 3 here."""
+    design = json.loads(json.dumps(dn.mechanism("urr", epsilon=1.0, k=4, sensitive=2).design)) | {"domain": domain}
+    found = explain(design)
+    assert found.harmless == (cell,)
+    assert f"Not protected: numbers from {cell[0]:g} to {cell[1]:g}." in str(found)
+    device = Device(design, harmless=[list(cell)])
+    named = {device.report(v)[0] for v in (cell[0] + 1, cell[1]) for _ in range(60)} - {0}
+    assert named <= {1, 2}
+    assert named
+    assert {device.report(cell[0])[0] for _ in range(60)} == {0}
+    for wrong in ([2, 3], [range(2, 4)], [cell[0]], [(cell[0], cell[1] - 1)], [(cell[0] + 1, cell[1])], [(1,)], ["x"]):
+        with pytest.raises(ParameterError, match="pairs"):
+            Device(design, harmless=wrong)
+    with pytest.raises(PrivacyError, match="consent was given for numbers from 0 to"):
+        Device(design, harmless=[(0, cell[0])])
+
+
+def test_every_answer_that_may_be_named_is_in_the_text() -> None:
+    labels = [f"ok{i}" for i in range(30)] + ["positive", "s1", "s2"]
+    found = explain(dn.mechanism("urr", epsilon=1.0, labels=labels, sensitive="s1,s2").design)
+    assert all(f"'{label}'" in str(found) for label in labels[:-2])
+
+
+def test_what_an_empty_answer_counts_as_is_said_with_its_protection() -> None:
+    design = dn.mechanism("urr", epsilon=1.0, k=4, sensitive=2).design
+    labelled = dict(design) | {"domain": {"labels": ["a", "b", "HIV", "none"], "missing": "HIV", "other": "a"}}
+    text = str(explain(labelled))
+    assert "If you leave the answer empty, that is reported as 'HIV', which is not protected." in text
+    assert text.endswith("Anything else is reported as 'a'.")
+
+
+@pytest.mark.parametrize("twin", ["HIV ", "HIV\u3164", "H\u200bIV", "\uff28IV", "HIV\ufe0f"])
+def test_labels_that_look_alike_are_refused(twin: str) -> None:
+    design = dict(dn.mechanism("grr", epsilon=1.0, k=2).design) | {"domain": {"labels": ["HIV", twin]}}
+    with pytest.raises(FormatError, match="texts that people can tell apart"):
+        Device(design)
+    with pytest.raises(dn.ParameterError, match="texts that people can tell apart"):
+        dn.mechanism("grr", epsilon=1.0, labels=["HIV", twin])
+
+
+def test_values_without_a_text_are_refused_in_words_and_stood_in_for() -> None:
+    deep: list[Any] = []
+    for _ in range(5000):
+        deep = [deep]
+    design = dn.mechanism("grr", epsilon=1.0, k=2).design
+    for value in (10**5000, deep):
+        with pytest.raises(ParameterError, match="got a value of type"):
+            Device(design).report(value)
+        assert len(Device(design, stand_in=0).report(value)) == 1
+
+
+def test_numbers_beyond_all_bounds_are_clipped_where_the_design_says_so() -> None:
+    design = json.loads(json.dumps(dn.mechanism("grr", epsilon=1.0, k=4).design)) | {"domain": LINE}
+    device = Device(design)
+    for value, answer in ((10**400, 3), (-(10**400), 0), (float("inf"), 3), (1 << 64, 3)):
+        assert device.report(value, ReplayWords([0])) == bytes([answer])
+    with pytest.raises(ParameterError, match="got nan"):
+        device.report(float("nan"))
+
+
+def test_a_document_that_changes_after_the_check_changes_nothing() -> None:
+    design = json.loads(json.dumps(dn.mechanism("pckv-grr", epsilon=1.0, k=3, range="0,10").design))
+    device = Device(design)
+    before = [device.report([(1, v)], ReplayWords([0, 1 << 62, 0])) for v in (0, 4, 10)]
+    design["params"]["range"][:] = [0, 0]
+    design["kernel"]["base"]["keep"] = str(WORD - 1)
+    assert [device.report([(1, v)], ReplayWords([0, 1 << 62, 0])) for v in (0, 4, 10)] == before
+
+
+def test_several_keys_that_are_none_of_the_list_count_as_one() -> None:
+    domain = dn.Domain.of(["x", "y", "z"], other="z")
+    device = Device(dn.mechanism("pckv-grr", epsilon=1.0, domain=domain, length=2).design)
+    words = [0, 0, 0, 0]
+    assert device.report([("q", 1), ("r", 1)], ReplayWords(words)) == device.report([("z", 1)], ReplayWords(words))
+    with pytest.raises(ParameterError, match="different keys"):
+        device.report([("x", 1), ("x", 0)])
+
+
 def test_a_billion_harmless_answers_are_not_listed() -> None:
     design = json.loads(json.dumps(dn.mechanism("urr", epsilon=1.0, k=9, sensitive="5,6,7").design))
     design["domain"]["k"], design["kernel"]["k"] = 1 << 32, str(1 << 32)
@@ -168,8 +255,8 @@ def test_missing_and_other_count_as_the_domain_says() -> None:
     device = Device(dn.mechanism("grr", epsilon=1.0, domain=labels).design)
     for value in ("no", None, "", float("nan"), "maybe", 7, "else"):
         assert device.report(value, ReplayWords([0])) == bytes(labels.encode([value]).tolist())
-    assert "No answer counts as 'none'." in str(device.explain())
-    assert "Any other answer counts as 'else'." in str(device.explain())
+    assert "If you leave the answer empty, that is reported as 'none'." in str(device.explain())
+    assert "Anything else is reported as 'else'." in str(device.explain())
 
 
 def test_a_stand_in_hides_that_a_value_is_none_of_the_answers() -> None:

@@ -12,6 +12,7 @@ import numpy as np
 from deniable.core.types import FloatArray, IntArray
 from deniable.core.values import cells_of, is_missing, labels_of
 from deniable.errors import DeniableError, FormatError, ParameterError, meant, require
+from deniable_client.domains import appearance
 
 __all__ = ["Domain"]
 
@@ -43,6 +44,8 @@ class Domain:
             require(len(self.labels) == self.k, "labels", len(self.labels), f"k = {self.k} labels")
             seen = len(set(self.labels))
             require(seen == self.k, "labels", self.labels, "different from each other")
+            looks = len({appearance(label) for label in self.labels if isinstance(label, str)})
+            require(looks == self.k, "labels", self.labels, "texts that people can tell apart")
             bad = [label for label in self.labels if not _is_label(label)]
             require(not bad, "labels", bad, "text that is not empty and can be stored as UTF-8")
         for name in ("missing", "other"):

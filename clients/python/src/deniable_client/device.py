@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from deniable_client.errors import FormatError, ParameterError, require
+from deniable_client.errors import FormatError, ParameterError, require, show
 from deniable_client.exact import exp_bounds
 from deniable_client.explain import Explanation, check_consent, explanation
 from deniable_client.grammar import Design, read_design
@@ -53,6 +53,8 @@ class Device:
         self.kernel = self._design.kernel
         self.labels = self._design.domain.labels
         self.levels: tuple[float, ...] = tuple(self._design.params.get("levels", ()))
+        low, high = self._design.params.get("range", (0, 1))
+        self._range = float(low), float(high)
         self._stand_in = None if stand_in is _NO_VALUE else self._number_of(stand_in)
 
     def explain(self) -> Explanation:
@@ -107,15 +109,25 @@ class Device:
 
     def _pairs(self, pairs: object) -> list[tuple[int, int]]:
         """Pairs with keys by number, and values in steps of their range."""
-        low, high = (float(end) for end in self._design.params["range"])
+        low, high = self._range
         if not isinstance(pairs, list | tuple) or not all(isinstance(p, list | tuple) and len(p) == 2 for p in pairs):
-            raise ParameterError(f"value must be a list of pairs (key, number), got {pairs!r:.60}.")
+            raise ParameterError(f"value must be a list of pairs (key, number), got {show(pairs)}.")
         for _, number in pairs:
             real = isinstance(number, int | float) and not isinstance(number, bool) and low <= number <= high
             require(real, "the number of a pair", number, f"from {low:g} to {high:g}", "Nothing is clipped.")
         numbers = [(self._design.domain.index(key), round((n - low) / (high - low) * GRID)) for key, n in pairs]
+        if self._design.domain.other is not None and len({str(key) for key, _ in pairs}) == len(pairs):
+            numbers = _merged(numbers)
         self.kernel.check_pairs(numbers)
         return numbers
+
+
+def _merged(pairs: list[tuple[int, int]]) -> list[tuple[int, int]]:
+    """Different keys that count as one key become one pair with their mean: how many there are does not show."""
+    found: dict[int, list[int]] = {}
+    for key, steps in pairs:
+        found.setdefault(key, []).append(steps)
+    return [(key, sum(steps) // len(steps)) for key, steps in found.items()]
 
 
 def explain(design: Mapping[str, object]) -> Explanation:

@@ -51,12 +51,13 @@ def check_document(document: object, what: str = "the design") -> None:
             if nodes + len(stack) + len(part) > _NODES_MAX:
                 raise FormatError(f"{what} has more than {_NODES_MAX} parts.")
             inner = part if isinstance(part, _LISTS) else part.values()
-            texts += 0 if inner is part else sum(_length(name, what) for name in part)
+            for name in () if inner is part else part:
+                texts += _length(name, what)
+                _check_texts(texts, what)
             stack += [(value, depth + 1) for value in inner]
         elif not (part is None or isinstance(part, bool) or is_number(part)):
             raise FormatError(f"{what} has a part that is no finite number, text, list or mapping: {_show(part)}.")
-        if texts > _TEXTS_MAX:
-            raise FormatError(f"{what} has more than {_TEXTS_MAX} characters.")
+        _check_texts(texts, what)
 
 
 def _length(text: object, what: str) -> int:
@@ -64,9 +65,16 @@ def _length(text: object, what: str) -> int:
         raise FormatError(f"{what} has a name that is no text: {_show(text)}.")
     if len(text) > _TEXT_MAX:
         raise FormatError(f"{what} has a text of {len(text)} characters, more than {_TEXT_MAX}.")
-    if not text.isascii() and any("\ud800" <= sign <= "\udfff" for sign in text):
-        raise FormatError(f"{what} has a text that cannot be stored as UTF-8: {_show(text)}.")
+    try:
+        text.encode()
+    except UnicodeEncodeError as error:
+        raise FormatError(f"{what} has a text that cannot be stored as UTF-8: {_show(text)}.") from error
     return len(text)
+
+
+def _check_texts(texts: int, what: str) -> None:
+    if texts > _TEXTS_MAX:
+        raise FormatError(f"{what} has more than {_TEXTS_MAX} characters.")
 
 
 def _show(part: object) -> str:

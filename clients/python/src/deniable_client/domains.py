@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import unicodedata
 from bisect import bisect_left
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -10,9 +11,9 @@ from itertools import pairwise
 from typing import Any
 
 from deniable_client.documents import fields_of, is_list, is_number, is_whole
-from deniable_client.errors import FormatError, ParameterError
+from deniable_client.errors import FormatError, ParameterError, show
 
-__all__ = ["Domain", "read_domain"]
+__all__ = ["Domain", "appearance", "read_domain"]
 
 _ANSWERS_MAX = 1 << 32
 _POINTS_MAX = 1 << 30
@@ -37,6 +38,8 @@ class Domain:
     """The label that no value (None, an empty text, not a number) counts as."""
     other: str | None = None
     """The label that a value which is none of the labels counts as."""
+    border: Callable[[int], float] | None = None
+    """Where the numbers of an answer begin, in an interval; for one answer more than there are, where the last end."""
 
 
 def read_domain(document: object, answers: int) -> Domain:
@@ -52,7 +55,7 @@ def read_domain(document: object, answers: int) -> Domain:
 def _number_reader(count: int) -> Reader:
     def number(value: object) -> int:
         if not is_whole(value, 0, count - 1):
-            raise ParameterError(f"value must be an integer from 0 to {count - 1}, got {value!r:.60}.")
+            raise ParameterError(f"value must be an integer from 0 to {count - 1}, got {show(value)}.")
         return value  # type: ignore[return-value]  # it is a whole number
 
     return number
@@ -74,6 +77,8 @@ def _labelled(given: Mapping[str, Any]) -> Domain:
     index = {label: i for i, label in enumerate(labels)} if texts else {}
     fits = texts and 2 <= len(index) == len(labels)
     _need(fits, "labels", labels, "at least two texts that are not empty and differ from each other")
+    looks = {appearance(label) for label in labels}
+    _need(len(looks) == len(labels) and "" not in looks, "labels", labels, "texts that people can tell apart")
     for name in _CHOICES:
         choice = given.get(name, labels[0])
         _need(isinstance(choice, str) and choice in index, name, choice, "one of the labels")
@@ -84,10 +89,26 @@ def _labelled(given: Mapping[str, Any]) -> Domain:
             return index[value]
         counted = missing if _nothing(value) else other
         if counted is None:
-            raise ParameterError(f"value {value!r:.60} is not one of this question's {len(labels)} labels.")
+            raise ParameterError(f"value {show(value)} is not one of this question's {len(labels)} labels.")
         return index[counted]
 
     return Domain(len(labels), look_up, tuple(labels), missing, other)
+
+
+def appearance(label: str) -> str:
+    """A label without what cannot be seen: who consents must be able to tell two of them apart.
+
+    >>> appearance("a\u3164 ") == appearance("\uff41")
+    True
+    """
+    if not (label.isascii() and label.isprintable()):
+        composed = unicodedata.normalize("NFKC", label)
+        label = "".join(sign for sign in composed if unicodedata.category(sign) not in _HIDDEN and sign not in _BLANK)
+    return " ".join(label.split())
+
+
+_HIDDEN = ("Cc", "Cf", "Zl", "Zp")
+_BLANK = frozenset("\u034f\u115f\u1160\u2800\u3164\uffa0") | frozenset(map(chr, range(0xFE00, 0xFE10)))
 
 
 def _nothing(value: object) -> bool:
@@ -123,10 +144,11 @@ def _inside(given: Mapping[str, Any]) -> tuple[float, float, Callable[[object], 
     _need(isinstance(clip, bool), "clip", clip, "true or false")
 
     def inside(value: object) -> float:
-        if not is_number(value) or not (clip or low <= value <= high):  # type: ignore[operator]  # it is a number here
+        number = isinstance(value, int | float) and not isinstance(value, bool) and not _nothing(value)
+        if not number or not (clip or low <= value <= high):  # type: ignore[operator]  # it is a number here
             hint = "" if clip else "Nothing is clipped."
-            raise ParameterError(f"value must be a number from {low:g} to {high:g}, got {value!r:.60}.", hint)
-        return min(max(float(value), low), high)  # type: ignore[arg-type]
+            raise ParameterError(f"value must be a number from {low:g} to {high:g}, got {show(value)}.", hint)
+        return float(min(max(value, low), high))  # type: ignore[call-overload]  # some are larger than any float
 
     return low, high, inside
 
@@ -145,7 +167,11 @@ def _grid(document: object) -> Domain:
         place = math.ceil(share * points) - 1 if layout == "midpoints" else math.ceil(share * (points - 1) - 0.5)
         return int(min(max(place, 0), points - 1))
 
-    return Domain(points, nearest)
+    def border(i: int) -> float:
+        share = i / points if layout == "midpoints" else (i - 0.5) / (points - 1)
+        return low + (high - low) * min(max(share, 0.0), 1.0) if i < points else high
+
+    return Domain(points, nearest, border=border)
 
 
 def _codes(document: object) -> Domain:
@@ -154,13 +180,14 @@ def _codes(document: object) -> Domain:
     codes = given["codes"]
     numbers = is_list(codes) and len(codes) >= 2 and all(is_number(code) and low <= code <= high for code in codes)
     _need(numbers and all(a < b for a, b in pairwise(codes)), "codes", codes, "at least two rising numbers inside")
-    borders = [(float(a) + float(b)) / 2 for a, b in pairwise(codes)]
-    return Domain(len(codes), lambda value: bisect_left(borders, inside(value)))
+    borders = [float(a) / 2 + float(b) / 2 for a, b in pairwise(codes)]
+    ends = [low, *borders, high]
+    return Domain(len(codes), lambda value: bisect_left(borders, inside(value)), border=ends.__getitem__)
 
 
 def _need(ok: bool, name: str, got: object, need: str) -> None:
     if not ok:
-        raise FormatError(f"{name} of the design's domain must be {need}, got {got!r:.60}.")
+        raise FormatError(f"{name} of the design's domain must be {need}, got {show(got)}.")
 
 
 _FORMS: Mapping[str, Callable[[object], Domain]] = {

@@ -11,6 +11,7 @@ __all__ = [
     "ParameterError",
     "PrivacyError",
     "require",
+    "show",
 ]
 
 
@@ -59,9 +60,13 @@ def require(ok: bool, name: str, got: object, need: str, hint: str = "") -> None
     deniable_client.errors.ParameterError: k must be an integer >= 2, got 1. For a yes/no question use k=2.
     """
     if not ok:
-        raise ParameterError(f"{name} must be {need}, got {_show(got)}.", hint)
+        raise ParameterError(f"{name} must be {need}, got {show(got)}.", hint)
 
 
-def _show(got: object, limit: int = 80) -> str:
-    text = repr(got)
+def show(got: object, limit: int = 80) -> str:
+    """A value for a message, cut where it is long; some have no text, such as numbers of thousands of digits."""
+    try:
+        text = repr(got[:limit] if isinstance(got, str | bytes) else got)
+    except (ValueError, RecursionError):
+        return f"a value of type {type(got).__name__}"
     return text if len(text) <= limit else text[: limit - 3] + "..."

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Set
+from collections.abc import Callable, Iterable, Iterator, Mapping, Set
 from dataclasses import dataclass
 from decimal import ROUND_CEILING, Context
 from fractions import Fraction
 from typing import Any
 
 from deniable_client.domains import Domain
-from deniable_client.errors import ParameterError, PrivacyError
+from deniable_client.errors import ParameterError, PrivacyError, show
 from deniable_client.exact import log_upper
 from deniable_client.grammar import Design
 from deniable_client.kernels import Disclosing
@@ -48,7 +48,7 @@ answer as for any other one (epsilon 1).
     def harmless(self) -> tuple[object, ...]:
         """The answers that a report may name, which is what `Device(harmless=...)` asks consent for.
 
-        As the question has them: labels, else ranges of numbers from 0 on.
+        As the question has them: labels, pairs (low, high) of numbers of an interval, else ranges of answers' numbers.
         """
         return _named(self.design.domain, self.disclosed)
 
@@ -66,9 +66,9 @@ def explanation(design: Design, ratio: Fraction) -> Explanation:
         disclosed = _others(kernel.protected, design.domain.answers)
     chance = kernel.disclosed if disclosed else Fraction(0)
     lines = [_protection(design, ratio, exact, disclosed)]
-    lines += [_disclosure(design.domain, disclosed, chance)] if disclosed else []
+    lines += [_disclosure(design, disclosed, chance)] if disclosed else []
     lines += _FURTHER.get(kernel.kind, lambda *_: [])(design, kernel)
-    lines += _choices(design.domain)
+    lines += _choices(design.domain, disclosed)
     return Explanation(design, exact, disclosed, chance, "\n".join(lines))
 
 
@@ -91,7 +91,7 @@ def check_consent(found: Explanation, harmless: Iterable[object] | None) -> None
 def _consented(domain: Domain, harmless: Iterable[object] | None) -> tuple[int, ...]:
     """The answers in a list, labels or numbers and ranges of them, as half-open ranges."""
     if isinstance(harmless, str | bytes) or not isinstance(harmless, Iterable | None):
-        raise ParameterError(f"harmless must be a list of answers, got {harmless!r:.60}.")
+        raise ParameterError(f"harmless must be a list of answers, got {show(harmless)}.")
     entries = [harmless] if isinstance(harmless, range) else list(harmless or ())
     known = None if domain.labels is None else set(domain.labels)
     ends: list[int] = []
@@ -105,12 +105,25 @@ def _consented(domain: Domain, harmless: Iterable[object] | None) -> tuple[int, 
 
 def _span(domain: Domain, known: Set[str] | None, entry: object) -> tuple[int, int]:
     """The numbers of an answer, or of a range of them; what counts as another answer is none here."""
+    if domain.border is not None:
+        return _cells(domain, domain.border, entry)
     if isinstance(entry, range) and entry.step == 1 and known is None:
         return entry.start, entry.stop
     if known is not None and not (isinstance(entry, str) and entry in known):
-        raise ParameterError(f"harmless must be a list of this question's labels, got {entry!r:.60} in it.")
+        raise ParameterError(f"harmless must be a list of this question's labels, got {show(entry)} in it.")
     number = domain.index(entry)
     return number, number + 1
+
+
+def _cells(domain: Domain, border: Callable[[int], float], entry: object) -> tuple[int, int]:
+    """The answers of a pair (low, high) of numbers, which must be where answers begin and end."""
+    pair = tuple(entry) if isinstance(entry, list | tuple) and len(entry) == 2 else ()
+    near = [(end, domain.index(end)) for end in pair]
+    found = [i for end, at in near for i in (at, at + 1) if border(i) == end]
+    if len(found) != 2:
+        hint = "Use those that explain(design).harmless has."
+        raise ParameterError(f"harmless must be a list of pairs (low, high) of numbers, got {show(entry)} in it.", hint)
+    return found[0], found[1]
 
 
 # ---- sentences
@@ -134,14 +147,16 @@ def _protection(design: Design, ratio: Fraction, exact: float, disclosed: tuple[
     )
 
 
-def _disclosure(domain: Domain, disclosed: tuple[int, ...], chance: Fraction) -> str:
-    named = f"Not protected: {_list_of(domain, disclosed)}. The report names such an answer in {_percent(chance)}"
+def _disclosure(design: Design, disclosed: tuple[int, ...], chance: Fraction) -> str:
+    most = "up to " if design.kernel.kind == "personal" and chance < 1 else ""
+    named = f"Not protected: {_list_of(design.domain, disclosed, every=True)}. The report names such an answer in "
+    named += most + _percent(chance)
     return named + ("." if chance == 1 else "; otherwise it looks like a report of a protected answer.")
 
 
 def _personal(design: Design, kernel: Any) -> list[str]:
-    levels = ", ".join(f"{level:g}" for level in design.params["levels"])
-    line = f"You choose how much: epsilon {levels}; the most protective, {design.params['levels'][0]:g}, if you do not."
+    levels = [_level(level) for level in design.params["levels"]]
+    line = f"You choose how much: epsilon {', '.join(levels)}; the most protective, {levels[0]}, if you do not."
     if len(kernel.data) == 1:
         return [line]
     told = f"The report may tell which level you chose: at most epsilon {_level(kernel.level_guarantee)} about that"
@@ -154,7 +169,7 @@ def _budgets(design: Design, kernel: Any) -> list[str]:
     if design.domain.labels is None:
         names = tuple(number for span in names for number in span)
     pairs = list(zip(names, design.params["item_epsilon"], strict=True))
-    shown = ", ".join(f"{_quoted(name)} {epsilon:g}" for name, epsilon in pairs[:_SHOWN])
+    shown = ", ".join(f"{_quoted(name)} {_level(epsilon)}" for name, epsilon in pairs[:_SHOWN])
     return [f"Each protected answer has its own epsilon: {shown}{_more(len(pairs))}; of two answers the smaller holds."]
 
 
@@ -162,9 +177,15 @@ _FURTHER: Mapping[str, Any] = {"personal": _personal, "utility-levels": _budgets
 """What else is to be said, by the kind of the kernel."""
 
 
-def _choices(domain: Domain) -> list[str]:
-    lines = [f"No answer counts as {_quoted(domain.missing)}."] if domain.missing is not None else []
-    return lines + ([f"Any other answer counts as {_quoted(domain.other)}."] if domain.other is not None else [])
+def _choices(domain: Domain, disclosed: tuple[int, ...]) -> list[str]:
+    """What values that are none of the labels count as, and whether that is protected."""
+    open_ = set(_named(domain, disclosed)) if domain.labels is not None else set()
+    told = (("If you leave the answer empty, that", domain.missing), ("Anything else", domain.other))
+    return [
+        f"{what} is reported as {_quoted(label)}{', which is not protected' * (label in open_)}."
+        for what, label in told
+        if label is not None
+    ]
 
 
 # ---- words
@@ -184,15 +205,20 @@ def _named(domain: Domain, ranges: tuple[int, ...]) -> tuple[Any, ...]:
     """The answers of some ranges by label, else ranges of numbers."""
     if domain.labels is not None:
         return tuple(label for start, end in _ranges(ranges) for label in domain.labels[start:end])
+    if domain.border is not None:
+        return tuple((domain.border(start), domain.border(end)) for start, end in _ranges(ranges))
     return tuple(range(start, end) for start, end in _ranges(ranges))
 
 
-def _list_of(domain: Domain, ranges: tuple[int, ...]) -> str:
+def _list_of(domain: Domain, ranges: tuple[int, ...], *, every: bool = False) -> str:
+    """Some answers in words: the first of them, or every one."""
     if domain.labels is not None:
-        names = _named(domain, ranges)
-        return ", ".join(_quoted(name) for name in names[:_SHOWN]) + _more(len(names))
-    parts = [f"{start}" if end == start + 1 else f"{start} to {end - 1}" for start, end in _ranges(ranges)]
-    return ", ".join(parts[:_SHOWN]) + _more(len(parts))
+        parts = [_quoted(name) for name in _named(domain, ranges)]
+    elif domain.border is not None:
+        parts = [f"numbers from {low:.12g} to {high:.12g}" for low, high in _named(domain, ranges)]
+    else:
+        parts = [f"{start}" if end == start + 1 else f"{start} to {end - 1}" for start, end in _ranges(ranges)]
+    return ", ".join(parts) if every else ", ".join(parts[:_SHOWN]) + _more(len(parts))
 
 
 def _more(count: int) -> str:

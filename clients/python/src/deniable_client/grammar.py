@@ -15,7 +15,7 @@ from typing import Any
 
 from deniable_client.documents import check_document, fields_of, is_list, is_number, is_whole
 from deniable_client.domains import Domain, read_domain
-from deniable_client.errors import FormatError, ParameterError
+from deniable_client.errors import FormatError, ParameterError, show
 from deniable_client.exact import WORD_BITS, check_epsilon
 from deniable_client.kernels import Shapes, kernel_from, kernel_to
 
@@ -186,13 +186,13 @@ def read_design(document: object) -> Design:
     given = fields_of(document, "a design", _FIELDS)
     name = given["mechanism"]
     if not isinstance(name, str) or name not in FORMS:
-        raise FormatError(f"mechanism {name!r:.60} is unknown to this client.", "Upgrade the client.")
+        raise FormatError(f"mechanism {show(name)} is unknown to this client.", "Upgrade the client.")
     return _read(name, FORMS[name], given)
 
 
 def _read(name: str, form: Form, given: Mapping[str, Any]) -> Design:
     if given["version"] != VERSION or isinstance(given["version"], bool):
-        raise FormatError(f"version {given['version']!r:.40} of {name} is unknown; this client has {VERSION}.")
+        raise FormatError(f"version {show(given['version'])} of {name} is unknown; this client has {VERSION}.")
     epsilon = _epsilon(given["epsilon"], "epsilon")
     try:
         kernel = kernel_from(given["kernel"], form.kernel, f"the kernel of {name}")
@@ -205,7 +205,7 @@ def _read(name: str, form: Form, given: Mapping[str, Any]) -> Design:
 
 def _epsilon(given: object, where: str) -> float:
     if not is_number(given):
-        raise FormatError(f"{where} of a design must be a number, got {given!r:.40}.")
+        raise FormatError(f"{where} of a design must be a number, got {show(given)}.")
     try:
         return check_epsilon(given, sampling=True)  # type: ignore[arg-type]  # it is a number
     except ParameterError as error:
@@ -226,7 +226,7 @@ def _check_params(name: str, form: Form, given: Mapping[str, Any], kernel: Any) 
             check, *words = rule.split()
             told = _CHECKS[check](params[own], words, kernel, given)
             if told:
-                raise FormatError(f"{own} of {name} must be {told}, got {params[own]!r:.60}.")
+                raise FormatError(f"{own} of {name} must be {told}, got {show(params[own])}.")
 
 
 def _at(kernel: Any, path: str) -> Any:
@@ -274,7 +274,7 @@ def _same(value: Any, words: Sequence[str], kernel: Any, design: Any) -> str:
     """The very numbers of the kernel."""
     found = _at(kernel, words[0])
     same = found is not None and not _wholes(value, (), kernel, design) and tuple(value) == tuple(found)
-    return "" if same else f"the kernel's own numbers, {found!r:.60}"
+    return "" if same else f"the kernel's own numbers, {show(found)}"
 
 
 def _range(value: Any, words: Sequence[str], kernel: Any, design: Any) -> str:

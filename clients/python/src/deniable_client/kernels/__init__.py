@@ -11,7 +11,7 @@ from dataclasses import fields
 from typing import Any
 
 from deniable_client.documents import check_document, fields_of, is_list, read_whole, read_wholes
-from deniable_client.errors import FormatError
+from deniable_client.errors import FormatError, show
 from deniable_client.kernels.basic import Response, Subset, Unary
 from deniable_client.kernels.contract import AnyKernel, Disclosing, Kernel, check_promise, promised_ratio
 from deniable_client.kernels.geometry import Hadamard, Projective
@@ -120,7 +120,7 @@ def kernel_from(document: object, shapes: Shapes | None = None, where: str = "th
     if not isinstance(kind, str) or kind not in allowed:
         known = "unknown" if not isinstance(kind, str) or kind not in KERNELS else "not possible here"
         hint = "Upgrade the client." if shapes is None else "The mechanism's name decides which kernels it may have."
-        raise FormatError(f"{where}: kernel kind {kind!r:.40} is {known}; possible are {', '.join(allowed)}.", hint)
+        raise FormatError(f"{where}: kernel kind {show(kind)} is {known}; possible are {', '.join(allowed)}.", hint)
     names = _FIELDS[kind]
     given = fields_of(document, f"a {kind} kernel", ("kind", *names))
     inner = dict.fromkeys(names) if shapes is None else shapes[kind]
@@ -129,12 +129,18 @@ def kernel_from(document: object, shapes: Shapes | None = None, where: str = "th
     return (UtilityMixture if disclosing else KERNELS[kind])(**parts)
 
 
+_PARTS_MAX = 64
+"""Kernels in a list of them."""
+
+
 def _several(read: Callable[..., Any]) -> Callable[..., tuple[Any, ...]]:
     """How a list is read whose entries are read so."""
 
     def each(part: object, shapes: Shapes | None, where: str) -> tuple[Any, ...]:
         if not is_list(part):
             raise FormatError(f"{where} must be a list, got {type(part).__name__}.")
+        if read is kernel_from and len(part) > _PARTS_MAX:  # type: ignore[arg-type]  # it is a list
+            raise FormatError(f"{where} must have at most {_PARTS_MAX} kernels, got {len(part)}.")  # type: ignore[arg-type]
         return tuple(read(entry, shapes, where) for entry in part)  # type: ignore[attr-defined]
 
     return each
