@@ -222,8 +222,9 @@ def _odd_value(line: Line, rng: Random) -> None:
     if at:
         i = rng.choice(at)
         flag = line.options[i][0]
-        line.options[i] = flag, _value(flag, rng)
-        line.done.append(("odd", flag))
+        value = _value(flag, rng)
+        line.options[i] = flag, value
+        line.done.append(("odd" if value in ODD else "other", flag))
 
 
 def _more(line: Line, rng: Random) -> None:

@@ -94,7 +94,7 @@ def test_forged_reports_gain_what_is_predicted() -> None:
         ({"interest": -1}, "interest must be"),
         ({"interest": math.nan}, "interest must be"),
         ({"limits": {"asr": 0.1}}, "limits must be named by"),
-        ({"limits": {"bytes": -1}}, "limits must be finite"),
+        ({"limits": {"bytes": -1}}, "max_bytes must be a finite number"),
         ({"targets": 100}, "targets must be"),
         ({"top": 0}, "top must be"),
         ({"n": 0}, "n must be"),

@@ -143,7 +143,11 @@ def test_limits_leave_out() -> None:
         (dn.plan_means, {"interval": "1,0", "n": 5}, "interval must be"),
         (dn.plan_means, {"interval": "0,1", "n": 0}, "n must be"),
         (dn.plan_means, {"interval": "0,1", "n": 5, "distances": "x"}, "grid must be"),
-        (dn.plan_means, {"interval": "0,1", "n": 5, "limits": {"stderr": math.nan}}, "limits must be finite"),
+        (
+            dn.plan_means,
+            {"interval": "0,1", "n": 5, "limits": {"stderr": math.nan}},
+            "target_error must be a finite number",
+        ),
     ],
 )
 def test_bad_questions_are_refused(ask: Any, given: dict[str, Any], words: str) -> None:

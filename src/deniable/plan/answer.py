@@ -278,8 +278,9 @@ def check_limits(limits: Mapping[str, float] | None, known: Sequence[str]) -> di
     most = dict(limits or {})
     unknown = [name for name in most if name not in known]
     require(not unknown, "limits", unknown, f"named by {', '.join(known)}")
-    wrong = {name: x for name, x in most.items() if not (isinstance(x, int | float) and 0 < x < math.inf)}
-    require(not wrong, "limits", wrong, "finite numbers > 0")
+    for name, x in most.items():
+        word = "target_error" if name == "stderr" else f"max_{name}"
+        require(isinstance(x, int | float) and 0 < x < math.inf, word, x, "a finite number > 0")
     return most
 
 

@@ -77,7 +77,9 @@ def _labelled(given: Mapping[str, Any]) -> Domain:
     index = {label: i for i, label in enumerate(labels)} if texts else {}
     fits = texts and 2 <= len(index) == len(labels)
     _need(fits, "labels", labels, "at least two texts that are not empty and differ from each other")
-    looks = {appearance(label) for label in labels}
+    joined = "".join(labels)
+    plain = joined.isascii() and joined.isprintable() and " " not in joined
+    looks = set(labels) if plain else {appearance(label) for label in labels}
     _need(len(looks) == len(labels) and "" not in looks, "labels", labels, "texts that people can tell apart")
     for name in _CHOICES:
         choice = given.get(name, labels[0])
