@@ -30,7 +30,14 @@ def text_of(path: Path) -> str:
 # ---- generated parts
 
 
-@pytest.mark.parametrize("page", PAGES, ids=name_of)
+LONG = ("docs/keyvalue.md", "docs/planning.md", "docs/jobs/data.md")
+"""Pages whose commands take many seconds: in the full tier."""
+
+
+@pytest.mark.parametrize(
+    "page",
+    [pytest.param(page, id=name_of(page), marks=[pytest.mark.slow] * (name_of(page) in LONG)) for page in PAGES],
+)
 def test_generated_parts_are_fresh(page: Path, generate: ModuleType) -> None:
     text = text_of(page)
     assert generate.fresh(text) == text, f"{name_of(page)} is not up to date; run: python docs/generate.py"

@@ -231,7 +231,7 @@ def test_a_design_that_nobody_knows_says_how_to_add_it() -> None:
         design = dn.mechanism("careful", epsilon=1.0, k=3).design
     with pytest.raises(dn.FormatError, match=r"unknown to this version.*dn\.register"):
         dn.from_design(design)
-    with pytest.raises(dn.FormatError, match="a design must be a mapping"):
+    with pytest.raises(dn.FormatError, match="the design must be a mapping"):
         dn.from_design("careful")  # type: ignore[arg-type]
 
 
@@ -241,5 +241,5 @@ def test_designs_inside_designs_end_at_the_first() -> None:
     assert dn.from_design(deep).design == deep
     for _ in range(500):
         deep = {**deep, "params": {**deep["params"], "base": deep}}
-    with pytest.raises(dn.FormatError, match="a design is nested more than 12 deep"):
+    with pytest.raises(dn.FormatError, match="the design is nested more than 12 deep"):
         dn.from_design(deep)

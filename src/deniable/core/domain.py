@@ -44,10 +44,14 @@ class Domain:
             require(len(self.labels) == self.k, "labels", len(self.labels), f"k = {self.k} labels")
             seen = len(set(self.labels))
             require(seen == self.k, "labels", self.labels, "different from each other")
-            looks = len({appearance(label) for label in self.labels if isinstance(label, str)})
-            require(looks == self.k, "labels", self.labels, "texts that people can tell apart")
             bad = [label for label in self.labels if not _is_label(label)]
             require(not bad, "labels", bad, "text that is not empty and can be stored as UTF-8")
+            joined = "".join(self.labels)
+            if not (joined.isascii() and joined.isprintable()) or " " in joined:
+                looks = {appearance(label) for label in self.labels}
+                require(
+                    len(looks) == self.k and "" not in looks, "labels", self.labels, "texts that people can tell apart"
+                )
         for name in ("missing", "other"):
             label = getattr(self, name)
             known = label is None or (self.labels is not None and label in self.labels)

@@ -292,7 +292,8 @@ def from_design(design: Design) -> Mechanism:
 
     Designs come from outside: their shape is checked as devices do it, before any number in them is believed.
     """
-    check_document(design, "a design")
+    check = read_design if _known_to_devices(design) else check_document
+    check(design)
     name = design.get("mechanism")
     if not isinstance(name, str) or name not in MECHANISMS:
         hint = "Upgrade deniable, or add the mechanism with dn.register if it is of your own."
@@ -300,8 +301,6 @@ def from_design(design: Design) -> Mechanism:
     cls = MECHANISMS[name].cls
     if design.get("version") != cls.version:
         raise FormatError(f"version {design.get('version')} of {name} is unknown; this program has {cls.version}.")
-    if name in FORMS and not _added_base(design):
-        read_design(design)
     try:
         domain = Domain.from_document(design["domain"])
         whole = {**design, "params": {key: _param(value) for key, value in design["params"].items()}}
@@ -316,12 +315,14 @@ def from_design(design: Design) -> Mechanism:
     return made
 
 
-def _added_base(design: Design) -> bool:
-    """Whether the base of a design is a row that somebody added, which devices do not know."""
-    params = design.get("params")
+def _known_to_devices(design: object) -> bool:
+    """Whether devices know the mechanism of a design and that of its base: rows that somebody added they do not."""
+    given = design if isinstance(design, Mapping) else {}
+    params = given.get("params")
     base = params.get("base") if isinstance(params, Mapping) else None
-    name = base.get("mechanism") if isinstance(base, Mapping) else None
-    return isinstance(name, str) and name in MECHANISMS and name not in FORMS
+    name, inner = given.get("mechanism"), base.get("mechanism") if isinstance(base, Mapping) else None
+    added = isinstance(inner, str) and inner in MECHANISMS and inner not in FORMS
+    return isinstance(name, str) and name in FORMS and not added
 
 
 _RAW = (LookupError, TypeError, AttributeError, ValueError, ArithmeticError, MemoryError, RecursionError)
