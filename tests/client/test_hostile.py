@@ -177,9 +177,9 @@ def test_what_an_empty_answer_counts_as_is_said_with_its_protection() -> None:
 @pytest.mark.parametrize("twin", ["HIV ", "HIV\u3164", "H\u200bIV", "\uff28IV", "HIV\ufe0f"])
 def test_labels_that_look_alike_are_refused(twin: str) -> None:
     design = dict(dn.mechanism("grr", epsilon=1.0, k=2).design) | {"domain": {"labels": ["HIV", twin]}}
-    with pytest.raises(FormatError, match="texts that people can tell apart"):
+    with pytest.raises(FormatError, match="texts that people can see and tell apart"):
         Device(design)
-    with pytest.raises(dn.ParameterError, match="texts that people can tell apart"):
+    with pytest.raises(dn.ParameterError, match="texts that people can see and tell apart"):
         dn.mechanism("grr", epsilon=1.0, labels=["HIV", twin])
 
 

@@ -50,7 +50,10 @@ class Domain:
             if not (joined.isascii() and joined.isprintable()) or " " in joined:
                 looks = {appearance(label) for label in self.labels}
                 require(
-                    len(looks) == self.k and "" not in looks, "labels", self.labels, "texts that people can tell apart"
+                    len(looks) == self.k and "" not in looks,
+                    "labels",
+                    self.labels,
+                    "texts that people can see and tell apart",
                 )
         for name in ("missing", "other"):
             label = getattr(self, name)

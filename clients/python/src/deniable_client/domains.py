@@ -73,14 +73,13 @@ def _listed(document: object) -> Domain:
 
 def _labelled(given: Mapping[str, Any]) -> Domain:
     labels = given["labels"]
-    texts = is_list(labels) and all(isinstance(label, str) and label for label in labels)
-    index = {label: i for i, label in enumerate(labels)} if texts else {}
-    fits = texts and 2 <= len(index) == len(labels)
-    _need(fits, "labels", labels, "at least two texts that are not empty and differ from each other")
+    texts = is_list(labels) and len(labels) >= 2 and all(isinstance(label, str) for label in labels)
+    _need(texts, "labels", labels, "at least two texts")
+    index = {label: i for i, label in enumerate(labels)}
     joined = "".join(labels)
     plain = joined.isascii() and joined.isprintable() and " " not in joined
     looks = set(labels) if plain else {appearance(label) for label in labels}
-    _need(len(looks) == len(labels) and "" not in looks, "labels", labels, "texts that people can tell apart")
+    _need(len(looks) == len(labels) and "" not in looks, "labels", labels, "texts that people can see and tell apart")
     for name in _CHOICES:
         choice = given.get(name, labels[0])
         _need(isinstance(choice, str) and choice in index, name, choice, "one of the labels")
