@@ -12,7 +12,7 @@ import pytest
 from fuzz import lines
 
 SAMPLE = 100
-"""Lines of the default tier (about 5 s); the full tier has MANY (about two minutes)."""
+"""Lines of the default tier (about 2 s); the full tier has MANY (about a minute)."""
 MANY = 2000
 
 pytestmark = pytest.mark.filterwarnings("default")  # as for people: told, and no reason to stop
@@ -92,7 +92,7 @@ def test_lines_of_all_kinds_end_well(run, tmp_path):
 def test_thousands_of_lines_end_well(run, tmp_path):
     codes = check(run, tmp_path, range(10_000, 10_000 + MANY))
     assert min(codes[0], codes[2]) > MANY // 5, codes
-    assert codes[1] > 0
+    assert set(codes) <= {0, 1, 2}
 
 
 def test_lines_reach_every_command_row_and_option():
