@@ -165,11 +165,10 @@ def _personal(design: Design, kernel: Any) -> list[str]:
 
 
 def _budgets(design: Design, kernel: Any) -> list[str]:
-    names = _named(design.domain, kernel.protected)
-    if design.domain.labels is None:
-        names = tuple(number for span in names for number in span)
+    single = [number for start, end in _ranges(kernel.protected) for number in range(start, end)]
+    names = [_list_of(design.domain, (number, number + 1)) for number in single]
     pairs = list(zip(names, design.params["item_epsilon"], strict=True))
-    shown = ", ".join(f"{_quoted(name)} {_level(epsilon)}" for name, epsilon in pairs[:_SHOWN])
+    shown = ", ".join(f"{name} {_level(epsilon)}" for name, epsilon in pairs[:_SHOWN])
     return [f"Each protected answer has its own epsilon: {shown}{_more(len(pairs))}; of two answers the smaller holds."]
 
 
