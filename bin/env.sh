@@ -68,9 +68,9 @@ set_up() {
     case $1 in
         demo)
             if [[ $(cat "$venv/stamp-demo" 2>/dev/null) == "$want" ]]; then return; fi
-            install charts,frames
+            install charts,frames,service
             ;;
-        test) install charts,frames,fast,test ;;
+        test) install charts,frames,fast,service,postgres,spark,test ;;
     esac
     printf '%s\n' "$want" >"$venv/stamp-$1"
 }

@@ -5,20 +5,34 @@ thresholds, the hash, the scalar randomisers and the packing of one report.
 """
 
 from deniable_client.device import Device, explain
-from deniable_client.errors import DeniableError, EntropyError, FormatError, ParameterError, PrivacyError
+from deniable_client.errors import (
+    BudgetError,
+    DeniableError,
+    EntropyError,
+    FormatError,
+    LedgerError,
+    ParameterError,
+    PrivacyError,
+    WindowError,
+)
+from deniable_client.task import Task
 from deniable_client.words import ReplayWords, SystemWords
 
 __version__ = "0.1.0"
 
 __all__ = [
+    "BudgetError",
     "DeniableError",
     "Device",
     "EntropyError",
     "FormatError",
+    "LedgerError",
     "ParameterError",
     "PrivacyError",
     "ReplayWords",
     "SystemWords",
+    "Task",
+    "WindowError",
     "__version__",
     "explain",
 ]

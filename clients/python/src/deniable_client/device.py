@@ -74,16 +74,25 @@ class Device:
         `level` is the protection that the person chose, where the design has levels: one of `levels`, the smallest and
         most protective one if left out. Do not choose it by looking at the value.
         """
-        drawn = words or SystemWords()
-        chosen = self._level(level)
-        if coin is not None and not hasattr(self.kernel, "randomise_dealt"):
-            raise ParameterError(f"coin must be left out: a {self.kernel.kind} kernel has no public seed.")
+        return self.randomise(self.answer(value), words, coin=coin, level=level)
+
+    def answer(self, value: object) -> Any:
+        """What is randomised for a value: the number of an answer, or pairs of numbers (key, steps)."""
         try:
-            answer = self._number_of(value)
+            return self._number_of(value)
         except ParameterError:
             if self._stand_in is None:
                 raise
-            answer = self._stand_in
+            return self._stand_in
+
+    def randomise(
+        self, answer: Any, words: Words | None = None, *, coin: int | None = None, level: float | None = None
+    ) -> bytes:
+        """One report for what `answer` gave."""
+        drawn = words or SystemWords()
+        chosen = self.level(level)
+        if coin is not None and not hasattr(self.kernel, "randomise_dealt"):
+            raise ParameterError(f"coin must be left out: a {self.kernel.kind} kernel has no public seed.")
         report: bytes
         if self.levels:
             report = self.kernel.randomise(answer, drawn, chosen)
@@ -97,8 +106,8 @@ class Device:
         """What the kernel randomises: the number of an answer, or pairs of numbers."""
         return self._pairs(value) if self.kernel.kind == "pairs" else self._design.domain.index(value)
 
-    def _level(self, level: float | None) -> int:
-        """The number of a level; levels rise, so the first is the most protective."""
+    def level(self, level: float | None) -> int:
+        """The number of a level; levels rise, so the first is the most protective, and taken if none is given."""
         if not self.levels:
             if level is not None:
                 raise ParameterError(f"level must be left out: a {self.kernel.kind} kernel has one level for all.")

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 __all__ = [
+    "BudgetError",
     "DeniableError",
     "EntropyError",
     "FormatError",
+    "LedgerError",
     "MergeError",
     "MissingExtraError",
     "ParameterError",
     "PrivacyError",
+    "WindowError",
     "require",
     "show",
 ]
@@ -41,6 +44,18 @@ class MergeError(DeniableError, ValueError):
 
 class PrivacyError(DeniableError, ValueError):
     """A design leaks more than it promises, or cannot be sampled exactly."""
+
+
+class WindowError(DeniableError, ValueError):
+    """A task does not ask now: it is not open, has expired, or was answered in this window already."""
+
+
+class BudgetError(DeniableError, ValueError):
+    """An answer would cost more than a budget has left."""
+
+
+class LedgerError(DeniableError, OSError):
+    """What a device spends could not be written down, or what it wrote cannot be read; nothing is reported then."""
 
 
 class EntropyError(DeniableError, OSError):

@@ -1,0 +1,101 @@
+"""One spelling of a JSON document (RFC 8785), so that all clients hash it alike, and the strict way to read one."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from decimal import Decimal
+from typing import Any
+
+from deniable_client.documents import check_document
+from deniable_client.errors import FormatError, show
+
+__all__ = ["canonical", "digest", "parse"]
+
+BYTES_MAX = 1 << 24
+"""Of a document that is read."""
+
+_SAFE = (1 << 53) - 1
+"""The largest whole number that every reader of JSON keeps."""
+
+
+def canonical(part: Any) -> bytes:
+    """The canonical form: no white space, names sorted by UTF-16 units, numbers as ECMAScript writes them.
+
+    >>> canonical({"b": 1.0, "a": [1e21, 0.1, None, "\u20ac"]}).decode()
+    '{"a":[1e+21,0.1,null,"€"],"b":1}'
+    """
+    try:
+        return _text(part).encode()
+    except UnicodeEncodeError as error:
+        raise FormatError(f"a text cannot be stored as UTF-8: {show(part)}.") from error
+
+
+def _text(part: Any) -> str:
+    if isinstance(part, Mapping):
+        names = sorted(part, key=lambda name: name.encode("utf-16-be"))
+        return "{" + ",".join(f"{_text(name)}:{_text(part[name])}" for name in names) + "}"
+    if isinstance(part, list | tuple):
+        return "[" + ",".join(map(_text, part)) + "]"
+    if isinstance(part, float) or (isinstance(part, int) and not isinstance(part, bool)):
+        return _number(part)
+    return json.dumps(part, ensure_ascii=False)  # texts, true, false and null are written alike by both
+
+
+def _number(value: float) -> str:
+    if isinstance(value, int) and abs(value) > _SAFE:
+        raise FormatError(f"whole numbers of a document must be at most 2^53 - 1, got {show(value)}.", "Use a text.")
+    if value == int(value) and abs(value) < 10**21:
+        return str(int(value))
+    sign, numerals, exponent = Decimal(repr(value)).normalize().as_tuple()
+    digits = "".join(map(str, numerals))
+    point = len(digits) + int(exponent)
+    if -6 < point <= 0:
+        text = "0." + "0" * -point + digits
+    elif 0 < point <= 21:
+        text = digits[:point] + "." + digits[point:]
+    else:
+        text = digits[0] + ("." + digits[1:] if digits[1:] else "") + f"e{point - 1:+d}"
+    return "-" * sign + text
+
+
+def digest(document: Mapping[str, Any]) -> str:
+    """Lower-case hex SHA-256 of the canonical form."""
+    return hashlib.sha256(canonical(document)).hexdigest()
+
+
+def parse(data: bytes | str, what: str = "the document") -> dict[str, Any]:
+    """A document from its bytes; `FormatError` for what RFC 8785 cannot write.
+
+    Numbers are doubles, whichever way they are written: 1.0 is 1.
+    """
+    if len(data) > BYTES_MAX:
+        raise FormatError(f"{what} has {len(data)} bytes, more than {BYTES_MAX}.")
+    try:
+        text = data if isinstance(data, str) else data.decode()
+        found = json.loads(
+            text, object_pairs_hook=_once, parse_int=_double, parse_float=_double, parse_constant=_no_number
+        )
+    except (UnicodeDecodeError, json.JSONDecodeError) as error:
+        raise FormatError(f"{what} is not JSON in UTF-8: {error}.") from error
+    except RecursionError as error:
+        raise FormatError(f"{what} is nested too deep.") from error
+    check_document(found, what)
+    return found  # type: ignore[no-any-return]  # it is a mapping of names to values
+
+
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) != len(pairs):
+        raise FormatError("a name appears twice in the document, so that readers may take one for the other.")
+    return found
+
+
+def _double(text: str) -> float:
+    value = float(text)
+    return int(value) if abs(value) <= _SAFE and value == int(value) else value
+
+
+def _no_number(text: str) -> float:
+    raise FormatError(f"{text} is no number of a document.")

@@ -1,0 +1,133 @@
+"""What the collector asks of a database: one interface, kept by every engine.
+
+A report is counted and its id is stored in one transaction, or neither is. Everything that is counted lies in cells of
+`Batch`: a window of a task, one of its questions, and one combination of its strata.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date
+from pathlib import Path
+from typing import NamedTuple, Protocol
+
+from deniable.collect.tally import Tally
+
+__all__ = ["ACCEPTED", "DUPLICATE", "REJECTED", "Batch", "Incoming", "KeyRow", "Outcome", "Store", "TaskRow", "Upload"]
+
+ACCEPTED, DUPLICATE, REJECTED = "accepted", "duplicate", "rejected"
+
+
+class Batch(NamedTuple):
+    """What is counted together: a window, a question and the numbers of the strata, all from 0 on."""
+
+    window: int
+    question: int
+    strata: tuple[int, ...]
+
+
+class Incoming(NamedTuple):
+    """A report as it was sent: 16 bytes of id, and the body (docs/protocol.md, section 4)."""
+
+    id: bytes
+    body: bytes
+
+
+class Outcome(NamedTuple):
+    """What became of a report; `reason` for rejected ones, from the table of reasons."""
+
+    status: str
+    reason: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Upload:
+    """Reports of one task that arrived together, and the day on which they did."""
+
+    task: str
+    today: date
+    reports: Sequence[Incoming]
+
+
+@dataclass(frozen=True, slots=True)
+class TaskRow:
+    """A task as the store has it; the document never changes, its state goes draft, open, closed."""
+
+    id: str
+    document: bytes
+    state: str
+
+
+@dataclass(frozen=True, slots=True)
+class KeyRow:
+    """An access key: the hash of it, never the key."""
+
+    name: str
+    role: str
+    digest: bytes
+    created: date
+    revoked: date | None = None
+
+
+class Store(Protocol):
+    """A database of tasks, tallies, ids of reports, releases and keys. All calls may come from any thread."""
+
+    # ---- tasks
+    def put_task(self, id: str, document: bytes) -> None:
+        """Keep a new task as a draft; the same document again changes nothing, another one under its id is an error."""
+
+    def task(self, id: str) -> TaskRow | None:
+        """A task, or None."""
+
+    def tasks(self) -> Sequence[TaskRow]:
+        """All tasks, in the order in which they were made."""
+
+    def set_state(self, id: str, state: str) -> None:
+        """Open or close a task: draft, open, closed, in this order only."""
+
+    # ---- reports
+    def add(self, uploads: Sequence[Upload]) -> list[list[Outcome]]:
+        """Check, count and keep the reports of several uploads in one durable transaction; an outcome for each.
+
+        Raises `StoreUnavailableError` if nothing was kept and the same call may work later.
+        """
+
+    def tallies(self, task: str) -> Mapping[Batch, Tally]:
+        """What has been counted so far, shards added up."""
+
+    def reports(self, task: str, batch: Batch) -> Iterator[bytes]:
+        """The bodies that are kept, in no order of arrival; none if the task keeps tallies only."""
+
+    def rejections(self, task: str) -> Mapping[str, int]:
+        """Rejected reports by reason."""
+
+    # ---- releases
+    def release(self, task: str, window: int) -> bytes | None:
+        """What was published about a window, or None."""
+
+    def put_release(self, task: str, window: int, document: bytes) -> bytes:
+        """Publish a window once; returns what is published, which is the first document."""
+
+    # ---- keys
+    def put_key(self, key: KeyRow) -> None:
+        """Keep a key's hash."""
+
+    def keys(self) -> Sequence[KeyRow]:
+        """All keys, revoked ones too."""
+
+    def revoke_key(self, name: str, today: date) -> None:
+        """Make a key void."""
+
+    # ---- care
+    def purge(self, today: date) -> Mapping[str, int]:
+        """Erase what need not be kept any more: bodies, ids of windows whose reports are refused; counts of each."""
+
+    def check(self) -> Sequence[str]:
+        """What is wrong with the database; nothing if all is well."""
+
+    def backup(self, path: Path) -> None:
+        """A consistent copy, while the service goes on."""
+
+    def close(self) -> None:
+        """Finish and let go of the database."""
