@@ -15,8 +15,8 @@ from deniable.core.space import Space
 from deniable.errors import ParameterError, require
 from deniable.mechanisms.entry import RELEASE
 from deniable.mechanisms.metric.base import MetricMechanism
-from deniable.mechanisms.metric.bipartite import RULES
 from deniable.mechanisms.metric.bound import optimal_release
+from deniable.mechanisms.metric.options import RULES
 from deniable.mechanisms.registry import mechanism
 from deniable.mechanisms.spaces import SPACE, space_of
 from deniable.plan.advice import SHORT_REPORTS, advise, relative

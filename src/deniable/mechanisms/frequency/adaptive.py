@@ -17,10 +17,11 @@ from deniable.core.laws import epsilon_to
 from deniable.core.selection import NORMALISED, Normalize, Preference, Selector
 from deniable.errors import ParameterError
 from deniable.mechanisms.base import Mechanism
-from deniable.mechanisms.frequency.families import FAMILIES, MIXTURES, Chosen, Family, Metric, choose
+from deniable.mechanisms.frequency.families import FAMILIES, MIXTURES, Chosen, Family, choose
 from deniable.mechanisms.frequency.histogram import THE
 from deniable.mechanisms.frequency.local_hashing import LocalHashing
 from deniable.mechanisms.frequency.mixture import SubsetMixture
+from deniable.mechanisms.frequency.options import Metric
 from deniable.mechanisms.frequency.subset import SubsetSelection
 from deniable.mechanisms.frequency.unary import Unary
 from deniable_client.exact import check_epsilon

@@ -1,4 +1,4 @@
-"""The registry's rows and options of mechanisms whose report is near to the value."""
+"""The registry's rows of mechanisms whose report is near to the value."""
 
 from __future__ import annotations
 
@@ -7,27 +7,14 @@ from functools import partial
 from typing import Any
 
 from deniable.core.space import Space
-from deniable.mechanisms.entry import RELEASE, Entry, Option
-from deniable.mechanisms.metric.bipartite import RULES
-from deniable.mechanisms.metric.brr import BRR, TIES, make_brr
+from deniable.mechanisms.entry import RELEASE, Entry
+from deniable.mechanisms.metric.brr import BRR, make_brr
 from deniable.mechanisms.metric.codebook import Codebook, make_codebook
+from deniable.mechanisms.metric.options import RULES, TIES
 from deniable.mechanisms.metric.tables import TableMechanism, make_table
-from deniable.mechanisms.spaces import SPACE, SPACE_OPTIONS, space_of
+from deniable.mechanisms.spaces import SPACE, space_of
 
-__all__ = ["OPTIONS", "ROWS"]
-
-OPTIONS: Mapping[str, Option] = {
-    **SPACE_OPTIONS,
-    "rule": Option(
-        str, "How many answers brr favours: for the least mean loss (mean), or such that no value loses (min).", RULES
-    ),
-    "tie": Option(str, "Which of two equally near points brr favours.", TIES),
-    "variant": Option(
-        str,
-        "codebook: optimal or bins; exponential: calibrated or printed; laplace: truncate or clamp; lsrr: calibrated "
-        "or rank.",
-    ),
-}
+__all__ = ["ROWS"]
 
 _PLACES: Mapping[str, Any] = {"distances": Space.places([[52.5, 13.4], [52.5, 13.4], [48.9, 2.4], [41.9, 12.5]])}
 _SETS: Mapping[str, Any] = {"distances": Space.sets([[], [1], [1, 2], [1, 2, 3], [4]])}

@@ -1,4 +1,4 @@
-"""The registry's rows and options of mechanisms for means and distributions of numbers."""
+"""The registry's rows of mechanisms for means and distributions of numbers."""
 
 from __future__ import annotations
 
@@ -6,15 +6,11 @@ from collections.abc import Mapping
 from functools import partial
 from typing import Any
 
-from deniable.mechanisms.entry import MEAN, Entry, Option
-from deniable.mechanisms.numeric.base import WINDOWS, Duchi, Hybrid, Piecewise, SquareWave
+from deniable.mechanisms.entry import MEAN, Entry
+from deniable.mechanisms.numeric.base import Duchi, Hybrid, Piecewise, SquareWave
 from deniable.mechanisms.spaces import INTERVAL, space_of
 
-__all__ = ["OPTIONS", "ROWS"]
-
-OPTIONS: Mapping[str, Option] = {
-    "window": Option(str, "Window of pm: of least largest variance, or of the paper's size.", WINDOWS),
-}
+__all__ = ["ROWS"]
 
 
 def _cases(*more: Mapping[str, Any]) -> tuple[Mapping[str, Any], ...]:
