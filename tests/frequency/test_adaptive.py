@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 import warnings
 from pathlib import Path
 from typing import Any
@@ -128,9 +129,40 @@ def brute(name: str, k: int, epsilon: float, select: str) -> float:
 @pytest.mark.parametrize(("k", "epsilon"), [(7, 3.3), (17, 3.7), (40, 5.0)])
 def test_exact_selections_beat_every_design_made_one_by_one(name: str, k: int, epsilon: float) -> None:
     for select in (s for s in SELECTORS if s != "elbow"):
-        m = chosen(name, k, epsilon, select=select, normalize="none", weight=0.3, limit=0.45)
+        own = {"limit": 0.45} if select == "epsilon-constraint" else {"weight": 0.3} if select in NORMALISED else {}
+        m = chosen(name, k, epsilon, select=select, normalize="none", **own)
         assert not m.selection["note"].startswith("no design")
         assert m.selection["objective"] <= brute(name, k, epsilon, select) + 1e-12
+
+
+@pytest.mark.parametrize("name", [*NAMES, "ssmix"])
+@pytest.mark.parametrize(
+    ("given", "text"),
+    [
+        ({"limit": 0.3}, "limit must be left out unless select is epsilon-constraint; it is weighted, got 0.3"),
+        (
+            {"limit": 0.3, "select": "utopia"},
+            "limit must be left out unless select is epsilon-constraint; it is utopia",
+        ),
+        ({"weight": 0.3, "select": "elbow"}, "weight must be left out unless select is weighted or tchebycheff"),
+    ],
+)
+def test_what_would_have_no_effect_is_refused(name: str, given: dict[str, Any], text: str) -> None:
+    with pytest.raises(dn.ParameterError, match=re.escape(text)):
+        chosen(name, 8, 1.0, **given)
+
+
+@pytest.mark.parametrize(
+    ("name", "given", "text"),
+    [
+        ("ssmix", {"size": 2, "select": "utopia"}, "select must be left out where size is given, got 'utopia'"),
+        ("ss", {"size": 2, "rounding": "best"}, "rounding must be left out where size is given, got 'best'"),
+        ("wheel", {"arc": 0.2, "rounding": "paper"}, "rounding must be left out where arc is given, got 'paper'"),
+    ],
+)
+def test_what_chooses_a_parameter_is_refused_beside_it(name: str, given: dict[str, Any], text: str) -> None:
+    with pytest.raises(dn.ParameterError, match=re.escape(text)):
+        dn.mechanism(name, epsilon=1.0, k=8, **given)
 
 
 @pytest.mark.parametrize("name", [*NAMES, "ssmix"])

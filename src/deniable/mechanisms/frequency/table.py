@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from deniable.core.domain import Domain
+from deniable.errors import require
 from deniable.mechanisms.base import Mechanism
 from deniable.mechanisms.entry import Curve, Entry, Traits, grid
 from deniable.mechanisms.frequency import costs, curves
@@ -26,13 +27,19 @@ Cases = tuple[Mapping[str, Any], ...]
 
 
 def _subset(
-    *, epsilon: float, domain: Domain, size: int | None = None, rounding: Any = "paper", encoding: str = "bits"
+    *, epsilon: float, domain: Domain, size: int | None = None, rounding: Any = None, encoding: str = "bits"
 ) -> Mechanism:
     """Subset selection as bits; or the same law as permuted intervals, which is `iss`."""
     if size is None:
-        size = SubsetSelection.optimal(epsilon=epsilon, domain=domain, rounding=rounding).size
+        size = SubsetSelection.optimal(epsilon=epsilon, domain=domain, rounding=rounding or "paper").size
+    else:
+        _refuse_rounding(rounding, "size")
     cls = SubsetSelection if encoding == "bits" else IntervalSelection
     return cls(epsilon=epsilon, domain=domain, size=size)
+
+
+def _refuse_rounding(rounding: Any, option: str) -> None:
+    require(rounding is None, "rounding", rounding, f"left out where {option} is given", "It chooses the best one.")
 
 
 def _chosen(cls: Any, option: str, own: str = "") -> Callable[..., Any]:
@@ -42,7 +49,7 @@ def _chosen(cls: Any, option: str, own: str = "") -> Callable[..., Any]:
         given = options.pop(option, None)
         if given is None:
             return cls.optimal(epsilon=epsilon, domain=domain, **options)
-        options.pop("rounding", None)
+        _refuse_rounding(options.pop("rounding", None), option)
         return cls(epsilon=epsilon, domain=domain, **{own or option: given}, **options)
 
     return make

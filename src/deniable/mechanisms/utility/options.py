@@ -10,7 +10,23 @@ __all__ = ["BASES", "FORMS", "MIXTURE", "NAMES", "OPTIONS"]
 
 FORMS = ("null", "glutf", "paper")
 """Null branch; ULDP's Algorithm 1 with a disclosure valid for every hash function; the same as printed (audit only)."""
-BASES = ("grr", "ss", "iss", "ue", "sue", "oue", "lh", "blh", "olh", "plh", "wheel", "hr", "pgr", "the", "she")
+BASES: tuple[str, ...] = (
+    "grr",
+    "ss",
+    "iss",
+    "ue",
+    "sue",
+    "oue",
+    "lh",
+    "blh",
+    "olh",
+    "plh",
+    "wheel",
+    "hr",
+    "pgr",
+    "the",
+    "she",
+)
 BASES += ("ass", "aue", "alh", "athe")
 """Mechanisms that the transform makes by registry name; others are made first and handed over."""
 MIXTURE = "ssmix"
