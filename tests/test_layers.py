@@ -211,7 +211,7 @@ def docstrings_say_something(source: Source) -> Iterator[Fault]:
 
     Where the docstring is the whole body, as in an abstract method that narrows a type, it stays.
     """
-    for node in ast.walk(source.tree):
+    for node in source.nodes:
         if (
             isinstance(node, FUNCTION)
             and len(node.body) > 1
@@ -247,7 +247,7 @@ def module_is_short(source: Source) -> Iterator[Fault]:
 
 def functions_are_short(source: Source) -> Iterator[Fault]:
     """A function's body, without its docstring, fits on a screen."""
-    for node in ast.walk(source.tree):
+    for node in source.nodes:
         if isinstance(node, FUNCTION):
             body = node.body[1:] if ast.get_docstring(node, clean=False) is not None else node.body
             lines = (body[-1].end_lineno or 0) - body[0].lineno + 1 if body else 0
@@ -262,14 +262,14 @@ def randomness_has_one_door(source: Source) -> Iterator[Fault]:
     for line, name in imports(source):
         if name.split(".")[0] == "random" or name.split(".")[:2] == ["numpy", "random"]:
             yield Fault(line, f"imports {name}; randomness comes from deniable.randomness")
-    for node in ast.walk(source.tree):
+    for node in source.nodes:
         if isinstance(node, ast.Attribute) and ast.unparse(node) in ("np.random", "numpy.random"):
             yield Fault(node.lineno, "uses np.random; randomness comes from deniable.randomness")
 
 
 def nothing_is_unfinished(source: Source) -> Iterator[Fault]:
     """No stubs, no swallowed errors, no notes of things to do."""
-    for node in ast.walk(source.tree):
+    for node in source.nodes:
         if isinstance(node, ast.Raise) and node.exc and "NotImplementedError" in ast.unparse(node.exc):
             yield Fault(node.lineno, "raises NotImplementedError")
         elif isinstance(node, ast.ExceptHandler) and all(is_empty(statement) for statement in node.body):
