@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from functools import partial
 from typing import Any
 
-from deniable.mechanisms.entry import MEAN, Entry
-from deniable.mechanisms.numeric.base import Duchi, Hybrid, Piecewise, SquareWave
+from deniable.mechanisms.entry import MEAN, Entry, Traits
+from deniable.mechanisms.numeric.base import Duchi, Hybrid, Numeric, Piecewise, SquareWave
 from deniable.mechanisms.spaces import INTERVAL, space_of
 
 __all__ = ["ROWS"]
@@ -20,7 +20,17 @@ def _cases(*more: Mapping[str, Any]) -> tuple[Mapping[str, Any], ...]:
     return (*({"epsilon": e, **own} for e in (0.1, 1.0, 4.0) for own in grids), *more)
 
 
-_row = partial(Entry, question=MEAN, space=space_of)
+def _work(m: Numeric, n: float) -> float:
+    """One counter per report, and one product for each possible report per release."""
+    return 1 + m.readings.size / n
+
+
+def _pull(m: Numeric, r: int) -> float:
+    """The largest reading, if everybody has the lowest value; downwards it is the same."""
+    return float(m.readings.max() - m.grid.at(0))
+
+
+_row = partial(Entry, question=MEAN, space=space_of, traits=Traits(_work, _pull))
 
 ROWS: Mapping[str, Entry] = {
     "sw": _row(
