@@ -11,7 +11,8 @@ from deniable.audit.exact import audit
 from deniable.core.frontier import best_subset_size, frontier_mse
 from deniable.core.selection import Preference, pareto, select
 from deniable.core.types import FloatArray
-from deniable.mechanisms.frequency.families import FAMILIES, Metric
+from deniable.mechanisms.frequency.families import FAMILIES
+from deniable.mechanisms.frequency.options import Metric
 from deniable.papers.adaptive.designs import ORIGIN, Point, chosen_at, known_parameter, make, points
 from deniable.papers.adaptive.equations import BUDGETS, DOMAINS, LOW, SETTINGS, SMALL, K
 from deniable.papers.checks import EXACT, design, off
