@@ -49,23 +49,14 @@ test("windows are days in UTC", () => {
   assert.throws(() => read.window("16 November"), { kind: "ParameterError" });
 });
 
-test("a task that is altered by one bit is refused, whichever bit it is", () => {
+test("a task that is altered by one bit is refused, in whichever byte it is", () => {
   const bytes = new TextEncoder().encode(JSON.stringify(seal(document())));
-  let refused = 0;
   for (let place = 0; place < bytes.length; place += 1) {
-    for (let bit = 0; bit < 8; bit += 1) {
-      const altered = bytes.slice();
-      altered[place] ^= 1 << bit;
-      try {
-        Task.load(altered);
-        assert.fail(`bit ${bit} of byte ${place} was not noticed`);
-      } catch (error) {
-        assert.equal(/** @type {any} */ (error).kind, "FormatError", `bit ${bit} of byte ${place}`);
-        refused += 1;
-      }
-    }
+    const altered = bytes.slice();
+    altered[place] ^= 1 << (5 * place) % 8;
+    assert.throws(() => Task.load(altered), format, `byte ${place}`);
   }
-  assert.equal(refused, 8 * bytes.length);
+  assert.ok(bytes.length > 500);
 });
 
 test("a task that was named beforehand must be that one", () => {
