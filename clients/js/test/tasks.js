@@ -5,6 +5,7 @@ import { readFileSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
+import { Ledger } from "../src/ledger.js";
 import { seal, Task } from "../src/task.js";
 
 const FOLDER = new URL("../../vectors/", import.meta.url);
@@ -123,4 +124,10 @@ export const kindOf = (error) => `${error[0].toUpperCase()}${error.slice(1)}Erro
 export function content({ text, base64, start, fill, count, end }) {
   if (base64 !== undefined) return Uint8Array.from(Buffer.from(base64, "base64"));
   return new TextEncoder().encode(text ?? start + fill.repeat(count) + end);
+}
+
+/** A ledger on the first day. @param {any} [options] @param {MemoryStore | FastStore} [store] */
+export function made(options = {}, store = new MemoryStore()) {
+  const clock = new Clock();
+  return { clock, store, ledger: new Ledger(store, { delay: 0, clock: clock.read, ...options }) };
 }

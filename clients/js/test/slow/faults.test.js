@@ -5,10 +5,10 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
 
-import { Ledger } from "../src/ledger.js";
-import { FileStore } from "../src/store_file.js";
+import { Ledger } from "../../src/ledger.js";
+import { FileStore } from "../../src/store_file.js";
 import { device, live } from "./killed.js";
-import { Clock, folder, task } from "./tasks.js";
+import { Clock, folder, task } from "../tasks.js";
 
 const KILLED = fileURLToPath(new URL("killed.js", import.meta.url));
 const BEYOND = 1_000_000;
@@ -109,8 +109,8 @@ const child = (path, script) =>
 test("several processes at once spend what there is, and no more", async (t) => {
   const path = join(folder(t), "ledger");
   const script = `
-    const { Ledger } = await import(${JSON.stringify(new URL("../src/ledger.js", import.meta.url))});
-    const { Clock, task } = await import(${JSON.stringify(new URL("tasks.js", import.meta.url))});
+    const { Ledger } = await import(${JSON.stringify(new URL("../../src/ledger.js", import.meta.url))});
+    const { Clock, task } = await import(${JSON.stringify(new URL("../tasks.js", import.meta.url))});
     const clock = new Clock();
     const ledger = new Ledger(process.argv[1], { clock: clock.read, lifetime: 6, patience: 60 });
     let done = 0;

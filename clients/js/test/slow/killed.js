@@ -9,9 +9,9 @@
 import * as files from "node:fs";
 import { join } from "node:path";
 
-import { Ledger } from "../src/ledger.js";
-import { FileStore } from "../src/store_file.js";
-import { Clock, task } from "./tasks.js";
+import { Ledger } from "../../src/ledger.js";
+import { FileStore } from "../../src/store_file.js";
+import { Clock, task } from "../tasks.js";
 
 const CHANGING = ["writeFileSync", "linkSync", "rmSync", "openSync", "fsyncSync", "closeSync", "renameSync"];
 
