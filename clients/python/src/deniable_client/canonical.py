@@ -12,7 +12,7 @@ from typing import Any
 from deniable_client.documents import check_document
 from deniable_client.errors import FormatError, show
 
-__all__ = ["canonical", "digest", "parse"]
+__all__ = ["BYTES_MAX", "canonical", "digest", "parse"]
 
 BYTES_MAX = 1 << 24
 """Of a document that is read."""

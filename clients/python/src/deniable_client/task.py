@@ -18,7 +18,7 @@ from deniable_client.errors import DeniableError, FormatError, ParameterError, P
 from deniable_client.explain import Explanation
 from deniable_client.words import Words, below
 
-__all__ = ["Question", "Task", "amount_of", "seal"]
+__all__ = ["UNITS", "Question", "Task", "amount_of", "printable", "seal"]
 
 VERSION = 1
 UNITS = 30
@@ -178,28 +178,30 @@ class Task:
         return bytes(head)
 
     def terms(self) -> tuple[str, ...]:
-        """What the task says, in sentences for a person who decides whether to answer."""
-        lines = [f"{self.collector} asks." if self.collector else "The collector does not say who it is."]
+        """What the task says, in sentences for a person who decides whether to answer; one line each, safe to print."""
+        who = f"{self.collector} asks." if self.collector else "The collector does not say who it is."
+        lines = [who]
         if len(self.questions) > 1:
             lines.append(f"One of {len(self.questions)} questions is drawn for you; only that one is answered.")
         for question in self.questions:
             lines += [f"Question: {question.text}", *question.explanation.text.splitlines()]
+            if question.labels and question.explanation.design.domain.labels is None:
+                named = (f"{number} is {label}" for number, label in enumerate(question.labels))
+                lines.append(f"Answers by number: {', '.join(named)}.")
         for name, values in self.strata.items():
             lines.append(f"Sent openly with your report: {name}, one of {', '.join(values)}.")
         until = f"{self.opens} to {self.closes - timedelta(1)}"
-        often = "once" if self.count == 1 else f"once in each of {self.count} windows of {self.days} days"
+        days = "a day" if self.days == 1 else f"{self.days} days"
+        often = "once" if self.count == 1 else f"once in each of {self.count} windows of {days}"
+        kept = f"Reports are kept for {self.keep_days} days after the last window."
         lines += [
             f"Asked {often}, {until}. {_MEANING[self.memory]}",
-            f"An answer costs epsilon {self.epsilon:g}; at most {self.budget['task']:g} for this task, "
-            f"{self.budget['subject']:g} for all about {show(self.subject)}, {self.budget['lifetime']:g} in all.",
+            f"An answer costs epsilon {self.epsilon:.12g}; at most {self.budget['task']:.12g} for this task, "
+            f"{self.budget['subject']:.12g} for all about {self.subject!r}, {self.budget['lifetime']:.12g} in all.",
             f"Results are published for at least {self.min_batch} reports. "
-            + (
-                "Reports are erased once they are counted."
-                if self.keep == "tally"
-                else f"Reports are kept for {self.keep_days} days after the last window."
-            ),
+            + ("Reports are erased once they are counted." if self.keep == "tally" else kept),
         ]
-        return tuple(lines)
+        return tuple(map(printable, lines))
 
 
 _MEANING = {
@@ -222,6 +224,20 @@ def amount_of(epsilon: float) -> int:
     True
     """
     return int(Decimal(repr(epsilon)).scaleb(UNITS))
+
+
+def printable(text: str) -> str:
+    """A text of a stranger as one line that moves no cursor and hides nothing; joiners of letters stay.
+
+    >>> printable("a\\x1b[2Jb\\nc")
+    'a\\\\x1b[2Jb c'
+    """
+    signs = (sign if sign.isprintable() or sign in "\u200c\u200d" else ascii(sign)[1:-1] for sign in _one_line(text))
+    return "".join(signs)
+
+
+def _one_line(text: str) -> str:
+    return " ".join(text.split())
 
 
 # ---- reading the parts

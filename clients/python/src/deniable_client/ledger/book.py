@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable, Iterable, Mapping
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 from typing import TYPE_CHECKING, Any
 
 from deniable_client.errors import LedgerError, ParameterError, PrivacyError, require, show
@@ -102,8 +102,7 @@ class Ledger:
         """
         if not isinstance(task, Task):
             raise ParameterError(f"task must be a Task, got {type(task).__name__}.", "Read it with Task.load(data).")
-        now = self._clock()
-        today = datetime.fromtimestamp(now, UTC).date()
+        now, today = self._clock(), self.today()
         window = task.window(today)
         base = None if url is None else checked_url(url)
         if question is not None:
@@ -127,6 +126,10 @@ class Ledger:
             report, cost = (kept, 0) if kept is not None else step.report(device, known, self._limits)
             due = now + seconds_up_to(min(self._delay, max(0.0, beginning(task.expires) - now)))
             return step.queue(known, report, cost, base, due)
+
+    def today(self) -> date:
+        """The day in UTC, by the ledger's clock."""
+        return datetime.fromtimestamp(self._clock(), UTC).date()
 
     # ---- sending
 

@@ -75,7 +75,7 @@ class Outbox:
     def _give_up(self) -> int:
         with self._store.write() as db:
             return db.execute(
-                "UPDATE report SET state = 'expired', reason = 'the task expired before the report was sent',"
+                "UPDATE report SET state = 'expired', reason = 'the task expired before the collector confirmed it',"
                 " due = NULL WHERE state = 'waiting' AND expires <= ?",
                 (self._clock(),),
             ).rowcount

@@ -8,7 +8,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from deniable_client.errors import LedgerError
+from deniable_client.errors import DeniableError, LedgerError
 
 if TYPE_CHECKING:
     import sqlite3
@@ -132,7 +132,7 @@ class Store:
             told, hint = _WORDS.get(code, (f"cannot be used ({error})", "Nothing was changed."))
             raise LedgerError(f"the ledger {self.path} {told}; nothing was spent or sent.", hint) from error
         except OSError as error:
-            if isinstance(error, LedgerError):
+            if isinstance(error, DeniableError):
                 raise
             raise LedgerError(
                 f"the ledger {self.path} cannot be opened ({error.strerror}); nothing was spent or sent.",

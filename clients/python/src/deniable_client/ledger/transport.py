@@ -6,7 +6,6 @@ import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
-from urllib.parse import urlsplit
 
 from deniable_client.errors import LedgerError, ParameterError, show
 
@@ -29,6 +28,8 @@ class Reply:
 
 def checked_url(url: object) -> str:
     """An address that a device talks to, without a slash at its end; `ParameterError` for others."""
+    from urllib.parse import urlsplit
+
     need = "https, or http to this machine (localhost, 127.0.0.1)"
     if not isinstance(url, str) or not url.isprintable() or " " in url:
         raise ParameterError(f"url must be an address with {need}, got {show(url)}.")
