@@ -86,6 +86,7 @@ GOOD: Mapping[str, tuple[Design, list[Any] | None]] = {
     "lh": (design("lh", 1.0, 4, {"g": 2}, kernel("hashing", k=4, g=2, keep=part(0.6))), None),
     "the": (design("the", 1.0, 3, {"theta": 0.9}, kernel("unary", k=3, keep=part(0.5), flip=part(0.3))), None),
     "ssmix": (design("ssmix", 1.0, 5, {"size": 2, "share": 0.5}, mixture(subset(5, 2, 0.5), subset(5, 3, 0.6))), None),
+    "codebook": (design("codebook", 1.0, 3, {"size": 1}, kernel("constant", k=3)), None),
     "urr": (design("urr", 1.0, 4, _SENSITIVE, UTILITY), [2, 3]),
     "uss": (design("uss", 1.0, 4, _SIZED, utility(4, ["0", "2"], [subset(2, 1, 0.6)], 0.25)), [2, 3]),
     "urr, base as a design": (
@@ -185,6 +186,7 @@ CHANGES: Mapping[str, Mapping[str, list[Any]]] = {
         "kernel.second": [subset(4, 3, 0.6), response(5, 0.3)],
         "kernel.coin": [str(WORD), "-1"],
     },
+    "codebook": {"params.size": [1.5, True, "1", -1, None], "params.codes": ["x", [0.5], [-1]]},
     "urr": {
         "params.base": [None, {"mechanism": "grr"}, {"mechanism": "grr", "params": {}, "more": 1}, "grr"],
         "params.base.params": [{"size": 1}],

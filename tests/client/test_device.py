@@ -141,3 +141,10 @@ def test_importing_the_client_loads_the_standard_library_only() -> None:
     )
     found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert found.stdout.strip() == "['deniable_client']"
+
+
+def test_explain_is_the_function_whatever_was_imported_before() -> None:
+    """A name that is loaded late must not be hidden by a module of the same name."""
+    code = "import deniable_client.device, deniable_client.task\nfrom deniable_client import Device, explain\n"
+    code += "assert callable(explain) and callable(Device)"
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

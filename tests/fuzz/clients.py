@@ -18,6 +18,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from random import Random
 from typing import Any, Self
@@ -41,7 +42,23 @@ CASES = 110
 SHARES = {"inside": 0.6, "mutated": 0.2, "outside": 0.1, "grown": 0.1}
 SHOWN = 5
 """Differences that are told in full."""
-ODD_VALUES = (None, "", "nobody", "answer 0", -1, -0.0, 10**30, 1.5, 1e-320, True, [], [[0, "x"]], [[0]], {}, "0")
+ODD_VALUES: tuple[Any, ...] = (
+    None,
+    "",
+    "nobody",
+    "answer 0",
+    -1,
+    -0.0,
+    10**30,
+    1.5,
+    1e-320,
+    True,
+    [],
+    [[0, "x"]],
+    [[0]],
+    {},
+    "0",
+)
 EDGES = (0, 1, WORD // 2 - 1, WORD // 2, WORD - 2, WORD - 1)
 Job = dict[str, Any]
 
@@ -94,8 +111,9 @@ class OtherClient:
         return self
 
     def __exit__(self, *_: object) -> None:
-        assert self._process.stdin is not None
-        self._process.stdin.close()
+        for pipe in (self._process.stdin, self._process.stdout):
+            assert pipe is not None
+            pipe.close()
         self._process.wait(60)
 
     def ask(self, lines: list[str], meanwhile: Callable[[], Any]) -> tuple[Any, list[Any]]:
@@ -215,7 +233,7 @@ def consent(rng: Random, harmless: list[Any]) -> Any:
     plain = [{"start": each.start, "end": each.stop} if isinstance(each, range) else each for each in harmless]
     if rng.random() < 0.97:
         rng.shuffle(plain)
-        return plain or rng.choice((None, []))
+        return plain or (None if rng.random() < 0.5 else [])
     return rng.choice((plain[:-1], [*plain, 0], [*plain, "answer 1"], [[0, 1]], [{"start": 0, "end": 2}], None))
 
 
@@ -230,7 +248,11 @@ def some_values(rng: Random, design: Any, domain: Any) -> Iterator[Any]:
         low, high = design["domain"]["interval"]
         keys = [rng.uniform(low, high) for _ in range(4)]
         for i in single:
-            keys += [domain.border(i), math.nextafter(domain.border(i), -1e300), math.nextafter(domain.border(i), 1e300)]
+            keys += [
+                domain.border(i),
+                math.nextafter(domain.border(i), -1e300),
+                math.nextafter(domain.border(i), 1e300),
+            ]
         keys += [{"odd": "NaN"}, {"odd": "Infinity"}, {"odd": "-Infinity"}, low - 1, high + 1, 1e300]
     else:
         keys = list(single)
@@ -238,10 +260,19 @@ def some_values(rng: Random, design: Any, domain: Any) -> Iterator[Any]:
         yield from keys
         return
     low, high = design["params"]["range"]
-    numbers = [low, high, *(rng.uniform(low, high) for _ in range(4)), low + (high - low) * (rng.randrange(9) + 0.5) / 2**32]
+    numbers = [
+        low,
+        high,
+        *(rng.uniform(low, high) for _ in range(4)),
+        low + (high - low) * (rng.randrange(9) + 0.5) / 2**32,
+    ]
     for _ in range(12):
         held = [rng.choice(keys) for _ in range(rng.choice((0, 1, 1, 2, 2, 3)))]
-        yield [[key, rng.choice((*numbers, high + 1) if rng.random() < 0.1 else numbers)] for key in held if not isinstance(key, dict)]
+        yield [
+            [key, rng.choice((*numbers, high + 1) if rng.random() < 0.1 else numbers)]
+            for key in held
+            if not isinstance(key, dict)
+        ]
 
 
 # ---- the Python client
@@ -290,9 +321,13 @@ def answered(asked: Job) -> dict[str, Any]:
         words = Drawn(int(case["seed"]), [int(each) for each in case["first"]])
         coin = None if case["coin"] is None else int(case["coin"])
         value, level = plain(case["value"]), case["level"]
-        found = _tried(lambda w=words, v=value, c=coin, x=level: device.report(v, w, coin=c, level=x))
+        found = _tried(partial(device.report, value, words, coin=coin, level=level))
         reports.append(found["error"] if isinstance(found, dict) else f"{found.hex()} {words.used}")
     return {"told": told, "width": device.kernel.width, "reports": reports}
+
+
+def _all(batch: list[tuple[str, Job]]) -> list[dict[str, Any]]:
+    return [answered(asked) for _, asked in batch]
 
 
 # ---- comparison
@@ -336,7 +371,7 @@ def run(figures: Figures, other: OtherClient, rng: Random, enough: Callable[[], 
     while not enough():
         batch = [next(source) for _ in range(BATCH)]
         lines = [json.dumps(asked) for _, asked in batch]
-        here, there = other.ask(lines, lambda b=batch: [answered(asked) for _, asked in b])
+        here, there = other.ask(lines, partial(_all, batch))
         for (sort, asked), mine, theirs in zip(batch, here, there, strict=True):
             compare(figures, sort, asked, mine, theirs)
         yield
@@ -401,7 +436,7 @@ def run_leaking(figures: Figures, other: OtherClient, rng: Random, count: int) -
     while sum(figures.leaking.values()) < count:
         batch = [next(source) for _ in range(min(BATCH, count - sum(figures.leaking.values())))]
         lines = [json.dumps(asked) for _, asked in batch]
-        here, there = other.ask(lines, lambda b=batch: [answered(asked) for _, asked in b])
+        here, there = other.ask(lines, partial(_all, batch))
         for (by, asked), *both in zip(batch, here, there, strict=True):
             figures.leaking[by] += 1
             for found in both:

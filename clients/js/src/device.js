@@ -139,8 +139,7 @@ export const explain = (design) => proved(design)[1];
 
 /**
  * A design that has the right shape, is little enough work and keeps all its promises, and what it may send.
- * @param {unknown} document
- * @returns {[import("./grammar.js").Design, import("./explain.js").Explanation]}
+ * @param {unknown} document @returns {[import("./grammar.js").Design, import("./explain.js").Explanation]}
  */
 function proved(document) {
   const design = readDesign(document);

@@ -6,10 +6,7 @@ const NODES_MAX = (1 << 19) + (1 << 12);
 const TEXT_MAX = 1 << 16;
 const TEXTS_MAX = 1 << 24;
 
-/**
- * Whether it is a mapping of names to values.
- * @param {any} part
- */
+/** Whether it is a mapping of names to values. @param {any} part */
 export const isMapping = (part) => Object.prototype.toString.call(part) === "[object Object]";
 
 /**
@@ -22,24 +19,25 @@ export const isMapping = (part) => Object.prototype.toString.call(part) === "[ob
 export function readDocument(document, what = "the design") {
   let nodes = 1;
   let texts = 0;
-  /** @param {boolean} ok @param {string} told */
-  const need = (ok, told) => {
-    if (!ok) throw new FormatError(`${what} ${told}.`);
+  /** @param {string} told @param {unknown} [part] */
+  const refuse = (told, part) => {
+    throw new FormatError(`${what} ${told}${part === undefined ? "" : `: ${show(part, 60)}`}.`);
   };
   /** @param {string} text */
   const count = (text) => {
-    need(text.length <= 2 * TEXT_MAX && lengthOf(text) <= TEXT_MAX, `has a text of more than ${TEXT_MAX} characters`);
-    need(!/\p{Surrogate}/u.test(text), `has a text that cannot be stored as UTF-8: ${show(text)}`);
-    need((texts += lengthOf(text)) <= TEXTS_MAX, `has more than ${TEXTS_MAX} characters`);
+    const length = text.length > 2 * TEXT_MAX ? Infinity : lengthOf(text);
+    if (length > TEXT_MAX) refuse(`has a text of more than ${TEXT_MAX} characters`);
+    if (/\p{Surrogate}/u.test(text)) refuse("has a text that cannot be stored as UTF-8", text);
+    if ((texts += length) > TEXTS_MAX) refuse(`has more than ${TEXTS_MAX} characters`);
   };
   /** @param {any} part @param {number} depth @returns {any} */
   const copy = (part, depth) => {
     if (typeof part === "string") count(part);
     else if (Array.isArray(part) || isMapping(part)) {
-      need(depth <= DEPTH_MAX, `is nested more than ${DEPTH_MAX} deep`);
+      if (depth > DEPTH_MAX) refuse(`is nested more than ${DEPTH_MAX} deep`);
       const names = Array.isArray(part) ? [] : Object.keys(part);
       nodes += Array.isArray(part) ? part.length : names.length;
-      need(nodes <= NODES_MAX, `has more than ${NODES_MAX} parts`);
+      if (nodes > NODES_MAX) refuse(`has more than ${NODES_MAX} parts`);
       if (Array.isArray(part)) return Array.from(part, (each) => copy(each, depth + 1));
       const made = Object.create(null);
       for (const name of names) {
@@ -47,39 +45,30 @@ export function readDocument(document, what = "the design") {
         made[name] = copy(part[name], depth + 1);
       }
       return made;
-    } else if (part !== null && typeof part !== "boolean") {
-      need(isNumber(part), `has a part that is no finite number, text, list or mapping: ${show(part)}`);
+    } else if (part !== null && typeof part !== "boolean" && !isNumber(part)) {
+      refuse("has a part that is no finite number, text, list or mapping", part ?? "undefined");
     }
     return part;
   };
-  need(isMapping(document), `must be a mapping of names to values, got ${show(document)}`);
+  if (!isMapping(document)) refuse("must be a mapping of names to values", document ?? "nothing");
   return copy(document, 1);
 }
 
-/**
- * Characters of a text: code points, not UTF-16 units.
- * @param {string} text
- */
+/** Characters of a text: code points, not UTF-16 units. @param {string} text */
 const lengthOf = (text) => text.length - (text.match(/[\ud800-\udbff][\udc00-\udfff]/g)?.length ?? 0);
 
-/**
- * Whether it is a finite number.
- * @param {unknown} part
- */
+/** Whether it is a finite number. @param {unknown} part */
 export const isNumber = (part) => Number.isFinite(part);
 
 /**
  * Whether it is a whole number, written as a number, from `least` to `most`.
- * @param {any} part
- * @param {number | bigint} least
- * @param {number | bigint} most
+ * @param {any} part @param {number | bigint} least @param {number | bigint} most
  */
 export const isWhole = (part, least, most) => Number.isInteger(part) && least <= part && part <= most;
 
 /**
  * A whole number from 0 on that is written as text, in the one way there is: decimal digits, no leading zero.
- * @param {unknown} part
- * @param {string} where
+ * @param {unknown} part @param {string} where
  */
 export function readWhole(part, where) {
   if (typeof part === "string" && /^(0|[1-9][0-9]{0,39})$/.test(part)) return BigInt(part);

@@ -16,12 +16,7 @@ const SPACES = ["places", "euclidean", "manhattan", "chebyshev", "sets", "intege
  * }} Domain
  */
 
-/**
- * @param {boolean} ok
- * @param {string} name
- * @param {unknown} got
- * @param {string} need
- */
+/** @param {boolean} ok @param {string} name @param {unknown} got @param {string} need */
 function must(ok, name, got, need) {
   if (!ok) throw new FormatError(`${name} of the design's domain must be ${need}, got ${show(got)}.`);
 }
@@ -31,8 +26,7 @@ const FORMS = { space, codes, interval: grid, labels: listed, k: count };
 
 /**
  * The domain of a design whose kernel has so many answers; `FormatError` where it is another, or none at all.
- * @param {any} document
- * @param {bigint} answers
+ * @param {any} document @param {bigint} answers
  */
 export function readDomain(document, answers) {
   const form = Object.keys(FORMS).find((each) => isMapping(document) && Object.hasOwn(document, each)) ?? "k";
@@ -86,10 +80,7 @@ function labelled(given) {
   };
 }
 
-/**
- * A label without what cannot be seen: who consents must be able to tell two of them apart.
- * @param {string} label
- */
+/** A label without what cannot be seen: who consents must be able to tell two of them apart. @param {string} label */
 export function appearance(label) {
   if (/[^ -~]/.test(label)) {
     label = label.normalize("NFKC").replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\u034f\u115f\u1160\u2800\u3164\uffa0\ufe00-\ufe0f]/gu, "");
@@ -97,10 +88,7 @@ export function appearance(label) {
   return label.trim().replace(/\s+/g, " ");
 }
 
-/**
- * Whether no value was given.
- * @param {unknown} value
- */
+/** Whether no value was given. @param {unknown} value */
 const isNothing = (value) => value === undefined || value === null || value === "" || Number.isNaN(value);
 
 /** @param {any} document */

@@ -5,11 +5,7 @@ export class DeniableError extends Error {
   /** The error's name in every client. */
   kind = "DeniableError";
 
-  /**
-   * @param {string} message
-   * @param {string} [hint] what to do about it
-   * @param {{cause?: unknown}} [options]
-   */
+  /** @param {string} message @param {string} [hint] what to do about it @param {{cause?: unknown}} [options] */
   constructor(message, hint = "", options) {
     super(message, /** @type {any} */ (options));
     this.hint = hint;
@@ -61,20 +57,13 @@ export class EntropyError extends DeniableError {
 
 /**
  * Throw a `ParameterError` for parameter `name` unless `ok`.
- * @param {boolean} ok
- * @param {string} name
- * @param {unknown} got
- * @param {string} need
- * @param {string} [hint]
+ * @param {boolean} ok @param {string} name @param {unknown} got @param {string} need @param {string} [hint]
  */
 export function require(ok, name, got, need, hint = "") {
   if (!ok) throw new ParameterError(`${name} must be ${need}, got ${show(got)}.`, hint);
 }
 
-/**
- * A value for a message, cut where it is long.
- * @param {unknown} got
- */
+/** A value for a message, cut where it is long. @param {unknown} got */
 export function show(got, limit = 80) {
   if (typeof got === "string") got = got.slice(0, limit);
   let text = "";

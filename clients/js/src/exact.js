@@ -11,10 +11,7 @@ export const WORD = 1n << 64n;
 
 /** A quotient of whole numbers; `bottom` is above 0. */
 export class Ratio {
-  /**
-   * @param {bigint} top
-   * @param {bigint} [bottom]
-   */
+  /** @param {bigint} top @param {bigint} [bottom] */
   constructor(top, bottom = 1n) {
     this.top = top;
     this.bottom = bottom;
@@ -66,36 +63,24 @@ export class Ratio {
 
 export const ONE = new Ratio(1n);
 
-/**
- * The largest of some ratios.
- * @param {Ratio[]} ratios
- */
+/** The largest of some ratios. @param {Ratio[]} ratios */
 export function largest(ratios) {
   let [found] = ratios;
   for (const each of ratios) if (found.below(each)) found = each;
   return found;
 }
 
-/**
- * A ratio or its inverse, whichever is at least 1.
- * @param {Ratio} ratio
- */
+/** A ratio or its inverse, whichever is at least 1. @param {Ratio} ratio */
 export const either = (ratio) => (ratio.below(ONE) ? ONE.over(ratio) : ratio);
 
-/**
- * The exact value of a float.
- * @param {number} x
- */
+/** The exact value of a float. @param {number} x */
 export function exactly(x) {
   let bits = 0n;
   for (; !Number.isInteger(x); bits++) x *= 2;
   return new Ratio(BigInt(x), 1n << bits);
 }
 
-/**
- * `epsilon` after checking it.
- * @param {number} epsilon
- */
+/** `epsilon` after checking it. @param {number} epsilon */
 export function checkEpsilon(epsilon) {
   require(0 < epsilon && epsilon < Infinity, "epsilon", epsilon, "a finite number > 0");
   require(epsilon >= EPSILON_MIN, "epsilon", epsilon, `at least ${EPSILON_MIN}`, "With less, reports would be pure noise.");
@@ -147,8 +132,7 @@ const view = new DataView(new ArrayBuffer(8));
 
 /**
  * The next float above (`by` 1) or below (-1) a positive one; of a negative one, nearer to 0 (-1).
- * @param {number} x
- * @param {1 | -1} by
+ * @param {number} x @param {1 | -1} by
  */
 export function next(x, by) {
   if (!x) return 5e-324;
@@ -157,11 +141,7 @@ export function next(x, by) {
   return view.getFloat64(0);
 }
 
-/**
- * The least float found that is certainly >= ln(ratio), for ratio >= 1.
- * @param {Ratio} ratio
- * @returns {number}
- */
+/** The least float found that is certainly >= ln(ratio), for ratio >= 1. @param {Ratio} ratio @returns {number} */
 export function logUpper(ratio) {
   const excess = ratio.minus(ONE);
   const most = expLow(700);

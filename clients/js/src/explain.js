@@ -62,8 +62,7 @@ export function explanation(design, ratio) {
 
 /**
  * `PrivacyError` unless the caller consented to disclose exactly the answers that reports may name.
- * @param {Explanation} found
- * @param {Iterable<unknown> | null} [harmless]
+ * @param {Explanation} found @param {Iterable<unknown> | null} [harmless]
  */
 export function checkConsent(found, harmless) {
   const { domain } = found.design;
@@ -97,10 +96,7 @@ function consented(domain, harmless) {
 
 /**
  * The numbers of an answer, or of a range of them; what counts as another answer is none here.
- * @param {Domain} domain
- * @param {Set<string> | undefined} known
- * @param {any} entry
- * @returns {Span}
+ * @param {Domain} domain @param {Set<string> | undefined} known @param {any} entry @returns {Span}
  */
 function span(domain, known, entry) {
   if (domain.border) return cells(domain, domain.border, entry);

@@ -49,9 +49,7 @@ export function read(name, form, given) {
 
 /**
  * What `make` gives; a `ParameterError` of it is one of the document's format.
- * @template T
- * @param {string} told
- * @param {() => T} make
+ * @template T @param {string} told @param {() => T} make
  */
 export function asFormat(told, make) {
   try {

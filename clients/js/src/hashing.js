@@ -2,21 +2,14 @@
 
 const M64 = (1n << 64n) - 1n;
 
-/**
- * A fixed public bijection of 32-bit integers.
- * @param {number} x
- */
+/** A fixed public bijection of 32-bit integers. @param {number} x */
 export function mix32(x) {
   x = Math.imul(x ^ (x >>> 16), 0x7feb352d);
   x = Math.imul(x ^ (x >>> 15), 0x846ca68b);
   return (x ^ (x >>> 16)) >>> 0;
 }
 
-/**
- * The i-th output (from 1) of a splitmix64 started at `seed`.
- * @param {bigint} seed
- * @param {bigint} i
- */
+/** The i-th output (from 1) of a splitmix64 started at `seed`. @param {bigint} seed @param {bigint} i */
 export function split64(seed, i) {
   let z = (seed + i * 0x9e3779b97f4a7c15n) & M64;
   z = ((z ^ (z >> 30n)) * 0xbf58476d1ce4e5b9n) & M64;
@@ -24,21 +17,12 @@ export function split64(seed, i) {
   return z ^ (z >> 31n);
 }
 
-/**
- * The 32-bit hash value of item `x` under `seed`.
- * @param {bigint} seed
- * @param {bigint} x
- */
+/** The 32-bit hash value of item `x` under `seed`. @param {bigint} seed @param {bigint} x */
 export function hash32(seed, x) {
   return ((split64(seed, 1n) * BigInt(mix32(Number(x))) + split64(seed, 2n)) & M64) >> 32n;
 }
 
-/**
- * The hash value of `x` brought to {0..g-1}.
- * @param {bigint} seed
- * @param {bigint} x
- * @param {bigint} g
- */
+/** The hash value of `x` brought to {0..g-1}. @param {bigint} seed @param {bigint} x @param {bigint} g */
 export const bucket = (seed, x, g) => (hash32(seed, x) * g) >> 32n;
 
 /**

@@ -17,4 +17,6 @@ import "./kernels/signed_seeded.js";
 
 export { Device, explain } from "./device.js";
 export * from "./errors.js";
+export { Ledger } from "./ledger.js";
+export { Task } from "./task.js";
 export { ReplayWords, SystemWords } from "./words.js";

@@ -215,6 +215,7 @@ export class Ledger {
     const fresh = !Object.keys(book.own).length;
     const key = this.#secret ?? (fresh ? randomBytes(32) : fromHex(book.own.key ?? ""));
     const source = new Source(key, this.#secret !== null);
+    /** @type {Record<string, string>} */
     const mark = this.#secret ? { secret: hex(source.digest("ledger", {})) } : { key: hex(key) };
     if (fresh) book.own = mark;
     if (JSON.stringify(book.own) !== JSON.stringify(mark)) {

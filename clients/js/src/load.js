@@ -25,7 +25,7 @@ const MODULES = [
   ["one-key told-key", "", () => import("./kernels/onekey.js")],
 ];
 
-/** Load what a design needs; `new Device(design)` works then. @param {unknown} design */
+/** Load what a design, or a task with several, needs; `new Device(design)` works then. @param {unknown} design */
 export async function prepare(design) {
   /** @type {Set<unknown>[]} */
   const [kinds, names] = [new Set(), new Set()];
@@ -43,8 +43,7 @@ export async function prepare(design) {
 
 /**
  * A device for a design, as `new Device(design, options)` makes it.
- * @param {unknown} design
- * @param {ConstructorParameters<typeof Device>[1]} [options]
+ * @param {unknown} design @param {ConstructorParameters<typeof Device>[1]} [options]
  */
 export async function deviceFor(design, options) {
   await prepare(design);

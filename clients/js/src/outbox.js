@@ -4,7 +4,6 @@
  * @module
  */
 
-import { canonical } from "./canonical.js";
 import { ParameterError, show } from "./errors.js";
 import { upTo } from "./memory.js";
 
@@ -150,7 +149,7 @@ async function post({ id, task, body, url }, { timeout, fetch }) {
     const response = await fetch(`${url}/v1/tasks/${task}/reports`, {
       method: "POST",
       headers: { "Content-Type": "application/json" },
-      body: canonical({ reports: [{ id, report: body }] }),
+      body: JSON.stringify({ reports: [{ id, report: body }] }),
       credentials: "omit",
       redirect: "error",
       cache: "no-store",

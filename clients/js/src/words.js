@@ -20,10 +20,7 @@ export class SystemWords {
 
 /** Words given beforehand: for test vectors and exhaustive tests only. */
 export class ReplayWords {
-  /**
-   * @param {Iterable<bigint>} words
-   * @param {number} [bits]
-   */
+  /** @param {Iterable<bigint>} words @param {number} [bits] */
   constructor(words, bits = 64) {
     this.bits = bits;
     this.left = words[Symbol.iterator]();
@@ -39,17 +36,12 @@ export class ReplayWords {
   }
 }
 
-/**
- * True with probability exactly threshold/2**bits.
- * @param {bigint} threshold
- * @param {Words} words
- */
+/** True with probability exactly threshold/2**bits. @param {bigint} threshold @param {Words} words */
 export const happens = (threshold, words) => words.word() < threshold;
 
 /**
  * Uniform on 0..n-1, exactly: words that would favour some numbers are drawn again.
- * @param {bigint} n
- * @param {Words} words
+ * @param {bigint} n @param {Words} words
  */
 export function below(n, words) {
   const bits = BigInt(words.bits);
@@ -63,9 +55,7 @@ export function below(n, words) {
 
 /**
  * A uniform subset of {0..n-1} with `size` elements (Floyd's method).
- * @param {bigint} n
- * @param {bigint} size
- * @param {Words} words
+ * @param {bigint} n @param {bigint} size @param {Words} words
  */
 export function subset(n, size, words) {
   require(0n <= size && size <= n, "size", size, `between 0 and ${n}`);

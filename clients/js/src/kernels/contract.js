@@ -89,8 +89,7 @@ export class Base extends Kernel {
 
 /**
  * `Base.least` where blind reports support equally many values each, up to rounding.
- * @param {any} kernel
- * @returns {bigint}
+ * @param {any} kernel @returns {bigint}
  */
 export function favoured(kernel) {
   /** @type {bigint[]} */
@@ -100,13 +99,7 @@ export function favoured(kernel) {
 
 // ---- checks
 
-/**
- * @param {string} name
- * @param {bigint} value
- * @param {bigint} least
- * @param {bigint} most
- * @param {string} [hint]
- */
+/** @param {string} name @param {bigint} value @param {bigint} least @param {bigint} most @param {string} [hint] */
 export function checkWhole(name, value, least, most, hint) {
   const ok = typeof value === "bigint" && least <= value && value <= most;
   require(ok, name, value, `an integer from ${least} to ${most}`, hint);
@@ -114,8 +107,7 @@ export function checkWhole(name, value, least, most, hint) {
 
 /**
  * A whole number as the kernels have it; what is none stays as it is, for a check to refuse.
- * @param {any} value
- * @returns {any}
+ * @param {any} value @returns {any}
  */
 export const whole = (value) => (Number.isSafeInteger(value) ? BigInt(value) : value);
 
@@ -131,12 +123,7 @@ export const checkThreshold = (name, t) => checkWhole(name, t, 1n, WORD - 1n);
 /** A seed is one word of 64 bits. @param {Words} words */
 export const checkSeedWords = (words) => require(words.bits === 64, "words.bits", words.bits, "64", "A seed is one word.");
 
-/**
- * A uniform number of 0..k-1 other than x.
- * @param {bigint} x
- * @param {bigint} k
- * @param {Words} words
- */
+/** A uniform number of 0..k-1 other than x. @param {bigint} x @param {bigint} k @param {Words} words */
 export function otherThan(x, k, words) {
   const r = below(k - 1n, words);
   return r >= x ? r + 1n : r;
@@ -144,8 +131,7 @@ export function otherThan(x, k, words) {
 
 /**
  * `PrivacyError` for parts of a kernel that do not protect all of their values alike.
- * @param {string} what
- * @param {Kernel[]} parts
+ * @param {string} what @param {Kernel[]} parts
  */
 export function checkPlain(what, ...parts) {
   for (const part of parts) {
@@ -161,10 +147,7 @@ export function checkPlain(what, ...parts) {
 
 /**
  * The kernel's exact ratio; `PrivacyError` unless it is at most the certified lower bound `low` of e^epsilon.
- * @param {Kernel} kernel
- * @param {Ratio} low
- * @param {number} epsilon
- * @returns {Ratio}
+ * @param {Kernel} kernel @param {Ratio} low @param {number} epsilon @returns {Ratio}
  */
 export function checkPromise(kernel, low, epsilon) {
   const ratio = kernel.promisedRatio;
@@ -193,9 +176,7 @@ export const CHECKS = {};
 
 /**
  * Add kernels, and the mechanisms that have them, several names with spaces between.
- * @param {any[]} kernels
- * @param {Record<string, Form>} [forms]
- * @param {Map<string, Form>[]} [where]
+ * @param {any[]} kernels @param {Record<string, Form>} [forms] @param {Map<string, Form>[]} [where]
  */
 export function register(kernels, forms = {}, where = [FORMS, BASES]) {
   for (const each of kernels) KERNELS.set(each.kind, each);
@@ -238,13 +219,7 @@ export function kernelFrom(document, shapes, where = "the kernel") {
   return new (made.choose?.(parts) ?? made)(parts);
 }
 
-/**
- * @param {any} part
- * @param {string} form
- * @param {any} shapes
- * @param {string} where
- * @returns {any}
- */
+/** @param {any} part @param {string} form @param {any} shapes @param {string} where @returns {any} */
 function readPart(part, form, shapes, where) {
   if (form === "") return readWhole(part, where);
   if (form === "@") return kernelFrom(part, shapes, where);
@@ -255,11 +230,7 @@ function readPart(part, form, shapes, where) {
   return part.map((entry) => readPart(entry, form.slice(0, -1), shapes, where));
 }
 
-/**
- * The inverse of `kernelFrom`.
- * @param {any} kernel
- * @returns {any}
- */
+/** The inverse of `kernelFrom`. @param {any} kernel @returns {any} */
 export function kernelTo(kernel) {
   if (typeof kernel === "bigint") return `${kernel}`;
   if (Array.isArray(kernel)) return kernel.map(kernelTo);

@@ -114,9 +114,7 @@ export class Projective extends Base {
 
   /**
    * A uniform vector whose inner product with the item's is `product`: all free but the item's first 1.
-   * @param {bigint[]} item
-   * @param {bigint} product
-   * @param {Words} words
+   * @param {bigint[]} item @param {bigint} product @param {Words} words
    */
   vector(item, product, words) {
     const pivot = item.indexOf(1n);

@@ -176,10 +176,7 @@ const favouredBy = (kernel) => (kernel.kind === "response" ? 1n : /^(subset|inte
 
 /**
  * Exact ratio between sets of pairs, for a kernel on keys + length keys (docs/maths/keyvalue.md, section 4).
- * @param {any} base
- * @param {bigint} keys
- * @param {bigint} length
- * @returns {Ratio}
+ * @param {any} base @param {bigint} keys @param {bigint} length @returns {Ratio}
  */
 function paddedRatio(base, keys, length) {
   if (base.padded) return base.padded(keys, length);
@@ -191,10 +188,7 @@ function paddedRatio(base, keys, length) {
 
 /**
  * Sets of keys: `held` of them real, the rest dummies, which may not be avoided where there are few keys.
- * @param {Ratio} lift
- * @param {bigint} size
- * @param {bigint} keys
- * @param {bigint} length
+ * @param {Ratio} lift @param {bigint} size @param {bigint} keys @param {bigint} length
  */
 function paddedKeys(lift, size, keys, length) {
   const gain = lift.minus(ONE);

@@ -19,19 +19,10 @@ import {
 /** @typedef {import("../words.js").Words} Words */
 /** @typedef {import("./contract.js").Parts} Parts */
 
-/**
- * A seed and one of so many outputs.
- * @param {bigint} seed
- * @param {bigint} y
- * @param {bigint} outputs
- */
+/** A seed and one of so many outputs. @param {bigint} seed @param {bigint} y @param {bigint} outputs */
 export const seeded = (seed, y, outputs) => join(packInt(seed, 8), packInt(y, uintWidth(outputs)));
 
-/**
- * The same without any value: all outputs alike.
- * @param {bigint} outputs
- * @param {Words} words
- */
+/** The same without any value: all outputs alike. @param {bigint} outputs @param {Words} words */
 const anyOf = (outputs, words) => seeded(words.word(), below(outputs, words), outputs);
 
 /** A kernel whose report begins with a public seed: a fresh one, or one that was dealt beforehand. */
@@ -48,10 +39,7 @@ class Seeded extends Base {
 
   /**
    * `randomise` with a public seed that was dealt without looking at the value.
-   * @param {bigint} x
-   * @param {bigint} coin
-   * @param {Words} words
-   * @returns {Uint8Array}
+   * @param {bigint} x @param {bigint} coin @param {Words} words @returns {Uint8Array}
    */
   randomiseDealt(x, coin, words) {
     checkValue(x, /** @type {any} */ (this).k);

@@ -15,7 +15,7 @@ from deniable_client.device import Device, explain
 from deniable_client.documents import fields_of, is_list, is_number, is_whole
 from deniable_client.domains import Domain, appearance
 from deniable_client.errors import DeniableError, FormatError, ParameterError, PrivacyError, WindowError, show
-from deniable_client.explain import Explanation
+from deniable_client.explanation import Explanation
 from deniable_client.words import Words, below
 
 __all__ = ["UNITS", "Question", "Task", "amount_of", "printable", "seal"]
