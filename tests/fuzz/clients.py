@@ -151,13 +151,13 @@ class Drawn:
 # ---- what is asked
 
 
-def jobs(rng: Random, sorts: dict[str, float] = SHARES) -> Iterator[tuple[str, Job]]:
+def jobs(rng: Random, mechanism: str | None = None, sorts: dict[str, float] = SHARES) -> Iterator[tuple[str, Job]]:
     """Designs of all sorts, for every one of them values and words if it is taken."""
     kept = [inside.design(rng) for _ in range(100)]
     names = list(sorts)
     while True:
         sort = rng.choices(names, list(sorts.values()))[0]
-        good = inside.design(rng)
+        good = inside.design(rng, mechanism)
         kept[rng.randrange(len(kept))] = good
         document: Any = good
         if sort == "outside":
@@ -365,9 +365,11 @@ def kinds_of(part: Any) -> Iterator[str]:
             yield from kinds_of(each)
 
 
-def run(figures: Figures, other: OtherClient, rng: Random, enough: Callable[[], bool]) -> Iterator[None]:
+def run(
+    figures: Figures, other: OtherClient, rng: Random, enough: Callable[[], bool], mechanism: str | None = None
+) -> Iterator[None]:
     """Compare batches of designs until it is enough."""
-    source = jobs(rng)
+    source = jobs(rng, mechanism)
     while not enough():
         batch = [next(source) for _ in range(BATCH)]
         lines = [json.dumps(asked) for _, asked in batch]
@@ -452,6 +454,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--reports", type=int, default=20_000, help="reports to compare")
     parser.add_argument("--leaking", type=int, default=200, help="designs that leak")
     parser.add_argument("--seed", type=int, default=1, help="where the random ones begin")
+    parser.add_argument("--mechanism", help="designs of this one only")
     parser.add_argument("--source", type=Path, help="another copy of clients/js/src")
     parser.add_argument("--until-different", action="store_true", help="stop at the first difference")
     parser.add_argument("--json", action="store_true", help="print the figures as one JSON object")
@@ -462,7 +465,10 @@ def main(arguments: list[str] | None = None) -> int:
         return figures.reports >= given.reports or (given.until_different and figures.differences > 0)
 
     with OtherClient(given.source) as other:
-        for part in (run(figures, other, rng, enough), run_leaking(figures, other, rng, given.leaking)):
+        for part in (
+            run(figures, other, rng, enough, given.mechanism),
+            run_leaking(figures, other, rng, given.leaking),
+        ):
             for _ in part:
                 spent = time.monotonic() - begin
                 if spent > shown + 10:
