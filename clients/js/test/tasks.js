@@ -105,7 +105,7 @@ export class Collector {
   fetch = async (/** @type {string} */ url, /** @type {any} */ options) => {
     this.requests.push({ url, options });
     const results = [];
-    const { reports } = JSON.parse(new TextDecoder().decode(options.body));
+    const { reports } = JSON.parse(options.body);
     for (const { id, report } of reports) {
       const trouble = this.trouble(id);
       if (trouble instanceof Error) throw trouble;

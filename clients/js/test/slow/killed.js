@@ -54,7 +54,7 @@ export function device(folder, point, how, names = []) {
       if (how === "full") throw new TypeError("no network");
       die();
     }
-    const [{ id, report }] = JSON.parse(new TextDecoder().decode(body)).reports;
+    const [{ id, report }] = JSON.parse(body).reports;
     files.appendFileSync(collector, `${id} ${report}\n`);
     if (how === "kill" && here("after send")) die();
     return Response.json({ results: [{ id, status: "accepted" }] });
