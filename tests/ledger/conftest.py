@@ -21,12 +21,18 @@ class Collector:
         self.answers: list[Any] = []
         self.doubled: Counter[str] = Counter()
         self.documents: dict[str, bytes] = {}
+        self.places: dict[str, str] = {}
         self.url = ""
 
-    def take(self, rows: list[dict[str, str]]) -> list[dict[str, str]]:
+    def at(self, prefix: str) -> set[str]:
+        """Ids of the reports that came to addresses with this beginning."""
+        return {name for name, place in list(self.places.items()) if f"{self.url}{place}".startswith(f"{prefix}/")}
+
+    def take(self, rows: list[dict[str, str]], path: str) -> list[dict[str, str]]:
         """Store reports."""
         results = []
         for row in rows:
+            self.places[row["id"]] = path
             known = self.kept.setdefault(row["id"], row["report"])
             self.doubled[row["id"]] += 1
             status = (
@@ -50,9 +56,9 @@ class Handler(BaseHTTPRequestHandler):
         self.collector.seen.append((self.path, dict(self.headers.items()), body))
         told = self.collector.answers.pop(0) if self.collector.answers else None
         if told is None:
-            self.answer(200, {}, json.dumps({"results": self.collector.take(body["reports"])}).encode())
+            self.answer(200, {}, json.dumps({"results": self.collector.take(body["reports"], self.path)}).encode())
         elif told == "drop":
-            self.collector.take(body["reports"])
+            self.collector.take(body["reports"], self.path)
             self.close_connection = True
         elif told == "slow":
             self.send_response(200)
@@ -74,11 +80,19 @@ class Handler(BaseHTTPRequestHandler):
         """Nothing is printed."""
 
 
+class Server(ThreadingHTTPServer):
+    """Devices that die are part of the tests."""
+
+    daemon_threads = True
+
+    def handle_error(self, *_: Any) -> None:
+        """Nothing is printed."""
+
+
 @pytest.fixture
 def collector() -> Iterator[Collector]:
     made = Collector()
-    server = ThreadingHTTPServer(("127.0.0.1", 0), type("Own", (Handler,), {"collector": made}))
-    server.daemon_threads = True
+    server = Server(("127.0.0.1", 0), type("Own", (Handler,), {"collector": made}))
     made.url = f"http://127.0.0.1:{server.server_port}"
     thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True)
     thread.start()

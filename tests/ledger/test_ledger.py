@@ -214,6 +214,24 @@ def test_a_lost_ledger_with_a_secret_gives_the_same_again(tmp_path: Path, clock:
     assert len(others) == 5
 
 
+def test_the_first_report_is_the_first(tmp_path: Path, clock: Clock) -> None:
+    """Also where a task that remembers has drawn more for the same question meanwhile."""
+    wide = next(row["task"]["questions"][0]["design"] for row in vectors("tasks")["good"] if row["about"] == "lh")
+    asked = [{"name": "q", "text": "?", "design": wide, "share": 1}]
+    ledger = Ledger(tmp_path / "ledger", clock=clock)
+    found = [ledger.answer(loaded(questions=asked, min_batch=11 + i), i).body for i in range(2)]
+    assert found[0] != found[1]
+    assert ledger.answer(loaded(questions=asked, memory="first"), 3).body == found[0]
+
+
+def test_the_budget_of_a_task_holds_alone(ledger: Ledger, clock: Clock) -> None:
+    task = loaded(memory="fresh", budget={"task": 1, "subject": 4, "lifetime": 8})
+    ledger.answer(task, "yes")
+    clock.step()
+    with pytest.raises(BudgetError, match="of the 1 for this task 1 is spent already"):
+        ledger.answer(task, "yes")
+
+
 # ---- refusals
 
 

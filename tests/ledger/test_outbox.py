@@ -114,6 +114,14 @@ def test_a_rejected_report_is_not_sent_again(ledger: Ledger, collector: Any) -> 
     assert states(ledger) == [("refused", "no such window")]
 
 
+@pytest.mark.parametrize("status", ["perhaps", "", None, 1, ["accepted"]])
+def test_a_status_that_is_not_known_is_not_taken_for_sent(status: Any, ledger: Ledger, collector: Any) -> None:
+    ledger.answer(loaded(), "yes")
+    collector.answers = [(200, {}, row(ledger, status))]
+    assert ledger.flush(collector.url) == Sent(0, 0, 0, 1)
+    assert states(ledger) == [("waiting", "the collector's answer was not understood")]
+
+
 @pytest.mark.parametrize(
     "answer",
     [
