@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
 from deniable.errors import ParameterError
-from deniable.service.store.care import migrate
-from deniable.service.store.database import Database
-from deniable.service.store.engine import Engine
-from deniable.service.store.postgres import PostgresEngine
-from deniable.service.store.sqlite import SqliteEngine
+
+if TYPE_CHECKING:  # loaded when they are needed: who reads reports needs the contract only, and it is read by engines
+    from deniable.service.store.database import Database
+    from deniable.service.store.engine import Engine
 
 __all__ = ["engine_of", "open_store"]
 
@@ -20,6 +20,9 @@ def open_store(url: str) -> Database:
 
     Made by a newer program, it is refused (`FormatError`).
     """
+    from deniable.service.store.care import migrate
+    from deniable.service.store.database import Database
+
     engine = engine_of(url)
     try:
         migrate(engine)
@@ -33,8 +36,12 @@ def engine_of(url: str) -> Engine:
     """The engine for a URL; nothing is opened yet."""
     kind, mark, rest = url.partition("://")
     if mark and kind in ("postgresql", "postgres"):
+        from deniable.service.store.postgres import PostgresEngine
+
         return PostgresEngine(url)
     if mark and kind == "sqlite" and rest.startswith("/") and len(rest) > 1:
+        from deniable.service.store.sqlite import SqliteEngine
+
         return SqliteEngine(Path(unquote(rest[1:])))
     raise ParameterError(
         f"database must be sqlite:///FILE or postgresql://USER@HOST/NAME, got {url!r}.",
