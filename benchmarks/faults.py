@@ -470,14 +470,9 @@ def main() -> int:
     result: dict[str, Any] = {"parts": parts, **found, "seconds": round(time.perf_counter() - start, 1)}
     if "power" in parts:
         result["control_failed"] = found["control_lost"] > 0
-    bad = [
-        name
-        for name in ("lost", "doubled", "strays", "damaged", "crashes", "server_errors", "stuck")
-        if found.get(name)
-    ]
-    bad += ["accepted_invalid"] * (found["accepted_invalid"] > 0) + ["control_failed"] * (
-        not result.get("control_failed", True)
-    )
+    wrong = ("lost", "doubled", "strays", "damaged", "crashes", "server_errors", "stuck", "accepted_invalid")
+    bad = [name for name in wrong if found.get(name)]
+    bad += ["control_failed"] * (not result.get("control_failed", True))
     sys.stderr.write("\n")
     print(json.dumps(result) if given.json else "\n".join(f"{name}: {value}" for name, value in result.items()))
     if bad:

@@ -1,7 +1,7 @@
 """A disk that loses what was not synced, tears what it was writing, or refuses: file systems for SQLite, by apsw.
 
-Files are real ones in a folder, so that the database reads what it wrote. Beside them the disk knows, for each file, what
-is certain to survive a power failure (`xSync` was called after it was written) and what is under way.
+Files are real ones in a folder, so that the database reads what it wrote. Beside them the disk knows, for each file,
+what is certain to survive a power failure (`xSync` was called after it was written) and what is under way.
 """
 
 from __future__ import annotations
@@ -87,19 +87,19 @@ class _File(apsw.VFSFile):
         path = name.filename() if isinstance(name, apsw.URIFilename) else name
         self._name, self._disk = os.path.basename(path or "temporary"), disk
 
-    def xRead(self, amount: int, offset: int) -> bytes:
+    def xRead(self, amount: int, offset: int) -> bytes:  # noqa: N802
         self._disk.watch("read")
         return super().xRead(amount, offset)
 
-    def xWrite(self, data: bytes, offset: int) -> None:
+    def xWrite(self, data: bytes, offset: int) -> None:  # noqa: N802
         self._disk.change(self._name, "write", (offset, bytes(data)))
         super().xWrite(data, offset)
 
-    def xTruncate(self, size: int) -> None:
+    def xTruncate(self, size: int) -> None:  # noqa: N802
         self._disk.change(self._name, "truncate", (size, None))
         super().xTruncate(size)
 
-    def xSync(self, flags: int) -> None:
+    def xSync(self, flags: int) -> None:  # noqa: N802
         self._disk.sync(self._name)  # and nothing else: what the real disk does takes time and shows nothing
 
 
@@ -108,10 +108,10 @@ class _System(apsw.VFS):
         self.name, self._disk = name, disk
         super().__init__(name, "")
 
-    def xOpen(self, name: Any, flags: list[int]) -> _File:
+    def xOpen(self, name: Any, flags: list[int]) -> _File:  # noqa: N802
         return _File(name, flags, self._disk)
 
-    def xDelete(self, name: str, sync: bool) -> None:
+    def xDelete(self, name: str, sync: bool) -> None:  # noqa: N802
         self._disk.watch("delete")
         super().xDelete(name, sync)
         self._disk.forget(os.path.basename(name))
