@@ -87,6 +87,12 @@ def _keys() -> _Made:
     return {name: (function, {}) for name, function in KEY_COMMANDS.items()}
 
 
+def _stores() -> _Made:
+    from deniable.cli.service_store import COMMANDS
+
+    return {name: (function, {}) for name, function in COMMANDS.items()}
+
+
 class _Command(NamedTuple):
     """A command: what loads its module, and the line for the list of commands."""
 
@@ -110,6 +116,7 @@ _COMMANDS: Mapping[str, _Command] = {
     "serve": _Command(_service, "Collect reports over HTTP."),
     "task": _Command(_tasks, "Make tasks, open and close them, and see what came in.", group=True),
     "key": _Command(_keys, "Make and revoke the keys of analysts and administrators.", group=True),
+    "store": _Command(_stores, "Check, copy and bring up to date the collector's database.", group=True),
     "demo": _Command(_demo, "The whole way in one go, told as a story."),
 }
 """The commands, in the order of the help."""
