@@ -5,7 +5,7 @@ All bodies of a task have one length (docs/protocol.md, section 4), so many are 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date, timedelta
 from functools import cached_property
@@ -14,7 +14,7 @@ import numpy as np
 
 from deniable.collect.reports import Reports, split_rows
 from deniable.collect.tally import Tally
-from deniable.core.types import BoolArray, Bytes, IntArray
+from deniable.core.types import BoolArray, Bytes, Columns, IntArray
 from deniable.errors import FormatError
 from deniable.mechanisms.base import Mechanism
 from deniable.mechanisms.registry import from_design
@@ -163,31 +163,18 @@ class Intake:
         try:
             return self._tally(question, table[rows])
         except FormatError:
-            bad = _failing(lambda part: self._tally(question, table[part]), rows)
-            codes[bad] = _CODES["impossible"]
+            bulk = self.mechanisms[question].bulk
+            codes[rows[~bulk.possible(self._columns(question, table[rows]))]] = _CODES["impossible"]
             return None
 
     def _tally(self, question: int, table: Bytes) -> Tally:
         made = self.mechanisms[question]
-        columns = split_rows(made.fields, table[:, self._head :])
-        return made.tally(Reports(made.design, made.fields, columns))
+        return made.tally(Reports(made.design, made.fields, self._columns(question, table)))
+
+    def _columns(self, question: int, table: Bytes) -> Columns:
+        return split_rows(self.mechanisms[question].fields, table[:, self._head :])
 
 
 def _mark(codes: Bytes, wrong: BoolArray, reason: str) -> None:
     """Give a reason to rows that are wrong and have none yet."""
     codes[wrong & (codes == _FINE)] = _CODES[reason]
-
-
-def _failing(count: Callable[[IntArray], object], rows: IntArray) -> list[int]:
-    """The rows that cannot be counted, each for itself: halves that can be counted are not looked at any closer."""
-    todo, bad = [rows], []
-    while todo:
-        part = todo.pop()
-        try:
-            count(part)
-        except FormatError:
-            if part.size == 1:
-                bad.append(int(part[0]))
-            else:
-                todo += [part[: part.size // 2], part[part.size // 2 :]]
-    return bad
