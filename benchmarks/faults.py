@@ -41,9 +41,10 @@ import apsw
 import numpy as np
 
 ROOT = Path(__file__).resolve().parents[1]
-sys.path[:0] = [str(ROOT / "benchmarks"), str(ROOT / "tests")]
+sys.path[:0] = [str(ROOT / "benchmarks"), str(ROOT / "tests" / "service")]
 
 from faulty_disk import Disk, disk_driver, write_image  # noqa: E402
+from making import opened  # noqa: E402
 
 import deniable as dn  # noqa: E402
 from deniable.service.store import open_store  # noqa: E402
@@ -52,7 +53,6 @@ from deniable.service.store.contract import Incoming, StoreUnavailableError, Upl
 from deniable.service.store.database import Database  # noqa: E402
 from deniable.service.store.sqlite import STANDARD, Driver, SqliteEngine  # noqa: E402
 from deniable_client.task import Task  # noqa: E402
-from service.making import opened  # noqa: E402
 
 Found = Counter[str]
 Tell = Callable[[str], None]

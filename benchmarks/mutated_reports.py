@@ -17,15 +17,16 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).resolve().parents[1]
-sys.path[:0] = [str(ROOT / "tests")]
+sys.path[:0] = [str(ROOT / "tests" / "service")]
+
+from making import task_document  # noqa: E402
+from oracle import body_check  # noqa: E402
 
 import deniable as dn  # noqa: E402
 from deniable.collect.reports import Reports  # noqa: E402
 from deniable.errors import DeniableError  # noqa: E402
 from deniable.service.ingest import Intake  # noqa: E402
 from deniable_client.canonical import canonical  # noqa: E402
-from service.making import task_document  # noqa: E402
-from service.oracle import body_check  # noqa: E402
 
 LOT = 400
 

@@ -84,6 +84,25 @@ def test_transactions_and_what_waits_are_bounded() -> None:
     asyncio.run(run())
 
 
+def test_nothing_new_is_taken_while_others_wait_too_long() -> None:
+    async def run() -> None:
+        store = Slow()
+        writer = Writer(store, patience=0.1)  # type: ignore[arg-type]
+        first = await started(writer.add(upload(0)))
+        await asyncio.sleep(0.05)
+        second = await started(writer.add(upload(1)))
+        third = await started(writer.add(upload(2)))
+        await asyncio.sleep(0.15)
+        with pytest.raises(OverloadedError, match="3 reports are waiting"):
+            await writer.add(upload(3))
+        store.go.set()
+        assert len(await asyncio.gather(first, second, third)) == 3
+        assert len(await writer.add(upload(4))) == 1
+        await writer.close()
+
+    asyncio.run(run())
+
+
 def test_a_database_that_is_away_is_told_to_all_and_may_come_back() -> None:
     async def run() -> None:
         store = Slow()

@@ -1,13 +1,15 @@
 """Group commit: uploads that wait while the database works go in together, in the next transaction.
 
 One thread does the database's work. Nothing is delayed on purpose: with one upload at a time each has a commit of its
-own, under load a commit has as many as came meanwhile. What waits is bounded, and who comes then is told to come later.
+own, under load a commit has as many as came meanwhile. What waits is bounded, in number and in time; who comes then is
+told to come later, which is said at once and costs little.
 """
 
 from __future__ import annotations
 
 import asyncio
 import threading
+import time
 from collections import deque
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -28,16 +30,19 @@ class _Waiting(NamedTuple):
     upload: Upload
     loop: asyncio.AbstractEventLoop
     answer: asyncio.Future[list[Outcome]]
+    since: float
 
 
 class Writer:
     """Takes uploads from coroutines and gives each its outcomes once they are durable.
 
     `reports` is the most that one transaction takes (an upload is never split), `waiting` the most that wait for one.
+    Nothing new is taken either while the oldest that waits does so for more than `patience` seconds: the answer would
+    come too late.
     """
 
-    def __init__(self, store: Store, *, reports: int = 4096, waiting: int = 20_000) -> None:
-        self._store, self._most, self._bound = store, reports, waiting
+    def __init__(self, store: Store, *, reports: int = 4096, waiting: int = 20_000, patience: float = 0.4) -> None:
+        self._store, self._most, self._bound, self._patience = store, reports, waiting, patience
         self._queue: deque[_Waiting] = deque()
         self._size, self._stopping = 0, False
         self._wake = threading.Condition()
@@ -56,9 +61,11 @@ class Writer:
         with self._wake:
             if self._stopping:
                 raise StoreUnavailableError("the collector is stopping.", "Try again.")
-            if self._size and self._size + len(upload.reports) > self._bound:
+            now = time.monotonic()
+            late = bool(self._queue) and now - self._queue[0].since > self._patience
+            if late or (self._size and self._size + len(upload.reports) > self._bound):
                 raise OverloadedError(f"{self._size} reports are waiting to be written.", "Try again later.")
-            self._queue.append(_Waiting(upload, loop, answer))
+            self._queue.append(_Waiting(upload, loop, answer, now))
             self._size += len(upload.reports)
             self._wake.notify()
         return await answer
