@@ -294,6 +294,37 @@ def _folder(folder: Path, name: str, depth: int) -> list[str]:
     return lines + [line for part in below for line in _folder(part, part.name, depth + 1)]
 
 
+def settings() -> str:
+    """The settings of the collector."""
+    from deniable.service.settings import PREFIX, rows
+
+    usual = {row.name: row.default if isinstance(row.default, int | str) else "" for row in rows()}
+    return table(
+        ["setting", "in the environment", "usually", "what it is"],
+        [
+            [
+                f"`{row.name}`",
+                f"`{PREFIX}{row.name.upper()}`",
+                f"`{usual[row.name]}`" * (usual[row.name] != ""),
+                row.metadata["help"],
+            ]
+            for row in rows()
+        ],
+        right=4,
+    )
+
+
+def routes() -> str:
+    """The routes of the collector, with their roles."""
+    from deniable.service.app import ROWS
+
+    return table(
+        ["route", "role", "what it does"],
+        [[f"`{row.method} {row.path}`", row.role.name.lower(), row.summary] for row in ROWS],
+        right=3,
+    )
+
+
 PARTS: dict[str, Callable[[], str]] = {
     "averaging": averaging,
     "belief": belief,
@@ -305,6 +336,8 @@ PARTS: dict[str, Callable[[], str]] = {
     "oracles": oracles,
     "poisoning": poisoning,
     "promises": promises,
+    "routes": routes,
+    "settings": settings,
     "starters": starters,
     "tree": tree,
 }

@@ -16,7 +16,7 @@ from deniable.service.problems import Problem
 from deniable.service.settings import Settings
 from deniable.service.store.contract import REJECTED, Incoming, Outcome
 
-__all__ = ["JSON", "OCTETS", "Held", "Reading", "Result", "Results", "read_body", "read_reports", "results"]
+__all__ = ["JSON", "OCTETS", "Batch", "Held", "Results", "read_body", "read_reports", "results"]
 
 JSON, OCTETS = "application/json", "application/octet-stream"
 ID_BYTES = 16

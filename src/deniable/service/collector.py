@@ -19,7 +19,7 @@ from deniable.service.release import publish
 from deniable.service.settings import Settings
 from deniable.service.store.contract import Outcome, Store, TaskRow, Upload
 
-__all__ = ["Clock", "Collector", "Known", "utc_now"]
+__all__ = ["Collector", "Known"]
 
 Clock = Callable[[], datetime]
 Submit = Callable[[Upload], Awaitable[Sequence[Outcome]]]

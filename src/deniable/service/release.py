@@ -26,18 +26,7 @@ from deniable.service.ingest import Intake, first_day_after
 from deniable.service.store.contract import Batch, Store, TaskRow
 from deniable_client.task import Question, Task
 
-__all__ = [
-    "LEVEL",
-    "PUBLISHED",
-    "WITHHELD",
-    "Group",
-    "Window",
-    "certificate",
-    "groups",
-    "publish",
-    "tally_of",
-    "windows",
-]
+__all__ = ["Window", "groups", "publish", "reports_of", "tally_of", "windows"]
 
 LEVEL = 0.95
 """Of the intervals."""

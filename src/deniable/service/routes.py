@@ -19,7 +19,7 @@ from deniable.service.logs import log
 from deniable.service.problems import Problem, problem_of, respond
 from deniable.service.store.contract import KeyRow
 
-__all__ = ["Handler", "Row", "allowed_origin", "routes"]
+__all__ = ["Row", "routes"]
 
 Handler = Callable[[Collector, Request], Awaitable[Response]]
 _SAFE = {"x-content-type-options": "nosniff", "referrer-policy": "no-referrer"}

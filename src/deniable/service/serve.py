@@ -17,7 +17,7 @@ from deniable.service.settings import Settings
 from deniable.service.store import open_store
 from deniable.service.writer import Writer
 
-__all__ = ["run", "serve"]
+__all__ = ["run", "server"]
 
 
 class _Server(uvicorn.Server):
@@ -41,9 +41,11 @@ class _Server(uvicorn.Server):
             self._ready(f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}")
 
 
-def serve(app: ASGIApp, settings: Settings, ready: Callable[[str], None]) -> None:
-    """Serve until SIGTERM or SIGINT; requests that have begun are finished. `ready` is told the address."""
-    set_up()
+def server(app: ASGIApp, settings: Settings, ready: Callable[[str], None]) -> uvicorn.Server:
+    """What serves the application until SIGTERM or SIGINT; requests that have begun are finished.
+
+    `ready` is told the address.
+    """
     config = uvicorn.Config(
         app,
         host=settings.host,
@@ -60,21 +62,22 @@ def serve(app: ASGIApp, settings: Settings, ready: Callable[[str], None]) -> Non
         timeout_graceful_shutdown=settings.stop_seconds,
         backlog=2048,
     )
+    return _Server(config, ready)
+
+
+def run(settings: Settings, ready: Callable[[str], None]) -> None:
+    """Open the database and serve it."""
+    set_up()
+    store = open_store(settings.database)
+    writer = Writer(store, waiting=settings.max_waiting)
+    collector = Collector(store, writer.add, settings, waiting=lambda: writer.waiting)
 
     def started(address: str) -> None:
         log("ready", address=address)
         ready(address)
 
-    _Server(config, started).run()
-    log("stopped")
-
-
-def run(settings: Settings, ready: Callable[[str], None]) -> None:
-    """Open the database and serve it."""
-    store = open_store(settings.database)
-    writer = Writer(store, waiting=settings.max_waiting)
-    collector = Collector(store, writer.add, settings, waiting=lambda: writer.waiting)
     try:
-        serve(application(collector, stop=writer.close), settings, ready)
+        server(application(collector, stop=writer.close), settings, started).run()
     finally:
         store.close()
+    log("stopped")
