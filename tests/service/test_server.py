@@ -10,7 +10,6 @@ import signal
 import socket
 import subprocess
 import sys
-import threading
 from collections.abc import Iterator
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -18,10 +17,9 @@ from pathlib import Path
 
 import pytest
 
-from deniable.service.app import application
-from deniable.service.serve import server
 from deniable.service.settings import Settings
-from service.calling import Service, item, task_of
+from service.calling import item, task_of
+from service.running import Running, everything
 
 QUICK = replace(
     Settings(port=0, idle_seconds=5, stop_seconds=5, max_connections=20), header_seconds=0.3, body_seconds=0.3
@@ -29,49 +27,10 @@ QUICK = replace(
 """Shorter than settings may be, so that the tests are."""
 
 
-class Running:
-    """A server in a thread."""
-
-    def __init__(self) -> None:
-        self.service = Service(QUICK)
-        self.id = self.service.add(task_of())
-        self.port = 0
-        ready = threading.Event()
-
-        def told(address: str) -> None:
-            self.port = int(address.rpartition(":")[2])
-            ready.set()
-
-        self.server = server(application(self.service.collector), QUICK, told)
-        self.thread = threading.Thread(target=self.server.run)
-        self.thread.start()
-        assert ready.wait(20)
-
-    def connect(self) -> socket.socket:
-        return socket.create_connection(("127.0.0.1", self.port), timeout=10)
-
-    def raw(self, *parts: bytes) -> bytes:
-        """Everything that is answered until the connection is closed."""
-        with self.connect() as client:
-            for part in parts:
-                client.sendall(part)
-            return everything(client)
-
-
-def everything(client: socket.socket) -> bytes:
-    found = b""
-    while part := client.recv(65536):
-        found += part
-    return found
-
-
 @pytest.fixture(scope="module")
 def running() -> Iterator[Running]:
-    found = Running()
-    yield found
-    found.server.should_exit = True
-    found.thread.join(20)
-    assert not found.thread.is_alive()
+    with Running(QUICK) as found:
+        yield found
 
 
 def alive(running: Running) -> None:
