@@ -74,6 +74,18 @@ def test_device_refuses_epsilon_beyond_exact_sampling() -> None:
         Device(design() | {"epsilon": 41.0})
 
 
+def test_whole_numbers_of_a_document_may_have_a_point() -> None:
+    """As they have for every reader whose numbers are doubles: 6.0 is 6. A person's value is no document."""
+    made = design("ss", size=2) | {"domain": {"k": 6.0}, "params": {"size": 2.0}, "version": 1.0}
+    device = Device(made)
+    words = [3, 5, 7, 9, 11]
+    assert device.report(5, ReplayWords(words)) == Device(design("ss", size=2)).report(5, ReplayWords(words))
+    assert isinstance(device.explain().design.domain.answers, int)
+    for odd in (6.5, True, "6", float("inf")):
+        with pytest.raises(FormatError):
+            Device(made | {"domain": {"k": odd}})
+
+
 @pytest.mark.parametrize("bad", [-1, 6, 1.0, True, None, "1", [1]])
 def test_device_refuses_values_outside_the_domain(bad: object) -> None:
     with pytest.raises(ParameterError, match="value must be an integer from 0 to 5, got"):

@@ -336,7 +336,7 @@ def _amount(given: object, where: str) -> float:
 
 def _whole(given: object, where: str, least: int, most: int) -> int:
     _need(is_whole(given, least, most), where, f"a whole number from {least} to {most}", given)
-    return given  # type: ignore[return-value]  # it is a whole number
+    return int(given)  # type: ignore[call-overload, no-any-return]  # it is a whole number, perhaps written 1.0
 
 
 def _text(given: object, where: str, most: int) -> str:
