@@ -7,7 +7,7 @@ import { Disclosing } from "./kernels/contract.js";
 /** @typedef {import("./grammar.js").Design} Design */
 /** @typedef {[number, number]} Span a half-open range of answers' numbers, or the ends of an interval */
 
-const SHOWN = 12;
+export const SHOWN = 12;
 
 /** What one report may tell, exactly; `text` (and `String(...)`) says it in words. */
 export class Explanation {
@@ -52,13 +52,12 @@ export function explanation(design, ratio) {
   const { kernel, domain } = design;
   const exact = logUpper(ratio);
   const open = kernel instanceof Disclosing && /** @type {any} */ (kernel).disclosed.top > 0n;
-  const disclosed = open ? spans([0, ...kernel.protected.map(Number), domain.answers]) : [];
+  const disclosed = open ? spans([0, .../** @type {any} */ (kernel).protected.map(Number), domain.answers]) : [];
   const chance = (disclosed.length ? kernel.disclosed : new Ratio(0n)).reduced();
   const lines = [protection(design, ratio, exact, disclosed)];
   if (disclosed.length) lines.push(disclosure(design, disclosed, chance));
-  if (kernel.kind === "personal") lines.push(...personal(design));
-  if (kernel.kind === "utility-levels") lines.push(budgets(design));
-  return new Explanation(design, exact, disclosed, chance, [...lines, ...choices(domain, disclosed)].join("\n"));
+  lines.push(...(kernel.further?.(design) ?? []), ...choices(domain, disclosed));
+  return new Explanation(design, exact, disclosed, chance, lines.join("\n"));
 }
 
 /**
@@ -151,27 +150,6 @@ function disclosure({ domain, kernel }, disclosed, chance) {
   return `Not protected: ${all}. The report names such an answer in ${most}${percent(chance)}${rest}`;
 }
 
-/** @param {Design} design */
-function personal({ params, kernel }) {
-  const levels = params.levels.map(levelOf);
-  const line = `You choose how much: epsilon ${levels.join(", ")}; the most protective, ${levels[0]}, if you do not.`;
-  if (levels.length === 1) return [line];
-  const told = `The report may tell which level you chose: at most epsilon ${levelOf(kernel.levelGuarantee)} about that`;
-  const both = `${levelOf(kernel.pairGuarantee)} about your answer if you chose the level by looking at it`;
-  return [line, `${told}, and ${both}.`];
-}
-
-/** @param {Design} design */
-function budgets({ domain, params, kernel }) {
-  /** @type {Span[]} */
-  const single = spans(kernel.protected.map(Number)).flatMap(([start, end]) =>
-    Array.from({ length: end - start }, (_, i) => /** @type {Span} */ ([start + i, start + i + 1])),
-  );
-  const names = single.slice(0, SHOWN).map((each, i) => `${listOf(domain, [each])} ${levelOf(params.item_epsilon[i])}`);
-  const shown = names.join(", ") + more(single.length);
-  return `Each protected answer has its own epsilon: ${shown}; of two answers the smaller holds.`;
-}
-
 /** What values that are none of the labels count as, and whether that is protected. @param {Domain} domain @param {Span[]} disclosed */
 function choices(domain, disclosed) {
   const open = new Set(domain.labels ? named(domain, disclosed) : []);
@@ -184,17 +162,18 @@ function choices(domain, disclosed) {
 // ---- words
 
 /** Pairs of ends, without those of nothing. @param {number[]} ends @returns {Span[]} */
-function spans(ends) {
+export function spans(ends) {
   return ends.flatMap((start, i) => (i % 2 === 0 && start < ends[i + 1] ? [/** @type {Span} */ ([start, ends[i + 1]])] : []));
 }
 
 /** The answers of some ranges by label, or by the ends of their numbers. @param {Domain} domain @param {Span[]} ranges @returns {any[]} */
 function named({ labels, border }, ranges) {
-  return ranges.flatMap(([start, end]) => labels?.slice(start, end) ?? [[border?.(start), border?.(end)]]);
+  return ranges.flatMap(([start, end]) => /** @type {any[]} */ (labels?.slice(start, end) ?? [[border?.(start), border?.(end)]]));
 }
 
 /** Some answers in words: the first of them, or every one. @param {Domain} domain @param {Span[]} ranges */
-function listOf(domain, ranges, shown = SHOWN) {
+export function listOf(domain, ranges, shown = SHOWN) {
+  /** @type {string[]} */
   let parts = [];
   if (domain.labels) parts = named(domain, ranges).map(quoted);
   else if (domain.border) {
@@ -204,7 +183,7 @@ function listOf(domain, ranges, shown = SHOWN) {
 }
 
 /** @param {number} count */
-const more = (count) => (count > SHOWN ? ` and ${count - SHOWN} more` : "");
+export const more = (count) => (count > SHOWN ? ` and ${count - SHOWN} more` : "");
 
 /** A number in at most 12 digits. @param {number} x */
 function general(x) {
@@ -251,7 +230,7 @@ function percent({ top, bottom }) {
 }
 
 /** A level, rounded up to four digits. @param {number} epsilon */
-function levelOf(epsilon) {
+export function levelOf(epsilon) {
   if (!epsilon) return "0";
   const { top, bottom } = exactly(epsilon);
   const size = 3 - Number(epsilon.toExponential().split("e")[1]);

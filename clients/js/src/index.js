@@ -11,7 +11,9 @@ import "./kernels/utility.js";
 import "./kernels/budgets.js";
 import "./kernels/personal.js";
 import "./kernels/keyvalue.js";
-import "./kernels/keyvalue_seeded.js";
+import "./kernels/onekey.js";
+import "./kernels/signed.js";
+import "./kernels/signed_seeded.js";
 
 export { Device, explain } from "./device.js";
 export * from "./errors.js";

@@ -1,34 +1,44 @@
-/** For pages: devices that load only the modules of the kernels that their design has. */
+/** For pages: devices that load only the modules of what their design has. */
 import { Device } from "./device.js";
-import { readDocument } from "./documents.js";
+import { isMapping, readDocument } from "./documents.js";
 
-/** Kinds of kernels by the module that has them. @type {[string, () => Promise<unknown>][]} */
+/** Kinds of kernels, names of mechanisms, and the module that has them. @type {[string, string, () => Promise<unknown>][]} */
 const MODULES = [
-  ["response subset unary", () => import("./kernels/basic.js")],
-  ["hashing balanced wheel interval", () => import("./kernels/seeded.js")],
-  ["hadamard projective", () => import("./kernels/geometry.js")],
-  ["laplace", () => import("./kernels/laplace.js")],
-  ["whole mixture", () => import("./kernels/mixture.js")],
-  ["table", () => import("./kernels/table.js")],
-  ["window leaning window-or-bit", () => import("./kernels/window.js")],
-  ["neighbours recode constant", () => import("./kernels/metric.js")],
-  ["utility", () => import("./kernels/utility.js")],
-  ["utility-levels", () => import("./kernels/budgets.js")],
-  ["personal bit", () => import("./kernels/personal.js")],
-  ["signed-unary signed-subset keys-only one-key grouped pairs", () => import("./kernels/keyvalue.js")],
-  ["signed-interval signed-hashing told-key", () => import("./kernels/keyvalue_seeded.js")],
+  ["response subset unary", "grr ss ass ue sue oue aue the athe", () => import("./kernels/basic.js")],
+  ["hashing balanced wheel interval", "iss lh blh olh alh plh wheel", () => import("./kernels/seeded.js")],
+  ["hadamard projective", "hr pgr", () => import("./kernels/geometry.js")],
+  ["laplace", "she", () => import("./kernels/laplace.js")],
+  ["whole mixture", "ssmix", () => import("./kernels/mixture.js")],
+  ["table", "exponential laplace geometric lsrr explicit", () => import("./kernels/table.js")],
+  ["window leaning window-or-bit", "brr sw pm duchi hm", () => import("./kernels/window.js")],
+  ["neighbours recode constant", "codebook", () => import("./kernels/metric.js")],
+  ["utility", "uss uue urap ulh uwheel upgr urr uhr utility ussmix", () => import("./kernels/utility.js")],
+  ["utility-levels", "uue-levels", () => import("./kernels/budgets.js")],
+  ["personal bit", "pldp upldp", () => import("./kernels/personal.js")],
+  [
+    "keys-only grouped pairs",
+    "kv-ss2 kv-ss kv-mix kv-lh kv-olh ks-ue pckv-ue pckv-grr privkv",
+    () => import("./kernels/keyvalue.js"),
+  ],
+  ["signed-unary signed-subset", "", () => import("./kernels/signed.js")],
+  ["signed-interval signed-hashing", "", () => import("./kernels/signed_seeded.js")],
+  ["one-key told-key", "", () => import("./kernels/onekey.js")],
 ];
 
 /** Load what a design needs; `new Device(design)` works then. @param {unknown} design */
 export async function prepare(design) {
-  const kinds = new Set(kindsOf(readDocument(design).kernel));
-  await Promise.all(MODULES.filter(([own]) => own.split(" ").some((kind) => kinds.has(kind))).map(([, load]) => load()));
-}
-
-/** All kinds of kernels in a document. @param {any} part @returns {string[]} */
-function kindsOf(part) {
-  const inner = typeof part === "object" && part ? Object.values(part).flatMap(kindsOf) : [];
-  return typeof part?.kind === "string" ? [part.kind, ...inner] : inner;
+  /** @type {Set<unknown>[]} */
+  const [kinds, names] = [new Set(), new Set()];
+  const walk = (/** @type {any} */ part) => {
+    if (isMapping(part)) {
+      kinds.add(part.kind);
+      names.add(part.mechanism);
+    }
+    if (part && typeof part === "object") Object.values(part).forEach(walk);
+  };
+  walk(readDocument(design));
+  const has = (/** @type {string} */ own, /** @type {Set<unknown>} */ all) => own.split(" ").some((each) => all.has(each));
+  await Promise.all(MODULES.map(([own, ours, load]) => (has(own, kinds) || has(ours, names)) && load()));
 }
 
 /**

@@ -8,10 +8,18 @@ import { dayNumber } from "./days.js";
 import { isNumber, isWhole } from "./documents.js";
 import { appearance } from "./domains.js";
 import { FormatError, show } from "./errors.js";
-import { general } from "./explain.js";
 
 export const BUDGET_MAX = 1000;
 const LEAST = 1e-12;
+
+/** @param {number} x @returns {string} a number in at most 6 digits */
+export function general(x) {
+  const [digits, power] = x.toExponential(5).split("e");
+  if (x && (Number(power) < -4 || Number(power) > 5)) {
+    return `${Number(digits)}e${power[0]}${power.slice(1).padStart(2, "0")}`;
+  }
+  return String(Number(x.toPrecision(6)));
+}
 
 /** @param {any} given @param {string} where @returns {number} */
 export function amountIn(given, where) {

@@ -2,5 +2,8 @@
 
 const found = /** @type {any} */ (globalThis).crypto;
 
-/** @type {Crypto} Node 18 has it in a module only; the one place that names it. */
-export const webCrypto = found ?? (await import(/* webpackIgnore: true */ /* @vite-ignore */ "node:crypto")).webcrypto;
+/** Node 18 has it in a module only; the one place that names it. */
+const place = "node:crypto";
+
+/** @type {Crypto} */
+export const webCrypto = found ?? (await import(/* webpackIgnore: true */ /* @vite-ignore */ place)).webcrypto;

@@ -49,19 +49,24 @@ export class FileStore {
    * @returns {Promise<any>} the answer
    */
   async change(step) {
+    let written = false;
     try {
       const release = await this.#lock(`${this.path}.lock`);
       try {
         const before = this.#read();
         const [state, answer] = /** @type {any} */ (step(before && JSON.parse(before)));
         const after = JSON.stringify(state);
-        if (after !== before) this.#write(after);
+        if (after !== before) {
+          this.#write(after);
+          written = true;
+          this.#synchronise();
+        }
         return answer;
       } finally {
         release();
       }
     } catch (error) {
-      throw this.#inWords(error);
+      throw this.#inWords(error, written);
     }
   }
 
@@ -92,8 +97,13 @@ export class FileStore {
       fs.closeSync(file);
     }
     fs.renameSync(fresh, path);
+  }
+
+  /** The new file is there after a loss of power, too. */
+  #synchronise() {
     if (process.platform === "win32") return; // folders cannot be synchronised there
-    const folder = fs.openSync(dirname(path), "r");
+    const { fs } = this;
+    const folder = fs.openSync(dirname(this.path), "r");
     try {
       fs.fsyncSync(folder);
     } finally {
@@ -141,12 +151,13 @@ export class FileStore {
     }
   }
 
-  /** @param {unknown} error @returns {unknown} */
-  #inWords(error) {
+  /** @param {unknown} error @param {boolean} written @returns {unknown} */
+  #inWords(error, written) {
     const code = codeOf(error);
     if (code === undefined) return error;
-    const [told, hint] = WORDS[code] ?? [`cannot be used (${code})`, "Nothing was changed."];
-    return new LedgerError(`the ledger ${this.path} ${told}; nothing was spent or sent.`, hint);
+    const [told, hint] = WORDS[code] ?? [`cannot be used (${code})`, "See whether its disk and folder are in order."];
+    const state = written ? "this step is written down, but perhaps not for good" : "nothing was spent or sent";
+    return new LedgerError(`the ledger ${this.path} ${told}; ${state}.`, hint);
   }
 }
 

@@ -10,8 +10,7 @@ import { Device, explain } from "./device.js";
 import { fieldsOf } from "./documents.js";
 import { appearance } from "./domains.js";
 import { DeniableError, FormatError, ParameterError, PrivacyError, WindowError, show } from "./errors.js";
-import { general } from "./explain.js";
-import { BUDGET_MAX, amountIn, dayIn, listIn, need, textIn, wholeIn } from "./parts.js";
+import { BUDGET_MAX, amountIn, dayIn, general, listIn, need, textIn, wholeIn } from "./parts.js";
 import { below } from "./words.js";
 
 /** @typedef {import("./words.js").Words} Words */
@@ -44,6 +43,9 @@ const NAME = /^[a-z0-9_-]{1,64}$/;
 
 /** A question of a task; its design has been proved to keep its promise. */
 export class Question {
+  /** @type {Device | undefined} */
+  #device;
+
   /**
    * @param {{name: string, text: string, share: number, design: Mapping, explanation: any, key: string,
    *   labels: readonly string[] | null}} parts `key` is the same for the same question in another task: the hash of
@@ -71,8 +73,9 @@ export class Question {
    * @param {Iterable<unknown> | null} [harmless]
    */
   device(harmless = null) {
-    const listed = harmless === null || typeof harmless !== "object";
-    return new Device(this.design, { harmless: listed ? harmless : Array.from(harmless, (each) => this.value(each)) });
+    if (harmless === null) return (this.#device ??= new Device(this.design));
+    const listed = typeof harmless === "object" && Symbol.iterator in harmless;
+    return new Device(this.design, { harmless: listed ? Array.from(harmless, (each) => this.value(each)) : harmless });
   }
 
   /**

@@ -3,7 +3,7 @@ import { require } from "../errors.js";
 import { Ratio, WORD } from "../exact.js";
 import { bitsWidth, packBits, packInt, uintWidth } from "../packing.js";
 import { below, happens, subset } from "../words.js";
-import { Base, checkK, checkThreshold, checkValue, checkWhole, favoured, otherThan, register } from "./contract.js";
+import { Base, checkK, checkThreshold, checkValue, checkWhole, favoured, form, otherThan, register } from "./contract.js";
 
 /** @typedef {import("../words.js").Words} Words */
 /** @typedef {import("./contract.js").Parts} Parts */
@@ -141,4 +141,9 @@ export class Unary extends Base {
   }
 }
 
-register(Response, Subset, Unary);
+register([Response, Subset, Unary], {
+  grr: form("response"),
+  "ss ass": form("subset", { size: "whole size" }),
+  "ue sue oue aue": form("unary", { p: "share keep" }),
+  "the athe": form("unary", { theta: "number" }),
+});

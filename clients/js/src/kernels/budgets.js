@@ -1,9 +1,11 @@
 /** Sensitive values with budgets of their own: independent bits whose noise depends on the value that they stand for. */
 import { PrivacyError, require } from "../errors.js";
 import { ONE, Ratio, WORD, checkEpsilon, expLow, largest } from "../exact.js";
+import { SHOWN, levelOf, listOf, more, spans } from "../explain.js";
+import { readEpsilon } from "../grammar.js";
 import { bitsWidth, join, packBits, packInt, uintWidth } from "../packing.js";
 import { happens } from "../words.js";
-import { Disclosing, checkK, checkThreshold, checkValue, checkWhole, register } from "./contract.js";
+import { CHECKS, Disclosing, FORMS, checkK, checkThreshold, checkValue, checkWhole, form, register } from "./contract.js";
 import { checkRanges, countOf, place } from "./utility.js";
 
 /** @typedef {import("../words.js").Words} Words */
@@ -95,6 +97,17 @@ export class UtilityBudgets extends Disclosing {
     });
   }
 
+  /** What else is to be said of a design. @param {import("../grammar.js").Design} design */
+  further({ domain, params }) {
+    const single = spans(this.sensitive.map(Number)).flatMap(([start, end]) =>
+      Array.from({ length: end - start }, (_, i) => start + i),
+    );
+    const name = (/** @type {number} */ x, /** @type {number} */ i) =>
+      `${listOf(domain, [[x, x + 1]])} ${levelOf(params.item_epsilon[i])}`;
+    const shown = single.slice(0, SHOWN).map(name).join(", ") + more(single.length);
+    return [`Each protected answer has its own epsilon: ${shown}; of two answers the smaller holds.`];
+  }
+
   /** How many parts the proof goes through, and how many at most. */
   get parts() {
     return { what: "budgets of answers", count: this.s, most: 1n << 12n };
@@ -126,4 +139,12 @@ export class UtilityBudgets extends Disclosing {
   }
 }
 
-register(UtilityBudgets);
+CHECKS.budgets = (value, [path], kernel) => {
+  const count = kernel[path];
+  if (!Array.isArray(value) || BigInt(value.length) !== count) return `a list of ${count} budgets`;
+  value.forEach((number) => readEpsilon(number, "a budget"));
+  return "";
+};
+
+const params = { item_epsilon: "budgets s", sensitive: "same sensitive", flip: "chance", theta: "chance" };
+register([UtilityBudgets], { "uue-levels": form("utility-levels", params) }, [FORMS]);

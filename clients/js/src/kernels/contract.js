@@ -5,7 +5,10 @@ import { ONE, Ratio, WORD, either, largest, twoLevelLift } from "../exact.js";
 import { below } from "../words.js";
 
 /** @typedef {import("../words.js").Words} Words */
-/** @typedef {any} Parts whole numbers, lists of them, and kernels, by the names of a kernel's fields */
+/** @typedef {"bit" | "base" | "chances" | "codes" | "data" | "first" | "flips" | "level" | "neighbours"} Lists */
+/** @typedef {"second" | "sensitive" | "starts" | "told" | "weights" | "window"} MoreLists */
+/** @typedef {Record<string, bigint> & Record<Lists | MoreLists, any>} Parts by the names of a kernel's fields */
+/** @typedef {{kernel: Shapes, params: Record<string, string>}} Form kernels, and how parameters are checked; `?`: optional */
 /** @typedef {Record<string, any>} Shapes kinds of kernels that may stand somewhere, with the shapes of their fields */
 
 /** Items are hashed as 32-bit integers. */
@@ -87,11 +90,12 @@ export class Base extends Kernel {
 /**
  * `Base.least` where blind reports support equally many values each, up to rounding.
  * @param {any} kernel
+ * @returns {bigint}
  */
 export function favoured(kernel) {
-  const { top, bottom } = kernel.share;
-  const values = kernel.k * top;
-  return kernel.kept.below(kernel.share) ? kernel.k - (values + bottom - 1n) / bottom : values / bottom;
+  /** @type {bigint[]} */
+  const [k, top, bottom] = [kernel.k, kernel.share.top, kernel.share.bottom];
+  return kernel.kept.below(kernel.share) ? k - (k * top + bottom - 1n) / bottom : (k * top) / bottom;
 }
 
 // ---- checks
@@ -178,10 +182,33 @@ export function checkPromise(kernel, low, epsilon) {
 /** @type {Map<string, any>} Kernels by their kind: those whose module was loaded. */
 export const KERNELS = new Map();
 
-/** @param {any[]} kernels */
-export function register(...kernels) {
+/** @type {Map<string, Form>} What designs look like, by the mechanism's name: those whose module was loaded. */
+export const FORMS = new Map();
+
+/** @type {Map<string, Form>} Those that protect all answers alike: any of them may be the base of `utility`. */
+export const BASES = new Map();
+
+/** @type {Record<string, (value: any, words: string[], kernel: any, design: any) => string>} see `grammar.js` */
+export const CHECKS = {};
+
+/**
+ * Add kernels, and the mechanisms that have them, several names with spaces between.
+ * @param {any[]} kernels
+ * @param {Record<string, Form>} [forms]
+ * @param {Map<string, Form>[]} [where]
+ */
+export function register(kernels, forms = {}, where = [FORMS, BASES]) {
   for (const each of kernels) KERNELS.set(each.kind, each);
+  for (const [names, form] of Object.entries(forms)) {
+    for (const name of names.split(" ")) for (const map of where) map.set(name, form);
+  }
 }
+
+/** @param {string} kinds @returns {Shapes} */
+export const oneOf = (kinds) => Object.fromEntries(kinds.split(" ").map((kind) => [kind, {}]));
+
+/** @param {string | Shapes} kernel @param {Record<string, string>} [params] @returns {Form} */
+export const form = (kernel, params = {}) => ({ kernel: typeof kernel === "string" ? oneOf(kernel) : kernel, params });
 
 const PARTS_MAX = 64;
 
@@ -205,7 +232,7 @@ export function kernelFrom(document, shapes, where = "the kernel") {
   if (!made) throw new FormatError(`${where}: the module of ${kind} kernels is not loaded.`, "Use deviceFor of load.js.");
   const names = made.fields.split(" ").map((/** @type {string} */ field) => field.match(/^(\w+)(.*)$/)?.slice(1));
   const given = fieldsOf(document, `a ${kind} kernel`, ["kind", ...names.map((/** @type {any} */ [name]) => name)]);
-  /** @type {Parts} */
+  /** @type {any} */
   const parts = {};
   for (const [name, form] of names) parts[name] = readPart(given[name], form, shapes?.[kind][name], `${name} of ${where}`);
   return new (made.choose?.(parts) ?? made)(parts);

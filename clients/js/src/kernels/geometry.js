@@ -2,7 +2,7 @@
 import { require } from "../errors.js";
 import { packInt, uintWidth } from "../packing.js";
 import { below, happens } from "../words.js";
-import { Base, checkK, checkThreshold, checkValue, register } from "./contract.js";
+import { Base, checkK, checkThreshold, checkValue, form, register } from "./contract.js";
 
 /** @typedef {import("../words.js").Words} Words */
 /** @typedef {import("./contract.js").Parts} Parts */
@@ -163,4 +163,4 @@ function power(base, exponent, prime) {
   return found;
 }
 
-register(Hadamard, Projective);
+register([Hadamard, Projective], { hr: form("hadamard"), pgr: form("projective", { prime: "whole prime" }) });

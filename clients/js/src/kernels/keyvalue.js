@@ -2,132 +2,30 @@
  * Key-value kernels: which key a person has, and how much of it. The input of most of them is a *signed key* of
  * 0..2 keys - 1: the key for a value that was rounded to the top of its range (+1), key + keys for the bottom (-1).
  */
+import { isNumber } from "../documents.js";
 import { ParameterError, require } from "../errors.js";
-import { ONE, Ratio, WORD, either, largest, twoLevelLift } from "../exact.js";
-import { bitsWidth, join, packBits, packInt, uintWidth } from "../packing.js";
-import { below, happens, subset } from "../words.js";
-import { GRID, Kernel, checkK, checkPlain, checkThreshold, checkValue, checkWhole, register, whole } from "./contract.js";
+import { ONE, Ratio, either, largest } from "../exact.js";
+import { below, happens } from "../words.js";
+import {
+  CHECKS,
+  FORMS,
+  GRID,
+  Kernel,
+  checkK,
+  checkPlain,
+  checkThreshold,
+  checkValue,
+  checkWhole,
+  form,
+  oneOf,
+  register,
+  whole,
+} from "./contract.js";
+import { paddedSets } from "./signed.js";
 
 /** @typedef {import("../words.js").Words} Words */
 /** @typedef {import("./contract.js").Parts} Parts */
-
-/** @param {bigint} number */
-const share = (number) => new Ratio(number, WORD);
-
-/** A kernel on signed keys. */
-export class Signed extends Kernel {
-  get k() {
-    return 2n * /** @type {any} */ (this).keys;
-  }
-
-  /** Whether the sign is -1, and the key. @param {bigint} x @returns {[number, bigint]} */
-  split(x) {
-    checkValue(x, this.k);
-    const { keys } = /** @type {any} */ (this);
-    return [Number(x / keys), x % keys];
-  }
-}
-
-/** One of {+1, -1, 0} per key, independently: thresholds own (sign kept), flip (sign turned), other (not held, any). */
-export class SignedUnary extends Signed {
-  static kind = "signed-unary";
-  static fields = "keys own flip other";
-
-  constructor(/** @type {Parts} */ { keys, own, flip, other }) {
-    super();
-    checkK((this.keys = keys));
-    checkThreshold("own", (this.own = own));
-    checkThreshold("flip", (this.flip = flip));
-    checkThreshold("other", (this.other = other));
-    require(own + flip < WORD, "own + flip", own + flip, "below 2**64");
-  }
-
-  /** Between two keys the largest quotient own/other times the largest other/own; at one key, of both signs. */
-  get ratio() {
-    const [s, r, a] = [share(this.own), share(this.flip), new Ratio(this.other, 2n * WORD)];
-    const none = [ONE.minus(s).minus(r), ONE.minus(share(this.other))];
-    const pairs = [[s, a], [r, a], none];
-    const up = largest(pairs.map(([own, other]) => own.over(other)));
-    const down = largest(pairs.map(([own, other]) => other.over(own)));
-    return largest([up.times(down), either(s.over(r))]);
-  }
-
-  /** Positions that are independent gain nothing by padding. */
-  padded() {
-    return this.ratio;
-  }
-
-  get width() {
-    return 2 * bitsWidth(this.keys);
-  }
-
-  get words() {
-    return 2n * this.keys;
-  }
-
-  /** @param {bigint} x @param {Words} words */
-  randomise(x, words) {
-    const [minus, key] = this.split(x);
-    /** @type {bigint[][]} */
-    const sides = [[], []];
-    for (let i = 0n; i < this.keys; i++) {
-      if (i === key) {
-        const word = words.word();
-        if (word < this.own + this.flip) sides[word < this.own ? minus : 1 - minus].push(i);
-      } else if (happens(this.other, words)) sides[Number(below(2n, words))].push(i);
-    }
-    return join(packBits(sides[0], this.keys), packBits(sides[1], this.keys));
-  }
-}
-
-/** `size` different keys, each with a sign; the own signed key is among them with probability keep/2**64. */
-export class SignedSubset extends Signed {
-  static kind = "signed-subset";
-  static fields = "keys size keep";
-
-  constructor(/** @type {Parts} */ { keys, size, keep }) {
-    super();
-    checkK((this.keys = keys));
-    checkWhole("size", (this.size = size), 1n, keys);
-    checkThreshold("keep", (this.keep = keep));
-  }
-
-  get lift() {
-    return twoLevelLift(this.keep, this.size, 2n * this.keys - this.size);
-  }
-
-  get ratio() {
-    return either(this.lift);
-  }
-
-  /** Exact ratio between sets of pairs, fewer of which are in a small set. @param {bigint} keys @param {bigint} length */
-  padded(keys, length) {
-    return paddedSets(this.lift, this.size, length);
-  }
-
-  get width() {
-    return 2 * bitsWidth(this.keys);
-  }
-
-  get words() {
-    return 2n * this.size + 2n;
-  }
-
-  /** @param {bigint} x @param {Words} words */
-  randomise(x, words) {
-    const [minus, key] = this.split(x);
-    const kept = happens(this.keep, words);
-    const turned = !kept && below(2n * this.keys - this.size, words) < this.size;
-    const others = subset(this.keys - 1n, kept || turned ? this.size - 1n : this.size, words);
-    /** @type {bigint[][]} */
-    const sides = [[], []];
-    for (const i of [...others].sort((a, b) => (a < b ? -1 : 1))) {
-      sides[Number(below(2n, words))].push(i >= key ? i + 1n : i);
-    }
-    if (kept || turned) sides[kept ? minus : 1 - minus].push(key);
-    return join(packBits(sides[0], this.keys), packBits(sides[1], this.keys));
-  }
-}
+/** @typedef {import("./contract.js").Shapes} Shapes */
 
 /** A kernel on keys that does not look at the sign. */
 export class KeysOnly extends Kernel {
@@ -165,62 +63,6 @@ export class KeysOnly extends Kernel {
   randomise(x, words) {
     checkValue(x, this.k);
     return this.base.randomise(x % this.base.k, words);
-  }
-}
-
-/** One key, drawn without looking at the own one and sent in clear, with +1, -1 or 0 for it. */
-export class OneKey extends Signed {
-  static kind = "one-key";
-  static fields = "keys keep flip";
-
-  constructor(/** @type {Parts} */ { keys, keep, flip }) {
-    super();
-    checkK((this.keys = keys));
-    checkThreshold("keep", (this.keep = keep));
-    checkThreshold("flip", (this.flip = flip));
-  }
-
-  /** By which people without the key answer, in 2**-32 of the chance of +1: they toss an even coin. @returns {bigint[]} */
-  get guesses() {
-    return [GRID / 2n];
-  }
-
-  /** The key is public, so only what is said of it counts; quotients are monotone in the guess. */
-  get ratio() {
-    const [p, turn] = [share(this.keep), share(this.flip)];
-    const [s, r] = [p.times(ONE.minus(turn)), p.times(turn)];
-    const none = [ONE.minus(p), ONE.minus(p), p];
-    const least = this.guesses.reduce((a, b) => (b < a ? b : a));
-    const most = this.guesses.reduce((a, b) => (b > a ? b : a));
-    const laws = [least, most].flatMap((guess) => {
-      const told = new Ratio(guess, GRID);
-      const plus = told.times(ONE.minus(turn)).plus(ONE.minus(told).times(turn));
-      const rest = ONE.minus(p);
-      return [none, [s, r, rest.times(plus)], [r, s, rest.times(ONE.minus(plus))]];
-    });
-    return largest(laws.map((said) => largest(said).over(said.reduce((a, b) => (b.below(a) ? b : a)))));
-  }
-
-  get width() {
-    return uintWidth(3n * this.keys);
-  }
-
-  get words() {
-    return 5n;
-  }
-
-  /** @param {bigint} x @param {Words} words */
-  randomise(x, words) {
-    const [minus, key] = this.split(x);
-    const asked = below(this.keys, words);
-    const held = asked === key;
-    const said = happens(this.keep, words) === held ? 1 + this.sign(asked, minus, held, words) : 0;
-    return packInt(3n * asked + BigInt(said), this.width);
-  }
-
-  /** What is said of the key, 0 for +1 and 1 for -1. @param {bigint} asked @param {number} minus @param {boolean} held @param {Words} words */
-  sign(asked, minus, held, words) {
-    return minus ^ Number(held ? happens(this.flip, words) : below(2n, words));
   }
 }
 
@@ -330,7 +172,7 @@ export class Pairs extends Kernel {
 }
 
 /** How many of their answers plain kernels favour (or slight); bits are free, buckets may hold all. @param {any} kernel */
-const favouredBy = (kernel) => ({ response: 1n, subset: kernel.size, interval: kernel.size })[/** @type {any} */ (kernel).kind];
+const favouredBy = (kernel) => (kernel.kind === "response" ? 1n : /^(subset|interval)$/.test(kernel.kind) && kernel.size);
 
 /**
  * Exact ratio between sets of pairs, for a kernel on keys + length keys (docs/maths/keyvalue.md, section 4).
@@ -345,11 +187,6 @@ function paddedRatio(base, keys, length) {
   if (size) return paddedSets(base.lift, size, length);
   require(base.kind === "hashing", "kernel", base.kind, "one that padding is worked out for");
   return base.ratio;
-}
-
-/** Sets of `size` signed keys, against people who have none of them. @param {Ratio} lift @param {bigint} size @param {bigint} length */
-function paddedSets(lift, size, length) {
-  return either(ONE.plus(lift.minus(ONE).times(new Ratio(size < length ? size : length, length))));
 }
 
 /**
@@ -373,4 +210,33 @@ function paddedKeys(lift, size, keys, length) {
   return worst;
 }
 
-register(SignedUnary, SignedSubset, KeysOnly, OneKey, Grouped, Pairs);
+CHECKS.range = (value) => {
+  const fits = Array.isArray(value) && value.length === 2 && value.every(isNumber) && isNumber(value[1] - value[0]);
+  return fits && value[0] < value[1] ? "" : "two numbers, the lower one first";
+};
+
+/** @param {Shapes} base @param {Record<string, string>} [params] */
+const pairs = (base, params) => form({ pairs: { base } }, { ...params, "length?": "whole length", range: "range" });
+
+/** Some people speak of keys only, the others of keys with signs; or all do the latter. @param {string} keys @param {string} signed */
+const two = (keys, signed) => ({
+  grouped: { first: { "keys-only": { base: oneOf(keys) } }, second: oneOf(signed) },
+  ...oneOf(signed),
+});
+
+const forms = {
+  "kv-ss2": pairs(oneOf("subset interval"), { size: "whole base.size", "encoding?": "word bits cyclic" }),
+  "kv-ss": pairs(two("subset interval", "signed-subset signed-interval"), {
+    mix: "chance",
+    key_size: "whole base.first.base.size|",
+    size: "whole base.second.size|base.size",
+    "encoding?": "word bits cyclic",
+  }),
+  "kv-mix": pairs(two("unary", "signed-unary"), { mix: "chance" }),
+  "kv-lh": pairs(oneOf("signed-hashing"), { g: "whole base.g" }),
+  "kv-olh": pairs(oneOf("hashing"), { g: "whole base.g" }),
+  "ks-ue pckv-ue": pairs(oneOf("signed-unary")),
+  "pckv-grr": pairs(oneOf("response")),
+  privkv: pairs(oneOf("one-key told-key"), { "key_epsilon?": "number", "told?": "same base.told" }),
+};
+register([KeysOnly, Grouped, Pairs], forms, [FORMS]);

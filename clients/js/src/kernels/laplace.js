@@ -3,7 +3,7 @@ import { require } from "../errors.js";
 import { EPSILON_MAX, ONE, Ratio, WORD, expLow, largest } from "../exact.js";
 import { join, packInt } from "../packing.js";
 import { happens } from "../words.js";
-import { Base, checkK, checkThreshold, checkValue, checkWhole, register } from "./contract.js";
+import { Base, checkK, checkThreshold, checkValue, checkWhole, form, register } from "./contract.js";
 
 /** @typedef {import("../words.js").Words} Words */
 /** @typedef {import("./contract.js").Parts} Parts */
@@ -111,4 +111,4 @@ function nearest(top, bottom) {
   return twice > bottom || (twice === bottom && down & 1n) ? down + 1n : down;
 }
 
-register(Laplace);
+register([Laplace], { she: form("laplace", { grid: "whole grid", reach: "whole reach" }) });

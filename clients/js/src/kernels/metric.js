@@ -4,7 +4,7 @@ import { ONE, either, twoLevelLift } from "../exact.js";
 import { packInt, uintWidth } from "../packing.js";
 import { below, happens } from "../words.js";
 import { Response } from "./basic.js";
-import { ITEMS_MAX, Kernel, checkK, checkThreshold, checkValue, checkWhole, register } from "./contract.js";
+import { ITEMS_MAX, Kernel, checkK, checkThreshold, checkValue, checkWhole, form, oneOf, register } from "./contract.js";
 import { Whole } from "./mixture.js";
 
 /** @typedef {import("../words.js").Words} Words */
@@ -123,4 +123,9 @@ export class Constant extends Whole {
   }
 }
 
-register(Neighbours, Recode, Constant);
+register([Neighbours, Recode, Constant], {
+  codebook: form(
+    { ...oneOf("constant response"), recode: { base: oneOf("response") } },
+    { size: "whole", "codes?": "wholes" },
+  ),
+});

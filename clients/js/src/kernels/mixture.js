@@ -3,7 +3,7 @@ import { require } from "../errors.js";
 import { ONE, WORD, largest } from "../exact.js";
 import { bitsWidth, packBits } from "../packing.js";
 import { happens } from "../words.js";
-import { Base, Disclosing, KERNELS, Kernel, checkK, checkValue, checkWhole, register } from "./contract.js";
+import { Base, Disclosing, KERNELS, Kernel, checkK, checkValue, checkWhole, form, oneOf, register } from "./contract.js";
 
 /** @typedef {import("../words.js").Words} Words */
 /** @typedef {import("./contract.js").Parts} Parts */
@@ -92,4 +92,9 @@ export class Mixture extends Kernel {
   }
 }
 
-register(Whole, Mixture);
+register([Whole, Mixture], {
+  ssmix: form(
+    { mixture: { first: oneOf("subset"), second: oneOf("subset whole") } },
+    { size: "whole first.size", share: "share coin" },
+  ),
+});

@@ -1,9 +1,24 @@
 /** Everyone chooses a level of protection: one data kernel per level, and a channel that hides the chosen level. */
+import { isNumber, isWhole } from "../documents.js";
 import { require } from "../errors.js";
 import { ONE, Ratio, WORD, exactly, expLow, largest, logUpper, next } from "../exact.js";
+import { levelOf } from "../explain.js";
+import { readEpsilon } from "../grammar.js";
 import { join, packInt } from "../packing.js";
 import { happens } from "../words.js";
-import { Disclosing, Kernel, checkK, checkPromise, checkThreshold, checkValue, register } from "./contract.js";
+import {
+  CHECKS,
+  Disclosing,
+  FORMS,
+  Kernel,
+  checkK,
+  checkPromise,
+  checkThreshold,
+  checkValue,
+  form,
+  oneOf,
+  register,
+} from "./contract.js";
 
 /** @typedef {import("../words.js").Words} Words */
 /** @typedef {import("./contract.js").Parts} Parts */
@@ -95,6 +110,16 @@ export class Personal extends Disclosing {
   checkPromises({ levels, level_epsilon }) {
     this.data.forEach((kernel, i) => checkPromise(kernel, expLow(levels[i]), levels[i]));
     for (const kernel of this.level) checkPromise(kernel, expLow(level_epsilon), level_epsilon);
+  }
+
+  /** What else is to be said of a design. @param {import("../grammar.js").Design} design */
+  further({ params }) {
+    const levels = params.levels.map(levelOf);
+    const line = `You choose how much: epsilon ${levels.join(", ")}; the most protective, ${levels[0]}, if you do not.`;
+    if (levels.length === 1) return [line];
+    const told = `The report may tell which level you chose: at most epsilon ${levelOf(this.levelGuarantee)} about that`;
+    const both = `${levelOf(this.pairGuarantee)} about your answer if you chose the level by looking at it`;
+    return [line, `${told}, and ${both}.`];
   }
 
   /** How many parts the proof goes through two by two, and how many at most. */
@@ -261,4 +286,53 @@ function log(ratio) {
   return ratio.below(ONE) ? next(next(-logUpper(ONE.over(ratio)), -1), -1) : logUpper(ratio);
 }
 
-register(Bit, Personal);
+/** A level for each kernel, from the most protective on, the last one being the design's promise. */
+CHECKS.levels = (value, _, { data }, design) => {
+  const told = `${data.length} numbers that rise, the most protective first, up to epsilon`;
+  if (!Array.isArray(value) || value.length !== data.length || !value.every(isNumber)) return told;
+  if (value.some((level, i) => level <= value[i - 1]) || value[data.length - 1] > design.epsilon) return told;
+  value.forEach((number) => readEpsilon(number, "a level"));
+  return "";
+};
+
+/** Epsilon of the level report, null if there is none: nothing is promised of what is not there. */
+CHECKS.budget = (value, _, { level }) => {
+  if (!level.length) return value === null ? "" : "null";
+  readEpsilon(value, "level_epsilon");
+  return "";
+};
+
+/** The kernel itself, or the base of one that discloses. @param {any} kernel */
+const inner = (kernel) => (kernel.kind === "utility" ? kernel.base[0] : kernel);
+
+/** A word that goes with the kind of the kernels at a place, or of their bases. */
+CHECKS.kind = (value, [path, ...words], kernel) => {
+  const means = new Map(words.map((word) => /** @type {[string, string]} */ (word.split(":"))));
+  const found = [...new Set(kernel[path].map((/** @type {any} */ part) => inner(part).kind))].join();
+  return means.get(value) === found ? "" : `a word for kernels of kind ${found || "none"}`;
+};
+
+/** The range of hashing at all levels, or null for other kernels. */
+CHECKS.g = (value, _, { data }) => {
+  const found = inner(data[0]).g;
+  const fits = found === undefined ? value === null : isWhole(value, found, found);
+  return fits ? "" : `the kernel's ${found ?? null}`;
+};
+
+const params = {
+  levels: "levels data",
+  base: "kind data sue:unary oue:unary grr:response lh:hashing",
+  level_epsilon: "budget level",
+  level_report: "kind level response:response bit:bit none:",
+  g: "g data",
+};
+const data = oneOf("unary response hashing");
+const level = oneOf("response bit");
+const forms = {
+  pldp: form({ personal: { data, level } }, params),
+  upldp: form(
+    { personal: { data: { utility: { base: data } }, level } },
+    { ...params, sensitive: "same protected", disclosure: "word common own capped" },
+  ),
+};
+register([Bit, Personal], forms, [FORMS]);

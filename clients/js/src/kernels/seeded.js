@@ -3,7 +3,18 @@ import { bucket, hash32, permute } from "../hashing.js";
 import { join, packInt, uintWidth } from "../packing.js";
 import { below, happens } from "../words.js";
 import { Subset } from "./basic.js";
-import { Base, checkK, checkSeedWords, checkThreshold, checkValue, checkWhole, favoured, otherThan, register } from "./contract.js";
+import {
+  Base,
+  checkK,
+  checkSeedWords,
+  checkThreshold,
+  checkValue,
+  checkWhole,
+  favoured,
+  form,
+  otherThan,
+  register,
+} from "./contract.js";
 
 /** @typedef {import("../words.js").Words} Words */
 /** @typedef {import("./contract.js").Parts} Parts */
@@ -179,4 +190,9 @@ export class Interval extends Subset {
   }
 }
 
-register(Hashing, Balanced, Wheel, Interval);
+register([Hashing, Balanced, Wheel, Interval], {
+  iss: form("interval", { size: "whole size" }),
+  "lh blh olh alh": form("hashing", { g: "whole g" }),
+  plh: form("balanced", { g: "whole g" }),
+  wheel: form("wheel", { arc: "chance", ring: "whole ring" }),
+});

@@ -2,7 +2,7 @@
 import { require } from "../errors.js";
 import { Ratio, WORD, largest } from "../exact.js";
 import { packInt, uintWidth } from "../packing.js";
-import { Kernel, checkK, checkSeedWords, checkValue, register } from "./contract.js";
+import { BASES, Kernel, checkK, checkSeedWords, checkValue, form, register } from "./contract.js";
 
 /** @typedef {import("../words.js").Words} Words */
 /** @typedef {import("./contract.js").Parts} Parts */
@@ -78,4 +78,10 @@ export class Table extends Kernel {
 /** @param {bigint[]} column */
 const most = (column) => column.reduce((a, b) => (b > a ? b : a));
 
-register(Table);
+register([Table], {
+  exponential: form("table", { "variant?": "word calibrated printed" }),
+  laplace: form("table", { "variant?": "word truncate clamp" }),
+  geometric: form("table"),
+  lsrr: form("table", { "variant?": "word calibrated rank", "size?": "whole" }),
+});
+register([], { explicit: form("table") }, [BASES]);

@@ -2,11 +2,27 @@
  * Sensitive and harmless values: a base kernel on the sensitive ones, and a branch for the others. A harmless value is
  * disclosed with some probability; otherwise the report looks like one of the base kernel's.
  */
+import { fieldsOf, isMapping } from "../documents.js";
 import { ParameterError, require } from "../errors.js";
 import { ONE, Ratio, WORD, largest } from "../exact.js";
+import { FIELDS, checkParams, read } from "../grammar.js";
 import { join, packInt, uintWidth } from "../packing.js";
 import { below, happens } from "../words.js";
-import { Base, Disclosing, checkK, checkPlain, checkValue, checkWhole, register } from "./contract.js";
+import {
+  BASES,
+  Base,
+  CHECKS,
+  Disclosing,
+  FORMS,
+  checkK,
+  checkPlain,
+  checkValue,
+  checkWhole,
+  form,
+  kernelTo,
+  oneOf,
+  register,
+} from "./contract.js";
 
 /** @typedef {import("../words.js").Words} Words */
 /** @typedef {import("./contract.js").Parts} Parts */
@@ -182,8 +198,50 @@ function withBlind(kernel) {
  */
 function mappedPeak(kernel) {
   if (kernel.mappedPeak) return kernel.mappedPeak;
-  const [s, m, { top, bottom }] = [kernel.k, kernel.least ?? 1n, kernel.ratio];
+  /** @type {bigint[]} */
+  const [s, m, top, bottom] = [kernel.k, kernel.least ?? 1n, kernel.ratio.top, kernel.ratio.bottom];
   return new Ratio(s * top, m * top + (s - m) * bottom);
 }
 
-register(Utility);
+/** The base by name and parameters, or by its whole design; null without one. */
+CHECKS.base = (value, _, { base: [own] }, design) => {
+  if (value === null || !own) {
+    return value === null && !own ? "" : "null for fewer than two sensitive answers, and only then";
+  }
+  const whole = isMapping(value) && Object.hasOwn(value, "kernel");
+  const given = fieldsOf(value, "base", whole ? FIELDS : ["mechanism", "params"]);
+  const [name, form] = [given.mechanism, BASES.get(given.mechanism)];
+  if (!form || !Object.hasOwn(form.kernel, own.kind)) return `a mechanism that has a ${own.kind} kernel`;
+  if (!whole) {
+    checkParams(`base ${name}`, form, given, own);
+    return "";
+  }
+  const made = read(name, form, given);
+  const same = made.epsilon === design.epsilon && JSON.stringify(kernelTo(made.kernel)) === JSON.stringify(kernelTo(own));
+  return same ? "" : "a design with the epsilon and the kernel of the base";
+};
+
+/** @param {string} bases @returns {any} */
+const over = (bases) => ({ utility: { base: oneOf(bases) } });
+const params = { base: "base", sensitive: "same sensitive", theta: "chance", form: "word null glutf paper separate" };
+const any = {
+  /** Whatever is loaded and protects all answers alike. */
+  get base() {
+    return Object.assign({}, ...[...BASES.values()].map(({ kernel }) => kernel));
+  },
+};
+const forms = {
+  uss: form(over("subset"), params),
+  "uue urap": form(over("unary"), params),
+  ulh: form(over("hashing"), params),
+  uwheel: form(over("wheel"), params),
+  upgr: form(over("projective"), params),
+  urr: form(over("response"), params),
+  uhr: form(over("hadamard"), params),
+  utility: form({ utility: any }, params),
+  ussmix: form(
+    { mixture: { first: over("subset"), second: over("subset whole") } },
+    { size: "whole first.base.0.size", share: "share coin", sensitive: "same protected", theta: "chance" },
+  ),
+};
+register([Utility], forms, [FORMS]);

@@ -3,7 +3,7 @@ import { require } from "../errors.js";
 import { Ratio, WORD, either, largest, twoLevelLift } from "../exact.js";
 import { packInt, uintWidth } from "../packing.js";
 import { below, happens } from "../words.js";
-import { ITEMS_MAX, Kernel, checkK, checkThreshold, checkValue, checkWhole, register } from "./contract.js";
+import { ITEMS_MAX, Kernel, checkK, checkThreshold, checkValue, checkWhole, form, oneOf, register } from "./contract.js";
 
 /** @typedef {import("../words.js").Words} Words */
 /** @typedef {import("./contract.js").Parts} Parts */
@@ -142,4 +142,12 @@ export class WindowOrBit extends Kernel {
   }
 }
 
-register(Window, Leaning, WindowOrBit);
+register([Window, Leaning, WindowOrBit], {
+  brr: form("window neighbours", { m: "whole m", "tie?": "word random low high" }),
+  "sw pm": form("window", { m: "whole m" }),
+  duchi: form("leaning"),
+  hm: form(
+    { "window-or-bit": { window: oneOf("window"), bit: oneOf("leaning") } },
+    { m: "whole window.m", share: "share coin" },
+  ),
+});

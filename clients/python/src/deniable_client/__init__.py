@@ -15,6 +15,7 @@ from deniable_client.errors import (
     PrivacyError,
     WindowError,
 )
+from deniable_client.ledger import Ledger, Receipt
 from deniable_client.task import Task
 from deniable_client.words import ReplayWords, SystemWords
 
@@ -26,9 +27,11 @@ __all__ = [
     "Device",
     "EntropyError",
     "FormatError",
+    "Ledger",
     "LedgerError",
     "ParameterError",
     "PrivacyError",
+    "Receipt",
     "ReplayWords",
     "SystemWords",
     "Task",

@@ -60,7 +60,7 @@ class Question:
     design: Mapping[str, Any]
     explanation: Explanation
     key: str
-    """The same for the same question in another task: the hash of subject, text and design."""
+    """The same for the same question in another task: the hash of subject, text, design and labels."""
     labels: tuple[str, ...] | None
     """What people read for the answers 0, 1, ..; None if there are only numbers."""
 
@@ -71,7 +71,8 @@ class Question:
 
     def device(self, harmless: Iterable[object] | None = None) -> Device:
         """A device for this question, if the person agrees to disclose exactly the `harmless` answers."""
-        return Device(self.design, harmless=harmless)
+        listed = harmless is None or isinstance(harmless, str | bytes | range) or not isinstance(harmless, Iterable)
+        return Device(self.design, harmless=harmless if listed else [self.value(each) for each in harmless])  # type: ignore[union-attr]  # it is iterable
 
     def value(self, given: object) -> object:
         """What the design knows an answer as: the number of a label, where only the task has labels."""
@@ -110,9 +111,10 @@ class Task:
         `expect` is the id that the task should have, where it is known beforehand.
         """
         document = parse(canonical(data) if isinstance(data, Mapping) else data, "the task")
+        version = document.get("version", VERSION)
+        if version != VERSION or isinstance(version, bool):
+            raise FormatError(f"task version {show(version)} is unknown; this client has {VERSION}.")
         given = fields_of(document, "a task", _NEEDED, ("collector", "strata"))
-        if given["version"] != VERSION or isinstance(given["version"], bool):
-            raise FormatError(f"task version {show(given['version'])} is unknown; this client has {VERSION}.")
         found = digest({name: part for name, part in document.items() if name != "id"})
         if given["id"] != found or expect not in (None, found):
             named = given["id"] if expect is None else expect
@@ -160,6 +162,10 @@ class Task:
 
     def body(self, question: Question, report: bytes, strata: Mapping[str, str] | None = None) -> bytes:
         """What is sent: the numbers of the question and of the strata, the report, and zeros up to `width`."""
+        return (self.head(question, strata) + report).ljust(self.width, b"\0")
+
+    def head(self, question: Question, strata: Mapping[str, str] | None = None) -> bytes:
+        """The first bytes of a body, which are sent in the clear: the numbers of the question and of the strata."""
         given = strata or {}
         if set(given) != set(self.strata):
             need = ", ".join(self.strata) or "none"
@@ -169,7 +175,7 @@ class Task:
             if given[name] not in values:
                 raise ParameterError(f"{name} must be one of {', '.join(values)}, got {show(given[name])}.")
             head.append(values.index(given[name]))
-        return (bytes(head) + report).ljust(self.width, b"\0")
+        return bytes(head)
 
     def terms(self) -> tuple[str, ...]:
         """What the task says, in sentences for a person who decides whether to answer."""
@@ -287,7 +293,7 @@ def _question(document: object, subject: str, epsilon: float) -> Question:
         share=_whole(given["share"], f"share of {name}", 1, 1_000_000),
         design=design,
         explanation=explanation,
-        key=digest({"subject": subject, "text": text, "design": design}),
+        key=digest({"subject": subject, "text": text, "design": design, "labels": given.get("labels")}),
         labels=_labels(given["labels"], name, proved.domain) if "labels" in given else proved.domain.labels,
     )
 

@@ -1,11 +1,11 @@
-/** Key-value kernels with something public in them: a seed in the report, or a guess in the question. */
+/** Kernels on signed keys with a public seed in the report: hashed keys, or a permutation of them. */
 import { require } from "../errors.js";
 import { Ratio, WORD, largest } from "../exact.js";
 import { bucket, hash32, permute } from "../hashing.js";
 import { join, packInt, uintWidth } from "../packing.js";
 import { below, happens } from "../words.js";
-import { GRID, checkK, checkSeedWords, checkThreshold, checkWhole, register } from "./contract.js";
-import { OneKey, Signed, SignedSubset } from "./keyvalue.js";
+import { checkK, checkSeedWords, checkThreshold, checkWhole, register } from "./contract.js";
+import { Signed, SignedSubset } from "./signed.js";
 
 /** @typedef {import("../words.js").Words} Words */
 /** @typedef {import("./contract.js").Parts} Parts */
@@ -90,29 +90,4 @@ export class SignedHashing extends Signed {
   }
 }
 
-/** `OneKey` where people without the key answer as if its value were a public guess, +1 with probability told[i]/2**32. */
-export class ToldKey extends OneKey {
-  static kind = "told-key";
-  static fields = "keys keep flip told*";
-
-  constructor(/** @type {Parts} */ parts) {
-    super(parts);
-    /** @type {bigint[]} */
-    this.told = parts.told;
-    const fits = BigInt(this.told.length) === this.keys;
-    require(fits, "told", this.told.length, `one number for each of the ${this.keys} keys`);
-    for (const number of this.told) checkWhole("told", number, 0n, GRID);
-  }
-
-  get guesses() {
-    return this.told;
-  }
-
-  /** @param {bigint} asked @param {number} minus @param {boolean} held @param {Words} words */
-  sign(asked, minus, held, words) {
-    const sign = held ? minus : Number(below(GRID, words) >= this.told[Number(asked)]);
-    return sign ^ Number(happens(this.flip, words));
-  }
-}
-
-register(SignedInterval, SignedHashing, ToldKey);
+register([SignedInterval, SignedHashing]);
