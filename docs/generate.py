@@ -239,14 +239,18 @@ def poisoning() -> str:
 
 def commands() -> str:
     """The help of every command."""
-    texts = [f"## `deniable {name}`\n\n```text\n{_help(name)}\n```" for name in command_names()]
+    texts = [f"## `deniable {name}`\n\n```text\n{_help(*name.split())}\n```" for name in command_names()]
     return "\n\n".join([f"```text\n{_help()}\n```", *texts])
 
 
 def command_names() -> list[str]:
-    """All commands, in the order of the help."""
-    group = typer.main.get_command(build())
-    return list(group.commands)  # type: ignore[attr-defined]
+    """All commands, in the order of the help; those of a group with two words."""
+    group: Any = typer.main.get_command(build())
+    return [" ".join((name, *verb)) for name, made in group.commands.items() for verb in _verbs(made)]
+
+
+def _verbs(command: Any) -> list[list[str]]:
+    return [[verb] for verb in command.commands] if hasattr(command, "commands") else [[]]
 
 
 def _help(*command: str) -> str:

@@ -14,6 +14,7 @@ import threading
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import date, timedelta
 from hashlib import blake2b
+from itertools import chain
 from pathlib import Path
 
 import numpy as np
@@ -21,7 +22,7 @@ import numpy as np
 from deniable.collect.codec import dump
 from deniable.collect.tally import Tally
 from deniable.core.types import BoolArray, Bytes, IntArray
-from deniable.errors import ParameterError, require
+from deniable.errors import FormatError, ParameterError, require
 from deniable.service.ingest import ID_BYTES, SKEW, Checked, Intake, window_of
 from deniable.service.store import care
 from deniable.service.store.contract import (
@@ -273,10 +274,9 @@ class Database:
         gone = {"ids": 0, "bodies": 0}
         for row in self.tasks():
             number, intake = self._known(row.id)
-            over = today >= intake.task.closes + SKEW
             kept_until = intake.task.closes + max(SKEW, timedelta(intake.task.keep_days))
-            if over or row.state == "closed":
-                gone["ids"] += self._drop(number, "seen", close=True)
+            if row.state == "closed" or today >= intake.task.closes + SKEW:
+                gone["ids"] += self._drop(number, "seen", close=row.state != "closed")
             if today >= kept_until:
                 gone["bodies"] += self._drop(number, "kept", close=False)
         if care.erase_needed(self.engine):
@@ -287,9 +287,15 @@ class Database:
         return gone
 
     def _drop(self, number: int, table: str, *, close: bool) -> int:
+        """Delete a task's rows; how many there were."""
+        count = f"SELECT count(*) FROM {table} WHERE task = ?"
+        if not close:
+            with self.engine.read() as session:
+                if not session.execute(count, (number,))[0][0]:
+                    return 0
         with self.engine.write() as session:
             session.lock(number, alone=True)
-            n = int(session.execute(f"SELECT count(*) FROM {table} WHERE task = ?", (number,))[0][0])
+            n = int(session.execute(count, (number,))[0][0])
             if close:
                 session.execute("UPDATE tasks SET state = 'closed' WHERE number = ?", (number,))
             if n:
@@ -298,7 +304,13 @@ class Database:
         return n
 
     def check(self) -> Sequence[str]:
-        return [*self.engine.faults(), *care.faults(self.engine)]
+        found: list[str] = []
+        try:
+            for fault in chain(self.engine.faults(), care.faults(self.engine)):
+                found.append(fault)  # what was found before a page that cannot be read counts too
+        except FormatError as error:
+            found.append(str(error))
+        return found
 
     def backup(self, path: Path) -> None:
         care.backup(self.engine, path)
