@@ -1,6 +1,5 @@
 // What a report could have meant: how likely it is for each answer. For people to look at; nothing is decided by it.
-import { bucket, hash32 } from "./hashing.js";
-import { permute } from "./permutation.js";
+import { bucket, hash32, permute } from "./hashing.js";
 
 /** @typedef {Record<string, any>} Kernel A kernel as the design document has it. */
 
@@ -77,7 +76,7 @@ const WEIGHTS = {
   interval: (kernel, bytes) => {
     const [seed, first] = [whole(bytes, 0, 8), Number(whole(bytes, 8, bytes.length))];
     const [k, size] = [Number(kernel.k), Number(kernel.size)];
-    return levels(kernel, size, k, (x) => (Number(permute(seed, x, k)) - first + k) % k < size);
+    return levels(kernel, size, k, (x) => (Number(permute(seed, BigInt(x), BigInt(k))) - first + k) % k < size);
   },
   unary: (kernel, bytes) => {
     const [keep, flip] = [chance(kernel.keep), chance(kernel.flip)];
@@ -87,15 +86,15 @@ const WEIGHTS = {
   constant: (kernel) => each(Number(kernel.k), () => 1),
   hashing: (kernel, bytes) => {
     const [seed, y, g] = [whole(bytes, 0, 8), Number(whole(bytes, 8, bytes.length)), Number(kernel.g)];
-    return levels(kernel, 1, g, (x) => Number(bucket(seed, x, g)) === y);
+    return levels(kernel, 1, g, (x) => Number(bucket(seed, BigInt(x), BigInt(g))) === y);
   },
   balanced: (kernel, bytes) => {
     const [seed, y, g, k] = [whole(bytes, 0, 8), Number(whole(bytes, 8, bytes.length)), Number(kernel.g), Number(kernel.k)];
-    return levels(kernel, 1, g, (x) => Math.floor((Number(permute(seed, x, k)) * g) / k) === y);
+    return levels(kernel, 1, g, (x) => Math.floor((Number(permute(seed, BigInt(x), BigInt(k))) * g) / k) === y);
   },
   wheel: (kernel, bytes) => {
     const [seed, y, arc, size] = [whole(bytes, 0, 8), Number(whole(bytes, 8, bytes.length)), Number(kernel.arc), 2 ** Number(kernel.ring)];
-    const start = (/** @type {number} */ x) => Math.floor(Number(hash32(seed, x)) / (2 ** 32 / size));
+    const start = (/** @type {number} */ x) => Math.floor(Number(hash32(seed, BigInt(x))) / (2 ** 32 / size));
     return levels(kernel, arc, size, (x) => (y - start(x) + size) % size < arc);
   },
   hadamard: (kernel, bytes) => {

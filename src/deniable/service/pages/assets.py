@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import hashlib
+import re
 from collections.abc import Iterator
 from functools import cache
 from importlib.resources import files
@@ -16,6 +17,8 @@ from deniable.errors import DeniableError
 __all__ = ["Asset", "asset", "base", "of_page"]
 
 _TYPES = {".js": "text/javascript; charset=utf-8", ".css": "text/css; charset=utf-8", ".svg": "image/svg+xml"}
+_COMMENT = re.compile(rb"^[ \t]*(?:/\*\*(?:[^*]|\*(?!/))*\*/[ \t]*|//[^\n]*)\n", re.MULTILINE)
+"""Comments of a script that have lines of their own; types are written in them, and browsers have no use for those."""
 _NODE = frozenset({"store_file.js"})
 """Modules of the client that browsers have no use for."""
 
@@ -53,11 +56,13 @@ def _all() -> dict[str, Asset]:
     own = files("deniable.service.pages") / "static"
     found = {name: part.read_bytes() for name, part in _within(own)}
     found |= {f"client/{name}": part.read_bytes() for name, part in _within(_client()) if name not in _NODE}
-    return {
-        name: Asset(_TYPES[Path(name).suffix], data, gzip.compress(data, 9, mtime=0))
-        for name, data in found.items()
-        if Path(name).suffix in _TYPES
-    }
+    return {name: _made(name, data) for name, data in found.items() if Path(name).suffix in _TYPES}
+
+
+def _made(name: str, data: bytes) -> Asset:
+    kind = _TYPES[Path(name).suffix]
+    plain = _COMMENT.sub(b"", data) if kind.startswith("text/javascript") else data
+    return Asset(kind, plain, gzip.compress(plain, 9, mtime=0))
 
 
 def _client() -> Traversable:

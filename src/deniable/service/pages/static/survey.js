@@ -120,31 +120,46 @@ function preview(task, question, receipt, level) {
   $("meant").replaceChildren(...(shares ? bars(question, shares) : [made("p", question.explanation.text)]));
 }
 
+const SHOWN = 8;
+
 /** @param {any} question @param {number[]} shares */
 function bars(question, shares) {
-  const names = question.labels ?? shares.map((_, i) => rangeName(question, i));
-  const order = shares.map((_, i) => i).sort((a, b) => shares[b] - shares[a] || a - b);
-  const shown = order.slice(0, 8);
+  const { names, parts } = question.labels || shares.length <= 2 * SHOWN ? single(question, shares) : ranges(question, shares);
+  const order = parts.map((_, i) => i).sort((a, b) => (question.labels ? parts[b] - parts[a] : 0) || a - b);
   const list = document.createElement("ul");
   list.className = "bars";
-  for (const i of shown) {
+  for (const i of order.slice(0, 2 * SHOWN)) {
     const [row, bar] = [document.createElement("li"), document.createElement("progress")];
     bar.max = 100;
-    bar.value = shares[i];
+    bar.value = parts[i];
     bar.setAttribute("aria-label", names[i]);
-    row.append(made("span", names[i]), bar, made("b", shares[i] < 9.95 ? shares[i].toFixed(1) : shares[i].toFixed(0)));
+    row.append(made("span", names[i]), bar, made("b", parts[i].toFixed(parts[i] < 9.95 ? 1 : 0)));
     list.append(row);
   }
-  const rest = order.slice(8).reduce((sum, i) => sum + shares[i], 0);
-  const more = order.length > 8 ? ` ${order.length - 8} other answers share the remaining ${rest.toFixed(0)}.` : "";
-  return [made("p", "Of 100 people who send exactly this, if all answers were equally common, so many would have:"), list, ...(more ? [made("p", more.trim())] : [])];
+  const left = order.slice(2 * SHOWN);
+  const rest = left.reduce((sum, i) => sum + parts[i], 0);
+  const more = left.length ? [made("p", `${left.length} other answers share the remaining ${rest.toFixed(0)}.`)] : [];
+  return [made("p", "Of 100 people who send exactly this, if all answers were equally common, so many would have:"), list, ...more];
 }
 
-/** @param {any} question @param {number} i */
-function rangeName(question, i) {
+/** @param {any} question @param {number[]} shares */
+const single = (question, shares) => ({ names: question.labels ?? shares.map((_, i) => rangeName(question, i, i + 1)), parts: shares });
+
+/** Many numbers, put together into a few ranges.
+ * @param {any} question @param {number[]} shares */
+function ranges(question, shares) {
+  const ends = Array.from({ length: SHOWN + 1 }, (_, i) => Math.round((i * shares.length) / SHOWN));
+  const sum = (/** @type {number} */ i) => shares.slice(ends[i], ends[i + 1]).reduce((a, b) => a + b, 0);
+  const each = ends.slice(0, -1).map((_, i) => i);
+  return { names: each.map((i) => rangeName(question, ends[i], ends[i + 1])), parts: each.map(sum) };
+}
+
+/** @param {any} question @param {number} start @param {number} end */
+function rangeName(question, start, end) {
   const border = question.explanation.design.domain.border;
   const short = (/** @type {number} */ x) => String(Number(x.toPrecision(4)));
-  return border ? `${short(border(i))} to ${short(border(i + 1))}` : String(i);
+  if (border) return `${short(border(start))} to ${short(border(end))}`;
+  return end === start + 1 ? String(start) : `${start} to ${end - 1}`;
 }
 
 /** @param {any} task @param {any} receipt */
