@@ -230,7 +230,11 @@ def some_values(rng: Random, design: Any, domain: Any) -> Iterator[Any]:
         low, high = design["domain"]["interval"]
         keys = [rng.uniform(low, high) for _ in range(4)]
         for i in single:
-            keys += [domain.border(i), math.nextafter(domain.border(i), -1e300), math.nextafter(domain.border(i), 1e300)]
+            keys += [
+                domain.border(i),
+                math.nextafter(domain.border(i), -1e300),
+                math.nextafter(domain.border(i), 1e300),
+            ]
         keys += [{"odd": "NaN"}, {"odd": "Infinity"}, {"odd": "-Infinity"}, low - 1, high + 1, 1e300]
     else:
         keys = list(single)
@@ -238,10 +242,19 @@ def some_values(rng: Random, design: Any, domain: Any) -> Iterator[Any]:
         yield from keys
         return
     low, high = design["params"]["range"]
-    numbers = [low, high, *(rng.uniform(low, high) for _ in range(4)), low + (high - low) * (rng.randrange(9) + 0.5) / 2**32]
+    numbers = [
+        low,
+        high,
+        *(rng.uniform(low, high) for _ in range(4)),
+        low + (high - low) * (rng.randrange(9) + 0.5) / 2**32,
+    ]
     for _ in range(12):
         held = [rng.choice(keys) for _ in range(rng.choice((0, 1, 1, 2, 2, 3)))]
-        yield [[key, rng.choice((*numbers, high + 1) if rng.random() < 0.1 else numbers)] for key in held if not isinstance(key, dict)]
+        yield [
+            [key, rng.choice((*numbers, high + 1) if rng.random() < 0.1 else numbers)]
+            for key in held
+            if not isinstance(key, dict)
+        ]
 
 
 # ---- the Python client

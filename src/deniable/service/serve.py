@@ -13,7 +13,7 @@ from deniable.service.app import application
 from deniable.service.collector import Collector
 from deniable.service.connections import connections
 from deniable.service.logs import log, set_up
-from deniable.service.pages.survey import ROWS as SURVEY
+from deniable.service.pages.table import PAGES
 from deniable.service.settings import Settings
 from deniable.service.store import open_store
 from deniable.service.writer import Writer
@@ -76,6 +76,6 @@ def run(settings: Settings, ready: Callable[[str], None]) -> None:
     writer = Writer(store, waiting=settings.max_waiting)
     collector = Collector(store, writer.add, settings, waiting=lambda: writer.waiting)
     try:
-        serve(application(collector, more=SURVEY, stop=writer.close), settings, ready)
+        serve(application(collector, more=PAGES, stop=writer.close), settings, ready)
     finally:
         store.close()

@@ -23,6 +23,7 @@ _HEADERS = {
     "cross-origin-opener-policy": "same-origin",
     "permissions-policy": "camera=(), geolocation=(), microphone=(), interest-cohort=()",
     "cache-control": "no-store",
+    "referrer-policy": "same-origin",
 }
 
 

@@ -23,7 +23,9 @@ async def survey(collector: Collector, request: Request) -> Response:
     id = request.path_params["id"]
     known = await collector.task(id) if len(id) == 64 and id.isascii() else None
     if known is None or known.row.state == "draft":
-        return refused(404, "There is no such survey", "Perhaps the address is not complete, or the survey was never opened.")
+        return refused(
+            404, "There is no such survey", "Perhaps the address is not complete, or the survey was never opened."
+        )
     task = known.intake.task
     title = task.questions[0].text if len(task.questions) == 1 else f"A survey about {task.subject}"
     return page("survey.html", title=title, task=task, questions=asked(task), closed=_closed(collector, known))
