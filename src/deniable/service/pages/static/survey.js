@@ -9,6 +9,7 @@ const $ = (id) => document.getElementById(id);
 const page = $("survey");
 const id = page.dataset.task;
 const ledger = new Ledger("deniable", { delay: 0 });
+let named = false; // whether the report that was shown names its answer
 const SENT = `deniable sent ${id}`; // the person pressed "send": it may go out when the network is back
 
 /** @param {string} tag @param {string} text */
@@ -114,6 +115,7 @@ function preview(task, question, receipt, level) {
   const first = (task.questions.length > 1 ? 1 : 0) + task.strata.size;
   const kernel = question.design.kernel;
   const shares = meant(kernel, receipt.body.subarray(first, first + question.width), level);
+  named = shares !== null && Math.max(...shares) === 100;
   const size = `${receipt.body.length} byte${receipt.body.length === 1 ? "" : "s"}`;
   $("told").textContent = `Your report has ${size}: `;
   $("told").append(made("code", body.length > 200 ? `${body.slice(0, 200)} …` : body));
@@ -173,8 +175,9 @@ async function send(task, receipt) {
 async function receiptOf(task, report) {
   const seen = await ledger.overview();
   const entry = seen.sent.find((/** @type {any} */ each) => each.id === report);
+  const meaning = named ? "It names your answer openly, as you agreed." : "Nobody can be sure of your answer from it.";
   const texts = /** @type {Record<string, [string, string]>} */ ({
-    sent: ["Thank you, your report was counted", "The collector has your report and cannot tell your answer from it."],
+    sent: ["Thank you, your report was counted", `The collector has your report. ${meaning}`],
     waiting: ["Not sent yet", "The collector could not be reached. The report is kept on this device and sent when you are back online, while this page is open, or when you come back to it."],
   });
   const [title, text] = texts[entry?.state] ?? ["Your report was not counted", entry?.reason ?? ""];
