@@ -256,6 +256,7 @@ def test_the_demonstration(run, tmp_path, monkeypatch):
     assert json.loads((folder / "task.json").read_bytes()) == found["task"]
 
 
+@pytest.mark.slow
 def test_the_demonstration_tells_its_steps_and_what_it_left_out(run, tmp_path, monkeypatch):
     def missing(*args, **rest):
         raise MissingExtraError("this needs altair, which is not installed.", "Install it.")

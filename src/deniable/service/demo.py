@@ -180,7 +180,7 @@ def _serving(url: str) -> Iterator[str]:
             yield json.loads(line)["address"]
         finally:
             process.terminate()
-            process.wait(30)
+            process.communicate(timeout=30)
 
 
 # ---- devices
