@@ -146,15 +146,15 @@ export class Ledger {
    * Send the reports that are due, one by one, each to the `url` it was answered with, else to this one.
    *
    * @param {string | null} [url]
-   * @param {{task?: Task | string | null, atOnce?: boolean, timeout?: number, fetch?: typeof fetch}} [options] only those
-   *   of one `task`, if it is given; with `atOnce` those that still wait, too: when they arrive then tells when they were
+   * @param {{task?: Task | string | null, report?: string | null, atOnce?: boolean, timeout?: number, fetch?: typeof fetch}}
+   *   [options] only those of one `task`, or the one `report` with this id, if given; with `atOnce` those that still wait, too: when they arrive then tells when they were
    *   answered; `timeout` in seconds. Reports without any url stay where they are.
    */
-  async flush(url = null, { task = null, atOnce = false, timeout = 20, fetch = globalThis.fetch } = {}) {
+  async flush(url = null, { task = null, report = null, atOnce = false, timeout = 20, fetch = globalThis.fetch } = {}) {
     if (url !== null) checkedUrl(url);
     const only = task instanceof Task ? task.id : task;
     const change = (/** @type {(book: Book) => any} */ step) => this.#step(step);
-    return flush(change, { url, only, atOnce, timeout, fetch, clock: this.#clock });
+    return flush(change, { url, only, report, atOnce, timeout, fetch, clock: this.#clock });
   }
 
   // ---- what a person may see and do
