@@ -21,7 +21,7 @@ from deniable.mechanisms.base import Mechanism
 from deniable.mechanisms.fitting import check_tally
 from deniable.mechanisms.registry import from_design
 from deniable.randomness import Stream, stream_of
-from deniable.run.files import Progress, named, naming, open_input, open_output, refuse_loss, regular_size
+from deniable.run.files import Progress, csv_bytes, named, naming, open_input, open_output, refuse_loss, regular_size
 from deniable.run.inputs import input_of, with_streams
 from deniable.run.layout import STANDARD, Layout
 
@@ -30,6 +30,8 @@ __all__ = [
     "estimate_files",
     "estimate_tally",
     "privatize_file",
+    "read_released",
+    "release_files",
     "spent_before",
     "tally_files",
     "write_tally",
@@ -216,6 +218,66 @@ def estimate_files(
         return estimate_tally(sum(tallies[1:] + counted, tallies[0]), method)
     together = Reports.concat(reports)
     return from_design(together.design).fit(together, method)
+
+
+def read_released(
+    sources: Sequence[str],
+    add: Callable[[list[Any], bool], object],
+    *,
+    remap: bool = False,
+    progress: Progress | None = None,
+) -> Mechanism:
+    """Hand on what near answers stand for, block by block in their order, each with whether it is simulated.
+
+    With `remap` each is taken for the answer that is nearest on average, all values being equally likely: that costs no
+    privacy.
+    """
+    made: list[Mechanism] = []
+    reading: list[Callable[[Reports], Any]] = []
+
+    def read_block(part: Reports) -> None:
+        if not made:
+            made.append(from_design(part.design))
+            reading.append(_reading(made[0], remap))
+        if part.design != made[0].design:
+            told = f"{title_of(part.design)}, and the reports before are {title_of(made[0].design)}"
+            raise MergeError(f"the reports are {told}.", "Read files of different designs one by one.")
+        add(reading[0](part).tolist(), part.simulated)
+
+    _walk(sources, _reports, read_block, progress)
+    return made[0]
+
+
+def release_files(
+    sources: Sequence[str], target: str, *, remap: bool = False, progress: Progress | None = None
+) -> tuple[Mechanism, int, bool]:
+    """`read_released` into a CSV file with a row per report, whole or not at all: how many, and if any is simulated."""
+    count, simulated, head = 0, False, b"value,simulated\n"
+    with open_output(target) as out:
+
+        def add(values: list[Any], made_up: bool) -> None:
+            nonlocal count, simulated, head
+            rows = csv_bytes([{"value": value, "simulated": made_up} for value in values or [""]])
+            out.write(head + (rows.partition(b"\n")[2] if values else b""))
+            count, simulated, head = count + len(values), simulated or made_up, b""
+
+        return read_released(sources, add, remap=remap, progress=progress), count, simulated
+
+
+def _reports(found: Tally | ReportReader) -> Iterator[Reports]:
+    """The reports of a file, block by block, and that there are none."""
+    if isinstance(found, Tally):
+        raise FormatError("this is a tally, which has no single reports any more.", "Give the report files.")
+    yield found.empty()
+    yield from found
+
+
+def _reading(m: Any, remap: bool) -> Callable[[Reports], Any]:
+    """How reports of a mechanism become values."""
+    if not hasattr(m, "released"):
+        hint = "Near answers come from brr, codebook, exponential, laplace, geometric and lsrr; see deniable estimate."
+        raise ParameterError(f"single reports of {m.name} say nothing that can be read as a value.", hint)
+    return m.remap().apply if remap else m.released  # type: ignore[no-any-return]
 
 
 def _fittable(found: Tally | ReportReader) -> Iterator[Tally | Reports]:
