@@ -9,7 +9,7 @@ from deniable.cli.output import Output
 from deniable.cli.pipeline import Force
 from deniable.run.files import named
 from deniable.run.layout import STANDARD
-from deniable.run.local import read_released, release_files
+from deniable.run.release import read_released, release_files
 from deniable.run.results import check_table
 
 __all__ = ["release"]

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
         PrivacyError,
         WindowError,
     )
+    from deniable_client.ledger import Ledger, Receipt
     from deniable_client.task import Task
     from deniable_client.words import ReplayWords, SystemWords
 
@@ -32,9 +33,11 @@ __all__ = [
     "Device",
     "EntropyError",
     "FormatError",
+    "Ledger",
     "LedgerError",
     "ParameterError",
     "PrivacyError",
+    "Receipt",
     "ReplayWords",
     "SystemWords",
     "Task",
@@ -46,6 +49,7 @@ __all__ = [
 _HOMES = {
     "device": ("Device", "explain"),
     "errors": tuple(name for name in __all__ if name.endswith("Error")),
+    "ledger": ("Ledger", "Receipt"),
     "task": ("Task",),
     "words": ("ReplayWords", "SystemWords"),
 }
