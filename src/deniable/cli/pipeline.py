@@ -119,7 +119,8 @@ def privatize(
         else:
             rng = None if seed is None else simulation(seed)
             n = privatize_file(m, values, target, format=layout, layout=table, rng=rng, progress=progress, **how)
-    out.note(f"wrote {n:,} reports ({m.bulk.row_bytes} bytes each) to {_target(target)}")
+    size = f"{m.bulk.row_bytes} byte{'s' * (m.bulk.row_bytes != 1)}"
+    out.note(f"wrote {n:,} report{'s' * (n != 1)} ({size} each) to {_target(target)}")
     facts = {"mechanism": m.name, "epsilon": m.epsilon, "k": m.k, "n": n, "simulated": seed is not None}
     if out.as_json:
         out.show(facts | {"bytes": m.bulk.row_bytes, "out": target, "design": m.design})
