@@ -155,6 +155,7 @@ def little(tmp_path: Path) -> Path:
     return tmp_path
 
 
+@pytest.mark.slow
 def test_survivors_are_told_and_nothing_is_edited(little: Path) -> None:
     done = run_tool(["--json", "--limit", "3"], little)
     assert done.returncode == 1, done.stderr

@@ -7,21 +7,20 @@ thresholds, the hash, the scalar randomisers and the packing of one report.
 from __future__ import annotations
 
 from importlib import import_module
-from typing import TYPE_CHECKING
-
-from deniable_client.errors import (
-    BudgetError,
-    DeniableError,
-    EntropyError,
-    FormatError,
-    LedgerError,
-    ParameterError,
-    PrivacyError,
-    WindowError,
-)
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from deniable_client.device import Device, explain
+    from deniable_client.errors import (
+        BudgetError,
+        DeniableError,
+        EntropyError,
+        FormatError,
+        LedgerError,
+        ParameterError,
+        PrivacyError,
+        WindowError,
+    )
     from deniable_client.ledger import Ledger, Receipt
     from deniable_client.task import Task
     from deniable_client.words import ReplayWords, SystemWords
@@ -48,20 +47,22 @@ __all__ = [
 ]
 
 _HOMES = {
-    "Device": "device",
-    "Ledger": "ledger",
-    "Receipt": "ledger",
-    "ReplayWords": "words",
-    "SystemWords": "words",
-    "Task": "task",
-    "explain": "device",
+    "device": ("Device", "explain"),
+    "errors": tuple(name for name in __all__ if name.endswith("Error")),
+    "ledger": ("Ledger", "Receipt"),
+    "task": ("Task",),
+    "words": ("ReplayWords", "SystemWords"),
 }
-"""Where names are made that are loaded when somebody uses them: an app starts without waiting for all of them."""
+_HOME = {name: module for module, names in _HOMES.items() for name in names}
+"""Where the names come from: the same as above, for loading each when it is first used."""
 
 
-def __getattr__(name: str) -> object:
-    if name not in _HOMES:
+def __getattr__(name: str) -> Any:
+    if name not in _HOME:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    found = getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
-    globals()[name] = found
-    return found
+    value = globals()[name] = getattr(import_module(f"{__name__}.{_HOME[name]}"), name)
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)
