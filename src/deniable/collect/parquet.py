@@ -173,9 +173,8 @@ class TableWriter:
 
     def close(self) -> None:
         """Write what is held back, and the end of the file."""
-        for part in self._reports:
-            for start in range(0, len(part), self._rows):
-                self._block(part[start : start + self._rows])
+        if any(map(len, self._reports)):
+            self._block(Reports.concat(self._reports))
         self._reports.clear()
         self._flush()
         self._writer.close()
