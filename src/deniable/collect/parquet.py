@@ -21,7 +21,6 @@ from deniable.collect.reports import Design, Reports
 from deniable.errors import FormatError, MergeError, need_extra, require
 
 __all__ = [
-    "BLOCK_BYTES",
     "DESIGN",
     "LAYOUTS",
     "METADATA",
@@ -32,6 +31,8 @@ __all__ = [
     "fingerprint",
     "head_in",
     "metadata_of",
+    "parse_head",
+    "rows_array",
     "write_table",
 ]
 

@@ -25,7 +25,7 @@ from deniable.core.types import Bytes, IntArray
 from deniable.errors import FormatError, ParameterError, need_extra, require
 from deniable.mechanisms.base import Mechanism
 
-__all__ = ["REASONS", "Counted", "Counting", "Key", "groups_of", "head_of", "skipped_text"]
+__all__ = ["Counted", "Counting", "Key", "head_of", "skipped_text"]
 
 Key: TypeAlias = tuple[Any, ...]
 """The values of the columns that rows are grouped by; empty where they are not."""
