@@ -52,7 +52,8 @@ def tables(folder: Path) -> dict[str, list[str]]:
     for name in MECHANISMS:
         m = dn.mechanism(name, **dn.MECHANISMS[name].small[0])
         for layout in LAYOUTS:
-            reports = m.privatize_items(np.arange(200) % m.k)
+            levels = {"levels": np.resize(m.levels, 200)} if m.takes == "values with levels" else {}
+            reports = m.privatize_items(np.arange(200) % m.k, **levels)
             path = folder / f"{name}-{layout}.parquet"
             write_table(str(path), head_of(m, id=os.urandom(16).hex()), [reports], layout=layout)
             made.setdefault(name, []).append(str(path))
