@@ -99,7 +99,7 @@ def privatize_on_spark(
     frame = _read(session, source, layout or Layout())
     names = given.get("columns", given.get("column"))
     mode = "overwrite" if force else "error"
-    more = {"level_column": given.get("level_column"), "mode": mode, "seed": seed}
+    more: dict[str, Any] = {"level_column": given.get("level_column"), "mode": mode, "seed": seed}
     made = spark.privatize(frame, m, target, column=names, **more)
     n = int(made.count())
     if not n:

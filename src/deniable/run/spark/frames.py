@@ -47,9 +47,11 @@ def tally(
     parts = _tree(_partials(frame, m, keys, column, simulated, strict), keys)
     if keys:
         return parts
-    require(not isinstance(m, Mapping), "m", m, "one mechanism", "Designs go by a column: say by=.")
+    if isinstance(m, Mapping):
+        raise ParameterError("by must be given where designs go by the values of a column.")
+    none = Counted(m.empty(simulated=simulated))
     with calling():
-        return total_of(parts.collect(), lambda: Counted(m.empty(simulated=simulated)))
+        return total_of(parts.collect(), lambda: none)
 
 
 def _keys(frame: Any, by: str | Sequence[str] | None) -> tuple[str, ...]:
@@ -88,7 +90,7 @@ def estimate(
         counted = tally(frame, m, column=column, strict=strict)
         return estimate_tally(counted.tally, method)
     keys = _keys(frame, by)
-    groups = tally(frame, m, by=keys, column=column, strict=strict)
+    groups: Any = tally(frame, m, by=keys, column=column, strict=strict)
     types = need_extra("pyspark.sql.types", "spark")
     own = [("label", types.StringType()), *((name, types.DoubleType()) for name in ("value", "stderr", "low", "high"))]
     own += [("n", types.LongType()), ("simulated", types.BooleanType())]
