@@ -12,9 +12,10 @@ from scipy.stats import kstest
 from deniable.datasets import Population, synthetic
 from deniable.mechanisms.frequency.grr import GRR
 from deniable.mechanisms.frequency.unary import Unary
-from deniable.papers.checks import ALPHA, Agreement, Equation, design, small_designs, small_designs_of
+from deniable.papers.checks import Agreement, Equation, design, small_designs, small_designs_of
 from deniable.papers.montecarlo import Trials, collect_often
 from deniable.papers.paper import Context, Paper
+from deniable.papers.rules import ALPHA, Verdict, decide
 from deniable.randomness import simulation
 
 PROTOCOLS = ("grr", "ss", "sue", "oue", "blh", "olh")
@@ -28,12 +29,16 @@ def context() -> Context:
 # Equations
 
 
+def judge(check: Equation | Agreement, context: Context) -> Verdict:
+    return decide(check.rule, check(context))
+
+
 def equation(factor: float, wrong: str = "a factor") -> Equation:
     return Equation("asr", lambda m: factor * m.asr, lambda: [design("grr", k, 1.0) for k in (2, 5)], wrong)
 
 
 def test_a_right_equation_is_reproduced(context: Context) -> None:
-    found = equation(1.0)(context)
+    found = judge(equation(1.0), context)
     assert found.verdict == "reproduced"
     assert isinstance(found.measured, dict)
     assert found.measured["settings"] == 2
@@ -41,7 +46,7 @@ def test_a_right_equation_is_reproduced(context: Context) -> None:
 
 
 def test_a_wrong_equation_is_corrected(context: Context) -> None:
-    found = equation(1 + 1e-6)(context)
+    found = judge(equation(1 + 1e-6), context)
     assert found.verdict == "corrected"
     assert found.note.startswith("a factor; the correct form agrees with all")
     assert isinstance(found.measured, dict)
@@ -51,7 +56,7 @@ def test_a_wrong_equation_is_corrected(context: Context) -> None:
 def test_a_wrong_equation_is_refuted_if_the_closed_form_is_wrong_too(context: Context) -> None:
     shifted = [(m, {name: 1.001 * value for name, value in truth.items()}) for m, truth in small_designs(context, GRR)]
     context._made[small_designs_of, (GRR,)] = shifted, []
-    assert equation(1.0)(context).verdict == "refuted"
+    assert judge(equation(1.0), context).verdict == "refuted"
 
 
 def test_small_designs_are_all_of_a_family_and_enumerated_rightly(context: Context) -> None:
@@ -108,7 +113,7 @@ def test_the_same_stream_gives_the_same_trials() -> None:
 def test_agreement_is_reproduced_corrected_or_refuted(context: Context, trials: list[Trials]) -> None:
     def verdict(agreement: Agreement) -> str:
         context._made.clear()
-        return agreement(context).verdict
+        return judge(agreement, context).verdict
 
     assert verdict(Agreement("asr", lambda _: trials)) == "reproduced"
     assert verdict(Agreement("asr", lambda _: trials, lambda t: t.expected("asr"))) == "reproduced"
@@ -121,9 +126,10 @@ def test_agreement_names_who_is_rejected_and_corrects_for_many_tests(context: Co
     def printed(t: Trials) -> float:
         return t.expected("asr") * (1.05 if t.mechanism.name == "olh" else 1)
 
-    found = Agreement("asr", lambda _: trials, printed)(context)
-    assert found.note.endswith("rejected for olh epsilon=1.5")
+    found = judge(Agreement("asr", lambda _: trials, printed), context)
     assert isinstance(found.measured, dict)
+    assert found.measured["printed values rejected"] == "olh epsilon=1.5"
+    assert found.measured["exact values rejected"] == "none"
     alone = min(t.pvalue("asr", t.expected("asr")) for t in trials)
     assert found.measured["smallest p-value, exact values"] == min(1.0, 6 * alone)
     assert found.measured["alpha"] == ALPHA == 1e-3

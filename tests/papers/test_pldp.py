@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import json
-from pathlib import Path
-
 import numpy as np
 import pytest
 
@@ -13,18 +9,13 @@ import deniable as dn
 from deniable.datasets.tables import load
 from deniable.mechanisms.personal.plain import Personal
 from deniable.papers.paper import Context
-from deniable.papers.pldp import claims
-from deniable.papers.pldp.paper import PAPER, largest
-from deniable.papers.pldp.printed import emoa
+from deniable.papers.pldp.baselines import apldp, rcf, response_is_better
+from deniable.papers.pldp.experiments import largest
+from deniable.papers.pldp.paper import PAPER
+from deniable.papers.pldp.printed import emoa, emoa_as_coded
 from deniable.papers.pldp.study import LEVELS, power_law, study
-from deniable.papers.runner import PAPERS, reproduce
-
-VERDICTS = {
-    "corrected": {"level-private", "thm52", "thm53", "emoa", "pbp", "table1"},
-    "reproduced": {"fig2"},
-    "refuted": {"ppda", "country"},
-    "not tested": {"fig3", "rcf"},
-}
+from deniable.papers.rules import Verdict
+from deniable.papers.runner import PAPERS
 
 
 def test_the_paper_is_listed() -> None:
@@ -32,18 +23,53 @@ def test_the_paper_is_listed() -> None:
     assert [figure.id for figure in PAPER.figures] == [f"fig{i}" for i in range(2, 9)]
 
 
+def verdict_on(id: str) -> Verdict:
+    return next(claim for claim in PAPER.claims if claim.id == id).test(Context(PAPER, quick=True))
+
+
 def test_the_level_leaks_more_than_its_budget() -> None:
-    found = claims.level_private(Context(PAPER, quick=True))
+    found = verdict_on("level-private")
     assert found.verdict == "corrected"
-    assert isinstance(found.measured, dict)
-    assert found.measured["sue, 16 values"] == pytest.approx(4.3899, abs=1e-4)
-    assert min(found.measured.values()) > 0.7
+    assert found.measured is not None
+    assert found.measured["whole report, sue, 16 values"] == pytest.approx(4.3899, abs=1e-4)
+    assert min(float(v) for name, v in found.measured.items() if name.startswith("whole")) > 0.7
 
 
 def test_country_has_the_larger_variance() -> None:
-    found = claims.country(Context(PAPER, quick=True))
-    assert found.verdict == "refuted"
-    assert found.measured == pytest.approx({"bank-job": 1.22e-3, "adult-country": 1.44e-3}, rel=5e-3)
+    found = verdict_on("country")
+    assert found.verdict == "corrected"
+    assert found.measured is not None
+    assert found.measured["bank-job"] == pytest.approx(1.22e-3, rel=5e-3)
+    assert found.measured["adult-country"] == pytest.approx(1.44e-3, rel=5e-3)
+    assert verdict_on("table1").verdict == "corrected"
+
+
+def test_the_authors_code_ends_elsewhere() -> None:
+    """Where it tends to for the most frequent value of Education, 0.3225, without any noise: 0.144 and 0.105."""
+    people = load("adult-education")
+    top = int(np.argmax(people.counts))
+    for shares, limit in ((tuple([0.1] * 10), 0.144), (tuple(power_law(LEVELS).tolist()), 0.105)):
+        m = Personal(epsilon=1.0, domain=dn.Domain.of(16), levels=LEVELS, base="sue", level_epsilon=0.3, shares=shares)
+        share = m.law.q + people.frequencies * m.law.gap
+        found = emoa_as_coded(m.law, share)
+        assert found[top] == pytest.approx(limit, abs=2e-3)
+        assert found.sum() == pytest.approx(1)
+
+
+@pytest.mark.stat
+def test_apldp_is_rcf_for_many_values_and_better_for_few() -> None:
+    """One fixed seed. For 4 values it answers by randomised response at every level: its error is lower than RCF's."""
+    assert all(response_is_better(4, level) for level in LEVELS)
+    assert not any(response_is_better(12, level) for level in LEVELS)
+    m = Personal(epsilon=1.0, domain=dn.Domain.of(12), levels=LEVELS, base="sue", level_epsilon=0.3)
+    draw = np.random.default_rng(5)
+    held = draw.integers(50, 90, (10, 12))
+    support = draw.integers(300, 400, (10, 12))
+    both = apldp(m.law, np.array(LEVELS), held, support, dn.simulation(1)), rcf(m.law, held.sum(axis=1), support)
+    assert both[0] == pytest.approx(both[1])
+    few = study(largest(load("bank-job"), 3), 40, dn.simulation(3), methods=("rcf", "apldp"))
+    mean, error = few.log_ratio("apldp", "rcf")
+    assert mean < -3 * error
 
 
 def test_printed_emoa_does_not_depend_on_the_reports() -> None:
@@ -64,17 +90,3 @@ def test_the_study_is_paired_and_repeats() -> None:
     one, two = (study(people, 2, dn.simulation(7), shares=power_law(LEVELS), methods=("auem", "em")) for _ in range(2))
     assert np.array_equal(one.mse["em"], two.mse["em"])
     assert one.mse["auem"][0] != one.mse["auem"][1]
-
-
-@pytest.mark.slow
-def test_quick_run(tmp_path: Path) -> None:
-    summary = reproduce("pldp", quick=True, out=tmp_path)
-    found = json.loads((tmp_path / "pldp/claims.json").read_text("utf-8"))
-    by_verdict = {
-        verdict: {c["id"].removeprefix("pldp-") for c in found if c["verdict"] == verdict} for verdict in VERDICTS
-    }
-    assert by_verdict == VERDICTS
-    assert len(summary.figures) == 7
-    rows = list(csv.DictReader((tmp_path / "pldp/fig7.csv").read_text("utf-8").splitlines()))
-    assert {row["shares"] for row in rows} == {"uniform", "power law"}
-    assert {row["data"] for row in rows} == {"Education", "Job", "Country"}

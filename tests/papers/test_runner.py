@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,11 +13,12 @@ import pytest
 
 from deniable.errors import MissingExtraError, ParameterError
 from deniable.papers import runner
-from deniable.papers.paper import Claim, Context, Figure, Paper, Rows, Verdict
+from deniable.papers.paper import Claim, Context, Figure, LeftOut, Paper, Rows
+from deniable.papers.rules import Evidence, Missing, Rule, Verdict, above, equal
 from deniable.papers.runner import reproduce
 from deniable.present.charts import line_chart
 
-COLUMNS = {"id", "claim", "where", "paper", "measured", "verdict", "note"}
+COLUMNS = {"id", "claim", "where", "paper", "measured", "verdict", "note", "figure", "rule", "error_rate"}
 
 
 def compute(context: Context) -> Rows:
@@ -32,24 +34,28 @@ def figure(name: str) -> Figure:
     return Figure(name, f"the {name}", f"Fig. {name[3:]}", compute, draw)
 
 
-def says(verdict: str, measured: Any = 1.0, note: str = "why") -> Callable[[Context], Verdict]:
-    return lambda context: Verdict(verdict, measured, note)
+RULE = Rule((above("x", 0),), (equal("rows", 3),), "read from it")
 
 
-def reads_figure(context: Context) -> Verdict:
-    return Verdict("corrected", {"rows": len(context.rows("fig1")), "quick": int(context.quick)}, "read from it")
+def says(**measured: float) -> Callable[[Context], Evidence]:
+    return lambda context: measured
+
+
+def reads_figure(context: Context) -> Evidence:
+    return {"x": 0, "rows": len(context.rows("fig1")), "quick": int(context.quick)}
 
 
 CLAIMS = (
-    Claim("a", "it holds", "Eq. 1", 0.5, says("reproduced", 0.123456789)),
-    Claim("b", "it does not", "Eq. 2", "x < y", says("refuted", "x > y")),
-    Claim("c", "nearly", "Fig. 1", {"one": 1, "two": 2}, reads_figure, "fig1"),
-    Claim("d", "later", "Fig. 2", "?", needs=("oue", "unheard-of")),
+    Claim("a", "it holds", "Eq. 1", 0.5, replace(RULE, note="why"), says(x=0.123456789, rows=0)),
+    Claim("b", "it does not", "Eq. 2", "x < y", RULE, says(x=-1, rows=0)),
+    Claim("c", "nearly", "Fig. 1", {"one": 1, "two": 2}, RULE, reads_figure, "fig1"),
+    Claim("d", "later", "Fig. 2", "?", RULE, lambda context: Missing("it needs data that nobody has")),
 )
+LEFT_OUT = (LeftOut("it is fast", "Sec. 9", "fast is not defined"),)
 
 
 def toy(name: str = "toy", claims: tuple[Claim, ...] = CLAIMS) -> Paper:
-    return Paper(name, "Toy25", "A toy", (figure("fig1"), figure("fig2")), claims)
+    return Paper(name, "Toy25", "A toy", (figure("fig1"), figure("fig2")), claims, LEFT_OUT)
 
 
 @pytest.fixture(autouse=True)
@@ -97,14 +103,17 @@ def test_claims_have_the_columns_of_the_contract(tmp_path: Path) -> None:
         "claim": "",
         "where": "Toy25 Eq. 1",
         "paper": 0.5,
-        "measured": 0.123456789,
+        "measured": {"x": 0.123456789, "rows": 0},
         "verdict": "reproduced",
         "note": "why",
+        "figure": None,
+        "rule": "reproduced if 'x' is above 0; else corrected if 'rows' is 3",
+        "error_rate": 0.0,
     }
-    assert claims[2]["measured"] == {"rows": 3, "quick": 0}
-    assert claims[3]["measured"] is None
-    assert "unheard-of" in claims[3]["note"]
-    assert "oue" not in claims[3]["note"]
+    assert claims[1]["note"] == "'x' is -1; not even what is given instead holds: 'rows' is 0"
+    assert claims[2]["measured"] == {"x": 0, "rows": 3, "quick": 0}
+    assert (claims[2]["figure"], claims[2]["note"]) == ("fig1", "read from it")
+    assert (claims[3]["measured"], claims[3]["note"]) == (None, "it needs data that nobody has")
 
 
 @pytest.mark.usefixtures("no_rendering")
@@ -225,10 +234,10 @@ def test_a_check_that_fails_leaves_the_old_claims(tmp_path: Path, monkeypatch: p
     reproduce("toy", out=tmp_path)
     before = (tmp_path / "toy" / "claims.json").read_bytes()
 
-    def broken(context: Context) -> Verdict:
+    def broken(context: Context) -> Evidence:
         raise ZeroDivisionError("a bug")
 
-    claims = (CLAIMS[0], Claim("e", "broken", "Eq. 3", 1, broken))
+    claims = (CLAIMS[0], Claim("e", "broken", "Eq. 3", 1, RULE, broken))
     monkeypatch.setattr(runner, "PAPERS", {"toy": toy(claims=claims)})
     with pytest.raises(ZeroDivisionError, match="a bug"):
         reproduce("toy", out=tmp_path)
@@ -256,6 +265,8 @@ def test_the_summary_is_plain_data(tmp_path: Path) -> None:
     assert document["quick"] is True
     assert document["claims"] == claims_of(tmp_path / "toy")
     assert document["counts"] == {"reproduced": 1, "corrected": 1, "refuted": 1, "not tested": 1}
+    lost = {"paper": "toy", "statement": "it is fast", "where": "Sec. 9", "reason": "fast is not defined"}
+    assert document["left_out"] == [lost]
     assert all(Path(file).is_file() for drawn in document["figures"] for file in drawn["files"])
     assert [(drawn["paper"], drawn["id"], drawn["where"]) for drawn in document["figures"]] == [
         ("toy", "fig1", "Fig. 1"),
@@ -266,16 +277,16 @@ def test_the_summary_is_plain_data(tmp_path: Path) -> None:
 
 @pytest.mark.usefixtures("no_rendering")
 def test_the_table_has_short_texts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    many = Claim("m", "many", "Eq. 4", "?", says("reproduced", {str(i): i / 3 for i in range(5)}))
+    many = Claim("m", "many", "Eq. 4", "?", RULE, lambda context: {"x": 1.0, **{str(i): i / 3 for i in range(4)}})
     monkeypatch.setattr(runner, "PAPERS", {"toy": toy(claims=(*CLAIMS, many))})
     table = reproduce("toy", out=tmp_path).table()
     assert [list(row) for row in table] == [["id", "claim", "where", "paper", "measured", "verdict"]] * 5
     assert [row["measured"] for row in table] == [
-        "0.12346",
-        "x > y",
-        "rows: 3; quick: 0",
+        "x: 0.12346; rows: 0",
+        "x: -1; rows: 0",
+        "x: 0; rows: 3; quick: 0",
         "-",
-        "0: 0; 1: 0.33333; 2: 0.66667; and 2 more",
+        "x: 1; 0: 0; 1: 0.33333; and 2 more",
     ]
     assert table[2]["paper"] == "one: 1; two: 2"
 
@@ -297,7 +308,6 @@ def test_progress_names_paper_and_figures(tmp_path: Path) -> None:
         (("refuted", 1.0, ""), "note must be given, because the verdict is refuted"),
         (("corrected", 1.0, ""), "note must be given"),
         (("not tested", None, ""), "note must be given"),
-        (("not tested", 1.0, "why"), "measured must be given if it was tested"),
         (("reproduced", None, ""), "measured must be given if it was tested"),
         (("reproduced", float("nan"), ""), "measured must be text, finite numbers"),
         (("reproduced", {"a": float("inf")}, ""), "measured must be text, finite numbers"),
@@ -319,7 +329,6 @@ def test_a_good_result_needs_no_note() -> None:
         ((figure("fig1"), figure("fig1")), (), "figures must be different"),
         ((figure("fig1"),), (CLAIMS[0], CLAIMS[0]), "claims must be different"),
         ((), (CLAIMS[2],), "figure must be one of none"),
-        ((), (Claim("x", "empty", "Eq. 9", 1),), "check must be given"),
     ],
 )
 def test_the_tables_of_a_paper_are_checked(
@@ -327,11 +336,6 @@ def test_the_tables_of_a_paper_are_checked(
 ) -> None:
     with pytest.raises(ParameterError, match=message):
         Paper("bad", "Bad25", "Bad", figures, claims)
-
-
-def test_a_claim_without_check_is_not_tested_even_if_its_mechanisms_are_there() -> None:
-    found = Claim("x", "later", "Eq. 9", 1, needs=("oue",)).test(Context(toy()))
-    assert (found.verdict, found.note) == ("not tested", "its check is not written yet")
 
 
 def test_once_computes_once() -> None:

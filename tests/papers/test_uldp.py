@@ -11,12 +11,13 @@ import pytest
 from deniable.errors import ParameterError
 from deniable.papers.paper import Context
 from deniable.papers.uldp import checks
-from deniable.papers.uldp.figures import DATA, KNOWN, OURS, PRINTED, bits, made, people, theta_error
+from deniable.papers.uldp.figures import DATA, KNOWN, OURS, PRINTED, bits, made, theta_error
 from deniable.papers.uldp.metrics import f1_top, ndcg_top, top_items
 from deniable.papers.uldp.paper import PAPER
+from deniable.papers.uldp.simulated import people
 
 EXPECTED = {
-    "privacy": "reproduced",
+    "privacy": "corrected",
     "thm1": "corrected",
     "eq45": "corrected",
     "eq59": "corrected",
@@ -27,8 +28,8 @@ EXPECTED = {
     "eq30": "corrected",
     "eq31": "corrected",
     "uhr-mse": "refuted",
-    "uue-urap": "refuted",
-    "uss-best": "refuted",
+    "uue-urap": "corrected",
+    "uss-best": "corrected",
     "optimal-z": "corrected",
     "largest-z": "reproduced",
     "k-one": "corrected",
@@ -36,13 +37,22 @@ EXPECTED = {
     "table1-order": "reproduced",
     "z-quoted": "corrected",
     "p-quoted": "reproduced",
-    "table2": "reproduced",
-    "collaborative": "reproduced",
     "falls": "reproduced",
     "share": "reproduced",
-    "ulh-uue": "reproduced",
+    "ulh-uue": "corrected",
+    "urr-rank": "corrected",
+    "uhr-small": "refuted",
+    "share-uhr": "corrected",
 }
-SIMULATED = ("simulated", "mae", "frequent")
+SIMULATED = {
+    "simulated": {"reproduced"},
+    "mae": {"reproduced", "not tested"},
+    "mae-uhr": {"reproduced", "not tested"},
+    "frequent": {"reproduced", "not tested"},
+    "table2": {"corrected"},
+    "collaborative": {"reproduced", "not tested"},
+}
+"""What a quick run may say: few runs do not decide everything, but they decide nothing wrongly."""
 
 
 @pytest.fixture(scope="module")
@@ -65,12 +75,12 @@ def test_verdict(name: str, context: Context) -> None:
 @pytest.mark.stat
 @pytest.mark.parametrize("name", SIMULATED)
 def test_simulated_verdict(name: str, context: Context) -> None:
-    """One fixed seed; alpha is 1e-3 over all collections."""
+    """One fixed seed; alpha is 1e-3 over all comparisons of a claim."""
     claim = next(claim for claim in PAPER.claims if claim.id == name)
-    assert claim.test(context).verdict == "reproduced"
+    assert claim.test(context).verdict in SIMULATED[name]
 
 
-@pytest.mark.parametrize("name", ["fig1", "fig3", "fig5", "fig6", "fig7", "table1", "table2"])
+@pytest.mark.parametrize("name", ["fig1", "fig3", "fig5", "fig7", "table1"])
 def test_figures_have_finite_numbers(name: str, context: Context) -> None:
     rows = context.rows(name)
     assert len(rows) >= 9
@@ -80,8 +90,7 @@ def test_figures_have_finite_numbers(name: str, context: Context) -> None:
 
 
 def test_leak_of_the_printed_mechanism_is_among_the_evidence(context: Context) -> None:
-    found = checks.eq45(context).measured
-    assert isinstance(found, dict)
+    found = checks.eq45(context)
     assert found["s=25 g=4 epsilon=1, exact epsilon"] == pytest.approx(1.3263256, abs=1e-7)
 
 
@@ -100,16 +109,20 @@ def test_relative_error_of_theta() -> None:
     assert theta_error(made(PRINTED["uSS"], (s, 0.0, d), 0.5), n, theta) == pytest.approx(0.0118, abs=1e-4)
 
 
-def test_people_have_the_stated_shares(tmp_path: Path, context: Context) -> None:
+def test_people_have_the_stated_shares(tmp_path: Path, context: Context, monkeypatch: pytest.MonkeyPatch) -> None:
     for name, (n, s, d, theta) in DATA.items():
         made_up = people(name, context, 10_000)
         assert (made_up.k, made_up.n) == (d, 10_000)
-        assert made_up.frequencies[s:].sum() == pytest.approx(theta, abs=1e-3)
+        assert made_up.frequencies[s:].sum() == pytest.approx(theta, abs=0.03 if name == "Normal" else 1e-3)
         assert n > 10_000
     path = tmp_path / "drugscom_train_rating_counts_161297.csv"
     path.write_text("rating,count\n" + "".join(f"{i},{10 * i}\n" for i in range(1, 11)))
     real = people("Drug", Context(PAPER, data_dir=tmp_path), 550)
     assert real.counts.tolist() == [10 * i for i in range(1, 11)]
+    monkeypatch.setenv("DENIABLE_DATA", str(tmp_path))
+    assert people("Drug", Context(PAPER), 550) == real
+    normal = np.sort(people("Normal", context, 10_000).counts)
+    assert normal[-1] > 5 * max(1, normal[100])
 
 
 def test_most_frequent_items() -> None:

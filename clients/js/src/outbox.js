@@ -61,7 +61,7 @@ export async function flush(change, how) {
 function giveUp(book, now) {
   const late = book.report.filter((entry) => entry.state === "waiting" && entry.expires <= now);
   for (const entry of late) {
-    Object.assign(entry, { state: "expired", reason: "the task expired before the report was sent", due: null });
+    Object.assign(entry, { state: "expired", reason: "the task expired before the collector confirmed it", due: null });
   }
   return late.length;
 }

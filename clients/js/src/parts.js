@@ -12,13 +12,13 @@ import { FormatError, show } from "./errors.js";
 export const BUDGET_MAX = 1000;
 const LEAST = 1e-12;
 
-/** @param {number} x @returns {string} a number in at most 6 digits */
+/** @param {number} x @returns {string} a number in at most 12 digits */
 export function general(x) {
-  const [digits, power] = x.toExponential(5).split("e");
-  if (x && (Number(power) < -4 || Number(power) > 5)) {
+  const [digits, power] = x.toExponential(11).split("e");
+  if (x && (Number(power) < -4 || Number(power) > 11)) {
     return `${Number(digits)}e${power[0]}${power.slice(1).padStart(2, "0")}`;
   }
-  return String(Number(x.toPrecision(6)));
+  return String(Number(x.toPrecision(12)));
 }
 
 /** @param {any} given @param {string} where @returns {number} */

@@ -241,7 +241,7 @@ export class Task {
     return Uint8Array.from(head);
   }
 
-  /** @returns {string[]} what the task says, in sentences for a person who decides whether to answer */
+  /** @returns {string[]} what the task says, in sentences for a person who decides whether to answer; safe to show */
   terms() {
     const lines = [this.collector ? `${this.collector} asks.` : "The collector does not say who it is."];
     if (this.questions.length > 1) {
@@ -249,14 +249,18 @@ export class Task {
     }
     for (const question of this.questions) {
       lines.push(`Question: ${question.text}`, ...question.explanation.text.split("\n"));
+      if (question.labels && !question.explanation.design.domain.labels) {
+        lines.push(`Answers by number: ${question.labels.map((label, i) => `${i} is ${label}`).join(", ")}.`);
+      }
     }
     for (const [name, values] of this.strata) {
       lines.push(`Sent openly with your report: ${name}, one of ${values.join(", ")}.`);
     }
     const until = `${this.opens} to ${dayText(Number(dayNumber(this.closes)) - 1)}`;
-    const often = this.count === 1 ? "once" : `once in each of ${this.count} windows of ${this.days} days`;
+    const days = this.days === 1 ? "a day" : `${this.days} days`;
+    const often = this.count === 1 ? "once" : `once in each of ${this.count} windows of ${days}`;
     const { task, subject, lifetime } = this.budget;
-    return [
+    const said = [
       ...lines,
       `Asked ${often}, ${until}. ${MEANING[this.memory]}`,
       `An answer costs epsilon ${general(this.epsilon)}; at most ${general(task)} for this task, ` +
@@ -266,6 +270,7 @@ export class Task {
           ? "Reports are erased once they are counted."
           : `Reports are kept for ${this.keepDays} days after the last window.`),
     ];
+    return said.map(printable);
   }
 }
 
@@ -286,15 +291,24 @@ const MEANING = {
   first: "Your first answer is kept: the same report is sent each time, at no further cost.",
 };
 
-/** @param {string} text @returns {string} in quotes, cut where it is long, as all clients write it */
+/** All that is white space, in every client. */
+const SPACES = /[\t-\r\x1c-\x20\x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]+/;
+
+/** @param {string} sign @returns {boolean} whether it can be seen */
+const seen = (sign) => sign === " " || !/[\p{C}\p{Z}]/u.test(sign);
+
+/** @param {string} text @returns {string} a stranger's text as one line that hides nothing; joiners of letters stay */
+function printable(text) {
+  const line = text.split(SPACES).filter(Boolean).join(" ");
+  return Array.from(line, (sign) => (seen(sign) || "\u200c\u200d".includes(sign) ? sign : coded(sign))).join("");
+}
+
+/** @param {string} text @returns {string} in quotes, as all clients write it */
 function quoted(text) {
-  const cut = [...text].slice(0, 80).join("");
-  const mark = cut.includes("'") && !cut.includes('"') ? '"' : "'";
+  const mark = text.includes("'") && !text.includes('"') ? '"' : "'";
   /** @type {Record<string, string>} */
   const known = { "\\": "\\\\", [mark]: `\\${mark}`, "\n": "\\n", "\r": "\\r", "\t": "\\t" };
-  const found = Array.from(cut, (sign) => known[sign] ?? (/[\p{C}\p{Z}]/u.test(sign) && sign !== " " ? coded(sign) : sign));
-  const full = `${mark}${found.join("")}${mark}`;
-  return [...full].length <= 80 ? full : `${[...full].slice(0, 77).join("")}...`;
+  return mark + Array.from(text, (sign) => known[sign] ?? (seen(sign) ? sign : coded(sign))).join("") + mark;
 }
 
 /** @param {string} sign @returns {string} */

@@ -142,5 +142,10 @@ def reproduce(
     verdicts = Counter(row["verdict"] for row in rows)
     found = ", ".join(f"{count} {verdict}" for verdict, count in verdicts.items())
     pages = ", ".join(map(str, summary.pages))
+    for name in PAPERS if paper == "all" else (paper,):
+        own = (sum(one["id"].startswith(f"{name}-") for one in summary.claims), len(PAPERS[name].left_out))
+        out.note(
+            f"{name}: {own[0]} claims tested; {own[1]} statements of the paper have none, with reasons in the report"
+        )
     out.note(f"wrote {target}")
     out.show(document, claims_table(rows), f"{len(rows)} claims: {found}. Details: {pages}")

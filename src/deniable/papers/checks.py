@@ -12,15 +12,10 @@ from deniable.mechanisms.base import Mechanism
 from deniable.mechanisms.registry import MECHANISMS, mechanism
 from deniable.mechanisms.support import SupportMechanism
 from deniable.papers.montecarlo import Trials
-from deniable.papers.paper import Context, Verdict
+from deniable.papers.paper import Context
+from deniable.papers.rules import ALPHA, EXACT, Evidence, Rule, above, at_most
 
-__all__ = ["ALPHA", "EXACT", "Agreement", "Equation", "design", "off", "small_designs", "small_designs_of"]
-
-EXACT = 1e-9
-"""Relative deviation up to which two formulas count as the same; rounding of floats stays far below."""
-
-ALPHA = 1e-3
-"""Chance that a claim which holds is rejected by simulation, over all tests of the claim together."""
+__all__ = ["Agreement", "Equation", "design", "off", "small_designs", "small_designs_of"]
 
 Formula = Callable[[Any], float]
 Example = tuple[str, Mapping[str, Any], Mapping[str, Formula]]
@@ -80,22 +75,25 @@ class Equation:
     wrong: str = ""
     examples: tuple[Example, ...] = ()
 
-    def __call__(self, context: Context) -> Verdict:
+    @property
+    def rule(self) -> Rule:
         """Reproduced if it agrees everywhere; corrected if it does not, but the closed form does."""
+        why = f"{self.wrong}; the correct form agrees with all enumerated channels" if self.wrong else ""
+        instead = (at_most("largest relative deviation of the correct form", EXACT),) if self.wrong else ()
+        return Rule((at_most("largest relative deviation", EXACT),), instead, why)
+
+    def __call__(self, context: Context) -> Evidence:
+        """Deviations of the printed formula and of the closed form."""
         grid = [(m, self._closed(m)) for m in self.grid()]
         small = [(m, truth[self.quantity]) for m, truth in small_designs(context, type(grid[0][0]))]
-        printed = max(off(self.printed(m), truth) for m, truth in (*grid, *small))
-        closed = max(off(self._closed(m), truth) for m, truth in small)
         found: dict[str, float] = {}
         for name, given, formulas in self.examples:
             label = " ".join(f"{key}={value:g}" for key, value in given.items())
             m = mechanism(name, **given)
             found |= {f"{label}, {which}": float(formula(m)) for which, formula in formulas.items()}
-        found |= {"largest relative deviation": printed, "settings": len(grid), "enumerated": len(small)}
-        if printed <= EXACT:
-            return Verdict("reproduced", found)
-        note = f"{self.wrong}; the correct form agrees with all {len(small)} enumerated channels to {closed:.0e}"
-        return Verdict("corrected" if closed <= EXACT else "refuted", found, note)
+        found["largest relative deviation"] = max(off(self.printed(m), truth) for m, truth in (*grid, *small))
+        found["largest relative deviation of the correct form"] = max(off(self._closed(m), truth) for m, truth in small)
+        return found | {"settings": len(grid), "enumerated": len(small)}
 
     def _closed(self, m: SupportMechanism) -> float:
         value = getattr(m, self.quantity)
@@ -113,27 +111,30 @@ class Agreement:
     trials: Callable[[Context], list[Trials]]
     printed: Callable[[Trials], float] | None = None
 
-    def __call__(self, context: Context) -> Verdict:
-        """Refuted if exact values are rejected, corrected if printed ones are."""
+    @property
+    def rule(self) -> Rule:
+        """Reproduced if neither printed nor exact values are rejected, corrected if only printed ones are."""
+        exact = above("smallest p-value, exact values", ALPHA)
+        if self.printed is None:
+            return Rule((exact,), alpha=ALPHA)
+        why = "the exact values agree with what was simulated, the printed ones do not"
+        return Rule((above("smallest p-value, printed values", ALPHA),), (exact,), why, alpha=ALPHA)
+
+    def __call__(self, context: Context) -> Evidence:
+        """Adjusted p-values, who is rejected, and what was seen over what was expected."""
         trials = context.once(self.trials)
         exact = [t.expected(self.quantity) for t in trials]
         printed = [self.printed(t) for t in trials] if self.printed else exact
-        found: dict[str, float] = {"alpha": ALPHA}
-        found["smallest p-value, exact values"], wrong = self._reject(trials, exact)
-        rejected: list[str] = []
-        if self.printed:
-            found["smallest p-value, printed values"], rejected = self._reject(trials, printed)
+        found: dict[str, str | int | float] = {"alpha": ALPHA}
+        for what, values in {"exact": exact, "printed": printed}.items():
+            found[f"smallest p-value, {what} values"], rejected = self._reject(trials, values)
+            found[f"{what} values rejected"] = ", ".join(rejected) or "none"
         found["collections"] = trials[0].errors.size
         for name, t, one, two in zip(_names(trials), trials, exact, printed, strict=True):
             found[f"{name}, simulated/exact"] = t.seen(self.quantity) / one
             if off(two, one) > EXACT:
                 found[f"{name}, simulated/printed"] = t.seen(self.quantity) / two
-        if wrong:
-            return Verdict("refuted", found, f"not even the exact values agree for {', '.join(wrong)}")
-        if rejected:
-            note = f"the exact values agree; the printed ones are rejected for {', '.join(rejected)}"
-            return Verdict("corrected", found, note)
-        return Verdict("reproduced", found)
+        return found
 
     def _reject(self, trials: list[Trials], expected: list[float]) -> tuple[float, list[str]]:
         """The smallest adjusted p-value, and the trials that are rejected."""

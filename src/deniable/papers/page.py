@@ -14,7 +14,8 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
-from deniable.papers.paper import VERDICTS, Claim, Figure, Paper, Value
+from deniable.papers.paper import Claim, Figure, LeftOut, Paper
+from deniable.papers.rules import VERDICTS, Value
 
 __all__ = ["Drawn", "page", "said"]
 
@@ -121,6 +122,9 @@ def page(paper: Paper, drawn: Sequence[Drawn], records: Sequence[Mapping[str, An
     if places[""]:
         sections.append(_alone(places[""]))
         contents.append(_entry("others", "Claims without a figure", places[""]))
+    if paper.left_out:
+        sections.append(_left_out(paper.left_out))
+        contents.append(_entry("left-out", "Statements without a claim", ()))
     found = Counter(record["verdict"] for record in records)
     counts = "; ".join(f"{found[v]} {v} ({_MEANINGS[v]})" for v in VERDICTS if found[v])
     return _PAGE.format(
@@ -186,6 +190,14 @@ def _alone(records: Sequence[Mapping[str, Any]]) -> str:
     return f'<section>\n<h2 id="others">Claims without a figure</h2>\n<div class="alone">\n{claims}\n</div>\n</section>'
 
 
+def _left_out(statements: Sequence[LeftOut]) -> str:
+    """What the paper says and nothing here tests, with the reasons."""
+    rows = "".join(
+        f"<dt>{escape(one.where)}</dt><dd>{escape(one.statement)}: {escape(one.reason)}.</dd>" for one in statements
+    )
+    return f'<section>\n<h2 id="left-out">Statements without a claim</h2>\n<dl>{rows}</dl>\n</section>'
+
+
 def _article(record: Mapping[str, Any]) -> str:
     """A claim: what the paper says, what was measured, the verdict and its reason."""
     verdict = record["verdict"]
@@ -194,6 +206,8 @@ def _article(record: Mapping[str, Any]) -> str:
         "paper": _values(record["paper"]),
         "measured": _values(record["measured"]),
         "reason": escape(record["note"] or _MEANINGS[verdict]),
+        "rule": escape(record["rule"]),
+        "error rate": escape(f"at most {record['error_rate']:g}" if record["error_rate"] else "0: nothing is drawn"),
     }
     rows = "".join(f"<dt>{name}</dt><dd>{part}</dd>" for name, part in parts.items())
     opened = f'<article id="{escape(record["id"])}" class="{verdict.replace(" ", "-")}">'

@@ -4,26 +4,26 @@ To add a paper, write one module with
 
 - a function per figure that returns the rows of a table, and one that draws them (`Figure`; `charts.lines`). Data that
   are made up have a name by `made_up` in some column: the picture then says so, as it does if streams were drawn from;
-- a function per claim that computes what holds and returns a `Verdict`, with the claim above it (`Claims.add`). Numbers
-  are measured when it runs; only what the paper itself prints may stand in the source, in the field `paper`;
+- a function per claim that measures: it returns numbers by name. Above it stands the claim with the rule that makes a
+  verdict of them (`Claims.add`, `rules.Rule`). Numbers are measured when it runs; only what the paper itself prints may
+  stand in the source, in the field `paper`, and in the rule;
+- a `LeftOut` for each statement of the paper that has no claim, with the reason;
 - `PAPER = Paper(...)`, which checks the tables;
 
 and put it into `runner.PAPERS`. Functions get a `Context`: whether to be quick, where data sets are, seeded streams by
-name, and `once` for results that several claims share. A claim about mechanisms that are not in the registry yet lists
-them in `needs` and has no `check`; it is then reported as not tested, with that reason.
+name, and `once` for results that several claims share. What cannot be measured in a run is `rules.Missing`.
 """
 
 from __future__ import annotations
 
 import hashlib
-import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar, TypeVarTuple
 
 from deniable.errors import ParameterError, require
-from deniable.mechanisms.registry import MECHANISMS
+from deniable.papers.rules import Evidence, Missing, Rule, Value, Verdict, decide
 from deniable.randomness import Simulation, simulation
 
 if TYPE_CHECKING:
@@ -31,22 +31,17 @@ if TYPE_CHECKING:
 
 __all__ = [
     "SEED",
-    "VERDICTS",
     "Claim",
     "Claims",
     "Context",
     "Figure",
+    "LeftOut",
     "Paper",
     "Rows",
-    "Value",
-    "Verdict",
     "made_up",
     "made_up_in",
     "silent",
 ]
-
-VERDICTS = ("reproduced", "corrected", "refuted", "not tested")
-"""It holds; it does not, but what holds instead is known and was checked; it does not; nothing is known."""
 
 SEED = 1
 """Seed of all simulations, fixed once; the numbers of a run can be had again with it."""
@@ -54,12 +49,10 @@ SEED = 1
 Rows: TypeAlias = Sequence[Mapping[str, str | int | float | None]]
 """A table: the same columns in every row."""
 
-Value: TypeAlias = str | int | float | Mapping[str, str | int | float]
-"""What a paper says or a check finds: a text, a number, or numbers by name."""
-
 Ts = TypeVarTuple("Ts")
 T = TypeVar("T")
-Check = TypeVar("Check", bound="Callable[[Context], Verdict]")
+Measure: TypeAlias = "Callable[[Context], Evidence | Missing]"
+Measured = TypeVar("Measured", bound="Callable[[Context], Evidence | Missing]")
 
 
 _MADE_UP = " (made up)"
@@ -89,26 +82,6 @@ def made_up_in(rows: Rows) -> tuple[str, ...]:
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
-    """What a check found. Everything but `reproduced` says in `note` why."""
-
-    verdict: str
-    measured: Value | None = None
-    note: str = ""
-
-    def __post_init__(self) -> None:
-        require(self.verdict in VERDICTS, "verdict", self.verdict, f"one of {', '.join(VERDICTS)}")
-        explained = self.verdict == "reproduced" or bool(self.note)
-        require(explained, "note", self.note, f"given, because the verdict is {self.verdict}")
-        tested = self.measured is not None
-        require(tested == (self.verdict != "not tested"), "measured", self.measured, "given if it was tested")
-        try:
-            json.dumps(self.measured, allow_nan=False)
-        except (TypeError, ValueError) as error:
-            raise ParameterError(f"measured must be text, finite numbers, or a mapping of them: {error}.") from error
-
-
-@dataclass(frozen=True, slots=True)
 class Figure:
     """A figure: its file name, what it shows, and how it is computed and drawn."""
 
@@ -124,36 +97,52 @@ class Claim:
     """Something the paper says that can be right or wrong.
 
     `where` is the place in the paper, without its key; `figure` the id of the figure the claim is read from, if that is
-    one of ours.
+    one of ours. What `measure` finds decides by `rule`, and nothing else does.
     """
 
     id: str
     claim: str
     where: str
     paper: Value
-    check: Callable[[Context], Verdict] | None = None
+    rule: Rule
+    measure: Measure
     figure: str | None = None
-    needs: tuple[str, ...] = ()
 
     def test(self, context: Context) -> Verdict:
-        """The verdict, or `not tested` where mechanisms or the check are missing."""
-        missing = [name for name in self.needs if name not in MECHANISMS]
-        if missing:
-            return Verdict("not tested", None, f"it needs {', '.join(missing)}, not among the mechanisms yet")
-        if self.check is None:
-            return Verdict("not tested", None, "its check is not written yet")
-        return self.check(context)
+        """The verdict on what is measured now; the note says whether data of the figure were made up."""
+        before = len(context.shown)
+        found = self.measure(context)
+        if isinstance(found, Missing):
+            return Verdict("not tested", None, found.reason)
+        verdict = decide(self.rule, found)
+        names = ", ".join(dict.fromkeys(context.shown[before:]))
+        return (
+            replace(verdict, note="; ".join(filter(None, (f"on made-up data ({names})", verdict.note))))
+            if names
+            else verdict
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class LeftOut:
+    """A statement of the paper that has no claim, and why."""
+
+    statement: str
+    where: str
+    reason: str
 
 
 class Claims(list[Claim]):
     """The claims of a module, in the order in which they are written down."""
 
-    def add(self, id: str, claim: str, where: str, paper: Value, figure: str | None = None) -> Callable[[Check], Check]:
-        """A decorator: the claim stands above the function that checks it."""
+    def add(
+        self, id: str, claim: str, where: str, paper: Value, rule: Rule, figure: str | None = None
+    ) -> Callable[[Measured], Measured]:
+        """A decorator: the claim and its rule stand above the function that measures."""
 
-        def keep(check: Check) -> Check:
-            self.append(Claim(id, claim, where, paper, check, figure))
-            return check
+        def keep(measure: Measured) -> Measured:
+            self.append(Claim(id, claim, where, paper, rule, measure, figure))
+            return measure
 
         return keep
 
@@ -173,6 +162,7 @@ class Paper:
     title: str
     figures: Sequence[Figure]
     claims: Sequence[Claim]
+    left_out: Sequence[LeftOut] = ()
 
     def __post_init__(self) -> None:
         known = [figure.id for figure in self.figures]
@@ -181,8 +171,6 @@ class Paper:
             require(not twice, kind, twice, "different from each other in their ids")
         lost = [c.id for c in self.claims if c.figure is not None and c.figure not in known]
         require(not lost, "figure", lost, f"one of {', '.join(known) or 'none'} for these claims")
-        empty = [c.id for c in self.claims if c.check is None and not c.needs]
-        require(not empty, "check", empty, "given for these claims, or the mechanisms they need")
 
     def figure(self, name: str) -> Figure:
         """The figure of this id; "5" is short for "fig5"."""
@@ -206,6 +194,8 @@ class Context:
     _made: dict[object, tuple[Any, list[str]]] = field(default_factory=dict, repr=False)
     """Results, each with the names of the streams that it was drawn from."""
     _asked: list[str] = field(default_factory=list, repr=False)
+    shown: list[str] = field(default_factory=list, repr=False)
+    """Names of made-up data, each time that rows with them were asked for."""
 
     def stream(self, name: str) -> Simulation:
         """A seeded stream of this name: the same whatever else is computed, and in whatever order."""
@@ -226,7 +216,9 @@ class Context:
 
     def rows(self, figure: str) -> Rows:
         """The rows of one of the paper's figures, computed once for all figures that show them."""
-        return self.once(self.paper.figure(figure).compute)
+        rows = self.once(self.paper.figure(figure).compute)
+        self.shown.extend(made_up_in(rows))
+        return rows
 
     def marks(self, figure: str) -> tuple[str, ...]:
         """What the picture of a figure must say about its data: made up, simulated, or nothing."""

@@ -12,7 +12,7 @@ import platform
 import time
 from collections import Counter
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from importlib import metadata
 from pathlib import Path
 from typing import Any
@@ -24,8 +24,9 @@ from deniable.papers.brr import paper as brr
 from deniable.papers.charts import marked
 from deniable.papers.kskv import paper as kskv
 from deniable.papers.page import Drawn, page, said
-from deniable.papers.paper import SEED, VERDICTS, Claim, Context, Figure, Paper, Rows, Value, silent
+from deniable.papers.paper import SEED, Claim, Context, Figure, Paper, Rows, silent
 from deniable.papers.pldp import paper as pldp
+from deniable.papers.rules import VERDICTS, Value
 from deniable.papers.uldp import paper as uldp
 from deniable.present.charts import save
 from deniable.run.files import csv_bytes
@@ -48,6 +49,8 @@ class Summary:
     figures: tuple[Drawn, ...]
     claims: tuple[dict[str, Any], ...]
     """As in claims.json."""
+    left_out: tuple[dict[str, str], ...]
+    """Statements of the papers that have no claim, with the reasons."""
     pages: tuple[Path, ...]
     """One for each paper."""
     notes: tuple[str, ...]
@@ -68,6 +71,7 @@ class Summary:
             "figures": [drawn.document() for drawn in self.figures],
             "claims": list(self.claims),
             "counts": self.counts(),
+            "left_out": list(self.left_out),
             "pages": [str(file) for file in self.pages],
             "notes": list(self.notes),
             "seconds": round(self.seconds, 3),
@@ -117,7 +121,8 @@ def reproduce(
         figures += drawn
         claims += records
     seconds = time.perf_counter() - start
-    return Summary(paper, quick, out, tuple(figures), tuple(claims), tuple(pages), tuple(notes), seconds)
+    lost = tuple({"paper": one.name, **asdict(statement)} for one in chosen for statement in one.left_out)
+    return Summary(paper, quick, out, tuple(figures), tuple(claims), lost, tuple(pages), tuple(notes), seconds)
 
 
 def _chosen(name: str) -> tuple[Paper, ...]:
@@ -163,6 +168,9 @@ def _record(paper: Paper, claim: Claim, context: Context) -> dict[str, Any]:
         "measured": found.measured,
         "verdict": found.verdict,
         "note": found.note,
+        "figure": claim.figure,
+        "rule": str(claim.rule),
+        "error_rate": claim.rule.alpha,
     }
 
 

@@ -19,9 +19,10 @@ from deniable.service.logs import log
 from deniable.service.problems import Problem, problem_of, respond
 from deniable.service.store.contract import KeyRow
 
-__all__ = ["Row", "routes"]
+__all__ = ["COOKIE", "Row", "check_origin", "routes"]
 
 Handler = Callable[[Collector, Request], Awaitable[Response]]
+COOKIE = "deniable-key"
 _SAFE = {"x-content-type-options": "nosniff", "referrer-policy": "no-referrer"}
 """On every answer."""
 
@@ -44,6 +45,8 @@ class Row:
     """Parameters: schema and help."""
     shared: bool = False
     """Whether pages of other sites may call it, as far as the settings allow them (CORS)."""
+    page: Callable[[Problem, Request], Response] | None = None
+    """For browsers: how problems are told. A key may then come as a cookie, too."""
 
 
 def routes(collector: Collector, rows: Sequence[Row]) -> list[Route]:
@@ -82,20 +85,22 @@ class _Guarded:
         return method if method in self._allow.split(", ") else "other"
 
     async def _answer(self, request: Request) -> Response:
+        method = "GET" if request.method == "HEAD" else request.method
+        told = self.rows[method].page if method in self.rows else None
         try:
-            method = "GET" if request.method == "HEAD" else request.method
             if method == "OPTIONS" and self._shared:
                 return Response(status_code=204, headers={"allow": self._allow})
             if method not in self.rows:
                 detail = f"{request.method[:20]} is not possible here; {self._allow} is."
                 raise Problem("method", detail, headers={"allow": self._allow})
             row = self.rows[method]
-            request.state.key = await _authorised(self._collector, request, row.role)
+            request.state.key = await _authorised(self._collector, request, row)
             return await row.handler(self._collector, request)
         except Problem as problem:
-            return respond(problem)
+            return respond(problem) if told is None else told(problem, request)
         except DeniableError as error:
-            return respond(problem_of(error))
+            found = problem_of(error)
+            return respond(found) if told is None else told(found, request)
         except ClientDisconnect:
             raise
         except Exception as error:
@@ -121,17 +126,29 @@ def allowed_origin(cors: Mapping[str, tuple[str, ...]], request: Request) -> str
     return origin if origin in known else None
 
 
-async def _authorised(collector: Collector, request: Request, role: Role) -> KeyRow | None:
+async def _authorised(collector: Collector, request: Request, row: Row) -> KeyRow | None:
     """The key of a request; `Problem` if its role needs one that is not there, not valid, or not enough."""
-    if role is Role.PUBLIC:
+    if row.role is Role.PUBLIC:
         return None
     scheme, _, key = request.headers.get("authorization", "").partition(" ")
+    if row.page is not None and not scheme and COOKIE in request.cookies:
+        check_origin(request)
+        scheme, key = "bearer", request.cookies[COOKIE]
     found = None
     if scheme.lower() == "bearer" and key:
         found = holder(await to_thread(collector.store.keys), key.strip(), collector.clock().date())
     if found is None:
         detail = "Send a valid key as `Authorization: Bearer KEY`."
         raise Problem("no-key", detail, headers={"www-authenticate": "Bearer"})
-    if not KEY_ROLES[found.role].includes(role):
-        raise Problem("wrong-role", f"This needs a key of the role {role.name.lower()}.")
+    if not KEY_ROLES[found.role].includes(row.role):
+        raise Problem("wrong-role", f"This needs a key of the role {row.role.name.lower()}.")
     return found
+
+
+def check_origin(request: Request) -> None:
+    """`Problem` for a form that a page of another site sent with this browser's cookie."""
+    site = request.headers.get("sec-fetch-site")
+    origin = request.headers.get("origin", "").partition("://")[2]
+    own = site == "same-origin" if site is not None else origin == request.headers.get("host")
+    if request.method not in ("GET", "HEAD") and not own:
+        raise Problem("wrong-role", "This form was sent by another site; nothing was done.")

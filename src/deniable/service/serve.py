@@ -13,6 +13,7 @@ from deniable.service.app import application
 from deniable.service.collector import Collector
 from deniable.service.connections import connections
 from deniable.service.logs import log, set_up
+from deniable.service.pages.table import PAGES
 from deniable.service.settings import Settings
 from deniable.service.store import open_store
 from deniable.service.writer import Writer
@@ -77,7 +78,7 @@ def run(settings: Settings, ready: Callable[[str], None]) -> None:
         ready(address)
 
     try:
-        server(application(collector, stop=writer.close), settings, started).run()
+        server(application(collector, more=PAGES, stop=writer.close), settings, started).run()
     finally:
         store.close()
     log("stopped")

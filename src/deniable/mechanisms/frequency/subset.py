@@ -74,7 +74,8 @@ class SubsetBulk(SupportBulk[Subset]):
     def possible(self, columns: Columns) -> BoolArray:
         """See `Bulk.possible`: sets of the right size."""
         rows = columns["bits"].astype(np.uint8, copy=False)
-        return np.equal(loops().popcounts(rows), self.kernel.size) & no_ones_after(rows, self.k)
+        right: BoolArray = np.equal(loops().popcounts(rows), self.kernel.size)
+        return right & no_ones_after(rows, self.k)
 
     def count(self, columns: Columns) -> Cells:
         rows = columns["bits"]

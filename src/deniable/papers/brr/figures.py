@@ -17,7 +17,8 @@ from deniable.mechanisms.metric.codes_search import line_codes, search_codes
 from deniable.mechanisms.metric.losses import Line, Losses, MatrixLosses
 from deniable.mechanisms.registry import mechanism
 from deniable.papers.brr.printed import lower_limit, slope, upper_limit
-from deniable.papers.brr.theory import local_ratios, mean_loss, mean_ratio
+from deniable.papers.brr.theorems import mean_loss, mean_ratio
+from deniable.papers.brr.theory import local_ratios
 from deniable.papers.charts import Axes, bar_chart, cell_chart, lines
 from deniable.papers.paper import Context, Figure, Rows
 

@@ -167,7 +167,7 @@ def recipe_sgd(context: Context) -> Rows:
     at the stated level for any of them. What it shows is where the advantage comes from.
     """
     data = digits(context)
-    steps, runs = (60, 1) if context.quick else (200, 5)
+    steps, runs = (60, 3) if context.quick else (200, 5)
     rows: list[dict[str, str | int | float | None]] = []
     for epsilon in (0.3, 0.5, 0.7):
         for method in ("not private", "Laplace", "BRR, interval by sign (paper)", "BRR, [-C, C]"):
@@ -218,7 +218,7 @@ def local_sgd(context: Context) -> Rows:
     data, people = digits(context), 20_000 if context.quick else 100_000
     at = context.stream("people").generator().integers(0, len(data.train[0]), people)
     crowd = Examples(data.name, (data.train[0][at], data.train[1][at]), data.test)
-    budgets, runs = ((1.0, 8.0), 1) if context.quick else ((0.5, 1.0, 2.0, 4.0, 8.0), 2)
+    budgets, runs = ((1.0, 8.0), 2) if context.quick else ((0.5, 1.0, 2.0, 4.0, 8.0), 4)
     rows: list[dict[str, str | int | float | None]] = []
     context.progress(
         f"brr: local gradient descent, {people} people of {data.name}, {runs} runs for each budget and way"
@@ -252,7 +252,7 @@ def _accuracy(data: Examples, epsilon: float | None, kind: str, coordinates: Any
 
 def networks(context: Context) -> Rows:
     """Accuracy and area under the curve on the test part; features are perturbed once, with epsilon for all of them."""
-    budgets, runs, most = ((0.25, 3.5), 1, 3000) if context.quick else ((0.25, 0.5, 1.0, 2.0, 3.5, 14.0), 5, 12_000)
+    budgets, runs, most = ((0.25, 3.5), 2, 3000) if context.quick else ((0.25, 0.5, 1.0, 2.0, 3.5, 14.0), 5, 12_000)
     rows: list[dict[str, str | int | float | None]] = []
     for name in ("US Census", "bank"):
         data = examples(context, name, most)

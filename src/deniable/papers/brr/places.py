@@ -17,9 +17,9 @@ from deniable.mechanisms.metric.baselines import level
 from deniable.mechanisms.metric.bipartite import choose_m, loss_of, two_level
 from deniable.mechanisms.metric.codes_search import search_codes
 from deniable.mechanisms.metric.losses import MatrixLosses
-from deniable.papers.paper import Context, Rows, Verdict, made_up, made_up_in
+from deniable.papers.paper import Context, Rows, made_up
 
-__all__ = ["BUDGETS", "all_losses", "fig8", "fig8b", "find_table", "judged", "laws", "load_places"]
+__all__ = ["BUDGETS", "all_losses", "fig8", "fig8b", "find_table", "laws", "load_places"]
 
 BUDGETS = (0.25, 0.5, 1.0, 1.5, 2.0)
 """Of BRR Fig. 8."""
@@ -225,9 +225,3 @@ def fig8b(context: Context) -> Rows:
             for row in _rows(places, epsilon, found):
                 rows.append({**row, "regions": len(members), "exact level": None})
     return rows
-
-
-def judged(holds: bool, found: dict[str, float], why_not: str, rows: Rows, always: str = "") -> Verdict:
-    """Reproduced or refuted; the note says why not, and whether the data were made up."""
-    notes = ("on made-up data" if made_up_in(rows) else "", "" if holds else why_not, always)
-    return Verdict("reproduced" if holds else "refuted", found, "; ".join(note for note in notes if note))

@@ -6,13 +6,15 @@ and PPDA send no level. Estimates are raw: nothing is clipped or projected.
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from deniable.core.types import FloatArray, IntArray
 from deniable.mechanisms.personal.laws import LevelLaw
 from deniable.randomness import Simulation
 
-__all__ = ["pbp", "ppda", "rcf"]
+__all__ = ["apldp", "pbp", "ppda", "rcf", "response_is_better"]
 
 
 def rcf(law: LevelLaw, n: IntArray, support: IntArray) -> FloatArray:
@@ -25,6 +27,44 @@ def rcf(law: LevelLaw, n: IntArray, support: IntArray) -> FloatArray:
     weights = precision / precision.sum()
     estimates = (support / np.maximum(n, 1)[:, None] - q[:, None]) / gap[:, None]
     return np.asarray(weights[held] @ estimates[held])
+
+
+def response_is_better(k: int, level: float) -> bool:
+    """Whether APLDP takes randomised response at this level, whose variance of an item that nobody holds is lower.
+
+    >>> response_is_better(4, 0.1), response_is_better(12, 1.0)
+    (True, False)
+    """
+    return k < math.exp(1.5 * level) + math.exp(level) + math.exp(0.5 * level) + 2
+
+
+def apldp(law: LevelLaw, levels: FloatArray, held: IntArray, support: IntArray, rng: Simulation) -> FloatArray:
+    """Randomised response or SUE at each level, whichever is better there; combined as RCF does.
+
+    `held` and `support` have a row for each true level: who holds which value, and whom the SUE reports support. For
+    levels that keep SUE it reads the same reports as RCF, and it is RCF where all of them do.
+    """
+    draw, k = rng.generator(), held.shape[1]
+    total, weight = np.zeros(k), 0.0
+    for level, people, ones, q, gap in zip(levels, held, support, law.of("q"), law.of("gap"), strict=True):
+        n = int(people.sum())
+        if n == 0:
+            continue
+        if response_is_better(k, float(level)):
+            e = math.exp(level)
+            q, gap = 1 / (e + k - 1), (e - 1) / (e + k - 1)
+            kept = draw.binomial(people, e / (e + k - 1))
+            ones = kept + _others(people - kept, draw)
+        precision = n * gap**2 / (q * (1 - q))
+        total, weight = total + precision * (ones / n - q) / gap, weight + precision
+    return np.asarray(total / weight)
+
+
+def _others(people: IntArray, draw: np.random.Generator) -> IntArray:
+    """How often each value is told by people who tell any other than their own, all with the same chance."""
+    k = people.size
+    chances = (1 - np.eye(k)) / (k - 1)
+    return np.asarray(draw.multinomial(people, chances).sum(axis=0))
 
 
 def pbp(law: LevelLaw, share: FloatArray, shares: FloatArray) -> FloatArray:

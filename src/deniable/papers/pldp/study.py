@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -9,13 +10,14 @@ from dataclasses import dataclass
 import numpy as np
 
 from deniable.core.domain import Domain
+from deniable.core.intervals import spread
 from deniable.core.types import FloatArray, IntArray
 from deniable.datasets.population import Population
 from deniable.estimate.simplex import project_simplex
 from deniable.mechanisms.personal.estimate import blend, estimate_shares, linear
 from deniable.mechanisms.personal.plain import Personal
-from deniable.papers.pldp.baselines import pbp, ppda, rcf
-from deniable.papers.pldp.printed import emoa
+from deniable.papers.pldp.baselines import apldp, pbp, ppda, rcf
+from deniable.papers.pldp.printed import auem_as_coded, emoa, emoa_as_coded
 from deniable.randomness import Simulation
 
 __all__ = ["LEVELS", "METHODS", "Errors", "power_law", "study", "uniform_shares"]
@@ -31,13 +33,17 @@ METHODS = (
     "em",
     "rcf",
     "rcf projected",
+    "apldp",
     "pbp",
     "pbp random",
     "ppda",
     "emoa printed",
     "emoa normalised",
+    "auem as coded",
+    "emoa as coded",
 )
-"""What is compared. RCF sees the levels; PBP the shares, or random ones as in the paper; PPDA has k bits of nobody."""
+"""What is compared. RCF and APLDP see the levels; PBP the shares, or random ones as in the paper; PPDA has k bits of
+nobody. "As coded" is what the authors' published code computes, which is not what the paper prints."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -54,6 +60,12 @@ class Errors:
     def mean(self, method: str) -> float:
         """Mean over the runs of the mean squared error."""
         return float(self.mse[method].mean())
+
+    def log_ratio(self, one: str, two: str, error: str = "mse") -> tuple[float, float]:
+        """Paired mean of the logarithms of the ratios of two methods' errors, and its standard error."""
+        errors: Mapping[str, FloatArray] = getattr(self, error)
+        logs = np.log(errors[one]) - np.log(errors[two])
+        return float(logs.mean()), spread(logs) or math.inf
 
     def difference(self, one: str, two: str) -> tuple[float, float]:
         """Paired mean difference of the squared errors of two methods, and its standard error."""
@@ -136,6 +148,11 @@ def _run(
     out["pbp random"] = pbp(m.law_effective, counts.share, rng.generator().dirichlet(np.ones(t)))
     if m.base == "sue":
         out["ppda"] = ppda(m.law_effective, counts.share, people, m.k, rng)
+        held = np.bincount(true * m.k + items, minlength=t * m.k).reshape(t, m.k)
+        out["apldp"] = apldp(m.law_effective, np.array(m.levels), held, support.reshape(t, m.k), rng)
+        budget = m.level_epsilon or 0.0
+        out["auem as coded"] = auem_as_coded(m.law_effective, counts.share, people, budget, rng)
+        out["emoa as coded"] = emoa_as_coded(m.law_effective, counts.share)
     out |= {f"{name} projected": project_simplex(out[name]) for name in ("auem", "self", "rcf") if name in out}
     took, total = 0.0, 0.0
     if "em" in methods:

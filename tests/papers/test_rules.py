@@ -1,0 +1,293 @@
+"""Verdicts follow from evidence: `decide`, and every claim's rule under evidence for it and against it.
+
+No claim can be forgotten: rules are those of all claims of all papers, and nothing but `decide` makes a verdict.
+"""
+
+from __future__ import annotations
+
+import ast
+import operator
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import pytest
+from scipy.stats import norm, t
+
+import deniable.papers
+from deniable.errors import ParameterError
+from deniable.papers.paper import Claims, Context, Paper
+from deniable.papers.rules import (
+    ALPHA,
+    Condition,
+    Evidence,
+    Missing,
+    Rule,
+    Verdict,
+    above,
+    at_least,
+    at_most,
+    below,
+    decide,
+    differs,
+    equal,
+    spread_of,
+)
+from deniable.papers.runner import PAPERS
+
+ALL = [(paper.name, claim) for paper in PAPERS.values() for claim in paper.claims]
+NAMED = {f"{name}-{claim.id}": claim for name, claim in ALL}
+
+
+# ---- decide
+
+
+def verdict(rule: Rule, **measured: Any) -> str:
+    return decide(rule, {name.replace("_", " "): value for name, value in measured.items()}).verdict
+
+
+def test_a_statement_is_reproduced_corrected_or_refuted() -> None:
+    rule = Rule((at_most("off", 0.1), equal("lost", 0)), (at_most("other", "limit"),), "what holds instead")
+    assert verdict(rule, off=0.1, lost=0, other=9, limit=1) == "reproduced"
+    assert verdict(rule, off=0.2, lost=0, other=1, limit=1) == "corrected"
+    assert verdict(rule, off=0.1, lost=1, other=1, limit=1) == "corrected"
+    assert verdict(rule, off=0.2, lost=0, other=2, limit=1) == "refuted"
+    found = decide(rule, {"off": 0.2, "lost": 0, "other": 2, "limit": 1})
+    assert found.note == "'off' is 0.2; not even what is given instead holds: 'other' is 2"
+    assert str(rule) == (
+        "reproduced if 'off' is at most 0.1 and 'lost' is 0; else corrected if 'other' is at most 'limit'"
+    )
+
+
+@pytest.mark.parametrize(
+    ("condition", "value", "state"),
+    [
+        (below("x", 1), 1, False),
+        (at_most("x", 1), 1, True),
+        (above("x", 1), 1, False),
+        (at_least("x", 1), 1, True),
+        (equal("x", 1), 1, True),
+        (differs("x", 1), 1, False),
+    ],
+)
+def test_bounds_are_strict_or_not_as_they_say(condition: Condition, value: float, state: bool) -> None:
+    assert condition.state({"x": value}, 0) is state
+
+
+def test_a_star_means_each_of_them() -> None:
+    rule = Rule((below("*, printed", "*, exact"),))
+    good = {"a, printed": 1, "a, exact": 2, "b, printed": 3, "b, exact": 4}
+    assert decide(rule, good).verdict == "reproduced"
+    found = decide(rule, good | {"b, exact": 3})
+    assert (found.verdict, found.note) == ("refuted", "'b, printed' is 3")
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [({"other": 1.0}, "among them"), ({"off": "text"}, "the number 'off'"), ({}, "among them")],
+)
+def test_evidence_that_lacks_what_the_rule_speaks_of_is_an_error(given: Evidence, message: str) -> None:
+    with pytest.raises(ParameterError, match=message):
+        decide(Rule((at_most("off", 1),)), given)
+
+
+def noisy(value: float, error: float, runs: int | None = None) -> Evidence:
+    more = {} if runs is None else {"runs": runs}
+    return {"gain": value, spread_of("gain"): error, **more}
+
+
+def test_numbers_that_were_drawn_decide_only_beyond_chance() -> None:
+    rule = Rule((above("gain", 0, noisy=True),), alpha=ALPHA)
+    edge = float(norm.isf(ALPHA))
+    for value, expected in ((1.01, "reproduced"), (0.99, "not tested"), (-0.99, "not tested"), (-1.01, "refuted")):
+        assert decide(rule, noisy(edge * value, 1.0)).verdict == expected
+    found = decide(rule, noisy(0.5, 1.0))
+    assert found.note.startswith("not decided")
+    assert found.measured == noisy(0.5, 1.0)
+
+
+def test_few_runs_need_more_and_one_run_decides_nothing() -> None:
+    rule = Rule((above("gain", 0, noisy=True),), alpha=ALPHA)
+    edge = float(t.isf(ALPHA, 3))
+    assert edge > 2 * norm.isf(ALPHA)
+    assert decide(rule, noisy(1.01 * edge, 1.0, runs=4)).verdict == "reproduced"
+    assert decide(rule, noisy(0.99 * edge, 1.0, runs=4)).verdict == "not tested"
+    assert decide(rule, noisy(1e9, 1.0, runs=1)).verdict == "not tested"
+
+
+def test_all_comparisons_of_a_rule_share_its_error_rate() -> None:
+    rule = Rule((above("gain *", 0, noisy=True),), alpha=ALPHA)
+    many: dict[str, float] = {}
+    for i in range(100):
+        many |= {f"gain {i}": norm.isf(ALPHA / 50), spread_of(f"gain {i}"): 1.0}
+    assert decide(rule, many).verdict == "not tested"
+    assert decide(rule, many | {f"gain {i}": float(norm.isf(ALPHA / 101)) for i in range(100)}).verdict == "reproduced"
+
+
+def test_not_worse_is_what_chance_allows() -> None:
+    rule = Rule((at_least("gain", 0, noisy=True),), alpha=ALPHA)
+    assert decide(rule, noisy(-3.0, 1.0)).verdict == "reproduced"
+    assert decide(rule, noisy(-3.2, 1.0)).verdict == "refuted"
+
+
+def test_a_correction_that_is_not_decided_is_none() -> None:
+    rule = Rule((equal("lost", 0),), (above("gain", 0, noisy=True),), "instead", alpha=ALPHA)
+    found = decide(rule, {"lost": 1, **noisy(1.0, 1.0)})
+    assert found.verdict == "refuted"
+    assert "not decided" in found.note
+
+
+@pytest.mark.parametrize(
+    ("made", "message"),
+    [
+        (lambda: Rule(()), "holds must be at least one condition"),
+        (lambda: Rule((above("x", 0, noisy=True),)), "alpha must be above 0"),
+        (lambda: Rule((equal("x", 0),), (equal("y", 0),)), "why must be given"),
+        (lambda: Condition("x", "~", 0), "relation must be one of"),
+        (lambda: above("x", "y", noisy=True), "noisy must be given for"),
+    ],
+)
+def test_a_rule_is_checked(made: Any, message: str) -> None:
+    with pytest.raises(ParameterError, match=message):
+        made()
+
+
+def test_what_cannot_be_measured_is_not_tested() -> None:
+    claims = Claims()
+    claims.add("x", "says", "Eq. 1", 1, Rule((equal("x", 1),)))(lambda context: Missing("no file"))
+    paper = Paper("toy", "Toy25", "A toy", (), claims)
+    assert claims[0].test(Context(paper)) == Verdict("not tested", None, "no file")
+
+
+# ---- evidence for and against, for every claim
+
+
+def values_of(rule: Rule) -> dict[str, list[float]]:
+    """Numbers on both sides of all bounds, for two names where there is a star."""
+    names: dict[str, set[float]] = {}
+    for c in rule.conditions:
+        for text in ("one", "two") if "*" in c.quantity else ("",):
+            names.setdefault(c.quantity.replace("*", text), set())
+    for c in rule.conditions:
+        for name, bound in c.names(dict.fromkeys(names, 0.0)).items():
+            if isinstance(bound, str):
+                names.setdefault(bound, set()).update((1.0, 2.0, 3.0))
+                names[name] |= names[bound]
+            else:
+                step = max(1e-12, abs(bound) / 7)
+                names[name] |= {bound - step, bound + step} | ({bound} if "=" in c.relation and not c.noisy else set())
+    for c in rule.conditions:
+        for name, bound in c.names(dict.fromkeys(names, 0.0)).items():
+            if isinstance(bound, str):
+                names.setdefault(bound, set()).update(names[name])
+    ranked = {name: sorted(values) for name, values in names.items()}
+    if any(c.noisy for c in rule.conditions):  # nothing lies on a bound, where nothing is decided
+        return {name: [v[0], *((a + 2 * b) / 3 for a, b in pairwise(v)), v[-1]] for name, v in ranked.items()}
+    return {name: sorted({*v, *((a + b) / 2 for a, b in pairwise(v))}) for name, v in ranked.items()}
+
+
+def sure(rule: Rule, error: float) -> dict[str, float]:
+    """Standard errors, all of them the same."""
+    return {spread_of(name): error for name in values_of(rule)} if any(c.noisy for c in rule.conditions) else {}
+
+
+TRUE = {"<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge, "==": operator.eq, "!=": operator.ne}
+Comparison = tuple[str, str, str | float]
+
+
+def faults(comparisons: list[Comparison], want: bool, world: dict[str, float]) -> int:
+    """How many comparisons of a condition must change to make it true of all of them, or not."""
+    right = [TRUE[how](world[name], world[b] if isinstance(b, str) else b) for name, how, b in comparisons]
+    return right.count(False) if want else int(all(right))
+
+
+def find(wanted: list[tuple[list[Comparison], bool]], start: dict[str, float], values: dict[str, list[float]]) -> Any:
+    """Evidence under which conditions are true or not as wanted: numbers are moved in turn, as long as that helps."""
+    world = start
+    for _ in range(3 * len(values)):
+        left = [faults(comparisons, want, world) for comparisons, want in wanted]
+        if not any(left):
+            return world
+        wrong = next(comparisons for (comparisons, _), fault in zip(wanted, left, strict=True) if fault)
+        involved = dict.fromkeys(n for name, _, bound in wrong for n in (name, bound) if isinstance(n, str))
+        moves = [world | {name: value} for name in involved for value in values[name] if value != world[name]]
+        world = min(moves, key=lambda at: sum(faults(comparisons, want, at) for comparisons, want in wanted))
+    return None
+
+
+def find_any(rule: Rule, target: list[bool], free: range, *, printed: bool | None = None) -> dict[str, float] | None:
+    """Evidence with these states, those that are free as they come; the statement as printed true or not, if given."""
+    values = values_of(rule)
+    compared = [[(n, c.relation, b) for n, b in c.names(dict.fromkeys(values, 0.0)).items()] for c in rule.conditions]
+    wanted = [(compared[i], want) for i, want in enumerate(target) if i not in free]
+    low, high = ({name: v[i] for name, v in values.items()} for i in (0, -1))
+    ends = [low, high, *(low | {name: x} for name, v in values.items() for x in v)]
+    ends += [high | {name: x} for name, v in values.items() for x in v]
+    for end in ends:
+        world = find(wanted, end, values)
+        if world is None:
+            continue
+        holds = not any(faults(comparisons, True, world) for comparisons in compared[: len(rule.holds)])
+        if printed is None or printed == holds:
+            found: dict[str, float] = world | sure(rule, 1e-15)
+            return found
+    return None
+
+
+@pytest.mark.parametrize("name", NAMED)
+def test_every_verdict_changes_under_contrary_evidence(name: str) -> None:
+    """Evidence for it reproduces a claim; evidence against any single condition changes the verdict: none is idle."""
+    rule = NAMED[name].rule
+    first, last = len(rule.holds), len(rule.conditions)
+    printed, instead = range(first), range(first, last)
+    for_it = find_any(rule, [True] * last, free=instead)
+    assert for_it is not None
+    assert decide(rule, for_it).verdict == "reproduced"
+    for i in printed:
+        against = find_any(rule, [j != i for j in range(last)], free=instead)
+        assert against is not None, f"{rule.conditions[i]} never decides alone: drop it"
+        assert decide(rule, against).verdict in ("corrected", "refuted")
+    if not rule.instead:
+        return
+    right = find_any(rule, [True] * last, free=printed, printed=False)
+    assert right is not None
+    assert decide(rule, right).verdict == "corrected"
+    for i in instead:
+        against = find_any(rule, [j != i for j in range(last)], free=printed, printed=False)
+        assert against is not None, f"{rule.conditions[i]} never decides alone: drop it"
+        assert decide(rule, against).verdict == "refuted"
+
+
+@pytest.mark.parametrize("name", [name for name, claim in NAMED.items() if any(c.noisy for c in claim.rule.holds)])
+def test_what_was_drawn_is_not_decided_by_one_run(name: str) -> None:
+    """With errors that nobody knows, no claim is reproduced that a number alone would have to decide."""
+    rule = NAMED[name].rule
+    first, last = len(rule.holds), len(rule.conditions)
+    world = find_any(rule, [True] * last, free=range(first, last))
+    assert world is not None
+    strict = any(c.noisy and c.relation in "<>" for c in rule.holds)
+    assert decide(rule, world | sure(rule, 1e9)).verdict == ("not tested" if strict else "reproduced")
+
+
+def test_nothing_but_decide_makes_a_verdict() -> None:
+    """Measurements return numbers: no other module makes a `Verdict` with one of the words in it."""
+    folder = Path(deniable.papers.__file__).parent
+    makers = {}
+    for file in sorted(folder.rglob("*.py")):
+        calls = [n for n in ast.walk(ast.parse(file.read_text("utf-8"))) if isinstance(n, ast.Call)]
+        made = [n for n in calls if isinstance(n.func, ast.Name) and n.func.id == "Verdict"]
+        words = {str(n.args[0].value) for n in made if isinstance(n.args[0], ast.Constant)}
+        makers[str(file.relative_to(folder))] = sorted(words)
+    assert {name: words for name, words in makers.items() if words} == {
+        "paper.py": ["not tested"],
+        "rules.py": ["corrected", "not tested", "refuted", "reproduced"],
+    }
+
+
+def test_claims_and_statements_without_one_are_counted(capsys: pytest.CaptureFixture[str]) -> None:
+    for paper in PAPERS.values():
+        with capsys.disabled():
+            print(f"\n{paper.name}: {len(paper.claims)} claims; {len(paper.left_out)} statements have none", end="")
+        assert paper.left_out, "which statements of the paper have no claim, and why?"
+        assert all(one.reason and one.where for one in paper.left_out)
+    assert len(NAMED) == len(ALL) >= 150
