@@ -16,7 +16,7 @@ from deniable.mechanisms.registry import from_design
 from deniable.present.tables import Column, Table, number, shares_table
 from deniable.run.files import check_output, named
 from deniable.run.layout import COMPRESSIONS, FORMATS, STANDARD, Layout
-from deniable.run.local import ESTIMATORS, estimate_files, privatize_file, spent_before, tally_files, write_tally
+from deniable.run.local import UNBIASED, estimate_files, privatize_file, spent_before, tally_files, write_tally
 from deniable.run.questions import question_of
 from deniable.run.results import check_chart, check_table
 
@@ -176,8 +176,13 @@ def estimate(
     ] = False,
     method: Annotated[
         str,
-        option("--method", "|".join(ESTIMATORS), "Or fit the shares: em, or ems (smoothed) for values in an order."),
-    ] = ESTIMATORS[0],
+        option(
+            "--method",
+            "unbiased|em|...",
+            "Or fit the shares: em, or ems (smoothed) for values in an order; count-aware or calibrated where reports "
+            "have bits or public seeds; with levels: auto, auem, self, grouped, em, em-known or em-blind.",
+        ),
+    ] = UNBIASED,
     shrink: Annotated[
         int | None,
         option(

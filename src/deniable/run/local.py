@@ -7,6 +7,7 @@ import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import replace
+from functools import partial
 from typing import Any, TypeVar
 
 from deniable.collect.codec import ReportReader, ReportWriter, dump, kind_of, new_id, read
@@ -18,7 +19,7 @@ from deniable.estimate.result import Estimate
 from deniable.kernels import using
 from deniable.kernels.parallel import ahead
 from deniable.mechanisms.base import Mechanism
-from deniable.mechanisms.fitting import check_tally
+from deniable.mechanisms.fitting import CALIBRATED, check_tally
 from deniable.mechanisms.registry import from_design
 from deniable.randomness import Stream, stream_of
 from deniable.run.files import Progress, named, naming, open_input, open_output, refuse_loss, regular_size
@@ -26,7 +27,7 @@ from deniable.run.inputs import input_of, with_streams
 from deniable.run.layout import STANDARD, Layout
 
 __all__ = [
-    "ESTIMATORS",
+    "UNBIASED",
     "estimate_files",
     "estimate_tally",
     "privatize_file",
@@ -185,30 +186,33 @@ def write_tally(tally: Tally, target: str) -> None:
         out.write(dump(tally))
 
 
-ESTIMATORS = ("unbiased", "em", "ems")
-"""How a tally is read: by the unbiased estimator, or by fitting (`Mechanism.fit`)."""
+UNBIASED = "unbiased"
+"""The method that every mechanism has: its own estimator, from the tally."""
 
 
-def estimate_tally(tally: Tally, method: str = ESTIMATORS[0]) -> Estimate:
-    """Estimate with the mechanism that the tally's own design describes."""
-    require(method in ESTIMATORS, "method", method, f"one of {', '.join(ESTIMATORS)}")
+def estimate_tally(tally: Tally, method: str = UNBIASED) -> Estimate:
+    """Estimate with the mechanism that the tally's own design describes, by one of its methods."""
     m = from_design(tally.design)
+    _check_method(m, method)
     with using("reference"):  # nothing is counted here, so there is no need to load what counts fast
-        return m.estimate(tally) if method == ESTIMATORS[0] else m.fit(tally, method)
+        if method == UNBIASED:
+            return m.estimate(tally)
+        if method in m.linear_methods:
+            named: Any = m
+            found: Estimate = named.estimate(tally, method)
+            return found
+        return m.fit(tally, method)
 
 
-def estimate_files(
-    sources: Sequence[str], method: str = ESTIMATORS[0], *, progress: Progress | None = None
-) -> Estimate:
-    """Estimate from report and tally files of one design.
+def estimate_files(sources: Sequence[str], method: str = UNBIASED, *, progress: Progress | None = None) -> Estimate:
+    """Estimate from report and tally files of one design, by a method that its mechanism has.
 
     A fit needs the reports themselves where a tally does not tell all that they do; then they are kept in memory.
     """
-    require(method in ESTIMATORS, "method", method, f"one of {', '.join(ESTIMATORS)}")
-    if method == ESTIMATORS[0]:
+    if method == UNBIASED:
         return estimate_tally(tally_files(sources, progress=progress))
     parts: list[Tally | Reports] = []
-    _walk(sources, _fittable, parts.append, progress)
+    _walk(sources, partial(_fittable, method), parts.append, progress)
     reports = [part for part in parts if isinstance(part, Reports)]
     tallies = [part for part in parts if isinstance(part, Tally)]
     if not reports or tallies:
@@ -218,9 +222,17 @@ def estimate_files(
     return from_design(together.design).fit(together, method)
 
 
-def _fittable(found: Tally | ReportReader) -> Iterator[Tally | Reports]:
-    """The reports of a file, where a fit needs them; else their tallies."""
-    if isinstance(found, Tally) or _reader_of(found)[0].bulk.sufficient:
+def _check_method(m: Mechanism, method: str) -> None:
+    known = (UNBIASED, *m.linear_methods, *m.fit_methods)
+    require(method in known, "method", method, f"one of {', '.join(known)} for reports of {m.name}")
+
+
+def _fittable(method: str, found: Tally | ReportReader) -> Iterator[Tally | Reports]:
+    """The reports of a file, where the method needs them; else their tallies."""
+    m = _reader_of(found)[0]
+    _check_method(m, method)
+    counted = method in m.linear_methods or (m.bulk.sufficient and method != CALIBRATED)
+    if isinstance(found, Tally) or counted:
         yield from _tallies(found)
     else:
         yield found.empty()
