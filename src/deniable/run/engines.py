@@ -63,7 +63,7 @@ def count_with(
 def estimate_with(
     engine: str,
     sources: Sequence[str],
-    method: str = local.ESTIMATORS[0],
+    method: str = local.UNBIASED,
     *,
     master: str | None = None,
     design: Design | None = None,

@@ -15,7 +15,7 @@ from deniable.mechanisms.base import Mechanism
 from deniable.mechanisms.registry import from_design
 from deniable.randomness import Stream
 from deniable.run.counting import Counted, Counting, head_of
-from deniable.run.local import ESTIMATORS, estimate_tally
+from deniable.run.local import UNBIASED, estimate_tally
 
 __all__ = ["estimate", "privatize", "tally"]
 
@@ -77,7 +77,7 @@ def estimate(
     *,
     by: str | Sequence[str] = (),
     column: str = REPORT,
-    method: str = ESTIMATORS[0],
+    method: str = UNBIASED,
     level: float = 0.95,
     strict: bool = False,
 ) -> Any:

@@ -12,7 +12,7 @@ from deniable.estimate.result import Estimate
 from deniable.mechanisms.base import Mechanism
 from deniable.mechanisms.registry import from_design
 from deniable.run.counting import Counted, Key
-from deniable.run.local import ESTIMATORS, estimate_tally
+from deniable.run.local import UNBIASED, estimate_tally
 from deniable.run.spark.session import bounded, calling
 from deniable.run.spark.tasks import RESULT, Adding, CountFrame, counted_in, total_of
 
@@ -76,7 +76,7 @@ def estimate(
     *,
     by: str | Sequence[str] | None = None,
     column: str = REPORT,
-    method: str = ESTIMATORS[0],
+    method: str = UNBIASED,
     level: float = 0.95,
     strict: bool = False,
 ) -> Estimate | Any:
@@ -85,7 +85,6 @@ def estimate(
     A fit (`method`) needs no more than the tally where that counts every possible report (`m.bulk.sufficient`); where
     it does not, fits read reports, and belong on one machine.
     """
-    require(method in ESTIMATORS, "method", method, f"one of {', '.join(ESTIMATORS)}")
     if by is None:
         counted = tally(frame, m, column=column, strict=strict)
         return estimate_tally(counted.tally, method)
