@@ -36,7 +36,7 @@ from deniable.errors import (
 from deniable.estimate.fit import FitOptions
 from deniable.estimate.result import Estimate, Part
 from deniable.mechanisms.bulk import Bulk
-from deniable.mechanisms.fitting import check_tally, fit_reports, methods_of
+from deniable.mechanisms.fitting import check_tally, fit_reports
 from deniable.mechanisms.showing import as_html, as_line, keep_line
 from deniable.randomness import Simulation, Stream, stream_of
 from deniable_client.exact import check_epsilon, exp_bounds
@@ -64,6 +64,11 @@ class Mechanism(ABC):
     """What one person hands in: a value, or something else that files and simulations of values do not have."""
     subject: ClassVar[str] = ANSWER
     """The same by the name that statements of protection have for it."""
+
+    linear_methods: ClassVar[tuple[str, ...]] = ()
+    """Names that `estimate` takes as a method, all of them read from tallies; none if there is one way only."""
+    own_fits: ClassVar[tuple[str, ...]] = ()
+    """Names that `fit` takes as a method, for families with their own; `methods_of` has those of all."""
 
     __repr__ = as_line
     _repr_html_ = as_html
@@ -243,16 +248,6 @@ class Mechanism(ABC):
         check_tally(self, tally)
         steps = (f"unbiased estimate from {tally.n} reports",)
         return Estimate(self.domain.labels_or_numbers, self.parts(tally), tally.n, self.design, tally.simulated, steps)
-
-    @property
-    def linear_methods(self) -> tuple[str, ...]:
-        """Names that `estimate` takes as a method, all of them read from tallies; none if there is one way only."""
-        return ()
-
-    @property
-    def fit_methods(self) -> tuple[str, ...]:
-        """Names that `fit` takes as a method."""
-        return methods_of(self)
 
     def fit(
         self,

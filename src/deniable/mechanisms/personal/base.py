@@ -57,6 +57,8 @@ class LevelMechanism(Mechanism):
     shares: tuple[float, ...] | None = field(default=None, compare=False)
     vetted: ClassVar[bool] = True
     takes: ClassVar[str] = "values with levels"
+    linear_methods: ClassVar[tuple[str, ...]] = LINEAR
+    own_fits: ClassVar[tuple[str, ...]] = FITS
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -250,14 +252,6 @@ class LevelMechanism(Mechanism):
 
     def parts(self, tally: Tally) -> dict[str, Part]:
         return dict(self.estimate(tally).parts)
-
-    @property
-    def linear_methods(self) -> tuple[str, ...]:
-        return LINEAR
-
-    @property
-    def fit_methods(self) -> tuple[str, ...]:
-        return FITS
 
     def _fit(self, data: object, method: str, options: FitOptions) -> Estimate:
         """Maximum likelihood of values and levels, from reports or (base grr) a tally: see `FITS`."""
