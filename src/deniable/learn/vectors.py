@@ -90,7 +90,7 @@ def sample_coordinates(people: int, width: int, count: int, rng: Stream) -> IntA
 
 
 class NothingReleased(UserWarning):
-    """A learner that releases no feature of anybody: any report would be worse than the middle of the range."""
+    """Nothing is released, because any report would be worse than the middle of the range."""
 
 
 @dataclass(eq=False, kw_only=True)
