@@ -18,8 +18,8 @@ import numpy as np
 import deniable as dn
 from deniable.datasets.tables import load
 from deniable.mechanisms.personal.levels import BASES
+from deniable.mechanisms.personal.options import DISCLOSURES
 from deniable.mechanisms.personal.plain import Personal
-from deniable.mechanisms.personal.sensitive_laws import DISCLOSURES
 from deniable.papers.pldp.study import LEVELS, METHODS, power_law, study, uniform_shares
 
 SEED = 20261115

@@ -3,11 +3,11 @@
     python benchmarks/walks.py [--json] [--tree]
 
 Every walk is traced in a process of its own: the three commands on small files, each function at its first visit. Not
-counted are the parsing of arguments, the printing of tables, and functions without a name. A folder is the client, a
-family's room, or a package; there and back is a folder between two visits of another one. A file is a family's own if
-only its walk visits it, no other family's room imports it, and nothing beside it that other walks visit does. `--json`
-prints one JSON object, `--tree` the visits themselves. To measure another tree, put its two source folders on
-PYTHONPATH.
+counted are the parsing of arguments, the printing of tables, lookups in them, and functions without a name. A folder is
+the client, a family's room, or a package; there and back is a folder between two visits of another one. A file is a
+family's own if only its walk visits it, no other family's room imports it, and nothing beside it that other walks visit
+does. `--json` prints one JSON object, `--tree` the visits themselves. To measure another tree, put its two source
+folders on PYTHONPATH.
 """
 
 from __future__ import annotations
@@ -96,8 +96,10 @@ def trace(name: str) -> list[Visit]:
     """The walk of a value of the mechanism `name`."""
     from deniable.cli import main
     from deniable.cli.app import build
+    from deniable.mechanisms.registry import MECHANISMS
 
     build()  # loads what commands need: a walk is that of a value, not of modules
+    dict(MECHANISMS)  # the families, too
     walk, home, visits, now = {**WALKS, **OTHERS}[name], roots(), dict[CodeType, Visit](), [""]
 
     def note(frame: FrameType, event: str, _: object) -> None:
@@ -128,7 +130,9 @@ def trace(name: str) -> list[Visit]:
 
 
 def counts(visit: Visit) -> bool:
-    """Whether a visit is on the way: no parsing, no printing, no function without a name."""
+    """Whether a visit is on the way: no parsing, no printing, no lookup in a table, no function without a name."""
+    if visit.function.endswith(("__contains__", "__getitem__", "__iter__", "__len__")):
+        return False
     if "<" in visit.function.replace("<locals>", "") or visit.file == "present/tables.py":
         return False
     return visit.folder != "cli" or (visit.file == "cli/pipeline.py" and visit.function != "register")

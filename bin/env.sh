@@ -54,6 +54,9 @@ install() {
         tail -n 15 "$log" >&2
         die "pip could not install what Deniable needs (its last lines are above, all of them in $log)."
     }
+    # pip compiles what it copies, but not what it only points to: without this, every command would, where Python is
+    # told to write no bytecode.
+    "$python" -m compileall -q "$root/src" "$root/clients/python/src"
 }
 
 # set_up demo|test: leaves a working .venv; does nothing when the last set-up still holds.

@@ -243,14 +243,18 @@ def poisoning() -> str:
 
 def commands() -> str:
     """The help of every command."""
-    texts = [f"## `deniable {name}`\n\n```text\n{_help(name)}\n```" for name in command_names()]
+    texts = [f"## `deniable {name}`\n\n```text\n{_help(*name.split())}\n```" for name in command_names()]
     return "\n\n".join([f"```text\n{_help()}\n```", *texts])
 
 
 def command_names() -> list[str]:
-    """All commands, in the order of the help."""
-    group = typer.main.get_command(build())
-    return list(group.commands)  # type: ignore[attr-defined]
+    """All commands, in the order of the help; those of a group with two words."""
+    group: Any = typer.main.get_command(build())
+    return [" ".join((name, *verb)) for name, made in group.commands.items() for verb in _verbs(made)]
+
+
+def _verbs(command: Any) -> list[list[str]]:
+    return [[verb] for verb in command.commands] if hasattr(command, "commands") else [[]]
 
 
 def _help(*command: str) -> str:
@@ -330,6 +334,37 @@ def _rows(runs: Sequence[Sequence[dict[str, Any]]]) -> list[list[str]]:
     return [[cell.replace("|", "\\|") for cell in row] for row in rows]
 
 
+def settings() -> str:
+    """The settings of the collector."""
+    from deniable.service.settings import PREFIX, rows
+
+    usual = {row.name: row.default if isinstance(row.default, int | str) else "" for row in rows()}
+    return table(
+        ["setting", "in the environment", "usually", "what it is"],
+        [
+            [
+                f"`{row.name}`",
+                f"`{PREFIX}{row.name.upper()}`",
+                f"`{usual[row.name]}`" * (usual[row.name] != ""),
+                row.metadata["help"],
+            ]
+            for row in rows()
+        ],
+        right=4,
+    )
+
+
+def routes() -> str:
+    """The routes of the collector, with their roles."""
+    from deniable.service.app import ROWS
+
+    return table(
+        ["route", "role", "what it does"],
+        [[f"`{row.method} {row.path}`", row.role.name.lower(), row.summary] for row in ROWS],
+        right=3,
+    )
+
+
 PARTS: dict[str, Callable[[], str]] = {
     "averaging": averaging,
     "belief": belief,
@@ -343,6 +378,8 @@ PARTS: dict[str, Callable[[], str]] = {
     "papers": papers,
     "poisoning": poisoning,
     "promises": promises,
+    "routes": routes,
+    "settings": settings,
     "starters": starters,
     "tree": tree,
 }

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 from typing import NamedTuple
@@ -28,6 +28,11 @@ class Source(NamedTuple):
         return parsed(self.text)
 
     @property
+    def nodes(self) -> tuple[ast.AST, ...]:
+        """All nodes of the tree."""
+        return walked(self.text)
+
+    @property
     def ours(self) -> bool:
         """Whether it is one of the sources, and not one of their readers."""
         return self.module.partition(".")[0] in ("deniable", "deniable_client")
@@ -43,6 +48,12 @@ def parsed(text: str) -> ast.Module:
     return ast.parse(text)
 
 
+@cache
+def walked(text: str) -> tuple[ast.AST, ...]:
+    """All nodes of the tree of a text, for the same reason."""
+    return tuple(ast.walk(parsed(text)))
+
+
 def read(path: Path) -> Source:
     """The module in a file below one of the SOURCES, or below the root for readers."""
     base = next((base for base in SOURCES if path.is_relative_to(base)), ROOT)
@@ -51,11 +62,11 @@ def read(path: Path) -> Source:
     return Source(".".join(parts[:-1] if is_package else parts), is_package, path.read_text("utf-8"))
 
 
-def imports(source: Source) -> Iterator[tuple[int, str]]:
+@cache
+def imports(source: Source) -> tuple[tuple[int, str], ...]:
     """Line and absolute dotted name of each import; for `from a import b` that is `a.b`."""
-    for node in ast.walk(source.tree):
-        if isinstance(node, ast.Import | ast.ImportFrom):
-            yield from ((node.lineno, name) for name in imported(source, node))
+    nodes = (node for node in source.nodes if isinstance(node, ast.Import | ast.ImportFrom))
+    return tuple((node.lineno, name) for node in nodes for name in imported(source, node))
 
 
 def imported(source: Source, node: ast.Import | ast.ImportFrom) -> list[str]:
@@ -72,7 +83,7 @@ def imported(source: Source, node: ast.Import | ast.ImportFrom) -> list[str]:
 def known_names(source: Source) -> Mapping[str, str]:
     """What the names that a module imports stand for."""
     names = {}
-    for node in ast.walk(source.tree):
+    for node in source.nodes:
         if isinstance(node, ast.Import | ast.ImportFrom):
             for alias, name in zip(node.names, imported(source, node), strict=True):
                 whole = bool(alias.asname) or isinstance(node, ast.ImportFrom)
@@ -92,7 +103,7 @@ def dotted(node: ast.expr, names: Mapping[str, str]) -> str:
 
 def used(source: Source) -> set[str]:
     """The dotted names that a module imports, or reaches through modules that it imports, also those in a list."""
-    names, nodes = known_names(source), list(ast.walk(source.tree))
+    names, nodes = known_names(source), source.nodes
     attributes = [node for node in nodes if isinstance(node, ast.Attribute)]
     rows = (node.elts for node in nodes if isinstance(node, ast.Tuple | ast.List))
     in_lists = {dotted(node, names) for row in rows for node in row if isinstance(node, ast.Name)}

@@ -60,7 +60,11 @@ from deniable_client.packing import bits_width, pack_bits, pack_int, uint_width
 FOLDER = Path(__file__).parent
 sys.path.insert(0, str(FOLDER))
 
-from hostile import hostile_vectors  # noqa: E402  # it stands beside this file
+# What stands beside this file:
+from canonical_cases import canonical_vectors  # noqa: E402
+from hostile import hostile_vectors  # noqa: E402
+from ledger_cases import ledger_vectors  # noqa: E402
+from task_cases import tasks_vectors  # noqa: E402
 
 WORD = 1 << 64
 KERNELS: dict[str, list[tuple[float, Kernel]]] = {
@@ -466,13 +470,18 @@ def every() -> dict[str, str]:
     made |= {"hash": hash_vectors(), "packing": packing_vectors(), "promise": promise_vectors()}
     made["grammar"] = grammar_vectors()
     texts = {f"{name}.json": json.dumps(content, indent=1) + "\n" for name, content in made.items()}
-    return texts | {"hostile.json": lines(hostile_vectors())}
+    made = {"canonical": canonical_vectors(), "tasks": tasks_vectors(), "ledger": ledger_vectors()}
+    texts |= {f"{name}.json": lines(content) for name, content in made.items()}
+    return texts | {"hostile.json": lines(hostile_vectors(), " ")}
 
 
-def lines(content: dict[str, Any]) -> str:
+def lines(content: dict[str, Any], between: str = "\n") -> str:
     """One case a line, since some are nested hundreds deep."""
-    good, cases = (",\n".join(json.dumps(case) for case in content[name]) for name in ("good", "cases"))
-    return f'{{"about": {json.dumps(content["about"])}, "good": [\n{good}\n], "cases": [\n{cases}\n]}}\n'
+    parts = []
+    for name, part in content.items():
+        cases = ",\n".join(json.dumps(case) for case in part) if isinstance(part, list) else ""
+        parts.append(f"{json.dumps(name)}: " + (f"[\n{cases}\n]" if cases else json.dumps(part)))
+    return "{" + f",{between}".join(parts) + "}\n"
 
 
 def main() -> int:

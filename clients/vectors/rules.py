@@ -25,7 +25,7 @@ def kernel(kind: str, **fields: Any) -> dict[str, Any]:
     return {"kind": kind} | {name: str(v) if isinstance(v, int) else v for name, v in fields.items()}
 
 
-def design(name: str, epsilon: float, k: int, params: Design, own: Design) -> Design:
+def design(name: str, epsilon: float, k: float, params: Design, own: Design) -> Design:
     """A design document."""
     start = {"mechanism": name, "version": 1, "epsilon": epsilon, "domain": {"k": k}}
     return start | {"params": params, "kernel": own}
@@ -81,10 +81,12 @@ BUDGETS = kernel("utility-levels", k=3, sensitive=["0", "2"], keep=part(0.5), fl
 GOOD: Mapping[str, tuple[Design, list[Any] | None]] = {
     "grr": (GRR, None),
     "ss": (design("ss", 1.0, 5, {"size": 2}, subset(5, 2, 0.5)), None),
+    "whole numbers with a point": (design("ss", 1.0, 5.0, {"size": 2.0}, subset(5, 2, 0.5)), None),
     "oue": (design("oue", 1.0, 3, {"p": 0.5}, kernel("unary", k=3, keep=part(0.5), flip=part(0.3))), None),
     "lh": (design("lh", 1.0, 4, {"g": 2}, kernel("hashing", k=4, g=2, keep=part(0.6))), None),
     "the": (design("the", 1.0, 3, {"theta": 0.9}, kernel("unary", k=3, keep=part(0.5), flip=part(0.3))), None),
     "ssmix": (design("ssmix", 1.0, 5, {"size": 2, "share": 0.5}, mixture(subset(5, 2, 0.5), subset(5, 3, 0.6))), None),
+    "codebook": (design("codebook", 1.0, 3, {"size": 1}, kernel("constant", k=3)), None),
     "urr": (design("urr", 1.0, 4, _SENSITIVE, UTILITY), [2, 3]),
     "uss": (design("uss", 1.0, 4, _SIZED, utility(4, ["0", "2"], [subset(2, 1, 0.6)], 0.25)), [2, 3]),
     "urr, base as a design": (
@@ -167,14 +169,14 @@ GOOD: Mapping[str, tuple[Design, list[Any] | None]] = {
 CHANGES: Mapping[str, Mapping[str, list[Any]]] = {
     "grr": {
         "version": [True],
-        "domain.k": [True, 2.0, 1, "2", 1 << 33],
+        "domain.k": [True, 2.5, 1, "2", 1 << 33],
         "domain": [{"labels": ["a", 1]}, {"labels": [["a"], "b"]}, {"labels": []}],
         "kernel.more": ["1"],
         "kernel.kind": ["unary", "hadamard"],
         "kernel.k": [2, "2 ", "1", "02"],
         "params": [{"length": 2}],
     },
-    "ss": {"params.size": [True, "2", 3, 2.0, None], "kernel.size": ["3", "0", "5"]},
+    "ss": {"params.size": [True, "2", 3, 2.5, None], "kernel.size": ["3", "0", "5"]},
     "oue": {"params.p": [0.6, 0.500001, -0.5, 1e308, "0.5", None, True], "params.theta": [0.5]},
     "lh": {"params.g": [3, True, None], "kernel.kind": ["balanced"]},
     "the": {"params.theta": ["0.9", None, True, [0.9]]},
@@ -184,13 +186,14 @@ CHANGES: Mapping[str, Mapping[str, list[Any]]] = {
         "kernel.second": [subset(4, 3, 0.6), response(5, 0.3)],
         "kernel.coin": [str(WORD), "-1"],
     },
+    "codebook": {"params.size": [1.5, True, "1", -1, None], "params.codes": ["x", [0.5], [-1]]},
     "urr": {
         "params.base": [None, {"mechanism": "grr"}, {"mechanism": "grr", "params": {}, "more": 1}, "grr"],
         "params.base.params": [{"size": 1}],
         "params.base.mechanism": ["hr", "geometric", "urr"],
         "params.theta": [1.5, -0.1, True, "0.5"],
         "params.form": ["mine", None, ["null"]],
-        "params.sensitive": [[0, 2, 3, 4], [0, 2.0], [False, 2], ["0", "2"], None, [1, 3]],
+        "params.sensitive": [[0, 2, 3, 4], [0, 2.5], [False, 2], ["0", "2"], None, [1, 3]],
         "kernel.sensitive": [["2", "0"], ["0", "5"], ["0", "2", "3"], ["0", "1"], "02"],
         "kernel.base": [[UTILITY], [response(3, 0.5)], [response(2, 0.6)] * 2, [kernel("unary", k=2)]],
         "kernel.blind": ["2"],
@@ -230,7 +233,7 @@ CHANGES: Mapping[str, Mapping[str, list[Any]]] = {
         "kernel.level": [[response(3, 0.4)], [response(2, 0.6)] * 2, [subset(2, 1, 0.6)]],
     },
     "pldp, hashing": {
-        "params.g": [3, None, 2.0],
+        "params.g": [3, None, 2.5],
         "params.level_epsilon": ["0.5", [0.5]],
         "params.level_report": ["response"],
         "params.base": ["oue"],
@@ -253,10 +256,10 @@ CHANGES: Mapping[str, Mapping[str, list[Any]]] = {
         "domain.k": [4],
     },
     "kv-olh": {"params.g": [3], "kernel.base.kind": ["balanced"]},
-    "privkv": {"params.told": [[1, 3], [1], None, [1.0, 2]], "params.key_epsilon": ["1", None]},
+    "privkv": {"params.told": [[1, 3], [1], None, [1.5, 2]], "params.key_epsilon": ["1", None]},
     "a grid": {
         "domain.interval": [[1, 0], [0, 0], [1e16, 1e16 + 2], [0], [0, "1"], [0, True], None, [0, 1, 2]],
-        "domain.points": [3, "2", True, 2.0, 1],
+        "domain.points": [3, "2", True, 2.5, 1],
         "domain.layout": ["middle", None],
         "domain.clip": [1, None, "no"],
         "domain.other": ["a"],

@@ -59,7 +59,7 @@ def writing(reports: Path) -> dict[str, tuple[Any, ...]]:
             *("simulate", "grr", "--epsilon", 1, "--k", 3, "--data", "uniform", "--runs", 1, "--chart", "x.json"),
         ),
         "plan --chart": ("plan", "--k", 3, "--n", 100, "--epsilon", 1, "--chart", "x.json"),
-        "demo --out": ("demo", "--out", "folder", "--seed", 1),
+        "demo --out": ("demo", "--out", "folder", "--people", 1000),
         "reproduce --out": ("reproduce", "uldp", "--figure", "6", "--quick", "--out", "folder"),
     }
 

@@ -6,6 +6,7 @@ import csv
 import json
 import math
 import re
+import shutil
 from fractions import Fraction
 from pathlib import Path
 
@@ -15,6 +16,7 @@ import pytest
 import deniable as dn
 from deniable.errors import MissingExtraError
 from deniable.mechanisms.registry import MECHANISMS
+from deniable.service.demo import BROWSERS
 from deniable_client.exact import exp_bounds
 
 # ---- simulate
@@ -221,48 +223,52 @@ def test_reproduce_passes_everything_on(run, monkeypatch):
 def test_the_demonstration_draws(run, tmp_path):
     pytest.importorskip("altair")
     assert run("demo").code == 0
-    assert (tmp_path / "demo-output" / "estimate.png").read_bytes()[:4] == b"\x89PNG"
-    assert b"vegaEmbed" in (tmp_path / "demo-output" / "estimate.html").read_bytes()
+    folder = tmp_path / "demo-output"
+    assert (folder / "estimate.png").read_bytes()[:4] == b"\x89PNG"
+    assert b"vegaEmbed" in (folder / "estimate.html").read_bytes()
+    page = (folder / "dashboard.html").read_text()
+    assert "What is your job?" in page
+    assert "data:image/svg+xml;base64," in page
+    assert "http" not in re.sub("http://www.w3.org|http://127.0.0.1", "", page)
+    assert (folder / "dashboard.png").is_file() == any(map(shutil.which, BROWSERS))
 
 
 def test_the_demonstration(run, tmp_path, monkeypatch):
-    pytest.importorskip("altair")
-    monkeypatch.setattr("deniable.present.charts.save", lambda chart, path: Path(path).write_text("drawn"))
-    done = run("demo", "--seed", 4, "--out", "d", "--json")
-    assert done.code == 0
-    found = done.json
-    folder = tmp_path / "d"
-    names = {"reports-a.bin", "reports-b.bin", "tally-a.bin", "tally-b.bin", "tally.bin"}
-    assert {path.name for path in folder.iterdir()} == names | {"estimate.csv", "estimate.html", "estimate.png"}
-    assert set(found["files"]) == {path.name for path in folder.iterdir()}
-    tally = dn.load((folder / "tally.bin").read_bytes())
-    people = dn.datasets.load("adult-education")
-    assert (tally.n, tally.simulated, found["simulated"]) == (people.n, True, True)
-    parts = [dn.load((folder / f"reports-{half}.bin").read_bytes()) for half in "ab"]
-    m = dn.from_design(tally.design)
-    assert tally == m.tally(parts[0]) + m.tally(parts[1])
-    least = min(dn.mechanism(n, epsilon=1.0, k=16).mse() for n in ("grr", "ss", "oue", "sue", "olh", "blh"))
-    assert m.mse() == least
-    e = m.estimate(tally)
-    assert found["estimate"]["value"] == e.value.tolist()
-    assert found["covered"] == int(e.interval().covers(people.frequencies).sum())
-    assert found["mse"] == pytest.approx(float(np.mean((e.value - people.frequencies) ** 2)))
-    assert found["audit"]["holds"] is True
-
-
-def test_the_demonstration_goes_on_without_charts_and_is_secure_by_default(run, tmp_path, monkeypatch):
     def missing(*args, **rest):
         raise MissingExtraError("this needs altair, which is not installed.", "Install it.")
 
     monkeypatch.setattr("deniable.present.charts.estimate_chart", missing)
-    done = run("demo")
+    done = run("demo", "--people", 1000, "--out", "d", "--json")
     assert done.code == 0
-    titles = ["1. CHOOSE", "2. PROVE", "3. REPORT", "4. ADD UP", "5. ESTIMATE AND COMPARE", "6. LOOK"]
+    found, folder = done.json, tmp_path / "d"
+    assert {"collector.db", "task.json", "tally.bin", "estimate.csv"} == set(found["files"])
+    assert set(found["files"]) == {path.name for path in folder.iterdir()} - {"collector.db-wal", "collector.db-shm"}
+    tally = dn.load((folder / "tally.bin").read_bytes())
+    assert (tally.n, tally.simulated, found["devices"]) == (1000, False, 1000)
+    m = dn.from_design(tally.design)
+    people = dn.datasets.load("bank-job")
+    assert m.design == found["task"]["questions"][0]["design"]
+    assert m.bulk.row_bytes <= 2
+    assert m.mse() == min(d.mse for d in dn.plan(labels=people.labels, n=1, epsilon=1.0, max_bytes=2).designs)
+    e = m.estimate(tally)
+    assert found["estimate"]["value"] == e.value.tolist()
+    assert found["audit"]["holds"] is True
+    assert json.loads((folder / "task.json").read_bytes()) == found["task"]
+
+
+@pytest.mark.slow
+def test_the_demonstration_tells_its_steps_and_what_it_left_out(run, tmp_path, monkeypatch):
+    def missing(*args, **rest):
+        raise MissingExtraError("this needs altair, which is not installed.", "Install it.")
+
+    monkeypatch.setattr("deniable.present.charts.estimate_chart", missing)
+    done = run("demo", "--people", 1000)
+    assert done.code == 0
+    titles = ["1. PLAN", "2. PROVE", "3. OPEN", "4. ANSWER", "5. CLOSE", "6. ESTIMATE AND COMPARE", "7. LOOK"]
     assert re.findall(r"^\d\. [A-Z ]+$", done.out, re.MULTILINE) == titles
     assert "No chart was drawn: this needs altair" in done.out.replace("\n", " ")
-    assert "SEEDED" not in done.out
     assert "Everything is in demo-output:" in done.out
-    assert dn.load((tmp_path / "demo-output" / "tally.bin").read_bytes()).simulated is False
+    assert run("demo", "--people", 5, "--out", "e").code == 2
 
 
 def test_all_mechanisms_that_need_no_parameter_can_be_simulated(run):

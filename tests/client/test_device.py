@@ -74,6 +74,18 @@ def test_device_refuses_epsilon_beyond_exact_sampling() -> None:
         Device(design() | {"epsilon": 41.0})
 
 
+def test_whole_numbers_of_a_document_may_have_a_point() -> None:
+    """As they have for every reader whose numbers are doubles: 6.0 is 6. A person's value is no document."""
+    made = design("ss", size=2) | {"domain": {"k": 6.0}, "params": {"size": 2.0}, "version": 1.0}
+    device = Device(made)
+    words = [3, 5, 7, 9, 11]
+    assert device.report(5, ReplayWords(words)) == Device(design("ss", size=2)).report(5, ReplayWords(words))
+    assert isinstance(device.explain().design.domain.answers, int)
+    for odd in (6.5, True, "6", float("inf")):
+        with pytest.raises(FormatError):
+            Device(made | {"domain": {"k": odd}})
+
+
 @pytest.mark.parametrize("bad", [-1, 6, 1.0, True, None, "1", [1]])
 def test_device_refuses_values_outside_the_domain(bad: object) -> None:
     with pytest.raises(ParameterError, match="value must be an integer from 0 to 5, got"):
@@ -129,3 +141,10 @@ def test_importing_the_client_loads_the_standard_library_only() -> None:
     )
     found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert found.stdout.strip() == "['deniable_client']"
+
+
+def test_explain_is_the_function_whatever_was_imported_before() -> None:
+    """A name that is loaded late must not be hidden by a module of the same name."""
+    code = "import deniable_client.device, deniable_client.task\nfrom deniable_client import Device, explain\n"
+    code += "assert callable(explain) and callable(Device)"
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

@@ -14,6 +14,7 @@ from deniable_client.hashing import bucket
 from deniable_client.kernels import KERNELS, Hashing, Kernel, Response, Subset, Unary, kernel_from, kernel_to
 from deniable_client.packing import unpack_bits
 from deniable_client.words import ReplayWords
+from tiers import every
 
 
 def law(kernel: Kernel, x: int, draws: int, bits: int) -> Counter[bytes]:
@@ -27,8 +28,9 @@ def law(kernel: Kernel, x: int, draws: int, bits: int) -> Counter[bytes]:
     return found
 
 
-@pytest.mark.parametrize("keep", [1, 100, 200, 255])
-@pytest.mark.parametrize(("k", "x"), [(2, 0), (3, 1), (5, 4)])
+@pytest.mark.parametrize(
+    ("keep", "k", "x"), every(5, [(keep, k, x) for keep in (1, 100, 200, 255) for k, x in ((2, 0), (3, 1), (5, 4))])
+)
 def test_response_for_all_pairs_of_8_bit_words(k: int, x: int, keep: int) -> None:
     """Thresholds below 256 make 8-bit words decide; a second word is needed for a lie only."""
     found = law(Response(k, keep), x, 2, 8)
@@ -37,8 +39,9 @@ def test_response_for_all_pairs_of_8_bit_words(k: int, x: int, keep: int) -> Non
     assert found == expected
 
 
-@pytest.mark.parametrize(("keep", "flip"), [(128, 60), (200, 1), (255, 254)])
-@pytest.mark.parametrize("x", [0, 1])
+@pytest.mark.parametrize(
+    ("keep", "flip", "x"), every(2, [(*both, x) for both in ((128, 60), (200, 1), (255, 254)) for x in (0, 1)])
+)
 def test_unary_for_all_pairs_of_8_bit_words(keep: int, flip: int, x: int) -> None:
     found = law(Unary(2, keep, flip), x, 2, 8)
     for report, count in found.items():

@@ -15,6 +15,7 @@ from deniable.core.intervals import critical
 from deniable.errors import MergeError, ParameterError
 from deniable.estimate.result import Comparison
 from deniable.mechanisms.support import SupportMechanism
+from tiers import every
 
 LABELS = ["never", "sometimes", "often"]
 
@@ -227,7 +228,7 @@ def test_reports_can_be_estimated_directly() -> None:
 
 
 @pytest.mark.stat
-@pytest.mark.parametrize("name", ["grr", "ss", "oue", "olh"])
+@pytest.mark.parametrize("name", every(2, ["ss", "grr", "olh", "oue"]))
 def test_variances_and_covariances_are_those_of_repeated_runs(name: str) -> None:
     """Every entry of the covariance matrix from 4000 runs of 200 people; alpha 1e-4 for all entries together.
 

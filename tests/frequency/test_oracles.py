@@ -7,6 +7,7 @@ import math
 from collections import Counter
 from fractions import Fraction
 from itertools import pairwise
+from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +25,7 @@ from deniable_client.kernels import Balanced, Hadamard, Laplace, Projective, Whe
 from deniable_client.kernels.geometry import point, point_index, points
 from deniable_client.permutation import permute, unpermute
 from deniable_client.words import SystemWords
+from tiers import few_of_each
 
 GOLDEN = json.loads((Path(__file__).parents[1] / "golden" / "oracles.json").read_text())
 SETTINGS = [pytest.param(row, id=f"k={row['k']}-eps={row['epsilon']}") for row in GOLDEN]
@@ -115,19 +117,20 @@ PRIORS = {
 }
 
 
-@pytest.mark.parametrize("prior", PRIORS)
-@pytest.mark.parametrize(("name", "arguments"), GUESSED)
-def test_best_guess_under_a_prior_equals_the_enumerated_channel(
-    name: str, arguments: dict[str, Any], prior: str
-) -> None:
+@pytest.mark.parametrize(
+    ("name", "arguments"), few_of_each([case.values for case in GUESSED], itemgetter(0), (1,), name=str)
+)
+def test_best_guess_under_a_prior_equals_the_enumerated_channel(name: str, arguments: dict[str, Any]) -> None:
     m: Mechanism = make(name, **arguments)
-    pi = PRIORS[prior](m.bulk.inputs)
-    exact = [Fraction(float(v)) for v in pi]
-    exact[0] += 1 - sum(exact)
-    guess = m.guess(pi)
-    assert guess.success == pytest.approx(float(m.channel().asr(exact)), abs=1e-12)
-    assert guess.blind == pi.max()
-    assert guess.success >= guess.blind - 1e-12
+    channel = m.channel()
+    for prior in PRIORS.values():
+        pi = prior(m.bulk.inputs)
+        exact = [Fraction(float(v)) for v in pi]
+        exact[0] += 1 - sum(exact)
+        guess = m.guess(pi)
+        assert guess.success == pytest.approx(float(channel.asr(exact)), abs=1e-12)
+        assert guess.blind == pi.max()
+        assert guess.success >= guess.blind - 1e-12
 
 
 @pytest.mark.stat

@@ -149,7 +149,7 @@ def _counted(rng: Random, good: Document) -> Document:
             {"k": k + 1},
             {"k": k - 1},
             {"k": str(k)},
-            {"k": float(k)},
+            {"k": k + 0.5},
             {"k": k, "labels": labels},
             {"k": True},
             {"labels": [*labels, "b"]},

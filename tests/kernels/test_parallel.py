@@ -280,6 +280,7 @@ if hasattr(os, "fork"):
 """
 
 
+@pytest.mark.slow
 def test_processes_with_and_without_numba_agree_and_may_fork() -> None:
     pytest.importorskip("numba", reason="compares with the compiled loops: pip install 'deniable[fast]'")
     answers = {}

@@ -10,6 +10,7 @@ import pytest
 import deniable as dn
 from deniable.testing import CHECKS, conformance
 from deniable.testing.sampling import untestable
+from tiers import few_of_each, slow
 
 ALPHA = 1e-6
 """False alarm rate of each mechanism below; of all of them together: below 1e-3."""
@@ -39,31 +40,32 @@ def named(name: str, case: Mapping[str, Any]) -> str:
     return "-".join([name, *(f"{key}={value}" for key, value in case.items() if key != "labels")])
 
 
-def params(cases: list[tuple[str, Mapping[str, Any]]]) -> list[Any]:
-    return [pytest.param(name, case, id=named(name, case)) for name, case in cases]
+def some(cases: list[tuple[str, Mapping[str, Any]]], places: tuple[int, ...]) -> list[Any]:
+    """Of every mechanism the cases at these places; the others in the full tier."""
+    return few_of_each(cases, lambda case: case[0], places, name=lambda case: named(*case))
 
 
-@pytest.mark.parametrize(("name", "case"), params(SMALL + LARGE))
+@pytest.mark.parametrize(("name", "case"), some(SMALL + LARGE, (1, -1)))
 def test_exact_checks(name: str, case: Mapping[str, Any]) -> None:
     outcomes = conformance(dn.mechanism(name, **case), alpha=ALPHA, checks=QUIET)
     assert [check for check, _ in outcomes] == QUIET
 
 
-@pytest.mark.parametrize(("name", "case"), params(SMALL))
+@pytest.mark.parametrize(("name", "case"), some(SMALL, (1, -1)))
 def test_small_cases_are_really_enumerated(name: str, case: Mapping[str, Any]) -> None:
     outcomes = dict(conformance(dn.mechanism(name, **case), checks=["rows", "privacy"]))
     assert "outputs sum to 1" in outcomes["rows"]
     assert "by enumeration" in outcomes["privacy"]
 
 
-def slow_if_small_epsilon(cases: list[tuple[str, Mapping[str, Any]]]) -> list[Any]:
-    """Seeing 10 % of a small epsilon takes millions of reports."""
-    marks = {True: [pytest.mark.slow], False: []}
-    return [pytest.param(n, c, id=named(n, c), marks=marks[c.get("epsilon", 1.0) <= 0.5]) for n, c in cases]
+LARGER, SMALLER = (
+    [case for case in SMALL + LARGE if (case[1].get("epsilon", 1.0) <= 0.5) == smaller] for smaller in (False, True)
+)
+"""Seeing 10 % of a small epsilon takes millions of reports."""
 
 
 @pytest.mark.stat
-@pytest.mark.parametrize(("name", "case"), slow_if_small_epsilon(SMALL + LARGE))
+@pytest.mark.parametrize(("name", "case"), [*some(LARGER, (0,)), *slow(SMALLER, name=lambda case: named(*case))])
 def test_sampler_follows_the_law_and_ten_percent_more_epsilon_would_be_seen(name: str, case: Mapping[str, Any]) -> None:
     """Alpha 1e-6 each; the number of reports comes from a power computation (chance to miss: at most alpha too)."""
     m = dn.mechanism(name, **case)

@@ -8,6 +8,7 @@ import subprocess
 import sys
 from collections import Counter
 from dataclasses import FrozenInstanceError
+from operator import itemgetter
 from typing import Any
 
 import numpy as np
@@ -17,9 +18,10 @@ from scipy.stats import binomtest
 import deniable as dn
 from deniable.mechanisms.support import SupportMechanism
 from deniable.testing import StreamWords
+from tiers import few_of_each
 
 NAMES = ["grr", "ss", "ue", "sue", "oue", "lh", "blh", "olh", "plh", "the", "wheel", "hr", "pgr"]
-SMALL = [pytest.param(name, case, id=f"{name}-{case}") for name, e in dn.MECHANISMS.items() for case in e.small]
+SMALL = few_of_each([(n, case) for n, e in dn.MECHANISMS.items() for case in e.small], itemgetter(0), (1, -1))
 OPTIONS: dict[str, dict[str, Any]] = {"ue": {"p": 0.75}, "lh": {"g": 7}}
 
 

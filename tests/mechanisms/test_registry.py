@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import json
 import re
+import subprocess
+import sys
 from dataclasses import replace
+from importlib import import_module
+from types import ModuleType
 from typing import Any
 
 import pytest
@@ -15,8 +19,14 @@ from deniable.cli import main
 from deniable.cli.app import build
 from deniable.mechanisms.entry import Entry, Option, Traits
 from deniable.mechanisms.frequency import costs
+from deniable.mechanisms.frequency import table as frequency
 from deniable.mechanisms.frequency.grr import GRR
+from deniable.mechanisms.keyvalue import table as keyvalue
+from deniable.mechanisms.metric import table as metric
+from deniable.mechanisms.numeric import table as numeric
+from deniable.mechanisms.personal import table as personal
 from deniable.mechanisms.registry import ALIASES, MECHANISMS, OPTIONS, PROTOCOLS, resolved
+from deniable.mechanisms.utility import table as utility
 from mechanisms.test_strangers import Coin
 
 
@@ -243,3 +253,58 @@ def test_designs_inside_designs_end_at_the_first() -> None:
         deep = {**deep, "params": {**deep["params"], "base": deep}}
     with pytest.raises(dn.FormatError, match="the design is nested more than 12 deep"):
         dn.from_design(deep)
+
+
+# ---- rows that are loaded when they are asked for
+
+
+TABLES = (frequency, utility, personal, keyvalue, metric, numeric)
+
+
+@pytest.mark.parametrize("table", TABLES, ids=lambda table: table.__name__)
+def test_a_family_tells_its_rows_before_it_is_loaded(table: ModuleType) -> None:
+    """The names of `options` are those of the rows, by kind and in order."""
+    told = import_module(f"{table.__name__.rpartition('.')[0]}.options").NAMES
+    kinds = {kind: tuple(name for name, row in table.ROWS.items() if row.kind == kind) for kind in told}
+    assert kinds == told
+    assert sum(map(len, told.values())) == len(table.ROWS)
+
+
+def test_the_registry_has_the_rows_of_all_families() -> None:
+    rows = {name: row for table in TABLES for name, row in table.ROWS.items()}
+    assert rows == {**MECHANISMS, **PROTOCOLS}
+    assert len(MECHANISMS) + len(PROTOCOLS) == len(rows)
+
+
+def test_the_bases_of_uldp_are_those_that_it_can_make() -> None:
+    from deniable.mechanisms.frequency.mixture import SubsetMixture
+    from deniable.mechanisms.utility import bases, options
+
+    assert tuple(bases.BASES) == options.BASES
+    assert SubsetMixture.family == options.MIXTURE
+
+
+_ALONE = """
+import sys
+from deniable.cli import main
+code = main({words!r})
+loaded = [name for name in sys.modules if name.startswith("deniable.mechanisms.") and name.endswith(".table")]
+print(code, *sorted(loaded), "scipy" in sys.modules)
+"""
+
+
+@pytest.mark.parametrize(
+    ("words", "tables"),
+    [
+        (["--help"], []),
+        (["design", "grr", "--epsilon", "1", "--k", "4"], ["frequency"]),
+        (["design", "duchi", "--epsilon", "1", "--interval", "0,1"], ["numeric"]),
+    ],
+)
+def test_a_command_loads_the_family_that_it_speaks_of(words: list[str], tables: list[str]) -> None:
+    """That is what makes it quick; and nothing loads SciPy."""
+    made = subprocess.run(
+        [sys.executable, "-c", _ALONE.format(words=words)], capture_output=True, text=True, check=True
+    )
+    loaded = [f"deniable.mechanisms.{family}.table" for family in tables]
+    assert made.stdout.splitlines()[-1].split() == ["0", *loaded, "False"]

@@ -50,7 +50,7 @@ def p_value(found: Counter[tuple[int, ...]], law: dict[tuple[int, ...], Fraction
 @pytest.mark.parametrize("name", KNOWN)
 def test_joint_law_of_a_small_population(name: str) -> None:
     """All joint counts of five people, against the exact channel: alpha = 1e-6, and epsilon 1.3 for 1 is rejected."""
-    counts, runs = [2, 0, 3], 20_000
+    counts, runs = [2, 0, 3], 8_000
     m = dn.mechanism(name, epsilon=1.0, k=3)
     rng = dn.simulation(6_001)
     found = Counter(tuple(m.simulate_tally(counts, rng).cells["support"][0].tolist()) for _ in range(runs))

@@ -20,7 +20,7 @@ CRITICAL = (
     *(path for path in (ROOT / "clients/python/src/deniable_client/kernels").glob("*.py") if path.stem != "__init__"),
     *(ROOT / "clients/python/src/deniable_client" / name for name in ("exact.py", "words.py", "packing.py")),
     *(ROOT / "clients/python/src/deniable_client" / f"{name}.py" for name in ("documents", "domains", "grammar")),
-    *(ROOT / "clients/python/src/deniable_client" / f"{name}.py" for name in ("limits", "explain", "device")),
+    *(ROOT / "clients/python/src/deniable_client" / f"{name}.py" for name in ("limits", "explanation", "device")),
     *(ROOT / "src/deniable/learn" / name for name in ("ledger.py", "leaves.py", "boosting.py", "choice.py")),
     *(ROOT / "src/deniable/learn" / name for name in ("sgd.py", "vectors.py", "network.py", "release.py")),
     *(ROOT / "src/deniable" / name for name in ("randomness.py", "audit/exact.py", "core/channel.py")),
@@ -155,6 +155,7 @@ def little(tmp_path: Path) -> Path:
     return tmp_path
 
 
+@pytest.mark.slow
 def test_survivors_are_told_and_nothing_is_edited(little: Path) -> None:
     done = run_tool(["--json", "--limit", "3"], little)
     assert done.returncode == 1, done.stderr

@@ -20,6 +20,7 @@ from deniable.papers.leaks import (
     region_restriction,
     staircase_as_printed,
 )
+from tiers import every
 
 GOLDEN = json.loads((Path(__file__).parents[1] / "golden/brr.json").read_text())["ldp"]["own_m_per_row"]
 
@@ -65,7 +66,7 @@ def test_bounded_noise_tells_distant_values_apart_with_certainty() -> None:
         bounded_noise(1.0, steps=4, reach=2)
 
 
-@pytest.mark.parametrize(("points", "epsilon"), [(20, 1.0), (100, 1.0), pytest.param(100, 3.0, marks=pytest.mark.slow)])
+@pytest.mark.parametrize(("points", "epsilon"), every(3, [(20, 1.0), (100, 1.0), (100, 3.0)]))
 def test_own_window_sizes_add_what_the_golden_numbers_say(points: int, epsilon: float) -> None:
     leak = own_window_sizes(epsilon, points)
     golden = GOLDEN[f"N={points},eps={epsilon}"]

@@ -14,13 +14,16 @@ from deniable.errors import ParameterError
 from deniable.mechanisms.keyvalue.laws import best_signed_alone, frontier, information
 from deniable.mechanisms.registry import MECHANISMS
 from deniable.plan.keyvalue import KeyValuePrediction
+from tiers import every
 
 JOB: dict[str, Any] = {"k": 100, "n": 10_000, "epsilon": 1.0}
 ROWS = [name for name, entry in MECHANISMS.items() if entry.question == "key-value"]
 
 
-@pytest.mark.parametrize("interest", [0.0, 0.4, 1.0, 3.0])
-@pytest.mark.parametrize(("k", "epsilon"), [(10, 0.5), (10, 4.0), (1206, 2.0)])
+@pytest.mark.parametrize(
+    ("k", "epsilon", "interest"),
+    every(5, [(k, e, i) for i in (0.0, 0.4, 1.0, 3.0) for k, e in ((10, 0.5), (10, 4.0), (1206, 2.0))]),
+)
 def test_designs_are_ranked_by_what_was_asked_and_the_best_is_near_the_frontier(
     k: int, epsilon: float, interest: float
 ) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -16,16 +17,15 @@ from deniable.errors import ParameterError
 from deniable.mechanisms.metric.bound import optimal_release
 from deniable.mechanisms.registry import MECHANISMS
 from deniable.plan.release import ReleasePrediction
+from tiers import every
 
 RELEASES = {name for name, entry in MECHANISMS.items() if entry.question == "release"}
 MEANS = {name for name, entry in MECHANISMS.items() if entry.question == "mean"}
 
 
-@pytest.mark.parametrize("epsilon", [0.5, 2.0, 4.0])
 @pytest.mark.parametrize(
-    "where",
-    [{"points": 12}, {"interval": "0,10"}, {"interval": (0, 10), "points": 9}],
-    ids=["points", "interval", "grid"],
+    ("where", "epsilon"),
+    every(4, product([{"points": 12}, {"interval": "0,10"}, {"interval": (0, 10), "points": 9}], [0.5, 2.0, 4.0])),
 )
 def test_releases_on_a_line_are_ranked_and_no_loss_is_below_the_codebook(where: dict[str, Any], epsilon: float) -> None:
     found = dn.plan_release(epsilon=epsilon, **where)

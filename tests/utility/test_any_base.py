@@ -14,8 +14,8 @@ import deniable as dn
 from deniable.core.channel import Channel
 from deniable.mechanisms.utility.base import Utility
 from deniable.mechanisms.utility.bases import BASES
-from deniable.mechanisms.utility.make import MIXTURE
 from deniable.mechanisms.utility.mixture import UtilityMixture
+from deniable.mechanisms.utility.options import MIXTURE
 from deniable.randomness import simulation
 from deniable.testing import StreamWords
 from deniable_client import Device, explain

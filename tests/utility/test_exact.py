@@ -24,6 +24,7 @@ from deniable_client import Device, explain
 from deniable_client.exact import exp_bounds
 from deniable_client.kernels import kernel_to
 from deniable_client.kernels.utility import most_disclosure
+from tiers import every
 
 SMALL = [
     ("grr", 2, {}),
@@ -184,8 +185,10 @@ def contributions(m: Utility, channel: Channel) -> FloatArray:
     return out
 
 
-@pytest.mark.parametrize("epsilon", BUDGETS)
-@pytest.mark.parametrize(("form", "base", "s", "own"), cases(("null", "glutf", "paper")))
+@pytest.mark.parametrize(
+    ("form", "base", "s", "own", "epsilon"),
+    every(4, [(*case.values, e) for e in BUDGETS for case in cases(("null", "glutf", "paper"))]),
+)
 def test_moments_and_best_guess_are_those_of_the_channel(
     form: str, base: str, s: int, own: dict[str, Any], epsilon: float
 ) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import cache
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,7 @@ import pytest
 from scipy.stats import binom, chi2, norm
 
 import deniable as dn
+import tiers
 from deniable.collect.reports import Reports
 from deniable.core.types import FloatArray
 from deniable.mechanisms.utility.base import Utility
@@ -115,8 +117,10 @@ SMALL: list[tuple[str, dict[str, Any]]] = [
 
 
 @pytest.mark.stat
-@pytest.mark.parametrize("way", ["bulk", "device"])
-@pytest.mark.parametrize("at", range(len(SMALL)), ids=[f"{n}-{c}" for n, c in SMALL])
+@pytest.mark.parametrize(
+    ("at", "way"),
+    tiers.every(5, product(range(len(SMALL)), ["bulk", "device"]), name=lambda case: f"{SMALL[case[0]]}-{case[1]}"),
+)
 def test_kinds_of_reports_follow_the_enumerated_channel(at: int, way: str) -> None:
     """How often each harmless item is disclosed and each sensitive one supported, exactly binomial, for every value.
 

@@ -7,7 +7,7 @@ import os
 import sys
 import traceback
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Annotated, Any, NamedTuple
 
 import typer
@@ -63,10 +63,40 @@ def _attacks() -> _Made:
     return {"attack": (attack, {})}
 
 
+def _release() -> _Made:
+    from deniable.cli.release import release
+
+    return {"release": (release, {})}
+
+
 def _demo() -> _Made:
     from deniable.cli.demo import demo
 
     return {"demo": (demo, {})}
+
+
+def _service() -> _Made:
+    from deniable.cli.service import SERVED, serve
+
+    return {"serve": (serve, {"given": SERVED})}
+
+
+def _tasks() -> _Made:
+    from deniable.cli.service_tasks import COMMANDS
+
+    return {name: (function, {}) for name, function in COMMANDS.items()}
+
+
+def _keys() -> _Made:
+    from deniable.cli.service import KEY_COMMANDS
+
+    return {name: (function, {}) for name, function in KEY_COMMANDS.items()}
+
+
+def _stores() -> _Made:
+    from deniable.cli.service_store import COMMANDS
+
+    return {name: (function, {}) for name, function in COMMANDS.items()}
 
 
 class _Command(NamedTuple):
@@ -74,6 +104,8 @@ class _Command(NamedTuple):
 
     load: Callable[[], _Made]
     summary: str
+    group: bool = False
+    """Whether these are several commands, each with a second word."""
 
 
 _COMMANDS: Mapping[str, _Command] = {
@@ -83,10 +115,15 @@ _COMMANDS: Mapping[str, _Command] = {
     "privatize": _Command(_pipeline, "Turn values into deniable reports, one for each value."),
     "tally": _Command(_pipeline, "Count reports, and add up tallies of one design."),
     "estimate": _Command(_pipeline, "Estimate the share of every value, or the mean of numbers, with error bars."),
+    "release": _Command(_release, "Read near answers back as values, one for each report."),
     "simulate": _Command(_studies, "Privatise a known population and compare with the truth."),
     "audit": _Command(_studies, "Prove that no report leaks more than epsilon, or refute it."),
     "reproduce": _Command(_studies, "Compute a paper's figures and check its claims."),
     "attack": _Command(_attacks, "Guess values from their reports, as well as anyone can."),
+    "serve": _Command(_service, "Collect reports over HTTP."),
+    "task": _Command(_tasks, "Make tasks, open and close them, and see what came in.", group=True),
+    "key": _Command(_keys, "Make and revoke the keys of analysts and administrators.", group=True),
+    "store": _Command(_stores, "Check, copy and bring up to date the collector's database.", group=True),
     "demo": _Command(_demo, "The whole way in one go, told as a story."),
 }
 """The commands, in the order of the help."""
@@ -97,12 +134,7 @@ def build(only: str | None = None) -> typer.Typer:
 
     With `only`, the other commands are names with a line of help: their modules are not loaded.
     """
-    app = typer.Typer(
-        no_args_is_help=True,
-        rich_markup_mode="rich" if sys.stdout.isatty() else None,
-        pretty_exceptions_enable=False,
-        context_settings={"help_option_names": ["-h", "--help"]},
-    )
+    app = _typer()
 
     @app.callback()
     def _root(
@@ -120,12 +152,28 @@ def build(only: str | None = None) -> typer.Typer:
     return app
 
 
+def _typer() -> typer.Typer:
+    return typer.Typer(
+        no_args_is_help=True,
+        rich_markup_mode="rich" if sys.stdout.isatty() else None,
+        pretty_exceptions_enable=False,
+        context_settings={"help_option_names": ["-h", "--help"]},
+    )
+
+
 def _make(app: typer.Typer, name: str, row: _Command) -> None:
-    """Make a command of its function."""
+    """Make a command of its function, or a group of its functions."""
     from deniable.cli.options import command
 
-    function, how = row.load()[name]
-    command(app, function, **how)
+    made = row.load()
+    if not row.group:
+        function, how = made[name]
+        command(app, function, **how)
+        return
+    group = _typer()
+    for verb, (function, how) in made.items():
+        command(group, function, name=verb, **how)
+    app.add_typer(group, name=name, help=row.summary)
 
 
 def _unloaded() -> None:
@@ -155,9 +203,9 @@ def _run(args: list[str], flags: set[str]) -> int:
     The options of the command become `flags`.
     """
     completing = "_DENIABLE_COMPLETE" in os.environ
-    asked = next((arg for arg in args if not arg.startswith("-")), "")
-    group: Any = typer.main.get_command(build(None if completing else asked))
-    for each in (group, group.commands.get(asked, group)):
+    words = [arg for arg in args if not arg.startswith("-")]
+    group: Any = typer.main.get_command(build(None if completing else (words or [""])[0]))
+    for each in _path(group, words):
         flags.update(flag for param in each.params for flag in param.opts)
         for param in each.get_params(typer.Context(each)):
             param._runtime_param = _AS_TYPED
@@ -165,6 +213,16 @@ def _run(args: list[str], flags: set[str]) -> int:
     with warnings.catch_warnings():
         warnings.showwarning = _warn
         return (parsed() if callable(parsed) else parsed) or YES
+
+
+def _path(group: Any, words: list[str]) -> Iterator[Any]:
+    """The program, the command that is asked for, and its second word where it has one."""
+    yield group
+    for word in words:
+        group = getattr(group, "commands", {}).get(word)
+        if group is None:
+            return
+        yield group
 
 
 class _AsTyped:

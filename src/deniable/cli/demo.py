@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import signal
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 from deniable.cli.options import option
 from deniable.cli.output import Output
 from deniable.cli.pipeline import Force
+from deniable.errors import need_extra
 from deniable.present.tables import Table
+
+if TYPE_CHECKING:
+    from deniable.service.demo import Running
 
 __all__ = ["demo"]
 
@@ -16,14 +21,22 @@ __all__ = ["demo"]
 def demo(
     out: Output,
     folder: Annotated[str, option("--out", "DIR", "Folder to write to.")] = "demo-output",
-    seed: Annotated[int | None, option("--seed", "S", "SIMULATE with a seed: repeatable, hence NOT private.")] = None,
+    people: Annotated[
+        int | None, option("--people", "N", "How many devices answer; all of the data set if left out.")
+    ] = None,
+    keep: Annotated[
+        bool, option("--keep", None, "Leave the collector running for a browser, and print where.")
+    ] = False,
     force: Force = False,
 ) -> None:
-    """The whole way in one go, told as a story.
+    """The whole system in one go, told as a story.
 
-    Choose, prove, report, add up, estimate, compare with the truth; files and charts go to a folder.
+    Plan, prove, open a task, serve it on this machine, let every device answer over HTTP, close, estimate, compare with
+    the truth, look; files and pictures go to a folder.
     """
-    from deniable.run.demo import FILES, demonstrate
+    for module in ("starlette", "uvicorn", "httptools", "msgspec", "jinja2"):
+        need_extra(module, "service")
+    from deniable.service.demo import FILES, demonstrate
 
     for name in FILES:
         out.claim(str(Path(folder) / name), force=force)
@@ -35,5 +48,14 @@ def demo(
         out.tell(f"{step}. {title.upper()}", text, *([] if table is None else [table]))
         out.tell("")
 
-    document = demonstrate(Path(folder), seed=seed, tell=tell)
+    def stay(running: Running) -> None:
+        out.tell(
+            f"Answer in a browser:  {running.survey}",
+            f"Look at the results:  {running.address}/  with the key {running.key}",
+            "Control-C stops the collector.",
+        )
+        signal.sigwait([signal.SIGINT, signal.SIGTERM])
+
+    with out.progress("devices") as moved:
+        document = demonstrate(Path(folder), people=people, tell=tell, progress=moved, keep=stay if keep else None)
     out.show(document, f"Everything is in {folder}: {', '.join(document['files'])}.")

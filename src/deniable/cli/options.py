@@ -145,8 +145,9 @@ def command(
     labels: bool = True,
     epsilon: bool = True,
     given: Given = MappingProxyType({}),
+    name: str | None = None,
 ) -> None:
-    """Make a function the command of its name.
+    """Make a function the command of its name, or of another one.
 
     Without `labels` the domain is given by --k alone; without `epsilon` the name may be that of an object.
     """
@@ -171,7 +172,7 @@ def command(
     parsed.__doc__ = function.__doc__
     vars(parsed)["__signature__"] = inspect.Signature(flat)
     parsed.__annotations__ = {p.name: p.annotation for p in flat}
-    app.command(function.__name__)(parsed)
+    app.command(name or function.__name__)(parsed)
 
 
 def _flatten(

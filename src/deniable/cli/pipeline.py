@@ -6,6 +6,7 @@ from typing import Annotated, TypeAlias, cast
 
 from deniable.cli.options import Choice, argument, changed, option, split
 from deniable.cli.output import Output
+from deniable.collect.parquet import LAYOUTS
 from deniable.collect.tally import Tally
 from deniable.core.intervals import critical
 from deniable.core.support import check_target
@@ -14,9 +15,11 @@ from deniable.errors import require
 from deniable.mechanisms.base import Mechanism
 from deniable.mechanisms.registry import from_design
 from deniable.present.tables import Column, Table, number, shares_table
+from deniable.run.counting import Counted, skipped_text
+from deniable.run.engines import ENGINES, check_engine, count_with, estimate_with, privatize_on_spark, read_design
 from deniable.run.files import check_output, named
 from deniable.run.layout import COMPRESSIONS, FORMATS, STANDARD, Layout
-from deniable.run.local import UNBIASED, estimate_files, privatize_file, spent_before, tally_files, write_tally
+from deniable.run.local import UNBIASED, is_table, privatize_file, spent_before, write_tally
 from deniable.run.questions import question_of
 from deniable.run.results import check_chart, check_table
 
@@ -26,6 +29,16 @@ Columns: TypeAlias = Annotated[str, option("--columns", "USER,KEY,VALUE", "The c
 Duplicates: TypeAlias = Annotated[
     str, option("--duplicates", "refuse|first", "What happens to a second value of one user for one key.")
 ]
+Engine: TypeAlias = Annotated[str, option("--engine", "|".join(ENGINES), "Where it is done; Spark needs Java 17.")]
+Master: TypeAlias = Annotated[
+    str | None, option("--master", "URL", "Of Spark, e.g. local[4] or spark://HOST:7077; this machine if left out.")
+]
+Strict: TypeAlias = Annotated[
+    bool, option("--strict", None, "An error for the first row of a table that does not count, instead of a number.")
+]
+DesignFile: TypeAlias = Annotated[
+    str | None, option("--design", "FILE", "The design, for tables of reports that do not carry it, such as CSV.")
+]
 Force: TypeAlias = Annotated[bool, option("--force", None, "Replace files that are there already.")]
 Level: TypeAlias = Annotated[float, option("--level", "L", "Confidence level of the intervals.")]
 
@@ -33,9 +46,15 @@ Level: TypeAlias = Annotated[float, option("--level", "L", "Confidence level of 
 def privatize(
     choice: Choice,
     values: Annotated[
-        str, argument("VALUES", "A .csv, .tsv, .parquet or .txt file, also .gz, or - for standard input, one per line.")
+        str,
+        argument(
+            "VALUES",
+            "A .csv, .tsv, .parquet, .arrow or .txt file, also .gz; a folder; or - for standard input, one per line.",
+        ),
     ],
-    target: Annotated[str, option("--out", "REPORTS", "The report file to write; - for standard output.")],
+    target: Annotated[
+        str, option("--out", "REPORTS", "The report file to write, .parquet for a table; - for standard output.")
+    ],
     out: Output,
     column: Annotated[str | None, option("--column", "NAME", "The column to read, where there are several.")] = None,
     format: Annotated[str, option("--format", "|".join(FORMATS), "How the values lie in the file.")] = "auto",
@@ -58,6 +77,11 @@ def privatize(
     columns: Columns = "user,key,value",
     duplicates: Duplicates = "refuse",
     seed: Annotated[int | None, option("--seed", "S", "SIMULATE with a seed: repeatable, hence NOT private.")] = None,
+    table: Annotated[
+        str, option("--table", "|".join(LAYOUTS), "How reports lie in a .parquet file: packed, or one per row.")
+    ] = LAYOUTS[0],
+    engine: Engine = ENGINES[0],
+    master: Master = None,
     force: Force = False,
 ) -> None:
     """Turn values into deniable reports, one for each value.
@@ -66,12 +90,16 @@ def privatize(
     Key-value mechanisms take one row per pair, with the columns user, key and value, and make one report per user; a
     row with neither key nor value is a user without any pair. Where people choose a level, --level-column names the
     column that has it. A second set of reports of the same people costs them a second epsilon.
+    Of a folder, or of a pattern in quotes, all files are read. With --engine spark the output is a folder.
 
     Example: deniable privatize ss --epsilon 1 --labels no,yes answers.csv --out reports.bin
     """
     from deniable.randomness import simulation
 
     layout = Layout(format, delimiter, text_encoding, compression, not no_header)
+    check_engine(engine, master)
+    plain = table == LAYOUTS[0] or (engine == ENGINES[0] and is_table(target))
+    require(plain, "table", table, "left out, unless --out ends in .parquet", "Spark writes one report per row.")
     out.claim(target, sources=[values, *choice.files], force=force)
     twice = values == STANDARD and choice.domain_given.get("labels_file") == STANDARD
     require(not twice, "labels-file", "-", "a file while the values come from standard input")
@@ -86,42 +114,64 @@ def privatize(
         out.note(told)
     out.note(f"privatising {named(values)} with {_title(m)}")
     with out.progress("privatising") as progress:
-        rng = None if seed is None else simulation(seed)
-        n = privatize_file(m, values, target, format=layout, rng=rng, progress=progress, **how)
-    out.note(f"wrote {n:,} reports ({m.bulk.row_bytes} bytes each) to {_target(target)}")
+        if engine == "spark":
+            n = privatize_on_spark(m, values, target, master=master, layout=layout, seed=seed, force=force, **how)
+        else:
+            rng = None if seed is None else simulation(seed)
+            n = privatize_file(m, values, target, format=layout, layout=table, rng=rng, progress=progress, **how)
+    size = f"{m.bulk.row_bytes} byte{'s' * (m.bulk.row_bytes != 1)}"
+    out.note(f"wrote {n:,} report{'s' * (n != 1)} ({size} each) to {_target(target)}")
     facts = {"mechanism": m.name, "epsilon": m.epsilon, "k": m.k, "n": n, "simulated": seed is not None}
     if out.as_json:
         out.show(facts | {"bytes": m.bulk.row_bytes, "out": target, "design": m.design})
 
 
 def tally(
-    files: Annotated[list[str], argument("REPORTS...", "Report or tally files; - for standard input.")],
+    files: Annotated[
+        list[str], argument("REPORTS...", "Report, tally or Parquet files, folders, patterns; - for standard input.")
+    ],
     out: Output,
     target: Annotated[str | None, option("--out", "TALLY", "The tally file to write; - for standard output.")] = None,
+    design: DesignFile = None,
+    strict: Strict = False,
+    engine: Engine = ENGINES[0],
+    master: Master = None,
     force: Force = False,
 ) -> None:
     """Count reports, and add up tallies of one design.
 
-    Without --out the counts are shown. A report file that comes twice, also within a tally, is refused.
+    Without --out the counts are shown. A report file that comes twice, also within a tally, is refused. Rows of tables
+    that do not count (missing, damaged, of another design) are counted by reason, and refused with --strict.
 
     Example: deniable tally monday.bin tuesday.bin --out week.bin
     """
     out.claim(target, sources=files, force=force)
     if target is not None:
         check_output(target)
-    out.note(f"tallying {', '.join(map(named, files))}")
+    check_engine(engine, master)
+    known = read_design(design)
+    out.note(f"tallying {', '.join(map(named, files))}{' on Spark' * (engine == 'spark')}")
     with out.progress("tallying") as progress:
-        total = tally_files(files, progress=progress)
+        counted = count_with(engine, files, master=master, design=known, strict=strict, progress=progress)
+    total = counted.tally
     m = from_design(total.design)
+    _note_skipped(out, counted)
     if target is not None:
         write_tally(total, target)
         out.note(f"wrote the tally of {total.n:,} reports to {_target(target)}")
     facts = {"mechanism": m.name, "epsilon": m.epsilon, "k": m.k, "n": total.n, "simulated": total.simulated}
     cells = {name: cell.tolist() for name, cell in total.cells.items()}
     rest = {"labels": list(m.domain.labels_or_numbers), "strata": list(total.strata), "cells": cells, "out": target}
+    rest |= {"skipped": dict(counted.skipped), "places": dict(counted.places)}
     if out.as_json or target is None:
         title = f"{_title(m)}: {total.n:,} reports{', SIMULATED' * total.simulated}"
         out.show(facts | rest, title, *_counts(total, m))
+
+
+def _note_skipped(out: Output, counted: Counted) -> None:
+    """Say on standard error what was not counted."""
+    if told := skipped_text(counted):
+        out.note(f"{told}. {counted.tally.n:,} were counted.")
 
 
 def _counts(total: Tally, m: Mechanism) -> list[Table]:
@@ -162,7 +212,10 @@ def _rows_of(name: str, size: int, m: Mechanism) -> tuple[str, tuple[str, ...]]:
 
 
 def estimate(
-    files: Annotated[list[str], argument("FILES...", "Tally or report files of one design; - for standard input.")],
+    files: Annotated[
+        list[str],
+        argument("FILES...", "Tally, report or Parquet files of one design, folders, patterns; - for standard input."),
+    ],
     out: Output,
     level: Level = 0.95,
     target: Annotated[
@@ -197,6 +250,10 @@ def estimate(
         str | None, option("--chart-means", "FILE", "Key-value: also draw the means of the values.")
     ] = None,
     save: Annotated[str | None, option("--out", "FILE", "Also write a .csv or .json file; - is CSV.")] = None,
+    design: DesignFile = None,
+    strict: Strict = False,
+    engine: Engine = ENGINES[0],
+    master: Master = None,
     force: Force = False,
 ) -> None:
     """Estimate the share of every value, or the mean of numbers, with error bars.
@@ -213,9 +270,14 @@ def estimate(
             check_chart(file, name)
     check_target(target)
     critical(level)
-    out.note(f"estimating from {', '.join(map(named, files))}")
+    check_engine(engine, master)
+    known = read_design(design)
+    out.note(f"estimating from {', '.join(map(named, files))}{' on Spark' * (engine == 'spark')}")
     with out.progress("tallying") as progress:
-        found = estimate_files(files, method, progress=progress)
+        found, counted = estimate_with(
+            engine, files, method, master=master, design=known, strict=strict, progress=progress
+        )
+    _note_skipped(out, counted)
     m = from_design(found.design)
     found = found.project() if project else found
     shares = question_of(m.name).show(found, level, cast(Target, target), simultaneous, shrink=shrink)
@@ -233,7 +295,7 @@ def estimate(
     title = f"{_title(m)}{', SIMULATED' * found.simulated}: {'; '.join(shares.facts['steps'])}."
     notes = [f"Intervals: {note}." for note in (shares.facts.get("note"), shares.facts.get("note_mean")) if note]
     out.show(
-        shares.document(),
+        shares.document() | {"skipped": dict(counted.skipped)},
         " ".join([title, *notes]),
         shares_table(shares.columns, shares.labels, level=level, numbers=shares.numbers),
     )

@@ -25,7 +25,11 @@ ASKED: Given = {
     "max_bits": (float, "B", "Most bits per report."),
     "max_bytes": (int, "B", "Most bytes per report."),
     "max_work": (float, "W", "Most operations of the server per report."),
-    "max_poisoning": (float, "G", "Most that 1 % of forged reports may add to the shares of the targets."),
+    "max_poisoning": (
+        float,
+        "G",
+        "Most that 1 % of forged reports may add to the shares of the targets, to the mean or to the loss.",
+    ),
     "targets": (int, "R", "Number of values that a forger wants to push up; 10 if left out."),
     "weight": (float, "W", "Weight of the best guess, from 0 to 1; the error has the rest."),
     "sensitive": (str, "S", "Sensitive values: labels separated by commas, or how many of the first."),

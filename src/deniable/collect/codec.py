@@ -27,7 +27,19 @@ from deniable.collect.tally import Tally
 from deniable.core.types import Columns
 from deniable.errors import FormatError, MergeError
 
-__all__ = ["ReportReader", "ReportWriter", "dump", "kind_of", "load", "new_id", "read"]
+__all__ = [
+    "Head",
+    "ReportReader",
+    "ReportWriter",
+    "block_of",
+    "canonical",
+    "columns_in",
+    "dump",
+    "kind_of",
+    "load",
+    "new_id",
+    "read",
+]
 
 _VERSION = 1
 _MAGIC = {b"DNRP": "reports", b"DNTL": "tally"}
@@ -73,6 +85,51 @@ def kind_of(start: bytes) -> str:
     return kind
 
 
+class Head(NamedTuple):
+    """What stands before reports, in files of any format: what they are, and which file this is."""
+
+    design: Design
+    fields: tuple[Field, ...]
+    simulated: bool
+    id: str = ""
+
+    def document(self) -> dict[str, Any]:
+        """As plain data."""
+        layout = [[f.name, f.kind, f.width] for f in self.fields]
+        return {
+            "design": self.design,
+            "fields": layout,
+            "simulated": self.simulated,
+            **({"id": self.id} if self.id else {}),
+        }
+
+    @classmethod
+    def of(cls, document: dict[str, Any]) -> Head:
+        """The inverse of `document`; `FormatError` says which part is wrong."""
+        rows = _rows(document, "fields", 3)
+        if any(not (isinstance(a, str) and isinstance(b, str) and type(c) is int and c > 0) for a, b, c in rows):
+            raise FormatError("the header's 'fields' are not well formed: each is a name, a kind and a width.")
+        fields = tuple(Field(*row) for row in rows)
+        id = "".join(_ids([document["id"]] if "id" in document else []))
+        return cls(_part(document, "design", dict), fields, _part(document, "simulated", bool), id)
+
+
+def block_of(reports: Reports) -> bytes:
+    """The columns of reports, one after the other."""
+    return b"".join(reports.columns[f.name].tobytes() for f in reports.fields)
+
+
+def columns_in(fields: tuple[Field, ...], n: int, block: Any) -> Columns:
+    """The inverse of `block_of`: columns of n reports, which are views of the block."""
+    columns: Columns = {}
+    start = 0
+    for field in fields:
+        column = np.frombuffer(block, field.dtype, n * field.width // field.dtype.itemsize, start)
+        columns[field.name] = column.reshape(field.shape(n))
+        start += n * field.width
+    return columns
+
+
 class ReportWriter:
     """Writes reports block by block; `close` (or leaving the `with`) writes the end mark."""
 
@@ -80,9 +137,7 @@ class ReportWriter:
         self, out: BinaryIO, design: Design, fields: tuple[Field, ...], *, simulated: bool, id: str = ""
     ) -> None:
         self._out, self.design, self.simulated, self.total = out, design, simulated, 0
-        layout = [[f.name, f.kind, f.width] for f in fields]
-        known = {"id": id} if id else {}
-        _write_header(out, b"DNRP", {"design": design, "fields": layout, "simulated": simulated, **known})
+        _write_header(out, b"DNRP", Head(design, fields, simulated, id).document())
 
     def __enter__(self) -> ReportWriter:
         return self
@@ -98,7 +153,7 @@ class ReportWriter:
         rows = max(1, BLOCK_WRITTEN // reports.row_bytes)
         for start in range(0, len(reports), rows):
             part = reports[start : start + rows]
-            payload = b"".join(part.columns[f.name].tobytes() for f in part.fields)
+            payload = block_of(part)
             self._out.write(_BLOCK.pack(len(part), zlib.crc32(payload)) + payload)
             self.total += len(part)
 
@@ -122,14 +177,9 @@ class ReportReader:
     def __init__(self, stream: BinaryIO, magic: bytes | None = None) -> None:
         self._stream = stream
         header = _read_header(stream, "reports", magic)
-        self.design: Design = _part(header, "design", dict)
-        self.simulated: bool = _part(header, "simulated", bool)
-        rows = _rows(header, "fields", 3)
-        if any(not (isinstance(a, str) and isinstance(b, str) and type(c) is int and c > 0) for a, b, c in rows):
-            raise FormatError("the header's 'fields' are not well formed: each is a name, a kind and a width.")
-        self.fields = tuple(Field(*row) for row in rows)
+        self.head = Head.of(header)
+        self.design, self.fields, self.simulated, self.id = self.head
         self._row_bytes, self.total = sum(field.width for field in self.fields), 0
-        self.id = "".join(_ids([header["id"]] if "id" in header else []))
         self._digest = blake2b(canonical(header), digest_size=16)
 
     @property
@@ -165,13 +215,7 @@ class ReportReader:
         """The reports of a block; `FormatError` if its bytes do not match its check sum."""
         first, n, crc, payload = block
         _check_crc(payload, crc, f"the block after report {first}")
-        columns: Columns = {}
-        start = 0
-        for field in self.fields:
-            column = np.frombuffer(payload, field.dtype, n * field.width // field.dtype.itemsize, start)
-            columns[field.name] = column.reshape(field.shape(n))
-            start += n * field.width
-        return Reports(self.design, self.fields, columns, self.simulated)
+        return Reports(self.design, self.fields, columns_in(self.fields, n, payload), self.simulated)
 
     def _finish(self, crc: int) -> None:
         (total,) = _END.unpack(_take(self._stream, _END.size, "the end mark"))

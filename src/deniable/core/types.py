@@ -7,7 +7,7 @@ from typing import Literal, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Bytes", "Columns", "FloatArray", "IntArray", "Target", "UintArray", "Words"]
+__all__ = ["BoolArray", "Bytes", "Columns", "FloatArray", "IntArray", "Target", "UintArray", "Words"]
 
 Bytes: TypeAlias = NDArray[np.uint8]
 BoolArray: TypeAlias = NDArray[np.bool_]

@@ -136,6 +136,12 @@ class Estimate:
         steps = (*self.steps, "projected onto the simplex (biased; intervals from before, within [0, 1])")
         return replace(self, parts={**self.parts, name: projected}, steps=steps, biased=True)
 
+    def binned(self, bins: int | None = None) -> Estimate:
+        """The distribution of numbers in equal bins: so many, or as many as the reports can tell apart."""
+        from deniable.estimate.bins import binned
+
+        return binned(self, bins)
+
     def compare(self, other: Estimate, *, target: Target = "population") -> Comparison:
         """Label by label, this estimate minus another one of the same labels from other people."""
         check_target(target)
@@ -188,16 +194,22 @@ class Estimate:
     ) -> Any:
         """An Altair chart of the estimates (shares, or a mean) on their intervals, with the truth where it is known.
 
-        `deniable.present.charts.save(chart, "shares.html")` writes it. The extra `charts` brings what is needed.
+        The distribution of numbers is drawn in bins: see `binned`. `deniable.present.charts.save(chart, "shares.html")`
+        writes it. The extra `charts` brings what is needed.
         """
+        from deniable.estimate.bins import edges_of, is_fine
         from deniable.present.charts import caption, estimate_chart
 
+        if truth is None and top is None and is_fine(self):
+            return self.binned().chart(level, target, title=title)
         ends, known = self.interval(level, target), self.design
         source = caption(known["mechanism"], epsilon=known["epsilon"], n=self.n, simulated=self.simulated)
         told = f"{source} · biased" if self.biased else source
         usual = "Estimated shares" if self.range is None else "Estimated mean"
-        shown = {"title": title or usual, "subtitle": told, "truth": truth, "level": level, "top": top}
-        return estimate_chart(self.labels, self.value, ends.low, ends.high, ends=self.range, **shown)
+        shown: dict[str, Any] = {"title": title or usual, "subtitle": told, "truth": truth, "level": level, "top": top}
+        return estimate_chart(
+            self.labels, self.value, ends.low, ends.high, ends=self.range, edges=edges_of(self), **shown
+        )
 
     @property
     def range(self) -> tuple[float, float] | None:

@@ -20,7 +20,7 @@ import numpy as np
 from deniable.collect.reports import Field, Reports
 from deniable.core.channel import Channel
 from deniable.core.support import Support
-from deniable.core.types import Bytes, Columns, FloatArray, IntArray, UintArray
+from deniable.core.types import BoolArray, Bytes, Columns, FloatArray, IntArray, UintArray
 from deniable.errors import EnumerationError, FormatError, ParameterError
 from deniable.estimate.evidence import DenseEvidence, Evidence, PackedRows, RowEvidence
 from deniable.kernels import loops, sparing
@@ -41,6 +41,7 @@ __all__ = [
     "SupportBulk",
     "check_outputs",
     "fresh_seeds",
+    "no_ones_after",
     "one_stratum",
     "refuse_values",
     "two_level",
@@ -109,6 +110,22 @@ class Bulk(ABC, Generic[K]):
     @abstractmethod
     def count(self, columns: Columns) -> Cells:
         """The tally's cells (by stratum) of a batch; `FormatError` for reports that no device can have sent."""
+
+    def possible(self, columns: Columns) -> BoolArray:
+        """Which reports of a batch a device can have sent: those that `count` does not refuse.
+
+        Kernels whose rule is simple look at all rows at once; here halves are counted until the others are found.
+        """
+        found = np.ones(len(next(iter(columns.values()))), np.bool_)
+        todo = [np.arange(found.size)] if found.size else []
+        while todo:
+            rows = todo.pop()
+            try:
+                self.count({name: column[rows] for name, column in columns.items()})
+            except FormatError:
+                found[rows] = rows.size > 1
+                todo += np.array_split(rows, 2) if rows.size > 1 else []
+        return found
 
     def check(self, cells: Cells) -> None:
         """`FormatError` for cells that no reports can have added up to; strata of unlike reports say more."""
@@ -270,6 +287,10 @@ class Numbered(ABC):
         """See `Bulk.cells`: a report is one of the outputs."""
         return {"value": Cell(self.size, total=(1, 1))}
 
+    def possible(self, columns: Columns) -> BoolArray:
+        """See `Bulk.possible`: the numbers that there are."""
+        return np.less(columns["value"], self.size)
+
     def count(self, columns: Columns) -> Cells:
         """See `Bulk.count`: how often each output was reported, from which all else follows."""
         values = columns["value"]
@@ -299,6 +320,10 @@ class Seeded(ABC):
         """See `Bulk.blind`: any seed with any number."""
         value = below(rng, self.numbers, n).astype(self.fields[1].dtype)
         return {"seed": fresh_seeds(n, rng), "value": value}
+
+    def possible(self, columns: Columns) -> BoolArray:
+        """See `Bulk.possible`: any seed with one of the numbers."""
+        return np.less(columns["value"], self.numbers)
 
     def seeds(self, columns: Columns) -> UintArray:
         """The seeds of reports; `FormatError` where their numbers are none of those that there are."""
@@ -389,6 +414,11 @@ def one_stratum(columns: Columns, support: IntArray) -> Cells:
     """The number of reports, and how many of them support each item."""
     n = len(next(iter(columns.values())))
     return {"n": np.array([n], np.int64), "support": support[None, :]}
+
+
+def no_ones_after(rows: Bytes, k: int) -> BoolArray:
+    """Which bit sets of k items have nothing in what is left of their last byte."""
+    return np.equal(rows[:, -1] >> np.uint8(k % 8), 0) if k % 8 else np.ones(len(rows), np.bool_)
 
 
 def two_level(

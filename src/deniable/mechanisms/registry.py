@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, MutableMapping, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
+from importlib import import_module
 from keyword import iskeyword
 from typing import Any
 
@@ -15,13 +16,13 @@ from deniable.core.domain import Domain
 from deniable.errors import DeniableError, FormatError, ParameterError, meant, require
 from deniable.mechanisms.base import Mechanism
 from deniable.mechanisms.entry import ADDED, Entry, Option
-from deniable.mechanisms.frequency import table as frequency
-from deniable.mechanisms.keyvalue import table as keyvalue
-from deniable.mechanisms.metric import table as metric
-from deniable.mechanisms.numeric import table as numeric
-from deniable.mechanisms.personal import table as personal
+from deniable.mechanisms.frequency import options as frequency
+from deniable.mechanisms.keyvalue import options as keyvalue
+from deniable.mechanisms.metric import options as metric
+from deniable.mechanisms.numeric import options as numeric
+from deniable.mechanisms.personal import options as personal
 from deniable.mechanisms.protocol import Protocol
-from deniable.mechanisms.utility import table as utility
+from deniable.mechanisms.utility import options as utility
 from deniable_client.documents import check_document
 from deniable_client.exact import check_epsilon
 from deniable_client.grammar import FORMS, read_design
@@ -39,12 +40,40 @@ __all__ = [
     "resolved",
 ]
 
-_TABLES = (frequency, utility, personal, keyvalue, metric, numeric)
-_ROWS = {name: entry for table in _TABLES for name, entry in table.ROWS.items()}
-_OPTIONS = {name: option for table in _TABLES for name, option in table.OPTIONS.items()}
-_KINDS: dict[str, dict[str, Entry]] = {
-    kind: {name: entry for name, entry in _ROWS.items() if entry.kind == kind} for kind in ("mechanism", "protocol")
-}
+_TOLD = (frequency, utility, personal, keyvalue, metric, numeric)
+_OPTIONS = {name: option for told in _TOLD for name, option in told.OPTIONS.items()}
+
+
+class _Rows(MutableMapping[str, Entry]):
+    """The rows of a kind: names are known at once, and a family is loaded when one of its rows is asked for."""
+
+    def __init__(self, kind: str) -> None:
+        rooms = {told: told.__name__.rpartition(".")[0] for told in _TOLD}
+        self._rows: dict[str, Entry | str] = {n: room for told, room in rooms.items() for n in told.NAMES.get(kind, ())}
+
+    def __getitem__(self, name: str) -> Entry:
+        row = self._rows[name]
+        if isinstance(row, str):
+            row = self._rows[name] = import_module(f"{row}.table").ROWS[name]
+        return row
+
+    def __setitem__(self, name: str, entry: Entry) -> None:
+        self._rows[name] = entry
+
+    def __delitem__(self, name: str) -> None:
+        del self._rows[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._rows)
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._rows
+
+
+_KINDS = {kind: _Rows(kind) for kind in ("mechanism", "protocol")}
 _SPACES = re.compile(r"[\s_-]+")
 _NAME, _OPTION = re.compile(r"[a-z](-?[a-z0-9]){0,39}"), re.compile(r"[a-z](_?[a-z0-9]){0,39}")
 _TAKEN = [
@@ -131,7 +160,8 @@ def register(name: str, entry: Entry, options: Mapping[str, Option] | None = Non
     unknown = [option for option in (*entry.options, *entry.needed) if option not in OPTIONS and option not in own]
     require(not unknown, "options", unknown, "described, for the command line and its help", "Pass options={...}.")
     undo = ExitStack()
-    for rows in (_KINDS[entry.kind], *[ADDED] * (entry.kind == "mechanism")):
+    kept: list[MutableMapping[str, Entry]] = [_KINDS[entry.kind], *[ADDED] * (entry.kind == "mechanism")]
+    for rows in kept:
         rows[name] = entry
         undo.callback(rows.pop, name, None)
     _OPTIONS.update(own)
@@ -229,7 +259,9 @@ def _made(
 
 def entry_of(name: str) -> Entry:
     """The row of a mechanism or of a protocol."""
-    return _known("mechanism", resolved(name), {**MECHANISMS, **PROTOCOLS})
+    name = resolved(name)
+    rows = next((rows for rows in _KINDS.values() if name in rows), None)
+    return _known("mechanism", name, {**MECHANISMS, **PROTOCOLS} if rows is None else rows)
 
 
 def resolved(name: str) -> str:

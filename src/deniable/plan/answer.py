@@ -159,7 +159,7 @@ class Answer(ABC, Generic[D]):
         return {}
 
     def document(self) -> dict[str, Any]:
-        """As plain data: `designs` best first."""
+        """As plain data: `designs` best first, and the `design` of the first as devices take it."""
         return {
             "request": dict(self.request) | {"limits": dict(self.limits)},
             "feasible": self.feasible,
@@ -169,6 +169,7 @@ class Answer(ABC, Generic[D]):
             "designs": [d.document() for d in self.designs],
             **{name: d.document() for name, d in self.found().items() if d is not None},
             "out": [o.document() for o in self.out],
+            **({} if self.best is None else {"design": self.best.mechanism.design}),
         }
 
     def parts(self) -> list[Table | str]:

@@ -12,11 +12,12 @@ from deniable.core.grid import check_interval
 from deniable.errors import require
 from deniable.mechanisms.entry import MEAN
 from deniable.mechanisms.numeric.base import Numeric
+from deniable.mechanisms.registry import entry_of
 from deniable.mechanisms.spaces import INTERVAL
 from deniable.plan.advice import SHORT_REPORTS, Aspect, advise, fewest, least_error
 from deniable.plan.answer import Answer, check_limits, check_top, made, rows_for, sift
 from deniable.plan.charts import answer_chart, reason
-from deniable.plan.prediction import Prediction
+from deniable.plan.prediction import Prediction, forged_gain
 from deniable.plan.smallest import smallest_n
 from deniable.present.tables import number
 from deniable_client.exact import check_epsilon
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
 
 __all__ = ["MeanPlan", "plan_means"]
 
-_LIMITS = ("stderr", "bits", "bytes")
+_LIMITS = ("stderr", "bits", "bytes", "work", "poisoning")
 """What can be limited, by the names that designs have them under."""
 
 
@@ -44,7 +45,14 @@ class MeanPrediction(Prediction[Numeric]):
     """Of the mean if all people have the value that is worst off: what designs are ranked by."""
     rounding: float
     """By how much a number is moved at most when it is rounded to the grid."""
-    told = ("n", "variance_mean", "variance_worst", "stderr", "stderr_mean", "rounding", "bits", "bytes")
+    work: float | None = None
+    """Operations of the server per report; None where the row does not say."""
+    poisoning: float | None = None
+    """How far one per cent of forged reports can move the mean; None where the row does not say."""
+    told = (
+        *("n", "variance_mean", "variance_worst", "stderr", "stderr_mean", "rounding"),
+        *("bits", "bytes", "work", "poisoning"),
+    )
 
     @property
     def stderr(self) -> float:
@@ -75,6 +83,8 @@ _COLUMNS: dict[str, Callable[[MeanPrediction], str]] = {
     "error": lambda d: f"{d.stderr:.4g}",
     "evenly spread": lambda d: f"{d.stderr_mean:.4g}",
     "bytes": lambda d: number(d.bytes),
+    "work": lambda d: "unknown" if d.work is None else number(round(d.work)),
+    "forged": lambda d: "unknown" if d.poisoning is None else f"{d.poisoning:.3g}",
 }
 
 
@@ -84,7 +94,8 @@ class MeanPlan(Answer[MeanPrediction]):
 
     legend: ClassVar[str] = (
         "error: standard error of the mean, whatever the values are; evenly spread: the same where all values are "
-        "equally likely; bytes: of a report."
+        "equally likely; bytes: of a report; work: operations of the server per report; forged: how far 1 % of forged "
+        "reports can move the mean."
     )
 
     @property
@@ -120,7 +131,8 @@ def plan_means(
     """Ranked mechanisms for the mean of numbers of an interval, for n people and a promise epsilon.
 
     Without n, `limits` must have the wanted stderr; every design then has the fewest people that reach it. `limits` may
-    also have bits and bytes; `grid` has points, layout and clip where they are not left to the mechanism.
+    also have bits, bytes, work and poisoning (how far 1 % of forged reports may move the mean); `grid` has points,
+    layout and clip where they are not left to the mechanism.
 
     >>> plan_means(interval=(0, 100), epsilon=1.0, limits={"stderr": 0.5}).message
     '42,589 people are enough for a standard error of 0.5: hm (m = 724, share = 0.5841).'
@@ -148,11 +160,13 @@ def _design(
     m: Numeric = made(name, epsilon=epsilon, **where)
     one = m.properties(1)["variance_worst"]
     people = smallest_n(lambda count: math.sqrt(one / count), limits["stderr"]) if n is None else n
-    own = m.properties(people)
+    own, traits = m.properties(people), entry_of(name).traits
     return MeanPrediction(
         mechanism=m,
         options=where,
         n=people,
         rounding=m.grid.step / 2,
+        work=None if traits.work is None else float(traits.work(m, people)),
+        poisoning=None if traits.pull is None else float(forged_gain(traits.pull(m, 1))),
         **{name: own[name] for name in ("variance_mean", "variance_worst", "bits", "bytes")},
     )

@@ -15,14 +15,14 @@ from deniable.core.space import Space
 from deniable.errors import ParameterError, require
 from deniable.mechanisms.entry import RELEASE
 from deniable.mechanisms.metric.base import MetricMechanism
-from deniable.mechanisms.metric.bipartite import RULES
 from deniable.mechanisms.metric.bound import optimal_release
-from deniable.mechanisms.registry import mechanism
+from deniable.mechanisms.metric.options import RULES
+from deniable.mechanisms.registry import entry_of, mechanism
 from deniable.mechanisms.spaces import SPACE, space_of
 from deniable.plan.advice import SHORT_REPORTS, advise, relative
 from deniable.plan.answer import Answer, check_limits, check_top, made, rows_for, sift
 from deniable.plan.charts import answer_chart, reason
-from deniable.plan.prediction import Prediction, plain
+from deniable.plan.prediction import Prediction, forged_gain, plain
 from deniable.present.tables import number, percent
 from deniable_client.exact import check_epsilon
 
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 __all__ = ["ReleasePlan", "ReleasePrediction", "plan_release"]
 
-_LIMITS = ("loss", "worst", "asr", "bits", "bytes")
+_LIMITS = ("loss", "worst", "asr", "bits", "bytes", "work", "poisoning")
 """What can be limited, by the names that designs have them under."""
 
 _WRITTEN = 1 << 20
@@ -64,7 +64,14 @@ class ReleasePrediction(Prediction[MetricMechanism]):
     """Success of the best guess of a value (of a cell or code, on an interval) from its report."""
     constant: float | None = None
     """The expected loss of one and the same answer for everybody, the best there is; None where it is not known."""
-    told = ("unit", "loss", "constant", "saved", "worst", "bound", "gap", "asr", "bits", "bytes")
+    work: float | None = None
+    """Operations of the server per report; None where the row does not say."""
+    poisoning: float | None = None
+    """How much one per cent of forged reports can add to the mean loss; None where it is not known."""
+    told = (
+        *("unit", "loss", "constant", "saved", "worst", "bound", "gap", "asr"),
+        *("bits", "bytes", "work", "poisoning"),
+    )
 
     @property
     def saved(self) -> float | None:
@@ -113,12 +120,13 @@ class ReleasePlan(Answer[ReleasePrediction]):
         "excess": lambda d: "unknown" if d.gap is None else percent(max(d.gap, 0.0), 1),
         "guess": lambda d: f"{100 * d.asr:.3g} %",
         "bytes": lambda d: number(d.bytes),
+        "forged": lambda d: "unknown" if d.poisoning is None else f"{d.poisoning:.3g}",
     }
     legend: ClassVar[str] = (
         "loss: expected distance of a report from the value, all values being equally likely; saved: of the loss of "
         "one constant answer for everybody; worst: the loss of the value that is worst off; excess: how far the loss "
         "is above the least possible; guess: how often the best guess of a value from its report is right; bytes: of a "
-        "report."
+        "report; forged: what 1 % of forged reports can add to the mean loss."
     )
 
     def _told(self, best: ReleasePrediction) -> str:
@@ -155,7 +163,7 @@ def plan_release(
     """Ranked mechanisms that release single values near the truth, for a promise epsilon.
 
     `where` is the domain as mechanisms take it: points, interval (with points, layout and clip) or distances. `limits`
-    has the largest allowed loss, worst, asr, bits and bytes.
+    has the largest allowed loss, worst, asr, bits, bytes, work and poisoning.
 
     >>> plan_release(points=40, epsilon=2.0).best.title
     'codebook (size = 3)'
@@ -200,8 +208,17 @@ def _design(name: str, epsilon: float, options: Mapping[str, Any], bounds: dict[
         bound = bounds["least"]
     gap = None if not bound else own["loss"] / bound - 1
     told = {name: own[name] for name in ("loss", "asr", "bits", "bytes")}
+    traits, few = entry_of(name).traits, m.losses.line is not None or m.losses.k * m.losses.outputs <= _WRITTEN
     return ReleasePrediction(
-        mechanism=m, options=options, worst=_worst(m), bound=bound, gap=gap, constant=_constant(m), **told
+        mechanism=m,
+        options=options,
+        worst=_worst(m),
+        bound=bound,
+        gap=gap,
+        constant=_constant(m),
+        work=None if traits.work is None else float(traits.work(m, 1)),
+        poisoning=float(forged_gain(traits.pull(m, 1))) if traits.pull is not None and few else None,
+        **told,
     )
 
 

@@ -40,23 +40,29 @@ def estimate_chart(
     level: float = 0.95,
     top: int | None = None,
     ends: tuple[float, float] | None = None,
+    edges: Sequence[float] | FloatArray | None = None,
 ) -> altair.LayerChart:
     """Estimated shares as points on their intervals, with the truth as a tick where it is known.
 
     The items stay in the given order. A few items with names stand in rows; many stand side by side, and so do
     items whose labels are rising numbers such as ages, on an axis of numbers. `top` shows only the items with
     the largest estimates and says so. Negative estimates are shown: unbiased estimates of rare items often are. With
-    `ends` these are no shares but means of values from a range with these ends.
+    `ends` these are no shares but means of values from a range with these ends; with `edges` they are the shares of
+    bins, each from one edge to the next, and are drawn over these.
     """
     require(0 < level < 1, "level", level, "a number between 0 and 1, such as 0.95")
     items = replace(_items(labels, value, low, high, truth), ends=ends)
+    drawn: altair.LayerChart
+    if edges is not None:
+        drawn = _bins(items, edges, f"{100 * level:g} % interval", title=title, subtitle=subtitle)
+        return drawn
     shown = items if top is None else items.top(top)
     if len(shown.labels) < len(items.labels):
         note = f"the {len(shown.labels)} largest estimates of {len(items.labels):,} items"
         subtitle = f"{subtitle} · {note}" if subtitle else note
     layout = _layout(shown.labels)
     chart = _draw(shown, layout, f"{100 * level:g} % interval")
-    drawn: altair.LayerChart = finish(chart, title=title, subtitle=subtitle, width=layout.width)
+    drawn = finish(chart, title=title, subtitle=subtitle, width=layout.width)
     return drawn
 
 
@@ -122,6 +128,35 @@ def _items(labels: Sequence[str], value: Any, low: Any, high: Any, truth: Any) -
     wrong = [names[i] for i in np.flatnonzero(columns["low"] > columns["high"])[:3]]
     require(not wrong, "low", f"a higher number for {wrong}", "at most `high`", "Swap low and high.")
     return _Items(names, columns)
+
+
+def _bins(items: _Items, edges: Sequence[float] | FloatArray, interval: str, *, title: str, subtitle: str) -> Any:
+    """Shares of bins: a line across each over the band of its interval."""
+    alt = need_extra("altair", "charts")
+    need = f"{len(items.labels) + 1} numbers, one more than there are bins"
+    require(len(edges) == len(items.labels) + 1, "edges", f"{len(edges)} numbers", need)
+    known = "truth" in items.columns
+    looks = {"estimate": (ESTIMATE, ESTIMATE, "M-1.5,0L1.5,0"), interval: (INTERVAL, INTERVAL, "square")}
+    looks |= {"truth": (TRUTH, "transparent", "M-1.5,0L1.5,0")} if known else {}
+    key = symbols(alt, "role", looks, orient="top", symbolStrokeWidth=2.6, columnPadding=22, offset=10)
+    layout = _Layout(False, None, 24.0, 640.0, 300.0)
+    share = _share_axis(alt, items, layout, f"share of people in each of {len(items.labels)} bins")
+    axis = alt.Axis(title="value", grid=False, ticks=True, format="~r", labelOverlap=True)
+    scale = alt.Scale(domain=[float(edges[0]), float(edges[-1])], nice=False, zero=False)
+    place = {"x": alt.X("start:Q", axis=axis, scale=scale), "x2": "stop:Q"}
+    base = alt.Chart().encode(**place, tooltip=_tooltip(alt, known, shares=True))
+
+    def role(name: str) -> Any:
+        return base.transform_calculate(role=f"'{name}'")
+
+    band = role(interval).mark_rect(opacity=1).encode(y=share("low"), y2="high:Q", fill=key["fill"])
+    line = role("estimate").mark_rule(strokeWidth=2.4).encode(y=share("value"), stroke=key["stroke"])
+    named = role("estimate").mark_point(size=0, strokeWidth=0).encode(y=share("value"), **key)  # for the legend alone
+    true = [role("truth").mark_rule(strokeWidth=2.0).encode(y=share("truth"), stroke=key["stroke"])] if known else []
+    starts = {"start": [float(x) for x in edges[:-1]], "stop": [float(x) for x in edges[1:]]}
+    rows = [row | {n: x[i] for n, x in starts.items()} for i, row in enumerate(items.rows(None))]
+    chart = alt.layer(band, *true, line, named, data=alt.Data(values=rows)).properties(width=640, height=300)
+    return finish(chart, title=title, subtitle=subtitle, width=640.0)
 
 
 @dataclass(frozen=True)
@@ -206,13 +241,13 @@ def _between(least: float, x: float, most: float) -> float:
     return min(most, max(least, x))
 
 
-def _share_axis(alt: Any, items: _Items, layout: _Layout) -> Callable[[str], Any]:
+def _share_axis(alt: Any, items: _Items, layout: _Layout, named: str = "") -> Callable[[str], Any]:
     """The axis of the shares in per cent, or of the means, for any of the columns."""
     channel, ticks = (alt.X, 8) if layout.rows else (alt.Y, 6)
     text = "format(100 * datum.value, '~g') + ' %'" if items.ends is None else "format(datum.value, '~g')"
     axis = alt.Axis(labelExpr=text, tickCount=ticks, grid=True)
     scale = alt.Scale(domain=items.domain(), nice=False, **({} if items.ends is None else {"zero": False}))
-    title = "share of people" if items.ends is None else "mean of the values"
+    title = named or ("share of people" if items.ends is None else "mean of the values")
     return lambda column: channel(f"{column}:Q", title=title, axis=axis, scale=scale)
 
 

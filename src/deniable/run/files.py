@@ -6,14 +6,13 @@ import csv
 import io
 import os
 import re
-import stat
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from itertools import chain, islice
 from pathlib import Path
-from typing import Any, BinaryIO, TypeAlias, TypeVar
+from typing import Any, BinaryIO
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,8 +22,10 @@ from deniable.core.domain import Domain
 from deniable.core.space import Space
 from deniable.core.types import IntArray
 from deniable.core.values import is_missing
-from deniable.errors import DeniableError, FormatError, ParameterError, meant, need_extra, require
+from deniable.errors import DeniableError, FormatError, ParameterError, meant, require
+from deniable.run.columnar import COLUMNAR, table_parts
 from deniable.run.layout import STANDARD, Layout
+from deniable.run.sources import Progress, files_of, regular_size, told_of
 
 __all__ = [
     "Chunk",
@@ -44,10 +45,6 @@ __all__ = [
     "regular_size",
 ]
 
-Progress: TypeAlias = Callable[[int, int | None], None]
-"""Called now and then with how much is done and how much there is (None: unknown)."""
-
-T = TypeVar("T")
 _FORMULA = re.compile(r"'*[=+\-@\t\r]")
 """How text begins that a spreadsheet would compute, with or without the apostrophes that keep it from doing so."""
 _SIGNED = re.compile(r"[+-]([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
@@ -86,17 +83,6 @@ def _why(error: OSError | ValueError) -> str:
 def named(source: str) -> str:
     """A file to read, in words."""
     return "standard input" if source == STANDARD else source
-
-
-def regular_size(source: str) -> int | None:
-    """Bytes of a regular file; None for standard input, pipes and what is not there."""
-    if source == STANDARD:
-        return None
-    try:
-        found = os.stat(source)
-    except (OSError, ValueError):  # whoever opens it says what is wrong
-        return None
-    return found.st_size if stat.S_ISREG(found.st_mode) else None
 
 
 def check_output(target: str, name: str = "out") -> None:
@@ -202,15 +188,18 @@ def read_values(
 ) -> Iterator[Chunk]:
     """The values of a file in chunks of `size` (the last one may be shorter), in bounded memory.
 
+    A folder or a pattern (`day-*.csv`) stands for all files that it has, in the order of their names.
+
     CSV has a header row unless the layout says otherwise; `column` names the column, and may be left out where there is
     only one. `lines` has one value per line. Parquet needs the extra `frames`. Empty cells and lines are missing. In
     CSV the apostrophe that keeps spreadsheets from computing a cell is taken off (`csv_bytes`).
     """
     layout = Layout.of(format)
-    lines = layout.kind(source) == "lines"
+    lines = any(layout.kind(path) == "lines" for path in files_of(source))
     require(not lines or column is None, "column", column, "left out", "One value per line has no columns.")
-    for (chunk,) in _read(source, size, (column,), layout, progress):
-        yield chunk
+    for path, told in told_of(source, progress):
+        for (chunk,) in _read(path, size, (column,), layout, told):
+            yield chunk
 
 
 def read_columns(
@@ -218,13 +207,14 @@ def read_columns(
 ) -> Iterator[tuple[Chunk, ...]]:
     """Several columns of a CSV or Parquet file together, `size` rows at a time, as `read_values` reads one."""
     layout = Layout.of(format)
-    kind = layout.kind(source)
     hint = f"The columns {', '.join(columns)} are needed: give a CSV or Parquet file, or --format csv."
-    require(kind != "lines", "format", kind, "csv or parquet", hint)
+    for kind in {layout.kind(path) for path in files_of(source)}:
+        require(kind != "lines", "format", kind, "csv or parquet", hint)
     twice = sorted({name for name in columns if list(columns).count(name) > 1})
     require(not twice, "columns", twice, "different from each other")
-    for chunks in _read(source, size, columns, layout, progress):
-        yield tuple(replace(chunk, column=name) for chunk, name in zip(chunks, columns, strict=True))
+    for path, told in told_of(source, progress):
+        for chunks in _read(path, size, columns, layout, told):
+            yield tuple(replace(chunk, column=name) for chunk, name in zip(chunks, columns, strict=True))
 
 
 def _read(
@@ -232,8 +222,8 @@ def _read(
 ) -> Iterator[tuple[Chunk, ...]]:
     """Chunks of some columns, side by side."""
     kind = layout.kind(source)
-    if kind == "parquet":
-        yield from _parquet_chunks(source, size, columns, progress)
+    if kind in COLUMNAR:
+        yield from _table_chunks(source, kind, size, columns, progress)
         return
     with open_input(source) as stream, layout.unpacked(stream, source) as plain:
         text = io.TextIOWrapper(plain, layout.codec, newline="" if kind == "csv" else None)
@@ -394,60 +384,22 @@ def _delimiter_in(name: str, layout: Layout | None) -> str:
     return next((known for known, sign in (("semicolon", ";"), ("tab", "\t"), ("pipe", "|")) if sign in name), "")
 
 
-def _parquet_chunks(
-    source: str, size: int, columns: Sequence[str | None], progress: Progress | None
+def _table_chunks(
+    source: str, kind: str, size: int, columns: Sequence[str | None], progress: Progress | None
 ) -> Iterator[tuple[Chunk, ...]]:
-    arrow, parquet = need_extra("pyarrow", "frames"), need_extra("pyarrow.parquet", "frames")
-    require(source != STANDARD, "format", "parquet", "csv or lines for standard input", "Save it first.")
+    require(source != STANDARD, "format", kind, "csv or lines for standard input", "Save it first.")
+    done = 0
     with open_input(source) as stream:
-        try:
-            file = parquet.ParquetFile(stream)
-            known = file.schema_arrow.names
-        except (arrow.ArrowException, OSError, UnicodeDecodeError) as error:
-            raise FormatError(f"{source} is no Parquet file, or damaged: {error}.") from error
-        names = [known[_pick(known, column, source)] for column in columns]
-        batches = file.iter_batches(batch_size=size, columns=names)
-        done = 0
-        rows = ([_cells(arrow, batch.column(name)) for name in names] for batch in batches)
-        for parts in _sound(_regroup(rows, size), arrow, source):
+
+        def pick(known: Sequence[str]) -> list[str]:
+            return [known[_pick(known, column, source)] for column in columns]
+
+        for parts, total in table_parts(stream, source, kind, size, pick):
+            places = range(done + 1, done + len(parts[0]) + 1)
             done += len(parts[0])
-            places = range(done - len(parts[0]) + 1, done + 1)
             yield tuple(Chunk(cells, places, source, "row") for cells in parts)
             if progress is not None:
-                progress(done, file.metadata.num_rows)
-
-
-def _sound(parts: Iterator[T], arrow: Any, source: str) -> Iterator[T]:
-    """The parts of a Parquet file; `FormatError` where a page of it is damaged."""
-    while True:
-        try:
-            part = next(parts, None)
-        except (arrow.ArrowException, OSError, UnicodeDecodeError, ArithmeticError) as error:
-            raise FormatError(f"{source} is a damaged Parquet file: {error}.") from error
-        if part is None:
-            return
-        yield part
-
-
-def _cells(arrow: Any, column: Any) -> NDArray[Any]:
-    """Whole numbers as such, everything else as objects."""
-    if arrow.types.is_integer(column.type) and not column.null_count:
-        return np.asarray(column.to_numpy(zero_copy_only=False))
-    out = np.empty(len(column), object)
-    out[:] = column.to_pylist()
-    return out
-
-
-def _regroup(batches: Iterable[list[NDArray[Any]]], size: int) -> Iterator[list[NDArray[Any]]]:
-    """The same columns in parts of `size` rows; the last one may be shorter."""
-    held: list[NDArray[Any]] | None = None
-    for batch in batches:
-        held = batch if held is None else [np.concatenate(pair) for pair in zip(held, batch, strict=True)]
-        while len(held[0]) >= size:
-            yield [column[:size] for column in held]
-            held = [column[size:] for column in held]
-    if held is not None and len(held[0]):
-        yield held
+                progress(done, total)
 
 
 def _numbers(cells: Sequence[Any] | NDArray[Any]) -> Sequence[Any] | NDArray[Any]:

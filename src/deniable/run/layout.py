@@ -20,10 +20,11 @@ __all__ = ["COMPRESSIONS", "FORMATS", "STANDARD", "Layout"]
 STANDARD = "-"
 """The name of standard input or output where a file is taken."""
 
-FORMATS = ("auto", "csv", "lines", "parquet")
+FORMATS = ("auto", "csv", "lines", "parquet", "arrow")
 """How values may lie in a file; `auto` goes by the suffix."""
 
 _SUFFIXES = {".csv": "csv", ".tsv": "csv", ".parquet": "parquet", ".txt": "lines"}
+_SUFFIXES |= {".arrow": "arrow", ".feather": "arrow", ".ipc": "arrow"}
 _OPENERS: Mapping[str, Callable[[Any], Any]] = {"gzip": gzip.open, "bzip2": bz2.open, "xz": lzma.open}
 _PACKED = {".gz": "gzip", ".bz2": "bzip2", ".xz": "xz"}
 _DAMAGES = (gzip.BadGzipFile, EOFError, lzma.LZMAError, zlib.error)
@@ -67,8 +68,8 @@ class Layout:
         told = {
             "delimiter": (self.delimiter, self.delimiter is not None and found != "csv"),
             "no-header": (True, not self.header and found != "csv"),
-            "text-encoding": (self.encoding, self.encoding is not None and found == "parquet"),
-            "compression": (self.packing(source), self.packing(source) != "none" and found == "parquet"),
+            "text-encoding": (self.encoding, self.encoding is not None and found in ("parquet", "arrow")),
+            "compression": (self.packing(source), self.packing(source) != "none" and found in ("parquet", "arrow")),
         }
         for name, (given, odd) in told.items():
             require(not odd, name, given, f"left out for the format {found}")
@@ -81,7 +82,7 @@ class Layout:
         if found is None:
             raise ParameterError(
                 f"format must be given for {source!r}: its suffix is none of {', '.join(_SUFFIXES)}.",
-                "Say --format csv, lines (one value per line) or parquet.",
+                "Say --format csv, lines (one value per line), parquet or arrow.",
             )
         return found
 

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import replace
-from functools import partial
-from typing import Any, TypeVar
+from pathlib import Path
+from typing import Any, NamedTuple, TypeAlias
 
 from deniable.collect.codec import ReportReader, ReportWriter, dump, kind_of, new_id, read
 from deniable.collect.limits import CELLS
-from deniable.collect.reports import Reports, title_of
+from deniable.collect.parquet import LAYOUTS, TableReader, TableWriter, head_in
+from deniable.collect.reports import Design, Reports, difference, title_of
 from deniable.collect.tally import Tally
 from deniable.errors import FormatError, MergeError, ParameterError, require
 from deniable.estimate.result import Estimate
@@ -22,21 +23,36 @@ from deniable.mechanisms.base import Mechanism
 from deniable.mechanisms.fitting import CALIBRATED, check_tally
 from deniable.mechanisms.registry import from_design
 from deniable.randomness import Stream, stream_of
+from deniable.run.counting import Counted, head_of
 from deniable.run.files import Progress, named, naming, open_input, open_output, refuse_loss, regular_size
 from deniable.run.inputs import input_of, with_streams
 from deniable.run.layout import STANDARD, Layout
+from deniable.run.sources import files_of
+from deniable.run.tables import Group, claimed, count_group, open_table
 
 __all__ = [
     "UNBIASED",
+    "Seen",
+    "count_files",
+    "estimate_counted",
     "estimate_files",
     "estimate_tally",
+    "is_table",
     "privatize_file",
     "spent_before",
     "tally_files",
     "write_tally",
 ]
 
-P = TypeVar("P")
+Found: TypeAlias = Tally | ReportReader | TableReader
+"""What a file holds."""
+
+
+class Part(NamedTuple):
+    """What was counted of a part of a file, and the reports themselves where they are asked for."""
+
+    counted: Counted
+    reports: list[Reports]
 
 
 def privatize_file(
@@ -45,25 +61,34 @@ def privatize_file(
     target: str,
     *,
     format: str | Layout = "auto",
+    layout: str = LAYOUTS[0],
     rng: Stream | None = None,
     progress: Progress | None = None,
     **columns: Any,
 ) -> int:
-    """Privatise what a file holds into a report file; returns how many reports. Secure unless `rng` says otherwise.
+    """Privatise what a file, or all files of a folder, hold into a report file; returns how many reports.
 
+    Secure unless `rng` says otherwise. A target that ends in .parquet gets a table, packed or one report per row
+    (`layout`).
     What a mechanism takes says what may be told about the `columns` (`deniable.run.inputs`); None is not told. Nothing
     is left behind when a value is refused: the report file appears when all of them are in it. It gets an id of its
     own, so that it is not counted twice.
     """
-    _refuse_reports(source)
-    refuse_loss(target, [source], force=True)
+    for path in files_of(source):
+        _refuse_reports(path)
+        refuse_loss(target, [path], force=True)
     given = {name: value for name, value in columns.items() if value is not None}
     batches = input_of(m, given).read(m, source, format, progress, **given)
     simulated = rng is not None and rng.simulated
     with ExitStack() as stack:
         out = stack.enter_context(open_output(target))
         own = "" if simulated else new_id()  # from a seed, files repeat byte for byte
-        writer = stack.enter_context(ReportWriter(out, m.design, m.fields, simulated=simulated, id=own))
+        head = head_of(m, simulated=simulated, id=own)
+        writer: ReportWriter | TableWriter
+        if is_table(target):
+            writer = stack.enter_context(TableWriter(out, head, layout=layout))
+        else:
+            writer = stack.enter_context(ReportWriter(out, m.design, m.fields, simulated=simulated, id=own))
         stream = stream_of(rng)
         for reports in ahead(lambda job: job[0](job[1]), with_streams(batches, stream)):
             writer.write(reports)
@@ -72,12 +97,20 @@ def privatize_file(
         return writer.total
 
 
+def is_table(target: str) -> bool:
+    """Whether an output is a table by its name."""
+    return Path(target).suffix.lower() == ".parquet"
+
+
 def _refuse_reports(source: str) -> None:
     """Refuse to privatise what was privatised already."""
     if regular_size(source):
         kind = ""
         with open_input(source) as stream, suppress(FormatError):  # which says that these are neither
             kind = kind_of(stream.read(4))
+        with suppress(FormatError):  # which says that this is no table, or a damaged one: whoever reads it says so
+            table = open_table(source)
+            kind = "reports" if table is not None and head_in(table.schema.metadata) is not None else kind
         hint = "Privatise the values themselves; a second set of reports costs the same people a second epsilon."
         require(not kind, "values", source, f"a file of values: this one holds {kind}", hint)
 
@@ -88,7 +121,8 @@ def spent_before(target: str) -> str:
         return ""
     held, spent = "", ""
     with open_input(target) as stream, suppress(FormatError):  # which says that it holds no reports
-        design = ReportReader(stream).design
+        table = open_table(target)
+        design = ReportReader(stream).design if table is None else table.design
         held, spent = f", reports of {title_of(design)}", f": {design.get('epsilon')} and that of the new ones"
     return (
         f"replacing {target}{held}. If reports of the same people were handed to anybody before, these cost them "
@@ -99,65 +133,90 @@ def spent_before(target: str) -> str:
 def tally_files(sources: Sequence[str], *, progress: Progress | None = None) -> Tally:
     """The tally of all reports in report and tally files of one design, added up, in bounded memory.
 
-    It remembers which report files it counts: one that comes twice, also within a tally, is refused.
+    It remembers which report files it counts: one that comes twice, also within a tally, is refused. So is whatever
+    `count_files` would skip.
     """
-    total: list[Tally] = []
+    return count_files(sources, strict=True, progress=progress).tally
 
-    def add(part: Tally) -> None:
-        total[:] = [total[0] + part if total else part]
 
-    counted = _walk(sources, _tallies, add, progress)
-    return replace(total[0], sources=counted)
+def count_files(
+    sources: Sequence[str], *, design: Design | None = None, strict: bool = False, progress: Progress | None = None
+) -> Counted:
+    """The tally of all reports in files, folders and patterns, and what of their tables was not counted.
+
+    Tables (Parquet, Arrow; CSV with a `design`) may have rows without a report, or with one that does not count: these
+    are counted by reason, or refused if `strict`. Report files are refused with all that is wrong in them.
+    """
+    total: list[Counted] = []
+    for part in _walk(sources, design, strict, progress):
+        total[:] = [total[0] + part.counted if total else part.counted]
+    return total[0]
 
 
 def _walk(
-    sources: Sequence[str],
-    parts: Callable[[Tally | ReportReader], Iterator[P]],
-    add: Callable[[P], None],
-    progress: Progress | None,
-) -> tuple[str, ...]:
-    """Hand on what the files hold, part by part; errors, also of `add`, say in which file they were found.
-
-    Returns the ids of the report files.
-    """
+    sources: Sequence[str], given: Design | None, strict: bool, progress: Progress | None, *, fit: str | None = None
+) -> Iterator[Part]:
+    """What the files hold, part by part; errors say in which file they were found. The last part has their ids."""
     require(len(sources) > 0, "files", list(sources), "at least one report or tally file")
     require(list(sources).count(STANDARD) <= 1, "files", list(sources), "a list with - at most once")
-    sizes = [regular_size(source) for source in sources]
+    paths = [(origin, path) for origin in sources for path in files_of(origin)]
+    sizes = [regular_size(path) for _, path in paths]
     whole = None if None in sizes else sum(size or 0 for size in sizes)
-    done, seen = 0, _Seen()
-    for source, size in zip(sources, sizes, strict=True):
+    done, seen, first = 0, Seen(), None
+    for (origin, source), size in zip(paths, sizes, strict=True):
         with open_input(source) as stream, naming(source):
-            found = read(stream)
-            seen.start(found, source)
-            for part in parts(found):
-                add(part)
+            found: Found = open_table(source, given) or read(stream)
+            seen.start(found, source, origin)
+            first = first or found.design
+            for count, part in enumerate(_parts(found, first, strict, fit), 1):
+                if part.counted.tally.design != first:
+                    raise MergeError(
+                        f"tallies of different designs do not add up: {difference(first, part.counted.tally.design)}.",
+                        "Estimate each with its own design, then compare or combine the estimates.",
+                    )
+                yield part
                 if progress is not None and whole is not None:
-                    progress(done + stream.tell(), whole)
+                    groups = found.groups + 1 if isinstance(found, TableReader) else 0
+                    progress(done + ((size or 0) * count // groups if groups else stream.tell()), whole)
             seen.end(found, source)
         done += size or 0
-    return tuple(sorted(seen.reports))
+    if first is not None:
+        none = from_design(first).empty()
+        yield Part(Counted(replace(none, sources=tuple(sorted(seen.reports)))), [])
 
 
-class _Seen:
+class Seen:
     """The files that were read, and the refusal of one that comes again."""
 
     def __init__(self) -> None:
         self.reports: dict[str, str] = {}
         self.contents: dict[str, str] = {}
         self.tallies: dict[bytes, str] = {}
+        self.folders: dict[str, set[str]] = {}
 
-    def start(self, found: Tally | ReportReader, source: str) -> None:
-        """Take note of the ids that a file tells at once."""
+    def start(self, found: Found, source: str, origin: str = "") -> None:
+        """Take note of the ids that a file tells at once; `origin` is the folder that it was found in."""
         own = found.sources if isinstance(found, Tally) else (found.id,) if found.id else ()
         for id in own:
-            _once(self.reports, id, source)
+            if isinstance(found, TableReader) and found.parts:
+                self._part(id, source, {origin, os.path.dirname(os.path.abspath(source))})
+            else:
+                _once(self.reports, id, source)
         if isinstance(found, Tally) and not own:
             self._compare(found, source)
 
-    def end(self, found: Tally | ReportReader, source: str) -> None:
+    def end(self, found: Found, source: str) -> None:
         """Take note of a report file that has no id, by its content."""
-        if isinstance(found, ReportReader) and not found.id:
+        alone = not (isinstance(found, TableReader) and found.parts)
+        if not isinstance(found, Tally) and not found.id and alone:
             _once(self.contents, found.content, source)
+
+    def _part(self, id: str, source: str, folders: set[str]) -> None:
+        """Files of one folder that were written together share an id; the same one in another folder is a copy."""
+        if id in self.reports and not folders & self.folders.get(id, set()):
+            _once(self.reports, id, source)
+        self.reports.setdefault(id, source)
+        self.folders.setdefault(id, set()).update(folders)
 
     def _compare(self, tally: Tally, source: str) -> None:
         """Tallies of which nobody knows the reports: the same file is refused, the same counts are pointed out."""
@@ -205,21 +264,33 @@ def estimate_tally(tally: Tally, method: str = UNBIASED) -> Estimate:
 
 
 def estimate_files(sources: Sequence[str], method: str = UNBIASED, *, progress: Progress | None = None) -> Estimate:
-    """Estimate from report and tally files of one design, by a method that its mechanism has.
+    """Estimate from report and tally files of one design; whatever would be skipped is refused."""
+    return estimate_counted(sources, method, strict=True, progress=progress)[0]
+
+
+def estimate_counted(
+    sources: Sequence[str],
+    method: str = UNBIASED,
+    *,
+    design: Design | None = None,
+    strict: bool = False,
+    progress: Progress | None = None,
+) -> tuple[Estimate, Counted]:
+    """The estimate from files, and what was counted for it and what was not.
 
     A fit needs the reports themselves where a tally does not tell all that they do; then they are kept in memory.
     """
     if method == UNBIASED:
-        return estimate_tally(tally_files(sources, progress=progress))
-    parts: list[Tally | Reports] = []
-    _walk(sources, partial(_fittable, method), parts.append, progress)
-    reports = [part for part in parts if isinstance(part, Reports)]
-    tallies = [part for part in parts if isinstance(part, Tally)]
-    if not reports or tallies:
-        counted = [from_design(part.design).tally(part) for part in reports]
-        return estimate_tally(sum(tallies[1:] + counted, tallies[0]), method)
+        counted = count_files(sources, design=design, strict=strict, progress=progress)
+        return estimate_tally(counted.tally), counted
+    parts = list(_walk(sources, design, strict, progress, fit=method))
+    counted = sum((part.counted for part in parts[1:]), parts[0].counted)
+    reports = [batch for part in parts for batch in part.reports]
+    whole = sum(map(len, reports)) == counted.tally.n
+    if not reports or not whole:
+        return estimate_tally(counted.tally, method), counted
     together = Reports.concat(reports)
-    return from_design(together.design).fit(together, method)
+    return from_design(together.design).fit(together, method), counted
 
 
 def _check_method(m: Mechanism, method: str) -> None:
@@ -227,31 +298,44 @@ def _check_method(m: Mechanism, method: str) -> None:
     require(method in known, "method", method, f"one of {', '.join(known)} for reports of {m.name}")
 
 
-def _fittable(method: str, found: Tally | ReportReader) -> Iterator[Tally | Reports]:
-    """The reports of a file, where the method needs them; else their tallies."""
-    m = _reader_of(found)[0]
-    _check_method(m, method)
-    counted = method in m.linear_methods or (m.bulk.sufficient and method != CALIBRATED)
-    if isinstance(found, Tally) or counted:
-        yield from _tallies(found)
-    else:
-        yield found.empty()
-        yield from found
-
-
-def _tallies(found: Tally | ReportReader) -> Iterator[Tally]:
-    """The tally of each block of reports, or the one tally, that a file holds."""
+def _parts(found: Found, first: Design, strict: bool, fit: str | None) -> Iterator[Part]:
+    """What a file holds, part by part, in tallies; with `fit` its reports too, where that method needs them."""
     m, none = _reader_of(found)
+    keep = False
+    if fit is not None:
+        _check_method(m, fit)
+        keep = fit not in m.linear_methods and (fit == CALIBRATED or not m.bulk.sufficient)
     if isinstance(found, Tally):
         check_tally(m, found)
-        yield found
-    else:
+        yield Part(Counted(replace(found, sources=())), [])  # `Seen` has them
+    elif isinstance(found, ReportReader):
         reader = found
-        yield none
-        yield from ahead(lambda block: m.tally(reader.decode(block)), reader.blocks())
+        yield Part(Counted(none), [found.empty()] * keep)
+
+        def count(block: Any) -> Part:
+            reports = reader.decode(block)
+            return Part(Counted(m.tally(reports)), [reports] * keep)
+
+        yield from ahead(count, reader.blocks())
+    elif found.design != first:
+        yield _other(found, first, strict)
+    else:
+        empty = Reports.from_rows(m.design, m.fields, [], simulated=found.simulated)
+        yield Part(Counted(none), [empty] * keep)
+        given = None if found.given is None else found.given.design
+        groups = [Group(found.path, number, given) for number in range(found.groups)]
+        yield from ahead(lambda group: Part(*count_group(group, strict=strict, keep=keep)), groups)
 
 
-def _reader_of(found: Tally | ReportReader) -> tuple[Mechanism, Tally]:
+def _other(found: TableReader, first: Design, strict: bool) -> Part:
+    """A table of another design than the first one: none of it counts."""
+    if strict:
+        raise MergeError(f"these reports are of another design: {difference(first, found.design)}.")
+    told = f"{found.path}: {difference(first, found.design)}"
+    return Part(Counted(from_design(first).empty(), {"design": claimed(found)}, {"design": told}), [])
+
+
+def _reader_of(found: Found) -> tuple[Mechanism, Tally]:
     """The mechanism of a file, and its tally of no reports, which is not too large."""
     m = from_design(found.design)
     return m, m.empty(simulated=found.simulated, most=CELLS)

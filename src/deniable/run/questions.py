@@ -127,7 +127,7 @@ QUESTIONS: Mapping[str, Question] = {
         release_table,
         _plan_near,
         ("epsilon", "points", "interval", "distances", "top"),
-        {"target_error": "loss", "max_asr": "asr", **_SIZE},
+        {"target_error": "loss", "max_asr": "asr", **_SIZE, **_SERVER},
         _PROMISE,
     ),
     MEAN: Question(
@@ -138,7 +138,7 @@ QUESTIONS: Mapping[str, Question] = {
         mean_table,
         plan_means,
         ("epsilon", "n", "points", "interval", "top"),
-        {"target_error": "stderr", **_SIZE},
+        {"target_error": "stderr", **_SIZE, **_SERVER},
         {**_PROMISE, "interval": "--interval 0,100"},
     ),
 }

@@ -12,6 +12,7 @@ import numpy as np
 
 from deniable.core.types import FloatArray, IntArray, Target
 from deniable.errors import need_extra, require
+from deniable.estimate.bins import edges_of, is_fine
 from deniable.estimate.result import Estimate
 from deniable.present.export import SUFFIXES
 from deniable.run.files import check_output, csv_bytes, open_output
@@ -33,6 +34,10 @@ class Shown:
     """Where the numbers come from and what the intervals promise."""
     total: int
     """How many labels there are, also where only the largest are kept."""
+    drawn: Shown | None = None
+    """What a chart shows instead, where single numbers say nothing: their shares in bins."""
+    edges: FloatArray | None = None
+    """Where bins begin and end."""
 
     @classmethod
     def of(
@@ -62,7 +67,9 @@ class Shown:
             "simultaneous": simultaneous,
             **({"note": "; ".join(ends.notes)} if ends.notes else {}),
         }
-        return cls(estimate.labels, columns, facts, len(estimate.labels))
+        again: dict[str, Any] = {"level": level, "target": target, "simultaneous": simultaneous}
+        coarse = cls.of(estimate.binned(), **again) if truth is None and is_fine(estimate) else None
+        return cls(estimate.labels, columns, facts, len(estimate.labels), coarse, edges_of(estimate))
 
     @property
     def numbers(self) -> bool:
@@ -73,6 +80,12 @@ class Shown:
     def projected(self) -> bool:
         """Whether these were moved to shares >= 0 that sum to 1."""
         return any("projected" in step for step in self.facts["steps"])
+
+    @property
+    def _bias(self) -> str:
+        """What made these biased."""
+        smoothed = any("smoothing" in step for step in self.facts["steps"])
+        return f"{'projected' if self.projected else 'smoothed' if smoothed else 'shrunk'} (biased)"
 
     def top(self, t: int) -> Shown:
         """Only the items with the largest estimates, largest first; equal ones keep their order."""
@@ -102,12 +115,16 @@ class Shown:
 
     def draw(self, target: str, title: str) -> None:
         """Save a chart; the suffix says of what kind (.html, .png, .svg or .json)."""
+        if self.drawn is not None and len(self.labels) == self.total:
+            self.drawn.draw(target, title)
+            return
         notes = []
         if self.facts["biased"]:
-            notes.append(f"{'projected' if self.projected else 'shrunk'} (biased)")
+            notes.append(self._bias)
         if len(self.labels) < self.total:
             notes.append(f"the {len(self.labels)} largest of {self.total:,}")
-        more = {"ends": tuple(self.facts["interval"])} if self.numbers else {}
+        more: dict[str, Any] = {"ends": tuple(self.facts["interval"])} if self.numbers else {}
+        more |= {} if self.edges is None else {"edges": self.edges}
         self._save(target, title, notes, ("value", "low", "high", "truth"), np.arange(len(self.labels)), **more)
 
     def draw_means(self, target: str, title: str) -> None:

@@ -4,19 +4,26 @@ Also the one home of what a device and the collecting side share: certified boun
 thresholds, the hash, the scalar randomisers and the packing of one report.
 """
 
-from deniable_client.device import Device, explain
-from deniable_client.errors import (
-    BudgetError,
-    DeniableError,
-    EntropyError,
-    FormatError,
-    LedgerError,
-    ParameterError,
-    PrivacyError,
-    WindowError,
-)
-from deniable_client.task import Task
-from deniable_client.words import ReplayWords, SystemWords
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from deniable_client.device import Device, explain
+    from deniable_client.errors import (
+        BudgetError,
+        DeniableError,
+        EntropyError,
+        FormatError,
+        LedgerError,
+        ParameterError,
+        PrivacyError,
+        WindowError,
+    )
+    from deniable_client.ledger import Ledger, Receipt
+    from deniable_client.task import Task
+    from deniable_client.words import ReplayWords, SystemWords
 
 __version__ = "0.1.0"
 
@@ -26,9 +33,11 @@ __all__ = [
     "Device",
     "EntropyError",
     "FormatError",
+    "Ledger",
     "LedgerError",
     "ParameterError",
     "PrivacyError",
+    "Receipt",
     "ReplayWords",
     "SystemWords",
     "Task",
@@ -36,3 +45,24 @@ __all__ = [
     "__version__",
     "explain",
 ]
+
+_HOMES = {
+    "device": ("Device", "explain"),
+    "errors": tuple(name for name in __all__ if name.endswith("Error")),
+    "ledger": ("Ledger", "Receipt"),
+    "task": ("Task",),
+    "words": ("ReplayWords", "SystemWords"),
+}
+_HOME = {name: module for module, names in _HOMES.items() for name in names}
+"""Where the names come from: the same as above, for loading each when it is first used."""
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOME:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = globals()[name] = getattr(import_module(f"{__name__}.{_HOME[name]}"), name)
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 from collections.abc import Mapping
 from decimal import Decimal
 from typing import Any
@@ -11,7 +12,7 @@ from typing import Any
 from deniable_client.documents import check_document
 from deniable_client.errors import FormatError, show
 
-__all__ = ["canonical", "digest", "parse"]
+__all__ = ["BYTES_MAX", "canonical", "digest", "parse"]
 
 BYTES_MAX = 1 << 24
 """Of a document that is read."""
@@ -23,36 +24,55 @@ _SAFE = (1 << 53) - 1
 def canonical(part: Any) -> bytes:
     """The canonical form: no white space, names sorted by UTF-16 units, numbers as ECMAScript writes them.
 
+    `FormatError` for what RFC 8785 cannot write.
+
     >>> canonical({"b": 1.0, "a": [1e21, 0.1, None, "\u20ac"]}).decode()
     '{"a":[1e+21,0.1,null,"€"],"b":1}'
     """
     try:
         return _text(part).encode()
     except UnicodeEncodeError as error:
-        raise FormatError(f"a text cannot be stored as UTF-8: {show(part)}.") from error
+        raise FormatError(f"a text cannot be stored as UTF-8: {ascii(error.object)[:60]}.") from error
+    except RecursionError as error:
+        raise FormatError("the document is nested too deep.") from error
 
 
 def _text(part: Any) -> str:
     if isinstance(part, Mapping):
-        names = sorted(part, key=lambda name: name.encode("utf-16-be"))
-        return "{" + ",".join(f"{_text(name)}:{_text(part[name])}" for name in names) + "}"
+        return "{" + ",".join(f"{_text(name)}:{_text(part[name])}" for name in sorted(part, key=_units)) + "}"
     if isinstance(part, list | tuple):
         return "[" + ",".join(map(_text, part)) + "]"
-    if isinstance(part, float) or (isinstance(part, int) and not isinstance(part, bool)):
+    if part is None or isinstance(part, str | bool):
+        return json.dumps(part, ensure_ascii=False)  # these are written alike by both
+    if isinstance(part, int | float):
         return _number(part)
-    return json.dumps(part, ensure_ascii=False)  # texts, true, false and null are written alike by both
+    raise FormatError(f"a document has no place for {show(part)}.")
+
+
+def _units(name: object) -> bytes:
+    """What names are sorted by."""
+    if not isinstance(name, str):
+        raise FormatError(f"names of a document must be texts, got {show(name)}.")
+    return name.encode("utf-16-be")
 
 
 def _number(value: float) -> str:
-    if isinstance(value, int) and abs(value) > _SAFE:
-        raise FormatError(f"whole numbers of a document must be at most 2^53 - 1, got {show(value)}.", "Use a text.")
-    if value == int(value) and abs(value) < 10**21:
-        return str(int(value))
-    sign, numerals, exponent = Decimal(repr(value)).normalize().as_tuple()
-    digits = "".join(map(str, numerals))
-    point = len(digits) + int(exponent)
+    if isinstance(value, int):
+        if abs(value) > _SAFE:
+            told = f"whole numbers of a document must be at most 2^53 - 1, got {show(value)}."
+            raise FormatError(told, "Use a text.")
+        return str(value)
+    if not math.isfinite(value):
+        raise FormatError(f"{value!r} is no number of a document.")
+    sign, numerals, exponent = Decimal(repr(value)).as_tuple()
+    digits = "".join(map(str, numerals)).rstrip("0")
+    point = len(numerals) + int(exponent)
+    if not digits:
+        return "0"
     if -6 < point <= 0:
         text = "0." + "0" * -point + digits
+    elif len(digits) <= point <= 21:
+        text = digits.ljust(point, "0")
     elif 0 < point <= 21:
         text = digits[:point] + "." + digits[point:]
     else:
@@ -70,14 +90,14 @@ def parse(data: bytes | str, what: str = "the document") -> dict[str, Any]:
 
     Numbers are doubles, whichever way they are written: 1.0 is 1.
     """
-    if len(data) > BYTES_MAX:
-        raise FormatError(f"{what} has {len(data)} bytes, more than {BYTES_MAX}.")
     try:
-        text = data if isinstance(data, str) else data.decode()
+        raw = data.encode() if isinstance(data, str) else data
+        if len(raw) > BYTES_MAX:
+            raise FormatError(f"{what} has {len(raw)} bytes, more than {BYTES_MAX}.")
         found = json.loads(
-            text, object_pairs_hook=_once, parse_int=_double, parse_float=_double, parse_constant=_no_number
+            raw.decode(), object_pairs_hook=_once, parse_int=_double, parse_float=_double, parse_constant=_no_number
         )
-    except (UnicodeDecodeError, json.JSONDecodeError) as error:
+    except (UnicodeError, json.JSONDecodeError) as error:
         raise FormatError(f"{what} is not JSON in UTF-8: {error}.") from error
     except RecursionError as error:
         raise FormatError(f"{what} is nested too deep.") from error

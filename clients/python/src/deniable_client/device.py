@@ -7,7 +7,7 @@ from typing import Any
 
 from deniable_client.errors import FormatError, ParameterError, require, show
 from deniable_client.exact import exp_bounds
-from deniable_client.explain import Explanation, check_consent, explanation
+from deniable_client.explanation import Explanation, check_consent, explanation
 from deniable_client.grammar import Design, read_design
 from deniable_client.kernels import check_promise
 from deniable_client.kernels.keyvalue import GRID

@@ -93,8 +93,12 @@ def is_number(part: object) -> bool:
 
 
 def is_whole(part: object, least: int, most: int) -> bool:
-    """Whether it is a whole number, written as a number, from `least` to `most`."""
-    return isinstance(part, int) and not isinstance(part, bool) and least <= part <= most
+    """Whether it is a whole number, written as a number, from `least` to `most`.
+
+    Numbers of a document are doubles in most languages, so 1.0 is 1 here too.
+    """
+    whole = isinstance(part, int) and not isinstance(part, bool)
+    return (whole or (isinstance(part, float) and part.is_integer())) and least <= part <= most  # type: ignore[operator]
 
 
 def is_list(part: object) -> bool:

@@ -54,7 +54,7 @@ def read_domain(document: object, answers: int) -> Domain:
 
 def _number_reader(count: int) -> Reader:
     def number(value: object) -> int:
-        if not is_whole(value, 0, count - 1):
+        if isinstance(value, float) or not is_whole(value, 0, count - 1):
             raise ParameterError(f"value must be an integer from 0 to {count - 1}, got {show(value)}.")
         return value  # type: ignore[return-value]  # it is a whole number
 
@@ -64,7 +64,7 @@ def _number_reader(count: int) -> Reader:
 def _count(document: object) -> Domain:
     count = fields_of(document, "the domain", ("k",))["k"]
     _need(is_whole(count, 2, _ANSWERS_MAX), "k", count, f"a whole number from 2 to {_ANSWERS_MAX}")
-    return Domain(count, _number_reader(count))
+    return Domain(int(count), _number_reader(int(count)))
 
 
 def _listed(document: object) -> Domain:
@@ -160,6 +160,7 @@ def _grid(document: object) -> Domain:
     points, layout = given["points"], given["layout"]
     _need(is_whole(points, 2, _POINTS_MAX), "points", points, f"a whole number from 2 to {_POINTS_MAX}")
     _need(layout in ("midpoints", "endpoints"), "layout", layout, "midpoints or endpoints")
+    points = int(points)
     step = (high - low) / points
     _need(low < low + step and high - step < high, "points", points, "so few that floats tell neighbours apart")
 

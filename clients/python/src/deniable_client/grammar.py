@@ -321,7 +321,7 @@ def _g(value: Any, words: Sequence[str], kernel: Any, design: Any) -> str:
     """The range of hashing at all levels, or null for other kernels."""
     first = _at(kernel, words[0])[0]
     found = getattr(first.base[0] if first.kind == "utility" else first, "g", None)
-    return "" if value == found and not isinstance(value, bool | float) else f"the kernel's {found}"
+    return "" if value == found else f"the kernel's {found}"
 
 
 def _base(value: Any, words: Sequence[str], kernel: Any, design: Any) -> str:

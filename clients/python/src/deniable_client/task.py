@@ -15,10 +15,10 @@ from deniable_client.device import Device, explain
 from deniable_client.documents import fields_of, is_list, is_number, is_whole
 from deniable_client.domains import Domain, appearance
 from deniable_client.errors import DeniableError, FormatError, ParameterError, PrivacyError, WindowError, show
-from deniable_client.explain import Explanation
+from deniable_client.explanation import Explanation
 from deniable_client.words import Words, below
 
-__all__ = ["Question", "Task", "amount_of", "seal"]
+__all__ = ["UNITS", "Question", "Task", "amount_of", "printable", "seal"]
 
 VERSION = 1
 UNITS = 30
@@ -60,7 +60,7 @@ class Question:
     design: Mapping[str, Any]
     explanation: Explanation
     key: str
-    """The same for the same question in another task: the hash of subject, text and design."""
+    """The same for the same question in another task: the hash of subject, text, design and labels."""
     labels: tuple[str, ...] | None
     """What people read for the answers 0, 1, ..; None if there are only numbers."""
 
@@ -71,7 +71,8 @@ class Question:
 
     def device(self, harmless: Iterable[object] | None = None) -> Device:
         """A device for this question, if the person agrees to disclose exactly the `harmless` answers."""
-        return Device(self.design, harmless=harmless)
+        listed = harmless is None or isinstance(harmless, str | bytes | range) or not isinstance(harmless, Iterable)
+        return Device(self.design, harmless=harmless if listed else [self.value(each) for each in harmless])  # type: ignore[union-attr]  # it is iterable
 
     def value(self, given: object) -> object:
         """What the design knows an answer as: the number of a label, where only the task has labels."""
@@ -110,9 +111,10 @@ class Task:
         `expect` is the id that the task should have, where it is known beforehand.
         """
         document = parse(canonical(data) if isinstance(data, Mapping) else data, "the task")
+        version = document.get("version", VERSION)
+        if version != VERSION or isinstance(version, bool):
+            raise FormatError(f"task version {show(version)} is unknown; this client has {VERSION}.")
         given = fields_of(document, "a task", _NEEDED, ("collector", "strata"))
-        if given["version"] != VERSION or isinstance(given["version"], bool):
-            raise FormatError(f"task version {show(given['version'])} is unknown; this client has {VERSION}.")
         found = digest({name: part for name, part in document.items() if name != "id"})
         if given["id"] != found or expect not in (None, found):
             named = given["id"] if expect is None else expect
@@ -160,6 +162,10 @@ class Task:
 
     def body(self, question: Question, report: bytes, strata: Mapping[str, str] | None = None) -> bytes:
         """What is sent: the numbers of the question and of the strata, the report, and zeros up to `width`."""
+        return (self.head(question, strata) + report).ljust(self.width, b"\0")
+
+    def head(self, question: Question, strata: Mapping[str, str] | None = None) -> bytes:
+        """The first bytes of a body, which are sent in the clear: the numbers of the question and of the strata."""
         given = strata or {}
         if set(given) != set(self.strata):
             need = ", ".join(self.strata) or "none"
@@ -169,31 +175,33 @@ class Task:
             if given[name] not in values:
                 raise ParameterError(f"{name} must be one of {', '.join(values)}, got {show(given[name])}.")
             head.append(values.index(given[name]))
-        return (bytes(head) + report).ljust(self.width, b"\0")
+        return bytes(head)
 
     def terms(self) -> tuple[str, ...]:
-        """What the task says, in sentences for a person who decides whether to answer."""
-        lines = [f"{self.collector} asks." if self.collector else "The collector does not say who it is."]
+        """What the task says, in sentences for a person who decides whether to answer; one line each, safe to print."""
+        who = f"{self.collector} asks." if self.collector else "The collector does not say who it is."
+        lines = [who]
         if len(self.questions) > 1:
             lines.append(f"One of {len(self.questions)} questions is drawn for you; only that one is answered.")
         for question in self.questions:
             lines += [f"Question: {question.text}", *question.explanation.text.splitlines()]
+            if question.labels and question.explanation.design.domain.labels is None:
+                named = (f"{number} is {label}" for number, label in enumerate(question.labels))
+                lines.append(f"Answers by number: {', '.join(named)}.")
         for name, values in self.strata.items():
             lines.append(f"Sent openly with your report: {name}, one of {', '.join(values)}.")
         until = f"{self.opens} to {self.closes - timedelta(1)}"
-        often = "once" if self.count == 1 else f"once in each of {self.count} windows of {self.days} days"
+        days = "a day" if self.days == 1 else f"{self.days} days"
+        often = "once" if self.count == 1 else f"once in each of {self.count} windows of {days}"
+        kept = f"Reports are kept for {self.keep_days} days after the last window."
         lines += [
             f"Asked {often}, {until}. {_MEANING[self.memory]}",
-            f"An answer costs epsilon {self.epsilon:g}; at most {self.budget['task']:g} for this task, "
-            f"{self.budget['subject']:g} for all about {show(self.subject)}, {self.budget['lifetime']:g} in all.",
+            f"An answer costs epsilon {self.epsilon:.12g}; at most {self.budget['task']:.12g} for this task, "
+            f"{self.budget['subject']:.12g} for all about {self.subject!r}, {self.budget['lifetime']:.12g} in all.",
             f"Results are published for at least {self.min_batch} reports. "
-            + (
-                "Reports are erased once they are counted."
-                if self.keep == "tally"
-                else f"Reports are kept for {self.keep_days} days after the last window."
-            ),
+            + ("Reports are erased once they are counted." if self.keep == "tally" else kept),
         ]
-        return tuple(lines)
+        return tuple(map(printable, lines))
 
 
 _MEANING = {
@@ -216,6 +224,20 @@ def amount_of(epsilon: float) -> int:
     True
     """
     return int(Decimal(repr(epsilon)).scaleb(UNITS))
+
+
+def printable(text: str) -> str:
+    """A text of a stranger as one line that moves no cursor and hides nothing; joiners of letters stay.
+
+    >>> printable("a\\x1b[2Jb\\nc")
+    'a\\\\x1b[2Jb c'
+    """
+    signs = (sign if sign.isprintable() or sign in "\u200c\u200d" else ascii(sign)[1:-1] for sign in _one_line(text))
+    return "".join(signs)
+
+
+def _one_line(text: str) -> str:
+    return " ".join(text.split())
 
 
 # ---- reading the parts
@@ -287,7 +309,7 @@ def _question(document: object, subject: str, epsilon: float) -> Question:
         share=_whole(given["share"], f"share of {name}", 1, 1_000_000),
         design=design,
         explanation=explanation,
-        key=digest({"subject": subject, "text": text, "design": design}),
+        key=digest({"subject": subject, "text": text, "design": design, "labels": given.get("labels")}),
         labels=_labels(given["labels"], name, proved.domain) if "labels" in given else proved.domain.labels,
     )
 
@@ -336,7 +358,7 @@ def _amount(given: object, where: str) -> float:
 
 def _whole(given: object, where: str, least: int, most: int) -> int:
     _need(is_whole(given, least, most), where, f"a whole number from {least} to {most}", given)
-    return given  # type: ignore[return-value]  # it is a whole number
+    return int(given)  # type: ignore[call-overload, no-any-return]  # it is a whole number, perhaps written 1.0
 
 
 def _text(given: object, where: str, most: int) -> str:

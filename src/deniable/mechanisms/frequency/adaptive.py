@@ -15,12 +15,13 @@ from deniable.core.domain import Domain
 from deniable.core.frontier import Mixture, best_subset_size, least_mse, mixture_mse, mixture_success, weighted_mixture
 from deniable.core.laws import epsilon_to
 from deniable.core.selection import NORMALISED, Normalize, Preference, Selector
-from deniable.errors import ParameterError
+from deniable.errors import ParameterError, require
 from deniable.mechanisms.base import Mechanism
-from deniable.mechanisms.frequency.families import FAMILIES, MIXTURES, Chosen, Family, Metric, choose
+from deniable.mechanisms.frequency.families import FAMILIES, MIXTURES, Chosen, Family, choose
 from deniable.mechanisms.frequency.histogram import THE
 from deniable.mechanisms.frequency.local_hashing import LocalHashing
 from deniable.mechanisms.frequency.mixture import SubsetMixture
+from deniable.mechanisms.frequency.options import Metric
 from deniable.mechanisms.frequency.subset import SubsetSelection
 from deniable.mechanisms.frequency.unary import Unary
 from deniable_client.exact import check_epsilon
@@ -75,11 +76,26 @@ class _Rule:
         return asdict(self) | {"normalize": self.preference.normalize} | found
 
 
+_SELECTORS_OF = {"weight": NORMALISED, "limit": ("epsilon-constraint",)}
+"""Options that only some selectors read."""
+
+
+def _rule(options: dict[str, Any]) -> _Rule:
+    """The rule that options ask for; one that would have no effect is refused."""
+    rule = _Rule(**options)
+    select = rule.preference.select
+    for name, readers in _SELECTORS_OF.items():
+        hint = f"For example select={readers[0]}."
+        wanted = f"left out unless select is {' or '.join(readers)}; it is {select}"
+        require(name not in options or select in readers, name, options.get(name), wanted, hint)
+    return rule
+
+
 def adaptive(name: str) -> Callable[..., Mechanism]:
     """How to make `ass`, `aue`, `alh` or `athe`, by the options of a rule."""
 
     def make(*, epsilon: float, domain: Domain, **options: Any) -> Mechanism:
-        domain, epsilon, rule = Domain.of(domain), check_epsilon(epsilon), _Rule(**options)
+        domain, epsilon, rule = Domain.of(domain), check_epsilon(epsilon), _rule(options)
         chosen = rule.choose(FAMILIES[name], domain.k, epsilon)
         return _MAKERS[name](epsilon, domain, chosen.value, rule.record(chosen))
 
@@ -90,8 +106,12 @@ def mixed(
     *, epsilon: float, domain: Domain, size: int | None = None, share: float | None = None, **options: Any
 ) -> SubsetMixture:
     """`ssmix`: a given mixture of two sizes, or the one on the frontier that a rule chooses."""
-    domain, epsilon, rule = Domain.of(domain), check_epsilon(epsilon), _Rule(**options)
+    domain, epsilon, rule = Domain.of(domain), check_epsilon(epsilon), _rule(options)
     if size is not None:
+        for name in RULES:
+            require(
+                name not in options, name, options.get(name), "left out where size is given", "It chooses the size."
+            )
         return SubsetMixture(epsilon=epsilon, domain=domain, size=size, share=share or 0.0)
     if share is not None:
         hint = "Leave out both to have them chosen."

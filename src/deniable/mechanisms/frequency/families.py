@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Literal, TypeAlias, get_args
+from typing import Any
 
 import numpy as np
 
@@ -20,12 +20,9 @@ from deniable.core.selection import Criterion, Preference, select
 from deniable.core.support import Support
 from deniable.core.types import FloatArray
 from deniable.errors import ParameterError, require
+from deniable.mechanisms.frequency.options import METRICS, Metric
 
-__all__ = ["FAMILIES", "METRICS", "MIXTURES", "Chosen", "Family", "Metric", "choose"]
-
-Metric: TypeAlias = Literal["paper", "exact"]
-METRICS: tuple[str, ...] = get_args(Metric)
-"""paper: Eq. 4 for the MSE and Eq. 15 for the ASR of hashing, on the authors' grids; exact: both exact, all values."""
+__all__ = ["FAMILIES", "MIXTURES", "Chosen", "Family", "choose"]
 
 _WHOLE = 1 << 17
 """Up to so many whole numbers are all looked at; of more, some first and then those around the best."""

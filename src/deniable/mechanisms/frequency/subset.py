@@ -18,12 +18,21 @@ from deniable.core.domain import Domain
 from deniable.core.frontier import best_subset_size
 from deniable.core.laws import epsilon_to, ratio_to, subset
 from deniable.core.support import Support
-from deniable.core.types import Bytes, Columns, IntArray, UintArray
+from deniable.core.types import BoolArray, Bytes, Columns, IntArray, UintArray
 from deniable.errors import FormatError, require
 from deniable.kernels import loops
 from deniable.kernels.permutation import permute, place_rows
 from deniable.kernels.sampling import below, subset_bits
-from deniable.mechanisms.bulk import Cells, Seeded, SupportBulk, check_outputs, fresh_seeds, one_stratum, two_level
+from deniable.mechanisms.bulk import (
+    Cells,
+    Seeded,
+    SupportBulk,
+    check_outputs,
+    fresh_seeds,
+    no_ones_after,
+    one_stratum,
+    two_level,
+)
 from deniable.mechanisms.frequency.costs import ROUND_WORK
 from deniable.mechanisms.possible import Cell
 from deniable.mechanisms.support import SupportMechanism
@@ -61,6 +70,12 @@ class SubsetBulk(SupportBulk[Subset]):
     @property
     def cells(self) -> Mapping[str, Cell]:
         return {"support": Cell(self.k, total=(self.kernel.size, self.kernel.size))}
+
+    def possible(self, columns: Columns) -> BoolArray:
+        """See `Bulk.possible`: sets of the right size."""
+        rows = columns["bits"].astype(np.uint8, copy=False)
+        right: BoolArray = np.equal(loops().popcounts(rows), self.kernel.size)
+        return right & no_ones_after(rows, self.k)
 
     def count(self, columns: Columns) -> Cells:
         rows = columns["bits"]

@@ -1,4 +1,4 @@
-"""The registry's rows and options of frequency oracles."""
+"""The registry's rows of frequency oracles."""
 
 from __future__ import annotations
 
@@ -6,12 +6,11 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from deniable.core.domain import Domain
-from deniable.core.selection import NORMALIZATIONS, SELECTORS
+from deniable.errors import require
 from deniable.mechanisms.base import Mechanism
-from deniable.mechanisms.entry import Curve, Entry, Option, Traits, grid
+from deniable.mechanisms.entry import Curve, Entry, Traits, grid
 from deniable.mechanisms.frequency import costs, curves
 from deniable.mechanisms.frequency.adaptive import RULES, adaptive, mixed
-from deniable.mechanisms.frequency.families import METRICS
 from deniable.mechanisms.frequency.geometry import Hadamard, Projective
 from deniable.mechanisms.frequency.grr import GRR
 from deniable.mechanisms.frequency.histogram import SHE, THE
@@ -21,45 +20,26 @@ from deniable.mechanisms.frequency.subset import IntervalSelection, SubsetSelect
 from deniable.mechanisms.frequency.unary import Unary
 from deniable.mechanisms.frequency.wheel import Wheel
 
-__all__ = ["OPTIONS", "ROWS"]
+__all__ = ["ROWS"]
 
 Cases = tuple[Mapping[str, Any], ...]
 """Small cases of a row."""
 
-OPTIONS: Mapping[str, Option] = {
-    "size": Option(int, "Items in a reported subset (ss); the best is near k/(e^epsilon+1)."),
-    "p": Option(float, "Probability that the own bit is sent as 1 (ue)."),
-    "g": Option(int, "Range of the hash (lh) or number of blocks (plh); the best is near e^epsilon + 1."),
-    "threshold": Option(float, "Noisy coordinates above it are sent as 1 (the)."),
-    "arc": Option(float, "Share of the ring that an answer's arc covers (wheel); the best is near 1/(e^epsilon+1)."),
-    "prime": Option(int, "Prime of the projective geometry (pgr); the best is near e^epsilon + 1."),
-    "share": Option(float, "Share of the reports with a subset of size + 1 items instead of size (ssmix)."),
-    "select": Option(str, "How error and best guess are balanced (ass, aue, alh, athe, ssmix).", SELECTORS),
-    "objectives": Option(
-        str, "What is balanced: the exact quantities, or the metrics and grids of the adaptive paper.", METRICS
-    ),
-    "normalize": Option(
-        str, "Scale of weighted and tchebycheff: raw, relative to the least error, or logarithms.", NORMALIZATIONS
-    ),
-    "weight": Option(float, "Weight of the best guess, from 0 to 1; the error has the rest (weighted, tchebycheff)."),
-    "limit": Option(float, "Largest allowed success of the best guess (epsilon-constraint)."),
-    "rounding": Option(str, "How an ideal size is made whole: nearest, or lowest exact MSE.", ("paper", "best")),
-    "encoding": Option(
-        str,
-        "Subsets as bits, or as an interval under a seeded permutation (ss), for key-value data called cyclic.",
-        ("bits", "interval", "cyclic"),
-    ),
-}
-
 
 def _subset(
-    *, epsilon: float, domain: Domain, size: int | None = None, rounding: Any = "paper", encoding: str = "bits"
+    *, epsilon: float, domain: Domain, size: int | None = None, rounding: Any = None, encoding: str = "bits"
 ) -> Mechanism:
     """Subset selection as bits; or the same law as permuted intervals, which is `iss`."""
     if size is None:
-        size = SubsetSelection.optimal(epsilon=epsilon, domain=domain, rounding=rounding).size
+        size = SubsetSelection.optimal(epsilon=epsilon, domain=domain, rounding=rounding or "paper").size
+    else:
+        _refuse_rounding(rounding, "size")
     cls = SubsetSelection if encoding == "bits" else IntervalSelection
     return cls(epsilon=epsilon, domain=domain, size=size)
+
+
+def _refuse_rounding(rounding: Any, option: str) -> None:
+    require(rounding is None, "rounding", rounding, f"left out where {option} is given", "It chooses the best one.")
 
 
 def _chosen(cls: Any, option: str, own: str = "") -> Callable[..., Any]:
@@ -69,7 +49,7 @@ def _chosen(cls: Any, option: str, own: str = "") -> Callable[..., Any]:
         given = options.pop(option, None)
         if given is None:
             return cls.optimal(epsilon=epsilon, domain=domain, **options)
-        options.pop("rounding", None)
+        _refuse_rounding(options.pop("rounding", None), option)
         return cls(epsilon=epsilon, domain=domain, **{own or option: given}, **options)
 
     return make

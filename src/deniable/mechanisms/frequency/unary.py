@@ -16,13 +16,13 @@ from deniable.core.channel import Channel, Proof, Witness
 from deniable.core.domain import Domain
 from deniable.core.laws import epsilon_to, ratio_to, unary
 from deniable.core.support import Support
-from deniable.core.types import Bytes, Columns, FloatArray, IntArray
+from deniable.core.types import BoolArray, Bytes, Columns, FloatArray, IntArray
 from deniable.errors import FormatError, require
 from deniable.estimate.count_aware import independent_sizes
 from deniable.kernels import loops
 from deniable.kernels.bits import clear_padding
 from deniable.kernels.sampling import bernoulli_bits
-from deniable.mechanisms.bulk import Cells, SupportBulk, check_outputs, one_stratum
+from deniable.mechanisms.bulk import Cells, SupportBulk, check_outputs, no_ones_after, one_stratum
 from deniable.mechanisms.support import SupportMechanism
 from deniable.randomness import Simulation, Stream, bernoulli
 from deniable_client.exact import WORD_BITS, check_epsilon
@@ -61,6 +61,10 @@ class UnaryBulk(SupportBulk[UnaryKernel]):
     def blind_weights(self, channel: Channel) -> list[Fraction]:
         flip = Fraction(self.kernel.flip, 1 << WORD_BITS)
         return [flip ** len(items) * (1 - flip) ** (self.k - len(items)) for items in channel.supported or ()]
+
+    def possible(self, columns: Columns) -> BoolArray:
+        """See `Bulk.possible`: any set."""
+        return no_ones_after(columns["bits"].astype(np.uint8, copy=False), self.k)
 
     def count(self, columns: Columns) -> Cells:
         counts = loops().count_bits(columns["bits"], 8 * self.kernel.width)

@@ -18,7 +18,7 @@ import numpy as np
 
 from deniable.collect.reports import Field, split_rows
 from deniable.core.channel import Channel
-from deniable.core.types import Bytes, Columns, IntArray
+from deniable.core.types import BoolArray, Bytes, Columns, IntArray
 from deniable.errors import FormatError, require
 from deniable.kernels import loops
 from deniable.kernels.bits import clear_padding
@@ -125,6 +125,9 @@ class OnKeys(KeyBulk[Kernel]):
 
     def perturb(self, items: IntArray, rng: Stream) -> Columns:
         return self.base.perturb(items % self.base.k, rng)
+
+    def possible(self, columns: Columns) -> BoolArray:
+        return self.base.possible(columns)
 
     def count(self, columns: Columns) -> Cells:
         """See `KeyBulk`: without signs all as +1."""

@@ -1,11 +1,11 @@
-"""The registry's rows and options of key-value mechanisms and protocols."""
+"""The registry's rows of key-value mechanisms and protocols."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from deniable.mechanisms.entry import KEY_VALUE, Entry, Option, Traits
+from deniable.mechanisms.entry import KEY_VALUE, Entry, Traits
 from deniable.mechanisms.keyvalue.base import KeyValue
 from deniable.mechanisms.keyvalue.bulk import KeyBulk
 from deniable.mechanisms.keyvalue.hashing import SignedKeyHashing, SignedLocalHashing
@@ -21,16 +21,7 @@ from deniable.mechanisms.keyvalue.signed import (
     SplitUnary,
 )
 
-__all__ = ["OPTIONS", "ROWS"]
-
-OPTIONS: Mapping[str, Option] = {
-    "length": Option(int, "Pairs of a key and a value to allow for per person; left out, everybody has exactly one."),
-    "range": Option(str, "Lowest and highest value of a key, separated by a comma; from minus 1 to 1 if left out."),
-    "mix": Option(float, "Share of the reports that speak of keys only, not of values."),
-    "interest": Option(float, "Weight of frequencies against means in the choice of mix; 1 if left out."),
-    "rounds": Option(int, "How often everybody is asked, each time with a part of the budget (privkvm)."),
-    "top": Option(int, "How many frequent keys are wanted (protocols for keys and values)."),
-}
+__all__ = ["ROWS"]
 
 
 def _cases(*own: Mapping[str, Any], **more: Any) -> tuple[dict[str, Any], ...]:

@@ -16,10 +16,10 @@ from deniable.core.laws import epsilon_to
 from deniable.core.types import FloatArray, IntArray
 from deniable.errors import require
 from deniable.mechanisms.metric.losses import Line, Losses
+from deniable.mechanisms.metric.options import RULES
 
-__all__ = ["GRIDS_MAX", "RULES", "best_points", "choose_m", "fine_limit", "line_min", "local_m", "loss_of", "two_level"]
+__all__ = ["GRIDS_MAX", "best_points", "choose_m", "fine_limit", "line_min", "local_m", "loss_of", "two_level"]
 
-RULES = ("mean", "min")
 GRIDS_MAX = 1 << 16
 """Points of the finest grid that is chosen where more points would still lower the loss."""
 _NEAR = 1 - 1e-12

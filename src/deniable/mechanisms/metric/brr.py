@@ -26,7 +26,6 @@ from deniable.mechanisms.metric.base import (
 )
 from deniable.mechanisms.metric.bipartite import (
     GRIDS_MAX,
-    RULES,
     best_points,
     choose_m,
     fine_limit,
@@ -36,13 +35,11 @@ from deniable.mechanisms.metric.bipartite import (
 )
 from deniable.mechanisms.metric.bulk import NeighboursBulk, listed
 from deniable.mechanisms.metric.losses import nearest
+from deniable.mechanisms.metric.options import RULES, TIES
 from deniable.mechanisms.outputs import WindowBulk, check_matrix, favoured_matrix, odds_to
 from deniable_client.kernels import Kernel, Neighbours, Window, promised_ratio
 
-__all__ = ["BRR", "TIES", "make_brr"]
-
-TIES = ("random", "low", "high")
-"""Which of two equally near answers is favoured on a line: by a fair coin for each report, the lower, the higher."""
+__all__ = ["BRR", "make_brr"]
 
 
 @dataclass(frozen=True, kw_only=True)

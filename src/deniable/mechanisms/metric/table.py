@@ -1,4 +1,4 @@
-"""The registry's rows and options of mechanisms whose report is near to the value."""
+"""The registry's rows of mechanisms whose report is near to the value."""
 
 from __future__ import annotations
 
@@ -6,34 +6,44 @@ from collections.abc import Mapping
 from functools import partial
 from typing import Any
 
+from deniable.core.codes import Codes
+from deniable.core.grid import Grid
 from deniable.core.space import Space
-from deniable.mechanisms.entry import RELEASE, Entry, Option
-from deniable.mechanisms.metric.bipartite import RULES
-from deniable.mechanisms.metric.brr import BRR, TIES, make_brr
+from deniable.mechanisms.entry import RELEASE, Entry, Traits
+from deniable.mechanisms.metric.base import MetricMechanism
+from deniable.mechanisms.metric.brr import BRR, make_brr
 from deniable.mechanisms.metric.codebook import Codebook, make_codebook
+from deniable.mechanisms.metric.options import RULES, TIES
 from deniable.mechanisms.metric.tables import TableMechanism, make_table
-from deniable.mechanisms.spaces import SPACE, SPACE_OPTIONS, space_of
+from deniable.mechanisms.spaces import SPACE, space_of
 
-__all__ = ["OPTIONS", "ROWS"]
-
-OPTIONS: Mapping[str, Option] = {
-    **SPACE_OPTIONS,
-    "rule": Option(
-        str, "How many answers brr favours: for the least mean loss (mean), or such that no value loses (min).", RULES
-    ),
-    "tie": Option(str, "Which of two equally near points brr favours.", TIES),
-    "variant": Option(
-        str,
-        "codebook: optimal or bins; exponential: calibrated or printed; laplace: truncate or clamp; lsrr: calibrated "
-        "or rank.",
-    ),
-}
+__all__ = ["ROWS"]
 
 _PLACES: Mapping[str, Any] = {"distances": Space.places([[52.5, 13.4], [52.5, 13.4], [48.9, 2.4], [41.9, 12.5]])}
 _SETS: Mapping[str, Any] = {"distances": Space.sets([[], [1], [1, 2], [1, 2, 3], [4]])}
 _TABLE: Mapping[str, Any] = {"distances": [[0, 1, 1, 2, 3], [2, 0, 1, 1, 1], [1, 1, 0, 1, 1]]}
 
-_row = partial(Entry, question=RELEASE, space=space_of)
+
+def _work(m: MetricMechanism, n: float) -> float:
+    """A report is its answer."""
+    return 1.0
+
+
+def _pull(m: MetricMechanism, r: int) -> float:
+    """The largest loss of any report, for the value that it is farthest from."""
+    domain, held, line = m.domain, m.output_points, m.losses.line
+    if isinstance(domain, Grid | Codes):
+        answers = domain.points if held is None else domain.points[held]
+        first, last = (domain.cells[0], domain.cells[-1]) if isinstance(domain, Codes) else (domain.low, domain.high)
+        return float(max(last - answers.min(), answers.max() - first))
+    if line is not None:
+        low, high = (0, line.k - 1) if held is None else (held.min(), held.max())
+        return float(max(line.k - 1 - low, high) * line.step)
+    table = m.losses.matrix()
+    return float((table if held is None else table[:, held]).max())
+
+
+_row = partial(Entry, question=RELEASE, space=space_of, traits=Traits(_work, _pull))
 
 ROWS: Mapping[str, Entry] = {
     "brr": _row(

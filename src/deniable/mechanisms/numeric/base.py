@@ -27,13 +27,13 @@ from deniable.mechanisms.fitting import check_tally
 from deniable.mechanisms.numeric.bulk import LeaningBulk, WindowOrBitBulk, prove
 from deniable.mechanisms.numeric.estimate import mean_part
 from deniable.mechanisms.numeric.laws import Blend, Law, Lean, Sliding, best_blend, best_window, law_of, wave_window
+from deniable.mechanisms.numeric.options import WINDOWS
 from deniable.mechanisms.outputs import WindowBulk
 from deniable_client.exact import WORD_BITS, check_epsilon
 from deniable_client.kernels import Leaning, Window, WindowOrBit
 
 __all__ = [
     "POINTS_WAVE",
-    "WINDOWS",
     "Duchi",
     "Hybrid",
     "Numeric",
@@ -42,9 +42,6 @@ __all__ = [
 ]
 
 _WORD = 1 << WORD_BITS
-WINDOWS = ("best", "paper")
-"""Windows of the piecewise mechanism: of least largest variance, or of the paper's size."""
-
 POINTS_MOST = 1 << 20
 """Finest grid: tallies count every answer."""
 POINTS_MEAN = 1024

@@ -1,4 +1,4 @@
-"""The registry's rows and options of mechanisms for means and distributions of numbers."""
+"""The registry's rows of mechanisms for means and distributions of numbers."""
 
 from __future__ import annotations
 
@@ -6,15 +6,11 @@ from collections.abc import Mapping
 from functools import partial
 from typing import Any
 
-from deniable.mechanisms.entry import MEAN, Entry, Option
-from deniable.mechanisms.numeric.base import WINDOWS, Duchi, Hybrid, Piecewise, SquareWave
+from deniable.mechanisms.entry import MEAN, Entry, Traits
+from deniable.mechanisms.numeric.base import Duchi, Hybrid, Numeric, Piecewise, SquareWave
 from deniable.mechanisms.spaces import INTERVAL, space_of
 
-__all__ = ["OPTIONS", "ROWS"]
-
-OPTIONS: Mapping[str, Option] = {
-    "window": Option(str, "Window of pm: of least largest variance, or of the paper's size.", WINDOWS),
-}
+__all__ = ["ROWS"]
 
 
 def _cases(*more: Mapping[str, Any]) -> tuple[Mapping[str, Any], ...]:
@@ -24,7 +20,17 @@ def _cases(*more: Mapping[str, Any]) -> tuple[Mapping[str, Any], ...]:
     return (*({"epsilon": e, **own} for e in (0.1, 1.0, 4.0) for own in grids), *more)
 
 
-_row = partial(Entry, question=MEAN, space=space_of)
+def _work(m: Numeric, n: float) -> float:
+    """One counter per report, and one product for each possible report per release."""
+    return 1 + m.readings.size / n
+
+
+def _pull(m: Numeric, r: int) -> float:
+    """The largest reading, if everybody has the lowest value; downwards it is the same."""
+    return float(m.readings.max() - m.grid.at(0))
+
+
+_row = partial(Entry, question=MEAN, space=space_of, traits=Traits(_work, _pull))
 
 ROWS: Mapping[str, Entry] = {
     "sw": _row(

@@ -15,7 +15,7 @@ import numpy as np
 
 from deniable.collect.reports import Field
 from deniable.core.channel import Channel
-from deniable.core.types import Columns, FloatArray, IntArray
+from deniable.core.types import BoolArray, Columns, FloatArray, IntArray
 from deniable.kernels import loops
 from deniable.kernels.bits import pack_one
 from deniable.kernels.sampling import respond
@@ -118,6 +118,11 @@ class LevelBulk(Bulk[PersonalKernel]):
     def unfolded(self, cells: Cells) -> Cells:
         """The cells of one level by the strata of the data, which `count` adds up."""
         return {name: cell[None] for name, cell in cells.items()}
+
+    def possible(self, columns: Columns) -> BoolArray:
+        """See `Bulk.possible`: a report of the data, with one of the levels."""
+        fine = self.data[0].possible({f.name: columns[f.name] for f in self.data[0].fields})
+        return fine & np.less(columns["level"], len(self.strata)) if self.kernel.level else fine
 
     def count(self, columns: Columns) -> Cells:
         """See `Bulk.count`: the cells of the data, all strata together, by reported level."""

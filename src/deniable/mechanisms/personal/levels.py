@@ -15,13 +15,13 @@ from deniable.mechanisms.frequency.grr import GRR
 from deniable.mechanisms.frequency.local_hashing import LocalHashing
 from deniable.mechanisms.frequency.unary import Unary
 from deniable.mechanisms.personal.laws import common_range, places
+from deniable.mechanisms.personal.options import LEVEL_REPORTS
 from deniable.mechanisms.support import SupportMechanism
 from deniable_client.exact import check_epsilon
 from deniable_client.kernels import Bit, Kernel, Response
 
 __all__ = [
     "BASES",
-    "LEVEL_REPORTS",
     "check_base",
     "check_level_report",
     "check_levels",
@@ -39,9 +39,6 @@ BASES: Mapping[str, Callable[..., SupportMechanism]] = {
     "lh": LocalHashing,
 }
 """The data mechanisms that levels may have: those whose report format does not depend on epsilon."""
-
-LEVEL_REPORTS = ("response", "bit", "none")
-"""A response over the levels; one bit, enough for the mean of p and q; nothing."""
 
 
 def check_levels(levels: object) -> list[float]:

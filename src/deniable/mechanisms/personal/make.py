@@ -10,9 +10,9 @@ from deniable.errors import ParameterError, require
 from deniable.mechanisms.personal.base import LevelMechanism
 from deniable.mechanisms.personal.laws import common_range
 from deniable.mechanisms.personal.levels import BASES, check_levels
+from deniable.mechanisms.personal.options import DISCLOSURES
 from deniable.mechanisms.personal.plain import Personal
 from deniable.mechanisms.personal.sensitive import PersonalUtility
-from deniable.mechanisms.personal.sensitive_laws import DISCLOSURES
 from deniable.mechanisms.utility.sensitive import sensitive_ranges
 
 __all__ = ["largest_level", "make_personal"]

@@ -28,7 +28,8 @@ from deniable.mechanisms.personal.base import LevelMechanism
 from deniable.mechanisms.personal.bulk import SensitiveBulk
 from deniable.mechanisms.personal.estimate import UtilityLevelCounts, choose_utility, linear_utility
 from deniable.mechanisms.personal.levels import make_bases
-from deniable.mechanisms.personal.sensitive_laws import CAP_MAX, DISCLOSURES, UtilityLevelLaw
+from deniable.mechanisms.personal.options import DISCLOSURES
+from deniable.mechanisms.personal.sensitive_laws import CAP_MAX, UtilityLevelLaw
 from deniable.mechanisms.support import SupportMechanism
 from deniable.mechanisms.utility.bulk import UtilityBulk
 from deniable.mechanisms.utility.sensitive import SensitiveItems, check_theta, protect_sensitive

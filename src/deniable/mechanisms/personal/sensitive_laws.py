@@ -24,11 +24,7 @@ from deniable.errors import ParameterError, require
 from deniable.mechanisms.personal.laws import LevelLaw, Linear, level_leakage
 from deniable.mechanisms.utility.laws import null_law
 
-__all__ = ["CAP_MAX", "DISCLOSURES", "UtilityLevelLaw", "ideal_law", "ideal_utility_promise"]
-
-DISCLOSURES = ("common", "capped", "own")
-"""Chance that a harmless item is disclosed: one for all levels, which tells nothing about the level; as much as each
-level allows, but no more telling than reports of sensitive items are; as much as each level allows."""
+__all__ = ["CAP_MAX", "UtilityLevelLaw", "ideal_law", "ideal_utility_promise"]
 
 CAP_MAX = 50.0
 """A cap of e^50 on quotients of chances binds nothing: no threshold is below 2^-64."""

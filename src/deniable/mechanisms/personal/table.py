@@ -1,32 +1,16 @@
-"""The registry's rows and options of personal levels."""
+"""The registry's rows of personal levels."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
-from deniable.mechanisms.entry import Entry, Option, Traits
+from deniable.mechanisms.entry import Entry, Traits
 from deniable.mechanisms.personal.costs import pull_levels, work_levels
-from deniable.mechanisms.personal.levels import LEVEL_REPORTS
 from deniable.mechanisms.personal.make import largest_level, make_personal
 from deniable.mechanisms.personal.plain import Personal
 from deniable.mechanisms.personal.sensitive import PersonalUtility
-from deniable.mechanisms.personal.sensitive_laws import DISCLOSURES
 
-__all__ = ["OPTIONS", "ROWS"]
-
-OPTIONS: Mapping[str, Option] = {
-    "levels": Option(str, "Levels of protection that people choose from, separated by commas (pldp)."),
-    "shares": Option(str, "Expected shares of the levels, for closed forms and simulations; equal if left out (pldp)."),
-    "level_epsilon": Option(float, "Protection of the level report (pldp)."),
-    "level_report": Option(str, "What is sent about the level: a response, one bit, or nothing (pldp).", LEVEL_REPORTS),
-    "leak_budget": Option(float, "Most that a report may tell about the level; base and g are chosen for it (pldp)."),
-    "disclosure": Option(
-        str,
-        "Chance that a harmless answer is disclosed: one for all levels, capped, or each level's own (upldp).",
-        DISCLOSURES,
-    ),
-    "frequency": Option(float, "Frequency of the item that `variance` is for (pldp)."),
-}
+__all__ = ["ROWS"]
 
 _OPTIONS = (
     "levels",

@@ -24,10 +24,11 @@ from deniable.estimate.linear import check_reports
 from deniable.estimate.result import Part
 from deniable.mechanisms.base import Mechanism, report_size
 from deniable.mechanisms.bulk import SupportBulk
-from deniable.mechanisms.utility.bases import FORMS, SEPARATE, base_from, document_of, hashed
+from deniable.mechanisms.utility.bases import SEPARATE, base_from, document_of, hashed
 from deniable.mechanisms.utility.bound import least_mse_sum
 from deniable.mechanisms.utility.bulk import UtilityBulk
 from deniable.mechanisms.utility.laws import UtilityLaw
+from deniable.mechanisms.utility.options import FORMS
 from deniable.mechanisms.utility.reading import Reading, reading_of
 from deniable.mechanisms.utility.sensitive import SensitiveMechanism
 from deniable_client.exact import WORD_BITS, check_epsilon

@@ -28,10 +28,8 @@ from deniable_client.hashing import RANGE_MAX
 from deniable_client.kernels import Kernel
 from deniable_client.kernels.geometry import is_prime, rank_of
 
-__all__ = ["BASES", "FORMS", "SEPARATE", "base_from", "document_of", "hashed", "ideal_law", "least_of", "tuned"]
+__all__ = ["BASES", "SEPARATE", "base_from", "document_of", "hashed", "ideal_law", "least_of", "tuned"]
 
-FORMS = ("null", "glutf", "paper")
-"""Null branch; ULDP's Algorithm 1 with a disclosure valid for every hash function; the same as printed (audit only)."""
 SEPARATE = "separate"
 """uRAP's own form: always a blind report, and the value beside it as often as epsilon allows."""
 
@@ -202,4 +200,4 @@ BASES: Mapping[str, Base] = {
     "alh": Base(LocalHashing, adaptive("alh"), inner=_RULES),
     "athe": Base(THE, adaptive("athe"), inner=_RULES),
 }
-"""Mechanisms that the transform makes by registry name; others are made first and handed over."""
+"""How those of `options` are made."""

@@ -14,11 +14,10 @@ from functools import cached_property
 from typing import Any, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from deniable.collect.reports import Field
 from deniable.core.channel import Channel
-from deniable.core.types import Bytes, Columns, FloatArray, IntArray
+from deniable.core.types import BoolArray, Bytes, Columns, FloatArray, IntArray
 from deniable.errors import FormatError, ParameterError
 from deniable.estimate.evidence import DenseEvidence, Evidence, PackedRows, RowEvidence
 from deniable.kernels.sampling import below
@@ -38,7 +37,6 @@ _WORD = 1 << WORD_BITS
 _SAME = 1e-9
 """Likelihoods that differ by less are one: thresholds are whole numbers."""
 
-BoolArray = NDArray[np.bool_]
 K = TypeVar("K", bound=AnyKernel)
 Protected = tuple[str, Sequence[int], frozenset[int]]
 """An output that discloses nothing: its label, its weight given each item, and the items it supports."""
@@ -184,6 +182,18 @@ class UtilityBulk(DisclosingBulk[UtilityKernel]):
         if not self.kernel.attach:
             for name, cell in self._base_cells.items():
                 nothing(cell.size).check(name, cells[name][-1], int(cells["n"][-1]))
+
+    def possible(self, columns: Columns) -> BoolArray:
+        """See `Bulk.possible`: zeros beside an item that is disclosed alone, else a report of the base."""
+        told = columns["disclosed"].astype(np.int64)
+        alone, fine = (told > 0) & (told <= self.items[1].size), told <= self.disclosures
+        if self.base is None:
+            return fine
+        own = {f.name: columns[f.name] for f in self.base.fields}
+        fine[~alone] &= self.base.possible({name: column[~alone] for name, column in own.items()})
+        for column in own.values():
+            fine &= ~(alone & np.not_equal(column if column.ndim == 1 else column.any(axis=1), 0))
+        return fine
 
     def count(self, columns: Columns) -> Cells:
         """See `Bulk.count`: the base's cells by stratum, and how often each harmless item was disclosed."""

@@ -11,20 +11,18 @@ from deniable.core.domain import Domain
 from deniable.errors import require
 from deniable.mechanisms.base import Mechanism
 from deniable.mechanisms.entry import ADDED
-from deniable.mechanisms.frequency.mixture import SubsetMixture
 from deniable.mechanisms.utility.base import Utility, check_fit, default_form
-from deniable.mechanisms.utility.bases import FORMS, tuned
+from deniable.mechanisms.utility.bases import tuned
 from deniable.mechanisms.utility.explicit import written_down
 from deniable.mechanisms.utility.mixture import UtilityMixture, make_mixture
+from deniable.mechanisms.utility.options import FORMS, MIXTURE
 from deniable.mechanisms.utility.sensitive import sensitive_ranges, split_sensitive
 from deniable_client.exact import check_epsilon
 
-__all__ = ["MIXTURE", "make_separate", "make_utility", "utility"]
+__all__ = ["make_separate", "make_utility", "utility"]
 
 KEPT_PRIVATE = "kept private"
 """The sensitive label for people who do not want to give a harmless answer (docs/threat-model.md)."""
-MIXTURE = SubsetMixture.family
-"""The base that is a mechanism of its own here: the two sizes of a mixture disclose different shares."""
 
 
 def make_utility(

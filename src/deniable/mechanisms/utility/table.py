@@ -1,4 +1,4 @@
-"""The registry's rows and options of ULDP: only some answers are sensitive."""
+"""The registry's rows of ULDP: only some answers are sensitive."""
 
 from __future__ import annotations
 
@@ -7,32 +7,16 @@ from functools import partial
 from typing import Any
 
 from deniable.mechanisms.base import Mechanism
-from deniable.mechanisms.entry import Entry, Option, Traits
+from deniable.mechanisms.entry import Entry, Traits
 from deniable.mechanisms.utility import costs
 from deniable.mechanisms.utility.base import Utility
-from deniable.mechanisms.utility.bases import BASES, FORMS
 from deniable.mechanisms.utility.budgets import UtilityBudgets, check_item_epsilon, make_budgets
 from deniable.mechanisms.utility.collaborative import CollaborativeSampling
-from deniable.mechanisms.utility.make import MIXTURE, make_separate, make_utility
+from deniable.mechanisms.utility.make import make_separate, make_utility
 from deniable.mechanisms.utility.mixture import UtilityMixture, make_mixture
+from deniable.mechanisms.utility.options import MIXTURE
 
-__all__ = ["OPTIONS", "ROWS"]
-
-OPTIONS: Mapping[str, Option] = {
-    "sensitive": Option(str, "Sensitive answers: how many of the first ones, or labels separated by commas (ULDP)."),
-    "theta": Option(
-        float, "Expected share of people with a harmless answer (ULDP); their share of labels if left out."
-    ),
-    "form": Option(str, "How ULDP is reached: null branch; as in the paper but valid; as printed (audit only).", FORMS),
-    "base": Option(
-        str,
-        "The mechanism on the sensitive answers (utility), or of the data (pldp: sue, oue, grr, lh).",
-        (*BASES, MIXTURE),
-    ),
-    "item_epsilon": Option(str, "Budgets of the sensitive answers, in their order, separated by commas (uue-levels)."),
-    "flip": Option(float, "In uue-levels: chance of a 1 in bits of the smallest budget that are not the own one."),
-}
-
+__all__ = ["ROWS"]
 
 _TRAITS = Traits(costs.work_sensitive, costs.pull_utility)
 

@@ -11,8 +11,9 @@ import numpy as np
 
 from deniable.core.selection import Preference, SelectionWarning, Selector
 from deniable.mechanisms.base import Mechanism
-from deniable.mechanisms.frequency.families import FAMILIES, Chosen, Metric, choose
+from deniable.mechanisms.frequency.families import FAMILIES, Chosen, choose
 from deniable.mechanisms.frequency.noise import asr_laplace
+from deniable.mechanisms.frequency.options import Metric
 from deniable.mechanisms.registry import mechanism
 from deniable.papers.adaptive.equations import SETTINGS, eq15
 from deniable.papers.checks import design

@@ -11,7 +11,8 @@ import numpy as np
 from deniable.core.frontier import frontier_mse, mixture_mse, mixture_success, weighted_mixture
 from deniable.core.laws import epsilon_to
 from deniable.core.selection import SELECTORS
-from deniable.mechanisms.frequency.families import FAMILIES, Metric
+from deniable.mechanisms.frequency.families import FAMILIES
+from deniable.mechanisms.frequency.options import Metric
 from deniable.papers.adaptive import simulation
 from deniable.papers.adaptive.designs import ORIGIN, TWELVE, chosen_at, known_parameter, points
 from deniable.papers.adaptive.equations import BUDGETS, DOMAINS, LOW, SETTINGS, SMALL, K

@@ -9,7 +9,8 @@ import numpy as np
 
 from deniable.audit.exact import audit
 from deniable.core.frontier import best_subset_size, frontier_mse
-from deniable.mechanisms.frequency.families import FAMILIES, Metric
+from deniable.mechanisms.frequency.families import FAMILIES
+from deniable.mechanisms.frequency.options import Metric
 from deniable.papers.adaptive.designs import ORIGIN, Point, chosen_at, known_parameter, make, points
 from deniable.papers.adaptive.equations import DOMAINS, LOW, SETTINGS, SMALL, K
 from deniable.papers.checks import design, off

@@ -2,6 +2,10 @@
 
 A report is counted and its id is stored in one transaction, or neither is. Everything that is counted lies in cells of
 `Batch`: a window of a task, one of its questions, and one combination of its strata.
+
+A report does not say when it was made, so its window is that of the day on which it arrives (`ingest.window_of`), and
+its id is known until the task takes no reports any more, whatever the window. Who publishes a window seals it first
+(`seal`), then reads the tallies: nothing is added to a sealed window, so what was read stays true.
 """
 
 from __future__ import annotations
@@ -13,10 +17,30 @@ from pathlib import Path
 from typing import NamedTuple, Protocol
 
 from deniable.collect.tally import Tally
+from deniable.errors import DeniableError
 
-__all__ = ["ACCEPTED", "DUPLICATE", "REJECTED", "Batch", "Incoming", "KeyRow", "Outcome", "Store", "TaskRow", "Upload"]
+__all__ = [
+    "ACCEPTED",
+    "DUPLICATE",
+    "REJECTED",
+    "Batch",
+    "Incoming",
+    "KeyRow",
+    "Outcome",
+    "Store",
+    "StoreUnavailableError",
+    "TaskRow",
+    "Upload",
+]
 
 ACCEPTED, DUPLICATE, REJECTED = "accepted", "duplicate", "rejected"
+
+
+class StoreUnavailableError(DeniableError, OSError):
+    """The database cannot be written or read now (full, read-only, unreachable); nothing was acknowledged, try later.
+
+    Trying again is safe: reports that were kept after all are duplicates then.
+    """
 
 
 class Batch(NamedTuple):
@@ -90,7 +114,7 @@ class Store(Protocol):
     def add(self, uploads: Sequence[Upload]) -> list[list[Outcome]]:
         """Check, count and keep the reports of several uploads in one durable transaction; an outcome for each.
 
-        Raises `StoreUnavailableError` if nothing was kept and the same call may work later.
+        Raises `StoreUnavailableError` if it is not certain that all is kept; the same call is safe and may work later.
         """
 
     def tallies(self, task: str) -> Mapping[Batch, Tally]:
@@ -103,11 +127,14 @@ class Store(Protocol):
         """Rejected reports by reason."""
 
     # ---- releases
+    def seal(self, task: str, window: int) -> None:
+        """Take no more reports for a window, for ever, whatever the clock says; sealed once more, nothing changes."""
+
     def release(self, task: str, window: int) -> bytes | None:
         """What was published about a window, or None."""
 
     def put_release(self, task: str, window: int, document: bytes) -> bytes:
-        """Publish a window once; returns what is published, which is the first document."""
+        """Publish a window once, which seals it; returns what is published, which is the first document."""
 
     # ---- keys
     def put_key(self, key: KeyRow) -> None:

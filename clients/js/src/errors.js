@@ -1,0 +1,76 @@
+/** The one family of errors: each names what was given, what is allowed and what to do. */
+
+/** Base of all errors that this package throws on purpose. */
+export class DeniableError extends Error {
+  /** The error's name in every client. */
+  kind = "DeniableError";
+
+  /** @param {string} message @param {string} [hint] what to do about it @param {{cause?: unknown}} [options] */
+  constructor(message, hint = "", options) {
+    super(message, /** @type {any} */ (options));
+    this.hint = hint;
+  }
+
+  get name() {
+    return this.kind;
+  }
+
+  toString() {
+    return `${this.kind}: ${this.message} ${this.hint}`.trimEnd();
+  }
+}
+
+/** A parameter or a value is not one that is allowed. */
+export class ParameterError extends DeniableError {
+  kind = "ParameterError";
+}
+
+/** Bytes, a file or a document are not what they should be. */
+export class FormatError extends DeniableError {
+  kind = "FormatError";
+}
+
+/** A design leaks more than it promises, or cannot be sampled exactly. */
+export class PrivacyError extends DeniableError {
+  kind = "PrivacyError";
+}
+
+/** A task does not ask now: it is not open, has expired, or was answered in this window already. */
+export class WindowError extends DeniableError {
+  kind = "WindowError";
+}
+
+/** An answer would cost more than a budget has left. */
+export class BudgetError extends DeniableError {
+  kind = "BudgetError";
+}
+
+/** What a device spends could not be written down, or cannot be read; nothing is reported then. */
+export class LedgerError extends DeniableError {
+  kind = "LedgerError";
+}
+
+/** The system gave no randomness; nothing is reported then. */
+export class EntropyError extends DeniableError {
+  kind = "EntropyError";
+}
+
+/**
+ * Throw a `ParameterError` for parameter `name` unless `ok`.
+ * @param {boolean} ok @param {string} name @param {unknown} got @param {string} need @param {string} [hint]
+ */
+export function require(ok, name, got, need, hint = "") {
+  if (!ok) throw new ParameterError(`${name} must be ${need}, got ${show(got)}.`, hint);
+}
+
+/** A value for a message, cut where it is long. @param {unknown} got */
+export function show(got, limit = 80) {
+  if (typeof got === "string") got = got.slice(0, limit);
+  let text = "";
+  try {
+    text = JSON.stringify(got, (_, part) => (typeof part === "bigint" ? `${part}` : part)) ?? String(got);
+  } catch {
+    return `a value of type ${typeof got}`;
+  }
+  return text.length <= limit ? text : text.slice(0, limit - 3) + "...";
+}

@@ -1,0 +1,168 @@
+// What a report could have meant: how likely it is for each answer. For people to look at; nothing is decided by it.
+import { bucket, hash32, permute } from "./hashing.js";
+
+/** @typedef {Record<string, any>} Kernel A kernel as the design document has it. */
+
+const WORD = 2 ** 64;
+/** @param {string} threshold */
+const chance = (threshold) => Number(BigInt(threshold)) / WORD;
+
+/** @param {Uint8Array} bytes @param {number} start @param {number} end */
+function whole(bytes, start, end) {
+  let found = 0n;
+  for (let i = end - 1; i >= start; i--) found = (found << 8n) | BigInt(bytes[i]);
+  return found;
+}
+
+/** @param {Uint8Array} bytes @param {number} i */
+const bit = (bytes, i) => (bytes[i >> 3] >> (i & 7)) & 1;
+
+/** @param {Uint8Array} bytes */
+const ones = (bytes) => bytes.reduce((sum, byte) => sum + byte.toString(2).replaceAll("0", "").length, 0);
+
+/** @param {number} k @param {(x: number) => number} weight */
+const each = (k, weight) => Array.from({ length: k }, (_, x) => weight(x));
+
+/** Weights of a two-level kernel against a report without any value, which has the weight 1.
+ * @param {Kernel} kernel @param {number} own @param {number} all @param {(x: number) => boolean} supports */
+function levels(kernel, own, all, supports) {
+  const keep = chance(kernel.keep);
+  const [high, low] = [(keep * all) / own, ((1 - keep) * all) / (all - own)];
+  return each(Number(kernel.k), (x) => (supports(x) ? high : low));
+}
+
+/** @param {string[]} ranges @param {number} k */
+function ranks(ranges, k) {
+  const ends = ranges.map(Number);
+  const found = { sensitive: /** @type {number[]} */ ([]), harmless: /** @type {number[]} */ ([]) };
+  for (let x = 0; x < k; x++) {
+    const inside = ends.filter((end) => end <= x).length % 2 === 1;
+    (inside ? found.sensitive : found.harmless).push(x);
+  }
+  return found;
+}
+
+/** @param {number} count */
+const headOf = (count) => [1, 2, 4].find((width) => count <= 256 ** width) ?? 8;
+
+/** Weights where some answers may be named; `hidden` weighs the sensitive ones, and the others if none is named.
+ * @param {Kernel} kernel @param {Uint8Array} bytes
+ * @param {(report: Uint8Array, count: number) => {own: number[], other: number}} hidden */
+function disclosing(kernel, bytes, hidden) {
+  const k = Number(kernel.k);
+  const { sensitive, harmless } = ranks(kernel.sensitive, k);
+  const attach = Number(BigInt(kernel.attach ?? "0")) > 0;
+  const head = headOf(1 + harmless.length * (attach ? 2 : 1));
+  const tag = Number(whole(bytes, 0, head));
+  if (tag > 0) return each(k, (x) => (x === harmless[(tag - 1) % harmless.length] ? 1 : 0));
+  const { own, other } = hidden(bytes.subarray(head), sensitive.length);
+  const kept = (1 - chance(kernel.plain)) * (1 - chance(kernel.attach ?? "0"));
+  const weights = new Array(k).fill(kept * other);
+  sensitive.forEach((x, rank) => (weights[x] = own[rank]));
+  return weights;
+}
+
+/** Weights of all answers by the kind of the kernel; a report without any value would have the weight 1.
+ * @type {Record<string, (kernel: Kernel, bytes: Uint8Array, level: number) => number[] | null>} */
+const WEIGHTS = {
+  response: (kernel, bytes) => {
+    const y = Number(whole(bytes, 0, bytes.length));
+    return levels(kernel, 1, Number(kernel.k), (x) => x === y);
+  },
+  subset: (kernel, bytes) => {
+    const [k, size] = [Number(kernel.k), Number(kernel.size)];
+    return ones(bytes) === size ? levels(kernel, size, k, (x) => bit(bytes, x) === 1) : each(k, () => 0);
+  },
+  interval: (kernel, bytes) => {
+    const [seed, first] = [whole(bytes, 0, 8), Number(whole(bytes, 8, bytes.length))];
+    const [k, size] = [Number(kernel.k), Number(kernel.size)];
+    return levels(kernel, size, k, (x) => (Number(permute(seed, BigInt(x), BigInt(k))) - first + k) % k < size);
+  },
+  unary: (kernel, bytes) => {
+    const [keep, flip] = [chance(kernel.keep), chance(kernel.flip)];
+    return each(Number(kernel.k), (x) => (bit(bytes, x) ? keep / flip : (1 - keep) / (1 - flip)));
+  },
+  whole: (kernel, bytes) => each(Number(kernel.k), () => (ones(bytes) === Number(kernel.k) ? 1 : 0)),
+  constant: (kernel) => each(Number(kernel.k), () => 1),
+  hashing: (kernel, bytes) => {
+    const [seed, y, g] = [whole(bytes, 0, 8), Number(whole(bytes, 8, bytes.length)), Number(kernel.g)];
+    return levels(kernel, 1, g, (x) => Number(bucket(seed, BigInt(x), BigInt(g))) === y);
+  },
+  balanced: (kernel, bytes) => {
+    const [seed, y, g, k] = [whole(bytes, 0, 8), Number(whole(bytes, 8, bytes.length)), Number(kernel.g), Number(kernel.k)];
+    return levels(kernel, 1, g, (x) => Math.floor((Number(permute(seed, BigInt(x), BigInt(k))) * g) / k) === y);
+  },
+  wheel: (kernel, bytes) => {
+    const [seed, y, arc, size] = [whole(bytes, 0, 8), Number(whole(bytes, 8, bytes.length)), Number(kernel.arc), 2 ** Number(kernel.ring)];
+    const start = (/** @type {number} */ x) => Math.floor(Number(hash32(seed, BigInt(x))) / (2 ** 32 / size));
+    return levels(kernel, arc, size, (x) => (y - start(x) + size) % size < arc);
+  },
+  hadamard: (kernel, bytes) => {
+    const y = whole(bytes, 0, bytes.length);
+    const even = (/** @type {number} */ x) => [...(BigInt(x + 1) & y).toString(2)].filter((b) => b === "1").length % 2 === 0;
+    return levels(kernel, 1, 2, even);
+  },
+  mixture: (kernel, bytes, level) => {
+    const coin = chance(kernel.coin);
+    const [first, second] = [kernel.first, kernel.second].map((part) => likelihoods(part, bytes, level));
+    return first && second && first.map((one, x) => (1 - coin) * one + coin * second[x]);
+  },
+  window: (kernel, bytes) => {
+    const y = Number(whole(bytes, 0, bytes.length));
+    const [outputs, m, shift, tie] = [kernel.outputs, kernel.m, kernel.shift, kernel.tie].map(Number);
+    const start = (/** @type {number} */ x, /** @type {number} */ by) => Math.min(Math.max(x - by, 0), outputs - m);
+    const keep = chance(kernel.keep);
+    const [high, low] = [(keep * outputs) / m, ((1 - keep) * outputs) / (outputs - m)];
+    const one = (/** @type {number} */ x, /** @type {number} */ by) => (start(x, by) <= y && y < start(x, by) + m ? high : low);
+    return each(Number(kernel.k), (x) => (tie ? (one(x, shift) + one(x, shift - 1)) / 2 : one(x, shift)));
+  },
+  leaning: (kernel, bytes) => {
+    const at = (/** @type {number} */ x) => chance(kernel.base) + x * chance(kernel.slope);
+    return each(Number(kernel.k), (x) => (bytes[0] ? at(x) : 1 - at(x)));
+  },
+  "window-or-bit": (kernel, bytes, level) => {
+    const [y, outputs] = [Number(whole(bytes, 0, bytes.length)), Number(kernel.window.outputs)];
+    return y < outputs ? likelihoods(kernel.window, bytes, level) : likelihoods(kernel.bit, Uint8Array.of(y - outputs), level);
+  },
+  neighbours: (kernel, bytes) => {
+    const y = whole(bytes, 0, bytes.length).toString();
+    const [outputs, m, keep] = [Number(kernel.outputs), kernel.neighbours[0].length, chance(kernel.keep)];
+    const near = (/** @type {string[]} */ row) => (row.includes(y) ? (keep * outputs) / m : ((1 - keep) * outputs) / (outputs - m));
+    return kernel.neighbours.map(near);
+  },
+  recode: (kernel, bytes, level) => {
+    const codes = likelihoods(kernel.base, bytes, level);
+    const starts = kernel.starts.map(Number);
+    return codes && each(Number(kernel.k), (x) => codes[Number(kernel.codes[starts.filter((s) => s <= x).length - 1])]);
+  },
+  utility: (kernel, bytes, level) =>
+    disclosing(kernel, bytes, (report, s) => {
+      if (s < 2) return { own: [1], other: 1 };
+      const own = likelihoods(kernel.base[0], report, level) ?? [];
+      return { own, other: kernel.blind === "1" ? 1 : own.reduce((a, b) => a + b, 0) / s };
+    }),
+  "utility-levels": (kernel, bytes) =>
+    disclosing(kernel, bytes, (report) => {
+      const keep = chance(kernel.keep);
+      const own = kernel.flips.map((/** @type {string} */ flip, /** @type {number} */ i) => (bit(report, i) ? keep / chance(flip) : (1 - keep) / (1 - chance(flip))));
+      return { own, other: 1 };
+    }),
+  personal: (kernel, bytes, level) => likelihoods(kernel.data[level], bytes, level),
+};
+
+/** How likely a report is for each answer, up to a factor; null where that is not worked out.
+ * @param {Kernel} kernel @param {Uint8Array} bytes @param {number} [level] number of the chosen level
+ * @returns {number[] | null} */
+export function likelihoods(kernel, bytes, level = 0) {
+  const weigh = WEIGHTS[kernel.kind];
+  return weigh && Number(kernel.k ?? 0) <= 65536 ? weigh(kernel, bytes, level) : null;
+}
+
+/** Of 100 people who send exactly this report, how many have which answer, if all answers were equally common.
+ * @param {Kernel} kernel @param {Uint8Array} bytes @param {number} [level]
+ * @returns {number[] | null} */
+export function meant(kernel, bytes, level = 0) {
+  const found = likelihoods(kernel, bytes, level);
+  const total = found?.reduce((a, b) => a + b, 0);
+  return found && total ? found.map((one) => (100 * one) / total) : null;
+}

@@ -1,0 +1,131 @@
+/** Every file of clients/vectors, bit for bit: reports, ratios, bounds, hashes, packing; what leaks or is no design is refused. */
+import assert from "node:assert/strict";
+import { readFileSync, readdirSync } from "node:fs";
+import { test } from "node:test";
+
+import { expBounds, expLow } from "../src/exact.js";
+
+import { bucket, hash32, mix32, split64 } from "../src/hashing.js";
+import { Device, ReplayWords, explain } from "../src/index.js";
+import { FORMS, KERNELS, checkPromise, kernelFrom, kernelTo } from "../src/kernels/contract.js";
+import { bitsWidth, packBits, packInt, uintWidth } from "../src/packing.js";
+
+const FOLDER = new URL("../../vectors/", import.meta.url);
+/** @type {Record<string, any>} */
+const FILES = Object.fromEntries(
+  readdirSync(FOLDER)
+    .filter((name) => name.endsWith(".json"))
+    .map((name) => [name.slice(0, -5), JSON.parse(readFileSync(new URL(name, FOLDER), "utf8"))]),
+);
+const SPECIAL = ["grammar", "hash", "hostile", "packing", "promise"];
+const KERNEL_FILES = Object.keys(FILES).filter((name) => FILES[name].cases?.[0]?.reports);
+
+/** @param {Uint8Array} bytes */
+const hex = (bytes) => Buffer.from(bytes).toString("hex");
+/** @param {string} kind */
+const refusal = (kind) => (/** @type {any} */ error) => error.kind === kind || assert.fail(`${error.kind}: ${error}`);
+
+test("the files of kernels are there, and have all kinds", () => {
+  assert.equal(KERNEL_FILES.length, 14);
+  const kinds = new Set();
+  const walk = (/** @type {any} */ part) => {
+    if (part?.kind) kinds.add(part.kind);
+    if (part && typeof part === "object") Object.values(part).forEach(walk);
+  };
+  for (const name of KERNEL_FILES) FILES[name].cases.forEach((/** @type {any} */ { kernel }) => walk(kernel));
+  assert.deepEqual([...kinds].sort(), [...KERNELS.keys()].sort());
+  assert.equal(kinds.size, 32);
+});
+
+for (const name of KERNEL_FILES) {
+  test(`${name}: words become the reports, ratios are exact, what leaks is refused`, () => {
+    let count = 0;
+    for (const { kernel: document, ratio, width, epsilon, leaks, budgets, reports } of FILES[name].cases) {
+      const kernel = kernelFrom(document);
+      assert.deepEqual(kernelTo(kernel), document);
+      assert.equal(kernel.width, width);
+      const { top, bottom } = kernel.promisedRatio.reduced();
+      assert.deepEqual([`${top}`, `${bottom}`], [ratio.numerator, ratio.denominator]);
+      const check = (/** @type {any} */ made) => {
+        checkPromise(made, expLow(epsilon), epsilon);
+        if (budgets) made.checkPromises({ item_epsilon: budgets });
+      };
+      check(kernel);
+      if (leaks) assert.throws(() => check(kernelFrom(leaks)), refusal("PrivacyError"));
+      for (const { value, pairs, level, words, report } of reports) {
+        const given = pairs ? pairs.map((/** @type {any} */ [k, v]) => [k, Number(v)]) : BigInt(value);
+        const replay = new ReplayWords(words.map((/** @type {string} */ word) => BigInt(`0x${word}`)));
+        assert.equal(hex(kernel.randomise(given, replay, level)), report);
+        assert.throws(() => replay.word(), refusal("ParameterError"), "all words are used");
+        count++;
+      }
+    }
+    assert.ok(count >= 20, `${count}`);
+  });
+}
+
+test("the hash of items and seeds, step by step", () => {
+  for (const { seed, item, mix, a, b, hash, buckets } of FILES.hash.cases) {
+    const number = BigInt(`0x${seed}`);
+    assert.deepEqual([split64(number, 1n), split64(number, 2n)], [BigInt(`0x${a}`), BigInt(`0x${b}`)]);
+    assert.equal(mix32(item), mix);
+    assert.equal(hash32(number, BigInt(item)), BigInt(hash));
+    for (const [g, y] of Object.entries(buckets)) assert.equal(bucket(number, BigInt(item), BigInt(g)), BigInt(y));
+  }
+  assert.ok(FILES.hash.cases.length >= 35);
+});
+
+test("bits and integers as bytes", () => {
+  for (const { k, items, bytes, width } of FILES.packing.bits) {
+    assert.equal(hex(packBits(items, BigInt(k))), bytes);
+    assert.equal(bitsWidth(BigInt(k)), width);
+  }
+  for (const { value, count, width, bytes } of FILES.packing.integers) {
+    assert.equal(uintWidth(BigInt(count)), width);
+    assert.equal(hex(packInt(BigInt(value), width)), bytes);
+  }
+});
+
+test("promises are judged as the vectors say, bounds of e^epsilon are the same numbers", () => {
+  const judged = { true: 0, false: 0 };
+  for (const { epsilon, kernel, accept, bounds } of FILES.promise.cases) {
+    if (bounds) {
+      for (const [side, found] of Object.entries(expBounds(epsilon))) {
+        const { top, bottom } = found.reduced();
+        assert.deepEqual([`${top}`, `${bottom}`], bounds[side]);
+      }
+      continue;
+    }
+    const check = () => checkPromise(kernelFrom(kernel), expLow(epsilon), epsilon);
+    judged[/** @type {"true"} */ (`${accept}`)]++;
+    if (accept) check();
+    else assert.throws(check, refusal("PrivacyError"));
+  }
+  assert.ok(judged.true === judged.false && judged.true >= 12);
+});
+
+test("the grammar is the one that all clients share", () => {
+  assert.deepEqual(JSON.parse(JSON.stringify(Object.fromEntries(FORMS))), FILES.grammar.forms);
+});
+
+test("hostile documents are refused with the kind of error that the vectors say, good ones are taken", () => {
+  const kinds = /** @type {any} */ ({ format: "FormatError", privacy: "PrivacyError" });
+  for (const { about, design, harmless, error } of FILES.hostile.cases) {
+    try {
+      new Device(design, { harmless });
+      assert.fail("taken");
+    } catch (found) {
+      assert.equal(/** @type {any} */ (found).kind, kinds[error], `${about}: ${found}`);
+    }
+  }
+  for (const { about, design, harmless } of FILES.hostile.good) {
+    assert.doesNotThrow(() => new Device(design, { harmless }), about);
+    assert.equal(`${explain(design).harmless.length > 0}`, `${harmless !== null}`, about);
+  }
+  assert.ok(FILES.hostile.cases.length > 300 && FILES.hostile.good.length > 20);
+});
+
+test("no file is left out", () => {
+  const tasks = Object.keys(FILES).filter((name) => !KERNEL_FILES.includes(name) && !SPECIAL.includes(name));
+  assert.deepEqual(tasks.filter((name) => !/^(tasks|canonical|ledger)$/.test(name)), []);
+});

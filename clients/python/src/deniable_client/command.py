@@ -1,0 +1,225 @@
+"""The command `deniable-client`: read the terms of a task, answer it, see what was spent, send, forget."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import re
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from deniable_client.asking import ask_answer, ask_consent, ask_strata, read_consent, read_value
+from deniable_client.canonical import BYTES_MAX
+from deniable_client.errors import DeniableError, LedgerError, ParameterError, PrivacyError
+from deniable_client.ledger import Ledger
+from deniable_client.ledger.transport import fetch
+from deniable_client.task import Question, Task, printable
+
+__all__ = ["main"]
+
+_REFUSED, _BAD_USE = 1, 2
+_PLACE = re.compile("(.*)/v1/tasks/([0-9a-f]{64})")
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command; 0 if all went well, 1 if something was refused, 2 if it was used wrongly."""
+    given = _parser().parse_args(arguments)
+    try:
+        told, lines = given.run(given)
+    except ParameterError as error:
+        print(f"error: {printable(str(error))}", file=sys.stderr)
+        return _BAD_USE
+    except DeniableError as error:
+        print(f"refused: {printable(str(error))}", file=sys.stderr)
+        return _REFUSED
+    except (KeyboardInterrupt, EOFError):
+        print("\nstopped: nothing was spent or sent.", file=sys.stderr)
+        return _REFUSED
+    print(json.dumps(told, indent=2) if given.json else "\n".join(lines))
+    return 0
+
+
+def _parser() -> argparse.ArgumentParser:
+    common = argparse.ArgumentParser(add_help=False)
+    common.add_argument("--ledger", type=Path, metavar="PATH", help=f"file of the ledger (default: {_default()})")
+    common.add_argument("--json", action="store_true", help="print data instead of sentences")
+    parser = argparse.ArgumentParser(
+        prog="deniable-client",
+        description="Answer questions with reports that can be denied; a ledger keeps what was spent and refuses more.",
+        epilog="Ends with 0 if all went well, 1 if something was refused, 2 if the command was used wrongly.",
+    )
+    commands = parser.add_subparsers(required=True, metavar="COMMAND")
+
+    def command(name: str, run: Callable[[Any], Any], told: str) -> argparse.ArgumentParser:
+        added = commands.add_parser(name, help=told, description=told, parents=[common])
+        added.set_defaults(run=run)
+        return added
+
+    where = "a file, or an https address such as https://example.org/v1/tasks/ID"
+    command("show", _show, "Say what a task asks and promises.").add_argument("task", metavar="TASK", help=where)
+    answer = command("answer", _answer, "Answer a task; asks on a terminal for what is not given.")
+    answer.add_argument("task", metavar="TASK", help=where)
+    answer.add_argument("--value", metavar="V", help="the answer: a label, a number, or KEY=NUMBER,KEY=NUMBER")
+    answer.add_argument("--level", type=float, metavar="L", help="the protection that you choose, if there is a choice")
+    answer.add_argument("--agree", nargs="+", metavar="LABEL", help="answers that the report may name")
+    answer.add_argument("--stratum", nargs="+", default=[], metavar="NAME=VALUE", help="what is sent openly")
+    answer.add_argument("--dealt", metavar="NAME", help="the question that the collector dealt to you")
+    answer.add_argument("--url", metavar="URL", help="where to send it (default: where the task is from)")
+    answer.add_argument("--send", action="store_true", help="send at once: its arrival tells when you answered")
+    command("status", _status, "Say what was asked, what was sent and what is left.")
+    send = command("send", _send, "Send the reports whose random time has come.")
+    send.add_argument("--url", metavar="URL", help="where to send those that were answered without an address")
+    send.add_argument("--now", action="store_true", help="all that wait: their arrival tells when you answered")
+    forget = command("forget", _forget, "Erase what was asked, remembered and sent; what was spent stays.")
+    one = forget.add_mutually_exclusive_group(required=True)
+    one.add_argument("--task", metavar="ID", help="everything about a task")
+    one.add_argument("--question", metavar="KEY", help="everything about a question, in all tasks")
+    one.add_argument("--all", action="store_true", help="everything")
+    command("export", _export, "Print everything that the ledger has about you, as JSON.")
+    return parser
+
+
+# ---- the commands: each gives data and lines
+
+
+def _show(given: Any) -> tuple[Any, list[str]]:
+    task, _ = _task(given.task)
+    told = {"id": task.id, "terms": task.terms(), "task": task.document}
+    return told, [f"Task {task.id}", "", *task.terms()]
+
+
+def _answer(given: Any) -> tuple[Any, list[str]]:
+    task, place = _task(given.task)
+    ledger = _ledger(given)
+    task.window(ledger.today())
+    question = ledger.question(task, dealt=given.dealt)
+    asks = sys.stdin.isatty() and not given.json
+    if asks:
+        print("\n".join([*task.terms(), "", printable(question.text)]))
+    elif given.value is None:
+        raise ParameterError("--value must be given where nobody can be asked.", "See deniable-client answer --help.")
+    agreed = _agreed(question, given.agree, asks)
+    strata = _strata(given.stratum)
+    if asks:
+        strata = ask_strata(task, strata)
+    value = ask_answer(question) if given.value is None else read_value(question, given.value)
+    receipt = ledger.answer(
+        task,
+        value,
+        level=given.level,
+        harmless=agreed,
+        strata=strata,
+        dealt=given.dealt,
+        question=question.name,
+        url=given.url or place,
+    )
+    sent = ledger.flush(task=task) if given.send else None
+    told = {"id": receipt.id, "question": receipt.question, "window": receipt.window, "cost": receipt.cost}
+    told |= {"new": receipt.new, "bytes": len(receipt.body), "flush": asdict(sent) if sent else None}
+    cost = f"cost epsilon {receipt.cost:.12g}" if receipt.cost else "cost nothing: this report was drawn before"
+    then = _sent_lines(sent) if sent else ["It waits for its random time; deniable-client send sends what is due."]
+    return told, [f"Report {receipt.id} is written down; it {cost}.", *then]
+
+
+def _status(given: Any) -> tuple[Any, list[str]]:
+    told = _ledger(given).overview()
+    lines = ["Asked:" if told["asked"] else "Nothing was asked."]
+    for task in told["asked"]:
+        who = f" by {task['collector']}" if task["collector"] else ""
+        lines.append(printable(f"  {task['task'][:16]} {' / '.join(task['questions'])} (about {task['subject']}{who})"))
+    lines.append("Reports: " + ", ".join(f"{count} {state}" for state, count in told["counts"].items()) + ".")
+    for report in told["sent"]:
+        why = f": {report['reason']}" if report["reason"] else ""
+        lines.append(printable(f"  {report['day']} {report['id']} {report['state']}{why}"))
+    if told["lost"]["reports"]:
+        lost = f"{told['lost']['reports']} reports, which cost epsilon {told['lost']['epsilon']:.12g}"
+        lines.append(f"Not counted, and spent all the same: {lost}.")
+    balances = [(f"about {each['subject']!r}", each) for each in told["left"]["subjects"]]
+    for what, each in [*balances, ("in all", told["left"]["lifetime"])]:
+        lines.append(
+            printable(f"Left {what}: {each['left']:.12g} of {each['most']:.12g} (spent {each['spent']:.12g}).")
+        )
+    return told, lines
+
+
+def _send(given: Any) -> tuple[Any, list[str]]:
+    sent = _ledger(given).flush(given.url, due=not given.now)
+    return asdict(sent), _sent_lines(sent)
+
+
+def _forget(given: Any) -> tuple[Any, list[str]]:
+    ledger = _ledger(given)
+    known = [task["task"] for task in ledger.overview()["asked"] if given.task and task["task"].startswith(given.task)]
+    named = known[0] if len(known) == 1 else given.task
+    erased = ledger.forget(named, question=given.question, everything=given.all)
+    return {"erased": erased}, [f"Erased {erased} entries. What was spent stays written down."]
+
+
+def _export(given: Any) -> tuple[Any, list[str]]:
+    told = _ledger(given).export()
+    return told, [json.dumps(told, indent=2)]
+
+
+# ---- parts
+
+
+def _agreed(question: Question, given: Sequence[str] | None, asks: bool) -> Sequence[object] | None:
+    """What a person agrees to disclose; `PrivacyError` without consent where it is needed."""
+    agreed = ask_consent(question) if asks and not given else read_consent(question, given)
+    if question.explanation.harmless and not agreed:
+        told = next(line for line in question.explanation.text.splitlines() if line.startswith("Not protected"))
+        raise PrivacyError(
+            f"this report may name your answer, and you did not agree to that; nothing was spent or sent. {told}",
+            "To agree, list exactly these answers with --agree.",
+        )
+    return agreed
+
+
+def _sent_lines(sent: Any) -> list[str]:
+    return [f"{sent.sent} sent, {sent.refused} refused, {sent.expired} expired, {sent.waiting} waiting."]
+
+
+def _task(place: str) -> tuple[Task, str | None]:
+    """A task and the collector's address, if it is from there."""
+    if place.startswith(("http:", "https:")):
+        found = _PLACE.fullmatch(place)
+        document = fetch(place, 20, BYTES_MAX)
+        return Task.load(document, expect=found[2] if found else None), found[1] if found else None
+    try:
+        return Task.load(Path(place).read_bytes()), None
+    except OSError as error:
+        if isinstance(error, DeniableError):
+            raise
+        raise ParameterError(
+            f"TASK {place!r} cannot be read ({error.strerror}).", "Name a file or an address."
+        ) from error
+
+
+def _strata(given: Sequence[str]) -> dict[str, str]:
+    pairs = [entry.partition("=") for entry in given]
+    wrong = [name for name, sign, _ in pairs if not sign]
+    if wrong:
+        raise ParameterError(f"--stratum must be NAME=VALUE, got {wrong[0]!r}.")
+    return {name: text for name, _, text in pairs}
+
+
+def _default() -> Path:
+    """Where the ledger is, if nobody says: below the folder for an application's data."""
+    own = os.environ.get("XDG_DATA_HOME") or os.environ.get("LOCALAPPDATA")
+    return (Path(own) if own else Path.home() / ".local" / "share") / "deniable" / "ledger.db"
+
+
+def _ledger(given: Any) -> Ledger:
+    path = given.ledger or _default()
+    if given.ledger is None:
+        try:
+            path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        except OSError as error:
+            raise LedgerError(
+                f"the folder {path.parent} cannot be made ({error.strerror}).", "Use --ledger."
+            ) from error
+    return Ledger(path)

@@ -1,0 +1,375 @@
+"""Tasks: make one of a design, open it, see what came in, close it, take its results."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from datetime import date
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
+
+from deniable.cli.options import Choice, argument, option, split
+from deniable.cli.output import Output
+from deniable.cli.pipeline import Force
+from deniable.cli.service import Config, DatabaseUrl, opened, today
+from deniable.errors import ParameterError, require
+from deniable.present.tables import Column, Table, Whole, number, shares_table
+from deniable.run.files import open_output
+from deniable.run.layout import STANDARD
+
+if TYPE_CHECKING:
+    from deniable.service.ingest import Intake
+    from deniable.service.store.contract import Store, TaskRow
+
+__all__ = ["COMMANDS"]
+
+TaskId: TypeAlias = Annotated[str, argument("ID", "The task's id, or how it begins.")]
+_LEAST_PREFIX = 4
+
+
+def new(
+    design: Annotated[
+        list[str],
+        option("--design", "FILE", "A design, or what `design --json` or `plan --json` prints; - for standard input."),
+    ],
+    question: Annotated[list[str], option("--question", "TEXT", "What people are asked; one for each --design.")],
+    out: Output,
+    share: Annotated[
+        list[str] | None,
+        option("--share", "N", "Of several questions: how many of the people get each, in proportion; 1 if left out."),
+    ] = None,
+    min_batch: Annotated[int, option("--min-batch", "N", "Nothing is published about fewer reports.")] = 100,
+    opens: Annotated[str | None, option("--opens", "DAY", "The first day, e.g. 2026-11-16; today if left out.")] = None,
+    window_days: Annotated[int, option("--window-days", "D", "Days of a window: people answer once in each.")] = 7,
+    windows: Annotated[int, option("--windows", "N", "How many windows.")] = 1,
+    memory: Annotated[
+        str,
+        option("--memory", "fresh|remembered|first", "What a device does with an answer that it gave before."),
+    ] = "remembered",
+    retention: Annotated[
+        str, option("--retention", "tally|reports", "Erase reports once they are counted, or keep them.")
+    ] = "tally",
+    retention_days: Annotated[
+        int, option("--retention-days", "D", "How long reports are kept after the last window, if they are.")
+    ] = 30,
+    subject: Annotated[
+        str | None,
+        option("--subject", "TEXT", "What it is about: budgets are kept per subject. The question if left out."),
+    ] = None,
+    strata: Annotated[
+        list[str] | None,
+        option("--strata", "NAME=A,B,...", "Groups that are sent openly with a report, e.g. country=DE,FR."),
+    ] = None,
+    collector: Annotated[str | None, option("--collector", "NAME", "Who asks, for people to read.")] = None,
+    budget: Annotated[
+        float | None, option("--budget", "E", "The most that a device may spend on this task and its subject.")
+    ] = None,
+    database: DatabaseUrl = None,
+    config: Config = None,
+) -> None:
+    """Make a task of a design; it takes reports once it is opened.
+
+    A task is public and never changes: its id is the hash of its content. All checks are made that a device will make.
+    With several --design and --question it is a survey: each person gets one of the questions.
+
+    Example: deniable plan --k 4 --n 10000 --epsilon 1 --json | deniable task new --design - --question "How often?"
+    """
+    from deniable.service.tasks import Asked, Terms, design_of, new_task
+    from deniable_client.canonical import canonical
+    from deniable_client.task import Task
+
+    require(len(design) == len(question), "question", question, f"given {len(design)} times, once for each --design")
+    shares = _shares(share, len(design))
+    asked = [
+        Asked(text=text, design=design_of(_content(file)), share=one)
+        for file, text, one in zip(design, question, shares, strict=True)
+    ]
+    terms = Terms(
+        opens=today() if opens is None else _day(opens),
+        window_days=window_days,
+        windows=windows,
+        min_batch=min_batch,
+        memory=memory,
+        retention=retention,
+        retention_days=retention_days,
+        subject=subject,
+        collector=collector,
+        strata=_strata(strata or []),
+        budget=budget,
+    )
+    document = new_task(asked, terms)
+    with opened(database, config) as store:
+        store.put_task(document["id"], canonical(document))
+    task = Task.load(document)
+    out.show(
+        {"task": document, "id": task.id},
+        f"Task {task.id}",
+        *_terms(task),
+        Whole(f"Next: deniable task open {task.id[:12]}"),
+    )
+
+
+def _shares(given: Sequence[str] | None, questions: int) -> list[int]:
+    shares = given or ["1"] * questions
+    whole = all(share.isascii() and share.isdecimal() and int(share) > 0 for share in shares)
+    require(whole and len(shares) == questions, "share", given, "a whole number > 0 for each --design")
+    return [int(share) for share in shares]
+
+
+def _content(file: str) -> bytes:
+    if file == STANDARD:
+        return sys.stdin.buffer.read()
+    try:
+        return Path(file).read_bytes()
+    except OSError as error:
+        raise ParameterError(f"design must be a file that can be read, got {file!r}: {error.strerror}.") from error
+
+
+def _day(text: str) -> date:
+    try:
+        return date.fromisoformat(text)
+    except ValueError:
+        raise ParameterError(f"opens must be a day such as 2026-11-16, got {text!r}.") from None
+
+
+def _strata(given: Sequence[str]) -> Mapping[str, Sequence[str]]:
+    found = {}
+    for text in given:
+        name, mark, values = text.partition("=")
+        require(bool(mark and values), "strata", text, "a name and its values, such as country=DE,FR")
+        found[name] = split(values, "strata")
+    return found
+
+
+def _terms(task: Any) -> list[str]:
+    return [line for line in task.terms() if line]
+
+
+def next_round(
+    choice: Choice,
+    out: Output,
+    question: Annotated[
+        str | None, option("--question", "TEXT", "What people are asked; that of the round before if left out.")
+    ] = None,
+    after: Annotated[
+        list[str] | None, option("--after", "ID", "The rounds before, in order; left out for the first one.")
+    ] = None,
+    subject: Annotated[str | None, option("--subject", "TEXT", "What all rounds are about.")] = None,
+    min_batch: Annotated[int | None, option("--min-batch", "N", "Nothing is published about fewer reports.")] = None,
+    window_days: Annotated[int | None, option("--window-days", "D", "Days of the round.")] = None,
+    database: DatabaseUrl = None,
+    config: Config = None,
+) -> None:
+    """Make the next round of a protocol from the rounds before; when all are over, show the estimate.
+
+    Give the same protocol with the same options each time, and the tasks of the rounds that are over with --after. All
+    rounds have one subject and a budget for one answer: each person answers in one of them.
+
+    Example: deniable task next collaborative --epsilon 1 --k 50 --sensitive 10 --after 3f6a0c
+    """
+    from datetime import UTC, datetime
+
+    from deniable.estimate.result import Estimate
+    from deniable.mechanisms.protocol import Protocol
+    from deniable.run.questions import question_of
+    from deniable.service.rounds import next_round as following
+    from deniable.service.rounds import round_task
+    from deniable_client.canonical import canonical
+
+    made = choice.make_any()
+    if not isinstance(made, Protocol):
+        raise ParameterError(f"NAME must be a protocol, got {choice.name!r}.", "A mechanism has one round: task new.")
+    with opened(database, config) as store:
+        before = [_known(store, id) for id in after or []]
+        found = following(made, store, [row.id for row, _ in before], datetime.now(UTC))
+        if isinstance(found, Estimate):
+            shown = question_of(choice.name).show(found, 0.95, "reporters", False)
+            table = shares_table(shown.columns, shown.labels, level=0.95, numbers=shown.numbers)
+            out.show({"done": True, "estimate": shown.document()}, "; ".join(shown.facts["steps"]) + ".", table)
+            return
+        last = before[-1][1].task if before else None
+        text = question or (last.questions[0].text if last is not None else "")
+        require(bool(text), "question", question, "given for the first round")
+        given = {"subject": subject, "min_batch": min_batch, "window_days": window_days}
+        terms = {name: value for name, value in given.items() if value is not None}
+        document = round_task(found, text=text, opens=today(), before=last, **terms)
+        store.put_task(document["id"], canonical(document))
+    told = f"Round {found.number} of {found.of} ({found.name}), for {100 * found.share:g} % of the people."
+    facts = {"done": False, "round": found.number, "rounds": found.of, "step": found.name, "share": found.share}
+    lines = [f"Task {document['id']}", told, Whole(f"Next: deniable task open {document['id'][:12]}")]
+    out.show({**facts, "task": document, "id": document["id"]}, *lines)
+
+
+# ---- what is there
+
+
+def listed(out: Output, database: DatabaseUrl = None, config: Config = None) -> None:
+    """List the tasks, with the number of reports that were counted."""
+    from deniable_client.task import Task
+
+    with opened(database, config) as store:
+        found = [
+            _listed(Task.load(row.document), row, sum(tally.n for tally in store.tallies(row.id).values()))
+            for row in store.tasks()
+        ]
+    head = (Column("task"), Column("state"), Column("opens"), Column("last day"), Column("reports", right=True))
+    table = [[t["id"][:12], t["state"], t["opens"], t["until"], number(t["reports"]), t["subject"]] for t in found]
+    told = Table((*head, Column("about", wrap=True)), table)
+    out.show({"tasks": found}, told if found else "There are no tasks yet: deniable task new --help")
+
+
+def _listed(task: Any, row: TaskRow, reports: int) -> dict[str, Any]:
+    from datetime import timedelta
+
+    span = {"opens": str(task.opens), "until": str(task.closes - timedelta(1))}
+    return {"id": task.id, "state": row.state, "subject": task.subject, **span, "reports": reports}
+
+
+def show(id: TaskId, out: Output, database: DatabaseUrl = None, config: Config = None) -> None:
+    """Show a task: what it says, its state, and the reports that came in.
+
+    Estimates of windows that are over are in `deniable task export`.
+    """
+    with opened(database, config) as store:
+        row, intake = _known(store, id)
+        found = _windows(store, row, intake)
+        rejected = dict(store.rejections(row.id))
+    task = intake.task
+    counted = [
+        {"window": w["window"], "from": w["from"], "to": w["to"], "state": w["state"], "reports": w["reports"]}
+        for w in found
+    ]
+    head = (Column("window", right=True), Column("from"), Column("to"), Column("state"), Column("reports", right=True))
+    table = Table(head, [[str(w["window"]), w["from"], w["to"], w["state"], number(w["reports"])] for w in counted])
+    refused = Table(
+        (Column("rejected because"), Column("reports", right=True)), [[k, number(n)] for k, n in rejected.items()]
+    )
+    out.show(
+        {"id": task.id, "state": row.state, "windows": counted, "rejected": rejected, "task": json.loads(row.document)},
+        f"Task {task.id}, {row.state}",
+        *_terms(task),
+        *([table] if counted else []),
+        *([refused] if rejected else []),
+    )
+
+
+def _known(store: Store, id: str) -> tuple[TaskRow, Intake]:
+    """A task by its id, or by the beginning of it if there is one only."""
+    from deniable.service.ingest import Intake
+
+    rows = [row for row in store.tasks() if row.id.startswith(id)] if len(id) >= _LEAST_PREFIX else []
+    if len(rows) != 1:
+        told = f"that of {len(rows)} tasks" if rows else "that of no task"
+        raise ParameterError(
+            f"ID must be the id of a task, or its first letters; {id!r} is {told}.", "See: deniable task list"
+        )
+    return rows[0], Intake(rows[0].document)
+
+
+def _windows(store: Store, row: TaskRow, intake: Intake) -> list[dict[str, Any]]:
+    from datetime import UTC, datetime
+
+    from deniable.service.release import windows
+
+    return [window.told(intake.task) for window in windows(store, row, intake, datetime.now(UTC))]
+
+
+# ---- its state
+
+
+def opened_now(id: TaskId, out: Output, database: DatabaseUrl = None, config: Config = None) -> None:
+    """Open a task: from its first day on, reports are counted."""
+    with opened(database, config) as store:
+        row, intake = _known(store, id)
+        require(row.state != "closed", "ID", id, "a task that is not closed", "A closed task stays closed.")
+        if row.state == "draft":
+            store.set_state(row.id, "open")
+    first = max(today(), intake.task.opens)
+    told = f"Task {row.id} is open: reports are counted from {first} on."
+    out.show({"id": row.id, "state": "open"}, told)
+
+
+def closed(id: TaskId, out: Output, database: DatabaseUrl = None, config: Config = None) -> None:
+    """Close a task for good: no report is counted any more, and its results are published."""
+    with opened(database, config) as store:
+        row, intake = _known(store, id)
+        for state in {"draft": ("open", "closed"), "open": ("closed",)}.get(row.state, ()):
+            store.set_state(row.id, state)
+        row, intake = _known(store, id)
+        found = _windows(store, row, intake)
+    counted = sum(w["reports"] for w in found)
+    told = f"Task {row.id} is closed, with {counted:,} reports. Its results: deniable task export {row.id[:12]}"
+    out.show({"id": row.id, "state": "closed", "reports": counted}, told)
+
+
+# ---- its results
+
+
+def export(
+    id: TaskId,
+    out: Output,
+    what: Annotated[
+        str, option("--what", "results|tally|reports", "Estimates as JSON, or a file for `deniable estimate`.")
+    ] = "results",
+    question: Annotated[
+        str | None, option("--question", "NAME", "Of a tally or of reports; the first question if left out.")
+    ] = None,
+    target: Annotated[str, option("--out", "FILE", "The file to write; - for standard output.")] = STANDARD,
+    force: Force = False,
+    database: DatabaseUrl = None,
+    config: Config = None,
+) -> None:
+    """Write what is published of a task: estimates, or a tally or the reports that were kept.
+
+    Only windows that are over, and never fewer reports than the minimum batch.
+
+    Example: deniable task export 3f6a0c --what tally --out week.tally
+    """
+    require(what in ("results", "tally", "reports"), "what", what, "results, tally or reports")
+    if not out.as_json:
+        out.claim(target, force=force)
+    with opened(database, config) as store:
+        row, intake = _known(store, id)
+        if what == "results":
+            document: dict[str, Any] = {"id": row.id, "state": row.state, "windows": _windows(store, row, intake)}
+            content = (json.dumps(document, indent=1, ensure_ascii=False) + "\n").encode()
+        else:
+            content = _file(store, row, intake, what, question)
+            document = {"id": row.id, "what": what, "out": target, "bytes": len(content)}
+    if what != "results" and out.as_json:
+        require(target != STANDARD, "out", target, "a file together with --json")
+    if target != STANDARD or not out.as_json:
+        with open_output(target) as file:
+            file.write(content)
+    if out.as_json:
+        out.show(document)
+    elif target != STANDARD:
+        out.note(f"wrote {target}")
+
+
+def _file(store: Store, row: TaskRow, intake: Intake, what: str, question: str | None) -> bytes:
+    from datetime import UTC, datetime
+
+    from deniable.collect.codec import dump
+    from deniable.service.release import reports_of, tally_of, windows
+
+    name = intake.task.questions[0].name if question is None else intake.task.question(question).name
+    found = windows(store, row, intake, datetime.now(UTC))
+    content = tally_of(found, name) if what == "tally" else reports_of(store, intake, found, name)
+    if content is None:
+        hint = "Windows that are still open, or have fewer reports than the minimum batch, are not written."
+        raise ParameterError(f"what must be something that is published, got {what!r}: there is nothing yet.", hint)
+    return dump(content)
+
+
+COMMANDS: Mapping[str, Callable[..., int | None]] = {
+    "new": new,
+    "next": next_round,
+    "list": listed,
+    "show": show,
+    "open": opened_now,
+    "close": closed,
+    "export": export,
+}
+"""By their second word."""

@@ -1,0 +1,180 @@
+"""What a collector can check of a report: its length, its numbers, its padding, and that some device can have sent it.
+
+All bodies of a task have one length (docs/protocol.md, section 4), so many are looked at as one table of bytes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import date, timedelta
+from functools import cached_property
+
+import numpy as np
+
+from deniable.collect.reports import Reports, split_rows
+from deniable.collect.tally import Tally
+from deniable.core.types import BoolArray, Bytes, Columns, IntArray
+from deniable.errors import FormatError
+from deniable.mechanisms.base import Mechanism
+from deniable.mechanisms.registry import from_design
+from deniable.service.store.contract import Batch
+from deniable_client.task import Task
+
+__all__ = ["ID_BYTES", "REASONS", "SKEW", "Checked", "Intake", "first_day_after", "window_of"]
+
+ID_BYTES = 16
+SKEW = timedelta(1)
+"""How far a device's clock may be off: reports are taken so much before the first window and after the last one."""
+
+REASONS = {
+    "length": "the report does not have the length of the task's reports",
+    "question": "the task has no question with this number",
+    "stratum": "a stratum of the task has no value with this number",
+    "padding": "the bytes after the report are not zero",
+    "impossible": "no device can have sent this report",
+    "other-body": "another report was counted under this id; the first one stays",
+    "not-open": "the task takes no reports: it is not open yet, or closed",
+    "early": "the task's first window is not open yet",
+    "late": "the task's last window is over",
+    "sealed": "the results of this window are published; nothing is added any more",
+}
+"""Why a report is not counted: the words in answers and metrics, and what they mean."""
+
+_FINE = 0
+_CODES = {reason: code for code, reason in enumerate(REASONS, start=1)}
+_WORDS = (None, *REASONS)
+
+
+def window_of(task: Task, today: date) -> int | str:
+    """The window in which a report that arrives today is counted, or the reason why it is in none.
+
+    A report does not say when it was made. Devices' clocks may be off by `SKEW`: what comes that much before the first
+    window is counted in it, what comes that much after the last one in that.
+    """
+    if today < task.opens - SKEW:
+        return "early"
+    if today >= task.closes + SKEW:
+        return "late"
+    inside = min(max(today, task.opens), task.closes - timedelta(1))
+    return (inside - task.opens).days // task.days
+
+
+def first_day_after(task: Task, window: int) -> date:
+    """The first day on which no report is counted in a window any more, unless the clock goes back."""
+    over = task.opens + timedelta((window + 1) * task.days)
+    return over + SKEW if window == task.count - 1 else over
+
+
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """What was found out about some bodies of a task, one row each."""
+
+    table: Bytes
+    codes: Bytes
+    counted: tuple[int, Tally] | None
+    """The only question that these reports answer, and their tally if all of them are fine and in one batch."""
+
+    @property
+    def fine(self) -> BoolArray:
+        """Which bodies a device can have sent."""
+        return np.equal(self.codes, _FINE)
+
+    @property
+    def reasons(self) -> list[str | None]:
+        """Why each body is refused; None for those that are fine."""
+        return [_WORDS[code] for code in self.codes.tolist()]
+
+
+class Intake:
+    """A task as its collector sees it: checks bodies and counts them. Never changes, so one serves all threads."""
+
+    def __init__(self, document: bytes) -> None:
+        self.task = Task.load(document)
+        self._sizes = [len(values) for values in self.task.strata.values()]
+        self._several = len(self.task.questions) > 1
+        self._head = self._several + len(self._sizes)
+
+    @cached_property
+    def mechanisms(self) -> tuple[Mechanism, ...]:
+        """The mechanism of each question."""
+        return tuple(from_design(question.design) for question in self.task.questions)
+
+    def check(self, bodies: Sequence[bytes]) -> Checked:
+        """Look at all bodies at once; only where something is wrong, it is found out where."""
+        width = self.task.width
+        wrong = [i for i, body in enumerate(bodies) if len(body) != width]
+        if wrong:
+            blank = bytes(width)
+            bodies = [body if len(body) == width else blank for body in bodies]
+        table = np.frombuffer(b"".join(bodies), np.uint8).reshape(len(bodies), width)
+        codes = np.zeros(len(bodies), np.uint8)
+        codes[wrong] = _CODES["length"]
+        if self._several:
+            _mark(codes, table[:, 0] >= len(self.task.questions), "question")
+        for column, size in enumerate(self._sizes, start=self._several):
+            _mark(codes, table[:, column] >= size, "stratum")
+        counted = None
+        for question, rows in self._questions(table, np.flatnonzero(codes == _FINE)):
+            found = self._check_question(question, table, rows, codes)
+            if found is not None and rows.size == len(bodies):
+                counted = question, found
+        return Checked(table, codes, counted)
+
+    def tallies(self, checked: Checked, chosen: IntArray, window: int) -> Iterator[tuple[Batch, Tally, IntArray]]:
+        """Count the chosen rows, which are fine, batch by batch: their tally, and which they are."""
+        if checked.counted and chosen.size == len(checked.table) and not self._sizes:
+            question, tally = checked.counted
+            yield Batch(window, question, ()), tally, chosen
+            return
+        for question, rows in self._questions(checked.table, chosen):
+            for strata, part in self._strata(checked.table, rows):
+                yield Batch(window, question, strata), self._tally(question, checked.table[part]), part
+
+    def _questions(self, table: Bytes, rows: IntArray) -> Iterator[tuple[int, IntArray]]:
+        """The rows of each question that occurs."""
+        if not rows.size:
+            return
+        if not self._several:
+            yield 0, rows
+            return
+        numbers = table[rows, 0]
+        for question in np.unique(numbers).tolist():
+            yield question, rows[numbers == question]
+
+    def _strata(self, table: Bytes, rows: IntArray) -> Iterator[tuple[tuple[int, ...], IntArray]]:
+        """The rows of each combination of strata that occurs."""
+        if not self._sizes:
+            yield (), rows
+            return
+        heads, which = np.unique(table[rows, self._several : self._head], axis=0, return_inverse=True)
+        for number, head in enumerate(heads.tolist()):
+            yield tuple(head), rows[which.ravel() == number]
+
+    def _check_question(self, question: int, table: Bytes, rows: IntArray, codes: Bytes) -> Tally | None:
+        """Mark what is wrong with the rows of a question; their tally if nothing is."""
+        end = self._head + self.mechanisms[question].bulk.row_bytes
+        if end < table.shape[1]:
+            padded = table[rows, end:].any(axis=1)
+            codes[rows[padded]] = _CODES["padding"]
+            rows = rows[~padded]
+        if not rows.size:
+            return None
+        try:
+            return self._tally(question, table[rows])
+        except FormatError:
+            bulk = self.mechanisms[question].bulk
+            codes[rows[~bulk.possible(self._columns(question, table[rows]))]] = _CODES["impossible"]
+            return None
+
+    def _tally(self, question: int, table: Bytes) -> Tally:
+        made = self.mechanisms[question]
+        return made.tally(Reports(made.design, made.fields, self._columns(question, table)))
+
+    def _columns(self, question: int, table: Bytes) -> Columns:
+        return split_rows(self.mechanisms[question].fields, table[:, self._head :])
+
+
+def _mark(codes: Bytes, wrong: BoolArray, reason: str) -> None:
+    """Give a reason to rows that are wrong and have none yet."""
+    codes[wrong & (codes == _FINE)] = _CODES[reason]

@@ -1,0 +1,182 @@
+"""The pages of analysts: all tasks, one task with its estimates, its certificate, live counts."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import AsyncIterator
+from typing import Any
+
+from starlette.requests import Request
+from starlette.responses import RedirectResponse, Response, StreamingResponse
+
+from deniable.errors import DeniableError
+from deniable.service.access import KEY_ROLES, Role
+from deniable.service.collector import Collector, Known
+from deniable.service.pages.looking import compared, needed, strata_of, told
+from deniable.service.pages.render import html, page
+from deniable.service.pages.signin import FORM, form_of
+from deniable.service.pages.signin import told as problem_page
+from deniable.service.problems import Problem
+from deniable.service.release import PUBLISHED, Window, certificate, forged, windows
+from deniable.service.routes import Row
+
+__all__ = ["ROWS", "known_task", "windows_of"]
+
+_EVERY = 2.0
+"""Seconds between live counts."""
+_LONGEST = 3600.0
+"""Seconds after which a page asks again for live counts."""
+
+
+async def known_task(collector: Collector, request: Request) -> Known:
+    """The task of a path; its state as it is now."""
+    id = request.path_params["id"]
+    collector.forget(id)
+    known = await collector.task(id) if len(id) == 64 and id.isascii() else None
+    if known is None:
+        raise Problem("not-found", "There is no task with this id here.")
+    return known
+
+
+async def windows_of(collector: Collector, known: Known) -> list[Window]:
+    """The windows of a task that have begun, published where they are over."""
+    return await asyncio.to_thread(windows, collector.store, known.row, known.intake, collector.clock())
+
+
+def _may(request: Request, role: Role) -> bool:
+    return KEY_ROLES[request.state.key.role].includes(role)
+
+
+async def dashboard(collector: Collector, request: Request) -> Response:
+    """All tasks, with their counts."""
+    rows = []
+    for row in await asyncio.to_thread(collector.store.tasks):
+        known = await collector.task(row.id)
+        if known is not None:
+            counted = await asyncio.to_thread(collector.store.tallies, row.id)
+            rows.append((known.intake.task, row.state, sum(tally.n for tally in counted.values())))
+    return page("dashboard.html", title="Tasks", rows=rows[::-1], admin=_may(request, Role.ADMINISTRATOR))
+
+
+async def task(collector: Collector, request: Request) -> Response:
+    """A task: counts, estimates by window, comparisons, rejections, bounds."""
+    known = await known_task(collector, request)
+    found, own = await windows_of(collector, known), known.intake.task
+    rejected = await asyncio.to_thread(collector.store.rejections, own.id)
+    wanted = request.query_params.get("error", "")
+    parts: dict[str, Any] = {
+        "title": own.questions[0].text,
+        "task": own,
+        "state": known.row.state,
+        "admin": _may(request, Role.ADMINISTRATOR),
+        "address": f"{request.url.scheme}://{request.headers.get('host', '')}/t/{own.id}",
+        "windows": [_window(window, own) for window in reversed(found)],
+        "reports": sum(window.reports for window in found),
+        "rejected": sorted(rejected.items(), key=lambda item: -item[1]),
+        "compared": {q.name: await asyncio.to_thread(compared, own, q, found) for q in own.questions},
+        "forged": [(q.text, forged(m)["text"]) for q, m in zip(own.questions, known.intake.mechanisms, strict=True)],
+        "wanted": wanted,
+        "needed": _needed(found, wanted),
+    }
+    return page("task.html", **parts)
+
+
+def _window(window: Window, own: Any) -> dict[str, Any]:
+    document = window.told(own)
+    questions = []
+    for part in document.get("questions", ()):
+        groups = [(strata_of(group), told({**part, **group})) for group in part.get("groups", ())]
+        questions.append((told(part), part["state"] == PUBLISHED and part.get("estimate") is not None, groups))
+    return {"number": window.number, "state": window.state, "from": document["from"], "to": document["to"],
+            "reports": window.reports, "questions": questions}  # fmt: skip
+
+
+def _needed(found: list[Window], wanted: str) -> list[tuple[str, str]]:
+    """For each question of the last published window, in words, how many reports a wanted error takes."""
+    if not wanted:
+        return []
+    try:
+        error = float(wanted) / 100
+    except ValueError:
+        return [("", f"{wanted[:20]!r} is not a number of percentage points.")]
+    for window in reversed(found):
+        parts = [part for part in (window.document or {}).get("questions", ()) if part.get("estimate")]
+        if parts:
+            return [(part["text"], _in_words(part, error)) for part in parts]
+    return [
+        ("", "Nothing is published yet, so there is no error to start from. The planner knows the error of a design.")
+    ]
+
+
+def _in_words(part: dict[str, Any], error: float) -> str:
+    try:
+        total = needed(part, error)
+    except DeniableError as refusal:
+        return refusal.message
+    have = part["reports"]
+    if total <= have:
+        return f"{have:,} reports are enough: {total:,} would do."
+    return f"{total:,} reports in one window, {total - have:,} more than the {have:,} there were."
+
+
+async def certificates(collector: Collector, request: Request) -> Response:
+    """What was promised to those who answer, with the proof: a page to print."""
+    known = await known_task(collector, request)
+    own, made = known.intake.task, known.intake.mechanisms
+    found = [certificate(own, question, m) for question, m in zip(own.questions, made, strict=True)]
+    return page("certificate.html", title="Privacy certificate", task=own, certificates=found)
+
+
+async def events(collector: Collector, request: Request) -> Response:
+    """Live counts of a task as server-sent events."""
+    known = await known_task(collector, request)
+
+    async def stream() -> AsyncIterator[str]:
+        last, loop = "", asyncio.get_running_loop()
+        until = loop.time() + _LONGEST
+        while loop.time() < until and not collector.stopping and not await request.is_disconnected():
+            tallies = await asyncio.to_thread(collector.store.tallies, known.row.id)
+            rejected = await asyncio.to_thread(collector.store.rejections, known.row.id)
+            counts = {"reports": sum(t.n for t in tallies.values()), "rejected": sum(rejected.values())}
+            text = json.dumps(counts)
+            yield f"data: {text}\n\n" if text != last else ": still here\n\n"
+            last = text
+            await asyncio.sleep(_EVERY)
+
+    return StreamingResponse(stream(), headers={"cache-control": "no-store"}, media_type="text/event-stream")
+
+
+async def state(collector: Collector, request: Request) -> Response:
+    """Open or close a task."""
+    fields = await form_of(collector, request)
+    known = await known_task(collector, request)
+    wanted = fields.get("state", "")
+    if wanted not in ("open", "closed"):
+        raise Problem("invalid", "A task can be opened or closed.")
+    await asyncio.to_thread(collector.store.set_state, known.row.id, wanted)
+    collector.forget(known.row.id)
+    return RedirectResponse(f"/tasks/{known.row.id}", 303)
+
+
+def _row(path: str, handler: Any, summary: str, **more: Any) -> Row:
+    common: dict[str, Any] = {"method": "GET", "role": Role.ANALYST, "answers": {200: html}, "page": problem_page}
+    problems = ("no-key", "wrong-role", *(("not-found",) if "{id}" in path else ()))
+    return Row(path=path, handler=handler, summary=summary, **{**common, "problems": problems, **more})
+
+
+ROWS = (
+    _row("/", dashboard, "The dashboard: all tasks."),
+    _row("/tasks/{id}", task, "A task: counts, estimates, comparisons."),
+    _row("/tasks/{id}/certificate", certificates, "The privacy certificate of a task, to print."),
+    _row("/tasks/{id}/events", events, "Live counts of a task.", answers={200: "text/event-stream"}),
+    _row(
+        "/tasks/{id}/state",
+        state,
+        "Open or close a task by a form.",
+        method="POST",
+        role=Role.ADMINISTRATOR,
+        takes={FORM: {"type": "object"}},
+        answers={303: html},
+    ),
+)

@@ -1,0 +1,156 @@
+"""What the dashboard shows of a task: windows with estimates, groups and periods compared, people still needed."""
+
+from __future__ import annotations
+
+import math
+from base64 import b64decode
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Any
+
+from deniable.collect.codec import load
+from deniable.collect.tally import Tally
+from deniable.errors import DeniableError, FormatError, ParameterError
+from deniable.estimate.result import Estimate
+from deniable.present.tables import number, percent
+from deniable.service.pages.charts import estimate_of
+from deniable.service.release import PUBLISHED, Window
+from deniable_client.task import Question, Task
+
+__all__ = ["Compared", "Told", "compared", "needed", "strata_of", "tally_in", "told"]
+
+_SHOWN = 50
+"""Answers in a table that is open; the others unfold."""
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """A question in a window as the table behind its chart, or the reason why nothing is told."""
+
+    question: str
+    text: str
+    reports: int
+    head: tuple[str, ...] = ()
+    rows: tuple[tuple[str, ...], ...] = ()
+    rest: tuple[tuple[str, ...], ...] = ()
+    why: str = ""
+    note: str = ""
+
+
+def told(question: Mapping[str, Any]) -> Told:
+    """What was published about a question, as rows of text."""
+    name, text, reports = question["question"], question["text"], question["reports"]
+    estimate = question.get("estimate")
+    if question["state"] != PUBLISHED or estimate is None:
+        return Told(name, text, reports, why=question.get("why", ""))
+    share = "mean" if estimate.get("part") == "mean" else "share"
+    columns = {"answer": [str(label) for label in estimate["labels"]]}
+    columns |= _interval(estimate, "", share, number if share == "mean" else percent)
+    if "mean" in estimate:
+        columns |= _interval(estimate, "mean_", "mean", number)
+    rows = tuple(zip(*columns.values(), strict=True))
+    return Told(name, text, reports, tuple(columns), rows[:_SHOWN], rows[_SHOWN:], note=estimate.get("note", ""))
+
+
+def _interval(
+    estimate: Mapping[str, Any], before: str, name: str, show: Callable[[float], str]
+) -> dict[str, list[str]]:
+    """A column of values, and those of their standard errors and intervals that were published."""
+    titles = {"": name, "stderr": f"standard error of the {name}", "low": f"{name} from", "high": f"{name} to"}
+    found = {}
+    for column, title in titles.items():
+        cells = estimate.get(before.rstrip("_") if before and not column else before + (column or "value"))
+        if cells is not None:
+            found[title] = ["too rare to say" if cell is None or cell != cell else show(cell) for cell in cells]
+    return found
+
+
+def strata_of(group: Mapping[str, Any]) -> str:
+    """A group in words: its strata, those that were put together separated by commas."""
+    return "; ".join(", ".join(strata.values()) for strata in group["strata"])
+
+
+def tally_in(part: Mapping[str, Any]) -> Tally:
+    """The tally that was published with an estimate."""
+    found = load(b64decode(part["tally"]))
+    if not isinstance(found, Tally):
+        raise FormatError("what is published has no tally in it.")
+    return found
+
+
+# ---- comparisons
+
+
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """Two groups or periods, answer by answer; p-values are corrected for all answers and pairs on the page."""
+
+    first: str
+    second: str
+    rows: tuple[tuple[str, str, str, str], ...]
+    """Label, difference, its standard error, p-value: the smallest p-values first."""
+    clear: int
+    """Answers that differ clearly: corrected p-value below 0.05."""
+
+
+def compared(task: Task, question: Question, windows: Sequence[Window], most: int = 12) -> list[Compared]:
+    """Groups of the last published window with each other, and each published window with the one before."""
+    pairs = [*_groups(question, windows), *_periods(question, windows)][:most]
+    found = []
+    for (first, one), (second, two) in pairs:
+        try:
+            a, b = (estimate_of(tally_in(part), question.labels) for part in (one, two))
+            found.append(_compared(first, second, a, b, len(pairs)))
+        except DeniableError:  # no unbiased estimate, so nothing to compare: the windows say so
+            return []
+    return found
+
+
+_Pair = tuple[tuple[str, Mapping[str, Any]], tuple[str, Mapping[str, Any]]]
+
+
+def _published(question: Question, windows: Sequence[Window]) -> list[tuple[Window, Mapping[str, Any]]]:
+    return [
+        (window, part)
+        for window in windows
+        for part in (window.document or {}).get("questions", ())
+        if part["question"] == question.name and part["state"] == PUBLISHED
+    ]
+
+
+def _groups(question: Question, windows: Sequence[Window]) -> list[_Pair]:
+    for _, part in reversed(_published(question, windows)):
+        named = [(strata_of(group), group) for group in part.get("groups", ())]
+        return list(combinations(named, 2))
+    return []
+
+
+def _periods(question: Question, windows: Sequence[Window]) -> list[_Pair]:
+    named = [(f"window {window.number + 1}", part) for window, part in _published(question, windows)]
+    return list(zip(named[1:], named[:-1], strict=True))
+
+
+def _compared(first: str, second: str, a: Estimate, b: Estimate, pairs: int) -> Compared:
+    difference = a.compare(b)
+    corrected = [min(1.0, float(p) * pairs) for p in difference.pvalue_adjusted]
+    show = percent if a.range is None else number
+    rows = [
+        (label, show(float(value)), show(float(spread)), f"{p:.3g}")
+        for label, value, spread, p in zip(
+            difference.labels, difference.value, difference.stderr, corrected, strict=True
+        )
+    ]
+    order = sorted(range(len(rows)), key=lambda i: corrected[i])[:_SHOWN]
+    return Compared(first, second, tuple(rows[i] for i in order), sum(p < 0.05 for p in corrected))
+
+
+# ---- how many more
+
+
+def needed(part: Mapping[str, Any], wanted: float) -> int:
+    """How many reports a window needs in all for this standard error of every answer: errors fall as 1/sqrt(n)."""
+    if not 0 < wanted <= 1:
+        raise ParameterError(f"error must be above 0 and at most 1 (0.01 is a percentage point), got {wanted:g}.")
+    n, largest = int(part["estimate"]["n"]), float(max(part["estimate"]["stderr"]))
+    return math.ceil(n * (largest / wanted) ** 2)

@@ -1,0 +1,49 @@
+"""Templates into responses, with the headers that keep pages to themselves."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+import jinja2
+from starlette.responses import Response
+
+from deniable.service.pages import assets
+
+__all__ = ["POLICY", "html", "page", "refused"]
+
+html = "text/html"
+POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data:; "
+    "form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+)
+"""Nothing inline, nothing from elsewhere, in nobody's frame."""
+_HEADERS = {
+    "content-security-policy": POLICY,
+    "cross-origin-opener-policy": "same-origin",
+    "permissions-policy": "camera=(), geolocation=(), microphone=(), interest-cohort=()",
+    "cache-control": "no-store",
+    "referrer-policy": "same-origin",
+}
+
+
+@cache
+def _templates() -> jinja2.Environment:
+    return jinja2.Environment(
+        loader=jinja2.PackageLoader("deniable.service.pages"),
+        autoescape=True,
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+
+
+def page(template: str, status: int = 200, /, **parts: Any) -> Response:
+    """A page from its template; every part is escaped as text."""
+    text = _templates().get_template(template).render(static=assets.base(), **parts)
+    return Response(text, status, dict(_HEADERS), f"{html}; charset=utf-8")
+
+
+def refused(status: int, title: str, text: str) -> Response:
+    """A page that says why there is none."""
+    return page("refused.html", status, title=title, text=text)

@@ -1,0 +1,10 @@
+"""All pages, for the table of routes."""
+
+from __future__ import annotations
+
+from deniable.service.pages import dashboard, exports, planner, signin, survey
+from deniable.service.routes import Row
+
+__all__ = ["PAGES"]
+
+PAGES: tuple[Row, ...] = (*survey.ROWS, *signin.ROWS, *dashboard.ROWS, *exports.ROWS, *planner.ROWS)

@@ -1,0 +1,123 @@
+"""The settings of the collector: one table, and where their values come from.
+
+Each setting may stand in a file (TOML), in the environment (`DENIABLE_...`) or on the command line; what comes later in
+this list wins.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import tomllib
+from collections.abc import Callable, Mapping
+from dataclasses import Field, dataclass, field, fields
+from pathlib import Path
+from typing import Any
+
+from deniable.errors import ParameterError, is_whole, meant, require
+
+__all__ = ["PREFIX", "Settings", "rows", "settings"]
+
+PREFIX = "DENIABLE_"
+"""Of the names in the environment: `max_body` is DENIABLE_MAX_BODY."""
+
+_ORIGIN = re.compile(r"https?://[^\s/,;=*]+")
+_TASK = re.compile(r"\*|[0-9a-f]{64}")
+
+
+def _text(given: object, name: str) -> str:
+    require(isinstance(given, str) and bool(given), name, given, "a text")
+    return str(given)
+
+
+def _whole(least: int, most: int) -> Callable[[object, str], int]:
+    def read(given: object, name: str) -> int:
+        found = int(given) if isinstance(given, str) and re.fullmatch("[0-9]{1,18}", given) else given
+        require(is_whole(found, least, most), name, given, f"a whole number from {least:,} to {most:,}")
+        return found  # type: ignore[return-value]  # it is a whole number
+
+    return read
+
+
+def _origins(given: object, name: str) -> Mapping[str, tuple[str, ...]]:
+    """Origins by task: a table of lists in a file, `ID=https://a.example,https://b.example;*=...` as text."""
+    need = "origins such as https://example.org by the id of a task, or by * for all"
+    table: Any = given
+    if isinstance(given, str):
+        parts = [part.partition("=") for part in given.split(";") if part.strip()]
+        table = {task.strip(): [origin.strip() for origin in listed.split(",")] for task, _, listed in parts}
+    require(isinstance(table, Mapping) and all(isinstance(x, list | tuple) for x in table.values()), name, given, need)
+    for task, listed in table.items():
+        require(bool(_TASK.fullmatch(task)), name, task, need)
+        for origin in listed:
+            require(isinstance(origin, str) and bool(_ORIGIN.fullmatch(origin)), name, origin, need)
+    return {task: tuple(listed) for task, listed in table.items()}
+
+
+def _setting(read: Callable[[object, str], Any], default: Any, metavar: str, help: str) -> Any:
+    known = {"read": read, "metavar": metavar, "help": help}
+    if isinstance(default, Mapping):
+        return field(default_factory=lambda: dict(default), metadata=known)
+    return field(default=default, metadata=known)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settings:
+    """All settings; the fields are the table."""
+
+    database: str = _setting(_text, "", "URL", "sqlite:///FILE, or postgresql://USER@HOST/NAME.")
+    host: str = _setting(_text, "127.0.0.1", "HOST", "The address to listen on; a proxy in front speaks TLS.")
+    port: int = _setting(_whole(0, 65535), 8000, "PORT", "The port to listen on; 0 is a free one.")
+    max_body: int = _setting(
+        _whole(1024, 1 << 30), 4 << 20, "BYTES", "Most bytes of a request's body, also after decompression."
+    )
+    max_reports: int = _setting(_whole(1, 10**6), 10_000, "N", "Most reports of one request.")
+    max_waiting: int = _setting(
+        _whole(1, 10**8), 50_000, "N", "Reports that may wait for the database; beyond that clients are told to wait."
+    )
+    max_memory: int = _setting(
+        _whole(1 << 20, 1 << 40), 256 << 20, "BYTES", "Bodies that may be held at once, all requests together."
+    )
+    max_connections: int = _setting(_whole(1, 10**6), 4096, "N", "Most connections; further ones are closed.")
+    rate: int = _setting(
+        _whole(0, 10**9), 0, "N", "Reports per second that are taken, with a second's worth in a burst; 0: any number."
+    )
+    header_seconds: int = _setting(_whole(1, 3600), 10, "S", "How long a client may take to send its headers.")
+    body_seconds: int = _setting(_whole(1, 3600), 20, "S", "How long a client may take to send its body.")
+    idle_seconds: int = _setting(_whole(1, 3600), 75, "S", "How long a connection may wait for the next request.")
+    stop_seconds: int = _setting(_whole(1, 3600), 20, "S", "How long requests may take to finish after SIGTERM.")
+    upkeep_seconds: int = _setting(
+        _whole(1, 86400), 600, "S", "How often ended windows are published and what need not be kept is erased."
+    )
+    cors: Mapping[str, tuple[str, ...]] = _setting(
+        _origins, {}, "ID=ORIGIN,...;...", "Web sites whose pages may send reports, by task; * for all tasks."
+    )
+
+
+def rows() -> tuple[Field[Any], ...]:
+    """The table: name, default, and `metadata` with what it takes and what it is."""
+    return fields(Settings)
+
+
+def settings(
+    flags: Mapping[str, Any], *, file: str | None = None, environment: Mapping[str, str] = os.environ
+) -> Settings:
+    """Settings from a file, the environment and flags, the last of which wins; what is None is not given."""
+    given: dict[str, Any] = {} if file is None else _of_file(file)
+    known = {row.name: row for row in rows()}
+    given |= {name: environment[PREFIX + name.upper()] for name in known if PREFIX + name.upper() in environment}
+    given |= {name: value for name, value in flags.items() if value is not None}
+    return Settings(**{name: known[name].metadata["read"](value, name) for name, value in given.items()})
+
+
+def _of_file(path: str) -> dict[str, Any]:
+    try:
+        found = tomllib.loads(Path(path).read_text("utf-8"))
+    except OSError as error:
+        raise ParameterError(f"config must be a file that can be read, got {path!r}: {error}.") from error
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise ParameterError(f"config must be a TOML file, got {path!r}: {error}.") from error
+    names = [row.name for row in rows()]
+    for name in found:
+        require(name in names, f"settings in {path}", name, f"one of {', '.join(names)}", meant(name, names))
+    return found

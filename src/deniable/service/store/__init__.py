@@ -1,0 +1,49 @@
+"""Where the collector keeps tasks, tallies, ids, releases and keys: SQLite by default, PostgreSQL by its URL."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+from urllib.parse import unquote
+
+from deniable.errors import ParameterError
+
+if TYPE_CHECKING:  # loaded when they are needed: who reads reports needs the contract only, and it is read by engines
+    from deniable.service.store.database import Database
+    from deniable.service.store.engine import Engine
+
+__all__ = ["engine_of", "open_store"]
+
+
+def open_store(url: str) -> Database:
+    """The store at `sqlite:///FILE` or `postgresql://...`; a new one is made, an older one is brought up to date.
+
+    Made by a newer program, it is refused (`FormatError`).
+    """
+    from deniable.service.store.care import migrate
+    from deniable.service.store.database import Database
+
+    engine = engine_of(url)
+    try:
+        migrate(engine)
+    except BaseException:
+        engine.close()
+        raise
+    return Database(engine)
+
+
+def engine_of(url: str) -> Engine:
+    """The engine for a URL; nothing is opened yet."""
+    kind, mark, rest = url.partition("://")
+    if mark and kind in ("postgresql", "postgres"):
+        from deniable.service.store.postgres import PostgresEngine
+
+        return PostgresEngine(url)
+    if mark and kind == "sqlite" and rest.startswith("/") and len(rest) > 1:
+        from deniable.service.store.sqlite import SqliteEngine
+
+        return SqliteEngine(Path(unquote(rest[1:])))
+    raise ParameterError(
+        f"database must be sqlite:///FILE or postgresql://USER@HOST/NAME, got {url!r}.",
+        "For a file in the current folder: sqlite:///collector.db. For one elsewhere: sqlite:////var/lib/deniable/collector.db.",
+    )

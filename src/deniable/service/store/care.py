@@ -1,0 +1,239 @@
+"""Looking after a store: versions, checks, copies, and what is to be erased from its files."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Callable, Iterator
+from itertools import islice
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from deniable.collect.codec import load
+from deniable.collect.tally import Tally
+from deniable.errors import DeniableError, FormatError, ParameterError
+from deniable.service.ingest import Intake
+from deniable.service.store import schema
+from deniable.service.store.contract import Batch
+from deniable.service.store.engine import Engine, Session
+from deniable.service.store.sqlite import SqliteEngine
+
+__all__ = [
+    "backup",
+    "erase_needed",
+    "erased",
+    "faults",
+    "migrate",
+    "note_erase",
+    "restore",
+    "tallies_of",
+    "tally_of",
+    "version_of",
+]
+
+_LOT = 5000
+_ERASE = "erase"
+
+
+# ---- versions
+
+
+def version_of(engine: Engine) -> int:
+    """The version of a database; 0 if it is empty."""
+    with engine.read() as session:
+        return _version(session)
+
+
+def _version(session: Session) -> int:
+    if not session.has("meta"):
+        return 0
+    return int(session.execute("SELECT value FROM meta WHERE name = 'version'")[0][0])
+
+
+def migrate(engine: Engine, *, only_new: bool = False) -> tuple[int, int]:
+    """Bring a database to the newest version, step by step, each in one transaction; the versions before and after.
+
+    With `only_new` an empty database gets its tables and an older one is refused.
+    """
+    before = version_of(engine)
+    newest = len(schema.MIGRATIONS)
+    if before > newest:
+        raise FormatError(
+            f"the database has version {before}, this program knows versions up to {newest}.", "Upgrade deniable."
+        )
+    if only_new and 0 < before < newest:
+        raise FormatError(
+            f"the database has version {before}, this program needs {newest}.",
+            "Make a backup, then run deniable store migrate.",
+        )
+    for number in range(before, newest):
+        _step(engine, number)
+    return before, newest
+
+
+def _step(engine: Engine, number: int) -> None:
+    """From version `number` to the next, unless another process was faster."""
+    with engine.write() as session:
+        session.lock(0, alone=True)
+        if _version(session) != number:
+            return
+        for statement in schema.MIGRATIONS[number]:
+            session.execute(statement.format(**engine.words()))
+        if number == 0:
+            session.execute("INSERT INTO meta (name, value) VALUES ('version', 1)")
+        else:
+            session.execute("UPDATE meta SET value = ? WHERE name = 'version'", (number + 1,))
+
+
+# ---- erasing
+
+
+def note_erase(session: Session) -> None:
+    """Remember, in the transaction that deletes, that files still have to be cleaned."""
+    session.execute("INSERT INTO meta (name, value) VALUES (?, 1) ON CONFLICT DO NOTHING", (_ERASE,))
+
+
+def erase_needed(engine: Engine) -> bool:
+    """Whether something was deleted that may still be in the files."""
+    with engine.read() as session:
+        return bool(session.execute("SELECT 1 FROM meta WHERE name = ?", (_ERASE,)))
+
+
+def erased(engine: Engine) -> None:
+    """The files are clean now."""
+    with engine.write() as session:
+        session.execute("DELETE FROM meta WHERE name = ?", (_ERASE,))
+
+
+# ---- checks
+
+
+def tallies_of(session: Session, number: int) -> dict[Batch, Tally]:
+    """What has been counted for a task, shards added up."""
+    found: dict[Batch, Tally] = {}
+    rows = session.execute(
+        "SELECT window_number, question, strata, tally FROM tallies WHERE task = ? "
+        "ORDER BY window_number, question, strata, shard",
+        (number,),
+    )
+    for window, question, strata, data in rows:
+        batch, tally = Batch(window, question, tuple(bytes(strata))), tally_of(bytes(data))
+        found[batch] = found[batch] + tally if batch in found else tally
+    return found
+
+
+def tally_of(data: bytes) -> Tally:
+    """The tally of a row."""
+    found = load(data)
+    if not isinstance(found, Tally):
+        raise FormatError("a row of the table of tallies has something else in it.", "Run deniable store check.")
+    return found
+
+
+def faults(engine: Engine) -> Iterator[str]:
+    """What does not fit together: ids and tallies, bodies and tallies, tallies and tasks."""
+    with engine.read() as session:
+        tasks = session.execute("SELECT number, id, document, state FROM tasks ORDER BY number")
+        numbers = {row[0] for row in tasks}
+        for table in ("seen", "tallies", "kept", "rejections", "sealed"):
+            stray = session.execute(f"SELECT DISTINCT task FROM {table}")
+            yield from (f"{table}: there is no task number {n}" for (n,) in stray if n not in numbers)
+        for number, id, document, state in tasks:
+            try:
+                yield from (f"task {id}: {what}" for what in _task_faults(session, number, bytes(document), state))
+            except DeniableError as error:
+                yield f"task {id}: {error}"
+
+
+def _task_faults(session: Session, number: int, document: bytes, state: str) -> Iterator[str]:
+    intake = Intake(document)
+    tallies = tallies_of(session, number)
+    for batch, tally in tallies.items():
+        if batch.question >= len(intake.mechanisms) or tally.design != intake.mechanisms[batch.question].design:
+            yield f"the tally of {batch} is not of the task's design"
+            return
+        made = intake.mechanisms[batch.question]
+        made.bulk.refuse_impossible(dict(tally.cells))
+        (bodies,) = session.execute(
+            "SELECT count(*) FROM kept WHERE task = ? AND window_number = ? AND question = ? AND strata = ?",
+            (number, batch.window, batch.question, bytes(batch.strata)),
+        )[0]
+        if bodies not in (0, tally.n):
+            yield f"{bodies} reports are kept and {tally.n} counted in {batch}"
+    (ids,) = session.execute("SELECT count(*) FROM seen WHERE task = ?", (number,))[0]
+    counted = sum(tally.n for tally in tallies.values())
+    if ids != counted and not (state == "closed" and ids == 0):
+        yield f"{ids} ids are known and {counted} reports are counted"
+
+
+# ---- copies
+
+
+def backup(engine: Engine, path: Path) -> None:
+    """A consistent copy as an SQLite file, whole or not at all, whatever the engine; only its owner may read it."""
+    if path.exists():
+        raise ParameterError(f"{path} exists.", "Give the backup a name of its own.")
+    part = path.with_name(f".{path.name}.{os.urandom(6).hex()}.part")
+    try:
+        os.close(os.open(part, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
+        if not engine.copy(part):
+            target = SqliteEngine(part)
+            try:
+                migrate(target)
+                _copy(engine, target)
+                target.empty_log()
+            finally:
+                target.close()
+        with part.open("rb+") as file:
+            os.fsync(file.fileno())
+        part.rename(path)
+        _sync_folder(path.parent)
+    except BaseException:
+        part.unlink(missing_ok=True)
+        raise
+
+
+def restore(path: Path, engine: Engine, told: Callable[[str, int], None] = lambda table, rows: None) -> None:
+    """Fill an empty database from a backup, in one transaction; `told` hears how many rows of a table are copied."""
+    if not path.is_file():
+        raise ParameterError(f"there is no backup {path}.", "Give the path of a file that deniable store backup wrote.")
+    if version_of(engine) and _filled(engine):
+        raise ParameterError("the database has tasks or keys already.", "Restore into a new one.")
+    with TemporaryDirectory() as folder:
+        source = SqliteEngine(shutil.copy(path, folder))
+        try:
+            if not version_of(source):
+                raise FormatError(f"{path} is not a backup of a store.")
+            migrate(source)
+            migrate(engine)
+            _copy(source, engine, told)
+        finally:
+            source.close()
+
+
+def _filled(engine: Engine) -> bool:
+    with engine.read() as session:
+        return any(session.execute(f"SELECT 1 FROM {table} LIMIT 1") for table in ("tasks", "keys"))
+
+
+def _copy(source: Engine, target: Engine, told: Callable[[str, int], None] = lambda table, rows: None) -> None:
+    """All rows of all tables, from one consistent state, in one transaction."""
+    with source.read() as read, target.write() as write:
+        for table, columns in schema.TABLES.items():
+            names, n = ", ".join(columns), 0
+            write.execute(f"DELETE FROM {table}")
+            places = ", ".join("?" * len(columns))
+            rows = read.scan(f"SELECT {names} FROM {table} ORDER BY 1, 2")
+            while lot := list(islice(rows, _LOT)):
+                write.many(f"INSERT INTO {table} ({names}) VALUES ({places})", lot)
+                n += len(lot)
+                told(table, n)
+
+
+def _sync_folder(folder: Path) -> None:
+    """Make a new name in a folder durable."""
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)

@@ -1,0 +1,81 @@
+"""The tables of the store, for all engines, and how older databases become like new ones.
+
+Each entry of `MIGRATIONS` leads from one version to the next, in one transaction; an entry that was released is never
+changed, since databases out there were made by it. `{bytes}` and `{sorted}` are what an engine calls them.
+
+Nothing here says who sent a report, from where, or when: `seen` has a hash of each id and a mark of its body, `kept`
+the bodies of tasks that keep them. Both are ordered by the hash, so that the order of arrival is not kept either.
+"""
+
+from __future__ import annotations
+
+__all__ = ["MIGRATIONS", "TABLES", "VERSION"]
+
+MIGRATIONS: tuple[tuple[str, ...], ...] = (
+    (
+        "CREATE TABLE meta (name TEXT NOT NULL PRIMARY KEY, value BIGINT NOT NULL){sorted}",
+        """CREATE TABLE tasks (
+            number INTEGER NOT NULL PRIMARY KEY,
+            id TEXT NOT NULL UNIQUE,
+            document {bytes} NOT NULL,
+            state TEXT NOT NULL CHECK (state IN ('draft', 'open', 'closed'))
+        )""",
+        """CREATE TABLE seen (
+            task INTEGER NOT NULL,
+            id {bytes} NOT NULL,
+            mark {bytes} NOT NULL,
+            PRIMARY KEY (task, id)
+        ){sorted}""",
+        """CREATE TABLE tallies (
+            task INTEGER NOT NULL,
+            window_number INTEGER NOT NULL,
+            question INTEGER NOT NULL,
+            strata {bytes} NOT NULL,
+            shard INTEGER NOT NULL,
+            tally {bytes} NOT NULL,
+            PRIMARY KEY (task, window_number, question, strata, shard)
+        ){sorted}""",
+        """CREATE TABLE kept (
+            task INTEGER NOT NULL,
+            window_number INTEGER NOT NULL,
+            question INTEGER NOT NULL,
+            strata {bytes} NOT NULL,
+            id {bytes} NOT NULL,
+            body {bytes} NOT NULL,
+            PRIMARY KEY (task, window_number, question, strata, id)
+        ){sorted}""",
+        """CREATE TABLE rejections (
+            task INTEGER NOT NULL,
+            reason TEXT NOT NULL,
+            shard INTEGER NOT NULL,
+            n BIGINT NOT NULL,
+            PRIMARY KEY (task, reason, shard)
+        ){sorted}""",
+        """CREATE TABLE sealed (
+            task INTEGER NOT NULL,
+            window_number INTEGER NOT NULL,
+            document {bytes},
+            PRIMARY KEY (task, window_number)
+        ){sorted}""",
+        """CREATE TABLE keys (
+            name TEXT NOT NULL PRIMARY KEY,
+            role TEXT NOT NULL,
+            digest {bytes} NOT NULL,
+            created TEXT NOT NULL,
+            revoked TEXT
+        ){sorted}""",
+    ),
+)
+VERSION = len(MIGRATIONS)
+
+TABLES = {
+    "meta": ("name", "value"),
+    "tasks": ("number", "id", "document", "state"),
+    "seen": ("task", "id", "mark"),
+    "tallies": ("task", "window_number", "question", "strata", "shard", "tally"),
+    "kept": ("task", "window_number", "question", "strata", "id", "body"),
+    "rejections": ("task", "reason", "shard", "n"),
+    "sealed": ("task", "window_number", "document"),
+    "keys": ("name", "role", "digest", "created", "revoked"),
+}
+"""The columns of every table in the newest version."""

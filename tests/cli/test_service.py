@@ -1,0 +1,216 @@
+"""The collector's commands: tasks, keys, settings."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+import deniable as dn
+from deniable.mechanisms.registry import from_design
+from deniable.service.store import open_store
+from deniable.service.store.contract import Incoming, Upload
+from deniable_client import Task
+
+URL = "sqlite:///c.db"
+DB = ("--database", URL)
+GRR = dn.mechanism("grr", epsilon=1.0, labels=["never", "often"])
+
+
+@pytest.fixture(autouse=True)
+def alone(monkeypatch):
+    monkeypatch.delenv("DENIABLE_DATABASE", raising=False)
+
+
+def design(tmp_path, m=GRR):
+    (tmp_path / "design.json").write_text(json.dumps(m.design))
+    return "design.json"
+
+
+def new(run, tmp_path, *more):
+    done = run("task", "new", "--design", design(tmp_path), "--question", "How often?", *DB, *more, "--json")
+    assert done.code == 0, done.err
+    return done.json
+
+
+def test_a_task_from_a_design(run, tmp_path):
+    found = new(run, tmp_path, "--min-batch", 50, "--window-days", 3, "--retention", "reports", "--windows", 2)
+    task = Task.load(found["task"], expect=found["id"])
+    assert (task.min_batch, task.days, task.count, task.keep) == (50, 3, 2, "reports")
+    assert task.questions[0].design == GRR.design
+    assert task.budget == {"task": 2, "subject": 2, "lifetime": 8}
+    assert run("task", "list", *DB, "--json").json["tasks"][0]["state"] == "draft"
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("design", "ss", "--epsilon", 1, "--labels", "a,b,c", "--json"),
+        ("plan", "--labels", "a,b,c", "--n", 10000, "--epsilon", 1, "--json"),
+    ],
+)
+def test_a_task_from_what_other_commands_print(run, command):
+    text = run(*command).out
+    done = run("task", "new", "--design", "-", "--question", "Which?", *DB, "--json", stdin=text)
+    assert done.json["task"]["questions"][0]["design"]["domain"] == {"labels": ["a", "b", "c"]}
+
+
+def test_a_survey_with_strata(run, tmp_path):
+    file = design(tmp_path)
+    done = run(
+        *("task", "new", "--design", file, "--question", "One?", "--design", file, "--question", "Two?"),
+        *("--share", 2, "--share", 1, "--strata", "country=DE,FR", "--collector", "Institute", *DB, "--json"),
+    )
+    task = Task.load(done.json["task"])
+    assert [(q.name, q.text, q.share) for q in task.questions] == [("q1", "One?", 2), ("q2", "Two?", 1)]
+    assert (task.strata, task.collector) == ({"country": ("DE", "FR")}, "Institute")
+
+
+@pytest.mark.parametrize(
+    ("options", "says"),
+    [
+        ((), "--database must be given"),
+        ((*DB, "--min-batch", 0), "min_batch of a task"),
+        ((*DB, "--window-days", 0), "--window-days must be"),
+        ((*DB, "--opens", "tomorrow"), "--opens must be a day"),
+        ((*DB, "--strata", "country"), "--strata must be"),
+        ((*DB, "--share", "x"), "--share must be"),
+        ((*DB, "--memory", "never"), "memory of a task"),
+        ((*DB, "--budget", "0.5"), "budget of a task"),
+        ((*DB, "--question", "Two?"), "--question must be given 1 times"),
+        (("--database", "mysql://x"), "--database must be sqlite"),
+        (("--config", "none.toml"), "--config must be a file"),
+    ],
+)
+def test_a_task_that_cannot_be(run, tmp_path, options, says):
+    done = run("task", "new", "--design", design(tmp_path), "--question", "How often?", *options)
+    assert (done.code, done.out) == (2, "")
+    assert says in done.err
+
+
+@pytest.mark.parametrize("text", ["", "[]", "{}", '{"design": 1}', "[" * 100_000, '{"feasible": false}'])
+def test_a_file_that_is_no_design(run, tmp_path, text):
+    (tmp_path / "d.json").write_text(text)
+    done = run("task", "new", "--design", "d.json", "--question", "How often?", *DB)
+    assert done.code == 2
+    assert "design must be a design, or the output of" in done.err
+
+
+def test_a_design_that_leaks_makes_no_task(run, tmp_path):
+    leaking = json.loads(json.dumps(GRR.design))
+    leaking["kernel"]["keep"] = str(2**64 - 1)
+    (tmp_path / "d.json").write_text(json.dumps(leaking))
+    done = run("task", "new", "--design", "d.json", "--question", "How often?", *DB, "--json")
+    assert done.code == 2
+    assert not (tmp_path / "c.db").exists()
+
+
+def test_from_draft_to_results(run, tmp_path):
+    id = new(run, tmp_path, "--min-batch", 4, "--retention", "reports")["id"]
+    assert run("task", "open", id[:8], *DB, "--json").json == {"id": id, "state": "open"}
+    store = open_store(URL)
+    task = Task.load(store.task(id).document)
+    reports = [Incoming(bytes([0] * 15 + [i]), bytes([i % 2])) for i in range(6)]
+    assert all(o.status == "accepted" for o in store.add([Upload(id, task.opens, reports)])[0])
+    store.close()
+    shown = run("task", "show", id[:8], *DB, "--json").json
+    assert [(w["state"], w["reports"]) for w in shown["windows"]] == [("open", 6)]
+    assert "How often?" in run("task", "show", id, *DB).out
+    refused = run("task", "export", id, "--what", "tally", "--out", "t.tally", *DB)
+    assert refused.code == 2
+    assert "nothing yet" in refused.err
+    assert run("task", "close", id, *DB, "--json").json == {"id": id, "state": "closed", "reports": 6}
+    results = run("task", "export", id, *DB, "--json").json
+    assert results["windows"][0]["questions"][0]["estimate"]["n"] == 6
+    assert run("task", "export", id, "--out", "r.json", *DB).code == 0
+    assert json.loads((tmp_path / "r.json").read_text()) == results
+    for what in ("tally", "reports"):
+        assert run("task", "export", id, "--what", what, "--out", f"x.{what}", *DB).code == 0
+        assert run("estimate", f"x.{what}", "--json").json["n"] == 6
+    assert run("task", "export", id, "--out", "r.json", *DB).code == 2  # it is there
+    assert run("task", "open", id, *DB).code == 2
+    assert run("task", "close", id, *DB).code == 0
+
+
+def test_a_protocol_round_by_round(run):
+    protocol = ("task", "next", "collaborative", "--epsilon", 2, "--k", 6, "--sensitive", 2, *DB)
+    first = run(*protocol, "--question", "Which?", "--min-batch", 5, "--json").json
+    assert (first["done"], first["round"], first["rounds"], first["share"]) == (False, 1, 2, 0.05)
+    ids = [first["id"]]
+    for number in range(2):
+        store = open_store(URL)
+        task = Task.load(store.task(ids[-1]).document)
+        m = from_design(task.questions[0].design)
+        rows = m.privatize([i % 6 for i in range(60)])
+        store.set_state(ids[-1], "open")
+        sent = [Incoming(bytes([number] * 15 + [i]), rows.row(i)) for i in range(60)]
+        assert all(o.status == "accepted" for o in store.add([Upload(ids[-1], task.opens, sent)])[0])
+        store.close()
+        early = run(*protocol, *(x for id in ids for x in ("--after", id)))
+        assert (early.code, "over and published" in early.err) == (2, True)
+        run("task", "close", ids[-1], *DB)
+        after = run(*protocol, *(x for id in ids for x in ("--after", id[:10])), "--json").json
+        ids += [after["id"]] if not after["done"] else []
+    assert len(ids) == 2
+    assert after["estimate"]["n"] == 120
+    assert run("task", "next", "grr", "--epsilon", 1, "--k", 3, *DB).code == 2
+
+
+@pytest.mark.parametrize("id", ["zz", "0000", "abcdefg", ""])
+def test_a_task_that_is_not_there(run, tmp_path, id):
+    new(run, tmp_path)
+    for verb in ("show", "open", "close", "export"):
+        done = run("task", verb, id, *DB)
+        assert done.code == 2
+        assert "ID must be the id of a task" in done.err
+
+
+def test_keys(run):
+    made = run("key", "new", "--role", "analyst", *DB)
+    assert made.out.startswith("deniable-analyst-")
+    assert made.out.count("\n") == 1
+    other = run("key", "new", "--role", "administrator", "--name", "ann", *DB, "--json").json
+    assert (other["name"], other["role"]) == ("ann", "administrator")
+    turned = run("key", "rotate", "analyst-1", "--days", 2, *DB, "--json").json
+    assert (turned["name"], turned["replaces"]) == ("analyst-2", "analyst-1")
+    assert run("key", "revoke", "ann", *DB).code == 0
+    listed = run("key", "list", *DB, "--json").json["keys"]
+    states = {k["name"]: k["revoked"] is None for k in listed}
+    assert states == {"analyst-1": False, "ann": False, "analyst-2": True}
+    for secret in (made.out.strip(), other["key"], turned["key"]):
+        assert secret not in json.dumps(listed)
+    assert "Did you mean analyst-" in run("key", "revoke", "analyst-l", *DB).err
+    assert run("key", "new", "--role", "king", *DB).code == 2
+
+
+def test_the_database_may_come_from_the_environment_or_a_file(run, tmp_path, monkeypatch):
+    (tmp_path / "deniable.toml").write_text(f'database = "{URL}"\n')
+    assert run("task", "list", "--config", "deniable.toml").code == 0
+    assert (tmp_path / "c.db").exists()
+    monkeypatch.setenv("DENIABLE_DATABASE", "sqlite:///e.db")
+    assert run("task", "list", "--config", "deniable.toml").code == 0
+    assert (tmp_path / "e.db").exists()
+
+
+@pytest.mark.parametrize(
+    ("options", "says"),
+    [
+        ((), "--database must be given"),
+        ((*DB, "--port", "x"), "--port must be a whole number"),
+        ((*DB, "--port", "70000"), "--port must be a whole number from 0"),
+        ((*DB, "--cors", "x"), "--cors must be origins"),
+    ],
+)
+def test_serve_refuses_what_it_cannot_be_told(run, options, says):
+    done = run("serve", *options)
+    assert done.code == 2
+    assert says in done.err
+
+
+def test_serve_says_which_extra_is_missing(run, monkeypatch):
+    import sys
+
+    monkeypatch.setitem(sys.modules, "starlette", None)
+    done = run("serve", *DB)
+    assert done.code == 2
+    assert "deniable[service]" in done.err

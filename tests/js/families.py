@@ -1,0 +1,118 @@
+"""A task of each family of kernels, with people who answer it and what is true of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+import deniable as dn
+from deniable.core.types import FloatArray
+from deniable_client.task import seal
+
+SEED = 20261116
+"""Of people's answers; their devices draw from the system."""
+
+
+@dataclass(frozen=True)
+class Family:
+    """Designs of one kind, the people, and what an estimate is compared with."""
+
+    name: str
+    options: dict[str, Any]
+    people: Callable[[np.random.Generator, int], list[Any]]
+    truth: Callable[[Any, list[Any]], dict[str, FloatArray]]
+    levels: Sequence[float] | None = None
+    harmless: list[int] | None = field(default=None)
+
+    def mechanism(self) -> Any:
+        """The mechanism of this family."""
+        return dn.mechanism(self.name, epsilon=1.0, **self.options)
+
+
+def task_of(m: Any, **changes: Any) -> dict[str, Any]:
+    """A task with one question."""
+    document = {
+        "version": 1,
+        "subject": "families",
+        "epsilon": 1,
+        "questions": [{"name": "q", "text": "Which?", "design": m.design, "share": 1}],
+        "window": {"opens": "2026-11-16", "days": 7, "count": 4},
+        "precision": "day",
+        "min_batch": 1,
+        "memory": "remembered",
+        "budget": {"task": 2, "subject": 2, "lifetime": 8},
+        "retention": {"keep": "tally"},
+        "expires": "2027-01-31",
+    }
+    return seal(document | changes)
+
+
+# ---- people
+
+
+def _answers(k: int) -> Callable[[np.random.Generator, int], list[Any]]:
+    """Numbers of answers, smaller ones more often."""
+    weights = 1 / np.arange(1, k + 1)
+    return lambda rng, n: rng.choice(k, n, p=weights / weights.sum()).tolist()
+
+
+def _numbers(rng: np.random.Generator, n: int) -> list[Any]:
+    return rng.beta(2, 5, n).tolist()
+
+
+def _pairs(rng: np.random.Generator, n: int) -> list[Any]:
+    """One pair of a person; values lean differently for each key."""
+    keys = rng.choice(3, n, p=[0.5, 0.3, 0.2])
+    values = np.clip(rng.normal(np.array([0.5, -0.5, 0.0])[keys], 0.3), -1, 1)
+    return [[[int(key), float(value)]] for key, value in zip(keys, values, strict=True)]
+
+
+# ---- what is true
+
+
+def _shares(m: Any, values: list[Any]) -> dict[str, FloatArray]:
+    return {"frequency": np.bincount(values, minlength=m.domain.k) / len(values)}
+
+
+def _mean(m: Any, values: list[Any]) -> dict[str, FloatArray]:
+    return {"mean": np.array([np.mean(values)])}
+
+
+def _means(m: Any, values: list[Any]) -> dict[str, FloatArray]:
+    keys = np.array([pairs[0][0] for pairs in values])
+    numbers = np.array([pairs[0][1] for pairs in values])
+    means = np.array([numbers[keys == key].mean() for key in range(3)])
+    return {"frequency": np.bincount(keys, minlength=3) / len(keys), "mean": means}
+
+
+_GRID = {"interval": (0, 1), "points": 256}
+FAMILIES: tuple[Family, ...] = (
+    Family("grr", {"k": 4}, _answers(4), _shares),
+    Family("ss", {"k": 8}, _answers(8), _shares),
+    Family("oue", {"k": 8}, _answers(8), _shares),
+    Family("olh", {"k": 8}, _answers(8), _shares),
+    Family("plh", {"k": 8}, _answers(8), _shares),
+    Family("wheel", {"k": 8}, _answers(8), _shares),
+    Family("iss", {"k": 8}, _answers(8), _shares),
+    Family("hr", {"k": 8}, _answers(8), _shares),
+    Family("pgr", {"k": 8}, _answers(8), _shares),
+    Family("she", {"k": 4}, _answers(4), _shares),
+    Family("ssmix", {"k": 8}, _answers(8), _shares),
+    Family("uss", {"k": 8, "sensitive": 3}, _answers(8), _shares, harmless=[3, 4, 5, 6, 7]),
+    Family(
+        "pldp",
+        {"k": 4, "base": "oue", "levels": [0.5, 1.0], "shares": [0.5, 0.5], "level_epsilon": 1.0},
+        _answers(4),
+        _shares,
+        levels=(0.5, 1.0),
+    ),
+    Family("kv-ss2", {"k": 3, "length": 1}, _pairs, _means),
+    Family("kv-olh", {"k": 3, "length": 1}, _pairs, _means),
+    Family("exponential", {"points": 4}, _answers(4), _shares),
+    Family("duchi", {"interval": (0, 1)}, _numbers, _mean),
+    Family("pm", {"interval": (0, 1)}, _numbers, _mean),
+    Family("hm", {"interval": (0, 1)}, _numbers, _mean),
+)

@@ -1,0 +1,49 @@
+"""Databases for tests: a file of SQLite, or a database of a PostgreSQL server that lives as long as the tests do."""
+
+from __future__ import annotations
+
+import tempfile
+import warnings
+from functools import cache
+from itertools import count
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+__all__ = ["ENGINES", "new_database", "postgres_files"]
+
+ENGINES = ["sqlite", pytest.param("postgres", marks=pytest.mark.slow)]
+"""Engines that tests run on; PostgreSQL in the full tier."""
+
+_NUMBERS = count()
+
+
+@cache
+def _server() -> Any:
+    """The server that all tests of this process share; it stops when the process ends."""
+    pgserver = pytest.importorskip("pgserver", reason="pip install pgserver (Python below 3.13) to test PostgreSQL")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of a library that looks for a folder of the user's session
+        return pgserver.get_server(tempfile.mkdtemp(prefix="deniable-pg-"), cleanup_mode="delete")
+
+
+def new_database(engine: str, folder: Path) -> str:
+    """The URL of an empty database."""
+    if engine == "sqlite":
+        return f"sqlite:///{folder / f'{next(_NUMBERS)}.db'}"
+    import psycopg
+
+    url, name = _server().get_uri(), f"t{next(_NUMBERS)}"
+    with psycopg.connect(url, autocommit=True) as link:
+        link.execute(f"CREATE DATABASE {name}".encode())
+    return str(url).replace("/postgres?", f"/{name}?")
+
+
+def postgres_files() -> Path:
+    """The folder of the server's tables, after all that it holds in memory was written to them."""
+    import psycopg
+
+    with psycopg.connect(_server().get_uri(), autocommit=True) as link:
+        link.execute("CHECKPOINT")
+    return Path(_server().pgdata) / "base"

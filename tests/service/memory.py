@@ -1,0 +1,136 @@
+"""A store in memory, with the contract of the real ones, for tests of what stands before it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import date
+from pathlib import Path
+from threading import RLock
+
+import numpy as np
+
+from deniable.collect.tally import Tally
+from deniable.service.ingest import Intake, window_of
+from deniable.service.store.contract import (
+    ACCEPTED,
+    DUPLICATE,
+    REJECTED,
+    Batch,
+    KeyRow,
+    Outcome,
+    StoreUnavailableError,
+    TaskRow,
+    Upload,
+)
+
+
+@dataclass
+class MemoryStore:
+    """Everything is in dictionaries; one lock makes each call whole."""
+
+    fails: bool = False
+    """Whether the database cannot be used now."""
+    _tasks: dict[str, TaskRow] = field(default_factory=dict)
+    _seen: dict[tuple[str, bytes], bytes] = field(default_factory=dict)
+    _tallies: dict[str, dict[Batch, Tally]] = field(default_factory=dict)
+    _sealed: dict[tuple[str, int], bytes | None] = field(default_factory=dict)
+    _rejected: dict[str, Counter[str]] = field(default_factory=dict)
+    _keys: dict[str, KeyRow] = field(default_factory=dict)
+    _lock: RLock = field(default_factory=RLock)
+
+    def _alive(self) -> None:
+        if self.fails:
+            raise StoreUnavailableError("the database cannot be used now.")
+
+    def put_task(self, id: str, document: bytes) -> None:
+        self._alive()
+        self._tasks.setdefault(id, TaskRow(id, document, "draft"))
+
+    def task(self, id: str) -> TaskRow | None:
+        self._alive()
+        return self._tasks.get(id)
+
+    def tasks(self) -> Sequence[TaskRow]:
+        self._alive()
+        return list(self._tasks.values())
+
+    def set_state(self, id: str, state: str) -> None:
+        self._tasks[id] = replace(self._tasks[id], state=state)
+
+    def add(self, uploads: Sequence[Upload]) -> list[list[Outcome]]:
+        with self._lock:
+            self._alive()
+            return [self._add(upload) for upload in uploads]
+
+    def _add(self, upload: Upload) -> list[Outcome]:
+        row = self._tasks[upload.task]
+        intake = Intake(row.document)
+        window = window_of(intake.task, upload.today)
+        closed = "not-open" if row.state != "open" else window if isinstance(window, str) else None
+        if closed is None and (upload.task, window) in self._sealed:
+            closed = "sealed"
+        return [self._one(upload.task, intake, window, closed, *report) for report in upload.reports]
+
+    def _one(self, task: str, intake: Intake, window: int | str, closed: str | None, id: bytes, body: bytes) -> Outcome:
+        if self._seen.get((task, id)) == body:
+            return Outcome(DUPLICATE)
+        checked = intake.check([body])
+        reason = "other-body" if (task, id) in self._seen else closed or checked.reasons[0]
+        if reason is not None:
+            self._rejected.setdefault(task, Counter())[reason] += 1
+            return Outcome(REJECTED, reason)
+        assert isinstance(window, int)
+        counted = self._tallies.setdefault(task, {})
+        for batch, tally, _ in intake.tallies(checked, np.array([0]), window):
+            counted[batch] = counted[batch] + tally if batch in counted else tally
+        self._seen[task, id] = body
+        return Outcome(ACCEPTED)
+
+    def tallies(self, task: str) -> Mapping[Batch, Tally]:
+        self._alive()
+        return dict(self._tallies.get(task, {}))
+
+    def reports(self, task: str, batch: Batch) -> Iterator[bytes]:
+        return iter(())
+
+    def rejections(self, task: str) -> Mapping[str, int]:
+        self._alive()
+        return dict(self._rejected.get(task, {}))
+
+    def seal(self, task: str, window: int) -> None:
+        self._sealed.setdefault((task, window), None)
+
+    def release(self, task: str, window: int) -> bytes | None:
+        self._alive()
+        return self._sealed.get((task, window))
+
+    def put_release(self, task: str, window: int, document: bytes) -> bytes:
+        with self._lock:
+            found = self._sealed.get((task, window)) or document
+            self._sealed[task, window] = found
+            return found
+
+    def put_key(self, key: KeyRow) -> None:
+        self._keys[key.name] = key
+
+    def keys(self) -> Sequence[KeyRow]:
+        self._alive()
+        return list(self._keys.values())
+
+    def revoke_key(self, name: str, today: date) -> None:
+        self._keys[name] = replace(self._keys[name], revoked=today)
+
+    def purge(self, today: date) -> Mapping[str, int]:
+        self._alive()
+        return {}
+
+    def check(self) -> Sequence[str]:
+        return []
+
+    def backup(self, path: Path) -> None:
+        raise NotImplementedError
+
+    def close(self) -> None:
+        self.fails = True

@@ -1,0 +1,290 @@
+"""Releases: never about fewer than the minimum batch, whatever is subtracted from whatever; the same for ever."""
+
+from __future__ import annotations
+
+import json
+from base64 import b64decode
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import deniable as dn
+from deniable.collect.tally import Tally
+from deniable.service.ingest import Intake
+from deniable.service.release import groups, publish, tally_of, windows
+from deniable.service.store.contract import Batch
+from deniable.service.tasks import Asked
+from service.calling import DESIGN, OPENS, Service, item, task_of
+
+GRR = dn.mechanism("grr", epsilon=1.0, k=2)
+
+
+def tally(n: int) -> Tally:
+    return GRR.simulate_tally([n, 0], dn.simulation(n))
+
+
+# ---- groups
+
+
+@st.composite
+def counted(draw: st.DrawFn) -> tuple[dict[tuple[int, ...], Tally], int]:
+    """Reports by combinations of up to three strata, and a minimum batch."""
+    sizes = draw(st.lists(st.integers(2, 4), max_size=3))
+    cells = draw(st.sets(st.tuples(*(st.integers(0, size - 1) for size in sizes)), min_size=1, max_size=12))
+    return {cell: tally(draw(st.integers(0, 30))) for cell in sorted(cells)}, draw(st.integers(1, 40))
+
+
+@settings(deadline=None, max_examples=60)
+@given(counted())
+def test_groups_part_the_reports(case: tuple[dict[tuple[int, ...], Tally], int]) -> None:
+    """Each report is in one group, each group is large enough; if there are enough reports at all, none is lost."""
+    cells, least = case
+    parts = groups(cells, least)
+    total = sum(part.n for part in cells.values())
+    held = [cell for cell, part in cells.items() if part.n]
+    if total < least:
+        assert parts == []
+        return
+    assert all(group.tally.n >= least for group in parts)
+    assert sorted(cell for group in parts for cell in group.strata) == held
+    for group in parts:
+        assert group.tally == sum((cells[cell] for cell in group.strata[1:]), cells[group.strata[0]])
+        alone = [cell for cell in group.strata if cells[cell].n >= least]
+        assert len(alone) <= 1  # what can stand alone is joined by too small ones only
+
+
+@settings(deadline=None, max_examples=60)
+@given(counted())
+def test_no_difference_of_what_is_published_is_about_few(case: tuple[dict[tuple[int, ...], Tally], int]) -> None:
+    """Everything that can be computed by adding and subtracting is about unions of groups: each is empty or large."""
+    cells, least = case
+    sizes = [group.tally.n for group in groups(cells, least)[:6]]
+    unions = [sum(n for i, n in enumerate(sizes) if mask >> i & 1) for mask in range(1 << len(sizes))]
+    for one in range(len(unions)):
+        for two in range(len(unions)):
+            left = unions[one & ~two]
+            assert left == 0 or left >= least
+            assert unions[one] - unions[two] == left - unions[two & ~one]
+
+
+def test_groups_stay_within_the_first_stratum_if_they_can() -> None:
+    cells = {(0, 0): tally(6), (0, 1): tally(5), (1, 0): tally(20), (1, 1): tally(3), (2, 0): tally(2)}
+    found = [group.strata for group in groups(cells, 10)]
+    assert found == [((0, 0), (0, 1), (1, 1), (2, 0)), ((1, 0),)]  # 3 and 2 are too few together, too
+
+
+# ---- windows
+
+
+@pytest.fixture
+def service() -> Service:
+    return Service()
+
+
+def fill(service: Service, id: str, n: int, start: int = 0, body: bytes = b"\x01") -> None:
+    fates = service.fates(id, *(item(start + i, body) for i in range(n)))
+    assert fates == ["accepted"] * n
+
+
+def told(service: Service, id: str, query: str = "") -> list[dict[str, Any]]:
+    reply = service.get(f"/v1/tasks/{id}/estimate{query}", service.key("analyst"))
+    assert reply.status == 200
+    found: list[dict[str, Any]] = reply.json["windows"]
+    return found
+
+
+def test_an_open_window_tells_its_number_of_reports_only(service: Service) -> None:
+    id = service.add(task_of(min_batch=5))
+    fill(service, id, 20)
+    only = {"task": id, "window": 0, "from": "2026-11-16", "to": "2026-11-22", "state": "open", "reports": 20}
+    assert told(service, id) == [only]
+    accept = {**service.key("analyst"), "accept": "application/octet-stream"}
+    assert service.get(f"/v1/tasks/{id}/tally", accept).problem == "conflict"
+
+
+@pytest.mark.parametrize(("n", "state"), [(0, "withheld"), (9, "withheld"), (10, "published"), (11, "published")])
+def test_nothing_below_the_minimum_batch(service: Service, n: int, state: str) -> None:
+    id = service.add(task_of(min_batch=10))
+    fill(service, id, n)
+    service.store.set_state(id, "closed")
+    (window,) = told(service, id)
+    assert (window["state"], window["reports"]) == (state, n)
+    (question,) = window["questions"]
+    assert question["state"] == state
+    assert ("estimate" in question) == (state == "published")
+    tallies = service.get(f"/v1/tasks/{id}/tally", service.key("analyst")).json["windows"]
+    assert ("tally" in tallies[0]["questions"][0]) == (state == "published")
+
+
+def test_a_window_is_over_when_its_last_day_is_for_every_clock(service: Service) -> None:
+    id = service.add(task_of(min_batch=1, windows=2))
+    fill(service, id, 3)
+    end = datetime(2026, 11, 23, tzinfo=UTC)
+    for minutes, state in ((-1, "open"), (0, "open"), (4, "open"), (5, "published")):
+        service.now = end + timedelta(minutes=minutes)
+        assert told(service, id)[0]["state"] == state
+    fill(service, id, 2, start=100)
+    service.now = datetime(2026, 11, 30, 12, tzinfo=UTC)
+    assert [window["state"] for window in told(service, id)] == ["published", "open"]  # a day more for wrong clocks
+    service.later(1)
+    assert [(window["state"], window["reports"]) for window in told(service, id)] == [
+        ("published", 3),
+        ("published", 2),
+    ]
+    assert [window["window"] for window in told(service, id, "?window=1")] == [1]
+    assert service.get(f"/v1/tasks/{id}/estimate?window=2", service.key("analyst")).problem == "invalid"
+
+
+def test_a_closed_window_answers_the_same_for_ever(service: Service) -> None:
+    id = service.add(task_of(min_batch=2, windows=3))
+    fill(service, id, 5)
+    service.later(7)
+    first = service.get(f"/v1/tasks/{id}/estimate?window=0", service.key("analyst")).body
+    tallies = service.get(f"/v1/tasks/{id}/tally?window=0", service.key("analyst")).body
+    batch = next(iter(service.store.tallies(id)))
+    service.store._tallies[id][batch] = tally(1)  # whatever happens to the counts afterwards
+    fill(service, id, 4, start=100)
+    service.later(7)
+    assert service.get(f"/v1/tasks/{id}/estimate?window=0", service.key("analyst")).body == first
+    assert service.get(f"/v1/tasks/{id}/tally?window=0", service.key("analyst")).body == tallies
+
+
+def test_upkeep_publishes_what_is_over(service: Service) -> None:
+    id = service.add(task_of(min_batch=2, windows=3))
+    fill(service, id, 5)
+    service.collector.tidy()
+    assert service.store.release(id, 0) is None
+    service.later(7)
+    service.collector.tidy()
+    found = service.store.release(id, 0)
+    assert found is not None
+    assert json.loads(found)["state"] == "published"
+    row = service.store.task(id)
+    assert row is not None
+    assert publish(service.store, row, Intake(row.document), service.now) == []
+
+
+def test_the_first_of_two_releases_wins(service: Service) -> None:
+    id = service.add(task_of(min_batch=1), "closed")
+    service.store.put_release(id, 0, b'{"state": "withheld", "reports": 7, "questions": []}')
+    assert told(service, id)[0]["reports"] == 7
+
+
+def test_drafts_have_no_windows(service: Service) -> None:
+    assert told(service, service.add(task_of(), "draft")) == []
+
+
+# ---- what is said
+
+
+def test_a_release_has_estimate_intervals_certificate_and_bound(service: Service) -> None:
+    id = service.add(task_of(min_batch=3))
+    for number, body in enumerate([b"\x00", b"\x01", b"\x01", b"\x02", b"\x01"]):
+        assert service.fates(id, item(number, body)) == ["accepted"]
+    service.store.set_state(id, "closed")
+    (question,) = told(service, id)[0]["questions"]
+    m = dn.mechanism("grr", epsilon=1.0, labels=["never", "sometimes", "often"])
+    expected = m.estimate(m.tally(dn.load(reports_of(m, [0, 1, 1, 2, 1]))))  # type: ignore[arg-type]
+    found = question["estimate"]
+    assert found["labels"] == ["never", "sometimes", "often"]
+    assert found["value"] == expected.value.tolist()
+    assert found["stderr"] == expected.stderr.tolist()
+    assert found["low"] == expected.interval().low.tolist()
+    assert found["high"] == expected.interval().high.tolist()
+    privacy = question["privacy"]
+    assert (privacy["task"], privacy["epsilon"], privacy["epsilon_exact"]) == (id, 1.0, m.epsilon_exact)
+    assert privacy["ratio"] == f"{m.proof.ratio.numerator}/{m.proof.ratio.denominator}"  # type: ignore[union-attr]
+    assert privacy["witness"] == str(m.proof.witness)
+    assert privacy["text"] == m.protection.text
+    p, q = m.support_effective.p, m.support_effective.q  # type: ignore[attr-defined]
+    assert question["forged"]["gain"] == pytest.approx(0.01 * (1 - q) / (p - q))
+    assert "percentage points" in question["forged"]["text"]
+
+
+def reports_of(m: Any, values: list[int]) -> bytes:
+    from deniable.collect.reports import Reports
+
+    return dn.dump(Reports.from_rows(m.design, m.fields, [bytes([v]) for v in values], simulated=False))
+
+
+def test_tallies_are_files_that_add_up(service: Service) -> None:
+    id = service.add(task_of(min_batch=3, windows=2))
+    fill(service, id, 4)
+    service.later(7)
+    fill(service, id, 5, start=50, body=b"\x02")
+    service.store.set_state(id, "closed")
+    accept = {**service.key("analyst"), "accept": "application/octet-stream"}
+    whole = dn.load(service.get(f"/v1/tasks/{id}/tally", accept).body)
+    assert isinstance(whole, Tally)
+    assert whole.n == 9
+    assert not whole.simulated
+    parts = service.get(f"/v1/tasks/{id}/tally", service.key("analyst")).json["windows"]
+    files = [dn.load(b64decode(part["questions"][0]["tally"])) for part in parts]
+    assert files[0] + files[1] == whole  # type: ignore[operator]
+    assert service.get(f"/v1/tasks/{id}/tally?question=nope", accept).problem == "invalid"
+
+
+def test_questions_and_strata_are_told_apart(service: Service) -> None:
+    two = [
+        Asked(text="How often?", design=DESIGN, name="often"),
+        Asked(text="Since when?", design=DESIGN, name="since"),
+    ]
+    id = service.add(task_of(*two, strata={"country": ["DE", "FR", "IT"]}, min_batch=4))
+    for number, (head, n) in enumerate([(b"\0\0", 6), (b"\0\1", 3), (b"\0\2", 2), (b"\1\0", 2)]):
+        fill(service, id, n, start=100 * number, body=head + b"\1")
+    service.store.set_state(id, "closed")
+    often, since = told(service, id)[0]["questions"]
+    assert (since["question"], since["state"], since["reports"]) == ("since", "withheld", 2)
+    assert [(group["strata"], group["reports"]) for group in often["groups"]] == [
+        ([{"country": "DE"}], 6),
+        ([{"country": "FR"}, {"country": "IT"}], 5),
+    ]
+    assert often["estimate"]["n"] == 11
+    assert [group["estimate"]["n"] for group in often["groups"]] == [6, 5]
+
+
+def test_labels_of_the_task_are_told(service: Service) -> None:
+    bare = Asked(text="?", design=dn.mechanism("grr", epsilon=1.0, k=2).design, labels=["no", "yes"])
+    id = service.add(task_of(bare, min_batch=1))
+    fill(service, id, 3)
+    service.store.set_state(id, "closed")
+    assert told(service, id)[0]["questions"][0]["estimate"]["labels"] == ["no", "yes"]
+
+
+def test_where_there_is_no_estimate_the_tally_is_there(service: Service) -> None:
+    m = dn.mechanism("brr", epsilon=1.0, interval=(0, 10), points=11)
+    id = service.add(task_of(Asked(text="?", design=m.design), min_batch=2))
+    reports = m.privatize(np.arange(11.0), rng=dn.simulation(1))
+    for number in range(11):
+        assert service.fates(id, item(number, reports.row(number))) == ["accepted"]
+    service.store.set_state(id, "closed")
+    (question,) = told(service, id)[0]["questions"]
+    assert question["state"] == "published"
+    assert question["estimate"] is None or "value" in question["estimate"]
+    row = service.store.task(id)
+    assert row is not None
+    total = tally_of(windows(service.store, row, Intake(row.document), service.now), "q1")
+    assert total is not None
+    assert total.n == 11
+
+
+def test_all_kinds_of_mechanisms_can_be_released(service: Service) -> None:
+    designs = [
+        dn.mechanism("oue", epsilon=1.0, k=5),
+        dn.mechanism("olh", epsilon=1.0, k=5),
+        dn.mechanism("uss", epsilon=1.0, k=5, sensitive=2),
+        dn.mechanism("hm", epsilon=1.0, interval=(0, 10)),
+        dn.mechanism("kv-ss2", epsilon=1.0, k=4),
+    ]
+    for m in designs:
+        document = task_of(Asked(text="?", design=m.design), min_batch=1, subject=m.name)
+        id = service.add(document)
+        empty = m.empty()
+        service.store._tallies[id] = {Batch(0, 0, ()): empty}
+        service.store.set_state(id, "closed")
+        assert told(service, id)[0]["state"] == "withheld"
+        assert OPENS.isoformat() == told(service, id)[0]["from"]

@@ -1,0 +1,109 @@
+"""Settings: one table; a file, then the environment, then options, the last of which wins."""
+
+from __future__ import annotations
+
+import configparser
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import deniable as dn
+from deniable.service.settings import PREFIX, Settings, rows, settings
+
+OPERATE = Path(__file__).resolve().parents[2] / "docs/howto/operate.md"
+
+
+def test_the_last_source_wins(tmp_path: Path) -> None:
+    file = tmp_path / "deniable.toml"
+    file.write_text('port = 1\nrate = 1\nmax_reports = 1\nhost = "a"\n')
+    environment = {"DENIABLE_PORT": "2", "DENIABLE_RATE": "2", "DENIABLE_THREADS": "9"}
+    found = settings({"port": 3, "host": None}, file=str(file), environment=environment)
+    assert (found.port, found.rate, found.max_reports, found.host) == (3, 2, 1, "a")
+    assert settings({}, environment={}) == Settings()
+
+
+@pytest.mark.parametrize("row", rows(), ids=lambda row: row.name)
+def test_every_setting_has_a_default_that_it_allows_a_help_and_a_name_in_the_environment(row: Any) -> None:
+    usual = getattr(Settings(), row.name)
+    assert row.name == "database" or row.metadata["read"](usual, row.name) == usual
+    assert re.fullmatch(r"[^\n]{10,100}\.", row.metadata["help"])
+    assert row.metadata["metavar"]
+    assert (PREFIX + row.name.upper()).startswith("DENIABLE_")
+
+
+@pytest.mark.parametrize(
+    ("given", "says"),
+    [
+        ({"port": "x"}, "port must be a whole number from 0 to 65,535"),
+        ({"port": 65536}, "port must be"),
+        ({"port": True}, "port must be"),
+        ({"max_body": 0}, "max_body must be"),
+        ({"host": ""}, "host must be a text"),
+        ({"cors": "*=ftp://x"}, "cors must be origins"),
+        ({"cors": "*=https://a.example/path"}, "cors must be origins"),
+        ({"cors": "abc=https://a.example"}, "cors must be origins"),
+        ({"cors": {"*": "https://a.example"}}, "cors must be origins"),
+    ],
+)
+def test_what_is_not_allowed_is_told_by_name(given: dict[str, Any], says: str) -> None:
+    with pytest.raises(dn.ParameterError, match=re.escape(says)):
+        settings(given, environment={})
+
+
+def test_origins_as_text_and_as_a_table() -> None:
+    id = "0" * 64
+    text = f"{id}=https://a.example, http://b.example:8080; *=https://c.example"
+    table = {id: ["https://a.example", "http://b.example:8080"], "*": ["https://c.example"]}
+    one, two = settings({"cors": text}, environment={}), settings({"cors": table}, environment={})
+    assert one.cors == two.cors == {name: tuple(listed) for name, listed in table.items()}
+
+
+@pytest.mark.parametrize(
+    ("text", "says"), [("prot = 1", "Did you mean port"), ("port = ", "must be a TOML file"), (None, "can be read")]
+)
+def test_a_file_that_is_wrong(tmp_path: Path, text: str | None, says: str) -> None:
+    file = tmp_path / "deniable.toml"
+    if text is not None:
+        file.write_text(text)
+    with pytest.raises(dn.ParameterError, match=says):
+        settings({}, file=str(file), environment={})
+
+
+# ---- the samples of the page for those who operate it
+
+
+def sample(kind: str) -> list[str]:
+    found = re.findall(rf"^```{kind}\n(.*?)^```", OPERATE.read_text("utf-8"), re.MULTILINE | re.DOTALL)
+    assert found
+    return found
+
+
+def test_the_sample_of_settings_is_read(tmp_path: Path) -> None:
+    for number, text in enumerate(sample("toml")):
+        file = tmp_path / f"{number}.toml"
+        file.write_text(text)
+        assert settings({}, file=str(file), environment={}) != Settings()
+
+
+def test_the_sample_unit_starts_the_service() -> None:
+    (text,) = sample("ini")
+    unit = configparser.ConfigParser(interpolation=None, strict=False)
+    unit.optionxform = str  # type: ignore[assignment,method-assign]
+    unit.read_string(text)
+    command = unit["Service"]["ExecStart"].split()
+    assert command[1:] == ["serve", "--config", "/etc/deniable.toml"]
+    stop = int(unit["Service"]["TimeoutStopSec"])
+    assert stop > Settings().stop_seconds
+
+
+def test_the_sample_proxy_hides_what_is_not_for_everybody_and_allows_what_we_do() -> None:
+    (text,) = sample("nginx")
+    assert text.count("{") == text.count("}")
+    size = re.search(r"client_max_body_size (\d+)m;", text)
+    assert size is not None
+    assert int(size[1]) << 20 == Settings().max_body
+    assert "access_log off;" in text
+    assert re.search(r"location = /metrics\s*\{\s*return 404;", text)
+    assert f"proxy_pass http://127.0.0.1:{Settings().port};" in text

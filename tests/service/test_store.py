@@ -1,0 +1,411 @@
+"""The store: counts once, keeps what it must and nothing else, on both engines."""
+
+from __future__ import annotations
+
+import sqlite3
+import threading
+from collections.abc import Iterator
+from datetime import date, timedelta
+from pathlib import Path
+
+import pytest
+
+import deniable as dn
+from deniable.collect.codec import dump
+from deniable.errors import DeniableError, FormatError, ParameterError
+from deniable.service.ingest import REASONS
+from deniable.service.store import care, engine_of, open_store, schema
+from deniable.service.store.contract import Batch, Incoming, KeyRow, Outcome, Store, Upload
+from deniable.service.store.database import Database
+from deniable_client.canonical import canonical
+from deniable_client.task import Task
+from service.databases import ENGINES, new_database
+from service.making import DAY, body, fresh_id, opened, report, task_document
+
+YES, AGAIN = Outcome("accepted"), Outcome("duplicate")
+
+
+def no(reason: str) -> Outcome:
+    assert reason in REASONS
+    return Outcome("rejected", reason)
+
+
+@pytest.fixture(params=ENGINES)
+def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    engine: str = request.param
+    return new_database(engine, tmp_path)
+
+
+@pytest.fixture
+def store(url: str) -> Iterator[Database]:
+    store = open_store(url)
+    yield store
+    assert store.check() == []
+    store.close()
+
+
+def send(store: Store, task: Task, *reports: Incoming, today: date = DAY) -> list[Outcome]:
+    (found,) = store.add([Upload(task.id, today, reports)])
+    return found
+
+
+def counted(store: Store, task: Task) -> int:
+    return sum(tally.n for tally in store.tallies(task.id).values())
+
+
+def test_reports_are_counted_and_tallied(store: Database) -> None:
+    task = opened(store)
+    values = [0, 1, 1, 7, 7, 7]
+    assert send(store, task, *map(report, values)) == [YES] * 6
+    assert send(store, task, report(2)) == [YES]
+    (found,) = store.tallies(task.id).items()
+    assert found[0] == Batch(0, 0, ())
+    assert found[1].cells["support"].tolist() == [[1, 2, 1, 0, 0, 0, 0, 3]]
+    m = dn.mechanism("grr", epsilon=1.0, k=8)
+    assert m.estimate(found[1]).n == 7
+
+
+def test_a_report_counts_once_and_its_first_body_wins(store: Database) -> None:
+    task, one, two = opened(store), report(1), report(2)
+    other = Incoming(one.id, bytes([3]))
+    assert send(store, task, one, one, other, two) == [YES, AGAIN, no("other-body"), YES]
+    assert send(store, task, other, two, one) == [no("other-body"), AGAIN, AGAIN]
+    assert send(store, task, one, today=DAY + timedelta(7)) == [AGAIN]  # an answer got lost, and the window went by
+    assert list(store.tallies(task.id)) == [Batch(0, 0, ())]
+    assert counted(store, task) == 2
+    assert store.rejections(task.id) == {"other-body": 2}
+
+
+def test_uploads_of_one_transaction_each_get_their_own_outcomes(store: Database) -> None:
+    task, one = opened(store), report(1)
+    second = opened(store, subject="food")
+    found = store.add(
+        [
+            Upload(task.id, DAY, [one, report(9)]),
+            Upload("0" * 64, DAY, [report(1)]),
+            Upload(second.id, DAY, [one]),
+            Upload(task.id, DAY + timedelta(8), [report(0), one]),
+            Upload(task.id, DAY, [one]),
+            Upload(task.id, DAY, []),
+        ]
+    )
+    assert found == [[YES, no("impossible")], [no("not-open")], [YES], [YES, AGAIN], [AGAIN], []]
+    assert {batch.window: tally.n for batch, tally in store.tallies(task.id).items()} == {0: 1, 1: 1}
+
+
+def test_one_bad_report_does_not_spoil_the_others(store: Database) -> None:
+    task = opened(store)
+    values = [report(i % 8 if i % 5 else 8 + i % 200) for i in range(100)]
+    assert send(store, task, *values) == [YES if i % 5 else no("impossible") for i in range(100)]
+    assert counted(store, task) == 80
+    assert store.rejections(task.id) == {"impossible": 20}
+
+
+def test_the_window_is_that_of_the_day_of_arrival(store: Database) -> None:
+    task = opened(store)  # four windows of seven days
+    days: dict[int, int | str] = {
+        -2: "early",
+        -1: 0,
+        0: 0,
+        6: 0,
+        7: 1,
+        13: 1,
+        14: 2,
+        27: 3,
+        28: 3,
+        29: "late",
+        3650: "late",
+        -3650: "early",
+    }
+    for day, window in days.items():
+        expected = no(window) if isinstance(window, str) else YES
+        assert send(store, task, report(0), today=DAY + timedelta(day)) == [expected], day
+    assert {batch.window: tally.n for batch, tally in store.tallies(task.id).items()} == {0: 3, 1: 2, 2: 1, 3: 2}
+
+
+def test_states_go_one_way(store: Database) -> None:
+    document = task_document()
+    task, one = Task.load(document), report(1)
+    for _ in range(2):
+        store.put_task(task.id, canonical(document))
+    assert send(store, task, one) == [no("not-open")]
+    store.set_state(task.id, "open")
+    assert send(store, task, one) == [YES]
+    store.set_state(task.id, "closed")
+    assert send(store, task, one, report(2)) == [AGAIN, no("not-open")]  # what was counted is still told so
+    with pytest.raises(ParameterError, match="closed and cannot be open"):
+        store.set_state(task.id, "open")
+    assert store.task(task.id) == store.tasks()[0]
+    assert store.task("nothing") is None
+    with pytest.raises(ParameterError, match="id must be"):
+        store.put_task("0" * 64, canonical(document))
+
+
+def test_a_sealed_window_takes_nothing_more(store: Database) -> None:
+    task, one = opened(store), report(1)
+    assert send(store, task, one) == [YES]
+    assert store.release(task.id, 0) is None
+    store.seal(task.id, 0)
+    store.seal(task.id, 0)
+    assert store.release(task.id, 0) is None
+    assert send(store, task, report(2), one) == [no("sealed"), AGAIN]
+    assert send(store, task, report(2), today=DAY + timedelta(7)) == [YES]
+    assert store.put_release(task.id, 0, b"first") == b"first"
+    assert store.put_release(task.id, 0, b"second") == b"first" == store.release(task.id, 0)
+    store.put_release(task.id, 1, b"other")
+    assert send(store, task, report(2), today=DAY + timedelta(7)) == [no("sealed")]
+    with pytest.raises(ParameterError, match="window must be a number from 0 to 3"):
+        store.seal(task.id, 4)
+
+
+def test_questions_and_strata_are_counted_apart(store: Database) -> None:
+    one, two = dn.mechanism("grr", epsilon=1.0, k=300), dn.mechanism("oue", epsilon=0.5, k=17)
+    task = opened(store, [one.design, two.design], strata={"country": ["DE", "FR", "IT"], "version": ["1", "2"]})
+    grr = [body(task, 0, (i % 3, i % 2), (250 + i).to_bytes(2, "little")) for i in range(12)]
+    oue = [body(task, 1, (2, 1), bytes([255, 0, i % 2])) for i in range(5)]
+    bad = {
+        "question": body(task, 2, (0, 0), b"\0"),
+        "stratum": body(task, 0, (3, 0), b"\0"),
+        "padding": body(task, 0, (0, 0), b"\0\0\1"),
+        "impossible": body(task, 1, (0, 0), b"\0\0\2"),
+        "length": bytes(7),
+    }
+    sent = [*grr, *bad.values(), *oue]
+    expected = [YES] * 12 + [no(reason) for reason in bad] + [YES] * 5
+    assert send(store, task, *(Incoming(fresh_id(), each) for each in sent)) == expected
+    tallies = store.tallies(task.id)
+    assert tallies[Batch(0, 1, (2, 1))].cells["support"].tolist() == [[5] * 8 + [0] * 8 + [2]]
+    assert sum(tally.n for batch, tally in tallies.items() if batch.question == 0) == 12
+    assert tallies[Batch(0, 0, (0, 0))].cells["support"][0].nonzero()[0].tolist() == [250, 256]
+
+
+def test_bodies_are_kept_in_no_order_of_arrival_and_erased_in_time(store: Database) -> None:
+    task = opened(store, keep="10")
+    sent = [report(i % 8) for i in range(64)]
+    for each in sent:
+        assert send(store, task, each) == [YES]
+    batch = Batch(0, 0, ())
+    found = list(store.reports(task.id, batch))
+    arrival = [each.body for each in sent]
+    assert sorted(found) == sorted(arrival)
+    assert found != arrival
+    assert found == list(store.reports(task.id, batch))
+    assert send(store, task, sent[0]) == [AGAIN]
+    end = DAY + timedelta(28)
+    assert store.purge(end) == {"ids": 0, "bodies": 0}
+    assert store.purge(end + timedelta(1)) == {"ids": 64, "bodies": 0}
+    assert store.purge(end + timedelta(9)) == {"ids": 0, "bodies": 0}
+    assert len(list(store.reports(task.id, batch))) == 64
+    assert store.purge(end + timedelta(10)) == {"ids": 0, "bodies": 64}
+    assert list(store.reports(task.id, batch)) == []
+    assert counted(store, task) == 64
+
+
+def test_tasks_that_keep_tallies_keep_no_body(store: Database) -> None:
+    task = opened(store)
+    send(store, task, report(1))
+    assert list(store.reports(task.id, Batch(0, 0, ()))) == []
+
+
+def test_ids_are_dropped_only_when_nothing_is_counted_any_more(store: Database) -> None:
+    task, one = opened(store), report(1)
+    assert send(store, task, one) == [YES]
+    for day in (0, 27, 28):
+        assert store.purge(DAY + timedelta(day)) == {"ids": 0, "bodies": 0}
+    assert send(store, task, one, today=DAY + timedelta(28)) == [AGAIN]
+    assert store.purge(DAY + timedelta(29)) == {"ids": 1, "bodies": 0}
+    # The clock was wrong, and goes back: the task stays closed, so the report is not counted again.
+    assert send(store, task, one, report(2)) == [no("not-open")] * 2
+    assert counted(store, task) == 1
+    closed = opened(store, subject="closed by hand")
+    send(store, closed, one)
+    store.set_state(closed.id, "closed")
+    assert store.purge(DAY) == {"ids": 1, "bodies": 0}
+
+
+def test_many_reports_are_read_page_by_page(store: Database) -> None:
+    task = opened(store, keep="10")
+    send(store, task, *(report(i % 8) for i in range(2500)))
+    assert len(list(store.reports(task.id, Batch(0, 0, ())))) == 2500
+
+
+def test_concurrent_duplicates_count_once(url: str) -> None:
+    """Several collectors with the same reports at the same time, in different orders."""
+    stores = [open_store(url) for _ in range(3)]
+    task = opened(stores[0])
+    sent = [report(i % 8) for i in range(120)]
+    outcomes: list[Outcome] = []
+
+    def work(number: int) -> None:
+        mine = sent if number % 2 else sent[::-1]
+        for start in range(0, 120, 10):
+            outcomes.extend(send(stores[number], task, *mine[start : start + 10]))
+
+    threads = [threading.Thread(target=work, args=(number,)) for number in range(3)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(outcomes) == 360
+    assert outcomes.count(YES) == 120
+    assert outcomes.count(AGAIN) == 240
+    assert stores[0].tallies(task.id)[Batch(0, 0, ())].cells["support"].tolist() == [[15] * 8]
+    for store in stores:
+        assert store.check() == []
+        store.close()
+
+
+def test_keys(store: Database) -> None:
+    store.put_key(KeyRow("one", "analyst", b"\x01" * 32, DAY))
+    store.put_key(KeyRow("two", "administrator", b"\x02" * 32, DAY, DAY))
+    with pytest.raises(ParameterError, match="'one' already"):
+        store.put_key(KeyRow("one", "analyst", b"\x03" * 32, DAY))
+    store.revoke_key("one", DAY + timedelta(5))
+    store.revoke_key("one", DAY + timedelta(9))  # never later than once said
+    keys = store.keys()
+    assert [key.revoked for key in keys] == [DAY + timedelta(5), DAY]
+    store.revoke_key("one", DAY + timedelta(1))
+    assert store.keys()[0] == KeyRow("one", "analyst", b"\x01" * 32, DAY, DAY + timedelta(1))
+    with pytest.raises(ParameterError, match="no key named 'three'"):
+        store.revoke_key("three", DAY)
+
+
+def test_all_is_there_after_closing_and_opening(url: str) -> None:
+    store = open_store(url)
+    task, one = opened(store), report(1)
+    send(store, task, one)
+    before = dump(store.tallies(task.id)[Batch(0, 0, ())])
+    store.close()
+    store = open_store(url)
+    assert dump(store.tallies(task.id)[Batch(0, 0, ())]) == before
+    assert send(store, task, one) == [AGAIN]
+    store.close()
+
+
+# ---- copies
+
+
+@pytest.mark.parametrize("target", ENGINES)
+def test_a_backup_answers_the_same_on_any_engine(store: Database, target: str, tmp_path: Path) -> None:
+    task, sent = opened(store, keep="3"), [report(i % 8) for i in range(30)]
+    send(store, task, *sent, report(9))
+    store.seal(task.id, 1)
+    store.put_release(task.id, 2, b"published")
+    store.put_key(KeyRow("one", "analyst", b"\x01" * 32, DAY))
+    store.backup(tmp_path / "copy")
+    assert (tmp_path / "copy").stat().st_mode & 0o777 == 0o600
+    assert not list(tmp_path.glob(".copy*"))
+    with pytest.raises(ParameterError, match="exists"):
+        store.backup(tmp_path / "copy")
+    url = new_database(target, tmp_path)
+    engine = engine_of(url)
+    told: dict[str, int] = {}
+    care.restore(tmp_path / "copy", engine, told.__setitem__)
+    assert told["seen"] == 30
+    with pytest.raises(ParameterError, match="tasks or keys already"):
+        care.restore(tmp_path / "copy", engine)
+    engine.close()
+    again = open_store(url)
+    assert again.check() == []
+    assert again.tasks() == store.tasks()
+    assert again.tallies(task.id) == store.tallies(task.id)
+    assert again.rejections(task.id) == {"impossible": 1}
+    assert list(again.reports(task.id, Batch(0, 0, ()))) == list(store.reports(task.id, Batch(0, 0, ())))
+    assert again.release(task.id, 2) == b"published"
+    assert send(again, task, report(0), today=DAY + timedelta(7)) == [no("sealed")]
+    assert again.keys() == store.keys()
+    assert send(again, task, *sent) == [AGAIN] * 30
+    again.close()
+
+
+def test_what_is_no_backup_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "text").write_text("not a database " * 100)
+    sqlite3.connect(tmp_path / "empty").close()
+    for name, error in (("text", "damaged or not a database"), ("empty", "not a backup"), ("none", "no backup")):
+        engine = engine_of(f"sqlite:///{tmp_path}/{name}.new")
+        with pytest.raises(DeniableError, match=error):
+            care.restore(tmp_path / name, engine)
+        engine.close()
+
+
+# ---- versions and checks
+
+
+def test_older_databases_become_like_new_ones(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    store = open_store(url)
+    task = opened(store)
+    send(store, task, report(1))
+    store.close()
+    later = (*schema.MIGRATIONS, ("CREATE TABLE more (x {bytes}){sorted}".replace("{sorted}", ""),))
+    monkeypatch.setattr(schema, "MIGRATIONS", later)
+    engine = engine_of(url)
+    with pytest.raises(FormatError, match="has version 1, this program needs 2"):
+        care.migrate(engine, only_new=True)
+    assert care.migrate(engine) == (1, 2)
+    assert care.migrate(engine) == (2, 2)
+    engine.close()
+    again = open_store(url)
+    assert again.check() == []
+    assert counted(again, task) == 1
+    again.close()
+    monkeypatch.undo()
+    with pytest.raises(FormatError, match="has version 2, this program knows versions up to 1"):
+        open_store(url)
+
+
+@pytest.mark.parametrize(
+    ("harm", "told"),
+    [
+        ("DELETE FROM seen WHERE id = (SELECT min(id) FROM seen)", "2 ids are known and 3 reports are counted"),
+        ("DELETE FROM kept WHERE id = (SELECT min(id) FROM kept)", "2 reports are kept and 3 counted"),
+        ("UPDATE tallies SET question = 1", "is not of the task's design"),
+        ("UPDATE tallies SET tally = substr(tally, 1, 50)", "the file ends inside"),
+        ("UPDATE seen SET task = 9", "seen: there is no task number 9"),
+        (
+            "UPDATE tasks SET document = CAST(replace(CAST(document AS TEXT), 'sleep', 'food') AS BLOB)",
+            "the task was altered",
+        ),
+    ],
+)
+def test_check_finds_what_does_not_fit(harm: str, told: str, tmp_path: Path) -> None:
+    store = open_store(f"sqlite:///{tmp_path}/x.db")
+    task = opened(store, keep="3")
+    send(store, task, *map(report, range(3)))
+    assert store.check() == []
+    with store.engine.write() as session:
+        session.execute(harm)
+    assert told in "\n".join(store.check())
+    store.close()
+
+
+def test_check_finds_damaged_pages(tmp_path: Path) -> None:
+    path = tmp_path / "x.db"
+    store = open_store(f"sqlite:///{path}")
+    send(store, opened(store), *(report(i % 8) for i in range(2000)))
+    store.close()
+    data = bytearray(path.read_bytes())
+    data[-4096:-3996] = b"\xff" * 100
+    path.write_bytes(data)
+    store = open_store(f"sqlite:///{path}")
+    assert "SQLite finds" in "\n".join(store.check()) or "is damaged" in "\n".join(store.check())
+    store.close()
+
+
+def test_columns_are_those_of_the_list(tmp_path: Path) -> None:
+    """Whoever adds a column must say so in TABLES, and so here: none is about who sent a report, or when."""
+    store = open_store(f"sqlite:///{tmp_path}/x.db")
+    with store.engine.read() as session:
+        names = [name for (name,) in session.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]
+        found = {name: tuple(row[1] for row in session.execute(f"PRAGMA table_info({name})")) for name in names}
+    store.close()
+    assert found == schema.TABLES
+    assert {column for columns in found.values() for column in columns} == {
+        *("name", "value", "number", "id", "document", "state", "task", "mark", "window_number", "question", "strata"),
+        *("shard", "tally", "body", "reason", "n", "role", "digest", "created", "revoked"),
+    }
+
+
+@pytest.mark.parametrize("url", ["x.db", "sqlite://x.db", "sqlite:///", "mysql://a/b", ""])
+def test_other_urls_are_refused(url: str) -> None:
+    with pytest.raises(ParameterError, match="database must be sqlite:///FILE or postgresql://"):
+        open_store(url)

@@ -1,0 +1,37 @@
+"""Which of many cases are in the default tier: a few that stand for all; the full tier has every one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterable, Sequence
+from typing import Any
+
+import pytest
+
+__all__ = ["every", "few_of_each", "slow"]
+
+
+def every(step: int, cases: Iterable[Any], *, name: Callable[[Any], str] = str) -> list[Any]:
+    """The cases as parameters; all but each `step`-th, counted from the first, are slow."""
+    return [_case(case, slow=bool(i % step), id=name(case)) for i, case in enumerate(cases)]
+
+
+def few_of_each(
+    cases: Sequence[Any], group: Callable[[Any], Hashable], places: Sequence[int], *, name: Callable[[Any], str] = str
+) -> list[Any]:
+    """The same; of every group those at `places` are in the default tier, such as (0, -1): the first and the last."""
+    members: dict[Hashable, list[int]] = {}
+    for i, case in enumerate(cases):
+        members.setdefault(group(case), []).append(i)
+    kept = {own[place] for own in members.values() for place in places if -len(own) <= place < len(own)}
+    kept |= {own[0] for own in members.values() if not kept & set(own)}
+    return [_case(case, slow=i not in kept, id=name(case)) for i, case in enumerate(cases)]
+
+
+def slow(cases: Iterable[Any], *, name: Callable[[Any], str] = str) -> list[Any]:
+    """The same, all slow."""
+    return [_case(case, slow=True, id=name(case)) for case in cases]
+
+
+def _case(case: Any, *, slow: bool, id: str) -> Any:
+    values = case if isinstance(case, tuple) else (case,)
+    return pytest.param(*values, id=id, marks=[pytest.mark.slow] * slow)
