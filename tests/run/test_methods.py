@@ -10,6 +10,7 @@ import pytest
 
 import deniable as dn
 from deniable.errors import ParameterError
+from deniable.mechanisms.fitting import methods_of
 from deniable.mechanisms.registry import MECHANISMS, mechanism
 from deniable.run.local import UNBIASED, estimate_files
 
@@ -29,7 +30,7 @@ CASES = [
     (name, method)
     for name in MECHANISMS
     if (m := made(name)) is not None and hasattr(m, "fit")
-    for method in (UNBIASED, *m.linear_methods, *m.fit_methods)
+    for method in (UNBIASED, *m.linear_methods, *methods_of(m))
 ]
 
 

@@ -36,7 +36,7 @@ from deniable.errors import (
 from deniable.estimate.fit import FitOptions
 from deniable.estimate.result import Estimate, Part
 from deniable.mechanisms.bulk import Bulk
-from deniable.mechanisms.fitting import check_tally, fit_reports, methods_of
+from deniable.mechanisms.fitting import check_tally, fit_reports
 from deniable.mechanisms.showing import as_html, as_line, keep_line
 from deniable.randomness import Simulation, Stream, stream_of
 from deniable_client.exact import check_epsilon, exp_bounds
@@ -244,15 +244,10 @@ class Mechanism(ABC):
         steps = (f"unbiased estimate from {tally.n} reports",)
         return Estimate(self.domain.labels_or_numbers, self.parts(tally), tally.n, self.design, tally.simulated, steps)
 
-    @property
-    def linear_methods(self) -> tuple[str, ...]:
-        """Names that `estimate` takes as a method, all of them read from tallies; none if there is one way only."""
-        return ()
-
-    @property
-    def fit_methods(self) -> tuple[str, ...]:
-        """Names that `fit` takes as a method."""
-        return methods_of(self)
+    linear_methods: ClassVar[tuple[str, ...]] = ()
+    """Names that `estimate` takes as a method, all of them read from tallies; none if there is one way only."""
+    own_fits: ClassVar[tuple[str, ...]] = ()
+    """Names that `fit` takes as a method, in families with their own; see `fitting.methods_of`."""
 
     def fit(
         self,

@@ -27,7 +27,9 @@ CALIBRATED = "calibrated"
 
 
 def methods_of(m: Mechanism) -> tuple[str, ...]:
-    """The methods of fitting that a mechanism has, but for families with their own."""
+    """The methods of fitting that a mechanism has."""
+    if m.own_fits:
+        return m.own_fits
     return (*METHODS, CALIBRATED) if isinstance(m.bulk, PublicCoin) else tuple(METHODS)
 
 

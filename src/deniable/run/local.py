@@ -20,7 +20,7 @@ from deniable.estimate.result import Estimate
 from deniable.kernels import using
 from deniable.kernels.parallel import ahead
 from deniable.mechanisms.base import Mechanism
-from deniable.mechanisms.fitting import CALIBRATED, check_tally
+from deniable.mechanisms.fitting import CALIBRATED, check_tally, methods_of
 from deniable.mechanisms.registry import from_design
 from deniable.randomness import Stream, stream_of
 from deniable.run.counting import Counted, head_of
@@ -294,7 +294,7 @@ def estimate_counted(
 
 
 def _check_method(m: Mechanism, method: str) -> None:
-    known = (UNBIASED, *m.linear_methods, *m.fit_methods)
+    known = (UNBIASED, *m.linear_methods, *methods_of(m))
     require(method in known, "method", method, f"one of {', '.join(known)} for reports of {m.name}")
 
 

@@ -34,8 +34,6 @@ from deniable_client.kernels import Personal as PersonalKernel
 
 __all__ = ["LevelMechanism", "evidence_of"]
 
-LINEAR = ("auto", "auem", "self", "grouped")
-"""Linear estimates: see `LevelMechanism.estimate`."""
 FITS = ("em", "em-known", "em-blind")
 """Maximum likelihood: the shares of the levels fitted too, known to be `shares`, or fitted without level reports."""
 
@@ -251,13 +249,8 @@ class LevelMechanism(Mechanism):
     def parts(self, tally: Tally) -> dict[str, Part]:
         return dict(self.estimate(tally).parts)
 
-    @property
-    def linear_methods(self) -> tuple[str, ...]:
-        return LINEAR
-
-    @property
-    def fit_methods(self) -> tuple[str, ...]:
-        return FITS
+    linear_methods: ClassVar[tuple[str, ...]] = ("auto", "auem", "self", "grouped")
+    own_fits: ClassVar[tuple[str, ...]] = FITS
 
     def _fit(self, data: object, method: str, options: FitOptions) -> Estimate:
         """Maximum likelihood of values and levels, from reports or (base grr) a tally: see `FITS`."""
