@@ -34,8 +34,6 @@ from deniable_client.kernels import Personal as PersonalKernel
 
 __all__ = ["LevelMechanism", "evidence_of"]
 
-LINEAR = ("auto", "auem", "self", "grouped")
-"""Linear estimates: see `LevelMechanism.estimate`."""
 FITS = ("em", "em-known", "em-blind")
 """Maximum likelihood: the shares of the levels fitted too, known to be `shares`, or fitted without level reports."""
 
