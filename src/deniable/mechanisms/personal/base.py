@@ -55,7 +55,7 @@ class LevelMechanism(Mechanism):
     shares: tuple[float, ...] | None = field(default=None, compare=False)
     vetted: ClassVar[bool] = True
     takes: ClassVar[str] = "values with levels"
-    linear_methods: ClassVar[tuple[str, ...]] = LINEAR
+    linear_methods: ClassVar[tuple[str, ...]] = ("auto", "auem", "self", "grouped")
     own_fits: ClassVar[tuple[str, ...]] = FITS
 
     def __post_init__(self) -> None:
