@@ -16,7 +16,7 @@ __all__ = ["AXE", "Tab", "answer", "axe", "browser", "preview", "ready", "send"]
 ARGUMENTS = ("--headless", "--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-extensions")
 AXE = "DENIABLE_NODE_MODULES"
 """The folder with axe-core in it, as npm makes it."""
-WAIT = 20_000
+WAIT = 10_000
 
 
 @contextmanager

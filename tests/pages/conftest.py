@@ -8,7 +8,11 @@ from typing import Any
 
 import pytest
 
+import deniable as dn
+from js.conftest import node
 from pages.asks import EVIL, TODAY, Paged, fill, kinds, mechanisms, signed_in, task
+
+__all__ = ["Shown", "node", "published", "shown"]
 
 
 @dataclass
@@ -22,8 +26,6 @@ class Shown:
 
 def evil() -> Any:
     """A design whose labels try to be more than text."""
-    import deniable as dn
-
     return dn.mechanism("ss", epsilon=1.0, labels=EVIL)
 
 

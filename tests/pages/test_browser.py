@@ -187,7 +187,7 @@ def test_offline_and_back(site: Running, context: Any, proxy: Proxy) -> None:
         context.set_offline(False)
         if id == ids[1]:
             tab.page.goto(f"{proxy.url}/t/{id}")
-        tab.page.wait_for_function("document.getElementById('receipt-title')?.textContent.startsWith('Thank you')")
+        tab.page.wait_for_selector("#receipt-title:has-text('Thank you')")
         assert counted(site, id) == 1
     assert all("ERR_INTERNET_DISCONNECTED" in error for error in tab.errors)
 
@@ -306,7 +306,7 @@ def test_a_plan_is_opened_answered_and_looked_at(site: Running, context: Any) ->
     answer(person.page)
     preview(person.page)
     assert send(person.page) == "Thank you, your report was counted"
-    tab.page.wait_for_function("document.getElementById('reports').textContent === '1'")
+    tab.page.wait_for_selector("#reports:text-is('1')")
     tab.fine()
     person.fine()
 

@@ -177,7 +177,7 @@ async function send(task, receipt) {
 async function receiptOf(task, report) {
   const seen = await ledger.overview();
   const entry = seen.sent.find((/** @type {any} */ each) => each.id === report);
-  const may = task.question(entry?.question ?? task.questions[0].name).explanation.harmless.length > 0;
+  const may = task.questions.some((/** @type {any} */ each) => each.explanation.harmless.length > 0);
   const open = named === null && may ? "It may name your answer openly, as you agreed." : "It names your answer openly, as you agreed.";
   const meaning = named || (named === null && may) ? open : "Nobody can be sure of your answer from it.";
   const texts = /** @type {Record<string, [string, string]>} */ ({
@@ -263,6 +263,7 @@ async function again(task) {
 if (id && $("answer")) {
   start().catch((error) => {
     proof("broken", `The promise does not hold, or could not be checked. Nothing can be sent. ${told(error)}`);
+    $("go").disabled = true;
     page.dataset.ready = "no";
   });
 }
