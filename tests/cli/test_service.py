@@ -7,6 +7,7 @@ import json
 import pytest
 
 import deniable as dn
+from deniable.mechanisms.registry import from_design
 from deniable.service.store import open_store
 from deniable.service.store.contract import Incoming, Upload
 from deniable_client import Task
@@ -129,6 +130,30 @@ def test_from_draft_to_results(run, tmp_path):
     assert run("task", "export", id, "--out", "r.json", *DB).code == 2  # it is there
     assert run("task", "open", id, *DB).code == 2
     assert run("task", "close", id, *DB).code == 0
+
+
+def test_a_protocol_round_by_round(run):
+    protocol = ("task", "next", "collaborative", "--epsilon", 2, "--k", 6, "--sensitive", 2, *DB)
+    first = run(*protocol, "--question", "Which?", "--min-batch", 5, "--json").json
+    assert (first["done"], first["round"], first["rounds"], first["share"]) == (False, 1, 2, 0.05)
+    ids = [first["id"]]
+    for number in range(2):
+        store = open_store(URL)
+        task = Task.load(store.task(ids[-1]).document)
+        m = from_design(task.questions[0].design)
+        rows = m.privatize([i % 6 for i in range(60)])
+        store.set_state(ids[-1], "open")
+        sent = [Incoming(bytes([number] * 15 + [i]), rows.row(i)) for i in range(60)]
+        assert all(o.status == "accepted" for o in store.add([Upload(ids[-1], task.opens, sent)])[0])
+        store.close()
+        early = run(*protocol, *(x for id in ids for x in ("--after", id)))
+        assert (early.code, "over and published" in early.err) == (2, True)
+        run("task", "close", ids[-1], *DB)
+        after = run(*protocol, *(x for id in ids for x in ("--after", id[:10])), "--json").json
+        ids += [after["id"]] if not after["done"] else []
+    assert len(ids) == 2
+    assert after["estimate"]["n"] == 120
+    assert run("task", "next", "grr", "--epsilon", 1, "--k", 3, *DB).code == 2
 
 
 @pytest.mark.parametrize("id", ["zz", "0000", "abcdefg", ""])

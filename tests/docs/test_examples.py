@@ -26,7 +26,7 @@ PAGES = (
     "docs/planning.md",
     "docs/architecture.md",
     "docs/formats.md",
-    "docs/frames.md",
+    "docs/howto/frames.md",
     "docs/jobs/data.md",
     "docs/jobs/engineer.md",
     "docs/jobs/research.md",

@@ -138,7 +138,7 @@ def test_the_ledger_survives_a_reload(context: Any, site: Site) -> None:
     sent = run(page, answer + "return ledger.flush(given.url);", task=task, url=site.url)
     assert sent == {"sent": 1, "refused": 0, "expired": 0, "waiting": 0}
     page.reload()
-    assert run(page, answer + "return ledger.flush(given.url, { atOnce: true });", task=task, url=site.url)["sent"] == 0
+    assert run(page, answer + "return ledger.flush(given.url);", task=task, url=site.url)["sent"] == 0
     assert site.reports(task["id"]) == {first["id"]: bytes(first["body"])}
     later = run(page, answer + "return plain(await ledger.answer(task, 1));", task=task, now="2026-11-23T12:00:00Z")
     assert (later["cost"], later["body"], later["new"]) == (0, first["body"], True)
@@ -178,7 +178,7 @@ def test_full_storage_is_a_refusal(context: Any, site: Site) -> None:
     assert run(page, answer + "return kind(ledger.answer(task, 1));", task=wide) == "LedgerError"
     session.send("Storage.overrideQuotaForOrigin", {"origin": site.url})
     assert run(page, answer + "return (await ledger.overview()).left.lifetime.spent;", task=wide) == 0
-    assert run(page, answer + "return ledger.flush(given.url, { atOnce: true });", task=wide, url=site.url)["sent"] == 0
+    assert run(page, answer + "return ledger.flush(given.url);", task=wide, url=site.url)["sent"] == 0
     assert site.reports(wide["id"]) == {}
     assert run(page, answer + "return kind(ledger.answer(task, 1));", task=wide) is None
 

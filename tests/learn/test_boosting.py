@@ -138,5 +138,5 @@ def test_what_does_not_fit_is_refused(options: dict[str, object], words: str) ->
 def test_lengths_must_agree() -> None:
     with pytest.raises(ParameterError, match="y must be 3000 values, one per row of X"):
         model().fit(TRAIN[0], TRAIN[1][:-1])
-    with pytest.raises(ParameterError, match="y must be finite numbers, got 'nan at position 2'"):
+    with pytest.raises(ParameterError, match="y must be finite numbers, got 'NaN at position 2'"):
         model().fit(TRAIN[0][:3], [0.0, 0.0, float("nan")])

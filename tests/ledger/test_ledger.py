@@ -29,6 +29,7 @@ from deniable_client import (
     WindowError,
 )
 from deniable_client.ledger.memory import Derived, DerivedWords
+from deniable_client.ledger.store import Store
 from tasks import GRR, document, loaded, noon, vectors
 
 FILE = vectors("ledger")
@@ -395,6 +396,14 @@ def test_several_processes_spend_once(memory: str, tmp_path: Path) -> None:
     assert len({tuple(row[:2]) for row in got}) == 1
     assert sorted(float(row[2]) for row in got) == [0] * 5 + [1]
     assert spent(Ledger(path)) == 1
+
+
+def test_nobody_looks_at_a_budget_while_another_spends(tmp_path: Path) -> None:
+    one, other = Store(tmp_path / "ledger", 10), Store(tmp_path / "ledger", 0.01)
+    with one.write(), pytest.raises(LedgerError, match="is in use by another program"), other.write():
+        pass
+    with other.write() as db:
+        assert db.execute("SELECT count(*) FROM spend").fetchone() == (0,)
 
 
 def test_several_threads_keep_to_the_budget(tmp_path: Path) -> None:

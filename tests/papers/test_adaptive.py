@@ -198,6 +198,8 @@ def rows_of(context: Context, figure: str, **wanted: Any) -> list[dict[str, Any]
         ("fig3", 9 * 12 * 32),
         ("fig4", 2 * 12 * 32),
         ("fig5", 12 * 4 * 17 * 2),
+        ("fig10", 12 * 4 * 15 * 2),
+        ("fig14", 12 * 4 * 17 * 2),
         ("fig6", 4 * 21 * 2),
         ("fig7", 99 + 100 + 99 + 100 + 8),
         ("fig9a", 2 * 3 * 6 * 20),

@@ -19,7 +19,7 @@ from deniable.papers.rules import ALPHA
 from deniable.papers.runner import Summary, reproduce
 from deniable.randomness import simulation
 
-FIGURES = ["fig1", "fig2", "fig3", "fig4", "fig5", "fig6", "fig7", "fig8", "fig9a", "fig9b", "fig15"]
+FIGURES = [*(f"fig{i}" for i in range(1, 9)), "fig9a", "fig9b", *(f"fig{i}" for i in range(10, 16))]
 
 
 @pytest.mark.stat

@@ -28,7 +28,8 @@ def test_claims_about_formulas(name: str) -> None:
 
 
 def test_numbers_of_the_claims_are_those_of_the_errata() -> None:
-    checks = {c.id: c.test(Context(kskv.PAPER, quick=True)).measured for c in kskv.PAPER.claims if c.id in FORMULAS}
+    context = Context(kskv.PAPER, quick=True)
+    checks = {c.id: c.test(context).measured or {} for c in kskv.PAPER.claims if c.id in FORMULAS}
     assert checks["alg2-mean"]["shrunk to, epsilon=1"] == pytest.approx(0.4621, abs=1e-4)
     assert checks["eq11"]["printed bound"] == pytest.approx(3.33, abs=0.01)
     assert checks["eq11"]["variance"] == pytest.approx(3.95, abs=0.01)

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-__all__ = ["ENGINES", "new_database"]
+__all__ = ["ENGINES", "new_database", "postgres_files"]
 
 ENGINES = ["sqlite", pytest.param("postgres", marks=pytest.mark.slow)]
 """Engines that tests run on; PostgreSQL in the full tier."""
@@ -38,3 +38,12 @@ def new_database(engine: str, folder: Path) -> str:
     with psycopg.connect(url, autocommit=True) as link:
         link.execute(f"CREATE DATABASE {name}".encode())
     return str(url).replace("/postgres?", f"/{name}?")
+
+
+def postgres_files() -> Path:
+    """The folder of the server's tables, after all that it holds in memory was written to them."""
+    import psycopg
+
+    with psycopg.connect(_server().get_uri(), autocommit=True) as link:
+        link.execute("CHECKPOINT")
+    return Path(_server().pgdata) / "base"

@@ -13,7 +13,8 @@ from starlette.routing import Route
 import deniable as dn
 from deniable.service import access
 from deniable.service.access import KEY_ROLES, Role, holder, new_key, revoke, rotate
-from deniable.service.app import ROWS
+from deniable.service.app import ROWS, application
+from deniable.service.pages.table import PAGES
 from deniable.service.routes import Row
 from service.calling import Service, task_of
 from service.memory import MemoryStore
@@ -35,12 +36,13 @@ PUBLIC = {
 
 def test_every_route_of_the_application_is_in_the_table() -> None:
     """Enumerated, not listed: a route that is added elsewhere has no role and is found here."""
-    routes = Service().app.routes
+    rows = [*ROWS, *PAGES]
+    routes = application(Service().collector, more=PAGES).routes
     assert all(type(route) is Route for route in routes)
     found = {(method, route.path) for route in routes for method in route.endpoint.rows}  # type: ignore[attr-defined]
-    assert found == {(row.method, row.path) for row in ROWS}
-    assert len(found) == len(ROWS)
-    assert all(isinstance(row.role, Role) for row in ROWS)
+    assert found == {(row.method, row.path) for row in rows}
+    assert len(found) == len(rows)
+    assert all(isinstance(row.role, Role) for row in rows)
 
 
 def test_what_is_public_is_known() -> None:

@@ -7,16 +7,21 @@ import gzip
 import json
 import zlib
 from datetime import timedelta
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 import deniable as dn
+from deniable.service.ingest import Intake
 from deniable.service.settings import Settings
 from deniable.service.store.contract import Upload
 from deniable.service.tasks import Asked
 from deniable.service.writer import OverloadedError
+from deniable_client.canonical import canonical
 from service.calling import DESIGN, OPENS, Service, item, task_of
+
+GOLDEN = Path(__file__).resolve().parents[1] / "golden"
 
 
 @pytest.fixture
@@ -118,6 +123,17 @@ def test_a_survey_takes_its_own_bodies_only(service: Service) -> None:
     assert service.fates(id, item(4, b"\x00\x02\x01\x00\x00"), item(5, good[:-1])) == ["stratum", "length"]
 
 
+@pytest.mark.parametrize("path", sorted(GOLDEN.glob("*.reports")), ids=lambda path: path.stem)
+def test_a_report_alone_is_taken_as_in_company(path: Path) -> None:
+    """Devices send one by one; whatever kind of report it is, none of the others is needed to look at it."""
+    reports = dn.load(path)
+    assert isinstance(reports, dn.Reports)
+    intake = Intake(canonical(task_of(Asked(text="?", design=reports.design))))
+    rows = [reports.row(i) for i in range(min(12, len(reports)))]
+    assert intake.check(rows).fine.all()
+    assert [bool(intake.check([row]).fine.all()) for row in rows] == [True] * len(rows)
+
+
 # ---- when
 
 
@@ -168,6 +184,8 @@ def test_a_task_must_be_open(service: Service) -> None:
         (b"", "malformed"),
         (b"{", "malformed"),
         (b"\xff\xfe", "malformed"),
+        (b'{"reports": [{"id": "\xff", "report": ""}]}', "malformed"),
+        (b'{"\xff": [{"id": 1, "report": ""}]}', "malformed"),
         (b"[" * 100_000, "invalid"),
         (b"{}", "invalid"),
         (b"[]", "invalid"),

@@ -80,6 +80,9 @@ def test_rows_that_are_possible_are_those_that_count(reports: Reports) -> None:
     quick = bulk.possible(columns)
     assert quick[: len(reports)].all()
     assert quick.tolist() == Bulk.possible(bulk, columns).tolist()
+    alone = [bulk.possible({name: column[i : i + 1] for name, column in columns.items()}) for i in range(20)]
+    assert [bool(each[0]) for each in alone] == quick[:20].tolist()  # also where a batch has one kind of report only
+    assert bulk.possible({name: column[:0] for name, column in columns.items()}).tolist() == []
     shape = report_shape(reports.design)
     assert quick.tolist() == [len(row) == shape.width and shape.fits(row) for row in rows]
 

@@ -35,7 +35,7 @@ import { exported, overview } from "./views.js";
  *   memo: {question: string, answer: string, report: string}[], report: Entry[]}} Book
  * @typedef {{id: string, task: string, window: number, question: string, answer: string, body: string, cost: string,
  *   day: string, url: string | null, state: string, reason: string, attempts: number, due: number | null,
- *   expires: number}} Entry
+ *   later: number, expires: number}} Entry
  */
 
 const VERSION = 1;
@@ -143,18 +143,19 @@ export class Ledger {
   // ---- sending
 
   /**
-   * Send the reports that are due, one by one, each to the `url` it was answered with, else to this one.
+   * Send the reports that wait, one by one, each to the `url` it was answered with, else to this one.
    *
    * @param {string | null} [url]
-   * @param {{task?: Task | string | null, report?: string | null, atOnce?: boolean, timeout?: number, fetch?: typeof fetch}}
-   *   [options] only those of one `task`, or the one `report` with this id, if given; with `atOnce` those that still wait, too: when they arrive then tells when they were
-   *   answered; `timeout` in seconds. Reports without any url stay where they are.
+   * @param {{task?: Task | string | null, report?: string | null, due?: boolean, timeout?: number, fetch?: typeof fetch}}
+   *   [options] only those of one `task`, or the one `report` with this id, if given; with `due` only those whose random time has come: what a timer should call, since reports
+   *   that leave at once tell when they were answered; `timeout` in seconds. A report that could not be delivered is not
+   *   tried again before its time, unless it is named. Reports without any url stay where they are.
    */
-  async flush(url = null, { task = null, report = null, atOnce = false, timeout = 20, fetch = globalThis.fetch } = {}) {
+  async flush(url = null, { task = null, report = null, due = false, timeout = 20, fetch = globalThis.fetch } = {}) {
     if (url !== null) checkedUrl(url);
     const only = task instanceof Task ? task.id : task;
     const change = (/** @type {(book: Book) => any} */ step) => this.#step(step);
-    return flush(change, { url, only, report, atOnce, timeout, fetch, clock: this.#clock });
+    return flush(change, { url, only, report, due, timeout, fetch, clock: this.#clock });
   }
 
   // ---- what a person may see and do
@@ -313,7 +314,7 @@ function queue(step, known, { report, cost, url, due }) {
   book.task[task.id] = task.document;
   (book.answered[task.id] ??= []).push(window);
   const content = { question: asked.key, answer: digestOf(step, known), body: toBase64(body), cost: String(cost) };
-  const sending = { url, state: "waiting", reason: "", attempts: 0, due, expires: startOf(task.expires) };
+  const sending = { url, state: "waiting", reason: "", attempts: 0, due, later: 0, expires: startOf(task.expires) };
   book.report.push({ id, task: task.id, window, ...content, day, ...sending });
   return { id, question: asked.name, window, cost: Number(amountText(cost)), body, new: true };
 }

@@ -33,10 +33,10 @@ const REASON_MAX = 200;
 const REPLY_MAX = 2 ** 16;
 
 /**
- * Send what is due, one by one; each is put off before it is sent, so that nobody else sends it meanwhile.
+ * Send one by one; each is put off before it is sent, so that nobody else sends it meanwhile.
  *
  * @param {<T>(step: (book: Book) => T) => Promise<T>} change a step of the ledger
- * @param {{url: string | null, only: string | null, report: string | null, atOnce: boolean, timeout: number,
+ * @param {{url: string | null, only: string | null, report: string | null, due: boolean, timeout: number,
  *   fetch: typeof fetch, clock: () => number}} how `only` those of a task, or one `report`
  * @returns {Promise<Sent>}
  */
@@ -67,29 +67,30 @@ function giveUp(book, now) {
 }
 
 /**
- * The next report that is due, with its next attempt put off already: a device that dies now sends it later.
+ * The next report, with its next attempt put off already: a device that dies now sends it later.
  *
  * @param {Book} book
- * @param {{url: string | null, only: string | null, report: string | null, atOnce: boolean, clock: () => number}} how
+ * @param {{url: string | null, only: string | null, report: string | null, due: boolean, clock: () => number}} how
  * @param {Set<string>} done
  * @returns {(Entry & {url: string}) | null}
  */
-function claim(book, { url, only, report, atOnce, clock }, done) {
+function claim(book, { url, only, report, due, clock }, done) {
   const now = clock();
-  const due = book.report.filter(
+  const ready = book.report.filter(
     (entry) =>
       entry.state === "waiting" &&
       entry.expires > now &&
-      (atOnce || Number(entry.due) <= now) &&
+      (report !== null || entry.later <= now) && // a person who asks for one report does not wait
+      (!due || Number(entry.due) <= now) &&
       (only === null || entry.task === only) &&
       (report === null || entry.id === report) &&
       (entry.url ?? url) !== null &&
       !done.has(entry.id),
   );
-  const [entry] = due.sort((a, b) => Number(a.due) - Number(b.due));
+  const [entry] = ready.sort((a, b) => Number(a.due) - Number(b.due));
   if (!entry) return null;
   entry.attempts += 1;
-  entry.due = now + pause(entry.attempts);
+  entry.later = now + pause(entry.attempts);
   return { ...entry, url: checkedUrl(entry.url ?? url) };
 }
 
@@ -103,8 +104,8 @@ function claim(book, { url, only, report, atOnce, clock }, done) {
  */
 function settle(book, sent, state, reason, reply, now) {
   const entry = book.report.find((each) => each.id === sent.id); // it may have been forgotten meanwhile
-  const due = state === "waiting" ? now + retryAfter(reply.wait, now) + pause(sent.attempts) : null;
-  if (entry) Object.assign(entry, { state, reason, due });
+  const later = now + retryAfter(reply.wait, now) + pause(sent.attempts);
+  if (entry) Object.assign(entry, { state, reason }, state === "waiting" ? { later } : { due: null });
 }
 
 /**

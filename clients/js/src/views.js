@@ -63,7 +63,7 @@ export function exported(book, source, limits) {
 
 /** @param {Book} book */
 const reports = (book) =>
-  book.report.map(({ answer, due, expires, ...told }) => ({ ...told, cost: number(BigInt(told.cost)) }));
+  book.report.map(({ answer, due, later, expires, ...told }) => ({ ...told, cost: number(BigInt(told.cost)) }));
 
 /** @param {Book} book @param {Source} source @param {Limits} limits */
 function left(book, source, limits) {

@@ -95,7 +95,7 @@ test("a refusal spends nothing, queues nothing and sends nothing", async () => {
   await assert.rejects(ledger.answer(dear, "yes"), { kind: "BudgetError" });
   assert.equal(store.text, before);
   const collector = new Collector();
-  await ledger.flush(LOCAL, { fetch: collector.fetch, atOnce: true });
+  await ledger.flush(LOCAL, { fetch: collector.fetch });
   assert.equal(collector.requests.length, 0);
 });
 

@@ -63,6 +63,12 @@ def _attacks() -> _Made:
     return {"attack": (attack, {})}
 
 
+def _release() -> _Made:
+    from deniable.cli.release import release
+
+    return {"release": (release, {})}
+
+
 def _demo() -> _Made:
     from deniable.cli.demo import demo
 
@@ -109,6 +115,7 @@ _COMMANDS: Mapping[str, _Command] = {
     "privatize": _Command(_pipeline, "Turn values into deniable reports, one for each value."),
     "tally": _Command(_pipeline, "Count reports, and add up tallies of one design."),
     "estimate": _Command(_pipeline, "Estimate the share of every value, or the mean of numbers, with error bars."),
+    "release": _Command(_release, "Read near answers back as values, one for each report."),
     "simulate": _Command(_studies, "Privatise a known population and compare with the truth."),
     "audit": _Command(_studies, "Prove that no report leaks more than epsilon, or refute it."),
     "reproduce": _Command(_studies, "Compute a paper's figures and check its claims."),

@@ -19,7 +19,7 @@ from deniable.run.counting import Counted, skipped_text
 from deniable.run.engines import ENGINES, check_engine, count_with, estimate_with, privatize_on_spark, read_design
 from deniable.run.files import check_output, named
 from deniable.run.layout import COMPRESSIONS, FORMATS, STANDARD, Layout
-from deniable.run.local import ESTIMATORS, is_table, privatize_file, spent_before, write_tally
+from deniable.run.local import UNBIASED, is_table, privatize_file, spent_before, write_tally
 from deniable.run.questions import question_of
 from deniable.run.results import check_chart, check_table
 
@@ -119,7 +119,8 @@ def privatize(
         else:
             rng = None if seed is None else simulation(seed)
             n = privatize_file(m, values, target, format=layout, layout=table, rng=rng, progress=progress, **how)
-    out.note(f"wrote {n:,} reports ({m.bulk.row_bytes} bytes each) to {_target(target)}")
+    size = f"{m.bulk.row_bytes} byte{'s' * (m.bulk.row_bytes != 1)}"
+    out.note(f"wrote {n:,} report{'s' * (n != 1)} ({size} each) to {_target(target)}")
     facts = {"mechanism": m.name, "epsilon": m.epsilon, "k": m.k, "n": n, "simulated": seed is not None}
     if out.as_json:
         out.show(facts | {"bytes": m.bulk.row_bytes, "out": target, "design": m.design})
@@ -228,8 +229,13 @@ def estimate(
     ] = False,
     method: Annotated[
         str,
-        option("--method", "|".join(ESTIMATORS), "Or fit the shares: em, or ems (smoothed) for values in an order."),
-    ] = ESTIMATORS[0],
+        option(
+            "--method",
+            "unbiased|em|...",
+            "Or fit the shares: em, or ems (smoothed) for values in an order; count-aware or calibrated where reports "
+            "have bits or public seeds; with levels: auto, auem, self, grouped, em, em-known or em-blind.",
+        ),
+    ] = UNBIASED,
     shrink: Annotated[
         int | None,
         option(

@@ -69,7 +69,8 @@ def restore(
     copied: dict[str, int] = {}
     with _engine(database, config) as engine, out.progress("restoring"):
         care.restore(Path(path), engine, copied.__setitem__)
-    told = f"{copied.get('tasks', 0)} tasks and {number(copied.get('seen', 0))} ids of reports"
+    tasks = copied.get("tasks", 0)
+    told = f"{tasks} task{'s' * (tasks != 1)} and {number(copied.get('seen', 0))} ids of reports"
     out.show({"restored": path, "rows": copied}, f"Restored {told} from {path}.")
 
 

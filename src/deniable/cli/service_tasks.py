@@ -9,12 +9,12 @@ from datetime import date
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 
-from deniable.cli.options import argument, option, split
+from deniable.cli.options import Choice, argument, option, split
 from deniable.cli.output import Output
 from deniable.cli.pipeline import Force
 from deniable.cli.service import Config, DatabaseUrl, opened, today
 from deniable.errors import ParameterError, require
-from deniable.present.tables import Column, Table, Whole, number
+from deniable.present.tables import Column, Table, Whole, number, shares_table
 from deniable.run.files import open_output
 from deniable.run.layout import STANDARD
 
@@ -144,6 +144,61 @@ def _strata(given: Sequence[str]) -> Mapping[str, Sequence[str]]:
 
 def _terms(task: Any) -> list[str]:
     return [line for line in task.terms() if line]
+
+
+def next_round(
+    choice: Choice,
+    out: Output,
+    question: Annotated[
+        str | None, option("--question", "TEXT", "What people are asked; that of the round before if left out.")
+    ] = None,
+    after: Annotated[
+        list[str] | None, option("--after", "ID", "The rounds before, in order; left out for the first one.")
+    ] = None,
+    subject: Annotated[str | None, option("--subject", "TEXT", "What all rounds are about.")] = None,
+    min_batch: Annotated[int | None, option("--min-batch", "N", "Nothing is published about fewer reports.")] = None,
+    window_days: Annotated[int | None, option("--window-days", "D", "Days of the round.")] = None,
+    database: DatabaseUrl = None,
+    config: Config = None,
+) -> None:
+    """Make the next round of a protocol from the rounds before; when all are over, show the estimate.
+
+    Give the same protocol with the same options each time, and the tasks of the rounds that are over with --after. All
+    rounds have one subject and a budget for one answer: each person answers in one of them.
+
+    Example: deniable task next collaborative --epsilon 1 --k 50 --sensitive 10 --after 3f6a0c
+    """
+    from datetime import UTC, datetime
+
+    from deniable.estimate.result import Estimate
+    from deniable.mechanisms.protocol import Protocol
+    from deniable.run.questions import question_of
+    from deniable.service.rounds import next_round as following
+    from deniable.service.rounds import round_task
+    from deniable_client.canonical import canonical
+
+    made = choice.make_any()
+    if not isinstance(made, Protocol):
+        raise ParameterError(f"NAME must be a protocol, got {choice.name!r}.", "A mechanism has one round: task new.")
+    with opened(database, config) as store:
+        before = [_known(store, id) for id in after or []]
+        found = following(made, store, [row.id for row, _ in before], datetime.now(UTC))
+        if isinstance(found, Estimate):
+            shown = question_of(choice.name).show(found, 0.95, "reporters", False)
+            table = shares_table(shown.columns, shown.labels, level=0.95, numbers=shown.numbers)
+            out.show({"done": True, "estimate": shown.document()}, "; ".join(shown.facts["steps"]) + ".", table)
+            return
+        last = before[-1][1].task if before else None
+        text = question or (last.questions[0].text if last is not None else "")
+        require(bool(text), "question", question, "given for the first round")
+        given = {"subject": subject, "min_batch": min_batch, "window_days": window_days}
+        terms = {name: value for name, value in given.items() if value is not None}
+        document = round_task(found, text=text, opens=today(), before=last, **terms)
+        store.put_task(document["id"], canonical(document))
+    told = f"Round {found.number} of {found.of} ({found.name}), for {100 * found.share:g} % of the people."
+    facts = {"done": False, "round": found.number, "rounds": found.of, "step": found.name, "share": found.share}
+    lines = [f"Task {document['id']}", told, Whole(f"Next: deniable task open {document['id'][:12]}")]
+    out.show({**facts, "task": document, "id": document["id"]}, *lines)
 
 
 # ---- what is there
@@ -310,6 +365,7 @@ def _file(store: Store, row: TaskRow, intake: Intake, what: str, question: str |
 
 COMMANDS: Mapping[str, Callable[..., int | None]] = {
     "new": new,
+    "next": next_round,
     "list": listed,
     "show": show,
     "open": opened_now,

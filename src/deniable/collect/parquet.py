@@ -21,7 +21,6 @@ from deniable.collect.reports import Design, Reports
 from deniable.errors import FormatError, MergeError, need_extra, require
 
 __all__ = [
-    "BLOCK_BYTES",
     "DESIGN",
     "LAYOUTS",
     "METADATA",
@@ -32,6 +31,8 @@ __all__ = [
     "fingerprint",
     "head_in",
     "metadata_of",
+    "parse_head",
+    "rows_array",
     "write_table",
 ]
 
@@ -173,9 +174,8 @@ class TableWriter:
 
     def close(self) -> None:
         """Write what is held back, and the end of the file."""
-        for part in self._reports:
-            for start in range(0, len(part), self._rows):
-                self._block(part[start : start + self._rows])
+        if any(map(len, self._reports)):
+            self._block(Reports.concat(self._reports))
         self._reports.clear()
         self._flush()
         self._writer.close()

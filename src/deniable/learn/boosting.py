@@ -68,11 +68,13 @@ class BoostedTrees(Learner):
     limit: any two values of the range are told apart within epsilon).
     `c`: the range of `brr` and `codebook`: `clip` (where leaves are clipped) or `half_sensitivity` (narrower, biased:
     the published choice). `low`, `high`, `target`: public bounds; values outside are errors unless `clip`.
+    `split_share`: the part of a tree's budget that its splits have, the leaves have the rest.
     `epsilon` None: no privacy at all, for comparison. After `fit`, `ledger_` lists what was spent.
     """
 
     epsilon: float | None = 1.0
     leaf: str = "sums"
+    split_share: float = 0.5
     c: str = "clip"
     trees: int = 10
     ensembles: int = 1
@@ -141,14 +143,14 @@ class BoostedTrees(Learner):
 
     def _write(self, ensemble: int, number: int, budget: Fraction | None) -> None:
         if self.ledger_ is not None and budget is not None:
-            for what in ("splits", "leaves"):
+            for what, share in (("splits", self._split), ("leaves", 1 - self._split)):
                 name = f"{what} of tree {number + 1}, ensemble {ensemble + 1}"
-                self.ledger_.add(name, budget / 2, step=ensemble, part=number)
+                self.ledger_.add(name, budget * share, step=ensemble, part=number)
 
     def _grow(
         self, bins: IntArray, gradients: IntArray, bound: Fraction, budget: Fraction | None, stream: Stream
     ) -> Tree:
-        """Half of the budget for the splits, level by level on disjoint people, half for the leaves."""
+        """A share of the budget for the splits, level by level on disjoint people, the rest for the leaves."""
         inner = 2**self.depth - 1
         feature, threshold = np.zeros(inner, np.int64), np.ones(inner, np.int64)
         at = np.zeros(len(bins), np.int64)
@@ -158,7 +160,7 @@ class BoostedTrees(Learner):
             if budget is None:
                 pick = int(np.argmax(gains))
             else:
-                pick = choose(stream, gains, budget / (2 * self.depth) / (2 * 3 * UNIT**2))
+                pick = choose(stream, gains, budget * self._split / self.depth / (2 * 3 * UNIT**2))
             feature[node], threshold[node] = pick // (self.bins - 1), pick % (self.bins - 1) + 1
             at[here] = 2 * node + 1 + (bins[here, feature[node]] >= threshold[node])
         leaf = at - inner
@@ -171,10 +173,10 @@ class BoostedTrees(Learner):
         if budget is None:
             return np.array([float(leaf.value) for leaf in leaves])
         if self.leaf in _DIRECT:
-            return _DIRECT[self.leaf](leaves, budget / 2, stream)
+            return _DIRECT[self.leaf](leaves, budget * (1 - self._split), stream)
         first = leaves[0]
         c = float(first.bound if self.c == "clip" else first.sensitivity / 2)
-        release = Release(self.leaf, float_below(budget / 2), self.points)
+        release = Release(self.leaf, float_below(budget * (1 - self._split)), self.points)
         return c * release.draw(np.clip([float(leaf.value) / c for leaf in leaves], -1, 1), stream)
 
     # ---- small parts
@@ -193,6 +195,11 @@ class BoostedTrees(Learner):
         return float(low[0]), float(high[0])
 
     @property
+    def _split(self) -> Fraction:
+        """Exactly the share that was written down."""
+        return Fraction(str(self.split_share))
+
+    @property
     def _l2(self) -> Fraction:
         return Fraction(str(self.l2))
 
@@ -205,6 +212,7 @@ class BoostedTrees(Learner):
         for name, least, most in (("trees", 1, 1000), ("ensembles", 1, 1000), ("depth", 1, 10), ("bins", 2, 1024)):
             value = getattr(self, name)
             require(is_whole(value, least, most), name, value, f"an integer from {least} to {most}")
+        require(0 < self.split_share < 1, "split_share", self.split_share, "between 0 and 1", "Half is 0.5.")
         require(0 < self.learning_rate < 1, "learning_rate", self.learning_rate, "between 0 and 1")
         require(0 <= self.l2 <= 1000 and self._l2.denominator <= 1000, "l2", self.l2, "from 0 to 1000, in thousandths")
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from deniable.core.types import FloatArray, IntArray
 from deniable.errors import ParameterError, require
-from deniable.learn.estimator import Learner
+from deniable.learn.estimator import Learner, column_of
 
 __all__ = ["Classifier", "determination"]
 
@@ -18,7 +18,13 @@ __all__ = ["Classifier", "determination"]
 def classes_of(given: object, y: object) -> np.ndarray[Any, Any]:
     """The classes: a public list where one is given, else those that occur (which says which labels occur)."""
     labels = np.unique(np.asarray(y if given is None else given))
-    require(labels.size >= 2, "classes", labels.tolist(), "at least two labels")
+    if labels.dtype.kind == "f" and not np.array_equal(labels, np.floor(labels)):
+        raise ParameterError(
+            f"Unknown label type: continuous. y must be labels, got numbers such as {labels[0]:g}.",
+            "Use a regressor, or cut the numbers into classes by public bounds.",
+        )
+    need = "at least two labels: nothing is learned from one class"
+    require(labels.size >= 2, "classes", labels.tolist(), need)
     return labels
 
 
@@ -49,8 +55,9 @@ class Classifier(Learner):
 
     def _codes(self, y: object, rows: int) -> IntArray:
         """The labels as numbers; `classes_` is their list."""
-        self.classes_ = classes_of(self.classes, y)
-        return codes_of(y, self.classes_, rows)
+        labels = column_of(y)
+        self.classes_ = classes_of(self.classes, labels)
+        return codes_of(labels, self.classes_, rows)
 
     @abstractmethod
     def predict_proba(self, X: object) -> FloatArray:

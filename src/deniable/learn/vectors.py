@@ -7,6 +7,7 @@ lose less [BRR]. Which coordinates is drawn anew for each person, without lookin
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
@@ -25,6 +26,7 @@ from deniable.randomness import Stream
 from deniable_client.exact import check_epsilon
 
 __all__ = [
+    "NothingReleased",
     "VectorRelease",
     "best_coordinates",
     "coordinates_for_means",
@@ -87,6 +89,10 @@ def sample_coordinates(people: int, width: int, count: int, rng: Stream) -> IntA
     return np.sort(out, axis=1)
 
 
+class NothingReleased(UserWarning):
+    """Nothing is released, because any report would be worse than the middle of the range."""
+
+
 @dataclass(eq=False, kw_only=True)
 class VectorRelease(Learner):
     """Rows of numbers, each row released with `epsilon` in all: a transformer that learns nothing from the data.
@@ -115,6 +121,14 @@ class VectorRelease(Learner):
         require(self.weights is None or self.coordinates == "all", "weights", self.weights, 'given with "all" only')
         self.n_features_in_ = width
         self.count_ = coordinates_of(self.coordinates, width, self.kind, self.epsilon)
+        if self.count_ == 0:
+            warnings.warn(
+                f"nothing is released: at epsilon = {self.epsilon:g} the middle of the range is better than any "
+                "report. Spend more, or give the number of coordinates.",
+                NothingReleased,
+                stacklevel=2,
+            )
+        self.simulated_ = self.seed is not None
         self.budgets_ = self._budgets(width)
         self.ledger_ = Ledger(float(self.epsilon))
         for j, budget in enumerate(self.budgets_):

@@ -20,10 +20,17 @@ from deniable.estimate.result import Estimate
 if TYPE_CHECKING:
     from deniable.mechanisms.base import Mechanism
 
-__all__ = ["check_tally", "checked_batches", "fit_reports"]
+__all__ = ["CALIBRATED", "check_tally", "checked_batches", "fit_reports", "methods_of"]
 
 CALIBRATED = "calibrated"
 """The method that subtracts what the public coins do."""
+
+
+def methods_of(m: Mechanism) -> tuple[str, ...]:
+    """The methods of fitting that a mechanism has."""
+    if m.own_fits:
+        return m.own_fits
+    return (*METHODS, CALIBRATED) if isinstance(m.bulk, PublicCoin) else tuple(METHODS)
 
 
 def fit_reports(m: Mechanism, data: object, method: str, options: FitOptions) -> Estimate:

@@ -39,7 +39,6 @@ __all__ = [
     "Paper",
     "Rows",
     "made_up",
-    "made_up_in",
     "silent",
 ]
 

@@ -52,15 +52,17 @@ def estimate_chart(
     """
     require(0 < level < 1, "level", level, "a number between 0 and 1, such as 0.95")
     items = replace(_items(labels, value, low, high, truth), ends=ends)
+    drawn: altair.LayerChart
     if edges is not None:
-        return _bins(items, edges, f"{100 * level:g} % interval", title=title, subtitle=subtitle)
+        drawn = _bins(items, edges, f"{100 * level:g} % interval", title=title, subtitle=subtitle)
+        return drawn
     shown = items if top is None else items.top(top)
     if len(shown.labels) < len(items.labels):
         note = f"the {len(shown.labels)} largest estimates of {len(items.labels):,} items"
         subtitle = f"{subtitle} · {note}" if subtitle else note
     layout = _layout(shown.labels)
     chart = _draw(shown, layout, f"{100 * level:g} % interval")
-    drawn: altair.LayerChart = finish(chart, title=title, subtitle=subtitle, width=layout.width)
+    drawn = finish(chart, title=title, subtitle=subtitle, width=layout.width)
     return drawn
 
 

@@ -25,7 +25,7 @@ from deniable.core.types import Bytes, IntArray
 from deniable.errors import FormatError, ParameterError, need_extra, require
 from deniable.mechanisms.base import Mechanism
 
-__all__ = ["REASONS", "Counted", "Counting", "Key", "groups_of", "head_of", "skipped_text"]
+__all__ = ["Counted", "Counting", "Key", "head_of", "skipped_text"]
 
 Key: TypeAlias = tuple[Any, ...]
 """The values of the columns that rows are grouped by; empty where they are not."""
@@ -110,6 +110,7 @@ class Counting:
         """Count the reports of a batch; `place` says in words where its row i stands."""
         for name in self.by:
             require(name in batch.schema.names, "by", name, f"one of the columns {', '.join(batch.schema.names)}")
+        batch = _plain(batch.select([name for name in self.columns if name in batch.schema.names]))
         for key, rows, part in groups_of(batch, self.by):
             m = self._mechanism(key)
             if m is None:
@@ -172,6 +173,16 @@ class _Skips:
             raise FormatError(f"{place}: {told}.", hint)
         self.counts[reason] = self.counts.get(reason, 0) + (rows.size if reports is None else reports)
         self.places.setdefault(reason, place)
+
+
+def _plain(batch: Any) -> Any:
+    """A batch whose texts and bytes lie one after the other; Polars hands over views, which few functions take."""
+    arrow = need_extra("pyarrow", "frames")
+    views = {arrow.string_view(): arrow.large_string(), arrow.binary_view(): arrow.large_binary()}
+    if not any(column.type in views for column in batch.columns):
+        return batch
+    columns = [column.cast(views.get(column.type, column.type)) for column in batch.columns]
+    return arrow.record_batch(columns, names=batch.schema.names)
 
 
 def groups_of(batch: Any, by: Sequence[str]) -> Iterator[tuple[Key, IntArray, Any]]:

@@ -63,7 +63,7 @@ def count_with(
 def estimate_with(
     engine: str,
     sources: Sequence[str],
-    method: str = local.ESTIMATORS[0],
+    method: str = local.UNBIASED,
     *,
     master: str | None = None,
     design: Design | None = None,
@@ -99,7 +99,7 @@ def privatize_on_spark(
     frame = _read(session, source, layout or Layout())
     names = given.get("columns", given.get("column"))
     mode = "overwrite" if force else "error"
-    more = {"level_column": given.get("level_column"), "mode": mode, "seed": seed}
+    more: dict[str, Any] = {"level_column": given.get("level_column"), "mode": mode, "seed": seed}
     made = spark.privatize(frame, m, target, column=names, **more)
     n = int(made.count())
     if not n:

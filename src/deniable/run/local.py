@@ -20,7 +20,7 @@ from deniable.estimate.result import Estimate
 from deniable.kernels import using
 from deniable.kernels.parallel import ahead
 from deniable.mechanisms.base import Mechanism
-from deniable.mechanisms.fitting import check_tally
+from deniable.mechanisms.fitting import CALIBRATED, check_tally, methods_of
 from deniable.mechanisms.registry import from_design
 from deniable.randomness import Stream, stream_of
 from deniable.run.counting import Counted, head_of
@@ -31,7 +31,7 @@ from deniable.run.sources import files_of
 from deniable.run.tables import Group, claimed, count_group, open_table
 
 __all__ = [
-    "ESTIMATORS",
+    "UNBIASED",
     "Seen",
     "count_files",
     "estimate_counted",
@@ -154,7 +154,7 @@ def count_files(
 
 
 def _walk(
-    sources: Sequence[str], given: Design | None, strict: bool, progress: Progress | None, *, keep: bool = False
+    sources: Sequence[str], given: Design | None, strict: bool, progress: Progress | None, *, fit: str | None = None
 ) -> Iterator[Part]:
     """What the files hold, part by part; errors say in which file they were found. The last part has their ids."""
     require(len(sources) > 0, "files", list(sources), "at least one report or tally file")
@@ -168,7 +168,7 @@ def _walk(
             found: Found = open_table(source, given) or read(stream)
             seen.start(found, source, origin)
             first = first or found.design
-            for count, part in enumerate(_parts(found, first, strict, keep), 1):
+            for count, part in enumerate(_parts(found, first, strict, fit), 1):
                 if part.counted.tally.design != first:
                     raise MergeError(
                         f"tallies of different designs do not add up: {difference(first, part.counted.tally.design)}.",
@@ -245,28 +245,32 @@ def write_tally(tally: Tally, target: str) -> None:
         out.write(dump(tally))
 
 
-ESTIMATORS = ("unbiased", "em", "ems")
-"""How a tally is read: by the unbiased estimator, or by fitting (`Mechanism.fit`)."""
+UNBIASED = "unbiased"
+"""The method that every mechanism has: its own estimator, from the tally."""
 
 
-def estimate_tally(tally: Tally, method: str = ESTIMATORS[0]) -> Estimate:
-    """Estimate with the mechanism that the tally's own design describes."""
-    require(method in ESTIMATORS, "method", method, f"one of {', '.join(ESTIMATORS)}")
+def estimate_tally(tally: Tally, method: str = UNBIASED) -> Estimate:
+    """Estimate with the mechanism that the tally's own design describes, by one of its methods."""
     m = from_design(tally.design)
+    _check_method(m, method)
     with using("reference"):  # nothing is counted here, so there is no need to load what counts fast
-        return m.estimate(tally) if method == ESTIMATORS[0] else m.fit(tally, method)
+        if method == UNBIASED:
+            return m.estimate(tally)
+        if method in m.linear_methods:
+            named: Any = m
+            found: Estimate = named.estimate(tally, method)
+            return found
+        return m.fit(tally, method)
 
 
-def estimate_files(
-    sources: Sequence[str], method: str = ESTIMATORS[0], *, progress: Progress | None = None
-) -> Estimate:
+def estimate_files(sources: Sequence[str], method: str = UNBIASED, *, progress: Progress | None = None) -> Estimate:
     """Estimate from report and tally files of one design; whatever would be skipped is refused."""
     return estimate_counted(sources, method, strict=True, progress=progress)[0]
 
 
 def estimate_counted(
     sources: Sequence[str],
-    method: str = ESTIMATORS[0],
+    method: str = UNBIASED,
     *,
     design: Design | None = None,
     strict: bool = False,
@@ -276,11 +280,10 @@ def estimate_counted(
 
     A fit needs the reports themselves where a tally does not tell all that they do; then they are kept in memory.
     """
-    require(method in ESTIMATORS, "method", method, f"one of {', '.join(ESTIMATORS)}")
-    if method == ESTIMATORS[0]:
+    if method == UNBIASED:
         counted = count_files(sources, design=design, strict=strict, progress=progress)
         return estimate_tally(counted.tally), counted
-    parts = list(_walk(sources, design, strict, progress, keep=True))
+    parts = list(_walk(sources, design, strict, progress, fit=method))
     counted = sum((part.counted for part in parts[1:]), parts[0].counted)
     reports = [batch for part in parts for batch in part.reports]
     whole = sum(map(len, reports)) == counted.tally.n
@@ -290,10 +293,18 @@ def estimate_counted(
     return from_design(together.design).fit(together, method), counted
 
 
-def _parts(found: Found, first: Design, strict: bool, keep: bool) -> Iterator[Part]:
-    """What a file holds, part by part, in tallies; with `keep` its reports too, where a fit needs them."""
+def _check_method(m: Mechanism, method: str) -> None:
+    known = (UNBIASED, *m.linear_methods, *methods_of(m))
+    require(method in known, "method", method, f"one of {', '.join(known)} for reports of {m.name}")
+
+
+def _parts(found: Found, first: Design, strict: bool, fit: str | None) -> Iterator[Part]:
+    """What a file holds, part by part, in tallies; with `fit` its reports too, where that method needs them."""
     m, none = _reader_of(found)
-    keep = keep and not m.bulk.sufficient
+    keep = False
+    if fit is not None:
+        _check_method(m, fit)
+        keep = fit not in m.linear_methods and (fit == CALIBRATED or not m.bulk.sufficient)
     if isinstance(found, Tally):
         check_tally(m, found)
         yield Part(Counted(replace(found, sources=())), [])  # `Seen` has them

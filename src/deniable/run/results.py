@@ -67,7 +67,7 @@ class Shown:
             "simultaneous": simultaneous,
             **({"note": "; ".join(ends.notes)} if ends.notes else {}),
         }
-        again = {"level": level, "target": target, "simultaneous": simultaneous}
+        again: dict[str, Any] = {"level": level, "target": target, "simultaneous": simultaneous}
         coarse = cls.of(estimate.binned(), **again) if truth is None and is_fine(estimate) else None
         return cls(estimate.labels, columns, facts, len(estimate.labels), coarse, edges_of(estimate))
 

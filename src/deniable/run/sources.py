@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from glob import glob, has_magic
 from pathlib import Path
 from typing import TypeAlias
@@ -12,7 +12,7 @@ from typing import TypeAlias
 from deniable.errors import require
 from deniable.run.layout import STANDARD
 
-__all__ = ["Progress", "all_files", "files_of", "regular_size", "told_of"]
+__all__ = ["Progress", "files_of", "regular_size", "told_of"]
 
 Progress: TypeAlias = Callable[[int, int | None], None]
 """Called now and then with how much is done and how much there is (None: unknown)."""
@@ -35,11 +35,6 @@ def files_of(source: str) -> list[str]:
         require(len(found) > 0, "files", source, "a pattern that fits some file")
         return sorted(found)
     return [source]  # whoever opens it says what is wrong
-
-
-def all_files(sources: Iterable[str]) -> list[str]:
-    """The files that some names stand for."""
-    return [path for source in sources for path in files_of(source)]
 
 
 def _is_data(path: Path, folder: Path) -> bool:

@@ -18,7 +18,7 @@ from deniable.run.counting import Counted, Counting, head_of
 from deniable.run.files import read_values
 from deniable.run.layout import STANDARD
 
-__all__ = ["Group", "claimed", "count_group", "given_head", "mechanism_of", "open_table", "table_kind"]
+__all__ = ["Group", "claimed", "count_group", "mechanism_of", "open_table"]
 
 _STARTS = {b"PAR1": "parquet", b"ARRO": "arrow"}
 _TEXT = (".csv", ".tsv")

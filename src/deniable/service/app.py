@@ -279,7 +279,7 @@ async def _body(collector: Collector, request: Request, kind: Any) -> Any:
         return msgspec.json.decode(body, type=kind)
     except msgspec.ValidationError as error:
         raise Problem("invalid", f"The body is not what it should be: {error}.") from None
-    except (msgspec.DecodeError, RecursionError):
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         raise Problem("malformed", "The body is not JSON in UTF-8.") from None
 
 

@@ -173,7 +173,7 @@ def _read_json(body: bytes) -> Reading:
         items = _strict.decode(body).reports
     except msgspec.ValidationError:  # some report is not base64, or the whole is something else
         return _one_by_one(body)
-    except (msgspec.DecodeError, RecursionError):
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         raise _not_json() from None
     ids = [item.id for item in items]
     if not all(map(_is_id, ids)):
@@ -186,7 +186,7 @@ def _one_by_one(body: bytes) -> Reading:
         items = _loose.decode(body).reports
     except msgspec.ValidationError as error:
         raise Problem("invalid", f"The body is not a list of reports: {error}.") from None
-    except (msgspec.DecodeError, RecursionError):
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         raise _not_json() from None
     reports, places = [], []
     for place, item in enumerate(items):

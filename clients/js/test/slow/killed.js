@@ -60,7 +60,8 @@ export function device(folder, point, how, names = []) {
     return Response.json({ results: [{ id, status: "accepted" }] });
   };
   const store = new FileStore(join(folder, "ledger"), { fs: /** @type {any} */ ({ ...files, ...faulty }) });
-  return { ledger: new Ledger(store, { delay: 0, clock: new Clock().read }), fetch };
+  const clock = new Clock();
+  return { ledger: new Ledger(store, { delay: 0, clock: clock.read }), fetch, clock };
 }
 
 /** @param {ReturnType<typeof device>} made @param {string} memory */

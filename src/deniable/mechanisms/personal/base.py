@@ -55,6 +55,8 @@ class LevelMechanism(Mechanism):
     shares: tuple[float, ...] | None = field(default=None, compare=False)
     vetted: ClassVar[bool] = True
     takes: ClassVar[str] = "values with levels"
+    linear_methods: ClassVar[tuple[str, ...]] = ("auto", "auem", "self", "grouped")
+    own_fits: ClassVar[tuple[str, ...]] = FITS
 
     def __post_init__(self) -> None:
         super().__post_init__()

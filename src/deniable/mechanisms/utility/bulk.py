@@ -192,7 +192,7 @@ class UtilityBulk(DisclosingBulk[UtilityKernel]):
         own = {f.name: columns[f.name] for f in self.base.fields}
         fine[~alone] &= self.base.possible({name: column[~alone] for name, column in own.items()})
         for column in own.values():
-            fine[alone] &= ~column[alone].reshape(int(alone.sum()), -1).any(axis=1)
+            fine &= ~(alone & np.not_equal(column if column.ndim == 1 else column.any(axis=1), 0))
         return fine
 
     def count(self, columns: Columns) -> Cells:

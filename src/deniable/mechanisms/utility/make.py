@@ -19,7 +19,7 @@ from deniable.mechanisms.utility.options import FORMS, MIXTURE
 from deniable.mechanisms.utility.sensitive import sensitive_ranges, split_sensitive
 from deniable_client.exact import check_epsilon
 
-__all__ = ["MIXTURE", "make_separate", "make_utility", "utility"]
+__all__ = ["make_separate", "make_utility", "utility"]
 
 KEPT_PRIVATE = "kept private"
 """The sensitive label for people who do not want to give a harmless answer (docs/threat-model.md)."""

@@ -1,4 +1,4 @@
-"""AdaptiveLDP Figures 1 to 7 and 9, from closed forms; tables have all settings, charts some of them."""
+"""AdaptiveLDP Figures 1 to 7 and 9 to 14, from closed forms; tables have all settings, charts some of them."""
 
 from __future__ import annotations
 
@@ -134,29 +134,35 @@ _draw_fig4 = lines(
 )
 
 
-def _fig5(context: Context) -> Rows:
-    """ASR and MSE as the paper computes them, and exactly."""
-    table = points(context)
-    return [
-        table[name, k, epsilon].row(metrics)
-        for name, k, epsilon, metrics in product(TWELVE, SMALL, LOW, ("printed", "exact"))
-    ]
+HIGH = tuple(epsilon for epsilon in BUDGETS if epsilon < LOW[0])
+"""Budgets of high privacy."""
+_MEDIUM, _LARGE = (250, 500, 750, 1000), (2500, 5000, 7500, 10000)
 
 
-def _ends(rows: Rows) -> Rows:
-    """The largest and the smallest domain; the table has the two between them, too."""
-    whole = tuple(epsilon for epsilon in LOW if epsilon.is_integer())
-    return [row for k in (SMALL[-1], SMALL[0]) for row in _of(rows, k=(k,), epsilon=whole)]
+def _trade_off(number: int, sizes: tuple[int, ...], budgets: tuple[float, ...], what: str) -> Figure:
+    """ASR against MSE of all protocols, as the paper computes them and exactly: Fig. 5 and 10 to 14."""
 
+    def compute(context: Context) -> Rows:
+        table = points(context)
+        return [
+            table[name, k, epsilon].row(metrics)
+            for name, k, epsilon, metrics in product(TWELVE, sizes, budgets, ("printed", "exact"))
+        ]
 
-_draw_fig5 = lines(
-    _TRADE_OFF,
-    "What one report gives away, against the error of the estimate",
-    "ε from 2 (right end of a line) to 10 (left end). Printed: MSE by Eq. 4, and the ASR of BLH, OLH and ALH by Eq. "
-    "15. After AdaptiveLDP Fig. 5.",
-    _ends,
-    series="k = {k}, {metrics}",
-)
+    def ends(rows: Rows) -> Rows:
+        """The largest and the smallest domain; the table has the two between them, too."""
+        some = budgets[:: 2 if budgets == LOW else 3]
+        return [row for k in (sizes[-1], sizes[0]) for row in _of(rows, k=(k,), epsilon=some)]
+
+    draw = lines(
+        _TRADE_OFF,
+        "What one report gives away, against the error of the estimate",
+        f"ε from {budgets[0]:g} (right end of a line) to {budgets[-1]:g} (left end). Printed: MSE by Eq. 4, and the "
+        f"ASR of BLH, OLH and ALH by Eq. 15. After AdaptiveLDP Fig. {number}.",
+        ends,
+        series="k = {k:,}, {metrics}",
+    )
+    return Figure(f"fig{number}", f"ASR against MSE of twelve protocols, {what}", f"Fig. {number}", compute, draw)
 
 
 # ---- Figures 6, 7 and 9: parameters
@@ -265,9 +271,7 @@ FIGURES = (
         _draw_fig3,
     ),
     Figure("fig4", "MSE of SS and ASS by epsilon and k", "Fig. 4", lambda c: _errors(c, "ss", "ass"), _draw_fig4),
-    Figure(
-        "fig5", "ASR against MSE of twelve protocols, k up to 100, epsilon from 2 to 10", "Fig. 5", _fig5, _draw_fig5
-    ),
+    _trade_off(5, SMALL, LOW, "k up to 100, epsilon from 2 to 10"),
     Figure("fig6", "Parameters by weight, k=100, epsilon=4", "Fig. 6", _fig6, _draw_fig6),
     Figure("fig7", "Objectives by parameter, k=100, epsilon=4", "Fig. 7", _fig7, _draw_fig7),
     simulation.FIG8,
@@ -281,6 +285,11 @@ FIGURES = (
     _selected(
         "fig9b", "p and thresholds by six selectors", "p and thresholds that six selectors choose", ("aue", "athe")
     ),
+    _trade_off(10, SMALL, HIGH, "k up to 100, epsilon below 2"),
+    _trade_off(11, _MEDIUM, HIGH, "k from 250 to 1,000, epsilon below 2"),
+    _trade_off(12, _LARGE, HIGH, "k from 2,500 to 10,000, epsilon below 2"),
+    _trade_off(13, _MEDIUM, LOW, "k from 250 to 1,000, epsilon from 2 to 10"),
+    _trade_off(14, _LARGE, LOW, "k from 2,500 to 10,000, epsilon from 2 to 10"),
     simulation.FIG15,
 )
 """In the order of the paper; Fig. 9 in two parts, because its parameters need different axes."""

@@ -53,18 +53,11 @@ def apldp(law: LevelLaw, levels: FloatArray, held: IntArray, support: IntArray, 
         if response_is_better(k, float(level)):
             e = math.exp(level)
             q, gap = 1 / (e + k - 1), (e - 1) / (e + k - 1)
-            kept = draw.binomial(people, e / (e + k - 1))
-            ones = kept + _others(people - kept, draw)
+            chances = (np.ones((k, k)) + (e - 1) * np.eye(k)) / (e + k - 1)
+            ones = draw.multinomial(people, chances).sum(axis=0)
         precision = n * gap**2 / (q * (1 - q))
         total, weight = total + precision * (ones / n - q) / gap, weight + precision
     return np.asarray(total / weight)
-
-
-def _others(people: IntArray, draw: np.random.Generator) -> IntArray:
-    """How often each value is told by people who tell any other than their own, all with the same chance."""
-    k = people.size
-    chances = (1 - np.eye(k)) / (k - 1)
-    return np.asarray(draw.multinomial(people, chances).sum(axis=0))
 
 
 def pbp(law: LevelLaw, share: FloatArray, shares: FloatArray) -> FloatArray:

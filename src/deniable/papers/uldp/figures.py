@@ -31,7 +31,6 @@ __all__ = [
     "PRINTED",
     "PRIVATE",
     "bits",
-    "draw_theory",
     "made",
     "theory",
     "theta_error",
@@ -79,6 +78,7 @@ def bits(m: Utility, *, seed: float = 0.0) -> float:
 
 
 def theory(settings: Iterable[tuple[str, tuple[int, float, int]]], budgets: Iterable[float]) -> Rows:
+    """n MSE by closed forms of all mechanisms in some settings, beside the least possible."""
     chosen = KNOWN | PRINTED | OURS
     return [
         {
@@ -128,7 +128,7 @@ def _fig3(_: Context) -> Rows:
     return theory(settings, BUDGETS)
 
 
-def draw_theory(title: str, where: str, more: str = "") -> Any:
+def _draw_theory(title: str, where: str, more: str = "") -> Any:
     note = f"{more}uLH as printed is not private; ours: null branch, values disclosed alone. After ULDP {where}."
     return lines(ERROR, title, note)
 
@@ -211,7 +211,7 @@ def theta_error(m: Utility, people: int, theta: float, sampled: float = 0.05) ->
 FIGURES = (
     Figure("fig1", "Error and bits against the number of sensitive items", "Fig. 1", _fig1, _draw_fig1),
     Figure(
-        "fig3", "Closed-form error in six scenarios", "Fig. 3", _fig3, draw_theory("Error by closed forms", "Fig. 3")
+        "fig3", "Closed-form error in six scenarios", "Fig. 3", _fig3, _draw_theory("Error by closed forms", "Fig. 3")
     ),
     Figure("fig5", "Error against the share of sensitive items", "Fig. 5", _fig5, _draw_fig5),
     Figure("fig7", "What the largest z saves", "Fig. 7", _fig7, _draw_fig7),

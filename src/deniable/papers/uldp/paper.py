@@ -22,7 +22,7 @@ LEFT_OUT = (
         "a matter of the program; no number is given",
     ),
     LeftOut(
-        "The advantage becomes more pronounced as |s/(e+1) - 1| and |1/2 - p| grow",
+        "The advantage becomes more pronounced the further s/(e+1) is from 1 and p from 1/2",
         "Sec. 6.2",
         "more pronounced is not defined; Figures 3 and 4 show the errors by s and epsilon",
     ),

@@ -38,7 +38,7 @@ from deniable.papers.uldp.figures import (
 )
 from deniable.papers.uldp.metrics import f1_top, ndcg_top
 
-__all__ = ["FIGURES", "collaboration", "people", "trials"]
+__all__ = ["FIGURES", "people"]
 
 _RATINGS = "drugscom_train_rating_counts_161297.csv"
 _MOST = 100_000

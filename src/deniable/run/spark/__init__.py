@@ -9,6 +9,6 @@ from deniable.run.spark.files import count_files
 from deniable.run.spark.frames import collected, estimate, tally
 from deniable.run.spark.reports import privatize
 from deniable.run.spark.session import start
-from deniable.run.spark.stream import tally_stream
+from deniable.run.spark.stream import State, tally_stream
 
-__all__ = ["collected", "count_files", "estimate", "privatize", "start", "tally", "tally_stream"]
+__all__ = ["State", "collected", "count_files", "estimate", "privatize", "start", "tally", "tally_stream"]

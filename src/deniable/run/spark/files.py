@@ -49,7 +49,8 @@ def count_files(spark: Any, sources: Sequence[str], *, design: Design | None = N
 
 def _count_shared(spark: Any, sources: Sequence[str], given: Design | None, strict: bool) -> Counted:
     """Count files that every executor can open."""
-    seen, tables, here = Seen(), [], []
+    seen, here = Seen(), []
+    tables: list[TableReader] = []
     others: list[TableReader] = []
     first: Design | None = None
     for origin in sources:

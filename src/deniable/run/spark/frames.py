@@ -12,7 +12,7 @@ from deniable.estimate.result import Estimate
 from deniable.mechanisms.base import Mechanism
 from deniable.mechanisms.registry import from_design
 from deniable.run.counting import Counted, Key
-from deniable.run.local import ESTIMATORS, estimate_tally
+from deniable.run.local import UNBIASED, estimate_tally
 from deniable.run.spark.session import bounded, calling
 from deniable.run.spark.tasks import RESULT, Adding, CountFrame, counted_in, total_of
 
@@ -47,9 +47,11 @@ def tally(
     parts = _tree(_partials(frame, m, keys, column, simulated, strict), keys)
     if keys:
         return parts
-    require(not isinstance(m, Mapping), "m", m, "one mechanism", "Designs go by a column: say by=.")
+    if isinstance(m, Mapping):
+        raise ParameterError("by must be given where designs go by the values of a column.")
+    none = Counted(m.empty(simulated=simulated))
     with calling():
-        return total_of(parts.collect(), lambda: Counted(m.empty(simulated=simulated)))
+        return total_of(parts.collect(), lambda: none)
 
 
 def _keys(frame: Any, by: str | Sequence[str] | None) -> tuple[str, ...]:
@@ -74,7 +76,7 @@ def estimate(
     *,
     by: str | Sequence[str] | None = None,
     column: str = REPORT,
-    method: str = ESTIMATORS[0],
+    method: str = UNBIASED,
     level: float = 0.95,
     strict: bool = False,
 ) -> Estimate | Any:
@@ -83,12 +85,11 @@ def estimate(
     A fit (`method`) needs no more than the tally where that counts every possible report (`m.bulk.sufficient`); where
     it does not, fits read reports, and belong on one machine.
     """
-    require(method in ESTIMATORS, "method", method, f"one of {', '.join(ESTIMATORS)}")
     if by is None:
         counted = tally(frame, m, column=column, strict=strict)
         return estimate_tally(counted.tally, method)
     keys = _keys(frame, by)
-    groups = tally(frame, m, by=keys, column=column, strict=strict)
+    groups: Any = tally(frame, m, by=keys, column=column, strict=strict)
     types = need_extra("pyspark.sql.types", "spark")
     own = [("label", types.StringType()), *((name, types.DoubleType()) for name in ("value", "stderr", "low", "high"))]
     own += [("n", types.LongType()), ("simulated", types.BooleanType())]

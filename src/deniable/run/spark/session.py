@@ -13,7 +13,7 @@ from typing import Any
 from deniable import errors
 from deniable.errors import DeniableError, MissingExtraError, need_extra
 
-__all__ = ["BATCH_BYTES", "bounded", "calling", "parallelism", "start"]
+__all__ = ["bounded", "calling", "parallelism", "start"]
 
 BATCH_BYTES = 1 << 26
 """Bytes that Spark hands to Python at a time, at most."""

@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
 import pyarrow as pa
 
 from deniable.collect.codec import dump, load
@@ -15,7 +14,7 @@ from deniable.collect.parquet import REPORT, rows_array
 from deniable.collect.reports import Design, Reports
 from deniable.collect.tally import Tally
 from deniable.errors import FormatError
-from deniable.randomness import Simulation, Stream
+from deniable.randomness import Simulation, Stream, simulation
 from deniable.run.counting import Counted, Counting, Key
 from deniable.run.tables import Group, count_group, mechanism_of
 
@@ -150,7 +149,7 @@ def _seeded(seed: int) -> Simulation:
 
     context = TaskContext.get()
     number = 0 if context is None else context.partitionId()
-    return Simulation(np.random.SeedSequence(seed, spawn_key=(number,)))
+    return simulation(seed).spawn(number + 1)[number]
 
 
 def _whole_people(batches: Iterable[pa.RecordBatch], user: str) -> Iterator[pa.Table]:

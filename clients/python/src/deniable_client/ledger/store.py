@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from deniable_client.errors import DeniableError, LedgerError
@@ -55,7 +54,7 @@ class Store:
     """A ledger's file. Every step is one transaction: it is written as a whole, or not at all."""
 
     def __init__(self, path: str | os.PathLike[str], patience: float) -> None:
-        self.path = Path(path)
+        self.path = os.fspath(path)
         self._patience = patience
 
     @contextmanager

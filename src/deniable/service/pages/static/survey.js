@@ -169,7 +169,7 @@ function rangeName(question, start, end) {
 /** @param {any} task @param {any} receipt */
 async function send(task, receipt) {
   localStorage.setItem(SENT, String(receipt.window));
-  await ledger.flush(location.origin, { report: receipt.id, atOnce: true }); // this one, and none that was left before
+  await ledger.flush(location.origin, { report: receipt.id }); // this one, and none that was left before
   await receiptOf(task, receipt.id);
 }
 

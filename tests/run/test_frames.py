@@ -1,0 +1,68 @@
+"""Frames of every kind in, and the same kind back; the tally is that of the reports themselves."""
+
+from __future__ import annotations
+
+import pytest
+
+import deniable as dn
+from deniable.run import frames
+
+pa = pytest.importorskip("pyarrow")
+LABELS = ["no", "yes", "often"]
+VALUES = {"answer": ["no", "yes", "often", "no"] * 30, "day": ["mon", "tue"] * 60}
+
+
+def kinds():
+    """The same table as a frame of every library that is here."""
+    import duckdb
+    import pandas as pd
+    import polars as pl
+
+    table = pa.table(VALUES)
+    return {
+        "pandas": pd.DataFrame(VALUES),
+        "polars": pl.DataFrame(VALUES),
+        "lazy": pl.LazyFrame(VALUES),
+        "arrow": table,
+        "reader": table.to_reader(),
+        "duckdb": duckdb.from_arrow(table),
+    }
+
+
+@pytest.mark.parametrize("kind", ["pandas", "polars", "lazy", "arrow", "reader", "duckdb"])
+def test_the_callers_kind_comes_back(kind):
+    m = dn.mechanism("grr", epsilon=8.0, labels=LABELS)
+    given = kinds()[kind]
+    reports = frames.privatize(given, m, column="answer", keep=["day"])
+    assert type(reports) is type(given)
+    held = pa.table(reports.read_all() if kind == "reader" else frames._whole(reports))
+    assert held.column_names == ["report", "day"]
+    again = frames._like(given, held)
+    groups = frames.tally(again, m, by="day")
+    assert type(groups) is type(given)
+    counted = frames.tally(held, m)
+    assert counted.tally.n == 120
+    assert counted.skipped == {}
+    rows = frames._whole(groups).to_pylist()
+    assert {row["day"]: row["n"] for row in rows} == {"mon": 60, "tue": 60}
+    assert sum(dn.load(row["tally"]) for row in rows) == counted.tally
+    shares = frames.estimate(frames._like(given, held), m, by=["day"])
+    assert type(shares) is type(given)
+    assert frames._whole(shares).num_rows == 6
+
+
+def test_values_are_not_kept_beside_their_reports():
+    m = dn.mechanism("grr", epsilon=1.0, labels=LABELS)
+    with pytest.raises(dn.ParameterError, match="keep must be other columns"):
+        frames.privatize(pa.table(VALUES), m, column="answer", keep=["answer"])
+    assert frames.privatize(pa.table(VALUES), m, column="answer").column_names == ["report"]
+
+
+def test_arrow_tables_carry_their_design_and_the_mark():
+    m = dn.mechanism("oue", epsilon=1.0, labels=LABELS)
+    reports = frames.privatize(pa.table(VALUES), m, column="answer", rng=dn.simulation(1))
+    found = frames.tally(reports)
+    assert found.tally.design == m.design
+    assert found.tally.simulated
+    with pytest.raises(dn.ParameterError, match="does not say"):
+        frames.tally(reports.replace_schema_metadata(None))

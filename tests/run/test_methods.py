@@ -1,0 +1,83 @@
+"""Every method of every mechanism works on report files, and says what the same method says of the reports."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import deniable as dn
+from deniable.errors import ParameterError
+from deniable.mechanisms.fitting import methods_of
+from deniable.mechanisms.registry import MECHANISMS, mechanism
+from deniable.run.local import UNBIASED, estimate_files
+
+N = 300
+
+
+def made(name: str) -> Any:
+    """The first small design of a mechanism that takes items, in a form that makes reports."""
+    for case in MECHANISMS[name].small:
+        m = mechanism(name, **case)
+        if hasattr(m, "privatize_items") and not getattr(m, "refusal", None):
+            return m
+    return None
+
+
+CASES = [
+    (name, method)
+    for name in MECHANISMS
+    if (m := made(name)) is not None and hasattr(m, "fit")
+    for method in (UNBIASED, *m.linear_methods, *methods_of(m))
+]
+
+
+def direct(m: Any, reports: Any, method: str) -> Any:
+    """What the mechanism itself says, or why it does not."""
+    try:
+        if method == UNBIASED:
+            return m.estimate(m.tally(reports))
+        return m.estimate(m.tally(reports), method) if method in m.linear_methods else m.fit(reports, method)
+    except ParameterError as error:
+        return error
+
+
+@pytest.mark.parametrize(
+    ("name", "method"), [pytest.param(*c, marks=() if c[0] in ("pldp", "olh") else pytest.mark.slow) for c in CASES]
+)
+@pytest.mark.filterwarnings("ignore")
+def test_files_say_what_reports_say(name: str, method: str, tmp_path: Path) -> None:
+    m = made(name)
+    reports = m.privatize_items(np.arange(N) % m.k, dn.simulation(7))
+    halves = [reports[: N // 2], reports[N // 2 :]]
+    files = []
+    for i, half in enumerate(halves):
+        files.append(str(tmp_path / f"{i}.bin"))
+        Path(files[-1]).write_bytes(dn.dump(half))
+    expected = direct(m, reports, method)
+    if isinstance(expected, ParameterError):
+        with pytest.raises(ParameterError, match=str(expected).split(".")[0].replace("(", r"\(").replace(")", r"\)")):
+            estimate_files(files, method)
+        return
+    found = estimate_files(files, method)
+    assert found.n == N
+    assert found.value == pytest.approx(expected.value, rel=1e-9, abs=1e-12)
+
+
+def test_levels_and_public_seeds_have_methods_of_their_own() -> None:
+    methods = {name: {m for n, m in CASES if n == name} for name in ("pldp", "olh", "ss", "oue")}
+    assert {"auto", "auem", "self", "grouped", "em", "em-known", "em-blind"} < methods["pldp"]
+    assert "calibrated" in methods["olh"]
+    assert {"em", "ems", "count-aware"} < methods["ss"] & methods["oue"]
+    assert "calibrated" not in methods["ss"]
+    assert len({name for name, _ in CASES}) >= 25
+
+
+def test_a_method_that_a_mechanism_does_not_have_is_refused(tmp_path: Path) -> None:
+    file = tmp_path / "reports.bin"
+    m = mechanism("ss", epsilon=1.0, k=4)
+    file.write_bytes(dn.dump(m.privatize([0, 1, 2, 3])))
+    with pytest.raises(ParameterError, match=r"method must be one of unbiased, em, .* for reports of ss, got 'auem'"):
+        estimate_files([str(file)], "auem")

@@ -1,0 +1,127 @@
+"""Tables of reports: they come back as they were, count as report files do, and what does not count is named."""
+
+from __future__ import annotations
+
+import json
+from base64 import b64encode
+
+import numpy as np
+import pytest
+
+import deniable as dn
+from deniable.collect.parquet import LAYOUTS, TableReader, fingerprint, write_table
+from deniable.run.counting import Counting, head_of
+from deniable.run.local import count_files, privatize_file, tally_files
+
+pa = pytest.importorskip("pyarrow")
+pq = pytest.importorskip("pyarrow.parquet")
+GRR = dn.mechanism("grr", epsilon=1.0, k=10)
+IDS = [f"{i:032x}" for i in range(9)]
+
+
+def reports_of(m, n=500):
+    return m.privatize_items(np.arange(n) % m.k)
+
+
+def table(path, m=GRR, layout="packed", id=IDS[0], n=500):
+    reports = reports_of(m, n)
+    write_table(str(path), head_of(m, id=id), [reports[: n // 3], reports[n // 3 :]], layout=layout)
+    return reports
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+@pytest.mark.parametrize("name", ["grr", "oue", "olh", "uss", "kv-ss2", "sw"])
+def test_tables_count_as_their_reports_do(tmp_path, name, layout):
+    m = dn.mechanism(name, **dn.MECHANISMS[name].small[0])
+    reports = table(tmp_path / "r.parquet", m, layout)
+    assert TableReader(str(tmp_path / "r.parquet")).head == head_of(m, id=IDS[0])
+    counted = count_files([str(tmp_path)])
+    assert dict(counted.skipped) == {}
+    assert counted.tally == m.tally(reports)
+    assert counted.tally.sources == (IDS[0],)
+
+
+def test_a_copy_is_refused_and_a_pattern_reads_all(tmp_path):
+    one, two = table(tmp_path / "a.parquet", id=IDS[0]), table(tmp_path / "b.parquet", layout="rows", id=IDS[1])
+    assert count_files([str(tmp_path / "*.parquet")]).tally == GRR.tally(one + two)
+    (tmp_path / "c.parquet").write_bytes((tmp_path / "a.parquet").read_bytes())
+    with pytest.raises(dn.MergeError, match="counted already"):
+        count_files([str(tmp_path)])
+
+
+def test_what_does_not_count_is_named(tmp_path):
+    good, path = bytes([3]), tmp_path / "r.parquet"
+    rows = [good, None, b"\x01\x02", bytes([10]), good]
+    schema = pa.schema([("report", pa.binary())], metadata=TableReader(made(tmp_path)).schema.metadata)
+    pq.write_table(pa.table([rows], schema=schema), path)
+    counted = count_files([str(path)])
+    assert counted.tally.n == 2
+    assert counted.skipped == {"impossible": 1, "length": 1, "null": 1}
+    assert counted.places["null"] == f"{path}, row 2"
+    assert counted.places["impossible"] == f"{path}, row 4"
+    with pytest.raises(dn.FormatError, match="row 2: the report is missing"):
+        tally_files([str(path)])
+
+
+def made(tmp_path):
+    path = tmp_path.parent / f"{tmp_path.name}-made.parquet"
+    table(path)
+    return str(path)
+
+
+def test_a_damaged_block_is_named(tmp_path):
+    held = pq.read_table(made(tmp_path))
+    block = bytearray(held.column("payload")[0].as_py())
+    block[7] ^= 1
+    path = str(tmp_path / "r.parquet")
+    pq.write_table(held.set_column(0, "payload", pa.array([bytes(block)])), path)
+    counted = count_files([path])
+    assert (counted.tally.n, dict(counted.skipped)) == (0, {"damaged": 500})
+
+
+def test_reports_of_another_design(tmp_path):
+    table(tmp_path / "a.parquet")
+    table(tmp_path / "b.parquet", dn.mechanism("grr", epsilon=2.0, k=10), id=IDS[1], n=70)
+    counted = count_files([str(tmp_path)])
+    assert (counted.tally.n, dict(counted.skipped)) == (500, {"design": 70})
+    assert "epsilon is 1.0 in one and 2.0 in the other" in counted.places["design"]
+    with pytest.raises(dn.MergeError, match="another design"):
+        count_files([str(tmp_path)], strict=True)
+    own, other = fingerprint(GRR.design), "0" * 32
+    counting = Counting(GRR)
+    counting.add(pa.record_batch({"report": [b"\x01"] * 4, "design": [own, other, None, own]}))
+    assert (counting.result().tally.n, counting.result().skipped) == (2, {"design": 2})
+
+
+def test_text_needs_a_design(tmp_path):
+    reports, path = reports_of(GRR, 50), tmp_path / "r.csv"
+    path.write_text("report\n" + "".join(b64encode(reports.row(i)).decode() + "\n" for i in range(50)))
+    with pytest.raises(dn.FormatError, match="does not say of which design"):
+        count_files([str(path)])
+    assert count_files([str(path)], design=GRR.design).tally == GRR.tally(reports)
+
+
+def test_values_of_arrow_files_and_folders(tmp_path):
+    folder = tmp_path / "values"
+    folder.mkdir()
+    values = pa.table({"answer": [1, 2, 3] * 40})
+    with pa.OSFile(str(folder / "a.arrow"), "wb") as out, pa.ipc.new_file(out, values.schema) as writer:
+        writer.write_table(values)
+    pq.write_table(values, folder / "b.parquet")
+    (folder / "c.csv").write_text("answer\n1\n2\n")
+    (folder / "_SUCCESS").write_text("not data")
+    out = str(tmp_path / "r.parquet")
+    assert privatize_file(GRR, str(folder), out, column="answer", layout="rows") == 242
+    assert tally_files([out]).n == 242
+    with pytest.raises(dn.ParameterError, match="this one holds reports"):
+        privatize_file(GRR, out, str(tmp_path / "again.parquet"))
+
+
+def test_a_header_that_is_not_ours_is_refused(tmp_path):
+    known = json.loads(TableReader(made(tmp_path)).schema.metadata[b"deniable"])
+    for change in ({"version": 2}, {"fields": [["value", "uint", 3]]}, {"design": None}):
+        schema = pa.schema([("report", pa.binary())], metadata={"deniable": json.dumps(known | change)})
+        path = str(tmp_path / "r.parquet")
+        pq.write_table(pa.table([[b"\x01"]], schema=schema), path)
+        with pytest.raises(dn.FormatError):
+            count_files([path])

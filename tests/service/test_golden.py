@@ -1,0 +1,64 @@
+"""Databases of all versions that there ever were open, and answer the same (tests/golden/store)."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import sys
+from datetime import timedelta
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+from deniable.service.store import care, engine_of, open_store
+from deniable.service.store.contract import Outcome, Upload
+from deniable.service.store.schema import VERSION
+from service.databases import ENGINES, new_database
+from service.making import DAY
+
+FOLDER = Path(__file__).resolve().parents[1] / "golden" / "store"
+FILES = sorted(FOLDER.glob("v*.backup"))
+
+
+@pytest.fixture(scope="module")
+def golden() -> ModuleType:
+    """The script that made the newest one."""
+    sys.path.insert(0, str(FOLDER))
+    try:
+        import golden_store
+    finally:
+        sys.path.remove(str(FOLDER))
+    return golden_store
+
+
+def test_there_is_a_file_for_every_version() -> None:
+    assert [path.name for path in FILES] == [f"v{version}.backup" for version in range(1, VERSION + 1)]
+
+
+@pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
+def test_a_file_opens_and_answers_the_same(file: Path, golden: ModuleType, tmp_path: Path) -> None:
+    store = open_store(f"sqlite:///{shutil.copy(file, tmp_path)}")
+    told = json.loads(file.with_suffix(".json").read_text())
+    assert store.check() == []
+    assert golden.answers(store) == told
+    task = told["tasks"][0]["id"]
+    later = DAY + timedelta(8)
+    reports = [golden.sent(1, b"\1"), golden.sent(1, b"\2"), golden.sent(999, b"\1")]
+    expected = [Outcome("duplicate"), Outcome("rejected", "other-body"), Outcome("accepted")]
+    assert store.add([Upload(task, later, reports)]) == [expected]
+    assert store.add([Upload(task, DAY, [golden.sent(998, b"\1")])]) == [[Outcome("rejected", "sealed")]]
+    assert store.check() == []
+    store.close()
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+@pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
+def test_a_file_can_be_restored(file: Path, engine: str, golden: ModuleType, tmp_path: Path) -> None:
+    url = new_database(engine, tmp_path)
+    target = engine_of(url)
+    care.restore(file, target)
+    target.close()
+    store = open_store(url)
+    assert golden.answers(store) == json.loads(file.with_suffix(".json").read_text())
+    store.close()

@@ -1,0 +1,105 @@
+"""Protocols over rounds: the collector asks what the library's protocol asks, and each person answers once."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import deniable as dn
+from deniable.estimate.result import Estimate
+from deniable.mechanisms.protocol import Protocol
+from deniable.service.rounds import Round, next_round, round_task
+from deniable_client import Task
+from service.calling import OPENS, Service, item
+
+COLLABORATIVE = dn.protocol("collaborative", epsilon=2.0, k=8, sensitive=3)
+PAIRS = dn.protocol("ks-adap", epsilon=2.0, k=12, top=3)
+
+
+def ask(service: Service, found: Round, before: Task | None, data: Any, start: int) -> str:
+    """One round: its task, the reports of some people, closed."""
+    document = round_task(found, text="Which?", opens=OPENS, before=before, **({} if before else {"min_batch": 5}))
+    id = service.add(document)
+    reports = found.mechanism.privatize(data)
+    rows = [reports.row(i) for i in range(len(reports))]
+    assert service.fates(id, *(item(start + i, row) for i, row in enumerate(rows))) == ["accepted"] * len(rows)
+    service.store.set_state(id, "closed")
+    return id
+
+
+def test_the_collector_runs_the_library_s_protocol() -> None:
+    service = Service()
+    first = next_round(COLLABORATIVE, service.store, [], service.now)
+    assert isinstance(first, Round)
+    assert (first.number, first.of, first.share) == (1, 2, 0.05)
+    one = ask(service, first, None, np.arange(80) % 8, 0)
+    second = next_round(COLLABORATIVE, service.store, [one], service.now)
+    assert isinstance(second, Round)
+    tally = next(iter(service.store.tallies(one).values()))
+    expected = COLLABORATIVE.next([tally])
+    assert not isinstance(expected, Estimate)
+    assert second.mechanism == expected.mechanism
+    assert second.mechanism.theta == COLLABORATIVE.theta(tally)  # type: ignore[attr-defined]
+    before = Task.load(service.store.task(one).document)  # type: ignore[union-attr]
+    two = ask(service, second, before, np.arange(400) % 8, 1000)
+    done = next_round(COLLABORATIVE, service.store, [one, two], service.now)
+    assert isinstance(done, Estimate)
+    both = [tally, next(iter(service.store.tallies(two).values()))]
+    assert done == COLLABORATIVE.next(both)
+    assert done.n == 480
+
+
+def test_keys_of_pairs_in_three_rounds() -> None:
+    """The first two rounds are plain questions for devices; the last one asks for pairs with the candidates."""
+    service = Service()
+    ids: list[str] = []
+    data: list[Any] = [np.arange(60) % 13, np.arange(60) % 4]
+    for number, values in enumerate(data):
+        found = next_round(PAIRS, service.store, ids, service.now)
+        assert isinstance(found, Round)
+        assert found.number == number + 1
+        before = Task.load(service.store.task(ids[-1]).document) if ids else None  # type: ignore[union-attr]
+        ids.append(ask(service, found, before, values, 1000 * number))
+    last = next_round(PAIRS, service.store, ids, service.now)
+    assert isinstance(last, Round)
+    assert (last.number, last.name, last.mechanism.k) == (3, "pairs", 6)
+
+
+@pytest.mark.parametrize("protocol", [COLLABORATIVE, PAIRS], ids=lambda p: p.name)
+def test_a_person_who_answered_one_round_has_nothing_left_for_the_others(protocol: Protocol[Any]) -> None:
+    service = Service()
+    found = next_round(protocol, service.store, [], service.now)
+    assert isinstance(found, Round)
+    first = Task.load(round_task(found, text="Which?", opens=OPENS, subject="sleep"))
+    second = Task.load(round_task(found, text="Which now?", opens=OPENS, before=first))
+    for task in (first, second):
+        assert task.subject == "sleep"
+        assert task.budget["subject"] == task.epsilon == protocol.epsilon
+        assert task.count == 1
+
+
+def test_rounds_must_be_over_large_enough_and_the_right_ones() -> None:
+    service = Service()
+    found = next_round(COLLABORATIVE, service.store, [], service.now)
+    assert isinstance(found, Round)
+    id = service.add(round_task(found, text="Which?", opens=OPENS, min_batch=6))
+    with pytest.raises(dn.ParameterError, match="over and published"):
+        next_round(COLLABORATIVE, service.store, [id], service.now)
+    service.store.set_state(id, "closed")
+    with pytest.raises(dn.ParameterError, match="over and published"):  # below the minimum batch
+        next_round(COLLABORATIVE, service.store, [id], service.now)
+    other = ask(service, found, None, np.arange(40) % 8, 0)
+    another = dn.protocol("collaborative", epsilon=1.0, k=8, sensitive=3)
+    with pytest.raises(dn.ParameterError, match="is not round 1 of collaborative"):
+        next_round(another, service.store, [other], service.now)
+    with pytest.raises(dn.ParameterError, match="at most 2 tasks"):
+        next_round(COLLABORATIVE, service.store, [other] * 3, service.now)
+    with pytest.raises(dn.ParameterError, match="the id of a task"):
+        next_round(COLLABORATIVE, service.store, ["0" * 64], service.now)
+
+
+def test_everybody_in_every_step_is_not_for_rounds_of_one_answer() -> None:
+    with pytest.raises(dn.ParameterError, match="everybody answers one step"):
+        next_round(dn.protocol("privkvm", epsilon=2.0, k=4), Service().store, [], Service().now)

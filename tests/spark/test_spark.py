@@ -1,0 +1,177 @@
+"""Spark counts as one machine does, byte for byte: every mechanism, groups, streams, and when executors are killed."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import subprocess
+import time
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import replace
+from multiprocessing import get_context
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import deniable as dn
+from deniable.collect.parquet import LAYOUTS, write_table
+from deniable.run.counting import head_of
+from deniable.run.local import count_files, tally_files
+
+pa = pytest.importorskip("pyarrow")
+pq = pytest.importorskip("pyarrow.parquet")
+pytest.importorskip("pyspark", reason="needs pyspark: pip install 'deniable[spark]'")
+
+
+def java() -> int:
+    """The version of Java that is here, or 0."""
+    if shutil.which("java") is None:
+        return 0
+    told = subprocess.run(["java", "-version"], capture_output=True, text=True, check=False).stderr
+    return int(told.partition('"')[2].partition(".")[0] or 0)
+
+
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.filterwarnings("ignore"),
+    pytest.mark.skipif(java() < 17, reason="needs Java 17 or newer: install a JRE, or set JAVA_HOME"),
+]
+MECHANISMS = [name for name, row in dn.MECHANISMS.items() if row.kind == "mechanism"]
+
+
+def spark_on(master: str, **config: str):
+    from deniable.run import spark
+
+    return spark.start(master, **{"spark.log.level": "OFF", "spark.ui.showConsoleProgress": "false"}, **config)
+
+
+def tables(folder: Path) -> dict[str, list[str]]:
+    """Two tables of reports of every mechanism, packed and one per row."""
+    made = {}
+    for name in MECHANISMS:
+        m = dn.mechanism(name, **dn.MECHANISMS[name].small[0])
+        for layout in LAYOUTS:
+            levels = {"levels": np.resize(m.levels, 200)} if m.takes == "values with levels" else {}
+            reports = m.privatize_items(np.arange(200) % m.k, **levels)
+            path = folder / f"{name}-{layout}.parquet"
+            write_table(str(path), head_of(m, id=os.urandom(16).hex()), [reports], layout=layout)
+            made.setdefault(name, []).append(str(path))
+    return made
+
+
+def kill_once(marker: str):
+    """What kills the executor of the first task that comes by; the task is then run again elsewhere."""
+
+    def through(batches):
+        for batch in batches:
+            try:
+                os.close(os.open(marker, os.O_CREAT | os.O_EXCL))
+            except FileExistsError:
+                yield batch
+                continue
+            daemon = int(Path("/proc/self/stat").read_text().rpartition(")")[2].split()[1])
+            executor = int(Path(f"/proc/{daemon}/stat").read_text().rpartition(")")[2].split()[1])
+            os.kill(executor, signal.SIGKILL)
+            time.sleep(30)
+
+    return through
+
+
+def test_every_engine_gives_the_same_bytes(tmp_path):
+    from deniable.run import spark
+
+    made = tables(tmp_path)
+    session = spark_on("local[2]")
+    try:
+        with ProcessPoolExecutor(2, get_context("spawn")) as pool:
+            apart = list(pool.map(tally_files, [[path] for paths in made.values() for path in paths]))
+        for i, (name, paths) in enumerate(made.items()):
+            local = dn.dump(tally_files(paths))
+            assert dn.dump(apart[2 * i] + apart[2 * i + 1]) == local, name
+            assert dn.dump(spark.count_files(session, paths).tally) == local, name
+        for name in ("grr", "oue", "olh", "uss", "pldp", "kv-ss2"):
+            for path in made[name]:
+                assert spark.tally(session.read.parquet(path)).tally == tally_files([path]), path
+    finally:
+        session.stop()
+
+
+def test_frames_groups_and_streams(tmp_path):
+    from deniable.run import spark
+    from deniable.run.spark.stream import State
+
+    session = spark_on("local[2]")
+    try:
+        m = dn.mechanism("grr", epsilon=2.0, labels=["no", "yes", "often"])
+        values = session.createDataFrame([("no", 1), ("yes", 2), ("often", 1)] * 50, ["answer", "day"])
+        out = str(tmp_path / "out")
+        reports = spark.privatize(values, m, out, column="answer", keep=["day"])
+        assert reports.columns == ["report", "day"]
+        whole = count_files([out])
+        assert whole.tally.n == 150
+        assert dn.dump(spark.count_files(session, [out]).tally) == dn.dump(whole.tally)
+        many = reports.repartition(40)
+        assert spark.tally(many).tally == whole.tally
+        groups = spark.collected(spark.tally(many, by="day"), "day")
+        assert {key: part.tally.n for key, part in groups.items()} == {(1,): 100, (2,): 50}
+        assert sum(part.tally for part in groups.values()) == whole.tally
+        assert {row.n for row in spark.estimate(reports, by="day").collect()} == {50, 100}
+        by_task = spark.collected(spark.tally(reports, {1: m, 2: m}, by="day"), "day")
+        assert by_task == groups
+
+        bad = session.createDataFrame(
+            [(bytearray([0]),), (None,), (bytearray([0, 1]),), (bytearray([9]),)], "report binary"
+        )
+        counted = spark.tally(bad, m)
+        assert (counted.tally.n, counted.skipped) == (1, {"impossible": 1, "length": 1, "null": 1})
+        with pytest.raises(dn.FormatError, match=r"missing|another length|no device"):
+            spark.tally(bad, m, strict=True)
+        with pytest.raises(dn.ParameterError, match="missing"):
+            spark.privatize(session.createDataFrame([(None,)], "v string"), m, str(tmp_path / "no"), column="v")
+
+        pairs = session.createDataFrame(
+            [(u, k, 0.5) for u in range(40) for k in (0, u % 3)][1::2], ["user", "key", "value"]
+        )
+        kv = dn.mechanism("kv-ss2", epsilon=2.0, k=3)
+        assert spark.tally(spark.privatize(pairs, kv, str(tmp_path / "kv"), seed=1)).tally.n == 40
+
+        stream = session.readStream.schema(reports.schema).parquet(out)
+        state = tmp_path / "state"
+        for _ in range(2):  # the second time there is nothing new
+            spark.tally_stream(stream, m, state, trigger={"availableNow": True}).awaitTermination()
+        held = State(state)
+        last, query, found, keys = held.read()
+        assert found[()].tally == whole.tally.__class__(m.design, whole.tally.strata, whole.tally.cells)
+        assert not held.add(last, query, found, keys)  # a batch that comes again
+        assert held.tallies[()].tally.n == 150
+        with pytest.raises(dn.MergeError, match="another stream"):
+            held.add(0, "someone else", found, keys)
+    finally:
+        session.stop()
+
+
+def test_a_cluster_that_loses_an_executor(tmp_path):
+    """One job counts the reports of all mechanisms, each with its own design, on two executors, one of which dies."""
+    from deniable.run import spark
+
+    made = tables(tmp_path)
+    rows = [pq.read_table(paths[1]).replace_schema_metadata(None) for paths in made.values()]
+    names = np.repeat(list(made), [len(part) for part in rows])
+    path = str(tmp_path / "all.parquet")
+    pq.write_table(pa.concat_tables(rows).append_column("name", pa.array(names)), path)
+    local = {name: tally_files(paths[1:]) for name, paths in made.items()}
+    designs = {name: dn.from_design(tally.design) for name, tally in local.items()}
+    session = spark_on("local-cluster[2,1,1024]")
+    try:
+        marker = str(tmp_path / "killed")
+        frame = session.read.parquet(path).repartition(6)
+        frame = frame.mapInArrow(kill_once(marker), frame.schema)
+        found = spark.collected(spark.tally(frame, designs, by="name"), "name")
+        assert os.path.exists(marker)
+        assert {key[0] for key in found} == set(made)
+        for (name,), counted in found.items():
+            assert dn.dump(counted.tally) == dn.dump(replace(local[name], sources=())), name
+    finally:
+        session.stop()
