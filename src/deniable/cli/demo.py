@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from deniable.cli.options import option
-from deniable.cli.output import Output, Whole
+from deniable.cli.output import Output
 from deniable.cli.pipeline import Force
 from deniable.errors import need_extra
-from deniable.present.tables import Table
+from deniable.present.tables import Table, Whole
 
 if TYPE_CHECKING:
     from deniable.service.demo import Running
