@@ -17,7 +17,8 @@ ITEMS, PEOPLE = 1000, 10_000
 def test_intervals_cover_what_is_true(node: str) -> None:
     """Devices draw from the system, so the count of covering intervals is random: about binomial(1000, 0.95).
 
-    It is at least 920 and at most 975, beyond which it falls by chance at most once in 5,000 runs (independent intervals, normal
+    It is at least 920 and at most 975, beyond which it falls by chance at most once in 5,000 runs (if intervals were
+    independent; normal
     approximation with 6.9 a standard deviation: 4.3 and 3.6 of them). Intervals of half the width cover too few.
     """
     m = dn.mechanism("olh", epsilon=2.0, k=ITEMS)
