@@ -11,6 +11,7 @@ import deniable as dn
 from deniable.mechanisms.registry import MECHANISMS
 from deniable.randomness import simulation
 from deniable_client import Device, FormatError, ParameterError, PrivacyError, explain
+from deniable_client.device import check_work, words_of
 from deniable_client.documents import check_document, read_whole
 from deniable_client.domains import read_domain
 from deniable_client.grammar import read_design
@@ -31,7 +32,6 @@ from deniable_client.kernels import (
     kernel_from,
     kernel_to,
 )
-from deniable_client.limits import check_work, words_of
 
 WORD = 1 << 64
 

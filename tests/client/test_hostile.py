@@ -16,10 +16,10 @@ import deniable as dn
 from deniable.mechanisms.entry import KEY_VALUE
 from deniable.mechanisms.registry import MECHANISMS
 from deniable_client import Device, FormatError, ParameterError, PrivacyError, ReplayWords, explain
+from deniable_client.device import _WORDS
 from deniable_client.grammar import FORMS
 from deniable_client.kernels import KERNELS, kernel_from
 from deniable_client.kernels.contract import Disclosing
-from deniable_client.limits import _WORDS
 
 FOLDER = Path(__file__).parents[2] / "clients" / "vectors"
 VECTORS = json.loads((FOLDER / "hostile.json").read_text())

@@ -25,7 +25,7 @@ from deniable_client.kernels import (
     kernel_to,
     promised_ratio,
 )
-from deniable_client.kernels.utility_budgets import check_budgets
+from deniable_client.kernels.utility import check_budgets
 from deniable_client.packing import unpack_int
 from deniable_client.words import ReplayWords
 

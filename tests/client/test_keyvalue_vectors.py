@@ -21,11 +21,10 @@ from deniable.mechanisms.keyvalue.bulk import KeyBulk, OneKeyBulk, OnKeys, Signe
 from deniable.mechanisms.keyvalue.seeded_bulk import SignedHashingBulk, SignedIntervalBulk
 from deniable_client.errors import PrivacyError
 from deniable_client.exact import exp_bounds
-from deniable_client.hashing import bucket
+from deniable_client.hashing import bucket, permute
 from deniable_client.kernels import Grouped, Kernel, KeysOnly, Pairs, check_promise, kernel_from
 from deniable_client.kernels.keyvalue_seeded import sign_of
 from deniable_client.packing import unpack_bits, unpack_int
-from deniable_client.permutation import permute
 from deniable_client.words import ReplayWords
 
 FILE = Path(__file__).parents[2] / "clients" / "vectors" / "keyvalue.json"

@@ -53,9 +53,8 @@ from deniable_client.kernels import (
 )
 from deniable_client.kernels.contract import other_than
 from deniable_client.kernels.keyvalue import GRID, amplified, padded_ratio
-from deniable_client.kernels.personal_ratios import disclosure, other_value, same_value
-from deniable_client.kernels.utility import mapped_peak, most_disclosure
-from deniable_client.kernels.utility_budgets import check_budgets
+from deniable_client.kernels.personal import disclosure, other_value, same_value
+from deniable_client.kernels.utility import check_budgets, mapped_peak, most_disclosure
 from draws import channel, worst
 
 WORD = 1 << 64

@@ -21,9 +21,9 @@ from deniable.kernels import geometry, permutation, reference, using
 from deniable.mechanisms.base import Mechanism
 from deniable.mechanisms.frequency.histogram import THE
 from deniable.mechanisms.support import SupportMechanism
+from deniable_client.hashing import permute, unpermute
 from deniable_client.kernels import Balanced, Hadamard, Laplace, Projective, Wheel
 from deniable_client.kernels.geometry import point, point_index, points
-from deniable_client.permutation import permute, unpermute
 from deniable_client.words import SystemWords
 from tiers import few_of_each
 

@@ -16,7 +16,7 @@ from itertools import combinations, product
 from math import lcm
 from typing import Any
 
-from deniable_client.kernels.laplace import Laplace
+from deniable_client.kernels.basic import Laplace
 
 WORD = 1 << 64
 GRID = 1 << 32

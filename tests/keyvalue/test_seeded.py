@@ -80,8 +80,8 @@ def test_one_sign_hash_bit_is_not_the_permutation() -> None:
     """Over many seeds the sign of a key and its position are independent: chi-square with a known tail."""
     from scipy.stats import chi2
 
+    from deniable_client.hashing import permute
     from deniable_client.kernels.keyvalue_seeded import sign_of
-    from deniable_client.permutation import permute
 
     table = np.zeros((5, 2))
     for seed in range(8000):

@@ -12,8 +12,7 @@ import pytest
 
 from deniable_client import Ledger, ParameterError, Task
 from deniable_client.ledger import Sent
-from deniable_client.ledger.outbox import retry_after, seconds_up_to
-from deniable_client.ledger.transport import checked_url
+from deniable_client.ledger.outbox import checked_url, retry_after, seconds_up_to
 from tasks import loaded, noon
 
 

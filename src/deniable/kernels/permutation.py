@@ -1,4 +1,4 @@
-"""The keyed permutation of `deniable_client.permutation`, for arrays."""
+"""The keyed permutation of `deniable_client.hashing`, for arrays."""
 
 from __future__ import annotations
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from deniable.core.types import Bytes, FloatArray, IntArray, UintArray, Words
 from deniable.kernels.geometry import coordinates
 from deniable.kernels.hashing import bucket, interval_of, interval_rows, mix32, split64
-from deniable_client.permutation import rounds, shape
+from deniable_client.hashing import rounds, shape
 
 __all__ = [
     "begin",
@@ -224,7 +224,7 @@ def count_intervals(seeds: Words, first: Words, length: Words, k: int) -> IntArr
     return total
 
 
-# ---- the keyed permutation of `deniable_client.permutation`
+# ---- the keyed permutation of `deniable_client.hashing`
 
 
 def walk(seeds: Words, y: IntArray, k: int, sign: int) -> IntArray:

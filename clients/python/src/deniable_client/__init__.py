@@ -6,10 +6,10 @@ thresholds, the hash, the scalar randomisers and the packing of one report.
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
-
+TYPE_CHECKING = False  # as type checkers read it: `typing` alone would take longer to load than all that is here
 if TYPE_CHECKING:
+    from typing import Any
+
     from deniable_client.device import Device, explain
     from deniable_client.errors import (
         BudgetError,
@@ -60,6 +60,8 @@ _HOME = {name: module for module, names in _HOMES.items() for name in names}
 def __getattr__(name: str) -> Any:
     if name not in _HOME:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from importlib import import_module
+
     value = globals()[name] = getattr(import_module(f"{__name__}.{_HOME[name]}"), name)
     return value
 

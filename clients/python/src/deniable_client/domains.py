@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import unicodedata
 from bisect import bisect_left
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -103,6 +102,8 @@ def appearance(label: str) -> str:
     True
     """
     if not (label.isascii() and label.isprintable()):
+        import unicodedata
+
         composed = unicodedata.normalize("NFKC", label)
         label = "".join(sign for sign in composed if unicodedata.category(sign) not in _HIDDEN and sign not in _BLANK)
     return " ".join(label.split())

@@ -9,7 +9,7 @@ import numpy as np
 from deniable.core.types import IntArray, Words
 from deniable.kernels.compiled.hashed import mix, split
 from deniable.kernels.compiled.jit import compile_loop, inline
-from deniable_client.permutation import rounds, shape
+from deniable_client.hashing import rounds, shape
 
 __all__ = ["count_places", "walk"]
 

@@ -14,9 +14,9 @@ import numpy as np
 from deniable.core.frontier import mixture_information
 from deniable.core.laws import epsilon_to
 from deniable.core.support import Support
+from deniable_client.hashing import rounds
 from deniable_client.kernels.geometry import points
 from deniable_client.packing import bits_width
-from deniable_client.permutation import rounds
 
 __all__ = [
     "HASH_WORK",

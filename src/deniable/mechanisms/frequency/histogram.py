@@ -35,7 +35,7 @@ from deniable.randomness import Stream
 from deniable_client.exact import WORD_BITS, check_epsilon
 from deniable_client.kernels import Laplace, promised_ratio
 from deniable_client.kernels import Unary as UnaryKernel
-from deniable_client.kernels.laplace import EPSILON_MIN, grid_for
+from deniable_client.kernels.basic import EPSILON_MIN, grid_for
 
 __all__ = ["SHE", "THE"]
 

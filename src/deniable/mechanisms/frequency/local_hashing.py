@@ -29,8 +29,8 @@ from deniable.mechanisms.possible import Cell
 from deniable.mechanisms.support import SupportMechanism
 from deniable.randomness import Stream
 from deniable_client.exact import WORD_BITS, check_epsilon
+from deniable_client.hashing import rounds
 from deniable_client.kernels import Balanced, Hashing, promised_ratio
-from deniable_client.permutation import rounds
 
 __all__ = ["BalancedBulk", "BalancedHashing", "HashingBulk", "LocalHashing", "best_range"]
 

@@ -38,8 +38,8 @@ from deniable.mechanisms.possible import Cell
 from deniable.mechanisms.support import SupportMechanism
 from deniable.randomness import Stream, bernoulli
 from deniable_client.exact import check_epsilon
+from deniable_client.hashing import rounds
 from deniable_client.kernels import Interval, Subset, promised_ratio
-from deniable_client.permutation import rounds
 
 __all__ = ["IntervalBulk", "IntervalSelection", "SubsetBulk", "SubsetSelection", "check_size", "log2_comb"]
 

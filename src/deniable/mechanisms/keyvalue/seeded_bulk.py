@@ -21,9 +21,9 @@ from deniable.mechanisms.keyvalue.bulk import KeyBulk, key_cells
 from deniable.mechanisms.keyvalue.laws import Signal, signal_of_signed_subset
 from deniable.randomness import Stream, bernoulli
 from deniable_client.exact import WORD_BITS
+from deniable_client.hashing import rounds
 from deniable_client.kernels.keyvalue_seeded import SignedHashing, SignedInterval
 from deniable_client.packing import uint_width
-from deniable_client.permutation import rounds
 
 __all__ = ["SignedHashingBulk", "SignedIntervalBulk"]
 

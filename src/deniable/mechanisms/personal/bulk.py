@@ -29,7 +29,7 @@ from deniable.randomness import Stream
 from deniable_client.exact import WORD_BITS, log_upper
 from deniable_client.kernels import Kernel, promised_ratio
 from deniable_client.kernels import Personal as PersonalKernel
-from deniable_client.kernels.personal_ratios import disclosure
+from deniable_client.kernels.personal import disclosure
 from deniable_client.kernels.utility import base_half
 from deniable_client.packing import uint_width
 

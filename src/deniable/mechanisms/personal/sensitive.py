@@ -36,7 +36,7 @@ from deniable.mechanisms.utility.sensitive import SensitiveItems, check_theta, p
 from deniable_client.exact import WORD_BITS, check_epsilon, exp_bounds
 from deniable_client.kernels import Utility as UtilityKernel
 from deniable_client.kernels import promised_ratio
-from deniable_client.kernels.personal_ratios import same_value
+from deniable_client.kernels.personal import same_value
 from deniable_client.kernels.utility import base_half, check_ranges, most_disclosure
 
 __all__ = ["PersonalUtility"]

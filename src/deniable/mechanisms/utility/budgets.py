@@ -35,7 +35,7 @@ from deniable.mechanisms.utility.sensitive import SensitiveMechanism, protect_se
 from deniable.randomness import Stream, bernoulli
 from deniable_client.exact import WORD_BITS, check_epsilon, exp_bounds, log_upper
 from deniable_client.kernels import UtilityBudgets as BudgetsKernel
-from deniable_client.kernels.utility_budgets import check_budgets
+from deniable_client.kernels.utility import check_budgets
 from deniable_client.packing import bits_width
 
 __all__ = ["UtilityBudgets", "best_flip", "check_item_epsilon", "make_budgets"]

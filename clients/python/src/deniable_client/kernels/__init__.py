@@ -12,20 +12,16 @@ from typing import Any
 
 from deniable_client.documents import check_document, fields_of, is_list, read_whole, read_wholes
 from deniable_client.errors import FormatError, show
-from deniable_client.kernels.basic import Response, Subset, Unary
+from deniable_client.kernels.basic import Laplace, Mixture, Response, Subset, Unary, Whole
 from deniable_client.kernels.contract import AnyKernel, Disclosing, Kernel, check_promise, promised_ratio
 from deniable_client.kernels.geometry import Hadamard, Projective
 from deniable_client.kernels.keyvalue import Grouped, KeysOnly, OneKey, Pairs, SignedSubset, SignedUnary
 from deniable_client.kernels.keyvalue_seeded import SignedHashing, SignedInterval, ToldKey
-from deniable_client.kernels.laplace import Laplace
-from deniable_client.kernels.metric import Constant, Neighbours, Recode
-from deniable_client.kernels.mixture import Mixture, Whole
+from deniable_client.kernels.metric import Constant, Leaning, Neighbours, Recode, Window, WindowOrBit
 from deniable_client.kernels.personal import Bit, Personal
 from deniable_client.kernels.seeded import Balanced, Hashing, Interval, Wheel
 from deniable_client.kernels.table import Table
-from deniable_client.kernels.utility import Utility, UtilityMixture
-from deniable_client.kernels.utility_budgets import UtilityBudgets
-from deniable_client.kernels.window import Leaning, Window, WindowOrBit
+from deniable_client.kernels.utility import Utility, UtilityBudgets, UtilityMixture
 
 __all__ = [
     "KERNELS",

@@ -11,11 +11,10 @@ from typing import ClassVar
 
 from deniable_client.errors import PrivacyError, require
 from deniable_client.exact import WORD_BITS, check_epsilon, exp_bounds
-from deniable_client.hashing import RANGE_MAX, bucket, hash32
+from deniable_client.hashing import RANGE_MAX, bucket, hash32, permute
 from deniable_client.kernels.contract import check_k, check_seed_words, check_threshold, check_value, check_whole
 from deniable_client.kernels.keyvalue import GRID, OneKey, Signed, SignedSubset
 from deniable_client.packing import pack_int, uint_width
-from deniable_client.permutation import permute
 from deniable_client.words import Words, below, happens
 
 __all__ = ["SignedHashing", "SignedInterval", "ToldKey", "sign_of"]

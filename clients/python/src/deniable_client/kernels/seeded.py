@@ -8,7 +8,7 @@ from typing import ClassVar, Self
 
 from deniable_client.errors import require
 from deniable_client.exact import keep_threshold
-from deniable_client.hashing import RANGE_MAX, bucket, hash32
+from deniable_client.hashing import RANGE_MAX, bucket, hash32, permute
 from deniable_client.kernels.basic import Subset
 from deniable_client.kernels.contract import (
     Base,
@@ -21,7 +21,6 @@ from deniable_client.kernels.contract import (
     other_than,
 )
 from deniable_client.packing import pack_int, uint_width
-from deniable_client.permutation import permute
 from deniable_client.words import Words, below, happens
 
 __all__ = ["Balanced", "Hashing", "Interval", "Wheel"]
