@@ -17,7 +17,7 @@ from deniable.mechanisms.registry import from_design
 from deniable.run.questions import question_of
 from deniable.run.results import Shown
 
-__all__ = ["ALONE", "KINDS", "drawn", "estimate_of", "picture", "shown_of"]
+__all__ = ["ALONE", "KINDS", "drawn", "estimate_of", "picture"]
 
 KINDS = {"svg": "image/svg+xml", "png": "image/png"}
 ALONE = {"content-security-policy": "default-src 'none'; sandbox"}

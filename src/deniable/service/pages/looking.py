@@ -18,7 +18,7 @@ from deniable.service.pages.charts import estimate_of
 from deniable.service.release import PUBLISHED, Window
 from deniable_client.task import Question, Task
 
-__all__ = ["Compared", "Told", "compared", "needed", "strata_of", "tally_in", "told"]
+__all__ = ["compared", "needed", "strata_of", "tally_in", "told"]
 
 _SHOWN = 50
 """Answers in a table that is open; the others unfold."""

@@ -28,7 +28,7 @@ from deniable.service.routes import Row
 from deniable.service.tasks import Asked, Terms, new_task
 from deniable_client.canonical import canonical
 
-__all__ = ["ROWS", "planned"]
+__all__ = ["ROWS"]
 
 _FIELDS = ("text", "kind", "answers", "low", "high", "sensitive", "people", "epsilon")
 _TOP = 6
