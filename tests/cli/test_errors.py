@@ -128,11 +128,11 @@ BAD = {
     "open quote": ([P, *GRR, "open.csv", *OUT], "open.csv is not well-formed CSV: unexpected end of data."),
     "unknown suffix": (
         [P, *GRR, "v.dat", *OUT],
-        "format must be given for 'v.dat': its suffix is none of .csv, .tsv, .parquet, .txt.",
+        "format must be given for 'v.dat': its suffix is none of .csv, .tsv, .parquet, .txt, .arrow, .feather, .ipc.",
     ),
     "unknown format": (
         [P, *GRR, "v.txt", "--format", "xml", *OUT],
-        "format must be one of auto, csv, lines, parquet, got 'xml'.",
+        "format must be one of auto, csv, lines, parquet, arrow, got 'xml'.",
     ),
     "no UTF-8": ([P, *GRR, "latin.txt", *OUT], "latin.txt is not UTF-8 text (invalid continuation byte)."),
     "no Parquet": ([P, *GRR, "no.parquet", *OUT], "no.parquet is no Parquet file, or damaged: "),
@@ -141,7 +141,10 @@ BAD = {
         "format must be csv or lines for standard input, got 'parquet'.",
     ),
     "no such file": ([P, *GRR, "nowhere.txt", *OUT], "cannot read 'nowhere.txt': No such file or directory."),
-    "a folder to read": ([P, *GRR, "folder", "--format", "lines", *OUT], "cannot read 'folder': Is a directory."),
+    "an empty folder to read": (
+        [P, *GRR, "folder", "--format", "lines", *OUT],
+        "files must be a folder with files in it, got 'folder'.",
+    ),
     "a folder to write": ([P, *GRR, "v.txt", "--out", "folder"], "out must be the name of a file, got 'folder'."),
     "no folder to write to": (
         [P, *GRR, "v.txt", "--out", "gone/x"],

@@ -170,6 +170,7 @@ def test_estimate_is_what_the_library_says(run, tally):
             "level": 0.95,
             "target": "reporters",
             "simultaneous": False,
+            "skipped": {},
             "labels": LABELS,
             "value": e.value.tolist(),
             "stderr": e.stderr.tolist(),

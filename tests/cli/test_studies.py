@@ -183,6 +183,8 @@ def test_what_own_objects_raise_is_their_fault(run, module, what, message):
 
 
 class Summary:
+    claims = ({"id": "adaptive-1"},)
+
     def document(self):
         return {"paper": "adaptive", "claims": [{"id": "a"}]}
 
@@ -207,6 +209,7 @@ def test_reproduce_passes_everything_on(run, monkeypatch):
     done = run("reproduce", name, "--figure", "fig1", "--quick", "--out", "res", "--data-dir", ".", "--json")
     assert done.json == Summary().document()
     assert "half-way" in done.err
+    assert f"{name}: {int(name == 'adaptive')} claims tested; " in done.err
     table = run("reproduce", "all").out.splitlines()
     assert table[1].split() == ["a", "reproduced", "It", "holds.", "1", "1.01"]
     assert "1 claims: 1 reproduced. Details: results/uldp/report.html" in table[3]

@@ -124,7 +124,7 @@ _COMMANDS: Mapping[str, _Command] = {
     "task": _Command(_tasks, "Make tasks, open and close them, and see what came in.", group=True),
     "key": _Command(_keys, "Make and revoke the keys of analysts and administrators.", group=True),
     "store": _Command(_stores, "Check, copy and bring up to date the collector's database.", group=True),
-    "demo": _Command(_demo, "The whole way in one go, told as a story."),
+    "demo": _Command(_demo, "The whole system in one go, told as a story."),
 }
 """The commands, in the order of the help."""
 

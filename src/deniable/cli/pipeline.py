@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Annotated, TypeAlias, cast
 
 from deniable.cli.options import Choice, argument, changed, option, split
@@ -281,6 +282,7 @@ def estimate(
     m = from_design(found.design)
     found = found.project() if project else found
     shares = question_of(m.name).show(found, level, cast(Target, target), simultaneous, shrink=shrink)
+    shares = replace(shares, facts=shares.facts | {"skipped": dict(counted.skipped)})
     largest = shares if top is None else shares.top(top)
     if chart is not None:
         shares.draw(chart, "Estimated mean" if shares.numbers else "Estimated shares")
@@ -295,7 +297,7 @@ def estimate(
     title = f"{_title(m)}{', SIMULATED' * found.simulated}: {'; '.join(shares.facts['steps'])}."
     notes = [f"Intervals: {note}." for note in (shares.facts.get("note"), shares.facts.get("note_mean")) if note]
     out.show(
-        shares.document() | {"skipped": dict(counted.skipped)},
+        shares.document(),
         " ".join([title, *notes]),
         shares_table(shares.columns, shares.labels, level=level, numbers=shares.numbers),
     )

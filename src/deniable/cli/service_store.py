@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 from deniable.cli.options import argument
 from deniable.cli.output import Output
 from deniable.cli.service import Config, DatabaseUrl, database_of, opened
-from deniable.present.tables import number
+from deniable.present.tables import Whole, number
 
 if TYPE_CHECKING:
     from deniable.service.store.engine import Engine
@@ -49,7 +49,7 @@ def backup(
     with opened(database, config) as store, out.progress("copying"):
         store.backup(target)
     size = target.stat().st_size
-    out.show({"backup": path, "bytes": size}, f"Wrote {path}, {number(size)} bytes.")
+    out.show({"backup": path, "bytes": size}, Whole(f"Wrote {path}, {number(size)} bytes."))
 
 
 def restore(
@@ -71,7 +71,7 @@ def restore(
         care.restore(Path(path), engine, copied.__setitem__)
     tasks = copied.get("tasks", 0)
     told = f"{tasks} task{'s' * (tasks != 1)} and {number(copied.get('seen', 0))} ids of reports"
-    out.show({"restored": path, "rows": copied}, f"Restored {told} from {path}.")
+    out.show({"restored": path, "rows": copied}, Whole(f"Restored {told} from {path}."))
 
 
 def migrate(out: Output, database: DatabaseUrl = None, config: Config = None) -> None:
