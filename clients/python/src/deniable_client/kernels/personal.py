@@ -30,7 +30,7 @@ from deniable_client.kernels.utility import Utility
 from deniable_client.packing import pack_int
 from deniable_client.words import Words, happens
 
-__all__ = ["Bit", "Personal", "add_up", "check_data", "disclosure", "form_of", "largest", "other_value", "same_value"]
+__all__ = ["Bit", "Personal", "disclosure", "other_value", "same_value"]
 
 _WORD = 1 << WORD_BITS
 _upper = lru_cache(maxsize=4096)(log_upper)

@@ -40,7 +40,6 @@ __all__ = [
     "check_ranges",
     "has_blind",
     "most_disclosure",
-    "place",
 ]
 
 _WORD = 1 << WORD_BITS

@@ -15,7 +15,7 @@ from deniable_client.task import UNITS, Task, amount_of
 if TYPE_CHECKING:
     import sqlite3
 
-__all__ = ["Limits", "export", "left_of", "number_of", "overview", "spend"]
+__all__ = ["Limits", "export", "number_of", "overview", "spend"]
 
 
 class Limits:
