@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import deniable as dn
+from deniable.mechanisms.entry import MEAN, RELEASE
 from deniable.mechanisms.frequency import costs
 from deniable.mechanisms.registry import MECHANISMS
 
@@ -90,14 +91,26 @@ def test_a_mixture_lets_the_forger_choose_the_worse_size():
     assert costs.pull_mixture(m, 3) > 0.9 * a
 
 
+def possible_reports(m):
+    """Of a mechanism for means: two (duchi), the places under a sliding window (sw, pm), or both of these (hm)."""
+    ends = 2 if m.family in ("duchi", "hm") else 0
+    return ends + (0 if m.family == "duchi" else m.k + m.m - 1)
+
+
 @pytest.mark.parametrize("name", WORKED)
 def test_work_grows_as_it_should(name):
     work = MECHANISMS[name].traits.work
-    small, large = (dn.mechanism(name, epsilon=1.0, k=k) for k in (64, 512))
+    question = MECHANISMS[name].question
+    spaces = ({"interval": (0, 1), "points": k} if question == MEAN else {"k": k} for k in (64, 512))
+    small, large = (dn.mechanism(name, epsilon=1.0, **space) for space in spaces)
     few, many = work(small, 10_000), work(large, 10_000)
     assert 0 < few <= many < math.inf
     flat = {"grr": 1.0, "pckv-grr": 1.0, "privkv": 1.0, "hr": 1 + 128 * 7 / 10_000}
-    if name in flat:
+    if question == RELEASE:  # a report is its answer, however many there are
+        assert (few, many) == (1.0, 1.0)
+    elif question == MEAN:  # a counter, and the release's products: one for each report that there can be
+        assert (few, many) == (1 + possible_reports(small) / 10_000, 1 + possible_reports(large) / 10_000)
+    elif name in flat:
         assert few == flat[name]
     elif name != "pgr":
         assert many >= 4 * few / (2.1 if name in ("plh", "iss") else 1)

@@ -197,11 +197,12 @@ def test_frontier_is_what_ssmix_attains():
 def test_document_is_plain_json_with_designs_best_first():
     found = dn.plan(k=100, n=1000, epsilon=1.0, max_asr=0.018)
     document = json.loads(json.dumps(found.document(), allow_nan=False))
-    assert set(document) == {"request", "feasible", "message", "next", "notes", "designs", "out", "frontier"}
+    assert set(document) == {"request", "feasible", "message", "next", "notes", "designs", "out", "frontier", "design"}
     keys = "mechanism params options epsilon epsilon_exact k n stderr mse asr blind bits bytes work poisoning bound gap"
     assert set(document["designs"][0]) == {*keys.split(), "beaten_by", "why", "protection", "vetted"}
     assert [d["mechanism"] for d in document["designs"]] == [d.name for d in found.designs]
     assert document["designs"][0]["stderr"] == found.best.stderr
+    assert document["design"] == json.loads(json.dumps(found.best.mechanism.design))
 
 
 # ---- the registry

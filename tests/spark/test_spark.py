@@ -6,9 +6,9 @@ import os
 import shutil
 import signal
 import subprocess
-import sys
 import time
 from concurrent.futures import ProcessPoolExecutor
+from dataclasses import replace
 from multiprocessing import get_context
 from pathlib import Path
 
@@ -21,6 +21,7 @@ from deniable.run.counting import head_of
 from deniable.run.local import count_files, tally_files
 
 pa = pytest.importorskip("pyarrow")
+pq = pytest.importorskip("pyarrow.parquet")
 pytest.importorskip("pyspark", reason="needs pyspark: pip install 'deniable[spark]'")
 
 
@@ -152,21 +153,25 @@ def test_frames_groups_and_streams(tmp_path):
 
 
 def test_a_cluster_that_loses_an_executor(tmp_path):
+    """One job counts the reports of all mechanisms, each with its own design, on two executors, one of which dies."""
     from deniable.run import spark
 
-    os.environ["PYSPARK_PYTHON"] = sys.executable
     made = tables(tmp_path)
+    rows = [pq.read_table(paths[1]).replace_schema_metadata(None) for paths in made.values()]
+    names = np.repeat(list(made), [len(part) for part in rows])
+    path = str(tmp_path / "all.parquet")
+    pq.write_table(pa.concat_tables(rows).append_column("name", pa.array(names)), path)
+    local = {name: tally_files(paths[1:]) for name, paths in made.items()}
+    designs = {name: dn.from_design(tally.design) for name, tally in local.items()}
     session = spark_on("local-cluster[2,1,1024]")
     try:
-        for name, paths in made.items():
-            assert dn.dump(spark.count_files(session, paths).tally) == dn.dump(tally_files(paths)), name
-        path = made["oue"][1]
-        frame = session.read.parquet(path).repartition(6)
         marker = str(tmp_path / "killed")
-        counted = spark.tally(
-            frame.mapInArrow(kill_once(marker), frame.schema), dn.from_design(tally_files([path]).design)
-        )
+        frame = session.read.parquet(path).repartition(6)
+        frame = frame.mapInArrow(kill_once(marker), frame.schema)
+        found = spark.collected(spark.tally(frame, designs, by="name"), "name")
         assert os.path.exists(marker)
-        assert counted.tally == tally_files([path])
+        assert {key[0] for key in found} == set(made)
+        for (name,), counted in found.items():
+            assert dn.dump(counted.tally) == dn.dump(replace(local[name], sources=())), name
     finally:
         session.stop()

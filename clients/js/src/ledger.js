@@ -146,16 +146,16 @@ export class Ledger {
    * Send the reports that wait, one by one, each to the `url` it was answered with, else to this one.
    *
    * @param {string | null} [url]
-   * @param {{task?: Task | string | null, due?: boolean, timeout?: number, fetch?: typeof fetch}} [options] only those of
-   *   one `task`, if it is given; with `due` only those whose random time has come: what a timer should call, since reports
+   * @param {{task?: Task | string | null, report?: string | null, due?: boolean, timeout?: number, fetch?: typeof fetch}}
+   *   [options] only those of one `task`, or the one `report` with this id, if given; with `due` only those whose random time has come: what a timer should call, since reports
    *   that leave at once tell when they were answered; `timeout` in seconds. A report that could not be delivered is not
-   *   tried again before its time in either case. Reports without any url stay where they are.
+   *   tried again before its time, unless it is named. Reports without any url stay where they are.
    */
-  async flush(url = null, { task = null, due = false, timeout = 20, fetch = globalThis.fetch } = {}) {
+  async flush(url = null, { task = null, report = null, due = false, timeout = 20, fetch = globalThis.fetch } = {}) {
     if (url !== null) checkedUrl(url);
     const only = task instanceof Task ? task.id : task;
     const change = (/** @type {(book: Book) => any} */ step) => this.#step(step);
-    return flush(change, { url, only, due, timeout, fetch, clock: this.#clock });
+    return flush(change, { url, only, report, due, timeout, fetch, clock: this.#clock });
   }
 
   // ---- what a person may see and do

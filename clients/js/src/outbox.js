@@ -36,8 +36,8 @@ const REPLY_MAX = 2 ** 16;
  * Send one by one; each is put off before it is sent, so that nobody else sends it meanwhile.
  *
  * @param {<T>(step: (book: Book) => T) => Promise<T>} change a step of the ledger
- * @param {{url: string | null, only: string | null, due: boolean, timeout: number, fetch: typeof fetch,
- *   clock: () => number}} how
+ * @param {{url: string | null, only: string | null, report: string | null, due: boolean, timeout: number,
+ *   fetch: typeof fetch, clock: () => number}} how `only` those of a task, or one `report`
  * @returns {Promise<Sent>}
  */
 export async function flush(change, how) {
@@ -70,19 +70,20 @@ function giveUp(book, now) {
  * The next report, with its next attempt put off already: a device that dies now sends it later.
  *
  * @param {Book} book
- * @param {{url: string | null, only: string | null, due: boolean, clock: () => number}} how
+ * @param {{url: string | null, only: string | null, report: string | null, due: boolean, clock: () => number}} how
  * @param {Set<string>} done
  * @returns {(Entry & {url: string}) | null}
  */
-function claim(book, { url, only, due, clock }, done) {
+function claim(book, { url, only, report, due, clock }, done) {
   const now = clock();
   const ready = book.report.filter(
     (entry) =>
       entry.state === "waiting" &&
       entry.expires > now &&
-      entry.later <= now &&
+      (report !== null || entry.later <= now) && // a person who asks for one report does not wait
       (!due || Number(entry.due) <= now) &&
       (only === null || entry.task === only) &&
+      (report === null || entry.id === report) &&
       (entry.url ?? url) !== null &&
       !done.has(entry.id),
   );

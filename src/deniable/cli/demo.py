@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import signal
+import threading
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -10,7 +11,7 @@ from deniable.cli.options import option
 from deniable.cli.output import Output
 from deniable.cli.pipeline import Force
 from deniable.errors import need_extra
-from deniable.present.tables import Table
+from deniable.present.tables import Table, Whole
 
 if TYPE_CHECKING:
     from deniable.service.demo import Running
@@ -50,11 +51,15 @@ def demo(
 
     def stay(running: Running) -> None:
         out.tell(
-            f"Answer in a browser:  {running.survey}",
-            f"Look at the results:  {running.address}/  with the key {running.key}",
+            Whole(f"Answer in a browser:  {running.survey}"),
+            Whole(f"Look at the results:  {running.address}/  with the key {running.key}"),
             "Control-C stops the collector.",
         )
-        signal.sigwait([signal.SIGINT, signal.SIGTERM])
+        ended = threading.Event()
+        before = {each: signal.signal(each, lambda *_: ended.set()) for each in (signal.SIGINT, signal.SIGTERM)}
+        ended.wait()
+        for each, handler in before.items():
+            signal.signal(each, handler)
 
     with out.progress("devices") as moved:
         document = demonstrate(Path(folder), people=people, tell=tell, progress=moved, keep=stay if keep else None)

@@ -34,8 +34,6 @@ from deniable_client.kernels import Personal as PersonalKernel
 
 __all__ = ["LevelMechanism", "evidence_of"]
 
-LINEAR = ("auto", "auem", "self", "grouped")
-"""Linear estimates: see `LevelMechanism.estimate`."""
 FITS = ("em", "em-known", "em-blind")
 """Maximum likelihood: the shares of the levels fitted too, known to be `shares`, or fitted without level reports."""
 
@@ -57,7 +55,7 @@ class LevelMechanism(Mechanism):
     shares: tuple[float, ...] | None = field(default=None, compare=False)
     vetted: ClassVar[bool] = True
     takes: ClassVar[str] = "values with levels"
-    linear_methods: ClassVar[tuple[str, ...]] = LINEAR
+    linear_methods: ClassVar[tuple[str, ...]] = ("auto", "auem", "self", "grouped")
     own_fits: ClassVar[tuple[str, ...]] = FITS
 
     def __post_init__(self) -> None:

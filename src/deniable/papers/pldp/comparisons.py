@@ -228,7 +228,7 @@ def pbp(context: Context) -> Evidence:
 @claim(
     "improvement",
     "EMOA improves the MSE by 87 % over PBP, on Job with uniform levels",
-    "Abstract, Sec. 7.3.3, Fig. 5(b)",
+    "abstract, Sec. 7.3.3, Fig. 5(b)",
     0.87,
     Rule(
         (

@@ -17,9 +17,11 @@ from deniable.mechanisms.registry import from_design
 from deniable.run.questions import question_of
 from deniable.run.results import Shown
 
-__all__ = ["KINDS", "drawn", "estimate_of", "picture", "shown_of"]
+__all__ = ["ALONE", "KINDS", "drawn", "estimate_of", "picture"]
 
 KINDS = {"svg": "image/svg+xml", "png": "image/png"}
+ALONE = {"content-security-policy": "default-src 'none'; sandbox"}
+"""A picture that is opened as a page of its own can do nothing, whatever is written in it."""
 MOST = 200
 """Answers on one chart; the table has all of them."""
 _LEVEL = 0.95

@@ -70,7 +70,6 @@ async def task(collector: Collector, request: Request) -> Response:
         "task": own,
         "state": known.row.state,
         "admin": _may(request, Role.ADMINISTRATOR),
-        "address": f"{request.url.scheme}://{request.headers.get('host', '')}/t/{own.id}",
         "windows": [_window(window, own) for window in reversed(found)],
         "reports": sum(window.reports for window in found),
         "rejected": sorted(rejected.items(), key=lambda item: -item[1]),
@@ -97,9 +96,9 @@ def _needed(found: list[Window], wanted: str) -> list[tuple[str, str]]:
     if not wanted:
         return []
     try:
-        error = float(wanted) / 100
+        error = float(wanted)
     except ValueError:
-        return [("", f"{wanted[:20]!r} is not a number of percentage points.")]
+        return [("", f"{wanted[:20]!r} is not a number.")]
     for window in reversed(found):
         parts = [part for part in (window.document or {}).get("questions", ()) if part.get("estimate")]
         if parts:
@@ -113,7 +112,7 @@ def _in_words(part: dict[str, Any], error: float) -> str:
     try:
         total = needed(part, error)
     except DeniableError as refusal:
-        return refusal.message
+        return f"{refusal}"
     have = part["reports"]
     if total <= have:
         return f"{have:,} reports are enough: {total:,} would do."

@@ -16,7 +16,7 @@ from deniable.errors import need_extra
 from deniable.run.files import csv_bytes
 from deniable.service.access import Role
 from deniable.service.collector import Collector
-from deniable.service.pages.charts import KINDS, picture
+from deniable.service.pages.charts import ALONE, KINDS, picture
 from deniable.service.pages.dashboard import known_task, windows_of
 from deniable.service.pages.looking import strata_of
 from deniable.service.pages.signin import told
@@ -50,10 +50,15 @@ def rows_of(task: Task, windows: Sequence[Window]) -> list[dict[str, Any]]:
 
 def _rows(head: Mapping[str, Any], part: Mapping[str, Any]) -> list[dict[str, Any]]:
     estimate = part["estimate"]
-    columns = {name: column for name, column in estimate.items() if _is_column(column, len(estimate["labels"]))}
+    count = len(estimate["labels"])
+    columns = {name: column for name, column in estimate.items() if name not in _WHOLE and _is_column(column, count)}
     columns = {"answer": columns.pop("labels"), **columns}
     rows = [dict(zip(columns, cells, strict=True)) for cells in zip(*columns.values(), strict=True)]
     return [{**head, "reports": estimate["n"], **row, "simulated": estimate["simulated"]} for row in rows]
+
+
+_WHOLE = ("steps", "interval")
+"""Lists in an estimate that are about all of it."""
 
 
 def _is_column(cells: object, count: int) -> bool:
@@ -108,7 +113,7 @@ async def chart(collector: Collector, request: Request) -> Response:
             if str(found.number) == window and part["question"] == name and part.get("estimate"):
                 labels = task.question(name).labels
                 data = await asyncio.to_thread(picture, b64decode(part["tally"]), labels, part["text"], kind)
-                return Response(data, 200, {"cache-control": "private, max-age=3600"}, KINDS[kind])
+                return Response(data, 200, {"cache-control": "private, max-age=3600", **ALONE}, KINDS[kind])
     raise Problem("not-found", "Nothing is published about this question and window.")
 
 

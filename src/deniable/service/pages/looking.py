@@ -18,10 +18,12 @@ from deniable.service.pages.charts import estimate_of
 from deniable.service.release import PUBLISHED, Window
 from deniable_client.task import Question, Task
 
-__all__ = ["Compared", "Told", "compared", "needed", "strata_of", "tally_in", "told"]
+__all__ = ["compared", "needed", "strata_of", "tally_in", "told"]
 
 _SHOWN = 50
 """Answers in a table that is open; the others unfold."""
+_FINEST = 1e4
+"""How many times smaller or larger than it is now an error may be wanted."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,8 +151,16 @@ def _compared(first: str, second: str, a: Estimate, b: Estimate, pairs: int) -> 
 
 
 def needed(part: Mapping[str, Any], wanted: float) -> int:
-    """How many reports a window needs in all for this standard error of every answer: errors fall as 1/sqrt(n)."""
-    if not 0 < wanted <= 1:
-        raise ParameterError(f"error must be above 0 and at most 1 (0.01 is a percentage point), got {wanted:g}.")
-    n, largest = int(part["estimate"]["n"]), float(max(part["estimate"]["stderr"]))
+    """How many reports a window needs in all for this standard error of every answer: errors fall as 1/sqrt(n).
+
+    `wanted` is in percentage points, for a mean in the unit of its numbers.
+    """
+    estimate = part["estimate"]
+    unit = 1.0 if estimate.get("part") == "mean" else 0.01
+    n, largest = int(estimate["n"]), float(max(estimate["stderr"])) / unit
+    if not largest / _FINEST <= wanted <= largest * _FINEST:
+        raise ParameterError(
+            f"error must be from {largest / _FINEST:.2g} to {largest * _FINEST:.2g} here, got {wanted:g}.",
+            f"It is {largest:.3g} now.",
+        )
     return math.ceil(n * (largest / wanted) ** 2)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import math
 from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any
@@ -19,7 +20,7 @@ from deniable.present.export import save
 from deniable.run.questions import QUESTIONS
 from deniable.service.access import KEY_ROLES, Role
 from deniable.service.collector import Collector
-from deniable.service.pages.charts import KINDS, drawn
+from deniable.service.pages.charts import ALONE, KINDS, drawn
 from deniable.service.pages.render import html, page
 from deniable.service.pages.signin import FORM, form_of, told
 from deniable.service.problems import Problem
@@ -27,10 +28,11 @@ from deniable.service.routes import Row
 from deniable.service.tasks import Asked, Terms, new_task
 from deniable_client.canonical import canonical
 
-__all__ = ["ROWS", "planned"]
+__all__ = ["ROWS"]
 
 _FIELDS = ("text", "kind", "answers", "low", "high", "sensitive", "people", "epsilon")
 _TOP = 6
+_LARGEST = 10**12
 PROTECTION = {
     "0.5": "strong (epsilon 0.5)",
     "1": "usual (epsilon 1)",
@@ -68,9 +70,11 @@ def _lines(text: str) -> list[str]:
 
 def _number(text: str, name: str) -> float:
     try:
-        return float(text)
+        found = float(text)
     except ValueError:
         raise ParameterError(f"{name} must be a number, got {text[:40]!r}.") from None
+    require(math.isfinite(found) and abs(found) < _LARGEST, name, text[:40], f"a number below {_LARGEST:,}")
+    return found
 
 
 async def form(_: Collector, request: Request) -> Response:
@@ -96,7 +100,7 @@ async def form(_: Collector, request: Request) -> Response:
 async def chart(_: Collector, request: Request) -> Response:
     """The designs as a picture: error against the best guess."""
     fields = {name: request.query_params.get(name, "") for name in _FIELDS}
-    return Response(await asyncio.to_thread(_picture, _given(fields)), media_type=KINDS["svg"])
+    return Response(await asyncio.to_thread(_picture, _given(fields)), 200, dict(ALONE), KINDS["svg"])
 
 
 @lru_cache(maxsize=32)

@@ -28,7 +28,6 @@ __all__ = [
     "restore",
     "tallies_of",
     "tally_of",
-    "version_of",
 ]
 
 _LOT = 5000

@@ -9,7 +9,7 @@ const $ = (id) => document.getElementById(id);
 const page = $("survey");
 const id = page.dataset.task;
 const ledger = new Ledger("deniable", { delay: 0 });
-let named = false; // whether the report that was shown names its answer
+let named = /** @type {boolean | null} */ (null); // whether the report names its answer; null if it was not looked at
 const SENT = `deniable sent ${id}`; // the person pressed "send": it may go out when the network is back
 
 /** @param {string} tag @param {string} text */
@@ -33,8 +33,10 @@ function proof(state, text) {
 
 /** @param {string} text */
 function problem(text) {
-  $("problem").hidden = !text;
-  $("problem").textContent = text;
+  for (const place of document.querySelectorAll(".problem")) {
+    /** @type {any} */ (place).hidden = !text;
+    place.textContent = text;
+  }
 }
 
 /** @param {HTMLElement} section */
@@ -167,7 +169,7 @@ function rangeName(question, start, end) {
 /** @param {any} task @param {any} receipt */
 async function send(task, receipt) {
   localStorage.setItem(SENT, String(receipt.window));
-  await ledger.flush(location.origin, { task, atOnce: true });
+  await ledger.flush(location.origin, { report: receipt.id }); // this one, and none that was left before
   await receiptOf(task, receipt.id);
 }
 
@@ -175,7 +177,9 @@ async function send(task, receipt) {
 async function receiptOf(task, report) {
   const seen = await ledger.overview();
   const entry = seen.sent.find((/** @type {any} */ each) => each.id === report);
-  const meaning = named ? "It names your answer openly, as you agreed." : "Nobody can be sure of your answer from it.";
+  const may = task.questions.some((/** @type {any} */ each) => each.explanation.harmless.length > 0);
+  const open = named === null && may ? "It may name your answer openly, as you agreed." : "It names your answer openly, as you agreed.";
+  const meaning = named || (named === null && may) ? open : "Nobody can be sure of your answer from it.";
   const texts = /** @type {Record<string, [string, string]>} */ ({
     sent: ["Thank you, your report was counted", `The collector has your report. ${meaning}`],
     waiting: ["Not sent yet", "The collector could not be reached. The report is kept on this device and sent when you are back online, while this page is open, or when you come back to it."],
@@ -234,8 +238,11 @@ async function start() {
   });
   $("send").addEventListener("click", async () => {
     $("send").disabled = true;
+    problem("");
     try {
       await send(task, receipt);
+    } catch (error) {
+      problem(`The report could not be sent: ${told(error)}`);
     } finally {
       $("send").disabled = false;
     }
@@ -256,6 +263,7 @@ async function again(task) {
 if (id && $("answer")) {
   start().catch((error) => {
     proof("broken", `The promise does not hold, or could not be checked. Nothing can be sent. ${told(error)}`);
+    $("go").disabled = true;
     page.dataset.ready = "no";
   });
 }

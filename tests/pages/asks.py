@@ -1,0 +1,120 @@
+"""Tasks of every kind that pages show, a collector that has them, and reports for it."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from datetime import UTC, date, datetime, timedelta
+from typing import Any
+
+import numpy as np
+
+import deniable as dn
+from deniable.core.space import Space
+from deniable.service.access import new_key
+from deniable.service.app import application
+from deniable.service.pages.table import PAGES
+from deniable.service.routes import COOKIE
+from deniable.service.store.contract import Incoming, Upload
+from deniable_client.task import Task, seal
+from service.calling import Service
+
+__all__ = ["EVIL", "TODAY", "Paged", "fill", "kinds", "mechanisms", "signed_in", "task"]
+
+TODAY = datetime.now(UTC).date()
+"""Pages in browsers read the real clock, and so do these tasks."""
+OFTEN = ["never", "sometimes", "often", "every night"]
+CITIES = {"Berlin": (52.5, 13.4), "Munich": (48.1, 11.6), "Frankfurt": (50.1, 8.7), "Hamburg": (53.6, 10.0)}
+EVIL = [
+    "<script>alert(1)</script>",
+    "<img src=x onerror=alert(2)>",
+    '"\' onmouseover="alert(3)',
+    "=HYPERLINK(1)",
+    "\u202eevil",
+    "{{ 7 * 7 }}",
+    "x" * 10_000,
+]
+"""Labels that are text to everyone."""
+
+
+class Paged(Service):
+    """The service with its pages, today."""
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self.app = application(self.collector, more=PAGES)
+        self.to_day(TODAY)
+
+
+def mechanisms() -> dict[str, list[Any]]:
+    """The designs of a task of each kind of question."""
+    places = Space.places([list(place) for place in CITIES.values()], list(CITIES))
+    some = {"labels": ["flu", "hay fever", "depression", "HIV"], "sensitive": ["depression", "HIV"]}
+    own = {"levels": [0.5, 1.0, 2.0], "shares": [0.3, 0.3, 0.4], "level_epsilon": 1.0, "labels": ["no", "yes", "quit"]}
+    return {
+        "choice": [dn.mechanism("ss", epsilon=1.0, labels=OFTEN)],
+        "list": [dn.mechanism("olh", epsilon=1.0, labels=[f"city {i}" for i in range(40)])],
+        "sensitive": [dn.mechanism("uss", epsilon=1.0, **some)],
+        "level": [dn.mechanism("pldp", base="oue", epsilon=2.0, **own)],
+        "number": [dn.mechanism("sw", epsilon=1.0, interval=(30, 200))],
+        "places": [dn.mechanism("brr", epsilon=1.0, distances=places)],
+        "ratings": [dn.mechanism("kv-ss", epsilon=1.0, labels=["down", "foam", "wool"], length=2)],
+        "survey": [
+            dn.mechanism("ss", epsilon=1.0, labels=OFTEN),
+            dn.mechanism("grr", epsilon=1.0, labels=["no", "yes"]),
+        ],
+    }
+
+
+def task(made: Sequence[Any], text: str = "How do you sleep?", *, opens: date = TODAY, **more: Any) -> dict[str, Any]:
+    """The document of a task; each has a subject of its own unless it is said."""
+    questions = [
+        {"name": f"q{i}", "text": text + (f" ({i + 1})" if i else ""), "design": m.design, "share": 1}
+        for i, m in enumerate(made)
+    ]
+    document = {
+        "version": 1,
+        "collector": "Example Health Institute",
+        "subject": f"sleep {os.urandom(4).hex()}",
+        "epsilon": max(m.epsilon for m in made),
+        "questions": questions,
+        "window": {"opens": opens.isoformat(), "days": 7, "count": 4},
+        "precision": "day",
+        "min_batch": 5,
+        "memory": "remembered",
+        "budget": {"task": 3, "subject": 4, "lifetime": 16},
+        "retention": {"keep": "tally"},
+        "expires": (opens + timedelta(60)).isoformat(),
+    }
+    return seal(document | more)
+
+
+def kinds(**more: Any) -> dict[str, dict[str, Any]]:
+    """A task of each kind; the survey has strata."""
+    found = {name: task(made, f"A question of the kind {name}?", **more) for name, made in mechanisms().items()}
+    strata = [{"name": "country", "values": ["DE", "FR"]}]
+    return found | {"survey": task(mechanisms()["survey"], "One of several?", strata=strata, **more)}
+
+
+def fill(
+    service: Paged, document: Mapping[str, Any], made: Sequence[Any], n: int, *, day: date, seed: int, shift: int = 0
+) -> None:
+    """Count reports of simulated people: for each question, and each stratum in turn."""
+    known = Task.load(document)
+    for number, m in enumerate(made):
+        size = m.bulk.k if not hasattr(m, "k") else m.k
+        items = (np.arange(n) ** 2 // 7 + shift) % size
+        reports = m.privatize_items(items, dn.simulation(seed + number))
+        rows = []
+        for i in range(n):
+            head = bytes([number] if len(made) > 1 else []) + bytes([i % len(v) for v in known.strata.values()])
+            rows.append(Incoming(os.urandom(16), (head + reports.row(i)).ljust(known.width, b"\0")))
+        outcomes = service.store.add([Upload(known.id, day, rows)])[0]
+        assert len(outcomes) == n
+    counted = sum(tally.n for tally in service.store.tallies(known.id).values())
+    assert counted >= n * len(made), "reports were rejected"
+
+
+def signed_in(service: Paged, role: str = "administrator") -> dict[str, str]:
+    """The headers of a browser that has signed in."""
+    return {"cookie": f"{COOKIE}={new_key(service.store, role, today=service.now.date())[1]}"}

@@ -1,0 +1,94 @@
+"""A real browser that fails a test at any script error, and people who answer in it."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+__all__ = ["AXE", "Tab", "answer", "axe", "browser", "preview", "ready", "send"]
+
+ARGUMENTS = ("--headless", "--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-extensions")
+AXE = "DENIABLE_NODE_MODULES"
+"""The folder with axe-core in it, as npm makes it."""
+WAIT = 10_000
+
+
+@contextmanager
+def browser() -> Iterator[Any]:
+    """A browser without a window; skips the test where there is none."""
+    path = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+    if path is None:
+        pytest.skip("there is no Chromium: install it to test pages in a browser")
+    sync_api = pytest.importorskip("playwright.sync_api", reason="install playwright to drive a browser")
+    with sync_api.sync_playwright() as playwright:
+        made = playwright.chromium.launch(executable_path=path, args=list(ARGUMENTS))
+        yield made
+        made.close()
+
+
+class Tab:
+    """A page in a profile; `errors` has what its scripts, its policy or its console complained about."""
+
+    def __init__(self, context: Any, url: str) -> None:
+        self.page = context.new_page()
+        self.page.set_default_timeout(WAIT)
+        self.errors: list[str] = []
+        self.page.on("pageerror", lambda error: self.errors.append(str(error)))
+        self.page.on("console", lambda said: self.errors.append(said.text) if said.type == "error" else None)
+        self.page.goto(url)
+
+    def fine(self) -> None:
+        """No error so far."""
+        assert self.errors == []
+
+
+def ready(page: Any) -> None:
+    """The page has proved the promise."""
+    page.wait_for_selector('#survey[data-ready="yes"]')
+
+
+def answer(page: Any, number: int = 1) -> None:
+    """Fill in the question that is asked."""
+    field = page.locator("fieldset.question:not([hidden])")
+    kind = field.get_attribute("data-kind")
+    if kind == "number":
+        field.locator("input[type=number]").fill(str(70 + number))
+    elif kind == "ratings":
+        field.locator("input[type=checkbox]").nth(number).check()
+    elif field.locator("select").count():
+        field.locator("select").select_option(str(number))
+    else:
+        field.locator("input[type=radio]").nth(number).check()
+    if field.locator("[data-consent]").count():
+        field.locator("[data-consent]").check()
+    for stratum in page.locator("[data-stratum]").all():
+        stratum.select_option(index=1)
+
+
+def preview(page: Any) -> str:
+    """Randomise; what will be sent, as the page shows it."""
+    page.click("#go")
+    page.wait_for_selector("#preview:not([hidden])")
+    return str(page.inner_text("#told code"))
+
+
+def send(page: Any) -> str:
+    """Send; what the page says of it."""
+    page.click("#send")
+    page.wait_for_selector("#receipt:not([hidden])")
+    return str(page.inner_text("#receipt-title"))
+
+
+def axe() -> str:
+    """The text of axe-core; skips the test where it is missing."""
+    folder = os.environ.get(AXE)
+    path = Path(folder or ".") / "axe-core" / "axe.min.js"
+    if folder is None or not path.is_file():
+        pytest.skip(f"there is no axe-core: npm install axe-core, and name the folder node_modules in {AXE}")
+    return path.read_text("utf-8")

@@ -1,0 +1,346 @@
+"""The pages in a real browser: every kind of question answered, and what people and networks do to a page."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from deniable_client.task import Task
+from pages.asks import kinds, mechanisms, task
+from pages.browsing import Tab, answer, axe, browser, preview, ready, send
+from pages.conftest import published
+from pages.recording import Proxy, Running
+
+pytestmark = pytest.mark.slow
+
+
+@pytest.fixture(scope="module")
+def chromium() -> Iterator[Any]:
+    with browser() as found:
+        yield found
+
+
+@pytest.fixture(scope="module")
+def site() -> Iterator[Running]:
+    """Open tasks, and others with estimates."""
+    with Running(published(400).service) as found:
+        yield found
+
+
+@pytest.fixture
+def proxy(site: Running) -> Iterator[Proxy]:
+    with Proxy(site.url) as found:
+        yield found
+
+
+@pytest.fixture
+def context(chromium: Any) -> Iterator[Any]:
+    made = chromium.new_context(viewport={"width": 360, "height": 740})
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def artefacts(tmp_path: Path) -> Path:
+    """Where pictures go, for people to look at."""
+    found = Path(os.environ.get("DENIABLE_ARTIFACTS", tmp_path))
+    found.mkdir(parents=True, exist_ok=True)
+    return found
+
+
+def open_task(site: Running, kind: str = "choice", **more: Any) -> str:
+    return site.service.add(task(mechanisms()[kind], f"A question of the kind {kind}?", **more))
+
+
+def counted(site: Running, id: str) -> int:
+    return sum(tally.n for tally in site.service.store.tallies(id).values())
+
+
+def sizes(page: Any) -> int:
+    """Bytes of everything that the page loaded, as they came, with their headers."""
+    entries = "[...performance.getEntriesByType('resource'), ...performance.getEntriesByType('navigation')]"
+    return int(page.evaluate(f"() => {entries}.reduce((sum, each) => sum + each.encodedBodySize, 0)"))
+
+
+@pytest.mark.parametrize("kind", mechanisms())
+def test_each_kind_of_question_is_answered(site: Running, context: Any, artefacts: Path, kind: str) -> None:
+    """On a phone: the promise is proved, the report shown, sent and counted; the receipt has the budget."""
+    strata = {"strata": [{"name": "country", "values": ["DE", "FR"]}]} if kind == "survey" else {}
+    id = open_task(site, kind, **strata)
+    tab = Tab(context, f"{site.url}/t/{id}")
+    page = tab.page
+    ready(page)
+    assert sizes(page) <= 60_000
+    assert page.inner_text("#proof").startswith("Checked on your device:")
+    page.screenshot(path=artefacts / f"survey-{kind}-1.png", full_page=True)
+    if kind == "places":
+        page.locator(".map path").nth(2).click()
+        assert page.locator("fieldset input[type=radio]").nth(2).is_checked()
+        answer(page, 3)
+        assert page.locator(".map path").nth(3).get_attribute("class") == "chosen"
+    else:
+        answer(page)
+    if kind == "level":
+        page.locator("[data-levels]").press("ArrowRight")
+        assert page.inner_text(".level") == "medium protection"
+    report = preview(page)
+    page.screenshot(path=artefacts / f"survey-{kind}-2.png", full_page=True)
+    assert "people who send exactly this" in page.inner_text("#meant") or kind == "ratings"
+    assert counted(site, id) == 0
+    assert send(page) == "Thank you, your report was counted"
+    page.screenshot(path=artefacts / f"survey-{kind}-3.png", full_page=True)
+    assert counted(site, id) == 1
+    assert "Left in all" in page.inner_text("#facts")
+    assert len(report.split()) == int(page.inner_text("#told").split()[3])
+    tab.fine()
+
+
+def test_consent_comes_first(site: Running, context: Any) -> None:
+    """Without it, and without an answer, nothing is drawn."""
+    id = open_task(site, "sensitive")
+    tab = Tab(context, f"{site.url}/t/{id}")
+    ready(tab.page)
+    tab.page.click("#go")
+    assert "choose an answer" in tab.page.inner_text("#problem")
+    tab.page.locator("input[type=radio]").nth(2).check()
+    tab.page.click("#go")
+    assert "agree first" in tab.page.inner_text("#problem")
+    assert tab.page.locator("#preview").is_hidden()
+    tab.fine()
+
+
+def test_the_same_answer_is_the_same_report_and_another_is_refused(site: Running, context: Any, proxy: Proxy) -> None:
+    """After reload, back button and in another tab; what was left is not sent with it; two clicks send once."""
+    id = open_task(site)
+    tab = Tab(context, f"{proxy.url}/t/{id}")
+    page = tab.page
+    ready(page)
+    answer(page)
+    first = preview(page)
+    page.click("#leave")
+    assert preview(page) == first
+    page.reload()
+    ready(page)
+    answer(page)
+    assert preview(page) == first
+    page.goto(f"{proxy.url}/t/{'0' * 64}")
+    page.go_back()
+    ready(page)
+    answer(page)
+    assert preview(page) == first
+    other = Tab(context, f"{proxy.url}/t/{id}")
+    ready(other.page)
+    answer(other.page, 2)
+    other.page.click("#go")
+    other.page.wait_for_selector("#problem:not([hidden])")
+    assert "another answer" in other.page.inner_text("#problem") or "answered" in other.page.inner_text("#problem")
+    answer(other.page)
+    assert preview(other.page) == first
+    assert proxy.sent("/reports") == []
+    page.dblclick("#send")
+    page.wait_for_selector("#receipt:not([hidden])")
+    assert send(other.page) == "Thank you, your report was counted"
+    assert counted(site, id) == 1
+    assert len({request.body for request in proxy.sent("/reports")}) == 1
+    tab.errors = [error for error in tab.errors if "404" not in error]  # the page that it came back from
+    tab.fine()
+    other.fine()
+
+
+def test_a_report_that_was_left_stays_even_when_another_is_sent(site: Running, context: Any, proxy: Proxy) -> None:
+    """Shown in one window and not sent; the next window's is sent alone."""
+    id = open_task(site)
+    tab = Tab(context, f"{proxy.url}/t/{id}")
+    ready(tab.page)
+    answer(tab.page)
+    preview(tab.page)
+    tab.page.click("#leave")
+    later = "const now = Date.now; Date.now = () => now() + 8 * 86400000;"
+    second = context.new_page()
+    second.add_init_script(later)
+    second.goto(f"{proxy.url}/t/{id}")
+    ready(second)
+    answer(second)
+    preview(second)
+    second.click("#send")
+    second.wait_for_selector("#receipt:not([hidden])")
+    assert len(proxy.sent("/reports")) == 1
+    tab.fine()
+
+
+def test_offline_and_back(site: Running, context: Any, proxy: Proxy) -> None:
+    """What was sent without a network is kept, told so, and sent when it is back; also after a reload."""
+    ids = [open_task(site), open_task(site)]
+    tab = Tab(context, f"{proxy.url}/t/{ids[0]}")
+    for id in ids:
+        tab.page.goto(f"{proxy.url}/t/{id}")
+        ready(tab.page)
+        answer(tab.page)
+        preview(tab.page)
+        context.set_offline(True)
+        assert send(tab.page) == "Not sent yet"
+        assert counted(site, id) == 0
+        context.set_offline(False)
+        if id == ids[1]:
+            tab.page.goto(f"{proxy.url}/t/{id}")
+        tab.page.wait_for_selector("#receipt-title:has-text('Thank you')")
+        assert counted(site, id) == 1
+    assert all("ERR_INTERNET_DISCONNECTED" in error for error in tab.errors)
+
+
+def test_a_task_that_closes_meanwhile_is_told(site: Running, context: Any) -> None:
+    id = open_task(site)
+    tab = Tab(context, f"{site.url}/t/{id}")
+    ready(tab.page)
+    answer(tab.page)
+    preview(tab.page)
+    site.service.store.set_state(id, "closed")
+    site.service.collector.forget(id)
+    assert send(tab.page) == "Your report was not counted"
+    tab.page.reload()
+    assert "not open" in tab.page.inner_text("h1")
+
+
+@pytest.mark.parametrize("fault", ["indexedDB.open", "localStorage.setItem"])
+def test_storage_that_fails_sends_nothing(site: Running, context: Any, proxy: Proxy, fault: str) -> None:
+    """And says so."""
+    name = fault.partition(".")[0]
+    owner = "IDBFactory" if name == "indexedDB" else "Storage"
+    method = fault.partition(".")[2]
+    broken = "() => { throw new DOMException('no', 'QuotaExceededError'); }"
+    context.add_init_script(f"{owner}.prototype.{method} = {broken};")
+    id = open_task(site)
+    tab = Tab(context, f"{proxy.url}/t/{id}")
+    if name == "indexedDB":
+        tab.page.wait_for_selector('#survey[data-ready="no"]')
+        assert "Nothing can be sent" in tab.page.inner_text("#proof")
+        assert tab.page.locator("#go").is_disabled()
+    else:
+        ready(tab.page)
+        answer(tab.page)
+        preview(tab.page)
+        tab.page.click("#send")
+        tab.page.wait_for_selector("#preview .problem:not([hidden])")
+        assert "could not be sent" in tab.page.inner_text("#preview .problem")
+    assert proxy.sent("/reports") == []
+    tab.fine()
+
+
+def test_a_task_that_was_changed_on_the_way_is_not_asked(site: Running, context: Any) -> None:
+    """A collector that serves another document under this id: the page proves nothing, and nothing can be sent."""
+    id = open_task(site)
+    other = open_task(site)
+    page = context.new_page()
+    page.route(f"**/v1/tasks/{id}", lambda route: route.continue_(url=f"{site.url}/v1/tasks/{other}"))
+    page.goto(f"{site.url}/t/{id}")
+    page.wait_for_selector('#survey[data-ready="no"]')
+    assert "Nothing can be sent" in page.inner_text("#proof")
+    assert page.locator("#go").is_disabled()
+
+
+def _signed_in(site: Running, context: Any, path: str = "/") -> Tab:
+    tab = Tab(context, f"{site.url}{path}")
+    tab.errors.clear()  # 401, to sign in
+    key = site.service.key("administrator")["authorization"].removeprefix("Bearer ")
+    tab.page.fill("input[name=key]", key)
+    tab.page.click("button")
+    tab.page.wait_for_selector("nav")
+    return tab
+
+
+def _ids(site: Running) -> dict[str, str]:
+    found = {}
+    for row in site.service.store.tasks():
+        known = Task.load(row.document)
+        found.setdefault(known.questions[0].text, row.id)
+    return found
+
+
+DARK = ("tasks", "task-survey", "survey-choice", "plan")
+"""Pages that are photographed wide in dark, too; colours are the same on all."""
+PLAN = "/plan?text=How+often%3F&kind=shares&answers=never%0Aoften&people=10000&epsilon=1"
+
+
+@pytest.mark.parametrize("look", ["light", "dark"])
+def test_nothing_stands_in_anybodys_way(site: Running, chromium: Any, artefacts: Path, look: str) -> None:
+    """axe-core finds no violation on any page, light and dark, wide and narrow; pictures are kept."""
+    rules = axe()
+    context = chromium.new_context(color_scheme=look, bypass_csp=True)
+    tab = _signed_in(site, context)
+    ids = _ids(site)
+    paths = {"tasks": "/", "plan": PLAN, "refused": f"/t/{'0' * 64}"}
+    for kind in ("choice", "number", "ratings", "list", "sensitive"):
+        paths[f"task-{kind}"] = f"/tasks/{ids[f'A question of the kind {kind}?']}?error=1"
+    paths["task-survey"] = f"/tasks/{ids['One of several?']}"
+    paths["certificate"] = f"/tasks/{ids['A question of the kind sensitive?']}/certificate"
+    for name, document in kinds().items():
+        paths[f"survey-{name}"] = f"/t/{site.service.add(document)}"
+    found: dict[str, Any] = {}
+    for name, path in paths.items():
+        for width in (360, 1280) if look == "light" or name in DARK else (360,):
+            tab.page.set_viewport_size({"width": width, "height": 800})
+            tab.page.goto(f"{site.url}{path}", wait_until="load")
+            if name.startswith("survey"):
+                ready(tab.page)
+            wide = tab.page.evaluate("document.documentElement.scrollWidth")
+            assert wide <= width, f"{name} is {wide} pixels wide"
+            tab.page.screenshot(path=artefacts / f"{name}-{width}-{look}.png", full_page=True)
+        tab.page.evaluate(rules)
+        for each in tab.page.evaluate("axe.run().then((found) => found.violations)"):
+            found[f"{name} {each['id']}"] = [node["html"][:200] for node in each["nodes"]][:2]
+    context.close()
+    assert found == {}
+
+
+def test_a_plan_is_opened_answered_and_looked_at(site: Running, context: Any) -> None:
+    """The whole way by hand: plan, open, answer on a phone, and the count on the dashboard goes up without a reload."""
+    tab = _signed_in(site, context, PLAN)
+    tab.page.goto(f"{site.url}{PLAN}")
+    tab.page.locator("text=Open this task").first.click()
+    tab.page.wait_for_selector("#live")
+    assert tab.page.inner_text("#reports") == "0"
+    person = Tab(context, site.url + tab.page.get_attribute("text=Survey page", "href"))
+    ready(person.page)
+    answer(person.page)
+    preview(person.page)
+    assert send(person.page) == "Thank you, your report was counted"
+    tab.page.wait_for_selector("#reports:text-is('1')")
+    tab.fine()
+    person.fine()
+
+
+def test_the_keyboard_is_enough(site: Running, context: Any) -> None:
+    """Tab, arrows, space and enter; no pointer."""
+    id = open_task(site)
+    tab = Tab(context, f"{site.url}/t/{id}")
+    ready(tab.page)
+    keys = tab.page.keyboard
+    keys.press("Tab")
+    keys.press("Space")
+    for _ in range(6):
+        if tab.page.evaluate("document.activeElement.id") == "go":
+            break
+        keys.press("Tab")
+    keys.press("Enter")
+    tab.page.wait_for_selector("#preview:not([hidden])")
+    assert tab.page.evaluate("document.activeElement.id") == "preview"
+    for _ in range(6):
+        if tab.page.evaluate("document.activeElement.id") == "send":
+            break
+        keys.press("Tab")
+    keys.press("Enter")
+    tab.page.wait_for_selector("#receipt:not([hidden])")
+    assert tab.page.evaluate("document.activeElement.id") == "receipt"
+    assert counted(site, id) == 1
+
+
+def test_a_new_browser_knows_no_tasks(site: Running, context: Any) -> None:
+    """Pages of analysts are not shown without a key, and the key is nothing that scripts can read."""
+    tab = _signed_in(site, context)
+    assert tab.page.evaluate("document.cookie") == ""
+    tab.page.click("text=Sign out")
+    tab.page.wait_for_selector("input[name=key]")

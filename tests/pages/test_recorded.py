@@ -1,0 +1,122 @@
+"""What leaves a browser, recorded by a proxy: the answer is nowhere in it, not even in lengths or times."""
+
+from __future__ import annotations
+
+import json
+import os
+from base64 import b64decode
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+
+import deniable as dn
+from deniable.core.types import FloatArray
+from pages.asks import Paged, task
+from pages.browsing import Tab, answer, browser, preview, ready, send
+from pages.recording import Proxy, Running
+
+pytestmark = pytest.mark.slow
+
+PEOPLE = int(os.environ.get("DENIABLE_ANSWERS", "40"))
+"""Answers that are recorded; more with the variable."""
+LABELS = ["kestrel-one", "kestrel-two"]
+ALPHA = 1e-3
+DELAY = 0.5
+"""Seconds that a page would wait with one of the answers, to see that the test notices."""
+
+
+@pytest.fixture(scope="module")
+def chromium() -> Iterator[Any]:
+    with browser() as found:
+        yield found
+
+
+def permutation(times: FloatArray, first: np.ndarray[Any, Any], rounds: int = 20_000) -> float:
+    """The chance that a split into two groups at random differs as much in the mean of ranks. Seeded."""
+    ranks = np.argsort(np.argsort(times)).astype(float)
+    rng = np.random.default_rng(17)
+    seen = abs(ranks[first].mean() - ranks[~first].mean())
+    more = 0
+    for _ in range(rounds):
+        own = rng.permutation(first)
+        more += abs(ranks[own].mean() - ranks[~own].mean()) >= seen - 1e-12
+    return (1 + more) / (1 + rounds)
+
+
+def recorded(chromium: Any, slow: bool = False, people: int = PEOPLE) -> tuple[Proxy, FloatArray, Any]:
+    """So many people, one after the other, each with empty storage: the recording, the times from click to request.
+
+    The page's own clock says when the click was, and sending takes the same way as for people. With `slow`
+    the page is made to wait with one of the answers.
+    """
+    service = Paged()
+    made = [dn.mechanism("olh", epsilon=1.0, labels=LABELS)]
+    id = service.add(task(made, min_batch=2))
+    answers = np.arange(people) % 2 == 1
+    np.random.default_rng(5).shuffle(answers)
+    times = []
+    with Running(service) as site, Proxy(site.url) as proxy:
+        context = chromium.new_context()
+        if slow:
+            context.add_init_script(
+                "const real = window.fetch; window.fetch = async (url, options) => {"
+                " if (options?.method === 'POST' && document.querySelector('input[value=\"1\"]').checked)"
+                f" await new Promise((done) => setTimeout(done, {1000 * DELAY}));"
+                " return real(url, options); };"
+            )
+        tab = Tab(context, "about:blank")
+        session = context.new_cdp_session(tab.page)
+        for own in answers:
+            tab.page.goto(f"{proxy.url}/t/{id}")
+            ready(tab.page)
+            answer(tab.page, int(own))
+            preview(tab.page)
+            tab.page.evaluate(
+                "() => document.getElementById('send').addEventListener('click', () => {"
+                " window.clicked = performance.now(); }, { capture: true })"
+            )
+            assert send(tab.page) == "Thank you, your report was counted"
+            entry = "performance.getEntriesByType('resource').find((each) => each.name.endsWith('/reports')).startTime"
+            times.append(tab.page.evaluate(f"() => {entry} - window.clicked"))
+            tab.fine()
+            tab.page.goto("about:blank")
+            session.send("Storage.clearDataForOrigin", {"origin": proxy.url, "storageTypes": "all"})
+        context.close()
+        assert sum(tally.n for tally in service.store.tallies(id).values()) == people
+    return proxy, np.array(times), answers
+
+
+def test_the_answer_is_nowhere_in_what_is_sent(chromium: Any) -> None:
+    """Requests have one length, the same headers and no label; their times do not depend on the answer.
+
+    Times: permutation test of the mean ranks, alpha 1e-3 (a false alarm in a thousand runs).
+    """
+    proxy, times, answers = recorded(chromium)
+    sent = proxy.sent("/reports")
+    assert len(sent) == PEOPLE
+    for request in proxy.requests:
+        for label in LABELS:
+            assert label.encode() not in request.head + request.body
+    assert len({len(request.body) for request in sent}) == 1
+    assert len({request.head for request in sent}) == 1
+    bodies = [json.loads(request.body) for request in sent]
+    for body in bodies:
+        assert set(body) == {"reports"}
+        (report,) = body["reports"]
+        assert set(report) == {"id", "report"}
+    reports = [b64decode(body["reports"][0]["report"]) for body in bodies]
+    assert {len(report) for report in reports} == {9}
+    assert len({body["reports"][0]["id"] for body in bodies}) == len(set(reports)) == PEOPLE
+    others = {request.path for request in proxy.requests if not request.path.startswith(("/static/", "/t/", "/v1/"))}
+    assert others == set()
+    p = permutation(times, answers)
+    print(f"{PEOPLE} answers, {len(proxy.requests)} requests, {len(sent[0].body)} bytes each, p = {p:.3g}")
+    assert p >= ALPHA
+
+
+def test_a_page_that_waited_with_one_answer_would_be_noticed(chromium: Any) -> None:
+    """The same test, on a page that sends one of the answers half a second later."""
+    _, times, answers = recorded(chromium, slow=True, people=24)
+    assert permutation(times, answers) < ALPHA

@@ -1,0 +1,250 @@
+"""The survey page without a browser: what it asks and weighs, what it forbids, what a report could mean."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import re
+import shutil
+import subprocess
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import deniable as dn
+from deniable.core.space import Space
+from deniable.service.pages import assets
+from deniable.service.pages.asking import Asked, Choice, asked, regions
+from deniable.service.pages.render import POLICY
+from deniable_client.task import Task
+from pages.asks import TODAY, Paged, kinds, mechanisms, task
+
+CLIENT = Path(__file__).resolve().parents[2] / "clients" / "js" / "src"
+MOST_BYTES = 60_000
+"""Of the page with all its files, compressed as they are sent, without the headers of HTTP."""
+
+
+# ---- what is asked
+
+
+def _one(document: dict[str, Any]) -> Asked:
+    return asked(Task.load(document))[0]
+
+
+def test_each_kind_of_question_is_asked_in_its_way() -> None:
+    found = {name: _one(document) for name, document in kinds().items()}
+    ways = {name: each.kind for name, each in found.items()}
+    usual = dict.fromkeys(("choice", "list", "sensitive", "level", "survey"), "choice")
+    assert ways == usual | {name: name for name in ("number", "places", "ratings")}
+    assert (found["number"].low, found["number"].high) == (30.0, 200.0)
+    assert [choice.harmless for choice in found["sensitive"].choices] == [True, True, False, False]
+    assert found["sensitive"].harmless == ("flu", "hay fever")
+    assert [words for _, words in found["level"].levels] == [
+        "strongest protection",
+        "medium protection",
+        "least protection",
+    ]
+    assert [level for level, _ in found["level"].levels] == [0.5, 1.0, 2.0]
+    assert (found["choice"].buttons, found["list"].buttons) == (True, False)
+    assert found["ratings"].choices[1] == Choice(1, "foam")
+    assert all(each.promise for each in found.values())
+
+
+def _area(path: str) -> float:
+    points = [tuple(map(float, pair.split())) for pair in path[1:-1].split("L")]
+    around = zip(points, [*points[1:], points[0]], strict=True)
+    return abs(sum(x * b - a * y for (x, y), (a, b) in around)) / 2
+
+
+def test_regions_part_the_map() -> None:
+    """Every point lies in its own region, and the regions fill the map without overlapping. Seeded."""
+    rng = np.random.default_rng(3)
+    points = [(float(x), float(y)) for x, y in rng.normal(size=(25, 2))]
+    found = regions(points)
+    assert sum(_area(path) for path, _ in found) == pytest.approx(320 * 240, rel=1e-3)
+    centres = np.array([centre for _, centre in found])
+    assert ((centres >= 0) & (centres <= (320, 240))).all()
+    for path, own in found:
+        corners = np.array([tuple(map(float, pair.split())) for pair in path[1:-1].split("L")])
+        distance = np.linalg.norm(corners[:, None] - centres[None], axis=2)
+        mine = np.linalg.norm(corners - own, axis=1)
+        assert (mine <= distance.min(axis=1) + 0.2).all()
+
+
+def test_north_is_up_and_one_place_has_all() -> None:
+    (_, north), (_, south) = regions([(13.4, 52.5), (13.4, 48.1)])
+    assert north[1] < south[1]
+    assert regions([(1, 1)]) == [("M0 0L320 0L320 240L0 240Z", (160.0, 120.0))]
+    first, second, third = regions([(0, 0), (0, 0), (5, 0)])
+    assert first == second != third
+
+
+# ---- how it is sent
+
+
+def _scripts(name: str, found: dict[str, int]) -> None:
+    """A module with all that it imports at once, and its size as transferred."""
+    if name in found:
+        return
+    known = assets.asset(name)
+    assert known is not None, name
+    found[name] = len(known.small)
+    folder = name.rpartition("/")[0]
+    for other in re.findall(r'^(?:import|export)\s[^;]*?"(\.[^"]+)"', known.plain.decode(), re.MULTILINE):
+        parts: list[str] = folder.split("/") if folder else []
+        for step in other.split("/"):
+            parts = parts[:-1] if step == ".." else parts if step == "." else [*parts, step]
+        _scripts("/".join(parts), found)
+
+
+def _kernel_modules(design: dict[str, Any]) -> list[str]:
+    """The modules that the page loads for a design, by the page's own table."""
+    text = (CLIENT / "load.js").read_text("utf-8")
+    table = re.findall(r'\[\s*"([^"]*)",\s*"([^"]*)",\s*\(\) => import\("\./([^"]+)"\)', text)
+    assert len(table) > 5
+    written = json.dumps(design)
+    return [
+        f"client/{path}"
+        for kinds_, names, path in table
+        if any(f'"kind": "{kind}"' in written for kind in kinds_.split()) or design["mechanism"] in names.split()
+    ]
+
+
+@pytest.mark.parametrize("kind", mechanisms())
+def test_the_page_is_small(kind: str) -> None:
+    """Page, styles, all modules and the task, as compressed: at most 60,000 bytes, for each kind of question."""
+    document = kinds()[kind]
+    service = Paged()
+    id = service.add(document)
+    whole = service.get(f"/t/{id}").body
+    found: dict[str, int] = {}
+    _scripts("survey.js", found)
+    for question in document["questions"]:
+        for name in _kernel_modules(question["design"]):
+            _scripts(name, found)
+    style = assets.asset("survey.css")
+    assert style is not None
+    sizes = {
+        "page": len(whole),
+        "task": len(service.get(f"/v1/tasks/{id}").body),
+        "style": len(style.small),
+        "scripts": sum(found.values()),
+    }
+    assert len(found) >= 15
+    assert sum(sizes.values()) <= MOST_BYTES, sizes
+
+
+def test_a_page_needs_no_script_to_be_read() -> None:
+    """The question is in the page itself, before any script, and scripts do not hold it up."""
+    text = survey_page("choice")
+    assert "A question of the kind choice?" in text
+    assert re.findall(r"<script[^>]*>", text) == [f'<script type="module" src="{assets.base()}survey.js">']
+    assert "needs JavaScript" in text
+
+
+def survey_page(kind: str) -> str:
+    service = Paged()
+    id = service.add(kinds()[kind])
+    reply = service.get(f"/t/{id}")
+    assert reply.status == 200
+    policy = reply.headers["content-security-policy"]
+    assert policy == POLICY
+    assert "unsafe" not in policy
+    assert "default-src 'none'" in policy
+    assert "frame-ancestors 'none'" in policy
+    assert reply.headers["x-content-type-options"] == "nosniff"
+    assert reply.headers["cache-control"] == "no-store"
+    return reply.body.decode()
+
+
+@pytest.mark.parametrize("kind", mechanisms())
+def test_nothing_is_inline_and_nothing_from_elsewhere(kind: str) -> None:
+    text = survey_page(kind)
+    assert not re.search(r"<[^>]*\s(?:on\w+|style)=", text)
+    assert not re.search(r"(?:src|href)=\"(?!/|#|data:,\")", text)
+    assert "<style" not in text
+
+
+def test_files_are_kept_for_ever_under_a_name_that_changes() -> None:
+    service = Paged()
+    path = f"{assets.base()}survey.js"
+    small = service.get(path, {"accept-encoding": "gzip"})
+    plain = service.get(path)
+    assert gzip.decompress(small.body) == plain.body
+    assert "immutable" in plain.headers["cache-control"]
+    assert plain.headers["vary"] == "accept-encoding"
+    assert plain.headers["content-type"].startswith("text/javascript")
+    for other in ("/static/0000000000000000/survey.js", f"{assets.base()}../survey.py", f"{assets.base()}nothing.js"):
+        assert service.get(other).status == 404
+    assert "client/store_file.js" not in assets.of_page()
+    assert isinstance(assets.asset("survey.css"), assets.Asset)
+
+
+def test_a_task_that_is_not_open_says_so() -> None:
+    service = Paged()
+    made = mechanisms()["choice"]
+    draft, closed = service.add(task(made), "draft"), service.add(task(made), "closed")
+    later = service.add(task(made, opens=TODAY + timedelta(3)))
+    over = service.add(task(made, opens=TODAY - timedelta(40)))
+    assert service.get(f"/t/{draft}").status == 404
+    assert service.get(f"/t/{'f' * 64}").status == 404
+    assert service.get("/t/x").status == 404
+    for id in (closed, later, over):
+        text = service.get(f"/t/{id}").body.decode()
+        assert "This question is not open" in text
+        assert "<form" not in text
+        assert "survey.js" in text
+
+
+# ---- what a report could mean
+
+
+def _meant(node: str, jobs: list[Any]) -> Any:
+    code = f"""
+        import {{ likelihoods, meant }} from {json.dumps((CLIENT / "meaning.js").as_uri())};
+        import fs from "fs";
+        const bytes = (text) => Uint8Array.from(text.match(/../g), (each) => parseInt(each, 16));
+        const jobs = JSON.parse(fs.readFileSync(0, "utf8"));
+        const both = (kernel, report) => [likelihoods(kernel, report), meant(kernel, report)];
+        const found = jobs.map(([kernel, report]) => both(kernel, bytes(report)));
+        process.stdout.write(JSON.stringify(found));
+    """
+    command = [node, "--input-type=module", "-e", code]
+    done = subprocess.run(command, input=json.dumps(jobs), capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+def _designs() -> list[Any]:
+    some = ("uss", "uue", "ulh", "urr", "urap")
+    places = Space.places([[52, 13], [48, 11], [50, 8], [53, 10]])
+    plain = ("grr", "ss", "oue", "sue", "the", "olh", "plh", "wheel", "hr", "iss")
+    return [
+        *(dn.mechanism(name, epsilon=1.0, k=9) for name in plain),
+        *(dn.mechanism(name, epsilon=1.0, k=9, sensitive=4) for name in some),
+        dn.mechanism("brr", epsilon=1.0, points=12),
+        *(dn.mechanism(name, epsilon=1.0, distances=places) for name in ("brr", "codebook")),
+        *(dn.mechanism(name, epsilon=1.0, interval=(0, 1)) for name in ("sw", "hm", "duchi", "pm")),
+    ]
+
+
+def test_what_a_report_could_mean_is_what_the_library_says() -> None:
+    """For each kernel that the page explains, over reports of many answers, against the likelihoods of the library."""
+    node = shutil.which("node")
+    if node is None:
+        pytest.skip("there is no Node: install version 18 or newer (nodejs.org) to test the page's modules")
+    jobs, want, rng = [], [], dn.simulation(3)
+    for m in _designs():
+        reports = m.privatize_items(np.arange(30) % m.bulk.k, rng)
+        for i in range(0, 30, 4):
+            likelihood = m.bulk.likelihood(reports[i].columns)[0]
+            jobs.append([m.design["kernel"], reports.row(i).hex()])
+            want.append((m.name, likelihood / likelihood.sum()))
+    for (weights, shares), (name, right) in zip(_meant(node, jobs), want, strict=True):
+        found = np.array(weights) / np.sum(weights)
+        assert found == pytest.approx(right, abs=1e-9), name
+        assert shares == pytest.approx((100 * right).tolist(), abs=1e-7), name
+    assert len({name for name, _ in want}) >= 19
