@@ -24,12 +24,12 @@ from deniable_client.kernels import (
     Pairs,
     Response,
     Utility,
+    UtilityBudgets,
     contract,
     kernel_from,
     keyvalue,
     personal,
     promised_ratio,
-    utility_budgets,
 )
 from deniable_client.words import below
 from fuzz import designs, inside, large, truth
@@ -138,7 +138,7 @@ WRONG: list[tuple[str, Any, str, Any]] = [
     ("upldp", personal, "other_value", lambda one, two: 0.0),
     (
         "uue-levels",
-        utility_budgets.UtilityBudgets,
+        UtilityBudgets,
         "_farthest",
         lambda kernel, flip, other: Fraction(kernel.keep, flip),
     ),

@@ -121,7 +121,7 @@ def test_documents_round_trip_as_decimal_strings(kernel: Kernel) -> None:
     ("document", "message"),
     [
         ({}, "kernel kind None is unknown"),
-        ({"kind": "cuckoo"}, "kernel kind 'cuckoo' is unknown; possible are response"),
+        ({"kind": "cuckoo"}, "kernel kind 'cuckoo' is unknown; possible are .*response"),
         ({"kind": ["response"]}, "is unknown"),
         ({"kind": "response", "k": "2"}, r"has the fields kind, k, keep; keep is missing"),
         ({"kind": "response", "k": "2", "keep": "1", "bias": "1"}, "'bias' is unknown"),

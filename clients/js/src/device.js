@@ -1,9 +1,9 @@
 /** A device: checks the design it was given, then turns its own value into one deniable report. */
-import { FormatError, ParameterError, require, show } from "./errors.js";
+import { FormatError, ParameterError, require } from "./errors.js";
 import { expLow } from "./exact.js";
 import { checkConsent, explanation } from "./explain.js";
 import { asFormat, readDesign } from "./grammar.js";
-import { GRID, checkPromise, whole } from "./kernels/contract.js";
+import { checkPromise, whole } from "./kernels/contract.js";
 import { SystemWords } from "./words.js";
 
 /** @typedef {import("./words.js").Words} Words */
@@ -97,41 +97,9 @@ export class Device {
 
   /** @param {unknown} value @returns {Answer} */
   #numberOf(value) {
-    return this.kernel.kind === "pairs" ? this.#pairs(value) : this.#design.domain.index(value);
-  }
-
-  /** Pairs with keys by number, and values in steps of their range. @param {any} pairs */
-  #pairs(pairs) {
     const { domain } = this.#design;
-    const [low, high] = this.#range;
-    if (!Array.isArray(pairs) || !pairs.every((pair) => Array.isArray(pair) && pair.length === 2)) {
-      throw new ParameterError(`value must be a list of pairs [key, number], got ${show(pairs)}.`);
-    }
-    for (const [, number] of pairs) {
-      const real = typeof number === "number" && low <= number && number <= high;
-      require(real, "the number of a pair", number, `from ${low} to ${high}`, "Nothing is clipped.");
-    }
-    /** @type {[number, number][]} */
-    let numbers = pairs.map(([key, n]) => [domain.index(key), nearest(((n - low) / (high - low)) * Number(GRID))]);
-    const different = new Set(pairs.map(([key]) => `${key}`)).size === pairs.length;
-    if (domain.other !== undefined && different) numbers = merged(numbers);
-    this.kernel.checkPairs(numbers);
-    return numbers;
+    return this.kernel.pairsOf?.(value, domain, this.#range) ?? domain.index(value);
   }
-}
-
-/** The nearest whole number, halves to the even one. @param {number} x */
-function nearest(x) {
-  const found = Math.round(x);
-  return found - x === 0.5 && found % 2 ? found - 1 : found;
-}
-
-/** Different keys that count as one key become one pair with their mean: how many there are does not show. @param {[number, number][]} pairs */
-function merged(pairs) {
-  /** @type {Map<number, number[]>} */
-  const found = new Map();
-  for (const [key, steps] of pairs) found.set(key, [...(found.get(key) ?? []), steps]);
-  return [...found].map(([key, all]) => /** @type {[number, number]} */ ([key, Math.floor(all.reduce((a, b) => a + b) / all.length)]));
 }
 
 /** What a design may send about each answer, after the same checks as a device's: to be read before any consent. @param {unknown} design */

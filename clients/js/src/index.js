@@ -14,6 +14,8 @@ import "./kernels/keyvalue.js";
 import "./kernels/onekey.js";
 import "./kernels/signed.js";
 import "./kernels/signed_seeded.js";
+import "./intervals.js";
+import "./spaces.js";
 
 export { Device, explain } from "./device.js";
 export * from "./errors.js";

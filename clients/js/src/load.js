@@ -2,7 +2,7 @@
 import { Device } from "./device.js";
 import { isMapping, readDocument } from "./documents.js";
 
-/** Kinds of kernels, names of mechanisms, and the module that has them. @type {[string, string, () => Promise<unknown>][]} */
+/** Kinds of kernels (or, after a dot, fields of domains), names of mechanisms, and the module that has them. @type {[string, string, () => Promise<unknown>][]} */
 const MODULES = [
   ["response subset unary", "grr ss ass ue sue oue aue the athe", () => import("./kernels/basic.js")],
   ["hashing balanced wheel interval", "iss lh blh olh alh plh wheel", () => import("./kernels/seeded.js")],
@@ -23,6 +23,8 @@ const MODULES = [
   ["signed-unary signed-subset", "", () => import("./kernels/signed.js")],
   ["signed-interval signed-hashing", "", () => import("./kernels/signed_seeded.js")],
   ["one-key told-key", "", () => import("./kernels/onekey.js")],
+  [".interval .codes", "", () => import("./intervals.js")],
+  [".space", "", () => import("./spaces.js")],
 ];
 
 /** Load what a design, or a task with several, needs; `new Device(design)` works then. @param {unknown} design */
@@ -33,6 +35,7 @@ export async function prepare(design) {
     if (isMapping(part)) {
       kinds.add(part.kind);
       names.add(part.mechanism);
+      for (const field of Object.keys(part.domain ?? {})) kinds.add(`.${field}`);
     }
     if (part && typeof part === "object") Object.values(part).forEach(walk);
   };

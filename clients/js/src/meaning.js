@@ -133,7 +133,7 @@ const WEIGHTS = {
   recode: (kernel, bytes, level) => {
     const codes = likelihoods(kernel.base, bytes, level);
     const starts = kernel.starts.map(Number);
-    return codes && each(Number(kernel.k), (x) => codes[Number(kernel.codes[starts.filter((s) => s <= x).length - 1])]);
+    return codes && each(Number(kernel.k), (x) => codes[Number(kernel.codes[starts.filter((/** @type {number} */ s) => s <= x).length - 1])]);
   },
   utility: (kernel, bytes, level) =>
     disclosing(kernel, bytes, (report, s) => {
@@ -154,8 +154,8 @@ const WEIGHTS = {
  * @param {Kernel} kernel @param {Uint8Array} bytes @param {number} [level] number of the chosen level
  * @returns {number[] | null} */
 export function likelihoods(kernel, bytes, level = 0) {
-  const weigh = WEIGHTS[kernel.kind];
-  return weigh && Number(kernel.k ?? 0) <= 65536 ? weigh(kernel, bytes, level) : null;
+  if (!Object.hasOwn(WEIGHTS, kernel.kind) || Number(kernel.k ?? 0) > 65536) return null;
+  return WEIGHTS[kernel.kind](kernel, bytes, level);
 }
 
 /** Of 100 people who send exactly this report, how many have which answer, if all answers were equally common.

@@ -3,7 +3,7 @@
  * 0..2 keys - 1: the key for a value that was rounded to the top of its range (+1), key + keys for the bottom (-1).
  */
 import { isNumber } from "../documents.js";
-import { ParameterError, require } from "../errors.js";
+import { ParameterError, require, show } from "../errors.js";
 import { ONE, Ratio, either, largest } from "../exact.js";
 import { below, happens } from "../words.js";
 import {
@@ -169,6 +169,40 @@ export class Pairs extends Kernel {
     const hint = "For several, or none, the task needs a length.";
     require(this.length > 0n || pairs.length === 1, "pairs", pairs.length, "exactly one", hint);
   }
+
+  /**
+   * Pairs with keys by number, and values in steps of their range.
+   * @param {any} pairs @param {import("../domains.js").Domain} domain @param {[number, number]} range
+   */
+  pairsOf(pairs, domain, [low, high]) {
+    if (!Array.isArray(pairs) || !pairs.every((pair) => Array.isArray(pair) && pair.length === 2)) {
+      throw new ParameterError(`value must be a list of pairs [key, number], got ${show(pairs)}.`);
+    }
+    for (const [, number] of pairs) {
+      const real = typeof number === "number" && low <= number && number <= high;
+      require(real, "the number of a pair", number, `from ${low} to ${high}`, "Nothing is clipped.");
+    }
+    /** @type {[number, number][]} */
+    let numbers = pairs.map(([key, n]) => [domain.index(key), nearest(((n - low) / (high - low)) * Number(GRID))]);
+    const different = new Set(pairs.map(([key]) => `${key}`)).size === pairs.length;
+    if (domain.other !== undefined && different) numbers = merged(numbers);
+    this.checkPairs(numbers);
+    return numbers;
+  }
+}
+
+/** The nearest whole number, halves to the even one. @param {number} x */
+function nearest(x) {
+  const found = Math.round(x);
+  return found - x === 0.5 && found % 2 ? found - 1 : found;
+}
+
+/** Different keys that count as one key become one pair with their mean: how many there are does not show. @param {[number, number][]} pairs */
+function merged(pairs) {
+  /** @type {Map<number, number[]>} */
+  const found = new Map();
+  for (const [key, steps] of pairs) found.set(key, [...(found.get(key) ?? []), steps]);
+  return [...found].map(([key, all]) => /** @type {[number, number]} */ ([key, Math.floor(all.reduce((a, b) => a + b) / all.length)]));
 }
 
 /** How many of their answers plain kernels favour (or slight); bits are free, buckets may hold all. @param {any} kernel */
