@@ -6,8 +6,10 @@ mistake. The same number always gives the same line.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import date
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -17,8 +19,20 @@ import typer
 import deniable as dn
 from deniable.cli.app import build
 from deniable.mechanisms.registry import MECHANISMS, PROTOCOLS
+from deniable.service.access import new_key
+from deniable.service.store import open_store
+from deniable.service.tasks import Asked, Terms, new_task
+from deniable_client.canonical import canonical
 
-COMMANDS: Mapping[str, Any] = typer.main.get_command(build()).commands  # type: ignore[attr-defined]
+_TOP: Mapping[str, Any] = typer.main.get_command(build()).commands  # type: ignore[attr-defined]
+_VERBS = {name: list(getattr(made, "commands", {})) for name, made in _TOP.items()}
+COMMANDS: Mapping[str, Any] = {
+    **{name: made for name, made in _TOP.items() if not _VERBS[name]},
+    **{f"{name} {verb}": _TOP[name].commands[verb] for name, verbs in _VERBS.items() for verb in verbs},
+}
+"""By their words: one, or two where the first stands for several commands."""
+NOT_TRIED = {"demo"}
+"""It takes long and starts a collector; `serve` is tried by tests that put something harmless in its place."""
 ROWS = {**MECHANISMS, **PROTOCOLS}
 
 ODD = ["", " ", "0", "-1", "+3", "1e400", "nan", "inf", "-inf", "1e-320", "0.1.2", "1e3", "1_000", "1_", "0x10", "1.5"]
@@ -43,6 +57,7 @@ ODD += ["grr", "ss:9", "zipf:", "zipf:nan", "normal:-1", "uniform:2", "é" * 300
 
 FILES = ["v.txt", "v.csv", "pairs.csv", "numbers.txt", "r.bin", "t.bin", "cut.bin", "empty.txt", "latin.txt", "folder"]
 FILES += ["missing.txt", "nowhere/x.txt", "-", "", "a" * 300 + ".txt", "v.txt/x", "places.csv", "/dev/null"]
+FILES += ["near.bin", "design.json", "c.toml", "c.db", "copy.db", "full", "*.bin", "no*such"]
 OUTPUTS = [
     "new.bin",
     "new.csv",
@@ -57,7 +72,7 @@ OUTPUTS = [
 ]
 OUTPUTS += ["", "a" * 300 + ".json", "v.txt/x.csv", "r.bin"]
 """Files to read and to write: some are fine, some are not."""
-_READ = {"--labels-file", "--distances", "--data-dir"}
+_READ = {"--labels-file", "--distances", "--data-dir", "--design", "--config"}
 _WRITTEN = {"--out", "--chart", "--chart-means"}
 
 GOOD: Mapping[str, Sequence[str]] = {
@@ -76,8 +91,62 @@ GOOD: Mapping[str, Sequence[str]] = {
     "--target-error": ["0.05", "0.5"],
     "--data": ["zipf", "uniform", "bank-job", "dirichlet:2"],
     "--prior": ["zipf", "normal:2", "bank-job"],
+    "--engine": ["local"],
+    "--table": ["packed", "rows"],
+    "--format": ["csv", "lines", "arrow"],
+    "--compression": ["none", "gzip"],
+    "--delimiter": ["tab", ";"],
+    "--text-encoding": ["cp1252", "utf-16"],
+    "--database": [
+        "sqlite:///c.db",
+        "sqlite:///new.db",
+        "sqlite:///nowhere/x.db",
+        "sqlite:///v.txt",
+        "sqlite:///folder",
+        "sqlite:///",
+    ],
 }
-"""Values that are right where the option is; others are tried too."""
+"""Values that are right where the option is, or nearly; others are tried too."""
+
+DATABASE = ("--database", "sqlite:///c.db")
+SERVICE: Mapping[str, Mapping[str, str]] = {
+    "task new": {
+        "--share": "2",
+        "--min-batch": "50",
+        "--opens": "2030-01-01",
+        "--window-days": "3",
+        "--windows": "2",
+        "--memory": "first",
+        "--retention": "reports",
+        "--retention-days": "5",
+        "--subject": "sleep",
+        "--strata": "country=DE,FR",
+        "--collector": "A university",
+        "--budget": "20",
+        "--config": "c.toml",
+    },
+    "task next": {"--subject": "sleep", "--min-batch": "50", "--window-days": "3", "--config": "c.toml"},
+    "task export": {"--what": "results", "--question": "q1", "--out": "new.json", "--config": "c.toml"},
+    "key new": {"--name": "someone", "--config": "c.toml"},
+    "key rotate": {"--days": "3", "--config": "c.toml"},
+    "serve": {
+        "--host": "127.0.0.1",
+        "--port": "8001",
+        "--max-body": "100000",
+        "--max-reports": "100",
+        "--max-waiting": "1000",
+        "--max-memory": "100000000",
+        "--max-connections": "10",
+        "--rate": "5",
+        "--header-seconds": "5",
+        "--body-seconds": "5",
+        "--idle-seconds": "5",
+        "--stop-seconds": "5",
+        "--upkeep-seconds": "5",
+        "--config": "c.toml",
+    },
+}
+"""Options of the collector's commands that may be left out, with right values."""
 
 
 @dataclass
@@ -93,7 +162,7 @@ class Line:
     @property
     def words(self) -> list[str]:
         """As typed."""
-        return [self.command, *self.places, *(w for pair in self.options for w in pair if w is not None)]
+        return [*self.command.split(), *self.places, *(w for pair in self.options for w in pair if w is not None)]
 
     @property
     def known(self) -> dict[str, bool]:
@@ -117,21 +186,41 @@ def files(folder: Path) -> None:
         "old.bin": "old",
         "old.json": "{}",
     }
+    texts |= {"design.json": json.dumps(m.design), "c.toml": "port = 8002\n"}
     for name, text in texts.items():
         (folder / name).write_text(text)
     (folder / "latin.txt").write_bytes("caf\xe9\n".encode("latin-1"))
     (folder / "r.bin").write_bytes(data)
     (folder / "t.bin").write_bytes(dn.dump(m.tally(reports)))
     (folder / "cut.bin").write_bytes(data[:-9])
+    near = dn.mechanism("geometric", epsilon=1.0, k=5)
+    (folder / "near.bin").write_bytes(dn.dump(near.privatize([0, 1, 2], rng=dn.simulation(2))))
     (folder / "folder").mkdir()
+    (folder / "full").mkdir()
+    (folder / "full" / "1.txt").write_text("0\n1\n")
+    (folder / "full" / "2.txt").write_text("1\n")
+    store = open_store(f"sqlite:///{folder}/c.db")
+    store.put_task(TASK["id"], canonical(TASK))
+    store.set_state(TASK["id"], "open")
+    new_key(store, "analyst", today=date(2026, 11, 16), name="analyst-1")
+    store.backup(folder / "copy.db")
+    store.close()
+
+
+TASK = new_task(
+    [Asked(text="How often?", design=dn.mechanism("grr", epsilon=1.0, k=5).design)], Terms(opens=date(2026, 11, 16))
+)
+"""The task that the database has."""
 
 
 def make(seed: int) -> Line:
     """The line of this number."""
     rng = Random(seed)
-    command = rng.choice([*(name for name in COMMANDS if name != "demo"), "design", "plan", "privatize", "simulate"])
+    command = rng.choice([*(n for n in _TOP if n not in NOT_TRIED), "design", "plan", "privatize", "simulate"])
+    command = " ".join([command, *([rng.choice(_VERBS[command])] if _VERBS[command] else [])])
     line = Line(command)
     _START[command](line, rng)
+    line.options += [pair for pair in SERVICE.get(command, {}).items() if rng.random() < 0.3]
     for _ in range(rng.choice([0, 0, 1, 1, 1, 2])):
         rng.choice(_WRONG)(line, rng)
     if command == "reproduce" and not line.done:
@@ -142,7 +231,8 @@ def make(seed: int) -> Line:
 
 
 def _row(line: Line, rng: Random) -> None:
-    name = rng.choice(list(ROWS if line.command in ("design", "audit", "simulate") else MECHANISMS))
+    rows = ROWS if line.command in ("design", "audit", "simulate") else MECHANISMS
+    name = rng.choice(list(PROTOCOLS if line.command == "task next" else rows))
     entry = ROWS[name]
     cases = [case for case in entry.small if all(isinstance(x, bool | int | float | str) for x in case.values())]
     case = dict(rng.choice(cases)) if cases else {"epsilon": 1.0, "k": 6}
@@ -191,6 +281,51 @@ def _nothing(line: Line, rng: Random) -> None:
     """A command that needs nothing."""
 
 
+def _near(line: Line, rng: Random) -> None:
+    line.places.append("near.bin")
+    line.options += rng.choice([[], [("--out", "new.csv")]])
+
+
+def _database(line: Line, rng: Random) -> None:
+    line.options.append(DATABASE)
+
+
+def _new_task(line: Line, rng: Random) -> None:
+    line.options += [("--design", "design.json"), ("--question", "How often?"), DATABASE]
+
+
+def _next_task(line: Line, rng: Random) -> None:
+    _row(line, rng)
+    line.options += [("--question", "How often?"), DATABASE]
+    if rng.random() < 0.3:
+        line.options.append(("--after", TASK["id"][:12]))
+        line.done.append(("other", "--after"))
+
+
+def _task(line: Line, rng: Random) -> None:
+    line.places.append(TASK["id"][: rng.choice([4, 12, 64])])
+    line.options.append(DATABASE)
+
+
+def _new_key(line: Line, rng: Random) -> None:
+    line.options += [("--role", rng.choice(["analyst", "administrator"])), DATABASE]
+
+
+def _key(line: Line, rng: Random) -> None:
+    line.places.append("analyst-1")
+    line.options.append(DATABASE)
+
+
+def _backup(line: Line, rng: Random) -> None:
+    line.places.append("new")
+    line.options.append(DATABASE)
+
+
+def _restore(line: Line, rng: Random) -> None:
+    line.places.append("copy.db")
+    line.options.append(("--database", "sqlite:///new.db"))
+
+
 def _paper(line: Line, rng: Random) -> None:
     line.places.append("brr")
     line.options += [("--quick", None), ("--figure", "none")]
@@ -208,6 +343,23 @@ _START: Mapping[str, Callable[[Line, Random], None]] = {
     "audit": _row,
     "reproduce": _paper,
     "attack": _attack,
+    "release": _near,
+    "serve": _database,
+    "task new": _new_task,
+    "task next": _next_task,
+    "task list": _database,
+    "task show": _task,
+    "task open": _task,
+    "task close": _task,
+    "task export": _task,
+    "key new": _new_key,
+    "key list": _database,
+    "key revoke": _key,
+    "key rotate": _key,
+    "store check": _database,
+    "store backup": _backup,
+    "store restore": _restore,
+    "store migrate": _database,
 }
 
 
@@ -227,8 +379,15 @@ def _odd_value(line: Line, rng: Random) -> None:
         line.done.append(("odd" if value in ODD else "other", flag))
 
 
+_MAKING = {*Line("design").known}
+"""Options that make a mechanism: many commands have them all, so that their own would seldom come up."""
+
+
 def _more(line: Line, rng: Random) -> None:
-    flag, bare = rng.choice(list(line.known.items()))
+    known = line.known
+    own = [flag for flag in known if flag not in _MAKING] or list(known)
+    flag = rng.choice(own if rng.random() < 0.5 else list(known))
+    bare = known[flag]
     if flag not in ("--help", "--json"):
         line.options.append((flag, None if bare else _value(flag, rng)))
         line.done.append(("more", flag))
