@@ -71,7 +71,8 @@ def problems(line: lines.Line, done, before: dict[str, bytes | None], after: dic
     if done.code == 2:
         message = told(line, done)
         what, which = line.done[0] if len(line.done) == 1 else ("", "")
-        values = {str(value) for flag, value in line.options if flag == which and value and len(value) > 3}
+        given = {str(value).removeprefix("sqlite:///") for flag, value in line.options if flag == which and value}
+        values = {value for value in given if len(value) > 3}
         if what in ("odd", "more", "no value", "misspelt") and not any(name in message for name in {which, *values}):
             found.append(f"{which} is not named")
     return found

@@ -80,6 +80,7 @@ def privatize_file(
     given = {name: value for name, value in columns.items() if value is not None}
     batches = input_of(m, given).read(m, source, format, progress, **given)
     simulated = rng is not None and rng.simulated
+    stream = stream_of(rng)  # loads what it needs now: modules that swallow an interruption leave no output waiting
     with ExitStack() as stack:
         out = stack.enter_context(open_output(target))
         own = "" if simulated else new_id()  # from a seed, files repeat byte for byte
@@ -89,7 +90,6 @@ def privatize_file(
             writer = stack.enter_context(TableWriter(out, head, layout=layout))
         else:
             writer = stack.enter_context(ReportWriter(out, m.design, m.fields, simulated=simulated, id=own))
-        stream = stream_of(rng)
         for reports in ahead(lambda job: job[0](job[1]), with_streams(batches, stream)):
             writer.write(reports)
         if writer.total == 0:

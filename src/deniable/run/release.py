@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any
+from contextlib import contextmanager
+from tempfile import SpooledTemporaryFile
+from typing import IO, Any
 
 from deniable.collect.codec import ReportReader, read
 from deniable.collect.reports import Reports, title_of
@@ -16,6 +19,9 @@ from deniable.run.layout import STANDARD
 from deniable.run.local import Seen
 
 __all__ = ["read_released", "release_files"]
+
+_IN_MEMORY = 1 << 26
+"""Bytes for standard output that are kept in memory until all is read; more of them wait in a file."""
 
 
 def read_released(
@@ -65,7 +71,7 @@ def release_files(
 ) -> tuple[Mechanism, int, bool]:
     """`read_released` into a CSV file with a row per report, whole or not at all: how many, and if any is simulated."""
     count, simulated, head = 0, False, b"value,simulated\n"
-    with open_output(target) as out:
+    with _whole(target) as out:
 
         def add(values: list[Any], made_up: bool) -> None:
             nonlocal count, simulated, head
@@ -74,6 +80,19 @@ def release_files(
             count, simulated, head = count + len(values), simulated or made_up, b""
 
         return read_released(sources, add, remap=remap, progress=progress), count, simulated
+
+
+@contextmanager
+def _whole(target: str) -> Iterator[IO[bytes]]:
+    """Like `open_output`, also for standard output: nobody sees of a CSV file that it ends early."""
+    if target != STANDARD:
+        with open_output(target) as out:
+            yield out
+        return
+    with open_output(target) as out, SpooledTemporaryFile(max_size=_IN_MEMORY) as kept:
+        yield kept
+        kept.seek(0)
+        shutil.copyfileobj(kept, out)
 
 
 def _reports(found: Tally | ReportReader) -> Iterator[Reports]:
