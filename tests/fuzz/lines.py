@@ -246,9 +246,9 @@ def _row(line: Line, rng: Random) -> None:
 
 def _privatize(line: Line, rng: Random) -> None:
     _row(line, rng)
-    line.places.append({"pairs": "pairs.csv"}.get(MECHANISMS[line.places[0]].cls.takes, "v.txt"))
+    line.places.append({"key-value pairs": "pairs.csv"}.get(MECHANISMS[line.places[0]].cls.takes, "v.txt"))
     line.options += [("--out", "new.bin"), ("--seed", "1")]
-    if MECHANISMS[line.places[0]].cls.takes not in ("values", "pairs"):  # the file does not fit all of these
+    if MECHANISMS[line.places[0]].cls.takes == "values with levels":  # nothing names the column of levels
         line.done.append(("place", line.places[1]))
 
 
