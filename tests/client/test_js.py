@@ -8,6 +8,7 @@ import re
 import shutil
 import subprocess
 import tarfile
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -76,8 +77,11 @@ def test_clients_agree(capsys: pytest.CaptureFixture[str]) -> None:
 def test_clients_agree_about_all_kinds_of_kernels(capsys: pytest.CaptureFixture[str]) -> None:
     told = compared(capsys, "--reports", 60_000, "--leaking", 300, "--seed", 12)
     same(told, 60_000, 300)
-    assert told["kinds without a report"] == []
-    assert min(told["reports by kind"].values()) > 50
+    rare = compared(capsys, "--reports", 2_000, "--leaking", 0, "--seed", 12, "--mechanism", "privkv")
+    same(rare, 2_000, 0)
+    kinds = Counter(told["reports by kind"]) + Counter(rare["reports by kind"])  # few designs have one-key kernels
+    assert set(told["kinds without a report"]) <= set(kinds)
+    assert min(kinds.values()) > 50
 
 
 FAULTS = [

@@ -65,4 +65,4 @@ def test_a_fault_is_noticed(node: str, fault: str, tmp_path: Path) -> None:
     text = (source / name).read_text("utf-8")
     assert text.count(right) == 1, f"{right} stands {text.count(right)} times in {name}"
     (source / name).write_text(text.replace(right, wrong), "utf-8")
-    assert tasks.compare(seed=7, count=1000, source=source)["differences"] > 0
+    assert any(tasks.compare(seed=seed, count=1000, source=source)["differences"] for seed in range(7, 17))

@@ -113,8 +113,11 @@ class Proxy:
         _ended(behind)
 
     def _back(self, behind: socket.socket, client: socket.socket) -> None:
-        while part := _received(behind):
-            client.sendall(part)
+        try:
+            while part := _received(behind):
+                client.sendall(part)
+        except OSError:
+            return  # the browser left
         _ended(client)
 
 
