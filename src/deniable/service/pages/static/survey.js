@@ -173,6 +173,21 @@ async function send(task, receipt) {
   await receiptOf(task, receipt.id);
 }
 
+let tries = 0;
+
+/** Once more when the network is back, or after a while that grows each time.
+ * @param {() => Promise<void>} step */
+function later(step) {
+  const stop = new AbortController();
+  const go = () => {
+    stop.abort();
+    clearTimeout(timer);
+    step();
+  };
+  const timer = setTimeout(go, Math.min(60_000, 1000 * 2 ** tries++) * (1 + Math.random()));
+  addEventListener("online", go, { once: true, signal: stop.signal });
+}
+
 /** @param {any} task @param {string} report */
 async function receiptOf(task, report) {
   const seen = await ledger.overview();
@@ -196,7 +211,7 @@ async function receiptOf(task, report) {
   ];
   $("facts").replaceChildren(...facts.filter(([, fact]) => fact !== "").flatMap(([name, fact]) => [made("dt", name), made("dd", fact)]));
   show($("receipt"));
-  if (entry?.state === "waiting") addEventListener("online", () => send(task, entry), { once: true });
+  if (entry?.state === "waiting") later(() => send(task, entry));
 }
 
 async function start() {
