@@ -139,12 +139,12 @@ def counts(visit: Visit) -> bool:
 
 
 def walk_of(name: str) -> list[Visit]:
-    """`trace` in a fresh process, so that nothing is known from another walk, and on one thread."""
+    """`trace` in a fresh process, on one thread and with sets in one order: the same walk each time."""
     with tempfile.TemporaryDirectory() as folder:
         found = subprocess.run(
             [sys.executable, str(Path(__file__).resolve()), "--trace", name],
             cwd=folder,
-            env={**os.environ, "DENIABLE_THREADS": "1"},
+            env={**os.environ, "DENIABLE_THREADS": "1", "PYTHONHASHSEED": "0"},
             stdout=subprocess.PIPE,
             text=True,
             check=True,

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Protocol, runtime_checkable
+from typing import Protocol
 
 import numpy as np
 
@@ -26,7 +26,6 @@ _CELLS = 1 << 20
 """Reports times items that are looked at together."""
 
 
-@runtime_checkable
 class PublicCoin(Protocol):
     """Reports that carry a public coin and support items, in bulk."""
 

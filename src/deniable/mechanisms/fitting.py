@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeGuard
 
 import numpy as np
 
@@ -20,7 +20,7 @@ from deniable.estimate.result import Estimate
 if TYPE_CHECKING:
     from deniable.mechanisms.base import Mechanism
 
-__all__ = ["CALIBRATED", "check_tally", "checked_batches", "fit_reports", "methods_of"]
+__all__ = ["CALIBRATED", "check_tally", "checked_batches", "fit_reports", "has_coins", "methods_of"]
 
 CALIBRATED = "calibrated"
 """The method that subtracts what the public coins do."""
@@ -30,7 +30,12 @@ def methods_of(m: Mechanism) -> tuple[str, ...]:
     """The methods of fitting that a mechanism has."""
     if m.own_fits:
         return m.own_fits
-    return (*METHODS, CALIBRATED) if isinstance(m.bulk, PublicCoin) else tuple(METHODS)
+    return (*METHODS, CALIBRATED) if has_coins(m.bulk) else tuple(METHODS)
+
+
+def has_coins(bulk: object) -> TypeGuard[PublicCoin]:
+    """Whether reports carry a public coin: only then is there a law given the coin."""
+    return hasattr(bulk, "given_coins")
 
 
 def fit_reports(m: Mechanism, data: object, method: str, options: FitOptions) -> Estimate:
@@ -47,7 +52,7 @@ def fit_reports(m: Mechanism, data: object, method: str, options: FitOptions) ->
 def _fit_calibrated(m: Mechanism, data: object) -> Estimate:
     """Unbiased, with what the realised public coins are known to do subtracted; it reads the reports."""
     bulk = m.bulk
-    if not isinstance(bulk, PublicCoin):
+    if not has_coins(bulk):
         raise ParameterError(
             f"method calibrated is for reports with a public hash seed; those of {m.name} have none.",
             "Use estimate(), or a mechanism such as olh or plh.",
