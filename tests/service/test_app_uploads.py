@@ -334,6 +334,19 @@ def test_a_full_queue_is_told_to_wait(service: Service, monkeypatch: pytest.Monk
     assert int(reply.headers["retry-after"]) > 0
 
 
+def test_nothing_is_read_of_a_request_that_would_not_be_taken(
+    service: Service, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Under load most requests are turned away: that must cost next to nothing."""
+    id = service.add(task_of())
+    read = []
+    monkeypatch.setattr("deniable.service.app.read_reports", lambda *given: read.append(given))
+    monkeypatch.setattr(service.collector, "_full", lambda: True)
+    reply = service.send(id, item(1))
+    assert (reply.status, reply.problem, read) == (503, "busy", [])
+    assert int(reply.headers["retry-after"]) > 0
+
+
 def test_a_database_that_cannot_be_used_is_told_and_recovers(service: Service) -> None:
     id = service.add(task_of())
     service.store.fails = True

@@ -74,8 +74,10 @@ def test_transactions_and_what_waits_are_bounded() -> None:
         await asyncio.sleep(0.05)
         with pytest.raises(OverloadedError, match="30 reports are waiting"):
             await writer.add(upload(1))
+        assert writer.full
         store.go.set()
         assert len(await first) == 30
+        assert not writer.full
         rest = [await started(writer.add(upload(1, 2, 3))) for _ in range(10)]
         await asyncio.gather(*rest)
         assert max(store.calls[1:]) <= 3
@@ -92,7 +94,9 @@ def test_nothing_new_is_taken_while_others_wait_too_long() -> None:
         await asyncio.sleep(0.05)
         second = await started(writer.add(upload(1)))
         third = await started(writer.add(upload(2)))
+        assert not writer.full
         await asyncio.sleep(0.15)
+        assert writer.full
         with pytest.raises(OverloadedError, match="3 reports are waiting"):
             await writer.add(upload(3))
         store.go.set()

@@ -116,6 +116,7 @@ async def task(collector: Collector, request: Request) -> Response:
 
 async def upload(collector: Collector, request: Request) -> Response:
     """Take reports; answered when all that are accepted are durable."""
+    collector.admit()
     start = perf_counter()
     kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     if kind not in (JSON, OCTETS):

@@ -18,6 +18,7 @@ from deniable.service.problems import Problem
 from deniable.service.release import publish
 from deniable.service.settings import Settings
 from deniable.service.store.contract import Outcome, Store, TaskRow, Upload
+from deniable.service.writer import OverloadedError
 
 __all__ = ["Collector", "Known"]
 
@@ -57,10 +58,11 @@ class Collector:
         *,
         clock: Clock = utc_now,
         waiting: Callable[[], int] = lambda: 0,
+        full: Callable[[], bool] = lambda: False,
     ) -> None:
-        """`waiting`: reports that wait for the database."""
+        """`waiting`: reports that wait for the database; `full`: whether it is no use to hand in more of them."""
         self.store, self.settings, self.clock = store, settings, clock
-        self._submit = submit
+        self._submit, self._full = submit, full
         self.held = Held(settings.max_memory)
         self.stopping = False
         self._tasks: OrderedDict[str, Known] = OrderedDict()
@@ -91,10 +93,15 @@ class Collector:
         """Ask for the state of a task again."""
         self._tasks.pop(id, None)
 
-    async def upload(self, upload: Upload) -> Sequence[Outcome]:
-        """Count reports; done when they are durable."""
+    def admit(self) -> None:
+        """Turn a request away before anything of it is read, if its reports would not be taken anyway."""
         if self.stopping:
             raise Problem("busy", "The collector is stopping. Try again later.", headers={"connection": "close"})
+        if self._full():
+            raise OverloadedError("more reports are waiting than can be held.", "Try again later.")
+
+    async def upload(self, upload: Upload) -> Sequence[Outcome]:
+        """Count reports; done when they are durable."""
         self._pay(len(upload.reports))
         return await self._submit(upload) if upload.reports else []
 

@@ -71,7 +71,7 @@ def run(settings: Settings, ready: Callable[[str], None]) -> None:
     set_up()
     store = open_store(settings.database)
     writer = Writer(store, waiting=settings.max_waiting)
-    collector = Collector(store, writer.add, settings, waiting=lambda: writer.waiting)
+    collector = Collector(store, writer.add, settings, waiting=lambda: writer.waiting, full=lambda: writer.full)
 
     def started(address: str) -> None:
         log("ready", address=address)

@@ -73,7 +73,7 @@ class Settings:
     )
     max_reports: int = _setting(_whole(1, 10**6), 10_000, "N", "Most reports of one request.")
     max_waiting: int = _setting(
-        _whole(1, 10**8), 50_000, "N", "Reports that may wait for the database; beyond that clients are told to wait."
+        _whole(1, 10**8), 20_000, "N", "Reports that may wait for the database; beyond that clients are told to wait."
     )
     max_memory: int = _setting(
         _whole(1 << 20, 1 << 40), 256 << 20, "BYTES", "Bodies that may be held at once, all requests together."

@@ -41,7 +41,7 @@ class Writer:
     come too late.
     """
 
-    def __init__(self, store: Store, *, reports: int = 4096, waiting: int = 20_000, patience: float = 0.4) -> None:
+    def __init__(self, store: Store, *, reports: int = 4096, waiting: int = 20_000, patience: float = 0.3) -> None:
         self._store, self._most, self._bound, self._patience = store, reports, waiting, patience
         self._queue: deque[_Waiting] = deque()
         self._size, self._stopping = 0, False
@@ -54,6 +54,15 @@ class Writer:
         """How many reports wait or are being written."""
         return self._size
 
+    @property
+    def full(self) -> bool:
+        """Whether nothing is taken now: too many reports wait, or the oldest does so for too long."""
+        with self._wake:
+            return self._late() or self._size >= self._bound
+
+    def _late(self) -> bool:
+        return bool(self._queue) and time.monotonic() - self._queue[0].since > self._patience
+
     async def add(self, upload: Upload) -> list[Outcome]:
         """Hand in an upload and wait until it is durable; `OverloadedError`, or what the store raises."""
         loop = asyncio.get_running_loop()
@@ -61,11 +70,9 @@ class Writer:
         with self._wake:
             if self._stopping:
                 raise StoreUnavailableError("the collector is stopping.", "Try again.")
-            now = time.monotonic()
-            late = bool(self._queue) and now - self._queue[0].since > self._patience
-            if late or (self._size and self._size + len(upload.reports) > self._bound):
+            if self._late() or (self._size and self._size + len(upload.reports) > self._bound):
                 raise OverloadedError(f"{self._size} reports are waiting to be written.", "Try again later.")
-            self._queue.append(_Waiting(upload, loop, answer, now))
+            self._queue.append(_Waiting(upload, loop, answer, time.monotonic()))
             self._size += len(upload.reports)
             self._wake.notify()
         return await answer
