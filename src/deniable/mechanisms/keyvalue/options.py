@@ -6,7 +6,11 @@ from collections.abc import Mapping
 
 from deniable.mechanisms.entry import Option
 
-__all__ = ["NAMES", "OPTIONS"]
+__all__ = ["FORMS", "NAMES", "OPTIONS"]
+
+FORMS = ("repaired", "pooled", "paper")
+"""Forms of `ks-grr` and, but for `pooled`, of `ks-adap`: what is wrong in the paper put right; `kv-ss` for pairs, and
+frequencies from all people; as printed."""
 
 NAMES: Mapping[str, tuple[str, ...]] = {
     "mechanism": (
