@@ -209,8 +209,8 @@ def _candidates(p: KsGrr | KsAdap, tally: Tally) -> tuple[int, ...]:
 
 def _ask_pairs(p: KsGrr | KsAdap, tallies: Sequence[Tally], length: int) -> PairStep | Estimate:
     """The last step, for the candidates that the first one gave; or the estimate, if its tally is there."""
-    places = _candidates(p, tallies[0])
-    m = _pairs(p, Domain.of([p.domain.labels_or_numbers[i] for i in places]), length)
+    places, labels = _candidates(p, tallies[0]), p.domain.labels_or_numbers
+    m = _pairs(p, Domain.of([labels[i] for i in places]), length)
     if len(tallies) < len(p.shares):
         return PairStep(name="pairs", share=p.shares[-1], mechanism=m, places=places, keys=p.k)
     found = m.estimate(tallies[-1])
