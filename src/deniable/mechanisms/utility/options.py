@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from deniable.mechanisms.entry import Option
-from deniable.mechanisms.keyvalue.options import FORMS as KEY_VALUE_FORMS
 
 __all__ = ["BASES", "FORMS", "MIXTURE", "NAMES", "OPTIONS"]
 
@@ -56,12 +55,7 @@ OPTIONS: Mapping[str, Option] = {
     "theta": Option(
         float, "Expected share of people with a harmless answer (ULDP); their share of labels if left out."
     ),
-    "form": Option(
-        str,
-        "How ULDP is reached: null branch; as in the paper but valid; as printed (audit only). "
-        "ks-grr and ks-adap: repaired; pooled, for ks-grr; or as in the paper, private but with biased means.",
-        (*FORMS, *(form for form in KEY_VALUE_FORMS if form not in FORMS)),
-    ),
+    "form": Option(str, "How ULDP is reached: null branch; as in the paper but valid; as printed (audit only).", FORMS),
     "base": Option(
         str,
         "The mechanism on the sensitive answers (utility), or of the data (pldp: sue, oue, grr, lh).",
