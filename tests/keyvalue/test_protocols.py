@@ -12,6 +12,7 @@ import pytest
 import deniable as dn
 from deniable.errors import ParameterError
 from deniable.estimate.result import Estimate
+from deniable.mechanisms.keyvalue.estimate import FrequencyPart
 from deniable.mechanisms.keyvalue.pairs import PairSets
 from deniable.mechanisms.keyvalue.protocols import (
     KsAdap,
@@ -175,6 +176,28 @@ def test_pooled_frequencies_are_right_and_their_stated_error_is_that_of_many_run
     known = [other.labels.index(label) for label in ("0", "1", "2")]
     less = part.variance("population")[at] / other["frequency"].variance("population")[known]
     assert less.max() < 0.55
+
+
+def test_intervals_hold_for_candidates_by_chance_too() -> None:
+    """Two hundred keys alike: candidates come out too high, and their intervals hold all the same.
+
+    40 runs of 8 keys at 95 %: below 91 % has a chance of 1e-3 if they hold. Those of all reports would not.
+    """
+    keys, truth = np.repeat(np.arange(200), 6), 1 / 200
+    data = PairSets(np.arange(keys.size + 1), keys, np.full(keys.size, 1 << 31))
+    protocol = KsGrr(epsilon=2.0, domain=200, top=4, form="pooled")  # type: ignore[arg-type]
+    errors, covered, naive = [], [], []
+    for rng in dn.simulation(13).spawn(40):
+        part = protocol.run(data, rng)[0].parts["frequency"]
+        assert isinstance(part, FrequencyPart)
+        ends, bare = (one.interval(0.95, "population", False) for one in (part, replace(part, later=None)))
+        errors.append(part.value - truth)
+        covered.append((ends.low <= truth) & (ends.high >= truth))
+        naive.append((bare.low <= truth) & (bare.high >= truth))
+        assert ((ends.low <= part.value) & (part.value <= ends.high)).all()
+    assert np.mean(errors) > 5 * truth
+    assert np.mean(covered) > 0.91
+    assert np.mean(naive) < 0.8
 
 
 def test_a_run_goes_on_where_it_was_left() -> None:

@@ -12,6 +12,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import lru_cache
 from typing import Any, ClassVar
 
 import numpy as np
@@ -22,14 +23,14 @@ from deniable.core.domain import Domain
 from deniable.core.protection import PAIRS
 from deniable.core.types import IntArray
 from deniable.errors import require
-from deniable.estimate.result import Estimate
+from deniable.estimate.result import Estimate, Part
 from deniable.estimate.simplex import project_simplex
 from deniable.kernels.sampling import below_each
 from deniable.mechanisms.frequency.grr import GRR
 from deniable.mechanisms.frequency.local_hashing import LocalHashing
 from deniable.mechanisms.keyvalue.base import KeyValue
-from deniable.mechanisms.keyvalue.estimate import GroupCounts, MeanPart, clipped_mean, keyvalue_parts
-from deniable.mechanisms.keyvalue.laws import Signal, pooled
+from deniable.mechanisms.keyvalue.estimate import FrequencyPart, GroupCounts, MeanPart, clipped_mean, keyvalue_parts
+from deniable.mechanisms.keyvalue.laws import Signal, best_split, pooled
 from deniable.mechanisms.keyvalue.options import FORMS
 from deniable.mechanisms.keyvalue.pairs import PairSets, check_range
 from deniable.mechanisms.keyvalue.signed import SignedResponse, SplitSelection
@@ -224,9 +225,16 @@ def _ask_pairs(p: KsGrr | KsAdap, tallies: Sequence[Tally], length: int) -> Pair
 def _pairs(p: KsGrr | KsAdap, domain: Domain, length: int) -> KeyValue:
     """The mechanism of the last step."""
     if p.form == "pooled":
-        return SplitSelection.optimal(epsilon=p.epsilon, domain=domain, length=length, range=p.range)
+        mix, first, size = _best_split(p.epsilon, domain.k, length, 1.0, None, None)
+        return SplitSelection(
+            epsilon=p.epsilon, domain=domain, mix=mix, key_size=first, size=size, length=length, range=p.range
+        )
     spent = printed_budget(p.epsilon, length) if p.form == "paper" else p.epsilon
     return SignedResponse(epsilon=spent, domain=domain, length=length, range=p.range)
+
+
+_best_split = lru_cache(maxsize=32)(best_split)
+"""Asked for twice in every run, with the same numbers."""
 
 
 def printed_budget(epsilon: float, length: int) -> float:
@@ -245,7 +253,10 @@ def _divided_as_printed(m: KeyValue, found: Estimate) -> Estimate:
 
 
 def _pooled(p: KsGrr | KsAdap, m: KeyValue, tallies: Sequence[Tally], found: Estimate) -> Estimate:
-    """Frequencies from both halves, with fixed weights by their errors for rare keys; means with these."""
+    """Frequencies from both halves, with fixed weights by their errors for rare keys, and means with these.
+
+    Intervals are those of the second half alone, which does not depend on how candidates were chosen.
+    """
     asked, first, last = p.first().mechanism, tallies[0], tallies[-1]
     assert isinstance(asked, LocalHashing)
     half = Fraction(p.shares[0])
@@ -254,13 +265,19 @@ def _pooled(p: KsGrr | KsAdap, m: KeyValue, tallies: Sequence[Tally], found: Est
     named = asked.bulk.support_counts(first.cells)[list(_candidates(p, first))]
     keys = GroupCounts(groups[0], np.full(m.k, float(first.n)), named, np.zeros_like(named))
     others = [replace(counts, group=group) for counts, group in zip(m.counts(last), groups[1:], strict=True)]
-    told = (
-        f"frequencies from all {first.n + last.n} reports, those by which candidates were chosen among them (biased: "
-        "too high for keys that hardly became one)"
-    )
     n = first.n + last.n
-    parts = dict(keyvalue_parts([keys, *others], n, m.length, p.range))
+    both = keyvalue_parts([keys, *others], n, m.length, p.range)
+    frequency, mean, later, own = both["frequency"], both["mean"], found.parts["frequency"], found.parts["mean"]
+    assert isinstance(frequency, FrequencyPart)
+    assert isinstance(later, FrequencyPart)
+    assert isinstance(mean, MeanPart)
+    assert isinstance(own, MeanPart)
+    told = (
+        f"frequencies from all {n} reports, those by which candidates were chosen among them (biased: too high for "
+        f"keys that hardly became one); intervals from the other {last.n} alone"
+    )
     candidates, _, *rest = found.steps
+    parts: dict[str, Part] = {"frequency": replace(frequency, later=later), "mean": replace(own, shrunk=mean.unit)}
     return replace(found, parts=parts, n=n, steps=(candidates, told, *rest), biased=True)
 
 
