@@ -164,7 +164,7 @@ def test_pooled_frequencies_are_right_and_their_stated_error_is_that_of_many_run
     for rng in dn.simulation(11).spawn(100):
         found, _, _ = protocol.run(data, rng)
         at = [found.labels.index(label) for label in ("0", "1", "2")]
-        part = found["frequency"]
+        part = found.parts["frequency"]
         errors.append(
             (part.value[at] - np.array([600, 500, 400]) / keys.size) / np.sqrt(part.variance("reporters")[at])
         )
@@ -172,6 +172,10 @@ def test_pooled_frequencies_are_right_and_their_stated_error_is_that_of_many_run
     assert np.abs(z.mean(axis=0)).max() * 10 < NormalDist().inv_cdf(1 - 0.5e-4)
     assert 0.85 < z.std() < 1.15
     assert (found.n, found.biased) == (keys.size, True)
+    assert isinstance(part, FrequencyPart)
+    assert part.later is not None
+    first = 4 * math.exp(2) / (math.exp(2) - 1) ** 2 / (keys.size / 2)
+    assert part.curve[0].max() < 1.03 / (1 / first + 1 / part.later.curve[0].max()), "the best weights for rare keys"
     other, _, _ = replace(protocol, form="repaired").run(data, dn.simulation(12))
     known = [other.labels.index(label) for label in ("0", "1", "2")]
     less = part.variance("population")[at] / other["frequency"].variance("population")[known]
