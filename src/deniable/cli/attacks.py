@@ -2,29 +2,25 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Annotated, Any
 
 from deniable.cli.options import Choice, option
 from deniable.cli.output import Output
+from deniable.errors import require
 from deniable.present.tables import Table, facts_table, number
+from deniable.run.priors import PRIOR, domain_of_prior, read_prior
 
 __all__ = ["attack"]
-
-_PEOPLE = 10**9
-"""How finely a made-up prior is divided."""
 
 
 def attack(
     choice: Choice,
     out: Output,
-    prior: Annotated[
-        str,
-        option(
-            "--prior",
-            "NAME",
-            "What the attacker knows beforehand: uniform, zipf[:s], normal[:s], dirichlet[:a], or a data set.",
-        ),
-    ] = "uniform",
+    prior: Annotated[str, option("--prior", "NAME", f"What the attacker knows beforehand: {PRIOR}.")] = "uniform",
+    tuned: Annotated[
+        bool, option("--tuned", None, "The design is chosen for this prior, too (ass, aue, alh, athe, ssmix).")
+    ] = False,
     reports: Annotated[int, option("--reports", "R", "Reports that are drawn and attacked.")] = 20_000,
     seed: Annotated[int, option("--seed", "S", "Seed of the simulation.")] = 0,
 ) -> None:
@@ -36,16 +32,14 @@ def attack(
     Example: deniable attack oue --epsilon 2 --k 100 --prior zipf
     """
     from deniable.audit.reconstruction import attack as run
-    from deniable.core.domain import Domain
-    from deniable.datasets import resolve
-    from deniable.datasets.tables import NAMES
-    from deniable.randomness import simulation
 
-    own = bool({"k", "labels", "labels_file"} & set(choice.domain_given)) or choice.brings_domain or prior not in NAMES
-    m = choice.make() if own else choice.make(Domain.of(resolve(prior).labels))
-    people = resolve(prior) if prior in NAMES else resolve(prior, n=_PEOPLE, k=m.k, rng=simulation(seed).spawn(1)[0])
+    if tuned:
+        hint = "Only ass, aue, alh, athe and ssmix are chosen for a prior."
+        require("prior" in choice.entry.options, "tuned", choice.name, "left out for this mechanism", hint)
+        choice = replace(choice, options={**choice.options, "prior": prior})
+    m = choice.make(None if choice.domain_stands else domain_of_prior(prior))
     out.note(f"attacking {reports} reports of {m.name} under the prior {prior}, seed {seed}")
-    found = run(m, prior=None if prior == "uniform" else people.frequencies, reports=reports, seed=seed)
+    found = run(m, prior=read_prior(prior, m.domain, seed), reports=reports, seed=seed)
     document = {**found.document(), "prior": prior}
     out.show(document, _table(document))
 
