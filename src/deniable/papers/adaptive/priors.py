@@ -111,8 +111,8 @@ def _sum(m: Mechanism, least: Mechanism, prior: FloatArray) -> float:
             at_most("Tchebycheff, largest move with rho in steps of the grid", 1),
             equal("hypervolume, protocols whose choice changes", "protocols"),
         ),
-        "rho up to 0.01 moves a choice by a step of the grid at most; the corner decides: an MSE that counts up to 5, or "
-        "an ASR up to 0.3, moves every choice",
+        "rho up to 0.01 moves a choice by a step of the grid at most; the corner decides: an MSE that counts up to 5, "
+        "or an ASR up to 0.3, moves every choice",
     ),
 )
 def constants(_: Context) -> Evidence:
