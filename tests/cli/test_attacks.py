@@ -81,6 +81,19 @@ def test_a_prior_without_effect_is_refused(run, line, told):
     assert told in done.json["error"]["message"]
 
 
+def test_the_level_can_be_the_target(run):
+    line = ("attack", "pldp", "--levels", "0.5,1,2", "--level-epsilon", 0.3, "--base", "sue", "--k", 16)
+    line = (*line, "--target", "level", "--reports", 500)
+    m = dn.mechanism("pldp", levels=(0.5, 1.0, 2.0), level_epsilon=0.3, base="sue", k=16)
+    found = run(*line, "--json").json
+    assert found == {**dn.attack(m, target="level", reports=500).document(), "prior": "uniform"}
+    assert found["blind"] < found["level_report"] < found["asr"] < found["bound"]
+    text = " ".join(run(*line).out.split())
+    assert "the most that the promise about levels allows" in text
+    assert "simulated reports whose level was guessed" in text
+    assert run("attack", "grr", "--k", 4, "--epsilon", 1, "--target", "level").code == 2
+
+
 def test_attack_refuses_what_makes_no_sense(run):
     assert run("attack", "grr", "--epsilon", 1, "--json").code == 2
     assert "prior" in run("attack", "grr", "--epsilon", 1, "--k", 9, "--prior", "adult-education").err

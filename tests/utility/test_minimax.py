@@ -81,7 +81,7 @@ def test_a_given_parameter_stays_and_theta_is_its_worst() -> None:
 
 
 def test_budgets_of_their_own() -> None:
-    own = {"item_epsilon": "1,1,2", "k": 9, "sensitive": 3}
+    own: dict[str, Any] = {"item_epsilon": "1,1,2", "k": 9, "sensitive": 3}
     m = dn.mechanism("uue-levels", theta="minimax", **own)
     assert worst_error(m) == m.mse_sum()  # type: ignore[attr-defined]
     for flip in np.linspace(m.flip, 0.49, 20):  # type: ignore[attr-defined]

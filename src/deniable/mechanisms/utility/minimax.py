@@ -22,7 +22,7 @@ M = TypeVar("M", bound=Any)
 
 def worst_error(m: Any) -> float:
     """The largest n MSE of a design over all theta."""
-    return max(m.mse_sum(theta=0.0), m.mse_sum(theta=1.0))
+    return max(float(m.mse_sum(theta=theta)) for theta in (0.0, 1.0))
 
 
 def least_favourable(make: Callable[[float], M]) -> M:

@@ -45,7 +45,8 @@ def minimax(_: Context) -> Evidence:
     settings = _FEW | {name: (s, d, theta) for name, (_, s, d, theta) in DATA.items()}
     for name, (s, d, theta) in settings.items():
         for epsilon in _BUDGETS:
-            at, where = f"{name} epsilon={epsilon:g}", {"k": d, "epsilon": epsilon, "sensitive": s}
+            at = f"{name} epsilon={epsilon:g}"
+            where: dict[str, Any] = {"k": d, "epsilon": epsilon, "sensitive": s}
             usual = worst_error(mechanism("uss", theta=theta, **where))
             single, mixed = (_made(row, where) for row in ("uss", "ussmix"))
             least = least_mse_sum(s, d - s, mixed.theta, *epsilon_to(epsilon))
