@@ -261,7 +261,9 @@ def test_a_prior_is_what_the_objectives_are_computed_with(name: str, k: int, eps
     for prior in (skewed(k), uneven, np.full(k, 1 / k)):
         asr, mse = family.objectives(k, epsilon, places, "exact", np.sort(prior)[::-1])
         for i, value in enumerate(family.value(places)):
-            own = {family.parameter if name != "athe" else "threshold": int(value) if family.whole else float(value)}
+            own: dict[str, Any] = {
+                family.parameter if name != "athe" else "threshold": int(value) if family.whole else float(value)
+            }
             m = dn.mechanism(PLAIN[name], k=k, epsilon=epsilon, **own)
             assert asr[i] == pytest.approx(m.guess(prior).success, rel=1e-9)
             assert mse[i] == pytest.approx(m.properties()["mse"], rel=1e-9)
@@ -308,11 +310,11 @@ def test_priors_of_many_answers_are_quick_enough_to_be_used() -> None:
     """k = 200,000: fewer places are looked at together, and the choice is still the best of its neighbours."""
     k = 200_000
     m, prior = chosen("ass", k, 4.0, prior=skewed(k)), skewed(k)
-    anchor = dn.mechanism("ss", k=k, epsilon=4.0, rounding="best")
+    anchor: Any = dn.mechanism("ss", k=k, epsilon=4.0, rounding="best")
 
     def total(size: int) -> float:
-        other = dn.mechanism("ss", k=k, epsilon=4.0, size=size)
-        return other.guess(prior).success / anchor.guess(prior).success + other.mse() / anchor.mse()  # type: ignore[attr-defined]
+        other: Any = dn.mechanism("ss", k=k, epsilon=4.0, size=size)
+        return float(other.guess(prior).success / anchor.guess(prior).success + other.mse() / anchor.mse())
 
     assert total(m.size) <= min(total(m.size + 1), total(max(1, m.size - 1))) + 1e-12
     assert m.selection["candidates"] < 20_000
