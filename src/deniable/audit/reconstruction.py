@@ -18,9 +18,9 @@ from deniable.mechanisms.base import Mechanism
 from deniable.mechanisms.bulk import Bulk
 from deniable.randomness import Simulation, simulation
 
-__all__ = ["TARGETS", "attack", "best_guesses"]
+__all__ = ["attack", "best_guesses"]
 
-TARGETS = ("value", "level")
+_TARGETS = ("value", "level")
 """What can be guessed."""
 
 _REPORTS = 20_000
@@ -99,7 +99,7 @@ def attack(
     if not isinstance(m, Mechanism):
         raise ParameterError(f"attack takes a mechanism, got {type(m).__name__}.", "Make one with dn.mechanism(...).")
     require(is_whole(reports, 1), "reports", reports, "an integer >= 1")
-    require(target in TARGETS, "target", target, f"one of {', '.join(TARGETS)}")
+    require(target in _TARGETS, "target", target, f"one of {', '.join(_TARGETS)}")
     if target == "level":
         return _attack_level(m, prior, int(reports), seed)
     pi = np.full(m.k, 1 / m.k) if prior is None else check_prior(prior, m.k)

@@ -171,7 +171,7 @@ def _draw(table: list[_Row], axes: Mapping[str, _Row]) -> Any:
     if not any("high" in row for row in table):
         return alt.layer(line, points)
     ends = {"y": _channel(alt.Y, "y", axes, "low"), "y2": alt.Y2("high:Q")}
-    bars = base.transform_filter("isValid(datum.high)").mark_rule(strokeWidth=1.4, opacity=0.55)
+    bars = base.transform_filter("isValid(datum.high)").mark_rule(strokeWidth=1.1, opacity=1)
     return alt.layer(bars.encode(key["stroke"], **ends), line, points)
 
 
