@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 import deniable as dn
+from deniable.run.priors import read_prior
 
 
 def test_attack_is_what_the_library_says(run):
@@ -40,6 +41,8 @@ def test_a_file_of_counts_as_prior(run, tmp_path):
     asked = run(*line, "--labels", "coffee,tea,milk").json
     m = dn.mechanism("grr", epsilon=1.0, labels=["coffee", "tea", "milk"])
     assert asked["asr"] == m.guess([0.6, 0.1, 0.3]).success
+    assert read_prior(str(path), m.domain).tolist() == [0.6, 0.1, 0.3]
+    assert read_prior(str(path), dn.Domain.of(3)).tolist() == [0.1, 0.3, 0.6]
     assert run(*line).json["asr"] == pytest.approx(asked["asr"])
     assert run(*line, "--k", 3).json["asr"] == pytest.approx(asked["asr"])
     refused = run(*line, "--labels", "coffee,tea,beer").json["error"]["message"]

@@ -292,18 +292,19 @@ def test_a_choice_for_a_prior_is_the_best_under_it(name: str) -> None:
 
 
 def test_a_mixture_under_a_prior_beats_every_other_one() -> None:
-    """Weighted, relative to the least error, against 275 mixtures made one by one; sizes below the best one, too."""
-    prior, k, epsilon = skewed(12), 12, 1.0
+    """Weighted, against 200 mixtures made one by one; its sets are smaller than those of least error."""
+    prior, k, epsilon = skewed(30), 30, 2.5
     m = chosen("ssmix", k, epsilon, prior=prior, weight=0.7)
-    anchor = dn.mechanism("ss", k=k, epsilon=epsilon, rounding="best")
+    anchor: Any = dn.mechanism("ss", k=k, epsilon=epsilon, rounding="best")
     success, error = anchor.guess(prior).success, anchor.properties()["mse"]
     best = math.inf
-    for size in range(1, k):
+    for size in range(1, 9):
         for share in np.linspace(0, 0.96, 25):
             other = dn.mechanism("ssmix", k=k, epsilon=epsilon, size=size, share=float(share))
             total = 0.7 * other.guess(prior).success / success + 0.3 * other.properties()["mse"] / error
             best = min(best, total)
     assert m.selection["objective"] <= best + 1e-9
+    assert m.size < anchor.size
 
 
 def test_priors_of_many_answers_are_quick_enough_to_be_used() -> None:
