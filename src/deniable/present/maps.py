@@ -85,7 +85,7 @@ def regions_chart(
         places = places[:, ::-1] if globe else places
         drawn.append(_divided(alt, name, places, [str(region) for region in regions], globe))
         width += _size(places, globe, _WIDER)[0]
-    chart = alt.concat(*drawn, columns=2, spacing=28).resolve_scale(color="independent")
+    chart = alt.concat(*drawn, columns=2, spacing=28).resolve_scale(color="independent", fill="independent")
     made: altair.ConcatChart = finish(chart, title=title, subtitle=subtitle, width=max(width, 420.0))
     return made
 

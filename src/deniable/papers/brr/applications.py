@@ -202,8 +202,8 @@ def _boost_best(context: Context) -> Evidence:
     """What is better than both: sums and counts with noise, and for BRR all of the range."""
     rows = context.rows("fig9")
     found: dict[str, float] = {}
-    for method in LEAVES:
-        if method != PRINTED:
+    for method in dict.fromkeys(str(row["method"]) for row in rows):
+        if method in LEAVES and method != PRINTED:
             apart = _apart(rows, method, PRINTED, "log ratio", logs=True)
             found |= _mean(apart, f"{method} / BRR as printed, mean log ratio")
     return found | {"runs": _runs(rows)}
