@@ -261,8 +261,8 @@ _CLOSE = 0.05
             below("not private minus Laplace, *", _CLOSE, noisy=True),
             below("not private minus BRR on [-C, C], *", _CLOSE, noisy=True),
         ),
-        why="even at epsilon 8 for every coordinate and iteration they are apart, or below what is learned without "
-        "noise",
+        why="even at the largest budget for every coordinate and iteration they are apart, or below what is learned "
+        "without noise",
         note="differences of accuracies at the largest budget of the figure, each with its best step; similar: within "
         "0.05",
         alpha=ALPHA,
