@@ -79,6 +79,27 @@ def kill_once(marker: str):
     return through
 
 
+def slow_once(marker: str):
+    """What keeps the first task that comes by waiting; a copy of it, started meanwhile, leaves a note and goes on."""
+
+    def through(batches):
+        from pyspark import TaskContext
+
+        task = str(TaskContext.get().partitionId())
+        for batch in batches:
+            try:
+                with open(marker, "x") as file:
+                    file.write(task)
+            except FileExistsError:
+                if Path(marker).read_text() == task:
+                    Path(f"{marker}-again").touch()
+            else:
+                time.sleep(40)
+            yield batch
+
+    return through
+
+
 def test_every_engine_gives_the_same_bytes(tmp_path):
     from deniable.run import spark
 
@@ -152,8 +173,11 @@ def test_frames_groups_and_streams(tmp_path):
         session.stop()
 
 
-def test_a_cluster_that_loses_an_executor(tmp_path):
-    """One job counts the reports of all mechanisms, each with its own design, on two executors, one of which dies."""
+def test_a_cluster_that_loses_an_executor_and_runs_tasks_twice(tmp_path):
+    """One job counts the reports of all mechanisms, each with its own design, on two executors, one of which dies.
+
+    A second one is kept waiting, so that Spark runs a copy of a task (speculation); the copy must not count as well.
+    """
     from deniable.run import spark
 
     made = tables(tmp_path)
@@ -163,15 +187,18 @@ def test_a_cluster_that_loses_an_executor(tmp_path):
     pq.write_table(pa.concat_tables(rows).append_column("name", pa.array(names)), path)
     local = {name: tally_files(paths[1:]) for name, paths in made.items()}
     designs = {name: dn.from_design(tally.design) for name, tally in local.items()}
-    session = spark_on("local-cluster[2,1,1024]")
+    eager = {"": "true", ".interval": "100ms", ".multiplier": "1.1", ".quantile": "0.3", ".minTaskRuntime": "500ms"}
+    session = spark_on("local-cluster[2,1,1024]", **{f"spark.speculation{key}": text for key, text in eager.items()})
     try:
-        marker = str(tmp_path / "killed")
-        frame = session.read.parquet(path).repartition(6)
-        frame = frame.mapInArrow(kill_once(marker), frame.schema)
-        found = spark.collected(spark.tally(frame, designs, by="name"), "name")
-        assert os.path.exists(marker)
-        assert {key[0] for key in found} == set(made)
-        for (name,), counted in found.items():
-            assert dn.dump(counted.tally) == dn.dump(replace(local[name], sources=())), name
+        for spoil, left in ((kill_once, "killed"), (slow_once, "slow-again")):
+            frame = session.read.parquet(path).repartition(6)
+            frame = frame.mapInArrow(spoil(str(tmp_path / left.partition("-")[0])), frame.schema)
+            found = spark.collected(spark.tally(frame, designs, by="name"), "name")
+            assert (tmp_path / left).exists()
+            assert {key[0] for key in found} == set(made)
+            for (name,), counted in found.items():
+                assert dn.dump(counted.tally) == dn.dump(replace(local[name], sources=())), name
+        for name in ("grr", "oue", "uss", "kv-ss2"):  # packed blocks
+            assert spark.count_files(session, made[name][:1]).tally == tally_files(made[name][:1]), name
     finally:
         session.stop()
