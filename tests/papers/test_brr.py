@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from deniable.learn.boosting import BoostedTrees
 from deniable.learn.network import LocalNetwork
 from deniable.papers.brr import checks, learning, printed, theorems, theory
 from deniable.papers.brr.learning import Examples, digits, examples
@@ -276,8 +277,8 @@ def test_all_features_are_released_and_by_importance_each_has_its_share(context:
 def test_published_trees_are_those_that_are_grown(context: Context, monkeypatch: pytest.MonkeyPatch) -> None:
     made: list[dict[str, Any]] = []
 
-    class Spy(learning.BoostedTrees):
-        def fit(self, X: object, y: object) -> learning.BoostedTrees:
+    class Spy(BoostedTrees):
+        def fit(self, X: object, y: object) -> BoostedTrees:
             made.append({"trees": self.trees, "depth": self.depth, "leaf": self.leaf, "c": self.c})
             return super().fit(X, y)
 

@@ -19,11 +19,9 @@ from deniable.papers.paper import Context, Rows, made_up
 from deniable.randomness import Simulation
 
 __all__ = [
-    "CONVERGED",
     "LARGER",
     "LEAVES",
     "NETWORKS",
-    "ONE_PASS",
     "PUBLISHED",
     "SIGNED",
     "SYMMETRIC",
@@ -249,7 +247,7 @@ def _perturb(gradient: FloatArray, method: str, epsilon: float, bound: float, st
     return np.asarray(np.sign(gradient) * bound * (kept + 1) / 2)
 
 
-ONE_PASS, CONVERGED = "not private, one pass", "not private, converged"
+_ONE_PASS, _CONVERGED = "not private, one pass", "not private, converged"
 
 
 def local_sgd(context: Context) -> Rows:
@@ -270,8 +268,8 @@ def local_sgd(context: Context) -> Rows:
     )
     seeds = [_seed(context, f"local {run}") for run in range(runs)]
     plain = {
-        ONE_PASS: _tuned(context, crowd, public, None, ("pm", 1), seeds),
-        CONVERGED: [_accuracy(data, None, ("pm", 1), (32.0, 30), seed, passes=100) for seed in seeds],
+        _ONE_PASS: _tuned(context, crowd, public, None, ("pm", 1), seeds),
+        _CONVERGED: [_accuracy(data, None, ("pm", 1), (32.0, 30), seed, passes=100) for seed in seeds],
     }
     for epsilon in budgets:
         rows += [mean_row(data.name, epsilon, label, found) | {"people": people} for label, found in plain.items()]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -27,6 +27,9 @@ __all__ = ["CLAIMS", "FIGURES"]
 CLAIMS = Claims()
 claim = CLAIMS.add
 
+Uniform: TypeAlias = Callable[[], float]
+"""Numbers from 0 to 1, one at a time."""
+
 _EPSILON = 1.0
 _STEPS = 3
 """Groups of L-SRR; places of the first share four levels of the tree more than all places of the region do."""
@@ -43,13 +46,13 @@ class _Region:
         self.table, self.codes, self.size = table, codes, len(codes)
         self.common = _shared(codes, int(codes[0])).min()
 
-    def grr(self, users: Iterable[int], draw: np.random.Generator) -> list[int]:
+    def grr(self, users: Iterable[int], draw: Uniform) -> list[int]:
         """The truth, or any place."""
         high, low = two_level(*epsilon_to(_EPSILON), 1, self.size)
         kept = (high - low) * 1.0
-        return [own if draw.random() < kept else int(draw.random() * self.size) for own in users]
+        return [own if draw() < kept else int(draw() * self.size) for own in users]
 
-    def brr(self, users: Iterable[int], draw: np.random.Generator) -> list[int]:
+    def brr(self, users: Iterable[int], draw: Uniform) -> list[int]:
         """m by Algorithm 2; then for each user the m nearest places, one of which is reported, or any place."""
         m = choose_m(MatrixLosses(self.table), _EPSILON, "min")
         high, low = two_level(*epsilon_to(_EPSILON), m, self.size)
@@ -57,18 +60,18 @@ class _Region:
         found = []
         for own in users:
             nearest = np.argpartition(self.table[own], m - 1)[:m]
-            one = draw.random() < near
-            found.append(int(nearest[int(draw.random() * m)]) if one else int(draw.random() * self.size))
+            one = draw() < near
+            found.append(int(nearest[int(draw() * m)]) if one else int(draw() * self.size))
         return found
 
-    def lsrr(self, users: Iterable[int], draw: np.random.Generator) -> list[int]:
+    def lsrr(self, users: Iterable[int], draw: Uniform) -> list[int]:
         """For each user the groups by common prefix, the law over all places, and a report."""
         heights = np.linspace(math.exp(_EPSILON), 1, _STEPS)
         found = []
         for own in users:
             more = _shared(self.codes, int(self.codes[own])) - self.common
             law = np.cumsum(heights[np.clip(_STEPS - 1 - more // 2, 0, _STEPS - 1)])
-            found.append(int(np.searchsorted(law, draw.random() * law[-1], side="right")))
+            found.append(int(np.searchsorted(law, draw() * law[-1], side="right")))
         return found
 
 
@@ -78,7 +81,7 @@ def _shared(codes: IntArray, own: int) -> IntArray:
     return np.asarray(23 - (apart + 1) // 2)
 
 
-_WAYS: Mapping[str, Callable[[_Region, Iterable[int], np.random.Generator], list[int]]] = {
+_WAYS: Mapping[str, Callable[[_Region, Iterable[int], Uniform], list[int]]] = {
     "GRR": _Region.grr,
     "BRR": _Region.brr,
     "L-SRR": _Region.lsrr,
@@ -100,7 +103,7 @@ def _fig12(context: Context) -> Rows:
             for percent in range(10, 101, 10):
                 chosen = [own[: max(1, len(own) * percent // 100)] for own in order]
                 for label, way in _WAYS.items():
-                    seconds = _seconds(way, regions, chosen, draw)
+                    seconds = _seconds(way, regions, chosen, draw.random)
                     if run:
                         times.setdefault((label, percent), []).append(seconds)
         for (label, percent), seen in times.items():
@@ -109,7 +112,7 @@ def _fig12(context: Context) -> Rows:
     return rows
 
 
-def _seconds(way: Any, regions: list[_Region], chosen: list[list[int]], draw: np.random.Generator) -> float:
+def _seconds(way: Any, regions: list[_Region], chosen: list[list[int]], draw: Uniform) -> float:
     start = time.process_time()
     for region, users in zip(regions, chosen, strict=True):
         way(region, users, draw)
