@@ -85,6 +85,32 @@ BAD = {
     "epsilon beyond floats": (["design", "ss", "--epsilon", 701, "--k", 3], "epsilon must be at most 700, got 701.0."),
     "epsilon left out": (["design", "ss", "--k", 3], "epsilon must be given."),
     "epsilon left out of audit": (["audit", "ss", "--k", 3], "epsilon must be given."),
+    "a law's number as a prior": (
+        ["attack", *GRR, "--prior", "zipf:x"],
+        "--prior must be one of adult-age, adult-education, adult-country, bank-job, uniform, zipf[:S]",
+    ),
+    "a law's number out of range": (["simulate", *GRR, "--data", "zipf:-1"], "--data must be one of adult-age"),
+    "two of three": (
+        ["plan", "--k", 20, "--n", 100],
+        "two of --n, --epsilon and --target-error must be given, got --n.",
+    ),
+    "an option of another choice": (
+        ["design", "ass", "--epsilon", 1, "--k", 10, "--reference", "1,1"],
+        "--reference must be left out unless --select is hypervolume; it is weighted, got '1,1'.",
+    ),
+    "needed and left out": (
+        ["design", "pldp", "--levels", "1,2", "--k", 10],
+        "--level-epsilon must be a number > 0, but it was left out.",
+    ),
+    "all but no number": (
+        ["plan", "--k", 9, "--n", 9, "--epsilon", 1, "--top", 0],
+        "an integer >= 1; left out for all",
+    ),
+    "means of shares": (["estimate", "good.r", "--chart-means", "m.html"], "--chart-means must be left out"),
+    "a design that is none": (
+        ["estimate", "good.r", "--design", "v.txt"],
+        "v.txt: this is no design: it is not JSON.",
+    ),
     "value outside": (
         [P, *GRR, "outside.txt", *OUT],
         "outside.txt, line 3: values must be whole numbers from 0 to 2, got '3'.",
@@ -110,7 +136,7 @@ BAD = {
     "only a header": ([P, *GRR, "head.csv", *OUT], "head.csv has no values."),
     "no column named": (
         [P, *GRR, "two.csv", *OUT],
-        "column must be given, since two.csv has the columns age, job, got None.",
+        "column must be given, since two.csv has the columns age, job, but it was left out.",
     ),
     "no such column": (
         [P, *GRR, "two.csv", "--column", "x", *OUT],

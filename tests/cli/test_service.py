@@ -70,14 +70,17 @@ def test_a_survey_with_strata(run, tmp_path):
     ("options", "says"),
     [
         ((), "--database must be given"),
-        ((*DB, "--min-batch", 0), "min_batch of a task"),
+        ((*DB, "--min-batch", 0), "--min-batch must be"),
         ((*DB, "--window-days", 0), "--window-days must be"),
         ((*DB, "--opens", "tomorrow"), "--opens must be a day"),
         ((*DB, "--strata", "country"), "--strata must be"),
-        ((*DB, "--share", "x"), "--share must be"),
-        ((*DB, "--memory", "never"), "memory of a task"),
-        ((*DB, "--budget", "0.5"), "budget of a task"),
-        ((*DB, "--question", "Two?"), "--question must be given 1 times"),
+        ((*DB, "--memory", "never"), "--memory must be"),
+        ((*DB, "--budget", "0.5"), "--budget must be from 1, the cost of one answer"),
+        ((*DB, "--question", "Two?"), "--question must be given as often as --design"),
+        ((*DB, "--share", "2"), "--share must be left out: there is one question"),
+        ((*DB, "--retention-days", 5), "--retention-days must be left out: with --retention tally"),
+        ((*DB, "--retention", "x", "--retention-days", 5), "--retention must be"),
+        ((*DB, "--subject", ""), "--subject must be a text"),
         (("--database", "mysql://x"), "--database must be sqlite"),
         (("--config", "none.toml"), "--config must be a file"),
     ],
@@ -193,11 +196,63 @@ def test_keys(run):
 
 def test_the_database_may_come_from_the_environment_or_a_file(run, tmp_path, monkeypatch):
     (tmp_path / "deniable.toml").write_text(f'database = "{URL}"\n')
-    assert run("task", "list", "--config", "deniable.toml").code == 0
+    assert run("key", "new", "--role", "analyst", "--config", "deniable.toml").code == 0
     assert (tmp_path / "c.db").exists()
     monkeypatch.setenv("DENIABLE_DATABASE", "sqlite:///e.db")
-    assert run("task", "list", "--config", "deniable.toml").code == 0
+    assert run("key", "new", "--role", "analyst", "--config", "deniable.toml").code == 0
     assert (tmp_path / "e.db").exists()
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("task", "list"),
+        ("task", "show", "86d1"),
+        ("task", "open", "86d1"),
+        ("task", "close", "86d1"),
+        ("task", "export", "86d1"),
+        ("key", "list"),
+        ("key", "revoke", "bob"),
+        ("key", "rotate", "bob"),
+        ("store", "check"),
+        ("store", "backup", "copy"),
+    ],
+    ids=" ".join,
+)
+def test_a_slip_in_the_name_of_the_database_makes_none(run, tmp_path, command):
+    done = run(*command, *DB)
+    assert done.code == 2
+    assert "--database must be a database that is there, got 'sqlite:///c.db'" in done.err
+    assert not list(tmp_path.iterdir())
+
+
+def test_an_empty_question(run, tmp_path):
+    done = run("task", "new", "--design", design(tmp_path), "--question", " ", *DB)
+    assert (done.code, done.out) == (2, "")
+    assert "--question must be a text that people can see" in done.err
+
+
+def test_a_task_that_is_over_before_it_opens(run, tmp_path):
+    made = run("task", "new", "--design", design(tmp_path), "--question", "q", "--opens", "2020-01-01", *DB, "--json")
+    assert "warning: its last day was 2020-01-07: no report will be counted" in made.err
+    told = " ".join(run("task", "open", made.json["id"], *DB).out.split())
+    assert "is open, but its last day was 2020-01-07" in told
+    assert "reports are counted from" not in told
+    assert "warning" not in run("task", "new", "--design", design(tmp_path), "--question", "q", *DB).err
+
+
+def test_how_a_task_is_named(run, tmp_path):
+    id = new(run, tmp_path)["id"]
+    assert "too short. hint: `deniable task list` shows them. It takes at least 4" in " ".join(
+        run("task", "show", id[:3], *DB).err.replace(":\n", ": ").split()
+    )
+    assert run("task", "show", id[:4], *DB).code == 0
+    wrong = "0000" if not id.startswith("0000") else "1111"
+    assert (
+        f"ID must be the id of a task, or how it begins, got '{wrong}': no task" in run("task", "show", wrong, *DB).err
+    )
+    protocol = ("collaborative", "--epsilon", 1, "--k", 50, "--sensitive", 10)
+    assert "--after must be the id of a task" in run("task", "next", *protocol, "--after", wrong, *DB).err
 
 
 @pytest.mark.parametrize(

@@ -73,7 +73,9 @@ def test_epsilon_beyond_exact_sampling_is_refused_when_reports_are_drawn(name: s
 @pytest.mark.parametrize(
     ("name", "options", "says"),
     [
-        ("grr", {"size": 2}, "grr has no option 'size'; its own options are: none"),
+        ("grr", {"size": 2}, "grr has no option 'size'; it has none of its own"),
+        ("grr", {"eps": 1.0}, "Did you mean epsilon"),
+        ("grr", {"K": 3}, "Did you mean k"),
         ("ss", {"size": 0}, "size must be an integer from 1 to k-1 = 3, got 0"),
         ("ss", {"size": 4}, "size must be an integer from 1 to k-1 = 3, got 4"),
         ("ss", {"size": 1.5}, r"size must be an integer from 1 to k-1 = 3, got 1\.5"),

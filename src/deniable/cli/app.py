@@ -208,7 +208,7 @@ def _run(args: list[str], flags: set[str]) -> int:
     for each in _path(group, words):
         flags.update(flag for param in each.params for flag in param.opts)
         for param in each.get_params(typer.Context(each)):
-            param._runtime_param = _AS_TYPED
+            param.get_runtime_param = _AsTyped
     parsed = group.main(args=args, prog_name="deniable", standalone_mode=False)
     with warnings.catch_warnings():
         warnings.showwarning = _warn
@@ -231,9 +231,6 @@ class _AsTyped:
     def coerce(self, value: Any, **_: Any) -> Any:
         """The value as it is."""
         return value
-
-
-_AS_TYPED = _AsTyped()
 
 
 def _warn(message: Warning | str, *_: Any, **__: Any) -> None:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 
 from deniable.cli.options import Given, argument, option
 from deniable.cli.output import Output
-from deniable.errors import ParameterError, need_extra
+from deniable.errors import ParameterError, need_extra, require
 from deniable.present.tables import Column, Table
 from deniable.service.settings import rows, settings
 
@@ -48,16 +48,29 @@ def today() -> date:
 
 
 @contextmanager
-def opened(database: str | None, config: str | None) -> Iterator[Store]:
-    """The store that is asked for, closed in the end."""
+def opened(database: str | None, config: str | None, *, new: bool = False) -> Iterator[Store]:
+    """The store that is asked for, closed in the end; one that is not there is made only if it may be `new`."""
     url = database_of({"database": database}, config)
     from deniable.service.store import open_store
 
+    if not new:
+        _refuse_missing(url)
     store = open_store(url)
     try:
         yield store
     finally:
         store.close()
+
+
+def _refuse_missing(url: str) -> None:
+    """Refuse a file that is not there, so that a slip in its name is no new, empty database."""
+    from deniable.service.store import engine_of
+    from deniable.service.store.sqlite import SqliteEngine
+
+    engine = engine_of(url)
+    if isinstance(engine, SqliteEngine):
+        hint = "Correct the name; `deniable task new`, `deniable key new` and `deniable serve` make a new one."
+        require(engine.path.exists(), "database", url, "a database that is there", hint)
 
 
 def database_of(given: Mapping[str, Any], config: str | None) -> str:
@@ -105,7 +118,7 @@ def new(
     """
     from deniable.service.access import new_key
 
-    with opened(database, config) as store:
+    with opened(database, config, new=True) as store:
         made, key = new_key(store, role, today=today(), name=name)
     out.note(f"made the key {made}; it is shown this once and cannot be shown again")
     out.show({"name": made, "role": role, "key": key}, key)

@@ -53,8 +53,9 @@ def new(
         str, option("--retention", "tally|reports", "Erase reports once they are counted, or keep them.")
     ] = "tally",
     retention_days: Annotated[
-        int, option("--retention-days", "D", "How long reports are kept after the last window, if they are.")
-    ] = 30,
+        int | None,
+        option("--retention-days", "D", "How long reports are kept after the last window; 30 if left out."),
+    ] = None,
     subject: Annotated[
         str | None,
         option("--subject", "TEXT", "What it is about: budgets are kept per subject. The question if left out."),
@@ -81,8 +82,13 @@ def new(
     from deniable_client.canonical import canonical
     from deniable_client.task import Task
 
-    require(len(design) == len(question), "question", question, f"given {len(design)} times, once for each --design")
+    require(len(design) == len(question), "question", question, "given as often as --design, once for each")
+    require(all(text.strip() for text in question), "question", "", "a text that people can see")
+    require(share is None or len(design) > 1, "share", share, "left out: there is one question, for everybody")
     shares = _shares(share, len(design))
+    kept = retention_days is None or retention != "tally"
+    hint = "Say --retention reports to keep them."
+    require(kept, "retention_days", retention_days, f"left out: with --retention {retention} no reports are kept", hint)
     asked = [
         Asked(text=text, design=design_of(_content(file)), share=one)
         for file, text, one in zip(design, question, shares, strict=True)
@@ -94,16 +100,18 @@ def new(
         min_batch=min_batch,
         memory=memory,
         retention=retention,
-        retention_days=retention_days,
+        retention_days=30 if retention_days is None else retention_days,
         subject=subject,
         collector=collector,
         strata=_strata(strata or []),
         budget=budget,
     )
     document = new_task(asked, terms)
-    with opened(database, config) as store:
-        store.put_task(document["id"], canonical(document))
     task = Task.load(document)
+    with opened(database, config, new=True) as store:
+        store.put_task(document["id"], canonical(document))
+    if _over(task):
+        out.note(f"warning: {_over(task)}")
     out.show(
         {"task": document, "id": task.id},
         f"Task {task.id}",
@@ -182,8 +190,8 @@ def next_round(
     made = choice.make_any()
     if not isinstance(made, Protocol):
         raise ParameterError(f"NAME must be a protocol, got {choice.name!r}.", "A mechanism has one round: task new.")
-    with opened(database, config) as store:
-        before = [_known(store, id) for id in after or []]
+    with opened(database, config, new=True) as store:
+        before = [_known(store, id, "after") for id in after or []]
         found = following(made, store, [row.id for row, _ in before], datetime.now(UTC))
         if isinstance(found, Estimate):
             shown = question_of(choice.name).show(found, 0.95, "reporters", False)
@@ -256,15 +264,26 @@ def show(id: TaskId, out: Output, database: DatabaseUrl = None, config: Config =
     )
 
 
-def _known(store: Store, id: str) -> tuple[TaskRow, Intake]:
+def _over(task: Any) -> str:
+    """What to say of a task whose last day has passed; nothing if it has not."""
+    from datetime import timedelta
+
+    last = task.closes - timedelta(1)
+    return f"its last day was {last}: no report will be counted." if last < today() else ""
+
+
+def _known(store: Store, id: str, name: str = "ID") -> tuple[TaskRow, Intake]:
     """A task by its id, or by the beginning of it if there is one only."""
     from deniable.service.ingest import Intake
 
     rows = [row for row in store.tasks() if row.id.startswith(id)] if len(id) >= _LEAST_PREFIX else []
     if len(rows) != 1:
-        told = f"that of {len(rows)} tasks" if rows else "that of no task"
+        told = f"{len(rows)} tasks begin" if rows else "no task begins"
+        short = f" It takes at least {_LEAST_PREFIX} letters." if len(id) < _LEAST_PREFIX else ""
+        found = "it is too short" if short else f"{told} with it"
         raise ParameterError(
-            f"ID must be the id of a task, or its first letters; {id!r} is {told}.", "See: deniable task list"
+            f"{name} must be the id of a task, or how it begins, got {id!r}: {found}.",
+            f"`deniable task list` shows them.{short}",
         )
     return rows[0], Intake(rows[0].document)
 
@@ -287,8 +306,8 @@ def opened_now(id: TaskId, out: Output, database: DatabaseUrl = None, config: Co
         require(row.state != "closed", "ID", id, "a task that is not closed", "A closed task stays closed.")
         if row.state == "draft":
             store.set_state(row.id, "open")
-    first = max(today(), intake.task.opens)
-    told = f"Task {row.id} is open: reports are counted from {first} on."
+    first, over = max(today(), intake.task.opens), _over(intake.task)
+    told = f"Task {row.id} is open" + (f", but {over}" if over else f": reports are counted from {first} on.")
     out.show({"id": row.id, "state": "open"}, told)
 
 

@@ -131,7 +131,7 @@ def reproduce(
     from deniable.present.tables import claims_table
 
     if paper not in (*PAPERS, "all"):
-        raise ParameterError(f"paper must be one of {', '.join(PAPERS)} or all, got {paper!r}.")
+        raise ParameterError(f"PAPER must be one of {', '.join(PAPERS)} or all, got {paper!r}.")
     for name in PAPERS if paper == "all" else (paper,):
         out.claim(str(Path(target) / name / "claims.json"), force=force)
     folder = Path(data_dir) if data_dir is not None else None

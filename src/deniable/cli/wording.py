@@ -22,15 +22,24 @@ def as_typed(message: str, hint: str, flags: Collection[str]) -> tuple[str, str]
     def option(found: re.Match[str]) -> str:
         return f"{found[1]}{names[found[2]]}{found[3]}"
 
+    def every(found: re.Match[str]) -> str:
+        return re.sub(rf"\b(?:{known})\b", lambda name: names[name[0]], found[0])
+
     def setting(found: re.Match[str]) -> str:
         value = re.sub(r"[\[\]()'\" ]", "", found[2])
         return f"{names[found[1]]} {value}"
 
     for pattern in (
-        rf"(^|: )({known})( must )",
+        rf"(^|: )({known})(?: of a task)?( must )",
+        rf"( unless )({known})( is )",
         rf"( has no option )'({known})'(;)",
         rf"( own parameter )({known})(\.)",
     ):
         message = re.sub(pattern, option, message)
+    several = rf"(?<![\w-])(?:(?:{known}), )*(?:{known}) and (?:{known})(?= must | give )"
+    if re.search(several, message):
+        message, hint = (re.sub(several, every, text) for text in (message, hint))
+        message = re.sub(rf"(?<=, got )(?:{known})(?=\.$)", every, message)
+    message = re.sub(r", got None\.$", ", but it was left out.", message)
     given = rf"(?<![\w.-])({known})=(\[[^\]]*\]|\([^)]*\)|'[^']*'|[^\s,;.)]+)"
     return re.sub(given, setting, message), re.sub(given, setting, hint)

@@ -248,7 +248,7 @@ class TableReader:
         if found is None and self.kind == "parquet":
             found = head_in(self._file.metadata.metadata)
         if found is None and self.given is None:
-            hint = "Say what its reports are: --design FILE, or design=m.design."
+            hint = "Say what its reports are: --design FILE, or design= in Python."
             raise FormatError(f"{self.path} does not say of which design its reports are.", hint)
         if found is not None and self.given is not None and found[0].design != self.given.design:
             raise FormatError(f"{self.path} has reports of another design than the one given.")

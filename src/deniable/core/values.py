@@ -102,7 +102,7 @@ def columns_of(given: object, columns: Sequence[str]) -> list[list[Any]] | None:
     names, fetch = frame
     unknown = [column for column in columns if column not in names]
     hint = "Rename them first, or say what they are called: column=(USER, KEY, VALUE)."
-    require(not unknown, "columns", names, f"among them {', '.join(columns)}", hint)
+    require(not unknown, "columns", names, f"the names of columns, with {', '.join(columns)} among them", hint)
     found = fetch(*columns) if len(columns) > 1 else [fetch(columns[0])]
     return [cells_of(part).tolist() for part in found]
 

@@ -15,8 +15,10 @@ __all__ = ["resolve"]
 ALLOWED = f"one of {', '.join(NAMES)}, uniform, zipf[:S], normal[:SPREAD], dirichlet[:ALPHA]"
 
 
-def resolve(spec: str, *, n: int | None = None, k: int | None = None, rng: Stream | None = None) -> Population:
-    """The population that a text names.
+def resolve(
+    spec: str, *, n: int | None = None, k: int | None = None, rng: Stream | None = None, called: str = "data"
+) -> Population:
+    """The population that a text names; errors name it as it is `called`.
 
     A table: `adult-age`, `adult-education`, `adult-country`, `bank-job`. If `n` is given and is not the
     table's own number of people, the counts are scaled to it by largest remainders.
@@ -27,14 +29,19 @@ def resolve(spec: str, *, n: int | None = None, k: int | None = None, rng: Strea
     (Population(name='bank-job', k=12, n=45211), Population(name='zipf:1.5', k=8, n=1000))
     """
     kind, colon, number = spec.partition(":")
-    require(spec in NAMES or kind in KINDS, "data", spec, ALLOWED)
+    require(spec in NAMES or kind in KINDS, called, spec, ALLOWED)
     if spec in NAMES:
         return _table(spec, n, k)
-    shape = _shape(spec, kind, number) if colon else {}
+    shape = _shape(spec, kind, number, called) if colon else {}
     hint = f"A {kind} population has no size of its own."
     require(n is not None, "n", n, "given, the number of people", hint)
     require(k is not None, "k", k, "given, the number of items", hint)
-    return synthetic(kind, k=cast(int, k), n=cast(int, n), rng=rng, **shape)
+    try:
+        return synthetic(kind, k=cast(int, k), n=cast(int, n), rng=rng, **shape)
+    except ParameterError as error:
+        if any(error.message.startswith(f"{name} must") for name in shape):
+            raise ParameterError(f"{called} must be {ALLOWED}, got {spec!r}.", error.message) from None
+        raise
 
 
 def _table(name: str, n: int | None, k: int | None) -> Population:
@@ -47,12 +54,12 @@ def _table(name: str, n: int | None, k: int | None) -> Population:
     return Population(f"{name}, scaled to {n}", table.labels, apportion(table.counts.tolist(), n))
 
 
-def _shape(spec: str, kind: str, number: str) -> dict[str, float]:
+def _shape(spec: str, kind: str, number: str, called: str) -> dict[str, float]:
     known = KINDS[kind]
     if known is None:
-        raise ParameterError(f"data must be {ALLOWED}, got {spec!r}.", f"{kind} takes no number.")
+        raise ParameterError(f"{called} must be {ALLOWED}, got {spec!r}.", f"{kind} takes no number.")
     try:
         return {known[0]: float(number)}
     except ValueError:
         hint = f"{known[0]} after the colon is a number, as in {kind}:0.5."
-        raise ParameterError(f"data must be {ALLOWED}, got {spec!r}.", hint) from None
+        raise ParameterError(f"{called} must be {ALLOWED}, got {spec!r}.", hint) from None

@@ -40,6 +40,8 @@ __all__ = [
     "resolved",
 ]
 
+_COMMON = ("epsilon", "k", "labels", "domain", "missing", "other")
+"""What every mechanism takes, for hints at slips."""
 _TOLD = (frequency, utility, personal, keyvalue, metric, numeric)
 
 
@@ -209,7 +211,8 @@ def mechanism(
     if name in PROTOCOLS:
         raise ParameterError(
             f"{name} is a protocol of several steps, not one mechanism.",
-            f"Make it with deniable.protocol({name!r}, ...), then run(data, rng).",
+            f"Make it with deniable.protocol({name!r}, ...), then run(data, rng). On the command line: "
+            f"`deniable simulate {name}` tries it, `deniable task next {name}` collects its rounds.",
         )
     made: Mechanism = _made(
         "mechanism",
@@ -325,9 +328,9 @@ def _check_options(name: str, entry: Entry, options: Mapping[str, Any]) -> None:
     family: Mapping[str, Option] = next((told.OPTIONS for told in _TOLD if name in told.NAMES.get(entry.kind, ())), {})
     for option, value in options.items():
         if option not in (*entry.options, *entry.inner):
-            own = ", ".join(entry.options) or "none"
-            hint = meant(option, entry.options)
-            raise ParameterError(f"{name} has no option {option!r}; its own options are: {own}.", hint)
+            own = f"its own options are: {', '.join(entry.options)}" if entry.options else "it has none of its own"
+            hint = meant(option.lower(), (*entry.options, *_COMMON))
+            raise ParameterError(f"{name} has no option {option!r}; {own}.", hint)
         known = family.get(option) or OPTIONS.get(option)
         choices = known.choices if known is not None else ()
         require(not choices or value in choices, option, value, f"one of {', '.join(choices)}")

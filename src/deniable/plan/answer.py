@@ -287,4 +287,4 @@ def check_limits(limits: Mapping[str, float] | None, known: Sequence[str]) -> di
 
 def check_top(top: int | None) -> None:
     """Refuse what is no number of designs."""
-    require(top is None or (isinstance(top, int) and top >= 1), "top", top, "an integer >= 1, or None for all")
+    require(top is None or (isinstance(top, int) and top >= 1), "top", top, "an integer >= 1; left out for all")

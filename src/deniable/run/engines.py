@@ -9,7 +9,7 @@ from typing import Any
 
 from deniable.collect.limits import parse_header
 from deniable.collect.reports import Design
-from deniable.errors import ParameterError, require
+from deniable.errors import FormatError, ParameterError, require
 from deniable.estimate.result import Estimate
 from deniable.mechanisms.base import Mechanism
 from deniable.mechanisms.registry import from_design
@@ -37,7 +37,11 @@ def read_design(path: str | None) -> Design | None:
     if path is None:
         return None
     with open_input(path) as stream, naming(path):
-        document = parse_header(stream.read(1 << 25))
+        try:
+            document = parse_header(stream.read(1 << 25))
+        except FormatError as error:
+            hint = "`deniable design NAME --json` prints one, and deniable.save(mechanism, path) writes one."
+            raise FormatError("this is no design: it is not JSON.", hint) from error
         found = document.get("design", document)
         require(isinstance(found, dict), "design", found, "a design document", "deniable design NAME --json has one.")
         return from_design(found).design

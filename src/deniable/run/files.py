@@ -446,7 +446,9 @@ def read_space(path: str | Path) -> Space:
         with open(path, newline="", encoding="utf-8-sig") as file:
             rows = [[cell.strip() for cell in row] for row in csv.reader(file) if row]
     except (OSError, UnicodeDecodeError, csv.Error) as error:
-        raise FormatError(f"the distances cannot be read from {path}: {error}.") from error
+        raise FormatError(
+            f"the distances cannot be read from {path}: {getattr(error, 'strerror', None) or error}."
+        ) from error
     with naming(str(path)):
         return _space(rows)
 

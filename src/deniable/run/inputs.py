@@ -71,7 +71,7 @@ def input_of(m: Mechanism, given: Mapping[str, Any]) -> Input:
     for name in given:
         if name not in found.columns:
             why = found.other.get(name, "left out: {m.name} takes {m.takes}").format(m=m)
-            hint = f"About its columns can be said: --{', --'.join(found.columns).replace('_', '-')}."
+            hint = f"Of the options for columns it takes: --{', --'.join(found.columns).replace('_', '-')}."
             require(False, name.replace("_", "-"), given[name], why, hint)
     return found
 

@@ -34,7 +34,7 @@ def read_prior(text: str, domain: Domain, seed: int = 0) -> FloatArray | None:
         return None
     counted = _counted(text)
     if counted is None:
-        return resolve(text, n=_PEOPLE, k=domain.k, rng=simulation(seed).spawn(1)[0]).frequencies
+        return resolve(text, n=_PEOPLE, k=domain.k, rng=simulation(seed).spawn(1)[0], called="prior").frequencies
     answers = domain.labels_or_numbers
     if set(counted.labels) == set(answers):
         place = {label: i for i, label in enumerate(counted.labels)}
@@ -67,7 +67,9 @@ def _read(path: Path) -> Population:
         with path.open(newline="", encoding="utf-8-sig") as file:
             rows = [[cell.strip() for cell in row] for row in csv.reader(file, strict=True) if row]
     except (OSError, UnicodeDecodeError, csv.Error) as error:
-        raise FormatError(f"the prior cannot be read from {path}: {error}.") from error
+        raise FormatError(
+            f"the prior cannot be read from {path}: {getattr(error, 'strerror', None) or error}."
+        ) from error
     with naming(str(path)):
         wide = next((row for row in rows if len(row) != 2), None)
         require(wide is None and bool(rows), "prior", wide, "lines of a label and a count", "For example tea,120.")

@@ -129,9 +129,9 @@ class Shown:
 
     def draw_means(self, target: str, title: str) -> None:
         """Save a chart of the means of key-value data, without those of keys that are too rare to say."""
-        require("range" in self.facts, "chart", target, "left out: there are no means of keys")
+        require("range" in self.facts, "chart_means", target, "left out: there are no means of keys")
         told = np.flatnonzero(~self.columns["too_rare"].astype(np.bool_))
-        require(told.size > 0, "chart", target, "left out: all keys are too rare to say", "Collect more reports.")
+        require(told.size > 0, "chart_means", target, "left out: all keys are too rare to say", "Collect more reports.")
         rare = len(self.labels) - told.size
         notes = [f"{rare:,} key{'s are' if rare > 1 else ' is'} too rare to say"] * (rare > 0)
         low, high = self.facts["range"]

@@ -45,7 +45,7 @@ def new_key(store: Store, role: str, *, today: date, name: str | None = None) ->
     if name is None:
         name = _free(role, taken)
     require(bool(_NAME.fullmatch(name)), "name", name, "small letters, digits and -, at most 63")
-    require(name not in taken, "name", name, "not the name of another key", "Revoked keys keep their names.")
+    require(name not in taken, "name", name, "a name that no other key has", "Revoked keys keep their names.")
     key = f"deniable-{role}-{urlsafe_b64encode(os.urandom(32)).rstrip(b'=').decode()}"
     store.put_key(KeyRow(name, role, _digest(key), today))
     return name, key
@@ -84,7 +84,7 @@ def _find(store: Store, name: str) -> KeyRow:
     keys = {key.name: key for key in list(store.keys())}
     if name not in keys:
         hint = meant(name, keys) or "`deniable key list` shows them."
-        raise ParameterError(f"name must be that of a key, got {name!r}.", hint)
+        raise ParameterError(f"name must be the name of a key, got {name!r}.", hint)
     return keys[name]
 
 

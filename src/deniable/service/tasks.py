@@ -70,6 +70,9 @@ def new_task(questions: Sequence[Asked], terms: Terms) -> dict[str, Any]:
     subject = questions[0].text if terms.subject is None else terms.subject
     require(len(subject) <= 200, "subject", subject, "given, in at most 200 characters, where the question is longer")
     epsilon = max(asked.design["epsilon"] for asked in questions)
+    enough = terms.budget is None or epsilon <= terms.budget <= _BUDGET_MAX
+    hint = "It is what a device may spend on this task and its subject."
+    require(enough, "budget", terms.budget, f"from {epsilon:g}, the cost of one answer, to {_BUDGET_MAX:g}", hint)
     closes = terms.opens + timedelta(terms.window_days * terms.windows)
     keep = {"keep": terms.retention} | ({"days": terms.retention_days} if terms.retention == "reports" else {})
     document = {

@@ -194,7 +194,13 @@ class KsAdap(PairProtocol):
 
 def _check_top(top: int, k: int) -> None:
     ok = isinstance(top, int) and not isinstance(top, bool) and 1 <= top <= k // 2
-    require(ok, "top", top, f"an integer from 1 to {k // 2}", "Twice as many keys are candidates.")
+    require(
+        ok,
+        "top",
+        top,
+        f"an integer from 1 to {k // 2}",
+        "Twice as many keys are candidates; 20 are wanted if it is left out.",
+    )
 
 
 def _ask_keys(p: PairProtocol) -> KeyStep:

@@ -93,7 +93,13 @@ def check_theta(theta: Any, s: int, k: int) -> float:
         return (k - s) / k
     theta = _read(theta) if isinstance(theta, str) else theta
     ok = isinstance(theta, int | float | np.floating) and not isinstance(theta, bool) and bool(0 <= theta <= 1)
-    require(ok, "theta", theta, "between 0 and 1", "It is the share of people with a harmless answer.")
+    require(
+        ok,
+        "theta",
+        theta,
+        "between 0 and 1",
+        "It is the share of people with a harmless answer; uss, uue and others also take minimax.",
+    )
     forced = {0: 1.0, k: 0.0}.get(s)
     fits = forced is None or float(theta) == forced
     require(fits, "theta", theta, f"{forced} with {s} of {k} answers sensitive", "Leave it out.")
