@@ -63,7 +63,7 @@ def test_smallest_n_and_epsilon(run):
 @pytest.mark.parametrize(
     ("args", "message"),
     [
-        (("--k", 100, "--n", 10), "two of n, epsilon and target_error must be given, got n."),
+        (("--k", 100, "--n", 10), "two of --n, --epsilon and --target-error must be given, got --n."),
         (("--n", 10, "--epsilon", 1), "the domain must be given by exactly one of --k, --labels and --labels-file"),
         ((*JOB, "--max-asr", 2), "--max-asr must be at most 1, got 2.0.\nhint: It is a probability."),
         ((*JOB, "--weight", 2), "weight must be from 0 to 1, got 2.0.\nhint: It is that of the best guess (ASR)."),

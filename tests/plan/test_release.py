@@ -87,6 +87,22 @@ def test_rule_min_leaves_no_value_worse_off_than_randomised_response() -> None:
     assert (losses(kept.mechanism) <= losses(dn.mechanism("brr", points=60, epsilon=1.0, size=1)) * (1 + 1e-12)).all()
 
 
+def test_weight_moves_the_choice_from_the_loss_to_the_best_guess() -> None:
+    plain = dn.plan_release(points=20, epsilon=2.0)
+    assert "least expected loss" in plain.message
+    for weight in (0.0, 0.5, 0.8, 1.0):
+        found = dn.plan_release(points=20, epsilon=2.0, weight=weight)
+        first = plain.designs[0]
+        rank = [(1 - weight) * d.loss / first.loss + weight * d.asr / first.asr for d in found.designs]
+        assert rank == pytest.approx(sorted(rank), rel=1e-9)
+        assert found.best is not None
+        assert not found.best.beaten_by
+        assert "is the best compromise" in found.message
+        assert found.document()["request"]["weight"] == weight
+    assert found.best.asr == min(d.asr for d in plain.designs) < first.asr
+    assert found.best.loss > first.loss
+
+
 def test_long_lines_are_planned_and_say_what_is_unknown() -> None:
     found = dn.plan_release(points=10**6, epsilon=2.0)
     assert [d.name for d in found.designs] == ["codebook", "brr", "brr"]
@@ -136,6 +152,7 @@ def test_limits_leave_out() -> None:
     [
         (dn.plan_release, {}, "domain must be given by points, interval or distances"),
         (dn.plan_release, {"points": 1}, "points must be"),
+        (dn.plan_release, {"points": 9, "weight": 2}, "weight must be from 0 to 1, got 2"),
         (dn.plan_release, {"k": 5}, "domain must be given by"),
         (dn.plan_release, {"points": 5, "limits": {"stderr": 1}}, "limits must be named by"),
         (dn.plan_release, {"points": 5, "top": 0}, "top must be"),

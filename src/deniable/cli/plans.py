@@ -31,7 +31,7 @@ ASKED: Given = {
         "Most that 1 % of forged reports may add to the shares of the targets, to the mean or to the loss.",
     ),
     "targets": (int, "R", "Number of values that a forger wants to push up; 10 if left out."),
-    "weight": (float, "W", "Weight of the best guess, from 0 to 1; the error has the rest."),
+    "weight": (float, "W", "Weight of the best guess, from 0 to 1; the error, or the loss, has the rest."),
     "sensitive": (str, "S", "Sensitive values: labels separated by commas, or how many of the first."),
     "top": (int, "T", "Only the best T designs."),
     "chart": (str, "FILE", "Draw the error against the best guess: .html, .png, .svg or .json."),

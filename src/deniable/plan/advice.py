@@ -12,6 +12,7 @@ from deniable.plan.prediction import FORGED
 __all__ = [
     "FEW_FORGERS",
     "LITTLE_WORK",
+    "LOW_GUESS",
     "SHORT_REPORTS",
     "Aspect",
     "advise",
@@ -114,19 +115,13 @@ FEW_FORGERS = Aspect(
         f"{_points(b.poisoning)} ({b.name})"
     ),
 )
-_OTHERS = (
-    Aspect(
-        lambda d: d.asr,
-        "the lowest chance to guess an answer from its report",
-        "a chance to guess an answer {:.2g} % above the lowest",
-        lambda d, b: (
-            f"the best guess is right {100 * d.asr:.3g} % of the time instead of {100 * b.asr:.3g} % ({b.name})"
-        ),
-    ),
-    SHORT_REPORTS,
-    LITTLE_WORK,
-    FEW_FORGERS,
+LOW_GUESS = Aspect(
+    lambda d: d.asr,
+    "the lowest chance to guess an answer from its report",
+    "a chance to guess an answer {:.2g} % above the lowest",
+    lambda d, b: f"the best guess is right {100 * d.asr:.3g} % of the time instead of {100 * b.asr:.3g} % ({b.name})",
 )
+_OTHERS = (LOW_GUESS, SHORT_REPORTS, LITTLE_WORK, FEW_FORGERS)
 
 
 def _bytes(d: Any) -> str:

@@ -28,6 +28,7 @@ __all__ = [
     "check_limits",
     "check_top",
     "made",
+    "ordered",
     "rows_for",
     "sift",
 ]
@@ -250,7 +251,12 @@ def sift(
             out.append(Rejected(design.title, ", ".join(filter(None, missed))))
         else:
             found.append(design)
-    return sorted(found, key=lambda d: float(f"{rank(d):.9e}")), tuple(out)
+    return ordered(found, rank), tuple(out)
+
+
+def ordered(designs: Iterable[D], rank: Callable[[D], float]) -> list[D]:
+    """The designs, best first; those that differ by rounding only stay in their order."""
+    return sorted(designs, key=lambda d: float(f"{rank(d):.9e}"))
 
 
 def _missed(name: str, value: float | None, most: float) -> str:

@@ -19,10 +19,11 @@ from deniable.mechanisms.metric.bound import optimal_release
 from deniable.mechanisms.metric.options import RULES
 from deniable.mechanisms.registry import entry_of, mechanism
 from deniable.mechanisms.spaces import SPACE, space_of
-from deniable.plan.advice import SHORT_REPORTS, advise, relative
-from deniable.plan.answer import Answer, check_limits, check_top, made, rows_for, sift
+from deniable.plan.advice import LOW_GUESS, SHORT_REPORTS, advise, relative
+from deniable.plan.answer import Answer, check_limits, check_top, made, ordered, rows_for, sift
 from deniable.plan.charts import answer_chart, reason
 from deniable.plan.prediction import Prediction, forged_gain, plain
+from deniable.plan.request import check_weight
 from deniable.present.tables import number, percent
 from deniable_client.exact import check_epsilon
 
@@ -133,6 +134,11 @@ class ReleasePlan(Answer[ReleasePrediction]):
         unit = f" {best.unit}" if best.unit else ""
         least = "" if best.bound is None else f"; no mechanism has less than {best.bound:.4g}"
         told = f"{best.title} has the least expected loss: {best.loss:.4g}{unit}{least}."
+        if "weight" in self.request:
+            told = (
+                f"{best.title} is the best compromise: the best guess is right {100 * best.asr:.3g} % of the time, and "
+            )
+            told += f"the expected loss is {best.loss:.4g}{unit}{least}."
         if best.saved is None:
             return told
         much = f"{100 * best.saved:.3g} % less than" if best.saved > 0 else "no less than"
@@ -158,12 +164,19 @@ class ReleasePlan(Answer[ReleasePrediction]):
 
 
 def plan_release(
-    *, epsilon: float, limits: Mapping[str, float] | None = None, top: int | None = None, **where: Any
+    *,
+    epsilon: float,
+    limits: Mapping[str, float] | None = None,
+    weight: float | None = None,
+    top: int | None = None,
+    **where: Any,
 ) -> ReleasePlan:
     """Ranked mechanisms that release single values near the truth, for a promise epsilon.
 
     `where` is the domain as mechanisms take it: points, interval (with points, layout and clip) or distances. `limits`
-    has the largest allowed loss, worst, asr, bits, bytes, work and poisoning.
+    has the largest allowed loss, worst, asr, bits, bytes, work and poisoning. Designs are ranked by their expected
+    loss, or by a weighted sum relative to the design of least loss: `weight` is that of the best guess, the loss has
+    the rest.
 
     >>> plan_release(points=40, epsilon=2.0).best.title
     'codebook (size = 3)'
@@ -173,13 +186,21 @@ def plan_release(
     epsilon = check_epsilon(epsilon, sampling=True)
     most = check_limits(limits, _LIMITS)
     check_top(top)
+    weighed = {} if weight is None else {"weight": check_weight(weight)}
     mechanism("brr", epsilon=epsilon, domain=_checked(where))  # an error in the domain is one of the question
     bounds: dict[str, float] = {}
     found, out = sift(_makers(epsilon, where, bounds), most, lambda d: d.loss)
     told = {name: plain(x) for name, x in where.items()}
-    known = [aspect for aspect in _ASPECTS if all(aspect.value(d) is not None for d in found)]
+    if weight is not None and found:
+        loss, asr = found[0].loss or 1.0, found[0].asr
+        found = ordered(found, lambda d: (1 - weight) * d.loss / loss + weight * d.asr / asr)
+    known = [
+        aspect
+        for aspect in (*_ASPECTS, *([LOW_GUESS] if weighed else []))
+        if all(aspect.value(d) is not None for d in found)
+    ]
     ranked = tuple(_noted(d) for d in advise(found, aspects=known))
-    return ReleasePlan({"question": RELEASE, **told, "epsilon": epsilon}, most, ranked[:top], out)
+    return ReleasePlan({"question": RELEASE, **told, "epsilon": epsilon, **weighed}, most, ranked[:top], out)
 
 
 def _checked(where: Mapping[str, Any]) -> Any:

@@ -17,7 +17,7 @@ from deniable.mechanisms.registry import OPTIONS
 from deniable.plan.answer import check_top
 from deniable_client.exact import check_epsilon
 
-__all__ = ["Request", "check_weights", "request"]
+__all__ = ["Request", "check_weight", "check_weights", "request"]
 
 _WEIGHTS = {"error": "mse", "asr": "asr", "bits": "bits", "work": "work", "poisoning": "poisoning"}
 """What can be weighed, and the column that it is."""
@@ -108,13 +108,18 @@ def _limit(name: str, most: Any) -> float:
     return float(most)
 
 
+def check_weight(weight: float) -> float:
+    """The weight of the best guess, where an error or a loss has the rest."""
+    number = isinstance(weight, int | float) and not isinstance(weight, bool)
+    require(number and 0 <= weight <= 1, "weight", weight, "from 0 to 1", "It is that of the best guess (ASR).")
+    return weight
+
+
 def check_weights(weight: float | None, weights: Mapping[str, float] | None) -> dict[str, float]:
     """Weights by columns, of sum 1: that of the ASR alone, or all of them."""
     if weight is not None:
         require(weights is None, "weight", weight, "left out if weights are given")
-        number = isinstance(weight, int | float) and not isinstance(weight, bool)
-        require(number and 0 <= weight <= 1, "weight", weight, "from 0 to 1", "It is that of the best guess (ASR).")
-        weights = {"asr": weight, "error": 1 - weight}
+        weights = {"asr": check_weight(weight), "error": 1 - weight}
     found = {"error": 1.0} if weights is None else dict(weights)
     for name, w in found.items():
         require(name in _WEIGHTS, "weights", name, f"named by {', '.join(_WEIGHTS)}")

@@ -126,7 +126,7 @@ QUESTIONS: Mapping[str, Question] = {
         ("k", "placed"),
         release_table,
         _plan_near,
-        ("epsilon", "points", "interval", "distances", "top"),
+        ("epsilon", "points", "interval", "distances", "weight", "top"),
         {"target_error": "loss", "max_asr": "asr", **_SIZE, **_SERVER},
         _PROMISE,
     ),
