@@ -147,9 +147,9 @@ def test_rotation_locks_nobody_out() -> None:
     [
         (lambda store: new_key(store, "root", today=TODAY), "role must be one of analyst, administrator"),
         (lambda store: new_key(store, "analyst", today=TODAY, name="No Way"), "name must be small letters"),
-        (lambda store: new_key(store, "analyst", today=TODAY, name="analyst-1"), "not the name of another key"),
+        (lambda store: new_key(store, "analyst", today=TODAY, name="analyst-1"), "a name that no other key has"),
         (lambda store: revoke(store, "analyst-l", TODAY), "Did you mean analyst-1"),
-        (lambda store: rotate(store, "nobody", today=TODAY, days=7), "must be that of a key"),
+        (lambda store: rotate(store, "nobody", today=TODAY, days=7), "must be the name of a key"),
         (lambda store: rotate(store, "analyst-1", today=TODAY, days=-1), "days must be"),
     ],
 )
