@@ -103,13 +103,14 @@ def _scripts(name: str, found: dict[str, int]) -> None:
 def _kernel_modules(design: dict[str, Any]) -> list[str]:
     """The modules that the page loads for a design, by the page's own table."""
     text = (CLIENT / "load.js").read_text("utf-8")
-    table = re.findall(r'\[\s*"([^"]*)",\s*"([^"]*)",\s*\(\) => import\("\./([^"]+)"\)', text)
+    table = re.findall(r'\[\s*"([^"]*)",\s*\(\) => import\("\./([^"]+)"\)', text)
     assert len(table) > 5
     written = json.dumps(design)
     return [
         f"client/{path}"
-        for kinds_, names, path in table
-        if any(f'"kind": "{kind}"' in written for kind in kinds_.split()) or design["mechanism"] in names.split()
+        for looked, path in table
+        if any(f'"kind": "{each}"' in written or each == f":{design['mechanism']}" for each in looked.split())
+        or any(f".{field}" in looked.split() for field in design["domain"])
     ]
 
 

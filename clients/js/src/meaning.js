@@ -1,5 +1,6 @@
 // What a report could have meant: how likely it is for each answer. For people to look at; nothing is decided by it.
-import { bucket, hash32, permute } from "./hashing.js";
+import { bucket, hash32 } from "./hashing.js";
+import { permute } from "./permuting.js";
 
 /** @typedef {Record<string, any>} Kernel A kernel as the design document has it. */
 
