@@ -12,7 +12,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
-from typing import Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
@@ -33,14 +33,15 @@ from deniable.errors import (
     PrivacyError,
     require,
 )
-from deniable.estimate.fit import FitOptions
 from deniable.estimate.result import Estimate, Part
 from deniable.mechanisms.bulk import Bulk
-from deniable.mechanisms.fitting import check_tally, fit_reports
 from deniable.mechanisms.showing import as_html, as_line, keep_line
 from deniable.randomness import Simulation, Stream, stream_of
 from deniable_client.exact import check_epsilon, exp_bounds
 from deniable_client.kernels import AnyKernel, kernel_to
+
+if TYPE_CHECKING:
+    from deniable.estimate.fit import FitOptions
 
 __all__ = ["Mechanism", "kept", "refuse_broken", "report_size"]
 
@@ -243,6 +244,8 @@ class Mechanism(ABC):
 
     def estimate(self, tally: Tally) -> Estimate:
         """Unbiased estimates with standard errors, from a tally of this very design."""
+        from deniable.mechanisms.fitting import check_tally  # loaded when somebody estimates
+
         if isinstance(tally, Reports):
             tally = self.tally(tally)
         check_tally(self, tally)
@@ -271,13 +274,18 @@ class Mechanism(ABC):
         (`runs` times, `rng` seeded) or None. At most `max_steps` passes over the reports; `progress` hears of each
         with what the tolerance is compared to.
         """
+        from deniable.estimate.fit import FitOptions
+
         options = FitOptions(
             stderr=stderr, tolerance=tolerance, max_steps=max_steps, runs=runs, rng=rng, progress=progress
         )
         return self._fit(data, method, options)
 
-    _fit = fit_reports
-    """`fit` with its options put together: families that have other methods replace it."""
+    def _fit(self, data: object, method: str, options: FitOptions) -> Estimate:
+        """`fit` with its options put together: families that have other methods replace it."""
+        from deniable.mechanisms.fitting import fit_reports
+
+        return fit_reports(self, data, method, options)
 
 
 def report_size(m: Mechanism) -> dict[str, float]:
