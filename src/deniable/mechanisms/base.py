@@ -46,6 +46,13 @@ if TYPE_CHECKING:
 __all__ = ["Mechanism", "kept", "refuse_broken", "report_size"]
 
 
+def _fitted(m: Mechanism, data: object, method: str, options: FitOptions) -> Estimate:
+    """What `Mechanism.fit` does where a family has no methods of its own; loaded when somebody fits."""
+    from deniable.mechanisms.fitting import fit_reports
+
+    return fit_reports(m, data, method, options)
+
+
 @dataclass(frozen=True, kw_only=True)
 class Mechanism(ABC):
     """A frozen value: two mechanisms with the same parameters are equal, and neither holds state or randomness."""
@@ -281,11 +288,8 @@ class Mechanism(ABC):
         )
         return self._fit(data, method, options)
 
-    def _fit(self, data: object, method: str, options: FitOptions) -> Estimate:
-        """`fit` with its options put together: families that have other methods replace it."""
-        from deniable.mechanisms.fitting import fit_reports
-
-        return fit_reports(self, data, method, options)
+    _fit = _fitted
+    """`fit` with its options put together: families that have other methods replace it."""
 
 
 def report_size(m: Mechanism) -> dict[str, float]:

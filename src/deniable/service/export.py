@@ -15,9 +15,9 @@ from deniable.service.ingest import Intake
 from deniable.service.release import Window, kept_reports
 from deniable.service.store.contract import Store
 
-__all__ = ["WINDOW", "write_reports"]
+__all__ = ["write_reports"]
 
-WINDOW = "window"
+_WINDOW = "window"
 """The column, with one report per row, that has the first day of the window."""
 
 
@@ -39,9 +39,9 @@ def write_reports(
                 writer.write(reports)
             return writer.total
     arrow = need_extra("pyarrow", "frames")
-    extra = [arrow.field(WINDOW, arrow.date32())] if layout == "rows" else []
+    extra = [arrow.field(_WINDOW, arrow.date32())] if layout == "rows" else []
     with TableWriter(out, head_of(m, id=id), layout=layout, extra=extra) as table:
         for window, reports in batches:
             day = intake.task.opens + timedelta(window * intake.task.days)
-            table.write(reports, {WINDOW: arrow.array([day] * len(reports))} if extra else None)
+            table.write(reports, {_WINDOW: arrow.array([day] * len(reports))} if extra else None)
         return table.total
