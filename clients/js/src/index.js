@@ -29,6 +29,7 @@ import "./spaces.js";
 
 export { Device } from "./device.js";
 export * from "./errors.js";
+export * from "./ledger_errors.js";
 export { SystemWords } from "./exact.js";
 export { explain } from "./explain.js";
 export { Ledger } from "./ledger.js";

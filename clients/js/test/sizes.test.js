@@ -21,7 +21,7 @@ const BESIDES = [
   ["codes.js", ["load.js"], { plain: 4_300, gzip: 1_700 }],
   ["spaces.js", ["load.js"], { plain: 1_200, gzip: 560 }],
   ["explain.js", ["load.js"], { plain: 17_200, gzip: 4_700 }],
-  ["task.js", ["load.js", "explain.js"], { plain: 32_000, gzip: 8_700 }],
+  ["task.js", ["load.js", "explain.js"], { plain: 32_500, gzip: 8_900 }],
   ["ledger.js", ["load.js", "task.js"], { plain: 36_500, gzip: 8_900 }],
 ];
 /** As in service/pages/assets.py: comments that have lines of their own, and types within lines. */

@@ -2,7 +2,7 @@
 import { CHECKS, Disclosing, FORMS, checkValue, checkWhole, form, readEpsilon, register } from "../designs.js";
 import { PrivacyError, require } from "../errors.js";
 import { ONE, Ratio, WORD, bitsWidth, chance, checkEpsilon, expLow, happens, join, largest, packBits, packInt, uintWidth } from "../exact.js";
-import { checkRanges, countOf, place } from "./ranges.js";
+import { checkRanges, countOf, place } from "./utility.js";
 
 /** @import { Words } from "../types.js" */
 

@@ -2,14 +2,13 @@
 import { Base, Disclosing, checkPlain, checkValue, checkWhole, register } from "../designs.js";
 import { ParameterError, require } from "../errors.js";
 import { ONE, Ratio, WORD, below, chance, happens, join, largest, packInt, uintWidth } from "../exact.js";
-import { checkRanges, countOf, place } from "./ranges.js";
 
 /** @import { Words } from "../types.js" */
 
 /**
- * The base kernel has the ranks of the values in the half-open ranges `sensitive`. Any other value is disclosed alone with
- * probability plain/2**64; else a report is made without any value (`blind` = 1) or of a uniformly drawn sensitive value
- * (`blind` = 0), and the value is put beside it with probability attach/2**64.
+ * The base kernel has the ranks of the values in the half-open ranges `sensitive` (start, end, start, end, ...). Any other
+ * value is disclosed alone with probability plain/2**64; else a report is made without any value (`blind` = 1) or of a
+ * uniformly drawn sensitive one (`blind` = 0), and the value is put beside it with probability attach/2**64.
  *
  * The first field of a report is 0 (nothing disclosed), 1 + j (the j-th harmless value alone), or 1 + m + j (with a report
  * beside it; m harmless values); the base's bytes follow, zero if there are none.
@@ -90,6 +89,22 @@ export class Utility extends Disclosing {
   pack(first, told = new Uint8Array(this.width - this.head)) {
     return join(packInt(first, this.head), told);
   }
+}
+
+/** How many numbers ranges hold. @param {bigint[]} ranges */
+export const countOf = (ranges) => ranges.reduce((sum, end, i) => (i % 2 ? sum + end : sum - end), 0n);
+
+/** Whether `x` is sensitive, and its rank among its kind. @param {bigint[]} ranges @param {bigint} x */
+export function place(ranges, x) {
+  const at = ranges.filter((end) => end <= x).length;
+  const before = countOf(ranges.slice(0, at - (at % 2)));
+  return at % 2 ? { sensitive: true, rank: before + x - ranges[at - 1] } : { sensitive: false, rank: x - before };
+}
+
+/** Refuse what are no ends of ranges of 0..k-1, in order and apart. @param {bigint[]} ranges @param {bigint} k */
+export function checkRanges(ranges, k) {
+  const ok = ranges.length % 2 === 0 && ranges.every((end, i) => end <= k && (!i || ranges[i - 1] < end));
+  require(ok, "sensitive", ranges, `increasing ends of half-open ranges within 0..${k}`);
 }
 
 /** @param {any} kernel @returns {any} */
