@@ -15,7 +15,7 @@ from deniable.learn import vectors
 from deniable.learn.ledger import float_below
 from deniable.learn.release import KINDS, Release
 from deniable.learn.vectors import VectorRelease, best_coordinates, few_loss, sample_coordinates
-from deniable.mechanisms.metric.bipartite import fine_limit
+from deniable.mechanisms.metric.bipartite import fine_limit, line_min
 from deniable.randomness import simulation
 
 GOLDEN = json.loads((Path(__file__).resolve().parents[1] / "golden/brr.json").read_text())["extra"]
@@ -42,6 +42,16 @@ def test_loss_of_one_number(row: dict[str, float]) -> None:
     assert row["codebook"] < 2 * Release("brr", row["eps"]).loss < row["BRR"] < row["laplace_truncated"]
     for kind in ("truncated", "clamped"):  # on a grid of 256 points; the golden ones are without a grid
         assert 2 * Release(kind, row["eps"]).loss == pytest.approx(row[f"laplace_{kind}"], rel=2 / 256)
+
+
+@pytest.mark.parametrize(("points", "own"), [(None, 21), (8, 8)])
+@pytest.mark.parametrize("epsilon", [0.3, 1.0, 4.0])
+def test_algorithm_4_is_the_published_one(epsilon: float, points: int | None, own: int) -> None:
+    """Points from end to end, and the m that no value loses by; both differ from those of `brr`."""
+    made = Release("alg4", epsilon, points).mechanism
+    assert made.domain.points.tolist() == pytest.approx(np.linspace(-1, 1, own).tolist())
+    assert made.m == line_min(own, epsilon)
+    assert made.domain.points.tolist() != Release("brr", epsilon, own).mechanism.domain.points.tolist()
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -133,7 +143,7 @@ def test_coordinates_are_drawn_alike(monkeypatch: pytest.MonkeyPatch) -> None:
         ({}, np.zeros((0, 2)), r"X has 0 sample"),
         ({}, [[0.5, 1.5]], r"X must be within its public bounds, got 1.5 at \(0, 1\)"),
         ({"epsilon": 0}, [[0.5]], r"epsilon must be a finite number > 0"),
-        ({"kind": "gauss"}, [[0.5]], r"kind must be one of codebook, brr, truncated, clamped, pm, duchi"),
+        ({"kind": "gauss"}, [[0.5]], r"kind must be one of codebook, brr, alg4, truncated, clamped, pm, duchi"),
         ({"weights": [1.0]}, [[0.5, 0.5]], r"weights must be 2 finite numbers"),
         ({"weights": [1, 1], "coordinates": 1}, [[0.5, 0.5]], r'weights must be given with "all" only'),
         ({"coordinates": 3}, [[0.5, 0.5]], r'coordinates must be "all", "best" or a number from 1 to 2'),

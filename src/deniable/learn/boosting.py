@@ -30,7 +30,7 @@ __all__ = ["LEAVES", "BoostedTrees", "Tree"]
 
 UNIT = 1 << 10
 """Gradients are whole numbers from -UNIT to UNIT: what is summed and compared is exact."""
-LEAVES = ("sums", "codebook", "brr", "truncated", "clamped", "laplace")
+LEAVES = ("sums", "codebook", "brr", "alg4", "truncated", "clamped", "laplace")
 """How a leaf's value is released."""
 
 _DIRECT: dict[str, Callable[[list[Leaf], Fraction, Stream], FloatArray]] = {
@@ -64,9 +64,9 @@ class BoostedTrees(Learner):
 
     `leaf`: `sums` (noisy sum and count, divided: the default, since its noise shrinks with the leaf), `laplace`
     (noise scaled to how far one person can move the value; it may leave the range), `clamped` (moved back to the
-    range's ends), `truncated` (conditioned on staying in range), `brr` and `codebook` (which make no use of that
-    limit: any two values of the range are told apart within epsilon).
-    `c`: the range of `brr` and `codebook`: `clip` (where leaves are clipped) or `half_sensitivity` (narrower, biased:
+    range's ends), `truncated` (conditioned on staying in range), `brr`, `alg4` (BRR's Algorithm 4 as published) and
+    `codebook` (which make no use of that limit: any two values of the range are told apart within epsilon).
+    `c`: the range of these three: `clip` (where leaves are clipped) or `half_sensitivity` (narrower, biased:
     the published choice). `low`, `high`, `target`: public bounds; values outside are errors unless `clip`.
     `split_share`: the part of a tree's budget that its splits have, the leaves have the rest.
     `epsilon` None: no privacy at all, for comparison. After `fit`, `ledger_` lists what was spent.
@@ -153,20 +153,18 @@ class BoostedTrees(Learner):
         """A share of the budget for the splits, level by level on disjoint people, the rest for the leaves."""
         inner = 2**self.depth - 1
         feature, threshold = np.zeros(inner, np.int64), np.ones(inner, np.int64)
-        at = np.zeros(len(bins), np.int64)
+        at, l2 = np.zeros(len(bins), np.int64), self._l2
+        rate = None if budget is None else budget * self._split / self.depth / (2 * 3 * UNIT**2)
         for node in range(inner):
             here = np.flatnonzero(at == node)
-            gains = split_gains(bins[here], gradients[here], self.bins, self._l2)
-            if budget is None:
-                pick = int(np.argmax(gains))
-            else:
-                pick = choose(stream, gains, budget * self._split / self.depth / (2 * 3 * UNIT**2))
+            gains = split_gains(bins[here], gradients[here], self.bins, l2)
+            pick = int(np.argmax(gains)) if rate is None else choose(stream, gains, rate)
             feature[node], threshold[node] = pick // (self.bins - 1), pick % (self.bins - 1) + 1
             at[here] = 2 * node + 1 + (bins[here, feature[node]] >= threshold[node])
         leaf = at - inner
         totals = np.bincount(leaf, weights=gradients, minlength=inner + 1).astype(np.int64)
         counts = np.bincount(leaf, minlength=inner + 1)
-        leaves = [Leaf(int(s), int(n), UNIT, self._l2, bound) for s, n in zip(totals, counts, strict=True)]
+        leaves = [Leaf(int(s), int(n), UNIT, l2, bound) for s, n in zip(totals, counts, strict=True)]
         return Tree(feature, threshold, self._leaves(leaves, budget, stream))
 
     def _leaves(self, leaves: list[Leaf], budget: Fraction | None, stream: Stream) -> FloatArray:

@@ -21,9 +21,14 @@ from deniable.randomness import Stream
 
 __all__ = ["KINDS", "NEAR", "Release"]
 
-_BASELINES = {"truncated": ("laplace", "truncate"), "clamped": ("laplace", "clamp")}
-"""Laplace noise that stays inside: conditioned on it, or moved to the ends."""
-NEAR = ("codebook", "brr", *_BASELINES)
+_NAMED: dict[str, tuple[str, dict[str, Any]]] = {
+    "alg4": ("brr", {"rule": "min", "layout": "endpoints", "points": 21}),
+    "truncated": ("laplace", {"variant": "truncate"}),
+    "clamped": ("laplace", {"variant": "clamp"}),
+}
+"""BRR's Algorithm 4 (with the m that no value loses by, and 21 points unless told otherwise), and Laplace noise that
+stays inside: conditioned on it, or moved to the ends."""
+NEAR = ("codebook", "brr", *_NAMED)
 _UNBIASED = ("pm", "duchi")
 KINDS = (*NEAR, *_UNBIASED)
 _POINTS = (1 << 12) + 1
@@ -80,6 +85,6 @@ def _mechanism(kind: str, epsilon: float, points: int | None) -> Mechanism:
     if kind in _UNBIASED:
         grid = Grid.of(-1.0, 1.0, points or _POINTS, layout="endpoints")
         return mechanism(kind, epsilon=epsilon, domain=grid)
-    name, variant = _BASELINES.get(kind, (kind, None))
-    options: dict[str, Any] = {"interval": (-1.0, 1.0), "points": points, "variant": variant}
-    return mechanism(name, epsilon=epsilon, **{option: given for option, given in options.items() if given is not None})
+    name, own = _NAMED.get(kind, (kind, {}))
+    options = {"interval": (-1.0, 1.0), **own, **({} if points is None else {"points": points})}
+    return mechanism(name, epsilon=epsilon, **options)

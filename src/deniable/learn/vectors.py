@@ -97,10 +97,12 @@ class NothingReleased(UserWarning):
 class VectorRelease(Learner):
     """Rows of numbers, each row released with `epsilon` in all: a transformer that learns nothing from the data.
 
-    `kind`: `codebook` (least mean error), `brr`, or for means `pm` and `duchi`. `coordinates`: `all` (budgets in
-    proportion to public `weights`, evenly without), a number, or `best`: so many drawn for each row, evenly, and the
-    middle of the range for the others. `low`, `high`: public bounds of the columns. Every call of `transform` spends
-    epsilon on the rows that it is given: release a row once and keep the answer.
+    `kind`: `codebook` (least mean error), `brr`, `alg4` (BRR's Algorithm 4 as published), Laplace noise that stays
+    inside (`truncated`, `clamped`), or for means `pm` and `duchi`. `coordinates`: `all` (budgets in proportion to
+    public `weights`, such as importances of the columns found on public data; evenly without), a number, or `best`: so
+    many drawn for each row, evenly, and the middle of the range for the others. `low`, `high`: public bounds of the
+    columns. Every call of `transform` spends epsilon on the rows that it is given: release a row once and keep the
+    answer.
     """
 
     epsilon: float = 1.0

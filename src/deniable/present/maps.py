@@ -1,4 +1,4 @@
-"""The chart of a location release: places as points, and from one of them, what is reported how often."""
+"""Charts of places: what is reported from one of them how often, and how they are divided into regions."""
 
 from __future__ import annotations
 
@@ -10,15 +10,18 @@ import numpy as np
 
 from deniable.core.types import FloatArray
 from deniable.errors import ParameterError, need_extra, require
-from deniable.present.theme import ESTIMATE, INTERVAL, TRUTH, ZERO, finish
+from deniable.present.theme import ESTIMATE, INTERVAL, PALETTE, TRUTH, ZERO, finish
 
 if TYPE_CHECKING:
     import altair
 
-__all__ = ["map_chart"]
+__all__ = ["map_chart", "regions_chart"]
 
 _SIDE, _COLUMNS = 300.0, 3
 """Pixels of the longer side of a map, and how many of them are put side by side."""
+_SEVEN = range(len(PALETTE))
+_WIDER = 420.0
+"""Pixels of the longer side of a map with regions."""
 _LEAST, _MOST = 8.0, 150.0
 """Areas of the circles of the rarest and the most frequent report."""
 _AIR = 0.04
@@ -66,6 +69,82 @@ def map_chart(
     return drawn
 
 
+def regions_chart(
+    maps: Mapping[str, tuple[object, Sequence[Any], bool]], *, title: str, subtitle: str = ""
+) -> altair.ConcatChart:
+    """One map for each set of places: its points, the region of each, and whether they are latitudes and longitudes.
+
+    Every region has a colour, an outline and its name; with more than seven, colours come again, far from each other.
+    """
+    require(len(maps) > 0, "maps", dict(maps), "at least one set of places")
+    alt = need_extra("altair", "charts")
+    drawn, width = [], 0.0
+    for name, (points, regions, globe) in maps.items():
+        places = _check_points(points, 0)
+        require(len(regions) == len(places), "regions", len(regions), f"one for each of {len(places)} places")
+        places = places[:, ::-1] if globe else places
+        drawn.append(_divided(alt, name, places, [str(region) for region in regions], globe))
+        width += _size(places, globe, _WIDER)[0]
+    chart = alt.concat(*drawn, columns=2, spacing=28).resolve_scale(color="independent", fill="independent")
+    made: altair.ConcatChart = finish(chart, title=title, subtitle=subtitle, width=max(width, 420.0))
+    return made
+
+
+def _divided(alt: Any, name: str, places: FloatArray, regions: list[str], globe: bool) -> Any:
+    """Outlines, places, and names of the regions."""
+    names = sorted(set(regions), key=lambda region: (len(region), region))
+    outlines: list[_Row] = []
+    labels: list[_Row] = []
+    for region in names:
+        own = places[[i for i, other in enumerate(regions) if other == region]]
+        ends = [*_outline(own), *_outline(own)[:1]]
+        outlines += [{"x": x, "y": y, "region": region, "order": i} for i, (x, y) in enumerate(ends)]
+        labels.append({"x": float(np.mean(own[:, 0])), "y": float(np.mean(own[:, 1])), "region": region})
+    rows = [{"x": x, "y": y, "region": region} for (x, y), region in zip(places.tolist(), regions, strict=True)]
+    colours = alt.Scale(domain=names, range=_apart(np.array([[label["x"], label["y"]] for label in labels])))
+    axes = _axes(alt, places, globe)
+    colour = alt.Color("region:N", scale=colours, legend=None)
+
+    def layer(values: list[_Row]) -> Any:
+        return alt.Chart(alt.Data(values=values)).encode(**axes)
+
+    shapes = layer(outlines).mark_line(filled=True, fillOpacity=0.12, strokeWidth=1.2, opacity=0.9)
+    dots = layer(rows).mark_circle(size=9, opacity=0.75, clip=True)
+    texts = layer(labels).mark_text(fontSize=12, fontWeight=700, stroke="white", strokeWidth=3, strokeOpacity=0.9)
+    front = layer(labels).mark_text(fontSize=12, fontWeight=700, color="#222222").encode(text="region:N")
+    width, height = _size(places, globe, _WIDER)
+    heading = alt.TitleParams(name, anchor="start", fontSize=13, fontWeight=600, offset=6)
+    layers = (
+        shapes.encode(color=colour, fill=alt.Fill("region:N", scale=colours, legend=None), order="order:Q"),
+        dots.encode(color=colour, tooltip=[alt.Tooltip("region:N", title="region")]),
+        texts.encode(text="region:N"),
+        front,
+    )
+    return alt.layer(*layers).properties(width=width, height=height, title=heading)
+
+
+def _apart(centres: FloatArray) -> list[str]:
+    """A colour for each region: in turn the one whose nearest bearer so far is farthest."""
+    unit = (centres - centres.min(axis=0)) / (np.ptp(centres, axis=0) + 1e-12)
+    chosen: list[int] = []
+    for at in unit:
+        far = [min([float(np.hypot(*(at - unit[j]))) for j, c in enumerate(chosen) if c == i] or [9.0]) for i in _SEVEN]
+        chosen.append(int(np.argmax(far)))
+    return [PALETTE[i] for i in chosen]
+
+
+def _outline(places: FloatArray) -> list[list[float]]:
+    """The corners of the convex hull, in order; all places if they are too few, or on a line."""
+    from scipy.spatial import ConvexHull, QhullError
+
+    try:
+        corners = places[ConvexHull(places).vertices]
+    except (QhullError, ValueError):
+        corners = places
+    found: list[list[float]] = corners.tolist()
+    return found
+
+
 def _check_points(points: object, own: int) -> FloatArray:
     try:
         places = np.asarray(points, np.float64)
@@ -85,12 +164,12 @@ def _check_chances(name: str, given: object, count: int) -> FloatArray:
     return law
 
 
-def _size(places: FloatArray, globe: bool) -> tuple[float, float]:
+def _size(places: FloatArray, globe: bool, side: float = _SIDE) -> tuple[float, float]:
     """Width and height of a map with the same scale both ways; a degree of longitude shrinks towards the poles."""
     span = np.ptp(places, axis=0)
     shrink = math.cos(math.radians(float(places[:, 1].mean()))) if globe else 1.0
     wide, high = max(float(span[0]) * shrink, 1e-12), max(float(span[1]), 1e-12)
-    scale = _SIDE / max(wide, high)
+    scale = side / max(wide, high)
     return max(wide * scale, 120.0), max(high * scale, 120.0)
 
 

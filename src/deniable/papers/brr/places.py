@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -17,19 +16,36 @@ from deniable.mechanisms.metric.baselines import level
 from deniable.mechanisms.metric.bipartite import choose_m, loss_of, two_level
 from deniable.mechanisms.metric.codes_search import search_codes
 from deniable.mechanisms.metric.losses import MatrixLosses
+from deniable.papers.brr.regions import halved_regions, prefix_regions, tile_codes
 from deniable.papers.paper import Context, Rows, made_up
 
-__all__ = ["BUDGETS", "all_losses", "fig8", "fig8b", "find_table", "laws", "load_places"]
+__all__ = ["BUDGETS", "all_losses", "fig8", "fig8b", "find_table", "laws", "load_places", "mean_row", "some_places"]
 
 BUDGETS = (0.25, 0.5, 1.0, 1.5, 2.0)
 """Of BRR Fig. 8."""
 
 _FILES = {"Gowalla": ("gowalla_brr_1000.csv.gz", 1000), "FourSquare": ("foursquare_nyc_poi.csv.gz", 3000)}
-_PREFIXES = ((2, 1), (3, 2, 1), (4, 3, 2, 1))
+_REGIONS = {"Gowalla": (14, 7), "FourSquare": (13, 64)}
+"""Regions of BRR Fig. 7, and the places of the smallest."""
+_LEAST = 6
+"""Places that make a region in the published program."""
+_PREFIXES = ((1,), (2, 1), (3, 2, 1), (4, 3, 2, 1))
 """Levels of the quadtree that places must share to be in the first, the second, ... group of L-SRR."""
 _DEPTH = 10
-_MOST = 240
-"""Places of the largest region, about as in BRR Fig. 7."""
+_QUICK = 300
+
+
+def mean_row(data: str, epsilon: float, label: str, values: list[float]) -> dict[str, str | int | float | None]:
+    """Mean and standard error over the runs of an experiment; of a single run no error is known."""
+    error = float(np.std(values, ddof=1) / np.sqrt(len(values))) if len(values) > 1 else None
+    return {
+        "data": data,
+        "epsilon": epsilon,
+        "method": label,
+        "runs": len(values),
+        "value": float(np.mean(values)),
+        "standard error": error,
+    }
 
 
 def find_table(context: Context, file: str) -> Table | None:
@@ -60,14 +76,16 @@ class Places:
 
     @cached_property
     def regions(self) -> IntArray:
-        """The region of each place: cells of a quadtree, divided until none has more than so many places."""
-        most = max(20, round(_MOST * len(self.points) / _FILES[self.name.split()[0]][1]))
-        out = np.zeros(len(self.points), np.int64)
-        low = self.points.min(axis=0)
-        side = float((self.points - low).max()) * (1 + 1e-9)
-        for number, members in enumerate(_cells(self.points, np.arange(len(self.points)), low, side, most)):
-            out[members] = number
-        return out
+        """The region of each place; for the paper's own places of Gowalla those of the paper."""
+        codes = tile_codes(self.points)
+        if self.name in _REGIONS and not self.globe:
+            return prefix_regions(codes, _LEAST)
+        return halved_regions(codes, self.losses.table, *_REGIONS[self.name.split()[0]])
+
+    @cached_property
+    def members(self) -> list[IntArray]:
+        """The places of each region."""
+        return [np.flatnonzero(self.regions == region) for region in range(int(self.regions.max()) + 1)]
 
     @cached_property
     def groups(self) -> list[tuple[IntArray, int]]:
@@ -80,27 +98,22 @@ class Places:
         return Places(self.name, self.points[members], self.globe)
 
 
-def _cells(points: FloatArray, members: IntArray, low: FloatArray, side: float, most: int) -> Iterator[IntArray]:
-    """The cells of a quadtree with at most so many places, those without any left out."""
-    if members.size <= most:
-        if members.size:
-            yield members
-        return
-    half = side / 2
-    upper = points[members] >= low + half
-    for right, top in ((0, 0), (0, 1), (1, 0), (1, 1)):
-        inside = members[(upper == np.array([right, top], bool)).all(axis=1)]
-        yield from _cells(points, inside, low + half * np.array([right, top]), half, most)
-
-
 def load_places(context: Context, name: str) -> Places:
     """The paper's 1,000 places of Gowalla, or 3,000 of FourSquare's places in New York; else made up in clusters."""
     return context.once(_load_places, name)
 
 
+def some_places(context: Context, name: str) -> Places:
+    """All of them; in a quick run a sample, for what takes long if many places may be reported."""
+    places = load_places(context, name)
+    if not context.quick:
+        return places
+    order = context.stream(f"some places of {name}").generator().permutation(len(places.points))
+    return places.part(np.sort(order[:_QUICK]))
+
+
 def _load_places(context: Context, name: str) -> Places:
     file, count = _FILES[name]
-    count = 300 if context.quick else count
     found = find_table(context, file)
     draw = context.stream(f"places of {name}").generator()
     if found is None:
@@ -132,7 +145,7 @@ def laws(places: Places, epsilon: float, own: int) -> dict[str, FloatArray]:
     first, rest = two_level(*epsilon_to(epsilon), 1, len(codes))
     coded[codes] = rest
     coded[codes[int(losses.table[own, codes].argmin())]] = first
-    members = np.flatnonzero(places.regions == places.regions[own])
+    members = places.members[int(places.regions[own])]
     inner = places.part(members).losses
     m = choose_m(inner, epsilon, "min")
     high, low = two_level(*epsilon_to(epsilon), m, members.size)
@@ -147,10 +160,12 @@ def all_losses(places: Places, epsilon: float, *, more: bool = True) -> dict[str
     table = losses.table
     groups = places.groups
     as_printed = [staircase.staircase(own, count, epsilon) for own, count in groups]
-    best = min(range(len(groups)), key=lambda i: _under(np.exp(as_printed[i]), table))
+    lost = [_under(np.exp(logs), table) for logs in as_printed]
+    best = int(np.argmin(lost))
     out = {
         "GRR": loss_of(losses, epsilon, 1),
-        "L-SRR, printed": _under(np.exp(as_printed[best]), table),
+        "L-SRR, printed": lost[best],
+        "L-SRR, printed, other groups": max(lost),
         "L-SRR, calibrated": _under(np.exp(staircase.calibrated_staircase(*groups[best], epsilon)), table),
         "BRR, rule min (paper)": loss_of(losses, epsilon, choose_m(losses, epsilon, "min")),
     }
@@ -202,7 +217,7 @@ def fig8(context: Context) -> Rows:
     """Any place may be reported: epsilon-LDP for all but L-SRR as printed."""
     rows: list[dict[str, str | int | float | None]] = []
     for name in _FILES:
-        places = load_places(context, name)
+        places = some_places(context, name)
         for epsilon in BUDGETS:
             context.progress(f"brr: releasing {len(places.points)} places of {places.name}, epsilon {epsilon:g}")
             rows += [dict(row) for row in _rows(places, epsilon, all_losses(places, epsilon))]
@@ -214,14 +229,14 @@ def fig8b(context: Context) -> Rows:
     rows: list[dict[str, str | int | float | None]] = []
     for name in _FILES:
         places = load_places(context, name)
-        members = [np.flatnonzero(places.regions == r) for r in range(int(places.regions.max()) + 1)]
-        parts: Sequence[tuple[int, Places]] = [(own.size, places.part(own)) for own in members if own.size > 3]
-        total = sum(size for size, _ in parts)
+        parts = [places.part(members) for members in places.members]
+        context.progress(f"brr: releasing {len(places.points)} places of {places.name} in {len(parts)} regions")
         for epsilon in BUDGETS:
             found: dict[str, float] = {}
-            for size, part in parts:
+            for part in parts:
+                share = len(part.points) / len(places.points)
                 for label, loss in all_losses(part, epsilon, more=False).items():
-                    found[label] = found.get(label, 0.0) + loss * size / total
+                    found[label] = found.get(label, 0.0) + loss * share
             for row in _rows(places, epsilon, found):
-                rows.append({**row, "regions": len(members), "exact level": None})
+                rows.append({**row, "regions": len(parts), "exact level": None})
     return rows
