@@ -17,8 +17,9 @@ import numpy as np
 import pytest
 
 import deniable as dn
-from deniable.errors import ParameterError
-from deniable.service.pages import dashboard
+from deniable.collect.codec import dump
+from deniable.errors import MissingExtraError, ParameterError
+from deniable.service.pages import charts, dashboard
 from deniable.service.pages.charts import picture
 from deniable.service.pages.exports import rows_of
 from deniable.service.pages.looking import _compared, compared, needed, tally_in, told
@@ -259,6 +260,31 @@ def test_a_picture_is_drawn_once(shown: Shown) -> None:
     assert picture.cache_info().misses == before
 
 
+def test_what_draws_is_loaded_when_an_analyst_comes(shown: Shown, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Once, in the background, by the list of tasks; where charts are not installed nothing happens."""
+    drawn: list[str] = []
+
+    def draw(_: Any, kind: str) -> bytes:
+        drawn.append(kind)
+        raise MissingExtraError("altair", "charts")
+
+    monkeypatch.setattr(charts, "drawn", draw)
+    charts.get_ready.cache_clear()
+    for _ in range(2):
+        page(shown, "/")
+    charts.get_ready().join()
+    charts.get_ready.cache_clear()
+    assert drawn == ["svg"]
+
+
+def test_a_chart_of_many_answers_shows_the_largest() -> None:
+    m = dn.mechanism("grr", epsilon=4.0, labels=[f"answer-{i}" for i in range(charts.MOST + 30)])
+    data = dump(m.tally(m.privatize_items(np.arange(4000) % (charts.MOST + 30), dn.simulation(1))))
+    text = picture(data, None, "Many", "svg").decode()
+    assert f"the {charts.MOST} largest of {charts.MOST + 30}" in text
+    assert len(set(re.findall(r">(answer-\d+)<", text))) == charts.MOST
+
+
 # ---- live counts
 
 
@@ -268,7 +294,7 @@ def test_live_counts_follow_the_reports(monkeypatch: pytest.MonkeyPatch) -> None
     made = mechanisms()["choice"]
     document = task(made)
     id = service.add(document)
-    steps = iter([lambda: None, lambda: fill(service, document, made, 30, day=TODAY, seed=1)])
+    steps = iter([lambda: None, lambda: fill(service.store, document, made, 30, day=TODAY, seed=1)])
 
     async def sleep(_: float) -> None:
         step = next(steps, None)

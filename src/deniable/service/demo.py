@@ -44,7 +44,7 @@ from deniable.service.tasks import Asked, Terms, new_task
 from deniable_client.canonical import canonical
 from deniable_client.task import Task
 
-__all__ = ["BROWSERS", "FILES", "Running", "demonstrate"]
+__all__ = ["BROWSERS", "FILES", "Running", "demonstrate", "serving"]
 
 Teller: TypeAlias = Callable[[str, str, Table | None], None]
 """Called at each step with its title, a few sentences and perhaps a table."""
@@ -93,7 +93,7 @@ def demonstrate(
     proved = _prove(m, tell)
     url = f"sqlite:///{folder / _DATABASE}"
     task, key = _open(m, url, folder, tell)
-    with _serving(url) as address:
+    with serving(url) as address:
         running = Running(address, task["id"], key)
         spent = _answer(running, values, tell, progress)
         tally = _close(running, folder, tell)
@@ -166,7 +166,7 @@ def _open(m: Mechanism, url: str, folder: Path, tell: Teller) -> tuple[dict[str,
 
 
 @contextmanager
-def _serving(url: str) -> Iterator[str]:
+def serving(url: str) -> Iterator[str]:
     """A collector in a process of its own, on a free port of this machine."""
     command = [sys.executable, "-m", "deniable", "serve", "--database", url, "--port", "0", "--json"]
     with tempfile.TemporaryFile("w+") as log:

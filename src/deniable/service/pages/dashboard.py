@@ -13,8 +13,9 @@ from starlette.responses import RedirectResponse, Response, StreamingResponse
 from deniable.errors import DeniableError
 from deniable.service.access import KEY_ROLES, Role
 from deniable.service.collector import Collector, Known
+from deniable.service.pages.charts import get_ready
 from deniable.service.pages.looking import compared, needed, strata_of, told
-from deniable.service.pages.render import html, page
+from deniable.service.pages.render import compressed, html, page
 from deniable.service.pages.signin import FORM, form_of
 from deniable.service.pages.signin import told as problem_page
 from deniable.service.problems import Problem
@@ -50,6 +51,7 @@ def _may(request: Request, role: Role) -> bool:
 
 async def dashboard(collector: Collector, request: Request) -> Response:
     """All tasks, with their counts."""
+    get_ready()
     rows = []
     for row in await asyncio.to_thread(collector.store.tasks):
         known = await collector.task(row.id)
@@ -78,7 +80,7 @@ async def task(collector: Collector, request: Request) -> Response:
         "wanted": wanted,
         "needed": _needed(found, wanted),
     }
-    return page("task.html", **parts)
+    return await asyncio.to_thread(lambda: compressed(page("task.html", **parts), request))
 
 
 def _window(window: Window, own: Any) -> dict[str, Any]:
