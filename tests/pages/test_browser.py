@@ -269,8 +269,6 @@ def _ids(site: Running) -> dict[str, str]:
     return found
 
 
-DARK = ("tasks", "task-survey", "survey-choice", "plan")
-"""Pages that are photographed wide in dark, too; colours are the same on all."""
 PLAN = "/plan?text=How+often%3F&kind=shares&answers=never%0Aoften&people=10000&epsilon=1"
 
 
@@ -288,21 +286,35 @@ def test_nothing_stands_in_anybodys_way(site: Running, chromium: Any, artefacts:
     paths["certificate"] = f"/tasks/{ids['A question of the kind sensitive?']}/certificate"
     for name, document in kinds().items():
         paths[f"survey-{name}"] = f"/t/{site.service.add(document)}"
+    paths["signin"] = "/"
     found: dict[str, Any] = {}
     for name, path in paths.items():
-        for width in (360, 1280) if look == "light" or name in DARK else (360,):
+        if name == "signin":
+            context.clear_cookies()
+        for width in (360, 1280):
             tab.page.set_viewport_size({"width": width, "height": 800})
             tab.page.goto(f"{site.url}{path}", wait_until="load")
             if name.startswith("survey"):
                 ready(tab.page)
             wide = tab.page.evaluate("document.documentElement.scrollWidth")
             assert wide <= width, f"{name} is {wide} pixels wide"
-            tab.page.screenshot(path=artefacts / f"{name}-{width}-{look}.png", full_page=True)
+            photograph(tab.page, artefacts / f"{name}-{width}-{look}.png")
+        if name == "certificate":
+            tab.page.emulate_media(media="print")
+            photograph(tab.page, artefacts / f"{name}-print-{look}.png")
+            tab.page.emulate_media(media="screen")
         tab.page.evaluate(rules)
         for each in tab.page.evaluate("axe.run().then((found) => found.violations)"):
             found[f"{name} {each['id']}"] = [node["html"][:200] for node in each["nodes"]][:2]
     context.close()
     assert found == {}
+
+
+def photograph(page: Any, path: Path) -> None:
+    """The whole page, with the pictures that would come when somebody scrolls to them."""
+    page.evaluate("() => document.querySelectorAll('img').forEach((each) => { each.loading = 'eager'; })")
+    page.wait_for_function("() => [...document.images].every((each) => each.complete)")
+    page.screenshot(path=path, full_page=True)
 
 
 def test_a_plan_is_opened_answered_and_looked_at(site: Running, context: Any) -> None:

@@ -190,16 +190,19 @@ def _answer(running: Running, values: IntArray, tell: Teller, progress: Progress
     """Every device reads the task, proves it, randomises its own value and sends one report in a request of its own."""
     data = _get(running, f"/v1/tasks/{running.task}")[1]
     task = Task.load(data, expect=running.task)
-    start, done = time.perf_counter(), 0
+    start = time.perf_counter()
     with ThreadPoolExecutor(_LINES) as pool:
         parts = [values[i::_LINES] for i in range(_LINES)]
         waiting = [_Line(running, task) for _ in parts]
         jobs = [pool.submit(line.send, part) for line, part in zip(waiting, parts, strict=True)]
-        while not all(job.done() for job in jobs):
-            time.sleep(0.2)
-            done = sum(line.sent for line in waiting)
-            progress(done, len(values))
-        accepted = sum(job.result() for job in jobs)
+        try:
+            while not all(job.done() for job in jobs):
+                time.sleep(0.2)
+                progress(sum(line.sent for line in waiting), len(values))
+            accepted = sum(job.result() for job in jobs)
+        finally:
+            for line in waiting:  # whoever interrupts this does not wait for all devices
+                line.open = False
     seconds = time.perf_counter() - start
     question = task.questions[0]
     text = (
@@ -220,6 +223,7 @@ class _Line:
         path = f"/v1/tasks/{running.task}/reports"
         self._head = f"POST {path} HTTP/1.1\r\nhost: {where.netloc}\r\ncontent-type: application/json\r\n"
         self.sent = 0
+        self.open = True
 
     def send(self, values: IntArray) -> int:
         """Answer for each value; how many reports were accepted."""
@@ -227,6 +231,8 @@ class _Line:
         device = question.device()
         with socket.create_connection((self._host, self._port), timeout=30) as line, line.makefile("rb") as answers:
             for value in values:
+                if not self.open:
+                    break
                 body = self._task.body(question, device.randomise(int(value)))
                 report = {"id": os.urandom(16).hex(), "report": base64.b64encode(body).decode()}
                 told = self._sent(line, answers, json.dumps({"reports": [report]}))
