@@ -87,6 +87,7 @@ def test_each_kind_of_question_is_answered(
         page.locator("[data-levels]").press("ArrowRight")
         assert page.inner_text(".level") == "medium protection"
     report = preview(page)
+    assert page.evaluate("() => scrollY") == 0
     page.screenshot(path=artefacts / f"survey-{kind}-2.png", full_page=True)
     assert "people who send exactly this" in page.inner_text("#meant") or kind == "ratings"
     assert counted(site, id) == 0

@@ -55,7 +55,8 @@ def demo(
         out.tell(
             Whole(f"Answer in a browser:  {running.survey}"),
             Whole(f"Look at the results:  {running.address}/  with the key {running.key}"),
-            "Control-C stops the collector.",
+            "About a thousand devices have answered the question that is open; yours is counted with them. Its "
+            "estimate is published when you close it on its page. Control-C stops the collector.",
         )
         ended.wait()
         for each, handler in before.items():

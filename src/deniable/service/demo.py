@@ -57,6 +57,8 @@ _DATABASE, _TASK, _TALLY, _TABLE = "collector.db", "task.json", "tally.bin", "es
 _CHARTS, _PAGE, _PICTURE = ("estimate.html", "estimate.png"), "dashboard.html", "dashboard.png"
 FILES = (_DATABASE, _TASK, _TALLY, _TABLE, *_CHARTS, _PAGE, _PICTURE)
 """What is written to the folder."""
+_CROWD = 1000
+"""Devices, about, that answer the task that is left open: nothing is published about one person alone."""
 _LINES = 16
 """Connections that devices share."""
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
@@ -101,7 +103,7 @@ def demonstrate(
         found = _compare(m, asked, shares, tell)
         files = _look(running, shares, folder, tell)
         if keep is not None:
-            keep(_another(m, url, running))
+            keep(_another(m, url, running, values[:: max(1, len(values) // _CROWD)], progress))
     return {
         "data": asked.name,
         "design": describe(m, asked.n),
@@ -188,21 +190,8 @@ def serving(url: str) -> Iterator[str]:
 
 def _answer(running: Running, values: IntArray, tell: Teller, progress: Progress) -> float:
     """Every device reads the task, proves it, randomises its own value and sends one report in a request of its own."""
-    data = _get(running, f"/v1/tasks/{running.task}")[1]
-    task = Task.load(data, expect=running.task)
     start = time.perf_counter()
-    with ThreadPoolExecutor(_LINES) as pool:
-        parts = [values[i::_LINES] for i in range(_LINES)]
-        waiting = [_Line(running, task) for _ in parts]
-        jobs = [pool.submit(line.send, part) for line, part in zip(waiting, parts, strict=True)]
-        try:
-            while not all(job.done() for job in jobs):
-                time.sleep(0.2)
-                progress(sum(line.sent for line in waiting), len(values))
-            accepted = sum(job.result() for job in jobs)
-        finally:
-            for line in waiting:  # whoever interrupts this does not wait for all devices
-                line.open = False
+    task, accepted = _devices(running, values, progress)
     seconds = time.perf_counter() - start
     question = task.questions[0]
     text = (
@@ -212,6 +201,23 @@ def _answer(running: Running, values: IntArray, tell: Teller, progress: Progress
     )
     tell("Answer", text, None)
     return seconds
+
+
+def _devices(running: Running, values: IntArray, progress: Progress) -> tuple[Task, int]:
+    """A device for each value; the task that they answered, and how many reports were accepted."""
+    task = Task.load(_get(running, f"/v1/tasks/{running.task}")[1], expect=running.task)
+    with ThreadPoolExecutor(_LINES) as pool:
+        parts = [values[i::_LINES] for i in range(_LINES)]
+        waiting = [_Line(running, task) for _ in parts]
+        jobs = [pool.submit(line.send, part) for line, part in zip(waiting, parts, strict=True)]
+        try:
+            while not all(job.done() for job in jobs):
+                time.sleep(0.2)
+                progress(sum(line.sent for line in waiting), len(values))
+            return task, sum(job.result() for job in jobs)
+        finally:
+            for line in waiting:  # whoever interrupts this does not wait for all devices
+                line.open = False
 
 
 class _Line:
@@ -371,8 +377,8 @@ def _photograph(page: Path, target: Path) -> bool:
     return target.is_file()
 
 
-def _another(m: Mechanism, url: str, running: Running) -> Running:
-    """The same question once more, left open: for whoever wants to answer it in a browser."""
+def _another(m: Mechanism, url: str, running: Running, values: IntArray, progress: Progress) -> Running:
+    """The same question once more, left open: for whoever wants to answer it in a browser, among some others."""
     today = datetime.now(UTC).date()
     terms = Terms(opens=today, collector="Deniable's demonstration", subject="your job", min_batch=10)
     task = new_task([Asked(text=_QUESTION, design=m.design)], terms)
@@ -382,4 +388,6 @@ def _another(m: Mechanism, url: str, running: Running) -> Running:
         store.set_state(task["id"], "open")
     finally:
         store.close()
-    return Running(running.address, task["id"], running.key)
+    found = Running(running.address, task["id"], running.key)
+    _devices(found, values, progress)
+    return found
