@@ -8,7 +8,8 @@ reports are sent again: then every bucket must hold exactly 1.
 
 - power: power failures at random calls of the file system; of what was not synced any part arrives. The same
   with `synchronous = NORMAL` must lose reports, or this test would show nothing (`control_failed`).
-- disk: the disk is full, read-only or fails at each of the first calls, once or for a while.
+- disk: the disk is full, read-only or fails at each of the first calls, once or for a while; over HTTP, where the
+  answer must be 503 with `Retry-After`, and without a restart (`refusing_disks.py`).
 - kills: `deniable serve` is killed (SIGKILL) under load, on SQLite.
 - postgres: the same on PostgreSQL, and the server itself is killed.
 - mutated: altered reports through the decoder, against a check of its own (`mutated_reports.py`).
@@ -27,82 +28,26 @@ import sys
 import tempfile
 import threading
 import time
-import traceback
 import warnings
 from collections import Counter
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from http.client import HTTPConnection, HTTPException
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
-import apsw
-import numpy as np
-
 ROOT = Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(ROOT / "benchmarks"), str(ROOT / "tests" / "service")]
 
+from buckets import BUCKETS, Found, Sent, Tell, guarded, in_memory, settle, store_on  # noqa: E402
 from faulty_disk import Disk, disk_driver, write_image  # noqa: E402
 from making import opened  # noqa: E402
+from refusing_disks import disk_faults  # noqa: E402
 
-import deniable as dn  # noqa: E402
 from deniable.service.store import open_store  # noqa: E402
-from deniable.service.store.care import migrate  # noqa: E402
-from deniable.service.store.contract import Incoming, StoreUnavailableError, Upload  # noqa: E402
-from deniable.service.store.database import Database  # noqa: E402
-from deniable.service.store.sqlite import STANDARD, Driver, SqliteEngine  # noqa: E402
+from deniable.service.store.sqlite import STANDARD  # noqa: E402
 from deniable_client.task import Task  # noqa: E402
 
-Found = Counter[str]
-Tell = Callable[[str], None]
-BUCKETS = 1024
 TODAY = time.strftime("%Y-%m-%d", time.gmtime())
-
-
-class Sent:
-    """Reports with a bucket each; `acked` are those that were acknowledged, in that order."""
-
-    def __init__(self, size: int = BUCKETS) -> None:
-        self.design = dn.mechanism("grr", epsilon=1.0, k=size).design
-        self.reports: list[Incoming] = []
-        self.acked: list[int] = []
-
-    def new(self, n: int) -> list[int]:
-        """The next reports."""
-        first = len(self.reports)
-        self.reports += [Incoming(os.urandom(16), i.to_bytes(2, "little")) for i in range(first, first + n)]
-        return list(range(first, first + n))
-
-    def upload(self, task: Task, numbers: list[int]) -> Upload:
-        """An upload of some of them."""
-        return Upload(task.id, task.opens, [self.reports[i] for i in numbers])
-
-
-def counts_of(store: Database, task: Task, size: int = BUCKETS) -> np.ndarray[Any, np.dtype[np.int64]]:
-    """How often each bucket was counted, over all windows."""
-    found = np.zeros(size, np.int64)
-    for tally in store.tallies(task.id).values():
-        found += tally.cells["support"][0]
-    return found
-
-
-def settle(store: Database, task: Task, sent: Sent, acked: int, known: int, found: Found) -> None:
-    """Compare what is counted with what was sent and acknowledged; then send all again, and compare once more."""
-    size = sent.design["domain"]["k"]
-    if store.task(task.id) is None:
-        found["lost"] += acked  # with the task itself: only where nothing is synced
-        return
-    counts = counts_of(store, task, size)
-    found["lost"] += int((counts[sent.acked[:acked]] == 0).sum())
-    found["doubled"] += int((counts > 1).sum())
-    found["strays"] += int((counts[known:] > 0).sum())
-    found["damaged"] += len(store.check())
-    for start in range(0, known, 500):
-        store.add([sent.upload(task, list(range(start, min(start + 500, known))))])
-    again = counts_of(store, task, size)
-    found["doubled"] += int((again > 1).sum())
-    found["lost"] += int((again[:known] == 0).sum())
 
 
 # ---- power failures
@@ -112,7 +57,7 @@ def power(losses: int, tell: Tell, *, synchronous: str = "FULL", seed: int = 1) 
     """Power failures at random calls, in many runs of a store on a disk that knows what is certain."""
     rng, found = random.Random(seed), Counter(power_losses=0)
     while found["power_losses"] < losses:
-        with tempfile.TemporaryDirectory(dir=_memory()) as name:
+        with tempfile.TemporaryDirectory(dir=in_memory()) as name:
             _one_run(Path(name), min(60, losses - found["power_losses"]), rng, synchronous, found)
         tell(f"power: {found['power_losses']} of {losses}, lost {found['lost']}, doubled {found['doubled']}")
     return found
@@ -121,7 +66,7 @@ def power(losses: int, tell: Tell, *, synchronous: str = "FULL", seed: int = 1) 
 def _one_run(folder: Path, losses: int, rng: random.Random, synchronous: str, found: Found) -> None:
     disk, sent = Disk(), Sent()
     driver, system = disk_driver(disk, checkpoint=rng.choice((8, 30, 200)))
-    store = _store(folder / "x.db", driver, synchronous)
+    store = store_on(folder / "x.db", driver, synchronous)
     task = opened(store, sent.design)
     images: list[tuple[dict[str, bytes], int, int]] = []
     left = rng.randrange(1, 20)
@@ -146,105 +91,12 @@ def _one_run(folder: Path, losses: int, rng: random.Random, synchronous: str, fo
         with guarded(found):
             place = folder / str(number)
             write_image(image, place)
-            again = _store(place / "x.db", STANDARD, "FULL")
+            again = store_on(place / "x.db", STANDARD, "FULL")
             try:
                 settle(again, task, sent, acked, known, found)
             finally:
                 again.close()
                 shutil.rmtree(place)
-
-
-def _store(path: Path, driver: Driver, synchronous: str) -> Database:
-    engine = SqliteEngine(path, driver, synchronous=synchronous)
-    migrate(engine)
-    return Database(engine)
-
-
-def _memory() -> str | None:
-    """A folder in memory, where there is one: these disks need no real one."""
-    return "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
-
-
-@contextmanager
-def guarded(found: Found) -> Iterator[None]:
-    """Whatever is raised is a crash, is shown, and does not end the run."""
-    try:
-        yield
-    except Exception:
-        _shown(found, "crashes")
-
-
-def _shown(found: Found, name: str) -> None:
-    """Count what should not be, and show the first few."""
-    found[name] += 1
-    if found[name] <= 3:
-        traceback.print_exc()
-
-
-# ---- disks that refuse
-
-REFUSALS: dict[str, tuple[int, tuple[str, ...]]] = {
-    "full": (apsw.SQLITE_FULL, ("write", "truncate")),
-    "read-only": (apsw.SQLITE_READONLY, ("write", "truncate", "delete")),
-    "I/O error": (apsw.SQLITE_IOERR, ("read", "write", "truncate", "sync", "delete")),
-}
-"""What SQLite is told, and by which calls."""
-
-
-def disk_faults(calls: int, tell: Tell) -> Found:
-    """A fault at each of the first calls, once or for a while; the same store must work afterwards."""
-    found: Found = Counter(disk_faults=0, server_errors=0, refused=0)
-    for kind, (code, where) in REFUSALS.items():
-        for lasting in (False, True):
-            for call in range(calls):
-                with guarded(found), tempfile.TemporaryDirectory(dir=_memory()) as name:
-                    _one_fault(Path(name), code, where, call, lasting, found)
-            tell(f"disk: {kind}{', lasting' * lasting}: {found['disk_faults']} faults, {found['refused']} refused")
-    return found
-
-
-def _one_fault(folder: Path, code: int, where: tuple[str, ...], number: int, lasting: bool, found: Found) -> None:
-    disk, sent = Disk(), Sent()
-    driver, system = disk_driver(disk, checkpoint=8)
-    store = _store(folder / "x.db", driver, "FULL")
-    task = opened(store, sent.design)
-    calls = 0
-
-    def watch(call: str) -> None:
-        nonlocal calls
-        if call in where:
-            calls += 1
-            if calls == number + 1 or (lasting and number < calls < number + 40):
-                found["disk_faults"] += 1
-                raise apsw.exception_for(code)
-
-    disk.watch = watch
-    waiting: list[list[int]] = []
-    while calls <= number + 40 and len(sent.reports) < BUCKETS - 4:
-        numbers = sent.new(3)
-        if not _tried(store, task, sent, numbers, found):
-            waiting.append(numbers)
-    disk.watch = lambda call: None
-    for numbers in waiting:
-        if not _tried(store, task, sent, numbers, found):
-            found["stuck"] += 1  # it must work again without a restart
-    settle(store, task, sent, len(sent.acked), len(sent.reports), found)
-    store.close()
-    del system
-
-
-def _tried(store: Database, task: Task, sent: Sent, numbers: list[int], found: Found) -> bool:
-    try:
-        (outcomes,) = store.add([sent.upload(task, numbers)])
-    except StoreUnavailableError:
-        found["refused"] += 1
-        return False
-    except Exception:
-        _shown(found, "server_errors")
-        return False
-    if all(outcome.status in ("accepted", "duplicate") for outcome in outcomes):
-        sent.acked += numbers
-    return True
 
 
 # ---- kills
@@ -471,7 +323,17 @@ def main() -> int:
     result: dict[str, Any] = {"parts": parts, **found, "seconds": round(time.perf_counter() - start, 1)}
     if "power" in parts:
         result["control_failed"] = found["control_lost"] > 0
-    wrong = ("lost", "doubled", "strays", "damaged", "crashes", "server_errors", "stuck", "accepted_invalid")
+    wrong = (
+        "lost",
+        "doubled",
+        "strays",
+        "damaged",
+        "crashes",
+        "server_errors",
+        "stuck",
+        "without_retry_after",
+        "accepted_invalid",
+    )
     bad = [name for name in wrong if found.get(name)]
     bad += ["control_failed"] * (not result.get("control_failed", True))
     sys.stderr.write("\n")

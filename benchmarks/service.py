@@ -246,7 +246,9 @@ def measure(url: str, seconds: float) -> dict[str, Any]:
     finally:
         counted = server.stop()
     accepted = sum(run.accepted for run in (warm, batch, binary, single, over))
+    path = Path(url.partition("sqlite://")[2] or "-")
     return {
+        "bytes_per_report": round(path.stat().st_size / counted, 1) if path.is_file() else None,
         "batch_per_s": round(rate),
         "binary_per_s": round(binary.accepted / binary.seconds),
         "single_per_s": round(single.accepted / single.seconds),

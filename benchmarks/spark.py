@@ -43,6 +43,7 @@ def compare(session: Any, folder: Path, name: str, n: int, layout: str) -> dict[
     files = best(lambda: spark.count_files(session, [path]), least=3)
     frame = best(lambda: spark.tally(session.read.parquet(path)), least=3)
     row = {"work": f"{name}, {layout}", "reports": n, "local": ours, "spark_files": files, "spark_frame": frame}
+    row["bytes"] = Path(path).stat().st_size
     return row | {"ratio_files": files / ours, "ratio_frame": frame / ours, "same_bytes": same}
 
 

@@ -14,7 +14,6 @@ import ast
 import contextlib
 import doctest
 import io
-import json
 import math
 import os
 import re
@@ -38,13 +37,15 @@ from deniable.cli.app import build
 from deniable.core.intervals import score_interval, wald_interval
 from deniable.core.types import Target
 from deniable.mechanisms.support import SupportMechanism
-from deniable.papers.runner import PAPERS
 from deniable_client.exact import EPSILON_MAX, exp_bounds
 
 DOCS = Path(__file__).resolve().parent
+sys.path.insert(0, str(DOCS))
+
+import measured  # noqa: E402
+from measured import table  # noqa: E402
+
 ROOT = DOCS.parent
-KEPT = DOCS / "data" / "claims"
-"""Results of `deniable reproduce`, a folder for each seed."""
 WIDTH = 100
 """Columns of example outputs."""
 
@@ -58,12 +59,6 @@ def pages() -> list[Path]:
 
 
 # ---- tables
-
-
-def table(head: Sequence[str], rows: Sequence[Sequence[str]], right: int = 1) -> str:
-    """A Markdown table; columns from number `right` on are flush right."""
-    line = ["---"] * right + ["---:"] * (len(head) - right)
-    return "\n".join("| " + " | ".join(row) + " |" for row in [head, line, *rows])
 
 
 def make(name: str, epsilon: float, k: int) -> SupportMechanism:
@@ -329,57 +324,22 @@ def routes() -> str:
     )
 
 
-def papers() -> str:
-    """How many claims each paper has, and its statements that have none, with the reasons."""
-    rows = [[f"`{p.name}`", p.key, str(len(p.claims)), str(len(p.left_out))] for p in PAPERS.values()]
-    lost = [[f"`{p.name}`", one.statement, one.where, one.reason] for p in PAPERS.values() for one in p.left_out]
-    counted = table(("paper", "key", "claims", "statements without one"), rows, right=2)
-    return f"{counted}\n\n{table(('paper', 'statement', 'where', 'why it has no claim'), lost, right=4)}"
-
-
-def claims() -> str:
-    """What became of every claim, from the `claims.json` of a run that is kept in docs/data/claims.
-
-    Runs with several seeds stand beside each other (docs/data/claims/SEED/PAPER/claims.json): where their verdicts
-    differ, the claim is not decided.
-    """
-    told = []
-    for paper in PAPERS.values():
-        runs = [json.loads(file.read_text("utf-8")) for file in sorted(KEPT.glob(f"*/{paper.name}/claims.json"))]
-        if not runs:
-            continue
-        told += [
-            f"### `{paper.name}`",
-            table(("claim", "where", "verdict", "what it means", "figure"), _rows(runs), right=5),
-        ]
-    return "\n\n".join(told) or "No run is kept yet."
-
-
-def _rows(runs: Sequence[Sequence[dict[str, Any]]]) -> list[list[str]]:
-    rows = []
-    for same in zip(*runs, strict=True):
-        one, verdicts = same[0], {run["verdict"] for run in same}
-        verdict = one["verdict"] if len(verdicts) == 1 else f"not decided ({' or '.join(sorted(verdicts))} by seed)"
-        meaning = one["note"] or "what was measured agrees with the paper"
-        rows.append([f"{one['claim']} (`{one['id']}`)", one["where"], verdict, meaning, one["figure"] or "-"])
-    return [[cell.replace("|", "\\|") for cell in row] for row in rows]
-
-
 PARTS: dict[str, Callable[[], str]] = {
     "averaging": averaging,
     "belief": belief,
-    "claims": claims,
+    "claims": measured.claims,
     "commands": commands,
     "coverage": coverage,
     "epsilon-unused": epsilon_unused,
     "gaps": gaps,
     "mechanisms": mechanisms,
     "oracles": oracles,
-    "papers": papers,
+    "papers": measured.papers,
     "poisoning": poisoning,
     "promises": promises,
     "routes": routes,
     "settings": settings,
+    "spark": measured.spark,
     "starters": starters,
     "tree": tree,
 }

@@ -127,6 +127,14 @@ def test_from_draft_to_results(run, tmp_path):
     for what in ("tally", "reports"):
         assert run("task", "export", id, "--what", what, "--out", f"x.{what}", *DB).code == 0
         assert run("estimate", f"x.{what}", "--json").json["n"] == 6
+    for table in ("packed", "rows"):
+        written = run("task", "export", id, "--what", "reports", "--out", f"{table}.parquet", "--table", table, *DB)
+        assert written.code == 0
+        assert run("estimate", f"{table}.parquet", "--json").json == run("estimate", "x.reports", "--json").json
+    assert run("tally", "packed.parquet", "x.reports", "--out", "both.tally").code == 2  # the same reports
+    assert run("task", "export", id, "--out", "r.parquet", *DB).code == 2  # results are no reports
+    assert run("task", "export", id, "--what", "tally", "--table", "rows", "--out", "r.tally", *DB).code == 2
+    assert not list(tmp_path.glob("r.[pt]*"))
     assert run("task", "export", id, "--out", "r.json", *DB).code == 2  # it is there
     assert run("task", "open", id, *DB).code == 2
     assert run("task", "close", id, *DB).code == 0

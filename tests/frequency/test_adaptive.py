@@ -148,6 +148,14 @@ def test_exact_selections_beat_every_design_made_one_by_one(name: str, k: int, e
             "limit must be left out unless select is epsilon-constraint; it is utopia",
         ),
         ({"weight": 0.3, "select": "elbow"}, "weight must be left out unless select is weighted or tchebycheff"),
+        ({"reference": (1, 2)}, "reference must be left out unless select is hypervolume; it is weighted"),
+        (
+            {"rho": 0.01, "select": "hypervolume"},
+            "rho must be left out unless select is tchebycheff; it is hypervolume",
+        ),
+        ({"normalize": "log", "select": "utopia"}, "unless select is weighted or tchebycheff; it is utopia"),
+        ({"normalize": "anchor", "select": "elbow"}, "it is elbow, which reads raw objectives, got 'anchor'"),
+        ({"prior": [1 / 8] * 8, "objectives": "paper"}, "objectives must be exact with a prior, got 'paper'"),
     ],
 )
 def test_what_would_have_no_effect_is_refused(name: str, given: dict[str, Any], text: str) -> None:
@@ -159,6 +167,7 @@ def test_what_would_have_no_effect_is_refused(name: str, given: dict[str, Any], 
     ("name", "given", "text"),
     [
         ("ssmix", {"size": 2, "select": "utopia"}, "select must be left out where size is given, got 'utopia'"),
+        ("ssmix", {"size": 2, "prior": [1 / 8] * 8}, "prior must be left out where size is given"),
         ("ss", {"size": 2, "rounding": "best"}, "rounding must be left out where size is given, got 'best'"),
         ("wheel", {"arc": 0.2, "rounding": "paper"}, "rounding must be left out where arc is given, got 'paper'"),
     ],
@@ -184,6 +193,138 @@ def test_the_elbow_is_farthest_from_its_chord(name: str) -> None:
     da, dm = asr[last] - asr[first], mse[last] - mse[first]
     far = np.abs(da * (mse - mse[first]) - dm * (asr - asr[first])).max()
     assert -found.objective >= far * (1 - 1e-3)
+
+
+# ---- a corner and a share of one's own
+
+
+def test_the_corner_of_hypervolumes_is_an_option() -> None:
+    """k = 100, epsilon 4: the largest rectangle up to the corner, among all sizes made one by one."""
+    sizes = [dn.mechanism("ss", k=100, epsilon=4.0, size=size) for size in range(1, 100)]
+    for asr, mse in ((1.0, 1.0), (0.3, 0.5), (0.12, 5.0)):
+        areas = [max(0, asr - m.properties()["asr"]) * max(0, mse - m.properties()["mse"]) for m in sizes]
+        m = chosen("ass", 100, 4.0, select="hypervolume", reference=(asr, mse))
+        assert m.size == 1 + int(np.argmax(areas))
+        assert -m.selection["objective"] == pytest.approx(max(areas))
+        assert m.selection["reference"] == [asr, mse]
+    assert chosen("ass", 100, 4.0, select="hypervolume", reference="0.3,0.5") == chosen(
+        "ass", 100, 4.0, select="hypervolume", reference=(0.3, 0.5)
+    )
+    with pytest.warns(SelectionWarning, match="every MSE is at least 0.01, so no design covers any hypervolume"):
+        dn.mechanism("ass", k=100, epsilon=4.0, select="hypervolume", reference=(1, 0.01))
+    with pytest.warns(SelectionWarning, match="no design is below ASR 0.02 and MSE 0.1"):
+        dn.mechanism("ass", k=100, epsilon=4.0, select="hypervolume", reference=(0.02, 0.1))
+
+
+@pytest.mark.parametrize("given", [(1, 0), (0, 1), (2, 1), (1, math.inf), (1,), "1;1", "a,b", 3, (math.nan, 1)])
+def test_a_corner_that_is_none_is_refused(given: Any) -> None:
+    with pytest.raises(dn.ParameterError, match="reference must be two numbers"):
+        chosen("ass", 8, 1.0, select="hypervolume", reference=given)
+
+
+def test_the_share_of_the_plain_sum_is_an_option() -> None:
+    """With a share of 1 the sum decides as much as the largest objective."""
+    for rho in (0.0, 1e-6, 0.2, 1.0):
+        m = chosen("ass", 100, 4.0, select="tchebycheff", normalize="none", weight=0.6, rho=rho)
+        parts = [
+            (0.6 * p["asr"], 0.4 * p["mse"])
+            for p in (dn.mechanism("ss", k=100, epsilon=4.0, size=size).properties() for size in range(1, 100))
+        ]
+        assert m.selection["objective"] == pytest.approx(min(max(x) + rho * sum(x) for x in parts))
+    few, many = (
+        chosen("ass", 100, 4.0, select="tchebycheff", normalize="none", weight=0.95, rho=r) for r in (0.0, 1.0)
+    )
+    assert few.size != many.size
+    with pytest.raises(dn.ParameterError, match="rho must be from 0 to 1"):
+        chosen("ass", 8, 1.0, select="tchebycheff", rho=-0.1)
+
+
+# ---- a prior
+
+
+def skewed(k: int, kind: str = "zipf:1.2") -> Any:
+    return dn.datasets.resolve(kind, n=10**9, k=k).frequencies
+
+
+PLAIN = {"ass": "ss", "aue": "ue", "alh": "lh", "athe": "the"}
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize(("k", "epsilon"), [(7, 3.3), (40, 2.0), (40, 5.0)])
+def test_a_prior_is_what_the_objectives_are_computed_with(name: str, k: int, epsilon: float) -> None:
+    """Against the best guess of designs made one by one, with ties and impossible values in the prior."""
+    family = FAMILIES[name]
+    low, high = family.ends(k, epsilon)
+    places = np.linspace(low, min(high, 8), 5)
+    places = np.unique(np.rint(places)) if family.whole else places
+    uneven = np.arange(k) % 4 / np.sum(np.arange(k) % 4)
+    for prior in (skewed(k), uneven, np.full(k, 1 / k)):
+        asr, mse = family.objectives(k, epsilon, places, "exact", np.sort(prior)[::-1])
+        for i, value in enumerate(family.value(places)):
+            own: dict[str, Any] = {
+                family.parameter if name != "athe" else "threshold": int(value) if family.whole else float(value)
+            }
+            m = dn.mechanism(PLAIN[name], k=k, epsilon=epsilon, **own)
+            assert asr[i] == pytest.approx(m.guess(prior).success, rel=1e-9)
+            assert mse[i] == pytest.approx(m.properties()["mse"], rel=1e-9)
+
+
+@pytest.mark.parametrize("name", [*NAMES, "ssmix"])
+def test_a_uniform_prior_chooses_what_none_does(name: str) -> None:
+    with_prior = chosen(name, 30, 3.0, prior=np.full(30, 1 / 30))
+    for key, value in chosen(name, 30, 3.0).params.items():
+        assert with_prior.params[key] == pytest.approx(value, rel=1e-5)
+    assert with_prior.selection["prior"] == "given"
+    assert with_prior.selection["asr_under_prior"] == pytest.approx(with_prior.properties()["asr"])
+
+
+@pytest.mark.parametrize("name", [*NAMES, "ssmix"])
+def test_a_choice_for_a_prior_is_the_best_under_it(name: str) -> None:
+    """k = 100, epsilon 4, Zipf 1.2: the weighted sum of what is chosen, against that of the choice without a prior."""
+    prior = skewed(100)
+    tuned, plain = chosen(name, 100, 4.0, prior=prior), chosen(name, 100, 4.0)
+    assert tuned.selection["asr_under_prior"] == pytest.approx(tuned.guess(prior).success, rel=1e-9)
+    assert tuned.guess(prior).success < plain.guess(prior).success
+    limit = tuned.guess(prior).success + 0.01
+    bound = chosen(name, 100, 4.0, prior=prior, select="epsilon-constraint", limit=limit)
+    assert bound.guess(prior).success <= limit + 1e-9
+    assert bound.properties()["mse"] <= tuned.properties()["mse"] * (1 + 1e-9)
+
+
+def test_a_mixture_under_a_prior_beats_every_other_one() -> None:
+    """Weighted, against 200 mixtures made one by one; its sets are smaller than those of least error."""
+    prior, k, epsilon = skewed(30), 30, 2.5
+    m = chosen("ssmix", k, epsilon, prior=prior, weight=0.7)
+    anchor: Any = dn.mechanism("ss", k=k, epsilon=epsilon, rounding="best")
+    success, error = anchor.guess(prior).success, anchor.properties()["mse"]
+    best = math.inf
+    for size in range(1, 9):
+        for share in np.linspace(0, 0.96, 25):
+            other = dn.mechanism("ssmix", k=k, epsilon=epsilon, size=size, share=float(share))
+            total = 0.7 * other.guess(prior).success / success + 0.3 * other.properties()["mse"] / error
+            best = min(best, total)
+    assert m.selection["objective"] <= best + 1e-9
+    assert m.size < anchor.size
+
+
+def test_priors_of_many_answers_are_quick_enough_to_be_used() -> None:
+    """k = 200,000: fewer places are looked at together, and the choice is still the best of its neighbours."""
+    k = 200_000
+    m, prior = chosen("ass", k, 4.0, prior=skewed(k)), skewed(k)
+    anchor: Any = dn.mechanism("ss", k=k, epsilon=4.0, rounding="best")
+
+    def total(size: int) -> float:
+        other: Any = dn.mechanism("ss", k=k, epsilon=4.0, size=size)
+        return float(other.guess(prior).success / anchor.guess(prior).success + other.mse() / anchor.mse())
+
+    assert total(m.size) <= min(total(m.size + 1), total(max(1, m.size - 1))) + 1e-12
+    assert m.selection["candidates"] < 20_000
+
+
+@pytest.mark.parametrize("prior", [[0.5, 0.5], [0.5, 0.5, 0.5], [1.5, -0.5, 0.0], "zipf", [math.nan, 0.5, 0.5]])
+def test_a_prior_that_is_none_is_refused(prior: Any) -> None:
+    with pytest.raises(dn.ParameterError, match="prior must"):
+        chosen("ass", 3, 1.0, prior=prior)
 
 
 # ---- scales
@@ -252,9 +393,8 @@ def test_the_record_of_a_choice() -> None:
     }
     assert m.selection["note"] == ""
     assert "n = 50" in chosen("ass", 100, 4.0, select="utopia", n=50).selection["note"]
-    told = chosen("ass", 100, 4.0, select="utopia", normalize="log").selection
-    assert told["normalize"] == "none"
-    assert "normalize=log has no effect" in told["note"]
+    told = chosen("ass", 100, 4.0, select="utopia").selection
+    assert (told["normalize"], told["prior"]) == ("none", "uniform")
     assert "raw objectives" in chosen("aue", 100, 4.0, objectives="paper").selection["note"]
 
 

@@ -2,14 +2,29 @@
 
 from __future__ import annotations
 
+import math
+from dataclasses import replace
+from statistics import NormalDist
+
 import numpy as np
 import pytest
 
 import deniable as dn
 from deniable.errors import ParameterError
 from deniable.estimate.result import Estimate
+from deniable.mechanisms.keyvalue.estimate import FrequencyPart
 from deniable.mechanisms.keyvalue.pairs import PairSets
-from deniable.mechanisms.keyvalue.protocols import KsAdap, KsGrr, PairStep, SizeStep, choose_length
+from deniable.mechanisms.keyvalue.protocols import (
+    KsAdap,
+    KsGrr,
+    PairStep,
+    SizeStep,
+    choose_length,
+    printed_budget,
+    printed_length,
+)
+from deniable.mechanisms.protocol import permutation
+from deniable_client.grammar import read_design
 
 
 def people(n: int, k: int, most: int, seed: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -72,6 +87,148 @@ def test_length_is_right_in_nearly_all_runs_at_the_size_of_a_real_collection() -
     ]
     assert np.median(lengths) == 1
     assert np.mean(lengths) < 2
+
+
+def test_length_as_printed_takes_negative_shares_as_they_are() -> None:
+    assert printed_length([0.5, 0.46, 0.02, 0.02, 0, 0]) == 1
+    assert printed_length([0.5, 0.3, 0.1, 0.08, 0.01, 0.01]) == 3
+    assert printed_length([0.9, 0.1, -0.2, 0.0, 0.2]) == 1
+    assert printed_length([0.9, 0.01, -0.02, -0.02, 0.13]) == 4
+    assert printed_length([1.1, -0.02, -0.08]) == 2
+    assert printed_length([1.0, 0.0, 0.0]) == 1
+
+
+# ---- as printed, and better than printed
+
+
+@pytest.mark.parametrize("length", [1, 2, 5])
+@pytest.mark.parametrize("epsilon", [0.1, 1.0, 6.0])
+def test_last_step_as_printed_has_the_chances_of_equation_7(length: int, epsilon: float) -> None:
+    """P and Q with e^epsilon itself, on 2t candidates and the dummies; what is spent is that or less."""
+    spent = printed_budget(epsilon, length)
+    m = dn.mechanism("pckv-grr", epsilon=spent, k=6, length=length)
+    total = math.exp(epsilon) + 2 * (6 + length) - 1
+    signal = m.groups[0].signal  # type: ignore[attr-defined]
+    assert float(signal.gain) == pytest.approx((math.exp(epsilon) - 1) / total, rel=1e-12)
+    assert float(signal.held) == pytest.approx((math.exp(epsilon) + 1) / total, rel=1e-12)
+    assert dn.audit(m, epsilon=epsilon).holds
+    assert (spent < epsilon) is (length > 1)
+
+
+def test_means_as_printed_are_too_small_and_say_so() -> None:
+    """The same answers, divided by P + Q: what people send and frequencies are those of the repaired form."""
+    repaired, printed = (KsGrr(epsilon=1.0, domain=60, top=4, form=form) for form in ("repaired", "paper"))
+    right, steps, tallies = repaired.run(repaired.pairs(people(40_000, 60, 1, 1)), dn.simulation(2))
+    found = printed.next(tallies)
+    assert isinstance(found, Estimate)
+    again = printed.next(tallies[:1])
+    assert isinstance(again, PairStep)
+    assert again.mechanism.design == steps[1].mechanism.design
+    assert np.array_equal(found["frequency"].value, right["frequency"].value)
+    clear = np.abs(right["mean"].value) < 0.999
+    assert clear.sum() >= 3
+    shrunk = found["mean"].value[clear] / right["mean"].value[clear]
+    assert shrunk == pytest.approx((math.e - 1) / (math.e + 1), rel=1e-9)
+    assert (found.biased, right.biased) == (True, False)
+    assert any("P + Q" in step for step in found.steps)
+
+
+def test_steps_of_adap_as_printed() -> None:
+    """All sizes are asked for, by hashing; the length may be any; the last step leaves part of the budget unused."""
+    protocol = KsAdap(epsilon=1.0, domain=60, top=8, form="paper")
+    data, lengths = protocol.pairs(people(1000, 60, 3, 1)), []
+    for rng in dn.simulation(3).spawn(5):
+        found, steps, tallies = protocol.run(data, rng)
+        assert (steps[1].mechanism.name, steps[1].mechanism.k) == ("olh", 17)
+        lengths.append(steps[2].mechanism.params["length"])
+        assert lengths[-1] == printed_length(steps[1].mechanism.estimate(tallies[1]).value)
+        assert steps[2].mechanism.epsilon == printed_budget(1.0, lengths[-1])
+        assert found.biased
+    assert max(lengths) > 5, "more than anybody has, by chance"
+    with pytest.raises(ParameterError, match=r"form must be one of repaired, paper, got 'pooled'\. Its first step"):
+        KsAdap(epsilon=1.0, domain=60, form="pooled")
+    with pytest.raises(ParameterError, match="form must be one of repaired, pooled, paper, got 'null'"):
+        dn.protocol("ks-grr", epsilon=1.0, k=60, form="null")
+
+
+def test_pooled_frequencies_are_right_and_their_stated_error_is_that_of_many_runs() -> None:
+    """Three keys that always become candidates: no bias, the stated error, about half of the variance.
+
+    100 runs: alpha = 1e-4 in each of three tests of bias, with power 0.86 for half a standard error; the spread of 300
+    errors has a standard error of 0.041.
+    """
+    keys = np.repeat(np.arange(30), np.r_[600, 500, 400, np.full(27, 50)])
+    data = PairSets(np.arange(keys.size + 1), keys, np.where(keys % 2, 0, 1 << 32))
+    protocol = KsGrr(epsilon=2.0, domain=30, top=4, form="pooled")  # type: ignore[arg-type]
+    errors = []
+    for rng in dn.simulation(11).spawn(100):
+        found, _, _ = protocol.run(data, rng)
+        at = [found.labels.index(label) for label in ("0", "1", "2")]
+        part = found.parts["frequency"]
+        errors.append(
+            (part.value[at] - np.array([600, 500, 400]) / keys.size) / np.sqrt(part.variance("reporters")[at])
+        )
+    z = np.array(errors)
+    assert np.abs(z.mean(axis=0)).max() * 10 < NormalDist().inv_cdf(1 - 0.5e-4)
+    assert 0.85 < z.std() < 1.15
+    assert (found.n, found.biased) == (keys.size, True)
+    assert isinstance(part, FrequencyPart)
+    assert part.later is not None
+    first = 4 * math.exp(2) / (math.exp(2) - 1) ** 2 / (keys.size / 2)
+    assert part.curve[0].max() < 1.03 / (1 / first + 1 / part.later.curve[0].max()), "the best weights for rare keys"
+    other, _, _ = replace(protocol, form="repaired").run(data, dn.simulation(12))
+    known = [other.labels.index(label) for label in ("0", "1", "2")]
+    less = part.variance("population")[at] / other["frequency"].variance("population")[known]
+    assert less.max() < 0.55
+
+
+def test_intervals_hold_for_candidates_by_chance_too() -> None:
+    """Two hundred keys alike: candidates come out too high, and their intervals hold all the same.
+
+    40 runs of 8 keys at 95 %: below 91 % has a chance of 1e-3 if they hold. Those of all reports would not.
+    """
+    keys, truth = np.repeat(np.arange(200), 6), 1 / 200
+    data = PairSets(np.arange(keys.size + 1), keys, np.full(keys.size, 1 << 31))
+    protocol = KsGrr(epsilon=2.0, domain=200, top=4, form="pooled")  # type: ignore[arg-type]
+    errors, covered, naive = [], [], []
+    for rng in dn.simulation(13).spawn(40):
+        part = protocol.run(data, rng)[0].parts["frequency"]
+        assert isinstance(part, FrequencyPart)
+        ends, bare = (one.interval(0.95, "population", False) for one in (part, replace(part, later=None)))
+        errors.append(part.value - truth)
+        covered.append((ends.low <= truth) & (ends.high >= truth))
+        naive.append((bare.low <= truth) & (bare.high >= truth))
+        assert ((ends.low <= part.value) & (part.value <= ends.high)).all()
+    assert np.mean(errors) > 5 * truth
+    assert np.mean(covered) > 0.91
+    assert np.mean(naive) < 0.8
+
+
+def test_a_run_goes_on_where_it_was_left() -> None:
+    protocol = KsGrr(epsilon=2.0, domain=30, top=3)
+    data = protocol.pairs(people(2000, 30, 1, 3))
+    order = permutation(dn.simulation(1), 2000)
+    whole, steps, tallies = protocol.go_on(data, order, (), dn.simulation(2))
+    rest, left, both = protocol.go_on(data, order, tallies[:1], dn.simulation(3))
+    assert ([s.name for s in steps], [s.name for s in left]) == (["keys", "pairs"], ["pairs"])
+    assert (rest.labels, both[0]) == (whole.labels, tallies[0])
+    assert both[1].n == tallies[1].n == 1000
+    done, none, _ = protocol.go_on(data, order, tallies, dn.simulation(4))
+    assert none == []
+    assert np.array_equal(done["mean"].value, whole["mean"].value)
+
+
+@pytest.mark.parametrize(("name", "form"), [("ks-grr", "pooled"), ("ks-grr", "paper"), ("ks-adap", "paper")])
+@pytest.mark.parametrize("epsilon", [0.5, 3.0])
+def test_every_form_is_private_and_devices_know_its_steps(name: str, form: str, epsilon: float) -> None:
+    made = dn.protocol(name, epsilon=epsilon, k=30, top=3, form=form)
+    found = dn.audit(made)
+    assert found.holds
+    assert not dn.audit(made, epsilon=0.8 * epsilon).holds
+    for step in made.outline:
+        design = step.mechanism.design
+        assert read_design(design).kernel.ratio <= math.exp(epsilon) * (1 + 1e-9)
+        assert "form" not in design["params"]
 
 
 @pytest.mark.parametrize("name", ["ks-grr", "ks-adap"])

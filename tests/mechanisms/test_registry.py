@@ -141,7 +141,7 @@ def test_an_option_that_a_command_has_itself_is_refused_when_it_is_registered() 
     params = [p for c in commands if any(p.name == "epsilon" and c.name != "plan" for p in c.params) for p in c.params]
     flags = {flag.lstrip("-").replace("-", "_") for p in params for flag in p.opts if len(flag) > 2}
     own = sorted(({p.name for p in params} | flags) - set(OPTIONS))
-    assert {"seed", "text_encoding", "out", "force", "prior", "json", "engine", "window_days"} <= set(own)
+    assert {"seed", "text_encoding", "out", "force", "tuned", "json", "engine", "window_days"} <= set(own)
     for name in own:
         row = replace(CAREFUL, options=(name,))
         refused = pytest.raises(dn.ParameterError, match=rf"options must be free.*'{name}'")

@@ -23,9 +23,10 @@ SIMULATED = {"eq3", "fig8-mse", "fig8-asr", "fig15-mse", "fig15-asr"}
 
 VERDICTS = {
     "reproduced": "eq1 eq6 eq7 eq9 eq11 eq12 eq14 eq16 eq17 eq20 eq21 oue-p fig7-known blh-lowest adaptive-eq1 "
-    "fig7-adaptive weights ass-cap aue-asr selectors",
+    "fig7-adaptive weights ass-cap aue-asr selectors prior-tuned",
     "corrected": "eq4 eq8 eq15 ss-size olh-g weight-one asr-rises grr-ss-highest oue-olh-half mse-free-of-k inverse "
-    "she-sum the-after athe-budget aue-grid g-bound asr-orders sandwich frontier elbow hypervolume fig15-n",
+    "she-sum the-after athe-budget aue-grid g-bound asr-orders sandwich frontier elbow hypervolume fig15-n "
+    "prior-uniform constants",
     "refuted": "asr-lower mse-orders aue-order aue-sue",
 }
 
@@ -168,6 +169,12 @@ def test_the_key_is_in_the_bibliography() -> None:
         ("hypervolume", "ALH, area of its own", 3),
         ("hypervolume", "ATHE, area of its own", 0.5),
         ("hypervolume", "AUE, rectangle", 0.813),
+        ("prior-uniform", "Zipf 1.2, ASR of SS", 0.491),
+        ("prior-uniform", "Zipf 1.2, ASR of ASS", 0.538),
+        ("prior-uniform", "Adult age, ASR of SS", 0.418),
+        ("prior-uniform", "Adult age, ASR of ASS", 0.284),
+        ("prior-tuned", "Zipf 1.2, ASS, ASR", 0.429),
+        ("constants", "ASS, corner (1, 5)", 17),
         ("fig15-n", "ASS, n=100", 49),
         ("fig15-n", "ASS, n=10000", 91),
         ("fig15-n", "ASS, n=1000000", 99),

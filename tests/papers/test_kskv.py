@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
+import numpy as np
 import pytest
 
+import deniable as dn
 from deniable.papers.kskv import paper as kskv
+from deniable.papers.kskv.study import SERIES, _run, load_data
 from deniable.papers.paper import Context
 
 FORMULAS = {
@@ -17,6 +22,7 @@ FORMULAS = {
     "a-range": "corrected",
     "length": "corrected",
     "sizes": "corrected",
+    "budget": "corrected",
     "least-error": "corrected",
 }
 
@@ -35,19 +41,43 @@ def test_numbers_of_the_claims_are_those_of_the_errata() -> None:
     assert checks["eq11"]["variance"] == pytest.approx(3.95, abs=0.01)
     assert checks["mean-lower"]["epsilon=1 m=0"] == pytest.approx(1.95, abs=0.01)
     assert checks["length"]["mean l=1"] == pytest.approx(0.3056, abs=1e-4)
+    assert checks["budget"]["as printed: share of epsilon that is spent, epsilon=1 l=2"] == pytest.approx(
+        0.62, abs=1e-3
+    )
+    assert float(checks["sizes"]["as printed: one length in ten is above"]) > 20
 
 
 @pytest.mark.slow
 def test_figures_have_all_mechanisms_and_finite_numbers() -> None:
     context = Context(kskv.PAPER, quick=True)
-    for figure in ("fig3", "fig6"):
+    for figure, names in (("fig3", 7), ("fig6", 6)):
         rows = context.rows(figure)
-        assert len(rows) == 10
+        assert len(rows) == 2 * names == 2 * len({row["mechanism"] for row in rows})
         assert all(0 <= row["ncr"] <= 1 for row in rows)
         assert {row["epsilon"] for row in rows} == {2.0, 4.0}
 
 
-def rows(first: float, second: float, spread: float, found: float = 10.0) -> list[dict[str, object]]:
+@pytest.mark.parametrize("name", ["ks-grr", "ks-adap"])
+def test_forms_of_a_protocol_share_what_is_the_same(name: str) -> None:
+    """As printed KS-GRR has the same keys and frequencies and other means; KS-Adap asks for other things."""
+    data = load_data(Context(kskv.PAPER), "E-Commerce")
+    few = replace(data, pairs=data.pairs.take(np.arange(4000)))
+    found = {(s, top): (f, m) for s, top, f, m in _run(name, few, 4.0, (5, 10), dn.simulation(1))}
+    forms = SERIES[name]
+    assert set(found) == {(series, top) for series in forms.values() for top in (5, 10)}
+    for top in (5, 10):
+        (f, mean), (printed, other) = found[forms["repaired"], top], found[forms["paper"], top]
+        assert (f > -1).sum() == 2 * top
+        assert np.array_equal(f > -1, printed > -1), "the first step is one and the same"
+        assert np.array_equal(f, printed) is (name == "ks-grr")
+        assert not np.array_equal(mean, other)
+    if name == "ks-grr":
+        assert not np.array_equal(found[forms["pooled"], 5][0], found[forms["repaired"], 5][0])
+
+
+def rows(
+    first: float, second: float, spread: float, found: float = 10.0, names: tuple[str, str] = ("ks-ue", "pckv-ue")
+) -> list[dict[str, object]]:
     """A figure with two mechanisms in eight settings of data and epsilon and three of top keys."""
     return [
         {
@@ -63,7 +93,7 @@ def rows(first: float, second: float, spread: float, found: float = 10.0) -> lis
         for data in ("one", "two")
         for epsilon in (1.0, 2.0, 4.0, 6.0)
         for top in (20, 50, 100)
-        for name, value in (("ks-ue", first), ("pckv-ue", second))
+        for name, value in zip(names, (first, second), strict=True)
     ]
 
 
@@ -89,6 +119,29 @@ def test_statements_about_figures_are_judged_by_the_spread_of_the_runs(
     context._made[kskv.PAPER.figure(figure).compute, ()] = rows(*values), []
     check = next(c for c in kskv.PAPER.claims if c.id == claim)
     assert check.test(context).verdict == verdict
+
+
+@pytest.mark.parametrize(
+    ("printed", "repaired", "verdict"),
+    [(0.3, 0.3, "reproduced"), (0.3, 0.5, "reproduced"), (0.5, 0.3, "corrected"), (0.5, 0.5, "refuted")],
+)
+def test_what_only_the_repaired_form_bears_out_is_corrected(printed: float, repaired: float, verdict: str) -> None:
+    names = SERIES["ks-adap"]
+    some = rows(printed, 0.4, 0.001, names=(names["paper"], "pckv-grr l=2"))
+    some += rows(repaired, 0.4, 0.001, names=(names["repaired"], "other"))
+    context = Context(kskv.PAPER)
+    context._made[kskv.PAPER.figure("fig8").compute, ()] = some, []
+    check = next(c for c in kskv.PAPER.claims if c.id == "fig8-adap")
+    assert check.test(context).verdict == verdict
+
+
+def test_a_protocol_is_drawn_twice_only_where_its_forms_differ() -> None:
+    pytest.importorskip("altair")
+    some = rows(0.4, 0.5, 0.01, names=(SERIES["ks-grr"]["paper"], SERIES["ks-grr"]["repaired"]))
+    for figure, twice in (("fig3", False), ("fig4", False), ("fig5", True)):
+        text = str(kskv.PAPER.figure(figure).draw(some).to_dict())
+        assert ("ks-grr, as printed" in text) is twice
+        assert ("the same as printed and repaired" in text) is not twice
 
 
 def test_consistently_means_everywhere() -> None:

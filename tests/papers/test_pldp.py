@@ -35,6 +35,15 @@ def test_the_level_leaks_more_than_its_budget() -> None:
     assert min(float(v) for name, v in found.measured.items() if name.startswith("whole")) > 0.7
 
 
+def test_the_level_is_guessed_more_often_than_its_budget_allows() -> None:
+    found = verdict_on("level-guess")
+    assert found.verdict == "corrected"
+    assert found.measured is not None
+    assert found.measured["most that the level's budget allows"] == pytest.approx(0.1304, abs=5e-5)
+    assert found.measured["best guess, oue, 42 values"] == pytest.approx(0.218, abs=5e-4)
+    assert found.measured["most that the whole report allows, lh, 16 values"] == pytest.approx(0.195, abs=5e-4)
+
+
 def test_country_has_the_larger_variance() -> None:
     found = verdict_on("country")
     assert found.verdict == "corrected"

@@ -17,6 +17,7 @@ from deniable.papers.uldp.paper import PAPER
 from deniable.papers.uldp.simulated import people
 
 EXPECTED = {
+    "minimax": "corrected",
     "privacy": "corrected",
     "thm1": "corrected",
     "eq45": "corrected",

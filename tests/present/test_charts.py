@@ -259,6 +259,26 @@ def test_facets_stand_side_by_side_in_the_order_of_the_rows() -> None:
     assert lines(experiment(panels=5), facet="k")["resolve"] == {"axis": {"x": "independent"}}
 
 
+def test_bars_reach_one_error_up_and_down() -> None:
+    """Where the error is no number there is none; with logarithms one that reaches zero ends at the least value."""
+    rows = [{"x": i, "y": y, "e": e, "s": "a"} for i, (y, e) in enumerate([(2.0, 0.5), (3.0, None), (1.0, 4.0)])]
+    linear, log = (line_chart(rows, x="x", y="y", series="s", error="e", log_y=how, title="t") for how in (False, True))
+    ends = [(row.get("low"), row.get("high")) for row in values(linear.to_dict())]
+    assert ends == [(1.5, 2.5), (None, None), (-3.0, 5.0)]
+    assert [(row.get("low"), row.get("high")) for row in values(log.to_dict())] == [
+        (1.5, 2.5),
+        (None, None),
+        (1.0, 5.0),
+    ]
+    bars, *_ = log.to_dict()["layer"]
+    assert bars["mark"]["type"] == "rule"
+    assert (bars["encoding"]["y"]["field"], bars["encoding"]["y2"]["field"]) == ("low", "high")
+    assert bars["encoding"]["y"]["scale"]["domain"][1] > 5.0
+    assert "error" not in values(linear.to_dict())[0]
+    without = line_chart([row | {"e": None} for row in rows], x="x", y="y", series="s", error="e", title="t").to_dict()
+    assert len(without["layer"]) == 2
+
+
 def test_gaps_text_and_numpy_values() -> None:
     rows = [{"rule": r, "y": y, "s": np.int64(1)} for r, y in (("b", None), ("a", math.nan), ("c", np.float64(2)))]
     spec = line_chart(rows, x="rule", y="y", series="s", title="t").to_dict()

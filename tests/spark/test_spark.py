@@ -5,9 +5,13 @@ from __future__ import annotations
 import os
 import shutil
 import signal
+import socket
 import subprocess
+import sys
+import tempfile
 import time
 from concurrent.futures import ProcessPoolExecutor
+from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from multiprocessing import get_context
 from pathlib import Path
@@ -75,6 +79,30 @@ def kill_once(marker: str):
             executor = int(Path(f"/proc/{daemon}/stat").read_text().rpartition(")")[2].split()[1])
             os.kill(executor, signal.SIGKILL)
             time.sleep(30)
+
+    return through
+
+
+def slow_once(marker: str):
+    """What keeps the first task that comes by waiting; a copy of it, started meanwhile, leaves a note and goes on."""
+
+    def through(batches):
+        from pyspark import TaskContext
+
+        task = str(TaskContext.get().partitionId())
+        for batch in batches:
+            try:
+                with open(marker, "x") as file:
+                    file.write(task)
+            except FileExistsError:
+                if Path(marker).read_text() == task:
+                    Path(f"{marker}-again").touch()
+            else:
+                for _ in range(1000):
+                    if Path(f"{marker}-again").exists():
+                        break
+                    time.sleep(0.1)
+            yield batch
 
     return through
 
@@ -152,26 +180,80 @@ def test_frames_groups_and_streams(tmp_path):
         session.stop()
 
 
-def test_a_cluster_that_loses_an_executor(tmp_path):
-    """One job counts the reports of all mechanisms, each with its own design, on two executors, one of which dies."""
-    from deniable.run import spark
-
-    made = tables(tmp_path)
+def one_table(folder: Path):
+    """One table with the reports of all mechanisms, what each of them is on one machine, and the designs by name."""
+    made = tables(folder)
     rows = [pq.read_table(paths[1]).replace_schema_metadata(None) for paths in made.values()]
     names = np.repeat(list(made), [len(part) for part in rows])
-    path = str(tmp_path / "all.parquet")
+    path = str(folder / "all.parquet")
     pq.write_table(pa.concat_tables(rows).append_column("name", pa.array(names)), path)
-    local = {name: tally_files(paths[1:]) for name, paths in made.items()}
-    designs = {name: dn.from_design(tally.design) for name, tally in local.items()}
+    local = {name: replace(tally_files(paths[1:]), sources=()) for name, paths in made.items()}
+    return path, local, {name: dn.from_design(tally.design) for name, tally in local.items()}, made
+
+
+def check_spoiled(session, table, spoil):
+    """Count all reports by one job, of which one task is spoilt: each mechanism must have its bytes."""
+    from deniable.run import spark
+
+    path, local, designs, _ = table
+    frame = session.read.parquet(path).repartition(6)
+    frame = frame.mapInArrow(spoil, frame.schema)
+    found = spark.collected(spark.tally(frame, designs, by="name"), "name")
+    assert {key[0] for key in found} == set(local)
+    for (name,), counted in found.items():
+        assert dn.dump(counted.tally) == dn.dump(local[name]), name
+
+
+def test_a_cluster_that_loses_an_executor(tmp_path):
+    from deniable.run import spark
+
+    table = one_table(tmp_path)
     session = spark_on("local-cluster[2,1,1024]")
     try:
-        marker = str(tmp_path / "killed")
-        frame = session.read.parquet(path).repartition(6)
-        frame = frame.mapInArrow(kill_once(marker), frame.schema)
-        found = spark.collected(spark.tally(frame, designs, by="name"), "name")
-        assert os.path.exists(marker)
-        assert {key[0] for key in found} == set(made)
-        for (name,), counted in found.items():
-            assert dn.dump(counted.tally) == dn.dump(replace(local[name], sources=())), name
+        check_spoiled(session, table, kill_once(str(tmp_path / "killed")))
+        assert (tmp_path / "killed").exists()
+        for name in ("grr", "oue", "uss", "kv-ss2"):  # packed blocks
+            packed = table[-1][name][:1]
+            assert spark.count_files(session, packed).tally == tally_files(packed), name
     finally:
         session.stop()
+
+
+@contextmanager
+def two_hosts():
+    """A cluster of two workers that Spark takes for two machines: it never runs a copy of a task on the same one."""
+    import pyspark
+
+    home = Path(pyspark.__file__).parent
+    names = {"SPARK_HOME": str(home), "PYSPARK_PYTHON": sys.executable, "SPARK_NO_DAEMONIZE": "1"}
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    url = f"spark://127.0.0.1:{port}"
+    deploy = [str(home / "bin" / "spark-class"), "org.apache.spark.deploy"]
+    commands = [[deploy[0], f"{deploy[1]}.master.Master", "--host", "127.0.0.1", "--port", str(port)]]
+    for host in ("127.0.0.1", "127.0.0.2"):
+        own = ["--host", host, "--cores", "1", "--memory", "1g", "--webui-port", "0", url]
+        commands.append([deploy[0], f"{deploy[1]}.worker.Worker", *own])
+    commands[0] += ["--webui-port", "0"]
+    with tempfile.TemporaryDirectory() as work, ExitStack() as stack:
+        for command in commands:
+            process = subprocess.Popen(
+                command, cwd=work, env={**os.environ, **names, "SPARK_WORKER_DIR": work}, stderr=subprocess.DEVNULL
+            )
+            stack.callback(process.wait)
+            stack.callback(process.kill)
+        yield url
+
+
+def test_a_task_that_runs_twice_counts_once(tmp_path):
+    """One task is kept waiting until Spark runs a copy of it elsewhere (speculation)."""
+    table = one_table(tmp_path)
+    eager = {"": "true", ".interval": "100ms", ".multiplier": "1.1", ".quantile": "0.3", ".minTaskRuntime": "500ms"}
+    config = {f"spark.speculation{key}": text for key, text in eager.items()}
+    with two_hosts() as url:
+        session = spark_on(url, **config, **{"spark.driver.host": "127.0.0.1", "spark.executor.memory": "512m"})
+        try:
+            check_spoiled(session, table, slow_once(str(tmp_path / "slow")))
+        finally:
+            session.stop()
+    assert (tmp_path / "slow-again").exists()

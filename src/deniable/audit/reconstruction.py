@@ -1,4 +1,7 @@
-"""Reconstruction: how often the best possible guess of a value from its report is right, expected and measured."""
+"""Reconstruction: how often the best possible guess from a report is right, expected and measured.
+
+Of the value; or of the level of protection that a person chose, where that is hidden.
+"""
 
 from __future__ import annotations
 
@@ -16,6 +19,9 @@ from deniable.mechanisms.bulk import Bulk
 from deniable.randomness import Simulation, simulation
 
 __all__ = ["attack", "best_guesses"]
+
+_TARGETS = ("value", "level")
+"""What can be guessed."""
 
 _REPORTS = 20_000
 """Reports that are attacked unless told otherwise."""
@@ -37,6 +43,8 @@ class Attack:
     reports: int
     """Reports that were attacked: 0 where a mechanism does not tell the likelihood of its reports."""
     seed: int
+    target: str = "value"
+    """What is guessed: the value, or the level."""
 
     @property
     def measured(self) -> float | None:
@@ -51,8 +59,11 @@ class Attack:
 
     def document(self) -> dict[str, Any]:
         """As plain data."""
-        m = self.mechanism
-        return {
+        m, more = self.mechanism, {}
+        if self.target == "level":
+            level: Any = self.expected
+            more = {"target": self.target, "level_report": level.report, "bound": level.bound}
+        return more | {
             "mechanism": m.name,
             "epsilon": m.epsilon,
             "epsilon_exact": m.epsilon_exact,
@@ -70,11 +81,15 @@ class Attack:
         }
 
 
-def attack(m: Mechanism, *, prior: object = None, reports: int = _REPORTS, seed: int = 0) -> Attack:
+def attack(
+    m: Mechanism, *, prior: object = None, target: str = "value", reports: int = _REPORTS, seed: int = 0
+) -> Attack:
     """Guess values from their reports as well as anyone can, under a prior (k numbers that sum to 1; uniform if None).
 
     Values are drawn from the prior, privatised by a seeded stream, and guessed by their largest posterior probability.
     Where a mechanism does not tell the likelihood of its reports, only the expected success is there.
+    With `target` "level" the level is guessed that a person chose (`pldp`), by someone who knows the value and the
+    shares of the levels; the bound that follows from the promise stands beside it.
 
     >>> import deniable as dn
     >>> found = dn.attack(dn.mechanism("grr", epsilon=1.0, k=4), reports=1000)
@@ -84,6 +99,9 @@ def attack(m: Mechanism, *, prior: object = None, reports: int = _REPORTS, seed:
     if not isinstance(m, Mechanism):
         raise ParameterError(f"attack takes a mechanism, got {type(m).__name__}.", "Make one with dn.mechanism(...).")
     require(is_whole(reports, 1), "reports", reports, "an integer >= 1")
+    require(target in _TARGETS, "target", target, f"one of {', '.join(_TARGETS)}")
+    if target == "level":
+        return _attack_level(m, prior, int(reports), seed)
     pi = np.full(m.k, 1 / m.k) if prior is None else check_prior(prior, m.k)
     expected = m.guess(None if prior is None else pi)
     values, drawn = simulation(seed).spawn(2)
@@ -97,6 +115,23 @@ def attack(m: Mechanism, *, prior: object = None, reports: int = _REPORTS, seed:
         sent = m.privatize_items(part, drawn.spawn(1)[0])
         hits += int(np.count_nonzero(best_guesses(m, sent.columns, pi) == part))
     return Attack(m, pi, expected, hits, int(reports), seed)
+
+
+def _attack_level(m: Any, prior: object, reports: int, seed: int) -> Attack:
+    """Levels are drawn from the design's shares, and guessed from the whole report and the value."""
+    hint = "Personal budgets are those of pldp."
+    require(hasattr(m, "guess_level"), "target", "level", f"value for {m.name}, which hides no level", hint)
+    require(len(m.levels) > 1, "target", "level", "value where there is one level only")
+    expected, pi = m.guess_level(prior), np.full(m.k, 1 / m.k) if prior is None else check_prior(prior, m.k)
+    values, chosen, drawn = simulation(seed).spawn(3)
+    items, levels = _draw(pi, reports, values), _draw(np.array(m.shares), reports, chosen)
+    step = max(1, _CELLS // m.k)
+    hits = 0
+    for start in range(0, reports, step):
+        part, own = (of[start : start + step] for of in (items, levels))
+        sent = m.privatize_items(part, drawn.spawn(1)[0], levels=np.array(m.levels)[own])
+        hits += int(np.count_nonzero(m.guessed_levels(sent, part) == own))
+    return Attack(m, pi, expected, hits, reports, seed, "level")
 
 
 def best_guesses(m: Mechanism, columns: Columns, prior: FloatArray) -> IntArray:

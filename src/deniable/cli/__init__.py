@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import signal
 import sys
@@ -22,6 +23,8 @@ INTERRUPTED = 130
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line and return the exit code. Control-C ends it with one line at any moment."""
+    if argv is None:
+        _start_light()
     with _stopping_at_once():
         from deniable.cli.app import run
     code = INTERRUPTED
@@ -30,6 +33,12 @@ def main(argv: Sequence[str] | None = None) -> int:
     if code == INTERRUPTED:
         _say_interrupted()
     return code
+
+
+def _start_light() -> None:
+    """A command that ends soon need not look for garbage in what it loads, nor start threads for linear algebra."""
+    gc.set_threshold(100_000)
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 
 @contextmanager

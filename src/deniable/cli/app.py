@@ -60,7 +60,7 @@ def _studies() -> _Made:
 def _attacks() -> _Made:
     from deniable.cli.attacks import attack
 
-    return {"attack": (attack, {})}
+    return {"attack": (attack, {"own": ("prior",)})}
 
 
 def _release() -> _Made:

@@ -2,59 +2,64 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Annotated, Any
 
 from deniable.cli.options import Choice, option
 from deniable.cli.output import Output
+from deniable.errors import require
 from deniable.present.tables import Table, facts_table, number
+from deniable.run.priors import PRIOR, domain_of_prior, read_prior
 
 __all__ = ["attack"]
-
-_PEOPLE = 10**9
-"""How finely a made-up prior is divided."""
 
 
 def attack(
     choice: Choice,
     out: Output,
-    prior: Annotated[
+    prior: Annotated[str, option("--prior", "NAME", f"What the attacker knows beforehand: {PRIOR}.")] = "uniform",
+    tuned: Annotated[
+        bool, option("--tuned", None, "The design is chosen for this prior, too (ass, aue, alh, athe, ssmix).")
+    ] = False,
+    target: Annotated[
         str,
         option(
-            "--prior",
-            "NAME",
-            "What the attacker knows beforehand: uniform, zipf[:s], normal[:s], dirichlet[:a], or a data set.",
+            "--target",
+            "value|level",
+            "What is guessed: the value, or the level that a person chose (pldp), the value being known.",
         ),
-    ] = "uniform",
+    ] = "value",
     reports: Annotated[int, option("--reports", "R", "Reports that are drawn and attacked.")] = 20_000,
     seed: Annotated[int, option("--seed", "S", "Seed of the simulation.")] = 0,
 ) -> None:
     """Guess values from their reports, as well as anyone can.
 
     The best possible guess under a prior: how often it is right by the closed form and in a simulation, beside the best
-    guess without any report.
+    guess without any report. With personal budgets it can be the chosen level that is guessed, beside the bound that
+    the promise gives.
 
     Example: deniable attack oue --epsilon 2 --k 100 --prior zipf
     """
     from deniable.audit.reconstruction import attack as run
-    from deniable.core.domain import Domain
-    from deniable.datasets import resolve
-    from deniable.datasets.tables import NAMES
-    from deniable.randomness import simulation
 
-    own = bool({"k", "labels", "labels_file"} & set(choice.domain_given)) or choice.brings_domain or prior not in NAMES
-    m = choice.make() if own else choice.make(Domain.of(resolve(prior).labels))
-    people = resolve(prior) if prior in NAMES else resolve(prior, n=_PEOPLE, k=m.k, rng=simulation(seed).spawn(1)[0])
+    if tuned:
+        hint = "Only ass, aue, alh, athe and ssmix are chosen for a prior."
+        require("prior" in choice.entry.options, "tuned", choice.name, "left out for this mechanism", hint)
+        choice = replace(choice, options={**choice.options, "prior": prior})
+    m = choice.make(None if choice.domain_stands else domain_of_prior(prior))
+    known = read_prior(prior, m.domain, seed)
     out.note(f"attacking {reports} reports of {m.name} under the prior {prior}, seed {seed}")
-    found = run(m, prior=None if prior == "uniform" else people.frequencies, reports=reports, seed=seed)
+    found = run(m, prior=known, target=target, reports=reports, seed=seed)
     document = {**found.document(), "prior": prior}
     out.show(document, _table(document))
 
 
 def _table(d: dict[str, Any]) -> Table:
     own = "".join(f", {name} = {value}" for name, value in d["params"].items())
+    what = d.get("target", "value")
     measured = "not measured: the likelihood of its reports is not known"
     if d["measured"] is not None:
-        measured = f"share of {d['reports']:,} simulated reports whose value was guessed ± standard error"
+        measured = f"share of {d['reports']:,} simulated reports whose {what} was guessed ± standard error"
     share = "" if d["measured"] is None else f"{d['measured']:.4g} ± {d['measured_stderr']:.2g}"
     rows = [
         ("mechanism", d["mechanism"], f"epsilon = {d['epsilon']:g}, k = {d['k']:,}{own}"),
@@ -64,4 +69,15 @@ def _table(d: dict[str, Any]) -> Table:
         ("gain", number(d["gain"], 4), "what a report adds"),
         ("measured", share, measured),
     ]
+    if what == "level":
+        told = [
+            (
+                "level report",
+                number(d["level_report"], 4),
+                "with the level report alone, which is what its budget is for",
+            ),
+            ("bound", number(d["bound"], 4), "the most that the promise about levels allows, whatever the reports are"),
+        ]
+        rows[4:4] = told
+        rows[1:1] = [("target", what, "of protection, guessed by someone who knows the value and the levels' shares")]
     return facts_table(rows)

@@ -15,7 +15,7 @@ from collections.abc import Callable, Container, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from types import MappingProxyType, NoneType
-from typing import Annotated, Any, TypeAlias, get_args
+from typing import Annotated, Any, TypeAlias, cast, get_args
 
 import typer
 from typer.models import OptionInfo
@@ -29,6 +29,7 @@ from deniable.mechanisms.protocol import Protocol
 from deniable.mechanisms.registry import MECHANISMS, OPTIONS, PROTOCOLS, entry_of, mechanism, protocol, resolved
 from deniable.mechanisms.spaces import SPACE
 from deniable.run.files import read_labels, read_space
+from deniable.run.priors import domain_of_prior, read_prior
 
 __all__ = ["DOMAIN", "Choice", "Given", "argument", "changed", "command", "option", "read_domain", "split"]
 
@@ -76,8 +77,25 @@ class Choice:
             raise ParameterError("epsilon must be given.", "Say how private it is to be, e.g. --epsilon 1.")
         own = {o: _FILES[o](x) if o in _FILES and o in entry.options else x for o, x in self.options.items()}
         planned = {"n": n} if n is not None and "n" in entry.inner else {}
-        where = domain or (None if self.brings_domain else read_domain(self.domain_given))
+        where = domain or self._domain
+        if "prior" in own:
+            need = "left out: the choice is made without one"
+            require("prior" in entry.options and where is not None, "prior", own["prior"], f"{need} for {self.name}")
+            own["prior"] = read_prior(own["prior"], cast(Domain, where))
         return {"epsilon": self.epsilon, "domain": where, **own, **planned}
+
+    @property
+    def _domain(self) -> Domain | None:
+        """The domain that is given, or that a prior brings; None where own options give it."""
+        if self.brings_domain:
+            return None
+        brought = None if self.domain_stands else domain_of_prior(self.options.get("prior", "uniform"))
+        return brought or read_domain(self.domain_given)
+
+    @property
+    def domain_stands(self) -> bool:
+        """Whether the domain is given."""
+        return any(name in self.domain_given for name in DOMAIN) or self.brings_domain
 
     @property
     def brings_domain(self) -> bool:
@@ -93,7 +111,8 @@ class Choice:
     def files(self) -> list[str]:
         """The files that are read to make it."""
         known = {**self.domain_given, **self.options}
-        return [known[name] for name in ("labels_file", *_FILES) if name in known]
+        given = [known[name] for name in ("labels_file", *_FILES) if name in known]
+        return given + [prior for prior in [known.get("prior", "")] if prior.lower().endswith(".csv")]
 
     def without(self, names: Container[str]) -> Choice:
         """The same without those of these options that the mechanism does not have."""
@@ -146,13 +165,15 @@ def command(
     epsilon: bool = True,
     given: Given = MappingProxyType({}),
     name: str | None = None,
+    own: Container[str] = (),
 ) -> None:
     """Make a function the command of its name, or of another one.
 
-    Without `labels` the domain is given by --k alone; without `epsilon` the name may be that of an object.
+    Without `labels` the domain is given by --k alone; without `epsilon` the name may be that of an object. Options of
+    mechanisms that are the command's `own` it reads itself.
     """
     wanted = inspect.signature(function, eval_str=True).parameters.values()
-    groups = {p.name: _flatten(p, labels, epsilon, given) for p in wanted}
+    groups = {p.name: _flatten(p, labels, epsilon, given, own) for p in wanted}
     flat = [_for_typer(p) for group, _ in groups.values() for p in group]
     flat.sort(key=lambda p: p.name == "as_json")
     names = [p.name for p in flat]
@@ -176,11 +197,11 @@ def command(
 
 
 def _flatten(
-    parameter: inspect.Parameter, labels: bool, epsilon: bool, given: Given
+    parameter: inspect.Parameter, labels: bool, epsilon: bool, given: Given, own: Container[str]
 ) -> tuple[_Parameters, Callable[[dict[str, Any]], Any]]:
     """The options that a parameter becomes, and what puts their values back together."""
     if parameter.annotation is Choice:
-        return _choice_parameters(labels, epsilon), _choice
+        return [p for p in _choice_parameters(labels, epsilon) if p.name not in own], _choice
     if parameter.annotation == Given:
         return _table_parameters(given), _present
     if parameter.annotation is Output:

@@ -13,10 +13,12 @@ from deniable.cli.options import Choice, argument, option, split
 from deniable.cli.output import Output
 from deniable.cli.pipeline import Force
 from deniable.cli.service import Config, DatabaseUrl, opened, today
+from deniable.collect.parquet import LAYOUTS
 from deniable.errors import ParameterError, require
 from deniable.present.tables import Column, Table, Whole, number, shares_table
 from deniable.run.files import open_output
 from deniable.run.layout import STANDARD
+from deniable.run.local import is_table
 
 if TYPE_CHECKING:
     from deniable.service.ingest import Intake
@@ -315,52 +317,71 @@ def export(
     question: Annotated[
         str | None, option("--question", "NAME", "Of a tally or of reports; the first question if left out.")
     ] = None,
-    target: Annotated[str, option("--out", "FILE", "The file to write; - for standard output.")] = STANDARD,
+    target: Annotated[
+        str, option("--out", "FILE", "The file to write, .parquet for a table of reports; - for standard output.")
+    ] = STANDARD,
+    table: Annotated[
+        str, option("--table", "|".join(LAYOUTS), "How reports lie in a .parquet file: packed, or one per row.")
+    ] = LAYOUTS[0],
     force: Force = False,
     database: DatabaseUrl = None,
     config: Config = None,
 ) -> None:
     """Write what is published of a task: estimates, or a tally or the reports that were kept.
 
-    Only windows that are over, and never fewer reports than the minimum batch.
+    Only windows that are over, and never fewer reports than the minimum batch. A table of one report per row also says
+    on which day the window began: `window`.
 
-    Example: deniable task export 3f6a0c --what tally --out week.tally
+    Example: deniable task export 3f6a0c --what reports --out week.parquet
     """
     require(what in ("results", "tally", "reports"), "what", what, "results, tally or reports")
+    tabled = what == "reports" and is_table(target)
+    require(tabled or not is_table(target), "out", target, "a file of another name", "Tables are for --what reports.")
+    require(table == LAYOUTS[0] or tabled, "table", table, "left out unless reports go to a .parquet file")
+    require(question is None or what != "results", "question", question, "left out: results are of all questions")
     if not out.as_json:
         out.claim(target, force=force)
+    if what != "results" and out.as_json:
+        require(target != STANDARD, "out", target, "a file together with --json")
     with opened(database, config) as store:
         row, intake = _known(store, id)
         if what == "results":
             document: dict[str, Any] = {"id": row.id, "state": row.state, "windows": _windows(store, row, intake)}
-            content = (json.dumps(document, indent=1, ensure_ascii=False) + "\n").encode()
+            if target != STANDARD or not out.as_json:
+                with open_output(target) as file:
+                    file.write((json.dumps(document, indent=1, ensure_ascii=False) + "\n").encode())
         else:
-            content = _file(store, row, intake, what, question)
-            document = {"id": row.id, "what": what, "out": target, "bytes": len(content)}
-    if what != "results" and out.as_json:
-        require(target != STANDARD, "out", target, "a file together with --json")
-    if target != STANDARD or not out.as_json:
-        with open_output(target) as file:
-            file.write(content)
+            n = _write(store, row, intake, what, question, target, table)
+            document = {"id": row.id, "what": what, "out": target, "reports": n}
     if out.as_json:
         out.show(document)
     elif target != STANDARD:
         out.note(f"wrote {target}")
 
 
-def _file(store: Store, row: TaskRow, intake: Intake, what: str, question: str | None) -> bytes:
+def _write(
+    store: Store, row: TaskRow, intake: Intake, what: str, question: str | None, target: str, layout: str
+) -> int:
+    """Write a tally or reports; how many reports are in it."""
     from datetime import UTC, datetime
 
     from deniable.collect.codec import dump
-    from deniable.service.release import reports_of, tally_of, windows
+    from deniable.service.export import write_reports
+    from deniable.service.release import tally_of, windows
 
     name = intake.task.questions[0].name if question is None else intake.task.question(question).name
     found = windows(store, row, intake, datetime.now(UTC))
-    content = tally_of(found, name) if what == "tally" else reports_of(store, intake, found, name)
-    if content is None:
-        hint = "Windows that are still open, or have fewer reports than the minimum batch, are not written."
-        raise ParameterError(f"what must be something that is published, got {what!r}: there is nothing yet.", hint)
-    return dump(content)
+    with open_output(target) as file:
+        if what == "reports":
+            n = write_reports(store, intake, found, name, file, layout if is_table(target) else None)
+        else:
+            tally = tally_of(found, name)
+            n = 0 if tally is None else tally.n
+            file.write(b"" if tally is None else dump(tally))
+        if not n:
+            hint = "Windows that are still open, or have fewer reports than the minimum batch, are not written."
+            raise ParameterError(f"what must be something that is published, got {what!r}: there is nothing yet.", hint)
+    return n
 
 
 COMMANDS: Mapping[str, Callable[..., int | None]] = {

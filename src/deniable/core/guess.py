@@ -19,6 +19,8 @@ __all__ = [
     "first_of_independent",
     "first_of_subset",
     "first_to_cover",
+    "prior_success",
+    "ranked",
     "uniform_success",
 ]
 
@@ -59,21 +61,45 @@ def uniform_success(support: Support[Any], w: Any, covered: Any, k: Any) -> Any:
     return (told * covered + blind * (1 - covered)) / k
 
 
+def ranked(prior: FloatArray) -> FloatArray:
+    """A prior with its most likely value first, as `prior_success` reads it."""
+    return np.sort(prior)[::-1]
+
+
+def prior_success(support: Support[Any], w: Any, likely: FloatArray, first: FloatArray) -> Any:
+    """Success of the best guess under a prior, of designs whose reports support items.
+
+    `likely` are the probabilities of values, the largest first, and `first` the chances that the j-th of these is the
+    first one that a blind report supports. A guess moves from the likeliest value of all to the likeliest supported one
+    where its odds of 1/w make up for its rank. Without a column for a rank, no guess moves to it. Numbers or arrays.
+    """
+    blind, odds = support.p_not + support.p * w, 1 / np.asarray(w)
+    moved = np.maximum(likely[: first.shape[-1]] * odds[..., None] - likely[0], 0)
+    return blind * (likely[0] + np.sum(first * moved, axis=-1))
+
+
 def covered_by_independent(k: Any, chance: Any) -> Any:
     """Chance that at least one of k items is in, each being in with `chance`, independently. Numbers or arrays."""
     return -np.expm1(k * np.log1p(-chance))
 
 
-def first_of_independent(k: int, chance: float) -> FloatArray:
-    """Chances that the j-th of k items is the first that is in, each being in with `chance`, independently."""
-    return np.asarray(chance * np.exp(np.arange(k) * np.log1p(-chance)))
+def first_of_independent(k: int, chance: Any) -> FloatArray:
+    """Chances that the j-th of k items is the first that is in, each being in with `chance`, independently.
+
+    For an array of chances, a row for each of them.
+    """
+    at = np.asarray(chance)[..., None]
+    return np.asarray(at * np.exp(np.arange(k) * np.log1p(-at)))
 
 
-def first_of_subset(k: int, size: int) -> FloatArray:
-    """Chances that the j-th of k items is the first one in a uniform subset: C(k-j, size-1)/C(k, size), j from 1."""
-    j = np.arange(1, k)
-    ratios = np.maximum(k - j - size + 1, 0) / (k - j)
-    return np.asarray(size / k * np.concatenate([[1.0], np.cumprod(ratios)]))
+def first_of_subset(k: int, size: Any, ranks: int | None = None) -> FloatArray:
+    """Chances that the j-th of k items is the first one in a uniform subset: C(k-j, size-1)/C(k, size), j from 1.
+
+    For all of them, or for the first `ranks`; for an array of sizes, a row for each of them.
+    """
+    j, at = np.arange(1, k if ranks is None else ranks), np.asarray(size)[..., None]
+    ratios = np.maximum(k - j - at + 1, 0) / (k - j)
+    return np.asarray(at / k * np.concatenate([np.ones_like(at, np.float64), np.cumprod(ratios, axis=-1)], axis=-1))
 
 
 def first_to_cover(order: IntArray, supports: Callable[[int, IntArray], Any], outputs: int) -> FloatArray:

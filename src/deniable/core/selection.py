@@ -6,6 +6,7 @@ that no other one beats, and the first of several equal ones wins. Both objectiv
 
 from __future__ import annotations
 
+import math
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -38,9 +39,6 @@ NORMALISED = ("weighted", "tchebycheff")
 Criterion = Callable[[Any, Any], Any]
 """Of arrays of ASR and MSE; smaller is better."""
 
-_AUGMENT = 1e-6
-"""Share of the plain sum that the augmented Tchebycheff criterion adds to the largest weighted objective."""
-
 
 class SelectionWarning(UserWarning):
     """A selector had nothing to choose by and another one took its place."""
@@ -49,6 +47,9 @@ class SelectionWarning(UserWarning):
 @dataclass(frozen=True, slots=True)
 class Preference:
     """How one design is chosen. `weight` is that of the ASR, the MSE has the rest; `limit` is the largest allowed ASR.
+
+    `reference` is the corner, ASR and MSE, from which hypervolumes are measured; `rho` the share of the plain sum that
+    the augmented Tchebycheff criterion adds to the largest weighted objective.
 
     `normalize`: "anchor" divides both objectives by those of the design of least error, "log" compares their
     logarithms; both make the choice free of units, hence of n. They apply to weighted and tchebycheff; the other
@@ -59,12 +60,16 @@ class Preference:
     normalize: Normalize = "anchor"
     weight: float = 0.5
     limit: float = 0.1
+    reference: tuple[float, float] = (1.0, 1.0)
+    rho: float = 1e-6
 
     def __post_init__(self) -> None:
         require(self.select in SELECTORS, "select", self.select, f"one of {', '.join(SELECTORS)}")
         require(self.normalize in NORMALIZATIONS, "normalize", self.normalize, f"one of {', '.join(NORMALIZATIONS)}")
         require(_number(self.weight) and 0 <= self.weight <= 1, "weight", self.weight, "from 0 to 1 (the ASR's)")
         require(_number(self.limit) and 0 < self.limit <= 1, "limit", self.limit, "above 0 and at most 1 (of the ASR)")
+        object.__setattr__(self, "reference", _corner(self.reference))
+        require(_number(self.rho) and 0 <= self.rho <= 1, "rho", self.rho, "from 0 to 1", "Usually it is near 0.")
 
     @property
     def scaled(self) -> bool:
@@ -74,6 +79,18 @@ class Preference:
 
 def _number(x: object) -> bool:
     return isinstance(x, int | float | np.integer | np.floating) and not isinstance(x, bool)
+
+
+def _corner(given: object) -> tuple[float, float]:
+    """The corner of hypervolumes: two numbers, or a text with a comma between them."""
+    parts = given.split(",") if isinstance(given, str) else given
+    try:
+        asr, mse = (float(part) for part in parts)  # type: ignore[attr-defined]
+    except (TypeError, ValueError):
+        asr = mse = math.nan
+    need = "two numbers, the largest ASR (above 0, at most 1) and the largest MSE (above 0) that count"
+    require(0 < asr <= 1 and 0 < mse < math.inf, "reference", given, need, "For example 0.5,2.")
+    return asr, mse
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,12 +157,22 @@ def _criterion(a: FloatArray, m: FloatArray, how: Preference, anchor: tuple[floa
                 f"no design has an ASR of at most {how.limit:g} (the least is {a.min():.4g}); utopia chose instead."
             )
         return lambda x, y: np.where(x <= how.limit, y, np.inf), ""
-    if not (np.maximum(0, 1 - a) * np.maximum(0, 1 - m)).any():
-        return np.hypot, (
-            f"every MSE is at least 1, so no design covers any hypervolume (the least MSE is {m.min():.4g}); "
-            "utopia chose instead. A larger n gives smaller errors."
-        )
-    return lambda x, y: -np.maximum(0, 1 - x) * np.maximum(0, 1 - y), ""
+    return _hypervolume(a, m, *how.reference)
+
+
+def _hypervolume(a: FloatArray, m: FloatArray, asr: float, mse: float) -> tuple[Criterion, str]:
+    """The rectangle of a single point up to the corner (asr, mse), as a criterion."""
+
+    def negative(x: Any, y: Any) -> Any:
+        return -np.maximum(0, asr - x) * np.maximum(0, mse - y)
+
+    if negative(a, m).any():
+        return negative, ""
+    out = f"every MSE is at least {mse:g}" if m.min() >= mse else f"no design is below ASR {asr:g} and MSE {mse:g}"
+    return np.hypot, (
+        f"{out}, so no design covers any hypervolume (the least MSE is {m.min():.4g}); "
+        "utopia chose instead. A larger n gives smaller errors."
+    )
 
 
 def _elbow(a: FloatArray, m: FloatArray) -> tuple[Criterion, str]:
@@ -160,18 +187,13 @@ def _elbow(a: FloatArray, m: FloatArray) -> tuple[Criterion, str]:
 
 def _scaled(how: Preference, anchor: tuple[float, float], least: tuple[float, float]) -> Criterion:
     """The weighted sum, or the augmented largest weighted objective, of scaled objectives."""
-    combine = _sum if how.select == "weighted" else _largest
+
+    def combine(x: Any, y: Any) -> Any:
+        return x + y if how.select == "weighted" else np.maximum(x, y) + how.rho * (x + y)
+
     one, two = how.weight, 1 - how.weight
     if how.normalize == "none":
         return lambda x, y: combine(one * x, two * y)
     if how.normalize == "anchor":
         return lambda x, y: combine(one * (x / anchor[0]), two * (y / anchor[1]))
     return lambda x, y: combine(one * np.log(x / least[0]), two * np.log(y / least[1]))
-
-
-def _sum(x: Any, y: Any) -> Any:
-    return x + y
-
-
-def _largest(x: Any, y: Any) -> Any:
-    return np.maximum(x, y) + _AUGMENT * (x + y)

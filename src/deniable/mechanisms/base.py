@@ -12,7 +12,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
-from typing import Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
@@ -33,16 +33,24 @@ from deniable.errors import (
     PrivacyError,
     require,
 )
-from deniable.estimate.fit import FitOptions
 from deniable.estimate.result import Estimate, Part
 from deniable.mechanisms.bulk import Bulk
-from deniable.mechanisms.fitting import check_tally, fit_reports
 from deniable.mechanisms.showing import as_html, as_line, keep_line
 from deniable.randomness import Simulation, Stream, stream_of
 from deniable_client.exact import check_epsilon, exp_bounds
 from deniable_client.kernels import AnyKernel, kernel_to
 
+if TYPE_CHECKING:
+    from deniable.estimate.fit import FitOptions
+
 __all__ = ["Mechanism", "kept", "refuse_broken", "report_size"]
+
+
+def _fitted(m: Mechanism, data: object, method: str, options: FitOptions) -> Estimate:
+    """What `Mechanism.fit` does where a family has no methods of its own; loaded when somebody fits."""
+    from deniable.mechanisms.fitting import fit_reports
+
+    return fit_reports(m, data, method, options)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -243,6 +251,8 @@ class Mechanism(ABC):
 
     def estimate(self, tally: Tally) -> Estimate:
         """Unbiased estimates with standard errors, from a tally of this very design."""
+        from deniable.mechanisms.fitting import check_tally  # loaded when somebody estimates
+
         if isinstance(tally, Reports):
             tally = self.tally(tally)
         check_tally(self, tally)
@@ -271,12 +281,14 @@ class Mechanism(ABC):
         (`runs` times, `rng` seeded) or None. At most `max_steps` passes over the reports; `progress` hears of each
         with what the tolerance is compared to.
         """
+        from deniable.estimate.fit import FitOptions
+
         options = FitOptions(
             stderr=stderr, tolerance=tolerance, max_steps=max_steps, runs=runs, rng=rng, progress=progress
         )
         return self._fit(data, method, options)
 
-    _fit = fit_reports
+    _fit = _fitted
     """`fit` with its options put together: families that have other methods replace it."""
 
 

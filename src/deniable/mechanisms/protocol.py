@@ -30,7 +30,7 @@ from deniable.mechanisms.base import Mechanism
 from deniable.randomness import Stream, simulation, stream_of
 from deniable_client.exact import check_epsilon
 
-__all__ = ["SAMPLE", "Protocol", "Step"]
+__all__ = ["SAMPLE", "Protocol", "Step", "permutation"]
 
 SAMPLE = 200
 """Made-up people of an outline."""
@@ -152,15 +152,22 @@ class Protocol(ABC, Generic[Data]):
         """
         rng, n = stream_of(rng), self.people(data)
         require(n >= len(self.shares), "people", n, f"at least {len(self.shares)}, one for each step")
-        order = permutation(rng, n)
-        ends = [0, *(round(n * float(c)) for c in np.cumsum(self.shares))]
-        step: Step[Data] | Estimate = self.first()
-        steps: list[Step[Data]] = []
-        tallies: list[Tally] = []
+        return self.go_on(data, permutation(rng, n), (), rng)
+
+    def go_on(
+        self, data: Data, order: IntArray, known: Sequence[Tally], rng: Stream
+    ) -> tuple[Estimate, list[Step[Data]], list[Tally]]:
+        """The rest of a run whose first tallies are `known`: the estimate, the steps that were left, and all tallies.
+
+        People stand in the `order` by which they are divided.
+        """
+        ends = [0, *(round(len(order) * float(c)) for c in np.cumsum(self.shares))]
+        tallies, steps = list(known), list[Step[Data]]()
+        step: Step[Data] | Estimate = self.next(tallies) if tallies else self.first()
         while not isinstance(step, Estimate):
-            if len(steps) == len(self.shares):
+            if len(tallies) == len(self.shares):
                 raise ParameterError(f"{self.family} asks more often than its {len(self.shares)} shares say.")
-            who = order if self.repeated else order[ends[len(steps)] : ends[len(steps) + 1]]
+            who = order if self.repeated else order[ends[len(tallies)] : ends[len(tallies) + 1]]
             tallies.append(step.mechanism.tally(step.privatize(self.part(data, who), rng)))
             steps.append(step)
             step = self.next(tallies)

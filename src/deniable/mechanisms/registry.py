@@ -41,7 +41,21 @@ __all__ = [
 ]
 
 _TOLD = (frequency, utility, personal, keyvalue, metric, numeric)
-_OPTIONS = {name: option for told in _TOLD for name, option in told.OPTIONS.items()}
+
+
+def _joined() -> dict[str, Option]:
+    """Options by name; of one that several families have, what each says of it and the choices of all."""
+    found: dict[str, Option] = {}
+    for name, option in (pair for told in _TOLD for pair in told.OPTIONS.items()):
+        known = found.get(name, option)
+        choices = tuple(dict.fromkeys((*known.choices, *option.choices)))
+        found[name] = (
+            option if known is option else replace(option, help=f"{known.help} {option.help}", choices=choices)
+        )
+    return found
+
+
+_OPTIONS = _joined()
 
 
 class _Rows(MutableMapping[str, Entry]):
@@ -92,7 +106,7 @@ _TAKEN = [
 ]
 _TAKEN += ["column", "columns", "level_column", "duplicates", "format", "delimiter", "text_encoding", "compression"]
 _TAKEN += ["no_header", "header", "values", "data", "out", "target", "save", "force", "n", "runs", "seed", "level"]
-_TAKEN += ["project", "chart", "promise", "prior", "reports", "version", "engine", "master", "table"]
+_TAKEN += ["project", "chart", "promise", "tuned", "reports", "version", "engine", "master", "table"]
 _TAKEN += ["config", "database", "question", "subject", "after", "window_days", "min_batch"]
 """Arguments of `mechanism`, and what commands call their own arguments and options: no option may have these names."""
 
@@ -308,12 +322,14 @@ def _domain(
 
 
 def _check_options(name: str, entry: Entry, options: Mapping[str, Any]) -> None:
+    family: Mapping[str, Option] = next((told.OPTIONS for told in _TOLD if name in told.NAMES.get(entry.kind, ())), {})
     for option, value in options.items():
         if option not in (*entry.options, *entry.inner):
             own = ", ".join(entry.options) or "none"
             hint = meant(option, entry.options)
             raise ParameterError(f"{name} has no option {option!r}; its own options are: {own}.", hint)
-        choices = OPTIONS[option].choices if option in OPTIONS else ()
+        known = family.get(option) or OPTIONS.get(option)
+        choices = known.choices if known is not None else ()
         require(not choices or value in choices, option, value, f"one of {', '.join(choices)}")
     missing = [o for o in entry.needed if o not in options]
     if missing:

@@ -13,7 +13,14 @@ import numpy as np
 
 from deniable.collect.tally import Tally
 from deniable.core.frontier import distance
-from deniable.core.guess import Guess, check_prior, first_of_independent, first_of_subset, uniform_success
+from deniable.core.guess import (
+    Guess,
+    check_prior,
+    first_of_independent,
+    first_of_subset,
+    prior_success,
+    uniform_success,
+)
 from deniable.core.support import Support
 from deniable.core.types import FloatArray, IntArray, Target
 from deniable.estimate.linear import SupportPart, check_reports
@@ -98,11 +105,8 @@ class SupportMechanism(Mechanism):
             return Guess(self.asr, 1 / self.k)
         pi = check_prior(prior, self.k)
         order = np.argsort(-pi, kind="stable")
-        first = self.best_ranked(order)
-        w = math.exp(-self.leak)
-        blind = float(self.support.p_not + self.support.p * w)
-        told = float(np.sum(first * np.maximum(pi[order] / w, pi.max())))
-        return Guess(blind * (told + max(0.0, 1 - float(first.sum())) * float(pi.max())), float(pi.max()))
+        success = prior_success(self.support, math.exp(-self.leak), pi[order], self.best_ranked(order))
+        return Guess(float(success), float(pi.max()))
 
     def mse(self, n: float = 1) -> float:
         """Exact variance averaged over the items; the same for every population."""

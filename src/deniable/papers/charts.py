@@ -40,6 +40,8 @@ class Axes:
     """Three panels in a row, else two."""
     free: str = ""
     """The axis that has a scale of its own in every panel, x or y."""
+    error: str | None = None
+    """The standard error of y, for bars."""
 
 
 def lines(
@@ -58,6 +60,7 @@ def lines(
             y=axes.y,
             series=axes.series,
             facet=axes.facet,
+            error=axes.error,
             log_x="x" in axes.log,
             log_y="y" in axes.log,
             title=title,

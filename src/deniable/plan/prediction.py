@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import csv
 import io
+import math
 import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass
+from decimal import ROUND_CEILING, Context, Decimal
 from typing import Any, ClassVar, Generic, TypeVar
 
 import numpy as np
@@ -92,14 +94,18 @@ def plain(x: Any) -> Any:
 
 
 def points(share: float | None) -> str:
-    """A share in percentage points, for a table.
+    """What forged reports can change at most, in percentage points: rounded up, for a table.
 
-    >>> points(0.1234), points(3280.0), points(None)
-    ('12.3 pt', '328,000 pt', 'unknown')
+    >>> points(0.1231), points(3280.0), points(None)
+    ('12.4 pt', '328,000 pt', 'unknown')
     """
     if share is None:
         return "unknown"
-    return f"{100 * share:,.0f} pt" if share >= 1 else f"{100 * share:.3g} pt"
+    found = 100 * Decimal(repr(float(share)))
+    return f"{math.ceil(found):,} pt" if found >= 100 else f"{_UP.plus(found).normalize():f} pt"
+
+
+_UP = Context(prec=3, rounding=ROUND_CEILING)
 
 
 def forged_gain(pull: Any) -> Any:

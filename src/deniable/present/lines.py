@@ -36,17 +36,22 @@ def line_chart(
     log_x: bool = False,
     log_y: bool = False,
     facet: str | None = None,
+    error: str | None = None,
     x_title: str | None = None,
     y_title: str | None = None,
 ) -> altair.LayerChart | altair.FacetChart:
-    """Lines with points from the rows of a table; `x`, `y`, `series` and `facet` name its columns.
+    """Lines with points from the rows of a table; `x`, `y`, `series`, `facet` and `error` name its columns.
 
     Up to 14 series, each with a colour and a symbol of its own (the second seven hollow), in the order of their
     first rows; likewise the facets, three side by side. `x` may be text. A `y` that is None or not a finite
-    number leaves a gap in its line.
+    number leaves a gap in its line. Bars reach from y - error to y + error; where that is no number there is none, and
+    on an axis with logarithms one that reaches below zero ends at the axis.
     """
-    named = {"x": x, "y": y, "series": series} | ({"facet": facet} if facet is not None else {})
+    more = {"facet": facet, "error": error}
+    named = {"x": x, "y": y, "series": series} | {role: column for role, column in more.items() if column is not None}
     table = _table(rows, named)
+    if error is not None:
+        _bars(table, log=log_y)
     axes = {"x": _axis(table, "x", log=log_x), "y": _axis(table, "y", log=log_y)}
     axes["x"]["title"] = x if x_title is None else x_title
     axes["y"]["title"] = y if y_title is None else y_title
@@ -76,6 +81,20 @@ def _table(rows: Sequence[Mapping[str, object]], named: Mapping[str, str]) -> li
     return [row | {"pattern": names.index(row["series"]) % len(DASHES)} for row in table]
 
 
+def _bars(table: list[_Row], *, log: bool) -> None:
+    """Ends of the bars of those rows that have one."""
+    for row in table:
+        y, error = row["y"], row.pop("error")
+        if y is not None and _is_number(error) and error > 0:
+            row |= {"low": y - error if y > error or not log else None, "high": y + error}
+    least = min(
+        (x for row in table for x in (row["y"], row.get("low")) if x is not None and (x > 0 or not log)), default=None
+    )
+    for row in table:
+        if "high" in row and row["low"] is None:
+            row["low"] = least
+
+
 def _plain(value: object) -> object:
     return value.item() if isinstance(value, np.generic) else value
 
@@ -87,6 +106,7 @@ def _is_number(value: object) -> bool:
 def _axis(table: list[_Row], role: str, *, log: bool) -> _Row:
     """Type, scale and ticks of one axis, from the values on it."""
     values = [row[role] for row in table if role == "x" or row[role] is not None]
+    values += [row[end] for row in table for end in ("low", "high") if role == "y" and end in row]
     require(len(values) > 0, role, "no number in any row", "the name of a column with numbers")
     if not all(_is_number(value) for value in values):
         require(not log, "log_x", log, "False, because x is not numbers throughout")
@@ -148,13 +168,19 @@ def _draw(table: list[_Row], axes: Mapping[str, _Row]) -> Any:
     dash = alt.ExprRef(f"{json.dumps(DASHES)}[datum.pattern]")
     line = base.mark_line(strokeWidth=1.8, opacity=1, strokeDash=dash).encode(key["stroke"])
     points = base.mark_point(size=52, strokeWidth=1.6, opacity=1).encode(**key)
-    return alt.layer(line, points)
+    if not any("high" in row for row in table):
+        return alt.layer(line, points)
+    ends = {"y": _channel(alt.Y, "y", axes, "low"), "y2": alt.Y2("high:Q")}
+    bars = base.transform_filter("isValid(datum.high)").mark_rule(strokeWidth=1.1, opacity=1)
+    return alt.layer(bars.encode(key["stroke"], **ends), line, points)
 
 
-def _channel(channel: Any, role: str, axes: Mapping[str, _Row]) -> Any:
+def _channel(channel: Any, role: str, axes: Mapping[str, _Row], column: str = "") -> Any:
     axis = axes[role]
     order = {"sort": None} if axis["type"] == "N" else {}
-    return channel(f"{role}:{axis['type']}", title=axis["title"], scale=axis["scale"], axis=axis["axis"], **order)
+    return channel(
+        f"{column or role}:{axis['type']}", title=axis["title"], scale=axis["scale"], axis=axis["axis"], **order
+    )
 
 
 def _faceted(chart: Any, table: list[_Row], facets: list[str]) -> Any:

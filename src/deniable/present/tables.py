@@ -302,11 +302,13 @@ def _guarantee(value: Mapping[str, Any]) -> str:
 
 
 def _selection(value: Mapping[str, Any]) -> str:
+    if "select" in value:
+        told = f"{value['select']}, {value['objectives']} objectives, normalize {value['normalize']}"
+        known = f", for a prior: asr {value['asr_under_prior']:.4g}" if "asr_under_prior" in value else ""
+        return told + known
     if "prior" in value:
         return f"{value.get('rule') or value['by']}, {value['prior']} prior"
-    if "select" not in value:
-        return "by a limit"
-    return f"{value['select']}, {value['objectives']} objectives, normalize {value['normalize']}"
+    return "by a limit"
 
 
 def _gap(value: float) -> str:

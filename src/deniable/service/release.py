@@ -12,6 +12,7 @@ from base64 import b64decode, b64encode
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from itertools import islice
 from typing import Any
 
 from deniable.collect.codec import dump, load
@@ -27,11 +28,13 @@ from deniable.service.ingest import Intake, first_day_after
 from deniable.service.store.contract import Batch, Store, TaskRow
 from deniable_client.task import Question, Task
 
-__all__ = ["Window", "groups", "publish", "reports_of", "tally_of", "windows"]
+__all__ = ["Window", "groups", "kept_reports", "publish", "tally_of", "windows"]
 
 LEVEL = 0.95
 """Of the intervals."""
 OPEN, WAITING, PUBLISHED, WITHHELD = "open", "waiting", "published", "withheld"
+_AT_ONCE = 1 << 16
+"""Reports that are looked at together."""
 _LEEWAY = timedelta(minutes=5)
 """After the end of a window, for clocks of several collectors that differ."""
 
@@ -271,8 +274,11 @@ def tally_of(found: Sequence[Window], question: str) -> Tally | None:
     return total
 
 
-def reports_of(store: Store, intake: Intake, found: Sequence[Window], question: str) -> Reports | None:
-    """The reports that were kept of a question, of windows that are published; None if there are none."""
+def kept_reports(store: Store, intake: Intake, found: Sequence[Window], question: str) -> Iterator[tuple[int, Reports]]:
+    """The reports that were kept of a question, with their window, some at a time; of windows that are published.
+
+    Strata are left out: those of few people are in no result either.
+    """
     number = next(i for i, known in enumerate(intake.task.questions) if known.name == question)
     m, head = intake.mechanisms[number], (len(intake.task.questions) > 1) + len(intake.task.strata)
     told = {
@@ -282,10 +288,8 @@ def reports_of(store: Store, intake: Intake, found: Sequence[Window], question: 
         if part["question"] == question and part["state"] == PUBLISHED
     }
     width = m.bulk.row_bytes
-    rows = [
-        body[head : head + width]
-        for batch in sorted(store.tallies(intake.task.id))
-        if batch.window in told and batch.question == number
-        for body in store.reports(intake.task.id, batch)
-    ]
-    return Reports.from_rows(m.design, m.fields, rows, simulated=False) if rows else None
+    for batch in sorted(store.tallies(intake.task.id)):
+        if batch.window in told and batch.question == number:
+            bodies = iter(store.reports(intake.task.id, batch))
+            while rows := [body[head : head + width] for body in islice(bodies, _AT_ONCE)]:
+                yield batch.window, Reports.from_rows(m.design, m.fields, rows, simulated=False)

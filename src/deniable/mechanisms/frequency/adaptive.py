@@ -7,12 +7,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, cast
 
 from deniable.core.domain import Domain
 from deniable.core.frontier import Mixture, best_subset_size, least_mse, mixture_mse, mixture_success, weighted_mixture
+from deniable.core.guess import check_prior
 from deniable.core.laws import epsilon_to
 from deniable.core.selection import NORMALISED, Normalize, Preference, Selector
 from deniable.errors import ParameterError, require
@@ -28,7 +29,7 @@ from deniable_client.exact import check_epsilon
 
 __all__ = ["RULES", "adaptive", "mixed"]
 
-RULES = ("select", "objectives", "normalize", "weight", "limit")
+RULES = ("select", "objectives", "normalize", "weight", "limit", "reference", "rho", "prior")
 """The options by which a parameter is chosen; `n`, the number of reports, matters to raw objectives."""
 
 Maker = Callable[[float, Domain, float, dict[str, Any]], Mechanism]
@@ -50,33 +51,42 @@ class _Rule:
     normalize: Normalize | None = None
     weight: float = 0.5
     limit: float = 0.1
+    reference: tuple[float, float] = (1.0, 1.0)
+    rho: float = 1e-6
     n: float = 1
+    prior: Any = None
 
     @cached_property
     def preference(self) -> Preference:
         """The default scale: none for the authors' objectives and selectors that read raw ones, else the anchor."""
-        asked = self.normalize or ("none" if self.objectives == "paper" else "anchor")
-        Preference(self.select, asked, self.weight, self.limit)  # refuses an unknown one even where it has no effect
-        return Preference(self.select, asked if self.select in NORMALISED else "none", self.weight, self.limit)
+        scale = "anchor" if self.select in NORMALISED and self.objectives == "exact" else "none"
+        own = self.weight, self.limit, self.reference, self.rho
+        return Preference(self.select, self.normalize or cast(Normalize, scale), *own)
 
     def choose(self, family: Family, k: int, epsilon: float) -> Chosen:
         """The value of a family's parameter."""
-        return choose(family, k, epsilon, self.preference, metric=self.objectives, n=self.n)
+        prior = None if self.prior is None else check_prior(self.prior, k)
+        return choose(family, k, epsilon, self.preference, metric=self.objectives, n=self.n, prior=prior)
 
     def record(self, chosen: Chosen) -> dict[str, Any]:
-        """How the parameter was chosen, as plain data."""
+        """How the parameter was chosen, as plain data; the best guess under the prior is that of the chosen design."""
         notes, choice = [chosen.fallback] if chosen.fallback else [], f"the choice is for n = {self.n:g} reports"
         if self.select not in NORMALISED:
-            no_effect = self.normalize not in (None, "none")
-            ignored = f"normalize={self.normalize} has no effect on it; " if no_effect else ""
-            notes.append(f"{self.select} reads raw objectives: {ignored}{choice}.")
+            notes.append(f"{self.select} reads raw objectives: {choice}.")
         elif not self.preference.scaled:
             notes.append(f"raw objectives: {choice} and would be another for another n.")
         found = {"objective": chosen.objective, "candidates": chosen.looked_at, "note": " ".join(notes)}
-        return asdict(self) | {"normalize": self.preference.normalize} | found
+        asked = {"prior": "uniform"} if self.prior is None else {"prior": "given", "asr_under_prior": chosen.asr}
+        used = {"normalize": self.preference.normalize, "reference": list(self.preference.reference)}
+        return {f.name: getattr(self, f.name) for f in fields(self)} | used | asked | found
 
 
-_SELECTORS_OF = {"weight": NORMALISED, "limit": ("epsilon-constraint",)}
+_SELECTORS_OF = {
+    "weight": NORMALISED,
+    "limit": ("epsilon-constraint",),
+    "reference": ("hypervolume",),
+    "rho": ("tchebycheff",),
+}
 """Options that only some selectors read."""
 
 
@@ -88,6 +98,11 @@ def _rule(options: dict[str, Any]) -> _Rule:
         hint = f"For example select={readers[0]}."
         wanted = f"left out unless select is {' or '.join(readers)}; it is {select}"
         require(name not in options or select in readers, name, options.get(name), wanted, hint)
+    raw = select in NORMALISED or rule.normalize in (None, "none")
+    need = f"left out, or none, unless select is {' or '.join(NORMALISED)}; it is {select}, which reads raw objectives"
+    require(raw, "normalize", rule.normalize, need)
+    hint = "The authors' objectives are for equally likely values: leave one of the two out."
+    require(rule.prior is None or rule.objectives == "exact", "objectives", rule.objectives, "exact with a prior", hint)
     return rule
 
 
@@ -118,7 +133,7 @@ def mixed(
         raise ParameterError(f"share must be given together with size, got {share!r} alone.", hint)
     chosen = rule.choose(MIXTURES, domain.k, epsilon)
     best = _mixture_at(chosen.value)
-    if rule.select == "weighted" and rule.preference.normalize != "log":
+    if rule.select == "weighted" and rule.preference.normalize != "log" and rule.prior is None:
         best, objective = _closed_form(domain.k, epsilon, rule.preference, rule.n)
         chosen = replace(chosen, objective=objective)
     record = rule.record(chosen)

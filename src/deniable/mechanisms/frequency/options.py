@@ -57,6 +57,17 @@ OPTIONS: Mapping[str, Option] = {
     ),
     "weight": Option(float, "Weight of the best guess, from 0 to 1; the error has the rest (weighted, tchebycheff)."),
     "limit": Option(float, "Largest allowed success of the best guess (epsilon-constraint)."),
+    "reference": Option(
+        str, "Largest ASR and largest MSE that count, the corner of hypervolumes: 1,1 unless given (hypervolume)."
+    ),
+    "rho": Option(
+        float, "Share of the plain sum that is added to the largest objective: 1e-6 unless given (tchebycheff)."
+    ),
+    "prior": Option(
+        str,
+        "What a guesser knows beforehand, for the choice (ass, aue, alh, athe, ssmix): uniform, zipf[:s], normal[:s], "
+        "dirichlet[:a], a data set, or a .csv file of labels and counts.",
+    ),
     "rounding": Option(str, "How an ideal size is made whole: nearest, or lowest exact MSE.", ("paper", "best")),
     "encoding": Option(
         str,

@@ -195,7 +195,8 @@ class KeyValue(Mechanism):
         parts = list(zip(shares, (group.signal for group in groups), strict=True))
         return pooled(parts, self.weighed(groups))
 
-    def parts(self, tally: Tally) -> dict[str, Part]:
+    def counts(self, tally: Tally) -> list[GroupCounts]:
+        """What each group of reporters said of every key; refused where one of them said nothing."""
         check_reports(tally)
         found = []
         for i, group in enumerate(self.groups):
@@ -206,7 +207,10 @@ class KeyValue(Mechanism):
             spoken = np.full(self.k, n * float(group.signal.asked))
             asked = cells["asked"][i] if "asked" in cells else None
             found.append(GroupCounts(group, spoken, cells["plus"][i], cells["minus"][i], asked))
-        return dict(keyvalue_parts(found, tally.n, self.length, self.range))
+        return found
+
+    def parts(self, tally: Tally) -> dict[str, Part]:
+        return dict(keyvalue_parts(self.counts(tally), tally.n, self.length, self.range))
 
     def estimate(self, tally: Tally) -> Estimate:
         """See `Mechanism.estimate`: frequencies are unbiased, means are not; and which frequencies are too low."""

@@ -60,6 +60,8 @@ class FrequencyPart:
 
     None where people may have several keys: it then depends on which ones they have together.
     """
+    later: FrequencyPart | None = None
+    """Where keys are there because their values are high: what does not depend on that, for the intervals."""
 
     @property
     def several(self) -> bool:
@@ -86,6 +88,9 @@ class FrequencyPart:
 
     def interval(self, level: float, target: Target, simultaneous: bool) -> Interval:
         """See `Part.interval`: all frequencies whose score test does not reject the estimate."""
+        if self.later is not None:
+            own = self.later.interval(level, target, simultaneous)
+            return replace(own, low=np.minimum(own.low, self.value), high=np.maximum(own.high, self.value))
         curve = self._curve(target)
         return curve_interval(self.value, curve, level=level, target=target, simultaneous=simultaneous, n=self.n)
 

@@ -6,7 +6,11 @@ from collections.abc import Mapping
 
 from deniable.mechanisms.entry import Option
 
-__all__ = ["NAMES", "OPTIONS"]
+__all__ = ["FORMS", "NAMES", "OPTIONS"]
+
+FORMS = ("repaired", "pooled", "paper")
+"""Forms of `ks-grr` and, but for `pooled`, of `ks-adap`: what is wrong in the paper put right; `kv-ss` for pairs, and
+frequencies from all people; as printed."""
 
 NAMES: Mapping[str, tuple[str, ...]] = {
     "mechanism": (
@@ -34,5 +38,10 @@ OPTIONS: Mapping[str, Option] = {
     "mix": Option(float, "Share of the reports that speak of keys only, not of values."),
     "interest": Option(float, "Weight of frequencies against means in the choice of mix; 1 if left out."),
     "rounds": Option(int, "How often everybody is asked, each time with a part of the budget (privkvm)."),
+    "form": Option(
+        str,
+        "Of ks-grr and ks-adap: repaired; pooled (ks-grr only); or as in the paper, private but with biased means.",
+        FORMS,
+    ),
     "top": Option(int, "How many frequent keys are wanted (protocols for keys and values)."),
 }

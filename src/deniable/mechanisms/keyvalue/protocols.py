@@ -1,13 +1,18 @@
 """KS-GRR and KS-Adap: first find the frequent keys, then ask for pairs with these only [KSKV Sec. 4.2].
 
 Differences from the paper, each for a reason given in docs/maths/keyvalue.md: the mean is divided by P - Q, the sizes
-of KS-Adap's second step are capped and projected, and its last step uses what padding amplifies.
+of KS-Adap's second step are capped and projected, and its last step uses what padding amplifies. `form="paper"` leaves
+them as printed, which is private too but worse; `form="pooled"` of KS-GRR asks for pairs by `kv-ss` and takes the
+frequencies from all people.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from fractions import Fraction
+from functools import lru_cache
 from typing import Any, ClassVar
 
 import numpy as np
@@ -18,17 +23,30 @@ from deniable.core.domain import Domain
 from deniable.core.protection import PAIRS
 from deniable.core.types import IntArray
 from deniable.errors import require
-from deniable.estimate.result import Estimate
+from deniable.estimate.result import Estimate, Part
 from deniable.estimate.simplex import project_simplex
 from deniable.kernels.sampling import below_each
 from deniable.mechanisms.frequency.grr import GRR
 from deniable.mechanisms.frequency.local_hashing import LocalHashing
+from deniable.mechanisms.keyvalue.base import KeyValue
+from deniable.mechanisms.keyvalue.estimate import FrequencyPart, GroupCounts, MeanPart, clipped_mean, keyvalue_parts
+from deniable.mechanisms.keyvalue.laws import Signal, best_split, pooled
+from deniable.mechanisms.keyvalue.options import FORMS
 from deniable.mechanisms.keyvalue.pairs import PairSets, check_range
-from deniable.mechanisms.keyvalue.signed import SignedResponse
+from deniable.mechanisms.keyvalue.signed import SignedResponse, SplitSelection
 from deniable.mechanisms.protocol import SAMPLE, Protocol, Step
 from deniable.randomness import Stream
 
-__all__ = ["KsAdap", "KsGrr", "PairProtocol", "PairStep", "SizeStep", "choose_length"]
+__all__ = [
+    "KsAdap",
+    "KsGrr",
+    "PairProtocol",
+    "PairStep",
+    "SizeStep",
+    "choose_length",
+    "printed_budget",
+    "printed_length",
+]
 
 _SIZES = 5
 """Sizes from here on count as this, and it is the largest length."""
@@ -113,12 +131,14 @@ class KsGrr(PairProtocol):
     """Half of the people say which key they have, the other half give their pair if its key is a candidate."""
 
     top: int = 20
+    form: str = "repaired"
     shares: ClassVar[tuple[float, ...]] = (0.5, 0.5)
     family: ClassVar[str] = "ks-grr"
 
     def __post_init__(self) -> None:
         super().__post_init__()
         _check_top(self.top, self.k)
+        require(self.form in FORMS, "form", self.form, f"one of {', '.join(FORMS)}")
 
     def first(self) -> Step[PairSets]:
         return _ask_keys(self)
@@ -136,22 +156,33 @@ class KsAdap(PairProtocol):
     """For several pairs per person: 40 % give a key, 10 % how many candidates they have, 50 % pairs."""
 
     top: int = 20
+    form: str = "repaired"
     shares: ClassVar[tuple[float, ...]] = (0.4, 0.1, 0.5)
     family: ClassVar[str] = "ks-adap"
 
     def __post_init__(self) -> None:
         super().__post_init__()
         _check_top(self.top, self.k)
+        hint = "Its first step asks for one of several keys, which says how frequent a key is only roughly."
+        known = [form for form in FORMS if form != "pooled"]
+        require(self.form in known, "form", self.form, f"one of {', '.join(known)}", hint * (self.form == "pooled"))
 
     def first(self) -> Step[PairSets]:
         return _ask_keys(self)
 
     def next(self, tallies: Sequence[Tally]) -> Step[PairSets] | Estimate:
-        sizes = GRR(epsilon=self.epsilon, domain=Domain.of(min(_SIZES, 2 * self.top) + 1))
+        sizes = self._sizes()
         if len(tallies) == 1:
             places = _candidates(self, tallies[0])
             return SizeStep(name="sizes", share=self.shares[1], mechanism=sizes, places=places, keys=self.k)
-        return _ask_pairs(self, tallies, choose_length(sizes.estimate(tallies[1]).value))
+        choose = printed_length if self.form == "paper" else choose_length
+        return _ask_pairs(self, tallies, choose(sizes.estimate(tallies[1]).value))
+
+    def _sizes(self) -> GRR | LocalHashing:
+        """How the number of candidates that people have is asked for: capped, or, as printed, all numbers there are."""
+        if self.form == "paper":
+            return LocalHashing.optimal(epsilon=self.epsilon, domain=Domain.of(2 * self.top + 1))
+        return GRR(epsilon=self.epsilon, domain=Domain.of(min(_SIZES, 2 * self.top) + 1))
 
     def best(self, estimate: Estimate) -> tuple[str, ...]:
         """The labels of the `top` keys by estimated frequency, the most frequent first."""
@@ -179,14 +210,75 @@ def _candidates(p: KsGrr | KsAdap, tally: Tally) -> tuple[int, ...]:
 
 def _ask_pairs(p: KsGrr | KsAdap, tallies: Sequence[Tally], length: int) -> PairStep | Estimate:
     """The last step, for the candidates that the first one gave; or the estimate, if its tally is there."""
-    places = _candidates(p, tallies[0])
-    domain = Domain.of([p.domain.labels_or_numbers[i] for i in places])
-    m = SignedResponse(epsilon=p.epsilon, domain=domain, length=length, range=p.range)
+    places, labels = _candidates(p, tallies[0]), p.domain.labels_or_numbers
+    m = _pairs(p, Domain.of([labels[i] for i in places]), length)
     if len(tallies) < len(p.shares):
         return PairStep(name="pairs", share=p.shares[-1], mechanism=m, places=places, keys=p.k)
     found = m.estimate(tallies[-1])
     told = f"candidates from {tallies[0].n} other reports; {p.family}, length {length}"
-    return replace(found, steps=(told, *found.steps), simulated=any(t.simulated for t in tallies))
+    found = replace(found, steps=(told, *found.steps), simulated=any(t.simulated for t in tallies))
+    if p.form == "paper":
+        return _divided_as_printed(m, found)
+    return _pooled(p, m, tallies, found) if p.form == "pooled" else found
+
+
+def _pairs(p: KsGrr | KsAdap, domain: Domain, length: int) -> KeyValue:
+    """The mechanism of the last step."""
+    if p.form == "pooled":
+        mix, first, size = _best_split(p.epsilon, domain.k, length, 1.0, None, None)
+        return SplitSelection(
+            epsilon=p.epsilon, domain=domain, mix=mix, key_size=first, size=size, length=length, range=p.range
+        )
+    spent = printed_budget(p.epsilon, length) if p.form == "paper" else p.epsilon
+    return SignedResponse(epsilon=spent, domain=domain, length=length, range=p.range)
+
+
+_best_split = lru_cache(maxsize=32)(best_split)
+"""Asked for twice in every run, with the same numbers."""
+
+
+def printed_budget(epsilon: float, length: int) -> float:
+    """ln(1 + (e^epsilon - 1)/length): what is spent if the ratio is e^epsilon before padding, which lowers it."""
+    return min(epsilon, epsilon + math.log1p((length - 1) / length * math.expm1(-epsilon)))
+
+
+def _divided_as_printed(m: KeyValue, found: Estimate) -> Estimate:
+    """Means divided by P + Q instead of P - Q [KSKV Alg. 2, line 18]; intervals stay those of the right ones."""
+    part, signal = found.parts["mean"], m.groups[0].signal
+    assert isinstance(part, MeanPart)
+    shrunk = clipped_mean(part.frequency, part.total * float(signal.gain / signal.held), part.n)
+    told = f"means divided by P + Q as printed (biased: {float(signal.gain / signal.held):.3g} times what they are)"
+    parts = {**found.parts, "mean": replace(part, shrunk=shrunk)}
+    return replace(found, parts=parts, steps=(*found.steps, told), biased=True)
+
+
+def _pooled(p: KsGrr | KsAdap, m: KeyValue, tallies: Sequence[Tally], found: Estimate) -> Estimate:
+    """Frequencies from both halves, with fixed weights by their errors for rare keys, and means with these.
+
+    Intervals are those of the second half alone, which does not depend on how candidates were chosen.
+    """
+    asked, first, last = p.first().mechanism, tallies[0], tallies[-1]
+    assert isinstance(asked, LocalHashing)
+    half = Fraction(p.shares[0])
+    kinds = [(half, Signal.of_keys(asked.bulk.support)), *(((1 - half) * g.share, g.signal) for g in m.groups)]
+    groups = pooled(kinds, [s.frequency_variance(Fraction(0)) if s.step else None for _, s in kinds])
+    named = asked.bulk.support_counts(first.cells)[list(_candidates(p, first))]
+    keys = GroupCounts(groups[0], np.full(m.k, float(first.n)), named, np.zeros_like(named))
+    others = [replace(counts, group=group) for counts, group in zip(m.counts(last), groups[1:], strict=True)]
+    n = first.n + last.n
+    both = keyvalue_parts([keys, *others], n, m.length, p.range)
+    frequency, mean, later, own = both["frequency"], both["mean"], found.parts["frequency"], found.parts["mean"]
+    assert isinstance(frequency, FrequencyPart)
+    assert isinstance(later, FrequencyPart)
+    assert isinstance(mean, MeanPart)
+    assert isinstance(own, MeanPart)
+    told = (
+        f"frequencies from all {n} reports, those by which candidates were chosen among them (biased: too high for "
+        f"keys that hardly became one); intervals from the other {last.n} alone"
+    )
+    candidates, _, *rest = found.steps
+    parts: dict[str, Part] = {"frequency": replace(frequency, later=later), "mean": replace(own, shrunk=mean.unit)}
+    return replace(found, parts=parts, n=n, steps=(candidates, told, *rest), biased=True)
 
 
 def _best(estimate: Estimate, top: int) -> tuple[str, ...]:
@@ -204,3 +296,9 @@ def choose_length(sizes: Any) -> int:
         return 1
     covered = np.cumsum(some) / some.sum()
     return int(np.flatnonzero(covered > _COVERED)[0]) + 1
+
+
+def printed_length(sizes: Any) -> int:
+    """The length as printed [KSKV Sec. 4.3]: the same rule for estimated shares as they are, negative ones too."""
+    some = np.cumsum(np.asarray(sizes, np.float64)[1:])
+    return int(np.flatnonzero(some / some[-1] > _COVERED)[0]) + 1 if some[-1] else 1

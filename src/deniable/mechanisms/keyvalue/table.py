@@ -75,8 +75,8 @@ def _row(
     return Entry(cls, made, *told, inner=inner, small=small, question=KEY_VALUE, traits=Traits(_work, _pull))
 
 
-def _protocol(cls: type[Any], summary: str, source: str, best_for: str, option: str) -> Entry:
-    return Entry(cls, cls, summary, source, best_for, (option, "range"), kind="protocol", question=KEY_VALUE)
+def _protocol(cls: type[Any], summary: str, source: str, best_for: str, *own: str) -> Entry:
+    return Entry(cls, cls, summary, source, best_for, (*own, "range"), kind="protocol", question=KEY_VALUE)
 
 
 ROWS: Mapping[str, Entry] = {
@@ -168,6 +168,7 @@ ROWS: Mapping[str, Entry] = {
         "KSKV Sec. 4.2",
         "the most frequent of very many keys, one pair per person",
         "top",
+        "form",
     ),
     "ks-adap": _protocol(
         KsAdap,
@@ -175,6 +176,7 @@ ROWS: Mapping[str, Entry] = {
         "KSKV Sec. 4.3",
         "the most frequent of very many keys, several pairs per person",
         "top",
+        "form",
     ),
     "privkvm": _protocol(
         PrivKvm,

@@ -24,6 +24,7 @@ from deniable.mechanisms.personal import levels as given
 from deniable.mechanisms.personal.bulk import LevelBulk
 from deniable.mechanisms.personal.em import Levelled, fit_levels
 from deniable.mechanisms.personal.estimate import LevelCounts, plausible_shares
+from deniable.mechanisms.personal.inference import LevelGuess, best_levels, guess_level
 from deniable.mechanisms.personal.laws import LevelLaw, ideal_channel, leak_warning
 from deniable.mechanisms.personal.levels import level_kernels, level_numbers, listed
 from deniable.mechanisms.support import SupportMechanism
@@ -221,6 +222,19 @@ class LevelMechanism(Mechanism):
 
     def effective(self, n: float = 1) -> dict[str, Any]:
         return {"epsilon": self.epsilon_exact} | self._numbers(self.law_effective, n)
+
+    # ---- guesses of the level
+
+    def guess_level(self, prior: object = None) -> LevelGuess:
+        """Success of the best guess of the level from a whole report and the value, and without a report.
+
+        `prior`: of the values, where some of them are harmless; uniform unless given.
+        """
+        return guess_level(self, prior)
+
+    def guessed_levels(self, reports: Reports, items: IntArray) -> IntArray:
+        """For each report of a known item the number of the likeliest level; of equally likely ones the first."""
+        return best_levels(self, reports.columns, items)
 
     # ---- estimators
 

@@ -31,6 +31,7 @@ from deniable.mechanisms.bulk import Cells, check_outputs
 from deniable.mechanisms.utility.bulk import DisclosingBulk, disclosing_channel, ranked, spread
 from deniable.mechanisms.utility.estimate import BudgetsPart
 from deniable.mechanisms.utility.laws import UtilityLaw, golden
+from deniable.mechanisms.utility.minimax import MINIMAX, at_worst, least_favourable
 from deniable.mechanisms.utility.sensitive import SensitiveMechanism, protect_sensitive, split_sensitive
 from deniable.randomness import Stream, bernoulli
 from deniable_client.exact import WORD_BITS, check_epsilon, exp_bounds, log_upper
@@ -298,12 +299,15 @@ def make_budgets(
     domain: Domain,
     item_epsilon: object,
     sensitive: object,
-    theta: float | None = None,
+    theta: float | str | None = None,
     flip: float | None = None,
 ) -> UtilityBudgets:
     """With the `flip` of least error for `theta` unless it is given."""
     domain = Domain.of(domain)
-    ranges, s, expected = split_sensitive(sensitive, domain, theta)
+    ranges, s, expected = split_sensitive(sensitive, domain, None if theta == MINIMAX else theta)
+    if theta == MINIMAX and 0 < s < domain.k:
+        given: dict[str, Any] = {"domain": domain, "item_epsilon": item_epsilon, "sensitive": sensitive, "flip": flip}
+        return at_worst(least_favourable(lambda at: make_budgets(epsilon=epsilon, theta=at, **given)))
     budgets = check_item_epsilon(item_epsilon, s)
     own = best_flip(budgets, expected) if flip is None else flip
     return UtilityBudgets(

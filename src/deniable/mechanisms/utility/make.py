@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from deniable.core.channel import Channel
@@ -14,6 +15,7 @@ from deniable.mechanisms.entry import ADDED
 from deniable.mechanisms.utility.base import Utility, check_fit, default_form
 from deniable.mechanisms.utility.bases import tuned
 from deniable.mechanisms.utility.explicit import written_down
+from deniable.mechanisms.utility.minimax import MINIMAX, at_worst, least_favourable
 from deniable.mechanisms.utility.mixture import UtilityMixture, make_mixture
 from deniable.mechanisms.utility.options import FORMS, MIXTURE
 from deniable.mechanisms.utility.sensitive import sensitive_ranges, split_sensitive
@@ -31,7 +33,7 @@ def make_utility(
     epsilon: float,
     domain: Domain,
     sensitive: object,
-    theta: float | None = None,
+    theta: float | str | None = None,
     form: str = "null",
     name: str = "",
     **own: Any,
@@ -39,16 +41,30 @@ def make_utility(
     """The transform of the base of this name, with its own parameters or those of least error for `theta`."""
     epsilon, domain = check_epsilon(epsilon), Domain.of(domain)
     require(form in FORMS, "form", form, f"one of {', '.join(FORMS)}")
+    if theta == MINIMAX:
+        given: dict[str, Any] = {"epsilon": epsilon, "domain": domain, "form": form, "name": name, **own}
+        return _minimax(partial(make_utility, base, sensitive=sensitive, **given), sensitive, domain)
     ranges, s, share = split_sensitive(sensitive, domain, theta)
     made = tuned(base, epsilon=epsilon, s=s, theta=share, form=form, own=own)
     return Utility(epsilon=epsilon, domain=domain, base=made, sensitive=ranges, theta=share, form=form, name=name)
+
+
+def _minimax(make: Callable[..., Utility], sensitive: object, domain: Domain) -> Utility:
+    """For the least favourable share of harmless answers, where there is a choice."""
+    s = split_sensitive(sensitive, domain, None)[1]
+    if not 0 < s < domain.k:
+        return make()
+    return at_worst(least_favourable(lambda share: make(theta=share)))
 
 
 def make_separate(*, form: str = "null", name: str, **given: Any) -> Utility:
     """uRAP: symmetric unary encoding, in whose form glutf every report has bits and the value may stand beside them."""
     require(form in ("null", "glutf"), "form", form, "null or glutf")
     made = make_utility("sue", name=name, **given)
-    return made if form == "null" else replace(made, form="separate")
+    if form == "null":
+        return made
+    separate = replace(made, form="separate")
+    return at_worst(separate) if given.get("theta") == MINIMAX else separate
 
 
 def utility(
@@ -61,7 +77,7 @@ def utility(
     domain: Domain | None = None,
     missing: str | None = None,
     other: str | None = None,
-    theta: float | None = None,
+    theta: float | str | None = None,
     form: str | None = None,
     kept_private: bool = False,
     **own: Any,
@@ -73,7 +89,8 @@ def utility(
     unless its `own` are given. `sensitive` is how many of the first items, or labels. `form` is `null` for bases that
     have reports without a value, else `glutf`: a harmless item that is not disclosed is reported as a sensitive one
     would be, all alike. With `kept_private` the sensitive label "kept private" is added to the domain, for people who
-    do not want to give their harmless answer. `missing` and `other` are the labels of such values, as for `mechanism`.
+    do not want to give their harmless answer. With `theta` "minimax" everything is for the share of harmless answers
+    that is the least favourable one. `missing` and `other` are the labels of such values, as for `mechanism`.
 
     >>> m = utility("ss", ["ill"], epsilon=1.0, labels=["well", "tired", "ill"], kept_private=True)
     >>> m.domain.labels, m.s
@@ -92,20 +109,21 @@ def utility(
         assert epsilon is not None
         if base not in ADDED:
             return _by_name(base, form, epsilon=epsilon, domain=whole, sensitive=sensitive, theta=theta, **own)
-        s = split_sensitive(sensitive, whole, theta)[1]
+        s = split_sensitive(sensitive, whole, None)[1]
         made: Mechanism = ADDED[base].make(epsilon=epsilon, domain=Domain.of(s), **own)
         return utility(made, sensitive, domain=whole, theta=theta, form=form)
     require(not own, "options", sorted(own), "left out with a base that is made already")
-    ranges, _, share = split_sensitive(sensitive, whole, theta)
+    ranges, _, share = split_sensitive(sensitive, whole, None if theta == MINIMAX else theta)
     made = written_down(base, epsilon) if isinstance(base, Channel) else base
     level = made.epsilon if epsilon is None else epsilon
     if made.family == MIXTURE:
         require(form in (None, "null"), "form", form, f"null for base {MIXTURE}")
-        sizes = UtilityMixture(epsilon=level, domain=whole, sensitive=ranges, theta=share, **made.params)
-        check_fit(made, sizes)
-        return sizes
+        sizes = partial(UtilityMixture, epsilon=level, domain=whole, sensitive=ranges, **made.params)
+        check_fit(made, sizes(theta=share))
+        return least_favourable(lambda at: sizes(theta=at)) if theta == MINIMAX else sizes(theta=share)
     chosen = default_form(made) if form is None else form
-    return Utility(epsilon=level, domain=whole, base=made, sensitive=ranges, theta=share, form=chosen)
+    found = Utility(epsilon=level, domain=whole, base=made, sensitive=ranges, theta=share, form=chosen)
+    return at_worst(found) if theta == MINIMAX else found
 
 
 def _by_name(base: str, form: str | None, **given: Any) -> Utility | UtilityMixture:

@@ -35,6 +35,7 @@ from deniable.mechanisms.utility.bulk import (
     ranked,
     spread,
 )
+from deniable.mechanisms.utility.minimax import MINIMAX, least_favourable
 from deniable.mechanisms.utility.mixture_estimate import MixtureLaw, MixtureUtilityPart
 from deniable.mechanisms.utility.sensitive import SensitiveMechanism, split_sensitive
 from deniable.randomness import Stream, bernoulli
@@ -293,12 +294,15 @@ def make_mixture(
     epsilon: float,
     domain: Domain,
     sensitive: object,
-    theta: float | None = None,
+    theta: float | str | None = None,
     size: int | None = None,
     share: float | None = None,
 ) -> UtilityMixture:
     """With the size and share of least error for `theta` unless they are given."""
     epsilon, domain = check_epsilon(epsilon), Domain.of(domain)
+    if theta == MINIMAX:
+        given: dict[str, Any] = {"epsilon": epsilon, "domain": domain, "size": size, "share": share}
+        return least_favourable(lambda at: make_mixture(sensitive=sensitive, theta=at, **given))
     ranges, s, expected = split_sensitive(sensitive, domain, theta)
     require(2 <= s < domain.k, "sensitive", s, f"from 2 to {domain.k - 1} items", "Else use uss.")
     best = best_mixture(s, domain.k - s, expected, *epsilon_to(epsilon))

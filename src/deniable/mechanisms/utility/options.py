@@ -53,7 +53,9 @@ NAMES: Mapping[str, tuple[str, ...]] = {
 OPTIONS: Mapping[str, Option] = {
     "sensitive": Option(str, "Sensitive answers: how many of the first ones, or labels separated by commas (ULDP)."),
     "theta": Option(
-        float, "Expected share of people with a harmless answer (ULDP); their share of labels if left out."
+        str,
+        "Expected share of people with a harmless answer (ULDP): a number from 0 to 1, their share of labels if left "
+        "out; or minimax, for the least favourable share.",
     ),
     "form": Option(str, "How ULDP is reached: null branch; as in the paper but valid; as printed (audit only).", FORMS),
     "base": Option(

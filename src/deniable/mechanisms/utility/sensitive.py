@@ -91,12 +91,21 @@ def check_theta(theta: Any, s: int, k: int) -> float:
     """A share between 0 and 1 that fits the number of sensitive items; s/k decides where it is None."""
     if theta is None:
         return (k - s) / k
+    theta = _read(theta) if isinstance(theta, str) else theta
     ok = isinstance(theta, int | float | np.floating) and not isinstance(theta, bool) and bool(0 <= theta <= 1)
     require(ok, "theta", theta, "between 0 and 1", "It is the share of people with a harmless answer.")
     forced = {0: 1.0, k: 0.0}.get(s)
     fits = forced is None or float(theta) == forced
     require(fits, "theta", theta, f"{forced} with {s} of {k} answers sensitive", "Leave it out.")
     return float(theta)
+
+
+def _read(text: str) -> float | str:
+    """A share that is written as text, as command lines have it."""
+    try:
+        return float(text)
+    except ValueError:
+        return text
 
 
 def sensitive_ranges(sensitive: object, domain: Domain) -> tuple[int, ...]:
@@ -134,7 +143,7 @@ def sensitive_ranges(sensitive: object, domain: Domain) -> tuple[int, ...]:
     return tuple(ranges)
 
 
-def split_sensitive(sensitive: object, domain: Domain, theta: float | None) -> tuple[tuple[int, ...], int, float]:
+def split_sensitive(sensitive: object, domain: Domain, theta: object) -> tuple[tuple[int, ...], int, float]:
     """The ranges of sensitive items, how many these are, and the share of people with another one."""
     ranges = sensitive_ranges(sensitive, domain)
     s = sum(ranges[1::2]) - sum(ranges[::2])

@@ -53,6 +53,32 @@ def level_private(_: Context) -> Evidence:
     return found | {"level part alone: largest excess over its budget": excess}
 
 
+@claim(
+    "level-guess",
+    "Nobody guesses a level more often than the level's own budget allows",
+    "of our own, after Sec. 5.1 (5)",
+    "epsilon_p-LDP, so at most e^epsilon_p/(e^epsilon_p + t - 1) for t levels that are equally common",
+    Rule(
+        (at_most("best guess, *", "most that the level's budget allows"),),
+        (
+            above("best guess, *", "most that the level's budget allows"),
+            at_most("best guess, *", "most that the whole report allows, *"),
+        ),
+        "the data part tells the level, too: with the value known the best guess is right more often with every base; "
+        "it stays within the bound of the whole report, which for unary encodings allows nearly everything and is far "
+        "from what a guess achieves",
+    ),
+)
+def level_guess(_: Context) -> Evidence:
+    """Bayes success of guessing the level from a whole report and the value, ten levels that are equally common."""
+    t, odds = len(LEVELS), math.exp(0.3)
+    found: dict[str, float] = {"blind guess": 1 / t, "most that the level's budget allows": odds / (odds + t - 1)}
+    for base, k in (("sue", 16), ("sue", 42), ("oue", 42), ("grr", 16), ("lh", 16)):
+        guess, at = design(k, base).guess_level(), f"{base}, {k} values"
+        found |= {f"best guess, {at}": guess.success, f"most that the whole report allows, {at}": guess.bound}
+    return found
+
+
 # ---- bias and variance
 
 

@@ -10,7 +10,18 @@ from deniable.datasets.tables import load
 from deniable.papers.paper import Context
 from deniable.papers.pldp.study import LEVELS, Errors, power_law, study, uniform_shares
 
-__all__ = ["BUDGETS", "DATA", "SHARES", "by_budget", "by_size", "largest", "sizes", "ten_levels", "two_levels"]
+__all__ = [
+    "BUDGETS",
+    "DATA",
+    "SHARES",
+    "by_budget",
+    "by_size",
+    "few_values",
+    "largest",
+    "sizes",
+    "ten_levels",
+    "two_levels",
+]
 
 DATA = {"Education": "adult-education", "Job": "bank-job", "Country": "adult-country"}
 SHARES = ("uniform", "power law")
@@ -58,6 +69,15 @@ def _by_size(context: Context, data: str, k: int) -> Errors:
     runs = 3 if context.quick else 20
     context.progress(f"pldp: {runs} collections of {k} values of {data}")
     return study(largest(load(DATA[data]), k), runs, context.stream(f"size {data} {k}"), methods=_NEW + _PRINTED)
+
+
+def few_values(context: Context, data: str, k: int, runs: int) -> Errors:
+    """The two baselines that see the levels, on the k most frequent values."""
+    return context.once(_few_values, data, k, runs)
+
+
+def _few_values(context: Context, data: str, k: int, runs: int) -> Errors:
+    return study(largest(load(DATA[data]), k), runs, context.stream(f"few {data} {k}"), methods=("apldp", "rcf"))
 
 
 def two_levels(context: Context, data: str, kind: str) -> Errors:

@@ -108,6 +108,9 @@ _over_budgets = lines(
 )
 
 
+_BARS = "Bars: one standard error over the runs."
+
+
 def _shown(rows: Rows) -> Rows:
     return [{**row, "method": NAMES[str(row["method"])]} for row in rows if row["method"] in NAMES]
 
@@ -116,13 +119,13 @@ def _figure(number: int, error: str, what: str, compute: Callable[[Context], Row
     """By the number of values, or by the shares of the levels where these are told."""
     where, name = f"Fig. {number}", error.upper()
     if levels:
-        axes = Axes("shares", error, "method", "data", "people over the levels", name, "y")
+        axes = Axes("shares", error, "method", "data", "people over the levels", name, "y", error=f"{error} stderr")
         title = f"{name} for two distributions of people over the levels"
-        note = f"{levels}; SUE. All methods read the same reports. After PLDP {where}."
+        note = f"{levels}; SUE. All methods read the same reports. {_BARS} After PLDP {where}."
     else:
-        axes = Axes("k", error, "method", "data", "number of values", name, "xy")
+        axes = Axes("k", error, "method", "data", "number of values", name, "xy", error=f"{error} stderr")
         title = f"{name} {what}"
-        note = f"The most frequent values of each table. {TEN_TEXT}; SUE. After PLDP Fig. 3 and 4."
+        note = f"The most frequent values of each table. {TEN_TEXT}; SUE. {_BARS} After PLDP Fig. 3 and 4."
     return Figure(f"fig{number}", f"{name} {what}", where, compute, lines(axes, title, note, _shown))
 
 

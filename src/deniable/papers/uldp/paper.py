@@ -1,10 +1,10 @@
 """ULDP: sensitive and harmless answers [figures in `figures` and `simulated`; claims in `checks`, `claims`, "
-"`collected`]."""
+"`collected` and, of our own, `worst`]."""
 
 from __future__ import annotations
 
 from deniable.papers.paper import Claims, LeftOut, Paper
-from deniable.papers.uldp import claims, collected, figures, simulated
+from deniable.papers.uldp import claims, collected, figures, simulated, worst
 
 __all__ = ["PAPER"]
 
@@ -33,6 +33,6 @@ PAPER = Paper(
     "ULDP",
     "Addressing Sensitivity Distinction in Local Differential Privacy: A General Utility-Optimized Framework",
     tuple(sorted(_FIGURES, key=lambda figure: figure.id)),
-    Claims((*claims.CLAIMS, *collected.CLAIMS)),
+    Claims((*claims.CLAIMS, *collected.CLAIMS, *worst.CLAIMS)),
     LEFT_OUT,
 )

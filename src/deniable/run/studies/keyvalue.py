@@ -35,7 +35,7 @@ __all__ = ["show_pairs", "simulate_keyvalue"]
 
 _SPREAD = 0.1
 """Made-up values lie so far around the mean of their key, as a share of the range."""
-_ASKED = ("top", "rounds")
+_ASKED = ("top", "form", "rounds")
 """Parameters of a protocol that are told: what it is asked for."""
 _SCORES = ("ncr", "mse_frequency", "mse_mean", "mse_frequency_top", "mse_mean_top")
 

@@ -1,0 +1,79 @@
+"""Parts of pages that come from results kept in docs/data: claims of papers, and what was measured."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from deniable.papers.runner import PAPERS
+
+DATA = Path(__file__).resolve().parent / "data"
+KEPT = DATA / "claims"
+"""Results of `deniable reproduce`, a folder for each seed."""
+
+
+def table(head: Sequence[str], rows: Sequence[Sequence[str]], right: int = 1) -> str:
+    """A Markdown table; columns from number `right` on are flush right."""
+    line = ["---"] * right + ["---:"] * (len(head) - right)
+    return "\n".join("| " + " | ".join(row) + " |" for row in [head, line, *rows])
+
+
+def papers() -> str:
+    """How many claims each paper has, and its statements that have none, with the reasons."""
+    rows = [[f"`{p.name}`", p.key, str(len(p.claims)), str(len(p.left_out))] for p in PAPERS.values()]
+    lost = [[f"`{p.name}`", one.statement, one.where, one.reason] for p in PAPERS.values() for one in p.left_out]
+    counted = table(("paper", "key", "claims", "statements without one"), rows, right=2)
+    return f"{counted}\n\n{table(('paper', 'statement', 'where', 'why it has no claim'), lost, right=4)}"
+
+
+def claims() -> str:
+    """What became of every claim, from the `claims.json` of a run that is kept in docs/data/claims.
+
+    Runs with several seeds stand beside each other (docs/data/claims/SEED/PAPER/claims.json): where their verdicts
+    differ, the claim is not decided.
+    """
+    told = []
+    for paper in PAPERS.values():
+        runs = [json.loads(file.read_text("utf-8")) for file in sorted(KEPT.glob(f"*/{paper.name}/claims.json"))]
+        if not runs:
+            continue
+        told += [
+            f"### `{paper.name}`",
+            table(("claim", "where", "verdict", "what it means", "figure"), _rows(runs), right=5),
+        ]
+    return "\n\n".join(told) or "No run is kept yet."
+
+
+def _rows(runs: Sequence[Sequence[dict[str, Any]]]) -> list[list[str]]:
+    rows = []
+    for same in zip(*runs, strict=True):
+        one, verdicts = same[0], {run["verdict"] for run in same}
+        verdict = one["verdict"] if len(verdicts) == 1 else f"not decided ({' or '.join(sorted(verdicts))} by seed)"
+        meaning = one["note"] or "what was measured agrees with the paper"
+        rows.append([f"{one['claim']} (`{one['id']}`)", one["where"], verdict, meaning, one["figure"] or "-"])
+    return [[cell.replace("|", "\\|") for cell in row] for row in rows]
+
+
+def spark() -> str:
+    """Core-hours and gigabytes for many reports, from the rates of `benchmarks/spark.py --json` in spark.json."""
+    found = json.loads((DATA / "spark.json").read_text("utf-8"))
+    heads = ("reports of", "read", "bytes each", "million a second, two cores", *(f"10^{e}" for e in _POWERS))
+    return table(heads, list(_sizes(found["rows"])), right=2)
+
+
+_POWERS = (9, 11)
+_READ = {"spark_files": "files, by executors", "spark_frame": "data frame"}
+
+
+def _sizes(rows: Sequence[dict[str, Any]]) -> Iterator[list[str]]:
+    for row in rows:
+        for key, how in _READ.items():
+            rate, width = row["reports"] / row[key], row["bytes"] / row["reports"]
+            costs = [_cost(10**e / rate * 2 / 3600, 10**e * width / 1e9) for e in _POWERS]
+            yield [row["work"], how, f"{width:.3g}", f"{rate / 1e6:.3g}", *costs]
+
+
+def _cost(hours: float, gigabytes: float) -> str:
+    return f"{hours:.2g} core-hours, {gigabytes:,.3g} GB"
