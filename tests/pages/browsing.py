@@ -18,7 +18,8 @@ __all__ = ["AXE", "Tab", "answer", "axe", "browser", "browser_path", "painted", 
 ARGUMENTS = ("--headless", "--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-extensions")
 AXE = "DENIABLE_NODE_MODULES"
 """The folder with axe-core in it, as npm makes it."""
-WAIT = 10_000
+WAIT = 30_000
+"""Milliseconds that a page may take for a step, on a machine that others use, too; what takes longer has failed."""
 
 
 def browser_path() -> str | None:
