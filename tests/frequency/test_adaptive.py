@@ -168,6 +168,7 @@ def test_what_would_have_no_effect_is_refused(name: str, given: dict[str, Any], 
     [
         ("ssmix", {"size": 2, "select": "utopia"}, "select must be left out where size is given, got 'utopia'"),
         ("ssmix", {"size": 2, "prior": [1 / 8] * 8}, "prior must be left out where size is given"),
+        ("ass", {"prior": "zipf"}, "numbers, got 'zipf'.*For a law by its name: deniable.datasets.resolve"),
         ("ss", {"size": 2, "rounding": "best"}, "rounding must be left out where size is given, got 'best'"),
         ("wheel", {"arc": 0.2, "rounding": "paper"}, "rounding must be left out where arc is given, got 'paper'"),
     ],

@@ -204,7 +204,9 @@ def test_pairs_of_every_library_are_read_alike(kind: str) -> None:
     renamed = PAIR_FRAMES[kind]({f"the {name}": column for name, column in PAIRS.items()})
     names = ("the user", "the key", "the value")
     assert m.privatize(renamed, column=names, rng=dn.simulation(1)) == plain
-    with pytest.raises(ParameterError, match=r"columns must be the names of columns, with user, key, value among them.*column="):
+    with pytest.raises(
+        ParameterError, match=r"columns must be the names of columns, with user, key, value among them.*column="
+    ):
         m.privatize(PAIR_FRAMES[kind]({"who": [1], "key": ["a"], "value": [1.0]}))
 
 

@@ -43,7 +43,8 @@ def check_prior(prior: object, k: int) -> FloatArray:
     try:
         pi = np.asarray(prior, np.float64)
     except (TypeError, ValueError) as error:
-        raise ParameterError(f"prior must be {k} numbers, got {prior!r}.") from error
+        hint = f"For a law by its name: deniable.datasets.resolve('zipf:1.2', n=10**6, k={k}).frequencies."
+        raise ParameterError(f"prior must be {k} numbers, got {prior!r}.", hint) from error
     if pi.shape != (k,) or not np.isfinite(pi).all() or (pi < 0).any():
         raise ParameterError(f"prior must be {k} finite numbers >= 0, got an array of shape {pi.shape}.")
     if abs(float(pi.sum()) - 1) > 1e-9:
