@@ -168,7 +168,6 @@ def test_what_would_have_no_effect_is_refused(name: str, given: dict[str, Any], 
     [
         ("ssmix", {"size": 2, "select": "utopia"}, "select must be left out where size is given, got 'utopia'"),
         ("ssmix", {"size": 2, "prior": [1 / 8] * 8}, "prior must be left out where size is given"),
-        ("ass", {"prior": "zipf"}, "numbers, got 'zipf'.*For a law by its name: deniable.datasets.resolve"),
         ("ss", {"size": 2, "rounding": "best"}, "rounding must be left out where size is given, got 'best'"),
         ("wheel", {"arc": 0.2, "rounding": "paper"}, "rounding must be left out where arc is given, got 'paper'"),
     ],
@@ -176,6 +175,13 @@ def test_what_would_have_no_effect_is_refused(name: str, given: dict[str, Any], 
 def test_what_chooses_a_parameter_is_refused_beside_it(name: str, given: dict[str, Any], text: str) -> None:
     with pytest.raises(dn.ParameterError, match=re.escape(text)):
         dn.mechanism(name, epsilon=1.0, k=8, **given)
+
+
+def test_a_prior_by_name_is_refused_with_the_way_to_its_numbers() -> None:
+    with pytest.raises(dn.ParameterError, match=r"prior must be 8 numbers, got 'zipf'.*datasets\.resolve\('zipf:1\.2'"):
+        dn.mechanism("ass", epsilon=1.0, k=8, prior="zipf")
+    prior = dn.datasets.resolve("zipf:1.2", n=10**6, k=8).frequencies
+    assert dn.mechanism("ass", epsilon=1.0, k=8, prior=prior).name == "ass"
 
 
 @pytest.mark.parametrize("name", [*NAMES, "ssmix"])
