@@ -77,8 +77,7 @@ def test_a_survey_with_strata(run, tmp_path):
         ((*DB, "--memory", "never"), "--memory must be"),
         ((*DB, "--budget", "0.5"), "--budget must be from 1, the cost of one answer"),
         ((*DB, "--question", "Two?"), "--question must be given as often as --design"),
-        ((*DB, "--share", "2"), "--share must be left out: there is one question"),
-        ((*DB, "--retention-days", 5), "--retention-days must be left out: with --retention tally"),
+        ((*DB, "--share", "x"), "--share must be"),
         ((*DB, "--retention", "x", "--retention-days", 5), "--retention must be"),
         ((*DB, "--subject", ""), "--subject must be a text"),
         (("--database", "mysql://x"), "--database must be sqlite"),
@@ -239,6 +238,13 @@ def test_a_task_that_is_over_before_it_opens(run, tmp_path):
     assert "is open, but its last day was 2020-01-07" in told
     assert "reports are counted from" not in told
     assert "warning" not in run("task", "new", "--design", design(tmp_path), "--question", "q", *DB).err
+
+
+def test_options_without_effect_are_told(run, tmp_path):
+    asked = ("task", "new", "--design", design(tmp_path), "--question", "q", *DB)
+    assert "warning: --share has no effect" in run(*asked, "--share", 2).err
+    assert "warning: --retention-days has no effect" in run(*asked, "--retention-days", 5).err
+    assert "no effect" not in run(*asked, "--retention-days", 5, "--retention", "reports").err
 
 
 def test_how_a_task_is_named(run, tmp_path):

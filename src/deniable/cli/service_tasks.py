@@ -84,11 +84,7 @@ def new(
 
     require(len(design) == len(question), "question", question, "given as often as --design, once for each")
     require(all(text.strip() for text in question), "question", "", "a text that people can see")
-    require(share is None or len(design) > 1, "share", share, "left out: there is one question, for everybody")
     shares = _shares(share, len(design))
-    kept = retention_days is None or retention != "tally"
-    hint = "Say --retention reports to keep them."
-    require(kept, "retention_days", retention_days, f"left out: with --retention {retention} no reports are kept", hint)
     asked = [
         Asked(text=text, design=design_of(_content(file)), share=one)
         for file, text, one in zip(design, question, shares, strict=True)
@@ -110,8 +106,11 @@ def new(
     task = Task.load(document)
     with opened(database, config, new=True) as store:
         store.put_task(document["id"], canonical(document))
-    if _over(task):
-        out.note(f"warning: {_over(task)}")
+    idle = "--share has no effect: there is one question, for everybody." if share and len(design) == 1 else ""
+    unkept = retention_days is not None and retention == "tally"
+    vain = "--retention-days has no effect: with --retention tally no reports are kept." if unkept else ""
+    for told in filter(None, (_over(task), idle, vain)):
+        out.note(f"warning: {told}")
     out.show(
         {"task": document, "id": task.id},
         f"Task {task.id}",
