@@ -111,13 +111,18 @@ def _measured(m: Utility, n: int, f: FloatArray, values: list[FloatArray]) -> di
 
 
 def _pvalue(m: Utility, f: FloatArray, n: int, errors: FloatArray) -> float:
-    """Two-sided p-value of the exact MSE: squared errors are a mixture of chi-square laws, matched in two moments."""
+    """Two-sided p-value of the exact MSE: squared errors are a mixture of chi-square laws, matched in three moments.
+
+    Two moments are not enough: one error that all items share makes the upper tail longer.
+    """
     from scipy.stats import chi2
 
     covariance = m.covariance(f, n)
-    total = float(np.trace(covariance))
-    freedom = errors.size * total**2 / float((covariance**2).sum())
-    law, x = chi2(freedom), freedom * float(errors.mean()) / total
+    squared = covariance @ covariance
+    mean, variance = float(np.trace(covariance)), 2 * float(np.trace(squared)) / errors.size
+    third = 8 * float((squared * covariance).sum()) / errors.size**2
+    freedom = 8 * variance**3 / third**2
+    law, x = chi2(freedom), freedom + math.sqrt(2 * freedom / variance) * (float(errors.mean()) - mean)
     return float(min(1.0, 2 * min(law.cdf(x), law.sf(x))))
 
 
