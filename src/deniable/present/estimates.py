@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -11,21 +12,26 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from deniable.core.types import FloatArray
+from deniable.core.types import FloatArray, IntArray
 from deniable.errors import need_extra, require
 from deniable.present.theme import ESTIMATE, GUIDE, INTERVAL, TRUTH, ZERO, finish, symbols
 
 if TYPE_CHECKING:
     import altair
 
-__all__ = ["estimate_chart"]
+__all__ = ["ORDERS", "estimate_chart"]
 
-_MOST_ROWS = 60
+_MOST_ROWS = 150
 """Up to so many items with names each get a row of their own; more go side by side under thinned names."""
-
 
 _LONGEST = 40
 """Signs of a label that an axis shows."""
+
+ORDERS = ("value", "given")
+"""Orders of the items: the largest estimate first, or as they are given."""
+
+_LEADING = re.compile(r"[\[(<>≤≥=\s]*(-?\d+(?:\.\d+)?)(?!\d*[^\W\d])")
+"""A number that a label begins with, as in 18-24, < 5 or [0, 10); not the one of a name such as 7th."""
 
 
 def estimate_chart(
@@ -41,16 +47,20 @@ def estimate_chart(
     top: int | None = None,
     ends: tuple[float, float] | None = None,
     edges: Sequence[float] | FloatArray | None = None,
+    order: str | None = None,
 ) -> altair.LayerChart:
     """Estimated shares as points on their intervals, with the truth as a tick where it is known.
 
-    The items stay in the given order. A few items with names stand in rows; many stand side by side, and so do
-    items whose labels are rising numbers such as ages, on an axis of numbers. `top` shows only the items with
-    the largest estimates and says so. Negative estimates are shown: unbiased estimates of rare items often are. With
+    Items with names stand in rows, the largest estimate first; more than 150 side by side, in the same order. Items
+    whose labels are rising numbers such as ages stand side by side on an axis of numbers, and labels that begin with
+    rising numbers, such as 18-24, keep their order. `order` is "value" or "given" where another one is wanted, e.g. for
+    never, rarely, often. `top` shows only the items with the largest estimates and says so. Negative estimates are
+    shown: unbiased estimates of rare items often are. With
     `ends` these are no shares but means of values from a range with these ends; with `edges` they are the shares of
     bins, each from one edge to the next, and are drawn over these.
     """
     require(0 < level < 1, "level", level, "a number between 0 and 1, such as 0.95")
+    require(order is None or order in ORDERS, "order", order, f"one of {', '.join(ORDERS)}, or None")
     items = replace(_items(labels, value, low, high, truth), ends=ends)
     drawn: altair.LayerChart
     if edges is not None:
@@ -60,6 +70,8 @@ def estimate_chart(
     if len(shown.labels) < len(items.labels):
         note = f"the {len(shown.labels)} largest estimates of {len(items.labels):,} items"
         subtitle = f"{subtitle} · {note}" if subtitle else note
+    if order == "value" or (order is None and not _ordered(items.labels)):
+        shown = shown.sorted()
     layout = _layout(shown.labels)
     chart = _draw(shown, layout, f"{100 * level:g} % interval")
     drawn = finish(chart, title=title, subtitle=subtitle, width=layout.width)
@@ -79,7 +91,13 @@ class _Items:
         """Those with the `t` largest estimates, in their order."""
         whole = isinstance(t, int | np.integer)
         require(whole and t >= 1, "top", t, "an integer >= 1, or None for all items")
-        keep = np.sort(np.argsort(-self.columns["value"], kind="stable")[:t])
+        return self._taken(np.sort(np.argsort(-self.columns["value"], kind="stable")[:t]))
+
+    def sorted(self) -> _Items:
+        """The largest estimate first; equal ones keep their order."""
+        return self._taken(np.argsort(-self.columns["value"], kind="stable"))
+
+    def _taken(self, keep: IntArray) -> _Items:
         return _Items(tuple(self.labels[i] for i in keep), {c: v[keep] for c, v in self.columns.items()}, self.ends)
 
     def rows(self, numbers: Sequence[float] | None) -> list[dict[str, object]]:
@@ -175,7 +193,7 @@ def _layout(labels: Sequence[str]) -> _Layout:
     k = len(labels)
     numbers = _rising_numbers(labels)
     if numbers is None and k <= _MOST_ROWS:
-        slot = 26.0 if k <= 20 else 19.0
+        slot = 26.0 if k <= 20 else 19.0 if k <= 60 else 15.0
         return _Layout(True, None, slot, 560.0, slot * k)
     slots = k
     if numbers is not None:
@@ -198,6 +216,19 @@ def _rising_numbers(labels: Sequence[str]) -> tuple[float, ...] | None:
     if not plain or not all(math.isfinite(x) for x in numbers) or min(gaps) <= 0:
         return None
     return numbers if (numbers[-1] - numbers[0]) / min(gaps) <= 3 * len(labels) else None
+
+
+def _ordered(labels: Sequence[str]) -> bool:
+    """Whether the labels have an order of their own: they begin with numbers that rise, but for the last two.
+
+    >>> _ordered(["< 18", "18-24", "25-64", "65+", "no answer"]), _ordered(["7th", "8th", "9th"])
+    (True, False)
+    """
+    found = [_LEADING.match(label) for label in labels]
+    while len(found) > max(2, len(labels) - 2) and found[-1] is None:
+        found.pop()
+    numbers = [float(number[1]) for number in found if number is not None]
+    return len(numbers) == len(found) > 1 and all(a <= b for a, b in pairwise(numbers)) and numbers[0] < numbers[-1]
 
 
 def _draw(items: _Items, layout: _Layout, interval: str) -> Any:
@@ -262,8 +293,9 @@ def _item_axis(alt: Any, labels: Sequence[str], layout: _Layout) -> Any:
         axis = alt.Axis(title="value", grid=False, ticks=True, tickMinStep=gap, format="~r", labelOverlap=True)
         return alt.X("at:Q", axis=axis, scale=alt.Scale(domain=ends, nice=False, zero=False))
     every = math.ceil(22 / layout.slot)
+    named = "answers" if every == 1 else f"answers, one in {every} named"
     axis = alt.Axis(
-        title=None, grid=False, values=list(_shortened(labels)[::every]), ticks=True, labelAngle=-45, labelLimit=180
+        title=named, grid=False, values=list(_shortened(labels)[::every]), ticks=True, labelAngle=-45, labelLimit=180
     )
     return alt.X("item:N", sort=None, axis=axis, scale=alt.Scale(padding=0))
 
