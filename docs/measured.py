@@ -29,21 +29,35 @@ def papers() -> str:
 
 
 def claims() -> str:
-    """What became of every claim, from the `claims.json` of a run that is kept in docs/data/claims.
+    """What became of every claim, from runs that are kept in docs/data/claims.
 
-    Runs with several seeds stand beside each other (docs/data/claims/SEED/PAPER/claims.json): where their verdicts
-    differ, the claim is not decided.
+    Runs with several seeds stand beside each other (docs/data/claims/SEED/PAPER/, `claims.json` and `provenance.json`):
+    where their verdicts differ, the claim is not decided.
     """
     told = []
     for paper in PAPERS.values():
-        runs = [json.loads(file.read_text("utf-8")) for file in sorted(KEPT.glob(f"*/{paper.name}/claims.json"))]
+        folders = [file.parent for file in sorted(KEPT.glob(f"*/{paper.name}/claims.json"))]
+        runs = [json.loads((folder / "claims.json").read_text("utf-8")) for folder in folders]
+        made = [json.loads((folder / "provenance.json").read_text("utf-8")) for folder in folders]
         if not runs:
             continue
         told += [
             f"### `{paper.name}`",
+            _made(made),
             table(("claim", "where", "verdict", "what it means", "figure"), _rows(runs), right=5),
         ]
     return "\n\n".join(told) or "No run is kept yet."
+
+
+def _made(runs: Sequence[dict[str, Any]]) -> str:
+    """How runs that are kept were made, so that they can be made again."""
+    seeds = " and ".join(str(run["seed"]) for run in runs)
+    quick = {run["quick"] for run in runs}
+    how = "smaller simulations (`--quick`)" if quick == {True} else "all simulations in full"
+    if len(quick) > 1:
+        how = "one run in full, the other with smaller simulations (`--quick`), which decide less"
+    version = " and ".join(sorted({run["versions"]["deniable"] for run in runs}))
+    return f"Version {version}, seed{'s' * (len(runs) > 1)} {seeds}: {how}."
 
 
 def _rows(runs: Sequence[Sequence[dict[str, Any]]]) -> list[list[str]]:

@@ -85,16 +85,16 @@ def test_clients_agree_about_all_kinds_of_kernels(capsys: pytest.CaptureFixture[
 
 
 FAULTS = [
-    ("words.js", "words.word() < threshold", "words.word() <= threshold", ""),
-    ("words.js", ">= size % n", "> size % n", ""),
-    ("words.js", "last < n; last++", "last < n - 1n; last++", ""),
+    ("exact.js", "words.word() < threshold", "words.word() <= threshold", ""),
+    ("exact.js", ">= size % n", "> size % n", ""),
+    ("exact.js", "last < n; last++", "last < n - 1n; last++", ""),
     ("hashing.js", "0x846ca68b", "0x846ca68d", ""),
     ("intervals.js", "share * (points - 1) - 0.5", "share * (points - 1) - 0.49", ""),
-    ("kernels/keyvalue.js", "found - x === 0.5 && found % 2", "found - x === 0.5 && !(found % 2)", ""),
-    ("kernels/contract.js", "if (low.below(ratio)) {", "if (low.times(new Ratio(1001n, 1000n)).below(ratio)) {", ""),
-    ("kernels/keyvalue.js", "(length - least) * (size - held)", "0n", "kv-ss"),
-    ("kernels/utility.js", "this.blind ? withBlind(base).blindPeak : mappedPeak(base)", "mappedPeak(base)", ""),
-    ("kernels/personal.js", "this.base.other(its.base), ", "", "upldp"),
+    ("kernels/keyvalue/pairs.js", "found - x === 0.5 && found % 2", "found - x === 0.5 && !(found % 2)", ""),
+    ("designs.js", "if (low.below(ratio)) {", "if (low.times({ top: 1001n, bottom: 1000n }).below(ratio)) {", ""),
+    ("kernels/keyvalue/grouped.js", "(length - least) * (size - held)", "0n", "kv-ss"),
+    ("kernels/utility.js", "this.blind ? blindPeak(withBlind(base)) : mappedPeak(base)", "mappedPeak(base)", ""),
+    ("levels.js", "this.base.other(its.base), ", "", "upldp"),
     ("kernels/window.js", "y >= first ? y + this.m : y", "y > first ? y + this.m : y", ""),
 ]
 """Where a fault is put into a copy of the client: a comparison turned, one too few, a term left out of a proof;
@@ -158,7 +158,7 @@ def test_no_lock_file_no_dependency_no_address() -> None:
     assert not [path for path in files if "registry." in path.read_text() or "npmjs" in path.read_text()]
 
 
-NODE_ONLY = {"random.js", "store_file.js"}
+NODE_ONLY = {"exact.js", "store_file.js"}
 """Files that name parts of Node; the first only where there is no other way to randomness."""
 
 

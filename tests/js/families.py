@@ -116,3 +116,26 @@ FAMILIES: tuple[Family, ...] = (
     Family("pm", {"interval": (0, 1)}, _numbers, _mean),
     Family("hm", {"interval": (0, 1)}, _numbers, _mean),
 )
+"""One of each family; the JavaScript client is tried with these in a browser too."""
+
+_LEVELS = {"levels": [0.5, 1.0], "shares": [0.5, 0.5], "level_epsilon": 1.0}
+MORE: tuple[Family, ...] = (
+    Family("ussmix", {"k": 8, "sensitive": 3}, _answers(8), _shares, harmless=[3, 4, 5, 6, 7]),
+    Family(
+        "uue-levels", {"k": 5, "sensitive": 3, "item_epsilon": [0.5, 1.0, 1.0]}, _answers(5), _shares, harmless=[3, 4]
+    ),
+    Family(
+        "upldp",
+        {"k": 5, "sensitive": 3, "base": "lh", **_LEVELS},
+        _answers(5),
+        _shares,
+        levels=(0.5, 1.0),
+        harmless=[3, 4],
+    ),
+    Family("kv-mix", {"k": 3, "length": 1}, _pairs, _means),
+    Family("kv-ss", {"k": 3, "length": 1}, _pairs, _means),
+    Family("kv-lh", {"k": 3, "length": 1}, _pairs, _means),
+    Family("pckv-grr", {"k": 3, "length": 1}, _pairs, _means),
+    Family("privkv", {"k": 3}, _pairs, _means),
+)
+"""Further forms of these families."""

@@ -11,8 +11,8 @@ import pytest
 
 import deniable as dn
 from deniable_client import Device
-from js.families import FAMILIES, SEED, task_of
-from js.site import Site
+from js.families import FAMILIES, MORE, SEED, task_of
+from js.site import SOURCE, Site
 
 pytestmark = pytest.mark.slow
 
@@ -70,6 +70,31 @@ def run(page: Any, code: str, **given: Any) -> Any:
 def coin(**changes: Any) -> dict[str, Any]:
     """A task with a yes/no question."""
     return task_of(dn.mechanism("grr", epsilon=1.0, k=2), **changes)
+
+
+def test_a_browser_requests_the_core_and_the_family_and_no_more(context: Any, site: Site) -> None:
+    """What is asked of the server to prove a design and draw a report, byte by byte, in a tab that has nothing yet."""
+    for family in (*FAMILIES, *MORE):
+        page = page_of(context, site)
+        m = family.mechanism()
+        value = family.people(np.random.default_rng(SEED), 1)[0]
+        width, names = page.evaluate(
+            """async ({ design, value, harmless }) => {
+              const { deviceFor } = await import("/src/load.js");
+              const report = (await deviceFor(design, { harmless })).report(value);
+              const asked = performance.getEntriesByType("resource").map(({ name }) => new URL(name).pathname);
+              return [report.length, asked];
+            }""",
+            {"design": dict(m.design), "value": value, "harmless": family.harmless},
+        )
+        page.close()
+        asked = {name for name in names if name.endswith(".js")}
+        assert width == len(Device(dict(m.design), harmless=family.harmless).report(value))
+        assert {"/src/load.js", "/src/device.js", "/src/designs.js"} < asked
+        assert not {f"/src/{name}.js" for name in ("index", "types", "explain", "task", "ledger", "outbox")} & asked
+        besides = {"/src/intervals.js"} & asked
+        size = sum((SOURCE.parent / name.lstrip("/")).stat().st_size for name in asked - besides)
+        assert 35_000 < size < 60_000, (family.name, size)
 
 
 def test_a_task_of_each_family_is_answered_sent_and_counted(context: Any, site: Site) -> None:

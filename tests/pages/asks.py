@@ -15,7 +15,7 @@ from deniable.service.access import new_key
 from deniable.service.app import application
 from deniable.service.pages.table import PAGES
 from deniable.service.routes import COOKIE
-from deniable.service.store.contract import Incoming, Upload
+from deniable.service.store.contract import Incoming, Store, Upload
 from deniable_client.task import Task, seal
 from service.calling import Service
 
@@ -97,7 +97,7 @@ def kinds(**more: Any) -> dict[str, dict[str, Any]]:
 
 
 def fill(
-    service: Paged, document: Mapping[str, Any], made: Sequence[Any], n: int, *, day: date, seed: int, shift: int = 0
+    store: Store, document: Mapping[str, Any], made: Sequence[Any], n: int, *, day: date, seed: int, shift: int = 0
 ) -> None:
     """Count reports of simulated people: for each question, and each stratum in turn."""
     known = Task.load(document)
@@ -109,9 +109,9 @@ def fill(
         for i in range(n):
             head = bytes([number] if len(made) > 1 else []) + bytes([i % len(v) for v in known.strata.values()])
             rows.append(Incoming(os.urandom(16), (head + reports.row(i)).ljust(known.width, b"\0")))
-        outcomes = service.store.add([Upload(known.id, day, rows)])[0]
+        outcomes = store.add([Upload(known.id, day, rows)])[0]
         assert len(outcomes) == n
-    counted = sum(tally.n for tally in service.store.tallies(known.id).values())
+    counted = sum(tally.n for tally in store.tallies(known.id).values())
     assert counted >= n * len(made), "reports were rejected"
 
 

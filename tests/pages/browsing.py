@@ -11,18 +11,26 @@ from typing import Any
 
 import pytest
 
-__all__ = ["AXE", "Tab", "answer", "axe", "browser", "preview", "ready", "send"]
+from deniable.service.demo import BROWSERS
+
+__all__ = ["AXE", "Tab", "answer", "axe", "browser", "browser_path", "painted", "preview", "ready", "send"]
 
 ARGUMENTS = ("--headless", "--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-extensions")
 AXE = "DENIABLE_NODE_MODULES"
 """The folder with axe-core in it, as npm makes it."""
-WAIT = 10_000
+WAIT = 30_000
+"""Milliseconds that a page may take for a step, on a machine that others use, too; what takes longer has failed."""
+
+
+def browser_path() -> str | None:
+    """The browser of this machine, if there is one."""
+    return next((found for name in BROWSERS if (found := shutil.which(name))), None)
 
 
 @contextmanager
 def browser() -> Iterator[Any]:
     """A browser without a window; skips the test where there is none."""
-    path = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+    path = browser_path()
     if path is None:
         pytest.skip("there is no Chromium: install it to test pages in a browser")
     sync_api = pytest.importorskip("playwright.sync_api", reason="install playwright to drive a browser")
@@ -51,6 +59,29 @@ class Tab:
 def ready(page: Any) -> None:
     """The page has proved the promise."""
     page.wait_for_selector('#survey[data-ready="yes"]')
+
+
+PAINT = """() => new Promise((done) => {
+  new PerformanceObserver((list) => {
+    for (const each of list.getEntries()) if (each.name === "first-contentful-paint") done(each.startTime);
+  }).observe({ type: "paint", buffered: true });
+  setTimeout(() => done(null), 5000);
+})"""
+
+
+def painted(page: Any, url: str) -> float | None:
+    """Milliseconds until a page has painted something of its content with all scripts held back; None if it does not.
+
+    The scripts never come.
+    """
+    held: list[Any] = []
+    page.route("**/*.js", lambda route: held.append(route))
+    page.goto(url, wait_until="commit")
+    found = page.evaluate(PAINT)
+    assert held, "the page asked for no script"
+    for route in held:
+        route.abort()
+    return None if found is None else float(found)
 
 
 def answer(page: Any, number: int = 1) -> None:

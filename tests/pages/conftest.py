@@ -41,7 +41,7 @@ def published(n: int = 60) -> Shown:
     for seed, (name, document) in enumerate(tasks.items()):
         ids[name] = service.add(document)
         for week in range(2):
-            fill(service, document, made[name], n, day=begun + timedelta(7 * week), seed=seed, shift=week)
+            fill(service.store, document, made[name], n, day=begun + timedelta(7 * week), seed=seed, shift=week)
     return Shown(service, ids, signed_in(service))
 
 

@@ -61,8 +61,11 @@ class Proxy:
         self._listener = socket.create_server(("127.0.0.1", 0))
         self.url = f"http://127.0.0.1:{self._listener.getsockname()[1]}"
         self.requests: list[Request] = []
+        self.received = 0
+        """Bytes that came back, with the heads of the answers."""
         self._threads: list[threading.Thread] = []
         self._open: list[socket.socket] = []
+        self._counting = threading.Lock()
         self._accepting = threading.Thread(target=self._accept)
 
     def __enter__(self) -> Self:
@@ -115,6 +118,8 @@ class Proxy:
     def _back(self, behind: socket.socket, client: socket.socket) -> None:
         try:
             while part := _received(behind):
+                with self._counting:
+                    self.received += len(part)
                 client.sendall(part)
         except OSError:
             return  # the browser left

@@ -17,16 +17,19 @@ import numpy as np
 import pytest
 
 import deniable as dn
-from deniable.errors import ParameterError
-from deniable.service.pages import dashboard
+from deniable.collect.codec import dump
+from deniable.errors import MissingExtraError, ParameterError
+from deniable.service.ingest import NEVER, REASONS
+from deniable.service.pages import charts, dashboard
 from deniable.service.pages.charts import picture
 from deniable.service.pages.exports import rows_of
-from deniable.service.pages.looking import _compared, compared, needed, tally_in, told
+from deniable.service.pages.looking import _compared, alarm, compared, needed, tally_in, told
 from deniable.service.pages.render import POLICY
 from deniable.service.release import PUBLISHED, windows
 from deniable_client.task import Task
 from pages.asks import EVIL, TODAY, Paged, fill, mechanisms, signed_in, task
 from pages.conftest import Shown
+from service.calling import item
 
 FORM = {"content-type": "application/x-www-form-urlencoded"}
 
@@ -259,6 +262,69 @@ def test_a_picture_is_drawn_once(shown: Shown) -> None:
     assert picture.cache_info().misses == before
 
 
+def test_what_draws_is_loaded_when_an_analyst_comes(shown: Shown, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Once, in the background, by the list of tasks; where charts are not installed nothing happens."""
+    drawn: list[str] = []
+
+    def draw(_: Any, kind: str) -> bytes:
+        drawn.append(kind)
+        raise MissingExtraError("altair", "charts")
+
+    monkeypatch.setattr(charts, "drawn", draw)
+    charts.get_ready.cache_clear()
+    for _ in range(2):
+        page(shown, "/")
+    charts.get_ready().join()
+    charts.get_ready.cache_clear()
+    assert drawn == ["svg"]
+
+
+def test_a_chart_of_many_answers_shows_the_largest() -> None:
+    m = dn.mechanism("grr", epsilon=4.0, labels=[f"answer-{i}" for i in range(charts.MOST + 30)])
+    data = dump(m.tally(m.privatize_items(np.arange(4000) % (charts.MOST + 30), dn.simulation(1))))
+    text = picture(data, None, "Many", "svg").decode()
+    assert f"the {charts.MOST} largest of {charts.MOST + 30}" in text
+    assert len(set(re.findall(r">(answer-\d+)<", text))) == charts.MOST
+
+
+@pytest.mark.parametrize(
+    ("kind", "words"),
+    [
+        ("choice", r"raise the share of one answer by at most [\d.]+ percentage points\."),
+        ("ratings", r"raise the frequency of one key by at most [\d.]+ percentage points\."),
+        ("number", r"move the mean by at most [\d.]+\."),
+        ("places", r"add at most [\d.]+ to the mean loss\."),
+    ],
+)
+def test_what_forgers_can_do_is_told_in_its_own_unit(shown: Shown, kind: str, words: str) -> None:
+    text = only_text(page(shown, f"/tasks/{shown.ids[kind]}")).text
+    assert re.search(rf"1 % of forged reports can {words}", text)
+    unit = "in the unit of the numbers" if kind == "number" else "in percentage points"
+    assert f"Wanted standard error, {unit}" in text
+
+
+def test_reports_that_no_device_sends_are_an_alarm() -> None:
+    """Rejected ones that are late are not; which reasons are is counted out."""
+    assert set(REASONS) - NEVER == {"not-open", "early", "late", "sealed"}
+    service = Paged()
+    id = service.add(task(mechanisms()["choice"]))
+    path, headers = f"/tasks/{id}", signed_in(service)
+    assert "No alarm: every report was one" in only_text(service.get(path, headers).body.decode()).text
+    service.send(id, item(1, b"\x0f"), item(2, b"too long"))
+    text = only_text(service.get(path, headers).body.decode()).text
+    assert "Alarm: 2 reports came that no device sends" in text
+    assert REASONS["impossible"] in text
+    assert alarm({"late": 5, "sealed": 2}) == ""
+    assert alarm({"late": 5, "impossible": 1}).startswith("1 report came")
+
+
+def test_differences_say_what_is_taken_from_what(shown: Shown) -> None:
+    text = only_text(page(shown, f"/tasks/{shown.ids['choice']}")).text
+    assert "window 2 minus window 1, percentage points" in text
+    number = only_text(page(shown, f"/tasks/{shown.ids['number']}")).text
+    assert "window 2 minus window 1standard error" in number
+
+
 # ---- live counts
 
 
@@ -268,7 +334,7 @@ def test_live_counts_follow_the_reports(monkeypatch: pytest.MonkeyPatch) -> None
     made = mechanisms()["choice"]
     document = task(made)
     id = service.add(document)
-    steps = iter([lambda: None, lambda: fill(service, document, made, 30, day=TODAY, seed=1)])
+    steps = iter([lambda: None, lambda: fill(service.store, document, made, 30, day=TODAY, seed=1)])
 
     async def sleep(_: float) -> None:
         step = next(steps, None)

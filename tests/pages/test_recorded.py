@@ -13,8 +13,9 @@ import pytest
 
 import deniable as dn
 from deniable.core.types import FloatArray
-from pages.asks import Paged, task
+from pages.asks import Paged, mechanisms, task
 from pages.browsing import Tab, answer, browser, preview, ready, send
+from pages.ranks import permutation
 from pages.recording import Proxy, Running
 
 pytestmark = pytest.mark.slow
@@ -23,7 +24,7 @@ PEOPLE = int(os.environ.get("DENIABLE_ANSWERS", "40"))
 """Answers that are recorded; more with the variable."""
 LABELS = ["kestrel-one", "kestrel-two"]
 ALPHA = 1e-3
-DELAY = 0.5
+DELAY = 0.1
 """Seconds that a page would wait with one of the answers, to see that the test notices."""
 
 
@@ -31,18 +32,6 @@ DELAY = 0.5
 def chromium() -> Iterator[Any]:
     with browser() as found:
         yield found
-
-
-def permutation(times: FloatArray, first: np.ndarray[Any, Any], rounds: int = 20_000) -> float:
-    """The chance that a split into two groups at random differs as much in the mean of ranks. Seeded."""
-    ranks = np.argsort(np.argsort(times)).astype(float)
-    rng = np.random.default_rng(17)
-    seen = abs(ranks[first].mean() - ranks[~first].mean())
-    more = 0
-    for _ in range(rounds):
-        own = rng.permutation(first)
-        more += abs(ranks[own].mean() - ranks[~own].mean()) >= seen - 1e-12
-    return (1 + more) / (1 + rounds)
 
 
 def recorded(chromium: Any, slow: bool = False, people: int = PEOPLE) -> tuple[Proxy, FloatArray, Any]:
@@ -112,11 +101,88 @@ def test_the_answer_is_nowhere_in_what_is_sent(chromium: Any) -> None:
     others = {request.path for request in proxy.requests if not request.path.startswith(("/static/", "/t/", "/v1/"))}
     assert others == set()
     p = permutation(times, answers)
-    print(f"{PEOPLE} answers, {len(proxy.requests)} requests, {len(sent[0].body)} bytes each, p = {p:.3g}")
+    least = noticed(times, answers)
+    print(
+        f"{PEOPLE} answers, {len(proxy.requests)} requests, {len(sent[0].body)} bytes each; times: p = {p:.3g}, median "
+        f"{np.median(times):.1f} ms; {least} ms more with one of the answers would have been noticed"
+    )
     assert p >= ALPHA
 
 
+def noticed(times: FloatArray, answers: Any) -> float:
+    """The smallest delay of one of the answers, in milliseconds, that the test would have noticed in these times."""
+    steps = (0.5 * 2**i for i in range(20))
+    return next(step for step in steps if permutation(times + np.where(answers, step, 0.0), answers) < ALPHA)
+
+
 def test_a_page_that_waited_with_one_answer_would_be_noticed(chromium: Any) -> None:
-    """The same test, on a page that sends one of the answers half a second later."""
+    """The same test, on a page that sends one of the answers a tenth of a second later."""
     _, times, answers = recorded(chromium, slow=True, people=24)
     assert permutation(times, answers) < ALPHA
+
+
+# ---- the same steps
+
+KINDS = {"choice": 4, "sensitive": 4, "level": 3, "number": 3, "places": 4, "ratings": 3}
+"""Answers that are tried of each kind of question."""
+PLANTED = ("await ledger.flush(", "if ([...$('answer').elements][2].checked) Math.max(1, 2); await ledger.flush(")
+"""What the page's script is made to do more for the second of the answers: one comparison."""
+
+
+HELD = (
+    "const real = window.fetch; window.fetch = async (url, options) => {"
+    " if (options?.method === 'POST') await new Promise((done) => { window.released = done; });"
+    " return real(url, options); };"
+)
+"""Requests that send something wait until they are let go."""
+
+
+def steps(chromium: Any, url: str, number: int, change: tuple[str, str] | None = None) -> list[str]:
+    """How often each block of the page's scripts is run from the click on "send" until it asks for the request."""
+    context = chromium.new_context()
+    context.add_init_script(HELD)
+    if change is not None:
+
+        def changed(route: Any) -> None:
+            text = route.fetch().text()
+            assert change[0] in text
+            route.fulfill(body=text.replace(*change), content_type="text/javascript")
+
+        context.route("**/survey.js", changed)
+    tab = Tab(context, "about:blank")
+    session = context.new_cdp_session(tab.page)
+    session.send("Profiler.enable")
+    session.send("Profiler.startPreciseCoverage", {"callCount": True, "detailed": True})
+    tab.page.goto(url)
+    ready(tab.page)
+    answer(tab.page, number)
+    preview(tab.page)
+    session.send("Profiler.takePreciseCoverage")  # what was run before does not count
+    tab.page.click("#send")
+    tab.page.wait_for_function("() => window.released")
+    rows = [
+        f"{script['url'].rpartition('/')[2]} {function['functionName']} {json.dumps(function['ranges'])}"
+        for script in session.send("Profiler.takePreciseCoverage")["result"]
+        for function in script["functions"]
+        if "/static/" in script["url"] and function["ranges"][0]["count"]
+    ]
+    tab.page.evaluate("() => window.released()")
+    tab.page.wait_for_selector("#receipt-title:has-text('Thank you')")
+    tab.fine()
+    context.close()
+    assert any(row.startswith("outbox.js post ") for row in rows)
+    return sorted(rows)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_page_takes_the_same_steps_for_every_answer(chromium: Any, kind: str) -> None:
+    """From the click to the request, block by block, in the page itself; one comparison more would be noticed."""
+    service = Paged()
+    id = service.add(task(mechanisms()[kind]))
+    with Running(service) as site:
+        found = [steps(chromium, f"{site.url}/t/{id}", number) for number in range(KINDS[kind])]
+        for each in found[1:]:
+            assert each == found[0]
+        if kind == "choice":
+            planted = [steps(chromium, f"{site.url}/t/{id}", number, PLANTED) for number in (0, 1)]
+            assert planted[0] != planted[1]

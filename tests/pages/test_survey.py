@@ -7,6 +7,7 @@ import json
 import re
 import shutil
 import subprocess
+from collections.abc import Callable
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,7 @@ import pytest
 
 import deniable as dn
 from deniable.core.space import Space
+from deniable.core.types import FloatArray
 from deniable.service.pages import assets
 from deniable.service.pages.asking import Asked, Choice, asked, regions
 from deniable.service.pages.render import POLICY
@@ -24,7 +26,8 @@ from pages.asks import TODAY, Paged, kinds, mechanisms, task
 
 CLIENT = Path(__file__).resolve().parents[2] / "clients" / "js" / "src"
 MOST_BYTES = 60_000
-"""Of the page with all its files, compressed as they are sent, without the headers of HTTP."""
+"""Of the page with all its files, compressed as they are sent, with the heads of HTTP."""
+GZIP = {"accept-encoding": "gzip"}
 
 
 # ---- what is asked
@@ -85,13 +88,13 @@ def test_north_is_up_and_one_place_has_all() -> None:
 # ---- how it is sent
 
 
-def _scripts(name: str, found: dict[str, int]) -> None:
-    """A module with all that it imports at once, and its size as transferred."""
+def _scripts(name: str, found: set[str]) -> None:
+    """A module with all that it imports at once."""
     if name in found:
         return
     known = assets.asset(name)
     assert known is not None, name
-    found[name] = len(known.small)
+    found.add(name)
     folder = name.rpartition("/")[0]
     for other in re.findall(r'^(?:import|export)\s[^;]*?"(\.[^"]+)"', known.plain.decode(), re.MULTILINE):
         parts: list[str] = folder.split("/") if folder else []
@@ -100,41 +103,58 @@ def _scripts(name: str, found: dict[str, int]) -> None:
         _scripts("/".join(parts), found)
 
 
+def _size(service: Paged, path: str) -> int:
+    """Bytes of an answer: its body, and its head with the two lines that the server adds."""
+    reply = service.get(path, GZIP)
+    assert reply.status == 200, path
+    added = "HTTP/1.1 200 OK\r\ndate: Tue, 17 Nov 2026 00:00:00 GMT\r\n\r\n"
+    return len(reply.body) + len(added) + sum(len(f"{name}: {value}\r\n") for name, value in reply.headers.items())
+
+
 def _kernel_modules(design: dict[str, Any]) -> list[str]:
     """The modules that the page loads for a design, by the page's own table."""
     text = (CLIENT / "load.js").read_text("utf-8")
-    table = re.findall(r'\[\s*"([^"]*)",\s*"([^"]*)",\s*\(\) => import\("\./([^"]+)"\)', text)
+    table = re.findall(r'\[\s*"([^"]*)",\s*\(\) => import\("\./([^"]+)"\)', text)
     assert len(table) > 5
     written = json.dumps(design)
     return [
         f"client/{path}"
-        for kinds_, names, path in table
-        if any(f'"kind": "{kind}"' in written for kind in kinds_.split()) or design["mechanism"] in names.split()
+        for looked, path in table
+        if any(f'"kind": "{each}"' in written or each == f":{design['mechanism']}" for each in looked.split())
+        or any(f".{field}" in looked.split() for field in design["domain"])
     ]
 
 
 @pytest.mark.parametrize("kind", mechanisms())
 def test_the_page_is_small(kind: str) -> None:
-    """Page, styles, all modules and the task, as compressed: at most 60,000 bytes, for each kind of question."""
+    """Page, styles, all modules and the task, as they are sent: at most 60,000 bytes, for each kind of question."""
     document = kinds()[kind]
     service = Paged()
     id = service.add(document)
-    whole = service.get(f"/t/{id}").body
-    found: dict[str, int] = {}
+    found: set[str] = set()
     _scripts("survey.js", found)
     for question in document["questions"]:
         for name in _kernel_modules(question["design"]):
             _scripts(name, found)
-    style = assets.asset("survey.css")
-    assert style is not None
-    sizes = {
-        "page": len(whole),
-        "task": len(service.get(f"/v1/tasks/{id}").body),
-        "style": len(style.small),
-        "scripts": sum(found.values()),
-    }
+    paths = [f"/t/{id}", f"/v1/tasks/{id}", *(assets.base() + name for name in ("survey.css", *found))]
+    sizes = {path: _size(service, path) for path in paths}
     assert len(found) >= 15
     assert sum(sizes.values()) <= MOST_BYTES, sizes
+
+
+def test_pages_are_compressed_for_those_who_take_it() -> None:
+    service = Paged()
+    path = f"/t/{service.add(kinds()['choice'])}"
+    plain = service.get(path)
+    for takes in ("gzip", "br, GZIP;q=0.5", "deflate,gzip ; q=1"):
+        small = service.get(path, {"accept-encoding": takes})
+        assert gzip.decompress(small.body) == plain.body
+        assert small.headers["content-encoding"] == "gzip"
+        assert int(small.headers["content-length"]) == len(small.body) < len(plain.body) / 2
+    for refuses in ("identity", "gzip;q=0", "br, gzip; q=0.0", "xgzip"):
+        assert service.get(path, {"accept-encoding": refuses}).body == plain.body
+    assert "content-encoding" not in plain.headers
+    assert plain.headers["vary"] == "accept-encoding"
 
 
 def test_a_page_needs_no_script_to_be_read() -> None:
@@ -208,8 +228,8 @@ def _meant(node: str, jobs: list[Any]) -> Any:
         import fs from "fs";
         const bytes = (text) => Uint8Array.from(text.match(/../g), (each) => parseInt(each, 16));
         const jobs = JSON.parse(fs.readFileSync(0, "utf8"));
-        const both = (kernel, report) => [likelihoods(kernel, report), meant(kernel, report)];
-        const found = jobs.map(([kernel, report]) => both(kernel, bytes(report)));
+        const both = (...given) => [likelihoods(...given), meant(...given)];
+        const found = jobs.map(([kernel, report, level]) => both(kernel, bytes(report), level));
         process.stdout.write(JSON.stringify(found));
     """
     command = [node, "--input-type=module", "-e", code]
@@ -224,6 +244,7 @@ def _designs() -> list[Any]:
     plain = ("grr", "ss", "oue", "sue", "the", "olh", "plh", "wheel", "hr", "iss")
     return [
         *(dn.mechanism(name, epsilon=1.0, k=9) for name in plain),
+        dn.mechanism("ssmix", epsilon=1.0, k=9, size=3, share=0.4),
         *(dn.mechanism(name, epsilon=1.0, k=9, sensitive=4) for name in some),
         dn.mechanism("brr", epsilon=1.0, points=12),
         *(dn.mechanism(name, epsilon=1.0, distances=places) for name in ("brr", "codebook")),
@@ -231,20 +252,71 @@ def _designs() -> list[Any]:
     ]
 
 
-def test_what_a_report_could_mean_is_what_the_library_says() -> None:
+_Job = tuple[list[Any], str, FloatArray]
+"""What Node is asked, the design's name, and the shares of a hundred people in the library's words."""
+
+
+def _job(m: Any, reports: Any, i: int, likelihood: FloatArray, level: int = 0) -> _Job:
+    return [m.design["kernel"], reports.row(i).hex(), level], m.name, likelihood / likelihood.sum()
+
+
+def _plain_jobs() -> list[_Job]:
+    """Mechanisms whose likelihoods the library has written out."""
+    rng, found = dn.simulation(3), []
+    for m in _designs():
+        reports = m.privatize_items(np.arange(30) % m.bulk.k, rng)
+        found += [_job(m, reports, i, m.bulk.likelihood(reports[i].columns)[0]) for i in range(0, 30, 4)]
+    return found
+
+
+def _mixed_jobs() -> list[_Job]:
+    """Two sizes of subsets, some answers named: against the enumerated channel, whose outputs have their items."""
+    m = dn.mechanism("ussmix", epsilon=1.0, k=9, sensitive=5, size=2, share=0.4)
+    reports = m.privatize_items(np.arange(120) % 9, dn.simulation(4))
+    channel, found = m.bulk.channel(), []
+    assert channel.supported is not None
+    for i in range(120):
+        columns = reports[i].columns
+        named, bits = int(columns["disclosed"][0]), np.unpackbits(columns["bits"][0], bitorder="little")
+        items = frozenset([4 + named]) if named else frozenset(np.flatnonzero(bits).tolist())
+        (output,) = [
+            o for o, held in enumerate(channel.supported) if held == items and (o in channel.disclosing) == bool(named)
+        ]
+        found.append(_job(m, reports, i, np.array(channel.weights[output], float)))
+    sizes = {len(held) for held in channel.supported}
+    assert sizes == {1, 2, 3}
+    return found
+
+
+def _level_jobs() -> list[_Job]:
+    """Every level of every form of level report, on every base: against the data of that level."""
+    own = {"levels": [0.5, 1.0, 2.0], "level_epsilon": 1.0, "epsilon": 2.0, "k": 9}
+    found = []
+    forms = [(base, told) for base in ("oue", "sue", "lh") for told in ("response", "bit", "none")]
+    for base, told in [("grr", "response"), ("grr", "bit"), *forms]:
+        for more in ({}, {"sensitive": 4}):
+            m = dn.mechanism("upldp" if more else "pldp", base=base, level_report=told, **own, **more)
+            levels = np.repeat(own["levels"], 9)
+            reports = m.privatize_items(np.arange(27) % 9, dn.simulation(5), levels=levels)
+            for i in range(0, 27, 2):
+                data = m.bulk.data[i // 9]
+                columns = {field.name: reports[i].columns[field.name] for field in data.fields}
+                found.append(_job(m, reports, i, data.likelihood(columns)[0], i // 9))
+    return found
+
+
+@pytest.mark.parametrize(
+    ("jobs", "names"), [(_plain_jobs, 20), (_mixed_jobs, 1), (_level_jobs, 2)], ids=["plain", "mixed", "levels"]
+)
+def test_what_a_report_could_mean_is_what_the_library_says(jobs: Callable[[], list[_Job]], names: int) -> None:
     """For each kernel that the page explains, over reports of many answers, against the likelihoods of the library."""
     node = shutil.which("node")
     if node is None:
         pytest.skip("there is no Node: install version 18 or newer (nodejs.org) to test the page's modules")
-    jobs, want, rng = [], [], dn.simulation(3)
-    for m in _designs():
-        reports = m.privatize_items(np.arange(30) % m.bulk.k, rng)
-        for i in range(0, 30, 4):
-            likelihood = m.bulk.likelihood(reports[i].columns)[0]
-            jobs.append([m.design["kernel"], reports.row(i).hex()])
-            want.append((m.name, likelihood / likelihood.sum()))
-    for (weights, shares), (name, right) in zip(_meant(node, jobs), want, strict=True):
+    asked_for = jobs()
+    told = _meant(node, [job for job, _, _ in asked_for])
+    for (weights, shares), (job, name, right) in zip(told, asked_for, strict=True):
         found = np.array(weights) / np.sum(weights)
-        assert found == pytest.approx(right, abs=1e-9), name
+        assert found == pytest.approx(right, abs=1e-9), (name, job)
         assert shares == pytest.approx((100 * right).tolist(), abs=1e-7), name
-    assert len({name for name, _ in want}) >= 19
+    assert len({name for _, name, _ in asked_for}) >= names

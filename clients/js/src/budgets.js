@@ -4,7 +4,8 @@
  * @module
  */
 
-import { BudgetError, LedgerError, require, show } from "./errors.js";
+import { require, show } from "./errors.js";
+import { BudgetError, LedgerError } from "./ledger_errors.js";
 import { amountOf, amountText } from "./amounts.js";
 
 /** @typedef {{subject: bigint, lifetime: bigint}} Limits the most for one subject and in all, whatever a server says */

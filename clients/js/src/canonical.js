@@ -4,7 +4,7 @@
  * @module
  */
 
-import { readDocument } from "./documents.js";
+import { readDocument } from "./designs.js";
 import { FormatError, show } from "./errors.js";
 import { hex, sha256 } from "./sha256.js";
 

@@ -1,53 +1,49 @@
 /** A device: checks the design it was given, then turns its own value into one deniable report. */
-import { FormatError, ParameterError, require } from "./errors.js";
-import { expLow } from "./exact.js";
-import { checkConsent, explanation } from "./explain.js";
-import { asFormat, readDesign } from "./grammar.js";
-import { checkPromise, whole } from "./kernels/contract.js";
-import { SystemWords } from "./words.js";
+import { Disclosing, asFormat, checkPromise, readDesign, whole } from "./designs.js";
+import { DeniableError, FormatError, ParameterError, PrivacyError, require, show } from "./errors.js";
+import { SystemWords, expLow } from "./exact.js";
 
-/** @typedef {import("./words.js").Words} Words */
-/** @typedef {{words?: Words, coin?: bigint | number, level?: number}} Drawing */
-/** @typedef {number | [number, number][]} Answer the number of an answer, or pairs of numbers (key, steps) */
+/** @import { Ratio } from "./exact.js" */
+/** @import { Answer, Design, Domain, Drawing, Options, Span, Told } from "./types.js" */
 
 const WORK_MAX = 1n << 20n;
 
+/** What `explain.js` adds once it is loaded. @type {Told} */
+export const TOLD = {};
+
 /**
- * Reports values under a design document, after proving that the design keeps its promise. The document may come from a
- * server that nobody trusts: one that has not the shape that its mechanism's name allows is refused with a `FormatError`,
- * one that leaks more than its `epsilon` says with a `PrivacyError`, before anything is drawn or sent.
+ * Reports values under a design, after proving that the design keeps its promise. The document may come from a server that
+ * nobody trusts: one that has not the shape that its mechanism's name allows is refused with a `FormatError`, one that leaks
+ * more than its `epsilon` says with a `PrivacyError`, before anything is drawn or sent.
  */
 export class Device {
   /** @type {Answer | undefined} */
   #standIn;
   #design;
-  #explanation;
-  #range;
+  #ratio;
 
   /**
-   * @param {unknown} design the parsed document
-   * @param {object} [options]
-   * @param {Iterable<unknown> | null} [options.harmless] consent: exactly the answers that a report may name (`explain` says
-   *   which); needed where a design protects some answers only
-   * @param {unknown} [options.standIn] reported in place of a value that the question has no answer for; without it such a
-   *   value is an error, and whoever sees that no report arrives learns that it was none of the answers
+   * `harmless` is consent to exactly the answers that a report may name (`explain` says which), needed where a design protects
+   * some answers only. `standIn` is reported in place of a value that the question has no answer for; without it such a value
+   * is an error, and whoever sees that no report arrives learns that it was none of the answers.
+   * @param {unknown} design @param {Options} [options]
    */
   constructor(design, options = {}) {
-    [this.#design, this.#explanation] = proved(design);
-    checkConsent(this.#explanation, options.harmless);
+    [this.#design, this.#ratio] = proved(design);
+    checkConsent(this.#design, options.harmless);
     const { epsilon, kernel, domain, params } = this.#design;
     this.epsilon = epsilon;
     this.kernel = kernel;
     this.labels = domain.labels ?? null;
     /** @type {readonly number[]} */
     this.levels = Object.freeze([...(params.levels ?? [])]);
-    this.#range = params.range ?? [0, 1];
     this.#standIn = "standIn" in options ? this.#numberOf(options.standIn) : undefined;
   }
 
-  /** What this design may send about each answer: protected, or disclosed and with which chance. */
+  /** What this design may send about each answer, once `explain.js` is loaded, as `index.js` and `task.js` do. */
   explain() {
-    return this.#explanation;
+    if (TOLD.explanation) return TOLD.explanation(this.#design, this.#ratio);
+    throw new DeniableError("the module of explanations is not loaded.", "Use explanationFor of load.js.");
   }
 
   /**
@@ -56,8 +52,7 @@ export class Device {
    *
    * `coin` is the public seed that the collector dealt, for kernels that have one. `level` is the protection that the person
    * chose, where the design has levels: one of `levels`, the most protective one if left out.
-   * @param {unknown} value
-   * @param {Drawing} [drawing]
+   * @param {unknown} value @param {Drawing} [drawing]
    */
   report(value, drawing) {
     return this.randomise(this.answer(value), drawing);
@@ -85,7 +80,7 @@ export class Device {
     return kernel.randomise(whole(answer), words, chosen);
   }
 
-  /** The number of a level; levels rise, so the first is the most protective, and taken if none is given. @param {number | null} [level] */
+  /** The number of a level; the first, the most protective one, if none is given. @param {number | null} [level] */
   level(level) {
     const none = level === undefined || level === null;
     if (!this.levels.length && !none) {
@@ -97,26 +92,23 @@ export class Device {
 
   /** @param {unknown} value @returns {Answer} */
   #numberOf(value) {
-    const { domain } = this.#design;
-    return this.kernel.pairsOf?.(value, domain, this.#range) ?? domain.index(value);
+    const { domain, params } = this.#design;
+    return this.kernel.pairsOf?.(value, domain, params.range) ?? domain.index(value);
   }
 }
 
-/** What a design may send about each answer, after the same checks as a device's: to be read before any consent. @param {unknown} design */
-export const explain = (design) => proved(design)[1];
-
 /**
- * A design that has the right shape, is little enough work and keeps all its promises, and what it may send.
- * @param {unknown} document @returns {[import("./grammar.js").Design, import("./explain.js").Explanation]}
+ * A design of the right shape that is little enough work and keeps all its promises, and its exact ratio.
+ * @param {unknown} document @returns {[Design, Ratio]}
  */
-function proved(document) {
+export function proved(document) {
   const design = readDesign(document);
   const { kernel, epsilon, params } = design;
   checkWork(kernel);
   const told = `the kernel of ${design.name} has parts that do not go together`;
   const ratio = asFormat(told, () => checkPromise(kernel, expLow(epsilon), epsilon));
   kernel.checkPromises?.(params);
-  return [design, explanation(design, ratio)];
+  return [design, ratio];
 }
 
 /** `FormatError` for a kernel whose proof or reports are more work, or longer, than a device takes part in. @param {any} kernel */
@@ -132,4 +124,67 @@ function checkWork(kernel) {
       throw new FormatError(told, "For many answers use a mechanism with short reports, such as plh, pgr or olh.");
     }
   }
+}
+
+// ---- consent
+
+/** Pairs of ends, without those of nothing. @param {number[]} ends @returns {Span[]} */
+export const spans = (ends) =>
+  ends.flatMap((start, i) => (i % 2 === 0 && start < ends[i + 1] ? [/** @type {Span} */ ([start, ends[i + 1]])] : []));
+
+/** The answers that a report may name. @param {Design} design */
+export function disclosedBy({ kernel, domain }) {
+  const open = kernel instanceof Disclosing && /** @type {any} */ (kernel).disclosed.top > 0n;
+  return open ? spans([0, .../** @type {any} */ (kernel).protected.map(Number), domain.answers]) : [];
+}
+
+/** `PrivacyError` unless consent was given to exactly the answers that reports may name. @param {Design} design @param {any} harmless */
+function checkConsent(design, harmless) {
+  const { domain } = design;
+  const [open, given] = [disclosedBy(design), consented(domain, harmless ?? [])];
+  if (`${given}` === `${open}`) return;
+  throw new PrivacyError(
+    `this design may disclose ${listed(domain, open)}, and consent was given for ${listed(domain, given)}; no report was made.`,
+    open.length
+      ? "Ask the person, then pass exactly these answers: new Device(design, {harmless: [...]})."
+      : "Leave out harmless, or ask whoever runs the task which design is meant.",
+  );
+}
+
+/** @param {Domain} domain @param {Span[]} ranges */
+function listed({ labels, border }, ranges) {
+  const told = ranges.map(([start, end]) =>
+    labels ? show(labels.slice(start, end)) : border ? `${border(start)} to ${border(end)}` : `${start} to ${end - 1}`,
+  );
+  return told.join(", ") || "none of its answers";
+}
+
+/** The answers in a list as half-open ranges. @param {Domain} domain @param {any} harmless */
+function consented(domain, harmless) {
+  if (typeof harmless === "string" || typeof harmless[Symbol.iterator] !== "function") {
+    throw new ParameterError(`harmless must be a list of answers, got ${show(harmless)}.`);
+  }
+  const known = domain.labels && new Set(domain.labels);
+  /** @type {Span[]} */
+  const found = [];
+  const given = Array.from(harmless, (entry) => domain.span?.(entry) ?? span(domain, known, entry));
+  for (const [start, end] of given.sort((a, b) => a[0] - b[0] || a[1] - b[1])) {
+    const last = found[found.length - 1];
+    if (last && start <= last[1]) last[1] = Math.max(last[1], end);
+    else if (start < end) found.push([start, end]);
+  }
+  return found;
+}
+
+/**
+ * The numbers of an answer, or of a range of them.
+ * @param {Domain} domain @param {Set<string> | undefined} known @param {any} entry @returns {Span}
+ */
+function span(domain, known, entry) {
+  if (!known && Number.isInteger(entry?.start) && Number.isInteger(entry?.end)) return [entry.start, entry.end];
+  if (known && !known.has(entry)) {
+    throw new ParameterError(`harmless must be a list of this question's labels, got ${show(entry)} in it.`);
+  }
+  const number = domain.index(entry);
+  return [number, number + 1];
 }

@@ -1,13 +1,12 @@
-/** The one family of errors: each names what was given, what is allowed and what to do. */
+/** All errors that this package throws on purpose: each names what was given, what is allowed and what to do. */
 
-/** Base of all errors that this package throws on purpose. */
+/** Base of all; `kind` is an error's name in every client, `hint` says what to do about it. */
 export class DeniableError extends Error {
-  /** The error's name in every client. */
   kind = "DeniableError";
 
-  /** @param {string} message @param {string} [hint] what to do about it @param {{cause?: unknown}} [options] */
+  /** @param {string} message @param {any} [options] */
   constructor(message, hint = "", options) {
-    super(message, /** @type {any} */ (options));
+    super(message, options);
     this.hint = hint;
   }
 
@@ -35,30 +34,12 @@ export class PrivacyError extends DeniableError {
   kind = "PrivacyError";
 }
 
-/** A task does not ask now: it is not open, has expired, or was answered in this window already. */
-export class WindowError extends DeniableError {
-  kind = "WindowError";
-}
-
-/** An answer would cost more than a budget has left. */
-export class BudgetError extends DeniableError {
-  kind = "BudgetError";
-}
-
-/** What a device spends could not be written down, or cannot be read; nothing is reported then. */
-export class LedgerError extends DeniableError {
-  kind = "LedgerError";
-}
-
 /** The system gave no randomness; nothing is reported then. */
 export class EntropyError extends DeniableError {
   kind = "EntropyError";
 }
 
-/**
- * Throw a `ParameterError` for parameter `name` unless `ok`.
- * @param {boolean} ok @param {string} name @param {unknown} got @param {string} need @param {string} [hint]
- */
+/** Throws a `ParameterError` unless `ok`. @param {boolean} ok @param {string} name @param {unknown} got @param {string} need */
 export function require(ok, name, got, need, hint = "") {
   if (!ok) throw new ParameterError(`${name} must be ${need}, got ${show(got)}.`, hint);
 }

@@ -1,7 +1,8 @@
-/** Certified bounds of e^epsilon: rational numbers made of whole ones, so that no float decides. */
-import { PrivacyError, require } from "./errors.js";
+/** Exact numbers: ratios, bounds of e^epsilon, draws from random words, integers as bytes. No float decides. */
+import { EntropyError, PrivacyError, require } from "./errors.js";
 
-/** Samplers refuse more. */
+/** @import { Words } from "./types.js" */
+
 export const EPSILON_MAX = 40;
 const EPSILON_MIN = 1e-12;
 const GUARD_BITS = 192;
@@ -24,7 +25,7 @@ export class Ratio {
 
   /** @param {Ratio} other */
   minus(other) {
-    return new Ratio(this.top * other.bottom - other.top * this.bottom, this.bottom * other.bottom);
+    return this.plus(new Ratio(-other.top, other.bottom));
   }
 
   /** @param {Ratio} other */
@@ -42,36 +43,34 @@ export class Ratio {
     return this.top * other.bottom < other.top * this.bottom;
   }
 
-  /** In lowest terms. */
-  reduced() {
-    let [a, b] = [this.top, this.bottom];
-    while (b) [a, b] = [b, a % b];
-    return new Ratio(this.top / a, this.bottom / a);
-  }
-
-  /** The nearest float. */
-  valueOf() {
-    if (!this.top) return 0;
-    const size = this.top < 0n ? -this.top : this.top;
-    const shift = 66 - 4 * (size.toString(16).length - this.bottom.toString(16).length);
-    const over = size << BigInt(Math.max(shift, 0));
-    const under = this.bottom << BigInt(Math.max(-shift, 0));
-    const found = Number((over / under) | (over % under ? 1n : 0n)) * 2 ** -shift;
-    return this.top < 0n ? -found : found;
+  /** Nearly, for messages. */
+  toString() {
+    return `${Number((this.top * 1000n) / this.bottom) / 1000}`;
   }
 }
 
 export const ONE = new Ratio(1n);
 
+/** A threshold as a chance. @param {bigint} threshold */
+export const chance = (threshold) => new Ratio(threshold, WORD);
+
 /** The largest of some ratios. @param {Ratio[]} ratios */
-export function largest(ratios) {
-  let [found] = ratios;
-  for (const each of ratios) if (found.below(each)) found = each;
-  return found;
-}
+export const largest = (ratios) => ratios.reduce((a, b) => (a.below(b) ? b : a));
+
+/** @param {bigint[]} numbers */
+export const least = (numbers) => numbers.reduce((a, b) => (b < a ? b : a));
+
+/** @param {bigint[]} numbers */
+export const most = (numbers) => numbers.reduce((a, b) => (b > a ? b : a));
 
 /** A ratio or its inverse, whichever is at least 1. @param {Ratio} ratio */
 export const either = (ratio) => (ratio.below(ONE) ? ONE.over(ratio) : ratio);
+
+/**
+ * How many times as likely each of `own` answers is, which come with chance keep/2**64, as each of the rest.
+ * @param {bigint} keep @param {bigint} own @param {bigint} rest
+ */
+export const twoLevelLift = (keep, own, rest) => new Ratio(keep * rest, (WORD - keep) * own);
 
 /** The exact value of a float. @param {number} x */
 export function exactly(x) {
@@ -80,11 +79,9 @@ export function exactly(x) {
   return new Ratio(BigInt(x), 1n << bits);
 }
 
-/** `epsilon` after checking it. @param {number} epsilon */
+/** @param {number} epsilon */
 export function checkEpsilon(epsilon) {
-  require(0 < epsilon && epsilon < Infinity, "epsilon", epsilon, "a finite number > 0");
-  require(epsilon >= EPSILON_MIN, "epsilon", epsilon, `at least ${EPSILON_MIN}`, "With less, reports would be pure noise.");
-  require(epsilon <= 700, "epsilon", epsilon, "at most 700", "Beyond that e^epsilon is not a float.");
+  require(EPSILON_MIN <= epsilon && epsilon <= 700, "epsilon", epsilon, `a number from ${EPSILON_MIN} to 700`);
   if (epsilon > EPSILON_MAX) {
     const hint = "A 64-bit threshold cannot express rarer answers.";
     throw new PrivacyError(`epsilon must be at most ${EPSILON_MAX} to draw reports, got ${epsilon}.`, hint);
@@ -95,73 +92,97 @@ export function checkEpsilon(epsilon) {
 /** @type {Map<number, Ratio>} */
 const known = new Map();
 
-/**
- * A ratio that is certainly at most e^x, and nearer to it than 190 bits, for 0 <= x <= 700: the Taylor series in fixed
- * point with all terms rounded down.
- * @param {number} x
- */
+/** At most e^x, and nearer to it than 190 bits: the Taylor series in fixed point, with all terms rounded down. @param {number} x */
 export function expLow(x) {
   const found = known.get(x);
   if (found) return found;
-  const { low } = expBounds(x);
+  require(0 <= x && x <= 700, "x", x, "between 0 and 700");
+  const { top, bottom } = exactly(x);
+  const one = 1n << BigInt(GUARD_BITS + Math.ceil(1.45 * x));
+  let [sum, term] = [0n, one];
+  for (let n = 1n; term; n++) {
+    sum += term;
+    term = (term * top) / (bottom * n);
+  }
+  const low = new Ratio(sum, one);
   if (known.size > 999) known.clear();
   known.set(x, low);
   return low;
 }
 
-/**
- * Ratios low <= e^x <= high; the upper one has its terms rounded up, and twice the last one for all that are left out.
- * @param {number} x
- */
-export function expBounds(x) {
-  require(0 <= x && x <= 700, "x", x, "between 0 and 700");
-  const { top, bottom } = exactly(x);
-  const one = 1n << BigInt(GUARD_BITS + Math.ceil(1.45 * x));
-  let [low, high, down, up] = [one, one, one, one];
-  for (let n = 0; n <= 2 * x || up > 1n; ) {
-    const under = bottom * BigInt(++n);
-    down = (down * top) / under;
-    up = (up * top + under - 1n) / under;
-    low += down;
-    high += up;
+// ---- random words
+
+/** Node 18 has randomness in a module only; the one place that names it. */
+const place = "node:crypto";
+
+/** The randomness of the browser, of Node, or of what else runs this. @type {Crypto} */
+export const webCrypto = globalThis.crypto ?? (await import(/* webpackIgnore: true */ /* @vite-ignore */ place)).webcrypto;
+
+/** 64-bit words of the system's generator; `EntropyError` if it has none, and nothing is drawn. */
+export class SystemWords {
+  bits = 64;
+
+  word() {
+    try {
+      return webCrypto.getRandomValues(new BigUint64Array(1))[0];
+    } catch (cause) {
+      throw new EntropyError("the system gave no randomness; no report was made.", "", { cause });
+    }
   }
-  return { low: new Ratio(low, one), high: new Ratio(high + 2n * up, one) };
 }
 
-const view = new DataView(new ArrayBuffer(8));
+/** True with probability exactly threshold/2**bits. @param {bigint} threshold @param {Words} words */
+export const happens = (threshold, words) => words.word() < threshold;
 
-/**
- * The next float above (`by` 1) or below (-1) a positive one; of a negative one, nearer to 0 (-1).
- * @param {number} x @param {1 | -1} by
- */
-export function next(x, by) {
-  if (!x) return 5e-324;
-  view.setFloat64(0, x);
-  view.setBigInt64(0, view.getBigInt64(0) + BigInt(by));
-  return view.getFloat64(0);
-}
-
-/** The least float found that is certainly >= ln(ratio), for ratio >= 1. @param {Ratio} ratio @returns {number} */
-export function logUpper(ratio) {
-  const excess = ratio.minus(ONE);
-  const most = expLow(700);
-  require(excess.top >= 0n, "ratio", ratio, "at least 1");
-  if (excess.top << 100n < excess.bottom) {
-    const near = excess.valueOf(); // ln(1 + t) <= t, and nearer to it than floats are to each other
-    return exactly(near).below(excess) ? next(near, 1) : near;
+/** Uniform on 0..n-1, exactly: words that would favour some numbers are drawn again. @param {bigint} n @param {Words} words */
+export function below(n, words) {
+  const bits = BigInt(words.bits);
+  const size = 1n << bits;
+  require(0n < n && n <= size, "n", n, `between 1 and 2**${bits}`);
+  for (;;) {
+    const product = words.word() * n;
+    if ((product & (size - 1n)) >= size % n) return product >> bits;
   }
-  if (most.below(ratio)) return next(700 + logUpper(ratio.over(most)), 1);
-  let guess = Math.min(Math.log1p(excess.valueOf()), 700);
-  while (!expLow(guess).below(ratio)) guess = next(guess, -1);
-  while (expLow(guess).below(ratio)) guess = next(guess, 1);
-  return guess;
 }
 
-/**
- * How many times as likely each of `own` favoured answers, which come with probability keep/2**64, is as each of the
- * rest; may be below 1.
- * @param {bigint} keep
- * @param {bigint} own
- * @param {bigint} rest
- */
-export const twoLevelLift = (keep, own, rest) => new Ratio(keep * rest, (WORD - keep) * own);
+/** A uniform number of 0..k-1 other than x. @param {bigint} x @param {bigint} k @param {Words} words */
+export function otherThan(x, k, words) {
+  const r = below(k - 1n, words);
+  return r >= x ? r + 1n : r;
+}
+
+/** A uniform subset of {0..n-1} with `size` elements (Floyd's method). @param {bigint} n @param {bigint} size @param {Words} words */
+export function subset(n, size, words) {
+  require(0n <= size && size <= n, "size", size, `between 0 and ${n}`);
+  const chosen = new Set();
+  for (let last = n - size; last < n; last++) {
+    const pick = below(last + 1n, words);
+    chosen.add(chosen.has(pick) ? last : pick);
+  }
+  return /** @type {Set<bigint>} */ (chosen);
+}
+
+// ---- one report as bytes of constant length: unsigned integers, little-endian, and bit sets, lowest bit first
+
+/** Bytes (1, 2, 4 or 8) of the smallest unsigned type that holds 0..count-1. @param {bigint} count */
+export const uintWidth = (count) => (count <= 256n ? 1 : count <= 65536n ? 2 : count <= 1n << 32n ? 4 : 8);
+
+/** Bytes of a set of `k` bits. @param {bigint} k */
+export const bitsWidth = (k) => Number((k + 7n) / 8n);
+
+/** An unsigned integer in `width` bytes. @param {bigint} value @param {number} width */
+export function packInt(value, width) {
+  const out = new Uint8Array(width);
+  for (let i = 0; i < width; i++, value >>= 8n) out[i] = Number(value & 255n);
+  return out;
+}
+
+/** A subset of {0..k-1}: item i is bit i % 8 of byte i // 8. @param {Iterable<bigint | number>} items @param {bigint} k */
+export function packBits(items, k) {
+  const out = new Uint8Array(bitsWidth(k));
+  for (const item of items) out[Math.floor(Number(item) / 8)] |= 1 << Number(item) % 8;
+  return out;
+}
+
+/** Several parts as one. @param {Uint8Array[]} parts */
+export const join = (...parts) => Uint8Array.from(parts.flatMap((part) => [...part]));

@@ -1,13 +1,12 @@
 /** What a design may send about each answer, in words that a person can agree to or not. */
-import { ParameterError, PrivacyError, show } from "./errors.js";
-import { Ratio, exactly, logUpper } from "./exact.js";
-import { Disclosing } from "./kernels/contract.js";
+import { TOLD, disclosedBy, proved, spans } from "./device.js";
+import { Ratio, exactly } from "./exact.js";
+import { guarantees } from "./levels.js";
+import { logUpper } from "./logarithms.js";
 
-/** @typedef {import("./domains.js").Domain} Domain */
-/** @typedef {import("./grammar.js").Design} Design */
-/** @typedef {[number, number]} Span a half-open range of answers' numbers, or the ends of an interval */
+/** @import { Design, Domain, Span } from "./types.js" */
 
-export const SHOWN = 12;
+const SHOWN = 12;
 
 /** What one report may tell, exactly; `text` (and `String(...)`) says it in words. */
 export class Explanation {
@@ -47,75 +46,28 @@ export class Explanation {
   }
 }
 
+/** What a design may send about each answer, after the same checks as a device's: to be read before any consent. @param {unknown} design */
+export const explain = (design) => explanation(...proved(design));
+
 /** What the integers of a design, with this exact ratio, mean for each answer. @param {Design} design @param {Ratio} ratio */
-export function explanation(design, ratio) {
+function explanation(design, ratio) {
   const { kernel, domain } = design;
   const exact = logUpper(ratio);
-  const open = kernel instanceof Disclosing && /** @type {any} */ (kernel).disclosed.top > 0n;
-  const disclosed = open ? spans([0, .../** @type {any} */ (kernel).protected.map(Number), domain.answers]) : [];
-  const chance = (disclosed.length ? kernel.disclosed : new Ratio(0n)).reduced();
+  const disclosed = disclosedBy(design);
+  const chance = reduced(disclosed.length ? kernel.disclosed : new Ratio(0n));
   const lines = [protection(design, ratio, exact, disclosed)];
   if (disclosed.length) lines.push(disclosure(design, disclosed, chance));
-  lines.push(...(kernel.further?.(design) ?? []), ...choices(domain, disclosed));
+  lines.push(...(FURTHER[kernel.kind]?.(design) ?? []), ...choices(domain, disclosed));
   return new Explanation(design, exact, disclosed, chance, lines.join("\n"));
 }
 
-/**
- * `PrivacyError` unless the caller consented to disclose exactly the answers that reports may name.
- * @param {Explanation} found @param {Iterable<unknown> | null} [harmless]
- */
-export function checkConsent(found, harmless) {
-  const { domain } = found.design;
-  const given = consented(domain, harmless ?? []);
-  if (`${given}` === `${found.disclosed}`) return;
-  const [told, heard] = [listOf(domain, found.disclosed) || "none of its answers", listOf(domain, given) || "none"];
-  throw new PrivacyError(
-    `this design may disclose ${told}, and consent was given for ${heard}; no report was made.`,
-    found.disclosed.length
-      ? "Ask the person, then pass exactly these answers: new Device(design, {harmless: [...]})."
-      : "Leave out harmless, or ask whoever runs the task which design is meant.",
-  );
-}
+TOLD.explanation = explanation;
 
-/** The answers in a list as half-open ranges. @param {Domain} domain @param {any} harmless */
-function consented(domain, harmless) {
-  if (typeof harmless === "string" || typeof harmless[Symbol.iterator] !== "function") {
-    throw new ParameterError(`harmless must be a list of answers, got ${show(harmless)}.`);
-  }
-  const known = domain.labels && new Set(domain.labels);
-  /** @type {Span[]} */
-  const found = [];
-  const given = Array.from(harmless, (entry) => span(domain, known, entry));
-  for (const [start, end] of given.sort((a, b) => a[0] - b[0] || a[1] - b[1])) {
-    const last = found[found.length - 1];
-    if (last && start <= last[1]) last[1] = Math.max(last[1], end);
-    else if (start < end) found.push([start, end]);
-  }
-  return found;
-}
-
-/**
- * The numbers of an answer, or of a range of them; what counts as another answer is none here.
- * @param {Domain} domain @param {Set<string> | undefined} known @param {any} entry @returns {Span}
- */
-function span(domain, known, entry) {
-  if (domain.border) return cells(domain, domain.border, entry);
-  if (!known && Number.isInteger(entry?.start) && Number.isInteger(entry?.end)) return [entry.start, entry.end];
-  if (known && !known.has(entry)) {
-    throw new ParameterError(`harmless must be a list of this question's labels, got ${show(entry)} in it.`);
-  }
-  const number = domain.index(entry);
-  return [number, number + 1];
-}
-
-/** The answers of a pair of numbers, which must be where answers begin and end. @param {Domain} domain @param {(i: number) => number} border @param {any} entry @returns {Span} */
-function cells(domain, border, entry) {
-  const pair = Array.isArray(entry) && entry.length === 2 ? entry : [];
-  const near = pair.map((end) => [end, domain.index(end)]);
-  const found = near.flatMap(([end, at]) => [at, at + 1].filter((i) => border(i) === end));
-  if (found.length === 2) return [found[0], found[1]];
-  const hint = "Use those that explain(design).harmless has.";
-  throw new ParameterError(`harmless must be a list of pairs [low, high] of numbers, got ${show(entry)} in it.`, hint);
+/** In lowest terms. @param {Ratio} ratio */
+export function reduced({ top, bottom }) {
+  let [a, b] = [top, bottom];
+  while (b) [a, b] = [b, a % b];
+  return new Ratio(top / a, bottom / a);
 }
 
 // ---- sentences
@@ -146,6 +98,28 @@ function disclosure({ domain, kernel }, disclosed, chance) {
   return `Not protected: ${all}. The report names such an answer in ${most}${percent(chance)}${rest}`;
 }
 
+/** What else is to be said of designs with some kinds of kernels. @type {Record<string, (design: Design) => string[]>} */
+const FURTHER = {
+  personal({ params, kernel }) {
+    const levels = params.levels.map(levelOf);
+    const line = `You choose how much: epsilon ${levels.join(", ")}; the most protective, ${levels[0]}, if you do not.`;
+    if (levels.length === 1) return [line];
+    const { level, pair } = guarantees(kernel);
+    const told = `The report may tell which level you chose: at most epsilon ${levelOf(level)} about that`;
+    return [line, `${told}, and ${levelOf(pair)} about your answer if you chose the level by looking at it.`];
+  },
+
+  "utility-levels"({ domain, params, kernel }) {
+    const single = spans(kernel.sensitive.map(Number)).flatMap(([start, end]) =>
+      Array.from({ length: end - start }, (_, i) => start + i),
+    );
+    const name = (/** @type {number} */ x, /** @type {number} */ i) =>
+      `${listOf(domain, [[x, x + 1]])} ${levelOf(params.item_epsilon[i])}`;
+    const shown = single.slice(0, SHOWN).map(name).join(", ") + more(single.length);
+    return [`Each protected answer has its own epsilon: ${shown}; of two answers the smaller holds.`];
+  },
+};
+
 /** What values that are none of the labels count as, and whether that is protected. @param {Domain} domain @param {Span[]} disclosed */
 function choices(domain, disclosed) {
   const open = new Set(domain.labels ? named(domain, disclosed) : []);
@@ -157,18 +131,13 @@ function choices(domain, disclosed) {
 
 // ---- words
 
-/** Pairs of ends, without those of nothing. @param {number[]} ends @returns {Span[]} */
-export function spans(ends) {
-  return ends.flatMap((start, i) => (i % 2 === 0 && start < ends[i + 1] ? [/** @type {Span} */ ([start, ends[i + 1]])] : []));
-}
-
 /** The answers of some ranges by label, or by the ends of their numbers. @param {Domain} domain @param {Span[]} ranges @returns {any[]} */
 function named({ labels, border }, ranges) {
   return ranges.flatMap(([start, end]) => /** @type {any[]} */ (labels?.slice(start, end) ?? [[border?.(start), border?.(end)]]));
 }
 
 /** Some answers in words: the first of them, or every one. @param {Domain} domain @param {Span[]} ranges */
-export function listOf(domain, ranges, shown = SHOWN) {
+function listOf(domain, ranges, shown = SHOWN) {
   /** @type {string[]} */
   let parts = [];
   if (domain.labels) parts = named(domain, ranges).map(quoted);
@@ -179,7 +148,7 @@ export function listOf(domain, ranges, shown = SHOWN) {
 }
 
 /** @param {number} count */
-export const more = (count) => (count > SHOWN ? ` and ${count - SHOWN} more` : "");
+const more = (count) => (count > SHOWN ? ` and ${count - SHOWN} more` : "");
 
 /** A number in at most 12 digits. @param {number} x */
 function general(x) {
@@ -226,7 +195,7 @@ function percent({ top, bottom }) {
 }
 
 /** A level, rounded up to four digits. @param {number} epsilon */
-export function levelOf(epsilon) {
+function levelOf(epsilon) {
   if (!epsilon) return "0";
   const { top, bottom } = exactly(epsilon);
   const size = 3 - Number(epsilon.toExponential().split("e")[1]);

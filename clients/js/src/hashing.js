@@ -1,4 +1,5 @@
 /** The one hash: items to 32-bit values, h(x) = ((a mix(x) + b) mod 2**64) >> 32, from the 64-bit seed of a report. */
+import { join, packInt, uintWidth } from "./exact.js";
 
 const M64 = (1n << 64n) - 1n;
 
@@ -25,28 +26,5 @@ export function hash32(seed, x) {
 /** The hash value of `x` brought to {0..g-1}. @param {bigint} seed @param {bigint} x @param {bigint} g */
 export const bucket = (seed, x, g) => (hash32(seed, x) * g) >> 32n;
 
-/**
- * The position of item `x` of 0..k-1 under the keyed permutation of `seed`: a Feistel network on pairs (left, right) with
- * left < a and right < b; results outside 0..k-1 are permuted again.
- * @param {bigint} seed
- * @param {bigint} x
- * @param {bigint} k
- */
-export function permute(seed, x, k) {
-  const count = Number(k);
-  const a = Math.floor(Math.sqrt(count - 1)) + 1;
-  let b = Math.ceil(count / a);
-  b += b % 2;
-  const keys = Array.from({ length: count < 1024 ? 24 : 12 }, (_, r) => Number(split64(seed, BigInt(r + 3)) >> 32n));
-  let y = Number(x);
-  do {
-    let left = Math.floor(y / b);
-    let right = y % b;
-    keys.forEach((key, r) => {
-      if (r % 2) right = (right + Math.floor((mix32(left ^ key) * b) / 2 ** 32)) % b;
-      else left = (left + Math.floor((mix32(right ^ key) * a) / 2 ** 32)) % a;
-    });
-    y = left * b + right;
-  } while (y >= count);
-  return BigInt(y);
-}
+/** A report: a seed and one of so many outputs. @param {bigint} seed @param {bigint} y @param {bigint} outputs */
+export const seeded = (seed, y, outputs) => join(packInt(seed, 8), packInt(y, uintWidth(outputs)));

@@ -1,9 +1,8 @@
-/** Domains of numbers: an interval with a grid of points, or with codes. */
-import { fieldsOf, isNumber, isWhole } from "./documents.js";
-import { DOMAINS, must } from "./domains.js";
+/** Domains of numbers: an interval with a grid of points. */
+import { DOMAINS, fieldsOf, isNumber, isWhole, must } from "./designs.js";
 import { ParameterError, show } from "./errors.js";
 
-/** @typedef {import("./domains.js").Domain} Domain */
+/** @import { Domain } from "./types.js" */
 
 const POINTS_MAX = 2 ** 30;
 
@@ -11,7 +10,7 @@ const POINTS_MAX = 2 ** 30;
  * The ends of the interval, and how its numbers are read: others are refused, or moved to its nearer end.
  * @param {Record<string, any>} given
  */
-function inside({ interval: ends, clip }) {
+export function inside({ interval: ends, clip }) {
   const two = Array.isArray(ends) && ends.length === 2 && ends.every(isNumber);
   const [low, high] = two ? ends.map((/** @type {number} */ end) => end + 0) : [0, 0];
   const need = "two numbers, the lower one first and not too far from each other";
@@ -28,7 +27,24 @@ function inside({ interval: ends, clip }) {
   return { low, high, read };
 }
 
-/** @param {any} document @returns {Domain} */
+/**
+ * A domain of numbers, whose answers are read, and found by their borders.
+ * @param {number} answers @param {(value: unknown) => number} index @param {(i: number) => number} border @returns {Domain}
+ */
+export const cells = (answers, index, border) => ({
+  answers,
+  index,
+  border,
+  span(/** @type {any} */ pair) {
+    const near = Array.isArray(pair) && pair.length === 2 ? pair.map((end) => [end, index(end)]) : [];
+    const found = near.flatMap(([end, at]) => [at, at + 1].filter((i) => border(i) === end));
+    if (found.length === 2) return [found[0], found[1]];
+    const hint = "Use those that explain(design).harmless has.";
+    throw new ParameterError(`harmless must be a list of pairs [low, high] of numbers, got ${show(pair)} in it.`, hint);
+  },
+});
+
+/** @param {any} document */
 DOMAINS.interval = function grid(document) {
   const given = fieldsOf(document, "the domain", ["interval", "points", "layout", "clip"]);
   const { low, high, read } = inside(given);
@@ -38,37 +54,14 @@ DOMAINS.interval = function grid(document) {
   const step = (high - low) / points;
   must(low < low + step && high - step < high, "points", points, "so few that floats tell neighbours apart");
   const middle = layout === "midpoints";
-  return {
-    answers: points,
-    index(value) {
-      const share = (read(value) - low) / (high - low);
-      const place = middle ? Math.ceil(share * points) - 1 : Math.ceil(share * (points - 1) - 0.5);
-      return Math.min(Math.max(place, 0), points - 1);
-    },
-    border(i) {
-      const share = middle ? i / points : (i - 0.5) / (points - 1);
-      return i < points ? low + (high - low) * Math.min(Math.max(share, 0), 1) : high;
-    },
+  const place = (/** @type {unknown} */ value) => {
+    const share = (read(value) - low) / (high - low);
+    const found = middle ? Math.ceil(share * points) - 1 : Math.ceil(share * (points - 1) - 0.5);
+    return Math.min(Math.max(found, 0), points - 1);
   };
-};
-
-/** @param {any} document @returns {Domain} */
-DOMAINS.codes = function codes(document) {
-  const given = fieldsOf(document, "the domain", ["interval", "codes", "clip"]);
-  const { low, high, read } = inside(given);
-  /** @type {number[]} */
-  const all = given.codes;
-  const fits = (/** @type {number} */ code, /** @type {number} */ i) => isNumber(code) && low <= code && code <= high && !(code <= all[i - 1]);
-  must(Array.isArray(all) && all.length >= 2 && all.every(fits), "codes", all, "at least two rising numbers inside");
-  const ends = all.map((code, i) => (i ? all[i - 1] / 2 + code / 2 : low));
-  return {
-    answers: all.length,
-    index(value) {
-      const number = read(value);
-      let i = all.length - 1;
-      while (i && ends[i] >= number) i--;
-      return i;
-    },
-    border: (i) => ends[i] ?? high,
+  const border = (/** @type {number} */ i) => {
+    const share = middle ? i / points : (i - 0.5) / (points - 1);
+    return i < points ? low + (high - low) * Math.min(Math.max(share, 0), 1) : high;
   };
+  return cells(points, place, border);
 };

@@ -7,7 +7,8 @@
 import { amountOf, amountText } from "./amounts.js";
 import { limitsOf, spend } from "./budgets.js";
 import { dayOf, dayNumber, dayText } from "./days.js";
-import { LedgerError, ParameterError, PrivacyError, WindowError, require, show } from "./errors.js";
+import { ParameterError, PrivacyError, require, show } from "./errors.js";
+import { LedgerError, WindowError } from "./ledger_errors.js";
 import { Source, checkedSecret, randomBytes, upTo } from "./memory.js";
 import { checkedUrl, flush } from "./outbox.js";
 import { hex } from "./sha256.js";

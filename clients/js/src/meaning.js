@@ -1,5 +1,6 @@
 // What a report could have meant: how likely it is for each answer. For people to look at; nothing is decided by it.
-import { bucket, hash32, permute } from "./hashing.js";
+import { bucket, hash32 } from "./hashing.js";
+import { permute } from "./permuting.js";
 
 /** @typedef {Record<string, any>} Kernel A kernel as the design document has it. */
 
@@ -139,7 +140,8 @@ const WEIGHTS = {
     disclosing(kernel, bytes, (report, s) => {
       if (s < 2) return { own: [1], other: 1 };
       const own = likelihoods(kernel.base[0], report, level) ?? [];
-      return { own, other: kernel.blind === "1" ? 1 : own.reduce((a, b) => a + b, 0) / s };
+      const possible = own.some((one) => one > 0) ? 1 : 0; // of a mixture, the other part may have made this report
+      return { own, other: kernel.blind === "1" ? possible : own.reduce((a, b) => a + b, 0) / s };
     }),
   "utility-levels": (kernel, bytes) =>
     disclosing(kernel, bytes, (report) => {
@@ -147,7 +149,10 @@ const WEIGHTS = {
       const own = kernel.flips.map((/** @type {string} */ flip, /** @type {number} */ i) => (bit(report, i) ? keep / chance(flip) : (1 - keep) / (1 - chance(flip))));
       return { own, other: 1 };
     }),
-  personal: (kernel, bytes, level) => likelihoods(kernel.data[level], bytes, level),
+  personal: (kernel, bytes, level) => {
+    const after = kernel.level.length ? headOf(kernel.data.length) : 0; // what is said about the level comes last
+    return likelihoods(kernel.data[level], bytes.subarray(0, bytes.length - after), level);
+  },
 };
 
 /** How likely a report is for each answer, up to a factor; null where that is not worked out.

@@ -6,11 +6,10 @@
 
 import { canonical } from "./canonical.js";
 import { EntropyError, ParameterError, show } from "./errors.js";
-import { webCrypto } from "./random.js";
+import { SystemWords, webCrypto } from "./exact.js";
 import { hex, hmac } from "./sha256.js";
-import { SystemWords } from "./words.js";
 
-/** @typedef {import("./words.js").Words} Words */
+/** @import { Words } from "./types.js" */
 
 const SECRET_LEAST = 32;
 const ID_BYTES = 16;

@@ -5,8 +5,7 @@
  */
 
 import { dayNumber } from "./days.js";
-import { isNumber, isWhole } from "./documents.js";
-import { appearance } from "./domains.js";
+import { appearance, isNumber, isWhole } from "./designs.js";
 import { FormatError, show } from "./errors.js";
 
 export const BUDGET_MAX = 1000;

@@ -1,6 +1,5 @@
 /** Domains whose answers are points of a space, with labels or without. */
-import { fieldsOf, isNumber } from "./documents.js";
-import { CHOICES, DOMAINS, labelled, must, numbered } from "./domains.js";
+import { CHOICES, DOMAINS, fieldsOf, isNumber, labelled, must, numbered } from "./designs.js";
 
 const SPACES = ["places", "euclidean", "manhattan", "chebyshev", "sets", "integers", "losses"];
 

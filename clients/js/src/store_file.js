@@ -12,7 +12,7 @@ import * as files from "node:fs";
 import { hostname } from "node:os";
 import { dirname } from "node:path";
 
-import { LedgerError } from "./errors.js";
+import { LedgerError } from "./ledger_errors.js";
 
 /** @typedef {typeof import("node:fs")} Files */
 

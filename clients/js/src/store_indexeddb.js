@@ -4,7 +4,8 @@
  * @module
  */
 
-import { DeniableError, LedgerError } from "./errors.js";
+import { DeniableError } from "./errors.js";
+import { LedgerError } from "./ledger_errors.js";
 
 const TABLE = "ledger";
 const KEY = "state";

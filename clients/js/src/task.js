@@ -6,14 +6,15 @@
 
 import { canonical, digest, parse } from "./canonical.js";
 import { LAST_DAY, dayNumber, dayOf, dayText } from "./days.js";
-import { Device, explain } from "./device.js";
-import { fieldsOf } from "./documents.js";
-import { appearance } from "./domains.js";
-import { DeniableError, FormatError, ParameterError, PrivacyError, WindowError, show } from "./errors.js";
+import { Device } from "./device.js";
+import { appearance, fieldsOf } from "./designs.js";
+import { DeniableError, FormatError, ParameterError, PrivacyError, show } from "./errors.js";
+import { below } from "./exact.js";
+import { explain } from "./explain.js";
+import { WindowError } from "./ledger_errors.js";
 import { BUDGET_MAX, amountIn, dayIn, general, listIn, need, textIn, wholeIn } from "./parts.js";
-import { below } from "./words.js";
 
-/** @typedef {import("./words.js").Words} Words */
+/** @import { Words } from "./types.js" */
 /** @typedef {Record<string, any>} Mapping */
 
 const VERSION = 1;

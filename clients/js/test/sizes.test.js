@@ -1,23 +1,36 @@
-/** What a page loads for a design of one family: load.js, and the modules of the kernels in it with all that they import. */
+/**
+ * What a page loads for a design of one family, and what it loads besides. A family is what `prepare` of load.js needs to prove
+ * a design and to draw a report: the core, which every design has, and the modules of its kernels. Domains of numbers or of
+ * points, explanations, and the ledger with its outbox come in modules of their own, and have their own limits here.
+ */
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";
+import { Worker } from "node:worker_threads";
 import { gzipSync } from "node:zlib";
 
 import "../src/index.js";
-import { FORMS, KERNELS } from "../src/kernels/contract.js";
+import { FORMS, KERNELS } from "../src/designs.js";
 
 const SOURCE = new URL("../src/", import.meta.url);
-/** Bytes of sources with their comments: for the smallest family, and for the largest one. Fewer are better. */
-const PLAIN_MAX = { least: 61_000, most: 96_500 };
-/** The same as a collector serves them: without the lines that are comments only, and every file gzipped on its own. */
-const GZIP_MAX = { least: 16_100, most: 25_500 };
-const COMMENT = /^[ \t]*(?:\/\*\*(?:[^*]|\*(?!\/))*\*\/[ \t]*|\/\/[^\n]*)\n/gm;
+/** Bytes of the sources with their comments, and as a collector serves them: every file gzipped on its own. */
+const FAMILY = { plain: 60_000, gzip: 15_000 };
+/** What comes to a family, or to what else is said. @type {[string, string[], typeof FAMILY][]} */
+const BESIDES = [
+  ["intervals.js", ["load.js"], { plain: 3_300, gzip: 1_200 }],
+  ["codes.js", ["load.js"], { plain: 4_300, gzip: 1_700 }],
+  ["spaces.js", ["load.js"], { plain: 1_200, gzip: 560 }],
+  ["explain.js", ["load.js"], { plain: 17_200, gzip: 4_700 }],
+  ["task.js", ["load.js", "explain.js"], { plain: 32_500, gzip: 8_900 }],
+  ["ledger.js", ["load.js", "task.js"], { plain: 36_500, gzip: 8_900 }],
+];
+/** As in service/pages/assets.py: comments that have lines of their own, and types within lines. */
+const COMMENT = /^[ \t]*(?:\/\*\*(?:[^*]|\*(?!\/))*\*\/[ \t]*|\/\/[^\n]*)\n|\/\*\* @type [^\n]*?\*\/ ?/gm;
 
 /** @param {URL} url */
 const text = (url) => readFileSync(url, "utf8");
 
-/** All modules that are loaded with some, by their address. @param {URL[]} urls */
+/** All modules that are loaded with some, by their address. @param {URL[]} urls @param {Set<string>} [found] */
 function closure(urls, found = new Set()) {
   for (const url of urls) {
     if (found.has(url.href)) continue;
@@ -29,9 +42,17 @@ function closure(urls, found = new Set()) {
 }
 
 const LOAD = new URL("load.js", SOURCE);
-const MODULES = [...text(LOAD).matchAll(/\[\s*"([^"]*)",\s*"([^"]*)",\s*\(\) => import\("([^"]+)"\)/g)].map(
-  ([, kinds, names, path]) => ({ kinds: kinds.split(" "), names: names.split(" "), url: new URL(path, LOAD) }),
-);
+const MODULES = [...text(LOAD).matchAll(/\[\s*"([^"]*)",\s*\(\) => import\("([^"]+)"\)/g)].map(([, looked, path]) => ({
+  looked: looked.split(" "),
+  url: new URL(path, LOAD),
+}));
+
+/** @param {Iterable<string>} hrefs */
+function sizes(hrefs) {
+  const files = [...hrefs].map((href) => text(new URL(href)));
+  const zipped = files.map((file) => gzipSync(file.replace(COMMENT, ""), { level: 9 }).length);
+  return { plain: Buffer.byteLength(files.join("")), gzip: zipped.reduce((a, b) => a + b) };
+}
 
 /** Sets of kinds that designs of these shapes may have. @param {any} shapes @returns {string[][]} */
 function choices(shapes) {
@@ -46,33 +67,61 @@ function choices(shapes) {
 }
 
 /** @param {string} name @param {string[]} kinds */
-function loaded(name, kinds) {
-  const own = MODULES.filter((each) => each.names.includes(name) || each.kinds.some((kind) => kinds.includes(kind)));
-  const files = [...closure([LOAD, ...own.map(({ url }) => url)])].map((href) => text(new URL(href)));
-  const zipped = files.reduce((sum, file) => sum + gzipSync(file.replace(COMMENT, ""), { level: 9 }).length, 0);
-  return { files: files.length, plain: Buffer.byteLength(files.join("")), gzip: zipped };
+const familyOf = (name, kinds) =>
+  closure([LOAD, ...MODULES.filter(({ looked }) => looked.some((each) => [...kinds, `:${name}`].includes(each))).map(({ url }) => url)]);
+
+/** @param {Record<string, number>} found @param {Record<string, number>} limits @param {string} what */
+function within(found, limits, what) {
+  for (const [unit, most] of Object.entries(limits)) assert.ok(found[unit] < most, `${found[unit]} of ${most} bytes (${unit}) for ${what}`);
 }
 
-test("every kind and every mechanism has one module", () => {
-  assert.deepEqual(MODULES.flatMap(({ names }) => names).filter((name) => name && name !== "explicit").sort(), [...FORMS.keys()].sort());
-  assert.equal(MODULES.length, 17);
-  const all = MODULES.flatMap((each) => each.kinds);
-  const kinds = all.filter((kind) => !kind.startsWith("."));
-  assert.deepEqual(all.filter((kind) => kind.startsWith(".")), [".interval", ".codes", ".space"]);
-  assert.deepEqual([...kinds].sort(), [...KERNELS.keys()].sort());
+test("every kind of kernel and of domain has one module", () => {
+  const all = MODULES.flatMap(({ looked }) => looked);
+  assert.deepEqual(all.filter((each) => /^[^.:]/.test(each)).sort(), [...KERNELS.keys()].sort());
+  assert.deepEqual(all.filter((each) => each.startsWith(".")), [".interval", ".codes", ".space"]);
+  assert.ok(all.filter((each) => each.startsWith(":")).every((each) => FORMS.has(each.slice(1))));
+  assert.equal(new Set(MODULES.map(({ url }) => url.href)).size, MODULES.length);
 });
 
-test("what is loaded for one family does not grow", () => {
+test("every family is small", () => {
   const all = [...FORMS].flatMap(([name, { kernel }]) => choices(kernel).map((kinds) => ({ name, kinds })));
-  const found = ["", ".interval", ".space"].flatMap((domain) =>
-    all.map(({ name, kinds }) => ({ name, kinds, domain, ...loaded(name, [...kinds, domain]) })),
-  );
-  for (const [what, limits] of /** @type {const} */ ([["plain", PLAIN_MAX], ["gzip", GZIP_MAX]])) {
-    const sorted = found.sort((a, b) => a[what] - b[what]);
-    const [least, most] = [sorted[0], sorted[sorted.length - 1]];
-    assert.ok(least[what] <= limits.least, `${least[what]} bytes (${what}) for ${least.name}`);
-    assert.ok(most[what] <= limits.most, `${most[what]} bytes (${what}) for ${most.name}: ${most.kinds}`);
+  for (const { name, kinds } of all) within(sizes(familyOf(name, kinds)), FAMILY, `${name}: ${kinds}`);
+  const whole = closure([new URL("index.js", SOURCE)]);
+  assert.ok(all.length > 60 && all.every(({ name, kinds }) => familyOf(name, kinds).size < whole.size));
+});
+
+test("so is what is loaded besides", () => {
+  const core = closure([LOAD]);
+  assert.deepEqual([...core].map((href) => href.slice(SOURCE.href.length)).sort(), ["designs.js", "device.js", "errors.js", "exact.js", "load.js"]);
+  for (const [file, there, limits] of BESIDES) {
+    const before = closure(there.map((name) => new URL(name, SOURCE)));
+    const more = [...closure([new URL(file, SOURCE)])].filter((href) => !before.has(href));
+    within(sizes(more), limits, file);
   }
-  const whole = [...closure([new URL("index.js", SOURCE)])].length;
-  assert.ok(found.every(({ files }) => files < whole));
+});
+
+test("a page loads what a design needs, and no more", async () => {
+  /** @type {{about: string, design: any, harmless: any}[]} */
+  const good = JSON.parse(text(new URL("../../vectors/hostile.json", import.meta.url))).good;
+  const script = `
+    const { parentPort, workerData } = require("node:worker_threads");
+    (async () => {
+      const { deviceFor } = await import(workerData.source + "load.js");
+      const { KERNELS, FORMS } = await import(workerData.source + "designs.js");
+      const device = await deviceFor(workerData.design, { harmless: workerData.harmless });
+      let told = "";
+      try { device.explain(); } catch (error) { told = error.message; }
+      parentPort.postMessage({ kinds: [...KERNELS.keys()], names: [...FORMS.keys()], width: device.kernel.width, told });
+    })();`;
+  for (const { about, design, harmless } of good) {
+    const worker = new Worker(script, { eval: true, workerData: { source: SOURCE.href, design, harmless } });
+    const { kinds, names, width, told } = await new Promise((done, fail) => worker.once("message", done).once("error", fail));
+    assert.ok(width > 0 && names.includes(design.mechanism), about);
+    assert.match(told, /not loaded/);
+    const own = [...JSON.stringify(design).matchAll(/"kind":"([^"]+)"/g)].map((match) => match[1]);
+    const files = [...familyOf(design.mechanism, own)].map((href) => text(new URL(href))).join("");
+    const had = [...files.matchAll(/static kind = "([^"]+)"/g)].map((match) => match[1]);
+    assert.deepEqual([...kinds].sort(), [...new Set(had)].sort(), about);
+  }
+  assert.ok(good.length > 20);
 });

@@ -3,7 +3,7 @@ import { test } from "node:test";
 
 import { amountOf, amountText } from "../src/amounts.js";
 import { Question, Task, seal } from "../src/task.js";
-import { ReplayWords } from "../src/words.js";
+import { ReplayWords } from "../src/replay.js";
 import { COIN, content, document, kindOf, question, task, vectors } from "./tasks.js";
 
 const GRADES = { ...COIN, domain: { k: 3 }, kernel: { kind: "response", k: "3", keep: "10604499373000000000" } };

@@ -50,16 +50,18 @@ def demo(
         out.tell("")
 
     def stay(running: Running) -> None:
+        ended = threading.Event()
+        before = {each: signal.signal(each, lambda *_: ended.set()) for each in (signal.SIGINT, signal.SIGTERM)}
         out.tell(
             Whole(f"Answer in a browser:  {running.survey}"),
             Whole(f"Look at the results:  {running.address}/  with the key {running.key}"),
-            "Control-C stops the collector.",
+            "About a thousand devices have answered the question that is open; yours is counted with them. Its "
+            "estimate is published when you close it on its page. Control-C stops the collector.",
         )
-        ended = threading.Event()
-        before = {each: signal.signal(each, lambda *_: ended.set()) for each in (signal.SIGINT, signal.SIGTERM)}
         ended.wait()
         for each, handler in before.items():
             signal.signal(each, handler)
+        out.tell("", "The collector is stopped.")
 
     with out.progress("devices") as moved:
         document = demonstrate(Path(folder), people=people, tell=tell, progress=moved, keep=stay if keep else None)

@@ -118,6 +118,7 @@ def reproduce(
     quick: Annotated[bool, option("--quick", None, "Smaller simulations: minutes become seconds.")] = False,
     target: Annotated[str, option("--out", "DIR", "Folder to write to.")] = "results",
     data_dir: Annotated[str | None, option("--data-dir", "D", "Folder with larger data sets.")] = None,
+    seed: Annotated[int, option("--seed", "S", "Seed of the simulations: another one, other draws.")] = 1,
     force: Force = False,
 ) -> None:
     """Compute a paper's figures and check its claims.
@@ -135,7 +136,7 @@ def reproduce(
     for name in PAPERS if paper == "all" else (paper,):
         out.claim(str(Path(target) / name / "claims.json"), force=force)
     folder = Path(data_dir) if data_dir is not None else None
-    summary = run(paper, figure=figure, quick=quick, out=Path(target), data_dir=folder, progress=out.note)
+    summary = run(paper, figure=figure, quick=quick, out=Path(target), data_dir=folder, seed=seed, progress=out.note)
     document, rows = summary.document(), summary.table()
     for text in document.get("notes", []):
         out.note(text)

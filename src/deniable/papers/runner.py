@@ -103,6 +103,7 @@ def reproduce(
     require(out.is_dir() or not out.exists(), "out", str(out), "a folder, or a path where one can be made")
     ok = data_dir is None or Path(data_dir).is_dir()
     require(ok, "data_dir", str(data_dir), "a folder that exists", "Leave it out if no data set is needed.")
+    require(isinstance(seed, int) and 0 <= seed < 1 << 63, "seed", seed, "a whole number from 0 to 2^63 - 1")
     chosen = _chosen(paper)
     require(figure is None or len(chosen) == 1, "figure", figure, "left out when all papers are run")
     wanted = None if figure is None else chosen[0].figure(figure)

@@ -44,7 +44,7 @@ from deniable.service.tasks import Asked, Terms, new_task
 from deniable_client.canonical import canonical
 from deniable_client.task import Task
 
-__all__ = ["BROWSERS", "FILES", "Running", "demonstrate"]
+__all__ = ["BROWSERS", "FILES", "Running", "demonstrate", "serving"]
 
 Teller: TypeAlias = Callable[[str, str, Table | None], None]
 """Called at each step with its title, a few sentences and perhaps a table."""
@@ -57,6 +57,8 @@ _DATABASE, _TASK, _TALLY, _TABLE = "collector.db", "task.json", "tally.bin", "es
 _CHARTS, _PAGE, _PICTURE = ("estimate.html", "estimate.png"), "dashboard.html", "dashboard.png"
 FILES = (_DATABASE, _TASK, _TALLY, _TABLE, *_CHARTS, _PAGE, _PICTURE)
 """What is written to the folder."""
+_CROWD = 1000
+"""Devices, about, that answer the task that is left open: nothing is published about one person alone."""
 _LINES = 16
 """Connections that devices share."""
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
@@ -93,7 +95,7 @@ def demonstrate(
     proved = _prove(m, tell)
     url = f"sqlite:///{folder / _DATABASE}"
     task, key = _open(m, url, folder, tell)
-    with _serving(url) as address:
+    with serving(url) as address:
         running = Running(address, task["id"], key)
         spent = _answer(running, values, tell, progress)
         tally = _close(running, folder, tell)
@@ -101,7 +103,7 @@ def demonstrate(
         found = _compare(m, asked, shares, tell)
         files = _look(running, shares, folder, tell)
         if keep is not None:
-            keep(_another(m, url, running))
+            keep(_another(m, url, running, values[:: max(1, len(values) // _CROWD)], progress))
     return {
         "data": asked.name,
         "design": describe(m, asked.n),
@@ -166,7 +168,7 @@ def _open(m: Mechanism, url: str, folder: Path, tell: Teller) -> tuple[dict[str,
 
 
 @contextmanager
-def _serving(url: str) -> Iterator[str]:
+def serving(url: str) -> Iterator[str]:
     """A collector in a process of its own, on a free port of this machine."""
     command = [sys.executable, "-m", "deniable", "serve", "--database", url, "--port", "0", "--json"]
     with tempfile.TemporaryFile("w+") as log:
@@ -188,18 +190,8 @@ def _serving(url: str) -> Iterator[str]:
 
 def _answer(running: Running, values: IntArray, tell: Teller, progress: Progress) -> float:
     """Every device reads the task, proves it, randomises its own value and sends one report in a request of its own."""
-    data = _get(running, f"/v1/tasks/{running.task}")[1]
-    task = Task.load(data, expect=running.task)
-    start, done = time.perf_counter(), 0
-    with ThreadPoolExecutor(_LINES) as pool:
-        parts = [values[i::_LINES] for i in range(_LINES)]
-        waiting = [_Line(running, task) for _ in parts]
-        jobs = [pool.submit(line.send, part) for line, part in zip(waiting, parts, strict=True)]
-        while not all(job.done() for job in jobs):
-            time.sleep(0.2)
-            done = sum(line.sent for line in waiting)
-            progress(done, len(values))
-        accepted = sum(job.result() for job in jobs)
+    start = time.perf_counter()
+    task, accepted = _devices(running, values, progress)
     seconds = time.perf_counter() - start
     question = task.questions[0]
     text = (
@@ -211,6 +203,23 @@ def _answer(running: Running, values: IntArray, tell: Teller, progress: Progress
     return seconds
 
 
+def _devices(running: Running, values: IntArray, progress: Progress) -> tuple[Task, int]:
+    """A device for each value; the task that they answered, and how many reports were accepted."""
+    task = Task.load(_get(running, f"/v1/tasks/{running.task}")[1], expect=running.task)
+    with ThreadPoolExecutor(_LINES) as pool:
+        parts = [values[i::_LINES] for i in range(_LINES)]
+        waiting = [_Line(running, task) for _ in parts]
+        jobs = [pool.submit(line.send, part) for line, part in zip(waiting, parts, strict=True)]
+        try:
+            while not all(job.done() for job in jobs):
+                time.sleep(0.2)
+                progress(sum(line.sent for line in waiting), len(values))
+            return task, sum(job.result() for job in jobs)
+        finally:
+            for line in waiting:  # whoever interrupts this does not wait for all devices
+                line.open = False
+
+
 class _Line:
     """A connection that some devices use one after the other, as behind a gateway."""
 
@@ -220,6 +229,7 @@ class _Line:
         path = f"/v1/tasks/{running.task}/reports"
         self._head = f"POST {path} HTTP/1.1\r\nhost: {where.netloc}\r\ncontent-type: application/json\r\n"
         self.sent = 0
+        self.open = True
 
     def send(self, values: IntArray) -> int:
         """Answer for each value; how many reports were accepted."""
@@ -227,6 +237,8 @@ class _Line:
         device = question.device()
         with socket.create_connection((self._host, self._port), timeout=30) as line, line.makefile("rb") as answers:
             for value in values:
+                if not self.open:
+                    break
                 body = self._task.body(question, device.randomise(int(value)))
                 report = {"id": os.urandom(16).hex(), "report": base64.b64encode(body).decode()}
                 told = self._sent(line, answers, json.dumps({"reports": [report]}))
@@ -365,8 +377,8 @@ def _photograph(page: Path, target: Path) -> bool:
     return target.is_file()
 
 
-def _another(m: Mechanism, url: str, running: Running) -> Running:
-    """The same question once more, left open: for whoever wants to answer it in a browser."""
+def _another(m: Mechanism, url: str, running: Running, values: IntArray, progress: Progress) -> Running:
+    """The same question once more, left open: for whoever wants to answer it in a browser, among some others."""
     today = datetime.now(UTC).date()
     terms = Terms(opens=today, collector="Deniable's demonstration", subject="your job", min_batch=10)
     task = new_task([Asked(text=_QUESTION, design=m.design)], terms)
@@ -376,4 +388,6 @@ def _another(m: Mechanism, url: str, running: Running) -> Running:
         store.set_state(task["id"], "open")
     finally:
         store.close()
-    return Running(running.address, task["id"], running.key)
+    found = Running(running.address, task["id"], running.key)
+    _devices(found, values, progress)
+    return found

@@ -21,7 +21,7 @@ from deniable.mechanisms.registry import from_design
 from deniable.service.store.contract import Batch
 from deniable_client.task import Task
 
-__all__ = ["ID_BYTES", "REASONS", "SKEW", "Checked", "Intake", "first_day_after", "window_of"]
+__all__ = ["ID_BYTES", "NEVER", "REASONS", "SKEW", "Checked", "Intake", "first_day_after", "window_of"]
 
 ID_BYTES = 16
 SKEW = timedelta(1)
@@ -40,6 +40,8 @@ REASONS = {
     "sealed": "the results of this window are published; nothing is added any more",
 }
 """Why a report is not counted: the words in answers and metrics, and what they mean."""
+NEVER = frozenset({"length", "question", "stratum", "padding", "impossible", "other-body"})
+"""Reasons that no device gives that keeps to the task: someone forges reports, or a client is broken."""
 
 _FINE = 0
 _CODES = {reason: code for code, reason in enumerate(REASONS, start=1)}

@@ -1,15 +1,10 @@
 /** Sensitive values with budgets of their own: independent bits whose noise depends on the value that they stand for. */
+import { CHECKS, Disclosing, FORMS, checkValue, checkWhole, form, readEpsilon, register } from "../designs.js";
 import { PrivacyError, require } from "../errors.js";
-import { ONE, Ratio, WORD, checkEpsilon, expLow, largest } from "../exact.js";
-import { SHOWN, levelOf, listOf, more, spans } from "../explain.js";
-import { readEpsilon } from "../grammar.js";
-import { bitsWidth, join, packBits, packInt, uintWidth } from "../packing.js";
-import { happens } from "../words.js";
-import { CHECKS, Disclosing, FORMS, checkK, checkThreshold, checkValue, checkWhole, form, register } from "./contract.js";
+import { ONE, Ratio, WORD, bitsWidth, chance, checkEpsilon, expLow, happens, join, largest, packBits, packInt, uintWidth } from "../exact.js";
 import { checkRanges, countOf, place } from "./utility.js";
 
-/** @typedef {import("../words.js").Words} Words */
-/** @typedef {import("./contract.js").Parts} Parts */
+/** @import { Words } from "../types.js" */
 
 /**
  * One bit for each value in the half-open ranges `sensitive`: 1 with probability keep/2**64 for the own value, and
@@ -18,22 +13,15 @@ import { checkRanges, countOf, place } from "./utility.js";
  */
 export class UtilityBudgets extends Disclosing {
   static kind = "utility-levels";
-  static fields = "k sensitive* keep flips* plain";
+  static fields = "k# sensitive* keep% flips*% plain";
 
-  constructor(/** @type {Parts} */ { k, sensitive, keep, flips, plain }) {
-    super();
-    checkK((this.k = k));
-    checkRanges((this.sensitive = sensitive), k);
-    /** @type {bigint[]} */
-    this.flips = flips;
+  check() {
+    const { k, keep, flips, sensitive } = this;
+    checkRanges(sensitive, k);
     const fits = this.s === countOf(sensitive) && this.s > 0n;
     require(fits, "flips", flips.length, `one threshold for each of the ${countOf(sensitive)} sensitive values`);
-    checkThreshold("keep", (this.keep = keep));
-    for (const flip of flips) {
-      checkThreshold("flips", flip);
-      require(flip < keep, "flips", flip, "less than keep");
-    }
-    checkWhole("plain", (this.plain = plain), 0n, WORD - 1n);
+    for (const flip of flips) require(flip < keep, "flips", flip, "less than keep");
+    checkWhole("plain", this.plain, 0n, WORD - 1n);
   }
 
   /** Number of sensitive values. */
@@ -46,11 +34,11 @@ export class UtilityBudgets extends Disclosing {
   }
 
   get disclosed() {
-    return new Ratio(this.plain, WORD);
+    return chance(this.plain);
   }
 
   get hiddenRatio() {
-    return largest(this.itemRatios(this.flips.map(() => 0)));
+    return largest(this.itemRatios(Array(this.flips.length).fill(0)));
   }
 
   /**
@@ -76,7 +64,7 @@ export class UtilityBudgets extends Disclosing {
 
   /** Of a sensitive value's bit against harmless values, and against one with another's flip. @param {bigint} flip @param {bigint} other */
   farthest(flip, other) {
-    const kept = new Ratio(WORD - this.plain, WORD);
+    const kept = chance(WORD - this.plain);
     const others = this.s < this.k ? [[kept, kept]] : [];
     if (other < WORD) others.push(this.ends(other));
     const [high, low] = this.ends(flip);
@@ -92,23 +80,12 @@ export class UtilityBudgets extends Disclosing {
   checkPromises({ item_epsilon }) {
     this.itemRatios(item_epsilon).forEach((ratio, i) => {
       if (!expLow(checkEpsilon(item_epsilon[i])).below(ratio)) return;
-      const told = `sensitive value number ${i} is promised epsilon ${item_epsilon[i]} but has likelihood ratio ${+ratio}`;
+      const told = `sensitive value number ${i} is promised epsilon ${item_epsilon[i]} but has likelihood ratio ${ratio}`;
       throw new PrivacyError(`${told}; no report was made.`, "Do not take part; tell whoever runs the task.");
     });
   }
 
-  /** What else is to be said of a design. @param {import("../grammar.js").Design} design */
-  further({ domain, params }) {
-    const single = spans(this.sensitive.map(Number)).flatMap(([start, end]) =>
-      Array.from({ length: end - start }, (_, i) => start + i),
-    );
-    const name = (/** @type {number} */ x, /** @type {number} */ i) =>
-      `${listOf(domain, [[x, x + 1]])} ${levelOf(params.item_epsilon[i])}`;
-    const shown = single.slice(0, SHOWN).map(name).join(", ") + more(single.length);
-    return [`Each protected answer has its own epsilon: ${shown}; of two answers the smaller holds.`];
-  }
-
-  /** How many parts the proof goes through, and how many at most. */
+  /** What a proof goes through. */
   get parts() {
     return { what: "budgets of answers", count: this.s, most: 1n << 12n };
   }

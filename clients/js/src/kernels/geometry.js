@@ -1,21 +1,19 @@
 /** Kernels on block designs: Hadamard response and projective-geometry response. No seed, few outputs. */
+import { Base, checkK, checkValue, form, register } from "../designs.js";
 import { require } from "../errors.js";
-import { packInt, uintWidth } from "../packing.js";
-import { below, happens } from "../words.js";
-import { Base, checkK, checkThreshold, checkValue, form, register } from "./contract.js";
+import { below, happens, packInt, uintWidth } from "../exact.js";
 
-/** @typedef {import("../words.js").Words} Words */
-/** @typedef {import("./contract.js").Parts} Parts */
+/** @import { Words } from "../types.js" */
 
 /** Hadamard response: a column of the Sylvester matrix with the entry +1 in row x+1 with probability keep/2**64. */
 export class Hadamard extends Base {
   static kind = "hadamard";
-  static fields = "k keep";
+  static fields = "k keep%";
+  levels = [1n, 1n];
+  words = 2n;
 
-  constructor(/** @type {Parts} */ { k, keep }) {
-    super();
-    checkK((this.k = k), (1n << 32n) - 1n);
-    checkThreshold("keep", (this.keep = keep));
+  check() {
+    checkK(this.k, (1n << 32n) - 1n);
   }
 
   /** Number of columns: the least power of two above k. */
@@ -23,17 +21,8 @@ export class Hadamard extends Base {
     return 1n << BigInt(this.k.toString(2).length);
   }
 
-  /** @type {[bigint, bigint]} */
-  get levels() {
-    return [1n, 1n];
-  }
-
   get width() {
     return uintWidth(this.order);
-  }
-
-  get words() {
-    return 2n;
   }
 
   /** @param {bigint} x @param {Words} words */
@@ -48,7 +37,7 @@ export class Hadamard extends Base {
   }
 
   /** @param {Words} words */
-  blind(words) {
+  valueless(words) {
     return packInt(below(this.order, words), this.width);
   }
 }
@@ -56,14 +45,12 @@ export class Hadamard extends Base {
 /** Projective-geometry response: a point of PG(t-1, prime), orthogonal to x's point with probability keep/2**64. */
 export class Projective extends Base {
   static kind = "projective";
-  static fields = "k prime keep";
+  static fields = "k prime keep%";
 
-  constructor(/** @type {Parts} */ { k, prime, keep }) {
-    super();
-    checkK((this.k = k), 1n << 31n);
-    require(prime < 1n << 31n && isPrime(Number((this.prime = prime))), "prime", prime, "a prime number below 2**31");
-    checkThreshold("keep", (this.keep = keep));
-    this.prime = prime;
+  check() {
+    checkK(this.k, 1n << 31n);
+    const ok = this.prime < 1n << 31n && isPrime(Number(this.prime));
+    require(ok, "prime", this.prime, "a prime number below 2**31");
   }
 
   /** Number of coordinates: the least, from 2 on, with enough points for all items. */
@@ -82,7 +69,6 @@ export class Projective extends Base {
     return this.points(this.rank);
   }
 
-  /** @type {[bigint, bigint]} */
   get levels() {
     const own = this.points(this.rank - 1n);
     return [own, this.order - own];
@@ -108,7 +94,7 @@ export class Projective extends Base {
   }
 
   /** @param {Words} words */
-  blind(words) {
+  valueless(words) {
     return packInt(below(this.order, words), this.width);
   }
 

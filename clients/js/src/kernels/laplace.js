@@ -1,53 +1,47 @@
 /** Histogram with discrete Laplace noise: exact, because a geometric number is coins that do not depend on each other. */
+import { Base, checkValue, checkWhole, form, register } from "../designs.js";
 import { require } from "../errors.js";
-import { EPSILON_MAX, ONE, Ratio, WORD, expLow, largest } from "../exact.js";
-import { join, packInt } from "../packing.js";
-import { happens } from "../words.js";
-import { Base, checkK, checkThreshold, checkValue, checkWhole, form, register } from "./contract.js";
+import { EPSILON_MAX, ONE, Ratio, WORD, expLow, happens, join, largest, packInt } from "../exact.js";
+import { nearest } from "../logarithms.js";
 
-/** @typedef {import("../words.js").Words} Words */
-/** @typedef {import("./contract.js").Parts} Parts */
+/** @import { Words } from "../types.js" */
 
 const HALF = 1n << 31n;
 
 /** One-hot vector plus noise in every coordinate, in steps of 1/2**grid, cut off at `reach` steps. */
 export class Laplace extends Base {
   static kind = "laplace";
-  static fields = "k again grid reach level_top level_bottom";
+  static fields = "k# again% grid reach level_top level_bottom";
+  /** Thresholds of the remainder's digits, nearest to 2**64/(1 + e^(level 2^i / 2^(grid + 1))). @type {bigint[]} */
+  digits = [];
 
-  constructor(/** @type {Parts} */ { k, again, grid, reach, level_top, level_bottom }) {
-    super();
-    checkK((this.k = k));
-    checkThreshold("again", (this.again = again));
-    checkWhole("grid", (this.grid = grid), 0n, 16n);
-    checkWhole("reach", (this.reach = reach), 1n << grid, HALF - 1n);
+  check() {
+    const { level_top, level_bottom } = this;
+    checkWhole("grid", this.grid, 0n, 16n);
+    checkWhole("reach", this.reach, 1n << this.grid, HALF - 1n);
     const ok = level_top > 0n && level_bottom > 0n && level_top <= EPSILON_MAX * Number(level_bottom);
     require(ok, "level", [level_top, level_bottom], `a fraction above 0 and at most ${EPSILON_MAX}`);
-    this.level_top = level_top;
-    this.level_bottom = level_bottom;
-    /** @type {bigint[]} thresholds of the remainder's digits, nearest to 2**64/(1 + e^(level 2^i / 2^(grid + 1))) */
-    this.digits = [];
   }
 
   /** Worked out when it is asked for: once the design is known to be little enough work. */
   thresholds() {
-    const level = +new Ratio(this.level_top, this.level_bottom);
+    const level = nearest(new Ratio(this.level_top, this.level_bottom));
     for (let i = this.digits.length; i < this.grid; i++) {
       const low = expLow(level * 2 ** (i - Number(this.grid) - 1));
-      this.digits.push(nearest(WORD * low.bottom, low.top + low.bottom));
+      this.digits.push(rounded(WORD * low.bottom, low.top + low.bottom));
     }
     return this.digits;
   }
 
   get ratio() {
-    return this.shift.times(this.shift);
+    return this.step.times(this.step);
   }
 
   /**
    * The worst ratio of one coordinate with and without its unit: a step of 2**grid, or within it the lowest digit with
    * all higher ones against it.
    */
-  get shift() {
+  get step() {
     const within = (/** @type {Ratio} */ product, /** @type {bigint} */ t) => product.times(new Ratio(WORD - t, t));
     return largest([new Ratio(WORD, this.again), this.thresholds().slice(1).reduce(within, ONE)]);
   }
@@ -69,12 +63,12 @@ export class Laplace extends Base {
   }
 
   /** @param {Words} words */
-  blind(words) {
+  valueless(words) {
     return this.around(-1n, words);
   }
 
   get blindPeak() {
-    return this.shift;
+    return this.step;
   }
 
   /** @param {bigint} x @param {Words} words */
@@ -105,7 +99,7 @@ export class Laplace extends Base {
 }
 
 /** top/bottom to the nearest whole number, halves to the even one. @param {bigint} top @param {bigint} bottom */
-function nearest(top, bottom) {
+function rounded(top, bottom) {
   const down = top / bottom;
   const twice = 2n * (top % bottom);
   return twice > bottom || (twice === bottom && down & 1n) ? down + 1n : down;

@@ -1,28 +1,24 @@
 /** Kernels for values with distances: an answer among the nearest ones, or one of a few codes. */
+import { Base, CHECKS, ITEMS_MAX, Kernel, checkK, checkValue, checkWhole, form, isWholes, oneOf, register } from "../designs.js";
 import { require } from "../errors.js";
-import { ONE, either, twoLevelLift } from "../exact.js";
-import { packInt, uintWidth } from "../packing.js";
-import { below, happens } from "../words.js";
-import { Response } from "./basic.js";
-import { ITEMS_MAX, Kernel, checkK, checkThreshold, checkValue, checkWhole, form, oneOf, register } from "./contract.js";
-import { Whole } from "./mixture.js";
+import { ONE, below, either, happens, packInt, twoLevelLift, uintWidth } from "../exact.js";
+import { Response } from "./response.js";
 
-/** @typedef {import("../words.js").Words} Words */
-/** @typedef {import("./contract.js").Parts} Parts */
+/** @import { Words } from "../types.js" */
 
 const NEIGHBOURS_MAX = 1 << 18;
 
 /** One of the value's `m` nearest answers with probability keep/2**64, else one of the others, all alike. */
 export class Neighbours extends Kernel {
   static kind = "neighbours";
-  static fields = "outputs neighbours** keep";
+  static fields = "outputs neighbours** keep%";
+  words = 2n;
 
-  constructor(/** @type {Parts} */ { outputs, neighbours, keep }) {
-    super();
-    /** @type {bigint[][]} */
-    const lists = neighbours;
-    checkK(BigInt(lists.length));
-    checkWhole("outputs", (this.outputs = outputs), 2n, ITEMS_MAX);
+  check() {
+    const { outputs } = this;
+    const lists = this.neighbours;
+    checkK((this.k = BigInt(lists.length)));
+    checkWhole("outputs", outputs, 2n, ITEMS_MAX);
     const m = lists[0].length;
     require(lists.every((row) => row.length === m), "neighbours", lists.length, "lists of one length, common to all values");
     require(1 <= m && m < outputs, "m", m, `an integer from 1 to outputs - 1 = ${outputs - 1n}`);
@@ -31,16 +27,7 @@ export class Neighbours extends Kernel {
       const rising = row.every((answer, i) => answer < outputs && (!i || row[i - 1] < answer));
       require(rising, `neighbours[${x}]`, row, `rising integers from 0 to ${outputs - 1n}`);
     });
-    checkThreshold("keep", (this.keep = keep));
-    this.neighbours = lists;
-  }
-
-  get k() {
-    return BigInt(this.neighbours.length);
-  }
-
-  get m() {
-    return BigInt(this.neighbours[0].length);
+    this.m = BigInt(m);
   }
 
   /** Lists are equally long, so two that differ have an answer each that the other has not; alike, they tell nothing. */
@@ -52,10 +39,6 @@ export class Neighbours extends Kernel {
 
   get width() {
     return uintWidth(this.outputs);
-  }
-
-  get words() {
-    return 2n;
   }
 
   /** The r-th of the others is r, moved up past every neighbour that is not above it. @param {bigint} x @param {Words} words */
@@ -72,21 +55,15 @@ export class Neighbours extends Kernel {
 /** Each value has a public code, those from starts[i] on the code codes[i]; another kernel randomises the code. */
 export class Recode extends Kernel {
   static kind = "recode";
-  static fields = "k starts* codes* base@";
+  static fields = "k# starts* codes* base@";
 
-  constructor(/** @type {Parts} */ { k, starts, codes, base }) {
-    super();
-    checkK((this.k = k));
+  check() {
+    const { k, starts, codes, base } = this;
     require(base instanceof Response, "base", base.kind, "a response kernel");
-    /** @type {bigint[]} */
-    this.starts = starts;
-    const rising = this.starts.every((start, i) => start < k && (i ? starts[i - 1] < start : start === 0n));
+    const rising = starts.every((start, i) => start < k && (i ? starts[i - 1] < start : start === 0n));
     require(rising && starts.length > 0, "starts", starts, "rising integers from 0 on, below k");
-    /** @type {bigint[]} */
-    this.codes = codes;
-    const fits = codes.length === starts.length && this.codes.every((code) => code < base.k);
+    const fits = codes.length === starts.length && codes.every((code) => code < base.k);
     require(fits, "codes", codes, "a code of the base for each run");
-    this.base = base;
   }
 
   /** That of the codes, unless all values have the same one. */
@@ -110,18 +87,29 @@ export class Recode extends Kernel {
 }
 
 /** Always the same report, one byte: what is best where the budget is too small to say anything. */
-export class Constant extends Whole {
+export class Constant extends Base {
   static kind = "constant";
+  static fields = "k#";
+  width = 1;
+  words = 0n;
+  blindPeak = ONE;
 
-  get width() {
-    return 1;
+  get ratio() {
+    return ONE;
   }
 
-  /** @param {Words} words */
-  blind(words) {
+  /** @param {bigint} x */
+  randomise(x) {
+    checkValue(x, this.k);
+    return this.valueless();
+  }
+
+  valueless() {
     return packInt(0n, 1);
   }
 }
+
+CHECKS.wholes = (value) => (isWholes(value) ? "" : "a list of whole numbers");
 
 register([Neighbours, Recode, Constant], {
   codebook: form(

@@ -1,28 +1,18 @@
 /** Mixtures: one of two kernels, by a coin that does not look at the value. */
+import { Base, Disclosing, Kernel, checkPlain, checkValue, checkWhole, form, oneOf, register } from "../designs.js";
 import { require } from "../errors.js";
-import { ONE, WORD, largest } from "../exact.js";
-import { bitsWidth, packBits } from "../packing.js";
-import { happens } from "../words.js";
-import { Base, Disclosing, KERNELS, Kernel, checkK, checkValue, checkWhole, form, oneOf, register } from "./contract.js";
+import { ONE, WORD, bitsWidth, happens, largest, most, packBits } from "../exact.js";
 
-/** @typedef {import("../words.js").Words} Words */
-/** @typedef {import("./contract.js").Parts} Parts */
+/** @import { Words } from "../types.js" */
 
 /** The set of all k values, whatever the value is: a report that says nothing. */
 export class Whole extends Base {
   static kind = "whole";
-  static fields = "k";
-
-  constructor(/** @type {Parts} */ { k }) {
-    super();
-    checkK((this.k = k));
-  }
+  static fields = "k#";
+  words = 0n;
+  blindPeak = ONE;
 
   get ratio() {
-    return ONE;
-  }
-
-  get blindPeak() {
     return ONE;
   }
 
@@ -30,19 +20,23 @@ export class Whole extends Base {
     return bitsWidth(this.k);
   }
 
-  get words() {
-    return 0n;
-  }
-
-  /** @param {bigint} x @param {Words} words */
-  randomise(x, words) {
+  /** @param {bigint} x */
+  randomise(x) {
     checkValue(x, this.k);
-    return this.blind(words);
+    return this.valueless();
   }
 
-  /** @param {Words} words */
-  blind(words) {
+  valueless() {
     return packBits(Array(Number(this.k)).keys(), this.k);
+  }
+}
+
+/** Refuse two kernels of a mixture that are not alike. @param {any} kernel @param {string[]} names */
+export function checkAlike({ first, second, coin }, names) {
+  checkWhole("coin", coin, 0n, WORD - 1n);
+  for (const name of names) {
+    const [one, two] = [`${first[name]}`, `${second[name]}`];
+    require(one === two, `${name} of the kernels in a mixture`, [one, two], "the same");
   }
 }
 
@@ -50,26 +44,18 @@ export class Whole extends Base {
 export class Mixture extends Kernel {
   static kind = "mixture";
   static fields = "first@ second@ coin";
+  /** Of kernels that disclose: `utility_mixture.js` adds it. @type {any} */
+  static Disclosing = undefined;
 
-  /** A mixture of kernels that disclose says so itself. @param {Parts} parts */
+  /** A mixture of kernels that disclose says so itself. @param {any} parts */
   static choose({ first, second }) {
-    const disclosing = first instanceof Disclosing || second instanceof Disclosing;
-    return disclosing ? KERNELS.get("utility").Mixture : Mixture;
+    return [first, second].some((part) => part instanceof Disclosing) ? Mixture.Disclosing : Mixture;
   }
 
-  constructor(/** @type {Parts} */ { first, second, coin }) {
-    super();
-    checkWhole("coin", (this.coin = coin), 0n, WORD - 1n);
-    this.first = first;
-    this.second = second;
-    for (const name of ["k", "width"]) {
-      const [one, two] = [first[name], second[name]];
-      require(one === two, `${name} of the kernels in a mixture`, [one, two], "the same");
-    }
-  }
-
-  get k() {
-    return this.first.k;
+  check() {
+    checkPlain("a mixture", this.first, this.second);
+    checkAlike(this, ["k", "width"]);
+    this.k = this.first.k;
   }
 
   /** The larger one, of those that can happen. */
@@ -82,8 +68,7 @@ export class Mixture extends Kernel {
   }
 
   get words() {
-    const [one, two] = [this.first.words, this.second.words];
-    return 1n + (one > two ? one : two);
+    return 1n + most([this.first.words, this.second.words]);
   }
 
   /** @param {bigint} x @param {Words} words */

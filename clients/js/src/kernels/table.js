@@ -1,11 +1,9 @@
 /** The kernel of a channel that is simply written down: for each value, how often each output comes. */
+import { BASES, Kernel, checkK, checkSeedWords, checkValue, form, register } from "../designs.js";
 import { require } from "../errors.js";
-import { Ratio, WORD, largest } from "../exact.js";
-import { packInt, uintWidth } from "../packing.js";
-import { BASES, Kernel, checkK, checkSeedWords, checkValue, form, register } from "./contract.js";
+import { Ratio, WORD, largest, least, most, packInt, uintWidth } from "../exact.js";
 
-/** @typedef {import("../words.js").Words} Words */
-/** @typedef {import("./contract.js").Parts} Parts */
+/** @import { Words } from "../types.js" */
 
 const ENTRIES_MAX = 1 << 18;
 
@@ -17,11 +15,11 @@ export class Table extends Kernel {
   static kind = "table";
   static fields = "weights**";
 
-  constructor(/** @type {Parts} */ { weights }) {
-    super();
-    /** @type {bigint[][]} */
-    const rows = weights;
-    checkK(BigInt(rows.length));
+  words = 1n;
+
+  check() {
+    const rows = this.weights;
+    checkK((this.k = BigInt(rows.length)));
     const outputs = rows[0].length;
     require(rows.every((row) => row.length === outputs), "weights", rows.length, "rows of one length");
     require(outputs >= 2, "outputs", outputs, "at least 2");
@@ -31,15 +29,7 @@ export class Table extends Kernel {
       require(row.every((w) => w >= 1n), `weights[${x}]`, row, "integers >= 1", hint);
       require(sum(row) === WORD, `weights[${x}]`, sum(row), "integers whose sum is 2**64");
     });
-    this.weights = rows;
-  }
-
-  get k() {
-    return BigInt(this.weights.length);
-  }
-
-  get outputs() {
-    return this.weights[0].length;
+    this.outputs = BigInt(outputs);
   }
 
   get columns() {
@@ -47,7 +37,7 @@ export class Table extends Kernel {
   }
 
   get ratio() {
-    return largest(this.columns.map((column) => new Ratio(most(column), column.reduce((a, b) => (b < a ? b : a)))));
+    return largest(this.columns.map((column) => new Ratio(most(column), least(column))));
   }
 
   /** The largest quotient of an output's likelihoods given some value, and on average over all values. */
@@ -56,11 +46,7 @@ export class Table extends Kernel {
   }
 
   get width() {
-    return uintWidth(BigInt(this.outputs));
-  }
-
-  get words() {
-    return 1n;
+    return uintWidth(this.outputs);
   }
 
   /** The first output whose cumulated weight is above the word. @param {bigint} x @param {Words} words */
@@ -74,9 +60,6 @@ export class Table extends Kernel {
     return packInt(BigInt(y), this.width);
   }
 }
-
-/** @param {bigint[]} column */
-const most = (column) => column.reduce((a, b) => (b > a ? b : a));
 
 register([Table], {
   exponential: form("table", { "variant?": "word calibrated printed" }),

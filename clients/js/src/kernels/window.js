@@ -1,12 +1,9 @@
 /** Kernels for values in an order: an answer near the value, or one bit that leans with it. */
+import { ITEMS_MAX, Kernel, checkValue, checkWhole, form, oneOf, register } from "../designs.js";
 import { require } from "../errors.js";
-import { Ratio, WORD, either, largest, twoLevelLift } from "../exact.js";
-import { packInt, uintWidth } from "../packing.js";
-import { below, happens } from "../words.js";
-import { ITEMS_MAX, Kernel, checkK, checkThreshold, checkValue, checkWhole, form, oneOf, register } from "./contract.js";
+import { Ratio, WORD, below, either, happens, largest, packInt, twoLevelLift, uintWidth } from "../exact.js";
 
-/** @typedef {import("../words.js").Words} Words */
-/** @typedef {import("./contract.js").Parts} Parts */
+/** @import { Words } from "../types.js" */
 
 /**
  * One of the `m` answers around the value with probability keep/2**64, else one of the others, all alike. The window of x
@@ -14,20 +11,19 @@ import { ITEMS_MAX, Kernel, checkK, checkThreshold, checkValue, checkWhole, form
  */
 export class Window extends Kernel {
   static kind = "window";
-  static fields = "k outputs m shift tie keep";
+  static fields = "k# outputs m shift tie keep%";
+  words = 3n;
 
-  constructor(/** @type {Parts} */ { k, outputs, m, shift, tie, keep }) {
-    super();
-    checkK((this.k = k));
-    checkWhole("outputs", (this.outputs = outputs), 2n, ITEMS_MAX);
-    checkWhole("m", (this.m = m), 1n, outputs - 1n);
-    checkWhole("tie", (this.tie = tie), 0n, 1n);
-    checkWhole("shift", (this.shift = shift), tie, k - 1n);
+  check() {
+    const { k, outputs, m, shift, tie } = this;
+    checkWhole("outputs", outputs, 2n, ITEMS_MAX);
+    checkWhole("m", m, 1n, outputs - 1n);
+    checkWhole("tie", tie, 0n, 1n);
+    checkWhole("shift", shift, tie, k - 1n);
     require(m > tie, "m", m, "at least 2 with a coin between two windows (tie = 1)");
     const apart = this.start(0n, shift - tie) < this.start(k - 1n, shift);
     const hint = "Otherwise a report would tell (almost) nothing.";
     require(apart, "shift", shift, "such that the first and the last value have windows apart", hint);
-    checkThreshold("keep", (this.keep = keep));
   }
 
   /** The first answer of the window of x, for one of the two shifts. @param {bigint} x @param {bigint} shift */
@@ -42,10 +38,6 @@ export class Window extends Kernel {
 
   get width() {
     return uintWidth(this.outputs);
-  }
-
-  get words() {
-    return 3n;
   }
 
   /** @param {bigint} x @param {Words} words */
@@ -66,28 +58,19 @@ export class Window extends Kernel {
 /** One bit that is 1 with probability (base + x slope)/2**64: its mean is exactly linear in the value. */
 export class Leaning extends Kernel {
   static kind = "leaning";
-  static fields = "k base slope";
+  static fields = "k# base% slope";
+  width = 1;
+  words = 1n;
 
-  constructor(/** @type {Parts} */ { k, base, slope }) {
-    super();
-    checkK((this.k = k));
-    checkThreshold("base", (this.base = base));
+  check() {
     const hint = "The bit of the last value must be able to come out either way.";
-    checkWhole("slope", (this.slope = slope), 1n, (WORD - 1n - base) / (k - 1n), hint);
+    checkWhole("slope", this.slope, 1n, (WORD - 1n - this.base) / (this.k - 1n), hint);
   }
 
   /** Probabilities rise with the value, so the first and the last one are farthest apart. */
   get ratio() {
     const last = this.base + (this.k - 1n) * this.slope;
     return largest([new Ratio(last, this.base), new Ratio(WORD - this.base, WORD - last)]);
-  }
-
-  get width() {
-    return 1;
-  }
-
-  get words() {
-    return 1n;
   }
 
   /** @param {bigint} x @param {Words} words */
@@ -105,20 +88,15 @@ export class Leaning extends Kernel {
 /** A leaning bit with probability coin/2**64, reported as outputs + bit, else the answer of a window. */
 export class WindowOrBit extends Kernel {
   static kind = "window-or-bit";
-  static fields = "window@ bit@ coin";
+  static fields = "window@ bit@ coin%";
+  words = 5n;
 
-  constructor(/** @type {Parts} */ { window, bit, coin }) {
-    super();
+  check() {
+    const { window, bit } = this;
     const fits = window instanceof Window && bit instanceof Leaning;
     require(fits, "kernels", [window.kind, bit.kind], "a window kernel and a leaning kernel");
     require(window.k === bit.k, "k", bit.k, `the same for both kernels, ${window.k}`);
-    checkThreshold("coin", (this.coin = coin));
-    this.window = window;
-    this.bit = bit;
-  }
-
-  get k() {
-    return this.window.k;
+    this.k = window.k;
   }
 
   get ratio() {
@@ -127,10 +105,6 @@ export class WindowOrBit extends Kernel {
 
   get width() {
     return uintWidth(this.window.outputs + 2n);
-  }
-
-  get words() {
-    return 5n;
   }
 
   /** @param {bigint} x @param {Words} words */

@@ -5,24 +5,25 @@ from __future__ import annotations
 import tempfile
 from collections.abc import Callable
 from dataclasses import replace
-from functools import lru_cache
+from functools import cache, lru_cache
 from pathlib import Path
-from threading import Lock
+from threading import Lock, Thread
 
 from deniable.collect.codec import load
 from deniable.collect.tally import Tally
-from deniable.errors import FormatError
+from deniable.errors import FormatError, MissingExtraError
 from deniable.estimate.result import Estimate
 from deniable.mechanisms.registry import from_design
+from deniable.present.charts import estimate_chart, save
 from deniable.run.questions import question_of
 from deniable.run.results import Shown
 
-__all__ = ["ALONE", "KINDS", "drawn", "estimate_of", "picture"]
+__all__ = ["ALONE", "KINDS", "drawn", "estimate_of", "get_ready", "picture"]
 
 KINDS = {"svg": "image/svg+xml", "png": "image/png"}
 ALONE = {"content-security-policy": "default-src 'none'; sandbox"}
 """A picture that is opened as a page of its own can do nothing, whatever is written in it."""
-MOST = 200
+MOST = 40
 """Answers on one chart; the table has all of them."""
 _LEVEL = 0.95
 _ONE = Lock()
@@ -39,6 +40,23 @@ def shown_of(tally: Tally, labels: tuple[str, ...] | None, level: float = _LEVEL
     """The same with intervals, ready for tables and charts."""
     mechanism = from_design(tally.design).name
     return question_of(mechanism).show(estimate_of(tally, labels), level, "reporters", False)
+
+
+@cache
+def get_ready() -> Thread:
+    """Load what draws, in the background and once: an analyst came, and the first picture would wait for it."""
+    thread = Thread(target=_first_picture, name="charts")
+    thread.start()
+    return thread
+
+
+def _first_picture() -> None:
+    try:
+        drawn(
+            lambda path: save(estimate_chart(("no", "yes"), (0.5, 0.5), (0.4, 0.4), (0.6, 0.6), title=""), path), "svg"
+        )
+    except MissingExtraError:
+        return  # whoever asks for a picture is told
 
 
 @lru_cache(maxsize=256)

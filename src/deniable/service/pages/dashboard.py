@@ -11,10 +11,14 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response, StreamingResponse
 
 from deniable.errors import DeniableError
+from deniable.mechanisms.entry import MEAN
+from deniable.mechanisms.registry import entry_of
 from deniable.service.access import KEY_ROLES, Role
 from deniable.service.collector import Collector, Known
-from deniable.service.pages.looking import compared, needed, strata_of, told
-from deniable.service.pages.render import html, page
+from deniable.service.ingest import REASONS
+from deniable.service.pages.charts import get_ready
+from deniable.service.pages.looking import alarm, compared, needed, strata_of, told
+from deniable.service.pages.render import compressed, html, page
 from deniable.service.pages.signin import FORM, form_of
 from deniable.service.pages.signin import told as problem_page
 from deniable.service.problems import Problem
@@ -50,6 +54,7 @@ def _may(request: Request, role: Role) -> bool:
 
 async def dashboard(collector: Collector, request: Request) -> Response:
     """All tasks, with their counts."""
+    get_ready()
     rows = []
     for row in await asyncio.to_thread(collector.store.tasks):
         known = await collector.task(row.id)
@@ -72,13 +77,15 @@ async def task(collector: Collector, request: Request) -> Response:
         "admin": _may(request, Role.ADMINISTRATOR),
         "windows": [_window(window, own) for window in reversed(found)],
         "reports": sum(window.reports for window in found),
-        "rejected": sorted(rejected.items(), key=lambda item: -item[1]),
-        "compared": {q.name: await asyncio.to_thread(compared, own, q, found) for q in own.questions},
+        "rejected": sorted(((REASONS.get(why, why), n) for why, n in rejected.items()), key=lambda row: -row[1]),
+        "alarm": alarm(rejected),
+        "compared": [(q.text, await asyncio.to_thread(compared, own, q, found)) for q in own.questions],
+        "unit": _unit(known),
         "forged": [(q.text, forged(m)["text"]) for q, m in zip(own.questions, known.intake.mechanisms, strict=True)],
         "wanted": wanted,
         "needed": _needed(found, wanted),
     }
-    return page("task.html", **parts)
+    return await asyncio.to_thread(lambda: compressed(page("task.html", **parts), request))
 
 
 def _window(window: Window, own: Any) -> dict[str, Any]:
@@ -89,6 +96,13 @@ def _window(window: Window, own: Any) -> dict[str, Any]:
         questions.append((told(part), part["state"] == PUBLISHED and part.get("estimate") is not None, groups))
     return {"number": window.number, "state": window.state, "from": document["from"], "to": document["to"],
             "reports": window.reports, "questions": questions}  # fmt: skip
+
+
+def _unit(known: Known) -> str:
+    """In what a wanted error is given, in words."""
+    means = {entry_of(m.name).question == MEAN for m in known.intake.mechanisms}
+    units = {False: "in percentage points", True: "in the unit of the numbers"}
+    return ", of a mean ".join(units[each] for each in sorted(means))
 
 
 def _needed(found: list[Window], wanted: str) -> list[tuple[str, str]]:

@@ -19,6 +19,7 @@ from deniable.service.collector import Collector
 from deniable.service.pages.charts import ALONE, KINDS, picture
 from deniable.service.pages.dashboard import known_task, windows_of
 from deniable.service.pages.looking import strata_of
+from deniable.service.pages.render import compressed
 from deniable.service.pages.signin import told
 from deniable.service.problems import Problem
 from deniable.service.release import PUBLISHED, Window
@@ -113,7 +114,8 @@ async def chart(collector: Collector, request: Request) -> Response:
             if str(found.number) == window and part["question"] == name and part.get("estimate"):
                 labels = task.question(name).labels
                 data = await asyncio.to_thread(picture, b64decode(part["tally"]), labels, part["text"], kind)
-                return Response(data, 200, {"cache-control": "private, max-age=3600", **ALONE}, KINDS[kind])
+                drawn = Response(data, 200, {"cache-control": "private, max-age=3600", **ALONE}, KINDS[kind])
+                return compressed(drawn, request) if kind == "svg" else drawn
     raise Problem("not-found", "Nothing is published about this question and window.")
 
 

@@ -14,11 +14,12 @@ from deniable.collect.tally import Tally
 from deniable.errors import DeniableError, FormatError, ParameterError
 from deniable.estimate.result import Estimate
 from deniable.present.tables import number, percent
+from deniable.service.ingest import NEVER
 from deniable.service.pages.charts import estimate_of
 from deniable.service.release import PUBLISHED, Window
 from deniable_client.task import Question, Task
 
-__all__ = ["compared", "needed", "strata_of", "tally_in", "told"]
+__all__ = ["alarm", "compared", "needed", "strata_of", "tally_in", "told"]
 
 _SHOWN = 50
 """Answers in a table that is open; the others unfold."""
@@ -94,6 +95,8 @@ class Compared:
     """Label, difference, its standard error, p-value: the smallest p-values first."""
     clear: int
     """Answers that differ clearly: corrected p-value below 0.05."""
+    unit: str
+    """Of differences and their standard errors; empty for means, which have the unit of the numbers."""
 
 
 def compared(task: Task, question: Question, windows: Sequence[Window], most: int = 12) -> list[Compared]:
@@ -133,18 +136,35 @@ def _periods(question: Question, windows: Sequence[Window]) -> list[_Pair]:
     return list(zip(named[1:], named[:-1], strict=True))
 
 
+def _in_points(share: float) -> str:
+    return f"{100 * share:.2f}"
+
+
 def _compared(first: str, second: str, a: Estimate, b: Estimate, pairs: int) -> Compared:
     difference = a.compare(b)
     corrected = [min(1.0, float(p) * pairs) for p in difference.pvalue_adjusted]
-    show = percent if a.range is None else number
+    show = _in_points if a.range is None else number
     rows = [
         (label, show(float(value)), show(float(spread)), f"{p:.3g}")
         for label, value, spread, p in zip(
             difference.labels, difference.value, difference.stderr, corrected, strict=True
         )
     ]
+    unit = "percentage points" if a.range is None else ""
     order = sorted(range(len(rows)), key=lambda i: corrected[i])[:_SHOWN]
-    return Compared(first, second, tuple(rows[i] for i in order), sum(p < 0.05 for p in corrected))
+    return Compared(first, second, tuple(rows[i] for i in order), sum(p < 0.05 for p in corrected), unit)
+
+
+# ---- reports that were not counted
+
+
+def alarm(rejected: Mapping[str, int]) -> str:
+    """What reports say that no device sends which keeps to the task; empty if there were none."""
+    count = sum(n for reason, n in rejected.items() if reason in NEVER)
+    if not count:
+        return ""
+    came = "1 report came" if count == 1 else f"{count:,} reports came"
+    return f"{came} that no device sends which keeps to the task: someone forges reports, or a client is broken."
 
 
 # ---- how many more

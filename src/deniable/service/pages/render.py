@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import gzip
 from functools import cache
 from typing import Any
 
 import jinja2
+from starlette.requests import Request
 from starlette.responses import Response
 
 from deniable.service.pages import assets
 
-__all__ = ["POLICY", "html", "page", "refused"]
+__all__ = ["POLICY", "compressed", "html", "page", "refused", "takes_gzip"]
 
 html = "text/html"
 POLICY = (
@@ -47,3 +49,22 @@ def page(template: str, status: int = 200, /, **parts: Any) -> Response:
 def refused(status: int, title: str, text: str) -> Response:
     """A page that says why there is none."""
     return page("refused.html", status, title=title, text=text)
+
+
+def takes_gzip(request: Request) -> bool:
+    """Whether the browser says that it takes what is compressed."""
+    for part in request.headers.get("accept-encoding", "").split(","):
+        name, _, weight = part.partition(";")
+        if name.strip().lower() == "gzip":
+            return weight.replace(" ", "") not in ("q=0", "q=0.0", "q=0.00", "q=0.000")
+    return False
+
+
+def compressed(response: Response, request: Request) -> Response:
+    """The same response, compressed if the browser takes it; cookies are strict, so other sites learn no size."""
+    response.headers.add_vary_header("accept-encoding")
+    if takes_gzip(request):
+        response.body = gzip.compress(bytes(response.body), 6, mtime=0)
+        response.headers["content-encoding"] = "gzip"
+        response.headers["content-length"] = str(len(response.body))
+    return response

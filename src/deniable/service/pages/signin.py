@@ -11,6 +11,7 @@ from starlette.responses import RedirectResponse, Response
 from deniable.service.access import Role, holder
 from deniable.service.bodies import read_body
 from deniable.service.collector import Collector
+from deniable.service.pages.charts import get_ready
 from deniable.service.pages.render import html, page, refused
 from deniable.service.problems import KINDS, Problem
 from deniable.service.routes import COOKIE, Row, check_origin
@@ -52,6 +53,7 @@ async def sign_in(collector: Collector, request: Request) -> Response:
     keys = await asyncio.to_thread(collector.store.keys)
     if holder(keys, key, collector.clock().date()) is None:
         return page("signin.html", 401, title="Sign in", next=_inside(fields.get("next", "/")), wrong=True)
+    get_ready()
     response = RedirectResponse(_inside(fields.get("next", "/")), 303)
     _keep(response, request, key, _HOURS * 3600)
     return response

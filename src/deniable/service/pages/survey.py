@@ -9,7 +9,7 @@ from deniable.service.access import Role
 from deniable.service.collector import Collector, Known
 from deniable.service.pages import assets
 from deniable.service.pages.asking import asked
-from deniable.service.pages.render import html, page, refused
+from deniable.service.pages.render import compressed, html, page, refused, takes_gzip
 from deniable.service.routes import Row
 from deniable_client.errors import WindowError
 
@@ -28,7 +28,8 @@ async def survey(collector: Collector, request: Request) -> Response:
         )
     task = known.intake.task
     title = task.questions[0].text if len(task.questions) == 1 else f"A survey about {task.subject}"
-    return page("survey.html", title=title, task=task, questions=asked(task), closed=_closed(collector, known))
+    found = page("survey.html", title=title, task=task, questions=asked(task), closed=_closed(collector, known))
+    return compressed(found, request)
 
 
 def _closed(collector: Collector, known: Known) -> str:
@@ -49,7 +50,7 @@ async def static(_: Collector, request: Request) -> Response:
     if found is None:
         return refused(404, "There is nothing here", "The page that asked for this file is out of date: load it again.")
     headers = {"cache-control": _FOR_EVER, "vary": "accept-encoding"}
-    if "gzip" in request.headers.get("accept-encoding", ""):
+    if takes_gzip(request):
         return Response(found.small, 200, {**headers, "content-encoding": "gzip"}, found.kind)
     return Response(found.plain, 200, headers, found.kind)
 

@@ -42,7 +42,8 @@ function problem(text) {
 /** @param {HTMLElement} section */
 function show(section) {
   for (const each of [$("answer"), $("preview"), $("receipt")]) each.hidden = each !== section;
-  section.focus();
+  section.focus({ preventScroll: true });
+  scrollTo(0, 0); // its beginning, on whatever screen
 }
 
 /** The value that a question's controls hold, as the design takes it; null if there is none yet.

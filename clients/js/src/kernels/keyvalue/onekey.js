@@ -1,39 +1,28 @@
 /** Key-value kernels that speak of one key, drawn without looking at the own one and sent in clear. */
-import { require } from "../errors.js";
-import { ONE, Ratio, largest } from "../exact.js";
-import { packInt, uintWidth } from "../packing.js";
-import { below, happens } from "../words.js";
-import { GRID, checkK, checkThreshold, checkWhole, register } from "./contract.js";
-import { Signed, share } from "./signed.js";
+import { checkWhole, register } from "../../designs.js";
+import { require } from "../../errors.js";
+import { ONE, Ratio, below, chance, happens, largest, least, most, packInt, uintWidth } from "../../exact.js";
+import { GRID, Signed } from "./pairs.js";
 
-/** @typedef {import("../words.js").Words} Words */
-/** @typedef {import("./contract.js").Parts} Parts */
+/** @import { Words } from "../../types.js" */
 
 /** The key with +1, -1 or 0 for it. */
 export class OneKey extends Signed {
   static kind = "one-key";
-  static fields = "keys keep flip";
+  static fields = "keys# keep% flip%";
+  words = 5n;
 
-  constructor(/** @type {Parts} */ { keys, keep, flip }) {
-    super();
-    checkK((this.keys = keys));
-    checkThreshold("keep", (this.keep = keep));
-    checkThreshold("flip", (this.flip = flip));
-  }
-
-  /** By which people without the key answer, in 2**-32 of the chance of +1: they toss an even coin. @returns {bigint[]} */
+  /** By which people without the key answer, in 2**-32 of the chance of +1: they toss an even coin. */
   get guesses() {
     return [GRID / 2n];
   }
 
   /** The key is public, so only what is said of it counts; quotients are monotone in the guess. */
   get ratio() {
-    const [p, turn] = [share(this.keep), share(this.flip)];
+    const [p, turn] = [chance(this.keep), chance(this.flip)];
     const [s, r] = [p.times(ONE.minus(turn)), p.times(turn)];
     const none = [ONE.minus(p), ONE.minus(p), p];
-    const least = this.guesses.reduce((a, b) => (b < a ? b : a));
-    const most = this.guesses.reduce((a, b) => (b > a ? b : a));
-    const laws = [least, most].flatMap((guess) => {
+    const laws = [least(this.guesses), most(this.guesses)].flatMap((guess) => {
       const told = new Ratio(guess, GRID);
       const plus = told.times(ONE.minus(turn)).plus(ONE.minus(told).times(turn));
       const rest = ONE.minus(p);
@@ -44,10 +33,6 @@ export class OneKey extends Signed {
 
   get width() {
     return uintWidth(3n * this.keys);
-  }
-
-  get words() {
-    return 5n;
   }
 
   /** @param {bigint} x @param {Words} words */
@@ -68,12 +53,10 @@ export class OneKey extends Signed {
 /** `OneKey` where people without the key answer as if its value were a public guess, +1 with probability told[i]/2**32. */
 export class ToldKey extends OneKey {
   static kind = "told-key";
-  static fields = "keys keep flip told*";
+  static fields = "keys# keep% flip% told*";
 
-  constructor(/** @type {Parts} */ parts) {
-    super(parts);
-    /** @type {bigint[]} */
-    this.told = parts.told;
+  check() {
+    super.check();
     const fits = BigInt(this.told.length) === this.keys;
     require(fits, "told", this.told.length, `one number for each of the ${this.keys} keys`);
     for (const number of this.told) checkWhole("told", number, 0n, GRID);

@@ -1,0 +1,101 @@
+/** Key-value kernels of two groups: some people speak of keys only, the others of keys with signs. */
+import { Kernel, checkPlain, checkValue, register } from "../../designs.js";
+import { require } from "../../errors.js";
+import { ONE, Ratio, either, happens, largest, most } from "../../exact.js";
+import { favouredBy, paddedRatio } from "./pairs.js";
+
+/** @import { Words } from "../../types.js" */
+
+/** A kernel on keys that does not look at the sign. */
+export class KeysOnly extends Kernel {
+  static kind = "keys-only";
+  static fields = "base@";
+
+  check() {
+    checkPlain("a kernel on keys", this.base);
+    this.k = 2n * this.base.k;
+  }
+
+  get ratio() {
+    return this.base.ratio;
+  }
+
+  /** @param {bigint} keys @param {bigint} length */
+  padded(keys, length) {
+    const size = favouredBy(this.base);
+    return size ? paddedKeys(this.base.lift, size, keys, length) : this.base.ratio;
+  }
+
+  get width() {
+    return this.base.width;
+  }
+
+  get words() {
+    return this.base.words;
+  }
+
+  /** @param {bigint} x @param {Words} words */
+  randomise(x, words) {
+    checkValue(x, this.k);
+    return this.base.randomise(x % this.base.k, words);
+  }
+}
+
+/** The second of two kernels with probability coin/2**64, by a coin that a report shows in its first byte. */
+export class Grouped extends Kernel {
+  static kind = "grouped";
+  static fields = "first@ second@ coin%";
+
+  check() {
+    const { first, second } = this;
+    checkPlain("a group", first, second);
+    require(first.k === second.k, "k of both groups", [first.k, second.k], "the same");
+    this.k = first.k;
+  }
+
+  get ratio() {
+    return largest([this.first.ratio, this.second.ratio]);
+  }
+
+  /** @param {bigint} keys @param {bigint} length @returns {Ratio} */
+  padded(keys, length) {
+    return largest([this.first, this.second].map((part) => paddedRatio(part, keys, length)));
+  }
+
+  get width() {
+    return 1 + Math.max(this.first.width, this.second.width);
+  }
+
+  get words() {
+    return 1n + most([this.first.words, this.second.words]);
+  }
+
+  /** The shorter report is filled up with zeros. @param {bigint} x @param {Words} words */
+  randomise(x, words) {
+    const second = happens(this.coin, words);
+    const out = new Uint8Array(this.width);
+    out[0] = Number(second);
+    out.set((second ? this.second : this.first).randomise(x, words), 1);
+    return out;
+  }
+}
+
+/**
+ * Sets of keys: `held` of them real, the rest dummies, which may not be avoided where there are few keys.
+ * @param {Ratio} lift @param {bigint} size @param {bigint} keys @param {bigint} length
+ */
+function paddedKeys(lift, size, keys, length) {
+  const gain = lift.minus(ONE);
+  let worst = ONE;
+  for (let held = size > length ? size - length : 0n; held <= size && held <= keys; held++) {
+    const most = held < length ? held : length;
+    const least = keys - held < length ? keys - held : length;
+    const square = length * length;
+    const high = ONE.plus(gain.times(new Ratio(most * length + (length - most) * (size - held), square)));
+    const low = ONE.plus(gain.times(new Ratio((length - least) * (size - held), square)));
+    worst = largest([worst, either(high.over(low))]);
+  }
+  return worst;
+}
+
+register([KeysOnly, Grouped]);

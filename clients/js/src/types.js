@@ -1,0 +1,43 @@
+/** Types that modules share. Only the checker of types reads this file: no module loads it. */
+
+/** @import { Ratio } from "./exact.js" */
+/** @import { Explanation } from "./explain.js" */
+
+/** @typedef {{bits: number, word(): bigint}} Words where random words come from; `bits` is their size */
+/** @typedef {[number, number]} Span a half-open range of answers' numbers */
+
+/**
+ * How values are read: `index` gives the number of a value's answer, or throws a `ParameterError`. In an interval `border`
+ * says where the numbers of an answer begin, for one answer more than there are where the last end, and `span` which answers
+ * a pair of borders has.
+ * @typedef {{
+ *   answers: number, index: (value: unknown) => number, labels?: string[], missing?: string, other?: string,
+ *   border?: (i: number) => number, span?: (pair: unknown) => Span,
+ * }} Domain
+ */
+
+/** @typedef {"again" | "arc" | "attach" | "blind" | "coin" | "flip" | "g" | "grid" | "k" | "keep" | "keys" | "length" | "m"} Few */
+/** @typedef {"level_bottom" | "level_top" | "other" | "outputs" | "own" | "plain" | "prime" | "reach" | "ring" | "size"} More */
+/** @typedef {Record<Few | More | "shift" | "slope" | "tie", bigint> & Record<"neighbours" | "weights", bigint[][]>} Wholes */
+/** @typedef {Record<"chances" | "codes" | "flips" | "sensitive" | "starts" | "told", bigint[]> & Record<"data" | "level", any[]>} Lists */
+/** @typedef {Wholes & Lists & Record<"base" | "bit" | "first" | "second" | "window", any>} Parts a kernel's fields */
+
+/** @typedef {Record<string, any>} Shapes kinds of kernels that may stand somewhere, with the shapes of their fields */
+/** @typedef {{kernel: Shapes, params: Record<string, string>}} Form kernels, and how parameters are checked; `?`: optional */
+
+/**
+ * How a parameter is checked, with the words of its rule: what it must be, empty if it is that.
+ * @typedef {(value: any, words: string[], kernel: any, design: any) => string} Check
+ */
+
+/**
+ * A design that has the shape that it should have: nothing more is known of its numbers.
+ * @typedef {{name: string, epsilon: number, domain: Domain, params: Record<string, any>, kernel: any}} Design
+ */
+
+/** @typedef {{words?: Words, coin?: bigint | number, level?: number}} Drawing how a report is drawn */
+/** @typedef {number | [number, number][]} Answer the number of an answer, or pairs of numbers (key, steps) */
+/** @typedef {{harmless?: Iterable<unknown> | null, standIn?: unknown}} Options of a device */
+/** @typedef {{explanation?: (design: Design, ratio: Ratio) => Explanation}} Told */
+
+export {};
