@@ -335,6 +335,24 @@ def test_a_reference_is_a_line_across_within_the_axis() -> None:
     assert len(line_chart(rows, x="x", y="y", series="s", title="t").to_dict()["layer"]) == 2
 
 
+def test_no_line_joins_what_has_no_order() -> None:
+    """Points and their bars stand side by side, series by series; text with rising numbers is an order."""
+
+    def drawn(*xs: str) -> list[dict[str, Any]]:
+        rows = [{"x": x, "y": 1.0 + i, "e": 0.1, "s": f"s{i}"} for x in xs for i in (1, 0)]
+        layers: list[dict[str, Any]] = lines(rows, x="x", y="y", series="s", error="e")["layer"]
+        return layers
+
+    apart = drawn("pear", "apple")
+    assert [part["mark"]["type"] for part in apart] == ["rule", "point"]
+    for part in apart:
+        assert part["encoding"]["xOffset"]["field"] == "series"
+        assert part["encoding"]["xOffset"]["scale"]["domain"] == ["s1", "s0"]
+    joined = drawn("0.5", "1", "2")
+    assert [part["mark"]["type"] for part in joined] == ["rule", "line", "point"]
+    assert not any("xOffset" in part["encoding"] for part in joined)
+
+
 def test_gaps_text_and_numpy_values() -> None:
     rows = [{"rule": r, "y": y, "s": np.int64(1)} for r, y in (("b", None), ("a", math.nan), ("c", np.float64(2)))]
     spec = line_chart(rows, x="rule", y="y", series="s", title="t").to_dict()

@@ -273,7 +273,8 @@ def estimate(
             check_table(file)
         elif file is not None:
             check_chart(file, name)
-    check_order(chart_order, chart)
+    if chart_order is not None:
+        check_order(chart_order, chart)
     check_target(target)
     critical(level)
     check_engine(engine, master)

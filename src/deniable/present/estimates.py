@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import re
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -14,7 +13,7 @@ import numpy as np
 
 from deniable.core.types import FloatArray, IntArray
 from deniable.errors import need_extra, require
-from deniable.present.theme import ESTIMATE, GUIDE, INTERVAL, TRUTH, ZERO, finish, symbols
+from deniable.present.theme import ESTIMATE, GUIDE, INTERVAL, TRUTH, ZERO, finish, in_order, symbols
 
 if TYPE_CHECKING:
     import altair
@@ -29,9 +28,6 @@ _LONGEST = 40
 
 ORDERS = ("value", "given")
 """Orders of the items: the largest estimate first, or as they are given."""
-
-_LEADING = re.compile(r"[\[(<>≤≥=\s]*(-?\d+(?:\.\d+)?)(?!\d*[^\W\d])")
-"""A number that a label begins with, as in 18-24, < 5 or [0, 10); not the one of a name such as 7th."""
 
 
 def estimate_chart(
@@ -70,7 +66,7 @@ def estimate_chart(
     if len(shown.labels) < len(items.labels):
         note = f"the {len(shown.labels)} largest estimates of {len(items.labels):,} items"
         subtitle = f"{subtitle} · {note}" if subtitle else note
-    if order == "value" or (order is None and not _ordered(items.labels)):
+    if order == "value" or (order is None and not in_order(items.labels)):
         shown = shown.sorted()
     layout = _layout(shown.labels)
     chart = _draw(shown, layout, f"{100 * level:g} % interval")
@@ -216,19 +212,6 @@ def _rising_numbers(labels: Sequence[str]) -> tuple[float, ...] | None:
     if not plain or not all(math.isfinite(x) for x in numbers) or min(gaps) <= 0:
         return None
     return numbers if (numbers[-1] - numbers[0]) / min(gaps) <= 3 * len(labels) else None
-
-
-def _ordered(labels: Sequence[str]) -> bool:
-    """Whether the labels have an order of their own: they begin with numbers that rise, but for the last two.
-
-    >>> _ordered(["< 18", "18-24", "25-64", "65+", "no answer"]), _ordered(["7th", "8th", "9th"])
-    (True, False)
-    """
-    found = [_LEADING.match(label) for label in labels]
-    while len(found) > max(2, len(labels) - 2) and found[-1] is None:
-        found.pop()
-    numbers = [float(number[1]) for number in found if number is not None]
-    return len(numbers) == len(found) > 1 and all(a <= b for a, b in pairwise(numbers)) and numbers[0] < numbers[-1]
 
 
 def _draw(items: _Items, layout: _Layout, interval: str) -> Any:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from deniable.errors import need_extra, require
-from deniable.present.theme import DASHES, PALETTE, SHAPES, ZERO, finish, symbols
+from deniable.present.theme import DASHES, PALETTE, SHAPES, ZERO, finish, in_order, symbols
 
 if TYPE_CHECKING:
     import altair
@@ -44,7 +44,8 @@ def line_chart(
     """Lines with points from the rows of a table; `x`, `y`, `series`, `facet` and `error` name its columns.
 
     Up to 14 series, each with a colour and a symbol of its own (the second seven hollow), in the order of their
-    first rows; likewise the facets, three side by side. `x` may be text. A `y` that is None or not a finite
+    first rows; likewise the facets, three side by side. `x` may be text: unless it begins with
+    rising numbers it has no order, and points stand side by side without lines. A `y` that is None or not a finite
     number leaves a gap in its line. Bars reach from y - error to y + error; where that is no number there is none, and
     on an axis with logarithms one that reaches below zero ends at the axis. `reference` is a y with a line across: 1
     where y are ratios.
@@ -168,15 +169,19 @@ def _draw(table: list[_Row], axes: Mapping[str, _Row], reference: float | None) 
     titles = {"series": "series"} | {role: axis["title"] for role, axis in axes.items()}
     tooltip = [alt.Tooltip(f"{role}:{kind}", title=titles[role]) for role, kind in kinds.items()]
     base = alt.Chart().encode(_channel(alt.X, "x", axes), _channel(alt.Y, "y", axes), tooltip=tooltip)
+    apart = axes["x"]["type"] == "N" and not in_order(list(dict.fromkeys(row["x"] for row in table)))
+    if apart:
+        base = base.encode(alt.XOffset("series:N", scale=alt.Scale(domain=list(looks), paddingOuter=0.5)))
     dash = alt.ExprRef(f"{json.dumps(DASHES)}[datum.pattern]")
     line = base.mark_line(strokeWidth=1.8, opacity=1, strokeDash=dash).encode(key["stroke"])
+    lines = [] if apart else [line]
     points = base.mark_point(size=52, strokeWidth=1.6, opacity=1).encode(**key)
     across = [] if reference is None else [_across(alt, reference, axes["y"])]
     if not any("high" in row for row in table):
-        return alt.layer(*across, line, points)
+        return alt.layer(*across, *lines, points)
     ends = {"y": _channel(alt.Y, "y", axes, "low"), "y2": alt.Y2("high:Q")}
     bars = base.transform_filter("isValid(datum.high)").mark_rule(strokeWidth=1.1, opacity=1)
-    return alt.layer(*across, bars.encode(key["stroke"], **ends), line, points)
+    return alt.layer(*across, bars.encode(key["stroke"], **ends), *lines, points)
 
 
 def _across(alt: Any, reference: float, axis: _Row) -> Any:

@@ -159,10 +159,10 @@ def check_chart(target: str, name: str = "chart") -> None:
     need_extra("altair", "charts")
 
 
-def check_order(order: str | None, chart: str | None) -> None:
+def check_order(order: str, chart: str | None) -> None:
     """Refuse an order of answers that is none, or without a chart that would show it."""
-    require(order is None or order in ORDERS, "chart-order", order, f"one of {', '.join(ORDERS)}")
-    require(order is None or chart is not None, "chart-order", order, "given together with --chart")
+    require(order in ORDERS, "chart-order", order, f"one of {', '.join(ORDERS)}")
+    require(chart is not None, "chart-order", order, "given together with --chart")
 
 
 def check_table(target: str, suffixes: Sequence[str] = (".csv", ".json")) -> str:
