@@ -225,8 +225,15 @@ def _with_points(rows: Rows) -> Rows:
     return lines_ + points
 
 
+_IN_WORDS = {
+    "mae": "mean absolute error of the shares",
+    "ndcg": "discounted gain, 1 at best (NDCG)",
+    "f1": "F1 score, 1 at best",
+}
+
+
 def _draw_seen(key: str, title: str, where: str) -> Any:
-    axes = Axes("epsilon", key, "mechanism", "data", log="y" if key == "mae" else "")
+    axes = Axes("epsilon", key, "mechanism", "data", y_title=_IN_WORDS[key], log="y" if key == "mae" else "")
     return lines(axes, title, f"Simulated; populations as the table says. After ULDP {where}.")
 
 
@@ -307,7 +314,7 @@ FIGURES = (
         "Table 2",
         _table2,
         lines(
-            Axes("data", "error", "series", y_title="relative error of theta", log="y"),
+            Axes("data", "error", "series", x_title="population", y_title="relative error of theta", log="y"),
             "Relative error of the estimated share of harmless answers",
             "From 5 % of the people at ε = 0.5, parameters for theta = 0. After ULDP Table 2.",
             _table2_shown,
