@@ -323,7 +323,7 @@ def chart(rows: Sequence[Row]) -> Any:
         }
         for d in DATA
         for m in ("ss", "oue", "olh")
-        for name in ("raw", "projected", "em")
+        for name in ("projected", "em")
         for e in EPSILONS
     ]
     return line_chart(
@@ -334,7 +334,9 @@ def chart(rows: Sequence[Row]) -> Any:
         facet="setting",
         title="Projection pays where epsilon is small, EM where it is large",
         subtitle=f"error relative to raw estimates of the same reports; 100 values, about 50,000 people, {RUNS} runs",
-        y_title="MSE / MSE of raw",
+        x_title="privacy budget ε",
+        y_title="mean squared error / that of raw estimates",
+        reference=1.0,
     )
 
 

@@ -250,6 +250,14 @@ BAD = {
         ["estimate", "good.t", "--chart", "e.gif"],
         "chart must be a name that ends in one of .html, .png, .svg, .json, got 'e.gif'.",
     ),
+    "chart's order": (
+        ["estimate", "good.t", "--chart", "e.json", "--chart-order", "name"],
+        "chart-order must be one of value, given, got 'name'.",
+    ),
+    "an order without a chart": (
+        ["estimate", "good.t", "--chart-order", "given"],
+        "chart-order must be given together with --chart, got 'given'.",
+    ),
     "unknown data": (["simulate", "ss", "--epsilon", 1, "--data", "moon"], "must be one of adult-age"),
     "data without k": (["simulate", "ss", "--epsilon", 1, "--data", "zipf"], "k must be given"),
     "runs": (

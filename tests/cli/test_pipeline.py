@@ -219,6 +219,18 @@ def test_estimate_draws(run, tally, tmp_path):
     assert len(drawn["data"]["values"]) == 3, "--top cuts the table, not the chart"
 
 
+def test_answers_stand_by_their_estimates_in_the_chart_or_as_they_are_given(run, tally, tmp_path):
+    pytest.importorskip("altair")
+    values = json.loads(run("estimate", "t", "--json").out)["value"]
+    largest_first = [label for _, label in sorted(zip(values, LABELS, strict=True), reverse=True)]
+    assert largest_first != LABELS, "else the orders could not be told apart"
+    for order, labels in (([], largest_first), (["value"], largest_first), (["given"], LABELS)):
+        line = ["--chart-order", *order] if order else []
+        assert run("estimate", "t", "--chart", "c.json", "--force", *line).code == 0
+        rows = json.loads((tmp_path / "c.json").read_text())["data"]["values"]
+        assert [row["label"] for row in rows] == labels
+
+
 def test_estimate_table_is_plain_in_a_pipe_and_fits_where_columns_says(run, tally, monkeypatch):
     plain = run("estimate", "t").out
     assert plain.isascii()

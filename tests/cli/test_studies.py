@@ -214,8 +214,8 @@ def test_reproduce_passes_everything_on(run, monkeypatch):
     assert table[1].split() == ["a", "reproduced", "It", "holds.", "1", "1.01"]
     assert "1 claims: 1 reproduced. Details: results/uldp/report.html" in table[3]
     assert seen == [
-        (name, {"figure": "fig1", "quick": True, "out": Path("res"), "data_dir": Path()}),
-        ("all", {"figure": None, "quick": False, "out": Path("results"), "data_dir": None}),
+        (name, {"figure": "fig1", "quick": True, "out": Path("res"), "data_dir": Path(), "seed": 1}),
+        ("all", {"figure": None, "quick": False, "out": Path("results"), "data_dir": None, "seed": 1}),
     ]
 
 

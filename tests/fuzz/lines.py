@@ -92,6 +92,7 @@ GOOD: Mapping[str, Sequence[str]] = {
     "--data": ["zipf", "uniform", "bank-job", "dirichlet:2"],
     "--prior": ["zipf", "normal:2", "bank-job"],
     "--engine": ["local"],
+    "--chart-order": ["value", "given"],
     "--table": ["packed", "rows"],
     "--format": ["lines"],
     "--compression": ["none", "gzip"],

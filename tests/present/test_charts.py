@@ -91,20 +91,21 @@ def test_axis_is_in_per_cent() -> None:
     assert axis["labelExpr"] == "format(100 * datum.value, '~g') + ' %'"
 
 
-@pytest.mark.parametrize("k", [1, 5, 16, 42, 60])
+@pytest.mark.parametrize("k", [1, 5, 16, 42, 60, 150])
 def test_a_few_names_get_rows_with_every_name_shown(k: int) -> None:
     spec = estimate(names(k))
-    assert spec["height"]["step"] >= 19
+    assert spec["height"]["step"] >= (19 if k <= 60 else 15)
     assert layer(spec, "estimate")["encoding"]["y"]["axis"]["labelOverlap"] is False
 
 
-@pytest.mark.parametrize("k", every(3, [61, 100, 1000, 300, 6000]))
+@pytest.mark.parametrize("k", every(3, [151, 400, 1000, 300, 6000]))
 def test_many_names_are_thinned(k: int) -> None:
     spec = estimate(names(k))
     place = layer(spec, "estimate")["encoding"]["x"]
     shown = place["axis"]["values"]
     every = names(k).index(shown[1])
     assert shown == names(k)[::every]
+    assert place["axis"]["title"] == f"answers, one in {every} named"
     assert spec["width"] / len(shown) >= 15
     assert spec["width"] <= 1100
     assert len(values(spec)) == k
@@ -148,14 +149,58 @@ def test_long_labels_are_cut_in_the_middle_and_told_in_full() -> None:
 
 
 def test_marks_shrink_with_the_room_for_one_item() -> None:
-    sizes = [layer(estimate(names(k)), "estimate")["mark"]["size"] for k in (5, 61, 200)]
-    widths = [layer(estimate(names(k)), "95 % interval")["mark"]["strokeWidth"] for k in (5, 61, 200)]
+    sizes = [layer(estimate(names(k)), "estimate")["mark"]["size"] for k in (5, 151, 400)]
+    widths = [layer(estimate(names(k)), "95 % interval")["mark"]["strokeWidth"] for k in (5, 151, 400)]
     assert sizes == sorted(sizes, reverse=True)
     assert widths == sorted(widths, reverse=True)
     assert min(widths) >= 0.9
 
 
-def test_top_shows_the_largest_in_the_given_order_and_says_so() -> None:
+def items(labels: Any, value: Any, **options: Any) -> list[Any]:
+    """The items of a chart, as they stand."""
+    numbers = np.asarray(value)
+    spec = estimate_chart(labels, numbers, numbers - 0.1, numbers + 0.1, title="t", **options).to_dict()
+    return [row["item"] for row in values(spec)]
+
+
+def test_names_stand_by_their_estimates_and_numbers_in_their_order() -> None:
+    """Points in rows, no line and no bar through answers that have no order."""
+    names, value = ["tea", "cocoa", "coffee", "milk"], np.array([0.2, 0.1, 0.6, 0.2])
+    spec = estimate_chart(names, value, value - 0.1, value + 0.2, title="t", truth=value / 2).to_dict()
+    rows = [(row["item"], row["value"], row["low"], row["high"], row["truth"]) for row in values(spec)]
+    assert [row[0] for row in rows] == ["coffee", "tea", "milk", "cocoa"], "equal ones keep their order"
+    assert rows[0] == pytest.approx(("coffee", 0.6, 0.5, 0.8, 0.3)), "the numbers go with their item"
+    assert {part["mark"]["type"] for part in spec["layer"]} == {"rule", "point"}
+    assert layer(spec, "estimate")["encoding"]["y"]["sort"] is None
+    assert items(["1", "2", "3", "4"], value) == ["1", "2", "3", "4"]
+
+
+@pytest.mark.parametrize(
+    "labels",
+    [
+        ["< 18", "18-24", "25+", "no answer"],
+        ["[0, 10)", "[10, 20)", "[20, 30)", "[30, 40)"],
+        ["1 star", "2 stars", "3 stars", "4 stars"],
+        ["-5", "0", "not asked", "no answer"],
+    ],
+)
+def test_labels_that_begin_with_rising_numbers_keep_their_order(labels: list[str]) -> None:
+    value = [0.2, 0.1, 0.6, 0.2]
+    assert items(labels, value) == labels
+    assert items(labels, value, order="value") == [labels[i] for i in (2, 0, 3, 1)]
+
+
+@pytest.mark.parametrize(
+    "labels",
+    [["9th", "10th", "11th", "12th"], ["20", "10", "30", "40"], ["a", "1", "2", "3"], ["1", "2", "1", "x"]],
+)
+def test_other_labels_have_no_order(labels: list[str]) -> None:
+    unique = [label if labels.count(label) == 1 else f"{label} {i}" for i, label in enumerate(labels)]
+    assert items(unique, [0.2, 0.1, 0.6, 0.2]) == [unique[i] for i in (2, 0, 3, 1)]
+    assert items(unique, [0.2, 0.1, 0.6, 0.2], order="given") == unique
+
+
+def test_top_shows_the_largest_and_says_so() -> None:
     value = np.array([0.1, 0.4, 0.2, 0.3])
     spec = estimate_chart("abcd", value, value - 0.1, value + 0.1, title="t", subtitle="olh", top=2).to_dict()
     assert [row["item"] for row in values(spec)] == ["b", "d"]
@@ -179,6 +224,7 @@ def test_caption_marks_only_what_is_simulated() -> None:
 @pytest.mark.parametrize(
     ("change", "text"),
     [
+        ({"order": "alphabet"}, "order must be one of value, given, or None, got 'alphabet'"),
         ({"labels": []}, "labels must be at least one label"),
         ({"labels": ["a", "a", "b"]}, r"labels must be unique, got \['a'\]"),
         ({"value": [0.1, 0.2]}, r"value must be one number for each of the 3 labels, got 'an array of shape \(2,\)'"),
@@ -245,7 +291,7 @@ def test_logarithmic_axes_have_ticks_at_powers_of_ten() -> None:
     assert line["y"]["scale"]["type"] == line["x"]["scale"]["type"] == "log"
     assert line["y"]["axis"]["values"] == [1e-4, 1e-3, 1e-2, 1e-1]
     assert line["y"]["axis"]["format"] == "~e"
-    assert line["x"]["axis"]["values"] == [1, 2]
+    assert line["x"]["axis"]["values"] == [1, 1.5, 2, 3, 4], "less than a decade has more ticks"
     assert line["x"]["axis"]["format"] == "~s"
     low, high = line["y"]["scale"]["domain"]
     assert low < 1e-4 < 0.3 < high
@@ -277,6 +323,34 @@ def test_bars_reach_one_error_up_and_down() -> None:
     assert "error" not in values(linear.to_dict())[0]
     without = line_chart([row | {"e": None} for row in rows], x="x", y="y", series="s", error="e", title="t").to_dict()
     assert len(without["layer"]) == 2
+
+
+def test_a_reference_is_a_line_across_within_the_axis() -> None:
+    rows = [{"x": x, "y": y, "s": "a"} for x, y in ((1, 2.0), (2, 3.0))]
+    rule, line, _ = line_chart(rows, x="x", y="y", series="s", title="t", log_y=True, reference=1.0).to_dict()["layer"]
+    assert (rule["mark"]["type"], rule["encoding"]["y"]["datum"]) == ("rule", 1.0)
+    assert rule["encoding"]["y"]["axis"]["grid"] is True
+    assert line["encoding"]["y"]["scale"]["domain"][0] < 1.0
+    assert line["encoding"]["y"]["axis"]["values"] == [1, 1.5, 2, 3]
+    assert len(line_chart(rows, x="x", y="y", series="s", title="t").to_dict()["layer"]) == 2
+
+
+def test_no_line_joins_what_has_no_order() -> None:
+    """Points and their bars stand side by side, series by series; text with rising numbers is an order."""
+
+    def drawn(*xs: str) -> list[dict[str, Any]]:
+        rows = [{"x": x, "y": 1.0 + i, "e": 0.1, "s": f"s{i}"} for x in xs for i in (1, 0)]
+        layers: list[dict[str, Any]] = lines(rows, x="x", y="y", series="s", error="e")["layer"]
+        return layers
+
+    apart = drawn("pear", "apple")
+    assert [part["mark"]["type"] for part in apart] == ["rule", "point"]
+    for part in apart:
+        assert part["encoding"]["xOffset"]["field"] == "series"
+        assert part["encoding"]["xOffset"]["scale"]["domain"] == ["s1", "s0"]
+    joined = drawn("0.5", "1", "2")
+    assert [part["mark"]["type"] for part in joined] == ["rule", "line", "point"]
+    assert not any("xOffset" in part["encoding"] for part in joined)
 
 
 def test_gaps_text_and_numpy_values() -> None:

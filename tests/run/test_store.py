@@ -202,6 +202,8 @@ def test_estimates_become_frames_and_charts(monkeypatch: pytest.MonkeyPatch) -> 
     spec = ESTIMATE.chart(0.9, truth=[0.5, 0.5, 0.0], title="Habits").to_dict()
     assert spec["title"]["text"] in ("Habits", ["Habits"])
     assert "90 % interval" in str(spec)
+    with pytest.raises(ValueError, match="order must be one of value, given, or None, got 'name'"):
+        ESTIMATE.chart(order="name")
     means = dn.mechanism("duchi", epsilon=1.0, interval=(0, 1))
     drawn = means.estimate(means.privatize([0.5] * 10_000, rng=dn.simulation(1))).chart().to_dict()
     assert drawn["title"]["text"] == ["Estimated mean"]

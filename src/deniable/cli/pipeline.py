@@ -22,7 +22,7 @@ from deniable.run.files import check_output, named
 from deniable.run.layout import COMPRESSIONS, FORMATS, STANDARD, Layout
 from deniable.run.local import UNBIASED, is_table, privatize_file, spent_before, write_tally
 from deniable.run.questions import question_of
-from deniable.run.results import check_chart, check_table
+from deniable.run.results import check_chart, check_order, check_table
 
 __all__ = ["Columns", "Duplicates", "Force", "Level", "estimate", "privatize", "tally"]
 
@@ -250,6 +250,10 @@ def estimate(
     chart_means: Annotated[
         str | None, option("--chart-means", "FILE", "Key-value: also draw the means of the values.")
     ] = None,
+    chart_order: Annotated[
+        str | None,
+        option("--chart-order", "ORDER", "Answers in the chart: value (largest first, as usual for names) or given."),
+    ] = None,
     save: Annotated[str | None, option("--out", "FILE", "Also write a .csv or .json file; - is CSV.")] = None,
     design: DesignFile = None,
     strict: Strict = False,
@@ -269,6 +273,8 @@ def estimate(
             check_table(file)
         elif file is not None:
             check_chart(file, name)
+    if chart_order is not None:
+        check_order(chart_order, chart)
     check_target(target)
     critical(level)
     check_engine(engine, master)
@@ -285,7 +291,7 @@ def estimate(
     shares = replace(shares, facts=shares.facts | {"skipped": dict(counted.skipped)})
     largest = shares if top is None else shares.top(top)
     if chart is not None:
-        shares.draw(chart, "Estimated mean" if shares.numbers else "Estimated shares")
+        shares.draw(chart, "Estimated mean" if shares.numbers else "Estimated shares", chart_order)
         out.note(f"drew {chart}")
     if chart_means is not None:
         shares.draw_means(chart_means, "Estimated means")

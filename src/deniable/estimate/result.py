@@ -191,25 +191,26 @@ class Estimate:
         title: str | None = None,
         truth: Any = None,
         top: int | None = None,
+        order: str | None = None,
     ) -> Any:
         """An Altair chart of the estimates (shares, or a mean) on their intervals, with the truth where it is known.
 
-        The distribution of numbers is drawn in bins: see `binned`. `deniable.present.charts.save(chart, "shares.html")`
-        writes it. The extra `charts` brings what is needed.
+        Answers with names stand with the largest estimate first, numbers in their order; `order="given"` or
+        `order="value"` says otherwise. The distribution of numbers is drawn in bins: see `binned`.
+        `deniable.present.charts.save(chart, "shares.html")` writes it. The extra `charts` brings what is needed.
         """
         from deniable.estimate.bins import edges_of, is_fine
         from deniable.present.charts import caption, estimate_chart
 
         if truth is None and top is None and is_fine(self):
-            return self.binned().chart(level, target, title=title)
+            return self.binned().chart(level, target, title=title, order=order)
         ends, known = self.interval(level, target), self.design
         source = caption(known["mechanism"], epsilon=known["epsilon"], n=self.n, simulated=self.simulated)
         told = f"{source} · biased" if self.biased else source
         usual = "Estimated shares" if self.range is None else "Estimated mean"
         shown: dict[str, Any] = {"title": title or usual, "subtitle": told, "truth": truth, "level": level, "top": top}
-        return estimate_chart(
-            self.labels, self.value, ends.low, ends.high, ends=self.range, edges=edges_of(self), **shown
-        )
+        shown |= {"ends": self.range, "edges": edges_of(self), "order": order}
+        return estimate_chart(self.labels, self.value, ends.low, ends.high, **shown)
 
     @property
     def range(self) -> tuple[float, float] | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from typing import TYPE_CHECKING, Any
 
 from deniable.errors import need_extra, require
@@ -32,8 +32,10 @@ class Axes:
     y: str
     series: str
     facet: str | None = None
-    x_title: str | None = None
-    y_title: str | None = None
+    _: KW_ONLY
+    y_title: str
+    """What the axis shows, in words, with its unit."""
+    x_title: str = "privacy budget ε"
     log: str = ""
     """The axes with logarithms: x, y, xy or none."""
     wide: bool = True
@@ -42,6 +44,8 @@ class Axes:
     """The axis that has a scale of its own in every panel, x or y."""
     error: str | None = None
     """The standard error of y, for bars."""
+    reference: float | None = None
+    """A line across, e.g. at 1 where y are ratios."""
 
 
 def lines(
@@ -65,8 +69,9 @@ def lines(
             log_y="y" in axes.log,
             title=title,
             subtitle=note if isinstance(note, str) else note(rows),
-            x_title="ε" if axes.x == "epsilon" and axes.x_title is None else axes.x_title,
+            x_title=axes.x_title,
             y_title=axes.y_title,
+            reference=axes.reference,
         )
         if not axes.wide:
             chart.columns = 2

@@ -33,20 +33,26 @@ _STYLE = """
 body { margin: 0 auto; padding: 1.5rem; max-width: 100rem; color: var(--ink); background: var(--page);
   font: 1rem/1.5 system-ui, sans-serif; }
 a { color: var(--link); }
-h1 { line-height: 1.2; }
+h1 { line-height: 1.2; font-size: clamp(1.4rem, 5vw, 2rem); }
 h2 { margin-top: 3rem; padding-top: 1rem; border-top: 1px solid var(--line); }
 h3 { margin: 0 0 .3rem; font-size: 1rem; }
 p { margin: .3rem 0; }
 .soft, figcaption, dt { color: var(--soft); font-size: .9rem; }
-.pair { display: grid; gap: 1.5rem; align-items: start; }
+.pair { display: grid; grid-template-columns: minmax(0, 1fr); gap: 1.5rem; align-items: start; }
+.pair > figure { order: -1; }
 @media (min-width: 64rem) { .pair { grid-template-columns: minmax(22rem, 2fr) 3fr; }
-  .pair > figure { position: sticky; top: 1rem; } .alone { columns: 2; column-gap: 1.5rem; } }
+  .pair > figure { order: 0; position: sticky; top: 1rem; max-height: calc(100vh - 2rem); overflow-y: auto; }
+  .alone { columns: 2; column-gap: 1.5rem; } }
 article { margin: 0 0 1rem; padding: .8rem 1rem; border: 1px solid var(--line); border-left-width: .35rem;
   border-radius: .4rem; background: var(--card); break-inside: avoid; overflow-wrap: anywhere; }
 figure { margin: 0; }
-img { max-width: 100%; height: auto; background: #fff; border-radius: .4rem; }
+.picture { display: block; overflow-x: auto; background: #fff; border-radius: .4rem; }
+img { display: block; max-width: 100%; height: auto; }
+.counts { padding: 0; list-style: none; }
 dl { margin: .4rem 0 0; display: grid; grid-template-columns: 6.5rem 1fr; gap: .1rem .8rem; }
 dd { margin: 0; }
+@media (max-width: 36rem) { body { padding: 1rem; } dl { grid-template-columns: minmax(0, 1fr); }
+  dd { margin-bottom: .4rem; } ul { padding-left: 1.2rem; } img { max-width: none; width: 38rem; } }
 table { border-collapse: collapse; font-size: .9rem; }
 td { padding: 0 .8rem 0 0; vertical-align: top; }
 td + td { text-align: right; font-variant-numeric: tabular-nums; }
@@ -54,8 +60,8 @@ td + td { text-align: right; font-variant-numeric: tabular-nums; }
 .mark { font-weight: 600; color: var(--refuted); }
 .reproduced { border-left-color: var(--reproduced); } .corrected { border-left-color: var(--corrected); }
 .refuted { border-left-color: var(--refuted); } .not-tested { border-left-color: var(--not-tested); }
-.reproduced > .verdict { color: var(--reproduced); } .corrected > .verdict { color: var(--corrected); }
-.refuted > .verdict { color: var(--refuted); } .not-tested > .verdict { color: var(--not-tested); }
+.reproduced .verdict { color: var(--reproduced); } .corrected .verdict { color: var(--corrected); }
+.refuted .verdict { color: var(--refuted); } .not-tested .verdict { color: var(--not-tested); }
 """
 
 _PAGE = """<!doctype html>
@@ -71,7 +77,7 @@ _PAGE = """<!doctype html>
 <header>
 <h1>{title}</h1>
 <p>{told}</p>
-<p>{counts}</p>
+{counts}
 </header>
 <nav aria-label="Contents">
 <h2 id="contents">Contents</h2>
@@ -125,14 +131,12 @@ def page(paper: Paper, drawn: Sequence[Drawn], records: Sequence[Mapping[str, An
     if paper.left_out:
         sections.append(_left_out(paper.left_out))
         contents.append(_entry("left-out", "Statements without a claim", ()))
-    found = Counter(record["verdict"] for record in records)
-    counts = "; ".join(f"{found[v]} {v} ({_MEANINGS[v]})" for v in VERDICTS if found[v])
     return _PAGE.format(
         policy=_POLICY,
         style=_STYLE,
         title=escape(paper.title),
         told=escape(told),
-        counts=escape(f"{len(records)} claims: {counts}." if records else "No claims were tested."),
+        counts=_counts(records),
         contents="\n".join(contents),
         sections="\n".join(sections),
     )
@@ -143,6 +147,23 @@ def said(value: Value | None) -> str:
     if value is None:
         return "-"
     return f"{value:.5g}" if isinstance(value, float) else str(value)
+
+
+def _counts(records: Sequence[Mapping[str, Any]]) -> str:
+    """How many claims there are, in all and of each verdict, and what the verdicts mean."""
+    if not records:
+        return "<p>No claims were tested.</p>"
+    found = Counter(record["verdict"] for record in records)
+    rows = "\n".join(
+        f'<li class="{_class(v)}"><span class="verdict">{found[v]} {v}</span>: {escape(_MEANINGS[v])}</li>'
+        for v in VERDICTS
+        if found[v]
+    )
+    return f'<p>{len(records)} claims:</p>\n<ul class="counts">\n{rows}\n</ul>'
+
+
+def _class(verdict: str) -> str:
+    return verdict.replace(" ", "-")
 
 
 def _beside(claim: Claim, figures: Sequence[Figure]) -> str:
@@ -180,6 +201,8 @@ def _figure(drawn: Drawn) -> str:
     if pictures:
         data = base64.b64encode(pictures[0].read_bytes()).decode()
         shown = f'<img src="data:image/png;base64,{data}" alt="{escape(_heading(drawn.figure))}">'
+        large = next((file for file in drawn.files if file.suffix == ".html"), pictures[0])
+        shown = f'<a class="picture" href="{escape(large.name)}" title="Open the figure by itself">{shown}</a>'
     marks = "".join(f'<p class="mark">{escape(mark)}</p>' for mark in drawn.marks)
     links = ", ".join(f'<a href="{escape(file.name)}">{escape(file.name)}</a>' for file in drawn.files)
     return f"<figure>\n{shown}\n<figcaption>{marks}<p>Files: {links}</p></figcaption>\n</figure>"
@@ -202,15 +225,15 @@ def _article(record: Mapping[str, Any]) -> str:
     """A claim: what the paper says, what was measured, the verdict and its reason."""
     verdict = record["verdict"]
     parts = {
+        "reason": escape(record["note"] or _MEANINGS[verdict]),
         "where": escape(record["where"]),
         "paper": _values(record["paper"]),
         "measured": _values(record["measured"]),
-        "reason": escape(record["note"] or _MEANINGS[verdict]),
         "rule": escape(record["rule"]),
-        "error rate": escape(f"at most {record['error_rate']:g}" if record["error_rate"] else "0: nothing is drawn"),
+        "error rate": escape(f"at most {record['error_rate']:g}" if record["error_rate"] else "none: no random draws"),
     }
     rows = "".join(f"<dt>{name}</dt><dd>{part}</dd>" for name, part in parts.items())
-    opened = f'<article id="{escape(record["id"])}" class="{verdict.replace(" ", "-")}">'
+    opened = f'<article id="{escape(record["id"])}" class="{_class(verdict)}">'
     return (
         f'{opened}\n<h3>{escape(record["claim"])}</h3>\n<p class="verdict">{verdict}</p>\n<dl>{rows}</dl>\n</article>'
     )

@@ -11,21 +11,23 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from deniable.core.types import FloatArray
+from deniable.core.types import FloatArray, IntArray
 from deniable.errors import need_extra, require
-from deniable.present.theme import ESTIMATE, GUIDE, INTERVAL, TRUTH, ZERO, finish, symbols
+from deniable.present.theme import ESTIMATE, GUIDE, INTERVAL, TRUTH, ZERO, finish, in_order, symbols
 
 if TYPE_CHECKING:
     import altair
 
-__all__ = ["estimate_chart"]
+__all__ = ["ORDERS", "estimate_chart"]
 
-_MOST_ROWS = 60
+_MOST_ROWS = 150
 """Up to so many items with names each get a row of their own; more go side by side under thinned names."""
-
 
 _LONGEST = 40
 """Signs of a label that an axis shows."""
+
+ORDERS = ("value", "given")
+"""Orders of the items: the largest estimate first, or as they are given."""
 
 
 def estimate_chart(
@@ -41,16 +43,20 @@ def estimate_chart(
     top: int | None = None,
     ends: tuple[float, float] | None = None,
     edges: Sequence[float] | FloatArray | None = None,
+    order: str | None = None,
 ) -> altair.LayerChart:
     """Estimated shares as points on their intervals, with the truth as a tick where it is known.
 
-    The items stay in the given order. A few items with names stand in rows; many stand side by side, and so do
-    items whose labels are rising numbers such as ages, on an axis of numbers. `top` shows only the items with
-    the largest estimates and says so. Negative estimates are shown: unbiased estimates of rare items often are. With
+    Items with names stand in rows, the largest estimate first; more than 150 side by side, in the same order. Items
+    whose labels are rising numbers such as ages stand side by side on an axis of numbers, and labels that begin with
+    rising numbers, such as 18-24, keep their order. `order` is "value" or "given" where another one is wanted, e.g. for
+    never, rarely, often. `top` shows only the items with the largest estimates and says so. Negative estimates are
+    shown: unbiased estimates of rare items often are. With
     `ends` these are no shares but means of values from a range with these ends; with `edges` they are the shares of
     bins, each from one edge to the next, and are drawn over these.
     """
     require(0 < level < 1, "level", level, "a number between 0 and 1, such as 0.95")
+    require(order is None or order in ORDERS, "order", order, f"one of {', '.join(ORDERS)}, or None")
     items = replace(_items(labels, value, low, high, truth), ends=ends)
     drawn: altair.LayerChart
     if edges is not None:
@@ -60,6 +66,8 @@ def estimate_chart(
     if len(shown.labels) < len(items.labels):
         note = f"the {len(shown.labels)} largest estimates of {len(items.labels):,} items"
         subtitle = f"{subtitle} · {note}" if subtitle else note
+    if order == "value" or (order is None and not in_order(items.labels)):
+        shown = shown.sorted()
     layout = _layout(shown.labels)
     chart = _draw(shown, layout, f"{100 * level:g} % interval")
     drawn = finish(chart, title=title, subtitle=subtitle, width=layout.width)
@@ -79,7 +87,13 @@ class _Items:
         """Those with the `t` largest estimates, in their order."""
         whole = isinstance(t, int | np.integer)
         require(whole and t >= 1, "top", t, "an integer >= 1, or None for all items")
-        keep = np.sort(np.argsort(-self.columns["value"], kind="stable")[:t])
+        return self._taken(np.sort(np.argsort(-self.columns["value"], kind="stable")[:t]))
+
+    def sorted(self) -> _Items:
+        """The largest estimate first; equal ones keep their order."""
+        return self._taken(np.argsort(-self.columns["value"], kind="stable"))
+
+    def _taken(self, keep: IntArray) -> _Items:
         return _Items(tuple(self.labels[i] for i in keep), {c: v[keep] for c, v in self.columns.items()}, self.ends)
 
     def rows(self, numbers: Sequence[float] | None) -> list[dict[str, object]]:
@@ -175,7 +189,7 @@ def _layout(labels: Sequence[str]) -> _Layout:
     k = len(labels)
     numbers = _rising_numbers(labels)
     if numbers is None and k <= _MOST_ROWS:
-        slot = 26.0 if k <= 20 else 19.0
+        slot = 26.0 if k <= 20 else 19.0 if k <= 60 else 15.0
         return _Layout(True, None, slot, 560.0, slot * k)
     slots = k
     if numbers is not None:
@@ -262,8 +276,9 @@ def _item_axis(alt: Any, labels: Sequence[str], layout: _Layout) -> Any:
         axis = alt.Axis(title="value", grid=False, ticks=True, tickMinStep=gap, format="~r", labelOverlap=True)
         return alt.X("at:Q", axis=axis, scale=alt.Scale(domain=ends, nice=False, zero=False))
     every = math.ceil(22 / layout.slot)
+    named = "answers" if every == 1 else f"answers, one in {every} named"
     axis = alt.Axis(
-        title=None, grid=False, values=list(_shortened(labels)[::every]), ticks=True, labelAngle=-45, labelLimit=180
+        title=named, grid=False, values=list(_shortened(labels)[::every]), ticks=True, labelAngle=-45, labelLimit=180
     )
     return alt.X("item:N", sort=None, axis=axis, scale=alt.Scale(padding=0))
 

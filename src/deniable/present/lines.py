@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from deniable.errors import need_extra, require
-from deniable.present.theme import DASHES, PALETTE, SHAPES, finish, symbols
+from deniable.present.theme import DASHES, PALETTE, SHAPES, ZERO, finish, in_order, symbols
 
 if TYPE_CHECKING:
     import altair
@@ -39,26 +39,29 @@ def line_chart(
     error: str | None = None,
     x_title: str | None = None,
     y_title: str | None = None,
+    reference: float | None = None,
 ) -> altair.LayerChart | altair.FacetChart:
     """Lines with points from the rows of a table; `x`, `y`, `series`, `facet` and `error` name its columns.
 
     Up to 14 series, each with a colour and a symbol of its own (the second seven hollow), in the order of their
-    first rows; likewise the facets, three side by side. `x` may be text. A `y` that is None or not a finite
+    first rows; likewise the facets, three side by side. `x` may be text: unless it begins with
+    rising numbers it has no order, and points stand side by side without lines. A `y` that is None or not a finite
     number leaves a gap in its line. Bars reach from y - error to y + error; where that is no number there is none, and
-    on an axis with logarithms one that reaches below zero ends at the axis.
+    on an axis with logarithms one that reaches below zero ends at the axis. `reference` is a y with a line across: 1
+    where y are ratios.
     """
     more = {"facet": facet, "error": error}
     named = {"x": x, "y": y, "series": series} | {role: column for role, column in more.items() if column is not None}
     table = _table(rows, named)
     if error is not None:
         _bars(table, log=log_y)
-    axes = {"x": _axis(table, "x", log=log_x), "y": _axis(table, "y", log=log_y)}
+    axes = {"x": _axis(table, "x", log=log_x), "y": _axis(table, "y", log=log_y, reference=reference)}
     axes["x"]["title"] = x if x_title is None else x_title
     axes["y"]["title"] = y if y_title is None else y_title
     facets = list(dict.fromkeys(row["facet"] for row in table)) if facet is not None else []
     panels = max(1, len(facets))
     width = _WIDTHS.get(panels, 270)
-    chart = _draw(table, axes).properties(width=width, height=340 if panels == 1 else 280)
+    chart = _draw(table, axes, reference).properties(width=width, height=340 if panels == 1 else 280)
     chart = _faceted(chart, table, facets)
     drawn: altair.LayerChart | altair.FacetChart
     drawn = finish(chart, title=title, subtitle=subtitle, width=width * min(panels, _COLUMNS))
@@ -103,11 +106,12 @@ def _is_number(value: object) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
 
 
-def _axis(table: list[_Row], role: str, *, log: bool) -> _Row:
+def _axis(table: list[_Row], role: str, *, log: bool, reference: float | None = None) -> _Row:
     """Type, scale and ticks of one axis, from the values on it."""
     values = [row[role] for row in table if role == "x" or row[role] is not None]
     values += [row[end] for row in table for end in ("low", "high") if role == "y" and end in row]
     require(len(values) > 0, role, "no number in any row", "the name of a column with numbers")
+    values += [] if reference is None else [reference]
     if not all(_is_number(value) for value in values):
         require(not log, "log_x", log, "False, because x is not numbers throughout")
         for row in table:
@@ -144,9 +148,9 @@ def _log_domain(values: list[float]) -> list[float]:
 
 
 def _decades(least: float, most: float) -> _Row:
-    """Ticks at powers of ten; on less than two decades at 2 and 5 times these, too."""
+    """Ticks at powers of ten; on less than two decades at 2 and 5 times these, too, and on less than one at more."""
     first, last = math.floor(math.log10(least)), math.ceil(math.log10(most))
-    steps = (1, 2, 5) if math.log10(most / least) < 2 else (1,)
+    steps = (1, 1.5, 2, 3, 4, 5, 7) if most < 10 * least else (1, 2, 5) if most < 100 * least else (1,)
     every = max(1, (last - first) // 8)
     ticks = [float(f"{step}e{power}") for power in range(first, last + 1, every) for step in steps]
     values = [tick for tick in ticks if least <= tick <= most]
@@ -154,8 +158,8 @@ def _decades(least: float, most: float) -> _Row:
     return {"values": values, "format": shape, "labelOverlap": True}
 
 
-def _draw(table: list[_Row], axes: Mapping[str, _Row]) -> Any:
-    """Lines below, points above."""
+def _draw(table: list[_Row], axes: Mapping[str, _Row], reference: float | None) -> Any:
+    """From back to front: the reference, bars, lines, points."""
     alt = need_extra("altair", "charts")
     filled = zip(PALETTE, PALETTE, SHAPES, strict=True)
     hollow = ((colour, "white", shape) for colour, shape in zip(PALETTE, SHAPES, strict=True))
@@ -165,14 +169,26 @@ def _draw(table: list[_Row], axes: Mapping[str, _Row]) -> Any:
     titles = {"series": "series"} | {role: axis["title"] for role, axis in axes.items()}
     tooltip = [alt.Tooltip(f"{role}:{kind}", title=titles[role]) for role, kind in kinds.items()]
     base = alt.Chart().encode(_channel(alt.X, "x", axes), _channel(alt.Y, "y", axes), tooltip=tooltip)
+    apart = axes["x"]["type"] == "N" and not in_order(list(dict.fromkeys(row["x"] for row in table)))
+    if apart:
+        base = base.encode(alt.XOffset("series:N", scale=alt.Scale(domain=list(looks), paddingOuter=0.5)))
     dash = alt.ExprRef(f"{json.dumps(DASHES)}[datum.pattern]")
     line = base.mark_line(strokeWidth=1.8, opacity=1, strokeDash=dash).encode(key["stroke"])
+    lines = [] if apart else [line]
     points = base.mark_point(size=52, strokeWidth=1.6, opacity=1).encode(**key)
+    across = [] if reference is None else [_across(alt, reference, axes["y"])]
     if not any("high" in row for row in table):
-        return alt.layer(line, points)
+        return alt.layer(*across, *lines, points)
     ends = {"y": _channel(alt.Y, "y", axes, "low"), "y2": alt.Y2("high:Q")}
     bars = base.transform_filter("isValid(datum.high)").mark_rule(strokeWidth=1.1, opacity=1)
-    return alt.layer(bars.encode(key["stroke"], **ends), line, points)
+    return alt.layer(*across, bars.encode(key["stroke"], **ends), *lines, points)
+
+
+def _across(alt: Any, reference: float, axis: _Row) -> Any:
+    """The line at a value of the vertical axis, through every panel."""
+    grid = axis["axis"] | {"grid": True}
+    place = alt.YDatum(reference, type="quantitative", title=axis["title"], scale=axis["scale"], axis=grid)
+    return alt.Chart(alt.Data(values=[{}])).mark_rule(color=ZERO, strokeWidth=1.4).encode(place)
 
 
 def _channel(channel: Any, role: str, axes: Mapping[str, _Row], column: str = "") -> Any:

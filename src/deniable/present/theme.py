@@ -2,11 +2,25 @@
 
 from __future__ import annotations
 
+import re
 import textwrap
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from itertools import pairwise
 from typing import Any
 
-__all__ = ["DASHES", "ESTIMATE", "GUIDE", "INTERVAL", "PALETTE", "SHAPES", "TRUTH", "ZERO", "finish", "symbols"]
+__all__ = [
+    "DASHES",
+    "ESTIMATE",
+    "GUIDE",
+    "INTERVAL",
+    "PALETTE",
+    "SHAPES",
+    "TRUTH",
+    "ZERO",
+    "finish",
+    "in_order",
+    "symbols",
+]
 
 ESTIMATE, INTERVAL, TRUTH = "#0072B2", "#9CC9E3", "#D55E00"
 """Colours of the three marks of an estimate: blues and vermilion stay apart for all kinds of colour vision."""
@@ -24,8 +38,24 @@ SHAPES = ("circle", "square", "triangle-up", "diamond", "triangle-down", "cross"
 DASHES = ([1, 0], [7, 3], [2, 2], [8, 3, 2, 3])
 """Line patterns: solid, dashed, dotted, dash and dot."""
 
+_LEADING = re.compile(r"[\[(<>≤≥=\s]*(-?\d+(?:\.\d+)?)(?!\d*[^\W\d])")
+"""A number that a label begins with, as in 18-24, < 5 or [0, 10); not the one of a name such as 7th."""
+
 _INK, _SOFT, _GRID = "#222222", "#5F6368", "#E8EAED"
 _FONT = "Helvetica Neue, Helvetica, Arial, Liberation Sans, sans-serif"
+
+
+def in_order(labels: Sequence[str]) -> bool:
+    """Whether the labels have an order of their own: they begin with numbers that rise, but for the last two.
+
+    >>> in_order(["< 18", "18-24", "25-64", "65+", "no answer"]), in_order(["7th", "8th", "9th"])
+    (True, False)
+    """
+    found = [_LEADING.match(label) for label in labels]
+    while len(found) > max(2, len(labels) - 2) and found[-1] is None:
+        found.pop()
+    numbers = [float(number[1]) for number in found if number is not None]
+    return len(numbers) == len(found) > 1 and all(a <= b for a, b in pairwise(numbers)) and numbers[0] < numbers[-1]
 
 
 def symbols(alt: Any, column: str, looks: Mapping[str, tuple[str, str, str]], **legend: Any) -> dict[str, Any]:

@@ -14,11 +14,12 @@ from deniable.core.types import FloatArray, IntArray, Target
 from deniable.errors import need_extra, require
 from deniable.estimate.bins import edges_of, is_fine
 from deniable.estimate.result import Estimate
+from deniable.present.estimates import ORDERS
 from deniable.present.export import SUFFIXES
 from deniable.run.files import check_output, csv_bytes, open_output
 from deniable.run.layout import STANDARD
 
-__all__ = ["Shown", "check_chart", "check_table", "write_rows"]
+__all__ = ["Shown", "check_chart", "check_order", "check_table", "write_rows"]
 
 _COLUMNS = ("value", "stderr", "low", "high")
 
@@ -113,10 +114,10 @@ class Shown:
         with open_output(target) as out:
             out.write((json.dumps(self.document(), indent=1, allow_nan=False) + "\n").encode())
 
-    def draw(self, target: str, title: str) -> None:
-        """Save a chart; the suffix says of what kind (.html, .png, .svg or .json)."""
+    def draw(self, target: str, title: str, order: str | None = None) -> None:
+        """Save a chart; the suffix says of what kind (.html, .png, .svg or .json). `order` is that of the answers."""
         if self.drawn is not None and len(self.labels) == self.total:
-            self.drawn.draw(target, title)
+            self.drawn.draw(target, title, order)
             return
         notes = []
         if self.facts["biased"]:
@@ -124,7 +125,7 @@ class Shown:
         if len(self.labels) < self.total:
             notes.append(f"the {len(self.labels)} largest of {self.total:,}")
         more: dict[str, Any] = {"ends": tuple(self.facts["interval"])} if self.numbers else {}
-        more |= {} if self.edges is None else {"edges": self.edges}
+        more |= {"edges": self.edges, "order": order}
         self._save(target, title, notes, ("value", "low", "high", "truth"), np.arange(len(self.labels)), **more)
 
     def draw_means(self, target: str, title: str) -> None:
@@ -156,6 +157,12 @@ def check_chart(target: str, name: str = "chart") -> None:
     require(known, name, target, f"a name that ends in one of {', '.join(SUFFIXES)}")
     check_output(target, name)
     need_extra("altair", "charts")
+
+
+def check_order(order: str, chart: str | None) -> None:
+    """Refuse an order of answers that is none, or without a chart that would show it."""
+    require(order in ORDERS, "chart-order", order, f"one of {', '.join(ORDERS)}")
+    require(chart is not None, "chart-order", order, "given together with --chart")
 
 
 def check_table(target: str, suffixes: Sequence[str] = (".csv", ".json")) -> str:

@@ -21,8 +21,9 @@ from deniable.papers.paper import Context, Figure, Rows
 
 __all__ = ["FIGURES"]
 
-_BY_BUDGET = Axes("epsilon", "mse_printed", "series", "panel", y_title="MSE for n = 1", log="y")
-_TRADE_OFF = Axes("mse", "asr", "series", "panel", "MSE for n = 1", "ASR", "x")
+_GUESS, _ERROR = "chance of a right guess (ASR)", "mean squared error (MSE) for n = 1"
+_BY_BUDGET = Axes("epsilon", "mse_printed", "series", "panel", y_title=_ERROR, log="y")
+_TRADE_OFF = Axes("mse", "asr", "series", "panel", x_title=_ERROR, y_title=_GUESS, log="x")
 
 _SHOWN = (25, 100, 1000, 10000)
 """Domain sizes that charts show."""
@@ -87,7 +88,7 @@ def _some(rows: Rows) -> Rows:
 
 
 _draw_fig2 = lines(
-    replace(_BY_BUDGET, y="asr", y_title="ASR"),
+    replace(_BY_BUDGET, y="asr", y_title=_GUESS),
     "What one report gives away",
     "Exact success of the best guess. Adaptive protocols with equal weights and n = 1. After AdaptiveLDP Fig. 2; the "
     "table has all domain sizes and the printed values.",
@@ -194,7 +195,16 @@ def _both(rows: Rows) -> Rows:
 
 
 _draw_fig6 = lines(
-    Axes("weight_asr", "parameter", "series", "panel", "weight on the ASR", wide=False, free="y"),
+    Axes(
+        "weight_asr",
+        "parameter",
+        "series",
+        "panel",
+        x_title="weight on the ASR, from 0 to 1",
+        y_title="parameter that is chosen",
+        wide=False,
+        free="y",
+    ),
     "The parameter that a weight on the ASR chooses",
     "k = 100, ε = 4, n = 1; the rest of the weight is on the MSE. After AdaptiveLDP Fig. 6.",
     _both,
@@ -226,7 +236,17 @@ def _thinned(rows: Rows) -> Rows:
 
 
 _draw_fig7 = lines(
-    Axes("parameter", "objective", "what", "panel", log="y", wide=False, free="x"),
+    Axes(
+        "parameter",
+        "objective",
+        "what",
+        "panel",
+        x_title="parameter of the protocol",
+        y_title="half the ASR plus half the MSE",
+        log="y",
+        wide=False,
+        free="x",
+    ),
     "What the adaptive protocols make small",
     "Half the ASR plus half the MSE as printed, k = 100, ε = 4, n = 1. After AdaptiveLDP Fig. 7.",
     _thinned,
@@ -248,7 +268,7 @@ def _fig9(context: Context) -> Rows:
 def _selected(part: str, what: str, title: str, names: tuple[str, str], log: str = "") -> Figure:
     """A part of Fig. 9, for two of the protocols."""
     draw = lines(
-        Axes("epsilon", "parameter", "select", "panel", log=log),
+        Axes("epsilon", "parameter", "select", "panel", y_title="parameter that is chosen", log=log),
         title,
         "On the paper's grids and objectives, n = 1. Hypervolume without any area (every MSE at least 1) takes the "
         "point nearest to zero. After AdaptiveLDP Fig. 9.",

@@ -15,7 +15,15 @@ from deniable.papers.paper import Claim, Context, Figure, Rows, made_up
 
 __all__ = ["CLAIMS", "FIG8", "FIG15"]
 
-_AXES = Axes("n_mse", "asr", "source", "panel", "n MSE", "ASR", "xy")
+_AXES = Axes(
+    "n_mse",
+    "asr",
+    "source",
+    "panel",
+    x_title="mean squared error × people (n MSE)",
+    y_title="chance of a right guess (ASR)",
+    log="xy",
+)
 
 
 def _runs(name: str, quick: bool) -> int:

@@ -45,6 +45,8 @@ def _told_runs(rows: Rows) -> str:
 
 # ---- pictures
 
+_IN_ALL, _RIGHT = "privacy budget ε in all", "share of digits told right"
+
 
 def _against(rows: Rows, method: str) -> Rows:
     """The rows of the other methods, each with the value of this one on the same data as `plain`."""
@@ -53,7 +55,15 @@ def _against(rows: Rows, method: str) -> Rows:
 
 
 _draw_fig9 = lines(
-    Axes("epsilon", "ratio", "method", "data", "ε in all", "RMSE / RMSE without privacy"),
+    Axes(
+        "epsilon",
+        "ratio",
+        "method",
+        "data",
+        x_title=_IN_ALL,
+        y_title="root mean squared error / that without privacy",
+        reference=1.0,
+    ),
     "Boosted trees: error with privacy over error without",
     lambda rows: (
         f"{PUBLISHED['trees']} trees of depth {PUBLISHED['depth']}. Root mean squared error on a fifth of the data, "
@@ -64,7 +74,7 @@ _draw_fig9 = lines(
     ],
 )
 _draw_fig10 = lines(
-    Axes("iteration", "value", "method", "panel", y_title="accuracy"),
+    Axes("iteration", "value", "method", "panel", x_title="steps of the descent", y_title=_RIGHT),
     "Gradient descent by the printed recipe: the advantage is the sign, which is told for certain",
     lambda rows: (
         f"{rows[0]['data']}, softmax regression on 7 by 7 pixels, each with its best step, {_told_runs(rows)}. None of "
@@ -74,7 +84,7 @@ _draw_fig10 = lines(
     panel="ε = {epsilon:g} for each coordinate and iteration",
 )
 _draw_fig10b = lines(
-    Axes("epsilon", "value", "method", x_title="ε of a person, in all", y_title="accuracy"),
+    Axes("epsilon", "value", "method", x_title="privacy budget ε of a person, in all", y_title=_RIGHT),
     "Gradient descent on locally perturbed gradients, done safely",
     lambda rows: (
         f"{rows[0]['people']:,} people drawn from {rows[0]['data']}, each taking part once with ε in all; "
@@ -91,7 +101,7 @@ def _networks_note(rows: Rows) -> str:
 
 
 _draw_fig11 = lines(
-    Axes("epsilon", "gain", "method", "data", "ε in all", "gain in percentage points", "x"),
+    Axes("epsilon", "gain", "method", "data", x_title=_IN_ALL, y_title="gain of accuracy, percentage points", log="x"),
     "Networks on perturbed features: accuracy above that of always saying the larger class",
     _networks_note,
     lambda rows: [
@@ -99,7 +109,7 @@ _draw_fig11 = lines(
     ],
 )
 _draw_fig11b = lines(
-    Axes("epsilon", "area", "method", "data", "ε in all", "area under the curve", "x"),
+    Axes("epsilon", "area", "method", "data", x_title=_IN_ALL, y_title="area under the ROC curve", log="x"),
     "Networks on perturbed features: telling the classes apart",
     _networks_note,
     lambda rows: [row for row in rows if row["method"] != LARGER],

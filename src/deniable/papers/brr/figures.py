@@ -30,7 +30,15 @@ __all__ = ["FIGURES"]
 _BUDGETS = (0.25, 0.5, 0.75, 1.0, 1.5, 2.0, 2.5, 3.0)
 _CHANGES = ("lower than in the row above", "higher than in the row above")
 _SHOWN = (0.5, 1.0, 3.0)
-_BY_SIZE = Axes("points", "share of the range", "mechanism", "panel", "number of points N", log="x")
+_BY_SIZE = Axes(
+    "points",
+    "share of the range",
+    "mechanism",
+    "panel",
+    x_title="number of points N",
+    y_title="mean loss / range of the points, N - 1",
+    log="x",
+)
 _SIZES = (5, 10, 20, 50, 100, 200, 400)
 
 
@@ -160,7 +168,7 @@ def _fig5(context: Context) -> Rows:
 
 
 _draw_fig5 = lines(
-    replace(_BY_SIZE, y_title="mean loss / (N - 1)"),
+    _BY_SIZE,
     "Mean distance of a report from the truth, against the number of points",
     "As a share of the range N - 1, all points equally likely; the constant middle has 0.25 if many. The codebook is "
     "the optimum. After BRR Fig. 5(a).",
@@ -189,7 +197,7 @@ def _fig5b(_: Context) -> Rows:
 
 
 _draw_fig5b = lines(
-    replace(_BY_SIZE, y="ratio", series="what", y_title="loss of BRR / loss of GRR"),
+    replace(_BY_SIZE, y="ratio", series="what", y_title="loss of BRR / loss of GRR", reference=1.0),
     "Loss of BRR relative to GRR, and its limits",
     "m = min over all answers (Alg. 2); local ratios are those of single answers. After BRR Fig. 5(b).",
     panel="ε = {epsilon:g}",
@@ -221,7 +229,7 @@ def _fig6b(context: Context) -> Rows:
     return _similarities([(points, epsilon) for epsilon in (0.5, 1.0, 3.0) for points in sizes])
 
 
-_SIMILAR = Axes("epsilon", "similarity", "mechanism", "panel", y_title="expected similarity")
+_SIMILAR = Axes("epsilon", "similarity", "mechanism", "panel", y_title="expected similarity, 1 for the truth")
 _SIMILAR_TEXT = (
     "Similarity of a report to the truth",
     "Jaccard similarity of the numbers 1 to N as the utility, xy/(x²+y²-xy), all equally likely. After BRR Fig. 6.",

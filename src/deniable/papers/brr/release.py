@@ -136,7 +136,9 @@ def _places(
     panel: str = "{data}, {places} places",
 ) -> Figure:
     """A part of Fig. 8."""
-    axes = Axes("epsilon", "share of the mean distance", "mechanism", "panel", y_title="mean loss / mean distance")
+    axes = Axes(
+        "epsilon", "share of the mean distance", "mechanism", "panel", y_title="mean loss / mean distance of two places"
+    )
     told = f"Mean distance of a report from the truth over that of two random places. {note} After BRR Fig. 8."
     draw = lines(axes, f"Loss on two sets of places, {title}", told, panel=panel)
     return Figure(part, what, "Fig. 8", compute, draw)

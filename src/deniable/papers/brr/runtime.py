@@ -120,7 +120,15 @@ def _seconds(way: Any, regions: list[_Region], chosen: list[list[int]], draw: Un
 
 
 _draw_fig12 = lines(
-    Axes("users, percent", "value", "method", "panel", "users, in per cent of the places", "seconds", free="y"),
+    Axes(
+        "users, percent",
+        "value",
+        "method",
+        "panel",
+        x_title="users, in per cent of the places",
+        y_title="processor time, seconds",
+        free="y",
+    ),
     "Time to perturb the places of users, one after the other",
     lambda rows: (
         f"ε = 1, reports from the own region; the division into regions is made beforehand. Processor time on this "
@@ -276,7 +284,7 @@ def _time(made: Mechanism, items: Any) -> float:
 
 
 _draw_fig12b = lines(
-    Axes("users", "seconds", "mechanism", log="xy"),
+    Axes("users", "seconds", "mechanism", x_title="number of users", y_title="time, seconds", log="xy"),
     "Time to perturb the places of many users by tables",
     lambda rows: (
         f"{rows[0]['places']} places, users drawn at random, ε = 1, secure randomness, on this machine: best of three "

@@ -17,9 +17,9 @@ if TYPE_CHECKING:
 __all__ = ["PAPER"]
 
 _QUANTITIES = {
-    "ncr": ("How well the most frequent keys are found", "NCR"),
-    "mse_frequency": ("Squared error of frequencies", "MSE, keys found"),
-    "mse_mean": ("Squared error of means", "MSE, keys found"),
+    "ncr": ("How well the most frequent keys are found", "normalised cumulative rank, 1 at best (NCR)"),
+    "mse_frequency": ("Squared error of frequencies", "mean squared error of the keys found"),
+    "mse_mean": ("Squared error of means", "mean squared error of the keys found"),
 }
 
 

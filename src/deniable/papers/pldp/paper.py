@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
@@ -101,13 +102,16 @@ def _measured(found: Errors, method: str) -> dict[str, str | int | float | None]
 PAIR_TEXT, TEN_TEXT = "Levels 0.1 and 0.2, level epsilon 0.1", "Ten levels from 0.1 to 1, level epsilon 0.3"
 
 _over_budgets = lines(
-    Axes("level epsilon", "error", "data", "measure", y_title="mean error", log="y"),
+    Axes(
+        "level epsilon", "error", "data", "measure", x_title="ε of the level", y_title="mean error of a share", log="y"
+    ),
     "Error of AUEM against the protection of the level",
     "Ten levels from 0.1 to 1, all alike; SUE. After PLDP Fig. 2.",
     lambda rows: [{**row, "error": row[m], "measure": m.upper()} for m in ("mse", "mae") for row in rows],
 )
 
 
+_IN_WORDS = {"mse": "mean squared error of a share", "mae": "mean absolute error of a share"}
 _BARS = "Bars: one standard error over the runs."
 
 
@@ -118,12 +122,13 @@ def _shown(rows: Rows) -> Rows:
 def _figure(number: int, error: str, what: str, compute: Callable[[Context], Rows], levels: str = "") -> Figure:
     """By the number of values, or by the shares of the levels where these are told."""
     where, name = f"Fig. {number}", error.upper()
+    shown: dict[str, Any] = {"y_title": f"{_IN_WORDS[error]} ({name})", "error": f"{error} stderr"}
     if levels:
-        axes = Axes("shares", error, "method", "data", "people over the levels", name, "y", error=f"{error} stderr")
+        axes = Axes("shares", error, "method", "data", x_title="people over the levels", log="y", **shown)
         title = f"{name} for two distributions of people over the levels"
         note = f"{levels}; SUE. All methods read the same reports. {_BARS} After PLDP {where}."
     else:
-        axes = Axes("k", error, "method", "data", "number of values", name, "xy", error=f"{error} stderr")
+        axes = Axes("k", error, "method", "data", x_title="number of values", log="xy", **shown)
         title = f"{name} {what}"
         note = f"The most frequent values of each table. {TEN_TEXT}; SUE. {_BARS} After PLDP Fig. 3 and 4."
     return Figure(f"fig{number}", f"{name} {what}", where, compute, lines(axes, title, note, _shown))

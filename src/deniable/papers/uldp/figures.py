@@ -44,7 +44,7 @@ DATA = {
 }
 """n, number of sensitive items, number of items, share of harmless answers."""
 
-ERROR = Axes("epsilon", "n_mse", "mechanism", "setting", y_title="n MSE", log="y")
+ERROR = Axes("epsilon", "n_mse", "mechanism", "setting", y_title="squared errors × people (n MSE)", log="y")
 
 BUDGETS = tuple(i / 2 for i in range(1, 11))
 KNOWN = {"uRR": ("urr", "null"), "uRAP": ("urap", "glutf"), "uHR": ("uhr", "null")}
@@ -111,12 +111,20 @@ def _fig1(_: Context) -> Rows:
 
 
 def _long(rows: Rows) -> Rows:
-    kinds = {"n_mse": "n MSE", "bits": "bits"}
+    kinds = {"n_mse": "error of the shares (n MSE)", "bits": "bits of a report"}
     return [{**row, "what": what, "value": row[key]} for key, what in kinds.items() for row in rows]
 
 
 _draw_fig1 = lines(
-    Axes("s", "value", "mechanism", "what", x_title="sensitive items", y_title="", log="xy"),
+    Axes(
+        "s",
+        "value",
+        "mechanism",
+        "what",
+        x_title="number of sensitive items",
+        y_title="squared errors × people, or bits",
+        log="xy",
+    ),
     "Error and size of a report against the number of sensitive items",
     "ε = 1, half of the answers harmless, d = 2s; uLH as printed is not private. After ULDP Fig. 1.",
     _long,
@@ -170,7 +178,7 @@ def _fig7(_: Context) -> Rows:
 
 
 _draw_fig7 = lines(
-    Axes("epsilon", "reduction", "mechanism", "setting", y_title="reduction of the MSE"),
+    Axes("epsilon", "reduction", "mechanism", "setting", y_title="share of the mean squared error that is saved"),
     "How much the largest z saves",
     "1 - MSE(largest z)/MSE(z = 0), closed forms; uLH as printed is not private. After ULDP Fig. 7.",
 )
@@ -194,7 +202,7 @@ def _table1(_: Context) -> Rows:
 
 _REGIMES = ("high privacy, s = 100", "high privacy, s = 10000", "medium privacy, s = 100", "medium privacy, s = 10000")
 _draw_table1 = lines(
-    Axes("mechanism", "ratio", "regime", log="y"),
+    Axes("mechanism", "ratio", "regime", x_title="mechanism", y_title="error / order of the optimum", log="y"),
     "Error over the order of the optimum: constant in s if a mechanism is order-optimal",
     "n MSE (e-1)^2/(s e), theta = 0.5, d = 2s. After ULDP Table 1.",
     lambda rows: [{**row, "regime": key, "ratio": row[key]} for row in rows for key in _REGIMES],
