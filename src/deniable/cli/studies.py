@@ -62,7 +62,6 @@ def simulate(
         check_table(save, [".csv"])
     if chart is not None:
         check_chart(chart)
-    out.note(f"simulating {runs} collections of {data} with {choice.name}, seed {seed}")
     asked = question_of(choice.name)
     own = changed(
         simulate,
@@ -79,6 +78,7 @@ def simulate(
     own |= {"columns": split(columns, "columns")} if "columns" in own else {}
     own.pop("chart", None)
     maker = partial(choice.without(asked.settings).make_any, n=n)
+    out.note(f"simulating {runs} collections of {data} with {choice.name}, seed {seed}")
     with out.progress("simulating") as progress:
         study = asked.study(data, maker, n=n, runs=runs, seed=seed, progress=progress, **own)
     document = study.document()

@@ -246,6 +246,6 @@ class SqliteEngine:
                     f"the database {self.path} cannot be used now: {error}.", "Is the disk full or read-only?"
                 ) from error
             if code in _DAMAGED:
-                hint = "See what is left with deniable store check, or restore a backup."
+                hint = "Restore a backup with deniable store restore; keep this file for whoever looks into it."
                 raise FormatError(f"{self.path} is damaged or not a database: {error}.", hint) from error
             raise
