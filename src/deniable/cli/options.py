@@ -29,7 +29,6 @@ from deniable.mechanisms.protocol import Protocol
 from deniable.mechanisms.registry import MECHANISMS, OPTIONS, PROTOCOLS, entry_of, mechanism, protocol, resolved
 from deniable.mechanisms.spaces import SPACE
 from deniable.run.files import read_labels, read_space
-from deniable.run.priors import domain_of_prior, read_prior
 
 __all__ = ["DOMAIN", "Choice", "Given", "argument", "changed", "command", "option", "read_domain", "split"]
 
@@ -81,6 +80,8 @@ class Choice:
         if "prior" in own:
             need = "left out: the choice is made without one"
             require("prior" in entry.options and where is not None, "prior", own["prior"], f"{need} for {self.name}")
+            from deniable.run.priors import read_prior
+
             own["prior"] = read_prior(own["prior"], cast(Domain, where))
         return {"epsilon": self.epsilon, "domain": where, **own, **planned}
 
@@ -89,8 +90,11 @@ class Choice:
         """The domain that is given, or that a prior brings; None where own options give it."""
         if self.brings_domain:
             return None
-        brought = None if self.domain_stands else domain_of_prior(self.options.get("prior", "uniform"))
-        return brought or read_domain(self.domain_given)
+        if self.domain_stands or "prior" not in self.options:
+            return read_domain(self.domain_given)
+        from deniable.run.priors import domain_of_prior
+
+        return domain_of_prior(self.options["prior"]) or read_domain(self.domain_given)
 
     @property
     def domain_stands(self) -> bool:

@@ -6,22 +6,26 @@ integers of a design have one home.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import fields
-from typing import Any
+from functools import cache
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
 from deniable_client.documents import check_document, fields_of, is_list, read_whole, read_wholes
 from deniable_client.errors import FormatError, show
-from deniable_client.kernels.basic import Laplace, Mixture, Response, Subset, Unary, Whole
 from deniable_client.kernels.contract import AnyKernel, Disclosing, Kernel, check_promise, promised_ratio
-from deniable_client.kernels.geometry import Hadamard, Projective
-from deniable_client.kernels.keyvalue import Grouped, KeysOnly, OneKey, Pairs, SignedSubset, SignedUnary
-from deniable_client.kernels.keyvalue_seeded import SignedHashing, SignedInterval, ToldKey
-from deniable_client.kernels.metric import Constant, Leaning, Neighbours, Recode, Window, WindowOrBit
-from deniable_client.kernels.personal import Bit, Personal
-from deniable_client.kernels.seeded import Balanced, Hashing, Interval, Wheel
-from deniable_client.kernels.table import Table
-from deniable_client.kernels.utility import Utility, UtilityBudgets, UtilityMixture
+
+if TYPE_CHECKING:
+    from deniable_client.kernels.basic import Laplace, Mixture, Response, Subset, Unary, Whole
+    from deniable_client.kernels.geometry import Hadamard, Projective
+    from deniable_client.kernels.keyvalue import Grouped, KeysOnly, OneKey, Pairs, SignedSubset, SignedUnary
+    from deniable_client.kernels.keyvalue_seeded import SignedHashing, SignedInterval, ToldKey
+    from deniable_client.kernels.metric import Constant, Leaning, Neighbours, Recode, Window, WindowOrBit
+    from deniable_client.kernels.personal import Bit, Personal
+    from deniable_client.kernels.seeded import Balanced, Hashing, Interval, Wheel
+    from deniable_client.kernels.table import Table
+    from deniable_client.kernels.utility import Utility, UtilityBudgets, UtilityMixture
 
 __all__ = [
     "KERNELS",
@@ -67,10 +71,55 @@ __all__ = [
     "promised_ratio",
 ]
 
-KERNELS: Mapping[str, Callable[..., Any]] = {
-    made.kind: made for made in tuple(globals().values()) if hasattr(made, "kind") and made is not UtilityMixture
+_HOMES: Mapping[str, str] = {
+    "basic": "Laplace Mixture Response Subset Unary Whole",
+    "geometry": "Hadamard Projective",
+    "keyvalue": "Grouped KeysOnly OneKey Pairs SignedSubset SignedUnary",
+    "keyvalue_seeded": "SignedHashing SignedInterval ToldKey",
+    "metric": "Constant Leaning Neighbours Recode Window WindowOrBit",
+    "personal": "Bit Personal",
+    "seeded": "Balanced Hashing Interval Wheel",
+    "table": "Table",
+    "utility": "Utility UtilityBudgets UtilityMixture",
 }
-"""Every kernel that is imported above, by its kind; a mixture is a `UtilityMixture` where its parts disclose."""
+"""The classes of each module: it is loaded when one of them is asked for."""
+_HOME = {name: home for home, names in _HOMES.items() for name in names.split()}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOME:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(f"{__name__}.{_HOME[name]}"), name)
+
+
+def _kind(name: str) -> str:
+    """The kind of a class: its name in small letters, with hyphens."""
+    return "".join(f"-{sign.lower()}" if sign.isupper() else sign for sign in name)[1:]
+
+
+class _Kernels(Mapping[str, Callable[..., Any]]):
+    """Every kernel by its kind; a mixture is a `UtilityMixture` where its parts disclose."""
+
+    _names: Mapping[str, str] = {_kind(name): name for name in _HOME if not name.startswith("Utility")} | {
+        "utility": "Utility",
+        "utility-levels": "UtilityBudgets",
+    }
+
+    def __getitem__(self, kind: str) -> Callable[..., Any]:
+        made: Callable[..., Any] = __getattr__(self._names[kind])
+        return made
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._names)
+
+    def __len__(self) -> int:
+        return len(self._names)
+
+    def __contains__(self, kind: object) -> bool:
+        return kind in self._names
+
+
+KERNELS: Mapping[str, Callable[..., Any]] = _Kernels()
 
 _SHORT: Mapping[str, str] = {
     "Rows": "tuple[tuple[int, ...], ...]",
@@ -117,12 +166,12 @@ def kernel_from(document: object, shapes: Shapes | None = None, where: str = "th
         known = "unknown" if not isinstance(kind, str) or kind not in KERNELS else "not possible here"
         hint = "Upgrade the client." if shapes is None else "The mechanism's name decides which kernels it may have."
         raise FormatError(f"{where}: kernel kind {show(kind)} is {known}; possible are {', '.join(allowed)}.", hint)
-    names = _FIELDS[kind]
+    names = _fields(kind)
     given = fields_of(document, f"a {kind} kernel", ("kind", *names))
     inner = dict.fromkeys(names) if shapes is None else shapes[kind]
     parts = {name: _READERS[form](given[name], inner.get(name), f"{name} of {where}") for name, form in names.items()}
     disclosing = kind == "mixture" and any(isinstance(part, Disclosing) for part in parts.values())
-    return (UtilityMixture if disclosing else KERNELS[kind])(**parts)
+    return (__getattr__("UtilityMixture") if disclosing else KERNELS[kind])(**parts)
 
 
 _PARTS_MAX = 64
@@ -159,8 +208,9 @@ _READERS: Mapping[str, Callable[[Any, Any, str], Any]] = {
 }
 """How fields of kernels are read, by their types."""
 
-_FIELDS: Mapping[str, Mapping[str, str]] = {
-    kind: {f.name: _SHORT.get(str(f.type), str(f.type)) for f in fields(made)}  # type: ignore[arg-type]
-    for kind, made in KERNELS.items()
-}
-"""Fields of the kernels and their types, by kind."""
+
+@cache
+def _fields(kind: str) -> Mapping[str, str]:
+    """Fields of a kernel and their types."""
+    made: Any = KERNELS[kind]
+    return {f.name: _SHORT.get(str(f.type), str(f.type)) for f in fields(made)}
