@@ -34,11 +34,13 @@ def told(process: subprocess.Popen[str], what: str) -> re.Match[str]:
 
 
 def all_gone(process: subprocess.Popen[str]) -> bool:
-    """No process of the group is left."""
-    try:
-        os.killpg(process.pid, 0)
-    except ProcessLookupError:
-        return True
+    """No process of the group is left, a moment after it ended: helpers notice that and go."""
+    for _ in range(100):
+        try:
+            os.killpg(process.pid, 0)
+        except ProcessLookupError:
+            return True
+        time.sleep(0.2)
     return False
 
 

@@ -272,7 +272,7 @@ MADE_UP = {
     "uldp": {"fig4", "fig6", "fig8", "fig9", "fig9b", "table2"},
     "kskv": {"fig3", "fig4", "fig5", "fig6", "fig7", "fig8"},
     "pldp": set(),
-    "brr": {"fig7", "fig7b", "fig8", "fig8b", "fig9", "fig10", "fig10b", "fig11", "fig11b", "fig12"},
+    "brr": {"fig7", "fig7b", "fig8", "fig8b", "fig9", "fig10", "fig10b", "fig11", "fig11b", "fig12", "fig12b"},
 }
 """Figures that show people who are made up, if no data folder is given."""
 SIMULATIONS = {
