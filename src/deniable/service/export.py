@@ -26,12 +26,11 @@ def write_reports(
 ) -> int:
     """Write the published reports of a question, some at a time; how many. `layout`: that of a table, or no table.
 
-    The file's id is made of the task, the question and the windows: the same export twice is the same file, so it is
-    not counted twice.
+    The file's id is made of the task and the question: a later export has the reports of an earlier one, too, and the
+    two are not counted together.
     """
     m = next(m for m, asked in zip(intake.mechanisms, intake.task.questions, strict=True) if asked.name == question)
-    told = [window.number for window in found if window.document is not None]
-    id = sha256(f"{intake.task.id}/{question}/{told}".encode()).hexdigest()[:32]
+    id = sha256(f"{intake.task.id}/{question}".encode()).hexdigest()[:32]
     batches = kept_reports(store, intake, found, question)
     if layout is None:
         with ReportWriter(out, m.design, m.fields, simulated=False, id=id) as writer:
