@@ -47,9 +47,9 @@ install() {
     local log=$venv/install.log
     local pip=("$python" -m pip --disable-pip-version-check --no-input install -c constraints.txt)
     say "installing: deniable[$1] into $venv (about a minute the first time)"
-    # The build tool first, so that both packages are built with the pinned one.
+    # The build tools first, so that both packages, and what comes as source (pyspark), are built with the pinned ones.
     (cd "$root" &&
-        "${pip[@]}" hatchling editables &&
+        "${pip[@]}" hatchling editables setuptools &&
         "${pip[@]}" --no-build-isolation -e ./clients/python -e ".[$1]") >"$log" 2>&1 || {
         tail -n 15 "$log" >&2
         die "pip could not install what Deniable needs (its last lines are above, all of them in $log)."
