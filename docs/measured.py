@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import json
+import re
+import textwrap
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+from deniable.papers.paper import Paper
+from deniable.papers.rules import Rule
 from deniable.papers.runner import PAPERS
 
 DATA = Path(__file__).resolve().parent / "data"
@@ -43,10 +47,17 @@ def claims() -> str:
             continue
         told += [
             f"### `{paper.name}`",
-            _made(made),
-            table(("claim", "where", "verdict", "what it means", "figure"), _rows(runs), right=5),
+            textwrap.fill(_made(made) + _missing(paper, runs), 118, break_on_hyphens=False),
+            table(("claim", "where", "measured", "verdict", "what it means", "figure"), _rows(paper, runs), right=6),
         ]
     return "\n\n".join(told) or "No run is kept yet."
+
+
+def _missing(paper: Paper, runs: Sequence[Sequence[dict[str, Any]]]) -> str:
+    """The claims that are not in the runs that are kept."""
+    known = {record["id"] for record in runs[0]}
+    lost = [f"`{name}`" for claim in paper.claims if (name := f"{paper.name}-{claim.id}") not in known]
+    return f" Not in these runs: {', '.join(lost)}." if lost else ""
 
 
 def _made(runs: Sequence[dict[str, Any]]) -> str:
@@ -60,14 +71,32 @@ def _made(runs: Sequence[dict[str, Any]]) -> str:
     return f"Version {version}, seed{'s' * (len(runs) > 1)} {seeds}: {how}."
 
 
-def _rows(runs: Sequence[Sequence[dict[str, Any]]]) -> list[list[str]]:
+def _rows(paper: Paper, runs: Sequence[Sequence[dict[str, Any]]]) -> list[list[str]]:
+    rules = {f"{paper.name}-{claim.id}": claim.rule for claim in paper.claims}
     rows = []
     for same in zip(*runs, strict=True):
-        one, verdicts = same[0], {run["verdict"] for run in same}
+        one, verdicts, rule = same[0], {run["verdict"] for run in same}, rules.get(same[0]["id"])
+        if rule is None:
+            continue
         verdict = one["verdict"] if len(verdicts) == 1 else f"not decided ({' or '.join(sorted(verdicts))} by seed)"
+        verdict += "" if one["rule"] == str(rule) else " (by an earlier rule)"
         meaning = one["note"] or "what was measured agrees with the paper"
-        rows.append([f"{one['claim']} (`{one['id']}`)", one["where"], verdict, meaning, one["figure"] or "-"])
+        claim, found = f"{one['claim']} (`{one['id']}`)", _deciding(rule, one["measured"] or {})
+        rows.append([claim, one["where"], found, verdict, meaning, one["figure"] or "-"])
     return [[cell.replace("|", "\\|") for cell in row] for row in rows]
+
+
+def _deciding(rule: Rule, measured: dict[str, Any], most: int = 3) -> str:
+    """The numbers that decide, those that a star stands for as their range; the first ones if there are many."""
+    told = []
+    for quantity in dict.fromkeys(condition.quantity for condition in rule.conditions):
+        pattern = re.compile(re.escape(quantity).replace(r"\*", "(.+)"))
+        found = [x for name, x in measured.items() if pattern.fullmatch(name) and "standard error" not in name]
+        ends = sorted({f"{x:.3g}": x for x in found if isinstance(x, int | float)}.items(), key=lambda end: end[1])
+        if ends:
+            shown = quantity.replace("*", "\\*")
+            told.append(f"{shown}: {' to '.join(dict.fromkeys((ends[0][0], ends[-1][0])))}")
+    return "; ".join(told[:most] + ([f"and {len(told) - most} more"] if len(told) > most else [])) or "-"
 
 
 def spark() -> str:

@@ -14,7 +14,9 @@ import pytest
 
 from deniable.learn.boosting import BoostedTrees
 from deniable.learn.network import LocalNetwork
-from deniable.papers.brr import checks, learning, printed, theorems, theory
+from deniable.mechanisms.metric import staircase
+from deniable.papers.brr import checks, figures, learning, printed, release, theorems, theory
+from deniable.papers.brr import places as places_of
 from deniable.papers.brr.learning import Examples, digits, examples
 from deniable.papers.brr.paper import PAPER
 from deniable.papers.brr.places import all_losses, laws, load_places, some_places
@@ -63,7 +65,7 @@ EXPECTED = {
 """What needs neither data nor luck."""
 
 EXPERIMENTS = {
-    *("fig7", "fig8", "fig8-largest", "fig8-best", "fig8-others", "lsrr-level", "fig12", "fig12-growth"),
+    *("fig7", "fig8", "fig8-largest", "fig8-falls", "fig8-best", "fig8-others", "lsrr-level", "fig12", "fig12-growth"),
     *("fig12-seconds", "sizes", "fig9", "fig9-size", "fig9-best", "fig10", "fig10-high", "fig10-safe", "fig11"),
 }
 """What needs data, time or luck."""
@@ -120,6 +122,12 @@ def test_a_right_rule_would_be_reproduced(context: Context, monkeypatch: pytest.
 
 
 # Numbers
+
+
+def test_a_derivative_that_stays_neither_grows_nor_falls(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert figures.fig3_holds(10, 1.0) == (36, 36)
+    monkeypatch.setattr(figures, "_slopes", lambda points, epsilon: np.zeros((points // 2, points)))
+    assert figures.fig3_holds(10, 1.0) == (0, 36)
 
 
 def test_mean_loss_above_grr_with_the_printed_m(context: Context) -> None:
@@ -201,6 +209,32 @@ def test_places_are_made_up_where_there_are_none(context: Context) -> None:
     assert losses["level of L-SRR, printed"] > 1.0
 
 
+def test_levels_are_measured_also_of_what_should_keep_epsilon(
+    context: Context, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A calibration that does nothing is found out: the correction is lost."""
+    points = some_places(context, "Gowalla").points[:60]
+    monkeypatch.setattr(places_of, "some_places", lambda _, name: places_of.Places(name, points, globe=False))
+
+    def verdict() -> str:
+        own = Context(PAPER, quick=True)
+        return decide(rule_of("lsrr-level"), release._printed_level(own)).verdict
+
+    assert verdict() == "corrected"
+    monkeypatch.setattr(staircase, "calibrated_staircase", staircase.staircase)
+    assert verdict() == "refuted"
+
+
+def test_the_largest_gain_must_be_where_the_paper_has_it(context: Context) -> None:
+    """Gains that are large enough at the printed budgets do not do if others are larger."""
+    rule = rule_of("fig8-largest")
+    at = {f"{data}, budget of the largest gain, {groups}": 2.0 for data in release.GAINS for groups in ("one", "two")}
+    gains = {f"{name}, other groups": gain for name, gain in release.TOP.items()}
+    assert decide(rule, gains | at).verdict == "corrected"
+    moved = at | {name: 0.25 for name in at if name.startswith("FourSquare")}
+    assert decide(rule, gains | moved).verdict == "reproduced"
+
+
 def test_laws_are_probabilities_and_only_one_of_them_is_restricted(context: Context) -> None:
     places = some_places(context, "Gowalla")
     found = laws(places, 1.0, own=17)
@@ -220,6 +254,17 @@ def test_real_places_are_read(tmp_path: Path) -> None:
     assert places.name == "Gowalla"
     assert places.points.shape == (50, 2)
     assert not places.globe
+
+
+def test_a_sample_of_real_places_is_not_called_simulated(tmp_path: Path) -> None:
+    import gzip
+
+    draw = np.random.default_rng(1)
+    for name, heading in (("gowalla_brr_1000", "x,y"), ("foursquare_nyc_poi", "lat,lon")):
+        with gzip.open(tmp_path / f"{name}.csv.gz", "wt") as file:
+            file.write(f"{heading}\n" + "".join(f"{40 + x},{-74 + y}\n" for x, y in draw.random((400, 2))))
+    assert Context(PAPER, quick=True, data_dir=tmp_path).marks("fig7") == ()
+    assert Context(PAPER, quick=True).marks("fig7") == ("MADE-UP DATA (Gowalla, FourSquare).",)
 
 
 def test_regions_are_the_smallest_tiles_with_enough_places() -> None:

@@ -7,9 +7,10 @@ from typing import Any
 import pytest
 
 from deniable.errors import ParameterError
-from deniable.papers.charts import bar_chart, cell_chart
+from deniable.papers.charts import Axes, bar_chart, cell_chart, lines
 
 LAW = [{"who": who, "report": y, "chance": 0.1 * y, "high": y == 3} for who in ("GRR", "BRR") for y in (1, 2, 3)]
+DOMAINS = {"few": (3, 6), "some": (4, 8), "many": (10, 20)}
 TABLE = [{"row": i, "column": j, "text": i * j, "what": "odd" if j % 2 else "even"} for i in (2, 1) for j in (1, 2, 3)]
 
 
@@ -54,3 +55,26 @@ def test_too_many_kinds_are_refused() -> None:
     rows = [{"row": i, "column": 0, "text": "", "what": f"kind {i}"} for i in range(6)]
     with pytest.raises(ParameterError, match="at most 5"):
         cells(rows=rows)
+
+
+def axis(rows: list[dict[str, Any]], which: str, **more: str) -> dict[str, Any]:
+    axes = Axes("k", "error", "method", "data", y_title="error", **more)  # type: ignore[arg-type]
+    drawn: Any = lines(axes, "Title", "Note")(rows)
+    chart = drawn.to_dict()
+    scales = chart.get("resolve", {}).get("scale", {})
+    found: dict[str, Any] = chart["spec"]["layer"][-1]["encoding"][which]["axis"]
+    return found | {"own": scales.get(which) == "independent"}
+
+
+def test_a_panel_with_a_scale_of_its_own_has_ticks_of_its_own() -> None:
+    rows = [{"data": data, "method": "m", "k": k, "error": k / 100} for data, ks in DOMAINS.items() for k in ks]
+    assert axis(rows, "x")["values"] == [3, 4, 6, 8, 10, 20]
+    free = axis(rows, "x", free="x")
+    assert free["own"]
+    assert "values" not in free
+
+
+def test_ticks_that_are_close_are_told_apart() -> None:
+    """Digits by the ticks themselves gave 0.1 for both 0.1 and 0.12."""
+    rows = [{"data": "d", "method": "m", "k": 1, "error": y} for y in (0.01, 0.119)]
+    assert axis(rows, "y")["format"] == ".6~r"

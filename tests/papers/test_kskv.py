@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
+import gzip
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 import deniable as dn
+from deniable.papers.kskv import claims
 from deniable.papers.kskv import paper as kskv
-from deniable.papers.kskv.study import SERIES, _run, load_data
+from deniable.papers.kskv.statements import Comparison
+from deniable.papers.kskv.study import SERIES, load_data, run_forms
 from deniable.papers.paper import Context
 
 FORMULAS = {
     "thm41": "reproduced",
+    "eq8": "reproduced",
     "eq9": "reproduced",
+    "eq10": "reproduced",
     "eq11": "refuted",
     "frequency-lower": "reproduced",
     "mean-lower": "refuted",
@@ -62,7 +68,7 @@ def test_forms_of_a_protocol_share_what_is_the_same(name: str) -> None:
     """As printed KS-GRR has the same keys and frequencies and other means; KS-Adap asks for other things."""
     data = load_data(Context(kskv.PAPER), "E-Commerce")
     few = replace(data, pairs=data.pairs.take(np.arange(4000)))
-    found = {(s, top): (f, m) for s, top, f, m in _run(name, few, 4.0, (5, 10), dn.simulation(1))}
+    found = {(s, top): (f, m) for s, top, f, m in run_forms(name, few, 4.0, (5, 10), dn.simulation(1))}
     forms = SERIES[name]
     assert set(found) == {(series, top) for series in forms.values() for top in (5, 10)}
     for top in (5, 10):
@@ -140,7 +146,7 @@ def test_a_protocol_is_drawn_twice_only_where_its_forms_differ() -> None:
     some = rows(0.4, 0.5, 0.01, names=(SERIES["ks-grr"]["paper"], SERIES["ks-grr"]["repaired"]))
     for figure, twice in (("fig3", False), ("fig4", False), ("fig5", True)):
         text = str(kskv.PAPER.figure(figure).draw(some).to_dict())
-        assert ("ks-grr, as printed" in text) is twice
+        assert ("KS-GRR, as printed" in text) is twice
         assert ("the same as printed and repaired" in text) is not twice
 
 
@@ -156,6 +162,70 @@ def test_consistently_means_everywhere() -> None:
     assert found.verdict == "refuted"
     assert found.measured is not None
     assert float(found.measured["mean gain"]) > 0.1
+
+
+def test_everywhere_is_also_for_each_number_of_top_keys() -> None:
+    """Worse for one number of top keys only, where the mean over all numbers is better."""
+    at = ("one", 1.0, 50, "ks-ue")
+    some = [
+        {**row, "ncr": 0.3} if (row["data"], row["epsilon"], row["top"], row["mechanism"]) == at else row
+        for row in rows(0.6, 0.4, 0.01)
+    ]
+    context = Context(kskv.PAPER)
+    context._made[kskv.PAPER.figure("fig3").compute, ()] = some, []
+    assert next(c for c in kskv.PAPER.claims if c.id == "fig3-ue").test(context).verdict == "refuted"
+
+
+def test_what_comes_from_the_same_runs_is_not_counted_as_apart() -> None:
+    """Three numbers of top keys and three others, all from one run of the first: no smaller error than one has."""
+    some = [row for name in ("a", "b", "c") for row in rows(0.6, 0.4, 0.01, names=("ks-ue", name))]
+    context = Context(kskv.PAPER)
+    context._made[kskv.PAPER.figure("fig3").compute, ()] = some, []
+    found = Comparison("fig3", "ks-ue", ("a", "b", "c"))(context)
+    assert isinstance(found, dict)
+    assert (found["settings"], found["mean gain"]) == (72, pytest.approx(0.2))
+    one = 0.01 * 2**0.5
+    assert found["mean gain, standard error"] == pytest.approx(one / 8**0.5)  # two data sets, four budgets
+
+
+def test_most_situations_are_against_both_others() -> None:
+    """Better than their own predecessors everywhere, and worse than the other one: in half of all."""
+
+    def verdict(other: float) -> str:
+        context = Context(kskv.PAPER)
+        for first, length, grr in ((3, "", SERIES["ks-grr"]["paper"]), (6, " l=2", SERIES["ks-adap"]["paper"])):
+            values = {"ks-ue" + length: 0.5, grr: 0.5, "pckv-grr" + length: 0.4, "pckv-ue" + length: other}
+            some = [
+                {**row, "mse_frequency": 1 - value, "mse_mean": 1 - value}
+                for name, value in values.items()
+                for row in rows(value, 0.5, 0.01, names=(name, "none"))
+            ]
+            context._made[kskv.PAPER.figure(f"fig{first}").compute, ()] = some, []
+        return next(c for c in kskv.PAPER.claims if c.id == "best").test(context).verdict
+
+    assert verdict(0.4) == "reproduced"
+    assert verdict(0.6) == "not tested"
+
+
+def test_formulas_of_one_key_can_fail(monkeypatch: pytest.MonkeyPatch) -> None:
+    checks = {c.id: c for c in kskv.PAPER.claims}
+    real = claims._one_key
+    monkeypatch.setattr(claims, "_one_key", lambda *given: (real(*given)[0] * 1.005, 2 * real(*given)[1]))
+    context = Context(kskv.PAPER, quick=True)
+    assert checks["eq8"].test(context).verdict == "refuted"
+    assert checks["eq10"].test(context).verdict == "refuted"
+
+
+def test_data_are_found_by_the_environment_and_by_the_folder_alike(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with gzip.open(tmp_path / "ecommerce.csv.gz", "wt") as file:
+        file.write("user,key,value\n" + "".join(f"{i},{i % 7},{1 + i % 5}\n" for i in range(50)))
+    monkeypatch.delenv("DENIABLE_DATA", raising=False)
+    assert load_data(Context(kskv.PAPER), "E-Commerce").made_up
+    assert len(load_data(Context(kskv.PAPER, data_dir=tmp_path), "E-Commerce").pairs) == 50
+    monkeypatch.setenv("DENIABLE_DATA", str(tmp_path))
+    assert len(load_data(Context(kskv.PAPER), "E-Commerce").pairs) == 50
 
 
 def test_errors_of_hardly_any_key_are_not_drawn() -> None:

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import math
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pytest
 
 from deniable.errors import ParameterError
 from deniable.papers.paper import Context
-from deniable.papers.uldp import checks
+from deniable.papers.uldp import checks, simulated
 from deniable.papers.uldp.figures import DATA, KNOWN, OURS, PRINTED, bits, made, theta_error
 from deniable.papers.uldp.metrics import f1_top, ndcg_top, top_items
 from deniable.papers.uldp.paper import PAPER
@@ -44,12 +46,22 @@ EXPECTED = {
     "urr-rank": "corrected",
     "uhr-small": "refuted",
     "share-uhr": "corrected",
+    "many-sensitive": "corrected",
+    "order-medium": "reproduced",
+    "uhr-constant": "corrected",
+    "all-sensitive": "reproduced",
+    "table2-bound": "corrected",
+    "data": "not tested",
 }
 SIMULATED = {
     "simulated": {"reproduced"},
     "mae": {"reproduced", "not tested"},
     "mae-uhr": {"reproduced", "not tested"},
-    "frequent": {"reproduced", "not tested"},
+    "mae-similar": {"reproduced", "not tested"},
+    "mae-urap": {"reproduced", "not tested"},
+    "theta-z": {"reproduced", "not tested"},
+    "frequent": {"corrected", "refuted", "not tested"},
+    "frequent-similar": {"corrected", "reproduced", "not tested"},
     "table2": {"corrected"},
     "collaborative": {"reproduced", "not tested"},
 }
@@ -124,6 +136,111 @@ def test_people_have_the_stated_shares(tmp_path: Path, context: Context, monkeyp
     assert people("Drug", Context(PAPER), 550) == real
     normal = np.sort(people("Normal", context, 10_000).counts)
     assert normal[-1] > 5 * max(1, normal[100])
+
+
+def judge(id: str, figure: str, rows: list[dict[str, Any]]) -> str:
+    """The verdict on rows that are made up."""
+    context = Context(PAPER)
+    context._made[PAPER.figure(figure).compute, ()] = rows, []
+    return next(claim for claim in PAPER.claims if claim.id == id).test(context).verdict
+
+
+def errors(spread: float, **mae: float) -> list[dict[str, Any]]:
+    """Mean absolute errors of all mechanisms, 1 but for those that are named, in all settings."""
+    seen = [*KNOWN, "uSS", "uUE", "uLH valid", *OURS]
+    named = {name.replace("_", " "): value for name, value in mae.items()}
+    return [
+        {"data": d, "mechanism": m, "epsilon": e, "runs": 50, "mae": named.get(m, 1.0), "mae_stderr": spread}
+        for d in DATA
+        for e in (0.5, 1.0)
+        for m in seen
+    ]
+
+
+def test_a_claim_needs_evidence_and_not_only_none_against_it() -> None:
+    assert judge("mae-uhr", "fig8", errors(0.01, uHR=0.5)) == "reproduced"
+    assert judge("mae-uhr", "fig8", errors(0.01, uHR=1.5)) == "refuted"
+    assert judge("mae-uhr", "fig8", errors(1.0, uHR=1.5)) == "not tested"
+
+
+def test_similar_is_similar_everywhere() -> None:
+    assert judge("mae-similar", "fig8", errors(0.001)) == "reproduced"
+    assert judge("mae-similar", "fig8", errors(0.1)) == "not tested"
+    odd = [
+        {**row, "mae": 1.5} if (row["data"], row["epsilon"], row["mechanism"]) == ("Drug", 1.0, "uUE") else row
+        for row in errors(0.001)
+    ]
+    assert judge("mae-similar", "fig8", odd) == "refuted"
+
+
+def test_one_setting_is_enough_where_nothing_is_said_of_all() -> None:
+    assert judge("mae-urap", "fig8", errors(0.001, uUE=0.9)) == "refuted"
+    odd = [
+        {**row, "mae": 1.5} if row["epsilon"] == 1.0 and row["mechanism"] == "uUE" else row
+        for row in errors(0.001, uUE=0.9)
+    ]
+    assert judge("mae-urap", "fig8", odd) == "reproduced"
+    assert judge("mae-urap", "fig8", [{**row, "mae_stderr": 1.0} for row in odd]) == "not tested"
+
+
+def found(**changed: float) -> list[dict[str, Any]]:
+    """Scores of 0.5 for uRR and 0.9 for the others, but for those that are named at epsilon 5 on Normal."""
+
+    def score(data: str, epsilon: float, mechanism: str) -> float:
+        plain = 0.5 if mechanism == "uRR" else 0.9
+        return changed.get(mechanism, plain) if (data, epsilon) == ("Normal", 5.0) else plain
+
+    return [
+        {"data": d, "mechanism": m, "epsilon": e, "runs": 50, "f1_stderr": 0.001, "ndcg_stderr": 0.001}
+        | dict.fromkeys(("f1", "ndcg"), score(d, e, m))
+        for d in DATA
+        for e in (0.5, 5.0)
+        for m in ("uRR", "uRAP", "uHR", "uSS", "uUE")
+    ]
+
+
+def test_frequent_items_are_looked_at_in_every_data_set() -> None:
+    """One data set on which it is another way is not lost in a mean over all of them."""
+    assert judge("frequent", "fig9", found()) == "reproduced"
+    assert judge("frequent", "fig9", found(uRR=0.8, uHR=0.45)) == "reproduced"
+    assert judge("frequent", "fig9", found(uRR=0.95, uHR=0.3)) == "corrected"
+    noisy = [{**row, "f1_stderr": 1.0, "ndcg_stderr": 1.0} for row in found()]
+    assert judge("frequent", "fig9", noisy) == "not tested"
+    assert judge("frequent-similar", "fig9", found()) == "reproduced"
+    assert judge("frequent-similar", "fig9", found(uHR=0.75)) == "corrected"
+    far = [{**row, "f1": 0.1} if (row["data"], row["mechanism"]) == ("Foursquare", "uSS") else row for row in found()]
+    assert judge("frequent-similar", "fig9", far) == "refuted"
+    assert judge("frequent-similar", "fig9", noisy) == "not tested"
+
+
+def test_the_more_accurate_theta_is_that_of_the_larger_z() -> None:
+    def verdict(ratio: float, spread: float) -> str:
+        rows = [
+            {
+                "setting": data,
+                "mechanism": label,
+                "epsilon": 0.5,
+                "runs": 50,
+                "theta_error": value,
+                "theta_error_stderr": spread,
+            }
+            for data in DATA
+            for label, value in (("uSS", 1.0), ("uUE", ratio))
+        ]
+        return judge("theta-z", "fig6", rows)
+
+    assert [verdict(2.0, 0.01), verdict(0.5, 0.01), verdict(2.0, 1.0)] == ["reproduced", "refuted", "not tested"]
+
+
+def test_all_the_papers_people_are_collected_from_and_as_often(monkeypatch: pytest.MonkeyPatch) -> None:
+    stub = SimpleNamespace(
+        privatize_items=lambda items, rng: None, tally=lambda reports: None, estimate=lambda tally: stub, value=None
+    )
+    monkeypatch.setattr(simulated, "made", lambda *_: stub)
+    monkeypatch.setattr(simulated, "_measured", lambda m, n, f, values: {"n": n, "runs": len(values)})
+    rows = simulated.trials(Context(PAPER))
+    assert {row["data"]: row["n"] for row in rows} == {name: setting[0] for name, setting in DATA.items()}
+    assert {row["data"]: row["runs"] for row in rows} == {"Drug": 50, "Normal": 50, "Foursquare": 50, "Census": 8}
 
 
 def test_most_frequent_items() -> None:

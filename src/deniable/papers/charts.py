@@ -46,6 +46,8 @@ class Axes:
     """The standard error of y, for bars."""
     reference: float | None = None
     """A line across, e.g. at 1 where y are ratios."""
+    ring: str | None = None
+    """Whether a row is a ring beside the line of its series, e.g. a simulated value."""
 
 
 def lines(
@@ -72,10 +74,12 @@ def lines(
             x_title=axes.x_title,
             y_title=axes.y_title,
             reference=axes.reference,
+            ring=axes.ring,
+            free=axes.free,
         )
         if not axes.wide:
             chart.columns = 2
-        drawn: altair.TopLevelMixin = chart.resolve_scale(**{axes.free: "independent"}) if axes.free else chart
+        drawn: altair.TopLevelMixin = chart
         return drawn
 
     return draw

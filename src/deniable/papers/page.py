@@ -56,6 +56,7 @@ dd { margin: 0; }
 table { border-collapse: collapse; font-size: .9rem; }
 td { padding: 0 .8rem 0 0; vertical-align: top; }
 td + td { text-align: right; font-variant-numeric: tabular-nums; }
+td.number { white-space: nowrap; }
 .verdict { font-weight: 600; }
 .mark { font-weight: 600; color: var(--refuted); }
 .reproduced { border-left-color: var(--reproduced); } .corrected { border-left-color: var(--corrected); }
@@ -96,7 +97,7 @@ _MEANINGS = {
     "reproduced": "what was measured agrees with the paper",
     "corrected": "not as printed, but what holds instead is known",
     "refuted": "it does not hold",
-    "not tested": "nothing is known",
+    "not tested": "nothing is known, or chance may explain what was measured (not decided)",
 }
 
 
@@ -243,7 +244,12 @@ def _values(value: Value | None) -> str:
     """A value, or a table of several; of many the rest unfolds."""
     if not isinstance(value, Mapping):
         return escape(said(value))
-    rows = [f"<tr><td>{escape(str(k))}</td><td>{escape(said(v))}</td></tr>" for k, v in value.items()]
+    rows = [f"<tr><td>{escape(str(k))}</td>{_cell(v)}</tr>" for k, v in value.items()]
     first, rest = "".join(rows[:_MOST]), "".join(rows[_MOST:])
     more = f"<details><summary>{len(rows) - _MOST} more</summary><table>{rest}</table></details>" if rest else ""
     return f"<table>{first}</table>{more}"
+
+
+def _cell(value: str | float) -> str:
+    """A text may break anywhere, a number must not."""
+    return f"<td>{escape(said(value))}</td>" if isinstance(value, str) else f'<td class="number">{said(value)}</td>'

@@ -199,6 +199,10 @@ class Context:
     def stream(self, name: str) -> Simulation:
         """A seeded stream of this name: the same whatever else is computed, and in whatever order."""
         self._asked.append(name)
+        return self.sample(name)
+
+    def sample(self, name: str) -> Simulation:
+        """The same for choosing among real data: what is shown is then not simulated, and does not say so."""
         text = f"{self.seed}/{self.paper.name}/{name}"
         return simulation(int.from_bytes(hashlib.sha256(text.encode()).digest()[:16], "big"))
 

@@ -161,7 +161,7 @@ def _crowds_shown(rows: Rows) -> Rows:
 
 _draw_crowds = lines(
     replace(_AXES, series="series", wide=False),
-    "More people divide the error and leave the curve as it is",
+    "Simulated error and best guess by number of people",
     "Simulated; ε from 2 (right) to 8 or more (left), k = 100, one Dirichlet population. Parameters are those chosen "
     "for n = 1: chosen for the n at hand they are others. After AdaptiveLDP Fig. 15.",
     _crowds_shown,

@@ -45,7 +45,7 @@ def _told_runs(rows: Rows) -> str:
 
 # ---- pictures
 
-_IN_ALL, _RIGHT = "privacy budget ε in all", "share of digits told right"
+_IN_ALL, _RIGHT, _SPREAD = "privacy budget ε in all", "share of digits told right", "standard error"
 
 
 def _against(rows: Rows, method: str) -> Rows:
@@ -63,49 +63,71 @@ _draw_fig9 = lines(
         x_title=_IN_ALL,
         y_title="root mean squared error / that without privacy",
         reference=1.0,
+        error="ratio error",
     ),
     "Boosted trees: error with privacy over error without",
     lambda rows: (
         f"{PUBLISHED['trees']} trees of depth {PUBLISHED['depth']}. Root mean squared error on a fifth of the data, "
-        f"{_told_runs(rows)}; trusted curator, only the leaves' release differs. After BRR Fig. 9."
+        f"{_told_runs(rows)}, bars: one standard error; trusted curator, only the leaves' release differs. "
+        "After BRR Fig. 9."
     ),
     lambda rows: [
-        {**r, "ratio": float(r["value"] or 0) / float(r["plain"] or 0)} for r in _against(rows, "not private")
+        {
+            **r,
+            "ratio": float(r["value"] or 0) / float(r["plain"] or 0),
+            "ratio error": float(r[_SPREAD] or 0) / float(r["plain"] or 0),
+        }
+        for r in _against(rows, "not private")
     ],
 )
 _draw_fig10 = lines(
     Axes("iteration", "value", "method", "panel", x_title="steps of the descent", y_title=_RIGHT),
-    "Gradient descent by the printed recipe: the advantage is the sign, which is told for certain",
+    "Gradient descent by the printed recipe",
     lambda rows: (
         f"{rows[0]['data']}, softmax regression on 7 by 7 pixels, each with its best step, {_told_runs(rows)}. None of "
-        "these is ε-private in all. At small ε, BRR learns as little on a symmetric interval as with Laplace noise. "
+        "these is ε-private in all: ε is spent anew each time, and the interval by sign tells the sign for certain. "
         "After BRR Fig. 10."
     ),
     panel="ε = {epsilon:g} for each coordinate and iteration",
 )
 _draw_fig10b = lines(
-    Axes("epsilon", "value", "method", x_title="privacy budget ε of a person, in all", y_title=_RIGHT),
+    Axes("epsilon", "value", "method", x_title="privacy budget ε of a person, in all", y_title=_RIGHT, error=_SPREAD),
     "Gradient descent on locally perturbed gradients, done safely",
     lambda rows: (
         f"{rows[0]['people']:,} people drawn from {rows[0]['data']}, each taking part once with ε in all; "
-        f"interval [-C, C] with a public C; steps tuned on public digits; {_told_runs(rows)}. Chance is 0.1."
+        f"interval [-C, C] with a public C; steps tuned on public digits; {_told_runs(rows)}, bars: one standard "
+        "error. Chance is 0.1."
     ),
 )
 
 
-def _networks_note(rows: Rows) -> str:
+def _networks_note(rows: Rows, more: str = "") -> str:
     return (
         "All training features released with ε in all, but for the codebook on few; importances from 1,000 public "
-        f"people; labels public, tests on clean features; {_told_runs(rows)}. After BRR Fig. 11."
+        f"people; labels public, tests on clean features; {_told_runs(rows)}{more}. After BRR Fig. 11."
     )
 
 
 _draw_fig11 = lines(
-    Axes("epsilon", "gain", "method", "data", x_title=_IN_ALL, y_title="gain of accuracy, percentage points", log="x"),
+    Axes(
+        "epsilon",
+        "gain",
+        "method",
+        "data",
+        x_title=_IN_ALL,
+        y_title="gain of accuracy, percentage points",
+        log="x",
+        error="gain error",
+    ),
     "Networks on perturbed features: accuracy above that of always saying the larger class",
-    _networks_note,
+    lambda rows: _networks_note(rows, "; bars: one standard error"),
     lambda rows: [
-        {**r, "gain": 100 * (float(r["value"] or 0) - float(r["plain"] or 0))} for r in _against(rows, LARGER)
+        {
+            **r,
+            "gain": 100 * (float(r["value"] or 0) - float(r["plain"] or 0)),
+            "gain error": 100 * float(r[_SPREAD] or 0),
+        }
+        for r in _against(rows, LARGER)
     ],
 )
 _draw_fig11b = lines(

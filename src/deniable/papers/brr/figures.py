@@ -12,11 +12,11 @@ import numpy as np
 from deniable.core.space import Space
 from deniable.core.types import FloatArray
 from deniable.mechanisms.metric.baselines import exponential
-from deniable.mechanisms.metric.bipartite import fine_limit, loss_of
+from deniable.mechanisms.metric.bipartite import loss_of
 from deniable.mechanisms.metric.codes_search import line_codes, search_codes
 from deniable.mechanisms.metric.losses import Line, Losses, MatrixLosses
 from deniable.mechanisms.registry import mechanism
-from deniable.papers.brr.printed import lower_limit, slope, upper_limit
+from deniable.papers.brr.printed import lower_limit, mean_limit, slope, upper_limit
 from deniable.papers.brr.theorems import mean_loss, mean_ratio
 from deniable.papers.brr.theory import local_ratios
 from deniable.papers.charts import Axes, bar_chart, cell_chart, lines
@@ -189,7 +189,7 @@ def _fig5b(_: Context) -> Rows:
         if points in (sizes[0], sizes[-1]):
             found |= {
                 "limit of the largest (Theorem 2)": upper_limit(epsilon),
-                "limit of the mean (Theorem 3)": 3 * fine_limit(epsilon),
+                "limit of the mean (Theorem 3)": mean_limit(epsilon),
                 "limit of the smallest (Theorem 2)": lower_limit(epsilon),
             }
         rows += [{"epsilon": epsilon, "points": points, "what": what, "ratio": r} for what, r in found.items()]
@@ -248,8 +248,7 @@ def fig3_holds(points: int, epsilon: float) -> tuple[int, int]:
     good = total = 0
     for k, (above, below) in enumerate(pairwise(found), start=1):
         same = int((rows[k - 1] == rows[k]).sum())
-        grows = below > above
-        good += int(grows[1:same].sum()) + int((~grows[same:]).sum())
+        good += int((below > above)[1:same].sum()) + int((below < above)[same:].sum())
         total += points - 1
     return good, total
 

@@ -17,6 +17,7 @@ __all__ = [
     "eq20_second_line",
     "grid_alg4",
     "lower_limit",
+    "mean_limit",
     "slope",
     "upper_limit",
 ]
@@ -99,6 +100,12 @@ def lower_limit(epsilon: float) -> float:
     """Limit of the smallest local ratio to GRR [BRR Theorem 2]."""
     s = math.exp(epsilon / 2)
     return s - (s - 1) / (s + 1) * (math.sqrt(s * s + 2 * s + 2) + 1)
+
+
+def mean_limit(epsilon: float) -> float:
+    """Limit of the ratio of mean losses to GRR [BRR Theorem 3]."""
+    s = math.exp(epsilon / 2)
+    return (7 * s + 9) / (4 * (s + 1) ** 2)
 
 
 def grid_alg4(points: int) -> Line:

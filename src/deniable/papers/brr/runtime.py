@@ -128,11 +128,12 @@ _draw_fig12 = lines(
         x_title="users, in per cent of the places",
         y_title="processor time, seconds",
         free="y",
+        error="standard error",
     ),
     "Time to perturb the places of users, one after the other",
     lambda rows: (
         f"ε = 1, reports from the own region; the division into regions is made beforehand. Processor time on this "
-        f"machine, mean of {rows[0]['runs']} runs. After BRR Fig. 12."
+        f"machine, mean of {rows[0]['runs']} runs, bars: one standard error. After BRR Fig. 12."
     ),
     panel="{data}",
 )

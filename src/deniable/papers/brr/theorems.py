@@ -10,7 +10,7 @@ import numpy as np
 
 from deniable.audit.exact import audit
 from deniable.core.space import Space
-from deniable.mechanisms.metric.bipartite import choose_m, fine_limit, line_min, loss_of
+from deniable.mechanisms.metric.bipartite import choose_m, line_min, loss_of
 from deniable.mechanisms.metric.losses import Line, Losses, MatrixLosses
 from deniable.mechanisms.registry import mechanism
 from deniable.papers.brr import printed
@@ -194,7 +194,7 @@ def theorem3(_: Context) -> Evidence:
     off = 0.0
     for epsilon in LIMITS:
         ratio = mean_ratio(10**9, epsilon)
-        limit = 3 * fine_limit(epsilon)
+        limit = printed.mean_limit(epsilon)
         found |= {f"epsilon={epsilon:g}, N={MANY}": mean_ratio(MANY, epsilon), f"epsilon={epsilon:g}, limit": limit}
         off = max(off, abs(ratio / limit - 1))
     return found | {"largest relative distance, N=10^9": off}

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
+from itertools import product
 from typing import Any
 
 import numpy as np
 
 from deniable.core.domain import Domain
 from deniable.core.intervals import spread
+from deniable.core.types import FloatArray
 from deniable.mechanisms.keyvalue.laws import SHAPES, Signal, ratio_of
 from deniable.mechanisms.keyvalue.pairs import PairSets
 from deniable.mechanisms.keyvalue.protocols import choose_length, printed_budget, printed_length
 from deniable.mechanisms.registry import mechanism
-from deniable.papers.kskv.study import load_data
+from deniable.papers.kskv.study import SERIES, KeyValueData, load_data, run_forms
 from deniable.papers.paper import Claims, Context
 from deniable.papers.rules import (
     ALPHA,
@@ -76,6 +78,77 @@ def _privacy(_: Context) -> Evidence:
     return {"largest excess over epsilon": worst}
 
 
+_HELD, _PEOPLE, _VALUE, _OFTEN = {1.0: 2_000, 2.0: 900}, 10_000, 0.6, 300_000
+"""Simulations of one key: people who have it by epsilon, all people, the value of the former, and how often."""
+
+
+def _one_key(context: Context, epsilon: float) -> tuple[FloatArray, FloatArray]:
+    """Frequencies and means of one key that KS-UE gives, often: sums of the signs that people report."""
+    s, r, a = (float(x) for x in SHAPES["ks-ue"](ratio_of(epsilon)))
+    up, down = (s * (1 + sign * _VALUE) / 2 + r * (1 - sign * _VALUE) / 2 for sign in (1, -1))
+    draw, own = context.stream(f"one key {epsilon:g}").generator(), _HELD[epsilon]
+    signs = draw.multinomial(own, [up, down, 1 - up - down], _OFTEN)[:, :2]
+    signs = signs + draw.multinomial(_PEOPLE - own, [a / 2, a / 2, 1 - a], _OFTEN)[:, :2]
+    held = (signs.sum(axis=1) - _PEOPLE * a) / (s + r - a)
+    return held / _PEOPLE, (signs[:, 0] - signs[:, 1]) / (s - r) / held
+
+
+def _mean(values: FloatArray) -> tuple[float, float]:
+    """The mean and its standard error."""
+    return float(values.mean()), float(values.std(ddof=1) / math.sqrt(values.size))
+
+
+@claim(
+    "eq8",
+    "The frequencies of KS-UE are unbiased",
+    "Eq. 8",
+    "E = f",
+    Rule(
+        (
+            above("mean error over the frequency, *", -0.002, noisy=True),
+            below("mean error over the frequency, *", 0.002, noisy=True),
+        ),
+        note="simulated; unbiased: within two thousandths of the frequency",
+        alpha=ALPHA,
+    ),
+)
+def _eq8(context: Context) -> Evidence:
+    found: dict[str, float] = {"runs": _OFTEN}
+    for epsilon, held in _HELD.items():
+        name, f = f"mean error over the frequency, epsilon={epsilon:g}", held / _PEOPLE
+        found[name], found[spread_of(name)] = _mean(context.once(_one_key, epsilon)[0] / f - 1)
+    return found
+
+
+@claim(
+    "eq10",
+    "The mean of KS-UE is about that of the values, times 1 + 8en/((e-1)^2 n_k^2) - 4/((e-1) n_k)",
+    "Eq. 10 and its proof",
+    "a second-order expansion",
+    Rule(
+        (
+            above("bias over the printed one, *", 0.8, noisy=True),
+            below("bias over the printed one, *", 1.25, noisy=True),
+        ),
+        note="the sum in Eq. 10 lacks the division by n_k that its proof has; about: within a quarter, simulated",
+        alpha=ALPHA,
+    ),
+)
+def _eq10(context: Context) -> Evidence:
+    found: dict[str, float] = {"runs": _OFTEN}
+    for epsilon, held in _HELD.items():
+        e = math.exp(epsilon)
+        printed = 8 * e * _PEOPLE / ((e - 1) ** 2 * held**2) - 4 / ((e - 1) * held)
+        value, noise = _mean(context.once(_one_key, epsilon)[1] / _VALUE - 1)
+        name = f"bias over the printed one, epsilon={epsilon:g}"
+        found |= {
+            f"printed bias, epsilon={epsilon:g}": printed,
+            name: value / printed,
+            spread_of(name): noise / printed,
+        }
+    return found
+
+
 @claim(
     "eq9",
     "Variance of KS-UE's frequencies",
@@ -123,9 +196,12 @@ def _eq11(_: Context) -> Evidence:
     Rule((below("epsilon=*", 1),)),
 )
 def _lower_frequency(_: Context) -> Evidence:
-    return {
-        f"epsilon={x:g}": _signal("ks-ue", x).limits()[0] / _signal("pckv-ue", x).limits()[0] for x in (1.0, 2.0, 4.0)
-    }
+    """For keys that nobody has, that some have and that all have."""
+    found = {}
+    for epsilon, f in product(_BUDGETS, (Fraction(0), Fraction(1, 10), Fraction(1, 2), Fraction(1))):
+        own, other = (_signal(name, epsilon).frequency_variance(f) for name in ("ks-ue", "pckv-ue"))
+        found[f"epsilon={epsilon:g} f={float(f):g}"] = float(own / other)
+    return found
 
 
 @claim(
@@ -152,29 +228,30 @@ def _lower_mean(_: Context) -> Evidence:
     "Alg. 2, line 18",
     "p + q",
     Rule(
-        (at_most("p + q: error in standard errors", 5),),
-        (at_most("p - q: error in standard errors", 5),),
+        (at_most("as printed: error in standard errors", 6),),
+        (at_most("repaired: error in standard errors", 6),),
         "n+ - n- has mean n f m (p - q): the mean must be divided by p - q; as printed it is shrunk by (e-1)/(e+1)",
-        alpha=1e-5,
+        alpha=1e-4,
     ),
 )
 def _divisor(context: Context) -> Evidence:
-    """20,000 people with one key and the value 0.6: the mean of many, divided as printed and by p - q."""
+    """KS-GRR as printed and repaired, 20 times with 20,000 people who all have one key with the value 0.6."""
+    pairs = (np.arange(20_001), np.zeros(20_000, np.int64), np.full(20_000, 0.6))
+    people = KeyValueData("one key", PairSets.of(pairs, Domain.of(2), (-1, 1)), 2, True)
     found: dict[str, float] = {}
-    worst = {"+": 0.0, "-": 0.0}
     for epsilon in (1.0, 2.0, 4.0):
-        m: Any = mechanism("pckv-grr", epsilon=epsilon, k=2, length=1)
-        signal = m.ideal()[0].signal
-        shrunk = float(signal.gain / signal.held)
-        people = PairSets.of(
-            (np.arange(20_001), np.zeros(20_000, np.int64), np.full(20_000, 0.6)), Domain.of(2), (-1, 1)
-        )
-        part = m.estimate(m.tally(m.privatize(people, rng=context.stream(f"divisor {epsilon:g}"))))["mean"]
-        mean, spread = float(part.value[0]), float(part.stderr[0])
-        found |= {f"shrunk to, epsilon={epsilon:g}": shrunk, f"mean by p - q, epsilon={epsilon:g}": mean}
-        for sign, value, noise in (("+", mean * shrunk, spread * shrunk), ("-", mean, spread)):
-            worst[sign] = max(worst[sign], abs(value - 0.6) / noise)
-    return found | {f"p {sign} q: error in standard errors": value for sign, value in worst.items()}
+        means: dict[str, list[float]] = {}
+        for rng in context.stream(f"divisor {epsilon:g}").spawn(20):
+            for series, _, _, mean in run_forms("ks-grr", people, epsilon, (1,), rng):
+                means.setdefault(series, []).append(float(mean[0]))
+        for form, name in (("paper", "as printed"), ("repaired", "repaired")):
+            value, noise = _mean(np.array(means[SERIES["ks-grr"][form]]))
+            found[f"{name}: mean, epsilon={epsilon:g}"] = value
+            worst = f"{name}: error in standard errors"
+            found[worst] = max(found.get(worst, 0.0), abs(value - 0.6) / noise)
+        both = (found[f"{name}: mean, epsilon={epsilon:g}"] for name in ("as printed", "repaired"))
+        found[f"shrunk to, epsilon={epsilon:g}"] = next(both) / next(both)
+    return found
 
 
 @claim(
@@ -302,6 +379,33 @@ def _clothing(context: Context) -> Evidence | Missing:
         return Missing("it needs the file renttherunway.csv.gz in the data folder")
     keys = data.pairs.keys
     return {"users": len(data.pairs), "keys": int(np.unique(keys).size), "pairs": int(keys.size)}
+
+
+ECOMMERCE = {"users": 23_486, "keys": 1_206, "most pairs of a user": 1}
+"""As printed."""
+
+
+@claim(
+    "ecommerce",
+    "The E-Commerce data, one pair for each user",
+    "Sec. 5.1",
+    ECOMMERCE,
+    Rule(
+        tuple(equal(name, value) for name, value in ECOMMERCE.items()),
+        note="used for several pairs, too, where nobody has more than one: with a length of 2 half of the reports are "
+        "about padding",
+    ),
+)
+def _ecommerce(context: Context) -> Evidence | Missing:
+    """Counted in the file."""
+    data = context.once(load_data, "E-Commerce")
+    if data.made_up:
+        return Missing("it needs the file ecommerce.csv.gz in the data folder")
+    return {
+        "users": len(data.pairs),
+        "keys": int(np.unique(data.pairs.keys).size),
+        "most pairs of a user": int(np.diff(data.pairs.offsets).max()),
+    }
 
 
 @claim(

@@ -5,10 +5,8 @@ from __future__ import annotations
 import csv
 import gzip
 import math
-import os
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -17,6 +15,7 @@ from deniable.collect.tally import Tally
 from deniable.core.domain import Domain
 from deniable.core.intervals import spread
 from deniable.core.types import FloatArray
+from deniable.datasets.folder import data_folder
 from deniable.estimate.result import Estimate
 from deniable.mechanisms.keyvalue.base import KeyValue
 from deniable.mechanisms.keyvalue.estimate import MeanPart, Score, score
@@ -26,7 +25,7 @@ from deniable.mechanisms.registry import mechanism, protocol
 from deniable.papers.paper import Context, Rows, made_up
 from deniable.randomness import Simulation
 
-__all__ = ["SERIES", "enough", "load_data", "several", "single"]
+__all__ = ["SERIES", "KeyValueData", "enough", "load_data", "run_forms", "several", "single"]
 
 _CHUNK = 1 << 14
 _FILES = {"E-Commerce": ("ecommerce.csv.gz", 1206, (1.0, 5.0)), "Clothing": ("renttherunway.csv.gz", 5850, (2.0, 10.0))}
@@ -57,7 +56,7 @@ class KeyValueData:
 def load_data(context: Context, name: str) -> KeyValueData:
     """E-Commerce reviews or clothing rentals (RentTheRunway), from the data folder; else a population like them."""
     file, k, ends = _FILES[name]
-    folder = context.data_dir or (Path(os.environ["DENIABLE_DATA"]) if os.environ.get("DENIABLE_DATA") else None)
+    folder = data_folder(context.data_dir)
     if folder is None or not (folder / file).is_file():
         return _made_up(context, name, k)
     with gzip.open(folder / file, "rt", encoding="utf-8", newline="") as stream:
@@ -104,7 +103,7 @@ def _scores(
     """One collection with a mechanism, scored for each number of top keys; of a protocol one for each of its forms."""
     truth = data.pairs.truth(data.k)
     if name in SERIES:
-        for series, top, f, mean in _run(name, data, epsilon, tops, rng):
+        for series, top, f, mean in run_forms(name, data, epsilon, tops, rng):
             yield series, top, score(truth, f, mean, top)
         return
     base, _, length = name.partition(" l=")
@@ -114,7 +113,7 @@ def _scores(
     yield from ((name, top, score(truth, f, mean, top)) for top in tops)
 
 
-def _run(
+def run_forms(
     name: str, data: KeyValueData, epsilon: float, tops: tuple[int, ...], rng: Simulation
 ) -> Iterator[tuple[str, int, FloatArray, FloatArray]]:
     """All forms of a protocol after one first step, which none of them and no number of top keys changes.

@@ -6,6 +6,7 @@ import numpy as np
 
 from deniable.core.types import FloatArray
 from deniable.datasets.population import Population
+from deniable.datasets.synthetic import apportion
 from deniable.datasets.tables import load
 from deniable.papers.paper import Context
 from deniable.papers.pldp.study import LEVELS, Errors, power_law, study, uniform_shares
@@ -16,11 +17,15 @@ __all__ = [
     "SHARES",
     "by_budget",
     "by_size",
+    "by_size_fitted",
     "few_values",
     "largest",
+    "more_people",
     "sizes",
     "ten_levels",
+    "ten_levels_often",
     "two_levels",
+    "two_levels_often",
 ]
 
 DATA = {"Education": "adult-education", "Job": "bank-job", "Country": "adult-country"}
@@ -30,8 +35,13 @@ BUDGETS = tuple(round(0.1 * i, 1) for i in range(1, 11))
 PAIR = (0.1, 0.2)
 
 _SIZES = {"Education": (4, 8, 12, 16), "Job": (3, 6, 9, 12), "Country": (10, 20, 30, 42)}
-_NEW = ("auem", "auem projected", "apldp", "rcf", "rcf projected", "ppda", "self projected", "em")
-_PRINTED = ("emoa printed", "emoa normalised", "auem as coded", "emoa as coded")
+_CLAIMED = (0.1, 0.2, 0.3, 0.4, 1.0)
+"""Budgets that claims are about, with more runs."""
+_PLAIN = ("auem", "auem projected", "apldp", "rcf", "rcf projected", "ppda", "self projected")
+_CODED = ("auem as coded", "emoa as coded")
+_TWO = ("pbp", "pbp random", "auem")
+_SLOW = ("em", "emoa printed", "emoa normalised")
+"""Methods; the last ones read every report, which takes long."""
 
 
 def _shares(kind: str, levels: tuple[float, ...]) -> FloatArray:
@@ -50,25 +60,40 @@ def sizes(context: Context, data: str) -> tuple[int, ...]:
 
 
 def by_budget(context: Context, data: str, budget: float) -> Errors:
-    """Fig. 2: AUEM at one budget of the level."""
+    """Fig. 2: AUEM at one budget of the level, and what it would be with the true shares of the levels."""
     return context.once(_by_budget, data, budget)
 
 
 def _by_budget(context: Context, data: str, budget: float) -> Errors:
-    runs = 20 if context.quick else 50
+    runs = 20 if context.quick else 120 if budget in _CLAIMED else 50
     stream = context.stream(f"budget {data} {budget}")
-    return study(load(DATA[data]), runs, stream, level_epsilon=budget, methods=("auem",))
+    return study(load(DATA[data]), runs, stream, level_epsilon=budget, methods=("auem", "pbp"))
 
 
 def by_size(context: Context, data: str, k: int) -> Errors:
-    """Fig. 3 and 4: the k most frequent values."""
+    """Fig. 3 and 4: the k most frequent values; methods that take long have fewer runs, of other reports."""
     return context.once(_by_size, data, k)
 
 
 def _by_size(context: Context, data: str, k: int) -> Errors:
-    runs = 3 if context.quick else 20
+    runs = 9 if context.quick else 60
     context.progress(f"pldp: {runs} collections of {k} values of {data}")
-    return study(largest(load(DATA[data]), k), runs, context.stream(f"size {data} {k}"), methods=_NEW + _PRINTED)
+    people = largest(load(DATA[data]), k)
+    many = study(people, runs, context.stream(f"size {data} {k}"), methods=_PLAIN + _CODED)
+    few = by_size_fitted(context, data, k)
+    mse, mae = ({method: errors[method] for method in _SLOW} for errors in (few.mse, few.mae))
+    return Errors({**many.mse, **mse}, {**many.mae, **mae}, few.sums, few.seconds)
+
+
+def by_size_fitted(context: Context, data: str, k: int) -> Errors:
+    """Fig. 3 and 4: the methods that take long and AUEM on the same reports."""
+    return context.once(_by_size_fitted, data, k)
+
+
+def _by_size_fitted(context: Context, data: str, k: int) -> Errors:
+    runs, people = 3 if context.quick else 20, largest(load(DATA[data]), k)
+    context.progress(f"pldp: {runs} fits to {k} values of {data}")
+    return study(people, runs, context.stream(f"size {data} {k}, fitted"), methods=("auem", *_SLOW))
 
 
 def few_values(context: Context, data: str, k: int, runs: int) -> Errors:
@@ -80,16 +105,43 @@ def _few_values(context: Context, data: str, k: int, runs: int) -> Errors:
     return study(largest(load(DATA[data]), k), runs, context.stream(f"few {data} {k}"), methods=("apldp", "rcf"))
 
 
+def more_people(context: Context, n: int) -> Errors:
+    """The schemes with little noise on Job, scaled to so many people."""
+    return context.once(_more_people, n)
+
+
+def _more_people(context: Context, n: int) -> Errors:
+    job = load(DATA["Job"])
+    scaled = Population(job.name, job.labels, apportion(job.counts.tolist(), n))
+    runs = 40 if context.quick else 1600
+    context.progress(f"pldp: {runs} collections of Job, scaled to {n} people")
+    return study(scaled, runs, context.stream(f"people {n}"), methods=("rcf", "ppda"))
+
+
 def two_levels(context: Context, data: str, kind: str) -> Errors:
     """Fig. 5 and 6: levels 0.1 and 0.2."""
     return context.once(_two_levels, data, kind)
 
 
 def _two_levels(context: Context, data: str, kind: str) -> Errors:
-    methods = ("pbp", "pbp random", "auem", "auem projected", "em", *_PRINTED)
-    runs, rho = 6 if context.quick else 50, _shares(kind, PAIR)
-    stream = context.stream(f"two {data} {kind}")
-    return study(load(DATA[data]), runs, stream, levels=PAIR, shares=rho, level_epsilon=0.1, methods=methods)
+    methods, runs = ("auem projected", *_TWO, *_CODED, *_SLOW), 6 if context.quick else 50
+    return _of_pair(context, data, kind, runs, f"two {data} {kind}", methods)
+
+
+def two_levels_often(context: Context, data: str, kind: str) -> Errors:
+    """The same for the schemes that the paper compares there, with many more runs."""
+    return context.once(_two_levels_often, data, kind)
+
+
+def _two_levels_often(context: Context, data: str, kind: str) -> Errors:
+    runs = 20 if context.quick else 800
+    context.progress(f"pldp: {runs} collections of {data}, {kind} levels, two of them")
+    return _of_pair(context, data, kind, runs, f"two {data} {kind}, often", (*_TWO, "emoa as coded"))
+
+
+def _of_pair(context: Context, data: str, kind: str, runs: int, name: str, methods: tuple[str, ...]) -> Errors:
+    people, rho = load(DATA[data]), _shares(kind, PAIR)
+    return study(people, runs, context.stream(name), levels=PAIR, shares=rho, level_epsilon=0.1, methods=methods)
 
 
 def ten_levels(context: Context, data: str, kind: str) -> Errors:
@@ -98,7 +150,19 @@ def ten_levels(context: Context, data: str, kind: str) -> Errors:
 
 
 def _ten_levels(context: Context, data: str, kind: str) -> Errors:
-    runs, rho = 6 if context.quick else 50, _shares(kind, LEVELS)
+    runs, rho = 6 if context.quick else 120, _shares(kind, LEVELS)
     context.progress(f"pldp: {runs} collections of {data}, {kind} levels")
     stream = context.stream(f"ten {data} {kind}")
-    return study(load(DATA[data]), runs, stream, shares=rho, methods=_NEW + _PRINTED)
+    return study(load(DATA[data]), runs, stream, shares=rho, methods=_PLAIN + _CODED + _SLOW)
+
+
+def ten_levels_often(context: Context, data: str, kind: str) -> Errors:
+    """The same for the schemes that the paper compares there, with many more runs."""
+    return context.once(_ten_levels_often, data, kind)
+
+
+def _ten_levels_often(context: Context, data: str, kind: str) -> Errors:
+    runs, rho = 20 if context.quick else 800, _shares(kind, LEVELS)
+    context.progress(f"pldp: {runs} collections of {data}, {kind} levels, ten of them")
+    stream, methods = context.stream(f"ten {data} {kind}, often"), ("auem", "emoa as coded", "rcf", "ppda", "apldp")
+    return study(load(DATA[data]), runs, stream, shares=rho, methods=methods)

@@ -16,6 +16,8 @@ from deniable.papers.pldp.study import Errors
 
 __all__ = ["PAPER"]
 
+CODED = ("auem as coded", "emoa as coded")
+"""What the authors' published program computes."""
 SHOWN = (
     "auem",
     "auem projected",
@@ -27,10 +29,9 @@ SHOWN = (
     "ppda",
     "emoa printed",
     "emoa normalised",
-    "auem as coded",
-    "emoa as coded",
+    *CODED,
 )
-TWO = ("pbp", "pbp random", "auem", "auem projected", "em", "emoa printed", "emoa normalised", "emoa as coded")
+TWO = ("pbp", "pbp random", "auem", "auem projected", "em", "emoa printed", "emoa normalised", *CODED)
 
 NAMES = {
     "auem": "AUEM",
@@ -103,16 +104,29 @@ PAIR_TEXT, TEN_TEXT = "Levels 0.1 and 0.2, level epsilon 0.1", "Ten levels from 
 
 _over_budgets = lines(
     Axes(
-        "level epsilon", "error", "data", "measure", x_title="ε of the level", y_title="mean error of a share", log="y"
+        "level epsilon",
+        "error",
+        "data",
+        "measure",
+        x_title="ε of the level",
+        y_title="mean error of a share",
+        log="y",
+        error="stderr",
     ),
     "Error of AUEM against the protection of the level",
-    "Ten levels from 0.1 to 1, all alike; SUE. After PLDP Fig. 2.",
-    lambda rows: [{**row, "error": row[m], "measure": m.upper()} for m in ("mse", "mae") for row in rows],
+    "Ten levels from 0.1 to 1, all alike; SUE. Bars: one standard error over the runs. After PLDP Fig. 2.",
+    lambda rows: [
+        {**row, "error": row[m], "stderr": row[f"{m} stderr"], "measure": m.upper()}
+        for m in ("mse", "mae")
+        for row in rows
+    ],
 )
 
 
 _IN_WORDS = {"mse": "mean squared error of a share", "mae": "mean absolute error of a share"}
 _BARS = "Bars: one standard error over the runs."
+_TOLD = {PAIR_TEXT: "PBP as PLDP describes it.", TEN_TEXT: "PPDA, RCF and APLDP as PLDP describes them."}
+"""Schemes whose own papers were not at hand."""
 
 
 def _shown(rows: Rows) -> Rows:
@@ -125,12 +139,12 @@ def _figure(number: int, error: str, what: str, compute: Callable[[Context], Row
     shown: dict[str, Any] = {"y_title": f"{_IN_WORDS[error]} ({name})", "error": f"{error} stderr"}
     if levels:
         axes = Axes("shares", error, "method", "data", x_title="people over the levels", log="y", **shown)
-        title = f"{name} for two distributions of people over the levels"
-        note = f"{levels}; SUE. All methods read the same reports. {_BARS} After PLDP {where}."
+        title = f"{name} {what}, for two distributions of people over them"
+        note = f"{levels}; SUE. All methods read the same reports. {_BARS} {_TOLD[levels]} After PLDP {where}."
     else:
-        axes = Axes("k", error, "method", "data", x_title="number of values", log="xy", **shown)
+        axes = Axes("k", error, "method", "data", x_title="number of values", log="y", free="x", **shown)
         title = f"{name} {what}"
-        note = f"The most frequent values of each table. {TEN_TEXT}; SUE. {_BARS} After PLDP Fig. 3 and 4."
+        note = f"The most frequent values of each table. {TEN_TEXT}; SUE. {_BARS} {_TOLD[TEN_TEXT]} After PLDP {where}."
     return Figure(f"fig{number}", f"{name} {what}", where, compute, lines(axes, title, note, _shown))
 
 

@@ -57,6 +57,11 @@ class Errors:
     seconds: FloatArray
     """Of each EM fit."""
 
+    @property
+    def runs(self) -> int:
+        """Of the methods that take little time; others may have fewer."""
+        return int(next(iter(self.mse.values())).size)
+
     def mean(self, method: str) -> float:
         """Mean over the runs of the mean squared error."""
         return float(self.mse[method].mean())

@@ -138,28 +138,37 @@ def _largest_z(context: Context) -> Evidence:
 
 @claim(
     "k-one",
-    "On Foursquare k = 1 is optimal for epsilon above 3.5",
+    "For uSS k = 1 is optimal on Foursquare for epsilon above 3.5, and on Drug for every epsilon",
     "Sec. 6.4",
     3.5,
     Rule(
-        (at_most("k = 1 from epsilon", 3.55), above("k = 1 from epsilon", 3.45)),
-        (below("k = 1 from epsilon", 3.5), equal("k above 1 from there on", 0)),
-        "the optimal k is 1 already from a smaller epsilon on",
+        (
+            at_most("k = 1 from epsilon", 3.55),
+            above("k = 1 from epsilon", 3.45),
+            equal("Drug: budgets at which k is above 1", 0),
+        ),
+        (
+            below("k = 1 from epsilon", 3.5),
+            equal("k above 1 from there on", 0),
+            equal("Drug: budgets at which k is above 1", 0),
+        ),
+        "true of Drug; on Foursquare the optimal k is 1 already from a smaller epsilon on",
     ),
     "fig7",
 )
 def _k_one(_: Context) -> Evidence:
     s, theta = 25, 0.95
 
-    def best(e: float) -> int:
-        found = made(PRINTED["uSS"], "Foursquare", e).base
+    def best(e: float, data: str = "Foursquare") -> int:
+        found = made(PRINTED["uSS"], data, e).base
         assert found is not None
         return int(found.params["size"])
 
     start = next(e / 100 for e in range(50, 500) if best(e / 100) == 1)
     later = sum(best(e / 100) != 1 for e in range(round(100 * start), 500))
     real = mapped_size(s, theta, *epsilon_to(3.5))
-    return {"k = 1 from epsilon": start, "k above 1 from there on": later, "real k at 3.5": real}
+    found = {"k = 1 from epsilon": start, "k above 1 from there on": later, "real k at 3.5": real}
+    return found | {"Drug: budgets at which k is above 1": sum(best(e / 20, "Drug") != 1 for e in range(2, 101))}
 
 
 @claim(

@@ -154,8 +154,8 @@ def _fig5(_: Context) -> Rows:
 
 
 _draw_fig5 = lines(
-    replace(ERROR, x="share", x_title="share of items that are sensitive"),
-    "The more items are sensitive, the larger the error",
+    replace(ERROR, x="share", x_title="share of items that are sensitive", wide=False),
+    "Error against the share of sensitive items",
     "ε = 2, closed forms; at share 1 all are plain LDP mechanisms. After ULDP Fig. 5.",
 )
 
@@ -178,7 +178,14 @@ def _fig7(_: Context) -> Rows:
 
 
 _draw_fig7 = lines(
-    Axes("epsilon", "reduction", "mechanism", "setting", y_title="share of the mean squared error that is saved"),
+    Axes(
+        "epsilon",
+        "reduction",
+        "mechanism",
+        "setting",
+        y_title="share of the mean squared error that is saved",
+        wide=False,
+    ),
     "How much the largest z saves",
     "1 - MSE(largest z)/MSE(z = 0), closed forms; uLH as printed is not private. After ULDP Fig. 7.",
 )

@@ -1,10 +1,10 @@
 """ULDP: sensitive and harmless answers [figures in `figures` and `simulated`; claims in `checks`, `claims`, "
-"`collected` and, of our own, `worst`]."""
+"`regimes`, `collected` and, of our own, `worst`]."""
 
 from __future__ import annotations
 
 from deniable.papers.paper import Claims, LeftOut, Paper
-from deniable.papers.uldp import claims, collected, figures, simulated, worst
+from deniable.papers.uldp import claims, collected, figures, regimes, simulated, worst
 
 __all__ = ["PAPER"]
 
@@ -22,9 +22,19 @@ LEFT_OUT = (
         "a matter of the program; no number is given",
     ),
     LeftOut(
+        "uHR is not recommended from a share of sensitive items of 40 % on",
+        "Sec. 6.2",
+        "advice that follows from share-uhr; no number is given for what is too much",
+    ),
+    LeftOut(
         "The advantage becomes more pronounced the further s/(e+1) is from 1 and p from 1/2",
         "Sec. 6.2",
         "more pronounced is not defined; Figures 3 and 4 show the errors by s and epsilon",
+    ),
+    LeftOut(
+        "How precisely theta is known has minimal impact",
+        "Sec. 6.3",
+        "minimal is not defined; collaborative measures what not knowing it costs",
     ),
 )
 
@@ -33,6 +43,6 @@ PAPER = Paper(
     "ULDP",
     "Addressing Sensitivity Distinction in Local Differential Privacy: A General Utility-Optimized Framework",
     tuple(sorted(_FIGURES, key=lambda figure: figure.id)),
-    Claims((*claims.CLAIMS, *collected.CLAIMS, *worst.CLAIMS)),
+    Claims((*claims.CLAIMS, *regimes.CLAIMS, *collected.CLAIMS, *worst.CLAIMS)),
     LEFT_OUT,
 )

@@ -41,8 +41,8 @@ from deniable.papers.uldp.metrics import f1_top, ndcg_top
 __all__ = ["FIGURES", "people"]
 
 _RATINGS = "drugscom_train_rating_counts_161297.csv"
-_MOST = 100_000
-"""People of a data set who are collected from, at most: n MSE does not depend on n, and the largest has 2.5 million."""
+_RUNS = {"Drug": 50, "Normal": 50, "Foursquare": 50, "Census": 8}
+"""Collections, as many as in the paper but for Census, whose 2.5 million people take long."""
 
 
 def people(name: str, context: Context, n: int | None = None) -> Population:
@@ -69,12 +69,11 @@ def people(name: str, context: Context, n: int | None = None) -> Population:
 
 def trials(context: Context) -> list[dict[str, Any]]:
     """Collections of all data sets with all private mechanisms: n MSE, MAE, F1 and NDCG, averaged over the runs."""
-    runs = 4 if context.quick else 20
-    budgets = (1.0, 3.0) if context.quick else (0.5, 1.0, 2.0, 3.0, 4.0, 5.0)
+    budgets = (1.0, 3.0, 5.0) if context.quick else (0.5, 1.0, 2.0, 3.0, 4.0, 5.0)
     chosen = KNOWN | {k: v for k, v in PRINTED.items() if k != "uLH"} | PRIVATE | OURS
     out = []
     for data, epsilon in product(DATA, budgets):
-        n = 4_000 if context.quick else min(DATA[data][0], _MOST)
+        n, runs = (4_000, 4) if context.quick else (DATA[data][0], _RUNS[data])
         population = people(data, context, n)
         items, f = population.values(), population.frequencies
         s = DATA[data][1]
@@ -144,7 +143,9 @@ def collaboration(context: Context) -> list[dict[str, Any]]:
     budgets = (0.5, 2.0) if context.quick else (0.5, 1.0, 2.0, 5.0)
     rows: list[dict[str, Any]] = []
     for data, epsilon in product(sets, budgets):
-        few = {"Drug": 20, "Normal": 4} if context.quick else {"Drug": 200, "Normal": 20, "Foursquare": 20, "Census": 3}
+        few = (
+            {"Drug": 20, "Normal": 4} if context.quick else {"Drug": 200, "Normal": 50, "Foursquare": 50, "Census": 12}
+        )
         if data == "Census" and epsilon not in (0.5, 2.0):
             continue
         population = people(data, context)
@@ -215,14 +216,9 @@ def _fig4(context: Context) -> Rows:
 
 
 def _with_points(rows: Rows) -> Rows:
-    """Closed forms as lines, and simulated values of some mechanisms as series of their own."""
-    lines_ = [{**row, "series": str(row["mechanism"])} for row in rows]
-    points = [
-        {**row, "series": f"{row['mechanism']}, simulated", "n_mse": row["simulated"]}
-        for row in rows
-        if row["simulated"] is not None and row["mechanism"] in ("uRR", "uHR", "uSS", "uUE", "uSS ours")
-    ]
-    return lines_ + points
+    """Closed forms as lines, and simulated values as rings."""
+    seen = [row for row in rows if row["simulated"] is not None]
+    return [{**row, "ring": False} for row in rows] + [{**row, "n_mse": row["simulated"], "ring": True} for row in seen]
 
 
 _IN_WORDS = {
@@ -233,8 +229,18 @@ _IN_WORDS = {
 
 
 def _draw_seen(key: str, title: str, where: str) -> Any:
-    axes = Axes("epsilon", key, "mechanism", "data", y_title=_IN_WORDS[key], log="y" if key == "mae" else "")
-    return lines(axes, title, f"Simulated; populations as the table says. After ULDP {where}.")
+    log = "y" if key == "mae" else ""
+    axes = Axes("epsilon", key, "mechanism", "data", y_title=_IN_WORDS[key], log=log, wide=False, error=f"{key}_stderr")
+    return lines(axes, title, lambda rows: f"{_told(rows, key)} After ULDP {where}.")
+
+
+def _told(rows: Rows, key: str) -> str:
+    """How many people and runs there were, and of how many items the most frequent are looked for."""
+    people, runs = ({str(row["data"]): int(row[name] or 0) for row in rows} for name in ("n", "runs"))
+    shown = ", ".join(f"{data} {n:,} ({runs[data]} runs)" for data, n in people.items())
+    tops = {str(row["data"]): int(row["top"] or 0) for row in rows}
+    top = "" if key == "mae" else f" The {max(tops.values())} most frequent items; of Drug {tops['Drug']}."
+    return f"People: {shown}.{top} Bars: one standard error."
 
 
 def _table2(context: Context) -> Rows:
@@ -274,9 +280,9 @@ FIGURES = (
         "Fig. 4",
         _fig4,
         lines(
-            replace(ERROR, series="series"),
+            replace(ERROR, wide=False, ring="ring"),
             "Error on the paper's four data sets",
-            "Lines through all budgets: closed forms; others: simulated. uLH as printed is not private; ours: null "
+            "Lines: closed forms; rings: simulated. uLH as printed is not private, and not simulated; ours: null "
             "branch, values disclosed alone. After ULDP Fig. 4.",
             _with_points,
         ),
@@ -287,10 +293,10 @@ FIGURES = (
         "Fig. 6",
         lambda context: context.once(collaboration),
         lines(
-            replace(ERROR, series="series"),
+            replace(ERROR, series="series", wide=False, error="n_mse_stderr"),
             "What it costs not to know the share of harmless answers",
             "Simulated at the paper's numbers of people; theta learned from 5 % of them, under theta = 0 for uSS and "
-            "uUE. After ULDP Fig. 6.",
+            "uUE. Bars: one standard error. After ULDP Fig. 6.",
         ),
     ),
     Figure("fig8", "Mean absolute error", "Fig. 8", trials, _draw_seen("mae", "Mean absolute error", "Fig. 8")),
