@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from itertools import product
 
 import numpy as np
@@ -13,6 +14,8 @@ from deniable.core.space import Space
 from deniable.mechanisms import registry
 from deniable.mechanisms.entry import Traits
 from deniable.mechanisms.registry import MECHANISMS
+from deniable.plan.keyvalue import plan_keyvalue
+from deniable.plan.mean import plan_means
 from tiers import every
 
 
@@ -81,7 +84,9 @@ PLANS = [
     ),
     lambda **more: dn.plan_keyvalue(k=20, n=10_000, epsilon=1.0, length=3, **more),
     lambda **more: dn.plan_release(points=30, epsilon=2.0, **more),
+    lambda **more: dn.plan_keyvalue(k=20, n=10_000, epsilon=1.0, weights={"error": 1, "bits": 2}, **more),
     lambda **more: dn.plan_means(interval=(0, 100), epsilon=1.0, n=100, **more),
+    lambda **more: dn.plan_means(interval=(0, 100), epsilon=2.0, n=100, weight=0.5, **more),
 ]
 
 
@@ -97,14 +102,15 @@ def test_long_reports_are_no_first_advice():
     assert found.best.bytes <= 12
     assert found.best.stderr <= 1.05 * least.stderr
     only = dn.plan(k=20_000, n=1000, epsilon=0.5, weights={"error": 1, "asr": 0.01})
-    assert only.best == min(only.designs, key=lambda d: d.stderr / least.stderr), "weights decide alone"
+    assert only.best.stderr == pytest.approx(min(d.stderr for d in only.designs), rel=1e-9)
+    assert only.best.bytes == 2500, "weights decide alone"
 
 
 @pytest.mark.parametrize(
     ("asked", "words"),
     [
         ({"k": 10, "n": 1000, "epsilon": 6.0}, "epsilon 6 protects little, since a report may be e^6 = 404 times"),
-        ({"k": 100, "n": 1000, "epsilon": 1.0}, "larger than the average share of an answer (1 points)"),
+        ({"k": 100, "n": 1000, "epsilon": 1.0}, "larger than the average share of an answer (1 point)"),
         ({"k": 4, "n": 1000, "target_error": 0.5}, "a standard error of 50 percentage points tells next to nothing"),
     ],
 )
@@ -149,3 +155,83 @@ def test_a_release_that_says_hardly_anything_is_called_so():
     assert found.best.constant == pytest.approx(table.matrix().mean(axis=0).min())
     assert "hardly better than one constant answer" in found.notes[0]
     assert found.best.saved < 0.1
+
+
+@pytest.mark.parametrize("name", ["epsilon", "n", "target_error"])
+def test_zero_is_given_and_wrong_not_left_out(name):
+    given = {"n": 1000, "epsilon": 1.0} | {name: 0}
+    with pytest.raises(dn.ParameterError, match=rf"{name} must be .*, got 0"):
+        dn.plan(k=20, **given)
+
+
+def test_a_mean_that_may_lie_anywhere_is_told():
+    for vague in (
+        plan_means(interval=(0, 100), epsilon=1.0, limits={"stderr": 50}),
+        plan_means(interval=(0, 1), epsilon=1.0, n=1),
+    ):
+        assert any("the mean may lie nearly anywhere between 0 and 1" in note for note in vague.notes)
+    clear = plan_means(interval=(0, 100), epsilon=1.0, n=10_000)
+    assert clear.notes == ()
+    n = 11_000  # as the caution says
+    assert plan_means(interval=(0, 100), epsilon=1.0, n=n).best.stderr == pytest.approx(1.0, rel=0.05)
+
+
+def test_keys_that_cannot_be_told_apart_are_told():
+    few = plan_keyvalue(k=2, n=1, epsilon=1.0)
+    assert few.best.rarest > 1
+    assert "% of the people have" not in few.message
+    assert "even if everybody has it" in few.message
+    assert any("larger than the average frequency of a key (50 points at most)" in note for note in few.notes)
+    many = plan_keyvalue(k=2, n=100_000, epsilon=1.0)
+    assert many.notes == ()
+    assert "% of the people have" in many.message
+
+
+def test_reasons_name_designs_that_are_worth_a_choice_and_say_the_numbers_of_the_table():
+    for given in ({"k": 2, "n": 1}, {"k": 20, "n": 10_000}, {"k": 20, "n": 10_000, "sensitive": 5}):
+        found = dn.plan(epsilon=1.0, **given)
+        beaten = {d.name for d in found.designs} - {d.name for d in found.designs if not d.beaten_by}
+        for d in found.designs:
+            if d.beaten_by:
+                continue
+            named = set(re.findall(r"that of ([a-z0-9-]+)|\(([a-z0-9-]+)\)", d.why))
+            assert not {name for pair in named for name in pair if name} & beaten, d.why
+            told = re.search(r"forged reports add up to ([0-9.,]+) points", d.why)
+            assert told is None or f"{told[1]} pt" == found.columns["forged"](d)
+
+
+def test_what_is_beaten_by_a_design_of_its_own_name_is_told_by_its_parameters():
+    found = plan_keyvalue(k=2, n=1000, epsilon=1.0)
+    told = next(part for part in found.parts() if isinstance(part, str) and part.startswith("Not worth a choice"))
+    assert "kv-ss2 (size = 1) beats kv-ss2 (size = 1, encoding = cyclic)" in told
+
+
+@pytest.mark.parametrize("length", [0, 6, -1, 1.5])
+def test_a_length_that_no_design_can_have_is_an_error_at_once(length):
+    with pytest.raises(dn.ParameterError, match=r"length must be an integer from 1 to the number of keys, 5, got"):
+        plan_keyvalue(k=5, n=100, epsilon=1.0, length=length)
+
+
+@pytest.mark.parametrize("interval", [(0, 1e300), (0, 1e-300)])
+def test_intervals_whose_squares_are_no_floats_are_refused(interval):
+    for ask in (
+        lambda: plan_means(interval=interval, epsilon=1.0, n=10),
+        lambda: dn.mechanism("hm", epsilon=1.0, interval=interval),
+    ):
+        with pytest.raises(dn.ParameterError, match=r"interval must be from 1e-100 to 1e\+100 wide"):
+            ask()
+
+
+@pytest.mark.parametrize(
+    ("given", "says"),
+    [
+        ({"target_error": 0.5}, r"plan_means takes no 'target_error'.*limits=\{\"stderr\": 0.5\}"),
+        ({"laiout": "endpoints"}, "plan_means takes no 'laiout'; .*Did you mean layout?"),
+        ({"limits": [0.5]}, "limits must be numbers by name, got \\[0.5\\]"),
+        ({"limits": {"stder": 0.5}}, "limits must be named by stderr, .*, got 'stder'. Did you mean stderr?"),
+    ],
+)
+def test_slips_in_plans_of_means_are_told(given, says):
+    with pytest.raises(dn.ParameterError, match=says):
+        dn.plan_means(interval=(0, 100), epsilon=1.0, **given)
+    assert dn.plan_means(interval=(0, 1), epsilon=1.0, n=np.int64(100)).best.n == 100

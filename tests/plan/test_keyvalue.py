@@ -77,6 +77,18 @@ def test_limits_leave_out_and_no_design_is_an_answer() -> None:
     assert len(dn.plan_keyvalue(**JOB, top=2).designs) == 2
 
 
+@pytest.mark.parametrize("n", [1, 10, 200])
+def test_no_design_waits_for_reports_that_hardly_anybody_sends(n: int) -> None:
+    """With two kinds of reports there is no estimate unless both come in."""
+    for more in ({}, {"weights": {"poisoning": 1}}):
+        found = dn.plan_keyvalue(k=17, n=n, epsilon=1.0, interest=4.0, **more)
+        shares = [min(float(g.share) for g in d.mechanism.groups) for d in found.designs]
+        assert all(share == 1 or (1 - share) ** n <= 1e-6 for share in shares)
+        assert {d.name for d in found.designs} == set(ROWS)
+        mixed = any(share < 1 for share in shares)
+        assert mixed == (n == 200)
+
+
 def test_forged_reports_gain_what_is_predicted() -> None:
     """One report, made to measure, moves the summed estimates of the targets by the stated amount."""
     m = dn.mechanism("ks-ue", epsilon=1.0, k=20)
@@ -96,7 +108,10 @@ def test_forged_reports_gain_what_is_predicted() -> None:
     [
         ({"interest": -1}, "interest must be"),
         ({"interest": math.nan}, "interest must be"),
-        ({"limits": {"asr": 0.1}}, "limits must be named by"),
+        ({"limits": {"loss": 0.1}}, "limits must be named by"),
+        ({"limits": {"asr": 2}}, "max_asr must be at most 1"),
+        ({"weights": {"loss": 1}}, "weights must be named by error, asr, bits, work, poisoning"),
+        ({"weight": 1.5}, "weight must be from 0 to 1"),
         ({"limits": {"bytes": -1}}, "max_bytes must be a finite number"),
         ({"targets": 100}, "targets must be"),
         ({"top": 0}, "top must be"),

@@ -97,8 +97,10 @@ def test_weight_moves_the_choice_from_the_loss_to_the_best_guess() -> None:
         assert rank == pytest.approx(sorted(rank), rel=1e-9)
         assert found.best is not None
         assert not found.best.beaten_by
-        assert "is the best compromise" in found.message
-        assert found.document()["request"]["weight"] == weight
+        assert ("is the best compromise" in found.message) == (weight > 0)
+        told = {"loss": 1 - weight, "asr": weight}
+        want = {name: x for name, x in told.items() if x}
+        assert found.document()["request"].get("weights", {"loss": 1.0}) == pytest.approx(want)
     assert found.best.asr == min(d.asr for d in plain.designs) < first.asr
     assert found.best.loss > first.loss
 
@@ -159,7 +161,11 @@ def test_limits_leave_out() -> None:
         (dn.plan_means, {"interval": "0,1"}, "n must be an integer"),
         (dn.plan_means, {"interval": "1,0", "n": 5}, "interval must be"),
         (dn.plan_means, {"interval": "0,1", "n": 0}, "n must be"),
-        (dn.plan_means, {"interval": "0,1", "n": 5, "distances": "x"}, "grid must be"),
+        (
+            dn.plan_means,
+            {"interval": "0,1", "n": 5, "distances": "x"},
+            "plan_means takes no .distances.; of the grid it takes points",
+        ),
         (
             dn.plan_means,
             {"interval": "0,1", "n": 5, "limits": {"stderr": math.nan}},

@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import deniable as dn
+from deniable.plan.mean import plan_means
 from deniable.plan.smallest import EPSILON_STEPS, smallest_epsilon, smallest_n
 
 
@@ -82,3 +83,29 @@ def test_targets_and_numbers_that_make_no_sense_are_refused():
         dn.plan(k=5, epsilon=1.0, target_error=-1)
     with pytest.raises(dn.ParameterError, match="n must be an integer >= 1"):
         dn.plan(k=5, epsilon=1.0, n=0)
+
+
+def test_smallest_n_ends_where_one_report_more_makes_no_difference():
+    """Beyond 2**53 reports a float does not notice one more: steps of one would never end."""
+    calls = 0
+
+    def error(n):
+        nonlocal calls
+        calls += 1
+        assert calls < 200, "as many steps as a bisection needs"
+        return math.sqrt(3.2842182922546607 / n)
+
+    n = smallest_n(error, 1e-12)
+    assert error(n) <= 1e-12 < error(n - 1)
+    assert n > 1 << 53
+
+
+def test_a_target_that_nobody_can_reach_is_answered_with_a_caution():
+    for found in (
+        dn.plan(k=20, epsilon=1.0, target_error=1e-12),
+        plan_means(interval=(0, 1), epsilon=1.0, limits={"stderr": 1e-9}),
+    ):
+        assert found.best.n > 8_000_000_000
+        assert any("there are fewer people than that" in note for note in found.notes)
+        assert not any("instead of at most" in o.reason for o in found.out), "the fewest reports reach the target"
+    assert not any("fewer people" in note for note in dn.plan(k=20, epsilon=1.0, n=10**12).notes), "n was given"

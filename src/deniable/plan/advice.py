@@ -7,7 +7,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
-from deniable.plan.prediction import FORGED
+from deniable.plan.prediction import FORGED, points
+from deniable.plan.scoring import Weights
 
 __all__ = [
     "FEW_FORGERS",
@@ -17,6 +18,7 @@ __all__ = [
     "Aspect",
     "advise",
     "fewest",
+    "forged",
     "least_error",
     "relative",
 ]
@@ -52,10 +54,8 @@ class Aspect:
         return math.inf if x is None else x
 
 
-def _points(x: float | None) -> str:
-    if x is None:
-        return "an unknown number of"
-    return f"{100 * x:,.0f}" if x >= 1 else f"{100 * x:.3g}"
+def _points(x: float) -> str:
+    return points(x).removesuffix(" pt")
 
 
 def relative(value: Callable[[Any], float | None], win: str, near: str, what: str) -> Aspect:
@@ -88,7 +88,7 @@ _LEADS = {
         "an epsilon {:.2g} % above the least",
         lambda d, b: f"epsilon {d.mechanism.epsilon:.4g} instead of {b.mechanism.epsilon:.4g} ({b.name})",
     ),
-    "error": least_error(),
+    "mse": least_error(),
 }
 """What a plan is about: the error, or what a target error takes."""
 
@@ -99,6 +99,8 @@ SHORT_REPORTS = Aspect(
     lambda d, b: f"{_bytes(d)} per report instead of {_bytes(b)} ({b.name})",
     floor=8,
 )
+_FEW_BITS = relative(lambda d: d.bits, "the fewest bits", "{:.2g} % more bits than the fewest", "bits in a report")
+_BEST_SCORE = relative(lambda d: d.score, "the best score", "a score {:.2g} % above the best", "a score")
 LITTLE_WORK = Aspect(
     lambda d: d.work,
     "the least work for the server",
@@ -106,15 +108,26 @@ LITTLE_WORK = Aspect(
     lambda d, b: f"{_steps(d)} operations per report instead of {_steps(b)} ({b.name})",
     floor=100,
 )
-FEW_FORGERS = Aspect(
-    lambda d: d.poisoning,
-    "the least effect of forged reports",
-    "an effect of forged reports {:.2g} % above the least",
-    lambda d, b: (
-        f"{100 * FORGED:g} % of forged reports add up to {_points(d.poisoning)} points to the targets instead of "
-        f"{_points(b.poisoning)} ({b.name})"
-    ),
-)
+
+
+def forged(what: str, told: Callable[[float], str]) -> Aspect:
+    """What forged reports can add to `what`, which has a place for the amount."""
+
+    def cost(d: Any, b: Any) -> str:
+        if d.poisoning is None or b.poisoning is None:
+            return "an effect of forged reports that is not known"
+        much, least = what.format(told(d.poisoning)), told(b.poisoning)
+        return f"{100 * FORGED:g} % of forged reports add up to {much} instead of {least} ({b.name})"
+
+    return Aspect(
+        lambda d: d.poisoning,
+        "the least effect of forged reports",
+        "an effect of forged reports {:.2g} % above the least",
+        cost,
+    )
+
+
+FEW_FORGERS = forged("{} points to the targets", _points)
 LOW_GUESS = Aspect(
     lambda d: d.asr,
     "the lowest chance to guess an answer from its report",
@@ -133,24 +146,39 @@ def _steps(d: Any) -> str:
 
 
 def advise(
-    designs: Sequence[D], lead: str = "error", *, aspects: Sequence[Aspect] | None = None, heed_size: bool = True
+    designs: Sequence[D], lead: str = "mse", *, aspects: Sequence[Aspect] | None = None, weights: Weights | None = None
 ) -> tuple[D, ...]:
     """The designs, each with a reason, and with the name of one that beats it throughout if there is one.
 
     What counts is `lead` with the best guess, bytes, work and forgers; or other `aspects`, of which the first is what
-    designs are ranked by. They stay in their order, but for the first (`_headed`).
+    designs are ranked by. With `weights` the score counts, too, and bits if they are weighed. Designs stay in their
+    order, but for the first (`_headed`).
     """
     aspects = (_LEADS[lead], *_OTHERS) if aspects is None else tuple(aspects)
-    best = [min(designs, key=aspect.of) for aspect in aspects] if designs else []
-    return _headed(
-        [_advised(d, designs, list(zip(aspects, best, strict=True))) for d in designs], aspects[0], heed_size
-    )
+    if weights is not None and weights.weighed:
+        aspects = (_BEST_SCORE, *aspects, *([_FEW_BITS] if "bits" in weights.columns else []))
+    able = [d for d in designs if _winner(d, designs, aspects) is None] or designs
+    best = [_first_best(able, aspect) for aspect in aspects] if designs else []
+    told = [_advised(d, designs, list(zip(aspects, best, strict=True))) for d in designs]
+    return _headed(told, aspects[0], heed_size=weights is None or not weights.weighed)
 
 
-def _headed(designs: Sequence[D], lead: Aspect, heed_size: bool) -> tuple[D, ...]:
+def _first_best(designs: Sequence[D], aspect: Aspect) -> D:
+    """The first of those that are best in a respect, up to rounding."""
+    least = min(map(aspect.of, designs))
+    return next(d for d in designs if _ratio(aspect.of(d), least) <= 1 + _SAME)
+
+
+def _winner(d: D, designs: Sequence[D], aspects: Sequence[Aspect]) -> D | None:
+    """A design that beats this one."""
+    return next((other for other in designs if _beats(other, d, aspects)), None)
+
+
+def _headed(designs: Sequence[D], lead: Aspect, *, heed_size: bool) -> tuple[D, ...]:
     """With a first design that no other beats, and whose reports are not needlessly long.
 
-    Who beats another is as good in what designs are ranked by, up to rounding. Where reports of the first are long, a
+    Who beats another is as good in what designs are ranked by, up to rounding, since all that is weighed is among the
+    aspects. Where reports of the first are long, a
     design within 5 % of it whose reports are a tenth as long goes ahead.
     """
     able = [d for d in designs if not d.beaten_by]
@@ -165,11 +193,12 @@ def _headed(designs: Sequence[D], lead: Aspect, heed_size: bool) -> tuple[D, ...
 
 def _advised(d: D, designs: Sequence[D], best: Sequence[tuple[Aspect, D]]) -> D:
     aspects = [aspect for aspect, _ in best]
-    winner = next((other for other in designs if _beats(other, d, aspects)), None)
-    if winner is not None:
+    if (winner := _winner(d, designs, aspects)) is not None:
         return replace(d, beaten_by=winner.title, why=_beaten(d, winner, aspects))
     wins, near, costs = [], [], []
     for aspect, top in best:
+        if math.isinf(aspect.of(top)):
+            continue  # nobody knows it, so nobody wins
         ratio = _ratio(aspect.of(d), aspect.of(top))
         if ratio <= 1 + _SAME:
             wins.append(aspect.win)

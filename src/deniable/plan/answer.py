@@ -14,21 +14,18 @@ from deniable.mechanisms.entry import Entry
 from deniable.mechanisms.registry import MECHANISMS, mechanism
 from deniable.plan.cautions import about_epsilon
 from deniable.plan.prediction import Prediction, command
+from deniable.plan.scoring import LIMITED, Weights, missed, misses
 from deniable.present.tables import Column, Table, Whole, right
 
 if TYPE_CHECKING:
     import altair
 
 __all__ = [
-    "LIMITED",
     "Answer",
     "Rejected",
-    "beyond",
     "check_domain",
-    "check_limits",
     "check_top",
     "made",
-    "ordered",
     "rows_for",
     "sift",
 ]
@@ -37,17 +34,6 @@ D = TypeVar("D", bound=Prediction[Any])
 
 _MANY, _MANY_PEOPLE = 10_000, 1_000_000
 """Up to so many answers and people a simulation takes seconds."""
-LIMITED: Mapping[str, str] = {
-    "stderr": "standard error",
-    "asr": "best guess",
-    "bits": "bits",
-    "bytes": "bytes",
-    "work": "work",
-    "poisoning": "effect of forged reports",
-    "loss": "expected loss",
-    "worst": "worst loss",
-}
-"""What can be limited, in the words for people."""
 _NAMED = 6
 """So many mechanisms are named in a sentence."""
 _MOST_OUT = 12
@@ -80,8 +66,8 @@ class Answer(ABC, Generic[D]):
     out: tuple[Rejected, ...]
 
     first_column: ClassVar[Column] = Column("design", wrap=True, most=24)
-    legend: ClassVar[str] = ""
-    """What the columns mean, in a sentence."""
+    meanings: ClassVar[Mapping[str, str]] = {}
+    """What the columns mean, by heading."""
 
     @property
     def feasible(self) -> bool:
@@ -97,6 +83,11 @@ class Answer(ABC, Generic[D]):
     def message(self) -> str:
         """The answer in a sentence or two."""
         return self._no() if self.best is None else self._told(self.best)
+
+    @property
+    def weighed(self) -> bool:
+        """Whether something beside the error counts."""
+        return any(d.score is not None for d in self.designs)
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -122,7 +113,7 @@ class Answer(ABC, Generic[D]):
         if not all(isinstance(x, int | float | str | list | tuple) for x in options.values()):
             return ""
         people = {"n": n} if (n := getattr(self.best, "n", None)) else {}
-        small = self.best.mechanism.k <= _MANY and (n or 0) <= _MANY_PEOPLE and "labels" not in options
+        small = self.best.mechanism.k <= _MANY and (n or 0) <= _MANY_PEOPLE
         if not small:
             return command("design", self.best.name, options | people)
         return command("simulate", self.best.name, options | people | {"data": "uniform"})
@@ -151,6 +142,20 @@ class Answer(ABC, Generic[D]):
     def columns(self) -> Mapping[str, Callable[[D], str]]:
         """What a table tells of each design, by heading."""
 
+    @property
+    def shown(self) -> Mapping[str, Callable[[D], str]]:
+        """The same, where weights are given with the score instead of the excess, which is of the error alone."""
+        if not self.weighed:
+            return self.columns
+        return {name: cell for name, cell in self.columns.items() if name != "excess"} | {"score": _score}
+
+    @property
+    def legend(self) -> str:
+        """What the columns mean, in a sentence."""
+        told = {**self.meanings, "score": "the weighted sum, relative to the design of least error"}
+        parts = [f"{name}: {told[name]}" for name in self.shown if name in told]
+        return f"{'; '.join(parts)}." if parts else ""
+
     @abstractmethod
     def chart(self) -> altair.LayerChart:
         """The designs between two quantities that should be small; `deniable.present.charts.save` writes it."""
@@ -177,14 +182,14 @@ class Answer(ABC, Generic[D]):
         """For people: the answer, the designs with their numbers, why each, and what is out."""
         parts: list[Table | str] = [self.message, *self.protection, *self.notes]
         if self.designs:
-            head = (self.first_column, *right(*self.columns))
-            parts.append(Table(head, [[d.title, *(cell(d) for cell in self.columns.values())] for d in self.designs]))
+            head = (self.first_column, *right(*self.shown))
+            parts.append(Table(head, [[d.title, *(cell(d) for cell in self.shown.values())] for d in self.designs]))
             parts += [self.legend] if self.legend else []
             good = [[d.title, d.why] for d in self.designs if not d.beaten_by]
             parts.append(Table((Column("worth a choice", wrap=True, most=24), Column("why", wrap=True)), good))
-            beaten: dict[str, list[str]] = {}
+            beaten, kept = dict[str, list[str]](), {d.name for d in self.designs if not d.beaten_by}
             for d in self.designs:
-                beaten.setdefault(d.beaten_by, []).append(d.name)
+                beaten.setdefault(d.beaten_by, []).append(d.title if d.name in kept else d.name)
             lost = [f"{winner} beats {', '.join(dict.fromkeys(names))}" for winner, names in beaten.items() if winner]
             told = "Not worth a choice, since another design is at least as good in everything"
             parts += [f"{told}: {'; '.join(lost)}."] if lost else []
@@ -214,6 +219,10 @@ class Answer(ABC, Generic[D]):
         return replace(self, request={**self.request, **names}, designs=designs)
 
 
+def _score(d: Prediction[Any]) -> str:
+    return "unknown" if d.score is None else f"{d.score:.4g}"
+
+
 def _few(names: Iterable[str]) -> str:
     """The first names, and how many more there are."""
     every = list(names)
@@ -235,60 +244,27 @@ def made(name: str, **options: Any) -> Any:
 
 
 def sift(
-    makers: Iterable[tuple[str, Callable[[], D]]], limits: Mapping[str, float], rank: Callable[[D], float]
+    makers: Iterable[tuple[str, Callable[[], D]]], limits: Mapping[str, float], weights: Weights
 ) -> tuple[list[D], tuple[Rejected, ...]]:
-    """The designs within limits, best first, and what is out with the reason; what is unknown meets no limit."""
+    """The designs within limits, best first, and what is out with the reason; what is unknown meets no limit.
+
+    Those that are out count for the units of the weighed sum, so that a limit moves no design past another.
+    """
     found: list[D] = []
     out: list[Rejected] = []
     for name, make in makers:
         try:
-            design = make()
+            found.append(make())
         except DeniableError as error:
             out.append(Rejected(name, f"cannot be made: {error.message}"))
-            continue
-        missed = [_missed(key, getattr(design, key), most) for key, most in limits.items()]
-        if any(missed):
-            out.append(Rejected(design.title, ", ".join(filter(None, missed))))
-        else:
-            found.append(design)
-    return ordered(found, rank), tuple(out)
-
-
-def ordered(designs: Iterable[D], rank: Callable[[D], float]) -> list[D]:
-    """The designs, best first; those that differ by rounding only stay in their order."""
-    return sorted(designs, key=lambda d: float(f"{rank(d):.9e}"))
-
-
-def _missed(name: str, value: float | None, most: float) -> str:
-    if value is None:
-        return f"{LIMITED[name]} not known"
-    return "" if value <= most else beyond(name, value, most)
-
-
-def beyond(name: str, value: float, most: float) -> str:
-    """A value above its limit, with digits enough to show it.
-
-    >>> beyond("bytes", 13, 10), beyond("asr", 0.1000004, 0.1)
-    ('bytes 13 instead of at most 10', 'best guess 0.1000004 instead of at most 0.1')
-    """
-    short = f"{value:.4g}"
-    return f"{LIMITED[name]} {short if float(short) > most else repr(value)} instead of at most {most:g}"
+    score = weights.among(found)
+    out += [Rejected(d.title, missed(d, limits)) for d in found if misses(d, limits)]
+    return sorted((score.marked(d) for d in found if not misses(d, limits)), key=score.key), tuple(out)
 
 
 def check_domain(k: int | None, labels: Sequence[str] | None, domain: Domain | None) -> Domain:
     """The one domain that is given, in one of several ways."""
     return Domain.given(k, labels, domain)
-
-
-def check_limits(limits: Mapping[str, float] | None, known: Sequence[str]) -> dict[str, float]:
-    """Limits by known names, finite and above 0."""
-    most = dict(limits or {})
-    unknown = [name for name in most if name not in known]
-    require(not unknown, "limits", unknown, f"named by {', '.join(known)}")
-    for name, x in most.items():
-        word = "target_error" if name == "stderr" else f"max_{name}"
-        require(isinstance(x, int | float) and 0 < x < math.inf, word, x, "a finite number > 0")
-    return most
 
 
 def check_top(top: int | None) -> None:

@@ -17,6 +17,7 @@ from deniable.mechanisms.entry import FREQUENCY, Curve, Entry
 from deniable.plan.answer import made, rows_for
 from deniable.plan.prediction import forged_gain
 from deniable.plan.request import Request
+from deniable.plan.scoring import Score
 
 __all__ = ["Recipe", "Wish", "check_given", "make", "recipes"]
 
@@ -47,13 +48,12 @@ class Recipe:
 
 @dataclass(frozen=True, slots=True)
 class Wish:
-    """What a parameter is chosen by: limits on columns, and weights of columns relative to the anchor's."""
+    """What a parameter is chosen by: limits on columns, and a weighted sum of columns."""
 
     request: Request
     n: float
     limits: Mapping[str, float]
-    weights: Mapping[str, float]
-    anchor: Mapping[str, float]
+    score: Score
 
 
 def recipes(given: Mapping[str, Any]) -> Iterator[Recipe]:
@@ -134,15 +134,15 @@ def _best(curve: Curve, recipe: Recipe, epsilon: float, wish: Wish) -> int:
     inside = excess <= 1
     if not inside.any():
         return int(np.argmin(excess))
-    value = sum(w * columns[name] / wish.anchor[name] for name, w in wish.weights.items())
-    return int(np.argmin(np.where(inside & np.isfinite(value), value, np.inf)))
+    value = np.where(inside, wish.score.total(columns), np.inf)
+    return int(np.argmin(value if np.isfinite(value).any() else np.where(inside, columns["mse"], np.inf)))
 
 
 def _columns(curve: Curve, recipe: Recipe, epsilon: float, wish: Wish) -> dict[str, FloatArray]:
     """What limits and weights speak of, at every value of the curve."""
     traits, r = recipe.entry.traits, wish.request.targets
     found = {"mse": np.asarray(curve.mse) / wish.n, "asr": curve.asr, "bits": curve.bits, "bytes": curve.bytes}
-    wanted = {*wish.limits, *wish.weights}
+    wanted = {*wish.limits, *wish.score.weights.columns}
     if wish.request.prior is not None and "asr" in wanted:
         found["asr"] = _guesses(curve, recipe, epsilon, wish.request)
     if "work" in wanted:

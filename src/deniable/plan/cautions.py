@@ -6,12 +6,16 @@ from collections.abc import Iterator
 
 from deniable.core.protection import times
 
-__all__ = ["about_epsilon", "about_shares", "about_target"]
+__all__ = ["about_epsilon", "about_keys", "about_mean", "about_people", "about_shares", "about_target"]
 
 _WEAK = 4.0
 """Above it a report nearly gives an answer away."""
 _COARSE = 0.1
 """Targets from here on are no use for shares."""
+_VAGUE, _TOLD = 0.25, 0.01
+"""Parts of a range: from this standard error on a mean may lie nearly anywhere in it; one that tells something."""
+_PEOPLE = 8_000_000_000
+"""About as many as there are."""
 
 
 def about_epsilon(epsilon: float) -> Iterator[str]:
@@ -32,12 +36,52 @@ def about_target(target: float | None) -> Iterator[str]:
         )
 
 
+def _points(x: float) -> str:
+    shown = f"{x:.3g}"
+    return f"{shown} point{'s' * (shown != '1')}"
+
+
 def about_shares(k: int, n: int, stderr: float) -> Iterator[str]:
     """An error above the share that an answer has on average."""
     if stderr * k > 1:
-        need = float(f"{n * (stderr * k) ** 2:.2g}")
         yield (
-            f"Caution: the error is larger than the average share of an answer ({100 / k:.3g} points), so most answers "
-            f"cannot be distinguished from answers that nobody gives. About {need:,.0f} reports would bring it down to "
-            "that; fewer possible answers or a larger epsilon help too."
+            f"Caution: the error is larger than the average share of an answer ({_points(100 / k)}), so most answers "
+            f"cannot be distinguished from answers that nobody gives. {_need(n, stderr * k, 'reports')}; fewer "
+            "possible answers or a larger epsilon help too."
         )
+
+
+def about_keys(k: int, length: int, n: int, stderr: float) -> Iterator[str]:
+    """The same of keys, where a person has up to `length` of them."""
+    times_over = stderr * k / min(length, k)
+    if times_over > 1:
+        yield (
+            f"Caution: the error is larger than the average frequency of a key ({_points(100 * min(length, k) / k)} "
+            f"at most), so most keys cannot be distinguished from keys that nobody has. "
+            f"{_need(n, times_over, 'people')}; fewer keys or a larger epsilon help too."
+        )
+
+
+def about_mean(low: float, high: float, n: int, stderr: float) -> Iterator[str]:
+    """An error of a mean that leaves open where in the range it is."""
+    part = stderr / (high - low)
+    if part >= _VAGUE:
+        yield (
+            f"Caution: the error is {100 * part:.3g} % of the range, so the mean may lie nearly anywhere between "
+            f"{low:g} and {high:g}. About {_round(n * (part / _TOLD) ** 2)} people would bring it down to "
+            f"{100 * _TOLD:g} % of the range; a larger epsilon helps too."
+        )
+
+
+def about_people(n: int) -> Iterator[str]:
+    """More reports than anybody can collect."""
+    if n > _PEOPLE:
+        yield "Caution: there are fewer people than that. A coarser target or a larger epsilon takes fewer."
+
+
+def _need(n: int, times_over: float, who: str) -> str:
+    return f"About {_round(n * times_over**2)} {who} would bring it down to that"
+
+
+def _round(n: float) -> str:
+    return f"{float(f'{n:.2g}'):,.0f}"

@@ -147,6 +147,7 @@ def _pair_row(d: KeyValuePrediction) -> dict[str, Any]:
         "mean": 100 * math.sqrt(d.variance_mean),
         "frequency": 100 * d.stderr,
         "std. error": f"{100 * d.stderr:.4g} points",
+        "best guess": f"{100 * d.asr:.4g} %",
         "rarest key": f"{100 * d.rarest:.3g} % of the people for a mean within a tenth of the range",
         **_costs(d),
         **reason(d),

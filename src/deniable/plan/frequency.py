@@ -19,12 +19,13 @@ from deniable.mechanisms.entry import Traits
 from deniable.mechanisms.registry import MECHANISMS
 from deniable.mechanisms.utility.sensitive import sensitive_ranges
 from deniable.plan.advice import advise
-from deniable.plan.answer import LIMITED, Answer, Rejected, beyond, check_domain
+from deniable.plan.answer import Answer, Rejected, check_domain
 from deniable.plan.candidates import Recipe, Wish, check_given, make, recipes
-from deniable.plan.cautions import about_shares, about_target
+from deniable.plan.cautions import about_people, about_shares, about_target
 from deniable.plan.charts import plan_chart
 from deniable.plan.prediction import Prediction, forged_gain, points
-from deniable.plan.request import Request, check_weights, request
+from deniable.plan.request import Request, request
+from deniable.plan.scoring import Score, Weights, check_weights, excess, missed, misses, rounded
 from deniable.plan.smallest import smallest_epsilon, smallest_n
 from deniable.present.tables import number, percent
 from deniable_client.exact import EPSILON_MAX
@@ -41,6 +42,8 @@ _USUAL = ("theta", "form", "base", "sensitive")
 """Parameters that no title tells unless they are given."""
 _FAITHFUL = 1.01
 """How much larger the error of the sampled integers may be than the ideal one."""
+_ERROR = Weights("mse", {"mse": 1.0})
+"""Nothing but the error counts."""
 _NEAR, _EQUAL = 5e-3, 1e-9
 """Designs of one kind that differ by less than the first, or of two kinds by less than the second, are shown once."""
 
@@ -102,12 +105,14 @@ class Plan(Answer[FrequencyPrediction]):
     """With a target error: the design that needs fewest reports at this epsilon."""
     smallest_epsilon: FrequencyPrediction | None = None
     """With a target error: the design that needs the least epsilon for this n."""
-    legend: ClassVar[str] = (
-        "error: standard error of a share, in percentage points; excess: how far its square is above the least that is "
-        "possible with the same promise; guess: how often the best guess of an answer from its report is right; "
-        "bytes: of a report; work: operations of the server per report; forged: what 1 % of forged reports can add to "
-        "the shares of the targets."
-    )
+    meanings: ClassVar[Mapping[str, str]] = {
+        "error": "standard error of a share, in percentage points",
+        "excess": "how far its square is above the least that is possible with the same promise",
+        "guess": "how often the best guess of an answer from its report is right",
+        "bytes": "of a report",
+        "work": "operations of the server per report",
+        "forged": "what 1 % of forged reports can add to the shares of the targets",
+    }
 
     @cached_property
     def frontier(self) -> tuple[dict[str, float], ...]:
@@ -122,9 +127,10 @@ class Plan(Answer[FrequencyPrediction]):
     @property
     def notes(self) -> tuple[str, ...]:
         """What a newcomer should hear, and that no design here makes use of what was given."""
-        best, w = self.best or self.closest, self.wanted
+        best, w = self.best, self.wanted
         found = [*super().notes, *about_target(w.target)]
-        found += [] if best is None else about_shares(w.k, best.n, best.stderr)
+        if best is not None:
+            found += [*(about_people(best.n) if w.n is None else ()), *about_shares(w.k, best.n, best.stderr)]
         return (*found, *self._unused())
 
     @property
@@ -170,10 +176,10 @@ class Plan(Answer[FrequencyPrediction]):
             return f"{best.n:,} reports are enough {goal} at epsilon {w.epsilon:g}: {best.title}."
         if w.epsilon is None:
             return f"epsilon {best.mechanism.epsilon!r} is enough {goal} with {w.n:,} reports: {best.title}."
-        what = "is the best compromise" if w.weighed else "has the least error"
+        what = "is the best compromise" if self.weighed else "has the least error"
         least = min(self.designs, key=lambda d: d.stderr)
         more = ""
-        if not w.weighed and best.stderr > least.stderr * (1 + _NEAR / 10):
+        if not self.weighed and best.stderr > least.stderr * (1 + _NEAR / 10):
             what = "is advised"
             above = 100 * (best.stderr / least.stderr - 1)
             more = f", {above:.2g} % above the least, in {best.bytes:,} bytes instead of {least.bytes:,} ({least.name})"
@@ -185,7 +191,7 @@ class Plan(Answer[FrequencyPrediction]):
         if closest is None:
             return f"{text}: none can be made."
         at = f" at epsilon {closest.mechanism.epsilon:g}" if w.epsilon is None else ""
-        text += f"; the closest is {closest.title}{at}: {_missed(closest, w.limits)}."
+        text += f"; the closest is {closest.title}{at}: {missed(closest, w.limits)}."
         if "asr" in w.limits and w.limits["asr"] <= closest.blind:
             text += f" Without any report a guess is right {100 * closest.blind:.3g} % of the time already."
         if self.smallest_n is not None and w.n is not None:
@@ -219,7 +225,7 @@ def plan(
     max_work: float | None = None,
     max_poisoning: float | None = None,
     weight: float | None = None,
-    weights: Mapping[str, float] | None = None,
+    weights: Mapping[str, float] | str | None = None,
     targets: int | None = None,
     prior: object = None,
     sensitive: object = None,
@@ -244,7 +250,7 @@ def plan(
     """
     most = {"asr": max_asr, "bits": max_bits, "bytes": max_bytes, "work": max_work, "poisoning": max_poisoning}
     answers, limits = check_domain(k, labels, domain), {"stderr": target_error} | most
-    weighed, options = check_weights(weight, weights), dict(given or {})
+    weighed, options = check_weights(weight, weights, "mse"), dict(given or {})
     if sensitive is not None:
         require("sensitive" not in options, "sensitive", sensitive, "left out if `given` has it")
         options["sensitive"] = sensitive
@@ -264,32 +270,27 @@ class _Planner:
         self.out: list[Rejected] = []
 
     def plan(self) -> Plan:
-        w = self.wanted
-        if w.epsilon is None:
-            found = self._at_smallest_epsilon()
-            return self._ranked(found, lambda d: (d.mechanism.epsilon, d.mse))
-        found = self._at(w.epsilon)
-        if w.n is None:
-            return self._ranked(found, lambda d: (d.n, d.mse))
-        return self._ranked(found, self._objective(found))
+        epsilon = self.wanted.epsilon
+        return self._ranked(self._at_smallest_epsilon() if epsilon is None else self._at(epsilon))
 
     # ---- designs
 
     def _at(self, epsilon: float) -> list[FrequencyPrediction]:
         """All designs at an epsilon: first the rows as they are, then those whose parameter is chosen."""
-        every, wish = list(recipes(self.wanted.given)), self._wish({})
+        every, wish = list(recipes(self.wanted.given)), self._wish([])
         fixed = [d for recipe in every if not recipe.tuned for d in self._tried(recipe, epsilon, wish)]
-        wish = self._wish(_columns_of(min(fixed, key=lambda d: d.mse)) if fixed else {})
+        wish = self._wish(fixed)
         return fixed + [d for recipe in every if recipe.tuned for d in self._tried(recipe, epsilon, wish)]
 
-    def _wish(self, anchor: Mapping[str, float]) -> Wish:
-        """Limits by column, that of the standard error as one of the MSE; without an anchor the error alone counts."""
+    def _wish(self, fixed: Sequence[FrequencyPrediction]) -> Wish:
+        """Limits by column, that of the standard error as one of the MSE; without designs the error alone counts."""
         w = self.wanted
         limits = {name: most for name, most in w.limits.items() if name != "stderr"}
         if w.target is not None and w.n is not None and w.epsilon is not None:
             limits["mse"] = w.target**2
-        weights = {name: x for name, x in w.weights.items() if anchor.get(name)} or {"mse": 1.0}
-        return Wish(w, w.n or 1, limits, weights, {"mse": 1.0, **anchor})
+        n = w.n or 1
+        weights = w.weights if fixed else _ERROR
+        return Wish(w, n, limits, weights.among(replace(d, mse=d.mse * d.n / n) for d in fixed))
 
     def _tried(self, recipe: Recipe, epsilon: float, wish: Wish) -> Iterable[FrequencyPrediction]:
         """The design of a recipe, unless it cannot be made, for n reports or the fewest that reach the target."""
@@ -306,7 +307,7 @@ class _Planner:
 
     def _at_smallest_epsilon(self) -> list[FrequencyPrediction]:
         """Every recipe at the least epsilon that reaches the target, or at the largest there is if none does."""
-        w, wish, found = self.wanted, self._wish({}), []
+        w, wish, found = self.wanted, self._wish([]), []
         assert w.target is not None
         for recipe in recipes(w.given):
             if not recipe.ruled:
@@ -317,26 +318,19 @@ class _Planner:
 
     # ---- ranking
 
-    def _objective(self, found: Sequence[FrequencyPrediction]) -> Callable[[FrequencyPrediction], Any]:
-        """What designs are ranked by: the weighted sum relative to the design of least error."""
-        anchor = _columns_of(min(found, key=lambda d: d.mse))
-        parts = [(name, x) for name, x in self.wanted.weights.items() if anchor.get(name)]
-
-        def value(d: FrequencyPrediction) -> tuple[float, float]:
-            mine = _columns_of(d)
-            return sum(x * mine.get(name, math.inf) / anchor[name] for name, x in parts), d.mse
-
-        return value
-
-    def _ranked(self, found: Sequence[FrequencyPrediction], key: Callable[[FrequencyPrediction], Any]) -> Plan:
+    def _ranked(self, found: Sequence[FrequencyPrediction]) -> Plan:
+        """By the weighted sum, in which what is looked for stands for the error."""
         w = self.wanted
-        distinct = self._distinct(found)
-        inside = [d for d in distinct if not _misses(d, w.limits)]
-        outside = sorted((d for d in distinct if _misses(d, w.limits)), key=lambda d: _excess(d, w.limits))
-        lead = "epsilon" if w.epsilon is None else "n" if w.n is None else "error"
-        ranked = self._merged(sorted(inside, key=lambda d: _rounded(key(d))))
-        designs = advise(ranked, lead, heed_size=not w.weighed)
-        self.out += [Rejected(d.title, _missed(d, w.limits), d) for d in outside]
+        lead = "epsilon" if w.epsilon is None else "n" if w.n is None else "mse"
+        weights, distinct = w.weights.instead(lead), self._distinct(found)
+        score = weights.among(distinct)
+        inside = [score.marked(d) for d in distinct if not misses(d, w.limits)]
+        outside = sorted(
+            (d for d in distinct if misses(d, w.limits)), key=lambda d: rounded((excess(d, w.limits), d.mse))
+        )
+        ranked = self._merged(sorted(inside, key=lambda d: (*score.key(d), *rounded([d.mse]))), score)
+        designs = advise(ranked, lead, weights=weights)
+        self.out += [Rejected(d.title, missed(d, w.limits), d) for d in outside]
         closest = outside[0] if outside and not inside else None
         few, little = self._needs(distinct)
         return Plan(w.document(), w.limits, designs[: w.top], tuple(self.out), w, closest, few, little)
@@ -349,15 +343,15 @@ class _Planner:
         if w.target is None:
             return None, None
         rest = {name: most for name, most in w.limits.items() if name != "stderr"}
-        able = [d for d in found if not _misses(d, rest if w.epsilon is not None else w.limits)]
+        able = [d for d in found if not misses(d, rest if w.epsilon is not None else w.limits)]
         few = min((d for d in able if d.smallest_n), key=lambda d: (d.smallest_n or 0, d.mse), default=None)
         if w.n is None:
             return few, None
         if w.epsilon is None:
             return None, min(able, key=lambda d: (d.mechanism.epsilon, d.mse), default=None)
-        return few, _Planner(replace(w, epsilon=None, top=1)).plan().best
+        return few, _Planner(replace(w, epsilon=None, top=1, weights=_ERROR)).plan().best
 
-    def _merged(self, designs: Sequence[FrequencyPrediction]) -> list[FrequencyPrediction]:
+    def _merged(self, designs: Sequence[FrequencyPrediction], score: Score) -> list[FrequencyPrediction]:
         """Without designs that a better one of the same kind hardly differs from, or that equal one of another kind."""
         kept: list[FrequencyPrediction] = []
         for d in designs:
@@ -368,7 +362,8 @@ class _Planner:
             if same is None:
                 kept.append(d)
                 continue
-            if same.options and not d.options and type(same.mechanism) is type(d.mechanism):
+            as_good = not score.weights.weighed or score.key(same) == score.key(d)
+            if as_good and same.options and not d.options and type(same.mechanism) is type(d.mechanism):
                 kept[kept.index(same)], d, same = d, same, d  # the usual choice, if it is as good
             if same.name != d.name:
                 self.out.append(Rejected(d.title, f"hardly different from {same.title}", twin=True))
@@ -416,9 +411,10 @@ def _check_sampled(m: Mechanism, mse: float, n: float) -> None:
         raise ParameterError(f"what {m.name} samples has {sampled.mse(m.k, n) / mse:.3g} times the ideal error.")
 
 
-def _rounded(numbers: Iterable[float]) -> tuple[float, ...]:
-    """So that the last bits of closed forms do not decide between equals: then the registry's order does."""
-    return tuple(float(f"{x:.9e}") for x in numbers)
+def _columns_of(d: FrequencyPrediction) -> dict[str, float]:
+    """What designs are compared by; unknown ones are left out."""
+    columns = {"mse": d.mse, "asr": d.asr, "bits": d.bits, "bytes": d.bytes, "work": d.work, "poisoning": d.poisoning}
+    return {name: float(x) for name, x in columns.items() if x is not None}
 
 
 def _alike(a: FrequencyPrediction, b: FrequencyPrediction, tolerance: float) -> bool:
@@ -439,40 +435,9 @@ def _error(recipe: Recipe, epsilon: float, wish: Wish) -> float:
     except DeniableError:
         return math.inf
     limits = {name: most for name, most in wish.limits.items() if recipe.tuned or name == "poisoning"}
-    if limits and _misses(_predict(m, options, recipe.entry.traits, wish.request, int(wish.n)), limits):
+    if limits and misses(_predict(m, options, recipe.entry.traits, wish.request, int(wish.n)), limits):
         return math.inf
     return math.sqrt(_mse(m, wish.n))
-
-
-# ---- limits
-
-
-def _columns_of(d: FrequencyPrediction) -> dict[str, float]:
-    """What limits and weights speak of; unknown ones are left out."""
-    columns = {"mse": d.mse, "asr": d.asr, "bits": d.bits, "bytes": d.bytes, "work": d.work, "poisoning": d.poisoning}
-    return {name: float(x) for name, x in columns.items() if x is not None}
-
-
-def _value(d: FrequencyPrediction, name: str) -> float:
-    x = getattr(d, name)
-    return math.inf if x is None else float(x)
-
-
-def _misses(d: FrequencyPrediction, limits: Mapping[str, float]) -> list[str]:
-    return [name for name, most in limits.items() if not _value(d, name) <= most]
-
-
-def _excess(d: FrequencyPrediction, limits: Mapping[str, float]) -> tuple[float, ...]:
-    """How many times the limit that is missed by most."""
-    worst = max((_value(d, name) / most for name, most in limits.items()), default=0.0)
-    return _rounded((worst, d.mse))
-
-
-def _missed(d: FrequencyPrediction, limits: Mapping[str, float]) -> str:
-    values = {name: _value(d, name) for name in _misses(d, limits)}
-    return ", ".join(
-        f"{LIMITED[name]} not known" if math.isinf(x) else beyond(name, x, limits[name]) for name, x in values.items()
-    )
 
 
 def _frontier(k: int, epsilon: float, n: int) -> tuple[dict[str, float], ...]:

@@ -8,22 +8,26 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from functools import cached_property, partial
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from functools import cache, cached_property, partial
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
 from deniable.core.domain import Domain
 from deniable.core.types import FloatArray
-from deniable.errors import is_whole, require
+from deniable.errors import DeniableError, ParameterError, is_whole, require
 from deniable.mechanisms.entry import KEY_VALUE, Entry
 from deniable.mechanisms.keyvalue.base import KeyValue
 from deniable.mechanisms.keyvalue.laws import frontier
-from deniable.plan.advice import FEW_FORGERS, LITTLE_WORK, SHORT_REPORTS, advise, relative
-from deniable.plan.answer import Answer, check_domain, check_limits, check_top, made, rows_for, sift
+from deniable.mechanisms.registry import entry_of
+from deniable.plan.advice import FEW_FORGERS, LITTLE_WORK, LOW_GUESS, SHORT_REPORTS, advise, relative
+from deniable.plan.answer import Answer, check_domain, check_top, made, rows_for, sift
+from deniable.plan.cautions import about_keys
 from deniable.plan.charts import keyvalue_chart
 from deniable.plan.prediction import Prediction, forged_gain, points
+from deniable.plan.scoring import Score, Weights, check_limits, check_weights, excess, misses
 from deniable.present.tables import number, percent
 from deniable_client.exact import check_epsilon
 
@@ -32,7 +36,7 @@ if TYPE_CHECKING:
 
 __all__ = ["KeyValuePlan", "KeyValuePrediction", "plan_keyvalue"]
 
-_LIMITS = ("stderr", "bits", "bytes", "work", "poisoning")
+_LIMITS = ("stderr", "asr", "bits", "bytes", "work", "poisoning")
 """What can be limited, by the names that designs have them under."""
 
 _TOLD = 0.1
@@ -41,6 +45,16 @@ _POINTS, _REACH = 200, 100
 """Points on the frontier beside its corners, and up to how many times the least variance of means."""
 _SHARES = np.r_[0.0, np.geomspace(1e-3, 0.98, 60)]
 """Shares of key-only reports that are tried where the mechanism has no rule for the interest."""
+_EMPTY = 1e-6
+"""Largest chance that nobody sends one of two kinds of reports."""
+_MOVED = ("size", "g", "mix")
+"""Parameters that limits and weights may move."""
+_GAIN = 5e-3
+"""A parameter is moved if limits are met by it, or the score is better by so much."""
+_PLACES, _ROUNDS = 7, 6
+"""How many values of such a parameter are tried at once, and how often around the best of them."""
+_RANGES, _LARGE = 16, 10
+"""Ranges of a hash are tried up to so many times the best; at a larger epsilon up to those for this one."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -61,13 +75,17 @@ class KeyValuePrediction(Prediction[KeyValue]):
     """The least variance of frequencies that any mechanism with this epsilon can have at this variance_mean."""
     gap: float | None
     """How far the variance is above it, as a fraction."""
+    asr: float
+    """Success of the best guess of somebody's key and end of the range, all of them being equally likely."""
+    blind: float
+    """The same without a report."""
     work: float
     """Operations of the server per report."""
     poisoning: float
     """By how much a hundredth of forged reports can raise the summed frequencies of the targets."""
     told = (
         *("n", "stderr", "variance", "variance_mean", "rarest", "cost", "bound", "gap"),
-        *("bits", "bytes", "work", "poisoning"),
+        *("asr", "blind", "bits", "bytes", "work", "poisoning"),
     )
 
     @property
@@ -99,6 +117,7 @@ _ASPECTS = (
         "a variance of frequencies",
     ),
     relative(lambda d: d.variance_mean, "the best means", "means {:.2g} % worse than the best", "a variance of means"),
+    LOW_GUESS,
     SHORT_REPORTS,
     LITTLE_WORK,
     FEW_FORGERS,
@@ -111,18 +130,28 @@ class KeyValuePlan(Answer[KeyValuePrediction]):
 
     columns: ClassVar[Mapping[str, Callable[[KeyValuePrediction], str]]] = {
         "error": lambda d: f"{100 * d.stderr:.3g} pt",
-        "rarest": lambda d: f"{100 * d.rarest:.3g} %",
+        "rarest": lambda d: f"{100 * d.rarest:.3g} %" if d.rarest <= 1 else "none",
         "excess": lambda d: "unknown" if d.gap is None else percent(max(d.gap, 0.0), 1),
+        "guess": lambda d: f"{100 * d.asr:.3g} %",
         "bytes": lambda d: number(d.bytes),
         "work": lambda d: number(round(d.work)),
         "forged": lambda d: points(d.poisoning),
     }
-    legend: ClassVar[str] = (
-        "error: standard error of a frequency, in percentage points; rarest: share of people who must have a key for "
-        "its mean to have a standard error of a tenth of the range; excess: how far the squared error is above the "
-        "least possible at this error of means; bytes: of a report; work: operations of the server per report; "
-        "forged: what 1 % of forged reports can add to the frequencies of the targets."
-    )
+    meanings: ClassVar[Mapping[str, str]] = {
+        "error": "standard error of a frequency, in percentage points",
+        "rarest": (
+            "share of people who must have a key for its mean to have a standard error of a tenth of the range, none "
+            "if even all are too few"
+        ),
+        "excess": "how far the squared error is above the least possible at this error of means",
+        "guess": (
+            "how often the best guess from a report, of somebody's key and of whether its value is high or low, is "
+            "right"
+        ),
+        "bytes": "of a report",
+        "work": "operations of the server per report",
+        "forged": "what 1 % of forged reports can add to the frequencies of the targets",
+    }
     labels: tuple[str, ...] | None = None
     """The keys by name, where they have one."""
 
@@ -134,11 +163,24 @@ class KeyValuePlan(Answer[KeyValuePrediction]):
         interest = self.request["interest"]
         words = {0.0: "means alone", 1.0: "frequencies and means equally"}
         what = words.get(interest, f"an interest of {interest:g} in frequencies against means")
-        return (
-            f"{best.title} is best for {what}: a standard error of {100 * best.stderr:.3g} percentage points for a "
-            f"frequency, and of a tenth of the range for the mean of a key that {100 * best.rarest:.3g} % of the "
-            "people have."
+        how = "is the best compromise" if self.weighed else "is best"
+        means = (
+            f"of a tenth of the range for the mean of a key that {100 * best.rarest:.3g} % of the people have"
+            if best.rarest <= 1
+            else "of more than a tenth of the range for the mean of a key, even if everybody has it"
         )
+        return (
+            f"{best.title} {how} for {what}: a standard error of {100 * best.stderr:.3g} percentage points for a "
+            f"frequency, and {means}."
+        )
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What a newcomer should hear: also that an error hides most keys."""
+        if self.best is None:
+            return super().notes
+        keys, length = self.request["k"], self.request["length"] or 1
+        return (*super().notes, *about_keys(keys, length, self.best.n, self.best.stderr))
 
     @cached_property
     def frontier(self) -> tuple[dict[str, float], ...]:
@@ -174,6 +216,8 @@ def plan_keyvalue(
     length: int | None = None,
     interest: float = 1.0,
     limits: Mapping[str, float] | None = None,
+    weight: float | None = None,
+    weights: Mapping[str, float] | str | None = None,
     targets: int | None = None,
     top: int | None = None,
 ) -> KeyValuePlan:
@@ -181,7 +225,10 @@ def plan_keyvalue(
 
     `length`: how many pairs per person to allow for; None if everybody has exactly one. `interest` weighs frequencies
     against means: designs are ranked by interest^2 F + M, 0 is for means alone. `limits` has the largest allowed
-    stderr (of a frequency), bits, bytes, work and poisoning, the last for `targets` keys (10 unless given).
+    stderr (of a frequency), asr, bits, bytes, work and poisoning, the last for `targets` keys (10 unless given). asr is
+    the success of the best guess of the key and the rounded value (an end of the range) of somebody with one pair.
+    Designs may also be ranked by a weighted sum, relative to the design with the least of interest^2 F + M: `weight` is
+    that of the best guess, the error has the rest; or `weights` of error (that sum), asr, bits, work and poisoning.
 
     >>> plan_keyvalue(k=1206, n=23_486, epsilon=2.0).best.title
     'kv-ss2 (size = 288)'
@@ -190,12 +237,16 @@ def plan_keyvalue(
     require(is_whole(n, 1), "n", n, "an integer >= 1", "It is the number of people.")
     number = isinstance(interest, int | float) and not isinstance(interest, bool) and 0 <= interest < math.inf
     require(number, "interest", interest, "a number >= 0", "1 gives both the same weight, 0 is for means alone.")
-    most = check_limits(limits, _LIMITS)
+    if length is not None:
+        fits = is_whole(length, 1) and length <= keys.k
+        hint = "Leave it out where everybody has exactly one pair."
+        require(fits, "length", length, f"an integer from 1 to the number of keys, {keys.k}", hint)
+    most, weighed = check_limits(limits, _LIMITS), check_weights(weight, weights, "cost")
     aim = min(10, keys.k - 1) if targets is None else targets
     require(isinstance(aim, int) and 1 <= aim < keys.k, "targets", targets, f"an integer from 1 to {keys.k - 1}")
     check_top(top)
     asked = _Asked(keys, int(n), check_epsilon(epsilon, sampling=True), length, float(interest), aim)
-    return asked.plan(most, top)
+    return asked.plan(most, weighed, top)
 
 
 @dataclass(frozen=True, slots=True)
@@ -209,23 +260,84 @@ class _Asked:
     interest: float
     targets: int
 
-    def plan(self, limits: Mapping[str, float], top: int | None) -> KeyValuePlan:
-        """All designs, those with several encodings once for each; those beyond the limits out."""
-        makers = (
-            (name, partial(self._best, name, entry, encoding))
+    def plan(self, limits: Mapping[str, float], weights: Weights, top: int | None) -> KeyValuePlan:
+        """All designs, those with several encodings once for each; those beyond the limits out.
+
+        Where limits or weights ask for something else than the least error, also with a parameter moved to it.
+        """
+        makers: list[tuple[str, Callable[[], KeyValuePrediction]]] = [
+            (name, cache(partial(self._best, name, entry, encoding)))
             for name, entry in rows_for(KEY_VALUE)
             for encoding in ([{}, {"encoding": "cyclic"}] if "encoding" in entry.options else [{}])
-        )
-        found, out = sift(makers, limits, lambda d: d.cost)
-        ranked = advise(found, aspects=_ASPECTS)
+        ]
+        if limits or weights.weighed:
+            usual, _ = sift(makers, {}, weights)
+            score = weights.among(usual)
+            moved = [self._moved(d, limits, score) for d in usual]
+            makers += [(d.name, partial(replace, d)) for d in moved if d is not None]
+        found, out = sift(makers, limits, weights)
+        ranked = advise(found, aspects=_ASPECTS, weights=weights)
         asked = {"question": KEY_VALUE, "k": self.domain.k, "n": self.n, "epsilon": self.epsilon}
-        rest = {"length": self.length, "interest": self.interest, "targets": self.targets}
+        rest = {"length": self.length, "interest": self.interest, "targets": self.targets} | weights.document()
         return KeyValuePlan(asked | rest, limits, ranked[:top], out, self.domain.labels)
 
     def _best(self, name: str, entry: Entry, encoding: Mapping[str, Any]) -> KeyValuePrediction:
         """The row with its own parameters chosen for the interest."""
-        made = [self._design(name, entry, {**options, **encoding}) for options in self._choices(entry)]
+        made: list[KeyValuePrediction] = []
+        errors: list[DeniableError] = []
+        for options in self._choices(entry):
+            try:
+                made.append(self._design(name, entry, {**options, **encoding}))
+            except DeniableError as error:
+                errors.append(error)
+        if not made and "mix" in entry.options:  # nobody sends keys alone
+            return self._design(name, entry, {**options, **encoding, "mix": 0.0})
+        if not made:
+            raise errors[0]
         return min(made, key=lambda d: d.cost)
+
+    def _moved(self, usual: KeyValuePrediction, limits: Mapping[str, float], score: Score) -> KeyValuePrediction | None:
+        """The design with one parameter moved to where limits are met and the score is least; None if it is no gain."""
+
+        def rank(d: KeyValuePrediction) -> tuple[float, ...]:
+            return (max(1.0, excess(d, limits)), *score.key(d))
+
+        entry, own = entry_of(usual.name), usual.mechanism.own_params
+        options = [option for option in _MOVED if option in entry.options]
+        base = {**usual.options, **{option: own[option] for option in options if option in own}}
+        tried = [d for option in options for d in self._tried(usual.name, entry, base, option, rank)]
+        best = min(tried, key=rank, default=usual)
+        gain = rank(best)[0] < rank(usual)[0] or score.of(best) < (1 - _GAIN) * score.of(usual)
+        return best if gain and not misses(best, limits) else None
+
+    def _tried(
+        self,
+        name: str,
+        entry: Entry,
+        base: Mapping[str, Any],
+        option: str,
+        rank: Callable[[KeyValuePrediction], tuple[float, ...]],
+    ) -> list[KeyValuePrediction]:
+        """Designs with many values of a parameter, ever closer around the best."""
+        found: dict[float, KeyValuePrediction] = {}
+        low, high = self._reach(option)
+        for _ in range(_ROUNDS):
+            for x in _between(low, high, option != "mix"):
+                if x not in found:
+                    with suppress(DeniableError):  # not every value suits every row
+                        found[x] = self._design(name, entry, {**base, option: x})
+            order = sorted(found)
+            if not order:
+                break
+            at = min(range(len(order)), key=lambda i: rank(found[order[i]]))
+            low, high = order[max(at - 1, 0)], order[min(at + 1, len(order) - 1)]
+        return list(found.values())
+
+    def _reach(self, option: str) -> tuple[float, float]:
+        """The least and the largest value of a parameter that are tried."""
+        ratio = math.exp(min(self.epsilon, _LARGE))
+        most = {"size": 2 * (self.domain.k + (self.length or 0)) - 1, "g": _RANGES * (ratio + 1), "mix": _SHARES[-1]}
+        return {"size": 1, "g": 2, "mix": 0.0}[option], most[option]
 
     def _choices(self, entry: Entry) -> Iterator[dict[str, Any]]:
         known: dict[str, Any] = {}
@@ -241,7 +353,8 @@ class _Asked:
 
     def _design(self, name: str, entry: Entry, options: dict[str, Any]) -> KeyValuePrediction:
         m: KeyValue = made(name, epsilon=self.epsilon, domain=self.domain, **options)
-        own, traits = m.properties(self.n), entry.traits
+        self._check_groups(m)
+        own, traits, guess = m.properties(self.n), entry.traits, m.guess_pair()
         assert traits.work is not None
         assert traits.pull is not None
         return KeyValuePrediction(
@@ -251,7 +364,23 @@ class _Asked:
             cost=self.interest**2 * own["variance"] + own["variance_mean"],
             bound=own.get("bound"),
             gap=own.get("gap"),
+            asr=guess.success,
+            blind=guess.blind,
             work=float(traits.work(m, self.n)),
             poisoning=float(forged_gain(traits.pull(m, self.targets))),
             **{name: own[name] for name in ("variance", "variance_mean", "bits", "bytes")},
         )
+
+    def _check_groups(self, m: KeyValue) -> None:
+        """Refuse two kinds of reports where hardly anybody would send one of them: there is no estimate without it."""
+        least = min(float(group.share) for group in m.groups)
+        if least < 1 and self.n * math.log1p(-least) > math.log(_EMPTY):
+            told = f"{m.name} has two kinds of reports, and of {self.n:,} people nobody might send one of them."
+            raise ParameterError(told, "Collect more reports.")
+
+
+def _between(low: float, high: float, whole: bool) -> list[Any]:
+    """Values to try, both ends among them: whole ones at equal ratios."""
+    if not whole:
+        return [float(x) for x in np.linspace(low, high, _PLACES)]
+    return sorted({int(x) for x in np.rint(np.geomspace(low, high, _PLACES))})

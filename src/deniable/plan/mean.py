@@ -9,15 +9,17 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from deniable.core.grid import check_interval
-from deniable.errors import require
+from deniable.errors import ParameterError, is_whole, meant, require
 from deniable.mechanisms.entry import MEAN
 from deniable.mechanisms.numeric.base import Numeric
 from deniable.mechanisms.registry import entry_of
 from deniable.mechanisms.spaces import INTERVAL
-from deniable.plan.advice import SHORT_REPORTS, Aspect, advise, fewest, least_error
-from deniable.plan.answer import Answer, check_limits, check_top, made, rows_for, sift
+from deniable.plan.advice import LITTLE_WORK, LOW_GUESS, SHORT_REPORTS, Aspect, advise, fewest, forged, least_error
+from deniable.plan.answer import Answer, check_top, made, rows_for, sift
+from deniable.plan.cautions import about_mean, about_people
 from deniable.plan.charts import answer_chart, reason
 from deniable.plan.prediction import Prediction, forged_gain
+from deniable.plan.scoring import check_limits, check_weights
 from deniable.plan.smallest import smallest_n
 from deniable.present.tables import number
 from deniable_client.exact import check_epsilon
@@ -27,7 +29,7 @@ if TYPE_CHECKING:
 
 __all__ = ["MeanPlan", "plan_means"]
 
-_LIMITS = ("stderr", "bits", "bytes", "work", "poisoning")
+_LIMITS = ("stderr", "asr", "bits", "bytes", "work", "poisoning")
 """What can be limited, by the names that designs have them under."""
 
 
@@ -43,6 +45,10 @@ class MeanPrediction(Prediction[Numeric]):
     """Of the mean, on average over the values that people may have."""
     variance_worst: float
     """Of the mean if all people have the value that is worst off: what designs are ranked by."""
+    asr: float
+    """Success of the best guess of the half of the interval that a number is in, all numbers being equally likely."""
+    blind: float
+    """The same without a report: one half."""
     rounding: float
     """By how much a number is moved at most when it is rounded to the grid."""
     work: float | None = None
@@ -50,7 +56,7 @@ class MeanPrediction(Prediction[Numeric]):
     poisoning: float | None = None
     """How far one per cent of forged reports can move the mean; None where the row does not say."""
     told = (
-        *("n", "variance_mean", "variance_worst", "stderr", "stderr_mean", "rounding"),
+        *("n", "variance_mean", "variance_worst", "stderr", "stderr_mean", "asr", "blind", "rounding"),
         *("bits", "bytes", "work", "poisoning"),
     )
 
@@ -75,13 +81,17 @@ _OTHERS = (
             f"{d.variance_mean * d.n / (b.variance_mean * b.n):.3g} times {b.name}'s"
         ),
     ),
+    LOW_GUESS,
     SHORT_REPORTS,
+    LITTLE_WORK,
+    forged("{} to the mean", lambda x: f"{x:.3g}"),
 )
 
 
 _COLUMNS: dict[str, Callable[[MeanPrediction], str]] = {
     "error": lambda d: f"{d.stderr:.4g}",
     "evenly spread": lambda d: f"{d.stderr_mean:.4g}",
+    "guess": lambda d: f"{100 * d.asr:.3g} %",
     "bytes": lambda d: number(d.bytes),
     "work": lambda d: "unknown" if d.work is None else number(round(d.work)),
     "forged": lambda d: "unknown" if d.poisoning is None else f"{d.poisoning:.3g}",
@@ -92,11 +102,17 @@ _COLUMNS: dict[str, Callable[[MeanPrediction], str]] = {
 class MeanPlan(Answer[MeanPrediction]):
     """Mechanisms for means, best first."""
 
-    legend: ClassVar[str] = (
-        "error: standard error of the mean, whatever the values are; evenly spread: the same where all values are "
-        "equally likely; bytes: of a report; work: operations of the server per report; forged: how far 1 % of forged "
-        "reports can move the mean."
-    )
+    meanings: ClassVar[Mapping[str, str]] = {
+        "error": "standard error of the mean, whatever the values are",
+        "evenly spread": "the same where all values are equally likely",
+        "guess": (
+            "how often the best guess from a report, of the half of the interval that a number is in, is right "
+            "(without a report 50 %)"
+        ),
+        "bytes": "of a report",
+        "work": "operations of the server per report",
+        "forged": "how far 1 % of forged reports can move the mean",
+    }
 
     @property
     def columns(self) -> Mapping[str, Callable[[MeanPrediction], str]]:
@@ -105,12 +121,23 @@ class MeanPlan(Answer[MeanPrediction]):
     def _told(self, best: MeanPrediction) -> str:
         if self.request["n"] is None:
             return f"{best.n:,} people are enough for a standard error of {self.limits['stderr']:g}: {best.title}."
-        return f"{best.title} has the least error: a standard error of at most {best.stderr:.4g} for the mean."
+        what = "is the best compromise" if self.weighed else "has the least error"
+        return f"{best.title} {what}: a standard error of at most {best.stderr:.4g} for the mean."
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What a newcomer should hear: also that a mean remains open."""
+        if self.best is None:
+            return super().notes
+        low, high = self.request["interval"]
+        many = about_people(self.best.n) if self.request["n"] is None else ()
+        return (*super().notes, *many, *about_mean(low, high, self.best.n, self.best.stderr))
 
     def chart(self) -> altair.LayerChart:
         x, y = "standard error, values spread evenly", "standard error, whatever the values"
         rows = [
-            {"label": d.name, x: d.stderr_mean, y: d.stderr, "people": f"{d.n:,}", "size": f"{d.bytes} bytes"}
+            {"label": d.name, x: d.stderr_mean, y: d.stderr, "people": f"{d.n:,}"}
+            | {"best guess": f"{100 * d.asr:.4g} %", "size": f"{d.bytes} bytes"}
             | reason(d)
             for d in self.designs
         ]
@@ -125,46 +152,63 @@ def plan_means(
     epsilon: float,
     n: int | None = None,
     limits: Mapping[str, float] | None = None,
+    weight: float | None = None,
+    weights: Mapping[str, float] | str | None = None,
     top: int | None = None,
     **grid: Any,
 ) -> MeanPlan:
     """Ranked mechanisms for the mean of numbers of an interval, for n people and a promise epsilon.
 
     Without n, `limits` must have the wanted stderr; every design then has the fewest people that reach it. `limits` may
-    also have bits, bytes, work and poisoning (how far 1 % of forged reports may move the mean); `grid` has points,
-    layout and clip where they are not left to the mechanism.
+    also have asr (success of the best guess of the half of the interval that a number is in), bits, bytes, work and
+    poisoning (how far 1 % of forged reports may move the mean). Designs are ranked by the largest variance of the mean,
+    or by a weighted sum relative to the design where it is least: `weight` is that of the best guess, the variance has
+    the rest; or `weights` of error (that variance, or the number of people without n), asr, bits, work and poisoning.
+    `grid` has points, layout and clip where they are not left to the mechanism.
 
     >>> plan_means(interval=(0, 100), epsilon=1.0, limits={"stderr": 0.5}).message
     '42,589 people are enough for a standard error of 0.5: hm (m = 724, share = 0.5841).'
     """
     unknown = [name for name in grid if name not in INTERVAL]
-    require(not unknown, "grid", unknown, f"given by {', '.join(INTERVAL[1:])}")
+    if unknown:
+        told = meant(unknown[0], (*INTERVAL, "limits", "weight", "weights", "top"))
+        aim = 'A target is told as limits={"stderr": 0.5}.' if unknown[0] in ("stderr", "target_error") else told
+        raise ParameterError(
+            f"plan_means takes no {unknown[0]!r}; of the grid it takes {', '.join(INTERVAL[1:])}.", aim
+        )
     low, high = check_interval(interval)
     epsilon, most = check_epsilon(epsilon, sampling=True), check_limits(limits, _LIMITS)
+    weighed = check_weights(weight, weights, "n" if n is None else "variance_worst")
     check_top(top)
-    whole = isinstance(n, int) and not isinstance(n, bool) and n >= 1
+    whole = is_whole(n, 1)
     hint = "Without it, a target for the standard error says how many people are needed."
     require(whole if n is not None else "stderr" in most, "n", n, "an integer >= 1, the number of people", hint)
     where = {"interval": (low, high), **grid}
     makers = ((name, partial(_design, name, epsilon, where, n, most)) for name, _ in rows_for(MEAN))
-    found, out = sift(makers, most, lambda d: d.variance_worst * d.n)
+    found, out = sift(makers, most, weighed)
     lead = fewest("people") if n is None else least_error("the least error, whatever the values are")
-    ranked = advise(found, aspects=(lead, *_OTHERS))
-    asked = {"question": MEAN, "interval": [low, high], **grid, "n": n, "epsilon": epsilon}
+    ranked = advise(found, aspects=(lead, *_OTHERS), weights=weighed)
+    asked = {"question": MEAN, "interval": [low, high], **grid, "n": n, "epsilon": epsilon} | weighed.document()
     return MeanPlan(asked, most, ranked[:top], out)
+
+
+def _worst(m: Numeric, n: int) -> float:
+    """The standard error, whatever the values are."""
+    return math.sqrt(m.properties(n)["variance_worst"])
 
 
 def _design(
     name: str, epsilon: float, where: Mapping[str, Any], n: int | None, limits: Mapping[str, float]
 ) -> MeanPrediction:
     m: Numeric = made(name, epsilon=epsilon, **where)
-    one = m.properties(1)["variance_worst"]
-    people = smallest_n(lambda count: math.sqrt(one / count), limits["stderr"]) if n is None else n
-    own, traits = m.properties(people), entry_of(name).traits
+    people = smallest_n(partial(_worst, m), limits["stderr"]) if n is None else n
+    own, traits, guess = m.properties(people), entry_of(name).traits, m.guess_half()
     return MeanPrediction(
         mechanism=m,
         options=where,
         n=people,
+        asr=guess.success,
+        blind=guess.blind,
         rounding=m.grid.step / 2,
         work=None if traits.work is None else float(traits.work(m, people)),
         poisoning=None if traits.pull is None else float(forged_gain(traits.pull(m, 1))),

@@ -34,6 +34,8 @@ class Prediction(Generic[M]):
     beaten_by: str = ""
     """A design that is at least as good in every respect."""
     why: str = ""
+    score: float | None = None
+    """Where weights are given: the weighted sum, relative to the design of least error; None where it is not known."""
     told: ClassVar[tuple[str, ...]]
     """What the document tells beside the mechanism itself."""
 
@@ -41,6 +43,11 @@ class Prediction(Generic[M]):
     def name(self) -> str:
         """The registry name."""
         return self.mechanism.name
+
+    @property
+    def epsilon(self) -> float:
+        """The promise."""
+        return self.mechanism.epsilon
 
     @property
     def own(self) -> Mapping[str, Any]:
@@ -60,7 +67,8 @@ class Prediction(Generic[M]):
         shown = {name: plain(x) for name, x in self.options.items()}
         head = {"mechanism": m.name, "params": m.params, "options": shown, "epsilon": m.epsilon}
         exact = {"epsilon_exact": m.epsilon_exact, "k": m.k}
-        rest: dict[str, Any] = {"beaten_by": self.beaten_by or None, "why": self.why}
+        rest: dict[str, Any] = {} if self.score is None else {"score": self.score}
+        rest |= {"beaten_by": self.beaten_by or None, "why": self.why}
         rest |= {"protection": m.protection.document(), "vetted": m.vetted}
         return head | exact | {name: getattr(self, name) for name in self.told} | rest
 

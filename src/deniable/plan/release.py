@@ -19,11 +19,11 @@ from deniable.mechanisms.metric.bound import optimal_release
 from deniable.mechanisms.metric.options import RULES
 from deniable.mechanisms.registry import entry_of, mechanism
 from deniable.mechanisms.spaces import SPACE, space_of
-from deniable.plan.advice import LOW_GUESS, SHORT_REPORTS, advise, relative
-from deniable.plan.answer import Answer, check_limits, check_top, made, ordered, rows_for, sift
+from deniable.plan.advice import LITTLE_WORK, LOW_GUESS, SHORT_REPORTS, Aspect, advise, forged, relative
+from deniable.plan.answer import Answer, check_top, made, rows_for, sift
 from deniable.plan.charts import answer_chart, reason
 from deniable.plan.prediction import Prediction, forged_gain, plain
-from deniable.plan.request import check_weight
+from deniable.plan.scoring import check_limits, check_weights
 from deniable.present.tables import number, percent
 from deniable_client.exact import check_epsilon
 
@@ -108,6 +108,12 @@ _ASPECTS = (
     ),
     SHORT_REPORTS,
 )
+_IF_WEIGHED: Mapping[str, Aspect] = {
+    "asr": LOW_GUESS,
+    "work": LITTLE_WORK,
+    "poisoning": forged("{} to the mean loss", lambda x: f"{x:.3g}"),
+}
+"""What designs are not compared by unless it is weighed."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -123,18 +129,21 @@ class ReleasePlan(Answer[ReleasePrediction]):
         "bytes": lambda d: number(d.bytes),
         "forged": lambda d: "unknown" if d.poisoning is None else f"{d.poisoning:.3g}",
     }
-    legend: ClassVar[str] = (
-        "loss: expected distance of a report from the value, all values being equally likely; saved: of the loss of "
-        "one constant answer for everybody; worst: the loss of the value that is worst off; excess: how far the loss "
-        "is above the least possible; guess: how often the best guess of a value from its report is right; bytes: of a "
-        "report; forged: what 1 % of forged reports can add to the mean loss."
-    )
+    meanings: ClassVar[Mapping[str, str]] = {
+        "loss": "expected distance of a report from the value, all values being equally likely",
+        "saved": "of the loss of one constant answer for everybody",
+        "worst": "the loss of the value that is worst off",
+        "excess": "how far the loss is above the least possible",
+        "guess": "how often the best guess of a value from its report is right",
+        "bytes": "of a report",
+        "forged": "what 1 % of forged reports can add to the mean loss",
+    }
 
     def _told(self, best: ReleasePrediction) -> str:
         unit = f" {best.unit}" if best.unit else ""
         least = "" if best.bound is None else f"; no mechanism has less than {best.bound:.4g}"
         told = f"{best.title} has the least expected loss: {best.loss:.4g}{unit}{least}."
-        if "weight" in self.request:
+        if self.weighed:
             told = (
                 f"{best.title} is the best compromise: the best guess is right {100 * best.asr:.3g} % of the time, and "
             )
@@ -168,6 +177,7 @@ def plan_release(
     epsilon: float,
     limits: Mapping[str, float] | None = None,
     weight: float | None = None,
+    weights: Mapping[str, float] | str | None = None,
     top: int | None = None,
     **where: Any,
 ) -> ReleasePlan:
@@ -176,7 +186,7 @@ def plan_release(
     `where` is the domain as mechanisms take it: points, interval (with points, layout and clip) or distances. `limits`
     has the largest allowed loss, worst, asr, bits, bytes, work and poisoning. Designs are ranked by their expected
     loss, or by a weighted sum relative to the design of least loss: `weight` is that of the best guess, the loss has
-    the rest.
+    the rest; or `weights` of error (the loss), asr, bits, work and poisoning.
 
     >>> plan_release(points=40, epsilon=2.0).best.title
     'codebook (size = 3)'
@@ -186,21 +196,15 @@ def plan_release(
     epsilon = check_epsilon(epsilon, sampling=True)
     most = check_limits(limits, _LIMITS)
     check_top(top)
-    weighed = {} if weight is None else {"weight": check_weight(weight)}
+    weighed = check_weights(weight, weights, "loss")
     mechanism("brr", epsilon=epsilon, domain=_checked(where))  # an error in the domain is one of the question
     bounds: dict[str, float] = {}
-    found, out = sift(_makers(epsilon, where, bounds), most, lambda d: d.loss)
-    told = {name: plain(x) for name, x in where.items()}
-    if weight is not None and found:
-        loss, asr = found[0].loss or 1.0, found[0].asr
-        found = ordered(found, lambda d: (1 - weight) * d.loss / loss + weight * d.asr / asr)
-    known = [
-        aspect
-        for aspect in (*_ASPECTS, *([LOW_GUESS] if weighed else []))
-        if all(aspect.value(d) is not None for d in found)
-    ]
-    ranked = tuple(_noted(d) for d in advise(found, aspects=known))
-    return ReleasePlan({"question": RELEASE, **told, "epsilon": epsilon, **weighed}, most, ranked[:top], out)
+    found, out = sift(_makers(epsilon, where, bounds), most, weighed)
+    told = {name: plain(x) for name, x in where.items()} | {"epsilon": epsilon} | weighed.document()
+    known = [aspect for aspect in _ASPECTS if all(aspect.value(d) is not None for d in found)]
+    known += [aspect for name, aspect in _IF_WEIGHED.items() if name in weighed.columns]
+    ranked = tuple(_noted(d) for d in advise(found, aspects=known, weights=weighed))
+    return ReleasePlan({"question": RELEASE, **told}, most, ranked[:top], out)
 
 
 def _checked(where: Mapping[str, Any]) -> Any:

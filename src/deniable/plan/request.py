@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
-
-import numpy as np
 
 from deniable.core.domain import Domain
 from deniable.core.guess import check_prior
@@ -15,12 +12,10 @@ from deniable.core.types import FloatArray
 from deniable.errors import ParameterError, is_whole, require
 from deniable.mechanisms.registry import OPTIONS
 from deniable.plan.answer import check_top
+from deniable.plan.scoring import LIMITED, Weights, check_limits
 from deniable_client.exact import check_epsilon
 
-__all__ = ["Request", "check_weight", "check_weights", "request"]
-
-_WEIGHTS = {"error": "mse", "asr": "asr", "bits": "bits", "work": "work", "poisoning": "poisoning"}
-"""What can be weighed, and the column that it is."""
+__all__ = ["Request", "request"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,8 +27,7 @@ class Request:
     epsilon: float | None
     limits: Mapping[str, float]
     """The largest allowed value of each limited column; the target error is that of `stderr`."""
-    weights: Mapping[str, float]
-    """Weight of each column, of sum 1; the error alone unless asked otherwise."""
+    weights: Weights
     targets: int
     """Answers that a forger wants to push."""
     prior: FloatArray | None
@@ -51,16 +45,11 @@ class Request:
         """The wanted standard error."""
         return self.limits.get("stderr")
 
-    @property
-    def weighed(self) -> bool:
-        """Whether something beside the error counts."""
-        return set(self.weights) != {"mse"}
-
     def document(self) -> dict[str, Any]:
         """As plain data."""
         asked = {"k": self.k, "n": self.n, "epsilon": self.epsilon, "limits": dict(self.limits)}
         prior = "uniform" if self.prior is None else "given"
-        return asked | {"weights": dict(self.weights), "targets": self.targets, "prior": prior}
+        return asked | {"weights": dict(self.weights.columns), "targets": self.targets, "prior": prior}
 
 
 def request(
@@ -68,7 +57,7 @@ def request(
     n: Any,
     epsilon: float | None,
     limits: Mapping[str, float | None],
-    weights: Mapping[str, float],
+    weights: Weights,
     targets: int | None,
     prior: object,
     given: Mapping[str, Any],
@@ -77,7 +66,9 @@ def request(
     """A checked request."""
     unknown = [name for name in given if name not in OPTIONS]
     require(not unknown, "given", unknown, f"named by options of mechanisms: {', '.join(OPTIONS)}")
-    set_limits = {name: _limit(name, most) for name, most in limits.items() if most is not None}
+    set_limits = check_limits({name: most for name, most in limits.items() if most is not None}, tuple(LIMITED))
+    target = set_limits.get("stderr", 0.0)
+    require(target < 1, "target_error", target, "below 1", "It is a share: 0.01 is one percentage point.")
     _check_known(n, epsilon, set_limits)
     epsilon = None if epsilon is None else check_epsilon(epsilon, sampling=True)
     check_top(top)
@@ -91,39 +82,11 @@ def request(
 def _check_known(n: Any, epsilon: float | None, limits: Mapping[str, float]) -> None:
     """Two of n, epsilon and the target say what is looked for."""
     require(n is None or is_whole(n, 1), "n", n, "an integer >= 1", "It is the number of reports.")
-    known = [name for name, x in (("n", n), ("epsilon", epsilon), ("target_error", limits.get("stderr"))) if x]
+    known = [
+        name for name, x in (("n", n), ("epsilon", epsilon), ("target_error", limits.get("stderr"))) if x is not None
+    ]
     if len(known) < 2:
         raise ParameterError(
             f"two of n, epsilon and target_error must be given, got {' and '.join(known) or 'none'}.",
             "n and epsilon give errors; a target error with one of them gives the smallest value of the other.",
         )
-
-
-def _limit(name: str, most: Any) -> float:
-    word = "target_error" if name == "stderr" else f"max_{name}"
-    number = isinstance(most, int | float | np.integer | np.floating) and not isinstance(most, bool)
-    require(number and 0 < most < math.inf, word, most, "a finite number > 0")
-    require(name != "asr" or most <= 1, word, most, "at most 1", "It is a probability.")
-    require(name != "stderr" or most < 1, word, most, "below 1", "It is a share: 0.01 is one percentage point.")
-    return float(most)
-
-
-def check_weight(weight: float) -> float:
-    """The weight of the best guess, where an error or a loss has the rest."""
-    number = isinstance(weight, int | float) and not isinstance(weight, bool)
-    require(number and 0 <= weight <= 1, "weight", weight, "from 0 to 1", "It is that of the best guess (ASR).")
-    return weight
-
-
-def check_weights(weight: float | None, weights: Mapping[str, float] | None) -> dict[str, float]:
-    """Weights by columns, of sum 1: that of the ASR alone, or all of them."""
-    if weight is not None:
-        require(weights is None, "weight", weight, "left out if weights are given")
-        weights = {"asr": check_weight(weight), "error": 1 - weight}
-    found = {"error": 1.0} if weights is None else dict(weights)
-    for name, w in found.items():
-        require(name in _WEIGHTS, "weights", name, f"named by {', '.join(_WEIGHTS)}")
-        require(isinstance(w, int | float) and 0 <= w < math.inf, "weights", w, "numbers >= 0")
-    total = sum(found.values())
-    require(total > 0, "weights", weights, "not all 0")
-    return {_WEIGHTS[name]: w / total for name, w in found.items() if w > 0}

@@ -19,15 +19,22 @@ _LEAST = 1_000
 def smallest_n(error_of: Callable[[int], float], target: float) -> int:
     """The least n with error_of(n) <= target, for an error that falls as 1/sqrt(n); both sides are checked.
 
+    From the guess that this gives, in steps that double, and then by halves: where n is so large that one report more
+    makes no difference to a floating-point number, steps of one would never end.
+
     >>> smallest_n(lambda n: (2 / n) ** 0.5, 0.01)
     20000
     """
-    n = max(1, math.ceil((error_of(1) / target) ** 2))
-    while error_of(n) > target:
-        n += 1
-    while n > 1 and error_of(n - 1) <= target:
-        n -= 1
-    return n
+    high, step = max(1, math.ceil((error_of(1) / target) ** 2)), 1
+    low = high - 1
+    while error_of(high) > target:
+        low, high, step = high, high + step, 2 * step
+    while low > 0 and error_of(low) <= target:
+        low, high, step = max(0, low - step), low, 2 * step
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if error_of(middle) <= target else (middle, high)
+    return high
 
 
 def smallest_epsilon(error_of: Callable[[float], float], target: float) -> float | None:

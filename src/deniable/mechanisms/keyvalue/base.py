@@ -20,6 +20,7 @@ from deniable.collect.tally import Tally
 from deniable.core.channel import Proof, Witness
 from deniable.core.guess import Guess, check_prior
 from deniable.core.protection import PAIR, PAIRS, Protection
+from deniable.core.support import check_n
 from deniable.core.types import FloatArray, IntArray
 from deniable.errors import ParameterError, require
 from deniable.estimate.linear import check_reports
@@ -83,6 +84,13 @@ class KeyValue(Mechanism):
     @abstractmethod
     def ideal(self) -> tuple[Group, ...]:
         """The groups with ideal parameters."""
+
+    @abstractmethod
+    def favoured(self) -> float:
+        """How likely each report is for the signed key that makes it likeliest, summed over all reports.
+
+        With ideal parameters; of signed keys that people have, not of dummies (docs/maths/keyvalue.md, section 9).
+        """
 
     @property
     def own_params(self) -> dict[str, Any]:
@@ -243,6 +251,7 @@ class KeyValue(Mechanism):
 
     def _numbers(self, groups: tuple[Group, ...], n: float) -> dict[str, float]:
         first, second = variances(groups, Fraction(1, self.k), self.length or 1)
+        n = check_n(n)
         return {"variance": float(first) / n, "variance_mean": float(second) / n}
 
     def properties(self, n: float = 1) -> dict[str, Any]:
@@ -260,6 +269,14 @@ class KeyValue(Mechanism):
 
     def effective(self, n: float = 1) -> dict[str, Any]:
         return {"epsilon": self.epsilon_exact} | self._numbers(self.groups, n)
+
+    def guess_pair(self) -> Guess:
+        """The best guess of the signed key of somebody with one pair, all being equally likely; a closed form.
+
+        With a `length` a dummy is drawn instead of the pair now and then, and the report says nothing of it.
+        """
+        drawn, signed = 1 / (self.length or 1), 2 * self.k
+        return Guess((drawn * self.favoured() + 1 - drawn) / signed, 1 / signed)
 
     def guess(self, prior: object = None) -> Guess:
         """See `Mechanism.guess`: of the signed key (or the set of pairs), by enumeration; one number per input."""

@@ -19,11 +19,11 @@ import numpy as np
 from deniable.collect.reports import Field, split_rows
 from deniable.core.channel import Channel
 from deniable.core.types import BoolArray, Bytes, Columns, IntArray
-from deniable.errors import FormatError, require
+from deniable.errors import FormatError, InWords, require
 from deniable.kernels import loops
 from deniable.kernels.bits import clear_padding
 from deniable.kernels.sampling import below, bernoulli_bits, subset_bits
-from deniable.mechanisms.bulk import ENTRIES_MAX, Bulk, Cells, SupportBulk, check_outputs, refuse_values, two_level
+from deniable.mechanisms.bulk import Bulk, Cells, SupportBulk, check_outputs, refuse_values, two_level
 from deniable.mechanisms.frequency.subset import log2_comb
 from deniable.mechanisms.keyvalue.laws import Signal, signal_of_signed_subset
 from deniable.mechanisms.possible import Cell, nothing
@@ -99,7 +99,7 @@ class OnKeys(KeyBulk[Kernel]):
         hint = "Some pairs of its answers are supported together more often than others."
         require(not self.base.uneven, "base", self.base.kernel.kind, "one that treats all pairs of answers alike", hint)
         hint = "They are the keys with +1, then the keys with -1."
-        require(self.k % 2 == 0, "base", f"one with {self.k} answers", "one with two for each key", hint)
+        require(self.k % 2 == 0, "base", InWords(f"one with {self.k} answers"), "one with two for each key", hint)
 
     @classmethod
     def of(cls, base: SupportBulk[Any], *, signed: bool = True) -> OnKeys:
@@ -193,7 +193,7 @@ class SignedUnaryBulk(KeyBulk[SignedUnary]):
         return r
 
     def channel(self) -> Channel:
-        check_outputs(3**self.keys, "this signed unary encoding")
+        check_outputs(self.keys * math.log2(3), "this signed unary encoding")
         s, r, a = self.kernel.own, self.kernel.flip, self.kernel.other
         held, idle = (2 * s, 2 * r, 2 * (_WORD - s - r)), (a, a, 2 * (_WORD - a))
         reports = list(product((0, 1, 2), repeat=self.keys))
@@ -240,7 +240,7 @@ class SignedSubsetBulk(KeyBulk[SignedSubset]):
 
     def channel(self) -> Channel:
         size = self.kernel.size
-        check_outputs(math.comb(self.keys, size) << size, "this signed subset selection")
+        check_outputs(self.outputs, "this signed subset selection")
         signs = list(product((0, self.keys), repeat=size))
         sets = combinations(range(self.keys), size)
         held = [frozenset(k + s for k, s in zip(c, sign, strict=True)) for c in sets for sign in signs]
@@ -300,7 +300,7 @@ class OneKeyBulk(KeyBulk[OneKey]):
         return 1.0
 
     def channel(self) -> Channel:
-        check_outputs(3 * self.keys, "this question", self.k)
+        check_outputs(math.log2(3 * self.keys), "this question", self.k)
         names, weights, supported = [], list[tuple[int, ...]](), list[frozenset[int]]()
         scale = _WORD**2 << 32
         for key in range(self.keys):
@@ -351,6 +351,10 @@ class PairsBulk(Bulk[Pairs]):
     groups: tuple[KeyBulk[Any], ...]
     group_share: int
     """Chance of the second group, in 2**-64."""
+
+    @property
+    def fits(self) -> tuple[str, ...]:
+        return ()
 
     @classmethod
     def of(cls, groups: Sequence[KeyBulk[Any]], keys: int, length: int, group_share: int = 0) -> PairsBulk:
@@ -426,11 +430,11 @@ class PairsBulk(Bulk[Pairs]):
         """See `Bulk.channel`. With several pairs, digit i of an input in base 3 says of key i: none, +1, -1."""
         name = "these pairs"
         if self.kernel.length and self.kernel.keys > 9:
-            check_outputs(ENTRIES_MAX + 1, name)
+            check_outputs(self.kernel.keys * math.log2(3), name)
         base = self._chosen_channel()
         if not self.kernel.length:
             return base
-        check_outputs(len(base.outputs), name, self.inputs)
+        check_outputs(math.log2(len(base.outputs)), name, self.inputs)
         mixes = [self._mix(digits) for digits in product((0, 1, 2), repeat=self.kernel.keys)]
         scale = math.lcm(*(v.denominator for mix in mixes for v in mix.values()))
         whole = [{x: int(v * scale) for x, v in mix.items()} for mix in mixes]

@@ -11,12 +11,13 @@ from typing import Any, ClassVar
 import numpy as np
 
 from deniable.core.domain import Domain
+from deniable.core.guess import covered_by_independent
 from deniable.core.laws import hashing, ratio_to
 from deniable.errors import require
 from deniable.mechanisms.frequency.local_hashing import HashingBulk
 from deniable.mechanisms.keyvalue.base import KeyValue, check_interest
 from deniable.mechanisms.keyvalue.bulk import KeyBulk, OnKeys
-from deniable.mechanisms.keyvalue.laws import Group, Signal, alone, ratio_of, variances
+from deniable.mechanisms.keyvalue.laws import Group, Signal, alone, ratio_of, told_by_signs, told_by_support, variances
 from deniable.mechanisms.keyvalue.seeded_bulk import SignedHashingBulk
 from deniable_client.exact import check_epsilon
 from deniable_client.hashing import RANGE_MAX
@@ -76,6 +77,9 @@ class SignedLocalHashing(KeyValue):
         turned = _turned(ratio_of(self.epsilon), self.g)
         return (SignedHashingBulk(SignedHashing.calibrate(self.epsilon, self.total, self.g, turned)),)
 
+    def favoured(self) -> float:
+        return told_by_signs(self.ideal()[0].signal, self.k)
+
     def ideal(self) -> tuple[Group, ...]:
         e = ratio_of(self.epsilon)
         turned = _turned(e, self.g)
@@ -119,6 +123,10 @@ class SignedKeyHashing(KeyValue):
 
     def ideal(self) -> tuple[Group, ...]:
         return _hashed(self.epsilon, self.g)
+
+    def favoured(self) -> float:
+        e, covered = ratio_of(self.epsilon), float(covered_by_independent(2 * self.k, 1 / self.g))
+        return told_by_support(hashing(*ratio_to(e), self.g), e, covered)
 
 
 def _hashed(epsilon: float, g: int) -> tuple[Group, ...]:

@@ -11,10 +11,12 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import lru_cache
 from typing import Any, TypeAlias
 
 import numpy as np
 
+from deniable.core.guess import covered_by_independent, uniform_success
 from deniable.core.laws import ratio_to, subset
 from deniable.core.support import Support
 from deniable.core.types import FloatArray
@@ -31,12 +33,16 @@ __all__ = [
     "best_signed_size",
     "best_split",
     "best_subset_size",
+    "covered_by_subset",
     "frontier",
     "information",
     "pooled",
     "raised",
     "ratio_of",
     "signal_of_signed_subset",
+    "told_by_signed_subset",
+    "told_by_signs",
+    "told_by_support",
     "variances",
 ]
 
@@ -152,6 +158,35 @@ def signal_of_signed_subset(e: Fraction, keys: int, size: int) -> Signal:
     h = signal.held
     none = few * (h * (size - 2) + (1 - h) * size) / (keys - 2) if keys > 2 else Fraction(0)
     return replace(signal, pair_held=h * few, pair_idle=none)
+
+
+# ---- the best guess of a signed key
+
+
+def told_by_support(s: Support[Fraction], e: Fraction, covered: float) -> float:
+    """Summed over reports: how likely each is for the item that makes it likeliest. All likelihoods have the ratio e.
+
+    `covered` is the chance that a report made without any item supports at least one that people have.
+    """
+    return float(uniform_success(s.map(float), float(1 / e), covered, 1))
+
+
+def told_by_signs(s: Signal, keys: int) -> float:
+    """The same for three-way answers, independent for different keys: of one of the keys that are told, if any is."""
+    a, covered = float(s.idle), covered_by_independent(keys, float(s.idle))
+    return float(covered * float(s.held + s.gain) / a + (1 - covered) * float(1 - s.held) / (1 - a))
+
+
+def told_by_signed_subset(e: Fraction, keys: int, size: int, covered: float) -> float:
+    """The same for `size` keys with a sign each: a set with an item is e times as likely as another."""
+    even = 2 * keys / (size * float(e - 1) + 2 * keys)
+    return even * (covered * float(e) + 1 - covered)
+
+
+def covered_by_subset(total: int, size: int, others: int) -> float:
+    """Chance that a uniform subset of `total` items has more than those of `others` items."""
+    missed = math.prod((others - i) / (total - i) for i in range(size)) if size <= others else 0.0
+    return 1 - missed
 
 
 # ---- several groups of reporters
@@ -289,21 +324,31 @@ class Frontier:
         return 1 / b if b > 0 else math.inf
 
 
+@lru_cache(maxsize=2)
 def frontier(epsilon: float, d: int) -> Frontier:
     """The hull of the extreme reports: `t` favoured signed keys on different keys, or on as few as possible."""
     e = math.exp(epsilon)
     alone, both = _sizes(e, d)
     apart, packed = information(e, d, alone, 0 * alone), information(e, d, both % 2, both // 2)
-    points = sorted(zip(np.r_[apart[1], packed[1]].tolist(), np.r_[apart[0], packed[0]].tolist(), strict=True))
-    hull: list[tuple[float, float]] = []
-    for b, a in points:
-        while hull and (a >= hull[-1][1] or (len(hull) > 1 and _above(hull[-2], hull[-1], (b, a)))):
-            hull.pop()
-        hull.append((b, a))
-    if hull[0][0] > 0:
-        hull.insert(0, (0.0, hull[0][1]))
-    bs, as_ = np.array(hull).T
+    bs, as_ = _hull(np.r_[apart[1], packed[1]], np.r_[apart[0], packed[0]])
+    if bs[0] > 0:
+        bs, as_ = np.r_[0.0, bs], np.r_[as_[0], as_]
     return Frontier(d, as_, bs)
+
+
+def _hull(b: FloatArray, a: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """The corners of the upper hull where a falls as b grows; whatever is below others can go at once."""
+    order = np.lexsort((a, b))
+    b, a = b[order], a[order]
+    later = np.r_[np.maximum.accumulate(a[::-1])[::-1][1:], -np.inf]
+    b, a = b[a > later], a[a > later]
+    while b.size > 2:
+        above = (a[1:-1] - a[:-2]) * (b[2:] - b[:-2]) > (a[2:] - a[:-2]) * (b[1:-1] - b[:-2])
+        if above.all():
+            break
+        kept = np.r_[True, above, True]
+        b, a = b[kept], a[kept]
+    return b, a
 
 
 def _sizes(e: float, d: int) -> tuple[FloatArray, FloatArray]:
@@ -317,11 +362,6 @@ def _sizes(e: float, d: int) -> tuple[FloatArray, FloatArray]:
     first, last = math.floor(2 * d / (e + 1)), math.ceil(2 * d / (e - 1))
     ends = [max(1, first - _MARGIN), max(1, min(d, last + _MARGIN))]
     return np.arange(ends[0], ends[1] + 1.0), np.arange(ends[0], min(d, first + _MARGIN) + 1.0)
-
-
-def _above(one: tuple[float, float], two: tuple[float, float], three: tuple[float, float]) -> bool:
-    """Whether the middle point is not above the line of the others."""
-    return (two[1] - one[1]) * (three[0] - one[0]) <= (three[1] - one[1]) * (two[0] - one[0])
 
 
 def best_split(
@@ -365,6 +405,9 @@ def _least_split(
     one_part, two_part = shares * a[0] ** 2 / usable, (1 - shares) * a[1] ** 2 / usable
     split = one_part + two_part
     frequency = length**2 * (one_part * noise[0] + two_part * noise[1]) + (length - 1) * f * split
+    if not weight and not (told > 0).all():
+        # for means alone nobody sends keys alone, and then these sets say nothing of frequencies
+        return math.inf, 0.0, first, second
     frequency = np.where(told > 0, frequency + f * (1 - f) * (split - 1), np.inf)
     total = weight * frequency + length**2 * float(signals[1].sum_variance(seen)) / (1 - shares)
     at = int(np.argmin(total))

@@ -10,10 +10,11 @@ from typing import Any
 import numpy as np
 
 from deniable.core.domain import Domain
-from deniable.core.grid import check_interval
+from deniable.core.grid import check_interval, numbers_of
 from deniable.core.types import IntArray
-from deniable.core.values import columns_of, is_missing
-from deniable.errors import ParameterError, require
+from deniable.core.values import cells_of, columns_of, is_missing
+from deniable.errors import InWords, ParameterError, require
+from deniable_client.errors import show
 from deniable_client.kernels.keyvalue import GRID
 
 __all__ = ["PairSets", "check_range", "group_pairs", "number_people", "steps_of"]
@@ -120,7 +121,7 @@ def _columns(given: object, names: Sequence[str] | None) -> tuple[IntArray, Any,
     """Offsets, and keys and values as they were given with the order that the offsets are for."""
     three = names is None or (not isinstance(names, str) and len(names) == 3)
     require(three, "column", names, "three names: of user, key and value")
-    found = None if isinstance(given, list | tuple) else columns_of(given, names or _COLUMNS)
+    found = columns_of(given, names or _COLUMNS)
     require(names is None or found is not None, "column", names, f"left out for {type(given).__name__}")
     if isinstance(given, tuple) and len(given) == 3 and not isinstance(given[0], tuple | str):
         return *_checked(*given), slice(None)
@@ -128,10 +129,13 @@ def _columns(given: object, names: Sequence[str] | None) -> tuple[IntArray, Any,
         users, keys, values = _checked_columns(*found)
     else:
         rows = list(given) if isinstance(given, Iterable) and not isinstance(given, str) else [given]
-        if not rows or not all(isinstance(row, Sequence) and len(row) == 3 for row in rows):
+        require(len(rows) > 0, "pairs", InWords("none"), "at least one pair", "Empty data have no estimate.")
+        odd = [row for row in rows if not isinstance(row, Sequence) or isinstance(row, str) or len(row) != 3]
+        if odd:
             raise ParameterError(
                 f"pairs must be (offsets, keys, values), a frame with {', '.join(_COLUMNS)}, or rows of these three; "
-                f"got {type(given).__name__}."
+                f"got {show(odd[0])} for a row.",
+                "For example [('ann', 'shoes', 4.5), ('ann', 'hats', 2), ('bob', 'shoes', 5)].",
             )
         users, keys, values = (list(column) for column in zip(*rows, strict=True))
     people = number_people(users, lambda i: f"at position {i}")
@@ -175,7 +179,7 @@ def _checked_columns(*columns: list[Any]) -> Any:
     """Three columns of a frame that go together."""
     sizes = [len(column) for column in columns]
     require(len(set(sizes)) == 1, "columns", sizes, "of one length")
-    require(sizes[0] > 0, "pairs", "an empty frame", "at least one pair", "Empty data have no estimate.")
+    require(sizes[0] > 0, "pairs", InWords("none"), "at least one pair", "Empty data have no estimate.")
     return columns
 
 
@@ -193,9 +197,9 @@ def steps_of(values: Any, ends: tuple[float, float]) -> IntArray:
     low, high = ends
     try:
         numbers = np.asarray(values, np.float64)
-    except (TypeError, ValueError) as error:
-        raise ParameterError(f"values must be numbers from {low:g} to {high:g}: {error}.") from error
-    require(numbers.ndim == 1, "values", f"an array of shape {numbers.shape}", "one-dimensional")
+    except (TypeError, ValueError):
+        numbers = numbers_of(cells_of(values))  # says which of them is none
+    require(numbers.ndim == 1, "values", InWords(f"an array of shape {numbers.shape}"), "one-dimensional")
     bad = np.flatnonzero(~((numbers >= low) & (numbers <= high)))
     if bad.size:
         raise ParameterError(

@@ -15,7 +15,7 @@ from deniable.kernels import loops
 from deniable.kernels.hashing import bucket, hash_values
 from deniable.kernels.permutation import permute, unpermute
 from deniable.kernels.sampling import below
-from deniable.mechanisms.bulk import Cells, check_outputs, refuse_values, two_level
+from deniable.mechanisms.bulk import Cells, check_outputs, log2_factorial, refuse_values, two_level
 from deniable.mechanisms.frequency.costs import HASH_WORK, ROUND_WORK
 from deniable.mechanisms.keyvalue.bulk import KeyBulk, key_cells
 from deniable.mechanisms.keyvalue.laws import Signal, signal_of_signed_subset
@@ -78,14 +78,13 @@ class SignedIntervalBulk(KeyBulk[SignedInterval]):
     def channel(self) -> Channel:
         """See `Bulk.channel`: over all permutations and all signs, each as likely as any other."""
         d, size = self.keys, self.kernel.size
-        copies = math.factorial(d) << d if d < 20 else 1 << 64
-        check_outputs(copies * 2 * d, "this signed subset selection")
+        check_outputs(log2_factorial(d) + d + 1 + math.log2(d), "this signed subset selection")
         rings = product(permutations(range(d)), range(d), product((0, 1), repeat=d), (0, 1))
         labels, held = [], []
         for h, y, signs, sign in rings:
             labels.append(f"signs {signs} positions {h} report {y} sign {sign}")
             held.append(frozenset(k + d * (sign ^ signs[k]) for k in range(d) if (h[k] - y) % d < size))
-        return two_level(self.kernel, labels, held, size, 2 * d - size, copies)
+        return two_level(self.kernel, labels, held, size, 2 * d - size, math.factorial(d) << d)
 
 
 class SignedHashingBulk(KeyBulk[SignedHashing]):
@@ -134,7 +133,7 @@ class SignedHashingBulk(KeyBulk[SignedHashing]):
     def channel(self) -> Channel:
         """See `Bulk.channel`: over all functions to 2g values, each as likely as any other."""
         values, d = 2 * self.kernel.g, self.keys
-        check_outputs(values ** (d + 1) if d < 64 else 1 << 64, "this hashing")
+        check_outputs((d + 1) * math.log2(values), "this hashing")
         own, flip = self.kernel.own * (values - 2), self.kernel.flip * (values - 2)
         rest = _WORD - self.kernel.own - self.kernel.flip
         every = [(h, y) for h in product(range(values), repeat=d) for y in range(values)]

@@ -14,7 +14,8 @@ from deniable.collect.reports import Design
 from deniable.collect.tally import Tally
 from deniable.core.domain import Domain
 from deniable.core.laws import ratio_to, response, subset, unary
-from deniable.errors import require
+from deniable.core.support import Support
+from deniable.errors import InWords, require
 from deniable.estimate.result import Part
 from deniable.mechanisms.base import report_size
 from deniable.mechanisms.bulk import SupportBulk
@@ -94,6 +95,9 @@ class SignedUnaryEncoding(KeyValue):
     def ideal(self) -> tuple[Group, ...]:
         return alone(Signal.of(*SHAPES[self.shape](ratio_of(self.epsilon))))
 
+    def favoured(self) -> float:
+        return laws.told_by_signs(self.ideal()[0].signal, self.k)
+
     def properties(self, n: float = 1) -> dict[str, Any]:
         """See `Mechanism.properties`, with the chances (s, r, z, a)."""
         s, r, a = (float(v) for v in SHAPES[self.shape](ratio_of(self.epsilon)))
@@ -112,7 +116,14 @@ class SignedResponse(KeyValue):
         return (OnKeys.of(ResponseBulk(kernels.response(self.epsilon, self.k, self.pad))),)
 
     def ideal(self) -> tuple[Group, ...]:
-        return alone(Signal.of_signed(response(*ratio_to(raised(self.epsilon, 1, self.pad)), 2 * self.total)))
+        return alone(Signal.of_signed(self._law))
+
+    @property
+    def _law(self) -> Support[Fraction]:
+        return response(*ratio_to(raised(self.epsilon, 1, self.pad)), 2 * self.total)
+
+    def favoured(self) -> float:
+        return laws.told_by_support(self._law, raised(self.epsilon, 1, self.pad), self.k / self.total)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -145,8 +156,15 @@ class SignedSelection(KeyValue):
         return (OnKeys.of(_sets(kernels.subset_of_signed(self.epsilon, self.k, self.pad, self.size), self.encoding)),)
 
     def ideal(self) -> tuple[Group, ...]:
-        e = raised(self.epsilon, self.size, self.pad)
-        return alone(Signal.of_signed(subset(*ratio_to(e), 2 * self.total, self.size)))
+        return alone(Signal.of_signed(self._law))
+
+    @property
+    def _law(self) -> Support[Fraction]:
+        return subset(*ratio_to(raised(self.epsilon, self.size, self.pad)), 2 * self.total, self.size)
+
+    def favoured(self) -> float:
+        covered = laws.covered_by_subset(2 * self.total, self.size, 2 * self.pad)
+        return laws.told_by_support(self._law, raised(self.epsilon, self.size, self.pad), covered)
 
 
 # ---- a share `mix` of the reports speaks of keys only, by a public coin; the rest of keys and signs
@@ -195,6 +213,9 @@ class SplitUnary(KeyValue):
     def weighed(self, groups: tuple[KeyBulk[Any], ...]) -> list[Fraction | None]:
         """See `KeyValue.weighed`: the variance of a frequency near 0."""
         return [group.signal.frequency_variance(Fraction(0)) for group in groups]
+
+    def favoured(self) -> float:
+        return sum(float(group.share) * laws.told_by_signs(group.signal, self.k) for group in self.ideal())
 
     def ideal(self) -> tuple[Group, ...]:
         e = ratio_of(self.epsilon)
@@ -275,6 +296,13 @@ class SplitSelection(KeyValue):
         told = [laws.information(e, self.total, *kind)[0] for e, kind in zip(ratios, kinds, strict=True)]
         return [1 / a if a > 0 else None for a in told]
 
+    def favoured(self) -> float:
+        first, second = (raised(self.epsilon, w, self.pad) for w in (self.key_size, self.size))
+        keys = subset(*ratio_to(first), self.total, self.key_size)
+        covered = [laws.covered_by_subset(self.total, size, self.pad) for size in (self.key_size, self.size)]
+        signed = laws.told_by_signed_subset(second, self.total, self.size, covered[1])
+        return self.mix * laws.told_by_support(keys, first, covered[0]) + (1 - self.mix) * signed
+
     def ideal(self) -> tuple[Group, ...]:
         first, second = (raised(self.epsilon, w, self.pad) for w in (self.key_size, self.size))
         keys = Signal.of_keys(subset(*ratio_to(first), self.total, self.key_size))
@@ -340,6 +368,11 @@ class OneSampledKey(KeyValue):
         p, q = first / (1 + first), second / (1 + second)
         return alone(Signal.of(p * q, p * (1 - q), 1 - p, Fraction(1, self.k)))
 
+    def favoured(self) -> float:
+        """See `KeyValue.favoured`: a sign is likeliest for its own signed key, silence for any other key."""
+        signal = self.ideal()[0].signal
+        return float(signal.held + signal.gain + 1 - signal.idle)
+
     @property
     def _later(self) -> bool:
         """Frequencies need a key budget; means need the answers of people without the key to be even."""
@@ -348,7 +381,7 @@ class OneSampledKey(KeyValue):
     def parts(self, tally: Tally) -> dict[str, Part]:
         """See `Mechanism.parts`; refused for the later steps of PrivKVM."""
         hint = "It is a step of the protocol privkvm, which reads its tally."
-        require(not self._later, "mechanism", "privkv with a guess", "one without", hint)
+        require(not self._later, "mechanism", InWords("privkv with a guess"), "one without", hint)
         return super().parts(tally)
 
     def properties(self, n: float = 1) -> dict[str, Any]:

@@ -18,8 +18,9 @@ from deniable.core.domain import Domain
 from deniable.core.grid import Grid
 from deniable.core.guess import Guess
 from deniable.core.protection import NUMBER
+from deniable.core.support import check_n
 from deniable.core.types import FloatArray
-from deniable.errors import require
+from deniable.errors import InWords, ParameterError, require
 from deniable.estimate.linear import check_reports
 from deniable.estimate.result import Estimate, Part
 from deniable.mechanisms.base import Mechanism, report_size
@@ -61,8 +62,9 @@ class Numeric(Mechanism):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        hint = "Give interval=(low, high) and points=N, or Grid.of(low, high, N)."
-        require(isinstance(self.domain, Grid), "domain", self.domain, "a grid of numbers", hint)
+        hint = "Give interval=(low, high) and, if wanted, points=N."
+        if not isinstance(self.domain, Grid):
+            raise ParameterError(f"domain must be a grid of numbers, got {self.domain.allowed}.", hint)
         require(self.k <= POINTS_MOST, "points", self.k, f"at most {POINTS_MOST}", "Tallies count every answer.")
 
     @property
@@ -110,13 +112,28 @@ class Numeric(Mechanism):
 
     def unbiased(self, reports: Reports) -> FloatArray:
         """Every report as a number whose mean is the value it was made of; single ones are far from it."""
-        require(reports.design == self.design, "reports", "reports of another design", "reports of this very design")
+        require(
+            reports.design == self.design,
+            "reports",
+            InWords("reports of another design"),
+            "reports of this very design",
+        )
         return np.asarray(self.readings[reports.columns["value"].astype(np.int64)])
 
     # ---- closed forms
 
     def guess(self, prior: object = None) -> Guess:
         return self.law.guess(prior)
+
+    def guess_half(self) -> Guess:
+        """The best guess of the half of the interval that a number is in, all numbers being equally likely.
+
+        Unlike `guess`, which is of the very point, it does not depend on how fine the grid is. A point in the middle
+        is in either half.
+        """
+        upper = np.clip(np.arange(self.k) - self.k / 2 + 1, 0, 1) / self.k
+        told = np.maximum(self.law.reports(upper), self.law.reports(upper[::-1]))
+        return Guess(float(told.sum()), 0.5)
 
     def properties(self, n: float = 1) -> dict[str, Any]:
         """See `Mechanism.properties`: the variance of the mean, averaged over the grid, and for the worst value."""
@@ -127,7 +144,7 @@ class Numeric(Mechanism):
         return {"epsilon": self.epsilon_exact} | self._numbers(self.law_exact, n)
 
     def _numbers(self, law: Law, n: float) -> dict[str, float]:
-        unit = self.grid.step**2 / n
+        unit = self.grid.step**2 / check_n(n)
         return {"variance_mean": float(law.average) * unit, "variance_worst": float(law.worst) * unit}
 
 

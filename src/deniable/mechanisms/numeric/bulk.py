@@ -42,6 +42,10 @@ class LeaningBulk(OutputBulk[Leaning]):
         ones = (self.kernel.base + x * self.kernel.slope for x in range(self.k))
         return [(_WORD - one, one) for one in ones], _WORD
 
+    @property
+    def fits(self) -> tuple[str, ...]:
+        return ()
+
     def tally_evidence(self, cells: Cells) -> Evidence:
         """No distribution follows from bits: `ParameterError`."""
         raise _only_means(f"tell the mean and nothing else: their channel has rank 2, for {self.k} points")
@@ -72,6 +76,10 @@ class WindowOrBitBulk(OutputBulk[WindowOrBit]):
         window, bit = two * (_WORD - self.kernel.coin), one * self.kernel.coin
         pairs = zip(windows, bits, strict=True)
         return [(*(w * window for w in answers), *(w * bit for w in own)) for answers, own in pairs], one * two * _WORD
+
+    @property
+    def fits(self) -> tuple[str, ...]:
+        return ()
 
     def tally_evidence(self, cells: Cells) -> Evidence:
         """It is for means: `ParameterError`."""

@@ -95,6 +95,12 @@ class Sliding(Generic[N]):
         """What every report is taken for, in steps."""
         return _readings(self.answers, float(self.shift), float(self.pull))
 
+    def reports(self, shares: FloatArray) -> FloatArray:
+        """How often each report is given by people with these shares of values."""
+        up_to, y = np.concatenate([[0.0], np.cumsum(shares)]), np.arange(self.answers)
+        within = up_to[np.minimum(y + 1, self.k)] - up_to[np.maximum(y + 1 - self.m, 0)]
+        return np.asarray(float(self.blur) / self.answers * up_to[-1] + float(self.pull) / self.m * within)
+
     def guess(self, prior: object = None) -> Guess:
         """The likeliest value whose window has the answer, or the likeliest of all."""
         low = float(self.blur) / self.answers
@@ -160,6 +166,11 @@ class Lean(Generic[N]):
         """What either bit is taken for, in steps."""
         return _readings(2, float(self.shift), float(self.pull))
 
+    def reports(self, shares: FloatArray) -> FloatArray:
+        """How often each bit is given by people with these shares of values."""
+        one = float(shares @ (float(self.shift) + float(self.pull) * np.arange(self.k)))
+        return np.array([float(shares.sum()) - one, one])
+
     def guess(self, prior: object = None) -> Guess:
         """The value that makes the bit likeliest, by the prior."""
         pi = np.full(self.k, 1 / self.k) if prior is None else check_prior(prior, self.k)
@@ -220,6 +231,11 @@ class Blend(Generic[N]):
     def readings(self) -> FloatArray:
         """What every report is taken for, in steps."""
         return np.concatenate([self.window.readings(), self.bit.readings()])
+
+    def reports(self, shares: FloatArray) -> FloatArray:
+        """How often each report is given by people with these shares of values."""
+        share = float(self.share)
+        return np.concatenate([(1 - share) * self.window.reports(shares), share * self.bit.reports(shares)])
 
     def guess(self, prior: object = None) -> Guess:
         """That of either kind, by its share."""
