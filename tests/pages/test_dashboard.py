@@ -395,6 +395,17 @@ def test_forms_of_other_sites_do_nothing(headers: dict[str, str], status: int) -
     assert _post(service, "/sign-in", {"key": "x"}, headers).status == (401 if status == 303 else 403)
 
 
+def test_a_subject_that_is_the_question_is_not_said_twice() -> None:
+    service = Paged()
+    question, headers = "How do you sleep?", signed_in(service)
+    for subject, said in (("sleep", True), (question, False)):
+        id = service.add(task(mechanisms()["choice"], question, subject=subject))
+        for path in (f"/tasks/{id}", f"/t/{id}"):
+            text = Parsed(service.get(path, headers).body.decode()).text
+            assert question in text
+            assert (f"about {subject}" in text) is said
+
+
 def test_an_analyst_may_look_and_not_touch() -> None:
     service = Paged()
     id = service.add(task(mechanisms()["choice"]))

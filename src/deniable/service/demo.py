@@ -339,7 +339,7 @@ def _look(running: Running, shares: Shown, folder: Path, tell: Teller) -> list[s
             made.append(_PICTURE)
             texts.append(f"{_PICTURE} is a picture of it.")
     except MissingExtraError as error:
-        texts.append(f"No chart was drawn: {error} The numbers are in {folder / _TABLE}.")
+        texts.append(f"No chart was drawn: {error}. The numbers are in {folder / _TABLE}.")
     tell("Look", " ".join(texts), None)
     return made
 

@@ -1,0 +1,57 @@
+"""Takes the pictures of the pages in docs/howto/survey.md: python docs/photograph.py (needs Chromium and playwright)
+
+The demonstration runs with part of its devices; then somebody answers on a telephone, and an analyst looks at the task
+that is over. Everything is drawn anew each time, so the numbers in a picture differ from the last one's.
+"""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from pathlib import Path
+
+from make_pictures import PICTURES, squeezed
+from playwright.sync_api import Page, sync_playwright
+
+from deniable.service.demo import BROWSERS, Running, demonstrate
+
+PEOPLE = 20_000
+
+
+def _keep(page: Page, name: str) -> None:
+    """Write what the window shows."""
+    path = PICTURES / f"{name}.png"
+    path.write_bytes(squeezed(page.screenshot()))
+    print(f"{path.name}: {path.stat().st_size:,} bytes")
+
+
+def _photograph(running: Running, dashboard: Path) -> None:
+    """The question, what will be sent, and the results of the task before."""
+    browser = next((found for name in BROWSERS if (found := shutil.which(name))), None)
+    if browser is None:
+        raise SystemExit("no Chromium was found; install it to take the pictures")
+    with sync_playwright() as playwright:
+        chromium = playwright.chromium.launch(executable_path=browser, args=["--headless", "--no-sandbox"])
+        phone = chromium.new_page(viewport={"width": 390, "height": 930})
+        phone.goto(running.survey)
+        phone.wait_for_selector('#survey[data-ready="yes"]')
+        _keep(phone, "survey-question")
+        phone.locator("fieldset.question:not([hidden]) input[type=radio]").nth(1).check()
+        phone.click("#go")
+        phone.wait_for_selector("#preview:not([hidden])")
+        _keep(phone, "survey-report")
+        desk = chromium.new_page(viewport={"width": 1000, "height": 900})
+        desk.goto(dashboard.as_uri())
+        _keep(desk, "dashboard")
+        chromium.close()
+
+
+if __name__ == "__main__":
+    with tempfile.TemporaryDirectory() as folder:
+        demonstrate(
+            Path(folder),
+            people=PEOPLE,
+            tell=lambda *_: None,
+            progress=lambda *_: None,
+            keep=lambda running: _photograph(running, Path(folder) / "dashboard.html"),
+        )
