@@ -82,3 +82,30 @@ def test_a_design_needs_no_scipy_and_no_numba() -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60)
     assert done.stderr.splitlines()[-1] == "[]"
+
+
+def test_what_a_shell_shows_is_short_and_has_the_numbers() -> None:
+    m = deniable.mechanism("ss", epsilon=2.0, labels=["no", "yes"])
+    estimate = m.estimate(m.tally(m.privatize(["no"] * 30 + ["yes"] * 70, rng=deniable.simulation(1))))
+    shown = {
+        repr(deniable.simulation(4)): "<Simulation, seed 4>",
+        repr(deniable.simulation(4).spawn(2)[1]): "<Simulation, seed 4.1>",
+        repr(deniable.secure()): "<Secure: the operating system's randomness>",
+        repr(deniable.protocol("ks-grr", epsilon=2.0, k=10, top=3)): "<ks-grr (epsilon = 2, k = 10, top = 3)>",
+        repr(estimate.compare(estimate)).split(":")[0]: "<Comparison of 100 and 100 reports, SIMULATED",
+        repr(deniable.attack(m, reports=100)).split(",")[0]: (
+            "<Attack on ss: the best guess of a value is right 88.1 % of the time"
+        ),
+    }
+    assert list(shown) == list(shown.values())
+
+
+def test_the_means_of_keys_have_a_chart() -> None:
+    m = deniable.mechanism("kv-ss2", epsilon=4.0, labels=["hats", "shoes"], range=(1, 5))
+    pairs = {"user": list(range(60)), "key": ["hats", "shoes"] * 30, "value": [2.0, 4.0] * 30}
+    means = m.estimate(m.tally(m.privatize(pairs, rng=deniable.simulation(1))))["mean"]
+    assert means.range == (1.0, 5.0)
+    drawn = means.chart().to_dict()
+    assert drawn["title"]["text"] == ["Estimated means"]
+    with pytest.raises(deniable.ParameterError, match=r"part must be one of .*, got 'hats'.*to_pandas"):
+        means["hats"]

@@ -12,8 +12,8 @@ from __future__ import annotations
 import warnings
 from collections.abc import Mapping
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
 
+TYPE_CHECKING = False  # as type checkers read it, without loading `typing`
 if TYPE_CHECKING:
     from deniable import datasets
     from deniable.audit.exact import audit
@@ -105,7 +105,7 @@ for _name in ("audit", "plan"):  # functions that have the names of packages: th
     del globals()[_name]
 
 
-def __getattr__(name: str) -> Any:
+def __getattr__(name: str) -> object:
     if name in _FORMER:
         warnings.warn(f"deniable.{name} is now called deniable.{_FORMER[name]}.", DeprecationWarning, stacklevel=2)
         return getattr(import_module(__name__), _FORMER[name])

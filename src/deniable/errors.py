@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from importlib import import_module
 from numbers import Integral
 from types import ModuleType
+from typing import Any
 
 from deniable_client.errors import (
     DeniableError,
@@ -24,6 +25,7 @@ __all__ = [
     "EntropyError",
     "EnumerationError",
     "FormatError",
+    "InWords",
     "MergeError",
     "MissingExtraError",
     "ParameterError",
@@ -34,9 +36,30 @@ __all__ = [
     "require",
 ]
 
+_COMPARED = 1000
+"""Names that a wrong one is compared with."""
+
 
 class EnumerationError(ParameterError):
     """A channel has too many outputs to write them all down; nothing is wrong with it otherwise."""
+
+
+class InWords(str):
+    """What was given, told in words instead of by its value; for `require`, which writes a text in quotation marks.
+
+    >>> require(False, "values", InWords("an array of shape (2, 2)"), "one-dimensional")
+    Traceback (most recent call last):
+        ...
+    deniable_client.errors.ParameterError: values must be one-dimensional, got an array of shape (2, 2).
+    """
+
+    __slots__ = ()
+
+    def __getitem__(self, part: Any) -> InWords:
+        return InWords(super().__getitem__(part))
+
+    def __repr__(self) -> str:
+        return str(self)
 
 
 def is_whole(value: object, least: float, most: float = math.inf) -> bool:
@@ -45,14 +68,15 @@ def is_whole(value: object, least: float, most: float = math.inf) -> bool:
 
 
 def meant(name: object, known: Iterable[object]) -> str:
-    """A hint at the names that come near, or nothing.
+    """A hint at the names that come near, or nothing; the first thousand are compared.
 
     >>> meant("yess", ["no", "yes"])
     'Did you mean yes?'
     """
     from difflib import get_close_matches
+    from itertools import islice
 
-    near = get_close_matches(str(name), [str(each) for each in known], n=3)
+    near = get_close_matches(str(name), [str(each) for each in islice(known, _COMPARED)], n=3)
     return f"Did you mean {' or '.join(near)}?" if near else ""
 
 

@@ -72,6 +72,9 @@ class Secure:
     def __init__(self) -> None:
         self._rekey()
 
+    def __repr__(self) -> str:
+        return "<Secure: the operating system's randomness>"
+
     def _rekey(self) -> None:
         from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 
@@ -113,6 +116,10 @@ class Simulation:
             seed = np.random.SeedSequence(int(seed))
         self._sequence = seed
         self._bits = np.random.PCG64DXSM(seed)
+
+    def __repr__(self) -> str:
+        spawned = "".join(f".{number}" for number in self._sequence.spawn_key)
+        return f"<Simulation, seed {self._sequence.entropy}{spawned}>"
 
     def draw(self, bits: int, size: int) -> UintArray:
         words = self._bits.random_raw((size * bits + 63) // 64).astype("<u8", copy=False)

@@ -138,6 +138,10 @@ def test_the_promise_is_the_object_s_unless_another_is_given() -> None:
         audit(coin(3, 1), epsilon=0.0)
     with pytest.raises(dn.ParameterError, match="audit takes a mechanism or a channel, got str"):
         audit("grr", epsilon=1.0)
+    with pytest.raises(dn.ParameterError, match=r"got str. Make one: dn.audit\(dn.mechanism\('grr'"):
+        audit("grr")
+    with pytest.raises(dn.ParameterError, match=r"got list. .*Channel.from_matrix"):
+        audit([[0.75, 0.25], [0.25, 0.75]])
 
 
 def test_disclosure_is_fine_for_one_harmless_input_only() -> None:

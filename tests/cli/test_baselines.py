@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import json
 import math
+from pathlib import Path
 
+import numpy as np
 import pytest
 
+import deniable as dn
+from deniable.collect.codec import dump
 from deniable.papers.leaks import LEAKS
 
 
@@ -108,3 +113,18 @@ def test_the_loss_of_an_interval_is_near_that_of_continuous_noise(run):
     assert found["k"] == 256
     assert found["loss"] == pytest.approx(0.2851, rel=0.005)
     assert found["bits"] == pytest.approx(math.log2(256))
+
+
+def test_values_that_reports_cannot_tell_apart_have_no_standard_error(run):
+    """They are infinite, which JSON cannot say: null, and `inf` in tables and CSV."""
+    m = dn.mechanism("lsrr", epsilon=1.0, points=8)
+    reports = m.privatize_items(np.arange(400) % m.k, dn.simulation(1))
+    Path("r").write_bytes(dump(reports))
+    found = run("estimate", "r", "--method", "em", "--json")
+    assert found.code == 0
+    assert found.json["stderr"] == [None] * m.k
+    assert "inf" in run("estimate", "r", "--method", "em").out
+    assert run("estimate", "r", "--method", "em", "--out", "e.json").code == 0
+    assert json.loads(Path("e.json").read_text())["stderr"] == [None] * m.k
+    assert run("estimate", "r", "--method", "em", "--out", "e.csv").code == 0
+    assert ",inf," in Path("e.csv").read_text()

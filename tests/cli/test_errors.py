@@ -109,7 +109,7 @@ BAD = {
     "means of shares": (["estimate", "good.r", "--chart-means", "m.html"], "--chart-means must be left out"),
     "a design that is none": (
         ["estimate", "good.r", "--design", "v.txt"],
-        "v.txt: this is no design: it is not JSON.",
+        "v.txt: this is not a design: it is not JSON.",
     ),
     "value outside": (
         [P, *GRR, "outside.txt", *OUT],
@@ -149,7 +149,7 @@ BAD = {
     "column of lines": ([P, *GRR, "v.txt", "--column", "a", *OUT], "column must be left out, got 'a'."),
     "ragged row": (
         [P, *GRR, "ragged.csv", "--column", "age", *OUT],
-        "ragged.csv, line 3: the row has 1 cells, the header has 2.",
+        "ragged.csv, line 3: the row has 1 cell, the header has 2.",
     ),
     "open quote": ([P, *GRR, "open.csv", *OUT], "open.csv is not well-formed CSV: unexpected end of data."),
     "unknown suffix": (
@@ -161,7 +161,7 @@ BAD = {
         "format must be one of auto, csv, lines, parquet, arrow, got 'xml'.",
     ),
     "no UTF-8": ([P, *GRR, "latin.txt", *OUT], "latin.txt is not UTF-8 text (invalid continuation byte)."),
-    "no Parquet": ([P, *GRR, "no.parquet", *OUT], "no.parquet is no Parquet file, or damaged: "),
+    "no Parquet": ([P, *GRR, "no.parquet", *OUT], "no.parquet is not in the Parquet format, or damaged: "),
     "Parquet through a pipe": (
         [P, *GRR, "-", "--format", "parquet", *OUT],
         "format must be csv or lines for standard input, got 'parquet'.",
@@ -169,7 +169,7 @@ BAD = {
     "no such file": ([P, *GRR, "nowhere.txt", *OUT], "cannot read 'nowhere.txt': No such file or directory."),
     "an empty folder to read": (
         [P, *GRR, "folder", "--format", "lines", *OUT],
-        "files must be a folder with files in it, got 'folder'.",
+        "'folder' is a folder without any file to read.",
     ),
     "a folder to write": ([P, *GRR, "v.txt", "--out", "folder"], "out must be the name of a file, got 'folder'."),
     "no folder to write to": (
@@ -239,7 +239,7 @@ BAD = {
     ),
     "standard input twice": (["tally", "-", "-", *OUT], "files must be a list with - at most once"),
     "no reports": (["estimate", "none.r"], "tally must be a tally of at least one report"),
-    "level": (["estimate", "good.t", "--level", 95], "level must be between 0 and 1, got 95.0."),
+    "level": (["estimate", "good.t", "--level", 95], "level must be a number between 0 and 1, got 95.0."),
     "target": (["estimate", "good.t", "--target", "all"], "target must be 'reporters' or 'population', got 'all'."),
     "top": (["estimate", "good.t", "--top", 0], "top must be an integer >= 1, got 0."),
     "table's suffix": (

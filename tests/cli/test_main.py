@@ -272,3 +272,22 @@ def test_tables_are_styled_on_a_terminal_and_fit(monkeypatch):
     text = screen.getvalue()
     assert "\x1b[1m" in text
     assert max(len(line) for line in re.sub(r"\x1b\[[0-9;]*m", "", text).splitlines()) <= 80
+
+
+def test_control_c_just_after_modules_are_loaded() -> None:
+    """The moment in which the usual handler stands again and the command has not begun."""
+    code = "\n".join(
+        [
+            "import os, signal, deniable.cli as cli",
+            "usual = signal.signal",
+            "def then(number, handler):",
+            "    found = usual(number, handler)",
+            "    if handler is signal.default_int_handler:",
+            "        os.kill(os.getpid(), number)",
+            "    return found",
+            "signal.signal = then",
+            "raise SystemExit(cli.main(['--help']))",
+        ]
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
+    assert (done.returncode, done.stderr) == (130, "interrupted; nothing half-done was left behind.\n")

@@ -125,7 +125,7 @@ def test_simulations_of_made_up_numbers(run, tmp_path):
 @pytest.mark.parametrize(
     ("more", "message"),
     [
-        (["--interval", "0,1"], "adult-age has values that are not on this grid"),
+        (["--interval", "0,1"], "adult-age has values that do not fit"),
         (["--interval", "0,100", "--project"], "project must be left out for means"),
         (["--k", 5], "domain must be a grid of numbers"),
         (["--points", 5], "domain must be a grid of numbers"),

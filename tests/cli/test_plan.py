@@ -102,13 +102,17 @@ def test_key_value_question(run, tmp_path):
     assert "is best for frequencies and means equally" in shown.out
     assert (tmp_path / "plan.svg").stat().st_size > 1000
     assert run("plan", *KEYS, "--max-bytes", 1, "--target-error", 1e-6).code == 1
-    for more, words in (
-        (("--weight", 0.5), "weight must be left out"),
-        (("--max-asr", 0.5), "max-asr must be left out"),
-    ):
-        refused = run("plan", *KEYS, *more)
+    options = ("--weights", "error=3, bits=1", "--max-asr", 0.06, "--max-work", 50, "--max-poisoning", 0.5)
+    weighed = run("plan", *KEYS, *options, "--json")
+    limits = {"asr": 0.06, "work": 50, "poisoning": 0.5}
+    found = dn.plan_keyvalue(k=50, n=10_000, epsilon=2.0, weights={"error": 3, "bits": 1}, limits=limits)
+    assert (weighed.code, weighed.json) == (0, json.loads(json.dumps(found.document())))
+    assert "is the best compromise for" in weighed.json["message"]
+    for text in ("error", "speed=1", "error=0"):
+        refused = run("plan", *KEYS, "--weights", text)
         assert refused.code == 2
-        assert words in refused.err
+        assert "--weights must be " in refused.err
+    assert "--weight must be left out" in run("plan", *KEYS, "--weight", 0.5, "--weights", "error=1").err
     assert "length must be left out" in run("plan", *JOB, "--length", 2).err
     assert "n must be given" in run("plan", "--question", "key-value", "--k", 5, "--epsilon", 1).err
     assert "question must be one of" in run("plan", *JOB, "--question", "quantiles").err
@@ -127,12 +131,17 @@ def test_questions_about_near_answers_and_means(run, tmp_path):
     found = dn.plan_means(interval="0,100", epsilon=1.0, n=5000)
     assert run("plan", *mean, "--n", 5000, "--json").json == json.loads(json.dumps(found.document()))
     assert "people are enough for a standard error of 0.5" in run("plan", *mean, "--target-error", 0.5).out
+    options = ("--n", 5000, "--weights", "error=1,asr=4,poisoning=1", "--max-asr", 0.63)
+    found = dn.plan_means(
+        interval="0,100", epsilon=1.0, n=5000, weights={"error": 1, "asr": 4, "poisoning": 1}, limits={"asr": 0.63}
+    )
+    assert run("plan", *mean, *options, "--json").json == json.loads(json.dumps(found.document()))
+    assert run("plan", *mean, "--n", 5000, "--max-asr", 0.55).code == 1
     for args, words in (
         (("--question", "release", "--points", 30), "epsilon must be given"),
         (("--question", "release", "--points", 30, "--epsilon", 1, "--n", 5), "n must be left out"),
         (("--question", "release", "--points", 30, "--epsilon", 1, "--k", 5), "k must be left out"),
         (("--question", "mean", "--epsilon", 1, "--n", 5), "interval must be given"),
-        ((*mean, "--n", 5, "--max-asr", 0.5), "max-asr must be left out"),
         ((*JOB, "--points", 5), "points must be left out"),
     ):
         refused = run("plan", *args)
@@ -152,6 +161,8 @@ TYPED = [
     ("--question", "release", "--points", 9, "--epsilon", 2),
     ("--question", "release", "--interval", "0,10", "--epsilon", 1),
     ("--question", "mean", "--interval=-5,5", "--n", 500, "--epsilon", 1),
+    ("--question", "key-value", "--k", 6, "--n", 1000, "--epsilon", 2, "--weights", "error=1,asr=2,bits=1"),
+    ("--question", "mean", "--interval", "0,9", "--epsilon", 1, "--target-error", 0.2, "--weight", 0.9),
 ]
 
 

@@ -16,10 +16,13 @@ from deniable.present.tables import Column, Table
 FOLDER = Path(__file__).with_name("screens")
 WIDTHS = (40, 60, 80, 120)
 LABELS = ["never", "sometimes", "often, but not every day of the week", "\u6bcf\u5929 (every day)"]
+_PAIRS = ("--question", "key-value")
 SCREENS = {
     "mechanisms": ("mechanisms",),
     "design": ("design", "uss", "--epsilon", 1, "--k", 10, "--sensitive", 3, "--n", "1e4"),
     "plan": ("plan", "--k", 100, "--n", 100_000, "--epsilon", 1, "--top", 6),
+    "plan-keyvalue": ("plan", *_PAIRS, "--k", 8, "--n", 5000, "--epsilon", 1, "--weights", "error=2,asr=1", "--top", 4),
+    "plan-mean": ("plan", "--question", "mean", "--interval", "0,10", "--n", 500, "--epsilon", 2, "--weight", 0.5),
     "audit": ("audit", "ss", "--epsilon", 1, "--k", 6),
     "estimate": ("estimate", "r.bin"),
     "simulate": ("simulate", "ss", "--epsilon", 1, "--k", 5, "--data", "zipf", "--n", 2000, "--runs", 3),

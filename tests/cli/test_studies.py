@@ -170,7 +170,7 @@ def test_own_objects_can_be_audited(run, module):
         ("fails", "ZeroDivisionError: division by zero"),
         ("odd", "a channel of its own mind."),
         ("Ill", "KeyError: 'nothing there'"),
-        ("fair", "epsilon must be given to audit something that promises none itself."),
+        ("fair", "--promise must be given for"),
     ],
 )
 def test_what_own_objects_raise_is_their_fault(run, module, what, message):

@@ -134,3 +134,18 @@ def test_what_is_written_is_read_again(tmp_path_factory: pytest.TempPathFactory,
     for row in list(csv.reader(io.StringIO(path.read_bytes().decode(), newline="")))[1:]:
         assert row[0][:1] not in ("=", "@", "\t", "\r")
         assert row[1] == "-1.5"
+
+
+def test_parameters_are_told_in_words_that_are_true(run, tmp_path):
+    """`sensitive` is kept as ends of half-open ranges, which nobody reads so; what is not there is not told."""
+    (tmp_path / "v.txt").write_text("a\nb\nc\nd\n")
+    line = ("uss", "--epsilon", 1, "--labels", "a,b,c,d", "--sensitive", "a,b,d")
+    told = [run("privatize", *line, "v.txt", "--out", "r.bin", "--seed", 1).err]
+    told += [run(command, "r.bin").out for command in ("tally", "estimate")]
+    told += [run("simulate", *line, "--data", "v.txt", "--runs", 1).out, run("design", *line).out]
+    told += [run("design", "collaborative", *line[1:]).out]
+    for text in told:
+        plain = " ".join(text.split())
+        assert "0 to 1 and 3" in plain, text
+        assert "None" not in text
+        assert "[0, 2" not in text

@@ -21,7 +21,19 @@ SECONDS, BYTES, PEAK_MIB = 5.0, 1 << 26, 1024.0
 def examined(what: str, seed: int, count: int, way: str = "jobs", timeout: float = 120) -> dict[str, Any]:
     """What came of forged files, in a process of its own."""
     paths = [str(TESTS), *filter(None, [os.environ.get("PYTHONPATH")])]
-    command = [sys.executable, "-W", "ignore", "-m", "fuzz.harness", what, str(seed), str(count), way]
+    command = [
+        sys.executable,
+        "-X",
+        "faulthandler",
+        "-W",
+        "ignore",
+        "-m",
+        "fuzz.harness",
+        what,
+        str(seed),
+        str(count),
+        way,
+    ]
     env = os.environ | {"PYTHONPATH": os.pathsep.join(paths)}
     done = subprocess.run(command, capture_output=True, text=True, env=env, timeout=timeout, check=False)
     assert done.returncode == 0, done.stderr

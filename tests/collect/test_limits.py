@@ -111,12 +111,12 @@ def test_brackets_in_labels_are_not_nesting() -> None:
 
 MANY = b"[" + b"0," * limits.VALUES + b"0]"
 HEADERS: dict[str, tuple[Callable[[dict[str, Any]], Any], str]] = {
-    "not a number": (lambda h: canonical({**h, "x": "HERE"}).replace(b'"HERE"', b"NaN"), "no JSON"),
-    "infinity": (lambda h: canonical({**h, "x": "HERE"}).replace(b'"HERE"', b"-Infinity"), "no JSON"),
-    "beyond floats": (lambda h: canonical({**h, "x": "HERE"}).replace(b'"HERE"', b"1e999"), "no JSON"),
-    "many digits": (lambda h: canonical({**h, "x": "HERE"}).replace(b'"HERE"', b"1" * 5000), "no JSON"),
-    "a name twice": (lambda h: canonical(h)[:-1] + b',"simulated":false}', "no JSON"),
-    "no UTF-8": (lambda h: canonical(h).replace(b"grr", b"gr\xff"), "no JSON"),
+    "not a number": (lambda h: canonical({**h, "x": "HERE"}).replace(b'"HERE"', b"NaN"), "not a JSON"),
+    "infinity": (lambda h: canonical({**h, "x": "HERE"}).replace(b'"HERE"', b"-Infinity"), "not a JSON"),
+    "beyond floats": (lambda h: canonical({**h, "x": "HERE"}).replace(b'"HERE"', b"1e999"), "not a JSON"),
+    "many digits": (lambda h: canonical({**h, "x": "HERE"}).replace(b'"HERE"', b"1" * 5000), "not a JSON"),
+    "a name twice": (lambda h: canonical(h)[:-1] + b',"simulated":false}', "not a JSON"),
+    "no UTF-8": (lambda h: canonical(h).replace(b"grr", b"gr\xff"), "not a JSON"),
     "many values": (
         lambda h: canonical({**h, "x": "HERE"}).replace(b'"HERE"', b"[" + b"0," * limits.VALUES + b"0]"),
         "values",

@@ -38,6 +38,14 @@ def test_rows_columns_and_slices_agree() -> None:
         assert [joined.row(i) for i in range(50)] == rows[25:] + rows[:25]
 
 
+@pytest.mark.parametrize("rows", ["a", 1.0, None, True, [0.5], [[0, 1]], ["a"]], ids=repr)
+def test_what_names_no_reports_is_no_index(rows: Any) -> None:
+    reports = dn.mechanism("grr", epsilon=1.0, k=4).privatize([0, 1, 2, 3])
+    with pytest.raises(IndexError, match="reports are taken by a number, a slice, or a list of numbers"):
+        reports[rows]
+    assert [len(reports[some]) for some in ([], [0, 2], [True, False, False, True], np.array([1]))] == [0, 2, 2, 1]
+
+
 def test_a_row_of_another_length_is_refused_by_number() -> None:
     m = make()
     with pytest.raises(FormatError, match="report 1 has 3 bytes, this design's reports have 2"):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from fractions import Fraction
 from itertools import product
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -91,8 +92,10 @@ def test_floats_are_taken_at_their_exact_value() -> None:
 @pytest.mark.parametrize(
     ("weights", "total", "says"),
     [
-        (((3, 1), (1, 2)), 4, "the probabilities given value 1 do not sum to 1"),
-        (((5, 1), (-1, 3)), 4, "are negative"),
+        (((3, 1), (1, 2)), 4, "the weights of value 1 sum to 3, not to the total 4"),
+        (((5, 1), (-1, 3)), 4, r"must be whole numbers >= 0, got \(-1, 3\)"),
+        (((0.75, 0.25), (0.25, 0.75)), 1, r"must be whole numbers >= 0, got \(0.75, 0.25\).*from_matrix"),
+        (((3, 1), (1, 3)), 4.0, "weights and total must be whole numbers"),
         (((3, 1),), 4, "weights must be one row per output"),
         (((3, 1), (1,)), 4, "weights must be rows of one length"),
     ],
@@ -100,6 +103,21 @@ def test_floats_are_taken_at_their_exact_value() -> None:
 def test_what_is_no_channel_is_refused(weights: tuple[tuple[int, ...], ...], total: int, says: str) -> None:
     with pytest.raises(ParameterError, match=says):
         Channel(("a", "b"), weights, total)
+
+
+@pytest.mark.parametrize(
+    ("matrix", "says"),
+    [
+        ([[0.75, 0.5], [0.25, 0.75]], "the probabilities given value 0 sum to 1.25, not to 1.*row for each value"),
+        ([[0.5, 0.5], [1.0]], "matrix must be rows of one length"),
+        ([["a", 0.5], [0.5, 0.5]], "matrix must be rows of probabilities, got 'a'"),
+        ([[float("nan"), 0.5], [0.5, 0.5]], "matrix must be rows of probabilities, got nan"),
+        ([], "matrix must be rows of one length"),
+    ],
+)
+def test_what_is_no_table_of_probabilities_is_refused(matrix: Any, says: str) -> None:
+    with pytest.raises(ParameterError, match=says):
+        Channel.from_matrix(matrix)
 
 
 def test_priors_must_sum_to_one() -> None:

@@ -192,7 +192,7 @@ def test_population_intervals_are_wider_and_simultaneous_ones_too() -> None:
 
 @pytest.mark.parametrize("level", [0, 1, 95, -0.1, math.nan])
 def test_levels_are_between_0_and_1(level: float) -> None:
-    with pytest.raises(ParameterError, match=r"level must be between 0 and 1, got .* 95 % is level=0.95"):
+    with pytest.raises(ParameterError, match=r"level must be a number between 0 and 1, got .* 95 % is level=0.95"):
         critical(level)
 
 

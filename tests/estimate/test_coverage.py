@@ -240,3 +240,13 @@ def test_coverage_in_ten_thousand_runs(name: str) -> None:
     for item in (FREQUENT, RARE):
         expected = exact_coverage(m, PEOPLE, round(PEOPLE * SHARES[item]), "population")
         assert binomtest(covered["population", item], RUNS, expected).pvalue > 1e-4, (name, item, shares, expected)
+
+
+def test_several_notes_name_the_labels_that_they_are_about() -> None:
+    m = dn.mechanism("uss", epsilon=1.0, labels=list("abcdef"), sensitive=["a"])
+    tally = m.tally(m.privatize_items(np.array([0] * 10 + [1] * 2), dn.simulation(3)))
+    ends = m.estimate(tally).interval()
+    assert len(ends.notes) == 2
+    assert ends.note_on(list("abcdef")).startswith("a: the normal law is rough")
+    assert "labels with few reports: at least the level" in ends.note_on(list("abcdef")), "five are too many to name"
+    assert ends.note_on(list("abcdef")) != ends.note

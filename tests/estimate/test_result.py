@@ -86,9 +86,9 @@ def test_intervals_by_target_level_and_together() -> None:
         assert (wider.high > plain.high).all()
     assert (plain.low < e.value).all()
     assert (e.value < plain.high).all()
-    for level in (0, 1, 95):
-        with pytest.raises(ParameterError, match="level must be between 0 and 1"):
-            e.interval(level)
+    for level in (0, 1, 95, "0.95", None):
+        with pytest.raises(ParameterError, match="level must be a number between 0 and 1"):
+            e.interval(level)  # type: ignore[arg-type]
     for act in (e.interval, e.variance, e.covariance):
         with pytest.raises(ParameterError, match="target must be 'reporters' or 'population', got 'everybody'"):
             act(target="everybody")
@@ -167,6 +167,8 @@ def test_comparison_refuses_what_cannot_be_compared() -> None:
         one.compare(one.project())
     with pytest.raises(ParameterError, match="target must be"):
         one.compare(one, target="all")  # type: ignore[arg-type]
+    with pytest.raises(ParameterError, match="other must be an estimate, got None"):
+        one.compare(None)  # type: ignore[arg-type]
 
 
 def test_estimates_of_different_mechanisms_can_be_compared() -> None:

@@ -8,9 +8,13 @@ import numpy as np
 import pytest
 
 import deniable as dn
+from deniable.core.laws import epsilon_to, projective
 from deniable.mechanisms.entry import MEAN, RELEASE
 from deniable.mechanisms.frequency import costs
+from deniable.mechanisms.frequency.curves import mixture_curve, subset_curve
+from deniable.mechanisms.frequency.geometry import best_prime
 from deniable.mechanisms.registry import MECHANISMS
+from deniable_client.kernels.geometry import is_prime, rank_of
 
 CURVED = [name for name, entry in MECHANISMS.items() if entry.traits.curve is not None]
 WORKED = [name for name, entry in MECHANISMS.items() if entry.traits.work is not None and not entry.needed]
@@ -114,3 +118,40 @@ def test_work_grows_as_it_should(name):
         assert few == flat[name]
     elif name != "pgr":
         assert many >= 4 * few / (2.1 if name in ("plh", "iss") else 1)
+
+
+def test_bits_of_subsets_are_those_of_whole_numbers():
+    for k in (2, 63, 64, 65, 200, 1000):
+        sizes = np.arange(1, k)
+        found = subset_curve(1.0, k, sizes).bits
+        assert found == pytest.approx([math.log2(math.comb(k, s)) for s in sizes.tolist()], abs=1e-9)
+
+
+def test_curves_of_huge_domains_need_no_table_of_them(monkeypatch):
+    monkeypatch.setattr(np, "arange", _short_range(np.arange))
+    for curve_of in (subset_curve, mixture_curve):
+        bits = curve_of(1.0, 10**9, np.array([1.0, 2.0])).bits
+        assert bits == pytest.approx([math.log2(10**9), math.log2(math.comb(10**9, 2))], rel=1e-5)
+
+
+def _short_range(real):
+    def made(*args):
+        assert max(args) <= 10**6, "a table as long as the domain"
+        return real(*args)
+
+    return made
+
+
+@pytest.mark.parametrize("epsilon", [0.01, 0.5, 1.0, 2.5, 4.0, 8.0, 40.0])
+def test_the_best_prime_is_found_without_trying_all(epsilon):
+    w, v = epsilon_to(epsilon)
+    for k in (2, 3, 4, 5, 8, 14, 50, 133, 134, 500, 1999):
+
+        def cost(q, k=k):
+            return float(projective(w, v, q, rank_of(k, q)).mse(k))
+
+        every = [q for q in range(2, k + 60) if is_prime(q)]
+        assert best_prime(k, 1 + 1 / w, cost) == min(every, key=cost)
+    asked = []
+    best_prime(10**8, 1 + 1 / w, lambda q: asked.append(q) or cost(q, 10**8))
+    assert len(asked) < 200

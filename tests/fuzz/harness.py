@@ -64,12 +64,15 @@ def examine(what: str, seed: int, count: int, way: str = "jobs") -> dict[str, An
     faults: list[str] = []
     slowest: tuple[float, str] = (0.0, "")
     largest: tuple[int, str] = (0, "")
+    if way == "jobs":  # parsing a command line would take far longer while it is watched
+        tracemalloc.start()  # once: stopped beside a thread that allocates, it ends the process (CPython issue 128679)
     with tempfile.TemporaryDirectory() as folder, using("reference"):
         for i, case in enumerate(cases):
             path = Path(folder) / f"f{Path(case.source).suffix}"
             path.write_bytes(case.data)
-            if way == "jobs":  # parsing a command line would take far longer while it is watched
-                tracemalloc.start()
+            if way == "jobs":
+                tracemalloc.reset_peak()
+            held = tracemalloc.get_traced_memory()[0]
             begin = time.perf_counter()
             try:
                 WAYS[way](str(path), case)
@@ -79,8 +82,7 @@ def examine(what: str, seed: int, count: int, way: str = "jobs") -> dict[str, An
             except Exception as error:  # what is looked for
                 outcome = "fault"
                 faults.append(f"{i} {case.kind} {case.source}: {type(error).__name__}: {error}"[:400])
-            spent, peak = time.perf_counter() - begin, tracemalloc.get_traced_memory()[1]
-            tracemalloc.stop()
+            spent, peak = time.perf_counter() - begin, tracemalloc.get_traced_memory()[1] - held
             tried[outcome] += 1
             kinds[f"{case.kind}, {outcome}"] += 1
             slowest = max(slowest, (spent, f"{i} {case.kind} {case.source}"))

@@ -18,6 +18,8 @@ from deniable_client import Ledger, LedgerError
 from tasks import loaded, noon
 
 DEAD = 77
+PIECES = 8
+"""By how many calls lives may differ, since an answer comes in more pieces or fewer."""
 TASK = loaded(budget={"task": 1, "subject": 1, "lifetime": 1})
 LATER = noon() + 8 * 3600
 
@@ -121,18 +123,19 @@ def test_killed_at_every_call(tmp_path: Path, collector: Any) -> None:
         path, url = tmp_path / f"ledger{fatal}", f"{collector.url}/{fatal}"
         ended.append(child(lambda path=path, url=url, fatal=fatal: whole_life(path, url, fatal)))  # type: ignore[misc]
         found.append(check_after(path, collector, url))
-    # An answer may arrive in fewer pieces than in the first life, so that the last calls are not made.
-    assert set(ended[: calls - 8]) == {DEAD}
+    # An answer may arrive in fewer pieces than in another life, so that the last calls are not made, or come earlier.
+    assert set(ended[: calls - PIECES]) == {DEAD}
     assert set(ended) <= {DEAD, 0}
     assert set(found) == {"nothing", "waiting", "sent"}
-    order = {"nothing": 0, "waiting": 1, "sent": 2}
-    assert found == sorted(found, key=order.__getitem__)
+    paid, sent = found.index("waiting"), found.index("sent")
+    assert "nothing" not in found[paid:], "forgotten after it was paid for"
+    assert "waiting" not in found[sent + PIECES :], "sent again long after it was known to have arrived"
 
 
 def test_killed_around_the_commit_and_the_sending(tmp_path: Path, collector: Any) -> None:
     """A sample of the moments above, for the default tier: every 13th."""
     assert child(lambda: whole_life(tmp_path / "whole", collector.url, None)) == 0
-    for fatal in range(5, int((tmp_path / "whole.calls").read_text()) - 8, 13):
+    for fatal in range(5, int((tmp_path / "whole.calls").read_text()) - PIECES, 13):
         path, url = tmp_path / f"ledger{fatal}", f"{collector.url}/{fatal}"
         assert child(lambda path=path, url=url, fatal=fatal: whole_life(path, url, fatal)) == DEAD  # type: ignore[misc]
         check_after(path, collector, url)

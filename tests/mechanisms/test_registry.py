@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import re
 import subprocess
 import sys
@@ -18,6 +19,7 @@ import typer
 import deniable as dn
 from deniable.cli import main
 from deniable.cli.app import build
+from deniable.errors import ParameterError
 from deniable.mechanisms.entry import Entry, Option, Traits
 from deniable.mechanisms.frequency import costs
 from deniable.mechanisms.frequency import table as frequency
@@ -199,6 +201,11 @@ def test_other_names_are_of_rows_and_never_rows_themselves() -> None:
         ("fish", "design k", {"kv-ss2", "ks-adap", "kv-olh"}, {"grr", "krr"}),
         ("bash", "design ss --select e", {"elbow", "epsilon-constraint"}, {"utopia"}),
         ("bash", "privatize ss --format p", {"parquet"}, {"csv"}),
+        ("bash", "estimate --method e", {"em", "ems", "em-blind"}, {"unbiased", "..."}),
+        ("bash", "estimate --chart-order v", {"value"}, {"given", "ORDER"}),
+        ("bash", "simulate ss --data a", {"adult-age", "adult-education"}, {"zipf", "bank-job"}),
+        ("bash", "attack ss --prior z", {"zipf"}, {"uniform"}),
+        ("bash", "reproduce a", {"adaptive", "all"}, {"uldp"}),
     ],
 )
 def test_shells_complete_names_and_choices(
@@ -317,3 +324,22 @@ def test_a_command_loads_the_family_that_it_speaks_of(words: list[str], tables: 
     )
     loaded = [f"deniable.mechanisms.{family}.table" for family in tables]
     assert made.stdout.splitlines()[-1].split() == ["0", *loaded, "False"]
+
+
+@pytest.mark.parametrize("n", [0, -1, math.inf, math.nan, "10", None, True], ids=repr)
+def test_errors_are_those_of_some_reports(n: Any) -> None:
+    with_labels = {"epsilon": 1.0, "k": 6}
+    made = [
+        dn.mechanism(name, **with_labels) for name in ("ss", "oue", "olh", "hr", "she", "ssmix", "kv-ss2", "kv-mix")
+    ]
+    made += [dn.mechanism(name, sensitive=2, **with_labels) for name in ("uss", "ussmix", "urr", "uue")]
+    made += [
+        dn.mechanism("hm", epsilon=1.0, interval=(0, 1)),
+        dn.mechanism("pldp", levels=[1.0, 2.0], level_epsilon=1.0, k=6),
+    ]
+    for m in made:
+        for numbers in (m.properties, m.effective):
+            with pytest.raises(ParameterError, match="n must be a number > 0"):
+                numbers(n)
+    with pytest.raises(ParameterError, match=r"n must be a number > 0, got .* It is the number of reports"):
+        made[0].mse(n)

@@ -113,7 +113,7 @@ class Generous(Coin):
         (Overclaimed, "privacy", "epsilon 1.0 is promised, 1.05"),
         (with_bulk(OneUnitOffBulk), "closed_forms", "p is stated as"),
         (with_bulk(LeakyChannelBulk), "privacy", "enumeration finds the ratio 3, the proof says"),
-        (with_bulk(ChannelOfHalfBulk), "rows", "ParameterError: the probabilities given value 1 do not sum to 1"),
+        (with_bulk(ChannelOfHalfBulk), "rows", "ParameterError: the weights of value 1 sum to 1, not to the total"),
         (with_bulk(ForgetfulBulk), "merge", "is not the tally of all reports"),
         (Wordy, "reports", "have [1, 2] bytes"),
         (Generous, "reports", "a device takes the value 2"),

@@ -433,7 +433,7 @@ def test_disclosure_is_chosen_within_a_leak_budget() -> None:
 @pytest.mark.parametrize(
     ("given", "text"),
     [
-        ({"sensitive": 1}, "sensitive must be from 2 to all but one, got '1 of 5 answers'"),
+        ({"sensitive": 1}, "sensitive must be from 2 to all but one, got 1 of 5 answers"),
         ({"sensitive": 5}, "leave the option out"),
         ({"sensitive": "7"}, "a number from 0 to 5"),
         ({"disclosure": "own", "level_report": "none"}, "disclosure must be common unless level_report is response"),

@@ -227,7 +227,7 @@ def test_caption_marks_only_what_is_simulated() -> None:
         ({"order": "alphabet"}, "order must be one of value, given, or None, got 'alphabet'"),
         ({"labels": []}, "labels must be at least one label"),
         ({"labels": ["a", "a", "b"]}, r"labels must be unique, got \['a'\]"),
-        ({"value": [0.1, 0.2]}, r"value must be one number for each of the 3 labels, got 'an array of shape \(2,\)'"),
+        ({"value": [0.1, 0.2]}, r"value must be one number for each of the 3 labels, got an array of shape \(2,\)"),
         ({"high": [0.5, math.nan, 0.5]}, r"high must be finite numbers, got \[nan\]"),
         ({"low": [0.0, 0.9, 0.0]}, "low must be at most `high`.*'b'.*Swap low and high"),
         ({"truth": [math.inf, 0, 0]}, r"truth must be finite numbers, got \[inf\]"),
@@ -325,6 +325,16 @@ def test_bars_reach_one_error_up_and_down() -> None:
     assert len(without["layer"]) == 2
 
 
+def test_rings_stand_beside_the_line_of_their_series_and_not_on_it() -> None:
+    rows = [{"x": x, "y": y, "s": "one", "r": r} for x, y, r in ((1, 2, False), (2, 3, False), (2, 4, True))]
+    rings, line, points = line_chart(rows, x="x", y="y", series="s", ring="r", title="t").to_dict()["layer"]
+    assert (rings["mark"]["shape"], rings["mark"]["filled"]) == ("circle", False)
+    assert rings["encoding"]["stroke"] == line["encoding"]["stroke"]
+    assert [part["transform"][0]["filter"] for part in (rings, line, points)] == ["datum.ring", *["!datum.ring"] * 2]
+    plain = line_chart([row | {"r": False} for row in rows], x="x", y="y", series="s", ring="r", title="t")
+    assert len(plain.to_dict()["layer"]) == 2
+
+
 def test_a_reference_is_a_line_across_within_the_axis() -> None:
     rows = [{"x": x, "y": y, "s": "a"} for x, y in ((1, 2.0), (2, 3.0))]
     rule, line, _ = line_chart(rows, x="x", y="y", series="s", title="t", log_y=True, reference=1.0).to_dict()["layer"]
@@ -367,7 +377,7 @@ def test_gaps_text_and_numpy_values() -> None:
     [
         ([], {}, "rows must be at least one row"),
         ([{"mse": 1, "name": "a"}], {}, r"rows must be mappings with \['eps.ilon', 'mse', 'name'\].*row 0 without"),
-        (experiment(15), {}, "series must be at most 14 series, got '15 series'. Split"),
+        (experiment(15), {}, "series must be at most 14 series, got 15 series. Split"),
         ([{"eps.ilon": 1, "mse": 0.0, "name": "a"}], {"log_y": True}, r"y must be .*positive.*log_y, got \[0.0\]"),
         ([{"eps.ilon": "a", "mse": 1, "name": "a"}], {"log_x": True}, "log_x must be False"),
         ([{"eps.ilon": 1, "mse": None, "name": "a"}], {}, "y must be the name of a column with numbers"),

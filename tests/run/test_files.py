@@ -140,7 +140,7 @@ def test_a_parquet_file_that_is_none(tmp_path):
     pytest.importorskip("pyarrow")
     (tmp_path / "x.parquet").write_bytes(b"PAR1" + bytes(20) + b"PAR1")
     chunks = read_values(str(tmp_path / "x.parquet"), 10)
-    with pytest.raises(FormatError, match="is no Parquet file, or damaged"):
+    with pytest.raises(FormatError, match="is not in the Parquet format, or damaged"):
         next(chunks)
 
 
@@ -195,7 +195,7 @@ def test_parquet_chunks_do_not_depend_on_row_groups(tmp_path):
 
 def test_lines_of_quoted_cells_are_counted(tmp_path):
     (tmp_path / "v.csv").write_text('a,b\n1,"x\ny"\n2,z\n3\n')
-    with pytest.raises(FormatError, match=r"line 5: the row has 1 cells, the header has 2\."):
+    with pytest.raises(FormatError, match=r"line 5: the row has 1 cell, the header has 2\."):
         list(read_values(str(tmp_path / "v.csv"), 10, column="a"))
     chunk = next(read_values(str(tmp_path / "v.csv"), 2, column="a"))
     assert [chunk.place(i).rpartition(" ")[2] for i in range(2)] == ["3", "4"]

@@ -76,7 +76,7 @@ def test_bad_files_are_refused(tmp_path: Path) -> None:
     keys, ends = Domain.of(LABELS), (1.0, 5.0)
     with pytest.raises(FormatError, match="has 2 cells, the header has 3"):
         read_pairs(written(tmp_path, GOOD + "dan,hats\n"), keys, ends)
-    with pytest.raises(ParameterError, match="column must be one of the columns"):
+    with pytest.raises(ParameterError, match="columns must be one of the columns"):
         read_pairs(written(tmp_path), keys, ends, columns=("person", "key", "value"))
     with pytest.raises(ParameterError, match="columns must be different"):
         read_pairs(written(tmp_path), keys, ends, columns=("user", "key", "key"))
@@ -172,7 +172,11 @@ def mixed(tmp_path_factory: pytest.TempPathFactory) -> str:
 def test_expected_errors_are_those_of_many_collections(mixed: str, name: str, own: dict[str, Any]) -> None:
     """120 runs: the mean ratio is within 5 standard errors of 1 (false alarm rate 6e-7); the rival is far away."""
     study = simulate_keyvalue(
-        mixed, lambda keys: dn.mechanism(name, epsilon=2.0, domain=keys, range=(1, 5), **own), k=10, runs=120, seed=1
+        mixed,
+        lambda keys: dn.mechanism(name, epsilon=2.0, domain=keys, range=(1, 5), **own),
+        domain=Domain.of(10),
+        runs=120,
+        seed=1,
     )
     d = study.document()
     assert abs(d["ratio"] - 1) < 5 * d["ratio_stderr"]
@@ -188,7 +192,7 @@ def _expected(pairs: PairSets, length: int) -> Any:
 
 def test_made_up_pairs_and_protocols(mixed: str) -> None:
     study = simulate_keyvalue(
-        "zipf", lambda keys: dn.mechanism("kv-ss2", epsilon=4.0, domain=keys), k=12, n=4000, runs=3
+        "zipf", lambda keys: dn.mechanism("kv-ss2", epsilon=4.0, domain=keys), domain=Domain.of(12), n=4000, runs=3
     )
     d = study.document()
     assert (d["n"], d["pairs"], d["k"], d["top"]) == (4000, 4000, 12, 12)

@@ -15,6 +15,7 @@ import pytest
 import deniable as dn
 from deniable.cli import main
 from deniable.collect.reports import Reports
+from deniable.core.domain import Domain
 from deniable.estimate.pooled import pool
 from deniable.run.local import estimate_files, privatize_file, tally_files, write_tally
 from deniable.run.results import Shown
@@ -220,6 +221,9 @@ def test_studies_say_that_they_are_simulated_in_every_row() -> None:
     def brr_on(domain: Any) -> dn.Mechanism:
         return dn.mechanism("brr", epsilon=1.0, domain=domain)
 
-    for study in (simulate("zipf", grr_on, n=50, k=4, runs=2), simulate_release("adult-age", brr_on, runs=2)):
+    for study in (
+        simulate("zipf", grr_on, n=50, domain=Domain.of(4), runs=2),
+        simulate_release("adult-age", brr_on, runs=2),
+    ):
         assert len(study.rows()) >= 2
         assert {row["simulated"] for row in study.rows()} == {True}

@@ -10,7 +10,8 @@ import pytest
 
 import deniable as dn
 from deniable.errors import ParameterError
-from deniable.mechanisms.fitting import methods_of
+from deniable.estimate.fit import METHODS
+from deniable.mechanisms.fitting import CALIBRATED, methods_of
 from deniable.mechanisms.registry import MECHANISMS, mechanism
 from deniable.run.local import UNBIASED, estimate_files
 
@@ -30,8 +31,9 @@ CASES = [
     (name, method)
     for name in MECHANISMS
     if (m := made(name)) is not None and hasattr(m, "fit")
-    for method in (UNBIASED, *m.linear_methods, *methods_of(m))
+    for method in (UNBIASED, *m.linear_methods, *dict.fromkeys((*methods_of(m), *METHODS, CALIBRATED)))
 ]
+"""All that others have too: what a mechanism does not have it refuses."""
 
 
 def direct(m: Any, reports: Any, method: str) -> Any:
@@ -57,6 +59,8 @@ def test_files_say_what_reports_say(name: str, method: str, tmp_path: Path) -> N
         files.append(str(tmp_path / f"{i}.bin"))
         Path(files[-1]).write_bytes(dn.dump(half))
     expected = direct(m, reports, method)
+    if method != UNBIASED:  # which some channels do not have, depending on their rank
+        assert (method in (*m.linear_methods, *methods_of(m))) != isinstance(expected, ParameterError), expected
     if isinstance(expected, ParameterError):
         with pytest.raises(ParameterError, match=str(expected).split(".")[0].replace("(", r"\(").replace(")", r"\)")):
             estimate_files(files, method)
@@ -67,11 +71,14 @@ def test_files_say_what_reports_say(name: str, method: str, tmp_path: Path) -> N
 
 
 def test_levels_and_public_seeds_have_methods_of_their_own() -> None:
-    methods = {name: {m for n, m in CASES if n == name} for name in ("pldp", "olh", "ss", "oue")}
-    assert {"auto", "auem", "self", "grouped", "em", "em-known", "em-blind"} < methods["pldp"]
+    few = {name: made(name) for name in ("pldp", "olh", "ss", "oue", "ussmix", "duchi")}
+    methods = {name: {*m.linear_methods, *methods_of(m)} for name, m in few.items()}
+    assert {"auto", "auem", "self", "grouped", "em", "em-known", "em-blind"} == methods["pldp"]
     assert "calibrated" in methods["olh"]
-    assert {"em", "ems", "count-aware"} < methods["ss"] & methods["oue"]
-    assert "calibrated" not in methods["ss"]
+    assert methods["ss"] == {"em", "ems"} == methods["oue"] - {"count-aware"}
+    assert methods["ussmix"] == methods["duchi"] == set()
+    key_value = mechanism("kv-ss2", epsilon=1.0, k=4)
+    assert methods_of(key_value) == ()
     assert len({name for name, _ in CASES}) >= 25
 
 

@@ -82,8 +82,10 @@ def test_people_who_do_not_fit_are_refused(data: str, own: dict[str, Any], messa
 
 def test_runs_and_domains_are_checked() -> None:
     with pytest.raises(ParameterError, match="runs must be"):
-        simulate_release("zipf", lambda d: dn.mechanism("brr", epsilon=1.0, domain=d), k=5, runs=0)
+        simulate_release("zipf", lambda d: dn.mechanism("brr", epsilon=1.0, domain=d), domain=Domain.of(5), runs=0)
     with pytest.raises(ParameterError, match="k must be given"):
         simulate_release("zipf", lambda d: dn.mechanism("brr", epsilon=1.0, domain=d))
-    wide = simulate_release("zipf", lambda d: dn.mechanism("brr", epsilon=1.0, domain=d or Domain.of(2)), k=5, runs=2)
+    wide = simulate_release(
+        "zipf", lambda d: dn.mechanism("brr", epsilon=1.0, domain=d or Domain.of(2)), domain=Domain.of(5), runs=2
+    )
     assert [row["run"] for row in wide.rows()] == [1, 2]

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import pickle
 import re
+from collections.abc import Callable
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
@@ -214,3 +216,67 @@ def test_frames_that_are_not_there_are_told(monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setitem(__import__("sys").modules, "pandas", None)
     with pytest.raises(MissingExtraError, match=r"this needs pandas.*pip install pandas; or take to_columns\(\)"):
         ESTIMATE.to_pandas()
+
+
+def test_tallies_with_sensitive_answers_name_what_they_count() -> None:
+    m = dn.mechanism("uss", epsilon=1.0, labels=["a", "b", "c", "d"], sensitive=["a", "c"])
+    tally = m.tally(m.privatize(["a", "b", "c", "d"] * 100))
+    told, held = tally.cells["disclosed"][1], tally.cells["support"][0]
+    assert told.min() > 0 < held.min()
+    text = Page(tally._repr_html_()).text.split()[-12:]
+    expected = f"disclosed b {told[0]} d {told[1]} support, protected a {held[0]} c {held[1]}"
+    assert " ".join(text).endswith(expected)
+
+
+# ---- the smaller things
+
+OTHER = M.estimate(M.privatize(["often"] * 200))
+FOUND: dict[str, tuple[Callable[[], Any], str]] = {
+    "comparison": (lambda: ESTIMATE.compare(OTHER), r"<Comparison of 300 and 200 reports: never [+-][\d.]+ ± "),
+    "interval": (lambda: ESTIMATE.interval(0.9), r"<Interval, level 0\.9, of the reporters: [\d.]+ to [\d.]+, "),
+    "attack": (lambda: dn.attack(M, reports=50, seed=1), r"<Attack on ss: .* of 50 simulated ones were>"),
+    "channel": (M.channel, "<Channel of 3 values to 3 outputs: "),
+    "protection": (lambda: M.protection, "<Protection, LDP: Protects every answer: no report is more than e"),
+}
+
+
+@pytest.mark.parametrize("name", FOUND)
+def test_what_is_found_is_short_and_equal_by_content(name: str) -> None:
+    make, said = FOUND[name]
+    assert re.match(said, repr(make())), repr(make())
+    assert len(repr(make())) < 330
+    assert make() == make() == pickle.loads(pickle.dumps(make()))
+    assert make() != "x"
+
+
+def test_what_is_found_differs_where_its_numbers_do() -> None:
+    assert ESTIMATE.compare(OTHER) != OTHER.compare(ESTIMATE)
+    assert ESTIMATE.interval(0.9) != ESTIMATE.interval(0.95)
+    assert dn.attack(M, reports=50, seed=1) != dn.attack(M, reports=50, seed=1, prior=[0.5, 0.25, 0.25])
+
+
+def test_a_comparison_becomes_a_frame() -> None:
+    found = ESTIMATE.compare(OTHER)
+    columns = ["label", "value", "stderr", "low", "high", "pvalue", "pvalue_adjusted", "simulated"]
+    assert list(found.to_pandas().columns) == found.to_polars().columns == columns
+    assert found.to_polars()["pvalue_adjusted"].to_list() == found.pvalue_adjusted.tolist()
+    assert found.to_pandas(level=0.5)["low"].tolist() == found.interval(0.5).low.tolist()
+
+
+@pytest.mark.parametrize("name", ["comparison", "attack"])
+def test_notebooks_show_what_is_found(name: str) -> None:
+    page = Page(FOUND[name][0]()._repr_html_())
+    assert page.open == []
+    assert {"table", "td"} <= page.tags
+    assert "<script>" not in FOUND[name][0]()._repr_html_()
+
+
+def test_mechanisms_of_numbers_tell_their_interval() -> None:
+    tall, short = (dn.mechanism("hm", epsilon=1.0, interval=ends) for ends in ((0, 250), (0, 2)))
+    assert repr(tall).endswith(": numbers from 0 to 250>")
+    assert repr(tall) != repr(short)
+    assert "numbers from 0 to 250" in tall._repr_html_()
+    rated = dn.mechanism("kv-ss2", epsilon=1.0, labels=["a", "b"], range=(1, 5))
+    assert repr(rated).endswith(": a, b; values from 1 to 5>")
+    assert repr(dn.MECHANISMS).startswith("<52 names: grr, ss, ")
+    assert "ks-grr" in repr(dn.PROTOCOLS)

@@ -101,6 +101,13 @@ def test_text_needs_a_design(tmp_path):
     assert count_files([str(path)], design=GRR.design).tally == GRR.tally(reports)
 
 
+def test_report_and_tally_files_are_known_by_what_they_hold_whatever_their_names_end_in(tmp_path):
+    reports = reports_of(GRR, 50)
+    for what, name in ((reports, "r.csv"), (GRR.tally(reports), "t.tsv")):
+        path = dn.save(what, tmp_path / name)
+        assert count_files([str(path)]).tally == GRR.tally(reports)
+
+
 def test_values_of_arrow_files_and_folders(tmp_path):
     folder = tmp_path / "values"
     folder.mkdir()

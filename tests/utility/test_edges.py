@@ -175,3 +175,23 @@ def test_reports_that_no_device_can_have_sent_are_refused() -> None:
     columns["disclosed"][:], columns["seed"][:] = 1, 7
     with pytest.raises(dn.FormatError, match="not zero"):
         m.tally(dn.Reports(m.design, m.fields, columns))
+
+
+def test_a_mixture_on_many_harmless_answers_needs_no_table_of_pairs() -> None:
+    """200,000 answers have 40 billion pairs."""
+    large = dn.mechanism("ussmix", epsilon=1.0, k=200_000, sensitive=10)
+    assert large.properties(1)["mse"] > 0
+    counted = large.estimate(large.tally(large.privatize_items(np.arange(1000), simulation(3))))
+    assert np.isfinite(counted.interval().low).all()
+    assert np.isfinite(counted.stderr).all()
+
+
+def test_squares_and_products_of_a_mixtures_weights_fit_together() -> None:
+    """The weights of a report sum to 1, and so do the mean products of all pairs of them."""
+    law = dn.mechanism("ussmix", epsilon=1.3, k=12, sensitive=4, size=1, share=0.3).law
+    shares = np.arange(1.0, 13.0) / 78
+    own, cross, rest = law.second(shares[:4], shares[4:])
+    assert own.sum() + 2 * cross.sum() + rest.sum() == pytest.approx(1.0, abs=1e-12)
+    squares = law.squares(shares[:4], shares[4:])
+    for found, matrix in zip(squares, (own, rest), strict=True):
+        assert found == pytest.approx(np.diag(matrix), rel=1e-15)

@@ -124,8 +124,11 @@ def audit(what: object, *, epsilon: float | None = None) -> Audit:
     False
     """
     promised = epsilon if epsilon is not None else getattr(what, "epsilon", None)
+    if promised is None and (hasattr(what, "channel") or hasattr(what, "proof")):
+        hint = "Say which promise is to be checked, for example epsilon=1."
+        raise ParameterError("epsilon must be given to audit something that promises none itself.", hint)
     if promised is None:
-        raise ParameterError("epsilon must be given to audit something that promises none itself.")
+        raise _unfit(what)
     check_epsilon(promised)
     if isinstance(what, Channel):
         return Audit("channel", promised, what.proof(), None, False, protection=_of_channel(what, promised))
@@ -140,10 +143,17 @@ def audit(what: object, *, epsilon: float | None = None) -> Audit:
     if isinstance(what, _Enumerable):
         channel = what.channel()
         return Audit(name, promised, channel.proof(), None, vetted, protection=_of_channel(channel, promised))
-    raise ParameterError(
-        f"audit takes a mechanism or a channel, got {type(what).__name__}.",
-        "Give it a method channel() that returns a deniable.Channel, or a property proof.",
-    )
+    raise _unfit(what)
+
+
+def _unfit(what: object) -> ParameterError:
+    """What can be audited, and how to get there from what was given."""
+    hint = "Give it a method channel() that returns a deniable.Channel, or a property proof."
+    if isinstance(what, str):
+        hint = f"Make one: dn.audit(dn.mechanism({what!r}, epsilon=1, k=4))."
+    elif hasattr(what, "__len__"):
+        hint = "A table of probabilities, a row for each value, becomes a channel by dn.Channel.from_matrix(table)."
+    return ParameterError(f"audit takes a mechanism or a channel, got {type(what).__name__}.", hint)
 
 
 def _of_channel(channel: Channel, epsilon: float) -> Protection:

@@ -6,6 +6,7 @@ Of the value; or of the level of protection that a person chose, where that is h
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -46,6 +47,31 @@ class Attack:
     target: str = "value"
     """What is guessed: the value, or the level."""
 
+    def __repr__(self) -> str:
+        told = f"the best guess of a {self.target} is right {100 * self.expected.success:.3g} % of the time"
+        seen = f", {self.hits:,} of {self.reports:,} simulated ones were" if self.reports else ""
+        return f"<Attack on {self.mechanism.name}: {told}, blind {100 * self.expected.blind:.3g} %{seen}>"
+
+    def _repr_html_(self) -> str:
+        """A small table with a bar for notebooks: how often the best guess is right."""
+        from deniable.present.html import Bar, facts_html
+
+        right, blind = self.expected.success, self.expected.blind
+        facts = {"right with a report": f"{100 * right:.3g} %", "right without one": f"{100 * blind:.3g} %"}
+        if self.reports:
+            facts["simulated"] = f"{self.hits:,} of {self.reports:,} reports, seed {self.seed}"
+        return facts_html(f"Attack on {self.mechanism.name}: best guess of a {self.target}", facts, bar=Bar(right))
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Attack):
+            return NotImplemented
+        kept = ("mechanism", "expected", "hits", "reports", "seed", "target")
+        return all(getattr(self, name) == getattr(other, name) for name in kept) and np.array_equal(
+            self.prior, other.prior
+        )
+
+    __hash__ = None  # type: ignore[assignment]
+
     @property
     def measured(self) -> float | None:
         """Share of the reports whose value was guessed; None if no report was attacked."""
@@ -82,14 +108,21 @@ class Attack:
 
 
 def attack(
-    m: Mechanism, *, prior: object = None, target: str = "value", reports: int = _REPORTS, seed: int = 0
+    m: Mechanism,
+    *,
+    prior: object = None,
+    target: str = "value",
+    reports: int = _REPORTS,
+    seed: int = 0,
+    progress: Callable[[int, int | None], None] | None = None,
 ) -> Attack:
     """Guess values from their reports as well as anyone can, under a prior (k numbers that sum to 1; uniform if None).
 
     Values are drawn from the prior, privatised by a seeded stream, and guessed by their largest posterior probability.
     Where a mechanism does not tell the likelihood of its reports, only the expected success is there.
     With `target` "level" the level is guessed that a person chose (`pldp`), by someone who knows the value and the
-    shares of the levels; the bound that follows from the promise stands beside it.
+    shares of the levels; the bound that follows from the promise stands beside it. `progress` hears how many
+    reports are done, from 0 on, and of how many.
 
     >>> import deniable as dn
     >>> found = dn.attack(dn.mechanism("grr", epsilon=1.0, k=4), reports=1000)
@@ -101,7 +134,7 @@ def attack(
     require(is_whole(reports, 1), "reports", reports, "an integer >= 1")
     require(target in _TARGETS, "target", target, f"one of {', '.join(_TARGETS)}")
     if target == "level":
-        return _attack_level(m, prior, int(reports), seed)
+        return _attack_level(m, prior, int(reports), seed, progress or _unheard)
     pi = np.full(m.k, 1 / m.k) if prior is None else check_prior(prior, m.k)
     expected = m.guess(None if prior is None else pi)
     values, drawn = simulation(seed).spawn(2)
@@ -111,13 +144,20 @@ def attack(
     step = max(1, _CELLS // m.k)
     hits = 0
     for start in range(0, reports, step):
+        (progress or _unheard)(start, reports)
         part = items[start : start + step]
         sent = m.privatize_items(part, drawn.spawn(1)[0])
         hits += int(np.count_nonzero(best_guesses(m, sent.columns, pi) == part))
     return Attack(m, pi, expected, hits, int(reports), seed)
 
 
-def _attack_level(m: Any, prior: object, reports: int, seed: int) -> Attack:
+def _unheard(_done: int, _total: int | None) -> None:
+    """Nobody wants to know how far it is."""
+
+
+def _attack_level(
+    m: Any, prior: object, reports: int, seed: int, progress: Callable[[int, int | None], None]
+) -> Attack:
     """Levels are drawn from the design's shares, and guessed from the whole report and the value."""
     hint = "Personal budgets are those of pldp."
     require(hasattr(m, "guess_level"), "target", "level", f"value for {m.name}, which hides no level", hint)
@@ -128,6 +168,7 @@ def _attack_level(m: Any, prior: object, reports: int, seed: int) -> Attack:
     step = max(1, _CELLS // m.k)
     hits = 0
     for start in range(0, reports, step):
+        progress(start, reports)
         part, own = (of[start : start + step] for of in (items, levels))
         sent = m.privatize_items(part, drawn.spawn(1)[0], levels=np.array(m.levels)[own])
         hits += int(np.count_nonzero(m.guessed_levels(sent, part) == own))

@@ -9,8 +9,8 @@ import sys
 import threading
 from collections.abc import Sequence
 from contextlib import contextmanager, suppress
-from typing import TYPE_CHECKING
 
+TYPE_CHECKING = False  # as type checkers read it: `typing` takes as long as all else before Control-C is minded
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from types import FrameType
@@ -25,10 +25,10 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line and return the exit code. Control-C ends it with one line at any moment."""
     if argv is None:
         _start_light()
-    with _stopping_at_once():
-        from deniable.cli.app import run
     code = INTERRUPTED
     with suppress(KeyboardInterrupt):
+        with _stopping_at_once():
+            from deniable.cli.app import run
         code = run(list(sys.argv[1:] if argv is None else argv))
     if code == INTERRUPTED:
         _say_interrupted()

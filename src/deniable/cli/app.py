@@ -51,7 +51,7 @@ def _studies() -> _Made:
     from deniable.cli.studies import audit, reproduce, simulate
 
     return {
-        "simulate": (simulate, {"labels": False}),
+        "simulate": (simulate, {}),
         "audit": (audit, {"epsilon": False}),
         "reproduce": (reproduce, {}),
     }

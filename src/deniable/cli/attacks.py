@@ -7,8 +7,10 @@ from typing import Annotated, Any
 
 from deniable.cli.options import Choice, option
 from deniable.cli.output import Output
+from deniable.datasets.synthetic import KINDS
+from deniable.datasets.tables import NAMES
 from deniable.errors import require
-from deniable.present.tables import Table, facts_table, number
+from deniable.present.tables import Table, facts_table, number, parameters
 from deniable.run.priors import PRIOR, domain_of_prior, read_prior
 
 __all__ = ["attack"]
@@ -17,7 +19,9 @@ __all__ = ["attack"]
 def attack(
     choice: Choice,
     out: Output,
-    prior: Annotated[str, option("--prior", "NAME", f"What the attacker knows beforehand: {PRIOR}.")] = "uniform",
+    prior: Annotated[
+        str, option("--prior", "NAME", f"What the attacker knows beforehand: {PRIOR}.", (*NAMES, *KINDS))
+    ] = "uniform",
     tuned: Annotated[
         bool, option("--tuned", None, "The design is chosen for this prior, too (ass, aue, alh, athe, ssmix).")
     ] = False,
@@ -48,14 +52,15 @@ def attack(
         choice = replace(choice, options={**choice.options, "prior": prior})
     m = choice.make(None if choice.domain_stands else domain_of_prior(prior))
     known = read_prior(prior, m.domain, seed)
-    out.note(f"attacking {reports} reports of {m.name} under the prior {prior}, seed {seed}")
-    found = run(m, prior=known, target=target, reports=reports, seed=seed)
+    announcement = f"attacking {reports} reports of {m.name} under the prior {prior}, seed {seed}"
+    with out.progress("attacking", announcement) as progress:
+        found = run(m, prior=known, target=target, reports=reports, seed=seed, progress=progress)
     document = {**found.document(), "prior": prior}
     out.show(document, _table(document))
 
 
 def _table(d: dict[str, Any]) -> Table:
-    own = "".join(f", {name} = {value}" for name, value in d["params"].items())
+    own = f", {parameters(d['params'])}".removesuffix(", ")
     what = d.get("target", "value")
     measured = "not measured: the likelihood of its reports is not known"
     if d["measured"] is not None:

@@ -40,7 +40,7 @@ def demo(
     from deniable.service.demo import FILES, demonstrate
 
     for name in FILES:
-        out.claim(str(Path(folder) / name), force=force)
+        out.claim(str(Path(folder) / name), force=force, plain=False)
     step = 0
 
     def tell(title: str, text: str, table: Table | None) -> None:

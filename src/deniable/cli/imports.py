@@ -10,7 +10,7 @@ from typing import Any
 
 from deniable.audit.exact import Audit, audit
 from deniable.cli.options import Choice
-from deniable.errors import DeniableError, ParameterError
+from deniable.errors import DeniableError, ParameterError, require
 
 __all__ = ["audit_object"]
 
@@ -27,7 +27,12 @@ def audit_object(choice: Choice, promise: float | None) -> Audit:
         raise ParameterError(f"{option} must be left out for {name!r}, got {value!r}.", hint)
     try:
         with redirect_stdout(sys.stderr):
-            return audit(_load(name), epsilon=promise)
+            found = _load(name)
+            promised = promise is not None or getattr(found, "epsilon", None) is not None
+            bare = not promised and (hasattr(found, "channel") or hasattr(found, "proof"))
+            hint = "This object promises no epsilon itself: say which one is to be checked, for example --promise 1."
+            require(not bare, "promise", promise, f"given for {name!r}", hint)
+            return audit(found, epsilon=promise)
     except DeniableError:
         raise
     except Exception as error:

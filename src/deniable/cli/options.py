@@ -11,7 +11,7 @@ from __future__ import annotations
 import csv
 import inspect
 import re
-from collections.abc import Callable, Container, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from types import MappingProxyType, NoneType
@@ -26,7 +26,16 @@ from deniable.errors import ParameterError, require
 from deniable.mechanisms.base import Mechanism
 from deniable.mechanisms.entry import Entry
 from deniable.mechanisms.protocol import Protocol
-from deniable.mechanisms.registry import MECHANISMS, OPTIONS, PROTOCOLS, entry_of, mechanism, protocol, resolved
+from deniable.mechanisms.registry import (
+    MECHANISMS,
+    OPTIONS,
+    PROTOCOLS,
+    check_options,
+    entry_of,
+    mechanism,
+    protocol,
+    resolved,
+)
 from deniable.mechanisms.spaces import SPACE
 from deniable.run.files import read_labels, read_space
 
@@ -39,6 +48,8 @@ _WHOLE = re.compile(
 """Whole numbers as people type them: 100000, 100_000, 1e5."""
 Given: TypeAlias = Mapping[str, Any]
 """Options by name, each with its type, its place-holder and its help; what is given of them, by name."""
+Known: TypeAlias = Sequence[str] | Callable[[], Iterable[str]]
+"""What an argument or an option may be; a function where it takes a moment to know."""
 DOMAIN = ("k", "labels", "labels_file")
 """Options that give the domain."""
 _FILES: Mapping[str, Callable[[str], Any]] = {"distances": read_space}
@@ -74,6 +85,8 @@ class Choice:
         entry = self.entry
         if self.epsilon is None and entry.promise is None:
             raise ParameterError("epsilon must be given.", "Say how private it is to be, e.g. --epsilon 1.")
+        if domain is None and not self.domain_stands and "prior" not in self.options:
+            check_options(self.name, self.options)
         own = {o: _FILES[o](x) if o in _FILES and o in entry.options else x for o, x in self.options.items()}
         planned = {"n": n} if n is not None and "n" in entry.inner else {}
         where = domain or self._domain
@@ -137,26 +150,31 @@ def read_domain(given: Mapping[str, Any]) -> Domain:
     choices = {name: given[name] for name in ("missing", "other") if name in given}
     if "k" in given:
         return Domain.of(given["k"], **choices)
-    labels = split(given["labels"]) if "labels" in given else read_labels(given["labels_file"])
-    return Domain.of(labels, **choices)
+    if "labels" in given:
+        return Domain.of(split(given["labels"]), **choices)
+    labels = read_labels(given["labels_file"])
+    try:
+        return Domain.of(labels, **choices)
+    except ParameterError as error:
+        raise ParameterError(error.message.replace("labels must ", "labels-file must ", 1), error.hint) from None
 
 
-def argument(metavar: str, help: str, known: Sequence[str] = ()) -> Any:
+def argument(metavar: str, help: str, known: Known = ()) -> Any:
     """A positional argument; shells complete it from what is `known`."""
     return typer.Argument(metavar=metavar, help=help, autocompletion=_completing(known))
 
 
-def option(name: str, metavar: str | None, help: str) -> Any:
-    """An option; without `metavar` it is a flag. Shells complete it where `metavar` lists what there is, a|b."""
-    known = metavar.split("|") if metavar is not None and "|" in metavar else ()
+def option(name: str, metavar: str | None, help: str, known: Known = ()) -> Any:
+    """An option; without `metavar` it is a flag. Shells complete it from what is `known`, or `metavar` lists, a|b."""
+    known = known or (metavar.split("|") if metavar is not None and "|" in metavar else ())
     return typer.Option(name, metavar=metavar, help=help, autocompletion=_completing(known))
 
 
-def _completing(known: Sequence[str]) -> Callable[[str], list[str]] | None:
+def _completing(known: Known) -> Callable[[str], list[str]] | None:
     """What gives a shell the values that start as typed."""
 
     def starting(incomplete: str) -> list[str]:
-        return [value for value in known if value.startswith(incomplete)]
+        return [value for value in (known() if callable(known) else known) if value.startswith(incomplete)]
 
     return starting if known else None
 

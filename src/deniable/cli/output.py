@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from deniable.errors import ParameterError, require
 from deniable.present.tables import Table, Whole, printable
-from deniable.run.files import Progress, refuse_loss
+from deniable.run.files import Progress, check_output, refuse_loss
 from deniable.run.layout import STANDARD
 
 if TYPE_CHECKING:
@@ -36,16 +36,25 @@ class Output:
         self._files: set[str] = set()
 
     def claim(
-        self, target: str | None, name: str = "out", *, sources: Sequence[str | None] = (), force: bool = False
+        self,
+        target: str | None,
+        name: str = "out",
+        *,
+        sources: Sequence[str | None] = (),
+        force: bool = False,
+        plain: bool = True,
     ) -> None:
         """Take a file, if one is named, for something that will be written; before any work is done for it.
 
         It must be none of the `sources`, no file that is there unless `force` says so, and nothing that was taken
-        before. Standard output is taken for bytes if `target` is `-`: then no table is printed there.
+        before; if it is a `plain` file, its folder must be there, too. Standard output is taken for bytes if `target`
+        is `-`: then no table is printed there.
         """
         if target is None:
             return
         refuse_loss(target, [source for source in sources if source is not None], force=force, name=name)
+        if plain:
+            check_output(target, name)
         path = os.path.realpath(target)
         require(path not in self._files, name, target, "another file than the other outputs")
         self._files.add(path)
@@ -85,11 +94,20 @@ class Output:
         sys.stdout.flush()
 
     @contextmanager
-    def progress(self, what: str) -> Iterator[Progress]:
-        """A callback that shows a bar on standard error, if that is a terminal and the work takes over a second."""
+    def progress(self, what: str, announcement: str | None = None) -> Iterator[Progress]:
+        """A callback that shows a bar on standard error, if that is a terminal and the work takes over a second.
+
+        An announcement is made as soon as the callback hears that nothing is done yet: then all is in order.
+        """
         bar = _Bar(what)
+
+        def update(done: int, total: int | None) -> None:
+            if done == 0 and announcement is not None:
+                self.note(announcement)
+            bar.update(done, total)
+
         try:
-            yield bar.update
+            yield update
         finally:
             bar.stop()
 

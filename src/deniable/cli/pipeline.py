@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
 from typing import Annotated, TypeAlias, cast
 
@@ -15,17 +16,48 @@ from deniable.core.types import Target
 from deniable.errors import require
 from deniable.mechanisms.base import Mechanism
 from deniable.mechanisms.registry import from_design
-from deniable.present.tables import Column, Table, number, shares_table
+from deniable.present.estimates import ORDERS
+from deniable.present.tables import Column, Table, number, parameters, shares_table
 from deniable.run.counting import Counted, skipped_text
 from deniable.run.engines import ENGINES, check_engine, count_with, estimate_with, privatize_on_spark, read_design
-from deniable.run.files import check_output, named
+from deniable.run.files import named
 from deniable.run.layout import COMPRESSIONS, FORMATS, STANDARD, Layout
 from deniable.run.local import UNBIASED, is_table, privatize_file, spent_before, write_tally
 from deniable.run.questions import question_of
 from deniable.run.results import check_chart, check_order, check_table
 
-__all__ = ["Columns", "Duplicates", "Force", "Level", "estimate", "privatize", "tally"]
+__all__ = [
+    "ColumnName",
+    "Columns",
+    "Compression",
+    "Delimiter",
+    "Duplicates",
+    "Force",
+    "Format",
+    "Level",
+    "NoHeader",
+    "TextEncoding",
+    "estimate",
+    "privatize",
+    "tally",
+]
 
+ColumnName: TypeAlias = Annotated[
+    str | None, option("--column", "NAME", "The column to read, where there are several.")
+]
+Format: TypeAlias = Annotated[str, option("--format", "|".join(FORMATS), "How the values lie in the file.")]
+Delimiter: TypeAlias = Annotated[
+    str | None, option("--delimiter", "D", "Between the cells of CSV: one sign, or tab, semicolon; comma if left out.")
+]
+TextEncoding: TypeAlias = Annotated[
+    str | None, option("--text-encoding", "NAME", "Of text, e.g. cp1252; UTF-8 if left out.")
+]
+Compression: TypeAlias = Annotated[
+    str, option("--compression", "|".join(COMPRESSIONS), "Of text; by the ending .gz, .bz2 or .xz if left out.")
+]
+NoHeader: TypeAlias = Annotated[
+    bool, option("--no-header", None, "CSV starts with values; columns are named 1, 2, ...")
+]
 Columns: TypeAlias = Annotated[str, option("--columns", "USER,KEY,VALUE", "The columns of key-value data.")]
 Duplicates: TypeAlias = Annotated[
     str, option("--duplicates", "refuse|first", "What happens to a second value of one user for one key.")
@@ -57,21 +89,12 @@ def privatize(
         str, option("--out", "REPORTS", "The report file to write, .parquet for a table; - for standard output.")
     ],
     out: Output,
-    column: Annotated[str | None, option("--column", "NAME", "The column to read, where there are several.")] = None,
-    format: Annotated[str, option("--format", "|".join(FORMATS), "How the values lie in the file.")] = "auto",
-    delimiter: Annotated[
-        str | None,
-        option("--delimiter", "D", "Between the cells of CSV: one sign, or tab, semicolon; comma if left out."),
-    ] = None,
-    text_encoding: Annotated[
-        str | None, option("--text-encoding", "NAME", "Of text, e.g. cp1252; UTF-8 if left out.")
-    ] = None,
-    compression: Annotated[
-        str, option("--compression", "|".join(COMPRESSIONS), "Of text; by the ending .gz, .bz2 or .xz if left out.")
-    ] = "auto",
-    no_header: Annotated[
-        bool, option("--no-header", None, "CSV starts with values; columns are named 1, 2, ...")
-    ] = False,
+    column: ColumnName = None,
+    format: Format = FORMATS[0],
+    delimiter: Delimiter = None,
+    text_encoding: TextEncoding = None,
+    compression: Compression = COMPRESSIONS[0],
+    no_header: NoHeader = False,
     level_column: Annotated[
         str | None, option("--level-column", "NAME", "The column with the level each person chose (pldp, upldp).")
     ] = None,
@@ -101,7 +124,7 @@ def privatize(
     check_engine(engine, master)
     plain = table == LAYOUTS[0] or (engine == ENGINES[0] and is_table(target))
     require(plain, "table", table, "left out, unless --out ends in .parquet", "Spark writes one report per row.")
-    out.claim(target, sources=[values, *choice.files], force=force)
+    out.claim(target, sources=[values, *choice.files], force=force, plain=engine == ENGINES[0])
     twice = values == STANDARD and choice.domain_given.get("labels_file") == STANDARD
     require(not twice, "labels-file", "-", "a file while the values come from standard input")
     m = choice.make()
@@ -147,8 +170,6 @@ def tally(
     Example: deniable tally monday.bin tuesday.bin --out week.bin
     """
     out.claim(target, sources=files, force=force)
-    if target is not None:
-        check_output(target)
     check_engine(engine, master)
     known = read_design(design)
     out.note(f"tallying {', '.join(map(named, files))}{' on Spark' * (engine == 'spark')}")
@@ -212,6 +233,15 @@ def _rows_of(name: str, size: int, m: Mechanism) -> tuple[str, tuple[str, ...]]:
     return "report", tuple(map(str, range(size)))
 
 
+def _methods() -> Iterable[str]:
+    """How to estimate, for shells."""
+    from deniable.estimate.fit import METHODS
+    from deniable.mechanisms.fitting import CALIBRATED
+
+    levels = ("auto", "auem", "self", "grouped", "em-known", "em-blind")
+    return (UNBIASED, *METHODS, CALIBRATED, *levels)
+
+
 def estimate(
     files: Annotated[
         list[str],
@@ -235,6 +265,7 @@ def estimate(
             "unbiased|em|...",
             "Or fit the shares: em, or ems (smoothed) for values in an order; count-aware or calibrated where reports "
             "have bits or public seeds; with levels: auto, auem, self, grouped, em, em-known or em-blind.",
+            _methods,
         ),
     ] = UNBIASED,
     shrink: Annotated[
@@ -252,7 +283,11 @@ def estimate(
     ] = None,
     chart_order: Annotated[
         str | None,
-        option("--chart-order", "ORDER", "Answers in the chart: value (largest first, as usual for names) or given."),
+        option(
+            "--chart-order",
+            "|".join(ORDERS),
+            "Answers in the chart: value (largest first, as usual for names) or given.",
+        ),
     ] = None,
     save: Annotated[str | None, option("--out", "FILE", "Also write a .csv or .json file; - is CSV.")] = None,
     design: DesignFile = None,
@@ -277,6 +312,7 @@ def estimate(
         check_order(chart_order, chart)
     check_target(target)
     critical(level)
+    require(top is None or top >= 1, "top", top, "an integer >= 1")
     check_engine(engine, master)
     known = read_design(design)
     out.note(f"estimating from {', '.join(map(named, files))}{' on Spark' * (engine == 'spark')}")
@@ -310,9 +346,7 @@ def estimate(
 
 
 def _title(m: Mechanism) -> str:
-    shown = {name: number(value) if isinstance(value, int | float) else value for name, value in m.params.items()}
-    own = "".join(f", {name} = {value}" for name, value in shown.items())
-    return f"{m.name} (epsilon = {m.epsilon:g}, k = {m.k:,}{own})"
+    return f"{m.name} ({', '.join(filter(None, [f'epsilon = {m.epsilon:g}, k = {m.k:,}', parameters(m.params)]))})"
 
 
 def _target(name: str) -> str:

@@ -7,6 +7,7 @@ from typing import Any
 from deniable.cli.options import DOMAIN, Given, read_domain
 from deniable.cli.output import Output
 from deniable.errors import require
+from deniable.plan.scoring import WEIGHED
 from deniable.present.export import save
 from deniable.run.questions import QUESTIONS
 from deniable.run.results import check_chart
@@ -32,6 +33,7 @@ ASKED: Given = {
     ),
     "targets": (int, "R", "Number of values that a forger wants to push up; 10 if left out."),
     "weight": (float, "W", "Weight of the best guess, from 0 to 1; the error, or the loss, has the rest."),
+    "weights": (str, "A=W,...", f"Weights of some of {', '.join(WEIGHED)}: error=3,bits=1."),
     "sensitive": (str, "S", "Sensitive values: labels separated by commas, or how many of the first."),
     "top": (int, "T", "Only the best T designs."),
     "chart": (str, "FILE", "Draw the error against the best guess: .html, .png, .svg or .json."),
@@ -49,11 +51,13 @@ ASKED: Given = {
 def plan(out: Output, given: Given) -> int:
     """Find the mechanism and its parameters for a job.
 
-    Give two of --n, --epsilon and --target-error. Designs are ranked by their predicted error, or by --weight; limits
-    leave out those that break them. The exit code is 1 if no design meets the limits. With --question key-value give
-    --n and --epsilon: designs are ranked by interest^2 F + M, the errors of frequencies and of means. With --question
-    release give --epsilon and --points, --interval or --distances: designs are ranked by the expected loss of a report,
-    which --target-error limits. With --question mean give --interval, --epsilon and --n or --target-error.
+    Give two of --n, --epsilon and --target-error. Designs are ranked by their predicted error, or by a weighted sum
+    (--weight, --weights) relative to the design of least error; limits leave out those that break them. The exit code
+    is 1 if no design meets the limits. With --question key-value give --n and --epsilon: the error is interest^2 F + M,
+    those of frequencies and of means, and the best guess is that of a key and of whether its value is high or low. With
+    --question release give --epsilon and --points, --interval or --distances: the error is the expected loss of a
+    report, which --target-error limits. With --question mean give --interval, --epsilon and --n or --target-error: the
+    best guess is that of the half of the interval that a number is in.
 
     Example: deniable plan --k 1000 --n 100000 --epsilon 1 --max-bytes 16
     """
@@ -63,6 +67,7 @@ def plan(out: Output, given: Given) -> int:
     out.claim(chart, "chart", sources=[told.get("labels_file"), told.get("distances")], force=told.pop("force", False))
     if chart is not None:
         check_chart(chart)
+    QUESTIONS[question].check_plan({name: value for name, value in told.items() if name not in DOMAIN})
     if "domain" in QUESTIONS[question].asked:
         told["domain"] = read_domain({name: told.pop(name) for name in DOMAIN if name in told})
     found = QUESTIONS[question].answer(told)

@@ -9,15 +9,33 @@ from typing import Annotated
 
 from deniable.audit.exact import audit as check
 from deniable.cli.imports import audit_object
-from deniable.cli.options import Choice, argument, changed, option, split
+from deniable.cli.options import Choice, argument, changed, option, read_domain, split
 from deniable.cli.output import Output
-from deniable.cli.pipeline import Columns, Duplicates, Force, Level
+from deniable.cli.pipeline import (
+    ColumnName,
+    Columns,
+    Compression,
+    Delimiter,
+    Duplicates,
+    Force,
+    Format,
+    Level,
+    NoHeader,
+    TextEncoding,
+)
 from deniable.cli.report import audit_table
-from deniable.errors import ParameterError
+from deniable.datasets.synthetic import KINDS
+from deniable.datasets.tables import NAMES
+from deniable.errors import ParameterError, require
+from deniable.run.files import named
+from deniable.run.layout import COMPRESSIONS, FORMATS, Layout
 from deniable.run.questions import question_of
 from deniable.run.results import check_chart, check_table, write_rows
 
 __all__ = ["audit", "reproduce", "simulate"]
+
+_MOST = 700
+"""Beyond it e^epsilon is not a float."""
 
 
 def simulate(
@@ -28,7 +46,8 @@ def simulate(
             "--data",
             "NAME",
             "adult-age, adult-education, adult-country, bank-job; uniform, zipf[:s], normal[:s], dirichlet[:a]; "
-            "or a .csv, .tsv or .parquet file of values, or of key-value data.",
+            "or a file as `privatize` takes it, of values or of key-value data.",
+            (*NAMES, *KINDS),
         ),
     ],
     out: Output,
@@ -39,20 +58,23 @@ def simulate(
     project: Annotated[bool, option("--project", None, "Show projected estimates (>= 0, sum 1; biased).")] = False,
     chart: Annotated[str | None, option("--chart", "FILE", "Draw the first run: .html, .png, .svg or .json.")] = None,
     save: Annotated[str | None, option("--out", "CSV", "Write all runs as CSV; - for standard output.")] = None,
-    column: Annotated[
-        str | None, option("--column", "NAME", "The column of the file, where there are several.")
-    ] = None,
+    column: ColumnName = None,
+    format: Format = FORMATS[0],
+    delimiter: Delimiter = None,
+    text_encoding: TextEncoding = None,
+    compression: Compression = COMPRESSIONS[0],
+    no_header: NoHeader = False,
     columns: Columns = "user,key,value",
     duplicates: Duplicates = "refuse",
     force: Force = False,
 ) -> None:
     """Privatise a known population and compare with the truth.
 
-    The measured error is set against the predicted one. A file has one value per person: numbers below --k, or the
-    labels that occur in it. For key-value mechanisms and protocols the data are a file
-    with the columns user, key and value, or made up: the keys as a population says, values around a mean for each key.
-    For means of numbers the population is one over the points of --interval, or a table of numbers. Mechanisms for
-    near answers are judged by how far reports are from the values.
+    The measured error is set against the predicted one. A file has one value per person: numbers below --k, --labels
+    (of a data set, too), or without them the labels that occur in it. For key-value mechanisms and protocols the data
+    are a file with the columns user, key and value, or made up: the keys as a population says, values around a mean for
+    each key. For means of numbers the population is one over the points of --interval, or a file or table of numbers.
+    Mechanisms for near answers are judged by how far reports are from the values.
 
     Example: deniable simulate ss --epsilon 1 --data adult-education
     """
@@ -73,13 +95,15 @@ def simulate(
         duplicates=duplicates,
     )
     asked.check_study(own)
-    shared = {"k": choice.domain_given.get("k"), "placed": choice.brings_domain, "top": choice.options.get("top")}
+    domain = read_domain(choice.domain_given) if choice.domain_given and not choice.brings_domain else None
+    shared = {"domain": domain, "placed": choice.brings_domain, "top": choice.options.get("top")}
+    shared |= {"format": Layout(format, delimiter, text_encoding, compression, not no_header)}
     own |= {name: value for name, value in shared.items() if name in asked.settings}
     own |= {"columns": split(columns, "columns")} if "columns" in own else {}
     own.pop("chart", None)
     maker = partial(choice.without(asked.settings).make_any, n=n)
-    out.note(f"simulating {runs} collections of {data} with {choice.name}, seed {seed}")
-    with out.progress("simulating") as progress:
+    announcement = f"simulating {runs} collections of {named(data)} with {choice.name}, seed {seed}"
+    with out.progress("simulating", announcement) as progress:
         study = asked.study(data, maker, n=n, runs=runs, seed=seed, progress=progress, **own)
     document = study.document()
     if chart is not None:
@@ -106,13 +130,17 @@ def audit(
 
     Example: deniable audit ss --epsilon 1 --k 16
     """
+    in_reach = promise is None or 0 < promise <= _MOST
+    require(in_reach, "promise", promise, f"a number > 0 and at most {_MOST}", "It is the epsilon to check.")
     found = audit_object(choice, promise) if ":" in choice.name else check(choice.make_any(), epsilon=promise)
     out.show(found.document(), found.verdict, audit_table(found))
     return 0 if found.holds else 1
 
 
 def reproduce(
-    paper: Annotated[str, argument("PAPER", "Short name of a paper, or all.")],
+    paper: Annotated[
+        str, argument("PAPER", "Short name of a paper, or all.", ("adaptive", "uldp", "kskv", "pldp", "brr", "all"))
+    ],
     out: Output,
     figure: Annotated[str | None, option("--figure", "F", "Only this figure, and the claims read from it.")] = None,
     quick: Annotated[bool, option("--quick", None, "Smaller simulations: minutes become seconds.")] = False,
@@ -134,7 +162,7 @@ def reproduce(
     if paper not in (*PAPERS, "all"):
         raise ParameterError(f"PAPER must be one of {', '.join(PAPERS)} or all, got {paper!r}.")
     for name in PAPERS if paper == "all" else (paper,):
-        out.claim(str(Path(target) / name / "claims.json"), force=force)
+        out.claim(str(Path(target) / name / "claims.json"), force=force, plain=False)
     folder = Path(data_dir) if data_dir is not None else None
     summary = run(paper, figure=figure, quick=quick, out=Path(target), data_dir=folder, seed=seed, progress=out.note)
     document, rows = summary.document(), summary.table()

@@ -13,6 +13,8 @@ def as_typed(message: str, hint: str, flags: Collection[str]) -> tuple[str, str]
 
     >>> as_typed("max_bytes must be an integer >= 1, got 0.", "For one value use k=2.", ["--max-bytes", "--k"])
     ('--max-bytes must be an integer >= 1, got 0.', 'For one value use --k 2.')
+    >>> as_typed("ss has no option 'g'; its own options are: size, g.", "", ["--g", "--size"])[0]
+    'ss has no option --g; its own options are: --size, --g.'
     """
     names = {spelt: flag for flag in flags for spelt in (flag.lstrip("-"), flag.lstrip("-").replace("-", "_"))}
     if not names:
@@ -34,8 +36,10 @@ def as_typed(message: str, hint: str, flags: Collection[str]) -> tuple[str, str]
         rf"( unless )({known})( is )",
         rf"( has no option )'({known})'(;)",
         rf"( own parameter )({known})(\.)",
+        rf"( together with )({known})(,)",
     ):
         message = re.sub(pattern, option, message)
+    message = re.sub(rf"(?<=; its own options are: )(?:(?:{known})(?:, |(?=\.)))+", every, message)
     several = rf"(?<![\w-])(?:(?:{known}), )*(?:{known}) and (?:{known})(?= must | give )"
     if re.search(several, message):
         message, hint = (re.sub(several, every, text) for text in (message, hint))

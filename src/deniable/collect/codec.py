@@ -28,6 +28,7 @@ from deniable.core.types import Columns
 from deniable.errors import FormatError, MergeError
 
 __all__ = [
+    "MAGIC",
     "Head",
     "ReportReader",
     "ReportWriter",
@@ -42,7 +43,8 @@ __all__ = [
 ]
 
 _VERSION = 1
-_MAGIC = {b"DNRP": "reports", b"DNTL": "tally"}
+MAGIC = {b"DNRP": "reports", b"DNTL": "tally"}
+"""How files of reports and of tallies begin, whatever their names end in."""
 _ID = re.compile("[0-9a-f]{32}")
 _ROWS = 1 << 16
 """Reports of a block that `dump` writes, so that readers need not hold them all."""
@@ -64,7 +66,8 @@ def dump(what: Reports | Tally, *, id: str = "") -> bytes:
             for start in range(0, len(what), _ROWS):
                 writer.write(what[start : start + _ROWS])
     else:
-        raise FormatError(f"only reports and tallies have bytes, got {type(what).__name__}.")
+        hint = "A mechanism is written by dn.save(m, path), and travels as m.design."
+        raise FormatError(f"only reports and tallies have bytes, got {type(what).__name__}.", hint)
     return out.getvalue()
 
 
@@ -79,9 +82,12 @@ def load(data: bytes) -> Reports | Tally:
 
 def kind_of(start: bytes) -> str:
     """'reports' or 'tally', by the first four bytes."""
-    kind = _MAGIC.get(bytes(start[:4]))
+    kind = MAGIC.get(bytes(start[:4]))
     if kind is None:
-        raise FormatError(f"these bytes are neither reports nor a tally: they start with {bytes(start[:4])!r}.")
+        raise FormatError(
+            f"these bytes are neither reports nor a tally: they start with {bytes(start[:4])!r}.",
+            "Answers become reports by privatize, and reports a tally by tally: give what one of them wrote.",
+        )
     return kind
 
 
@@ -231,7 +237,7 @@ class ReportReader:
 
 def read(stream: BinaryIO) -> Tally | ReportReader:
     """A tally, or a reader of reports, whichever the stream holds (it need not be seekable)."""
-    magic = _take(stream, 4, "the magic")
+    magic = _take(stream, 4, _MAGIC_NAME)
     return _read_tally(stream, magic) if kind_of(magic) == "tally" else ReportReader(stream, magic)
 
 
@@ -313,7 +319,7 @@ def _write_header(out: BinaryIO, magic: bytes, document: dict[str, Any]) -> None
 
 
 def _read_header(stream: BinaryIO, kind: str, magic: bytes | None) -> dict[str, Any]:
-    found = kind_of(magic or _take(stream, 4, "the magic"))
+    found = kind_of(magic or _take(stream, 4, _MAGIC_NAME))
     if found != kind:
         raise FormatError(f"this is a {found} file, a {kind} file is needed.")
     version = _take(stream, 1, "the version")[0]
@@ -342,10 +348,16 @@ def _part(header: dict[str, Any], name: str, kind: type) -> Any:
     return value
 
 
+_MAGIC_NAME = "the magic"
+"""What a file begins with, in errors."""
+
+
 def _take(stream: BinaryIO, size: int, what: str) -> bytes:
     parts, left = [], size
     while left:
         part = stream.read(min(left, 1 << 24))
+        if not part and left == size and what == _MAGIC_NAME:
+            raise FormatError("the file is empty.", "Give a file that deniable wrote.")
         if not part:
             raise FormatError(
                 f"the file ends inside {what}: {size} bytes are needed, {size - left} are there.", "Is it truncated?"

@@ -62,9 +62,9 @@ def parse_header(text: bytes) -> dict[str, Any]:
         if b"\\u" in text:  # half of a pair of signs, which no text can be stored with
             json.dumps(document, ensure_ascii=False).encode()
     except (ValueError, RecursionError) as error:
-        raise FormatError("the header is no JSON text.") from error
+        raise FormatError("the header is not a JSON text.") from error
     if not isinstance(document, dict):
-        raise FormatError("the header is no JSON object.")
+        raise FormatError("the header is not a JSON object.")
     return document
 
 

@@ -235,21 +235,27 @@ class TableReader:
                 return parquet.ParquetFile(self.path, memory_map=True)
             return ipc.open_file(arrow.memory_map(self.path))
         except (arrow.ArrowException, OSError, UnicodeDecodeError) as error:
-            raise FormatError(f"{self.path} is no {self.kind.title()} file, or damaged: {error}.") from error
+            raise FormatError(f"{self.path} is not in the {self.kind.title()} format, or damaged: {error}.") from error
 
     @property
     def schema(self) -> Any:
         """The Arrow schema."""
         return self._file.schema_arrow if self.kind == "parquet" else self._file.schema
 
+    @property
+    def metadata(self) -> Mapping[bytes, bytes] | None:
+        """What the file says of itself."""
+        found: Mapping[bytes, bytes] | None = self.schema.metadata
+        return found
+
     @cached_property
     def _known(self) -> tuple[Head, bool]:
-        found = head_in(self.schema.metadata)
+        found = head_in(self.metadata)
         if found is None and self.kind == "parquet":
             found = head_in(self._file.metadata.metadata)
         if found is None and self.given is None:
             hint = "Say what its reports are: --design FILE, or design= in Python."
-            raise FormatError(f"{self.path} does not say of which design its reports are.", hint)
+            raise FormatError("the table does not say of which design its reports are.", hint)
         if found is not None and self.given is not None and found[0].design != self.given.design:
             raise FormatError(f"{self.path} has reports of another design than the one given.")
         return found or (self.given, False)  # type: ignore[return-value]

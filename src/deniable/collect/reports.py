@@ -71,6 +71,10 @@ class Reports:
             if not -len(self) <= rows < len(self):
                 raise IndexError(f"there are {len(self)} reports, got the index {rows}.")
             rows = [int(rows)]
+        elif not isinstance(rows, slice):
+            rows = np.asarray(rows) if np.size(rows) else np.zeros(0, np.int64)
+            if rows.ndim != 1 or rows.dtype.kind not in "iub":
+                raise IndexError("reports are taken by a number, a slice, or a list of numbers or of True and False.")
         part = {name: column[rows] for name, column in self.columns.items()}
         return Reports(self.design, self.fields, part, self.simulated)
 
@@ -175,6 +179,7 @@ def difference(one: Design, two: Design) -> str:
     'epsilon is 1.0 in one and 2.0 in the other'
     """
     keys = [key for key in dict.fromkeys((*one, *two)) if one.get(key) != two.get(key)]
+    keys = [key for key in keys if key != "kernel"] or keys  # what else differs says why the integers do
     shown = (f"{key} is {_short(one.get(key))} in one and {_short(two.get(key))} in the other" for key in keys)
     return "; ".join(shown) or "they are the same"
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -92,14 +92,24 @@ class Tally:
         """A small table with bars for notebooks."""
         from deniable.present.html import counts_html
 
-        rows = {
-            f"{name}{f', {stratum}' * (len(self.strata) > 1)}": cell[i]
+        rows = [
+            (f"{name}{f', {stratum}' * (len(self.strata) > 1 and stratum != name)}", cell[i], self._named(name))
             for name, cell in sorted(self.cells.items())
             for i, stratum in enumerate(self.strata)
-            if name != "n"
-        }
-        labels = self.design.get("domain", {}).get("labels")
-        return counts_html(f"{self.n:,} reports of {title_of(self.design)}", rows, labels, simulated=self.simulated)
+            if name != "n" and (cell[i].any() or not cell.any())
+        ]
+        return counts_html(f"{self.n:,} reports of {title_of(self.design)}", rows, simulated=self.simulated)
+
+    def _named(self, cell: str) -> Sequence[object]:
+        """What the entries of a cell are about: all answers, or with sensitive ones those or the others."""
+        domain, ends = self.design.get("domain", {}), self.design.get("params", {}).get("sensitive")
+        names = domain.get("labels") or range(domain.get("k", 0))
+        if ends is None:
+            return names
+        own = np.zeros(len(names), np.bool_)
+        for low, high in zip(ends[::2], ends[1::2], strict=True):
+            own[low:high] = True
+        return [names[i] for i in np.flatnonzero(~own if cell == "disclosed" else own)]
 
 
 def _few(cell: IntArray, most: int = 6) -> str:

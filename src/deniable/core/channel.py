@@ -6,6 +6,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
+from numbers import Integral
 
 import numpy as np
 
@@ -15,6 +16,11 @@ from deniable.errors import ParameterError, require
 from deniable_client.exact import log_upper
 
 __all__ = ["Channel", "Proof", "Witness"]
+
+_FEW = 4
+"""Outputs that `repr` names."""
+_ROUNDING = Fraction(1, 10**6)
+"""How far from 1 probabilities that were rounded may sum."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +50,7 @@ class Proof:
         return math.inf if self.ratio is None else log_upper(self.ratio)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Channel:
     """A channel with few outputs, in whole numbers: Pr[output o | value x] = weights[o][x] / total.
 
@@ -71,13 +77,23 @@ class Channel:
         require(len(self.weights) == len(self.outputs) > 0, "weights", len(self.weights), "one row per output")
         sizes = {len(row) for row in self.weights}
         require(len(sizes) == 1, "weights", sorted(sizes), "rows of one length")
+        rows = (*self.weights, (self.total,))
+        odd = [
+            row for row in rows if not all(issubclass(kind, Integral) for kind in set(map(type, row))) or min(row) < 0
+        ]
+        hint = "No float decides: Channel.from_matrix takes probabilities, as fractions or floats."
+        require(not odd, "weights and total", odd and odd[0], "whole numbers >= 0", hint)
         sums = [sum(column) for column in zip(*self.weights, strict=True)]
         wrong = [x for x, s in enumerate(sums) if s != self.total]
-        if wrong or min(min(row) for row in self.weights) < 0:
+        if wrong:
             raise ParameterError(
-                f"the probabilities given value {wrong[0] if wrong else 0} do not sum to 1 or are negative.",
-                "A channel needs non-negative weights whose sum is `total` for every value.",
+                f"the weights of value {wrong[0]} sum to {sums[wrong[0]]}, not to the total {self.total}.",
+                "A channel has a row for each output and a column for each value; every column sums to `total`.",
             )
+
+    def __repr__(self) -> str:
+        shown = ", ".join(self.outputs[:_FEW]) + ", ..." * (len(self.outputs) > _FEW)
+        return f"<Channel of {self.k:,} values to {len(self.outputs):,} outputs: {shown}>"
 
     @classmethod
     def from_matrix(cls, matrix: Sequence[Sequence[float | Fraction]], outputs: Sequence[str] = ()) -> Channel:
@@ -86,7 +102,14 @@ class Channel:
         Floats rarely sum to exactly 1; dividing each row by its own exact sum makes them a channel. The division is
         part of what is then proved.
         """
-        rows = [[Fraction(v) for v in row] for row in matrix]
+        rows = [[_fraction(v) for v in row] for row in matrix]
+        require(len({len(row) for row in rows}) == 1 and len(rows[0]) > 0, "matrix", matrix, "rows of one length")
+        off = next((x for x, row in enumerate(rows) if abs(sum(row, Fraction(-1))) > _ROUNDING), None)
+        if off is not None:
+            raise ParameterError(
+                f"the probabilities given value {off} sum to {float(sum(rows[off])):g}, not to 1.",
+                "A matrix has a row for each value and a column for each output; turn it round if yours has not.",
+            )
         rows = [[v / sum(row) for v in row] for row in rows]
         total = math.lcm(*(v.denominator for row in rows for v in row))
         weights = tuple(tuple(int(row[o] * total) for row in rows) for o in range(len(rows[0])))
@@ -156,6 +179,15 @@ class Channel:
         assert self.supported is not None
         hits = (row[x] for row, supported in zip(self.weights, self.supported, strict=True) if items <= supported)
         return Fraction(sum(hits), self.total)
+
+
+def _fraction(given: float | Fraction) -> Fraction:
+    """A probability at its exact value."""
+    try:
+        return Fraction(given)
+    except (TypeError, ValueError, OverflowError):
+        hint = "For example Channel.from_matrix([[0.75, 0.25], [0.25, 0.75]])."
+        raise ParameterError(f"matrix must be rows of probabilities, got {given!r}.", hint) from None
 
 
 def _only(name: str, values: set[Fraction]) -> Fraction:

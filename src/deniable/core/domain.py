@@ -11,7 +11,7 @@ import numpy as np
 
 from deniable.core.types import FloatArray, IntArray
 from deniable.core.values import cells_of, is_missing, labels_of
-from deniable.errors import DeniableError, FormatError, ParameterError, meant, require
+from deniable.errors import DeniableError, FormatError, InWords, ParameterError, meant, require
 from deniable_client.domains import appearance
 
 __all__ = ["Domain"]
@@ -38,8 +38,9 @@ class Domain:
     other: str | None = None
 
     def __post_init__(self) -> None:
-        ok = isinstance(self.k, int) and not isinstance(self.k, bool) and 2 <= self.k <= K_MAX
+        ok = isinstance(self.k, int) and not isinstance(self.k, bool) and self.k >= 2
         require(ok, "k", self.k, "an integer >= 2", "For a yes/no question use k=2.")
+        require(self.k <= K_MAX, "k", self.k, f"at most {K_MAX:,}", "Group the values, or hash them to fewer.")
         if self.labels is not None:
             require(len(self.labels) == self.k, "labels", len(self.labels), f"k = {self.k} labels")
             seen = len(set(self.labels))
@@ -136,7 +137,7 @@ class Domain:
         They may be a list, an array, a series, or a `column` of a frame (`deniable.core.values.cells_of`).
         """
         cells = cells_of(values, column)
-        require(cells.size > 0, "values", "an empty list", "at least one value", "Empty data have no estimate.")
+        require(cells.size > 0, "values", InWords("none"), "at least one value", "Empty data have no estimate.")
         return self._encode_numbers(cells) if self.labels is None else self._encode_labels(cells)
 
     def decode(self, items: IntArray) -> np.ndarray[Any, Any]:

@@ -13,7 +13,7 @@ from deniable.core.domain import Domain
 from deniable.core.types import FloatArray, IntArray
 from deniable.errors import ParameterError, require
 
-__all__ = ["Grid", "check_interval", "numbers_within"]
+__all__ = ["Grid", "check_interval", "numbers_of", "numbers_within"]
 
 _LAYOUTS = ("midpoints", "endpoints")
 """Points in the middle of N equal cells, or from the lowest number to the highest."""
@@ -23,6 +23,10 @@ _POINTS_MAX = 1 << 30
 
 _LISTED = 1 << 26
 """Most points that are written out as numbers."""
+
+
+_NARROW, _WIDE = 1e-100, 1e100
+"""How wide intervals may be, so that squares of errors are floats."""
 
 
 def check_interval(given: object, name: str = "interval", hint: str = "For example interval=(0, 1).") -> Any:
@@ -36,6 +40,8 @@ def check_interval(given: object, name: str = "interval", hint: str = "For examp
         raise ParameterError(f"{name} must be two numbers, got {given!r}.", hint) from None
     ok = math.isfinite(low) and math.isfinite(high) and math.isfinite(high - low) and low < high
     require(ok, name, given, "two finite numbers, the lower one first", hint)
+    told = f"from {_NARROW:g} to {_WIDE:g} wide"
+    require(_NARROW <= high - low <= _WIDE, name, given, told, "Errors are squared: measure in another unit.")
     return low, high
 
 
@@ -128,7 +134,7 @@ _FEWER = "so few that floats tell neighbouring numbers of the interval apart"
 
 def numbers_within(cells: np.ndarray[Any, Any], low: float, high: float, *, clip: bool) -> FloatArray:
     """Values as numbers from `low` to `high`; others are refused, or with `clip` taken as the nearer end."""
-    numbers = _to_numbers(cells)
+    numbers = numbers_of(cells)
     bad = np.flatnonzero(~np.isfinite(numbers))
     if not clip and not bad.size:
         bad = np.flatnonzero((numbers < low) | (numbers > high))
@@ -142,7 +148,7 @@ def numbers_within(cells: np.ndarray[Any, Any], low: float, high: float, *, clip
     return np.asarray(np.clip(numbers, low, high))
 
 
-def _to_numbers(cells: np.ndarray[Any, Any]) -> FloatArray:
+def numbers_of(cells: np.ndarray[Any, Any]) -> FloatArray:
     """Numbers, or text that is a number, as floats; all else is refused by its position."""
     if cells.dtype.kind in "iuf":
         return cells.astype(np.float64)

@@ -6,8 +6,10 @@ Where few reports are expected, so that the normal law does not do, those of `co
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from decimal import Decimal
+from numbers import Real
 from statistics import NormalDist
 from typing import Any
 
@@ -39,8 +41,11 @@ Curve = tuple[Any, Any, Any]
 
 _FEW = 10.0
 """Variance of a count from which on score intervals cover well enough: 93.5 to 96.5 %."""
-_WHOLE = "labels with few reports: at least the level, and more where whole numbers of reports leave no choice"
-_ROUGH = "labels with few reports: the normal law is rough, so coverage may be some points above or below the level"
+_RARE = "labels with few reports: "
+_WHOLE = f"{_RARE}at least the level, and more where whole numbers of reports leave no choice"
+_ROUGH = f"{_RARE}the normal law is rough, so coverage may be some points above or below the level"
+_NAMED = 3
+"""So many labels are named in a note."""
 _DIVISOR = "divided by an estimate that is not far from 0: may cover more than the level"
 _TWICE = 4.0
 """A denominator of up to twice what may be 0: the square of it."""
@@ -59,10 +64,37 @@ class Interval:
     notes: Mapping[str, BoolArray] = field(default_factory=dict)
     """What else is known of the coverage, where it is not about the level, and of which intervals."""
 
+    def __repr__(self) -> str:
+        told = zip(self.low[:_NAMED].tolist(), self.high[:_NAMED].tolist(), strict=True)
+        shown = ", ".join(f"{low:.4g} to {high:.4g}" for low, high in told)
+        more = f", and {len(self.low) - _NAMED:,} more" if len(self.low) > _NAMED else ""
+        joint = " together" if self.simultaneous else ""
+        return f"<Interval, level {self.level:g}{joint}, of the {self.target}: {shown}{more}>"
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Interval):
+            return NotImplemented
+        same = all(getattr(self, name) == getattr(other, name) for name in ("level", "target", "simultaneous", "note"))
+        mine, others = ((x.low, x.high, *x.notes.values()) for x in (self, other))
+        return same and all(np.array_equal(a, b, equal_nan=True) for a, b in zip(mine, others, strict=True))
+
+    __hash__ = None  # type: ignore[assignment]
+
     @property
     def note(self) -> str:
         """All notes."""
         return "; ".join(self.notes)
+
+    def note_on(self, labels: Sequence[str]) -> str:
+        """All notes; where there are several, each names the labels that it is about if they are few."""
+        if len(self.notes) < 2:
+            return self.note
+        told = []
+        for text, about in self.notes.items():
+            names = [labels[i] for i in np.flatnonzero(about).tolist()]
+            few = len(names) <= _NAMED and len(about) == len(labels) > len(names)
+            told.append(f"{', '.join(names)}: {text.removeprefix(_RARE)}" if few else text)
+        return "; ".join(told)
 
     def note_of(self, item: int) -> str:
         """The notes on one interval."""
@@ -75,8 +107,9 @@ class Interval:
 
 def critical(level: float, tests: int = 1) -> float:
     """Two-sided normal quantile for `level`, shared by `tests` intervals (Bonferroni)."""
-    require(0 < level < 1, "level", level, "between 0 and 1", "95 % is level=0.95.")
-    return -NormalDist().inv_cdf((1 - level) / (2 * tests))
+    inside = isinstance(level, Real | Decimal) and 0 < level < 1
+    require(inside, "level", level, "a number between 0 and 1", "95 % is level=0.95.")
+    return -NormalDist().inv_cdf((1 - float(level)) / (2 * tests))
 
 
 def noted(text: str, about: Any) -> dict[str, BoolArray]:

@@ -39,7 +39,7 @@ _TOLD = 1_000_000
 """Factors up to it are written out beside e^x."""
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, repr=False)
 class Protection:
     """The claims of a promise; `text` says all of them, rounded against us where numbers are rounded.
 
@@ -70,6 +70,9 @@ class Protection:
     def __post_init__(self) -> None:
         require(self.subject in _PROTECTED, "subject", self.subject, f"one of {', '.join(_PROTECTED)}")
         require(self.steps in _STEPS, "steps", self.steps, "one, every or nothing")
+
+    def __repr__(self) -> str:
+        return f"<Protection, {self.kind}: {self.text}>"
 
     @property
     def kind(self) -> str:

@@ -10,7 +10,7 @@ import numpy as np
 
 from deniable.core.domain import Domain
 from deniable.core.types import FloatArray, IntArray
-from deniable.errors import FormatError, ParameterError, require
+from deniable.errors import FormatError, InWords, ParameterError, require
 
 __all__ = ["Space"]
 
@@ -136,7 +136,7 @@ class Space(Domain):
         rows = np.array([_number_row(row, i) for i, row in enumerate(points)])  # type: ignore[arg-type, var-annotated]
         here = np.array(self.data, dtype=np.float64)
         shape = rows.ndim == 2 and rows.shape[1] == here.shape[1]
-        require(shape, "points", f"an array of shape {rows.shape}", f"rows of {here.shape[1]} numbers")
+        require(shape, "points", InWords(f"an array of shape {rows.shape}"), f"rows of {here.shape[1]} numbers")
         return np.asarray(np.argmin(_KINDS[self.kind].between(rows, here), axis=1), np.int64)
 
     def document(self) -> dict[str, Any]:

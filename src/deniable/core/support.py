@@ -6,9 +6,11 @@ for two items i and j: Pr[supports both | value i] = both_one, Pr[supports both 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass, fields
 from fractions import Fraction
+from numbers import Real
 from typing import Any, Generic, TypeVar
 
 import numpy as np
@@ -16,7 +18,7 @@ import numpy as np
 from deniable.core.types import FloatArray, Target
 from deniable.errors import require
 
-__all__ = ["Support", "mean_product"]
+__all__ = ["Support", "check_n", "check_target", "mean_product"]
 
 N = TypeVar("N", float, Fraction, FloatArray)
 
@@ -88,6 +90,13 @@ class Support(Generic[N]):
     def mse_approx(self, n: Any = 1) -> Any:
         """Variance of an item that nobody holds [AdaptiveLDP Eq. 4]."""
         return self.q * self.q_not / (n * self.gap * self.gap)
+
+
+def check_n(n: float) -> float:
+    """A number of reports to divide by."""
+    good = isinstance(n, Real) and not isinstance(n, bool) and 0 < n < math.inf
+    require(good, "n", n, "a number > 0", "It is the number of reports.")
+    return float(n)
 
 
 def check_target(target: str) -> None:

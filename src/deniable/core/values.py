@@ -7,13 +7,17 @@ from typing import Any
 
 import numpy as np
 
-from deniable.errors import ParameterError, meant, need_extra, require
+from deniable.errors import InWords, ParameterError, meant, need_extra, require
 
 __all__ = ["cells_of", "columns_of", "is_missing", "labels_of"]
 
 _READABLE = "a list, an array, a series, or a frame with column=NAME"
 _FRAME_MARKS = ("columns", "column_names", "__dataframe__", "__arrow_c_stream__")
 """What only frames have; going through one of them item by item would give the names of its columns."""
+
+
+_SHOWN = 12
+"""Names of columns that a message lists."""
 
 
 def is_missing(cell: object) -> bool:
@@ -51,7 +55,13 @@ def cells_of(values: object, column: str | None = None) -> np.ndarray[Any, Any]:
     if isinstance(values, np.ma.MaskedArray):
         values = [None if gap else v for v, gap in zip(values.data.tolist(), np.ma.getmaskarray(values), strict=True)]
     cells = values if isinstance(values, np.ndarray) else _objects_or_integers(list(values))
-    require(cells.ndim == 1, "values", f"an array of shape {cells.shape}", "one-dimensional", "Give one column of it.")
+    require(
+        cells.ndim == 1,
+        "values",
+        InWords(f"an array of shape {cells.shape}"),
+        "one-dimensional",
+        "Give one column of it.",
+    )
     return cells
 
 
@@ -65,8 +75,12 @@ def labels_of(given: object) -> tuple[str, ...]:
     elif isinstance(given, Mapping):
         hint = "Of a mapping give list(its keys) or list(its values), whichever are the answers."
     odd = isinstance(given, str | bytes | set | frozenset) or not isinstance(given, Iterable)
-    odd = odd or _frame(given, asked=False) is not None
-    require(not odd, "labels", given, "a list of labels", hint)
+    frame = None if odd else _frame(given, asked=False)
+    if frame is not None and not isinstance(given, Mapping):
+        hint = f"Give one of its columns, for example [{frame[0][0]!r}]." if frame[0] else ""
+    odd = odd or frame is not None
+    shown = InWords(_kind(given)) if frame is not None and not isinstance(given, Mapping) else given
+    require(not odd, "labels", shown, "a list of labels", hint)
     cells = cells_of(given).tolist()
     bad = [cell for cell in cells if isinstance(cell, bytes) or is_missing(cell)]
     hint = "A label for missing values is a text of its own: list it, and name it by missing=LABEL."
@@ -83,7 +97,7 @@ def _column_of(given: object, column: str | None = None) -> object:
         return given
     names, fetch = frame
     if column is None:
-        known = ", ".join(map(repr, names[:12])) + ", ..." * (len(names) > 12)
+        known = _listed(names)
         told = f"{_kind(given)} with the columns {known}" if names else f"{_kind(given)} without columns"
         if len(names) != 1 or isinstance(given, Mapping):
             raise ParameterError(
@@ -101,10 +115,17 @@ def columns_of(given: object, columns: Sequence[str]) -> list[list[Any]] | None:
         return None
     names, fetch = frame
     unknown = [column for column in columns if column not in names]
-    hint = "Rename them first, or say what they are called: column=(USER, KEY, VALUE)."
-    require(not unknown, "columns", names, f"the names of columns, with {', '.join(columns)} among them", hint)
+    if unknown:
+        hint = meant(unknown[0], names) or "Say what they are called: column=(USER, KEY, VALUE)."
+        known = _listed(names)
+        raise ParameterError(f"the frame has no column {unknown[0]!r}; it has {known or 'none'}.", hint)
     found = fetch(*columns) if len(columns) > 1 else [fetch(columns[0])]
     return [cells_of(part).tolist() for part in found]
+
+
+def _listed(names: Sequence[str]) -> str:
+    """The first names of columns."""
+    return ", ".join(map(repr, names[:_SHOWN])) + ", ..." * (len(names) > _SHOWN)
 
 
 Frame = tuple[list[str], Callable[..., Any]]
@@ -127,6 +148,7 @@ def _frame(given: object, *, asked: bool) -> Frame | None:
 
 
 def _from(names: list[str], get: Callable[[str], Any]) -> Frame:
+    _refuse_twins(names)
     return names, lambda *columns: get(columns[0]) if len(columns) == 1 else [get(column) for column in columns]
 
 
@@ -143,13 +165,27 @@ def _records(rows: Sequence[Any]) -> Frame:
     return _from(names, get)
 
 
+def _refuse_twins(names: Iterable[Any]) -> None:
+    seen = list(names)
+    for name in seen:
+        hint = "Rename one of them, or give the column itself."
+        if seen.count(name) > 1:
+            raise ParameterError(f"columns must have different names, but two are called {name!r}.", hint)
+
+
 def _known_frame(given: Any) -> Frame | None:
     import narwhals as nw
 
-    found: Any = nw.from_native(given, pass_through=True, allow_series=True)
+    try:
+        found: Any = nw.from_native(given, pass_through=True, allow_series=True)
+    except nw.exceptions.DuplicateError:
+        _refuse_twins(getattr(given, "column_names", None) or given.columns)
+        raise
     if isinstance(found, nw.Series):
         return None
     if isinstance(found, nw.LazyFrame):
+        if found.implementation.is_duckdb():  # its schema has one of two columns of a name
+            _refuse_twins(given.columns)
         return found.collect_schema().names(), lambda *columns: _fetched(found, columns)
     if isinstance(found, nw.DataFrame):
         return _from(list(found.columns), found.get_column)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from deniable.core.types import FloatArray, IntArray
-from deniable.errors import is_whole, require
+from deniable.errors import InWords, is_whole, require
 
 __all__ = ["Population"]
 
@@ -98,7 +98,7 @@ def _checked_labels(labels: object) -> tuple[str, ...]:
 def _checked_counts(counts: object) -> IntArray:
     given = np.asarray(counts)
     hint = "Counts are numbers of people; for shares or weights use deniable.datasets.synthetic."
-    require(given.ndim == 1, "counts", f"an array of shape {given.shape}", "one-dimensional")
+    require(given.ndim == 1, "counts", InWords(f"an array of shape {given.shape}"), "one-dimensional")
     require(given.dtype.kind in "iu", "counts", f"values of type {given.dtype}", "non-negative integers", hint)
     negative = given[given < 0][:3].tolist()
     require(not negative, "counts", negative, "non-negative integers", hint)

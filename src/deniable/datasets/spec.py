@@ -46,7 +46,7 @@ def resolve(
 
 def _table(name: str, n: int | None, k: int | None) -> Population:
     table = load(name)
-    hint = "Leave k out for a table, or take its most frequent items with Population.top."
+    hint = "Leave it out: a table has its own items (in Python, Population.top takes the most frequent ones)."
     require(k is None or k == table.k, "k", k, f"{table.k}, the number of items of {name}", hint)
     if n is None or n == table.n:
         return table

@@ -11,7 +11,7 @@ from deniable.collect.tally import Tally
 from deniable.core.intervals import Interval, count_interval, curve_interval, drawn
 from deniable.core.support import Support
 from deniable.core.types import FloatArray, Target
-from deniable.errors import require
+from deniable.errors import InWords, require
 
 __all__ = ["NoisePart", "SupportPart", "check_reports"]
 
@@ -74,4 +74,6 @@ class NoisePart:
 
 def check_reports(tally: Tally) -> None:
     """Refuse a tally of no reports."""
-    require(tally.n > 0, "tally", "no reports", "a tally of at least one report", "Empty data have no estimate.")
+    require(
+        tally.n > 0, "tally", InWords("no reports"), "a tally of at least one report", "Empty data have no estimate."
+    )

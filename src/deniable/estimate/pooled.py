@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from deniable.core.types import FloatArray, Target
-from deniable.errors import MergeError, require
+from deniable.errors import InWords, MergeError, require
 from deniable.estimate.result import Estimate, NormalPart, Part
 
 __all__ = ["pool"]
@@ -36,7 +36,7 @@ class PooledPart(NormalPart):
 
 def pool(estimates: Sequence[Estimate]) -> Estimate:
     """One estimate of `frequency` from those of several groups, each weighted by its number of reports."""
-    require(len(estimates) > 0, "estimates", "none", "at least one")
+    require(len(estimates) > 0, "estimates", InWords("none"), "at least one")
     if len({e.labels for e in estimates}) != 1:
         raise MergeError("only estimates of the same labels, in the same order, can be pooled.")
     n = sum(e.n for e in estimates)

@@ -14,7 +14,7 @@ from deniable.collect.reports import Design, title_of
 from deniable.core.intervals import Interval, wald_interval
 from deniable.core.support import check_target
 from deniable.core.types import FloatArray, Target
-from deniable.errors import MergeError, MissingExtraError, ParameterError, require
+from deniable.errors import InWords, MergeError, MissingExtraError, ParameterError, require
 from deniable.estimate.simplex import project_simplex
 
 __all__ = ["Comparison", "Estimate", "NormalPart", "Part"]
@@ -96,7 +96,8 @@ class Estimate:
 
     def __getitem__(self, name: str) -> Estimate:
         if name not in self.parts:
-            raise ParameterError(f"part must be one of {', '.join(self.parts)}, got {name!r}.")
+            hint = "The estimates of answers stand in `value`, in the order of `labels`; to_pandas() has both."
+            raise ParameterError(f"part must be one of {', '.join(self.parts)}, got {name!r}.", hint)
         return replace(self, parts={name: self.parts[name], **self.parts})
 
     @property
@@ -129,7 +130,9 @@ class Estimate:
         name, part = next(iter(self.parts.items()))
         require(name == "frequency", "part", name, "'frequency'", "Only frequencies sum to 1.")
         hint = "People have several of the answers, so their shares need not sum to 1."
-        require(not getattr(part, "several", False), "part", "shares of several pairs per person", "single", hint)
+        require(
+            not getattr(part, "several", False), "part", InWords("shares of several pairs per person"), "single", hint
+        )
         if isinstance(part, _Projected):
             return self
         projected = _Projected(part, project_simplex(part.value))
@@ -145,6 +148,7 @@ class Estimate:
     def compare(self, other: Estimate, *, target: Target = "population") -> Comparison:
         """Label by label, this estimate minus another one of the same labels from other people."""
         check_target(target)
+        require(isinstance(other, Estimate), "other", other, "an estimate", "For example a.compare(b).")
         if self.labels != other.labels:
             raise MergeError("only estimates of the same labels, in the same order, can be compared.")
         if self.biased or other.biased:
@@ -207,17 +211,17 @@ class Estimate:
         ends, known = self.interval(level, target), self.design
         source = caption(known["mechanism"], epsilon=known["epsilon"], n=self.n, simulated=self.simulated)
         told = f"{source} · biased" if self.biased else source
-        usual = "Estimated shares" if self.range is None else "Estimated mean"
+        usual = "Estimated shares" if self.range is None else f"Estimated mean{'s' * (len(self.labels) > 1)}"
         shown: dict[str, Any] = {"title": title or usual, "subtitle": told, "truth": truth, "level": level, "top": top}
         shown |= {"ends": self.range, "edges": edges_of(self), "order": order}
         return estimate_chart(self.labels, self.value, ends.low, ends.high, **shown)
 
     @property
     def range(self) -> tuple[float, float] | None:
-        """The ends of the interval that a mean is from; None of shares."""
+        """The ends of the interval that a mean, or the mean of a key's values, is from; None of shares."""
         if next(iter(self.parts)) != "mean":
             return None
-        low, high = self.design["domain"]["interval"]
+        low, high = self.design["params"].get("range") or self.design["domain"]["interval"]
         return float(low), float(high)
 
     def __eq__(self, other: object) -> bool:
@@ -235,7 +239,7 @@ class Estimate:
         shown = ", ".join(f"{label} {number}" for label, number in zip(self.labels, self._told(_FEW), strict=False))
         more = f", and {len(self.labels) - _FEW:,} more" if len(self.labels) > _FEW else ""
         known = f"{self.design.get('mechanism')}, epsilon = {self.design.get('epsilon', 0.0):g}"
-        return f"<Estimate from {self.n:,} reports of {known}{mark}: {shown}{more}>"
+        return f"<Estimate from {self.n:,} report{'s' * (self.n != 1)} of {known}{mark}: {shown}{more}>"
 
     def _repr_html_(self) -> str:
         """A small table with bars for notebooks."""
@@ -302,6 +306,50 @@ class Comparison:
     n: tuple[int, int]
     simulated: bool
     """Whether one of the two is."""
+
+    def __repr__(self) -> str:
+        told = zip(self.labels[:_FEW], self.value.tolist(), self.stderr.tolist(), strict=False)
+        shown = ", ".join(f"{label} {value:+.3g} ± {stderr:.2g}" for label, value, stderr in told)
+        more = f", and {len(self.labels) - _FEW:,} more" if len(self.labels) > _FEW else ""
+        return f"<Comparison of {self._people}{', SIMULATED' * self.simulated}: {shown}{more}>"
+
+    @property
+    def _people(self) -> str:
+        return f"{self.n[0]:,} and {self.n[1]:,} reports"
+
+    def _repr_html_(self) -> str:
+        """A small table for notebooks."""
+        from deniable.present.html import bars_html
+
+        found = zip(self.labels, self.value, self.stderr, self.pvalue_adjusted, strict=True)
+        rows = [(label, f"{value:+.3g} ± {stderr:.2g}", f"{p:.2g}") for label, value, stderr, p in found]
+        head = ("", "difference", "p-value, corrected")
+        return bars_html(f"Comparison of {self._people}", head, rows, simulated=self.simulated)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Comparison):
+            return NotImplemented
+        same = all(getattr(self, name) == getattr(other, name) for name in ("labels", "target", "n", "simulated"))
+        pairs = ((self.value, other.value), (self.stderr, other.stderr))
+        return same and all(np.array_equal(a, b, equal_nan=True) for a, b in pairs)
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def to_columns(self, level: float = 0.95) -> dict[str, list[Any]]:
+        """Label, difference, standard error, interval ends, p-values and the mark of simulated data as plain lists."""
+        ends = self.interval(level)
+        numbers = {"value": self.value, "stderr": self.stderr, "low": ends.low, "high": ends.high}
+        numbers |= {"pvalue": self.pvalue, "pvalue_adjusted": self.pvalue_adjusted}
+        told = {name: column.tolist() for name, column in numbers.items()}
+        return {"label": list(self.labels), **told, "simulated": [self.simulated] * len(self.labels)}
+
+    def to_pandas(self, level: float = 0.95) -> Any:
+        """`to_columns` as a pandas frame."""
+        return _library("pandas").DataFrame(self.to_columns(level))
+
+    def to_polars(self, level: float = 0.95) -> Any:
+        """`to_columns` as a Polars frame."""
+        return _library("polars").DataFrame(self.to_columns(level))
 
     def interval(self, level: float = 0.95, *, simultaneous: bool = False) -> Interval:
         """Normal confidence intervals of the differences."""

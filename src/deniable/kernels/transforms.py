@@ -8,7 +8,7 @@ from itertools import count
 import numpy as np
 
 from deniable.core.types import IntArray, Words
-from deniable.errors import require
+from deniable.errors import InWords, require
 from deniable.kernels import loops
 from deniable.kernels.geometry import coordinates
 from deniable_client.kernels.geometry import is_prime
@@ -19,7 +19,7 @@ __all__ = ["count_intervals", "count_orthogonal", "walsh_hadamard"]
 def walsh_hadamard(counts: IntArray) -> IntArray:
     """The transform by the Sylvester matrix of a vector whose length is a power of two."""
     ok = counts.size > 0 and counts.size & (counts.size - 1) == 0
-    require(ok, "counts", f"a vector of {counts.size}", "a vector whose length is a power of two")
+    require(ok, "counts", InWords(f"a vector of {counts.size}"), "a vector whose length is a power of two")
     out: IntArray = counts.copy()
     loops().walsh_hadamard(out)
     return out

@@ -216,12 +216,13 @@ class Mechanism(ABC):
 
     def tally(self, reports: Reports) -> Tally:
         """Count reports of this very design."""
-        hint = "Batches are added up: sum(m.tally(part) for part in batches)."
+        hint = "Batches are added up: sum(m.tally(part) for part in batches); bytes of devices: dn.Reports.from_rows."
         require(isinstance(reports, Reports), "reports", reports, "what m.privatize(values) gives", hint)
         if reports.design != self.design:
             raise MergeError(f"these reports are of another design: {difference(self.design, reports.design)}.")
         if reports.fields != self.fields:
-            raise FormatError(f"reports of this design have the fields {self.fields}, got {reports.fields}.")
+            own, got = (", ".join(f"{f.name} ({f.width} bytes)" for f in x.fields) for x in (self, reports))
+            raise FormatError(f"reports of this design have the fields {own}, got {got}.")
         return Tally(self.design, self.bulk.strata, self.bulk.tally(reports), reports.simulated)
 
     def simulate_tally(self, counts: object, rng: Simulation) -> Tally:

@@ -33,7 +33,6 @@ from deniable_client.kernels import AnyKernel, promised_ratio
 from deniable_client.packing import uint_width
 
 __all__ = [
-    "ENTRIES_MAX",
     "Bulk",
     "Cells",
     "Numbered",
@@ -41,6 +40,7 @@ __all__ = [
     "SupportBulk",
     "check_outputs",
     "fresh_seeds",
+    "log2_factorial",
     "no_ones_after",
     "one_stratum",
     "refuse_values",
@@ -167,6 +167,11 @@ class Bulk(ABC, Generic[K]):
     def blind_weights(self, channel: Channel) -> list[Fraction]:
         """Probability of each output of the channel for a blind report: all alike, unless a kernel says otherwise."""
         return [Fraction(1, len(channel.outputs))] * len(channel.outputs)
+
+    @property
+    def fits(self) -> tuple[str, ...]:
+        """The methods that fit frequencies to reports: none where no likelihood is written out."""
+        return ("em", "ems")
 
     def likelihood(self, columns: Columns) -> FloatArray:
         """Likelihood of every value given each report, up to a factor per report; `ParameterError` where not known."""
@@ -381,6 +386,10 @@ class SupportBulk(Bulk[K]):
         return None
 
     @property
+    def fits(self) -> tuple[str, ...]:
+        return super().fits if self.size_law is None else (*super().fits, "count-aware")
+
+    @property
     def blind_likelihood(self) -> float | None:
         """See `Bulk.blind_likelihood`: 1/odds is (1 - p + p/odds) times that of a blind report."""
         return 1 / self.odds / (float(self.support.p_not) + float(self.support.p) / self.odds)
@@ -434,11 +443,16 @@ def two_level(
     return Channel(tuple(labels), weights, inside * outside * copies << WORD_BITS, tuple(held))
 
 
-def check_outputs(count: int, name: str, k: int = 1) -> None:
-    """`EnumerationError` if a channel has too many outputs, or outputs times values, to enumerate."""
-    if count > OUTPUTS_MAX or count * k > ENTRIES_MAX:
+def log2_factorial(n: int) -> float:
+    """log2 of n!, which may be too large to write down."""
+    return math.lgamma(n + 1) / math.log(2)
+
+
+def check_outputs(bits: float, name: str, k: int = 1) -> None:
+    """`EnumerationError` if a channel has too many outputs (2^bits), or outputs times values, to enumerate."""
+    if bits > math.log2(OUTPUTS_MAX) or bits + math.log2(k) > math.log2(ENTRIES_MAX):
         raise EnumerationError(
-            f"the channel of {name} has 2^{math.log2(count):.1f} outputs, too many to enumerate.",
+            f"the channel of {name} has 2^{bits:.1f} outputs, too many to enumerate.",
             f"Use a smaller domain (at most {OUTPUTS_MAX} outputs); `proof` works for any size.",
         )
 

@@ -30,7 +30,8 @@ def methods_of(m: Mechanism) -> tuple[str, ...]:
     """The methods of fitting that a mechanism has."""
     if m.own_fits:
         return m.own_fits
-    return (*METHODS, CALIBRATED) if has_coins(m.bulk) else tuple(METHODS)
+    fits: tuple[str, ...] = m.bulk.fits
+    return (*fits, CALIBRATED) if has_coins(m.bulk) else fits
 
 
 def has_coins(bulk: object) -> TypeGuard[PublicCoin]:

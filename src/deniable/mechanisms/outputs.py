@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from abc import abstractmethod
 from collections.abc import Sequence
 from fractions import Fraction
@@ -69,7 +70,7 @@ class OutputBulk(Numbered, Bulk[K]):
         return {"n": np.array([counts.sum()], np.int64), "value": np.asarray(drawn, np.int64)[None, :]}
 
     def channel(self) -> Channel:
-        check_outputs(self.size, f"this {self.kernel.kind} kernel", self.k)
+        check_outputs(math.log2(self.size), f"this {self.kernel.kind} kernel", self.k)
         rows, total = self.weights()
         return Channel(tuple(f"report {y}" for y in range(self.size)), tuple(zip(*rows, strict=True)), total)
 

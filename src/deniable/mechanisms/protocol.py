@@ -27,6 +27,7 @@ from deniable.core.types import IntArray
 from deniable.errors import ParameterError, require
 from deniable.estimate.result import Estimate
 from deniable.mechanisms.base import Mechanism
+from deniable.mechanisms.showing import as_line, keep_line
 from deniable.randomness import Stream, simulation, stream_of
 from deniable_client.exact import check_epsilon
 
@@ -69,6 +70,9 @@ class Protocol(ABC, Generic[Data]):
     """Everybody takes part in every step; the steps' budgets add up to epsilon."""
     subject: ClassVar[str] = ANSWER
     """What people hand in, by the name that statements of protection have for it."""
+
+    __repr__ = as_line
+    __init_subclass__ = classmethod(keep_line)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "epsilon", check_epsilon(self.epsilon))

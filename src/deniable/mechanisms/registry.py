@@ -13,7 +13,7 @@ from typing import Any
 from deniable.collect.reports import Design, difference
 from deniable.core.codes import Span
 from deniable.core.domain import Domain
-from deniable.errors import DeniableError, FormatError, ParameterError, meant, require
+from deniable.errors import DeniableError, FormatError, InWords, ParameterError, meant, require
 from deniable.mechanisms.base import Mechanism
 from deniable.mechanisms.entry import ADDED, Entry, Option
 from deniable.mechanisms.frequency import options as frequency
@@ -32,6 +32,7 @@ __all__ = [
     "MECHANISMS",
     "OPTIONS",
     "PROTOCOLS",
+    "check_options",
     "entry_of",
     "from_design",
     "mechanism",
@@ -42,6 +43,8 @@ __all__ = [
 
 _COMMON = ("epsilon", "k", "labels", "domain", "missing", "other")
 """What every mechanism takes, for hints at slips."""
+_SHOWN = 8
+"""Names in a hint."""
 _TOLD = (frequency, utility, personal, keyvalue, metric, numeric)
 
 
@@ -66,6 +69,9 @@ class _Rows(MutableMapping[str, Entry]):
     def __init__(self, kind: str) -> None:
         rooms = {told: told.__name__.rpartition(".")[0] for told in _TOLD}
         self._rows: dict[str, Entry | str] = {n: room for told, room in rooms.items() for n in told.NAMES.get(kind, ())}
+
+    def __repr__(self) -> str:
+        return f"<{len(self)} names: {', '.join(self)}>"
 
     def __getitem__(self, name: str) -> Entry:
         row = self._rows[name]
@@ -266,7 +272,7 @@ def _made(
 ) -> Any:
     """What a row makes of its promise, its domain and its options."""
     entry = _known(kind, name, rows)
-    _check_options(name, entry, options)
+    check_options(name, options)
     if epsilon is None:
         if entry.promise is None:
             raise ParameterError("epsilon must be given.", "Say how private it is to be, e.g. epsilon=1.")
@@ -315,7 +321,7 @@ def _domain(
         raise ParameterError(f"domain must be given by exactly one of k, labels and domain{more}, got {told}.")
     if isinstance(ways["domain"], Span):
         hint = "Give the number of answers, k, or labels."
-        require(entry.space is not None, "domain", "an interval", "no interval for this mechanism", hint)
+        require(entry.space is not None, "domain", InWords("an interval"), "no interval for this mechanism", hint)
     found = own if own is not None else ways["domain"]
     if isinstance(found, Span):
         for name, label in choices.items():
@@ -324,12 +330,16 @@ def _domain(
     return Domain.given(ways["k"], ways["labels"], **choices) if found is None else Domain.of(found, **choices)
 
 
-def _check_options(name: str, entry: Entry, options: Mapping[str, Any]) -> None:
+def check_options(name: str, options: Mapping[str, Any]) -> None:
+    """An error for an option that a mechanism or protocol does not have, has no such value of, or misses."""
+    entry = entry_of(name)
     family: Mapping[str, Option] = next((told.OPTIONS for told in _TOLD if name in told.NAMES.get(entry.kind, ())), {})
     for option, value in options.items():
         if option not in (*entry.options, *entry.inner):
             own = f"its own options are: {', '.join(entry.options)}" if entry.options else "it has none of its own"
-            hint = meant(option.lower(), (*entry.options, *_COMMON))
+            having = [row for rows in (MECHANISMS, PROTOCOLS) for row in rows if option in rows[row].options]
+            others = f"Those that have it: {', '.join(having[:_SHOWN])}{' and others' * (len(having) > _SHOWN)}."
+            hint = meant(option.lower(), (*entry.options, *_COMMON)) or others * bool(having)
             raise ParameterError(f"{name} has no option {option!r}; {own}.", hint)
         known = family.get(option) or OPTIONS.get(option)
         choices = known.choices if known is not None else ()
@@ -347,6 +357,9 @@ def from_design(design: Design) -> Mechanism:
     check = read_design if _known_to_devices(design) else check_document
     check(design)
     name = design.get("mechanism")
+    if name is None:
+        hint = "m.design is the design of a mechanism m; dn.save(m, path) writes it."
+        raise FormatError("the design does not name its mechanism.", hint)
     if not isinstance(name, str) or name not in MECHANISMS:
         hint = "Upgrade deniable, or add the mechanism with dn.register if it is of your own."
         raise FormatError(f"the design's mechanism {name!r} is unknown to this version.", hint)

@@ -21,7 +21,7 @@ from deniable.core.guess import (
     prior_success,
     uniform_success,
 )
-from deniable.core.support import Support
+from deniable.core.support import Support, check_n
 from deniable.core.types import FloatArray, IntArray, Target
 from deniable.estimate.linear import SupportPart, check_reports
 from deniable.estimate.result import Part
@@ -110,11 +110,11 @@ class SupportMechanism(Mechanism):
 
     def mse(self, n: float = 1) -> float:
         """Exact variance averaged over the items; the same for every population."""
-        return float(self.support.mse(self.k, n))
+        return float(self.support.mse(self.k, check_n(n)))
 
     def mse_approx(self, n: float = 1) -> float:
         """Variance of an item that nobody holds, the usual approximation."""
-        return float(self.support.mse_approx(n))
+        return float(self.support.mse_approx(check_n(n)))
 
     def properties(self, n: float = 1) -> dict[str, Any]:
         return (
@@ -127,6 +127,7 @@ class SupportMechanism(Mechanism):
         return {"epsilon": self.epsilon_exact} | self._numbers(self.support_effective, 1 / self.bulk.odds, n)
 
     def _numbers(self, support: Support[float], w: float, n: float) -> dict[str, float]:
+        n = check_n(n)
         return {
             "p": float(support.p),
             "q": float(support.q),

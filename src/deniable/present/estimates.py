@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from deniable.core.types import FloatArray, IntArray
-from deniable.errors import need_extra, require
+from deniable.errors import InWords, need_extra, require
 from deniable.present.theme import ESTIMATE, GUIDE, INTERVAL, TRUTH, ZERO, finish, in_order, symbols
 
 if TYPE_CHECKING:
@@ -134,13 +134,13 @@ def _items(labels: Sequence[str], value: Any, low: Any, high: Any, truth: Any) -
     columns = {}
     for name, numbers in given.items():
         column = np.asarray(numbers, dtype=np.float64)
-        shape = f"an array of shape {column.shape}"
+        shape = InWords(f"an array of shape {column.shape}")
         require(column.shape == (len(names),), name, shape, f"one number for each of the {len(names)} labels")
         odd = column[~np.isfinite(column)][:3].tolist()
         require(not odd, name, odd, "finite numbers", "Leave out the items that have no estimate.")
         columns[name] = column
     wrong = [names[i] for i in np.flatnonzero(columns["low"] > columns["high"])[:3]]
-    require(not wrong, "low", f"a higher number for {wrong}", "at most `high`", "Swap low and high.")
+    require(not wrong, "low", InWords(f"a higher number for {wrong}"), "at most `high`", "Swap low and high.")
     return _Items(names, columns)
 
 
@@ -148,7 +148,7 @@ def _bins(items: _Items, edges: Sequence[float] | FloatArray, interval: str, *, 
     """Shares of bins: a line across each over the band of its interval."""
     alt = need_extra("altair", "charts")
     need = f"{len(items.labels) + 1} numbers, one more than there are bins"
-    require(len(edges) == len(items.labels) + 1, "edges", f"{len(edges)} numbers", need)
+    require(len(edges) == len(items.labels) + 1, "edges", InWords(f"{len(edges)} numbers"), need)
     known = "truth" in items.columns
     looks = {"estimate": (ESTIMATE, ESTIMATE, "M-1.5,0L1.5,0"), interval: (INTERVAL, INTERVAL, "square")}
     looks |= {"truth": (TRUTH, "transparent", "M-1.5,0L1.5,0")} if known else {}

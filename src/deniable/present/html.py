@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from html import escape
 from typing import Any, NamedTuple
 
@@ -35,12 +35,12 @@ def facts_html(title: str, facts: Mapping[str, object], *, simulated: bool = Fal
     return bars_html(title, ("", ""), [(name, str(fact)) for name, fact in facts.items()], bars, simulated=simulated)
 
 
-def counts_html(title: str, counts: Mapping[str, Any], labels: Sequence[str] | None, *, simulated: bool = False) -> str:
-    """Counts by what is counted, with bars; `labels` name the entries where there are as many."""
+def counts_html(title: str, counts: Iterable[tuple[str, Any, Sequence[object]]], *, simulated: bool = False) -> str:
+    """Counts with bars: what is counted, how often, and the names of the entries, if there are as many."""
     blocks = []
-    for name, found in counts.items():
+    for name, found, names in counts:
         cells = np.asarray(found).ravel()
-        known = labels if labels is not None and len(labels) == cells.size else range(cells.size)
+        known = names if len(names) == cells.size else range(cells.size)
         largest = max(1, int(np.abs(cells).max(initial=0)))
         rows = [(str(label), f"{int(x):,}") for label, x in zip(known, cells[:_MOST], strict=False)]
         bars = [Bar(abs(int(x)) / largest) for x in cells[:_MOST]]

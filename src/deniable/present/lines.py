@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from deniable.errors import need_extra, require
+from deniable.errors import InWords, need_extra, require
 from deniable.present.theme import DASHES, PALETTE, SHAPES, ZERO, finish, in_order, symbols
 
 if TYPE_CHECKING:
@@ -40,22 +40,25 @@ def line_chart(
     x_title: str | None = None,
     y_title: str | None = None,
     reference: float | None = None,
+    ring: str | None = None,
+    free: str = "",
 ) -> altair.LayerChart | altair.FacetChart:
-    """Lines with points from the rows of a table; `x`, `y`, `series`, `facet` and `error` name its columns.
+    """Lines with points from the rows of a table; `x`, `y`, `series`, `facet`, `error` and `ring` name its columns.
 
     Up to 14 series, each with a colour and a symbol of its own (the second seven hollow), in the order of their
     first rows; likewise the facets, three side by side. `x` may be text: unless it begins with
     rising numbers it has no order, and points stand side by side without lines. A `y` that is None or not a finite
     number leaves a gap in its line. Bars reach from y - error to y + error; where that is no number there is none, and
     on an axis with logarithms one that reaches below zero ends at the axis. `reference` is a y with a line across: 1
-    where y are ratios.
+    where y are ratios. Rows for which `ring` is true are rings in the colour of their series, beside its line. `free`
+    is the axis, x or y, that has a scale of its own in every facet.
     """
-    more = {"facet": facet, "error": error}
+    more = {"facet": facet, "error": error, "ring": ring}
     named = {"x": x, "y": y, "series": series} | {role: column for role, column in more.items() if column is not None}
     table = _table(rows, named)
     if error is not None:
         _bars(table, log=log_y)
-    axes = {"x": _axis(table, "x", log=log_x), "y": _axis(table, "y", log=log_y, reference=reference)}
+    axes = {"x": _axis(table, "x", log=log_x, free=free == "x"), "y": _axis(table, "y", log=log_y, reference=reference)}
     axes["x"]["title"] = x if x_title is None else x_title
     axes["y"]["title"] = y if y_title is None else y_title
     facets = list(dict.fromkeys(row["facet"] for row in table)) if facet is not None else []
@@ -63,6 +66,8 @@ def line_chart(
     width = _WIDTHS.get(panels, 270)
     chart = _draw(table, axes, reference).properties(width=width, height=340 if panels == 1 else 280)
     chart = _faceted(chart, table, facets)
+    if free and facets:
+        chart = chart.resolve_scale(**{free: "independent"})
     drawn: altair.LayerChart | altair.FacetChart
     drawn = finish(chart, title=title, subtitle=subtitle, width=width * min(panels, _COLUMNS))
     return drawn
@@ -74,13 +79,15 @@ def _table(rows: Sequence[Mapping[str, object]], named: Mapping[str, str]) -> li
     table: list[_Row] = []
     for i, row in enumerate(rows):
         missing = [column for column in named.values() if column not in row]
-        require(not missing, "rows", f"row {i} without {missing}", f"mappings with {list(named.values())}")
+        require(not missing, "rows", InWords(f"row {i} without {missing}"), f"mappings with {list(named.values())}")
         plain = {role: _plain(row[column]) for role, column in named.items()}
         texts = {role: str(plain[role]) for role in ("series", "facet") if role in plain}
         table.append(plain | texts | {"y": plain["y"] if _is_number(plain["y"]) else None})
     names = list(dict.fromkeys(row["series"] for row in table))
     hint = "Split them over several charts or facets."
-    require(len(names) <= _MOST_SERIES, "series", f"{len(names)} series", f"at most {_MOST_SERIES} series", hint)
+    require(
+        len(names) <= _MOST_SERIES, "series", InWords(f"{len(names)} series"), f"at most {_MOST_SERIES} series", hint
+    )
     return [row | {"pattern": names.index(row["series"]) % len(DASHES)} for row in table]
 
 
@@ -106,7 +113,7 @@ def _is_number(value: object) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
 
 
-def _axis(table: list[_Row], role: str, *, log: bool, reference: float | None = None) -> _Row:
+def _axis(table: list[_Row], role: str, *, log: bool, reference: float | None = None, free: bool = False) -> _Row:
     """Type, scale and ticks of one axis, from the values on it."""
     values = [row[role] for row in table if role == "x" or row[role] is not None]
     values += [row[end] for row in table for end in ("low", "high") if role == "y" and end in row]
@@ -118,7 +125,7 @@ def _axis(table: list[_Row], role: str, *, log: bool, reference: float | None = 
             row[role] = str(row[role])
         return {"type": "N", "scale": {}, "axis": {"labelAngle": 0, "labelOverlap": True}}
     if not log:
-        return {"type": "Q", "scale": _linear(values, role), "axis": _ticks(values, role)}
+        return {"type": "Q", "scale": _linear(values, role), "axis": _ticks(values, role, free=free)}
     odd = [value for value in values if value <= 0][:3]
     need = f"a column of positive numbers, because of log_{role}"
     require(not odd, role, odd, need, f"Leave these rows out or set log_{role}=False.")
@@ -133,11 +140,15 @@ def _linear(values: list[float], role: str) -> _Row:
     return {"zero": min(values) >= 0 and 2 * min(values) < max(values), "nice": True}
 
 
-def _ticks(values: list[float], role: str) -> _Row:
-    """Ticks where something was measured, if these places are few."""
+def _ticks(values: list[float], role: str, *, free: bool) -> _Row:
+    """Ticks where something was measured, if these places are few and the same in all panels.
+
+    Digits are given, because a number of them that follows from the ticks can be too small to tell two ticks apart.
+    """
     distinct = sorted(set(values))
-    axis: _Row = {"format": "~s" if max(map(abs, distinct)) >= 10_000 else "~r", "labelOverlap": True}
-    return axis | ({"values": distinct} if role == "x" and len(distinct) <= 12 else {"tickCount": 6})
+    axis: _Row = {"format": "~s" if max(map(abs, distinct)) >= 10_000 else ".6~r", "labelOverlap": True}
+    same = role == "x" and not free and len(distinct) <= 12
+    return axis | ({"values": distinct} if same else {"tickCount": 6})
 
 
 def _log_domain(values: list[float]) -> list[float]:
@@ -177,6 +188,12 @@ def _draw(table: list[_Row], axes: Mapping[str, _Row], reference: float | None) 
     lines = [] if apart else [line]
     points = base.mark_point(size=52, strokeWidth=1.6, opacity=1).encode(**key)
     across = [] if reference is None else [_across(alt, reference, axes["y"])]
+    if any(row.get("ring") for row in table):
+        rings = base.transform_filter("datum.ring").mark_point(
+            shape="circle", size=150, filled=False, strokeWidth=1.6, opacity=1
+        )
+        lines = [rings.encode(key["stroke"]), *(one.transform_filter("!datum.ring") for one in lines)]
+        points = points.transform_filter("!datum.ring")
     if not any("high" in row for row in table):
         return alt.layer(*across, *lines, points)
     ends = {"y": _channel(alt.Y, "y", axes, "low"), "y2": alt.Y2("high:Q")}

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from deniable.core.types import FloatArray
-from deniable.errors import ParameterError, need_extra, require
+from deniable.errors import InWords, ParameterError, need_extra, require
 from deniable.present.theme import ESTIMATE, INTERVAL, PALETTE, TRUTH, ZERO, finish
 
 if TYPE_CHECKING:
@@ -151,7 +151,7 @@ def _check_points(points: object, own: int) -> FloatArray:
     except (TypeError, ValueError) as error:
         raise ParameterError(f"points must be pairs of numbers: {error}.") from error
     good = places.ndim == 2 and places.shape[1] == 2 and len(places) >= 2 and bool(np.isfinite(places).all())
-    require(good, "points", f"an array of shape {places.shape}", "at least 2 pairs of finite numbers")
+    require(good, "points", InWords(f"an array of shape {places.shape}"), "at least 2 pairs of finite numbers")
     require(0 <= own < len(places), "own", own, f"from 0 to {len(places) - 1}")
     return np.asarray(places, np.float64)
 

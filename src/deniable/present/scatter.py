@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from deniable.errors import need_extra, require
+from deniable.errors import InWords, need_extra, require
 from deniable.present.theme import ESTIMATE, TRUTH, ZERO, finish, symbols
 
 if TYPE_CHECKING:
@@ -24,6 +24,8 @@ _NEAR = 13.0
 _MOST_NAMES = 5
 _LETTER, _LINE_HEIGHT = 6.2, 14.0
 """Pixels that a label takes."""
+_UNREADABLE = 8.0
+"""One label over another is as bad as over so many points."""
 _LINE = "#333333"
 
 _Row = dict[str, Any]
@@ -68,7 +70,12 @@ def _table(points: Sequence[Mapping[str, Any]], x: str, y: str, tooltip: Sequenc
     table = []
     for i, row in enumerate(points):
         missing = [name for name in (x, y, "label", "kind", *tooltip) if name not in row]
-        require(not missing, "points", f"row {i} without {missing}", f"rows with {[x, y, 'label', 'kind', *tooltip]}")
+        require(
+            not missing,
+            "points",
+            InWords(f"row {i} without {missing}"),
+            f"rows with {[x, y, 'label', 'kind', *tooltip]}",
+        )
         place = {"x": row[x], "y": row[y]}
         for name, value in place.items():
             good = isinstance(value, int | float) and math.isfinite(value) and value > 0
@@ -110,11 +117,17 @@ class _Box(NamedTuple):
     top: float
     right: float
     bottom: float
+    cost: float = 1.0
+    """How bad it is to cover this."""
 
     def meets(self, other: _Box) -> bool:
         return (
             self.left < other.right and other.left < self.right and self.top < other.bottom and other.top < self.bottom
         )
+
+    def covers(self, taken: Sequence[_Box]) -> float:
+        """What is lost under it."""
+        return sum(other.cost for other in taken if self.meets(other))
 
     @property
     def outside(self) -> bool:
@@ -147,7 +160,7 @@ def _labels(
         more = f" and {len(names) - _MOST_NAMES} more" if len(names) > _MOST_NAMES else ""
         text = ", ".join(names[:_MOST_NAMES]) + more
         align, dx, dy, box = _room(x, y, _LETTER * len(text), taken)
-        taken.append(box)
+        taken.append(box._replace(cost=_UNREADABLE))
         at = {"x": rows[0]["x"], "y": rows[0]["y"], "kind": rows[0]["kind"]}
         made.append(at | {"text": text, "align": align, "dx": dx, "dy": dy})
     if len(curve) > 1:
@@ -160,7 +173,7 @@ def _line_label(name: str, scales: Mapping[str, _Row], curve: Sequence[_Row], ta
     tried = []
     for i, row in enumerate(curve):
         align, dx, dy, box = _room(*_pixels(row, scales), _LETTER * len(name), taken)
-        clashes = sum(box.meets(other) for other in taken) + 100 * box.outside
+        clashes = box.covers(taken) + 100 * box.outside
         off = abs(2 * i / len(curve) - 1)
         tried.append((clashes + (align != "right") + off + abs(dy) / 25, row | {"align": align, "dx": dx, "dy": dy}))
     return min(tried, key=lambda t: t[0])[1] | {"text": name, "kind": "line"}
@@ -187,11 +200,11 @@ def _around(x: float, y: float, reach: float) -> _Box:
 def _room(x: float, y: float, width: float, taken: Sequence[_Box]) -> tuple[str, float, float, _Box]:
     """The place near a point where a label of that width meets least of what is there, and is not too far."""
     tried = []
-    for dy in (0.0, -16.0, 16.0, -30.0, 30.0, -44.0, 44.0, -58.0, 58.0):
+    for dy in (0.0, *(sign * step for step in (16.0, 30.0, 44.0, 58.0, 72.0, 86.0) for sign in (-1, 1))):
         for align, dx in (("left", 9.0 if abs(dy) < 16 else 2.0), ("right", -9.0 if abs(dy) < 16 else -2.0)):
             left = x + dx if align == "left" else x + dx - width
             box = _Box(left, y + dy - _LINE_HEIGHT / 2, left + width, y + dy + _LINE_HEIGHT / 2)
-            clashes = 100 * box.outside + sum(box.meets(other) for other in taken)
+            clashes = 100 * box.outside + box.covers(taken)
             tried.append((clashes + abs(dy) / 25, align, dx, dy, box))
     _, align, dx, dy, box = min(tried, key=lambda t: t[0])
     return align, dx, dy, box

@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
-from deniable.present.tables import Column, Table, facts_table, number, percent
+from deniable.present.tables import Column, Table, facts_table, number, parameters, percent
 
 __all__ = ["frequency_table", "keyvalue_table", "mean_table", "protocol_table", "release_table", "steps_table"]
 
@@ -15,7 +15,7 @@ _Facts = list[tuple[str, str, str]]
 
 def _head(d: Mapping[str, Any], size: str, people: tuple[str, str] | None = None) -> _Facts:
     """The mechanism with its parameters, and who took part."""
-    own = "".join(f", {name} = {value}" for name, value in d["params"].items())
+    own = f", {parameters(d['params'])}".removesuffix(", ")
     name, told = people or ("population", f"{d['n']:,} people")
     return [
         ("mechanism", d["mechanism"], f"epsilon = {d['epsilon']:g}, {size}{own}"),
@@ -40,9 +40,16 @@ def _ratio(text: str) -> tuple[str, str, str]:
     return "ratio", text, "measured / predicted ± its standard error over the runs"
 
 
-def _coverage(d: Mapping[str, Any], name: str = "coverage") -> str:
-    stderr = d[f"{name}_stderr"]
-    return _within(percent(d[name]), None if stderr is None else 100 * stderr, ".2f")
+def _coverage(d: Mapping[str, Any], of: str = "", part: str = "") -> tuple[str, str, str]:
+    """Runs that are all alike say little of how sure it is: no standard error is shown then."""
+    key = f"coverage_{part}" if part else "coverage"
+    stderr, told = d[f"{key}_stderr"], f"of the {100 * d['level']:g} % intervals{of}"
+    told += " ± its standard error" if stderr else "" if stderr is None else f", the same in all {d['runs']} runs"
+    return (
+        f"coverage{f', {part}' * bool(part)}",
+        _within(percent(d[key]), 100 * stderr if stderr else None, ".2f"),
+        told,
+    )
 
 
 def frequency_table(d: Mapping[str, Any]) -> Table:
@@ -52,7 +59,7 @@ def frequency_table(d: Mapping[str, Any]) -> Table:
         ("measured mse", number(d["mse"], 4), f"usual error {100 * math.sqrt(d['mse']):.3g} points"),
         *_predicted(d, "predicted mse", "closed form, for the integers that are sampled"),
         ("largest error", f"{100 * d['max_abs_error']:.3g} points", "of any value, mean over the runs"),
-        ("coverage", _coverage(d), f"of the {100 * d['level']:g} % intervals ± its standard error"),
+        _coverage(d),
         ("mse, projected", number(d["mse_projected"], 4), "after moving to shares >= 0 that sum to 1 (biased)"),
     ]
     return facts_table(rows)
@@ -69,7 +76,7 @@ def mean_table(d: Mapping[str, Any]) -> Table:
         ("mean error", bias, "estimate - truth ± its standard error over the runs"),
         ("measured mse", number(d["mse"], 4), f"usual error {math.sqrt(d['mse']):.3g}"),
         *_predicted(d, "predicted mse", told, ".4g", ".2g"),
-        ("coverage", _coverage(d), f"of the {100 * d['level']:g} % intervals ± its standard error"),
+        _coverage(d),
     ]
     return facts_table(rows)
 
@@ -90,13 +97,13 @@ def release_table(d: Mapping[str, Any]) -> Table:
 
 def keyvalue_table(d: Mapping[str, Any]) -> Table:
     """Keys and values: what a simulation measured."""
-    best, every = f"over the {d['top']} most frequent keys", f"of the {100 * d['level']:g} % intervals of "
+    best = f"over the {d['top']} most frequent keys"
     rows = [
         *_head(d, f"k = {d['k']:,}", ("people", f"{d['pairs']:,} pairs of {d['data']}")),
         ("mse of frequencies", number(d["mse"], 4), f"usual error {100 * math.sqrt(d['mse']):.3g} points"),
         *_predicted(d, "predicted", "closed form, for these people and their pairs"),
-        ("coverage", _coverage(d), f"{every}frequencies"),
-        ("coverage, mean", _coverage(d, "coverage_mean"), f"{every}means, keys that somebody has"),
+        _coverage(d, " of frequencies"),
+        _coverage(d, " of means, keys that somebody has", "mean"),
     ]
     scores = {
         "ncr": "how well the most frequent keys are found, 1 at best",
@@ -109,7 +116,7 @@ def keyvalue_table(d: Mapping[str, Any]) -> Table:
 
 def protocol_table(d: Mapping[str, Any]) -> Table:
     """A protocol: what it promises, and how people take part."""
-    own = ", ".join(f"{name} = {value}" for name, value in d["params"].items())
+    own = parameters(d["params"])
     part = "everybody in every step, with a part of epsilon each" if d["repeated"] else "everybody in one step"
     rows = [
         ("protocol", d["mechanism"], own),

@@ -21,6 +21,7 @@ __all__ = [
     "facts_table",
     "mechanisms_table",
     "number",
+    "parameters",
     "percent",
     "printable",
     "properties_table",
@@ -291,8 +292,28 @@ def _plain_value(value: Any) -> str:
     return next((show for kind, show in _BY_TYPE if isinstance(value, kind)), str)(value)
 
 
+def parameters(params: Mapping[str, Any]) -> str:
+    """A mechanism's own parameters for people; what it does without is left out.
+
+    >>> parameters({"base": None, "sensitive": [0, 2, 5, 6], "theta": 2 / 3})
+    'sensitive = answers 0 to 1 and 5, theta = 0.666667'
+    """
+    known = {name: x for name, x in params.items() if x is not None}
+    texts = {name: _ranges(x) if name == "sensitive" else _plain_value(x) for name, x in known.items()}
+    return ", ".join(f"{name} = {text}" for name, text in texts.items())
+
+
+def _ranges(ends: Sequence[int]) -> str:
+    """The answers of half-open ranges, by number."""
+    pairs = list(zip(ends[::2], ends[1::2], strict=True))
+    told = [f"{a}" if b == a + 1 else f"{a} to {b - 1}" for a, b in pairs[:_LISTED]]
+    several = len(pairs) > 1 or any(b > a + 1 for a, b in pairs)
+    named = " and ".join([*told, *(["others"] if len(pairs) > _LISTED else [])])
+    return f"answer{'s' * several} {named}" if pairs else "none"
+
+
 def _params(value: Mapping[str, Any]) -> str:
-    return ", ".join(f"{name} = {_plain_value(part)}" for name, part in value.items()) or "none"
+    return parameters(value) or "none"
 
 
 def _guarantee(value: Mapping[str, Any]) -> str:
@@ -347,7 +368,7 @@ _BY_TYPE: tuple[tuple[type, Callable[[Any], str]], ...] = (
 
 def _decimals(stderr: Sequence[float] | FloatArray) -> int:
     """Decimals of percentages such that the least standard error shows two digits, within reason."""
-    least = min((s for s in stderr if s > 0), default=0.01)
+    least = min((s for s in stderr if 0 < s < math.inf), default=0.01)
     return max(1, min(8, 1 - math.floor(math.log10(100 * least))))
 
 

@@ -25,7 +25,7 @@ def table_parts(
     `pick` chooses among the names of its columns. `FormatError` where the file is damaged.
     """
     arrow = need_extra("pyarrow", "frames")
-    with _sound(arrow, source, kind, "is no {kind} file, or damaged"):
+    with _sound(arrow, source, kind, "is not in the {kind} format, or damaged"):
         names, total, batches = (_parquet if kind == "parquet" else _arrow)(stream, size)
     picked = pick(names)
     rows = ([_cells(arrow, batch.column(name)) for name in picked] for batch in batches(picked))
@@ -43,11 +43,12 @@ Opened = tuple[Sequence[str], int | None, Callable[[list[str]], Iterator[Any]]]
 
 
 def _parquet(stream: BinaryIO, size: int) -> Opened:
-    file = need_extra("pyarrow.parquet", "frames").ParquetFile(stream)
+    """In this thread alone: none may still read a stream that is closed since the file is damaged."""
+    file = need_extra("pyarrow.parquet", "frames").ParquetFile(stream, pre_buffer=False)
     return (
         file.schema_arrow.names,
         file.metadata.num_rows,
-        lambda names: file.iter_batches(batch_size=size, columns=names),
+        lambda names: file.iter_batches(batch_size=size, columns=names, use_threads=False),
     )
 
 

@@ -41,7 +41,7 @@ def read_design(path: str | None) -> Design | None:
             document = parse_header(stream.read(1 << 25))
         except FormatError as error:
             hint = "`deniable design NAME --json` prints one, and deniable.save(mechanism, path) writes one."
-            raise FormatError("this is no design: it is not JSON.", hint) from error
+            raise FormatError("this is not a design: it is not JSON.", hint) from error
         found = document.get("design", document)
         require(isinstance(found, dict), "design", found, "a design document", "deniable design NAME --json has one.")
         return from_design(found).design

@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from itertools import chain, islice
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,7 +22,7 @@ from deniable.core.domain import Domain
 from deniable.core.space import Space
 from deniable.core.types import IntArray
 from deniable.core.values import is_missing
-from deniable.errors import DeniableError, FormatError, ParameterError, meant, require
+from deniable.errors import DeniableError, FormatError, InWords, ParameterError, meant, require
 from deniable.run.columnar import COLUMNAR, table_parts
 from deniable.run.layout import STANDARD, Layout
 from deniable.run.sources import Progress, files_of, regular_size, told_of
@@ -30,6 +30,7 @@ from deniable.run.sources import Progress, files_of, regular_size, told_of
 __all__ = [
     "Chunk",
     "Progress",
+    "ask_header",
     "check_output",
     "csv_bytes",
     "encode",
@@ -49,6 +50,9 @@ _FORMULA = re.compile(r"'*[=+\-@\t\r]")
 """How text begins that a spreadsheet would compute, with or without the apostrophes that keep it from doing so."""
 _SIGNED = re.compile(r"[+-]([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
 _WHOLE = re.compile(r"[+-]?[0-9]{1,30}")
+
+_Wanted = tuple[str | None, str]
+"""A column, the only one if it is not named, and what the parameter is called that names it."""
 
 _COORDINATES = ({"lat", "latitude"}, {"lon", "lng", "longitude"})
 """What the columns of places may be called."""
@@ -198,14 +202,24 @@ def read_values(
     lines = any(layout.kind(path) == "lines" for path in files_of(source))
     require(not lines or column is None, "column", column, "left out", "One value per line has no columns.")
     for path, told in told_of(source, progress):
-        for (chunk,) in _read(path, size, (column,), layout, told):
+        for (chunk,) in _read(path, size, ((column, "column"),), layout, told):
             yield chunk
 
 
 def read_columns(
-    source: str, size: int, columns: Sequence[str], *, format: str | Layout = "auto", progress: Progress | None = None
+    source: str,
+    size: int,
+    columns: Sequence[str],
+    *,
+    called: Sequence[str] = ("columns",) * 3,
+    format: str | Layout = "auto",
+    progress: Progress | None = None,
 ) -> Iterator[tuple[Chunk, ...]]:
-    """Several columns of a CSV or Parquet file together, `size` rows at a time, as `read_values` reads one."""
+    """Several columns of a CSV or Parquet file together, `size` rows at a time, as `read_values` reads one.
+
+    Errors name the parameter that each of them comes from as it is `called`.
+    """
+    wanted = tuple(zip(columns, called, strict=False))
     layout = Layout.of(format)
     hint = f"The columns {', '.join(columns)} are needed: give a CSV or Parquet file, or --format csv."
     for kind in {layout.kind(path) for path in files_of(source)}:
@@ -213,12 +227,12 @@ def read_columns(
     twice = sorted({name for name in columns if list(columns).count(name) > 1})
     require(not twice, "columns", twice, "different from each other")
     for path, told in told_of(source, progress):
-        for chunks in _read(path, size, columns, layout, told):
+        for chunks in _read(path, size, wanted, layout, told):
             yield tuple(replace(chunk, column=name) for chunk, name in zip(chunks, columns, strict=True))
 
 
 def _read(
-    source: str, size: int, columns: Sequence[str | None], layout: Layout, progress: Progress | None
+    source: str, size: int, columns: Sequence[_Wanted], layout: Layout, progress: Progress | None
 ) -> Iterator[tuple[Chunk, ...]]:
     """Chunks of some columns, side by side."""
     kind = layout.kind(source)
@@ -235,7 +249,7 @@ def _read(
                 if progress is not None and total is not None:
                     progress(stream.tell(), total)
         except UnicodeError as error:
-            hint = "Say what it is with --text-encoding, for example cp1252; or with --format."
+            hint = "Say what it is with --text-encoding, for example cp1252 or utf-16; or with --format."
             reason = getattr(error, "reason", error)
             raise FormatError(f"{source} is not {(layout.encoding or 'UTF-8')} text ({reason}).", hint) from error
         except csv.Error as error:
@@ -291,8 +305,12 @@ def read_labels(source: str) -> list[str]:
 
 def _ask(domain: Domain, header: str, source: str) -> None:
     """Ask whether a header is one, if it could just as well be the first value."""
-    if header.strip() and not _is_value(domain, header):
-        return
+    if not header.strip() or _is_value(domain, header):
+        ask_header(header, source)
+
+
+def ask_header(header: str, source: str) -> NoReturn:
+    """Ask whether the first line is a header or a value, where nobody can tell."""
     raise ParameterError(
         f"{named(source)}: the first line, {header!r}, may be the header or the first value.",
         "Say --no-header if the values start there, or --column NAME if that is the name of the column.",
@@ -318,7 +336,7 @@ def _line_chunks(text: io.TextIOWrapper, source: str, size: int) -> Iterator[tup
 
 
 def _csv_chunks(
-    text: io.TextIOWrapper, source: str, columns: Sequence[str | None], size: int, layout: Layout
+    text: io.TextIOWrapper, source: str, columns: Sequence[_Wanted], size: int, layout: Layout
 ) -> Iterator[tuple[Chunk, ...]]:
     reader = csv.reader(text, strict=True, delimiter=layout.separator(source))
     first = next(reader, None)
@@ -328,7 +346,7 @@ def _csv_chunks(
     names = [_unguarded(name) for name in first] if layout.header else [str(i + 1) for i in range(len(first))]
     held = [] if layout.header else [first]
     picked, width = [_pick(names, column, source, layout) for column in columns], len(names)
-    unsaid = names[picked[0]] if layout.header and columns[0] is None else None
+    unsaid = names[picked[0]] if layout.header and columns[0][0] is None else None
     while True:
         places, rows = [], []
         for row in islice(chain(held, reader), size):
@@ -347,24 +365,25 @@ def _csv_chunks(
 def _blank(row: list[str], width: int, place: str) -> list[str]:
     """A blank line is an empty cell where there is one column; other rows that do not fit the header are refused."""
     if row or width > 1:
-        raise FormatError(f"{place}: the row has {len(row)} cells, the header has {width}.")
+        raise FormatError(f"{place}: the row has {len(row)} cell{'s' * (len(row) != 1)}, the header has {width}.")
     return [""]
 
 
-def _pick(names: Sequence[str], column: str | None, source: str, layout: Layout | None = None) -> int:
+def _pick(names: Sequence[str], wanted: _Wanted, source: str, layout: Layout | None = None) -> int:
     """The number of the column to read."""
+    column, called = wanted
     shown = ", ".join(names)
     hint = "" if layout is None else _advice(names, layout.header)
     if column is None:
-        require(len(names) == 1, "column", column, f"given, since {source} has the columns {shown}", hint)
+        require(len(names) == 1, called, column, f"given, since {source} has the columns {shown}", hint)
         other = _delimiter_in(names[0], layout)
         if other:
             raise FormatError(f"{source} has one column, {names[0]!r}.", f"Say --delimiter {other} if it has several.")
         return 0
     near = f"{meant(column, names)} {hint}".strip()
-    require(column in names, "column", column, f"one of the columns of {source}: {shown}", near)
+    require(column in names, called, column, f"one of the columns of {source}: {shown}", near)
     twice = list(names).count(column) > 1
-    require(not twice, "column", column, "a column that occurs once", f"The columns are {shown}.")
+    require(not twice, called, column, "a column that occurs once", f"The columns are {shown}.")
     return list(names).index(column)
 
 
@@ -374,7 +393,7 @@ def _advice(names: Sequence[str], header: bool) -> str:
         return "Without a header columns are named by their numbers, from 1 on."
     if len(names) == 1 and (other := _delimiter_in(names[0], None)):
         return f"Say --delimiter {other} if that is what stands between the columns."
-    return "If the first line is no header, say --no-header; columns are then named by their numbers, from 1 on."
+    return "If the first line is not a header, say --no-header; columns are then named by their numbers, from 1 on."
 
 
 def _delimiter_in(name: str, layout: Layout | None) -> str:
@@ -385,7 +404,7 @@ def _delimiter_in(name: str, layout: Layout | None) -> str:
 
 
 def _table_chunks(
-    source: str, kind: str, size: int, columns: Sequence[str | None], progress: Progress | None
+    source: str, kind: str, size: int, columns: Sequence[_Wanted], progress: Progress | None
 ) -> Iterator[tuple[Chunk, ...]]:
     require(source != STANDARD, "format", kind, "csv or lines for standard input", "Save it first.")
     done = 0
@@ -434,7 +453,14 @@ def _refusal(domain: Domain, chunk: Chunk, cells: Sequence[Any] | NDArray[Any]) 
     hint += " (--other LABEL, with labels)."
     if numbers:
         hint = "Nothing was clipped: correct it, leave it out, declare another --interval, or say --clip."
-    return ParameterError(f"{place}: values must be {domain.allowed}, got {cell!r}.", hint)
+    near = _near(str(cell).strip(), domain.labels or ())
+    return ParameterError(f"{place}: values must be {domain.allowed}, got {cell!r}.", f"{near} {hint}".strip())
+
+
+def _near(text: str, labels: Sequence[str]) -> str:
+    """A hint at the label that is probably meant: the same in other letters, or a similar one."""
+    same = next((label for label in labels if label.casefold() == text.casefold()), None)
+    return meant(text, labels) if same is None else f"Did you mean {same}?"
 
 
 def read_space(path: str | Path) -> Space:
@@ -454,7 +480,7 @@ def read_space(path: str | Path) -> Space:
 
 
 def _space(rows: list[list[str]]) -> Space:
-    require(len(rows) >= 2, "distances", f"{len(rows)} lines", "a table of at least 2 lines")
+    require(len(rows) >= 2, "distances", InWords(f"{len(rows)} lines"), "a table of at least 2 lines")
     head = [name.lower() for name in rows[0]]
     at = [next((i for i, name in enumerate(head) if name in names), None) for names in _COORDINATES]
     if None not in at:

@@ -123,7 +123,8 @@ def _leveled(
         )
     if column is None:
         raise ParameterError("column must be given with level-column.", "Name the column of the values: --column NAME.")
-    for values, levels in read_columns(source, chunk_size(m), (column, level_column), format=format, progress=progress):
+    both = {"columns": (column, level_column), "called": ("column", "level-column")}
+    for values, levels in read_columns(source, chunk_size(m), **both, format=format, progress=progress):
         yield lambda rng, values=values, levels=levels: m.privatize_items(  # type: ignore[misc]
             encode(m.domain, values), rng, levels=_levels(m.levels, levels)
         )

@@ -62,6 +62,10 @@ class Layout:
         """A layout, also from the name of a format."""
         return what if isinstance(what, Layout) else cls(what)
 
+    def names_file(self, source: str) -> bool:
+        """Whether a name is that of a file with values: by its suffix, or because its format is given."""
+        return self.format != FORMATS[0] or _bare(source).suffix.lower() in _SUFFIXES
+
     def kind(self, source: str) -> str:
         """The format of a file: the one that is given, or by its suffix."""
         found = self.format if self.format != "auto" else self._by_suffix(source)

@@ -16,6 +16,7 @@ from deniable.collect.parquet import LAYOUTS, TableReader, TableWriter, head_in
 from deniable.collect.reports import Design, Reports, difference, title_of
 from deniable.collect.tally import Tally
 from deniable.errors import FormatError, MergeError, ParameterError, require
+from deniable.estimate.fit import METHODS
 from deniable.estimate.result import Estimate
 from deniable.kernels import using
 from deniable.kernels.parallel import ahead
@@ -110,7 +111,7 @@ def _refuse_reports(source: str) -> None:
             kind = kind_of(stream.read(4))
         with suppress(FormatError):  # which says that this is no table, or a damaged one: whoever reads it says so
             table = open_table(source)
-            kind = "reports" if table is not None and head_in(table.schema.metadata) is not None else kind
+            kind = "reports" if table is not None and table.metadata and head_in(table.metadata) else kind
         hint = "Privatise the values themselves; a second set of reports costs the same people a second epsilon."
         require(not kind, "values", source, f"a file of values: this one holds {kind}", hint)
 
@@ -294,8 +295,10 @@ def estimate_counted(
 
 
 def _check_method(m: Mechanism, method: str) -> None:
-    known = (UNBIASED, *m.linear_methods, *methods_of(m))
-    require(method in known, "method", method, f"one of {', '.join(known)} for reports of {m.name}")
+    """Names that it does not know are refused; why it does not have one that others have, it says itself."""
+    if method not in (UNBIASED, *METHODS, CALIBRATED):
+        known = (UNBIASED, *m.linear_methods, *methods_of(m))
+        require(method in known, "method", method, f"one of {', '.join(known)} for reports of {m.name}")
 
 
 def _parts(found: Found, first: Design, strict: bool, fit: str | None) -> Iterator[Part]:

@@ -60,11 +60,17 @@ class Question:
         for name, value in given.items():
             require(name in self.settings, name, value, f"left out for {self.about}")
 
+    def check_plan(self, given: Mapping[str, Any]) -> None:
+        """Refuse what a plan is not told, with the questions that it belongs to."""
+        for name, value in given.items():
+            those = [each for each, asked in QUESTIONS.items() if name in (*asked.asked, *asked.limits)]
+            hint = f"It belongs to --question {' and to --question '.join(those)}." if those else ""
+            shown = name.replace("_", "-")
+            require(self.name in those, shown, value, f"left out for the question {self.name!r}", hint)
+
     def answer(self, given: Mapping[str, Any]) -> Answer[Any]:
         """The plan for what is given, by the names of the command line's options."""
-        for name, value in given.items():
-            known = name in self.asked or name in self.limits
-            require(known, name.replace("_", "-"), value, f"left out for the question {self.name!r}")
+        self.check_plan(given)
         for name, example in self.needed.items():
             if name not in given:
                 raise ParameterError(f"{name} must be given for the question {self.name!r}.", f"For example {example}.")
@@ -90,6 +96,8 @@ def _plan_near(*, distances: str | None = None, **asked: Any) -> Answer[Any]:
     return plan_release(distances=read_space(distances), **asked).naming(distances=distances)
 
 
+_WEIGHED = ("weight", "weights")
+_GUESS = {"max_asr": "asr"}
 _SIZE = {"max_bits": "bits", "max_bytes": "bytes"}
 _SERVER = {"max_work": "work", "max_poisoning": "poisoning"}
 _PROMISE = {"epsilon": "--epsilon 1"}
@@ -99,22 +107,22 @@ QUESTIONS: Mapping[str, Question] = {
         FREQUENCY,
         "shares of values",
         simulate,
-        ("k", "level", "project", "chart", "column"),
+        ("domain", "level", "project", "chart", "column", "format"),
         frequency_table,
         _plan_shares,
-        ("domain", "n", "epsilon", "targets", "weight", "sensitive", "top"),
-        {name: name for name in ("target_error", "max_asr", *_SIZE, *_SERVER)},
+        ("domain", "n", "epsilon", "targets", *_WEIGHED, "sensitive", "top"),
+        {name: name for name in ("target_error", *_GUESS, *_SIZE, *_SERVER)},
         {},
     ),
     KEY_VALUE: Question(
         KEY_VALUE,
         "key-value data",
         simulate_keyvalue,
-        ("k", "level", "chart", "columns", "duplicates", "top"),
+        ("domain", "level", "chart", "columns", "duplicates", "top", "format"),
         keyvalue_table,
         plan_keyvalue,
-        ("domain", "n", "epsilon", "length", "interest", "targets", "top"),
-        {"target_error": "stderr", **_SIZE, **_SERVER},
+        ("domain", "n", "epsilon", "length", "interest", "targets", *_WEIGHED, "top"),
+        {"target_error": "stderr", **_GUESS, **_SIZE, **_SERVER},
         {"n": "--n 10000", **_PROMISE},
         show_pairs,
         ("shrink",),
@@ -123,22 +131,22 @@ QUESTIONS: Mapping[str, Question] = {
         RELEASE,
         "single answers, which are judged by their losses",
         simulate_release,
-        ("k", "placed"),
+        ("domain", "placed", "column", "format"),
         release_table,
         _plan_near,
-        ("epsilon", "points", "interval", "distances", "weight", "top"),
-        {"target_error": "loss", "max_asr": "asr", **_SIZE, **_SERVER},
+        ("epsilon", "points", "interval", "distances", *_WEIGHED, "top"),
+        {"target_error": "loss", **_GUESS, **_SIZE, **_SERVER},
         _PROMISE,
     ),
     MEAN: Question(
         MEAN,
         "means",
         simulate_mean,
-        ("level", "chart"),
+        ("level", "chart", "column", "format"),
         mean_table,
         plan_means,
-        ("epsilon", "n", "points", "interval", "top"),
-        {"target_error": "stderr", **_SIZE, **_SERVER},
+        ("epsilon", "n", "points", "interval", *_WEIGHED, "top"),
+        {"target_error": "stderr", **_GUESS, **_SIZE, **_SERVER},
         {**_PROMISE, "interval": "--interval 0,100"},
     ),
 }

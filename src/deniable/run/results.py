@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -66,7 +67,7 @@ class Shown:
             "level": level,
             "target": target,
             "simultaneous": simultaneous,
-            **({"note": "; ".join(ends.notes)} if ends.notes else {}),
+            **({"note": ends.note_on(estimate.labels)} if ends.notes else {}),
         }
         again: dict[str, Any] = {"level": level, "target": target, "simultaneous": simultaneous}
         coarse = cls.of(estimate.binned(), **again) if truth is None and is_fine(estimate) else None
@@ -96,8 +97,11 @@ class Shown:
         return replace(self, labels=tuple(self.labels[i] for i in order), columns=columns)
 
     def document(self) -> dict[str, Any]:
-        """As plain data."""
-        lists = {name: column.tolist() for name, column in self.columns.items()}
+        """As plain data; JSON has no infinity, so None stands for a standard error that is not finite."""
+        lists = {
+            name: [None if isinstance(x, float) and not math.isfinite(x) else x for x in column.tolist()]
+            for name, column in self.columns.items()
+        }
         return {**self.facts, "labels": list(self.labels), **lists}
 
     def rows(self) -> list[dict[str, Any]]:

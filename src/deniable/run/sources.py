@@ -9,13 +9,15 @@ from glob import glob, has_magic
 from pathlib import Path
 from typing import TypeAlias
 
-from deniable.errors import require
+from deniable.errors import ParameterError
 from deniable.run.layout import STANDARD
 
 __all__ = ["Progress", "files_of", "regular_size", "told_of"]
 
 Progress: TypeAlias = Callable[[int, int | None], None]
 """Called now and then with how much is done and how much there is (None: unknown)."""
+
+_HINT = "Give the name of a file, of a folder with files, or a pattern in quotes: 'day-*.csv'."
 
 
 def files_of(source: str) -> list[str]:
@@ -28,11 +30,13 @@ def files_of(source: str) -> list[str]:
         return [source]
     if os.path.isdir(source):
         found = [str(path) for path in Path(source).rglob("*") if path.is_file() and _is_data(path, Path(source))]
-        require(len(found) > 0, "files", source, "a folder with files in it")
+        if not found:
+            raise ParameterError(f"{source!r} is a folder without any file to read.", _HINT)
         return sorted(found)
     if has_magic(source):
         found = [path for path in glob(source, recursive=True) if os.path.isfile(path)]
-        require(len(found) > 0, "files", source, "a pattern that fits some file")
+        if not found:
+            raise ParameterError(f"no file fits the pattern {source!r}.", _HINT)
         return sorted(found)
     return [source]  # whoever opens it says what is wrong
 

@@ -41,7 +41,7 @@ def load(what: str | os.PathLike[str] | bytes) -> Reports | Tally | Mechanism:
         hint = "Give the path of a file that dn.save or a command wrote."
         raise ParameterError(f"cannot read {str(what)!r}: {error.strerror}.", hint) from error
     with naming(str(what)):
-        return _design(data) if data[:1] == b"{" else codec.load(data)
+        return _design(data) if data.lstrip()[:1] in (b"{", b"[") else codec.load(data)
 
 
 def save(what: Reports | Tally | Mechanism, path: str | os.PathLike[str], *, force: bool = False) -> Path:

@@ -7,7 +7,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from deniable.collect.codec import Head, canonical
+from deniable.collect.codec import MAGIC, Head, canonical
 from deniable.collect.limits import parse_header
 from deniable.collect.parquet import PACKED, TableReader
 from deniable.collect.reports import Design, Reports
@@ -43,9 +43,13 @@ class TextReader(TableReader):
 
     @property
     def schema(self) -> Any:
-        """One column of text, and no metadata."""
+        """One column of text."""
         arrow = need_extra("pyarrow", "frames")
         return arrow.schema([("report", arrow.string())])
+
+    @property
+    def metadata(self) -> None:
+        """Text says nothing of itself."""
 
     @property
     def groups(self) -> int:
@@ -72,13 +76,13 @@ def table_kind(path: str) -> str:
     """`parquet`, `arrow` or `csv` for a file that may hold a table of reports; nothing for others."""
     if path == STANDARD:
         return ""
-    if Path(path).suffix.lower() in _TEXT:
-        return "csv"
+    text = "csv" if Path(path).suffix.lower() in _TEXT else ""
     try:
         with Path(path).open("rb") as file:
-            return _STARTS.get(file.read(4), "")
+            start = file.read(4)
     except OSError:  # whoever opens it says what is wrong
-        return ""
+        return text
+    return "" if start in MAGIC else _STARTS.get(start, text)
 
 
 def open_table(path: str, given: Design | None = None) -> TableReader | None:

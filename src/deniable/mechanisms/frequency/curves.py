@@ -43,6 +43,11 @@ _LEAST_ARC = math.log(2.0**-26)
 """Shorter arcs are too few points of the ring of 2**32."""
 
 
+_TABLED = 64
+"""Factorials from here on are those of Stirling's series: what it leaves out is below 1e-15."""
+_SMALL = np.array([math.lgamma(n + 1) for n in range(_TABLED + 1)])
+
+
 _Laws = tuple[Support[Any], Any, Any]
 """Support probabilities; likelihood of a value that a report does not support, relative to one that it does; chance
 that a report made without any value supports at least one item."""
@@ -101,9 +106,19 @@ def mixture_curve(epsilon: float, k: int, values: Any = None) -> Curve:
 
 
 def _log2_comb(k: int, size: Any) -> FloatArray:
-    logs = np.concatenate([[0.0], np.cumsum(np.log2(np.arange(1, k + 1)))])
-    inside = np.asarray(size, np.int64)
-    return np.asarray(logs[k] - logs[inside] - logs[k - inside])
+    """Bits of a set of `size` of k items, for each size."""
+    inside = np.asarray(size, np.float64)
+    logs = _log_factorial(np.float64(k)) - _log_factorial(inside) - _log_factorial(k - inside)
+    return np.asarray(logs / math.log(2))
+
+
+def _log_factorial(n: Any) -> FloatArray:
+    """ln n! for whole numbers: a table of the small ones, Stirling's series (exact to the last digits) beyond it."""
+    large = np.maximum(n, _TABLED)
+    series = 1 / (12 * large) - 1 / (360 * large**3) + 1 / (1260 * large**5)
+    beyond = large * np.log(large) - large + 0.5 * np.log(2 * math.pi * large) + series
+    small = _SMALL[np.minimum(n, _TABLED).astype(np.int64)]
+    return np.asarray(np.where(n < _TABLED, small, beyond))
 
 
 def unary_curve(epsilon: float, k: int, values: Any = None) -> Curve:

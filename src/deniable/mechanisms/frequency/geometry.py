@@ -5,9 +5,12 @@ The first is decoded by a fast transform; the second is near the least error wit
 
 from __future__ import annotations
 
+import math
+from bisect import bisect_left
+from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, partial
 from typing import ClassVar
 
 import numpy as np
@@ -31,7 +34,7 @@ from deniable_client.kernels import Projective as ProjectiveKernel
 from deniable_client.kernels import promised_ratio
 from deniable_client.kernels.geometry import is_prime, point, points, rank_of
 
-__all__ = ["Hadamard", "HadamardBulk", "Projective"]
+__all__ = ["Hadamard", "HadamardBulk", "Projective", "best_prime"]
 
 
 class HadamardBulk(Numbered, SupportBulk[HadamardKernel]):
@@ -77,7 +80,7 @@ class HadamardBulk(Numbered, SupportBulk[HadamardKernel]):
 
     def channel(self) -> Channel:
         order = self.kernel.order
-        check_outputs(order, "this Hadamard response", self.k)
+        check_outputs(math.log2(order), "this Hadamard response", self.k)
         held = [frozenset(x for x in range(self.k) if ((x + 1) & y).bit_count() % 2 == 0) for y in range(order)]
         return two_level(self.kernel, [f"report {y}" for y in range(order)], held, order // 2, order // 2)
 
@@ -158,7 +161,7 @@ class ProjectiveBulk(Numbered, SupportBulk[ProjectiveKernel]):
 
     def channel(self) -> Channel:
         prime, rank, order = self.kernel.prime, self.kernel.rank, self.kernel.order
-        check_outputs(order, "this projective-geometry response", self.k)
+        check_outputs(math.log2(order), "this projective-geometry response", self.k)
         vectors = [point(i, prime, rank) for i in range(order)]
         held = [
             frozenset(x for x in range(self.k) if sum(a * b for a, b in zip(vectors[x], y, strict=True)) % prime == 0)
@@ -232,10 +235,40 @@ class Projective(SupportMechanism):
 
 
 def _best_prime(k: int, epsilon: float) -> int:
-    """The prime of lowest exact MSE. Beyond a few times e + 1 the error only grows, as in local hashing."""
+    """The prime of lowest exact MSE."""
     w, v = epsilon_to(epsilon)
-    last = int(min(max(64.0, 8 * (1 + 1 / w)), max(3, k)))
-    while not is_prime(last):
-        last += 1
-    primes = [q for q in range(2, last + 1) if is_prime(q)]
-    return min(primes, key=lambda q: float(projective(w, v, q, rank_of(k, q)).mse(k)))
+    return best_prime(k, 1 + 1 / w, lambda q: float(projective(w, v, q, rank_of(k, q)).mse(k)))
+
+
+def best_prime(k: int, ideal: float, cost: Callable[[int], float]) -> int:
+    """The prime of least cost, the smallest one of several, among those that k items need.
+
+    Primes of one rank (number of coordinates) are neighbours; there the cost falls towards the `ideal` and then grows,
+    so that a walk to the nearest of them finds the least. More points than a rank of 2 needs only cost more.
+    """
+    found, rank, above = [], 2, 0
+    while True:
+        least = bisect_left(range(k + 1), k, lo=2, key=partial(points, t=rank))
+        first = _prime_from(least, 1)
+        last = first if rank == 2 else _prime_from(above - 1, -1)
+        if first <= last:
+            found.append(_walk(_prime_from(int(min(max(first, ideal), last)), -1), first, last, cost))
+        if least == 2:
+            return min(found)[1]
+        rank, above = rank + 1, least
+
+
+def _walk(prime: int, first: int, last: int, cost: Callable[[int], float]) -> tuple[float, int]:
+    """The least cost on the way down from a prime, and where it is."""
+    best = (cost(prime), prime)
+    for step in (1, -1):
+        while first <= (q := _prime_from(best[1] + step, step)) <= last and (found := (cost(q), q)) < best:
+            best = found
+    return best
+
+
+def _prime_from(n: int, step: int) -> int:
+    """The first prime from n on, in steps of 1 or -1; below 2 there is none, and the answer is below 2."""
+    while n >= 2 and not is_prime(n):
+        n += step
+    return n

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
@@ -69,7 +70,7 @@ class ResponseBulk(Numbered, SupportBulk[Response]):
         return {"n": np.array([n]), "support": support[None, :]}
 
     def channel(self) -> Channel:
-        check_outputs(self.k, "this randomised response", self.k)
+        check_outputs(math.log2(self.k), "this randomised response", self.k)
         held = [frozenset({y}) for y in range(self.k)]
         return two_level(self.kernel, [f"report {y}" for y in range(self.k)], held, 1, self.k - 1)
 

@@ -19,9 +19,9 @@ from deniable.core.domain import Domain
 from deniable.core.frontier import distance
 from deniable.core.guess import Guess, check_prior
 from deniable.core.laws import thresholded
-from deniable.core.support import Support
+from deniable.core.support import Support, check_n
 from deniable.core.types import Columns, FloatArray, IntArray
-from deniable.errors import EnumerationError, FormatError, require
+from deniable.errors import FormatError, require
 from deniable.estimate.linear import NoisePart, check_reports
 from deniable.estimate.result import Part
 from deniable.kernels.noise import laplace_steps
@@ -156,9 +156,7 @@ class LaplaceBulk(Bulk[Laplace]):
 
     def channel(self) -> Channel:
         """See `Bulk.channel`: for a small `reach` only."""
-        if self.outputs > 40:
-            raise EnumerationError(f"the channel of noisy vectors has 2^{self.outputs:.0f} outputs, too many to list.")
-        check_outputs((2 * self.kernel.reach + 1) ** self.k, "noisy vectors", self.k)
+        check_outputs(self.outputs, "noisy vectors", self.k)
         law, total = step_law(self.kernel)
         reports = self._reports()
         weights = tuple(
@@ -210,15 +208,15 @@ class SHE(Mechanism):
 
     def mse(self, n: float = 1) -> float:
         """Variance of an estimate, the same for all items and populations [AdaptiveLDP Eq. 16, with its 1/n]."""
-        return 8 / (self.epsilon**2 * n)
+        return 8 / (self.epsilon**2 * check_n(n))
 
     def properties(self, n: float = 1) -> dict[str, Any]:
         """See `Mechanism.properties`: of continuous noise, variance 8/eps^2 [AdaptiveLDP Eq. 16, with its 1/n]."""
-        mse, asr = 8 / (self.epsilon**2 * n), asr_laplace(self.k, self.epsilon)
+        mse, asr = self.mse(n), asr_laplace(self.k, self.epsilon)
         return self._numbers(mse, asr) | report_size(self) | distance(self.k, self.epsilon, mse, asr, n)
 
     def effective(self, n: float = 1) -> dict[str, Any]:
-        numbers = self._numbers(variance_of(self.bulk.kernel) / n, asr_laplace(self.k, self.epsilon_exact))
+        numbers = self._numbers(variance_of(self.bulk.kernel) / check_n(n), asr_laplace(self.k, self.epsilon_exact))
         return {"epsilon": self.epsilon_exact, "step": 2.0**-self.bulk.kernel.grid} | numbers
 
     def guess(self, prior: object = None) -> Guess:

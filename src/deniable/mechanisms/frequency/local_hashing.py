@@ -23,7 +23,16 @@ from deniable.kernels import loops
 from deniable.kernels.hashing import interval_of, interval_rows
 from deniable.kernels.permutation import permute, place_rows
 from deniable.kernels.sampling import respond
-from deniable.mechanisms.bulk import Cells, Seeded, SupportBulk, check_outputs, fresh_seeds, one_stratum, two_level
+from deniable.mechanisms.bulk import (
+    Cells,
+    Seeded,
+    SupportBulk,
+    check_outputs,
+    fresh_seeds,
+    log2_factorial,
+    one_stratum,
+    two_level,
+)
 from deniable.mechanisms.frequency.costs import HASH_WORK, ROUND_WORK
 from deniable.mechanisms.possible import Cell
 from deniable.mechanisms.support import SupportMechanism
@@ -100,7 +109,7 @@ class HashingBulk(_Hashed, SupportBulk[Hashing]):
     def channel(self) -> Channel:
         """See `Bulk.channel`: over all g^k functions, each as likely as any other."""
         k, g = self.k, self.kernel.g
-        check_outputs(g ** (k + 1) if k < 64 else 1 << 64, "this hashing", k)
+        check_outputs((k + 1) * math.log2(g), "this hashing", k)
         outputs = [(h, y) for h in product(range(g), repeat=k) for y in range(g)]
         held = [frozenset(i for i in range(k) if h[i] == y) for h, y in outputs]
         return two_level(self.kernel, [f"hash {h} report {y}" for h, y in outputs], held, 1, g - 1, g**k)
@@ -150,7 +159,7 @@ class BalancedBulk(_Hashed, SupportBulk[Hashing]):
     def channel(self) -> Channel:
         """See `Bulk.channel`: over all k! permutations, each as likely as any other."""
         k, g = self.k, self.kernel.g
-        check_outputs(math.factorial(k) * g if k < 20 else 1 << 64, "this balanced hashing", k)
+        check_outputs(log2_factorial(k) + math.log2(g), "this balanced hashing", k)
         outputs = [(h, y) for h in permutations(range(k)) for y in range(g)]
         held = [frozenset(x for x in range(k) if h[x] * g // k == y) for h, y in outputs]
         labels = [f"positions {h} report {y}" for h, y in outputs]

@@ -17,7 +17,7 @@ from deniable.core.channel import Channel, Proof, Witness
 from deniable.core.frontier import distance, mixture_mse, mixture_success
 from deniable.core.guess import Guess, check_prior
 from deniable.core.laws import epsilon_to, ratio_to, subset
-from deniable.core.support import Support, mean_product
+from deniable.core.support import Support, check_n, mean_product
 from deniable.core.types import Bytes, Columns, FloatArray, IntArray
 from deniable.errors import FormatError, require
 from deniable.estimate.linear import check_reports
@@ -27,7 +27,7 @@ from deniable.kernels import loops
 from deniable.kernels.sampling import subset_bits
 from deniable.mechanisms.base import Mechanism, report_size
 from deniable.mechanisms.bulk import Bulk, Cells, check_outputs
-from deniable.mechanisms.frequency.subset import SubsetBulk, SubsetSelection, check_size
+from deniable.mechanisms.frequency.subset import SubsetBulk, SubsetSelection, check_size, log2_comb
 from deniable.mechanisms.possible import Cell
 from deniable.randomness import Stream, bernoulli
 from deniable_client.exact import WORD_BITS
@@ -123,7 +123,7 @@ class MixtureBulk(Bulk[Mixture]):
     def channel(self) -> Channel:
         one, two = self.parts
         size, coin = self._size, self.kernel.coin
-        check_outputs(math.comb(self.k, size) + math.comb(self.k, size + 1), "this mixture of subset sizes", self.k)
+        check_outputs(log2_comb(self.k + 1, size + 1), "this mixture of subset sizes", self.k)
         first = one.channel()
         if not coin:
             return first
@@ -243,7 +243,7 @@ class SubsetMixture(Mechanism):
 
     def mse(self, n: float = 1) -> float:
         """Exact variance averaged over the items; the same for every population."""
-        return float(mixture_mse(*epsilon_to(self.epsilon), self.k, self.size, self.share, n))
+        return float(mixture_mse(*epsilon_to(self.epsilon), self.k, self.size, self.share, check_n(n)))
 
     def properties(self, n: float = 1) -> dict[str, Any]:
         mse, asr = self.mse(n), self.asr
@@ -251,7 +251,7 @@ class SubsetMixture(Mechanism):
 
     def effective(self, n: float = 1) -> dict[str, Any]:
         least = (1 / _information(self.bulk.sizes, self.k) - Fraction(1, self.k)) * Fraction(self.k - 1, self.k)
-        mse, asr = float(least) / n, float(_success(self.bulk.sizes, self.k))
+        mse, asr = float(least) / check_n(n), float(_success(self.bulk.sizes, self.k))
         return {"epsilon": self.epsilon_exact} | _numbers(self.k, mse, asr)
 
     def guess(self, prior: object = None) -> Guess:

@@ -29,6 +29,7 @@ from deniable.mechanisms.bulk import (
     SupportBulk,
     check_outputs,
     fresh_seeds,
+    log2_factorial,
     no_ones_after,
     one_stratum,
     two_level,
@@ -93,7 +94,7 @@ class SubsetBulk(SupportBulk[Subset]):
 
     def channel(self) -> Channel:
         k, size = self.k, self.kernel.size
-        check_outputs(math.comb(k, size), "this subset selection", k)
+        check_outputs(self.outputs, "this subset selection", k)
         held = [frozenset(c) for c in combinations(range(k), size)]
         labels = ["report {" + ", ".join(map(str, sorted(s))) + "}" for s in held]
         return two_level(self.kernel, labels, held, math.comb(k - 1, size - 1), math.comb(k - 1, size))
@@ -144,7 +145,7 @@ class IntervalBulk(Seeded, SupportBulk[Interval]):
     def channel(self) -> Channel:
         """See `Bulk.channel`: over all k! permutations, each as likely as any other."""
         k, size = self.k, self.kernel.size
-        check_outputs(math.factorial(k) * k if k < 20 else 1 << 64, "these permuted intervals", k)
+        check_outputs(log2_factorial(k) + math.log2(k), "these permuted intervals", k)
         outputs = [(h, y) for h in permutations(range(k)) for y in range(k)]
         held = [frozenset(x for x in range(k) if (h[x] - y) % k < size) for h, y in outputs]
         labels = [f"positions {h} report {y}" for h, y in outputs]
@@ -255,4 +256,4 @@ def log2_comb(k: int, size: int) -> float:
     """log2 of a binomial coefficient that may be too large to write down."""
     if k <= 20_000:
         return math.log2(math.comb(k, size))
-    return (math.lgamma(k + 1) - math.lgamma(size + 1) - math.lgamma(k - size + 1)) / math.log(2)
+    return log2_factorial(k) - log2_factorial(size) - log2_factorial(k - size)

@@ -87,7 +87,7 @@ class UnaryBulk(SupportBulk[UnaryKernel]):
         return columns["bits"].astype(np.uint8, copy=False)
 
     def channel(self) -> Channel:
-        check_outputs(1 << self.k, "these independent bits", self.k)
+        check_outputs(self.k, "these independent bits", self.k)
         word, keep, flip = 1 << WORD_BITS, self.kernel.keep, self.kernel.flip
         own, other = (word - keep, keep), (word - flip, flip)
         vectors = list(product((0, 1), repeat=self.k))

@@ -75,7 +75,7 @@ class WheelBulk(Seeded, SupportBulk[WheelKernel]):
     def channel(self) -> Channel:
         """See `Bulk.channel`: over all places of the items, each as likely as any other; small rings only."""
         k, arc, size = self.k, self.kernel.arc, 1 << self.kernel.ring
-        check_outputs(size ** (k + 1) if self.kernel.ring * k < 64 else 1 << 64, "this wheel", k)
+        check_outputs((k + 1) * self.kernel.ring, "this wheel", k)
         outputs = [(h, y) for h in product(range(size), repeat=k) for y in range(size)]
         held = [frozenset(x for x in range(k) if (y - h[x]) % size < arc) for h, y in outputs]
         return two_level(self.kernel, [f"places {h} point {y}" for h, y in outputs], held, arc, size - arc, size**k)

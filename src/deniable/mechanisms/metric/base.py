@@ -21,7 +21,7 @@ from deniable.core.guess import Guess
 from deniable.core.laws import ratio_to, response
 from deniable.core.protection import VALUE
 from deniable.core.types import FloatArray, IntArray
-from deniable.errors import FormatError, ParameterError, require
+from deniable.errors import FormatError, InWords, ParameterError, require
 from deniable.estimate.inverse import inverse_part, no_inverse
 from deniable.estimate.linear import SupportPart, check_reports
 from deniable.estimate.result import Part
@@ -103,7 +103,12 @@ class MetricMechanism(Mechanism):
 
     def released(self, reports: Reports) -> np.ndarray[Any, Any]:
         """Reports as answers: numbers of an interval, labels where there are some, else numbers of answers."""
-        require(reports.design == self.design, "reports", "reports of another design", "reports of this very design")
+        require(
+            reports.design == self.design,
+            "reports",
+            InWords("reports of another design"),
+            "reports of this very design",
+        )
         outputs = reports.columns["value"].astype(np.int64)
         points = self.output_points
         return self.domain.decode(outputs if points is None else points[outputs])

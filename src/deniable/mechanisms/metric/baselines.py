@@ -13,7 +13,7 @@ from typing import cast
 import numpy as np
 
 from deniable.core.types import FloatArray
-from deniable.errors import ParameterError, require
+from deniable.errors import InWords, ParameterError, require
 
 __all__ = [
     "calibrate",
@@ -76,7 +76,7 @@ def exponential(losses: FloatArray, epsilon: float, *, calibrated: bool = True) 
     Calibrated, t is raised until the level of the channel is epsilon.
     """
     width = spread(losses)
-    require(width > 0, "losses", "columns without any difference", "losses that depend on the value")
+    require(width > 0, "losses", InWords("columns without any difference"), "losses that depend on the value")
     printed = epsilon / (2 * width)
     if not calibrated:
         return np.asarray(np.exp(_softmax(-printed * losses)))

@@ -17,7 +17,7 @@ from deniable.core.domain import Domain
 from deniable.core.guess import Guess
 from deniable.core.laws import epsilon_to, response
 from deniable.core.types import FloatArray, IntArray
-from deniable.errors import ParameterError, require
+from deniable.errors import InWords, ParameterError, require
 from deniable.estimate.result import Part
 from deniable.mechanisms.metric.base import MetricMechanism, check_nearest, refuse_prior, response_parts
 from deniable.mechanisms.metric.bulk import CodeBulk, ConstantBulk, code_matrix, code_of
@@ -241,7 +241,12 @@ def make_codebook(
         places = [domain.low + (domain.high - domain.low) * code for code in book.codes]
         made = Codes.over(domain.low, domain.high, places, clip=domain.clip)
         return Codebook(epsilon=epsilon, domain=made, selection=_record(book.size, variant, "closed form", prior))
-    require(not isinstance(domain, Codes), "domain", "codes", "an interval, points or a space, whose codes are chosen")
+    require(
+        not isinstance(domain, Codes),
+        "domain",
+        InWords("codes"),
+        "an interval, points or a space, whose codes are chosen",
+    )
     losses = Codebook(epsilon=epsilon, domain=domain, codes=(0,)).losses
     codes, how = _choose(losses, epsilon, size, prior, variant)
     return Codebook(epsilon=epsilon, domain=domain, codes=codes, selection=_record(len(codes), variant, how, prior))

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from deniable.core.types import FloatArray, IntArray
-from deniable.errors import ParameterError, require
+from deniable.errors import InWords, ParameterError, require
 from deniable.mechanisms.metric.baselines import calibrate, level
 
 __all__ = [
@@ -36,11 +36,11 @@ def shared_levels(points: object, depth: int) -> IntArray:
     places = np.asarray(points, np.float64)
     places = places[:, None] if places.ndim == 1 else places
     good = places.ndim == 2 and places.shape[0] >= 2 and bool(np.isfinite(places).all())
-    require(good, "points", f"an array of shape {places.shape}", "at least 2 places with finite coordinates")
+    require(good, "points", InWords(f"an array of shape {places.shape}"), "at least 2 places with finite coordinates")
     require(isinstance(depth, int) and 1 <= depth <= 30, "depth", depth, "an integer from 1 to 30")
     low = places.min(axis=0)
     side = float((places - low).max())
-    require(side > 0, "points", "places that are all the same", "at least two different ones")
+    require(side > 0, "points", InWords("places that are all the same"), "at least two different ones")
     cells = np.minimum(((places - low) / side * (1 << depth)).astype(np.int64), (1 << depth) - 1)
     shared = np.zeros((len(places), len(places)), np.int64)
     for rest in range(depth):
@@ -66,7 +66,7 @@ def band_groups(losses: FloatArray, count: int) -> IntArray:
     """Group of each output by its loss: `count` bands of equal width up to the largest loss."""
     require(isinstance(count, int) and count >= 2, "groups", count, "an integer >= 2")
     top = float(losses.max())
-    require(top > 0, "losses", "all zero", "some loss above zero")
+    require(top > 0, "losses", InWords("all zero"), "some loss above zero")
     return np.asarray(np.minimum((losses / top * count).astype(np.int64), count - 1))
 
 

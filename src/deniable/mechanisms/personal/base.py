@@ -12,6 +12,7 @@ import numpy as np
 from deniable.collect.reports import Reports
 from deniable.collect.tally import Tally
 from deniable.core.protection import Protection
+from deniable.core.support import check_n
 from deniable.core.types import IntArray
 from deniable.core.values import columns_of
 from deniable.errors import ParameterError, PrivacyError, require
@@ -218,10 +219,10 @@ class LevelMechanism(Mechanism):
         """What closed forms say of n reports under one of the laws."""
 
     def properties(self, n: float = 1) -> dict[str, Any]:
-        return self._numbers(self.law, n) | report_size(self) | {"guarantee": self.guarantee}
+        return self._numbers(self.law, check_n(n)) | report_size(self) | {"guarantee": self.guarantee}
 
     def effective(self, n: float = 1) -> dict[str, Any]:
-        return {"epsilon": self.epsilon_exact} | self._numbers(self.law_effective, n)
+        return {"epsilon": self.epsilon_exact} | self._numbers(self.law_effective, check_n(n))
 
     # ---- guesses of the level
 

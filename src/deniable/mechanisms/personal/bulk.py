@@ -146,7 +146,7 @@ class LevelBulk(Bulk[PersonalKernel]):
     def channel_at(self, level: int) -> Channel:
         """The exact channel at the level of this number: data and reported level."""
         data, told = self.data[level].channel(), self.kernel.told(level)
-        check_outputs(len(data.outputs) * len(told), "these levels", self.k)
+        check_outputs(math.log2(len(data.outputs) * len(told)), "these levels", self.k)
         rows = [
             (f"{name}, {stratum}", tuple(w * weight for w in row), held, o in data.disclosing)
             for o, (name, row, held) in enumerate(zip(data.outputs, data.weights, data.supported or (), strict=True))

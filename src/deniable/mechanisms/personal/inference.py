@@ -13,7 +13,7 @@ import numpy as np
 
 from deniable.core.guess import Guess, check_prior
 from deniable.core.types import Columns, FloatArray, IntArray
-from deniable.errors import require
+from deniable.errors import InWords, require
 from deniable.mechanisms.personal.em import LevelEvidence, UtilityLevelEvidence
 from deniable.mechanisms.personal.laws import LevelLaw
 from deniable.mechanisms.personal.sensitive_laws import UtilityLevelLaw
@@ -50,7 +50,7 @@ def guess_level(m: LevelMechanism, prior: object = None) -> LevelGuess:
         success = (1 - rest) * hidden + rest * _sum(level, _harmless(m, law))
     else:
         hint = "All values are protected alike, so it makes no difference which are likely."
-        require(prior is None, "prior", "given", "left out for the guess of levels", hint)
+        require(prior is None, "prior", InWords("given"), "left out for the guess of levels", hint)
         success = _sum(level, _sensitive(m, own, m.k))
     blind = max(m.shares or ())
     odds = math.exp(min(m.guarantee["level"], 700.0)) * blind

@@ -5,12 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
+from numbers import Real
+from typing import cast
 
 import numpy as np
 
 from deniable.core.domain import Domain
 from deniable.core.types import IntArray
-from deniable.errors import ParameterError, require
+from deniable.errors import InWords, ParameterError, require
 from deniable.mechanisms.frequency.grr import GRR
 from deniable.mechanisms.frequency.local_hashing import LocalHashing
 from deniable.mechanisms.frequency.unary import Unary
@@ -86,7 +88,9 @@ def level_numbers(known: tuple[float, ...], levels: object, n: int) -> IntArray:
         given = np.asarray(levels, np.float64)
     except (TypeError, ValueError) as error:
         raise ParameterError(f"levels must be numbers, got {levels!r}.") from error
-    require(given.shape in ((), (n,)), "levels", f"an array of shape {given.shape}", f"one level, or {n} of them")
+    require(
+        given.shape in ((), (n,)), "levels", InWords(f"an array of shape {given.shape}"), f"one level, or {n} of them"
+    )
     every = np.array(known)
     at = np.minimum(np.searchsorted(every, given), every.size - 1)
     odd = np.atleast_1d(given)[np.atleast_1d(every[at] != given)]
@@ -127,8 +131,9 @@ def check_level_report(level_report: str, level_epsilon: float | None, t: int) -
     if t == 1 or level_report == "none":
         return "none", None
     hint = "It protects the level that a person chose."
-    require(level_epsilon is not None, "level_epsilon", None, "a number > 0", hint)
-    return level_report, check_epsilon(level_epsilon or 0.0)
+    number = isinstance(level_epsilon, Real) and not isinstance(level_epsilon, bool) and level_epsilon > 0
+    require(number, "level_epsilon", level_epsilon, "a number > 0", hint)
+    return level_report, check_epsilon(cast(float, level_epsilon))
 
 
 def level_kernels(level_report: str, level_epsilon: float | None, told: Sequence[float]) -> tuple[Kernel, ...]:

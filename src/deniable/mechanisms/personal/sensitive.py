@@ -21,7 +21,7 @@ from deniable.core.domain import Domain
 from deniable.core.guess import Guess, check_prior
 from deniable.core.protection import Protection
 from deniable.core.types import FloatArray
-from deniable.errors import require
+from deniable.errors import InWords, require
 from deniable.estimate.result import Part
 from deniable.mechanisms.personal import sensitive_laws
 from deniable.mechanisms.personal.base import LevelMechanism
@@ -61,7 +61,9 @@ class PersonalUtility(LevelMechanism, SensitiveItems):
         object.__setattr__(self, "sensitive", tuple(int(r) for r in self.sensitive))
         check_ranges(self.sensitive, self.k)
         hint = "If all answers are sensitive, leave the option out; for a single one use utility or uss."
-        require(2 <= self.s < self.k, "sensitive", f"{self.s} of {self.k} answers", "from 2 to all but one", hint)
+        require(
+            2 <= self.s < self.k, "sensitive", InWords(f"{self.s} of {self.k} answers"), "from 2 to all but one", hint
+        )
         require(self.disclosure in DISCLOSURES, "disclosure", self.disclosure, f"one of {', '.join(DISCLOSURES)}")
         told = self.disclosure == "common" or self.level_report == "response" or len(self.levels) == 1
         hint = "Without such reports the blended chance is not known, and no share could be estimated."

@@ -18,8 +18,9 @@ from deniable.core.channel import Proof, Witness
 from deniable.core.domain import Domain
 from deniable.core.guess import Guess, check_prior
 from deniable.core.laws import epsilon_to
+from deniable.core.support import check_n
 from deniable.core.types import FloatArray, Target
-from deniable.errors import EnumerationError, ParameterError, require
+from deniable.errors import EnumerationError, InWords, ParameterError, require
 from deniable.estimate.linear import check_reports
 from deniable.estimate.result import Part
 from deniable.mechanisms.base import Mechanism, report_size
@@ -193,7 +194,7 @@ class Utility(SensitiveMechanism):
         total = self.reading.error(self.theta if theta is None else theta, ideal=True)
         if total is None:
             raise ParameterError("no unbiased estimate exists from reports on this base.", "Use fit().")
-        return total / n
+        return total / check_n(n)
 
     def properties(self, n: float = 1) -> dict[str, Any]:
         """See `Mechanism.properties`; errors for a population with `theta` harmless answers."""
@@ -207,7 +208,7 @@ class Utility(SensitiveMechanism):
         return {"epsilon": self.epsilon_exact} | self._numbers(total, n, ideal=False)
 
     def _numbers(self, total: float | None, n: float, *, ideal: bool) -> dict[str, float]:
-        found = self.reading.numbers(ideal=ideal)
+        found, n = self.reading.numbers(ideal=ideal), check_n(n)
         errors = {} if total is None else {"mse": total / n / self.k, "mse_sum": total / n}
         return found | errors | {"asr": self._asr(found["z"])}
 
@@ -225,7 +226,7 @@ class Utility(SensitiveMechanism):
 
 def check_fit(base: Mechanism, m: SensitiveMechanism) -> None:
     """Refuse a base for other items than the sensitive ones of a mechanism, or with another epsilon."""
-    require(base.k == m.s, "base", f"a mechanism for {base.k} items", f"one for the {m.s} sensitive items")
+    require(base.k == m.s, "base", InWords(f"a mechanism for {base.k} items"), f"one for the {m.s} sensitive items")
     if base.epsilon != m.epsilon:
         raise ParameterError(
             f"epsilon must be that of the base, {base.epsilon!r}, got {m.epsilon!r}.",

@@ -13,7 +13,7 @@ from deniable.core.support import Support
 from deniable.errors import FormatError, ParameterError, require
 from deniable.mechanisms.base import Mechanism
 from deniable.mechanisms.frequency.adaptive import RULES, adaptive
-from deniable.mechanisms.frequency.geometry import Hadamard, Projective
+from deniable.mechanisms.frequency.geometry import Hadamard, Projective, best_prime
 from deniable.mechanisms.frequency.grr import GRR
 from deniable.mechanisms.frequency.histogram import SHE, THE
 from deniable.mechanisms.frequency.local_hashing import BalancedHashing, LocalHashing
@@ -26,7 +26,7 @@ from deniable.mechanisms.utility.explicit import Explicit
 from deniable.mechanisms.utility.laws import UtilityLaw, near, walk
 from deniable_client.hashing import RANGE_MAX
 from deniable_client.kernels import Kernel
-from deniable_client.kernels.geometry import is_prime, rank_of
+from deniable_client.kernels.geometry import rank_of
 
 __all__ = ["BASES", "SEPARATE", "base_from", "document_of", "hashed", "ideal_law", "least_of", "tuned"]
 
@@ -157,12 +157,9 @@ def _blocks(s: int, theta: float, form: str, w: float, v: float) -> int:
 
 
 def _prime(s: int, theta: float, form: str, w: float, v: float) -> int:
-    """All primes up to the first one >= s-1, with as few coordinates as the s items need."""
-    last = max(2, s - 1)
-    while not is_prime(last):
-        last += 1
+    """The prime of least error, with as few coordinates as the s items need."""
     cost = _cost(lambda q: projective(w, v, q, rank_of(s, q)), lambda q: 1, (s, theta, "null"), w, v)
-    return min((q for q in range(2, last + 1) if is_prime(q)), key=cost)
+    return best_prime(s, _real_range(s, theta, form, w, v), cost)
 
 
 @dataclass(frozen=True, slots=True)

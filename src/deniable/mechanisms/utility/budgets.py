@@ -18,9 +18,9 @@ from deniable.core.channel import Channel, Proof, Witness
 from deniable.core.domain import Domain
 from deniable.core.guess import Guess, check_prior
 from deniable.core.protection import Protection
-from deniable.core.support import Support
+from deniable.core.support import Support, check_n
 from deniable.core.types import Columns, FloatArray, IntArray, Target
-from deniable.errors import FormatError, ParameterError, require
+from deniable.errors import FormatError, InWords, ParameterError, require
 from deniable.estimate.linear import check_reports
 from deniable.estimate.result import Part
 from deniable.kernels import loops
@@ -101,7 +101,7 @@ class BudgetsBulk(DisclosingBulk[BudgetsKernel]):
     def channel(self) -> Channel:
         own, rest = (part.tolist() for part in self.items)
         kernel, s = self.kernel, self.kernel.s
-        check_outputs((1 << s) + len(rest), "these bits", self.k)
+        check_outputs(math.log2((1 << s) + len(rest)), "these bits", self.k)
         mine, other = (_WORD - kernel.keep, kernel.keep), [(_WORD - flip, flip) for flip in kernel.flips]
         protected = []
         for y in product((0, 1), repeat=s):
@@ -204,7 +204,7 @@ class UtilityBudgets(SensitiveMechanism):
 
     def mse_sum(self, n: float = 1, *, theta: float | None = None) -> float:
         """Variances summed over all items, sensitive ones being equally frequent; for `theta` unless given."""
-        return _error(self.law, self.theta if theta is None else theta, self.s) / n
+        return _error(self.law, self.theta if theta is None else theta, self.s) / check_n(n)
 
     def properties(self, n: float = 1) -> dict[str, Any]:
         """See `Mechanism.properties`; errors for `theta` harmless answers, sensitive ones being equally frequent."""
@@ -213,7 +213,7 @@ class UtilityBudgets(SensitiveMechanism):
 
     def effective(self, n: float = 1) -> dict[str, Any]:
         law = self.law_effective
-        return {"epsilon": self.epsilon_exact} | self._numbers(law, _error(law, self.theta, self.s) / n)
+        return {"epsilon": self.epsilon_exact} | self._numbers(law, _error(law, self.theta, self.s) / check_n(n))
 
     def _numbers(self, law: UtilityLaw[Any], total: float) -> dict[str, float]:
         asr = _success(law, np.full(self.k, 1 / self.k), *self.items)
@@ -289,7 +289,7 @@ def check_item_epsilon(given: object, s: int | None = None) -> tuple[float, ...]
     require(len(numbers) > 0, "item_epsilon", given, "at least one number", "If nothing is sensitive, use uss.")
     fits = s is None or len(numbers) == s
     hint = "Give one for each sensitive answer, in the order of the answers."
-    require(fits, "item_epsilon", f"{len(numbers)} numbers", f"{s} numbers", hint)
+    require(fits, "item_epsilon", InWords(f"{len(numbers)} numbers"), f"{s} numbers", hint)
     return numbers
 
 

@@ -321,7 +321,7 @@ class UtilityBulk(DisclosingBulk[UtilityKernel]):
         base, kernel = self._base_channel(), self.kernel
         own, rest = (part.tolist() for part in self.items)
         pairs = len(base.outputs) * len(rest) if kernel.attach else 0
-        check_outputs(len(base.outputs) + pairs + len(rest), "this ULDP mechanism", self.k)
+        check_outputs(math.log2(len(base.outputs) + pairs + len(rest)), "this ULDP mechanism", self.k)
         branch, plain = self._branch_law(base), Fraction(kernel.plain, _WORD)
         hidden = [kernel.kept * mass for mass in branch]
         beside = [(1 - kernel.kept - plain) * mass for mass in branch]

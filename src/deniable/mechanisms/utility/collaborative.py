@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -20,6 +20,7 @@ from deniable.mechanisms.protocol import SAMPLE, Protocol, Step
 from deniable.mechanisms.utility.base import Utility
 from deniable.mechanisms.utility.make import make_utility
 from deniable.mechanisms.utility.mixture import UtilityMixture, make_mixture, mixture_gain
+from deniable.mechanisms.utility.sensitive import sensitive_ranges
 from deniable.randomness import Stream
 from deniable_client.exact import exp_bounds
 
@@ -68,6 +69,11 @@ class CollaborativeSampling(Protocol[IntArray]):
         require(0 < self.first_share < 1, "first_share", self.first_share, "between 0 and 1", "5 % is 0.05.")
         require(self.form in ("null", "glutf"), "form", self.form, "null or glutf", "Others make no reports.")
         self._with(self.guess)
+
+    @property
+    def params(self) -> dict[str, Any]:
+        """See `Protocol.params`; the sensitive answers as ends of half-open ranges, as mechanisms have them."""
+        return super().params | {"sensitive": list(sensitive_ranges(self.sensitive, self.domain))}
 
     @property
     def protection(self) -> Protection:

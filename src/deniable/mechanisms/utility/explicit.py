@@ -13,7 +13,7 @@ from deniable.collect.tally import Tally
 from deniable.core.channel import Channel, Proof
 from deniable.core.domain import Domain
 from deniable.core.guess import Guess, check_prior
-from deniable.errors import PrivacyError, require
+from deniable.errors import InWords, PrivacyError, require
 from deniable.estimate.inverse import inverse_part
 from deniable.estimate.linear import check_reports
 from deniable.estimate.result import Part
@@ -39,7 +39,7 @@ class Explicit(Mechanism):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        require(self.table.k == self.k, "table", f"a table of {self.table.k} values", f"one of {self.k}")
+        require(self.table.k == self.k, "table", InWords(f"a table of {self.table.k} values"), f"one of {self.k}")
 
     @cached_property
     def bulk(self) -> TableBulk:

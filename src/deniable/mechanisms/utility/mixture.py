@@ -17,6 +17,7 @@ from deniable.core.channel import Channel, Proof, Witness
 from deniable.core.domain import Domain
 from deniable.core.guess import Guess, check_prior, first_of_subset
 from deniable.core.laws import epsilon_to
+from deniable.core.support import check_n
 from deniable.core.types import Columns, FloatArray, IntArray, Target
 from deniable.errors import FormatError, require
 from deniable.estimate.linear import check_reports
@@ -26,6 +27,7 @@ from deniable.kernels.sampling import below, subset_bits
 from deniable.mechanisms.base import report_size
 from deniable.mechanisms.bulk import Cells, check_outputs
 from deniable.mechanisms.frequency.mixture import check_sizes
+from deniable.mechanisms.frequency.subset import log2_comb
 from deniable.mechanisms.utility.bound import best_mixture, best_single, least_mse_sum, single_mse
 from deniable.mechanisms.utility.bulk import (
     DisclosingBulk,
@@ -89,13 +91,19 @@ class UtilityMixtureBulk(DisclosingBulk[MixtureKernel]):
         return found
 
     @property
+    def fits(self) -> tuple[str, ...]:
+        return ()
+
+    @property
     def strata(self) -> tuple[str, ...]:
         return ("smaller", "larger", "disclosed")
 
     @property
     def outputs(self) -> float:
-        larger = math.comb(self._s, self._size + 1) if self.kernel.coin else 0
-        return math.log2(math.comb(self._s, self._size) + larger + self.k - self._s)
+        # Sets of both sizes together are as many as those of the larger one out of an item more.
+        more = 1 if self.kernel.coin else 0
+        sets, rest = log2_comb(self._s + more, self._size + more), self.k - self._s
+        return float(np.logaddexp2(sets, math.log2(rest))) if rest else sets
 
     def perturb(self, items: IntArray, rng: Stream) -> Columns:
         marked, rank = ranked(*self.items)
@@ -138,7 +146,7 @@ class UtilityMixtureBulk(DisclosingBulk[MixtureKernel]):
     def channel(self) -> Channel:
         own, rest = (part.tolist() for part in self.items)
         sizes = [mix for mix in zip(self._chances, self._parts, (self._size, self._size + 1), strict=True) if mix[0]]
-        check_outputs(sum(math.comb(self._s, size) for *_, size in sizes) + len(rest), "this mixture of subset sizes")
+        check_outputs(self.outputs, "this mixture of subset sizes")
         masses = [_masses(*mix) for mix in sizes]
         told = sum((chance * Fraction(part.plain, _WORD) for chance, part, _ in sizes), Fraction(0))
         total = math.lcm(told.denominator, *(mass.denominator for three in masses for mass in three))
@@ -243,7 +251,7 @@ class UtilityMixture(SensitiveMechanism):
 
         From about epsilon 36 on they are below what floats resolve, and told as 0.
         """
-        return max(0.0, self.law.mse_sum(self.theta if theta is None else theta)) / n
+        return max(0.0, self.law.mse_sum(self.theta if theta is None else theta)) / check_n(n)
 
     # ---- closed forms
 

@@ -96,29 +96,47 @@ class MixtureLaw:
         pairs = f[:, None] + f[None, :]
         for i, (k, law) in enumerate(zip(self.sizes, self.supports, strict=True)):
             a, b, d, share = self.slope[i], self.base[i], self.side[i], k / s
-            mean = t * law.q + f * (law.p - law.q) - t * share
+            mean = self._mean(i, f)
             both = pairs * law.both_one + (t - pairs) * law.both_none
-            np.fill_diagonal(both, f * law.p + (t - f) * law.q)
             member = mean + t * share
             centred = both - share * (member[:, None] + member[None, :]) + share * share * t
             own += self.chance[i] * (a * a * centred + a * b * (mean[:, None] + mean[None, :]) + b * b * t)
             cross += self.chance[i] * d * (a * mean + b * t)[:, None]
             rest += self.chance[i] * d * d * t
-            blind = np.full((s, s), k * (k - 1) / (s * (s - 1)) - share * share)
-            np.fill_diagonal(blind, share * (1 - share))
-            own += theta * self.hidden[i] * (a * a * blind + b * b)
+            own += theta * self.hidden[i] * (a * a * (k * (k - 1) / (s * (s - 1)) - share * share) + b * b)
             cross += theta * self.hidden[i] * b * d
             rest += theta * self.hidden[i] * d * d
         b, d, z = self.base[2], self.side[2], self.z
         own += theta * z * b * b
         cross += theta * z * b * d + b * g[None, :]
-        rest += theta * z * d * d + d * (g[:, None] + g[None, :]) + np.diag(g / z)
+        rest += theta * z * d * d + d * (g[:, None] + g[None, :])
+        for matrix, squares in zip((own, rest), self.squares(f, g), strict=True):
+            np.fill_diagonal(matrix, squares)
         return own, cross, rest
+
+    def squares(self, f: FloatArray, g: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Mean squares of one report's weights, of every sensitive and of every harmless item: `second`'s diagonals."""
+        s, theta, t = self.s, float(g.sum()), float(f.sum())
+        own, rest = np.zeros(s), np.zeros(self.m)
+        for i, (k, law) in enumerate(zip(self.sizes, self.supports, strict=True)):
+            a, b, d, share = self.slope[i], self.base[i], self.side[i], k / s
+            mean = self._mean(i, f)
+            centred = f * law.p + (t - f) * law.q - 2 * share * (mean + t * share) + share * share * t
+            own += self.chance[i] * (a * a * centred + 2 * a * b * mean + b * b * t)
+            own += theta * self.hidden[i] * (a * a * share * (1 - share) + b * b)
+            rest += d * d * (self.chance[i] * t + theta * self.hidden[i])
+        b, d, z = self.base[2], self.side[2], self.z
+        return own + theta * z * b * b, rest + theta * z * d * d + 2 * d * g + g / z
+
+    def _mean(self, i: int, f: FloatArray) -> FloatArray:
+        """Mean of a sensitive item's support by sets of size i that people with sensitive items send, centred."""
+        law, t = self.supports[i], float(f.sum())
+        return np.asarray(t * law.q + f * (law.p - law.q) - t * self.sizes[i] / self.s)
 
     def mse_sum(self, theta: float) -> float:
         """n MSE summed over all items, for a population with this share of harmless items (uniform: any gives this)."""
-        own, _, rest = self.second(np.full(self.s, (1 - theta) / self.s), np.full(self.m, theta / self.m))
-        return float(np.trace(own) + np.trace(rest) - 1)
+        own, rest = self.squares(np.full(self.s, (1 - theta) / self.s), np.full(self.m, theta / self.m))
+        return float(own.sum() + rest.sum() - 1)
 
 
 _EVERY: Support[float] = Support(1.0, 1.0, 0.0, 0.0, 0.0, 1.0, 1.0)
@@ -146,7 +164,11 @@ class MixtureUtilityPart:
 
     def variance(self, target: Target) -> FloatArray:
         """See `Part.variance`: at the estimated frequencies; 0 where that would be negative."""
-        return np.maximum(np.diag(self._matrix(target)), 0.0)
+        own, rest = self.law.squares(self.own, self.rest)
+        value = self.value
+        squares = np.empty(value.size)
+        squares[self.sensitive], squares[self.harmless] = own, rest
+        return np.maximum((squares - (value**2 if target == "population" else value)) / self.n, 0.0)
 
     def covariance(self, target: Target) -> FloatArray:
         matrix = self._matrix(target)
@@ -188,12 +210,12 @@ class MixtureUtilityPart:
     @property
     def _curve(self) -> Curve:
         f = project_simplex(self.value)
-        own, _, rest = self.law.second(f[self.sensitive], f[self.harmless])
+        own, rest = self.law.squares(f[self.sensitive], f[self.harmless])
         first, none = np.eye(1, self.sensitive.size)[0], np.zeros(self.harmless.size)
         held = np.empty(f.size)
-        held[self.sensitive] = self.law.second(first, none)[0][0, 0]
+        held[self.sensitive] = self.law.squares(first, none)[0][0]
         first, none = np.eye(1, self.harmless.size)[0], np.zeros(self.sensitive.size)
-        held[self.harmless] = self.law.second(none, first)[2][0, 0]
+        held[self.harmless] = self.law.squares(none, first)[1][0]
         mean = np.empty(f.size)
-        mean[self.sensitive], mean[self.harmless] = np.diag(own), np.diag(rest)
+        mean[self.sensitive], mean[self.harmless] = own, rest
         return mixed(held - 1, mean - f, f, self.n)

@@ -15,7 +15,7 @@ import numpy as np
 from deniable.core.domain import Domain
 from deniable.core.protection import Protection
 from deniable.core.types import IntArray
-from deniable.errors import ParameterError, require
+from deniable.errors import ParameterError, meant, require
 from deniable.mechanisms.base import Mechanism
 
 __all__ = [
@@ -138,7 +138,7 @@ def sensitive_ranges(sensitive: object, domain: Domain) -> tuple[int, ...]:
         shown = ", ".join(list(index)[:6]) + (", ..." if domain.k > 6 else "")
         raise ParameterError(
             f"sensitive must be among the {domain.k} labels of the domain ({shown}), got {unknown[0]!r}.",
-            "Correct it, or add the label to the domain.",
+            f"{meant(unknown[0], index)} Correct it, or add the label to the domain.".lstrip(),
         )
     ranges: list[int] = []
     for i in sorted({index[name] for name in wanted}):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Iterator
 
 import numpy as np
@@ -10,25 +9,20 @@ import numpy as np
 from deniable.collect.tally import Tally
 from deniable.core.domain import Domain
 from deniable.core.types import IntArray
-from deniable.core.values import is_missing
 from deniable.datasets.population import Population
-from deniable.datasets.spec import resolve
-from deniable.datasets.synthetic import apportion
-from deniable.datasets.tables import NAMES
 from deniable.errors import require
 from deniable.kernels.parallel import ahead
 from deniable.mechanisms.base import Mechanism
 from deniable.mechanisms.protocol import Protocol
 from deniable.randomness import Simulation, Stream, simulation
-from deniable.run.files import Progress, encode, read_values
+from deniable.run.files import Progress
 from deniable.run.inputs import INPUTS, chunk_size, with_streams
+from deniable.run.layout import FORMATS, Layout
 from deniable.run.results import Shown
-from deniable.run.studies.study import PEOPLE, Study, against, averaged, check_study, is_file, repeated
+from deniable.run.studies.people import check_source, met
+from deniable.run.studies.study import Study, against, averaged, check_study, repeated
 
 __all__ = ["simulate", "tally_population"]
-
-_CHUNK = 1 << 16
-"""Values of a file that are read at a time."""
 
 
 def simulate(
@@ -36,30 +30,28 @@ def simulate(
     make: Callable[[Domain], Mechanism | Protocol[IntArray]],
     *,
     n: int | None = None,
-    k: int | None = None,
+    domain: Domain | None = None,
     runs: int = 20,
     seed: int = 0,
     level: float = 0.95,
     project: bool = False,
     column: str | None = None,
+    format: str | Layout = FORMATS[0],
     progress: Progress | None = None,
 ) -> Study:
     """Run a study of shares on a population named as in `deniable.datasets.resolve`, or on a column of a file.
 
-    The values of a file are numbers from 0 to k-1 if `k` is given; else whatever occurs in it are the labels.
+    The values of a file, and of a table, are sorted into the `domain` if one is given; else whatever occurs in it are
+    the labels. `format` says how a file lies.
     `make` gives the mechanism, or a protocol for single values, for its domain. `project` keeps the projected estimates
     in `shown`; the measured errors are always of both kinds. The predicted one is that of the mechanism's own formulas
     for the integers that are sampled, None for protocols.
     """
     check_study(runs, level)
-    root, own = simulation(seed), is_file(data)
-    require(own or column is None, "column", column, "left out: only a file has columns")
-    synthetic = data not in NAMES and not own
-    if own:
-        population = _counted(data, column, n, k)
-    else:
-        population = resolve(data, n=PEOPLE if synthetic and n is None else n, k=k, rng=root.spawn(1)[0])
-    m = make(Domain.of(population.k if synthetic or (own and k is not None) else population.labels))
+    root, layout = simulation(seed), Layout.of(format)
+    check_source(data, column, layout)
+    population, answers = met(data, n, domain, column, layout, root.spawn(1)[0])
+    m = make(answers)
     predicted = None
     if not isinstance(m, Protocol):
         known = "column" in INPUTS[m.takes].columns
@@ -92,25 +84,6 @@ def _items(population: Population, size: int) -> Iterator[IntArray]:
     for start in range(0, population.n, size):
         people = np.arange(start, min(start + size, population.n))
         yield np.searchsorted(ends, people, side="right").astype(np.int64)
-
-
-def _counted(source: str, column: str | None, n: int | None, k: int | None) -> Population:
-    """The people of a file, by the value that each has; scaled to n people if that is given."""
-    found: Counter[str] = Counter()
-    for chunk in read_values(source, _CHUNK, column=column):
-        if k is not None:
-            found.update(map(str, encode(Domain.of(k), chunk).tolist()))
-            continue
-        for i, cell in enumerate(chunk.cells):
-            require(not is_missing(cell) and str(cell) != "", "data", chunk.place(i), "a file without missing values")
-        found.update(map(str, chunk.cells))
-    labels = tuple(map(str, range(k))) if k is not None else tuple(sorted(found))
-    require(len(labels) >= 2, "data", source, "a file with at least two different values")
-    counts = [found[label] for label in labels]
-    if n is None or n == sum(counts):
-        return Population(source, labels, np.array(counts))
-    require(n >= 1, "n", n, "an integer >= 1", f"Leave it out for all {sum(counts)} people.")
-    return Population(f"{source}, scaled to {n}", labels, apportion(counts, n))
 
 
 def _run(

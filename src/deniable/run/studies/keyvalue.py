@@ -29,7 +29,8 @@ from deniable.run.files import Progress, read_columns
 from deniable.run.inputs import CHUNK_VALUES, PAIR_COLUMNS, chunks_of_people, read_pairs, with_streams
 from deniable.run.layout import FORMATS, Layout
 from deniable.run.results import Shown
-from deniable.run.studies.study import PEOPLE, Study, against, averaged, check_study, is_file, repeated
+from deniable.run.studies.people import check_source
+from deniable.run.studies.study import PEOPLE, Study, against, averaged, check_study, repeated
 
 __all__ = ["show_pairs", "simulate_keyvalue"]
 
@@ -45,7 +46,7 @@ def simulate_keyvalue(
     make: Callable[[Domain], KeyValue | Protocol[PairSets]],
     *,
     n: int | None = None,
-    k: int | None = None,
+    domain: Domain | None = None,
     columns: Sequence[str] = PAIR_COLUMNS,
     format: str | Layout = FORMATS[0],
     duplicates: str = "refuse",
@@ -57,20 +58,22 @@ def simulate_keyvalue(
 ) -> Study:
     """Collect pairs of a file, or made-up ones, `runs` times; `make` gives mechanism or protocol for the keys.
 
-    The keys of a file are those in it, sorted, unless `k` says that they are numbers. `top` keys are scored: how well
+    The keys of a file are those in it, sorted, unless a `domain` is given. `top` keys are scored: how well
     the most frequent ones are found, and their errors (20 unless given, or all if there are fewer). The predicted error
     of frequencies is for these very people; None for protocols.
     """
     check_study(runs, level)
-    root = simulation(seed)
-    if is_file(data):
+    root, layout = simulation(seed), Layout.of(format)
+    check_source(data, None, layout)
+    if layout.names_file(data):
         require(n is None, "n", n, "left out: everybody in the file takes part")
-        keys = Domain.of(k) if k is not None else _keys(data, columns[1], format)
+        keys = domain or _keys(data, columns[1], layout)
         m = make(keys)
-        pairs = read_pairs(data, keys, m.range, columns=columns, format=format, duplicates=duplicates)  # type: ignore[union-attr]
+        pairs = read_pairs(data, keys, m.range, columns=columns, format=layout, duplicates=duplicates)  # type: ignore[union-attr]
     else:
+        k = None if domain is None else domain.k
         population = resolve(data, n=PEOPLE if n is None else n, k=k, rng=root.spawn(1)[0])
-        m = make(Domain.of(population.k))
+        m = make(domain or Domain.of(population.k))
         pairs = _made_up(population.values(), population.k, root.spawn(1)[0])
     wanted = _top(m, top)
     found = repeated(lambda rng: _run(m, pairs, rng, level, wanted), root, runs, progress)
@@ -99,13 +102,14 @@ def _top(m: KeyValue | Protocol[PairSets], top: int | None) -> int:
     return min(20, m.k) if top is None else top
 
 
-def _keys(source: str, column: str, format: str | Layout) -> Domain:
+def _keys(source: str, column: str, format: Layout) -> Domain:
     """The keys in a file, sorted."""
     seen: set[str] = set()
     for (chunk,) in read_columns(source, CHUNK_VALUES, (column,), format=format):
         seen.update(str(cell) for cell in chunk.cells if cell is not None and cell != "" and cell == cell)
     if len(seen) < 2:
-        raise ParameterError(f"{source} has {len(seen)} different keys; at least 2 are needed.", "Say --k K.")
+        hint = "Name all that there may be with --labels."
+        raise ParameterError(f"{source} has {len(seen)} different keys; at least 2 are needed.", hint)
     return Domain.of(sorted(seen))
 
 

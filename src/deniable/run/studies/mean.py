@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 
-from deniable.core.types import IntArray
 from deniable.datasets.population import Population
 from deniable.datasets.spec import resolve
 from deniable.datasets.tables import NAMES
-from deniable.errors import ParameterError
 from deniable.mechanisms.numeric.base import Numeric
-from deniable.randomness import simulation
+from deniable.randomness import Stream, simulation
 from deniable.run.files import Progress
+from deniable.run.layout import FORMATS, Layout
 from deniable.run.results import Shown
 from deniable.run.studies.frequency import tally_population
+from deniable.run.studies.people import check_source, counted, has_own_values, sorted_into
 from deniable.run.studies.study import PEOPLE, Study, against, averaged, check_study, repeated
 
 __all__ = ["simulate_mean"]
@@ -30,16 +29,20 @@ def simulate_mean(
     runs: int = 20,
     seed: int = 0,
     level: float = 0.95,
+    column: str | None = None,
+    format: str | Layout = FORMATS[0],
     progress: Progress | None = None,
 ) -> Study:
     """Estimate a mean `runs` times. `make` gives the mechanism, which brings its grid.
 
-    `data` is a population as in `deniable.datasets.resolve`: a table whose labels are numbers, which are rounded to the
-    grid, or a made-up one over the points of the grid. The predicted error is for these very people.
+    `data` is a column of a file, or a population as in `deniable.datasets.resolve`: a table whose labels are numbers,
+    which are rounded to the grid, or a made-up one over the points of the grid. The predicted error is for these very
+    people.
     """
     check_study(runs, level)
-    m, root = make(), simulation(seed)
-    people = _people(data, m, n, root.spawn(1)[0])
+    m, root, layout = make(), simulation(seed), Layout.of(format)
+    check_source(data, column, layout)
+    people = _people(data, m, n, column, layout, root.spawn(1)[0])
     weights = people.frequencies
     truth = np.array([weights @ m.grid.points])
     noise = np.array([float(m.law_exact.noise(x)) for x in np.flatnonzero(people.counts).tolist()])
@@ -58,16 +61,12 @@ def simulate_mean(
     return Study(made=m, data=people.name, n=people.n, seed=seed, runs=runs, measured=measured, shown=shown)
 
 
-def _people(data: str, m: Numeric, n: int | None, rng: Any) -> Population:
+def _people(data: str, m: Numeric, n: int | None, column: str | None, layout: Layout, rng: Stream) -> Population:
     """How many people have each number of the grid."""
-    labels = m.grid.labels_or_numbers
-    if data not in NAMES:
+    if not has_own_values(data, layout):
         made = resolve(data, n=PEOPLE if n is None else n, k=m.k, rng=rng)
-        return Population(made.name, labels, made.counts)
-    table = resolve(data, n=n)
-    try:
-        items: IntArray = m.domain.encode(list(table.labels))
-    except ParameterError as error:
-        hint = "Take a table of numbers, such as adult-age with --interval 0,100, or a made-up population."
-        raise ParameterError(f"{data} has values that are not on this grid: {error.message}", hint) from error
-    return Population(table.name, labels, np.bincount(items, table.counts, minlength=m.k).astype(np.int64))
+        return Population(made.name, m.grid.labels_or_numbers, made.counts)
+    if data not in NAMES:
+        return counted(data, n, m.domain, column, layout)
+    hint = "Take a table of numbers, such as adult-age with --interval 0,100, or a made-up population."
+    return sorted_into(resolve(data, n=n), m.domain, hint)

@@ -18,6 +18,8 @@ from deniable.errors import ParameterError
 from deniable.mechanisms.metric.base import MetricMechanism
 from deniable.randomness import Simulation, Stream, simulation
 from deniable.run.files import Progress
+from deniable.run.layout import FORMATS, Layout
+from deniable.run.studies.people import check_source, counted, has_own_values, met
 from deniable.run.studies.study import PEOPLE, Study, against, check_study, repeated
 
 __all__ = ["simulate_release"]
@@ -43,8 +45,10 @@ def simulate_release(
     make: Callable[[Domain | None], MetricMechanism],
     *,
     n: int | None = None,
-    k: int | None = None,
+    domain: Domain | None = None,
     placed: bool = False,
+    column: str | None = None,
+    format: str | Layout = FORMATS[0],
     runs: int = 20,
     seed: int = 0,
     progress: Progress | None = None,
@@ -53,12 +57,20 @@ def simulate_release(
 
     Remapped, every report is taken for the best answer under the population's own frequencies; predicted are the
     expected losses of these very people for the integers that are sampled.
-    `data` is a population as in `deniable.datasets.resolve`. `make` gives the mechanism for its domain or, if it is
-    `placed`, for None the one whose own options say what the domain is.
+    `data` is a column of a file, or a population as in `deniable.datasets.resolve`. `make` gives the mechanism for its
+    domain or, if it is `placed`, for None the one whose own options say what the domain is.
     """
     check_study(runs)
-    root = simulation(seed)
-    m, people = _meet(data, make, n, k, placed, root.spawn(1)[0])
+    root, layout = simulation(seed), Layout.of(format)
+    check_source(data, column, layout)
+    rng = root.spawn(1)[0]
+    if placed:
+        m = make(None)
+        people = _people(m, *_placed(m, data, n, column, layout, rng))
+    else:
+        population, answers = met(data, n, domain, column, layout, rng)
+        m = make(answers)
+        people = _people(m, population, own=has_own_values(data, layout))
     weights = people.population.frequencies
     channel = m.bulk.matrix[people.items]
     joint = weights[:, None] * channel
@@ -83,28 +95,22 @@ def simulate_release(
     return Study(made=m, data=who.name, n=who.n, seed=seed, runs=runs, measured=measured, numbers=rows)
 
 
-def _meet(
-    data: str, make: Callable[[Domain | None], MetricMechanism], n: int | None, k: int | None, placed: bool, rng: Stream
-) -> tuple[MetricMechanism, _People]:
-    """The mechanism and the people, whichever of them says what the domain is."""
-    table = data in NAMES
-    count = PEOPLE if n is None and not table else n
-    if not placed:
-        population = resolve(data, n=count, k=k, rng=rng)
-        m = make(Domain.of(population.labels if table else population.k))
-    else:
-        m = make(None)
-        numbers = isinstance(m.domain, Grid | Codes)
-        size = None if table and numbers else FINE if numbers else m.k
-        population = resolve(data, n=count, k=size, rng=rng)
-    return m, _people(m, population)
+def _placed(
+    m: MetricMechanism, data: str, n: int | None, column: str | None, layout: Layout, rng: Stream
+) -> tuple[Population, bool]:
+    """The people where the mechanism says what the domain is, and whether their values are their own."""
+    own, numbers = has_own_values(data, layout), isinstance(m.domain, Grid | Codes)
+    if own and data not in NAMES:
+        return counted(data, n, None if numbers else m.domain, column, layout), own
+    size = None if own and numbers else FINE if numbers else m.k
+    return resolve(data, n=PEOPLE if n is None and not own else n, k=size, rng=rng), own
 
 
-def _people(m: MetricMechanism, population: Population) -> _People:
+def _people(m: MetricMechanism, population: Population, own: bool) -> _People:
     domain = m.domain
     if not isinstance(domain, Grid | Codes):
         return _People(population, np.arange(m.k), m.loss_matrix(), m.losses.matrix())
-    numbers = _numbers(domain, population)
+    numbers = _numbers(population) if own else Grid.of(domain.low, domain.high, population.k).points
     try:
         items = domain.encode(numbers)
     except ParameterError as error:
@@ -115,10 +121,8 @@ def _people(m: MetricMechanism, population: Population) -> _People:
     return _People(population, items, answers if points is None else answers[:, points], answers)
 
 
-def _numbers(domain: Grid | Codes, population: Population) -> FloatArray:
-    """The numbers that people have: a table's own, or the middles of equal parts of the interval."""
-    if population.name not in NAMES:
-        return Grid.of(domain.low, domain.high, population.k).points
+def _numbers(population: Population) -> FloatArray:
+    """The numbers that people have."""
     try:
         return np.array([float(label) for label in population.labels])
     except ValueError:

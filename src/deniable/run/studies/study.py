@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
@@ -17,7 +16,7 @@ from deniable.randomness import Simulation
 from deniable.run.files import Progress
 from deniable.run.results import Shown
 
-__all__ = ["PEOPLE", "Study", "against", "averaged", "check_study", "is_file", "repeated"]
+__all__ = ["PEOPLE", "Study", "against", "averaged", "check_study", "repeated"]
 
 PEOPLE = 10_000
 """How many people a made-up population has unless told otherwise."""
@@ -82,11 +81,6 @@ def averaged(name: str, values: FloatArray) -> dict[str, Any]:
     return {name: float(values.mean()), f"{name}_stderr": spread(values)}
 
 
-def is_file(data: str) -> bool:
-    """Whether this names a file rather than a population."""
-    return re.search(r"\.(csv|tsv|parquet)(\.(gz|bz2|xz))?$", data.lower()) is not None
-
-
 def check_study(runs: int, level: float = 0.95) -> None:
     """Refuse what no study can be made with."""
     require(runs >= 1, "runs", runs, "an integer >= 1")
@@ -94,8 +88,10 @@ def check_study(runs: int, level: float = 0.95) -> None:
 
 
 def repeated(one: Callable[[Simulation], T], root: Simulation, runs: int, progress: Progress | None) -> list[T]:
-    """What `runs` runs gave, each with a stream of its own."""
+    """What `runs` runs gave, each with a stream of its own; `progress` hears of 0 runs once all is in order."""
     found = []
+    if progress is not None:
+        progress(0, runs)
     for run, rng in enumerate(root.spawn(runs), start=1):
         found.append(one(rng))
         if progress is not None:

@@ -1,0 +1,92 @@
+"""The people of a study, by the value that each has: those of a file, of a table of `datasets`, or made up."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import numpy as np
+
+from deniable.core.domain import Domain
+from deniable.core.types import IntArray
+from deniable.core.values import is_missing
+from deniable.datasets.population import Population
+from deniable.datasets.spec import resolve
+from deniable.datasets.synthetic import apportion
+from deniable.datasets.tables import NAMES
+from deniable.errors import ParameterError, require
+from deniable.randomness import Stream
+from deniable.run.files import ask_header, encode, read_values
+from deniable.run.layout import Layout
+from deniable.run.studies.study import PEOPLE
+
+__all__ = ["check_source", "counted", "has_own_values", "met", "sorted_into"]
+
+_CHUNK = 1 << 16
+"""Values of a file that are read at a time."""
+
+
+def has_own_values(data: str, layout: Layout) -> bool:
+    """Whether the values are people's own, of a table or of a file, and not made up."""
+    return data in NAMES or layout.names_file(data)
+
+
+def check_source(data: str, column: str | None, layout: Layout) -> None:
+    """Refuse what only a file can have."""
+    if not layout.names_file(data):
+        told = {"column": column, "delimiter": layout.delimiter, "text-encoding": layout.encoding}
+        told |= {"compression": None if layout.compression == "auto" else layout.compression}
+        for name, given in (told | {"no-header": None if layout.header else True}).items():
+            require(given is None, name, given, "left out: only a file has columns and a layout")
+
+
+def met(
+    data: str, n: int | None, domain: Domain | None, column: str | None, layout: Layout, rng: Stream
+) -> tuple[Population, Domain]:
+    """The people, and the domain that they answer in: the given one, or the one that their values make."""
+    if layout.names_file(data):
+        people = counted(data, n, domain, column, layout)
+        return people, domain or Domain.of(people.labels)
+    table = data in NAMES
+    labelled = domain is not None and domain.labels is not None
+    k = None if domain is None or (table and labelled) else domain.k
+    people = resolve(data, n=PEOPLE if n is None and not table else n, k=k, rng=rng)
+    if domain is None or not labelled:
+        return people, Domain.of(people.labels if table else people.k)
+    if table:
+        return sorted_into(people, domain, "Name all of them, or say with --other what the rest counts as."), domain
+    return Population(people.name, domain.labels_or_numbers, people.counts), domain
+
+
+def sorted_into(people: Population, domain: Domain, hint: str) -> Population:
+    """The same people by the answers of a domain."""
+    try:
+        items: IntArray = domain.encode(list(people.labels))
+    except ParameterError as error:
+        raise ParameterError(f"{people.name} has values that do not fit: {error.message}", hint) from error
+    counts = np.bincount(items, people.counts, minlength=domain.k).astype(np.int64)
+    return Population(people.name, domain.labels_or_numbers, counts)
+
+
+def counted(source: str, n: int | None, domain: Domain | None, column: str | None, layout: Layout) -> Population:
+    """The people of a file: by the answers of a domain, or by whatever stands there; scaled to n if that is given."""
+    found: Counter[str] = Counter()
+    header: str | None = None
+    for chunk in read_values(source, _CHUNK, column=column, format=layout):
+        header = chunk.header or header
+        if domain is not None:
+            labels = domain.labels_or_numbers
+            counts = np.bincount(encode(domain, chunk), minlength=domain.k)
+            found.update({labels[i]: int(counts[i]) for i in np.flatnonzero(counts).tolist()})
+            continue
+        for i, cell in enumerate(chunk.cells):
+            require(not is_missing(cell) and str(cell) != "", "data", chunk.place(i), "a file without missing values")
+        found.update(map(str, chunk.cells))
+    kept = tuple(sorted(found)) if domain is None else domain.labels_or_numbers
+    if domain is None and header is not None and header in found:
+        ask_header(header, source)
+    require(len(kept) >= 2, "data", source, "a file with at least two different values")
+    every = [found[label] for label in kept]
+    if n is None or n == sum(every):
+        return Population(source, kept, np.array(every))
+    require(n >= 1, "n", n, "an integer >= 1", f"Leave it out for all {sum(every)} people.")
+    return Population(f"{source}, scaled to {n}", kept, apportion(every, n))
