@@ -112,7 +112,11 @@ class Proxy:
                 head, body = waiting[: cut[0]], waiting[cut[0] : cut[1]]
                 self.requests.append(Request(when, head, body))
                 waiting = waiting[cut[1] :]
-                behind.sendall(head + body)
+                try:
+                    behind.sendall(head + body)
+                except OSError:  # the server has just closed a line that was idle: the browser must know, too
+                    _ended(client)
+                    return
         _ended(behind)
 
     def _back(self, behind: socket.socket, client: socket.socket) -> None:

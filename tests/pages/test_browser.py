@@ -17,6 +17,9 @@ from pages.recording import Proxy, Running
 
 pytestmark = pytest.mark.slow
 
+NEXT_WEEK = "{ const now = Date.now; Date.now = () => now() + 8 * 86400000; }"
+"""Run before a page's scripts: its clock is eight days ahead, in the next window."""
+
 
 @pytest.fixture(scope="module")
 def chromium() -> Iterator[Any]:
@@ -169,9 +172,8 @@ def test_a_report_that_was_left_stays_even_when_another_is_sent(site: Running, c
     answer(tab.page)
     preview(tab.page)
     tab.page.click("#leave")
-    later = "const now = Date.now; Date.now = () => now() + 8 * 86400000;"
     second = context.new_page()
-    second.add_init_script(later)
+    second.add_init_script(NEXT_WEEK)
     second.goto(f"{proxy.url}/t/{id}")
     ready(second)
     answer(second)
@@ -200,6 +202,43 @@ def test_offline_and_back(site: Running, context: Any, proxy: Proxy) -> None:
         tab.page.wait_for_selector("#receipt-title:has-text('Thank you')")
         assert counted(site, id) == 1
     assert all("ERR_INTERNET_DISCONNECTED" in error for error in tab.errors)
+
+
+def test_who_comes_back_sees_what_became_of_the_report(site: Running, context: Any, proxy: Proxy) -> None:
+    """Nothing is sent a second time; the next window asks again, and sends what an earlier one left."""
+    id = open_task(site)
+    tab = Tab(context, f"{proxy.url}/t/{id}")
+    ready(tab.page)
+    answer(tab.page)
+    preview(tab.page)
+    assert send(tab.page) == "Thank you, your report was counted"
+    tab.page.reload()
+    ready(tab.page)
+    assert tab.page.inner_text("#receipt-title") == "Thank you, your report was counted"
+    assert tab.page.locator("#answer").is_hidden()
+    assert len(proxy.sent("/reports")) == counted(site, id) == 1
+    second = context.new_page()
+    second.add_init_script(NEXT_WEEK)
+    second.goto(f"{proxy.url}/t/{id}")
+    ready(second)
+    assert second.locator("#answer").is_visible()
+    assert second.locator("#receipt").is_hidden()
+    answer(second)
+    preview(second)
+    second.route("**/reports", lambda route: route.abort())
+    assert send(second) == "Not sent yet"
+    third = context.new_page()
+    third.add_init_script(NEXT_WEEK * 2)
+    third.goto(f"{proxy.url}/t/{id}")
+    ready(third)
+    assert third.locator("#answer").is_visible()
+    assert len(proxy.sent("/reports")) == 2
+    wrong = context.new_page()
+    wrong.add_init_script(NEXT_WEEK * 5)  # this clock is wrong: the task is over
+    wrong.goto(f"{proxy.url}/t/{id}")
+    ready(wrong)
+    assert "this task" in wrong.inner_text("#problem")
+    tab.fine()
 
 
 def test_a_task_that_closes_meanwhile_is_told(site: Running, context: Any) -> None:

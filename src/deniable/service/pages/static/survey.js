@@ -264,16 +264,29 @@ async function start() {
     }
   });
   $("leave").addEventListener("click", () => show($("answer")));
-  page.dataset.ready = "yes";
   await again(task);
+  page.dataset.ready = "yes";
 }
 
-/** A report that the person had decided to send before the network failed or the page was closed.
+/** @param {any} task @returns {number | null} the window that is open by this device's clock */
+function windowOf(task) {
+  try {
+    return task.window(new Date(Date.now()));
+  } catch (error) {
+    if (/** @type {any} */ (error).kind !== "WindowError") throw error;
+    problem(told(error));
+    return null;
+  }
+}
+
+/** A report that the person had decided to send before the network failed or the page was closed: it is sent if it still
+ * waits. Whoever comes back in the same window sees what became of it; a new window asks again.
  * @param {any} task */
 async function again(task) {
   const pressed = localStorage.getItem(SENT);
-  const waiting = (await ledger.overview()).sent.find((/** @type {any} */ each) => each.task === id && String(each.window) === pressed && each.state === "waiting");
-  if (waiting) await send(task, waiting);
+  const entry = (await ledger.overview()).sent.find((/** @type {any} */ each) => each.task === id && String(each.window) === pressed);
+  if (entry?.state === "waiting") await ledger.flush(location.origin, { report: entry.id });
+  if (entry && entry.window === windowOf(task)) await receiptOf(task, entry.id);
 }
 
 if (id && $("answer")) {
