@@ -133,12 +133,24 @@ class Bulk(ABC, Generic[K]):
             for n, entries in zip(cells["n"].tolist(), cells[name], strict=True):
                 cell.check(name, entries, n)
 
+    @property
+    def knows_counts(self) -> bool:
+        """Whether `simulate_counts` and `simulate_blind` know the law of the cells, which is not always simple."""
+        return False
+
     def simulate_counts(self, counts: IntArray, rng: Simulation) -> Cells:
         """The cells of the tally of counts[x] people with item x each, drawn from their law without any report.
 
-        `ParameterError` where that law is not simple: kernels that know it say so by a method of their own.
+        `ParameterError` where it is not known (`knows_counts`).
         """
-        raise ParameterError(
+        raise self._jointly()
+
+    def simulate_blind(self, n: int, rng: Simulation) -> Cells:
+        """The same of n `blind` reports."""
+        raise self._jointly()
+
+    def _jointly(self) -> ParameterError:
+        return ParameterError(
             f"the counts of {self.kernel.kind} kernels are not drawn without reports: they support items jointly.",
             "Draw the reports: m.tally(m.privatize_items(items, rng)).",
         )

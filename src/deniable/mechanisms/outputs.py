@@ -64,6 +64,10 @@ class OutputBulk(Numbered, Bulk[K]):
         require(self.size <= COUNTED_MAX, "outputs", self.size, f"at most {COUNTED_MAX} to tally", hint)
         return super().count(columns)
 
+    @property
+    def knows_counts(self) -> bool:
+        return True
+
     def simulate_counts(self, counts: IntArray, rng: Simulation) -> Cells:
         """See `Bulk.simulate_counts`: the outputs of each value's people are multinomial."""
         drawn = rng.generator().multinomial(counts, self.matrix).sum(axis=0)

@@ -22,6 +22,7 @@ from deniable.core.types import BoolArray, Bytes, Columns, IntArray, UintArray
 from deniable.errors import FormatError, require
 from deniable.kernels import loops
 from deniable.kernels.permutation import permute, place_rows
+from deniable.kernels.populations import sets_of_others
 from deniable.kernels.sampling import below, subset_bits
 from deniable.mechanisms.bulk import (
     Cells,
@@ -37,7 +38,7 @@ from deniable.mechanisms.bulk import (
 from deniable.mechanisms.frequency.costs import ROUND_WORK
 from deniable.mechanisms.possible import Cell
 from deniable.mechanisms.support import SupportMechanism
-from deniable.randomness import Stream, bernoulli
+from deniable.randomness import Simulation, Stream, bernoulli
 from deniable_client.exact import check_epsilon
 from deniable_client.hashing import rounds
 from deniable_client.kernels import Interval, Subset, promised_ratio
@@ -85,6 +86,23 @@ class SubsetBulk(SupportBulk[Subset]):
         if (sizes != self.kernel.size).any() or counts[self.k :].any():
             raise FormatError(f"a report is not a subset of {self.kernel.size} out of {self.k} items.")
         return one_stratum(columns, counts[: self.k])
+
+    @property
+    def knows_counts(self) -> bool:
+        return True
+
+    def simulate_counts(self, counts: IntArray, rng: Simulation) -> Cells:
+        """See `Bulk.simulate_counts`: some keep their own item, and the rest of every set is drawn from the others."""
+        draw, size = rng.generator(), self.kernel.size
+        kept = draw.binomial(counts, float(self.support.p))
+        others = sets_of_others(draw, kept, size - 1) + sets_of_others(draw, counts - kept, size)
+        return {"n": np.array([counts.sum()]), "support": (kept + others)[None, :]}
+
+    def simulate_blind(self, n: int, rng: Simulation) -> Cells:
+        """See `Bulk.simulate_blind`: sets of all items, as of people with another one."""
+        people = np.append(np.zeros(self.k, np.int64), n)
+        support = sets_of_others(rng.generator(), people, self.kernel.size)[: self.k]
+        return {"n": np.array([n]), "support": support[None, :]}
 
     def supported(self, columns: Columns) -> Bytes:
         return columns["bits"].astype(np.uint8, copy=False)

@@ -72,10 +72,19 @@ class UnaryBulk(SupportBulk[UnaryKernel]):
             raise FormatError(f"a report has ones after its {self.k} bits.")
         return one_stratum(columns, counts[: self.k])
 
+    @property
+    def knows_counts(self) -> bool:
+        return True
+
     def simulate_counts(self, counts: IntArray, rng: Simulation) -> Cells:
         """See `Bulk.simulate_counts`: all bits are independent, so the counts are, and each is two binomials."""
         draw, n = rng.generator(), int(counts.sum())
         support = draw.binomial(counts, float(self.support.p)) + draw.binomial(n - counts, float(self.support.q))
+        return {"n": np.array([n]), "support": support[None, :]}
+
+    def simulate_blind(self, n: int, rng: Simulation) -> Cells:
+        """See `Bulk.simulate_blind`: a binomial for each bit."""
+        support = rng.generator().binomial(n, float(self.support.q), self.k)
         return {"n": np.array([n]), "support": support[None, :]}
 
     @cached_property

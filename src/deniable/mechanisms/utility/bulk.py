@@ -25,7 +25,7 @@ from deniable.mechanisms.bulk import Bulk, Cells, SupportBulk, check_outputs, re
 from deniable.mechanisms.possible import Cell, loosened, nothing
 from deniable.mechanisms.utility.estimate import UtilityEvidence
 from deniable.mechanisms.utility.sensitive import split_items
-from deniable.randomness import Stream, bernoulli
+from deniable.randomness import Simulation, Stream, bernoulli
 from deniable_client.exact import WORD_BITS
 from deniable_client.kernels import AnyKernel
 from deniable_client.kernels import Utility as UtilityKernel
@@ -204,6 +204,32 @@ class UtilityBulk(DisclosingBulk[UtilityKernel]):
             parts = [self.base.count({name: columns[name][rows] for name in names}) for rows in kinds]
             cells |= {name: np.concatenate([part[name] for part in parts]) for name in parts[0] if name != "n"}
         return cells
+
+    @property
+    def knows_counts(self) -> bool:
+        return self.base is None or self.base.knows_counts
+
+    def simulate_counts(self, counts: IntArray, rng: Simulation) -> Cells:
+        """See `Bulk.simulate_counts`: harmless items are disclosed or hidden; the base knows the law of the rest."""
+        draw, (sensitive, harmless) = rng.generator(), (counts[items] for items in self.items)
+        alone = draw.binomial(harmless, self.kernel.plain / _WORD)
+        beside = draw.binomial(harmless - alone, self.kernel.attach / _WORD)
+        told, hidden, both = alone + beside, int((harmless - alone - beside).sum()), int(beside.sum())
+        cells = {"n": np.array([sensitive.sum() + hidden, told.sum()])}
+        if harmless.size:
+            cells["disclosed"] = np.stack([np.zeros_like(told), told])
+        if self.base is not None:
+            own = self.base.simulate_counts(sensitive, rng)
+            parts = [self._simulate_branch(self.base, n, rng) for n in (hidden, both)]
+            for name in own.keys() - {"n"}:
+                cells[name] = np.concatenate([own[name] + parts[0][name], parts[1][name]])
+        return cells
+
+    def _simulate_branch(self, base: Bulk[Any], n: int, rng: Simulation) -> Cells:
+        """The cells of so many reports of people whose item is harmless."""
+        if self.kernel.blind:
+            return base.simulate_blind(n, rng)
+        return base.simulate_counts(rng.generator().multinomial(n, np.full(base.k, 1 / base.k)), rng)
 
     def base_cells(self, cells: Cells) -> Cells:
         """The base's cells of the reports that disclose nothing."""
