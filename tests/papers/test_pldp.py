@@ -15,7 +15,7 @@ from deniable.papers.paper import Context
 from deniable.papers.pldp import claims, comparisons
 from deniable.papers.pldp.baselines import apldp, rcf, response_is_better
 from deniable.papers.pldp.comparisons import _FIVE
-from deniable.papers.pldp.experiments import largest
+from deniable.papers.pldp.experiments import _SIZES, largest
 from deniable.papers.pldp.paper import PAPER, SHOWN, TWO
 from deniable.papers.pldp.printed import emoa, emoa_as_coded
 from deniable.papers.pldp.study import LEVELS, METHODS, Errors, power_law, study
@@ -122,7 +122,25 @@ def test_the_source_of_the_error_is_looked_for_at_all_budgets(monkeypatch: pytes
         return decided(monkeypatch, id, by_budget=lambda _, __, budget: faked(auem=4.0 if budget < ends else 1.2))
 
     assert [verdict("source", ends) for ends in (0.25, 0.45)] == ["refuted", "reproduced"]
-    assert [verdict("source-minor", ends) for ends in (0.45, 0.55)] == ["reproduced", "refuted"]
+
+
+def test_a_minor_source_is_less_than_half_of_the_variance_which_errors_must_bear_out(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Better protected levels make it more than half, worse ones less; errors far from the formula refute it."""
+    real, wide = claims._design, np.exp(np.linspace(-1, 1, 40))
+
+    def verdict(factor: float, ratio: float) -> str:
+        errors = {"auem": ratio * wide, "pbp": wide[::-1]}
+        monkeypatch.setattr(claims, "_design", lambda k, level_epsilon: real(k, level_epsilon=factor * level_epsilon))
+        return decided(
+            monkeypatch, "source-minor", by_budget=lambda *_: Errors(errors, errors, np.zeros(40), np.zeros(40))
+        )
+
+    assert verdict(1, 1.5) == "corrected"
+    assert verdict(2, 1.2) == "reproduced"
+    assert verdict(0.5, 4.0) == "refuted"
+    assert verdict(2, 9.0) == "refuted"
 
 
 def test_two_levels_count_as_ten_do(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -139,10 +157,13 @@ def test_those_that_see_the_levels_are_compared_for_every_number_of_values(monke
             monkeypatch,
             "rcf-better",
             by_size=lambda _, __, k: faked(**dict.fromkeys(("rcf", "apldp"), 2.0 if k in lost else 0.5)),
+            few_values=lambda _, __, k, runs: faked(**dict.fromkeys(("rcf", "apldp"), 2.0 if k in lost else 0.5)),
+            sizes=lambda _, data: _SIZES[data],
         )
 
     assert verdict() == "reproduced"
     assert verdict(9) == "refuted"
+    assert verdict(3) == "refuted"
 
 
 def test_close_is_close_in_the_panels_that_the_paper_names(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,12 +1,17 @@
 """Verdicts follow from evidence: `decide`, and every claim's rule under evidence for it and against it.
 
-No claim can be forgotten: rules are those of all claims of all papers, and nothing but `decide` makes a verdict.
+No claim can be forgotten: rules are those of all claims of all papers, nothing but `decide` makes a verdict, and the
+numbers that it compares are not written down in the measurements.
 """
 
 from __future__ import annotations
 
 import ast
+import inspect
+import json
 import operator
+import re
+import textwrap
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -290,6 +295,88 @@ def test_nothing_but_decide_makes_a_verdict() -> None:
     }
     for planted in ('Verdict("x", {})', 'rules.Verdict(verdict="x")', 'replace(found, verdict="x")'):
         assert made_in(planted) == ["x"]
+
+
+def written_in(source: str) -> dict[str, bool]:
+    """The numbers that a measurement names in its source, each with whether they are written down there.
+
+    Written down means without any call and without anything that is computed in the function: a literal, however it is
+    wrapped, or a constant of the module. What is named by a computed text cannot be told, and is left out.
+    """
+    tree = ast.parse(textwrap.dedent(source))
+    own = {n.id for n in ast.walk(tree) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
+    own |= {n.arg for n in ast.walk(tree) if isinstance(n, ast.arg)}
+    found: dict[str, bool] = {}
+
+    def see(key: ast.expr | None, value: ast.expr) -> None:
+        if isinstance(key, ast.Constant) and isinstance(key.value, str):
+            parts = list(ast.walk(value))
+            computed = any(isinstance(n, ast.Call) or (isinstance(n, ast.Name) and n.id in own) for n in parts)
+            found[key.value] = found.get(key.value, True) and not computed
+
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Dict):
+            for key, value in zip(node.keys, node.values, strict=True):
+                see(key, value)
+        elif isinstance(node, ast.Assign | ast.AugAssign):
+            targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+            for one in targets:
+                if isinstance(one, ast.Subscript):
+                    see(one.slice, node.value)
+    return found
+
+
+def constant(rule: Rule, source: str) -> list[str]:
+    """The conditions of a rule that no measurement can change: all that they compare is written down."""
+    written = written_in(source)
+    lost = []
+    for c in rule.conditions:
+        fits = re.compile(re.escape(c.quantity).replace(r"\*", ".+"))
+        sides = [own for name, own in written.items() if fits.fullmatch(name)]
+        bound = [written.get(c.bound, False)] if isinstance(c.bound, str) else []
+        if sides and all(sides + bound):
+            lost.append(str(c))
+    return lost
+
+
+@pytest.mark.parametrize("name", [name for name, claim in NAMED.items() if inspect.isfunction(claim.measure)])
+def test_numbers_that_decide_are_computed(name: str) -> None:
+    """A measurement that returns what is written in it decides nothing, whatever its rule is."""
+    claim = NAMED[name]
+    assert not constant(claim.rule, inspect.getsource(claim.measure))
+
+
+@pytest.mark.parametrize(
+    ("source", "caught"),
+    [
+        ('def f(_):\n    return {"wrong": 0, "settings": len(ALL)}', True),
+        ('def f(_):\n    found = {}\n    found["wrong"] = -1 + 1\n    return found', True),
+        ('def f(_):\n    return {"wrong": PRINTED["wrong"]}', True),
+        ('def f(_):\n    found = {"wrong": 0}\n    found["wrong"] += check()\n    return found', False),
+        ('def f(_):\n    lost = [x for x in ALL if bad(x)]\n    return {"wrong": len(lost)}', False),
+        ('def f(context):\n    return {"wrong": context.seed}', False),
+    ],
+)
+def test_a_planted_number_is_seen(source: str, caught: bool) -> None:
+    assert bool(constant(Rule((equal("wrong", 0),)), source)) is caught
+
+
+KEPT = sorted((Path(__file__).parents[2] / "docs" / "data" / "claims").glob("*/*/claims.json"))
+
+
+@pytest.mark.parametrize("file", KEPT, ids=lambda file: "-".join(file.parts[-3:-1]))
+def test_verdicts_that_are_kept_follow_from_the_numbers_beside_them(file: Path) -> None:
+    """Full runs that the pages are made of; a claim whose rule has changed since says so on its page."""
+    paper, same = PAPERS[file.parent.name], 0
+    rules = {f"{paper.name}-{claim.id}": claim.rule for claim in paper.claims}
+    for record in json.loads(file.read_text("utf-8")):
+        rule = rules.get(record["id"])
+        if rule is None or record["rule"] != str(rule):
+            continue
+        found, same = decide(rule, record["measured"]), same + 1
+        assert (found.verdict, rule.alpha) == (record["verdict"], record["error_rate"]), record["id"]
+        assert record["note"].endswith(found.note), record["id"]
+    assert same > len(rules) / 2
 
 
 def test_claims_and_statements_without_one_are_counted(capsys: pytest.CaptureFixture[str]) -> None:

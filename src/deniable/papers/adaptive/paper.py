@@ -13,11 +13,11 @@ from deniable.papers.paper import Claims, LeftOut, Paper
 __all__ = ["PAPER"]
 
 _ORDER = """
-eq1 eq3 eq4 eq6 eq7 eq8 eq9 eq11 eq12 eq14 eq15 ss-size oue-p olh-g weight-one fig7-known asr-rises grr-ss-highest
-blh-lowest oue-olh-half mse-free-of-k inverse fig8-mse fig8-asr eq16 she-sum eq17 eq20 eq21 the-after adaptive-eq1
-athe-budget fig7-adaptive aue-grid g-bound weights asr-lower asr-orders ass-cap aue-asr alh-asr mse-orders aue-order
-aue-gap aue-sue sandwich none-dominates frontier closer selectors elbow hypervolume fig15-n fig15-mse fig15-asr
-prior-uniform prior-tuned constants
+eq1 eq3 eq4 eq6 eq7 eq8 eq9 eq11 eq12 eq14 eq15 ss-size oue-p olh-g weight-one fig7-known asr-rises asr-domain ss-one
+grr-ss-highest blh-lowest oue-olh-half mse-free-of-k inverse fig8-mse fig8-asr eq16 she-sum eq17 eq20 eq21 the-after
+adaptive-eq1 athe-budget fig7-adaptive aue-grid g-bound weights asr-lower asr-orders ass-cap aue-asr alh-asr
+mse-orders aue-order aue-gap aue-sue sandwich none-dominates frontier closer selectors elbow hypervolume fig15-n
+fig15-mse fig15-asr prior-uniform prior-tuned constants
 """
 
 _PARTS = (claims, equations, simulation, tuned, tradeoff, selectors, priors)

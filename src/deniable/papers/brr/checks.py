@@ -405,31 +405,6 @@ def data_sizes(context: Context) -> Evidence | Missing:
 
 
 @claim(
-    "half-range",
-    "Leaves are perturbed on [-c, c], c half the sensitivity",
-    "App. B.1",
-    0.5,
-    Rule(
-        (equal("first trees with a narrower range", 0),),
-        (equal("trees with a wider range", 0),),
-        "private, but leaves beyond +-0.4545 are cut off in the first trees: a bias that the original does not have",
-    ),
-)
-def half_range(_: Context) -> Evidence:
-    """E16, the range of leaves: with l2 = 0.1 and a learning rate of 0.1, in units of the largest gradient."""
-    l2, rate = 0.1, 0.1
-    found: dict[str, float] = {}
-    narrower = wider = 0
-    for tree in range(1, 21):
-        clip = (1 - rate) ** (tree - 1)
-        half = min(1 / (1 + l2), 2 * clip) / 2
-        narrower, wider = narrower + (half < clip - 1e-12), wider + (half > clip + 1e-12)
-        if tree in (1, 8, 9):
-            found |= {f"tree {tree}, DPBoost clips at": clip, f"tree {tree}, c": half}
-    return found | {"first trees with a narrower range": narrower, "trees with a wider range": wider}
-
-
-@claim(
     "min-m",
     "With m above the least, some answer loses",
     "Sec. 3.3",

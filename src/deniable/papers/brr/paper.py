@@ -13,8 +13,8 @@ _CLAIMS = Claims(
     (*theory.CLAIMS, *theorems.CLAIMS, *checks.CLAIMS, *release.CLAIMS, *runtime.CLAIMS, *applications.CLAIMS)
 )
 _CLAIMS_ORDER = """
-alg3-even thm1-m alg3-line1 alg3-line3 eq15 m1-floor step2 eq12-14 end-or-middle fig3 own-m min-m thm1-limit
-thm1-ldp never-worse thm2-bounds thm2-gap thm3 eq20 thm4 optimal more-points alg4 two-steps explosive fig5-6
+alg3-even thm1-m alg3-line1 alg3-line3 eq15 m1-floor step2 eq12-14 end-or-middle fig3 own-m min-m thm1-limit thm1-ldp
+never-worse thm2-bounds thm2-gap thm3 exponential-times eq20 thm4 optimal more-points alg4 two-steps explosive fig5-6
 exponential region fig7 fig8 fig8-largest fig8-falls fig8-best fig8-others lsrr-level fig12 fig12-growth fig12-seconds
 sizes half-range laplace-range sgd-sign sgd-clip dnn-noise fig9 fig9-size fig9-best fig10 fig10-high fig10-safe fig11
 """

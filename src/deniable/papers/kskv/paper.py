@@ -50,7 +50,8 @@ def _draw(quantity: str, where: str, rows: Rows) -> altair.TopLevelMixin:
         {**row, "panel": _panel(row), "mechanism": _called(str(row["mechanism"]))}
         for row in sorted(told, key=lambda row: panels.index(_panel(row)))
     ]
-    runs = " or ".join(dict.fromkeys(str(row["runs"]) for row in rows))
+    fewest, most = (end(int(row["runs"] or 0) for row in rows) for end in (min, max))
+    runs = f"{fewest} to {most:,}" if fewest < most else f"{most:,}"
     notes = [f"Mean over {runs} runs, bars: one standard error; after KSKV {where}"]
     notes += ["every record counts as a person"] if where in _RECORDS else []
     notes += ["one clipping rule for all"] if quantity == "mse_mean" else []

@@ -97,12 +97,13 @@ def _by_size_fitted(context: Context, data: str, k: int) -> Errors:
 
 
 def few_values(context: Context, data: str, k: int, runs: int) -> Errors:
-    """The two baselines that see the levels, on the k most frequent values."""
+    """Both baselines that see the levels, AUEM and EMOA as coded, on the k most frequent values, with many runs."""
     return context.once(_few_values, data, k, runs)
 
 
 def _few_values(context: Context, data: str, k: int, runs: int) -> Errors:
-    return study(largest(load(DATA[data]), k), runs, context.stream(f"few {data} {k}"), methods=("apldp", "rcf"))
+    methods = ("apldp", "rcf", "auem", "emoa as coded")
+    return study(largest(load(DATA[data]), k), runs, context.stream(f"few {data} {k}"), methods=methods)
 
 
 def more_people(context: Context, n: int) -> Errors:

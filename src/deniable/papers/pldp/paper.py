@@ -170,6 +170,11 @@ LEFT_OUT = (
         "follows from Eq. 4; fig2 measures the slope",
     ),
     LeftOut(
+        "The objective of the EM algorithm rises from step to step",
+        "Sec. 6.2",
+        "true of EM algorithms, and the printed step is none: emoa measures where it ends",
+    ),
+    LeftOut(
         "The method can only approach APLDP and RCF and cannot be better",
         "Sec. 7.3.3",
         "an argument about information; rcf-better and rcf measure the distance",

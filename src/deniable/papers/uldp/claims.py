@@ -143,16 +143,11 @@ def _largest_z(context: Context) -> Evidence:
     3.5,
     Rule(
         (
-            at_most("k = 1 from epsilon", 3.55),
-            above("k = 1 from epsilon", 3.45),
-            equal("Drug: budgets at which k is above 1", 0),
-        ),
-        (
-            below("k = 1 from epsilon", 3.5),
+            at_most("k = 1 from epsilon", 3.5),
             equal("k above 1 from there on", 0),
             equal("Drug: budgets at which k is above 1", 0),
         ),
-        "true of Drug; on Foursquare the optimal k is 1 already from a smaller epsilon on",
+        note="on Foursquare the optimal k is 1 already from a smaller epsilon on",
     ),
     "fig7",
 )
