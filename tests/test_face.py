@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -109,3 +110,21 @@ def test_the_means_of_keys_have_a_chart() -> None:
     assert drawn["title"]["text"] == ["Estimated means"]
     with pytest.raises(deniable.ParameterError, match=r"part must be one of .*, got 'hats'.*to_pandas"):
         means["hats"]
+
+
+def test_estimates_of_pairs_show_shares_and_means() -> None:
+    """With their errors, as a line and as a table; nothing is told of means of keys that are too rare."""
+    m = deniable.mechanism("kv-ss2", epsilon=4.0, labels=["hats", "shoes", "ties"], range=(1, 5))
+    pairs = {"user": list(range(4000)), "key": ["hats", "shoes"] * 2000, "value": [2.0, 4.0] * 2000}
+    found = m.estimate(m.tally(m.privatize(pairs, rng=deniable.simulation(1))))
+    number, share = r"-?\d\.\d+ ± 0\.\d\d+", r"-?\d+\.\d+ % ± \d\.\d+"
+    rows = f"hats {share}, mean {number}; shoes {share}, mean {number}; ties {share}, mean too rare to say>"
+    assert re.search(rows, repr(found)), repr(found)
+    assert re.search(
+        f"hats {number}, frequency {share}; .*; ties too rare to say, frequency {share}>", repr(found["mean"])
+    )
+    shown = found._repr_html_()
+    assert shown.index(">frequency<") < shown.index(">mean<") < shown.index(">hats<") < shown.index("too rare to say")
+    value, stderr = found["mean"].value, found["mean"].stderr
+    assert f"{value[0]:.3f} ± {stderr[0]:.3f}" in shown
+    assert f"{value[0]:.3f} ± {stderr[0]:.3f}" in found["mean"]._repr_html_()
