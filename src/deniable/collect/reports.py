@@ -10,7 +10,7 @@ import numpy as np
 
 from deniable.collect.frames import as_frame, as_library
 from deniable.core.types import Bytes, Columns, UintArray
-from deniable.errors import FormatError, MergeError
+from deniable.errors import FormatError, InWords, MergeError, require
 
 __all__ = ["BATCHES", "Design", "Field", "Reports", "batches_of", "difference", "once", "split_rows", "title_of"]
 
@@ -130,6 +130,14 @@ class Reports:
         """Bytes of all reports."""
         return self.row_bytes * len(self)
 
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray[Any, Any]:
+        """The reports as NumPy has rows of several fields: `np.asarray(reports)["value"]`."""
+        kinds = [(f.name, f.dtype, f.shape(1)[1:]) for f in self.fields]
+        rows = np.empty(len(self), kinds)
+        for field in self.fields:
+            rows[field.name] = self.columns[field.name]
+        return rows if dtype is None else rows.astype(dtype)
+
     def to_columns(self) -> dict[str, list[Any]]:
         """The fields of the reports by name, a row for each, and the mark of simulated data, as plain lists.
 
@@ -173,6 +181,9 @@ class Reports:
     @classmethod
     def concat(cls, parts: Sequence[Reports]) -> Reports:
         """Several batches of one design as one; `MergeError` if one of them comes twice."""
+        require(
+            len(parts) > 0, "parts", InWords("none"), "at least one batch of reports", "What would their design be?"
+        )
         first = parts[0]
         sources, batches = first.sources, first.batches
         for part in parts[1:]:

@@ -100,6 +100,8 @@ class Estimate:
             raise ParameterError(f"part must be one of {', '.join(self.parts)}, got {name!r}.", hint)
         return replace(self, parts={name: self.parts[name], **self.parts})
 
+    __iter__ = None  # parts are asked for by name; without this, Python would ask for number 0
+
     @property
     def value(self) -> FloatArray:
         """The point estimates."""
@@ -229,12 +231,18 @@ class Estimate:
     __hash__ = None  # type: ignore[assignment]
 
     def __repr__(self) -> str:
-        mark = ", SIMULATED" if self.simulated else ""
+        from deniable.estimate.bins import edges_of
+
+        if self._fine:
+            return repr(self.binned())
+        bins = "" if edges_of(self) is None else f", in {len(self.labels)} bins"
+        mark = f"{bins}{', SIMULATED' * self.simulated}"
         first, *rest = self.parts
         numbers = [self._told(first, _FEW)]
         numbers += [[f"{name} {number}" for number in self._told(name, _FEW)] for name in rest]
         each = [
-            f"{label} {', '.join(row)}" for label, row in zip(self.labels, zip(*numbers, strict=True), strict=False)
+            f"{label}{':' * bool(bins)} {', '.join(row)}"
+            for label, row in zip(self.labels, zip(*numbers, strict=True), strict=False)
         ]
         apart = "; " if rest else ", "
         more = f"{apart}and {len(self.labels) - _FEW:,} more" if len(self.labels) > _FEW else ""
@@ -245,15 +253,25 @@ class Estimate:
         """A small table with bars for notebooks."""
         from deniable.present.html import bars_html, scaled
 
-        name, most = next(iter(self.parts)), 12
-        rows = list(zip(self.labels[:most], *(self._told(part, most) for part in self.parts), strict=True))
+        if self._fine:
+            return self.binned()._repr_html_()
+        (name, *rest), most = self.parts, 12
+        shown = [*rest, name]  # beside its bars
+        rows = list(zip(self.labels[:most], *(self._told(part, most) for part in shown), strict=True))
         rows += [("",) * (1 + len(self.parts))] * (len(self.labels) - len(rows))
         bars = None
         if name == "frequency" and _variance(self._part) is not None:
             ends = self.interval()
             bars = scaled(self.value, ends.low, ends.high)[:most]
         title = f"{title_of(self.design)}: {self.n:,} reports"
-        return bars_html(title, ("", *self.parts), rows, bars, simulated=self.simulated, notes=self.steps)
+        return bars_html(title, ("", *shown), rows, bars, simulated=self.simulated, notes=self.steps)
+
+    @property
+    def _fine(self) -> bool:
+        """Whether these are shares of so many numbers that only bins tell anything, and errors to choose them by."""
+        from deniable.estimate.bins import is_fine
+
+        return is_fine(self) and _variance(self._part) is not None
 
     def _told(self, name: str, most: int) -> list[str]:
         """The first numbers of a part with their standard errors, shares in per cent."""

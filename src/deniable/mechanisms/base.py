@@ -218,7 +218,10 @@ class Mechanism(ABC):
 
     def tally(self, reports: Reports) -> Tally:
         """Count reports of this very design."""
-        hint = "Batches are added up: sum(m.tally(part) for part in batches); bytes of devices: dn.Reports.from_rows."
+        hint = (
+            "Answers become reports first: m.tally(m.privatize(values)). Batches are added up: "
+            "sum(m.tally(part) for part in batches). Bytes of devices: dn.Reports.from_rows."
+        )
         require(isinstance(reports, Reports), "reports", reports, "what m.privatize(values) gives", hint)
         if reports.design != self.design:
             raise MergeError(f"these reports are of another design: {difference(self.design, reports.design)}.")

@@ -27,7 +27,7 @@ from deniable.core.types import IntArray
 from deniable.errors import ParameterError, require
 from deniable.estimate.result import Estimate
 from deniable.mechanisms.base import Mechanism
-from deniable.mechanisms.showing import as_line, keep_line
+from deniable.mechanisms.showing import as_line, keep_line, steps_html
 from deniable.randomness import Stream, stream_of
 from deniable_client.exact import check_epsilon
 
@@ -70,6 +70,7 @@ class Protocol(ABC, Generic[Data]):
     """What people hand in, by the name that statements of protection have for it."""
 
     __repr__ = as_line
+    _repr_html_ = steps_html
     __init_subclass__ = classmethod(keep_line)
 
     def __post_init__(self) -> None:
