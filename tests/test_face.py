@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -109,3 +110,53 @@ def test_the_means_of_keys_have_a_chart() -> None:
     assert drawn["title"]["text"] == ["Estimated means"]
     with pytest.raises(deniable.ParameterError, match=r"part must be one of .*, got 'hats'.*to_pandas"):
         means["hats"]
+
+
+def test_estimates_of_pairs_show_shares_and_means() -> None:
+    """With their errors, as a line and as a table; nothing is told of means of keys that are too rare."""
+    m = deniable.mechanism("kv-ss2", epsilon=4.0, labels=["hats", "shoes", "ties"], range=(1, 5))
+    pairs = {"user": list(range(4000)), "key": ["hats", "shoes"] * 2000, "value": [2.0, 4.0] * 2000}
+    found = m.estimate(m.tally(m.privatize(pairs, rng=deniable.simulation(1))))
+    number, share = r"-?\d\.\d+ ± 0\.\d\d+", r"-?\d+\.\d+ % ± \d\.\d+"
+    rows = f"hats {share}, mean {number}; shoes {share}, mean {number}; ties {share}, mean too rare to say>"
+    assert re.search(rows, repr(found)), repr(found)
+    assert re.search(
+        f"hats {number}, frequency {share}; .*; ties too rare to say, frequency {share}>", repr(found["mean"])
+    )
+    shown = found._repr_html_()
+    assert shown.index(">mean<") < shown.index(">frequency<") < shown.index(">hats<") < shown.index("too rare to say")
+    value, stderr = found["mean"].value, found["mean"].stderr
+    assert f"{value[0]:.3f} ± {stderr[0]:.3f}" in shown
+    assert f"{value[0]:.3f} ± {stderr[0]:.3f}" in found["mean"]._repr_html_()
+
+
+def test_distributions_of_numbers_are_shown_in_bins() -> None:
+    """Single points of hundreds say nothing; without errors there is nothing to choose bins by."""
+    m = deniable.mechanism("sw", epsilon=2.0, interval=(0, 10))
+    reports = m.privatize([2.0] * 700 + [8.0] * 300, rng=deniable.simulation(1))
+    found = m.fit(reports, "ems")
+    bins = found.binned()
+    assert 1 < len(bins.labels) < 20
+    assert repr(found) == repr(bins)
+    assert re.match(
+        rf"<Estimate from 1,000 reports of sw, epsilon = 2, in {len(bins.labels)} bins, SIMULATED: 0 to ", repr(found)
+    )
+    assert re.search(r"to [\d.]+: \d+\.\d % ± \d", repr(found))
+    assert found._repr_html_() == bins._repr_html_()
+    assert "bins" not in repr(m.fit(reports, "ems", stderr=None))
+
+
+def test_protocols_show_who_is_asked() -> None:
+    shown = deniable.protocol("ks-adap", epsilon=1.0, labels=["a", "b"], top=1, range=(1, 5))._repr_html_()
+    for text in (
+        "ks-adap (epsilon = 1, k = 2, top = 1)",
+        ">a, b<",
+        ">step 2<",
+        ">10 % of the people<",
+        ">from 1 to 5<",
+    ):
+        assert text in shown
+    assert shown.count("of the people") == 3
+    assert deniable.protocol("privkvm", epsilon=1.0, k=4, rounds=2)._repr_html_().count("everybody") == 2
+    assert ">1 byte<" in deniable.mechanism("grr", epsilon=1.0, k=4)._repr_html_()
+    assert "values from 1 to 5" in repr(deniable.mechanism("kv-ss2", epsilon=1.0, k=4, range=(1, 5)))

@@ -18,6 +18,7 @@ from deniable_client.errors import (
     ParameterError,
     PrivacyError,
     require,
+    show,
 )
 
 __all__ = [
@@ -34,6 +35,7 @@ __all__ = [
     "meant",
     "need_extra",
     "require",
+    "show",
 ]
 
 _COMPARED = 1000

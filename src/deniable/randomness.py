@@ -75,6 +75,10 @@ class Secure:
     def __repr__(self) -> str:
         return "<Secure: the operating system's randomness>"
 
+    def __reduce__(self) -> tuple[type[Secure], tuple[()]]:
+        """A copy, and what another process gets, is a new stream: no key is ever copied."""
+        return Secure, ()
+
     def _rekey(self) -> None:
         from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
+import time
 from dataclasses import replace
+from itertools import product
 from statistics import NormalDist
 
 import numpy as np
@@ -25,6 +27,7 @@ from deniable.mechanisms.keyvalue.protocols import (
 )
 from deniable.mechanisms.protocol import permutation
 from deniable_client.grammar import read_design
+from deniable_client.kernels.keyvalue import GRID
 
 
 def people(n: int, k: int, most: int, seed: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -265,3 +268,49 @@ def test_protocols_are_audited_over_all_their_steps(name: str, epsilon: float) -
     assert float(found.proof.ratio) == pytest.approx(spent, rel=1e-12)
     assert not dn.audit(made, epsilon=epsilon * 0.8 if name != "privkvm" else epsilon * 0.6).holds
     assert all(step.name in found.proof.argument for step in made.outline)
+
+
+@pytest.mark.parametrize("name", ["ks-grr", "ks-adap", "privkvm", "collaborative"])
+def test_protocols_of_ten_million_answers_are_audited_without_a_run(name: str) -> None:
+    """Nobody is made up for it: a run through this many answers takes gigabytes."""
+    own = {"sensitive": 4} if name == "collaborative" else {}
+    start = time.process_time()
+    many = dn.audit(dn.protocol(name, epsilon=1.0, k=10**7, **own))
+    assert time.process_time() - start < 5
+    assert many.holds
+    few = dn.audit(dn.protocol(name, epsilon=1.0, k=50, **own))
+    assert float(many.proof.ratio) == pytest.approx(float(few.proof.ratio), rel=1e-15)
+
+
+@pytest.mark.parametrize("form", ["repaired", "paper"])
+def test_an_audit_knows_every_length_that_can_come_out(form: str) -> None:
+    made = dn.protocol("ks-adap", epsilon=2.0, k=40, top=3, form=form)
+    keys, sizes, pairs = made.outline
+    lengths = [m.length for m in made.variants(pairs)[0]]
+    assert lengths == list(range(1, sizes.mechanism.k))
+    data = made.pairs(people(2000, 40, 4, 3))
+    for seed in range(3):
+        _, steps, _ = made.run(data, dn.simulation(seed))
+        assert steps[-1].mechanism.length in lengths
+        assert all(step.mechanism.proof.ratio <= made.proof.ratio for step in steps)
+        assert [(s.name, s.share, s.mechanism.k) for s in steps] == [
+            (s.name, s.share, s.mechanism.k) for s in made.outline
+        ]
+    worst = max(m.proof.ratio for m in made.variants(pairs)[0])
+    assert made.proof.ratio == max(worst, keys.mechanism.proof.ratio, sizes.mechanism.proof.ratio)
+    assert f"lengths from 1 to {lengths[-1]}" in made.proof.argument
+
+
+@pytest.mark.parametrize("epsilon", [0.5, 3.0])
+def test_an_audit_knows_the_worst_guess(epsilon: float) -> None:
+    """Whatever was published before a round, the ratio of its question is at most the audited one, which is reached."""
+    made = dn.protocol("privkvm", epsilon=epsilon, k=3, rounds=2)
+    second = made.outline[1]
+    (worst,), told = made.variants(second)
+    assert told == "the worst of all guesses"
+    for guesses in product((0, 1, GRID // 3, GRID), repeat=3):
+        asked = replace(second.mechanism, told=guesses)
+        assert dn.audit(asked).agrees
+        assert asked.proof.ratio <= worst.proof.ratio
+        assert asked.proof.ratio == worst.proof.ratio or not {0, GRID} & set(guesses)
+    assert made.proof.ratio == made.outline[0].mechanism.proof.ratio * worst.proof.ratio

@@ -146,7 +146,7 @@ def test_order_of_levels_does_not_matter() -> None:
 
 def test_people_with_levels_outside_the_list_are_refused() -> None:
     m = made(k=4, levels="0.5,1", level_epsilon=0.3, base="sue")
-    with pytest.raises(dn.ParameterError, match=r"levels must be of 0\.5, 1, got 0\.7"):
+    with pytest.raises(dn.ParameterError, match=r"levels must be among 0\.5, 1, got 0\.7"):
         m.privatize([0, 1], levels=[0.5, 0.7])
     with pytest.raises(dn.ParameterError, match="one level, or 3 of them"):
         m.privatize([0, 1, 2], levels=[0.5, 1.0])

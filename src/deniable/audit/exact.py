@@ -123,6 +123,8 @@ def audit(what: object, *, epsilon: float | None = None) -> Audit:
     >>> dn.audit(dn.Channel(("no", "yes"), ((3, 1), (1, 3)), 4), epsilon=1.0).holds
     False
     """
+    if isinstance(what, type):
+        raise _unfit(what)
     promised = epsilon if epsilon is not None else getattr(what, "epsilon", None)
     if promised is None and (hasattr(what, "channel") or hasattr(what, "proof")):
         hint = "Say which promise is to be checked, for example epsilon=1."
@@ -149,6 +151,9 @@ def audit(what: object, *, epsilon: float | None = None) -> Audit:
 def _unfit(what: object) -> ParameterError:
     """What can be audited, and how to get there from what was given."""
     hint = "Give it a method channel() that returns a deniable.Channel, or a property proof."
+    if isinstance(what, type):
+        told = f"the class {what.__name__}"
+        return ParameterError(f"audit takes a mechanism or a channel, got {told}.", f"Make one: {what.__name__}(...).")
     if isinstance(what, str):
         hint = f"Make one: dn.audit(dn.mechanism({what!r}, epsilon=1, k=4))."
     elif hasattr(what, "__len__"):

@@ -16,6 +16,7 @@ import re
 import struct
 import zlib
 from collections.abc import Iterator
+from dataclasses import replace
 from hashlib import blake2b
 from typing import Any, BinaryIO, NamedTuple
 
@@ -77,7 +78,9 @@ def load(data: bytes) -> Reports | Tally:
     if isinstance(found, Tally):
         return found
     parts = list(found)
-    return Reports.concat(parts) if parts else found.empty()
+    reports = Reports.concat(parts) if parts else found.empty()
+    known = (found.id,) if found.id else ()
+    return replace(reports, sources=known, batches=known or (found.content,))
 
 
 def kind_of(start: bytes) -> str:

@@ -6,7 +6,7 @@ import numpy as np
 
 from deniable.collect.reports import Reports
 from deniable.core.types import Words
-from deniable.errors import FormatError, ParameterError, require
+from deniable.errors import FormatError, InWords, ParameterError, require
 
 __all__ = ["check_coins", "refuse_undealt"]
 
@@ -18,7 +18,7 @@ def check_coins(coins: object, n: int) -> Words:
     except ValueError as error:
         raise ParameterError(f"coins must be {n} whole numbers from 0 to 2**64 - 1: {error}.") from error
     whole = np.issubdtype(given.dtype, np.integer) and bool((given >= 0).all() if given.size else True)
-    shown = f"{given.dtype} of shape {given.shape}"
+    shown = InWords(f"{given.dtype} of shape {given.shape}")
     require(whole and given.shape == (n,), "coins", shown, f"{n} whole numbers from 0 to 2**64 - 1, one per value")
     return given.astype(np.uint64)
 

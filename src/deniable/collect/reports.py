@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from deniable.collect.frames import as_frame, as_library
 from deniable.core.types import Bytes, Columns, UintArray
-from deniable.errors import FormatError, MergeError
+from deniable.errors import FormatError, InWords, MergeError, require
 
-__all__ = ["Design", "Field", "Reports", "difference", "split_rows", "title_of"]
+__all__ = ["BATCHES", "Design", "Field", "Reports", "batches_of", "difference", "once", "split_rows", "title_of"]
+
+BATCHES = 256
+"""Batches that a collection remembers, so that what it holds stays small however many are added up."""
 
 Design = Mapping[str, Any]
 """The canonical description of a mechanism: plain data, equal if and only if the mechanism is."""
@@ -51,6 +55,14 @@ class Reports:
     fields: tuple[Field, ...]
     columns: Columns
     simulated: bool = False
+    sources: tuple[str, ...] = ()
+    """Ids of the report files that these are all the reports of."""
+    batches: tuple[str, ...] = ()
+    """Names of the calls and files that these reports came from, in memory only: none is counted twice.
+
+    Some reports of a batch, such as `reports[:100]`, are a new one that is not known: what is taken apart is the
+    caller's business.
+    """
 
     def __post_init__(self) -> None:
         n = len(self)
@@ -118,6 +130,40 @@ class Reports:
         """Bytes of all reports."""
         return self.row_bytes * len(self)
 
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray[Any, Any]:
+        """The reports as NumPy has rows of several fields: `np.asarray(reports)["value"]`."""
+        kinds = [(f.name, f.dtype, f.shape(1)[1:]) for f in self.fields]
+        rows = np.empty(len(self), kinds)
+        for field in self.fields:
+            rows[field.name] = self.columns[field.name]
+        return rows if dtype is None else rows.astype(dtype)
+
+    def to_columns(self) -> dict[str, list[Any]]:
+        """The fields of the reports by name, a row for each, and the mark of simulated data, as plain lists.
+
+        Numbers are numbers; packed bits are bytes.
+        """
+        return {name: list(column) if isinstance(column, list) else column.tolist() for name, column in self._listed()}
+
+    def to_frame(self) -> Any:
+        """`to_columns` as a frame of Polars or pandas, whichever is installed (Polars first), else arrays and lists."""
+        return as_frame(dict(self._listed()))
+
+    def to_pandas(self) -> Any:
+        """`to_columns` as a pandas frame."""
+        return as_library("pandas", dict(self._listed()))
+
+    def to_polars(self) -> Any:
+        """`to_columns` as a Polars frame."""
+        return as_library("polars", dict(self._listed()))
+
+    def _listed(self) -> Iterator[tuple[str, Any]]:
+        """Numbers as arrays, which frames take as they are, and packed bits as lists of bytes."""
+        for field in self.fields:
+            column = self.columns[field.name]
+            yield field.name, column if field.kind == "uint" else [row.tobytes() for row in column]
+        yield "simulated", np.full(len(self), self.simulated)
+
     def row(self, i: int) -> bytes:
         """One report as a device would send it."""
         return b"".join(np.ascontiguousarray(self.columns[f.name][i]).tobytes() for f in self.fields)
@@ -134,13 +180,40 @@ class Reports:
 
     @classmethod
     def concat(cls, parts: Sequence[Reports]) -> Reports:
-        """Several batches of one design as one."""
+        """Several batches of one design as one; `MergeError` if one of them comes twice."""
+        require(
+            len(parts) > 0, "parts", InWords("none"), "at least one batch of reports", "What would their design be?"
+        )
         first = parts[0]
+        sources, batches = first.sources, first.batches
         for part in parts[1:]:
             if part.design != first.design:
                 raise MergeError(f"reports of different designs do not mix: {difference(first.design, part.design)}.")
+            sources, batches = once(sources, part.sources), batches_of(batches, part.batches)
         columns = {f.name: np.concatenate([p.columns[f.name] for p in parts]) for f in first.fields}
-        return cls(first.design, first.fields, columns, any(p.simulated for p in parts))
+        return cls(first.design, first.fields, columns, any(p.simulated for p in parts), sources, batches)
+
+
+def once(one: Sequence[str], two: Sequence[str]) -> tuple[str, ...]:
+    """The ids of report files in two collections together; `MergeError` if a file is in both."""
+    twice = set(one) & set(two)
+    if twice:
+        raise MergeError(
+            f"a report file would be counted twice: the one with the id {min(twice)}"
+            f"{f' and {len(twice) - 1} more' * (len(twice) > 1)} is in both.",
+            "Everybody counts once: leave one of the two out.",
+        )
+    return tuple(sorted({*one, *two}))
+
+
+def batches_of(one: Sequence[str], two: Sequence[str]) -> tuple[str, ...]:
+    """The batches of two collections together, the last `BATCHES` of them; `MergeError` if one is in both."""
+    if set(one) & set(two):
+        raise MergeError(
+            "the same reports would be counted twice: some are in both.",
+            "Everybody counts once: leave one of the two out. In a notebook, was a cell run twice?",
+        )
+    return (*one, *two)[-BATCHES:]
 
 
 def split_rows(fields: Sequence[Field], rows: Bytes) -> Columns:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
-from deniable.collect.reports import Design, difference, title_of
+from deniable.collect.frames import as_frame, as_library
+from deniable.collect.reports import Design, batches_of, difference, once, title_of
 from deniable.core.types import IntArray
 from deniable.errors import FormatError, MergeError
 
@@ -28,6 +30,8 @@ class Tally:
     simulated: bool = False
     sources: tuple[str, ...] = ()
     """Ids of the report files that are counted here, as far as they are known: none is counted twice."""
+    batches: tuple[str, ...] = ()
+    """The same of reports in memory: the last batches that were counted here. No part of the tally's bytes."""
 
     def __post_init__(self) -> None:
         for name, cell in self.cells.items():
@@ -68,20 +72,40 @@ class Tally:
             )
         if self.layout != other.layout:
             raise FormatError(f"a tally is damaged: its cells are {other.layout}, those of the other {self.layout}.")
-        twice = set(self.sources) & set(other.sources)
-        if twice:
-            raise MergeError(
-                f"a report file would be counted twice: the one with the id {min(twice)}"
-                f"{f' and {len(twice) - 1} more' * (len(twice) > 1)} is in both tallies.",
-                "Everybody counts once: leave one of the two out.",
-            )
+        sources, batches = once(self.sources, other.sources), batches_of(self.batches, other.batches)
         cells = {name: _added(name, cell, other.cells[name]) for name, cell in self.cells.items()}
-        sources = tuple(sorted({*self.sources, *other.sources}))
-        return Tally(self.design, self.strata, cells, self.simulated or other.simulated, sources)
+        return Tally(self.design, self.strata, cells, self.simulated or other.simulated, sources, batches)
 
     def __radd__(self, other: object) -> Tally:
         """So that `sum` adds up, which starts with 0."""
         return self if isinstance(other, int) and other == 0 else NotImplemented
+
+    def to_columns(self) -> dict[str, list[Any]]:
+        """A row for each count, as plain lists: stratum, cell, label (if the cell has some), count, and the mark.
+
+        The cell `n`, the number of reports, comes first; it has no label. Entries that are not about answers, such as
+        the reports of a code, have their number.
+        """
+        rows: list[tuple[str, str, str | None, int]] = []
+        for i, stratum in enumerate(self.strata):
+            rows.append((stratum, "n", None, int(self.cells["n"][i])))
+            for name, cell in sorted(self.cells.items()):
+                counts = cell[i].tolist() if name != "n" else []
+                rows += [(stratum, name, str(x), count) for x, count in zip(self._named(name), counts, strict=False)]
+        columns = {name: [row[j] for row in rows] for j, name in enumerate(("stratum", "cell", "label", "count"))}
+        return {**columns, "simulated": [self.simulated] * len(rows)}
+
+    def to_frame(self) -> Any:
+        """`to_columns` as a frame of Polars or pandas, whichever is installed (Polars first), else the columns."""
+        return as_frame(self.to_columns())
+
+    def to_pandas(self) -> Any:
+        """`to_columns` as a pandas frame."""
+        return as_library("pandas", self.to_columns())
+
+    def to_polars(self) -> Any:
+        """`to_columns` as a Polars frame."""
+        return as_library("polars", self.to_columns())
 
     def __repr__(self) -> str:
         mark = ", SIMULATED" if self.simulated else ""
@@ -101,15 +125,24 @@ class Tally:
         return counts_html(f"{self.n:,} reports of {title_of(self.design)}", rows, simulated=self.simulated)
 
     def _named(self, cell: str) -> Sequence[object]:
-        """What the entries of a cell are about: all answers, or with sensitive ones those or the others."""
-        domain, ends = self.design.get("domain", {}), self.design.get("params", {}).get("sensitive")
-        names = domain.get("labels") or range(domain.get("k", 0))
-        if ends is None:
-            return names
-        own = np.zeros(len(names), np.bool_)
-        for low, high in zip(ends[::2], ends[1::2], strict=True):
-            own[low:high] = True
-        return [names[i] for i in np.flatnonzero(~own if cell == "disclosed" else own)]
+        """What the entries of a cell are about: answers (with sensitive ones those, or the others), else numbers."""
+        size = self.cells[cell].shape[-1]
+        domain, params = self.design.get("domain", {}), self.design.get("params", {})
+        names: Sequence[object] = domain.get("labels") or range(domain.get("k", size))
+        if cell == "value" and self.design.get("kernel", {}).get("kind") not in _ANSWERS:
+            return range(size)
+        if "codes" in params:
+            names = [names[i] for i in params["codes"]]
+        elif params.get("sensitive") is not None:
+            own = np.zeros(len(names), np.bool_)
+            for low, high in zip(params["sensitive"][::2], params["sensitive"][1::2], strict=True):
+                own[low:high] = True
+            names = [names[i] for i in np.flatnonzero(~own if cell == "disclosed" else own).tolist()]
+        return names if len(names) == size else range(size)
+
+
+_ANSWERS = ("recode", "table", "window")
+"""Kernels whose numbered reports are answers; those of others are codes that stand for several, or bins."""
 
 
 def _few(cell: IntArray, most: int = 6) -> str:

@@ -11,7 +11,7 @@ import numpy as np
 
 from deniable.core.types import FloatArray, IntArray
 from deniable.core.values import cells_of, is_missing, labels_of
-from deniable.errors import DeniableError, FormatError, InWords, ParameterError, meant, require
+from deniable.errors import DeniableError, FormatError, InWords, ParameterError, meant, require, show
 from deniable_client.domains import appearance
 
 __all__ = ["Domain"]
@@ -39,7 +39,7 @@ class Domain:
 
     def __post_init__(self) -> None:
         ok = isinstance(self.k, int) and not isinstance(self.k, bool) and self.k >= 2
-        require(ok, "k", self.k, "an integer >= 2", "For a yes/no question use k=2.")
+        require(ok, "k", self.k, "an integer >= 2", "" if ok else _number_meant(self.k))
         require(self.k <= K_MAX, "k", self.k, f"at most {K_MAX:,}", "Group the values, or hash them to fewer.")
         if self.labels is not None:
             require(len(self.labels) == self.k, "labels", len(self.labels), f"k = {self.k} labels")
@@ -70,7 +70,7 @@ class Domain:
         if isinstance(what, int | np.integer):
             return cls(what if isinstance(what, bool) else int(what), **choices)  # type: ignore[arg-type]
         if isinstance(what, str) or not isinstance(what, Iterable):
-            raise ParameterError(f"domain must be a number of answers or a list of labels, got {what!r}.")
+            raise ParameterError(f"domain must be a number of answers or a list of labels, got {show(what)}.")
         labels = labels_of(what)
         require(len(labels) >= 2, "labels", labels, "a list of at least 2 labels")
         return cls(len(labels), labels, **choices)
@@ -83,8 +83,8 @@ class Domain:
         if len(ways) != 1:
             found = " and ".join(ways) or "none of them"
             raise ParameterError(f"domain must be given by exactly one of k, labels and domain, got {found}.")
-        hint = "Labels are given as labels=[...]." if isinstance(k, Iterable) else "For a yes/no question use k=2."
-        require(k is None or isinstance(k, int | np.integer), "k", k, "an integer >= 2", hint)
+        known = k is None or isinstance(k, int | np.integer)
+        require(known, "k", k, "an integer >= 2", "" if known else _number_meant(k))
         return cls.of(domain if domain is not None else k if labels is None else labels_of(labels), **choices)  # type: ignore[arg-type]
 
     @property
@@ -190,10 +190,23 @@ class Domain:
             cell = cells[bad[0] : bad[0] + 1].tolist()[0]
             near = meant(cell, self.labels or ()) if choice == "other" else ""
             raise ParameterError(
-                f"values must be {self.allowed}, but the value {cell!r} at "
+                f"values must be {self.allowed}, but the value {show(cell)} at "
                 f"position {bad[0]} {what} ({bad.size} of {cells.size}).",
                 f"{near} Correct it, or declare which label such values count as with {choice}=LABEL.".lstrip(),
             )
+
+
+def _number_meant(k: Any) -> str:
+    """What somebody may have meant by a number of answers that is none.
+
+    >>> _number_meant(1e6), _number_meant("4"), _number_meant(["a", "b"])
+    ('Write k=1000000.', 'Write k=4.', 'Labels are given as labels=[...].')
+    """
+    try:
+        whole = 0 if isinstance(k, bool) or int(k) != (int(k) if isinstance(k, str) else k) else int(k)
+    except (TypeError, ValueError, OverflowError):
+        return "Labels are given as labels=[...]." if isinstance(k, Iterable) else "For a yes/no question use k=2."
+    return f"Write k={whole}." if 2 <= whole <= K_MAX else "For a yes/no question use k=2."
 
 
 def _is_label(label: object) -> bool:
@@ -211,7 +224,7 @@ def _place(value: object, index: Mapping[str, int], other: int) -> int:
     """
     if isinstance(value, bytes | Mapping | Sequence | Set | np.ndarray) and not isinstance(value, str):
         hint = "Bytes are decoded first, rows of several cells need column=NAME."
-        raise ParameterError(f"values must be single ones, got {value!r}.", hint)
+        require(False, "values", value, "single ones", hint)
     text = value if isinstance(value, str) else str(value)
     if text not in index and isinstance(value, float) and value.is_integer():
         text = str(int(value))
@@ -224,7 +237,7 @@ def _integers_of_objects(cells: np.ndarray[Any, Any], k: int) -> IntArray:
     if at is not None:
         cell = cells[at : at + 1].tolist()[0]
         raise ParameterError(
-            f"values must be integers from 0 to {k - 1}, but the value {cell!r} at position {at} is missing.",
+            f"values must be integers from 0 to {k - 1}, but the value {show(cell)} at position {at} is missing.",
             "Leave it out; or declare labels, one of which missing values count as: missing=LABEL.",
         )
     if cells.dtype == object:
@@ -235,7 +248,7 @@ def _integers_of_objects(cells: np.ndarray[Any, Any], k: int) -> IntArray:
                 return np.array([int(v) for v in cells.tolist()], dtype=np.int64)
             except OverflowError:
                 raise ParameterError(f"values must be from 0 to {k - 1}, got one beyond 64 bits.") from None
-        found = f"{cells.tolist()[bad[0]]!r} at position {bad[0]}"
+        found = f"{show(cells.tolist()[bad[0]])} at position {bad[0]}"
     else:
         found = f"an array of dtype {cells.dtype}"
     raise ParameterError(

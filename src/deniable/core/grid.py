@@ -11,7 +11,7 @@ import numpy as np
 
 from deniable.core.domain import Domain
 from deniable.core.types import FloatArray, IntArray
-from deniable.errors import ParameterError, require
+from deniable.errors import ParameterError, require, show
 
 __all__ = ["Grid", "check_interval", "numbers_of", "numbers_within"]
 
@@ -33,11 +33,11 @@ def check_interval(given: object, name: str = "interval", hint: str = "For examp
     """Two ends (low, high), from two numbers or a text such as "1,5"."""
     ends = given.split(",") if isinstance(given, str) else given
     if not isinstance(ends, Iterable):
-        raise ParameterError(f"{name} must be two numbers, got {given!r}.", hint)
+        raise ParameterError(f"{name} must be two numbers, got {show(given)}.", hint)
     try:
         low, high = (float(end) for end in ends)
     except (TypeError, ValueError):
-        raise ParameterError(f"{name} must be two numbers, got {given!r}.", hint) from None
+        raise ParameterError(f"{name} must be two numbers, got {show(given)}.", hint) from None
     ok = math.isfinite(low) and math.isfinite(high) and math.isfinite(high - low) and low < high
     require(ok, name, given, "two finite numbers, the lower one first", hint)
     told = f"from {_NARROW:g} to {_WIDE:g} wide"
@@ -139,7 +139,7 @@ def numbers_within(cells: np.ndarray[Any, Any], low: float, high: float, *, clip
     if not clip and not bad.size:
         bad = np.flatnonzero((numbers < low) | (numbers > high))
     if bad.size:
-        found = f"{cells.tolist()[bad[0]]!r} at position {bad[0]} ({bad.size} of {cells.size})"
+        found = f"{show(cells.tolist()[bad[0]])} at position {bad[0]} ({bad.size} of {cells.size})"
         raise ParameterError(
             f"values must be numbers from {low:g} to {high:g}, got {found}.",
             "Nothing was clipped; correct or leave them out, or declare another interval (or clip=True, which "
@@ -154,7 +154,7 @@ def numbers_of(cells: np.ndarray[Any, Any]) -> FloatArray:
         return cells.astype(np.float64)
     wrong = (i for i, cell in enumerate(cells.tolist()) if not _is_number(cell))
     if (at := next(wrong, None)) is not None:
-        found = f"{cells.tolist()[at]!r} at position {at}"
+        found = f"{show(cells.tolist()[at])} at position {at}"
         raise ParameterError(f"values must be numbers, got {found}.", "Correct it or leave it out.")
     return np.array([float(cell) for cell in cells.tolist()])
 

@@ -41,7 +41,8 @@ class Space(Domain):
     data: tuple[Row, ...] = ()
 
     def __post_init__(self) -> None:
-        require(len(self.data) >= 2, "points", len(self.data), "at least 2", "An empty domain has nothing to report.")
+        hint = "Spaces are made by dn.Space.vectors, places, sets, integers, losses or similarities, from their points."
+        require(len(self.data) >= 2, "points", len(self.data), "at least 2", hint)
         Domain.__post_init__(self)
         require(self.kind in _KINDS, "kind", self.kind, f"one of {', '.join(_KINDS)}")
         require(len(self.data) == self.k, "points", len(self.data), f"one row for each of the k = {self.k} answers")

@@ -52,6 +52,8 @@ def cells_of(values: object, column: str | None = None) -> np.ndarray[Any, Any]:
         require(not isinstance(values, kind), "values", values, _READABLE, f"This is {name}.")
     if not isinstance(values, np.ndarray | list | tuple):
         values = _from_series(values)
+    if isinstance(values, np.ndarray) and values.ndim == 0:
+        values = values.reshape(1)
     if isinstance(values, np.ma.MaskedArray):
         values = [None if gap else v for v, gap in zip(values.data.tolist(), np.ma.getmaskarray(values), strict=True)]
     cells = values if isinstance(values, np.ndarray) else _objects_or_integers(list(values))
@@ -60,7 +62,7 @@ def cells_of(values: object, column: str | None = None) -> np.ndarray[Any, Any]:
         "values",
         InWords(f"an array of shape {cells.shape}"),
         "one-dimensional",
-        "Give one column of it.",
+        "Give one column of it" + (", such as values[:, 0]." if cells.ndim == 2 else "."),
     )
     return cells
 
@@ -82,9 +84,12 @@ def labels_of(given: object) -> tuple[str, ...]:
     shown = InWords(_kind(given)) if frame is not None and not isinstance(given, Mapping) else given
     require(not odd, "labels", shown, "a list of labels", hint)
     cells = cells_of(given).tolist()
-    bad = [cell for cell in cells if isinstance(cell, bytes) or is_missing(cell)]
+    bad = [cell for cell in cells if is_missing(cell)]
     hint = "A label for missing values is a text of its own: list it, and name it by missing=LABEL."
     require(not bad, "labels", bad[:1] and bad[0], "text that is not empty and can be stored as UTF-8", hint)
+    bad = [cell for cell in cells if isinstance(cell, Iterable) and not isinstance(cell, str)]
+    hint = "Bytes are decoded first." if bad and isinstance(bad[0], bytes) else "Give a flat list."
+    require(not bad, "labels", bad[:1] and bad[0], "single texts or numbers", hint)
     return tuple(str(cell) for cell in cells)
 
 
@@ -116,7 +121,8 @@ def columns_of(given: object, columns: Sequence[str]) -> list[list[Any]] | None:
     names, fetch = frame
     unknown = [column for column in columns if column not in names]
     if unknown:
-        hint = meant(unknown[0], names) or "Say what they are called: column=(USER, KEY, VALUE)."
+        told = "Say what they are called: column=(USER, KEY, VALUE)." if len(columns) == 3 else ""
+        hint = meant(unknown[0], names) or told
         known = _listed(names)
         raise ParameterError(f"the frame has no column {unknown[0]!r}; it has {known or 'none'}.", hint)
     found = fetch(*columns) if len(columns) > 1 else [fetch(columns[0])]
@@ -216,6 +222,8 @@ def _from_series(values: Any) -> np.ndarray[Any, Any] | list[Any]:
 
     found: Any = nw.from_native(values, pass_through=True, allow_series=True)
     if isinstance(found, nw.Series):
+        if found.implementation.is_pandas() and isinstance(found.dtype, nw.Categorical | nw.Enum):
+            return _from_categories(found.to_native())
         whole: bool = found.dtype.is_integer() and found.null_count() == 0
         return np.asarray(found.to_numpy()) if whole else list(found.to_list())
     if hasattr(values, "to_pylist"):  # an array of Arrow, whose items are no values but hold them
@@ -223,6 +231,12 @@ def _from_series(values: Any) -> np.ndarray[Any, Any] | list[Any]:
     if isinstance(values, Iterable):
         return list(values)
     raise ParameterError(f"values must be {_READABLE}, got {_kind(values)}.")
+
+
+def _from_categories(series: Any) -> list[Any]:
+    """A categorical series of pandas by its categories as they are: intervals would become others beside a gap."""
+    names = [*series.cat.categories, None]
+    return [names[code] for code in series.cat.codes.tolist()]
 
 
 def _objects_or_integers(cells: list[Any]) -> np.ndarray[Any, Any]:

@@ -5,16 +5,16 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from importlib import import_module
 from typing import Any, Protocol
 
 import numpy as np
 
+from deniable.collect.frames import as_frame, as_library
 from deniable.collect.reports import Design, title_of
 from deniable.core.intervals import Interval, wald_interval
 from deniable.core.support import check_target
 from deniable.core.types import FloatArray, Target
-from deniable.errors import InWords, MergeError, MissingExtraError, ParameterError, require
+from deniable.errors import InWords, MergeError, ParameterError, require
 from deniable.estimate.simplex import project_simplex
 
 __all__ = ["Comparison", "Estimate", "NormalPart", "Part"]
@@ -100,6 +100,8 @@ class Estimate:
             raise ParameterError(f"part must be one of {', '.join(self.parts)}, got {name!r}.", hint)
         return replace(self, parts={name: self.parts[name], **self.parts})
 
+    __iter__ = None  # parts are asked for by name; without this, Python would ask for number 0
+
     @property
     def value(self) -> FloatArray:
         """The point estimates."""
@@ -170,22 +172,16 @@ class Estimate:
         }
 
     def to_frame(self, level: float = 0.95, target: Target = "reporters") -> Any:
-        """`to_columns` as a frame of polars or pandas, whichever is installed (polars first), else the columns."""
-        columns = self.to_columns(level, target)
-        for library in ("polars", "pandas"):
-            try:
-                return __import__(library).DataFrame(columns)
-            except ImportError:
-                continue
-        return columns
+        """`to_columns` as a frame of Polars or pandas, whichever is installed (Polars first), else the columns."""
+        return as_frame(self.to_columns(level, target))
 
     def to_pandas(self, level: float = 0.95, target: Target = "reporters") -> Any:
         """`to_columns` as a pandas frame."""
-        return _library("pandas").DataFrame(self.to_columns(level, target))
+        return as_library("pandas", self.to_columns(level, target))
 
     def to_polars(self, level: float = 0.95, target: Target = "reporters") -> Any:
         """`to_columns` as a Polars frame."""
-        return _library("polars").DataFrame(self.to_columns(level, target))
+        return as_library("polars", self.to_columns(level, target))
 
     def chart(
         self,
@@ -235,35 +231,59 @@ class Estimate:
     __hash__ = None  # type: ignore[assignment]
 
     def __repr__(self) -> str:
-        mark = ", SIMULATED" if self.simulated else ""
-        shown = ", ".join(f"{label} {number}" for label, number in zip(self.labels, self._told(_FEW), strict=False))
-        more = f", and {len(self.labels) - _FEW:,} more" if len(self.labels) > _FEW else ""
+        from deniable.estimate.bins import edges_of
+
+        if self._fine:
+            return repr(self.binned())
+        bins = "" if edges_of(self) is None else f", in {len(self.labels)} bins"
+        mark = f"{bins}{', SIMULATED' * self.simulated}"
+        first, *rest = self.parts
+        numbers = [self._told(first, _FEW)]
+        numbers += [[f"{name} {number}" for number in self._told(name, _FEW)] for name in rest]
+        each = [
+            f"{label}{':' * bool(bins)} {', '.join(row)}"
+            for label, row in zip(self.labels, zip(*numbers, strict=True), strict=False)
+        ]
+        apart = "; " if rest else ", "
+        more = f"{apart}and {len(self.labels) - _FEW:,} more" if len(self.labels) > _FEW else ""
         known = f"{self.design.get('mechanism')}, epsilon = {self.design.get('epsilon', 0.0):g}"
-        return f"<Estimate from {self.n:,} report{'s' * (self.n != 1)} of {known}{mark}: {shown}{more}>"
+        return f"<Estimate from {self.n:,} report{'s' * (self.n != 1)} of {known}{mark}: {apart.join(each)}{more}>"
 
     def _repr_html_(self) -> str:
         """A small table with bars for notebooks."""
         from deniable.present.html import bars_html, scaled
 
-        name, most = next(iter(self.parts)), 12
-        rows = list(zip(self.labels[:most], self._told(most), strict=False))
-        rows += [("", "")] * (len(self.labels) - len(rows))
+        if self._fine:
+            return self.binned()._repr_html_()
+        (name, *rest), most = self.parts, 12
+        shown = [*rest, name]  # beside its bars
+        rows = list(zip(self.labels[:most], *(self._told(part, most) for part in shown), strict=True))
+        rows += [("",) * (1 + len(self.parts))] * (len(self.labels) - len(rows))
         bars = None
         if name == "frequency" and _variance(self._part) is not None:
             ends = self.interval()
             bars = scaled(self.value, ends.low, ends.high)[:most]
         title = f"{title_of(self.design)}: {self.n:,} reports"
-        return bars_html(title, ("", name), rows, bars, simulated=self.simulated, notes=self.steps)
+        return bars_html(title, ("", *shown), rows, bars, simulated=self.simulated, notes=self.steps)
 
-    def _told(self, most: int) -> list[str]:
-        """The first numbers with their standard errors, shares in per cent."""
-        unit, sign = (100, " %") if next(iter(self.parts)) == "frequency" else (1, "")
-        value, squares = (unit * self.value[:most]).tolist(), _variance(self._part)
+    @property
+    def _fine(self) -> bool:
+        """Whether these are shares of so many numbers that only bins tell anything, and errors to choose them by."""
+        from deniable.estimate.bins import is_fine
+
+        return is_fine(self) and _variance(self._part) is not None
+
+    def _told(self, name: str, most: int) -> list[str]:
+        """The first numbers of a part with their standard errors, shares in per cent."""
+        part, (unit, sign) = self.parts[name], (100, " %") if name == "frequency" else (1, "")
+        value, squares = (unit * part.value[:most]).tolist(), _variance(part)
         if squares is None:
             return [f"{x:.3g}{sign}" for x in value]
         spread = (unit * np.sqrt(squares[:most])).tolist()
-        digits = [1 - math.floor(math.log10(s)) if 0 < s < math.inf else 2 for s in spread]
-        return [f"{x:.{max(0, d)}f}{sign} ± {s:.{max(0, d)}f}" for x, s, d in zip(value, spread, digits, strict=True)]
+        digits = [max(0, 1 - math.floor(math.log10(s))) if 0 < s < math.inf else 2 for s in spread]
+        told = [f"{x:.{d}f}{sign} ± {s:.{d}f}" for x, s, d in zip(value, spread, digits, strict=True)]
+        rare = getattr(part, "too_rare", None)
+        return told if rare is None else ["too rare to say" if no else x for x, no in zip(told, rare(), strict=False)]
 
 
 _FEW = 4
@@ -285,14 +305,6 @@ def _variance(part: Part) -> FloatArray | None:
         return part.variance("reporters")
     except ParameterError:
         return None
-
-
-def _library(name: str) -> Any:
-    try:
-        return import_module(name)
-    except ImportError as error:
-        hint = f"Install it with: pip install {name}; or take to_columns(), which needs nothing."
-        raise MissingExtraError(f"this needs {name}, which is not installed.", hint) from error
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -343,13 +355,17 @@ class Comparison:
         told = {name: column.tolist() for name, column in numbers.items()}
         return {"label": list(self.labels), **told, "simulated": [self.simulated] * len(self.labels)}
 
+    def to_frame(self, level: float = 0.95) -> Any:
+        """`to_columns` as a frame of Polars or pandas, whichever is installed (Polars first), else the columns."""
+        return as_frame(self.to_columns(level))
+
     def to_pandas(self, level: float = 0.95) -> Any:
         """`to_columns` as a pandas frame."""
-        return _library("pandas").DataFrame(self.to_columns(level))
+        return as_library("pandas", self.to_columns(level))
 
     def to_polars(self, level: float = 0.95) -> Any:
         """`to_columns` as a Polars frame."""
-        return _library("polars").DataFrame(self.to_columns(level))
+        return as_library("polars", self.to_columns(level))
 
     def interval(self, level: float = 0.95, *, simultaneous: bool = False) -> Interval:
         """Normal confidence intervals of the differences."""

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
+from deniable.collect.codec import new_id
 from deniable.collect.coins import check_coins
 from deniable.collect.limits import too_many
 from deniable.collect.reports import Design, Field, Reports, difference
@@ -212,18 +213,23 @@ class Mechanism(ABC):
         refuse_broken(self)
         stream = stream_of(rng)
         dealt = None if coins is None else check_coins(coins, items.size)
-        return Reports(self.design, self.fields, self.bulk.draw(items, stream, dealt), stream.simulated)
+        columns = self.bulk.draw(items, stream, dealt)
+        return Reports(self.design, self.fields, columns, stream.simulated, batches=(new_id(),))
 
     def tally(self, reports: Reports) -> Tally:
         """Count reports of this very design."""
-        hint = "Batches are added up: sum(m.tally(part) for part in batches); bytes of devices: dn.Reports.from_rows."
+        hint = (
+            "Answers become reports first: m.tally(m.privatize(values)). Batches are added up: "
+            "sum(m.tally(part) for part in batches). Bytes of devices: dn.Reports.from_rows."
+        )
         require(isinstance(reports, Reports), "reports", reports, "what m.privatize(values) gives", hint)
         if reports.design != self.design:
             raise MergeError(f"these reports are of another design: {difference(self.design, reports.design)}.")
         if reports.fields != self.fields:
             own, got = (", ".join(f"{f.name} ({f.width} bytes)" for f in x.fields) for x in (self, reports))
             raise FormatError(f"reports of this design have the fields {own}, got {got}.")
-        return Tally(self.design, self.bulk.strata, self.bulk.tally(reports), reports.simulated)
+        known = {"sources": reports.sources, "batches": reports.batches}
+        return Tally(self.design, self.bulk.strata, self.bulk.tally(reports), reports.simulated, **known)
 
     def simulate_tally(self, counts: object, rng: Simulation) -> Tally:
         """The tally of a population with counts[x] people of item x, in the same law as if all of them had reported.

@@ -69,8 +69,8 @@ def _fit_calibrated(m: Mechanism, data: object) -> Estimate:
 
 def check_tally(m: Mechanism, tally: Tally) -> None:
     """Refuse a tally that is not of this very design, or that no reports of it can have added up to."""
-    hint = "Reports are counted first, and may be given themselves."
-    require(isinstance(tally, Tally), "tally", tally, "what m.tally(reports) gives", hint)
+    hint = "Answers become reports first: m.estimate(m.privatize(values))."
+    require(isinstance(tally, Tally), "tally", tally, "what m.tally(reports) gives, or reports", hint)
     if tally.design != m.design:
         raise MergeError(
             f"this tally is of another design: {difference(m.design, tally.design)}.",
@@ -104,12 +104,13 @@ def _from_reports(m: Mechanism, data: object) -> tuple[Tally, Evidence]:
 def checked_batches(m: Mechanism, data: object, *, keep: bool = True) -> tuple[Tally, list[Columns]]:
     """Batches are counted one by one, which checks them, and kept where the tally does not tell as much."""
     batches: object = [data] if isinstance(data, Reports) else data
-    if not isinstance(batches, Iterable):
-        raise ParameterError(f"data must be reports, batches of reports or a tally, got {type(data).__name__}.")
+    hint = "Answers become reports first: m.fit(m.privatize(values))."
+    known = "reports, batches of reports or a tally"
+    require(isinstance(batches, Iterable), "data", data, known, hint)
+    assert isinstance(batches, Iterable)
     tally, kept = m.empty(), list[Columns]()
     for batch in batches:
-        if not isinstance(batch, Reports):
-            raise ParameterError(f"data must be reports, batches of reports or a tally, got {type(batch).__name__}.")
+        require(isinstance(batch, Reports), "data", data, known, hint)
         tally = tally + m.tally(batch)
         if keep:
             kept.append(batch.columns)

@@ -27,14 +27,12 @@ from deniable.core.types import IntArray
 from deniable.errors import ParameterError, require
 from deniable.estimate.result import Estimate
 from deniable.mechanisms.base import Mechanism
-from deniable.mechanisms.showing import as_line, keep_line
-from deniable.randomness import Stream, simulation, stream_of
+from deniable.mechanisms.showing import as_line, keep_line, steps_html
+from deniable.randomness import Stream, stream_of
 from deniable_client.exact import check_epsilon
 
-__all__ = ["SAMPLE", "Protocol", "Step", "permutation"]
+__all__ = ["Protocol", "Step", "permutation"]
 
-SAMPLE = 200
-"""Made-up people of an outline."""
 Data = TypeVar("Data")
 """What all people together have."""
 
@@ -72,6 +70,7 @@ class Protocol(ABC, Generic[Data]):
     """What people hand in, by the name that statements of protection have for it."""
 
     __repr__ = as_line
+    _repr_html_ = steps_html
     __init_subclass__ = classmethod(keep_line)
 
     def __post_init__(self) -> None:
@@ -94,30 +93,37 @@ class Protocol(ABC, Generic[Data]):
         own = {f.name: getattr(self, f.name) for f in fields(self) if f.name not in ("epsilon", "domain")}
         return {name: list(value) if isinstance(value, tuple) else value for name, value in own.items()}
 
-    @cached_property
+    @property
+    @abstractmethod
     def outline(self) -> tuple[Step[Data], ...]:
         """The steps as they come for made-up people; from the second on they depend on what was answered before."""
-        return tuple(self.run(self.sample(), simulation(0))[1])
+
+    def variants(self, step: Step[Data]) -> tuple[Sequence[Mechanism], str]:
+        """What a step of the outline may be asked through, as far as ratios differ, and how that is told.
+
+        Earlier answers of the crowd decide which of them it is. A protocol that does not know them all gives the step's
+        own mechanism, which stands for the others: each refuses to report if its exact ratio is above its budget.
+        """
+        return (step.mechanism,), ""
 
     @cached_property
     def proof(self) -> Proof:
-        """The exact worst likelihood ratio of what one person sends over all steps of the outline."""
-        proofs = [step.mechanism.proof for step in self.outline]
-        ratios = [proof.ratio for proof in proofs]
-        worst = max(range(len(ratios)), key=lambda i: ratios[i] or math.inf)
-        known = [ratio for ratio in ratios if ratio is not None]
-        ratio = (
-            None if len(known) < len(ratios) else math.prod(known, start=Fraction(1)) if self.repeated else max(known)
-        )
+        """The exact worst likelihood ratio of what one person sends over all steps, whatever the crowd answered."""
+        proofs, told = list[Proof](), list[str]()
+        for step in self.outline:
+            made, which = self.variants(step)
+            worst = max((m.proof for m in made), key=_ratio)
+            proofs.append(worst)
+            told.append(f"{step.name} ({step.mechanism.name}{which and f', {which}'}): {worst.argument}")
         each = "everybody answers every step, so the ratios multiply" if self.repeated else "everybody answers one step"
         text = (
             f"{each}; a later step depends on earlier answers of the crowd only, and every step refuses to report if "
-            "its own exact ratio is above its budget. Steps for made-up people: "
+            f"its own exact ratio is above its budget. Steps for made-up people: {'; '.join(told)}"
         )
-        text += "; ".join(
-            f"{s.name} ({s.mechanism.name}): {p.argument}" for s, p in zip(self.outline, proofs, strict=True)
-        )
-        return Proof(ratio, "composition of steps", text, proofs[worst].witness)
+        known = [proof.ratio for proof in proofs if proof.ratio is not None]
+        whole = math.prod(known, start=Fraction(1)) if self.repeated else max(known, default=None)
+        ratio = whole if len(known) == len(proofs) else None
+        return Proof(ratio, "composition of steps", text, max(proofs, key=_ratio).witness)
 
     @property
     def protection(self) -> Protection:
@@ -136,10 +142,6 @@ class Protocol(ABC, Generic[Data]):
     @abstractmethod
     def next(self, tallies: Sequence[Tally]) -> Step[Data] | Estimate:
         """The next step after these, or the estimate."""
-
-    @abstractmethod
-    def sample(self) -> Data:
-        """Data of a few made-up people, to see what the steps are."""
 
     @abstractmethod
     def people(self, data: Data) -> int:
@@ -176,6 +178,10 @@ class Protocol(ABC, Generic[Data]):
             steps.append(step)
             step = self.next(tallies)
         return step, steps, tallies
+
+
+def _ratio(proof: Proof) -> Fraction | float:
+    return math.inf if proof.ratio is None else proof.ratio
 
 
 def permutation(rng: Stream, n: int) -> IntArray:

@@ -13,7 +13,7 @@ from typing import Any
 from deniable.collect.reports import Design, difference
 from deniable.core.codes import Span
 from deniable.core.domain import Domain
-from deniable.errors import DeniableError, FormatError, InWords, ParameterError, meant, require
+from deniable.errors import DeniableError, FormatError, InWords, ParameterError, meant, require, show
 from deniable.mechanisms.base import Mechanism
 from deniable.mechanisms.entry import ADDED, Entry, Option
 from deniable.mechanisms.frequency import options as frequency
@@ -303,7 +303,9 @@ def resolved(name: str) -> str:
 def _known(kind: str, name: str, rows: Mapping[str, Entry]) -> Entry:
     if not isinstance(name, str) or name not in rows:
         near = meant(name, [*rows, *(alias for alias, row in ALIASES.items() if row in rows)])
-        raise ParameterError(f"{kind} must be one of {', '.join(rows)}, got {name!r}.", near)
+        if kind == "protocol" and isinstance(name, str) and name in MECHANISMS:
+            near = f"{name} is one mechanism: dn.mechanism({name!r}, ...)."
+        raise ParameterError(f"{kind} must be one of {', '.join(rows)}, got {show(name)}.", near)
     return rows[name]
 
 
@@ -340,7 +342,7 @@ def check_options(name: str, options: Mapping[str, Any]) -> None:
             having = [row for rows in (MECHANISMS, PROTOCOLS) for row in rows if option in rows[row].options]
             others = f"Those that have it: {', '.join(having[:_SHOWN])}{' and others' * (len(having) > _SHOWN)}."
             hint = meant(option.lower(), (*entry.options, *_COMMON)) or others * bool(having)
-            raise ParameterError(f"{name} has no option {option!r}; {own}.", hint)
+            raise ParameterError(f"{name} has no option {show(option)}; {own}.", hint)
         known = family.get(option) or OPTIONS.get(option)
         choices = known.choices if known is not None else ()
         require(not choices or value in choices, option, value, f"one of {', '.join(choices)}")

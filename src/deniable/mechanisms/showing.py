@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from deniable.collect.reports import title_of
@@ -12,7 +13,7 @@ if TYPE_CHECKING:
     from deniable.mechanisms.base import Mechanism
     from deniable.mechanisms.protocol import Protocol
 
-__all__ = ["as_html", "as_line", "keep_line"]
+__all__ = ["as_html", "as_line", "keep_line", "steps_html"]
 
 _FEW = 6
 """Labels that are listed."""
@@ -20,7 +21,7 @@ _FEW = 6
 
 def as_line(m: Mechanism | Protocol[Any]) -> str:
     """`repr` of a mechanism or a protocol: its name and its numbers."""
-    told = [_answers(m), _range(m)]
+    told = [_answers(m), f"values {_range(m)}" if _range(m) else ""]
     return f"<{_title(m)}{': ' * any(told)}{'; '.join(filter(None, told))}>"
 
 
@@ -35,18 +36,27 @@ def _answers(m: Mechanism | Protocol[Any]) -> str:
 def _range(m: Mechanism | Protocol[Any]) -> str:
     """From where to where the values of keys go, if not from -1 to 1; nothing where there are none."""
     ends = m.params.get("range")
-    return "" if ends is None or tuple(ends) == (-1, 1) else f"values from {ends[0]:g} to {ends[1]:g}"
+    return "" if ends is None or tuple(ends) == (-1, 1) else f"from {ends[0]:g} to {ends[1]:g}"
 
 
 def as_html(m: Mechanism) -> str:
     """A small table for notebooks."""
+    size = 0 if m.refusal else m.bulk.row_bytes
+    return _table(m, {"report": f"{size:,} byte{'s' * (size != 1)}" if size else f"none can be drawn: {m.refusal}"})
+
+
+def steps_html(p: Protocol[Any]) -> str:
+    """A small table for notebooks: who is asked in which step."""
+    who = ["everybody" if p.repeated else f"{100 * share:g} % of the people" for share in p.shares]
+    return _table(p, {f"step {i}": text for i, text in enumerate(who, 1)})
+
+
+def _table(m: Mechanism | Protocol[Any], own: Mapping[str, str]) -> str:
     facts: dict[str, Any] = {"epsilon": f"{m.epsilon:g}", "answers": f"{m.k:,}"}
     shown = {"answers are" if isinstance(m.domain, Grid) else "labels": _answers(m), "values": _range(m)}
     facts |= {name: text for name, text in shown.items() if text}
     facts |= {name: value for name, value in m.params.items() if isinstance(value, int | float | str)}
-    facts["report"] = f"none can be drawn: {m.refusal}" if m.refusal else f"{m.bulk.row_bytes:,} bytes"
-    facts["vetted"] = "yes" if m.vetted else "no"
-    return facts_html(_title(m), facts)
+    return facts_html(_title(m), {**facts, **own, "vetted": "yes" if m.vetted else "no"})
 
 
 def keep_line(cls: type[Mechanism] | type[Protocol[Any]], /, **given: Any) -> None:

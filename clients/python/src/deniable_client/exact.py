@@ -8,6 +8,7 @@ ratio is at most e^epsilon" is a proved statement about the numbers that are sam
 from __future__ import annotations
 
 import math
+from decimal import Decimal
 from fractions import Fraction
 from functools import lru_cache
 from numbers import Real
@@ -42,8 +43,10 @@ _GUARD_BITS = 192
 
 def check_epsilon(epsilon: float, *, sampling: bool = False) -> float:
     """Return `epsilon` as a float after checking it (formulas: up to 700; samplers: up to `EPSILON_MAX`)."""
-    number = isinstance(epsilon, Real) and not isinstance(epsilon, bool)
-    require(number and 0 < epsilon < math.inf, "epsilon", epsilon, "a finite number > 0")
+    number = epsilon.is_finite() if isinstance(epsilon, Decimal) else isinstance(epsilon, Real)
+    hint = "It is a number, not text: epsilon=1." if isinstance(epsilon, str) else ""
+    ok = number and not isinstance(epsilon, bool) and 0 < epsilon < math.inf
+    require(ok, "epsilon", epsilon, "a finite number > 0", hint)
     require(
         epsilon >= EPSILON_MIN,
         "epsilon",

@@ -15,6 +15,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from deniable.collect.codec import new_id
 from deniable.collect.reports import Reports
 from deniable.collect.tally import Tally
 from deniable.core.channel import Proof, Witness
@@ -142,7 +143,7 @@ class KeyValue(Mechanism):
         refuse_broken(self)
         stream = stream_of(rng)
         columns = self.bulk.draw(self.choose(pairs, stream), stream)
-        return Reports(self.design, self.fields, columns, stream.simulated)
+        return Reports(self.design, self.fields, columns, stream.simulated, batches=(new_id(),))
 
     def privatize_items(self, items: IntArray, rng: Stream | None = None, *, coins: object = None) -> Reports:
         """`privatize` for people with one pair each, by signed key, or with none (2k) where that is allowed."""

@@ -13,8 +13,7 @@ from deniable.core.domain import Domain
 from deniable.core.grid import check_interval, numbers_of
 from deniable.core.types import IntArray
 from deniable.core.values import cells_of, columns_of, is_missing
-from deniable.errors import InWords, ParameterError, require
-from deniable_client.errors import show
+from deniable.errors import InWords, ParameterError, require, show
 from deniable_client.kernels.keyvalue import GRID
 
 __all__ = ["PairSets", "check_range", "group_pairs", "number_people", "steps_of"]
@@ -88,8 +87,8 @@ class PairSets:
             twice = np.setdiff1d(np.arange(marks.size), first)
             label = domain.labels_or_numbers[int(self.keys[twice[0]])]
             raise ParameterError(
-                f"pairs of one person must have different keys, but person {people[twice[0]]} has the key {label!r} "
-                f"twice ({twice.size} such pairs).",
+                f"pairs of one person must have different keys, but person {people[twice[0]]} has the key "
+                f"{show(label)} twice ({twice.size} such pairs).",
                 'Keep one of them yourself, or say duplicates="first".',
             )
         kept = np.sort(first)

@@ -26,6 +26,7 @@ from deniable.errors import require
 from deniable.estimate.result import Estimate, Part
 from deniable.estimate.simplex import project_simplex
 from deniable.kernels.sampling import below_each
+from deniable.mechanisms.base import Mechanism
 from deniable.mechanisms.frequency.grr import GRR
 from deniable.mechanisms.frequency.local_hashing import LocalHashing
 from deniable.mechanisms.keyvalue.base import KeyValue
@@ -34,7 +35,7 @@ from deniable.mechanisms.keyvalue.laws import Signal, best_split, pooled
 from deniable.mechanisms.keyvalue.options import FORMS
 from deniable.mechanisms.keyvalue.pairs import PairSets, check_range
 from deniable.mechanisms.keyvalue.signed import SignedResponse, SplitSelection
-from deniable.mechanisms.protocol import SAMPLE, Protocol, Step
+from deniable.mechanisms.protocol import Protocol, Step
 from deniable.randomness import Stream
 
 __all__ = [
@@ -113,12 +114,6 @@ class PairProtocol(Protocol[PairSets]):
         """The data that `run` takes, from what `KeyValue.privatize` takes."""
         return PairSets.of(values, self.domain, self.range, duplicates=duplicates)
 
-    def sample(self) -> PairSets:
-        """See `Protocol.sample`: one pair each, of all keys in turn."""
-        return PairSets.of(
-            (np.arange(SAMPLE + 1), np.arange(SAMPLE) % self.k, np.zeros(SAMPLE)), Domain.of(self.k), (-1, 1)
-        )
-
     def people(self, data: PairSets) -> int:
         return len(data)
 
@@ -139,6 +134,11 @@ class KsGrr(PairProtocol):
         super().__post_init__()
         _check_top(self.top, self.k)
         require(self.form in FORMS, "form", self.form, f"one of {', '.join(FORMS)}")
+
+    @property
+    def outline(self) -> tuple[Step[PairSets], ...]:
+        """See `Protocol.outline`: the first keys are the candidates; which ones are changes no chance."""
+        return self.first(), _pair_step(self, range(2 * self.top), 1)
 
     def first(self) -> Step[PairSets]:
         return _ask_keys(self)
@@ -167,16 +167,32 @@ class KsAdap(PairProtocol):
         known = [form for form in FORMS if form != "pooled"]
         require(self.form in known, "form", self.form, f"one of {', '.join(known)}", hint * (self.form == "pooled"))
 
+    @property
+    def outline(self) -> tuple[Step[PairSets], ...]:
+        """See `Protocol.outline`: people with one pair each, of the first keys; which ones are changes no chance."""
+        places = range(2 * self.top)
+        return self.first(), self._ask_sizes(places), _pair_step(self, places, 1)
+
+    def variants(self, step: Step[PairSets]) -> tuple[Sequence[Mechanism], str]:
+        """See `Protocol.variants`: pairs with every length that can come out."""
+        if not isinstance(step, PairStep):
+            return super().variants(step)
+        most, domain = self._sizes().k - 1, step.mechanism.domain
+        made = [_pairs(self, domain, length) for length in range(1, most + 1)]
+        return made, f"the worst of the lengths from 1 to {most}"
+
     def first(self) -> Step[PairSets]:
         return _ask_keys(self)
 
     def next(self, tallies: Sequence[Tally]) -> Step[PairSets] | Estimate:
         sizes = self._sizes()
         if len(tallies) == 1:
-            places = _candidates(self, tallies[0])
-            return SizeStep(name="sizes", share=self.shares[1], mechanism=sizes, places=places, keys=self.k)
+            return self._ask_sizes(_candidates(self, tallies[0]))
         choose = printed_length if self.form == "paper" else choose_length
         return _ask_pairs(self, tallies, choose(sizes.estimate(tallies[1]).value))
+
+    def _ask_sizes(self, places: Sequence[int]) -> SizeStep:
+        return SizeStep(name="sizes", share=self.shares[1], mechanism=self._sizes(), places=tuple(places), keys=self.k)
 
     def _sizes(self) -> GRR | LocalHashing:
         """How the number of candidates that people have is asked for: capped, or, as printed, all numbers there are."""
@@ -216,16 +232,24 @@ def _candidates(p: KsGrr | KsAdap, tally: Tally) -> tuple[int, ...]:
 
 def _ask_pairs(p: KsGrr | KsAdap, tallies: Sequence[Tally], length: int) -> PairStep | Estimate:
     """The last step, for the candidates that the first one gave; or the estimate, if its tally is there."""
-    places, labels = _candidates(p, tallies[0]), p.domain.labels_or_numbers
-    m = _pairs(p, Domain.of([labels[i] for i in places]), length)
+    step = _pair_step(p, _candidates(p, tallies[0]), length)
     if len(tallies) < len(p.shares):
-        return PairStep(name="pairs", share=p.shares[-1], mechanism=m, places=places, keys=p.k)
+        return step
+    m = step.mechanism
+    assert isinstance(m, KeyValue)
     found = m.estimate(tallies[-1])
     told = f"candidates from {tallies[0].n} other reports; {p.family}, length {length}"
     found = replace(found, steps=(told, *found.steps), simulated=any(t.simulated for t in tallies))
     if p.form == "paper":
         return _divided_as_printed(m, found)
     return _pooled(p, m, tallies, found) if p.form == "pooled" else found
+
+
+def _pair_step(p: KsGrr | KsAdap, places: Sequence[int], length: int) -> PairStep:
+    """The question for pairs with some of the keys."""
+    names = p.domain.labels or range(p.k)
+    m = _pairs(p, Domain.of([str(names[i]) for i in places]), length)
+    return PairStep(name="pairs", share=p.shares[-1], mechanism=m, places=tuple(places), keys=p.k)
 
 
 def _pairs(p: KsGrr | KsAdap, domain: Domain, length: int) -> KeyValue:

@@ -18,10 +18,12 @@ import numpy as np
 
 from deniable.collect.reports import Reports
 from deniable.collect.tally import Tally
+from deniable.core.domain import Domain
 from deniable.core.protection import PAIR
 from deniable.core.types import FloatArray
 from deniable.errors import require
 from deniable.estimate.result import Estimate
+from deniable.mechanisms.base import Mechanism
 from deniable.mechanisms.fitting import check_tally
 from deniable.mechanisms.keyvalue.estimate import MeanPart
 from deniable.mechanisms.keyvalue.pairs import PairSets
@@ -78,6 +80,22 @@ class PrivKvm(PairProtocol):
         while Fraction(first) + (self.rounds - 1) * Fraction(each) > Fraction(self.epsilon):
             first = math.nextafter(first, 0.0)
         return (first, *(each for _ in range(1, self.rounds)))
+
+    @property
+    def outline(self) -> tuple[Step[PairSets], ...]:
+        """See `Protocol.outline`: those without the key toss an even coin, as if nothing were known of its mean."""
+        return tuple(self._step(number, None) for number in range(self.rounds))
+
+    def variants(self, step: Step[PairSets]) -> tuple[Sequence[Mechanism], str]:
+        """See `Protocol.variants`: with the guesses at both ends, since quotients are monotone in a guess.
+
+        The key that is asked for is public, so that the ratio depends on neither the other keys nor their number.
+        """
+        m = step.mechanism
+        assert isinstance(m, OneSampledKey)
+        if m.key_epsilon:
+            return super().variants(step)
+        return (replace(m, domain=Domain.of(2), told=(0, GRID)),), "the worst of all guesses"
 
     def first(self) -> Step[PairSets]:
         return self._step(0, None)

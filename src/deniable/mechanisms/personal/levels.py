@@ -12,7 +12,7 @@ import numpy as np
 
 from deniable.core.domain import Domain
 from deniable.core.types import IntArray
-from deniable.errors import InWords, ParameterError, require
+from deniable.errors import InWords, ParameterError, require, show
 from deniable.mechanisms.frequency.grr import GRR
 from deniable.mechanisms.frequency.local_hashing import LocalHashing
 from deniable.mechanisms.frequency.unary import Unary
@@ -49,7 +49,7 @@ def check_levels(levels: object) -> list[float]:
     try:
         numbers = [float(level) for level in given]  # type: ignore[attr-defined]
     except (TypeError, ValueError) as error:
-        raise ParameterError(f"levels must be numbers, got {levels!r}.", "For example 0.5,1,2.") from error
+        raise ParameterError(f"levels must be numbers, got {show(levels)}.", "For example 0.5,1,2.") from error
     require(len(numbers) > 0, "levels", levels, "at least one number > 0")
     wrong = [level for level in numbers if not 0 < level < math.inf]
     hint = "Nobody can report at level 0: leave those people out."
@@ -69,7 +69,7 @@ def check_shares(shares: object, t: int) -> list[float]:
     try:
         numbers = np.array([float(share) for share in given])  # type: ignore[attr-defined]
     except (TypeError, ValueError) as error:
-        raise ParameterError(f"shares must be numbers, got {shares!r}.") from error
+        raise ParameterError(f"shares must be numbers, got {show(shares)}.") from error
     ok = numbers.shape == (t,) and bool(np.isfinite(numbers).all()) and bool((numbers >= 0).all())
     require(ok, "shares", shares, f"{t} numbers >= 0, one for each level")
     total = float(numbers.sum())
@@ -87,7 +87,7 @@ def level_numbers(known: tuple[float, ...], levels: object, n: int) -> IntArray:
     try:
         given = np.asarray(levels, np.float64)
     except (TypeError, ValueError) as error:
-        raise ParameterError(f"levels must be numbers, got {levels!r}.") from error
+        raise ParameterError(f"levels must be numbers, got {show(levels)}.") from error
     require(
         given.shape in ((), (n,)), "levels", InWords(f"an array of shape {given.shape}"), f"one level, or {n} of them"
     )
@@ -95,7 +95,7 @@ def level_numbers(known: tuple[float, ...], levels: object, n: int) -> IntArray:
     at = np.minimum(np.searchsorted(every, given), every.size - 1)
     odd = np.atleast_1d(given)[np.atleast_1d(every[at] != given)]
     if odd.size:
-        raise ParameterError(f"levels must be of {listed(known)}, got {float(odd[0])!r}.")
+        raise ParameterError(f"levels must be among {listed(known)}, got {float(odd[0])!r}.")
     return np.broadcast_to(at, (n,)).astype(np.int64)
 
 

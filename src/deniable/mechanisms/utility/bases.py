@@ -10,7 +10,7 @@ from typing import Any
 from deniable.core.domain import Domain
 from deniable.core.laws import balanced, epsilon_to, hashing, projective, subset
 from deniable.core.support import Support
-from deniable.errors import FormatError, ParameterError, require
+from deniable.errors import FormatError, ParameterError, meant, require
 from deniable.mechanisms.base import Mechanism
 from deniable.mechanisms.frequency.adaptive import RULES, adaptive
 from deniable.mechanisms.frequency.geometry import Hadamard, Projective, best_prime
@@ -59,7 +59,8 @@ def _classes() -> dict[str, type[Mechanism]]:
 
 
 def _row(name: str) -> Base:
-    hint = "Any other mechanism is made first and given itself, in Python: dn.utility(dn.mechanism(...), ...)."
+    more = "Any other mechanism is made first and given itself, in Python: dn.utility(dn.mechanism(...), ...)."
+    hint = " ".join(filter(None, (meant(name, BASES), more)))
     require(name in BASES, "base", name, f"one of {', '.join(BASES)}", hint)
     return BASES[name]
 

@@ -6,8 +6,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
-import numpy as np
-
 from deniable.collect.reports import Reports
 from deniable.collect.tally import Tally
 from deniable.core.protection import Protection
@@ -16,7 +14,7 @@ from deniable.errors import require
 from deniable.estimate.pooled import pool
 from deniable.estimate.result import Estimate
 from deniable.mechanisms.fitting import check_tally
-from deniable.mechanisms.protocol import SAMPLE, Protocol, Step
+from deniable.mechanisms.protocol import Protocol, Step
 from deniable.mechanisms.utility.base import Utility
 from deniable.mechanisms.utility.make import make_utility
 from deniable.mechanisms.utility.mixture import UtilityMixture, make_mixture, mixture_gain
@@ -89,9 +87,13 @@ class CollaborativeSampling(Protocol[IntArray]):
     def shares(self) -> tuple[float, ...]:
         return self.first_share, 1 - self.first_share
 
-    def sample(self) -> IntArray:
-        """All answers in turn."""
-        return np.arange(SAMPLE, dtype=np.int64) % self.k
+    @property
+    def outline(self) -> tuple[Step[IntArray], ...]:
+        """See `Protocol.outline`: people with all answers equally often."""
+        first = self.first()
+        made = first.mechanism
+        assert isinstance(made, Utility)
+        return first, self._answers((made.k - made.s) / made.k)
 
     def people(self, data: IntArray) -> int:
         return int(data.size)
@@ -105,10 +107,13 @@ class CollaborativeSampling(Protocol[IntArray]):
     def next(self, tallies: Sequence[Tally]) -> Step[IntArray] | Estimate:
         """The second step; in the end, frequencies among the people of both steps."""
         require(1 <= len(tallies) <= 2, "tallies", len(tallies), "one tally per step that is over (1 or 2)")
-        second = self._second(self.theta(tallies[0]))
+        step = self._answers(self.theta(tallies[0]))
         if len(tallies) == 1:
-            return ItemStep(name="answers", share=1 - self.first_share, mechanism=second)
-        return pool([self._with(self.guess).estimate(tallies[0]), second.estimate(tallies[1])])
+            return step
+        return pool([self._with(self.guess).estimate(tallies[0]), step.mechanism.estimate(tallies[1])])
+
+    def _answers(self, theta: float) -> ItemStep:
+        return ItemStep(name="answers", share=1 - self.first_share, mechanism=self._second(theta))
 
     def theta(self, tally: Tally) -> float:
         """The share of harmless answers estimated from the first step, moved into [0, 1]: a parameter, not a result."""

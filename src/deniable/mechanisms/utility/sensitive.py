@@ -15,7 +15,7 @@ import numpy as np
 from deniable.core.domain import Domain
 from deniable.core.protection import Protection
 from deniable.core.types import IntArray
-from deniable.errors import ParameterError, meant, require
+from deniable.errors import ParameterError, meant, require, show
 from deniable.mechanisms.base import Mechanism
 
 __all__ = [
@@ -137,7 +137,7 @@ def sensitive_ranges(sensitive: object, domain: Domain) -> tuple[int, ...]:
     if unknown:
         shown = ", ".join(list(index)[:6]) + (", ..." if domain.k > 6 else "")
         raise ParameterError(
-            f"sensitive must be among the {domain.k} labels of the domain ({shown}), got {unknown[0]!r}.",
+            f"sensitive must be among the {domain.k} labels of the domain ({shown}), got {show(unknown[0])}.",
             f"{meant(unknown[0], index)} Correct it, or add the label to the domain.".lstrip(),
         )
     ranges: list[int] = []
