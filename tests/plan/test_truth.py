@@ -214,6 +214,9 @@ def test_weights_that_leave_out_the_error_are_told_and_called_no_compromise(ask)
     some = ask(weight=0.5)
     assert not any(words in note for note in some.notes)
     assert "is the best compromise" in some.message
+    limited = dn.plan(k=20, n=10_000, epsilon=1.0, target_error=0.05, weight=1.0)
+    assert limited.best.stderr <= 0.05
+    assert not any(words in note for note in limited.notes), "the target says of what size it may be"
     with pytest.raises(dn.ParameterError, match="Did you mean error"):
         ask(weights={"eror": 1})
 

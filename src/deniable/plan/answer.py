@@ -100,7 +100,10 @@ class Answer(ABC, Generic[D]):
         """What must not be overlooked beside the answer."""
         if self.best is None:
             return ()
-        return (*about_epsilon(self.best.mechanism.epsilon), *about_weights(self.request.get("weights", {})))
+        return (
+            *about_epsilon(self.best.mechanism.epsilon),
+            *about_weights(self.request.get("weights", {}), self.limits),
+        )
 
     @property
     def protection(self) -> tuple[str, ...]:

@@ -43,9 +43,9 @@ def about_epsilon(epsilon: float) -> Iterator[str]:
         )
 
 
-def about_weights(weights: Mapping[str, float]) -> Iterator[str]:
-    """Weights of which the error has none."""
-    if weights and set(weights) <= set(BESIDE):
+def about_weights(weights: Mapping[str, float], limits: Mapping[str, float]) -> Iterator[str]:
+    """Weights of which the error has none, if no target limits it either."""
+    if weights and set(weights) <= set(BESIDE) and not {"stderr", "loss"} & set(limits):
         yield "Caution: the error has no weight, so it may be of any size. Give it some, or limit it by a target."
 
 
