@@ -97,7 +97,7 @@ def test_weight_moves_the_choice_from_the_loss_to_the_best_guess() -> None:
         assert rank == pytest.approx(sorted(rank), rel=1e-9)
         assert found.best is not None
         assert not found.best.beaten_by
-        assert ("is the best compromise" in found.message) == (weight > 0)
+        assert ("is the best compromise" in found.message) == (0 < weight < 1)
         told = {"loss": 1 - weight, "asr": weight}
         want = {name: x for name, x in told.items() if x}
         assert found.document()["request"].get("weights", {"loss": 1.0}) == pytest.approx(want)
@@ -142,7 +142,8 @@ def test_limits_leave_out() -> None:
     assert [d.name for d in short.designs] == ["duchi"]
     none = dn.plan_means(interval="0,1", n=100, epsilon=1.0, limits={"bytes": 1, "stderr": 1e-6})
     assert (none.feasible, none.best) == (False, None)
-    assert none.message == "No design meets the limits (bytes at most 1, standard error at most 1e-06)."
+    told = "No design meets the limits (bytes at most 1, standard error at most 1e-06); the closest is "
+    assert none.message.startswith(told)
     near = dn.plan_release(points=20, epsilon=1.0, limits={"loss": 5.0}, top=1)
     assert len(near.designs) == 1
     assert near.designs[0].loss <= 5.0

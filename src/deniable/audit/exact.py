@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from fractions import Fraction
 from typing import Any, Protocol, runtime_checkable
 
@@ -140,7 +140,7 @@ def audit(what: object, *, epsilon: float | None = None) -> Audit:
     if isinstance(proof, Proof):
         kept, more = bool(getattr(what, "budgets_kept", True)), getattr(what, "guarantee", None)
         own = getattr(what, "protection", None)
-        told = replace(own, epsilon=promised) if isinstance(own, Protection) else None
+        told = (own.against(promised) if kept else own) if isinstance(own, Protection) else None
         return Audit(name, promised, proof, _enumerate(what), vetted, kept, more, told)
     if isinstance(what, _Enumerable):
         channel = what.channel()

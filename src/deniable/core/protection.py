@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import ROUND_CEILING, Context, Decimal
 from fractions import Fraction
 from itertools import chain, islice
@@ -16,7 +16,7 @@ from typing import Any
 
 from deniable.errors import require
 
-__all__ = ["ANSWER", "NUMBER", "PAIR", "PAIRS", "VALUE", "Protection", "times"]
+__all__ = ["ANSWER", "NUMBER", "PAIR", "PAIRS", "VALUE", "Protection", "times", "weakest"]
 
 ANSWER, NUMBER, VALUE, PAIR, PAIRS = "answer", "number", "value", "pair", "set of pairs"
 """What one person hands in."""
@@ -113,7 +113,7 @@ class Protection:
         between = _PROTECTED[self.subject][1]
         chance, hidden = "", "no report is more than"
         if self.disclosed:
-            chance = f" Harmless answers are disclosed with a chance of up to {_percent(self.disclosed)}."
+            chance = f" {self._chance()}"
             hidden = "they are never disclosed, and a report that discloses nothing is at most"
         if self.budgets:
             return (
@@ -141,6 +141,20 @@ class Protection:
         shown = [f"{b:g} for {self._names(iter(items))}" for b, items in groups.items()]
         return "; ".join(shown[:_LISTED]) + "; ..." * (len(groups) > _LISTED)
 
+    def beside(self, lead: Protection) -> str:
+        """The text beside that of another: what differs, if that is no more than the chance of a disclosure."""
+        same = bool(self.disclosed) and replace(self, disclosed=lead.disclosed) == lead
+        return self._chance() if same else self.text
+
+    def _chance(self) -> str:
+        return f"Harmless answers are disclosed with a chance of up to {_percent(self.disclosed)}."
+
+    def against(self, epsilon: float) -> Protection:
+        """What is claimed if the promise is this epsilon for all, and not the own one with its levels or budgets."""
+        if epsilon == self.epsilon:
+            return self
+        return replace(self, epsilon=epsilon, levels=(), level=0.0, pair=0.0, budgets=())
+
     def document(self) -> dict[str, Any]:
         """As plain data: the kind, the claims that it makes, and the text."""
         found: dict[str, Any] = {"kind": self.kind, "subject": self.subject, "epsilon": self.epsilon}
@@ -151,6 +165,16 @@ class Protection:
         if self.levels:
             found |= {"levels": list(self.levels), "level": self.level, "pair": self.pair}
         return found | ({"steps": self.steps} if self.steps else {}) | {"text": self.text}
+
+
+def weakest(claims: Sequence[Protection]) -> Protection:
+    """What holds for every one of several that are of one kind: the first with the weakest numbers of all.
+
+    >>> weakest([Protection(epsilon=1.0), Protection(epsilon=2.0)]).text
+    'Protects every answer: no report is more than e^2 = 7.39 times as likely for one answer as for another.'
+    """
+    most = {name: max(getattr(claim, name) for claim in claims) for name in ("epsilon", "disclosed", "level", "pair")}
+    return replace(claims[0], **most)
 
 
 def times(log: float) -> str:

@@ -19,6 +19,7 @@ __all__ = [
     "advise",
     "fewest",
     "forged",
+    "join",
     "least_error",
     "relative",
 ]
@@ -47,6 +48,8 @@ class Aspect:
     """Of a design and of the best one."""
     floor: float = 0.0
     """Less than it hardly matters."""
+    name: str = ""
+    """The column, where a plan tells what it compares by."""
 
     def of(self, d: Any) -> float:
         """Its value; infinite where it is unknown."""
@@ -58,9 +61,9 @@ def _points(x: float) -> str:
     return points(x).removesuffix(" pt")
 
 
-def relative(value: Callable[[Any], float | None], win: str, near: str, what: str) -> Aspect:
+def relative(value: Callable[[Any], float | None], win: str, near: str, what: str, name: str = "") -> Aspect:
     """An aspect whose cost is told as so many times that of the best."""
-    return Aspect(value, win, near, lambda d, b: f"{what} {_times(value(d), value(b))} that of {b.name}")
+    return Aspect(value, win, near, lambda d, b: f"{what} {_times(value(d), value(b))} that of {b.name}", name=name)
 
 
 def _times(x: float | None, least: float | None) -> str:
@@ -98,6 +101,7 @@ SHORT_REPORTS = Aspect(
     "reports {:.2g} % above the shortest",
     lambda d, b: f"{_bytes(d)} per report instead of {_bytes(b)} ({b.name})",
     floor=8,
+    name="bytes",
 )
 _FEW_BITS = relative(lambda d: d.bits, "the fewest bits", "{:.2g} % more bits than the fewest", "bits in a report")
 _BEST_SCORE = relative(lambda d: d.score, "the best score", "a score {:.2g} % above the best", "a score")
@@ -107,6 +111,7 @@ LITTLE_WORK = Aspect(
     "server work {:.2g} % above the least",
     lambda d, b: f"{_steps(d)} operations per report instead of {_steps(b)} ({b.name})",
     floor=100,
+    name="work",
 )
 
 
@@ -124,6 +129,7 @@ def forged(what: str, told: Callable[[float], str]) -> Aspect:
         "the least effect of forged reports",
         "an effect of forged reports {:.2g} % above the least",
         cost,
+        name="forged reports",
     )
 
 
@@ -133,6 +139,7 @@ LOW_GUESS = Aspect(
     "the lowest chance to guess an answer from its report",
     "a chance to guess an answer {:.2g} % above the lowest",
     lambda d, b: f"the best guess is right {100 * d.asr:.3g} % of the time instead of {100 * b.asr:.3g} % ({b.name})",
+    name="guess",
 )
 _OTHERS = (LOW_GUESS, SHORT_REPORTS, LITTLE_WORK, FEW_FORGERS)
 
@@ -146,20 +153,25 @@ def _steps(d: Any) -> str:
 
 
 def advise(
-    designs: Sequence[D], lead: str = "mse", *, aspects: Sequence[Aspect] | None = None, weights: Weights | None = None
+    designs: Sequence[D],
+    lead: str = "mse",
+    *,
+    aspects: Sequence[Aspect] | None = None,
+    weights: Weights | None = None,
+    compared: str = "everything",
 ) -> tuple[D, ...]:
     """The designs, each with a reason, and with the name of one that beats it throughout if there is one.
 
     What counts is `lead` with the best guess, bytes, work and forgers; or other `aspects`, of which the first is what
-    designs are ranked by. With `weights` the score counts, too, and bits if they are weighed. Designs stay in their
-    order, but for the first (`_headed`).
+    designs are ranked by, and `compared` says which. With `weights` the score counts, too, and bits if they are
+    weighed. Designs stay in their order, but for the first (`_headed`).
     """
     aspects = (_LEADS[lead], *_OTHERS) if aspects is None else tuple(aspects)
     if weights is not None and weights.weighed:
         aspects = (_BEST_SCORE, *aspects, *([_FEW_BITS] if "bits" in weights.columns else []))
     able = [d for d in designs if _winner(d, designs, aspects) is None] or designs
     best = [_first_best(able, aspect) for aspect in aspects] if designs else []
-    told = [_advised(d, designs, list(zip(aspects, best, strict=True))) for d in designs]
+    told = [_advised(d, designs, list(zip(aspects, best, strict=True)), compared) for d in designs]
     return _headed(told, aspects[0], heed_size=weights is None or not weights.weighed)
 
 
@@ -191,10 +203,10 @@ def _headed(designs: Sequence[D], lead: Aspect, *, heed_size: bool) -> tuple[D, 
     return (first, *(d for d in designs if d is not first))
 
 
-def _advised(d: D, designs: Sequence[D], best: Sequence[tuple[Aspect, D]]) -> D:
+def _advised(d: D, designs: Sequence[D], best: Sequence[tuple[Aspect, D]], compared: str) -> D:
     aspects = [aspect for aspect, _ in best]
     if (winner := _winner(d, designs, aspects)) is not None:
-        return replace(d, beaten_by=winner.title, why=_beaten(d, winner, aspects))
+        return replace(d, beaten_by=winner.title, why=_beaten(d, winner, aspects, compared))
     wins, near, costs = [], [], []
     for aspect, top in best:
         if math.isinf(aspect.of(top)):
@@ -206,8 +218,8 @@ def _advised(d: D, designs: Sequence[D], best: Sequence[tuple[Aspect, D]]) -> D:
             near.append(aspect.near.format(100 * (ratio - 1)))
         elif ratio >= _DEAR and aspect.of(d) >= _DEAR * aspect.floor:
             costs.append(aspect.cost(d, top))
-    good = _join(wins + near) or "a middle way"
-    price = f"; the price: {_join(costs[:3])}." if costs else "; elsewhere little worse than others."
+    good = join(wins + near) or "a middle way"
+    price = f"; the price: {join(costs[:3])}." if costs else "; elsewhere little worse than others."
     return replace(d, why=f"{good[0].upper()}{good[1:]}{price}")
 
 
@@ -217,10 +229,10 @@ def _beats(a: Any, b: Any, aspects: Sequence[Aspect]) -> bool:
     return max(ratios) <= 1 + _SAME and min(ratios) < _BETTER
 
 
-def _beaten(d: Any, winner: Any, aspects: Sequence[Aspect]) -> str:
+def _beaten(d: Any, winner: Any, aspects: Sequence[Aspect], compared: str) -> str:
     ratios = [(_ratio(aspect.of(d), aspect.of(winner)), aspect.cost(d, winner)) for aspect in aspects]
     worse = [text for ratio, text in sorted(ratios, key=lambda pair: -pair[0]) if ratio * _BETTER > 1]
-    return f"Beaten by {winner.title}, which is at least as good in everything: {_join(worse[:2])}."
+    return f"Beaten by {winner.title}, which is at least as good in {compared}: {join(worse[:2])}."
 
 
 def _ratio(x: float, least: float) -> float:
@@ -228,5 +240,6 @@ def _ratio(x: float, least: float) -> float:
     return 1.0 if x == least else math.inf if least == 0 or math.isinf(x) else x / least
 
 
-def _join(parts: Sequence[str]) -> str:
+def join(parts: Sequence[str]) -> str:
+    """Words as a list in a sentence."""
     return parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} and {parts[-1]}" if parts else ""

@@ -5,16 +5,18 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, Self, TypeVar
 
 from deniable.core.domain import Domain
+from deniable.core.protection import weakest
 from deniable.errors import DeniableError, require
 from deniable.mechanisms.entry import Entry
 from deniable.mechanisms.registry import MECHANISMS, mechanism
-from deniable.plan.cautions import about_epsilon
+from deniable.plan.cautions import about_epsilon, about_weights
 from deniable.plan.prediction import Prediction, command
-from deniable.plan.scoring import LIMITED, Weights, missed, misses
+from deniable.plan.scoring import BESIDE, LIMITED, Weights, excess, missed, misses, rounded, value
+from deniable.plan.smallest import smallest_n
 from deniable.present.tables import Column, Table, Whole, right
 
 if TYPE_CHECKING:
@@ -36,6 +38,8 @@ _MANY, _MANY_PEOPLE = 10_000, 1_000_000
 """Up to so many answers and people a simulation takes seconds."""
 _NAMED = 6
 """So many mechanisms are named in a sentence."""
+_ABOVE = 5e-4
+"""What is above the least by no more is as good as the least."""
 _MOST_OUT = 12
 """Designs that are out, as many as a table tells."""
 
@@ -64,6 +68,8 @@ class Answer(ABC, Generic[D]):
     limits: Mapping[str, float]
     designs: tuple[D, ...]
     out: tuple[Rejected, ...]
+    compared: str = field(default="everything", kw_only=True)
+    """In what a design is at least as good that beats another."""
 
     first_column: ClassVar[Column] = Column("design", wrap=True, most=24)
     meanings: ClassVar[Mapping[str, str]] = {}
@@ -92,17 +98,32 @@ class Answer(ABC, Generic[D]):
     @property
     def notes(self) -> tuple[str, ...]:
         """What must not be overlooked beside the answer."""
-        return () if self.best is None else tuple(about_epsilon(self.best.mechanism.epsilon))
+        if self.best is None:
+            return ()
+        return (
+            *about_epsilon(self.best.mechanism.epsilon),
+            *about_weights(self.request.get("weights", {}), self.limits),
+        )
 
     @property
     def protection(self) -> tuple[str, ...]:
-        """Who is protected from what by the first design, and by others as far as they promise something else."""
-        kinds: dict[str, list[D]] = {}
+        """Who is protected from what by the first design, and by others as far as they promise something else.
+
+        Others of one kind are told together, by the weakest of their numbers. An epsilon of one's own is in the table.
+        """
+        if self.best is None:
+            return ()
+        lead, others = self.best.mechanism.protection, dict[str, list[D]]()
         for d in self.designs:
-            kinds.setdefault(d.mechanism.protection.kind, []).append(d)
-        told = [(dict.fromkeys(d.name for d in kind), kind[0].mechanism.protection.text) for kind in kinds.values()]
-        lead, *others = told or [({}, "")]
-        return tuple(filter(None, (lead[1], *(f"Different with {_few(names)}: {text}" for names, text in others))))
+            told = d.mechanism.protection
+            if replace(told, epsilon=lead.epsilon) != lead:
+                others.setdefault(told.kind, []).append(d)
+        rest = (
+            f"Different with {_few(dict.fromkeys(d.name for d in kind))}{_at_most(kind)}: "
+            f"{weakest([d.mechanism.protection for d in kind]).beside(lead)}"
+            for kind in others.values()
+        )
+        return (lead.text, *rest)
 
     @property
     def next(self) -> str:
@@ -129,9 +150,49 @@ class Answer(ABC, Generic[D]):
         told = ", ".join(f"{LIMITED[name]} at most {most:g}" for name, most in self.limits.items())
         return f"the limits ({told})" if told else "the question"
 
+    @property
+    def within(self) -> str:
+        """The same as a part of a sentence, if there are limits."""
+        return f" within {self.limits_text}" if self.limits else ""
+
+    def _chosen(self, best: D, least: str, error: str) -> tuple[str, str]:
+        """How the first design comes to be first, and what is to be added where it has not quite the least `error`."""
+        weights = [name for name in self.request.get("weights", {}) if self.weighed]
+        if weights:
+            return f"has {BESIDE[weights[0]]}" if len(weights) == 1 else "is the best compromise", ""
+        other = min(self.designs, key=lambda d: getattr(d, error))
+        above = getattr(best, error) / (getattr(other, error) or math.inf) - 1
+        if above <= _ABOVE:
+            return least, ""
+        more = (
+            f", {100 * above:.2g} % above the least, in {best.bytes:,} bytes instead of {other.bytes:,} ({other.name})"
+        )
+        return "is advised", more
+
+    def nearest(self) -> Prediction[Any] | None:
+        """If no design meets the limits: the one that misses them by least."""
+        able = [] if self.designs else [o.design for o in self.out if o.design is not None]
+        return min(able, key=lambda d: excess(d, self.limits), default=None)
+
     def _no(self) -> str:
         """The answer if there is none."""
-        return f"No design meets {self.limits_text}."
+        text, near = f"No design meets {self.limits_text}", self.nearest()
+        if near is None:
+            return f"{text}: none can be made."
+        text += f"; the closest is {near.title}: {missed(near, self.limits)}."
+        blind = getattr(near, "blind", None)
+        if blind is not None and self.limits.get("asr", math.inf) <= blind:
+            text += f" Without any report a guess is right {100 * blind:.3g} % of the time already."
+        return text
+
+    def _takes(self, error_of: Callable[[Any, int], float]) -> str:
+        """How many people the target takes, if the error is all that some design misses."""
+        able = [o.design for o in self.out if o.design is not None and misses(o.design, self.limits) == ["stderr"]]
+        if not able:
+            return ""
+        best = min(able, key=lambda d: value(d, "stderr"))
+        n = smallest_n(lambda n: error_of(best.mechanism, n), self.limits["stderr"])
+        return f" That error takes {n:,} people with {best.title}."
 
     @abstractmethod
     def _told(self, best: D) -> str:
@@ -162,7 +223,7 @@ class Answer(ABC, Generic[D]):
 
     def found(self) -> dict[str, Prediction[Any] | None]:
         """Single designs that answer a part of the question."""
-        return {}
+        return {"closest": self.nearest()}
 
     def document(self) -> dict[str, Any]:
         """As plain data: `designs` best first, and the `design` of the first as devices take it."""
@@ -191,7 +252,7 @@ class Answer(ABC, Generic[D]):
             for d in self.designs:
                 beaten.setdefault(d.beaten_by, []).append(d.title if d.name in kept else d.name)
             lost = [f"{winner} beats {', '.join(dict.fromkeys(names))}" for winner, names in beaten.items() if winner]
-            told = "Not worth a choice, since another design is at least as good in everything"
+            told = f"Not worth a choice, since another design is at least as good in {self.compared}"
             parts += [f"{told}: {'; '.join(lost)}."] if lost else []
         rows = [[o.title, o.reason] for o in self.out if not o.twin]
         if rows:
@@ -223,6 +284,11 @@ def _score(d: Prediction[Any]) -> str:
     return "unknown" if d.score is None else f"{d.score:.4g}"
 
 
+def _at_most(kind: Sequence[Prediction[Any]]) -> str:
+    """That the largest epsilon is told, where there are several."""
+    return " (told for the largest epsilon among them)" if len({d.epsilon for d in kind}) > 1 else ""
+
+
 def _few(names: Iterable[str]) -> str:
     """The first names, and how many more there are."""
     every = list(names)
@@ -244,11 +310,15 @@ def made(name: str, **options: Any) -> Any:
 
 
 def sift(
-    makers: Iterable[tuple[str, Callable[[], D]]], limits: Mapping[str, float], weights: Weights
+    makers: Iterable[tuple[str, Callable[[], D]]],
+    limits: Mapping[str, float],
+    weights: Weights,
+    between: Callable[[D], float] = lambda _: 0.0,
 ) -> tuple[list[D], tuple[Rejected, ...]]:
     """The designs within limits, best first, and what is out with the reason; what is unknown meets no limit.
 
-    Those that are out count for the units of the weighed sum, so that a limit moves no design past another.
+    Those that are out count for the units of the weighed sum, so that a limit moves no design past another. What is
+    less decides `between` equals.
     """
     found: list[D] = []
     out: list[Rejected] = []
@@ -258,8 +328,9 @@ def sift(
         except DeniableError as error:
             out.append(Rejected(name, f"cannot be made: {error.message}"))
     score = weights.among(found)
-    out += [Rejected(d.title, missed(d, limits)) for d in found if misses(d, limits)]
-    return sorted((score.marked(d) for d in found if not misses(d, limits)), key=score.key), tuple(out)
+    out += [Rejected(d.title, missed(d, limits), d) for d in found if misses(d, limits)]
+    inside = (score.marked(d) for d in found if not misses(d, limits))
+    return sorted(inside, key=lambda d: (*score.key(d), *rounded([between(d)]))), tuple(out)
 
 
 def check_domain(k: int | None, labels: Sequence[str] | None, domain: Domain | None) -> Domain:

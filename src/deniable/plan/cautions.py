@@ -2,11 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from deniable.core.protection import times
+from deniable.plan.prediction import figure
+from deniable.plan.scoring import BESIDE
 
-__all__ = ["about_epsilon", "about_keys", "about_mean", "about_people", "about_shares", "about_target"]
+__all__ = [
+    "about_epsilon",
+    "about_keys",
+    "about_mean",
+    "about_people",
+    "about_rounding",
+    "about_saved",
+    "about_shares",
+    "about_target",
+    "about_weights",
+]
 
 _WEAK = 4.0
 """Above it a report nearly gives an answer away."""
@@ -14,6 +26,10 @@ _COARSE = 0.1
 """Targets from here on are no use for shares."""
 _VAGUE, _TOLD = 0.25, 0.01
 """Parts of a range: from this standard error on a mean may lie nearly anywhere in it; one that tells something."""
+_LITTLE = 0.1
+"""Saving less of the loss of a constant answer is hardly worth a question."""
+_SAME = 1e-9
+"""Parts of the loss of a constant answer that make no difference."""
 _PEOPLE = 8_000_000_000
 """About as many as there are."""
 
@@ -27,6 +43,12 @@ def about_epsilon(epsilon: float) -> Iterator[str]:
         )
 
 
+def about_weights(weights: Mapping[str, float], limits: Mapping[str, float]) -> Iterator[str]:
+    """Weights of which the error has none, if no target limits it either."""
+    if weights and set(weights) <= set(BESIDE) and not {"stderr", "loss"} & set(limits):
+        yield "Caution: the error has no weight, so it may be of any size. Give it some, or limit it by a target."
+
+
 def about_target(target: float | None) -> Iterator[str]:
     """A target error that tells nothing about shares."""
     if target is not None and target >= _COARSE:
@@ -37,7 +59,7 @@ def about_target(target: float | None) -> Iterator[str]:
 
 
 def _points(x: float) -> str:
-    shown = f"{x:.3g}"
+    shown = figure(x)
     return f"{shown} point{'s' * (shown != '1')}"
 
 
@@ -68,9 +90,26 @@ def about_mean(low: float, high: float, n: int, stderr: float) -> Iterator[str]:
     if part >= _VAGUE:
         yield (
             f"Caution: the error is {100 * part:.3g} % of the range, so the mean may lie nearly anywhere between "
-            f"{low:g} and {high:g}. About {_round(n * (part / _TOLD) ** 2)} people would bring it down to "
-            f"{100 * _TOLD:g} % of the range; a larger epsilon helps too."
+            f"{figure(low, 6)} and {figure(high, 6)}. About {_round(n * (part / _TOLD) ** 2)} people would bring it "
+            f"down to {100 * _TOLD:g} % of the range; a larger epsilon helps too."
         )
+
+
+def about_rounding(points: int, rounding: float, stderr: float) -> Iterator[str]:
+    """A grid so coarse that it counts for more than the noise."""
+    if rounding > stderr:
+        yield (
+            f"Caution: numbers are rounded to {points:,} points first, which may move the mean by up to "
+            f"{figure(rounding)}: more than the standard error, which does not count it. More points help."
+        )
+
+
+def about_saved(saved: float | None) -> Iterator[str]:
+    """Near answers that tell hardly anything, or less than nothing."""
+    if saved is not None and saved < _LITTLE:
+        much = "worse than" if saved < -_SAME else "no better than" if saved < _SAME else "hardly better than"
+        told = f"Caution: the reports are {much} one constant answer for everybody, without any question."
+        yield f"{told} A larger epsilon helps."
 
 
 def about_people(n: int) -> Iterator[str]:

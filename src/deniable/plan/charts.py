@@ -10,6 +10,7 @@ import numpy as np
 
 from deniable.errors import require
 from deniable.plan.prediction import FORGED, Prediction
+from deniable.plan.scoring import rounded
 from deniable.present.scatter import scatter_chart
 
 if TYPE_CHECKING:
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 
 __all__ = ["answer_chart", "keyvalue_chart", "plan_chart", "reason"]
 
-_KINDS = {"good": "worth a choice", "plain": "beaten by another in every respect", "out": "breaks a limit"}
+_KINDS = {"good": "worth a choice", "plain": "beaten by another", "out": "breaks a limit"}
 _FAR, _FAR_EITHER = 6.0, 4.0
 """Designs with so many times the least error are named, not drawn: they would press all others into a corner."""
 _POINTS = 400
@@ -31,7 +32,14 @@ def answer_chart(rows: Sequence[Mapping[str, Any]], *, x: str, y: str, **more: A
     """Designs as points between two columns of their rows; the further columns are shown when pointed at."""
     _some(rows)
     tooltip = [name for name in rows[0] if name not in (x, y, "label", "kind")]
-    return scatter_chart(rows, x=x, y=y, line_name=_FRONTIER, kinds=_KINDS, tooltip=tooltip, **more)
+    placed = [_placed(row, x, y) for row in rows]
+    line = [_placed(point, x, y) for point in more.pop("line", ())]
+    return scatter_chart(placed, x=x, y=y, line=line, line_name=_FRONTIER, kinds=_KINDS, tooltip=tooltip, **more)
+
+
+def _placed(row: Mapping[str, Any], *axes: str) -> dict[str, Any]:
+    """The row with its place rounded to what can be seen and more: last bits differ from machine to machine."""
+    return {**row, **dict(zip(axes, rounded(row[name] for name in axes), strict=True))}
 
 
 def _some(rows: Sequence[Any]) -> None:

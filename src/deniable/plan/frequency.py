@@ -23,11 +23,11 @@ from deniable.plan.answer import Answer, Rejected, check_domain
 from deniable.plan.candidates import Recipe, Wish, check_given, make, recipes
 from deniable.plan.cautions import about_people, about_shares, about_target
 from deniable.plan.charts import plan_chart
-from deniable.plan.prediction import Prediction, forged_gain, points
+from deniable.plan.prediction import Prediction, counted, excess_percent, figure, forged_gain, points
 from deniable.plan.request import Request, request
 from deniable.plan.scoring import Score, Weights, check_weights, excess, missed, misses, rounded
 from deniable.plan.smallest import smallest_epsilon, smallest_n
-from deniable.present.tables import number, percent
+from deniable.present.tables import number
 from deniable_client.exact import EPSILON_MAX
 
 if TYPE_CHECKING:
@@ -139,17 +139,20 @@ class Plan(Answer[FrequencyPrediction]):
         return {"k": self.wanted.k} if labels is None else {"labels": labels}
 
     def _unused(self) -> tuple[str, ...]:
-        """Designs for what was given, e.g. sensitive answers, that are all out because something of them is unknown."""
+        """Designs for what was given, e.g. sensitive answers, that are all out: they miss a limit, or may do so."""
         own = [o for o in self.out if o.design is not None and set(self.wanted.given) & set(o.design.options)]
         kept = any(set(self.wanted.given) & set(d.options) for d in self.designs)
-        unknown = {name for o in own for name in self.limits if getattr(o.design, name) is None}
-        if kept or not own or not all(any(getattr(o.design, name) is None for name in unknown) for o in own):
+        if kept or not own or len(self.designs) in (0, self.wanted.top):  # others may be further down
             return ()
         names = ", ".join(dict.fromkeys(o.design.name for o in own if o.design is not None))
-        return (
-            f"Note: no design here makes use of {' and '.join(self.wanted.given)}. Those that do ({names}) are left "
-            f"out because their {' and '.join(sorted(unknown))} is not known, so they cannot meet a limit on it.",
+        told = (
+            f"Note: no design here makes use of {' and '.join(self.wanted.given)}. Those that do ({names}) are left out"
         )
+        unknown = {name for o in own for name in self.limits if getattr(o.design, name) is None}
+        if all(any(getattr(o.design, name) is None for name in unknown) for o in own):
+            what = " and ".join(sorted(unknown))
+            return (f"{told} because their {what} is not known, so they cannot meet a limit on it.",)
+        return (f"{told} because they miss the limits.",)
 
     def chart(self) -> altair.LayerChart:
         return plan_chart(self)
@@ -173,18 +176,14 @@ class Plan(Answer[FrequencyPrediction]):
         w = self.wanted
         goal = f"for a standard error of {w.target:g}" if w.target else ""
         if w.n is None:
-            return f"{best.n:,} reports are enough {goal} at epsilon {w.epsilon:g}: {best.title}."
+            enough = counted(best.n, "report is", "reports are")
+            return f"{enough} enough {goal} at epsilon {w.epsilon:g}: {best.title}."
         if w.epsilon is None:
-            return f"epsilon {best.mechanism.epsilon!r} is enough {goal} with {w.n:,} reports: {best.title}."
-        what = "is the best compromise" if self.weighed else "has the least error"
-        least = min(self.designs, key=lambda d: d.stderr)
-        more = ""
-        if not self.weighed and best.stderr > least.stderr * (1 + _NEAR / 10):
-            what = "is advised"
-            above = 100 * (best.stderr / least.stderr - 1)
-            more = f", {above:.2g} % above the least, in {best.bytes:,} bytes instead of {least.bytes:,} ({least.name})"
-        under = f" within {self.limits_text}" if w.limits else ""
-        return f"{best.title} {what}{under}: a standard error of {100 * best.stderr:.3g} percentage points{more}."
+            reports = counted(w.n, "report", "reports")
+            return f"epsilon {best.mechanism.epsilon!r} is enough {goal} with {reports}: {best.title}."
+        what, more = self._chosen(best, "has the least error", "stderr")
+        error = f"a standard error of {figure(100 * best.stderr)} percentage points{more}"
+        return f"{best.title} {what}{self.within}: {error}."
 
     def _no(self) -> str:
         w, closest, text = self.wanted, self.closest, f"No design meets {self.limits_text}"
@@ -202,8 +201,8 @@ class Plan(Answer[FrequencyPrediction]):
 
 
 _COLUMNS: dict[str, Callable[[FrequencyPrediction], str]] = {
-    "error": lambda d: f"{100 * d.stderr:.3g} pt",
-    "excess": lambda d: "unknown" if d.gap is None else percent(max(d.gap, 0.0), 1),
+    "error": lambda d: f"{figure(100 * d.stderr)} pt",
+    "excess": lambda d: excess_percent(d.gap),
     "guess": lambda d: f"{100 * d.asr:.3g} %",
     "bytes": lambda d: number(d.bytes),
     "work": lambda d: "unknown" if d.work is None else number(round(d.work)),
@@ -429,15 +428,19 @@ def _mse(m: Mechanism, n: float) -> float:
 
 
 def _error(recipe: Recipe, epsilon: float, wish: Wish) -> float:
-    """The standard error at an epsilon; infinite where nothing can be made that meets the limits it is tuned to."""
+    """The standard error at an epsilon; infinite where nothing can be made that meets the limits it is tuned to.
+
+    Nothing can be made either where the integers that are sampled cannot follow the ideal parameters.
+    """
+    limits = {name: most for name, most in wish.limits.items() if recipe.tuned or name == "poisoning"}
     try:
         m, options = make(recipe, epsilon, wish)
+        mse = _mse(m, wish.n)
+        _check_sampled(m, mse, wish.n)
+        beyond = limits and misses(_predict(m, options, recipe.entry.traits, wish.request, int(wish.n)), limits)
     except DeniableError:
         return math.inf
-    limits = {name: most for name, most in wish.limits.items() if recipe.tuned or name == "poisoning"}
-    if limits and misses(_predict(m, options, recipe.entry.traits, wish.request, int(wish.n)), limits):
-        return math.inf
-    return math.sqrt(_mse(m, wish.n))
+    return math.inf if beyond else math.sqrt(mse)
 
 
 def _frontier(k: int, epsilon: float, n: int) -> tuple[dict[str, float], ...]:

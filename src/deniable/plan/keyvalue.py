@@ -26,9 +26,9 @@ from deniable.plan.advice import FEW_FORGERS, LITTLE_WORK, LOW_GUESS, SHORT_REPO
 from deniable.plan.answer import Answer, check_domain, check_top, made, rows_for, sift
 from deniable.plan.cautions import about_keys
 from deniable.plan.charts import keyvalue_chart
-from deniable.plan.prediction import Prediction, forged_gain, points
-from deniable.plan.scoring import Score, Weights, check_limits, check_weights, excess, misses
-from deniable.present.tables import number, percent
+from deniable.plan.prediction import Prediction, excess_percent, figure, forged_gain, points
+from deniable.plan.scoring import Score, Weights, check_limits, check_weights, excess
+from deniable.present.tables import number
 from deniable_client.exact import check_epsilon
 
 if TYPE_CHECKING:
@@ -129,9 +129,9 @@ class KeyValuePlan(Answer[KeyValuePrediction]):
     """Key-value mechanisms, best first."""
 
     columns: ClassVar[Mapping[str, Callable[[KeyValuePrediction], str]]] = {
-        "error": lambda d: f"{100 * d.stderr:.3g} pt",
+        "error": lambda d: f"{figure(100 * d.stderr)} pt",
         "rarest": lambda d: f"{100 * d.rarest:.3g} %" if d.rarest <= 1 else "none",
-        "excess": lambda d: "unknown" if d.gap is None else percent(max(d.gap, 0.0), 1),
+        "excess": lambda d: excess_percent(d.gap),
         "guess": lambda d: f"{100 * d.asr:.3g} %",
         "bytes": lambda d: number(d.bytes),
         "work": lambda d: number(round(d.work)),
@@ -162,17 +162,20 @@ class KeyValuePlan(Answer[KeyValuePrediction]):
     def _told(self, best: KeyValuePrediction) -> str:
         interest = self.request["interest"]
         words = {0.0: "means alone", 1.0: "frequencies and means equally"}
-        what = words.get(interest, f"an interest of {interest:g} in frequencies against means")
-        how = "is the best compromise" if self.weighed else "is best"
+        what = words.get(interest, f"an interest of {figure(interest)} in frequencies against means")
+        how, more = self._chosen(best, "is best", "cost")
         means = (
             f"of a tenth of the range for the mean of a key that {100 * best.rarest:.3g} % of the people have"
             if best.rarest <= 1
             else "of more than a tenth of the range for the mean of a key, even if everybody has it"
         )
         return (
-            f"{best.title} {how} for {what}: a standard error of {100 * best.stderr:.3g} percentage points for a "
-            f"frequency, and {means}."
+            f"{best.title} {how} for {what}{self.within}{more}: a standard error of {figure(100 * best.stderr)} "
+            f"percentage points for a frequency, and {means}."
         )
+
+    def _no(self) -> str:
+        return super()._no() + self._takes(lambda m, n: math.sqrt(m.properties(n)["variance"]))
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -290,14 +293,19 @@ class _Asked:
                 made.append(self._design(name, entry, {**options, **encoding}))
             except DeniableError as error:
                 errors.append(error)
-        if not made and "mix" in entry.options:  # nobody sends keys alone
-            return self._design(name, entry, {**options, **encoding, "mix": 0.0})
+        if not made and "mix" in entry.options:  # too few would send keys alone, or pairs: the best of other shares
+            for share in _SHARES:
+                with suppress(DeniableError):
+                    made.append(self._design(name, entry, {**options, **encoding, "mix": float(share)}))
         if not made:
             raise errors[0]
         return min(made, key=lambda d: d.cost)
 
     def _moved(self, usual: KeyValuePrediction, limits: Mapping[str, float], score: Score) -> KeyValuePrediction | None:
-        """The design with one parameter moved to where limits are met and the score is least; None if it is no gain."""
+        """The design with one parameter moved to where limits are met, or missed by less, and the score is least.
+
+        None if that is no gain.
+        """
 
         def rank(d: KeyValuePrediction) -> tuple[float, ...]:
             return (max(1.0, excess(d, limits)), *score.key(d))
@@ -308,7 +316,7 @@ class _Asked:
         tried = [d for option in options for d in self._tried(usual.name, entry, base, option, rank)]
         best = min(tried, key=rank, default=usual)
         gain = rank(best)[0] < rank(usual)[0] or score.of(best) < (1 - _GAIN) * score.of(usual)
-        return best if gain and not misses(best, limits) else None
+        return best if gain else None
 
     def _tried(
         self,

@@ -16,9 +16,9 @@ from deniable.mechanisms.registry import entry_of
 from deniable.mechanisms.spaces import INTERVAL
 from deniable.plan.advice import LITTLE_WORK, LOW_GUESS, SHORT_REPORTS, Aspect, advise, fewest, forged, least_error
 from deniable.plan.answer import Answer, check_top, made, rows_for, sift
-from deniable.plan.cautions import about_mean, about_people
+from deniable.plan.cautions import about_mean, about_people, about_rounding
 from deniable.plan.charts import answer_chart, reason
-from deniable.plan.prediction import Prediction, forged_gain
+from deniable.plan.prediction import Prediction, counted, figure, forged_gain
 from deniable.plan.scoring import check_limits, check_weights
 from deniable.plan.smallest import smallest_n
 from deniable.present.tables import number
@@ -84,17 +84,17 @@ _OTHERS = (
     LOW_GUESS,
     SHORT_REPORTS,
     LITTLE_WORK,
-    forged("{} to the mean", lambda x: f"{x:.3g}"),
+    forged("{} to the mean", figure),
 )
 
 
 _COLUMNS: dict[str, Callable[[MeanPrediction], str]] = {
-    "error": lambda d: f"{d.stderr:.4g}",
-    "evenly spread": lambda d: f"{d.stderr_mean:.4g}",
+    "error": lambda d: figure(d.stderr, 4),
+    "evenly spread": lambda d: figure(d.stderr_mean, 4),
     "guess": lambda d: f"{100 * d.asr:.3g} %",
     "bytes": lambda d: number(d.bytes),
     "work": lambda d: "unknown" if d.work is None else number(round(d.work)),
-    "forged": lambda d: "unknown" if d.poisoning is None else f"{d.poisoning:.3g}",
+    "forged": lambda d: "unknown" if d.poisoning is None else figure(d.poisoning),
 }
 
 
@@ -116,13 +116,32 @@ class MeanPlan(Answer[MeanPrediction]):
 
     @property
     def columns(self) -> Mapping[str, Callable[[MeanPrediction], str]]:
-        return ({"people": lambda d: f"{d.n:,}"} if self.request["n"] is None else {}) | _COLUMNS
+        if self.request["n"] is not None:
+            return _COLUMNS
+        target = self.limits["stderr"]
+        few: dict[str, Callable[[MeanPrediction], str]] = {
+            "people": lambda d: f"{d.n:,}",
+            "evenly spread": lambda d: f"{math.ceil(d.n * (d.stderr_mean / target) ** 2):,}",
+        }
+        return {name: few.get(name, cell) for name, cell in ({"people": few["people"]} | _COLUMNS).items()}
+
+    @property
+    def legend(self) -> str:
+        told = super().legend
+        if self.request["n"] is not None:
+            return told
+        return told.replace("the same where all", "people that are enough where all")
 
     def _told(self, best: MeanPrediction) -> str:
         if self.request["n"] is None:
-            return f"{best.n:,} people are enough for a standard error of {self.limits['stderr']:g}: {best.title}."
-        what = "is the best compromise" if self.weighed else "has the least error"
-        return f"{best.title} {what}: a standard error of at most {best.stderr:.4g} for the mean."
+            enough = counted(best.n, "person is", "people are")
+            return f"{enough} enough for a standard error of {self.limits['stderr']:g}: {best.title}."
+        what, more = self._chosen(best, "has the least error", "stderr")
+        error = f"a standard error of at most {figure(best.stderr, 4)} for the mean{more}"
+        return f"{best.title} {what}{self.within}: {error}."
+
+    def _no(self) -> str:
+        return super()._no() + self._takes(_worst)
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -131,7 +150,9 @@ class MeanPlan(Answer[MeanPrediction]):
             return super().notes
         low, high = self.request["interval"]
         many = about_people(self.best.n) if self.request["n"] is None else ()
-        return (*super().notes, *many, *about_mean(low, high, self.best.n, self.best.stderr))
+        vague = about_mean(low, high, self.best.n, self.best.stderr)
+        coarse = about_rounding(self.best.mechanism.k, self.best.rounding, self.best.stderr)
+        return (*super().notes, *many, *vague, *coarse)
 
     def chart(self) -> altair.LayerChart:
         x, y = "standard error, values spread evenly", "standard error, whatever the values"
@@ -185,7 +206,7 @@ def plan_means(
     require(whole if n is not None else "stderr" in most, "n", n, "an integer >= 1, the number of people", hint)
     where = {"interval": (low, high), **grid}
     makers = ((name, partial(_design, name, epsilon, where, n, most)) for name, _ in rows_for(MEAN))
-    found, out = sift(makers, most, weighed)
+    found, out = sift(makers, most, weighed, lambda d: d.variance_worst)
     lead = fewest("people") if n is None else least_error("the least error, whatever the values are")
     ranked = advise(found, aspects=(lead, *_OTHERS), weights=weighed)
     asked = {"question": MEAN, "interval": [low, high], **grid, "n": n, "epsilon": epsilon} | weighed.document()

@@ -14,12 +14,17 @@ from typing import Any, ClassVar, Generic, TypeVar
 import numpy as np
 
 from deniable.mechanisms.base import Mechanism
+from deniable.present.tables import percent
 
-__all__ = ["FORGED", "Prediction", "command", "forged_gain", "plain", "points"]
+__all__ = ["FORGED", "Prediction", "command", "counted", "excess_percent", "figure", "forged_gain", "plain", "points"]
 
 FORGED = 0.01
 """The share of forged reports that `poisoning` is for."""
 _SHORT = 24
+_MUCH, _TOO_MUCH = 1000, 1_000_000
+"""Per cent that are told without digits behind the point, and those that are not told any more."""
+_HUGE = 1e15
+"""Numbers up to it are written out."""
 M = TypeVar("M", bound=Mechanism)
 
 
@@ -57,7 +62,7 @@ class Prediction(Generic[M]):
     @property
     def title(self) -> str:
         """Name and own parameters, as far as they are short."""
-        texts = {key: f"{x:.4g}" if isinstance(x, float) else str(x) for key, x in self.own.items()}
+        texts = {key: _short(x) if isinstance(x, float) else str(x) for key, x in self.own.items()}
         told = ", ".join(f"{key} = {text}" for key, text in texts.items() if len(text) <= _SHORT)
         return f"{self.name} ({told})" if told else self.name
 
@@ -94,6 +99,48 @@ def _word(value: Any) -> str:
     text = io.StringIO()
     csv.writer(text, lineterminator="").writerow([_word(part) for part in value])
     return text.getvalue()
+
+
+def _short(x: float) -> str:
+    """Four digits, or all where these would make a whole number of it.
+
+    >>> _short(0.12344), _short(0.9999988), _short(1.0)
+    ('0.1234', '0.9999988', '1')
+    """
+    short = f"{x:.4g}"
+    return short if float(short) == x or not float(short).is_integer() else repr(x)
+
+
+def figure(x: float, digits: int = 3) -> str:
+    """A number as people write it: so many digits, those before the point in full.
+
+    >>> figure(1.8122), figure(16_330.1), figure(1_032_000.0, 4), figure(0.00001234)
+    ('1.81', '16,300', '1,032,000', '1.23e-05')
+    """
+    short = float(f"{x:.{digits}g}")
+    return f"{short:,.0f}" if 10 ** (digits - 1) <= abs(short) < _HUGE else f"{short:.{digits}g}"
+
+
+def excess_percent(gap: float | None) -> str:
+    """How far something is above the least possible, for a table.
+
+    >>> excess_percent(0.00213), excess_percent(48.5165), excess_percent(1e9), excess_percent(None)
+    ('0.2 %', '4,850 %', '> 1,000,000 %', 'unknown')
+    """
+    if gap is None:
+        return "unknown"
+    if 100 * gap > _TOO_MUCH:
+        return f"> {_TOO_MUCH:,} %"
+    return f"{figure(100 * gap)} %" if 100 * gap >= _MUCH else percent(max(gap, 0.0), 1)
+
+
+def counted(n: int, one: str, many: str) -> str:
+    """How many of something.
+
+    >>> counted(1, "person is", "people are"), counted(1200, "person is", "people are")
+    ('1 person is', '1,200 people are')
+    """
+    return f"{n:,} {one if n == 1 else many}"
 
 
 def plain(x: Any) -> Any:

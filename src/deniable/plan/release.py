@@ -19,10 +19,11 @@ from deniable.mechanisms.metric.bound import optimal_release
 from deniable.mechanisms.metric.options import RULES
 from deniable.mechanisms.registry import entry_of, mechanism
 from deniable.mechanisms.spaces import SPACE, space_of
-from deniable.plan.advice import LITTLE_WORK, LOW_GUESS, SHORT_REPORTS, Aspect, advise, forged, relative
+from deniable.plan.advice import LITTLE_WORK, LOW_GUESS, SHORT_REPORTS, Aspect, advise, forged, join, relative
 from deniable.plan.answer import Answer, check_top, made, rows_for, sift
+from deniable.plan.cautions import about_saved
 from deniable.plan.charts import answer_chart, reason
-from deniable.plan.prediction import Prediction, forged_gain, plain
+from deniable.plan.prediction import Prediction, excess_percent, figure, forged_gain, plain
 from deniable.plan.scoring import check_limits, check_weights
 from deniable.present.tables import number, percent
 from deniable_client.exact import check_epsilon
@@ -40,8 +41,6 @@ _WRITTEN = 1 << 20
 _PROGRAMME = 1 << 10
 """Entries of the largest table of losses whose bound is found by linear programming."""
 _SAME = 1e-9
-_LITTLE = 0.1
-"""Saving less of the loss of a constant answer is hardly worth a question."""
 _RULES = {
     "mean": "Reports stay in the domain, and every value favours equally many of them.",
     "min": "Reports stay in the domain, and no value has a larger expected loss than with randomised response.",
@@ -99,19 +98,21 @@ _ASPECTS = (
         "the least expected loss",
         "an expected loss {:.2g} % above the least",
         "an expected loss",
+        name="loss",
     ),
     relative(
         lambda d: d.worst,
         "the least loss of the value that is worst off",
         "a loss of the worst value {:.2g} % above the least",
         "a loss of the worst value",
+        name="worst loss",
     ),
     SHORT_REPORTS,
 )
 _IF_WEIGHED: Mapping[str, Aspect] = {
     "asr": LOW_GUESS,
     "work": LITTLE_WORK,
-    "poisoning": forged("{} to the mean loss", lambda x: f"{x:.3g}"),
+    "poisoning": forged("{} to the mean loss", figure),
 }
 """What designs are not compared by unless it is weighed."""
 
@@ -121,13 +122,13 @@ class ReleasePlan(Answer[ReleasePrediction]):
     """Mechanisms for near answers, best first."""
 
     columns: ClassVar[Mapping[str, Callable[[ReleasePrediction], str]]] = {
-        "loss": lambda d: f"{d.loss:.4g}",
+        "loss": lambda d: figure(d.loss, 4),
         "saved": lambda d: "unknown" if d.saved is None else percent(d.saved, 1),
-        "worst": lambda d: "unknown" if d.worst is None else f"{d.worst:.4g}",
-        "excess": lambda d: "unknown" if d.gap is None else percent(max(d.gap, 0.0), 1),
+        "worst": lambda d: "unknown" if d.worst is None else figure(d.worst, 4),
+        "excess": lambda d: excess_percent(d.gap),
         "guess": lambda d: f"{100 * d.asr:.3g} %",
         "bytes": lambda d: number(d.bytes),
-        "forged": lambda d: "unknown" if d.poisoning is None else f"{d.poisoning:.3g}",
+        "forged": lambda d: "unknown" if d.poisoning is None else figure(d.poisoning),
     }
     meanings: ClassVar[Mapping[str, str]] = {
         "loss": "expected distance of a report from the value, all values being equally likely",
@@ -141,24 +142,30 @@ class ReleasePlan(Answer[ReleasePrediction]):
 
     def _told(self, best: ReleasePrediction) -> str:
         unit = f" {best.unit}" if best.unit else ""
-        least = "" if best.bound is None else f"; no mechanism has less than {best.bound:.4g}"
-        told = f"{best.title} has the least expected loss: {best.loss:.4g}{unit}{least}."
+        least = "" if best.bound is None else f"; no mechanism has less than {figure(best.bound, 4)}{unit}"
+        what, more = self._chosen(best, "has the least expected loss", "loss")
+        told = f"{best.title} {what}{self.within}: {figure(best.loss, 4)}{unit}{more}{least}."
         if self.weighed:
-            told = (
-                f"{best.title} is the best compromise: the best guess is right {100 * best.asr:.3g} % of the time, and "
-            )
-            told += f"the expected loss is {best.loss:.4g}{unit}{least}."
-        if best.saved is None:
+            told = f"{best.title} {what}{self.within}: the best guess is right {100 * best.asr:.3g} % of the time, and "
+            told += f"the expected loss is {figure(best.loss, 4)}{unit}{least}."
+        if best.saved is None or best.constant is None:
             return told
-        much = f"{100 * best.saved:.3g} % less than" if best.saved > 0 else "no less than"
-        return f"{told} That is {much} one constant answer for everybody ({best.constant:.4g}{unit})."
+        much = f"{figure(100 * abs(best.saved))} % {'less' if best.saved > 0 else 'more'} than"
+        constant = f"one constant answer for everybody ({figure(best.constant, 4)}{unit})"
+        return f"{told} That is {much if abs(best.saved) > _SAME else 'no less than'} {constant}."
 
     @property
     def notes(self) -> tuple[str, ...]:
         """What a newcomer should hear: also that reports tell hardly anything."""
-        little = self.best is not None and self.best.saved is not None and self.best.saved < _LITTLE
-        told = "Caution: the reports are hardly better than one constant answer for everybody, without any question."
-        return (*super().notes, *([f"{told} A larger epsilon helps."] if little else []))
+        return (*super().notes, *(() if self.best is None else about_saved(self.best.saved)))
+
+    @property
+    def legend(self) -> str:
+        if "interval" not in self.request:
+            return super().legend
+        own = "of a value from its report is right"
+        cells = "from a report of the cell that a value is in is right, which is harder the more points a design has"
+        return super().legend.replace(own, cells)
 
     def chart(self) -> altair.LayerChart:
         x, y, rows = "expected loss of the value that is worst off", "expected loss", []
@@ -203,8 +210,9 @@ def plan_release(
     told = {name: plain(x) for name, x in where.items()} | {"epsilon": epsilon} | weighed.document()
     known = [aspect for aspect in _ASPECTS if all(aspect.value(d) is not None for d in found)]
     known += [aspect for name, aspect in _IF_WEIGHED.items() if name in weighed.columns]
-    ranked = tuple(_noted(d) for d in advise(found, aspects=known, weights=weighed))
-    return ReleasePlan({"question": RELEASE, **told}, most, ranked[:top], out)
+    what = join([aspect.name for aspect in known])
+    ranked = tuple(_noted(d) for d in advise(found, aspects=known, weights=weighed, compared=what))
+    return ReleasePlan({"question": RELEASE, **told}, most, ranked[:top], out, compared=what)
 
 
 def _checked(where: Mapping[str, Any]) -> Any:

@@ -12,6 +12,7 @@ import numpy as np
 from deniable.errors import meant, require
 
 __all__ = [
+    "BESIDE",
     "LIMITED",
     "WEIGHED",
     "Score",
@@ -22,6 +23,7 @@ __all__ = [
     "missed",
     "misses",
     "rounded",
+    "value",
 ]
 
 D = TypeVar("D", bound=Any)
@@ -38,7 +40,14 @@ LIMITED: Mapping[str, str] = {
     "worst": "worst loss",
 }
 """What can be limited, in the words for people."""
-WEIGHED = ("error", "asr", "bits", "work", "poisoning")
+BESIDE: Mapping[str, str] = {
+    "asr": "the lowest chance of a right guess",
+    "bits": "the fewest bits in a report",
+    "work": "the least work for the server",
+    "poisoning": "the least effect of forged reports",
+}
+"""What can be weighed beside the error, with what a design has that is best in it alone."""
+WEIGHED = ("error", *BESIDE)
 """What can be weighed. The error is the column that designs are ranked by; the others are columns of that name."""
 
 
@@ -120,7 +129,7 @@ def check_weights(weight: float | None, weights: Mapping[str, float] | str | Non
         weights = {"asr": weight, "error": 1 - weight}
     found = {"error": 1.0} if weights is None else _named(weights)
     for name, w in found.items():
-        require(name in WEIGHED, "weights", name, f"named by {', '.join(WEIGHED)}")
+        require(name in WEIGHED, "weights", name, f"named by {', '.join(WEIGHED)}", meant(name, WEIGHED))
         number = isinstance(w, int | float) and not isinstance(w, bool)
         require(number and 0 <= w < math.inf, "weights", w, "numbers >= 0")
     total = sum(found.values())
@@ -191,5 +200,8 @@ def _beyond(name: str, x: float, most: float) -> str:
     >>> _beyond("bytes", 13, 10), _beyond("asr", 0.1000004, 0.1)
     ('bytes 13 instead of at most 10', 'best guess 0.1000004 instead of at most 0.1')
     """
-    short = f"{x:.4g}"
-    return f"{LIMITED[name]} {short if float(short) > most else repr(x)} instead of at most {most:g}"
+    for digits in range(4, 18):
+        short = f"{x:.{digits}g}"
+        if float(short) > most:
+            break
+    return f"{LIMITED[name]} {short} instead of at most {most:g}"
