@@ -10,7 +10,6 @@ from deniable.service.serve import server
 from deniable.service.settings import Settings
 from service.calling import Service, task_of
 
-
 LONG = 60.0
 """Seconds that only a test waits for in which something hangs."""
 
