@@ -199,12 +199,10 @@ def _subject() -> str:
 
 def postgres(collectors: int, servers: int, tell: Tell) -> Found:
     """Kill collectors on PostgreSQL, then the server under a collector that goes on."""
-    import pgserver
+    from databases import started
 
     folder = Path(tempfile.mkdtemp(prefix="deniable-pg-"))
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        server = pgserver.get_server(folder, cleanup_mode="delete")
+    server = started(str(folder))
     try:
         found = kills(collectors, server.get_uri(), tell, name="postgres_kills")
         return found + _server_kills(server, servers, tell)

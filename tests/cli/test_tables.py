@@ -23,7 +23,7 @@ def test_every_row_has_its_input_and_its_question():
 
 
 def test_the_module_is_the_command():
-    done = subprocess.run([sys.executable, "-m", "deniable", "--version"], capture_output=True, text=True, timeout=60)
+    done = subprocess.run([sys.executable, "-m", "deniable", "--version"], capture_output=True, text=True, timeout=300)
     assert (done.returncode, done.stdout) == (0, f"deniable {dn.__version__}\n")
 
 

@@ -73,7 +73,7 @@ def examine(what: str, seed: int, count: int, way: str = "jobs") -> dict[str, An
             if way == "jobs":
                 tracemalloc.reset_peak()
             held = tracemalloc.get_traced_memory()[0]
-            begin = time.perf_counter()
+            begin = time.process_time()
             try:
                 WAYS[way](str(path), case)
                 outcome = "read"
@@ -82,7 +82,7 @@ def examine(what: str, seed: int, count: int, way: str = "jobs") -> dict[str, An
             except Exception as error:  # what is looked for
                 outcome = "fault"
                 faults.append(f"{i} {case.kind} {case.source}: {type(error).__name__}: {error}"[:400])
-            spent, peak = time.perf_counter() - begin, tracemalloc.get_traced_memory()[1] - held
+            spent, peak = time.process_time() - begin, tracemalloc.get_traced_memory()[1] - held
             tried[outcome] += 1
             kinds[f"{case.kind}, {outcome}"] += 1
             slowest = max(slowest, (spent, f"{i} {case.kind} {case.source}"))

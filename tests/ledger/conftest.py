@@ -22,6 +22,8 @@ class Collector:
         self.doubled: Counter[str] = Counter()
         self.documents: dict[str, bytes] = {}
         self.places: dict[str, str] = {}
+        self.told = threading.Semaphore(0)
+        """One for each request that has got its answer from `answers`."""
         self.url = ""
 
     def at(self, prefix: str) -> set[str]:
@@ -55,6 +57,8 @@ class Handler(BaseHTTPRequestHandler):
         body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
         self.collector.seen.append((self.path, dict(self.headers.items()), body))
         told = self.collector.answers.pop(0) if self.collector.answers else None
+        if told is not None:
+            self.collector.told.release()
         if told is None:
             self.answer(200, {}, json.dumps({"results": self.collector.take(body["reports"], self.path)}).encode())
         elif told == "drop":

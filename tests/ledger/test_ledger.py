@@ -392,7 +392,7 @@ def test_several_processes_spend_once(memory: str, tmp_path: Path) -> None:
     path, task = tmp_path / "ledger", json.dumps(document(memory=memory))
     command = [sys.executable, "-c", PROGRAM, str(path), task]
     started = [subprocess.Popen(command, stdout=subprocess.PIPE, text=True) for _ in range(6)]
-    got = [process.communicate(timeout=120)[0].split() for process in started]
+    got = [process.communicate(timeout=300)[0].split() for process in started]
     assert len({tuple(row[:2]) for row in got}) == 1
     assert sorted(float(row[2]) for row in got) == [0] * 5 + [1]
     assert spent(Ledger(path)) == 1

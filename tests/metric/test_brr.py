@@ -123,11 +123,12 @@ def test_random_ties_are_drawn(tie: str) -> None:
 
 @pytest.mark.parametrize("name", ["brr", "codebook"])
 def test_a_billion_points(name: str) -> None:
-    start = time.perf_counter()
+    """Processor time: the machine may be busy with other things."""
+    start = time.process_time()
     m = made(name, epsilon=1.0, points=10**9)
     loss = m.properties()["loss"]
     reports = m.privatize_items(np.array([0, 5 * 10**8, 10**9 - 1]))
-    assert time.perf_counter() - start < 10, "a billion steps of anything would take longer"
+    assert time.process_time() - start < 10, "a billion steps of anything would take longer"
     assert loss / 1e9 == pytest.approx({"brr": 0.2437, "codebook": 0.2135}[name], abs=1e-4)
     assert m.released(reports).max() < 10**9
     assert dn.audit(m).holds
@@ -136,7 +137,7 @@ def test_a_billion_points(name: str) -> None:
 
 
 def test_sampling_a_million() -> None:
-    """The best of three, for each of the kinds of kernels; the machine may be busy with other things."""
+    """Processor time, the best of three, for each of the kinds of kernels; the machine may be busy with others."""
     rng = np.random.default_rng(1)
     for given in ({"points": 1000}, {"points": 10**9}, {"distances": cloud(200)}):
         for name in ("brr", "codebook"):
@@ -145,9 +146,9 @@ def test_sampling_a_million() -> None:
             m.privatize_items(items[:1000])
             times = []
             for _ in range(3):
-                start = time.perf_counter()
+                start = time.process_time()
                 m.privatize_items(items)
-                times.append(time.perf_counter() - start)
+                times.append(time.process_time() - start)
             assert min(times) < 1.0, f"{name} of {sorted(given)}: {min(times):.3f} s"
 
 

@@ -12,7 +12,7 @@ not see a mutant, so they cannot kill one. First all these tests must pass on th
     bin/mutate --list             show them, run nothing
     bin/mutate --json             the outcome as data
     bin/mutate --jobs 4           so many at a time (2)
-    bin/mutate --limit 20         seconds after which a mutant is stopped (60)
+    bin/mutate --limit 20         seconds of processor time after which a mutant is stopped (60)
 
 Ends with 0 if every mutant is killed or argued equivalent, with 1 if not, with 2 if a list or an option is wrong.
 """
@@ -21,7 +21,9 @@ from __future__ import annotations
 
 import argparse
 import json
+import math
 import os
+import resource
 import select
 import signal
 import sys
@@ -43,7 +45,10 @@ ROOT = Path(__file__).resolve().parents[2]
 LISTS = Path(__file__).resolve().parent
 SOURCES = ("clients/python/src", "src")
 LIMIT = 60.0
-"""Seconds after which a mutant is stopped. That is a kill only where the list says so (`endless = true`)."""
+"""Seconds of processor time after which a mutant is stopped. That is a kill only where the list says so (`endless =
+true`)."""
+PATIENCE = 10
+"""What waits for something without working is stopped after so many times that on the clock: machines may be busy."""
 BASELINE_LIMIT = 900.0
 """The same for all listed tests without a mutant."""
 LIBRARIES = ("numpy", "scipy.optimize", "scipy.stats", "cryptography.hazmat.primitives.ciphers", "numba")
@@ -262,6 +267,8 @@ def _start(job: Job, root: Path) -> _Child:
     try:  # the child: nothing of the parent runs after this
         signal.signal(signal.SIGTERM, signal.SIG_DFL)
         os.setsid()
+        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+        resource.setrlimit(resource.RLIMIT_CPU, (math.ceil(job.limit), resource.RLIM_INFINITY))
         os.close(reading)
         log = os.open(f"{folder.name}/log", os.O_WRONLY | os.O_CREAT)
         for own in (1, 2):
@@ -282,7 +289,8 @@ def _start(job: Job, root: Path) -> _Child:
 def _end(child: _Child, stopped: bool) -> Answer:
     if stopped:
         os.killpg(child.pid, signal.SIGKILL)
-    os.waitpid(child.pid, 0)
+    status = os.waitpid(child.pid, 0)[1]
+    stopped |= os.WIFSIGNALED(status) and os.WTERMSIG(status) == signal.SIGXCPU
     os.close(child.pipe)
     child.folder.cleanup()
     answer: Answer = json.loads(child.said) if child.said and not stopped else {"code": -1}
@@ -300,7 +308,7 @@ def run_all(jobs: Sequence[Job], root: Path, at_once: int, done: Callable[[Job, 
             for child in list(running):
                 said = os.read(child.pipe, 1 << 16) if child.pipe in ready else None
                 child.said += said or b""
-                late = time.monotonic() - child.since > child.job.limit
+                late = time.monotonic() - child.since > PATIENCE * child.job.limit
                 if said == b"" or late:
                     running.remove(child)
                     done(child.job, _end(child, stopped=said != b""))
@@ -384,7 +392,7 @@ def main(arguments: Sequence[str] | None = None, folder: Path = LISTS, root: Pat
     parser.add_argument("--list", action="store_true", help="show the mutants, run nothing")
     parser.add_argument("--json", action="store_true", help="the outcome as data")
     parser.add_argument("--jobs", type=int, default=2, help="mutants at a time (2)")
-    parser.add_argument("--limit", type=float, default=LIMIT, help="seconds after which a mutant is stopped (60)")
+    parser.add_argument("--limit", type=float, default=LIMIT, help="seconds of processor time for a mutant (60)")
     given = parser.parse_args(arguments)
     if given.jobs < 1 or given.limit <= 0:
         parser.error("--jobs must be at least 1, and --limit above 0")

@@ -65,7 +65,7 @@ PAINT = """() => new Promise((done) => {
   new PerformanceObserver((list) => {
     for (const each of list.getEntries()) if (each.name === "first-contentful-paint") done(each.startTime);
   }).observe({ type: "paint", buffered: true });
-  setTimeout(() => done(null), 5000);
+  setTimeout(() => done(null), 30000);
 })"""
 
 

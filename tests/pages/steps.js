@@ -46,6 +46,7 @@ function steps() {
 
 /** @param {number} delay milliseconds that pass here without rest */
 function waited(delay) {
+  if (delay === 0) return; // so that a delay is another step even if the machine stands still until it is over
   const until = performance.now() + delay;
   while (performance.now() < until);
 }

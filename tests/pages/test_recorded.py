@@ -24,8 +24,9 @@ PEOPLE = int(os.environ.get("DENIABLE_ANSWERS", "40"))
 """Answers that are recorded; more with the variable."""
 LABELS = ["kestrel-one", "kestrel-two"]
 ALPHA = 1e-3
-DELAY = 0.1
-"""Seconds that a page would wait with one of the answers, to see that the test notices."""
+DELAY = 1.0
+"""Seconds that a page would wait with one of the answers, to see that the test notices: more than what happens to
+others on a busy machine."""
 
 
 @pytest.fixture(scope="module")
@@ -80,7 +81,8 @@ def recorded(chromium: Any, slow: bool = False, people: int = PEOPLE) -> tuple[P
 def test_the_answer_is_nowhere_in_what_is_sent(chromium: Any) -> None:
     """Requests have one length, the same headers and no label; their times do not depend on the answer.
 
-    Times: permutation test of the mean ranks, alpha 1e-3 (a false alarm in a thousand runs).
+    Times: permutation test of the mean ranks, alpha 1e-3; what it finds must be found again in a second recording, so
+    that a false alarm is once in a million runs.
     """
     proxy, times, answers = recorded(chromium)
     sent = proxy.sent("/reports")
@@ -106,7 +108,9 @@ def test_the_answer_is_nowhere_in_what_is_sent(chromium: Any) -> None:
         f"{PEOPLE} answers, {len(proxy.requests)} requests, {len(sent[0].body)} bytes each; times: p = {p:.3g}, median "
         f"{np.median(times):.1f} ms; {least} ms more with one of the answers would have been noticed"
     )
-    assert p >= ALPHA
+    if p < ALPHA:
+        again = permutation(*recorded(chromium)[1:])
+        assert again >= ALPHA, f"times depend on the answer: p = {p:.3g}, and {again:.3g} in a second recording"
 
 
 def noticed(times: FloatArray, answers: Any) -> float:
@@ -116,7 +120,7 @@ def noticed(times: FloatArray, answers: Any) -> float:
 
 
 def test_a_page_that_waited_with_one_answer_would_be_noticed(chromium: Any) -> None:
-    """The same test, on a page that sends one of the answers a tenth of a second later."""
+    """The same test, on a page that sends one of the answers a second later."""
     _, times, answers = recorded(chromium, slow=True, people=24)
     assert permutation(times, answers) < ALPHA
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import resource
 import subprocess
 import sys
 from pathlib import Path
@@ -51,9 +52,12 @@ def test_printed_emoa_is_more_than_ten_times_worse_than_em() -> None:
 
 @pytest.mark.slow
 def test_a_million_reports_in_a_minute_and_two_gigabytes() -> None:
+    """Processor time, all that the benchmark loads included: the machine may be busy with other things."""
     command = [sys.executable, str(ROOT / "benchmarks/personal.py"), "--runs", "0", "--json"]
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
     found = json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)["million"]
-    assert found["seconds"] < 60
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    assert after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime < 60
     assert found["gigabytes"] < 2
     assert "nats below the maximum" in found["steps"]
     assert "not at the maximum" not in found["steps"]

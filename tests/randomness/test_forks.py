@@ -45,7 +45,7 @@ cipher = stream._cipher
 class Slow:  # another thread is in the middle of a draw
     def update_into(self, *args):
         held.set()
-        go.wait(20)
+        go.wait(200)
         return cipher.update_into(*args)
 stream._cipher = Slow()
 thread = threading.Thread(target=stream.draw, args=(64, 1))
@@ -53,7 +53,7 @@ thread.start()
 held.wait()
 child = os.fork()
 if child == 0:
-    signal.alarm(10)  # a child that hangs is ended by the system
+    signal.alarm(100)  # a child that hangs is ended by the system
     words = stream.draw(64, 4)
     os._exit(0 if len(set(words.tolist())) == 4 else 1)
 code = os.waitpid(child, 0)[1]
@@ -80,9 +80,9 @@ print(os.waitpid(child, 0)[1])
 
 
 def told(program: str) -> list[str]:
-    """What a program of its own prints, within half a minute."""
+    """What a program of its own prints; nothing waits so long but one that hangs."""
     command = [sys.executable, "-W", "ignore", "-c", program]
-    return subprocess.run(command, capture_output=True, text=True, check=True, timeout=30).stdout.split()
+    return subprocess.run(command, capture_output=True, text=True, check=True, timeout=300).stdout.split()
 
 
 def test_a_child_with_its_parents_number_draws_other_words() -> None:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
 import tempfile
+import time
 import warnings
 from functools import cache
 from itertools import count
@@ -11,7 +14,7 @@ from typing import Any
 
 import pytest
 
-__all__ = ["ENGINES", "new_database", "postgres_files"]
+__all__ = ["ENGINES", "new_database", "postgres_files", "started"]
 
 ENGINES = ["sqlite", pytest.param("postgres", marks=pytest.mark.slow)]
 """Engines that tests run on; PostgreSQL in the full tier."""
@@ -22,10 +25,31 @@ _NUMBERS = count()
 @cache
 def _server() -> Any:
     """The server that all tests of this process share; it stops when the process ends."""
-    pgserver = pytest.importorskip("pgserver", reason="pip install pgserver (Python below 3.13) to test PostgreSQL")
+    pytest.importorskip("pgserver", reason="pip install pgserver (Python below 3.13) to test PostgreSQL")
+    return started(tempfile.mkdtemp(prefix="deniable-pg-"))
+
+
+def started(folder: str) -> Any:
+    """A PostgreSQL server with its data in a folder. Its library gives it ten seconds, a busy machine may need more."""
+    import pgserver
+
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of a library that looks for a folder of the user's session
-        return pgserver.get_server(tempfile.mkdtemp(prefix="deniable-pg-"), cleanup_mode="delete")
+        try:
+            return pgserver.get_server(folder, cleanup_mode="delete")
+        except (subprocess.TimeoutExpired, AssertionError):
+            server = pgserver.get_server(folder)  # the same one, which is on its way
+        for left in range(60, -1, -1):
+            try:
+                server.ensure_postgres_running()
+            except (subprocess.SubprocessError, AssertionError):
+                if not left:
+                    raise
+                time.sleep(1)
+            else:
+                break
+        server.global_process_id_list.get_and_add(os.getpid())  # so that it is stopped with this process
+        return server
 
 
 def new_database(engine: str, folder: Path) -> str:

@@ -10,6 +10,9 @@ from deniable.service.serve import server
 from deniable.service.settings import Settings
 from service.calling import Service, task_of
 
+LONG = 60.0
+"""Seconds that only a test waits for in which something hangs."""
+
 
 class Running:
     """A server in a thread."""
@@ -27,18 +30,18 @@ class Running:
         self.server = server(application(self.service.collector), settings, told)
         self.thread = threading.Thread(target=self.server.run)
         self.thread.start()
-        assert ready.wait(20)
+        assert ready.wait(LONG)
 
     def __enter__(self) -> Running:
         return self
 
     def __exit__(self, *_: object) -> None:
         self.server.should_exit = True
-        self.thread.join(20)
+        self.thread.join(LONG)
         assert not self.thread.is_alive()
 
     def connect(self) -> socket.socket:
-        return socket.create_connection(("127.0.0.1", self.port), timeout=10)
+        return socket.create_connection(("127.0.0.1", self.port), timeout=LONG)
 
     def raw(self, *parts: bytes) -> bytes:
         """Everything that is answered until the connection is closed."""

@@ -140,7 +140,7 @@ class Collecting(RuleBasedStateMachine):
     def _open(self, now: datetime) -> None:
         store: Any = open_store(self.url)
         self.service = Running(store=store, now=now)
-        self.service.writer = Writer(store)
+        self.service.writer = Writer(store, patience=60)  # the model knows no machine that stands still
 
     def _close(self) -> None:
         asyncio.run(self.service.writer.close())

@@ -19,26 +19,37 @@ import pytest
 
 from deniable.service.settings import Settings
 from service.calling import item, task_of
-from service.running import Running, everything
+from service.running import LONG, Running, everything
 
 QUICK = replace(
     Settings(port=0, idle_seconds=5, stop_seconds=5, max_connections=20), header_seconds=0.3, body_seconds=0.3
 )
-"""Shorter than settings may be, so that the tests are."""
+"""Shorter than settings may be, so that the tests are. Whoever is not slow on purpose may be so by chance, where a
+machine stands still for a moment: only those who are to be told so are sent there, others to `running`."""
 
 
 @pytest.fixture(scope="module")
 def running() -> Iterator[Running]:
+    with Running(Settings(port=0, stop_seconds=5)) as found:
+        yield found
+
+
+@pytest.fixture(scope="module")
+def hasty() -> Iterator[Running]:
     with Running(QUICK) as found:
         yield found
 
 
 def alive(running: Running) -> None:
-    """The next client is served as if nothing had happened."""
-    client = http.client.HTTPConnection("127.0.0.1", running.port, timeout=10)
-    client.request("GET", "/healthz")
-    assert client.getresponse().status == 200
-    client.close()
+    """The next client is served as if nothing had happened; one that stood still itself may try again."""
+    for _ in range(10):
+        client = http.client.HTTPConnection("127.0.0.1", running.port, timeout=LONG)
+        client.request("GET", "/healthz")
+        status = client.getresponse().status
+        client.close()
+        if status != 408:
+            break
+    assert status == 200
 
 
 def post(running: Running, body: bytes, extra: str = "") -> bytes:
@@ -47,7 +58,7 @@ def post(running: Running, body: bytes, extra: str = "") -> bytes:
 
 
 def test_a_kept_connection_serves_many_requests_and_tells_no_versions(running: Running) -> None:
-    client = http.client.HTTPConnection("127.0.0.1", running.port, timeout=10)
+    client = http.client.HTTPConnection("127.0.0.1", running.port, timeout=LONG)
     for number in range(3):
         body = json.dumps({"reports": [item(1000 + number)]})
         client.request("POST", f"/v1/tasks/{running.id}/reports", body, {"Content-Type": "application/json"})
@@ -59,25 +70,31 @@ def test_a_kept_connection_serves_many_requests_and_tells_no_versions(running: R
 
 
 @pytest.mark.parametrize("start", [b"", b"\r\n", b"GET / HT", b"GET /healthz HTTP/1.1\r\nhost: x\r\nx: "])
-def test_headers_that_never_end_are_not_waited_for(running: Running, start: bytes) -> None:
-    answer = running.raw(start)
+def test_headers_that_never_end_are_not_waited_for(hasty: Running, start: bytes) -> None:
+    answer = hasty.raw(start)
     assert answer.startswith(b"HTTP/1.1 408 ")
     assert b"application/problem+json" in answer
-    alive(running)
+    alive(hasty)
 
 
-def test_a_second_request_that_never_ends_is_not_waited_for(running: Running) -> None:
-    with running.connect() as client:
-        client.sendall(b"GET /healthz HTTP/1.1\r\nhost: x\r\n\r\n")
-        assert client.recv(65536).startswith(b"HTTP/1.1 200 ")
-        client.sendall(b"GET /he")
-        assert b"HTTP/1.1 408 " in everything(client)
+def test_a_second_request_that_never_ends_is_not_waited_for(hasty: Running) -> None:
+    for _ in range(10):
+        with hasty.connect() as client:
+            client.sendall(b"GET /healthz HTTP/1.1\r\nhost: x\r\n\r\n")
+            first = client.recv(65536)
+            if first.startswith(b"HTTP/1.1 408 "):
+                continue  # this client itself stood still before it sent anything
+            client.sendall(b"GET /he")
+            rest = everything(client)
+            break
+    assert first.startswith(b"HTTP/1.1 200 ")
+    assert b"HTTP/1.1 408 " in rest
 
 
-def test_a_body_that_never_ends_is_not_waited_for(running: Running) -> None:
-    answer = running.raw(post(running, b"{" + b" " * 100)[:-50])
+def test_a_body_that_never_ends_is_not_waited_for(hasty: Running) -> None:
+    answer = hasty.raw(post(hasty, b"{" + b" " * 100)[:-50])
     assert answer.startswith(b"HTTP/1.1 408 ")
-    alive(running)
+    alive(hasty)
 
 
 def test_headers_without_end_are_cut(running: Running) -> None:
@@ -116,13 +133,13 @@ def test_a_response_that_nobody_waits_for_is_counted_once(running: Running) -> N
     assert b"duplicate" in again
 
 
-def test_too_many_connections_are_refused_and_others_go_on(running: Running) -> None:
-    idle = [running.connect() for _ in range(QUICK.max_connections)]
+def test_too_many_connections_are_refused_and_others_go_on(hasty: Running) -> None:
+    idle = [hasty.connect() for _ in range(QUICK.max_connections)]
     answers = [everything(client) for client in idle]
     for client in idle:
         client.close()
     assert {answer[:12] for answer in answers} <= {b"HTTP/1.1 408", b"HTTP/1.1 503"}
-    alive(running)
+    alive(hasty)
 
 
 # ---- the whole program
@@ -154,7 +171,7 @@ def test_sigterm_finishes_what_has_begun(tmp_path: Path) -> None:
         body = json.dumps({"reports": [item(1)]}).encode()
         head = f"POST /v1/tasks/{document['id']}/reports HTTP/1.1\r\nhost: canary-host\r\nuser-agent: canary-agent\r\n"
         head += f"content-type: application/json\r\nexpect: 100-continue\r\ncontent-length: {len(body)}\r\n\r\n"
-        with socket.create_connection(("127.0.0.1", int(line.rpartition(":")[2])), timeout=20) as client:
+        with socket.create_connection(("127.0.0.1", int(line.rpartition(":")[2])), timeout=LONG) as client:
             client.sendall(head.encode())
             assert client.recv(100).startswith(b"HTTP/1.1 100 ")  # the request has begun
             client.sendall(body[:20])
@@ -162,7 +179,7 @@ def test_sigterm_finishes_what_has_begun(tmp_path: Path) -> None:
             client.sendall(body[20:])
             answer = everything(client)
         assert b'"accepted"' in answer
-        out, err = process.communicate(timeout=20)
+        out, err = process.communicate(timeout=LONG)
     finally:
         process.kill()
         process.wait()

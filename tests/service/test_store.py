@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import sqlite3
+import subprocess
+import tempfile
 import threading
 from collections.abc import Iterator
 from datetime import date, timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -19,7 +22,7 @@ from deniable.service.store.contract import Batch, Incoming, KeyRow, Outcome, St
 from deniable.service.store.database import Database
 from deniable_client.canonical import canonical
 from deniable_client.task import Task
-from service.databases import ENGINES, new_database
+from service.databases import ENGINES, new_database, started
 from service.making import DAY, body, fresh_id, opened, report, task_document
 
 YES, AGAIN = Outcome("accepted"), Outcome("duplicate")
@@ -409,3 +412,26 @@ def test_columns_are_those_of_the_list(tmp_path: Path) -> None:
 def test_other_urls_are_refused(url: str) -> None:
     with pytest.raises(ParameterError, match="database must be sqlite:///FILE or postgresql://"):
         open_store(url)
+
+
+# ---- the server that these tests start
+
+
+@pytest.mark.slow
+def test_a_server_that_takes_its_time_is_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The library gives up before it is there; it is there a moment later, and stops when it is told."""
+    own = pytest.importorskip("pgserver.postgres_server", reason="pip install pgserver (Python below 3.13)")
+    real, late = own.pg_ctl, [subprocess.TimeoutExpired("pg_ctl", 10)]
+
+    def pg_ctl(*args: Any, **more: Any) -> Any:
+        found = real(*args, **more | {"timeout": 60})
+        if late:
+            raise late.pop()
+        return found
+
+    monkeypatch.setattr(own, "pg_ctl", pg_ctl)
+    server = started(tempfile.mkdtemp(prefix="deniable-pg-"))
+    assert late == []
+    assert "PostgreSQL" in server.psql("SELECT version()")
+    server.cleanup()
+    assert not server.pgdata.exists()

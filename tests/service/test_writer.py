@@ -6,6 +6,7 @@ import asyncio
 import threading
 from collections.abc import Sequence
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -18,17 +19,22 @@ from service.making import DAY, opened, report
 YES = Outcome("accepted")
 
 
+LONG = 60.0
+"""Seconds that only a test waits for in which something hangs."""
+
+
 class Slow:
     """A store whose commits wait for a signal; uploads with the task "poison" break it."""
 
     def __init__(self) -> None:
-        self.go, self.calls = threading.Event(), []
+        self.begun, self.go, self.calls = threading.Event(), threading.Event(), []
         self.error: Exception | None = None
 
     calls: list[int]
 
     def add(self, uploads: Sequence[Upload]) -> list[list[Outcome]]:
-        assert self.go.wait(10)
+        self.begun.set()
+        assert self.go.wait(LONG)
         self.calls.append(len(uploads))
         if self.error:
             raise self.error
@@ -47,12 +53,23 @@ async def started(coroutine: Any) -> asyncio.Task[Any]:
     return task
 
 
+async def writing(store: Slow, coroutine: Any) -> asyncio.Task[Any]:
+    """An upload that is being written now: nothing that comes later goes in with it."""
+    task = await started(coroutine)
+    assert store.begun.wait(LONG)
+    return task
+
+
+def made(store: Slow, **limits: Any) -> Writer:
+    """A writer on as much of a store as it needs, that is in no hurry unless told so: machines may stand still."""
+    return Writer(store, **{"patience": LONG, **limits})  # type: ignore[arg-type]
+
+
 def test_uploads_that_wait_go_in_together_and_answers_find_their_way() -> None:
     async def run() -> None:
         store = Slow()
-        writer = Writer(store)  # type: ignore[arg-type]  # as much of a store as it needs
-        first = await started(writer.add(upload(0)))
-        await asyncio.sleep(0.05)  # the first is being written now
+        writer = made(store)
+        first = await writing(store, writer.add(upload(0)))
         rest = [await started(writer.add(upload(i, i + 1))) for i in range(1, 50)]
         assert writer.waiting == 1 + 98
         store.go.set()
@@ -69,9 +86,8 @@ def test_uploads_that_wait_go_in_together_and_answers_find_their_way() -> None:
 def test_transactions_and_what_waits_are_bounded() -> None:
     async def run() -> None:
         store = Slow()
-        writer = Writer(store, reports=10, waiting=30)  # type: ignore[arg-type]
-        first = await started(writer.add(upload(*range(30))))  # larger than a transaction: never split
-        await asyncio.sleep(0.05)
+        writer = made(store, reports=10, waiting=30)
+        first = await writing(store, writer.add(upload(*range(30))))  # larger than a transaction: never split
         with pytest.raises(OverloadedError, match="30 reports are waiting"):
             await writer.add(upload(1))
         assert writer.full
@@ -86,16 +102,22 @@ def test_transactions_and_what_waits_are_bounded() -> None:
     asyncio.run(run())
 
 
-def test_nothing_new_is_taken_while_others_wait_too_long() -> None:
+def test_nothing_new_is_taken_while_others_wait_too_long(monkeypatch: pytest.MonkeyPatch) -> None:
+    """By a clock that is set by hand."""
+    now = [1000.0]
+    monkeypatch.setattr("deniable.service.writer.time", SimpleNamespace(monotonic=lambda: now[0]))
+
     async def run() -> None:
         store = Slow()
-        writer = Writer(store, patience=0.1)  # type: ignore[arg-type]
-        first = await started(writer.add(upload(0)))
-        await asyncio.sleep(0.05)
+        writer = made(store, patience=0.3)
+        first = await writing(store, writer.add(upload(0)))
+        now[0] += 5  # what is being written has been waited for long, and nobody waits for its turn
+        assert not writer.full
         second = await started(writer.add(upload(1)))
+        now[0] += 0.2
         third = await started(writer.add(upload(2)))
         assert not writer.full
-        await asyncio.sleep(0.15)
+        now[0] += 0.2
         assert writer.full
         with pytest.raises(OverloadedError, match="3 reports are waiting"):
             await writer.add(upload(3))
@@ -111,7 +133,7 @@ def test_a_database_that_is_away_is_told_to_all_and_may_come_back() -> None:
     async def run() -> None:
         store = Slow()
         store.error = StoreUnavailableError("full")
-        writer = Writer(store)  # type: ignore[arg-type]
+        writer = made(store)
         both = [await started(writer.add(upload(i))) for i in range(2)]
         store.go.set()
         for found in await asyncio.gather(*both, return_exceptions=True):
@@ -126,9 +148,8 @@ def test_a_database_that_is_away_is_told_to_all_and_may_come_back() -> None:
 def test_an_upload_that_breaks_something_breaks_no_other() -> None:
     async def run() -> None:
         store = Slow()
-        writer = Writer(store)  # type: ignore[arg-type]
-        first = await started(writer.add(upload(0)))
-        await asyncio.sleep(0.05)
+        writer = made(store)
+        first = await writing(store, writer.add(upload(0)))
         rest = [await started(writer.add(upload(i, task="poison" if i == 2 else "t"))) for i in range(4)]
         store.go.set()
         await first
@@ -142,7 +163,7 @@ def test_an_upload_that_breaks_something_breaks_no_other() -> None:
 def test_a_stop_writes_what_waits_and_takes_nothing_new() -> None:
     async def run() -> None:
         store = Slow()
-        writer = Writer(store)  # type: ignore[arg-type]
+        writer = made(store)
         waiting = [await started(writer.add(upload(i))) for i in range(20)]
         gone = await started(writer.add(upload(99)))
         gone.cancel()  # who does not wait for the answer is written all the same
@@ -162,7 +183,7 @@ def test_with_a_real_store(tmp_path: Path) -> None:
     task = opened(store)
 
     async def run() -> list[list[Outcome]]:
-        writer = Writer(store)
+        writer = Writer(store, patience=LONG)
         sent = [Upload(task.id, DAY, [report(i % 8), report(9)]) for i in range(200)]
         found = await asyncio.gather(*(writer.add(each) for each in sent))
         await writer.close()
