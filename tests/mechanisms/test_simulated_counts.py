@@ -111,7 +111,9 @@ def test_sets_of_all_sizes(size: int) -> None:
     assert p_value(found, law) > ALPHA
     even = law_of_counts(channel, [1, 1, 1, 1], supports(channel))
     assert p_value(found, even) < ALPHA
-    blind = Counter(tuple(m.bulk.simulate_blind(2, rng)["support"][0].tolist()) for _ in range(runs))
+    blind = Counter(
+        tuple(m.bulk.simulate_counts(np.zeros(4, int), rng, blind=2)["support"][0].tolist()) for _ in range(runs)
+    )
     sets = list(combinations(range(4), size))
     pairs = Counter(tuple(int(i in a) + int(i in b) for i in range(4)) for a in sets for b in sets)
     assert p_value(blind, {both: Fraction(count, len(sets) ** 2) for both, count in pairs.items()}) > ALPHA

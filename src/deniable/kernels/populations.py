@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from deniable.core.types import IntArray
+from deniable.randomness import Simulation
 
 __all__ = ["sets_of_others"]
 
@@ -12,7 +13,7 @@ _MOST = 900_000_000
 """People at a time: NumPy draws hypergeometric numbers for fewer than a billion."""
 
 
-def sets_of_others(draw: np.random.Generator, people: IntArray, size: int) -> IntArray:
+def sets_of_others(rng: Simulation, people: IntArray, size: int) -> IntArray:
     """How often each item is in somebody's set: people[x] people have item x, and each a random set of `size` others.
 
     Item by item: who still has to choose r of m items takes the next one with probability r/m, so people with the same
@@ -22,9 +23,9 @@ def sets_of_others(draw: np.random.Generator, people: IntArray, size: int) -> In
     parts = -(-int(people.sum()) // _MOST)
     if parts > 1:
         each, rest = np.divmod(people, parts)
-        rows = [sets_of_others(draw, each + (i < rest), size) for i in range(parts)]
+        rows = [sets_of_others(rng, each + (i < rest), size) for i in range(parts)]
         return np.asarray(np.sum(rows, axis=0, dtype=np.int64))
-    k, left = people.size, np.arange(size + 1)
+    draw, k, left = rng.generator(), people.size, np.arange(size + 1)
     ahead, behind = np.zeros((2, size + 1), np.int64)  # by r: whose own item is still to come, and the others
     ahead[size] = people.sum()
     found = np.zeros(k, np.int64)

@@ -135,22 +135,15 @@ class Bulk(ABC, Generic[K]):
 
     @property
     def knows_counts(self) -> bool:
-        """Whether `simulate_counts` and `simulate_blind` know the law of the cells, which is not always simple."""
+        """Whether `simulate_counts` knows the law of the cells, which is not always simple."""
         return False
 
-    def simulate_counts(self, counts: IntArray, rng: Simulation) -> Cells:
+    def simulate_counts(self, counts: IntArray, rng: Simulation, blind: int = 0) -> Cells:
         """The cells of the tally of counts[x] people with item x each, drawn from their law without any report.
 
-        `ParameterError` where it is not known (`knows_counts`).
+        With so many `blind` reports more. `ParameterError` where the law is not known (`knows_counts`).
         """
-        raise self._jointly()
-
-    def simulate_blind(self, n: int, rng: Simulation) -> Cells:
-        """The same of n `blind` reports."""
-        raise self._jointly()
-
-    def _jointly(self) -> ParameterError:
-        return ParameterError(
+        raise ParameterError(
             f"the counts of {self.kernel.kind} kernels are not drawn without reports: they support items jointly.",
             "Draw the reports: m.tally(m.privatize_items(items, rng)).",
         )

@@ -68,8 +68,9 @@ class OutputBulk(Numbered, Bulk[K]):
     def knows_counts(self) -> bool:
         return True
 
-    def simulate_counts(self, counts: IntArray, rng: Simulation) -> Cells:
-        """See `Bulk.simulate_counts`: the outputs of each value's people are multinomial."""
+    def simulate_counts(self, counts: IntArray, rng: Simulation, blind: int = 0) -> Cells:
+        """See `Bulk.simulate_counts`: the outputs of each value's people are multinomial; none is blind."""
+        require(blind == 0, "blind", blind, "0 for kernels that have no reports without a value")
         drawn = rng.generator().multinomial(counts, self.matrix).sum(axis=0)
         return {"n": np.array([counts.sum()], np.int64), "value": np.asarray(drawn, np.int64)[None, :]}
 

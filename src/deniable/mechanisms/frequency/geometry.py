@@ -11,7 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, partial
-from typing import ClassVar, TypeVar
+from typing import ClassVar
 
 import numpy as np
 
@@ -38,50 +38,33 @@ from deniable_client.kernels.geometry import is_prime, point, points, rank_of
 __all__ = ["Hadamard", "HadamardBulk", "Projective", "best_prime"]
 
 
-K = TypeVar("K", HadamardKernel, ProjectiveKernel)
+def _draw_blocks(bulk: HadamardBulk | ProjectiveBulk, counts: IntArray, rng: Simulation, blind: int) -> Cells:
+    """See `Bulk.simulate_counts`: the blocks of an item's people are multinomial, among its own and the others."""
+    check_matrix(bulk.k, bulk.size, f"this {bulk.kernel.kind} kernel")
+    blocks = bulk.supported({"value": np.arange(bulk.size, dtype=np.uint64)})
+    own = np.unpackbits(blocks, axis=1, count=bulk.k, bitorder="little").T.astype(np.float64)
+    draw = rng.generator()
+    kept = draw.binomial(counts, float(bulk.support.p))
+    value = draw.multinomial(blind, np.full(bulk.size, 1 / bulk.size))
+    for people, rows in ((kept, own), (counts - kept, 1 - own)):
+        value += draw.multinomial(people, rows / rows.sum(axis=1, keepdims=True)).sum(axis=0)
+    return {"n": np.array([counts.sum() + blind]), "value": value[None, :]}
 
 
-class DesignBulk(Numbered, SupportBulk[K]):
-    """Responses on a block design for many people: the number of a block, all that support a value alike."""
+class HadamardBulk(Numbered, SupportBulk[HadamardKernel]):
+    """Hadamard response for many people: a column number."""
 
     @property
     def size(self) -> int:
         return self.kernel.order
 
-    @property
-    def uneven(self) -> bool:
-        return True
-
-    def blind(self, n: int, rng: Stream) -> Columns:
-        return {"value": below(rng, self.kernel.order, n).astype(self.fields[0].dtype)}
-
-    @property
-    def knows_counts(self) -> bool:
-        return True
-
-    def simulate_counts(self, counts: IntArray, rng: Simulation) -> Cells:
-        """See `Bulk.simulate_counts`: the blocks of an item's people are multinomial, among its own and the others."""
-        check_matrix(self.k, self.size, f"this {self.kernel.kind} kernel")
-        blocks = self.supported({"value": np.arange(self.size, dtype=np.uint64)})
-        own = np.unpackbits(blocks, axis=1, count=self.k, bitorder="little").T.astype(np.float64)
-        draw = rng.generator()
-        kept = draw.binomial(counts, float(self.support.p))
-        parts = ((kept, own), (counts - kept, 1 - own))
-        drawn = [draw.multinomial(n, rows / rows.sum(axis=1, keepdims=True)).sum(axis=0) for n, rows in parts]
-        return {"n": np.array([counts.sum()]), "value": (drawn[0] + drawn[1])[None, :]}
-
-    def simulate_blind(self, n: int, rng: Simulation) -> Cells:
-        """See `Bulk.simulate_blind`: any block, all alike."""
-        value = rng.generator().multinomial(n, np.full(self.size, 1 / self.size))
-        return {"n": np.array([n]), "value": value[None, :]}
-
-
-class HadamardBulk(DesignBulk[HadamardKernel]):
-    """Hadamard response for many people: a column number."""
-
     @cached_property
     def support(self) -> Support[Fraction]:
         return hadamard(*ratio_to(self.kernel.ratio))
+
+    @property
+    def uneven(self) -> bool:
+        return True
 
     def extra_pairs(self, f: FloatArray, support: Support[float]) -> FloatArray:
         """See `SupportBulk.extra_pairs`: the value whose row is the sum of the pair's rows ties them together."""
@@ -96,6 +79,16 @@ class HadamardBulk(DesignBulk[HadamardKernel]):
         rows, y = items + 1, below(rng, self.kernel.order, items.size)
         wrong = (np.bitwise_count(rows & y) % 2 == 1) != odd
         return {"value": np.where(wrong, y ^ (rows & -rows), y).astype(self.fields[0].dtype)}
+
+    def blind(self, n: int, rng: Stream) -> Columns:
+        return {"value": below(rng, self.kernel.order, n).astype(self.fields[0].dtype)}
+
+    @property
+    def knows_counts(self) -> bool:
+        return True
+
+    def simulate_counts(self, counts: IntArray, rng: Simulation, blind: int = 0) -> Cells:
+        return _draw_blocks(self, counts, rng, blind)
 
     def support_counts(self, cells: Cells) -> IntArray:
         """See `SupportBulk.support_counts`: by the fast Walsh-Hadamard transform."""
@@ -149,12 +142,20 @@ class Hadamard(SupportMechanism):
         return Proof(promised_ratio(self.kernel), "symmetry", text, Witness("report 2", 0, 1))
 
 
-class ProjectiveBulk(DesignBulk[ProjectiveKernel]):
+class ProjectiveBulk(Numbered, SupportBulk[ProjectiveKernel]):
     """Projective-geometry response for many people: the number of a point."""
+
+    @property
+    def size(self) -> int:
+        return self.kernel.order
 
     @cached_property
     def support(self) -> Support[Fraction]:
         return projective(*ratio_to(self.kernel.ratio), self.kernel.prime, self.kernel.rank)
+
+    @property
+    def uneven(self) -> bool:
+        return True
 
     def extra_pairs(self, f: FloatArray, support: Support[float]) -> FloatArray:
         """See `SupportBulk.extra_pairs`: a point orthogonal to two is so to all others on their line."""
@@ -164,6 +165,16 @@ class ProjectiveBulk(DesignBulk[ProjectiveKernel]):
         kept = bernoulli(rng, self.kernel.keep, items.size)
         found = random_points(rng, items, kept, self.kernel.prime, self.kernel.rank)
         return {"value": found.astype(self.fields[0].dtype)}
+
+    def blind(self, n: int, rng: Stream) -> Columns:
+        return {"value": below(rng, self.kernel.order, n).astype(self.fields[0].dtype)}
+
+    @property
+    def knows_counts(self) -> bool:
+        return True
+
+    def simulate_counts(self, counts: IntArray, rng: Simulation, blind: int = 0) -> Cells:
+        return _draw_blocks(self, counts, rng, blind)
 
     def support_counts(self, cells: Cells) -> IntArray:
         return count_orthogonal(cells["value"][0], self.kernel.prime, self.kernel.rank, self.k)

@@ -66,16 +66,11 @@ class ResponseBulk(Numbered, SupportBulk[Response]):
     def knows_counts(self) -> bool:
         return True
 
-    def simulate_counts(self, counts: IntArray, rng: Simulation) -> Cells:
+    def simulate_counts(self, counts: IntArray, rng: Simulation, blind: int = 0) -> Cells:
         """See `Bulk.simulate_counts`: with probability p - q the own item, else any of the k, all alike."""
-        draw, n = rng.generator(), int(counts.sum())
+        draw, n = rng.generator(), int(counts.sum()) + blind
         own = draw.binomial(counts, float(self.support.gap))
         support = own + draw.multinomial(n - own.sum(), np.full(self.k, 1 / self.k))
-        return {"n": np.array([n]), "support": support[None, :]}
-
-    def simulate_blind(self, n: int, rng: Simulation) -> Cells:
-        """See `Bulk.simulate_blind`: any answer, all alike."""
-        support = rng.generator().multinomial(n, np.full(self.k, 1 / self.k))
         return {"n": np.array([n]), "support": support[None, :]}
 
     def channel(self) -> Channel:

@@ -91,18 +91,17 @@ class SubsetBulk(SupportBulk[Subset]):
     def knows_counts(self) -> bool:
         return True
 
-    def simulate_counts(self, counts: IntArray, rng: Simulation) -> Cells:
-        """See `Bulk.simulate_counts`: some keep their own item, and the rest of every set is drawn from the others."""
-        draw, size = rng.generator(), self.kernel.size
-        kept = draw.binomial(counts, float(self.support.p))
-        others = sets_of_others(draw, kept, size - 1) + sets_of_others(draw, counts - kept, size)
-        return {"n": np.array([counts.sum()]), "support": (kept + others)[None, :]}
+    def simulate_counts(self, counts: IntArray, rng: Simulation, blind: int = 0) -> Cells:
+        """See `Bulk.simulate_counts`: some keep their own item; the rest of a set is drawn from the others.
 
-    def simulate_blind(self, n: int, rng: Simulation) -> Cells:
-        """See `Bulk.simulate_blind`: sets of all items, as of people with another one."""
-        people = np.append(np.zeros(self.k, np.int64), n)
-        support = sets_of_others(rng.generator(), people, self.kernel.size)[: self.k]
-        return {"n": np.array([n]), "support": support[None, :]}
+        Who is blind draws from all, like somebody with an item that no other has.
+        """
+        size = self.kernel.size
+        kept = rng.generator().binomial(counts, float(self.support.p))
+        support = kept + sets_of_others(rng, kept, size - 1) + sets_of_others(rng, counts - kept, size)
+        if blind:
+            support += sets_of_others(rng, np.append(np.zeros_like(counts), blind), size)[: self.k]
+        return {"n": np.array([counts.sum() + blind]), "support": support[None, :]}
 
     def supported(self, columns: Columns) -> Bytes:
         return columns["bits"].astype(np.uint8, copy=False)

@@ -76,15 +76,10 @@ class UnaryBulk(SupportBulk[UnaryKernel]):
     def knows_counts(self) -> bool:
         return True
 
-    def simulate_counts(self, counts: IntArray, rng: Simulation) -> Cells:
+    def simulate_counts(self, counts: IntArray, rng: Simulation, blind: int = 0) -> Cells:
         """See `Bulk.simulate_counts`: all bits are independent, so the counts are, and each is two binomials."""
-        draw, n = rng.generator(), int(counts.sum())
+        draw, n = rng.generator(), int(counts.sum()) + blind
         support = draw.binomial(counts, float(self.support.p)) + draw.binomial(n - counts, float(self.support.q))
-        return {"n": np.array([n]), "support": support[None, :]}
-
-    def simulate_blind(self, n: int, rng: Simulation) -> Cells:
-        """See `Bulk.simulate_blind`: a binomial for each bit."""
-        support = rng.generator().binomial(n, float(self.support.q), self.k)
         return {"n": np.array([n]), "support": support[None, :]}
 
     @cached_property

@@ -18,7 +18,7 @@ import numpy as np
 from deniable.collect.reports import Field
 from deniable.core.channel import Channel
 from deniable.core.types import BoolArray, Bytes, Columns, FloatArray, IntArray
-from deniable.errors import FormatError, ParameterError
+from deniable.errors import FormatError, ParameterError, require
 from deniable.estimate.evidence import DenseEvidence, Evidence, PackedRows, RowEvidence
 from deniable.kernels.sampling import below
 from deniable.mechanisms.bulk import Bulk, Cells, SupportBulk, check_outputs, refuse_values
@@ -153,15 +153,14 @@ class UtilityBulk(DisclosingBulk[UtilityKernel]):
             told[beside] = 1 + self.k - self.kernel.s + rank[beside]
         columns["disclosed"] = told.astype(self.fields[0].dtype)
         if self.base is not None:
-            own = np.flatnonzero(sensitive)
-            parts = ((own, self.base.perturb(rank[own], rng)), (hidden, self._branch(self.base, hidden.size, rng)))
+            own, n, base = np.flatnonzero(sensitive), hidden.size, self.base
+            first = base.perturb(rank[own], rng)
+            branch = base.blind(n, rng) if self.kernel.blind else base.perturb(below(rng, base.k, n), rng)
+            parts = ((own, first), (hidden, branch))
             for rows, reports in parts:
                 for name, column in reports.items():
                     columns[name][rows] = column
         return columns
-
-    def _branch(self, base: Bulk[Any], n: int, rng: Stream) -> Columns:
-        return base.blind(n, rng) if self.kernel.blind else base.perturb(below(rng, base.k, n), rng)
 
     # ---- counter
 
@@ -209,27 +208,23 @@ class UtilityBulk(DisclosingBulk[UtilityKernel]):
     def knows_counts(self) -> bool:
         return self.base is None or self.base.knows_counts
 
-    def simulate_counts(self, counts: IntArray, rng: Simulation) -> Cells:
+    def simulate_counts(self, counts: IntArray, rng: Simulation, blind: int = 0) -> Cells:
         """See `Bulk.simulate_counts`: harmless items are disclosed or hidden; the base knows the law of the rest."""
+        require(blind == 0, "blind", blind, "0 for kernels that disclose")
         draw, (sensitive, harmless) = rng.generator(), (counts[items] for items in self.items)
         alone = draw.binomial(harmless, self.kernel.plain / _WORD)
         beside = draw.binomial(harmless - alone, self.kernel.attach / _WORD)
-        told, hidden, both = alone + beside, int((harmless - alone - beside).sum()), int(beside.sum())
+        told, hidden = alone + beside, int((harmless - alone - beside).sum())
         cells = {"n": np.array([sensitive.sum() + hidden, told.sum()])}
         if harmless.size:
             cells["disclosed"] = np.stack([np.zeros_like(told), told])
         if self.base is not None:
-            own = self.base.simulate_counts(sensitive, rng)
-            parts = [self._simulate_branch(self.base, n, rng) for n in (hidden, both)]
-            for name in own.keys() - {"n"}:
-                cells[name] = np.concatenate([own[name] + parts[0][name], parts[1][name]])
+            parts = []
+            for own, rest in ((sensitive, hidden), (np.zeros_like(sensitive), int(beside.sum()))):
+                drawn = 0 if self.kernel.blind else draw.multinomial(rest, np.full(own.size, 1 / own.size))
+                parts.append(self.base.simulate_counts(own + drawn, rng, rest if self.kernel.blind else 0))
+            cells |= {name: np.concatenate([part[name] for part in parts]) for name in parts[0] if name != "n"}
         return cells
-
-    def _simulate_branch(self, base: Bulk[Any], n: int, rng: Simulation) -> Cells:
-        """The cells of so many reports of people whose item is harmless."""
-        if self.kernel.blind:
-            return base.simulate_blind(n, rng)
-        return base.simulate_counts(rng.generator().multinomial(n, np.full(base.k, 1 / base.k)), rng)
 
     def base_cells(self, cells: Cells) -> Cells:
         """The base's cells of the reports that disclose nothing."""
