@@ -12,6 +12,7 @@ from typing import Annotated, Any, NamedTuple
 
 import typer
 
+from deniable.cli.help import HelpContext
 from deniable.cli.wording import as_typed
 from deniable.errors import DeniableError
 from deniable.present.tables import printable
@@ -130,7 +131,7 @@ _COMMANDS: Mapping[str, _Command] = {
 
 
 def build(only: str | None = None) -> typer.Typer:
-    """The typer application. Help is framed on terminals and plain in pipes.
+    """The typer application.
 
     With `only`, the other commands are names with a line of help: their modules are not loaded.
     """
@@ -148,14 +149,14 @@ def build(only: str | None = None) -> typer.Typer:
         if only is None or only == name:
             _make(app, name, row)
         else:
-            app.command(name, help=row.summary)(_unloaded)
+            app.command(name, short_help=row.summary)(_unloaded)
     return app
 
 
 def _typer() -> typer.Typer:
     return typer.Typer(
         no_args_is_help=True,
-        rich_markup_mode="rich" if sys.stdout.isatty() else None,
+        rich_markup_mode=None,
         pretty_exceptions_enable=False,
         context_settings={"help_option_names": ["-h", "--help"]},
     )
@@ -173,7 +174,7 @@ def _make(app: typer.Typer, name: str, row: _Command) -> None:
     group = _typer()
     for verb, (function, how) in made.items():
         command(group, function, name=verb, **how)
-    app.add_typer(group, name=name, help=row.summary)
+    app.add_typer(group, name=name, help=row.summary, short_help=row.summary)
 
 
 def _unloaded() -> None:
@@ -206,6 +207,7 @@ def _run(args: list[str], flags: set[str]) -> int:
     words = [arg for arg in args if not arg.startswith("-")]
     group: Any = typer.main.get_command(build(None if completing else (words or [""])[0]))
     for each in _path(group, words):
+        each.context_class = HelpContext
         flags.update(flag for param in each.params for flag in param.opts)
         for param in each.get_params(typer.Context(each)):
             param.get_runtime_param = _AsTyped

@@ -215,7 +215,8 @@ def command(
     parsed.__doc__ = function.__doc__
     vars(parsed)["__signature__"] = inspect.Signature(flat)
     parsed.__annotations__ = {p.name: p.annotation for p in flat}
-    app.command(name or function.__name__)(parsed)
+    summary = " ".join((function.__doc__ or "").split("\n\n")[0].split())
+    app.command(name or function.__name__, short_help=summary)(parsed)
 
 
 def _flatten(
