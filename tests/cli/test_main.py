@@ -204,10 +204,10 @@ DESIGN = "from deniable.cli import main\nassert main(['design', 'olh', '--epsilo
             "import deniable",
             {"scipy", "typer", "rich", "altair", "numba", "cryptography", "pyarrow", "pandas", "polars"},
         ),
-        (DESIGN, HEAVY | {"rich.console"}),
+        (DESIGN, HEAVY | {"rich.console", "concurrent.futures", "logging"}),
         (
             "from deniable.cli import main\nassert main(['--help']) == 0",
-            HEAVY | {"numpy", "deniable.mechanisms.registry"},
+            HEAVY | {"numpy", "rich.console", "deniable.mechanisms.registry"},
         ),
     ],
     ids=["library", "design", "help"],
