@@ -151,7 +151,10 @@ BAD = {
         [P, *GRR, "ragged.csv", "--column", "age", *OUT],
         "ragged.csv, line 3: the row has 1 cell, the header has 2.",
     ),
-    "open quote": ([P, *GRR, "open.csv", *OUT], "open.csv, line 2: this is not well-formed CSV: unexpected end of data."),
+    "open quote": (
+        [P, *GRR, "open.csv", *OUT],
+        "open.csv, line 2: this is not well-formed CSV: unexpected end of data.",
+    ),
     "unknown suffix": (
         [P, *GRR, "v.dat", *OUT],
         "format must be given for 'v.dat': its suffix is none of .csv, .tsv, .parquet, .txt, .arrow, .feather, .ipc.",
