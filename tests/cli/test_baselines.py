@@ -73,7 +73,7 @@ def test_places_go_from_a_file_to_an_estimate(run, tmp_path):
         (("laplace", "--interval", "3,1"), "the lower one first"),
         (("geometric", "--points", 9, "--size", 3), "geometric has no option --size"),
         (("lsrr", "--points", 9, "--size", 1), "size must be an integer from 2 to 16"),
-        (("lsrr", "--distances", "nowhere.csv"), "cannot be read from nowhere.csv"),
+        (("lsrr", "--distances", "nowhere.csv"), "--distances must be a file that can be read, got 'nowhere.csv'"),
     ],
 )
 def test_bad_options_are_told(run, arguments, said):

@@ -151,7 +151,10 @@ BAD = {
         [P, *GRR, "ragged.csv", "--column", "age", *OUT],
         "ragged.csv, line 3: the row has 1 cell, the header has 2.",
     ),
-    "open quote": ([P, *GRR, "open.csv", *OUT], "open.csv is not well-formed CSV: unexpected end of data."),
+    "open quote": (
+        [P, *GRR, "open.csv", *OUT],
+        "open.csv, line 2: this is not well-formed CSV: unexpected end of data.",
+    ),
     "unknown suffix": (
         [P, *GRR, "v.dat", *OUT],
         "format must be given for 'v.dat': its suffix is none of .csv, .tsv, .parquet, .txt, .arrow, .feather, .ipc.",
@@ -200,7 +203,7 @@ BAD = {
     ),
     "empty line of labels": (
         ["design", "grr", "--epsilon", 1, "--labels-file", "gap.txt"],
-        "labels-file must be free of empty lines, got 'gap.txt, line 2'.",
+        "labels-file must be free of empty lines, got gap.txt, line 2.",
     ),
     "label twice": (["design", "grr", "--epsilon", 1, "--labels", "a,a"], "labels must be different from each other"),
     "unknown mechanism": (["design", "xyz", "--epsilon", 1, "--k", 3], "mechanism must be one of grr, ss"),

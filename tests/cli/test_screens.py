@@ -5,12 +5,20 @@ After a change that is meant: `SCREENS=write pytest tests/cli/test_screens.py`, 
 
 from __future__ import annotations
 
+import io
 import os
+import re
+import sys
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
+import typer
 
 import deniable as dn
+from deniable.cli import main
+from deniable.cli.app import build
 from deniable.present.tables import Column, Table
 
 FOLDER = Path(__file__).with_name("screens")
@@ -18,6 +26,8 @@ WIDTHS = (40, 60, 80, 120)
 LABELS = ["never", "sometimes", "often, but not every day of the week", "\u6bcf\u5929 (every day)"]
 _PAIRS = ("--question", "key-value")
 SCREENS = {
+    "help": ("--help",),
+    "help-task-new": ("task", "new", "--help"),
     "mechanisms": ("mechanisms",),
     "design": ("design", "uss", "--epsilon", 1, "--k", 10, "--sensitive", 3, "--n", "1e4"),
     "plan": ("plan", "--k", 100, "--n", 100_000, "--epsilon", 1, "--top", 6),
@@ -68,3 +78,36 @@ def test_no_cell_is_lost_at_any_width(width):
         kept = word in together if len(word) < 20 else together.count("x") >= 70
         assert kept, (word, text)
     assert max(sum(1 + (ord(sign) > 0x2E7F) for sign in line) for line in text.splitlines()) <= width
+
+
+def commands(group: Any, words: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], Any]]:
+    """The program, its commands and their second words."""
+    yield words, group
+    for name, each in getattr(group, "commands", {}).items():
+        yield from commands(each, (*words, name))
+
+
+class Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+@pytest.mark.parametrize("styled", [False, True], ids=["pipe", "terminal"])
+@pytest.mark.parametrize("width", WIDTHS)
+def test_help_says_all_and_breaks_no_word_at_any_width(monkeypatch, width, styled):
+    monkeypatch.setenv("COLUMNS", str(width))
+    for words, each in commands(typer.main.get_command(build())):
+        screen = Terminal() if styled else io.StringIO()
+        monkeypatch.setattr(sys, "stdout", screen)
+        assert main([*words, "--help"]) == 0
+        assert styled == ("\x1b[1mOptions:\x1b[0m" in screen.getvalue())
+        text = re.sub(r"\x1b\[[0-9;]*m", "", screen.getvalue())
+        assert max(map(len, text.splitlines())) <= width, words
+        assert "\u2026" not in text
+        told = " ".join(text.split())
+        listed = getattr(each, "commands", {}).values()
+        meanings = [each.help, *(param.help for param in each.params), *(one.short_help for one in listed)]
+        for meaning in meanings:
+            assert " ".join(meaning.split()) in told, (words, meaning)
+        for flag in (flag for param in each.params for flag in param.opts if flag.startswith("--")):
+            assert re.search(rf"^  {flag}(?: |$)", text, re.MULTILINE), (words, flag)

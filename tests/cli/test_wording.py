@@ -26,11 +26,11 @@ TO = ("--out", "o.bin")
 CASES = {
     "labels-file twice": (
         ("design", "grr", "--epsilon", 1, "--labels-file", "twice.txt"),
-        "--labels-file must be different from each other",
+        "--labels-file must be a file of labels that differ from each other",
     ),
     "labels-file empty": (
         ("design", "grr", "--epsilon", 1, "--labels-file", "none.txt"),
-        "--labels-file must be a list of at least 2 labels",
+        "--labels-file must be a file of at least 2 labels",
     ),
     "columns": (
         ("privatize", "kv-ss2", "--epsilon", 1, "--k", 2, "values.csv", *TO),

@@ -139,11 +139,27 @@ def test_other_labels_keep_their_text_and_order(labels: list[str]) -> None:
     assert [row["item"] for row in values(spec)] == labels
 
 
-def test_long_labels_are_cut_in_the_middle_and_told_in_full() -> None:
+def test_long_labels_have_two_lines_and_longer_ones_lose_their_middle() -> None:
     long = "the answer that begins like many others and ends in its own way"
-    spec = estimate(["short", long, "x"])
-    assert [row["item"] for row in values(spec)] == ["short", "the answer that begin…ends in its own way", "x"]
-    assert [row["label"] for row in values(spec)] == ["short", long, "x"]
+    longer = f"{long} after it has gone on and on for a while"
+    spec = estimate(["short", long, longer, "x" * 200, "\u3042" * 35])
+    assert [row["item"] for row in values(spec)] == [
+        "short",
+        "the answer that begins like many others\nand ends in its own way",
+        "the answer that begins like many others\n…it has gone on and on for a while",
+        f"{'x' * 40}\n…{'x' * 39}",
+        "\u3042" * 20 + "\n" + "\u3042" * 15,
+    ]
+    assert [row["label"] for row in values(spec)][1:3] == [long, longer], "told in full"
+    axis = layer(spec, "estimate")["encoding"]["y"]["axis"]
+    assert axis["labelExpr"] == "split(datum.label, '\\n')"
+    assert axis["labelBaseline"]["condition"]["value"] == "line-bottom"
+    assert spec["height"]["step"] > estimate(["short", "x"])["height"]["step"]
+
+
+def test_labels_side_by_side_are_cut_in_the_middle_and_stay_different() -> None:
+    long = "the answer that begins like many others and ends in its own way"
+    assert values(estimate([*names(200), long]))[-1]["item"] == "the answer that begin…ends in its own way"
     same = [f"{'a' * 40}{middle}{'b' * 40}" for middle in "123"]
     assert [row["item"] for row in values(estimate(same))] == same, "cut labels must stay different"
 

@@ -7,13 +7,16 @@ import os
 import sys
 import traceback
 import warnings
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field
 from typing import Annotated, Any, NamedTuple
 
 import typer
 
+from deniable.cli.help import HelpContext
 from deniable.cli.wording import as_typed
-from deniable.errors import DeniableError
+from deniable.errors import DeniableError, ParameterError
 from deniable.present.tables import printable
 
 __all__ = ["run"]
@@ -130,7 +133,7 @@ _COMMANDS: Mapping[str, _Command] = {
 
 
 def build(only: str | None = None) -> typer.Typer:
-    """The typer application. Help is framed on terminals and plain in pipes.
+    """The typer application.
 
     With `only`, the other commands are names with a line of help: their modules are not loaded.
     """
@@ -148,14 +151,14 @@ def build(only: str | None = None) -> typer.Typer:
         if only is None or only == name:
             _make(app, name, row)
         else:
-            app.command(name, help=row.summary)(_unloaded)
+            app.command(name, short_help=row.summary)(_unloaded)
     return app
 
 
 def _typer() -> typer.Typer:
     return typer.Typer(
         no_args_is_help=True,
-        rich_markup_mode="rich" if sys.stdout.isatty() else None,
+        rich_markup_mode=None,
         pretty_exceptions_enable=False,
         context_settings={"help_option_names": ["-h", "--help"]},
     )
@@ -173,7 +176,7 @@ def _make(app: typer.Typer, name: str, row: _Command) -> None:
     group = _typer()
     for verb, (function, how) in made.items():
         command(group, function, name=verb, **how)
-    app.add_typer(group, name=name, help=row.summary)
+    app.add_typer(group, name=name, help=row.summary, short_help=row.summary)
 
 
 def _unloaded() -> None:
@@ -182,31 +185,53 @@ def _unloaded() -> None:
 
 def run(args: list[str]) -> int:
     """Run the command line and return the exit code."""
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:  # the shell closed it: what would go there goes nowhere
+            setattr(sys, name, io.TextIOWrapper(io.BytesIO()))
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")  # a sign that the terminal does not know is no reason to fail
-    flags: set[str] = set()
+    asked = _Asked()
     try:
-        code = _run(args, flags)
+        code = _run(args, asked)
         sys.stdout.flush()
         return code
     except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # whatever is still buffered goes nowhere
+        _let_go()
         return PIPE_CLOSED
     except Exception as error:
-        return _fail(error, flags, as_json="--json" in args)
+        return _fail(error, asked, as_json="--json" in args)
 
 
-def _run(args: list[str], flags: set[str]) -> int:
-    """Parse, then do what was asked for outside of typer, so that errors come here as they are.
+def _let_go() -> None:
+    """Whatever is still buffered for standard output goes nowhere."""
+    with suppress(OSError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
-    The options of the command become `flags`.
-    """
+
+@dataclass
+class _Asked:
+    """The command that was asked for, and its options."""
+
+    path: str = "deniable"
+    flags: set[str] = field(default_factory=set)
+
+    @property
+    def help(self) -> str:
+        """Where to read on."""
+        return f"See `{self.path} --help`."
+
+
+def _run(args: list[str], asked: _Asked) -> int:
+    """Parse, then do what was asked for outside of typer, so that errors come here as they are."""
     completing = "_DENIABLE_COMPLETE" in os.environ
     words = [arg for arg in args if not arg.startswith("-")]
     group: Any = typer.main.get_command(build(None if completing else (words or [""])[0]))
     for each in _path(group, words):
-        flags.update(flag for param in each.params for flag in param.opts)
+        each.context_class = HelpContext
+        asked.path += f" {each.name}" * (each is not group)
+        asked.flags.update(flag for param in each.params for flag in param.opts)
+        _refuse_twice(each.params, args)
         for param in each.get_params(typer.Context(each)):
             param.get_runtime_param = _AsTyped
     parsed = group.main(args=args, prog_name="deniable", standalone_mode=False)
@@ -223,6 +248,17 @@ def _path(group: Any, words: list[str]) -> Iterator[Any]:
         if group is None:
             return
         yield group
+
+
+def _refuse_twice(params: Iterable[Any], args: list[str]) -> None:
+    """Refuse an option that is given twice: of two lists of sensitive answers the first would be forgotten."""
+    given = [arg.partition("=")[0] for arg in (args[: args.index("--")] if "--" in args else args)]
+    once = (param for param in params if not (getattr(param, "multiple", False) or getattr(param, "is_flag", False)))
+    for flag in (flag for param in once for flag in param.opts):
+        if flag.startswith("--") and given.count(flag) > 1:
+            times = "twice" if given.count(flag) == 2 else f"{given.count(flag)} times"
+            hint = "Several values of one option are separated by commas, where it takes them."
+            raise ParameterError(f"{flag} must be given once, got it {times}.", hint)
 
 
 class _AsTyped:
@@ -253,18 +289,24 @@ class _Trouble(NamedTuple):
     hint: str
 
 
-def _fail(error: Exception, flags: set[str], *, as_json: bool) -> int:
+def _fail(error: Exception, asked: _Asked, *, as_json: bool) -> int:
     if os.environ.get("DENIABLE_DEBUG"):
         _say(*"".join(traceback.format_exception(error)).splitlines())
-    found = _trouble(error, flags)
+    found = _trouble(error, asked)
+    told = [f"error: {found.message}", *([f"hint: {found.hint}"] if found.hint else [])]
     if found.message.startswith("Usage:"):  # no command at all: the help is the message
         _say(*found.message.splitlines())
     elif as_json:
         from deniable.cli.output import write_json
 
-        write_json({"error": {"type": found.type, "message": found.message, "hint": found.hint}})
+        try:
+            write_json({"error": {"type": found.type, "message": found.message, "hint": found.hint}})
+        except OSError:  # standard output itself is what cannot be written
+            _say(*told)
     else:
-        _say(f"error: {found.message}", *([f"hint: {found.hint}"] if found.hint else []))
+        _say(*told)
+    if isinstance(error, OSError):
+        _let_go()
     return found.code
 
 
@@ -273,19 +315,32 @@ def _say(*lines: str) -> None:
     sys.stderr.write("".join(f"{printable(line)}\n" for line in lines))
 
 
-def _trouble(error: Exception, flags: set[str]) -> _Trouble:
+def _trouble(error: Exception, asked: _Asked) -> _Trouble:
     """What went wrong, in words, and whose fault it is."""
     name = type(error).__name__
     if isinstance(error, DeniableError):
-        return _Trouble(BAD, name, *as_typed(error.message, error.hint, flags))
+        message, hint = as_typed(error.message, error.hint, asked.flags)
+        return _Trouble(BAD, name, message, hint or (asked.help if isinstance(error, ParameterError) else ""))
     if _is_usage(error):
-        context: Any = getattr(error, "ctx", None)
-        hint = f"See `{context.command_path} --help`." if context else "See `deniable --help`."
-        return _Trouble(BAD, "UsageError", error.format_message(), hint)  # type: ignore[attr-defined]
+        return _Trouble(BAD, "UsageError", error.format_message(), _usage_hint(error, asked))  # type: ignore[attr-defined]
     if isinstance(error, OSError):
-        return _Trouble(FAULT, name, f"the operating system refused: {error}.", "")
+        hint = "Make room there, or choose another place; no file was left half-written."
+        return _Trouble(BAD, name, f"the operating system refused: {error}.", hint)
+    if isinstance(error, MemoryError):
+        return _Trouble(BAD, name, "this takes more memory than there is.", "Ask for fewer values, reports or runs.")
     hint = "Please report this; with DENIABLE_DEBUG=1 the traceback is shown."
     return _Trouble(FAULT, name, f"something went wrong inside: {name}: {error}", hint)
+
+
+def _usage_hint(error: Any, asked: _Asked) -> str:
+    """What to do about a command line that cannot be read."""
+    param = getattr(error, "param", None)
+    if param is not None and param.help:
+        return f"{param.help} {asked.help}"
+    context = getattr(error, "ctx", None)
+    if getattr(error, "option_name", None) and context is not None and context.parent is None:
+        return "Options stand behind the command that they belong to. See `deniable --help`."
+    return asked.help
 
 
 def _is_usage(error: Exception) -> bool:

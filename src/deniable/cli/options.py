@@ -151,12 +151,22 @@ def read_domain(given: Mapping[str, Any]) -> Domain:
     if "k" in given:
         return Domain.of(given["k"], **choices)
     if "labels" in given:
-        return Domain.of(split(given["labels"]), **choices)
+        return Domain.of(_told_apart(given["labels"]), **choices)
     labels = read_labels(given["labels_file"])
     try:
         return Domain.of(labels, **choices)
     except ParameterError as error:
         raise ParameterError(error.message.replace("labels must ", "labels-file must ", 1), error.hint) from None
+
+
+def _told_apart(text: str) -> list[str]:
+    """The labels of --labels: at least two, each of them once."""
+    labels = split(text)
+    hint = "For a yes/no question: --labels no,yes."
+    require(len(labels) >= 2, "labels", text, "at least 2 labels, separated by commas", hint)
+    twice = next((label for i, label in enumerate(labels) if label in labels[:i]), None)
+    require(twice is None, "labels", text, "different from each other", f"{twice!r} is there twice.")
+    return labels
 
 
 def argument(metavar: str, help: str, known: Known = ()) -> Any:
@@ -215,7 +225,8 @@ def command(
     parsed.__doc__ = function.__doc__
     vars(parsed)["__signature__"] = inspect.Signature(flat)
     parsed.__annotations__ = {p.name: p.annotation for p in flat}
-    app.command(name or function.__name__)(parsed)
+    summary = " ".join((function.__doc__ or "").split("\n\n")[0].split())
+    app.command(name or function.__name__, short_help=summary)(parsed)
 
 
 def _flatten(
@@ -296,7 +307,8 @@ def _read(parameter: inspect.Parameter, value: Any) -> Any:
     try:
         return float(value)
     except ValueError:
-        raise ParameterError(f"{name} must be a number, got {value!r}.") from None
+        hint = "Decimals stand behind a point, as in 1.5." if "," in value else "For example 1 or 0.5."
+        raise ParameterError(f"{name} must be a number, got {value!r}.", hint) from None
 
 
 def _refuse_flags(parameters: _Parameters, given: Mapping[str, Any]) -> None:

@@ -102,12 +102,13 @@ def simulate(
     own |= {"columns": split(columns, "columns")} if "columns" in own else {}
     own.pop("chart", None)
     maker = partial(choice.without(asked.settings).make_any, n=n)
-    announcement = f"simulating {runs} collections of {named(data)} with {choice.name}, seed {seed}"
+    announcement = f"simulating {runs:,} collection{'s' * (runs != 1)} of {named(data)} with {choice.name}, seed {seed}"
     with out.progress("simulating", announcement) as progress:
         study = asked.study(data, maker, n=n, runs=runs, seed=seed, progress=progress, **own)
     document = study.document()
     if chart is not None:
-        study.shown[0].draw(chart, f"{document['data']}: first of {runs} simulated collections")
+        which = "a simulated collection" if runs == 1 else f"first of {runs:,} simulated collections"
+        study.shown[0].draw(chart, f"{document['data']}: {which}")
         out.note(f"drew {chart}")
     if save is not None:
         write_rows(study.rows(), save)

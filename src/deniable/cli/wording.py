@@ -45,5 +45,5 @@ def as_typed(message: str, hint: str, flags: Collection[str]) -> tuple[str, str]
         message, hint = (re.sub(several, every, text) for text in (message, hint))
         message = re.sub(rf"(?<=, got )(?:{known})(?=\.$)", every, message)
     message = re.sub(r", got None\.$", ", but it was left out.", message)
-    given = rf"(?<![\w.-])({known})=(\[[^\]]*\]|\([^)]*\)|'[^']*'|[^\s,;.)]+)"
+    given = rf"(?<![\w.-])(?<!\w\()({known})=(\[[^\]]*\]|\([^)]*\)|'[^']*'|[^\s,;.)]+)"
     return re.sub(given, setting, message), re.sub(given, setting, hint)

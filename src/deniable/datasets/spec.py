@@ -7,7 +7,7 @@ from typing import cast
 from deniable.datasets.population import Population
 from deniable.datasets.synthetic import KINDS, apportion, synthetic
 from deniable.datasets.tables import NAMES, load
-from deniable.errors import ParameterError, is_whole, require
+from deniable.errors import ParameterError, is_whole, meant, require
 from deniable.randomness import Stream
 
 __all__ = ["resolve"]
@@ -29,7 +29,7 @@ def resolve(
     (Population(name='bank-job', k=12, n=45211), Population(name='zipf:1.5', k=8, n=1000))
     """
     kind, colon, number = spec.partition(":")
-    require(spec in NAMES or kind in KINDS, called, spec, ALLOWED)
+    require(spec in NAMES or kind in KINDS, called, spec, ALLOWED, _advice(kind))
     if spec in NAMES:
         return _table(spec, n, k)
     shape = _shape(spec, kind, number, called) if colon else {}
@@ -42,6 +42,13 @@ def resolve(
         if any(error.message.startswith(f"{name} must") for name in shape):
             raise ParameterError(f"{called} must be {ALLOWED}, got {spec!r}.", error.message) from None
         raise
+
+
+def _advice(kind: str) -> str:
+    """What was probably meant by a name that is not known."""
+    same = [name for name in NAMES if kind and name.startswith(kind)]
+    near = f"Did you mean {' or '.join(same)}?" if same else meant(kind, (*NAMES, *KINDS))
+    return f"{near} A file is known by its ending, such as .csv.".lstrip()
 
 
 def _table(name: str, n: int | None, k: int | None) -> Population:

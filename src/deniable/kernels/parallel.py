@@ -10,12 +10,14 @@ import os
 import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
 from contextvars import Context, copy_context
 from itertools import repeat
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from deniable.errors import require
+
+if TYPE_CHECKING:
+    from concurrent.futures import Future, ThreadPoolExecutor
 
 __all__ = ["ahead", "blocks", "run", "shares", "threads"]
 
@@ -74,7 +76,8 @@ def ahead(work: Callable[[T], R], jobs: Iterable[T]) -> Iterator[R]:
     if count == 1:
         yield from map(work, jobs)
         return
-    todo, waiting = iter(jobs), deque[Future[R]]()
+    todo = iter(jobs)
+    waiting: deque[Future[R]] = deque()
     failure: Exception | None = None
     with _pool(count) as pool:
         while failure is None:
@@ -93,4 +96,6 @@ def ahead(work: Callable[[T], R], jobs: Iterable[T]) -> Iterator[R]:
 
 
 def _pool(count: int) -> ThreadPoolExecutor:
+    from concurrent.futures import ThreadPoolExecutor  # brings logging and more, which small designs do without
+
     return ThreadPoolExecutor(count, initializer=lambda: setattr(_here, "worker", True))

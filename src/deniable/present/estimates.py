@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import textwrap
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -13,6 +14,7 @@ import numpy as np
 
 from deniable.core.types import FloatArray, IntArray
 from deniable.errors import InWords, need_extra, require
+from deniable.present.tables import width_of
 from deniable.present.theme import ESTIMATE, GUIDE, INTERVAL, TRUTH, ZERO, finish, in_order, symbols
 
 if TYPE_CHECKING:
@@ -24,7 +26,7 @@ _MOST_ROWS = 150
 """Up to so many items with names each get a row of their own; more go side by side under thinned names."""
 
 _LONGEST = 40
-"""Signs of a label that an axis shows."""
+"""Columns that a label takes on an axis, or each of its two lines beside a row."""
 
 ORDERS = ("value", "given")
 """Orders of the items: the largest estimate first, or as they are given."""
@@ -96,9 +98,10 @@ class _Items:
     def _taken(self, keep: IntArray) -> _Items:
         return _Items(tuple(self.labels[i] for i in keep), {c: v[keep] for c, v in self.columns.items()}, self.ends)
 
-    def rows(self, numbers: Sequence[float] | None) -> list[dict[str, object]]:
+    def rows(self, numbers: Sequence[float] | None, *, wrapped: bool = False) -> list[dict[str, object]]:
         """One record per item, with its place on an axis of numbers if it has one."""
-        columns: dict[str, Sequence[object]] = {"item": _shortened(self.labels), "label": self.labels}
+        shown = _wrapped(self.labels) if wrapped else _shortened(self.labels)
+        columns: dict[str, Sequence[object]] = {"item": shown, "label": self.labels}
         columns |= {name: values.tolist() for name, values in self.columns.items()}
         columns |= {} if numbers is None else {"at": numbers}
         return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
@@ -123,6 +126,26 @@ def _shortened(labels: Sequence[str]) -> tuple[str, ...]:
     head, tail = _LONGEST // 2 + 1, _LONGEST // 2 - 1
     short = tuple(x if len(x) <= _LONGEST + 1 else f"{x[:head].rstrip()}…{x[-tail:].lstrip()}" for x in labels)
     return short if len(set(short)) == len(short) else tuple(labels)
+
+
+def _wrapped(labels: Sequence[str]) -> tuple[str, ...]:
+    """Labels with long ones in two lines, and with the middle of longer ones left out; or all as they are, as above.
+
+    >>> _wrapped(["short", "the answer that begins like many others and ends in its own way"])[1].splitlines()
+    ['the answer that begins like many others', 'and ends in its own way']
+    """
+    lines = tuple(map(_in_two_lines, labels))
+    return lines if len(set(lines)) == len(lines) else tuple(labels)
+
+
+def _in_two_lines(label: str) -> str:
+    room = max(1, _LONGEST * len(label) // max(1, width_of(label)))
+    lines = textwrap.wrap(label, room, break_on_hyphens=False) if len(label) > room + 1 else [label]
+    if len(lines) <= 2:
+        return "\n".join(lines)
+    end = label[1 - room :]
+    words = end.partition(" ")[2]
+    return f"{lines[0]}\n…{words if len(words) >= room // 2 else end}"
 
 
 def _items(labels: Sequence[str], value: Any, low: Any, high: Any, truth: Any) -> _Items:
@@ -190,6 +213,7 @@ def _layout(labels: Sequence[str]) -> _Layout:
     numbers = _rising_numbers(labels)
     if numbers is None and k <= _MOST_ROWS:
         slot = 26.0 if k <= 20 else 19.0 if k <= 60 else 15.0
+        slot = max(slot, 34.0) if any("\n" in label for label in _wrapped(labels)) else slot
         return _Layout(True, None, slot, 560.0, slot * k)
     slots = k
     if numbers is not None:
@@ -244,7 +268,7 @@ def _draw(items: _Items, layout: _Layout, interval: str) -> Any:
         *marks,
     ]
     size = {"width": layout.width, "height": alt.Step(slot) if layout.rows else layout.height}
-    return alt.layer(*layers, data=alt.Data(values=items.rows(layout.numbers))).properties(**size)
+    return alt.layer(*layers, data=alt.Data(values=items.rows(layout.numbers, wrapped=layout.rows))).properties(**size)
 
 
 def _points(chart: Any, diameter: float, stroke: float) -> Any:
@@ -268,7 +292,16 @@ def _share_axis(alt: Any, items: _Items, layout: _Layout, named: str = "") -> Ca
 def _item_axis(alt: Any, labels: Sequence[str], layout: _Layout) -> Any:
     """The axis of the items; where names would overlap, every second, third, ... is shown."""
     if layout.rows:
-        axis = alt.Axis(title=None, grid=True, gridColor=GUIDE, labelLimit=300, labelOverlap=False)
+        two = {"test": "indexof(datum.value, '\\n') >= 0", "value": "line-bottom"}  # half a line up: their middle
+        axis = alt.Axis(
+            title=None,
+            grid=True,
+            gridColor=GUIDE,
+            labelLimit=300,
+            labelOverlap=False,
+            labelExpr="split(datum.label, '\\n')",
+            labelBaseline={"condition": two, "value": "middle"},
+        )
         return alt.Y("item:N", sort=None, axis=axis)
     if layout.numbers is not None:
         gap = (layout.numbers[-1] - layout.numbers[0]) / (layout.width / layout.slot - 1)

@@ -267,7 +267,9 @@ def _axis(alt: Any, scale: _Row) -> Any:
     if scale["type"] == "linear":
         return alt.Axis(tickCount=7, grid=True, format="~g")
     low, high = scale["domain"]
-    steps = (1, 2, 3, 4, 5, 7) if high / low < 20 else (1, 2, 5) if high / low < 1000 else (1,)
+    steps: tuple[float, ...] = (1, 2, 5) if high / low < 1000 else (1,)
+    steps = (1, 2, 3, 4, 5, 7) if high / low < 20 else steps
+    steps = (1, 1.5, 2, 3, 4, 5, 6, 7, 8, 9) if high / low < 5 else steps
     powers = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
     ticks = [float(f"{step}e{power}") for power in powers for step in steps]
     return alt.Axis(values=[t for t in ticks if low <= t <= high], grid=True, format="~g", labelOverlap=True)

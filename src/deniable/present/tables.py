@@ -27,6 +27,7 @@ __all__ = [
     "properties_table",
     "right",
     "shares_table",
+    "width_of",
 ]
 
 
@@ -372,7 +373,7 @@ def _decimals(stderr: Sequence[float] | FloatArray) -> int:
     return max(1, min(8, 1 - math.floor(math.log10(100 * least))))
 
 
-def _cells(text: str) -> int:
+def width_of(text: str) -> int:
     """How many columns of a terminal a text takes: signs of East Asian scripts take two, combining ones none."""
     if text.isascii():
         return len(text)
@@ -382,12 +383,12 @@ def _cells(text: str) -> int:
 def _plain(columns: Sequence[Column], rows: Sequence[Sequence[str]]) -> list[str]:
     """Padded with spaces to the widest cell of each column."""
     table = [[column.title for column in columns], *rows]
-    widths = [max(_cells(row[i]) for row in table) for i in range(len(columns))]
+    widths = [max(width_of(row[i]) for row in table) for i in range(len(columns))]
     lines = []
     for row in table:
         cells = []
         for cell, width, column in zip(row, widths, columns, strict=True):
-            space = " " * (width - _cells(cell))
+            space = " " * (width - width_of(cell))
             cells.append(space + cell if column.right else cell + space)
         lines.append("  ".join(cells))
     return lines
@@ -401,8 +402,8 @@ def _least(columns: Sequence[Column], rows: Sequence[Sequence[str]]) -> int:
     """The width that the columns need side by side."""
     total = 2 * (len(columns) - 1)
     for i, column in enumerate(columns):
-        widest = max([_cells(column.title), *(_cells(row[i]) for row in rows)])
-        total += min(widest, max(_READABLE, _cells(column.title))) if column.wrap else widest
+        widest = max([width_of(column.title), *(width_of(row[i]) for row in rows)])
+        total += min(widest, max(_READABLE, width_of(column.title))) if column.wrap else widest
     return total
 
 
@@ -426,14 +427,14 @@ def _broken(text: str, width: int, hang: str = "") -> list[str]:
         rest = word
         while True:
             start = f"{line} " if line.strip() else line
-            if _cells(start + rest) <= width:
+            if width_of(start + rest) <= width:
                 line = start + rest
                 break
             if line.strip():
                 lines.append(line)
                 line = hang
                 continue
-            fits = next(i for i in range(len(rest), 0, -1) if i == 1 or _cells(line + rest[:i]) <= width)
+            fits = next(i for i in range(len(rest), 0, -1) if i == 1 or width_of(line + rest[:i]) <= width)
             lines.append(line + rest[:fits])
             line, rest = hang, rest[fits:]
     return [*lines, line]

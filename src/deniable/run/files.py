@@ -50,6 +50,8 @@ _FORMULA = re.compile(r"'*[=+\-@\t\r]")
 """How text begins that a spreadsheet would compute, with or without the apostrophes that keep it from doing so."""
 _SIGNED = re.compile(r"[+-]([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
 _WHOLE = re.compile(r"[+-]?[0-9]{1,30}")
+_SEPARATED = re.compile(r"[+-]?[0-9][0-9.,'\u2019\s]*")
+"""Numbers as people read them, with commas, apostrophes or spaces in them."""
 
 _Wanted = tuple[str | None, str]
 """A column, the only one if it is not named, and what the parameter is called that names it."""
@@ -72,10 +74,12 @@ def open_input(source: str) -> Iterator[BinaryIO]:
 
 
 def _open(source: str) -> BinaryIO:
+    hint = "Give the path of a file, or - for standard input."
+    if not source:
+        raise ParameterError("cannot read '': the name of a file is not empty.", hint)
     try:
         return Path(source).open("rb")
     except (OSError, ValueError) as error:
-        hint = "Give the path of a file, or - for standard input."
         raise ParameterError(f"cannot read {source!r}: {_why(error)}.", hint) from error
 
 
@@ -95,7 +99,7 @@ def check_output(target: str, name: str = "out") -> None:
         return
     path = _place_of(target, name)
     require(path.parent.is_dir(), name, target, "in a folder that exists", f"Create {str(path.parent)!r} first.")
-    require(not path.is_dir(), name, target, "the name of a file", "This is a folder.")
+    require(not path.is_dir(), name, target, "the name of a file", f"This is a folder; a file in it: {path.name}/NAME.")
     place = path if _is_device(path) else path.parent
     require(os.access(place, os.W_OK), name, target, "where you may write", "Ask for the right, or choose a place.")
 
@@ -252,8 +256,6 @@ def _read(
             hint = "Say what it is with --text-encoding, for example cp1252 or utf-16; or with --format."
             reason = getattr(error, "reason", error)
             raise FormatError(f"{source} is not {(layout.encoding or 'UTF-8')} text ({reason}).", hint) from error
-        except csv.Error as error:
-            raise FormatError(f"{source} is not well-formed CSV: {error}.") from error
         finally:
             text.detach()
 
@@ -294,13 +296,21 @@ def encode(domain: Domain, chunk: Chunk) -> IntArray:
 
 
 def read_labels(source: str) -> list[str]:
-    """Labels from a file, one per line, in its order."""
-    labels = []
-    for chunk in read_values(source, 1 << 16, format="lines"):
-        for i, label in enumerate(chunk.cells):
-            require(label != "", "labels-file", chunk.place(i), "free of empty lines")
-            labels.append(label)
-    return labels
+    """Labels from a file of UTF-8 text, one per line, in its order: at least two, each of them once."""
+    found: dict[str, int] = {}
+    try:
+        for chunk in read_values(source, 1 << 16, format="lines"):
+            for line, label in zip(chunk.places, chunk.cells, strict=True):
+                place = InWords(f"{named(source)}, line {line}")
+                require(label != "", "labels-file", place, "free of empty lines")
+                twice = InWords(f"{label!r} in the lines {found.get(label)} and {line} of {named(source)}")
+                require(label not in found, "labels-file", twice, "a file of labels that differ from each other")
+                found[label] = line
+    except FormatError as error:
+        raise FormatError(error.message, "Save the labels as UTF-8 text.") from error
+    held = InWords(f"{len(found)} in {named(source)}")
+    require(len(found) >= 2, "labels-file", held, "a file of at least 2 labels", "It has one label per line.")
+    return list(found)
 
 
 def _ask(domain: Domain, header: str, source: str) -> None:
@@ -338,28 +348,41 @@ def _line_chunks(text: io.TextIOWrapper, source: str, size: int) -> Iterator[tup
 def _csv_chunks(
     text: io.TextIOWrapper, source: str, columns: Sequence[_Wanted], size: int, layout: Layout
 ) -> Iterator[tuple[Chunk, ...]]:
-    reader = csv.reader(text, strict=True, delimiter=layout.separator(source))
-    first = next(reader, None)
+    reader = _csv_rows(text, source, layout)
+    _, first = next(reader, (1, None))
     if first is None:
         raise FormatError(f"{source} is empty; a CSV file starts with a header row.")
     first = first or [""]
     names = [_unguarded(name) for name in first] if layout.header else [str(i + 1) for i in range(len(first))]
-    held = [] if layout.header else [first]
+    held = [] if layout.header else [(1, first)]
     picked, width = [_pick(names, column, source, layout) for column in columns], len(names)
     unsaid = names[picked[0]] if layout.header and columns[0][0] is None else None
     while True:
         places, rows = [], []
-        for row in islice(chain(held, reader), size):
-            if len(row) != width:
-                row = _blank(row, width, f"{source}, line {reader.line_num}")
-            places.append(reader.line_num)
-            rows.append(row)
+        for line, row in islice(chain(held, reader), size):
+            places.append(line)
+            rows.append(row if len(row) == width else _blank(row, width, f"{source}, line {line}"))
         if not rows:
             return
         cells = [tuple(row[at] for row in rows) for at in picked]
         cells = [tuple(map(_unguarded, column)) if "'" in "".join(column) else column for column in cells]
         yield tuple(Chunk(column, places, source, "line", header=unsaid) for column in cells)
         held, unsaid = [], None
+
+
+def _csv_rows(text: io.TextIOWrapper, source: str, layout: Layout) -> Iterator[tuple[int, list[str]]]:
+    """The rows of a CSV file, each with the line that it begins in: a cell in quotation marks may have several."""
+    reader = csv.reader(text, strict=True, delimiter=layout.separator(source))
+    line = 1
+    try:
+        for row in reader:
+            yield line, row
+            line = reader.line_num + 1
+    except csv.Error as error:
+        hint = (
+            "A cell with a delimiter, a line end or a quotation mark in it stands in quotation marks, doubled inside."
+        )
+        raise FormatError(f"{source}, line {line}: this is not well-formed CSV: {error}.", hint) from error
 
 
 def _blank(row: list[str], width: int, place: str) -> list[str]:
@@ -453,6 +476,8 @@ def _refusal(domain: Domain, chunk: Chunk, cells: Sequence[Any] | NDArray[Any]) 
     hint += " (--other LABEL, with labels)."
     if numbers:
         hint = "Nothing was clipped: correct it, leave it out, declare another --interval, or say --clip."
+        if isinstance(cell, str) and not _is_float(cell) and _SEPARATED.fullmatch(cell.strip()):
+            hint = "Numbers have a decimal point and nothing between thousands: 1234.5, not 1,234.5 or 1.234,5."
     near = _near(str(cell).strip(), domain.labels or ())
     return ParameterError(f"{place}: values must be {domain.allowed}, got {cell!r}.", f"{near} {hint}".strip())
 
@@ -472,9 +497,9 @@ def read_space(path: str | Path) -> Space:
         with open(path, newline="", encoding="utf-8-sig") as file:
             rows = [[cell.strip() for cell in row] for row in csv.reader(file) if row]
     except (OSError, UnicodeDecodeError, csv.Error) as error:
-        raise FormatError(
-            f"the distances cannot be read from {path}: {getattr(error, 'strerror', None) or error}."
-        ) from error
+        why = getattr(error, "strerror", None) or error
+        hint = "It is a .csv file of losses, or of places with the columns latitude and longitude."
+        raise FormatError(f"distances must be a file that can be read, got {str(path)!r}: {why}.", hint) from error
     with naming(str(path)):
         return _space(rows)
 

@@ -47,7 +47,7 @@ def simulate(
     in `shown`; the measured errors are always of both kinds. The predicted one is that of the mechanism's own formulas
     for the integers that are sampled, None for protocols.
     """
-    check_study(runs, level)
+    check_study(runs, level, n)
     root, layout = simulation(seed), Layout.of(format)
     check_source(data, column, layout)
     population, answers = met(data, n, domain, column, layout, root.spawn(1)[0])

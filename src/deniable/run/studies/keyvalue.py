@@ -62,7 +62,7 @@ def simulate_keyvalue(
     the most frequent ones are found, and their errors (20 unless given, or all if there are fewer). The predicted error
     of frequencies is for these very people; None for protocols.
     """
-    check_study(runs, level)
+    check_study(runs, level, n)
     root, layout = simulation(seed), Layout.of(format)
     check_source(data, None, layout)
     if layout.names_file(data):

@@ -39,7 +39,7 @@ def simulate_mean(
     which are rounded to the grid, or a made-up one over the points of the grid. The predicted error is for these very
     people.
     """
-    check_study(runs, level)
+    check_study(runs, level, n)
     m, root, layout = make(), simulation(seed), Layout.of(format)
     check_source(data, column, layout)
     people = _people(data, m, n, column, layout, root.spawn(1)[0])

@@ -60,7 +60,7 @@ def simulate_release(
     `data` is a column of a file, or a population as in `deniable.datasets.resolve`. `make` gives the mechanism for its
     domain or, if it is `placed`, for None the one whose own options say what the domain is.
     """
-    check_study(runs)
+    check_study(runs, n=n)
     root, layout = simulation(seed), Layout.of(format)
     check_source(data, column, layout)
     rng = root.spawn(1)[0]

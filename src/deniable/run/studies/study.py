@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 from deniable.core.intervals import spread
 from deniable.core.types import FloatArray
-from deniable.errors import require
+from deniable.errors import ParameterError, require
 from deniable.mechanisms.base import Mechanism
 from deniable.mechanisms.protocol import Protocol
 from deniable.present.tables import Table, shares_table
@@ -22,6 +22,8 @@ PEOPLE = 10_000
 """How many people a made-up population has unless told otherwise."""
 _FACTS = ("part", "range", "mechanism", "epsilon", "n", "simulated", "steps", "level", "target", "simultaneous")
 _LARGEST = 10
+_REPORTS = 10**10
+"""Reports that a study draws at most; that many take hours."""
 T = TypeVar("T")
 
 
@@ -81,9 +83,13 @@ def averaged(name: str, values: FloatArray) -> dict[str, Any]:
     return {name: float(values.mean()), f"{name}_stderr": spread(values)}
 
 
-def check_study(runs: int, level: float = 0.95) -> None:
-    """Refuse what no study can be made with."""
-    require(runs >= 1, "runs", runs, "an integer >= 1")
+def check_study(runs: int, level: float = 0.95, n: int | None = None) -> None:
+    """Refuse what no study can be made with, and what would take days."""
+    require(runs >= 1, "runs", runs, "an integer >= 1", "The collection is repeated so often.")
+    reports = runs * (1 if n is None else n)
+    if reports > _REPORTS:
+        hint = "Simulate fewer: closed forms (`deniable design`) give the errors for any number of reports."
+        raise ParameterError(f"n and runs must give at most {_REPORTS:,} reports, got {reports:,}.", hint)
     require(0 < level < 1, "level", level, "between 0 and 1", "95 % is level=0.95.")
 
 
