@@ -37,7 +37,7 @@ from deniable_client.exact import WORD_BITS
 from deniable_client.kernels import promised_ratio
 from deniable_client.kernels.keyvalue import GRID
 
-__all__ = ["KeyValue", "check_interest", "check_share"]
+__all__ = ["KeyValue", "check_interest", "check_length", "check_share"]
 
 _LEAST = 1e-9
 """Of errors below it, for one report, the bound would be lost in rounding; it is left out."""
@@ -55,12 +55,7 @@ class KeyValue(Mechanism):
     def __post_init__(self) -> None:
         super().__post_init__()
         object.__setattr__(self, "range", check_range(self.range))
-        hint = "Leave it out where everybody has exactly one pair."
-        if self.length is not None:
-            whole = isinstance(self.length, int | np.integer) and not isinstance(self.length, bool)
-            ok = whole and 1 <= self.length <= self.k
-            require(ok, "length", self.length, f"an integer from 1 to the number of keys, {self.k}", hint)
-            object.__setattr__(self, "length", int(self.length))
+        object.__setattr__(self, "length", check_length(self.length, self.k))
 
     @property
     def protection(self) -> Protection:
@@ -291,6 +286,16 @@ class KeyValue(Mechanism):
 
 
 _COMMON = frozenset(f.name for f in fields(KeyValue))
+
+
+def check_length(length: Any, k: int) -> int | None:
+    """A number of pairs to allow for; None where everybody has exactly one."""
+    if length is None:
+        return None
+    whole = isinstance(length, int | np.integer) and not isinstance(length, bool)
+    need, hint = f"an integer from 1 to the number of keys, {k}", "Leave it out where everybody has exactly one pair."
+    require(whole and 1 <= length <= k, "length", length, need, hint)
+    return int(length)
 
 
 def check_share(share: Any) -> float:

@@ -23,7 +23,7 @@ from deniable.mechanisms.frequency.grr import ResponseBulk
 from deniable.mechanisms.frequency.subset import IntervalBulk, SubsetBulk
 from deniable.mechanisms.frequency.unary import UnaryBulk
 from deniable.mechanisms.keyvalue import laws
-from deniable.mechanisms.keyvalue.base import KeyValue, check_interest, check_share
+from deniable.mechanisms.keyvalue.base import KeyValue, check_interest, check_length, check_share
 from deniable.mechanisms.keyvalue.bulk import KeyBulk, OneKeyBulk, OnKeys, SignedSubsetBulk, SignedUnaryBulk
 from deniable.mechanisms.keyvalue.laws import SHAPES, Group, Signal, alone, pooled, raised, ratio_of
 from deniable.mechanisms.keyvalue.seeded_bulk import SignedIntervalBulk
@@ -147,7 +147,8 @@ class SignedSelection(KeyValue):
         """The size with the least F + M, unless one is given."""
         if size is None:
             check_epsilon(epsilon)
-            k, pad = Domain.of(domain).k, length if isinstance(length, int) and length > 0 else 0
+            k = Domain.of(domain).k
+            pad = check_length(length, k) or 0
             size = laws.best_subset_size(epsilon, k + pad, d=k, length=pad)
         return cls(epsilon=epsilon, domain=domain, size=size, length=length, **own)
 
@@ -263,7 +264,8 @@ class SplitSelection(KeyValue):
         check_epsilon(epsilon)
         check_interest(interest)
         k = Domain.of(domain).k
-        if isinstance(length, int) and 0 < length <= k:
+        length = check_length(length, k)
+        if length is not None:
             share, first, size = laws.best_split(epsilon, k, length, interest, mix, size)
         else:
             share = min(laws.best_share(epsilon, k, interest), math.nextafter(1, 0)) if mix is None else mix

@@ -127,6 +127,7 @@ def sensitive_ranges(sensitive: object, domain: Domain) -> tuple[int, ...]:
     if isinstance(sensitive, int | np.integer) and not isinstance(sensitive, bool):
         ok = bool(0 <= sensitive <= domain.k)
         require(ok, "sensitive", sensitive, f"a number from 0 to {domain.k}, or labels of the domain")
+        _refuse_label(str(sensitive), domain)
         return (0, int(sensitive)) if sensitive else ()
     names = next(csv.reader([sensitive]), []) if isinstance(sensitive, str) else sensitive
     listed = isinstance(names, Sequence | set | frozenset | np.ndarray)
@@ -147,6 +148,16 @@ def sensitive_ranges(sensitive: object, domain: Domain) -> tuple[int, ...]:
         else:
             ranges += [i, i + 1]
     return tuple(ranges)
+
+
+def _refuse_label(number: str, domain: Domain) -> None:
+    """`ParameterError` where a number of answers is also the label of one: the wrong ones would be protected."""
+    if domain.labels is not None and number in domain.labels and domain.labels != (number,):
+        first = ", ".join(domain.labels[:2]) + (", ..." if domain.k > 2 else "")
+        raise ParameterError(
+            f"sensitive must say which answers: {number} is the label of one, and could mean the first {number} of all.",
+            f"Write the labels themselves ({first}), or the label {number} alone in quotation marks or in a list.",
+        )
 
 
 def split_sensitive(sensitive: object, domain: Domain, theta: object) -> tuple[tuple[int, ...], int, float]:
