@@ -79,7 +79,7 @@ def test_a_plan_is_drawn_with_all_its_designs():
     drawn = layer(spec, "point")[0]["data"]["values"]
     shown = len(found.designs) + sum(o.design is not None for o in found.out)
     assert len(drawn) == shown
-    assert {row["kind"] for row in drawn} == {"worth a choice", "beaten by another in every respect", "breaks a limit"}
+    assert {row["kind"] for row in drawn} == {"worth a choice", "beaten by another", "breaks a limit"}
     assert layer(spec, "rule")[0]["encoding"]["x"] == {"datum": 15.0}
     best = next(row for row in drawn if row["label"] == found.best.name and row["kind"] == "worth a choice")
     assert best["y"] == pytest.approx(100 * found.best.stderr)

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import deniable as dn
-from deniable.errors import FormatError, MissingExtraError, ParameterError
+from deniable.errors import FormatError, MergeError, MissingExtraError, ParameterError
 
 EVIL = "<script>alert(1)</script>"
 M = dn.mechanism("ss", epsilon=2.0, labels=["never", "often", EVIL])
@@ -44,11 +44,24 @@ def test_saving_loses_nothing(tmp_path: Path) -> None:
     assert [path.name for path in tmp_path.iterdir()] == ["x"]
 
 
-def test_saved_reports_have_an_id_each_and_simulated_ones_repeat(tmp_path: Path) -> None:
-    for what, same in ((REPORTS, False), (SIMULATED, True)):
+def test_saved_reports_have_one_id_however_often_they_are_saved(tmp_path: Path) -> None:
+    """So that copies are not counted twice; other reports have another one, parts one of their own."""
+    for what in (REPORTS, SIMULATED):
         dn.save(what, tmp_path / "a", force=True)
         dn.save(what, tmp_path / "b", force=True)
-        assert ((tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes()) == same
+        assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes()
+    copies = []
+    for name in ("c", "d"):
+        dn.save(REPORTS, tmp_path / name)
+        copies.append(dn.load(tmp_path / name))
+        dn.save(copies[-1], tmp_path / f"{name}, again")
+        copies.append(dn.load(tmp_path / f"{name}, again"))
+    assert {copy.sources for copy in copies} == {copies[0].sources}
+    with pytest.raises(MergeError, match="counted twice"):
+        M.tally(copies[0]) + M.tally(copies[2])
+    for other in (M.privatize(["never"] * 3), REPORTS[:2]):
+        dn.save(other, tmp_path / "e", force=True)
+        assert dn.load(tmp_path / "e").sources not in {copies[0].sources, ()}
 
 
 @pytest.mark.parametrize(

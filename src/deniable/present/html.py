@@ -15,6 +15,8 @@ __all__ = ["Bar", "bars_html", "counts_html", "facts_html", "parts_html", "scale
 
 _MOST = 12
 """Rows that are shown; of more the rest is counted."""
+_PROSE = 30
+"""Characters of a cell that is a sentence rather than a number."""
 _CELL = "padding:1px 8px;text-align:{side};vertical-align:top"
 _TRACK = "position:relative;width:10em;height:0.8em;margin-top:0.25em"
 _FILL = "position:absolute;top:0;height:100%;left:{left:.2f}%;width:{width:.2f}%;background:{colour}"
@@ -98,7 +100,9 @@ def _table(head: Sequence[str], rows: Sequence[Sequence[str]], bars: Any, total:
 
 
 def _cell(tag: str, text: str, *, first: bool) -> str:
-    return f"<{tag} style='{_CELL.format(side='left' if first else 'right')}'>{escape(text)}</{tag}>"
+    """Numbers stand at the right; names, and what is too long for a number, at the left."""
+    side = "left" if first or len(text) > _PROSE else "right"
+    return f"<{tag} style='{_CELL.format(side=side)}'>{escape(text)}</{tag}>"
 
 
 def _drawn(bar: Bar | None) -> str:

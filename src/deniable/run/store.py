@@ -62,11 +62,19 @@ def save(what: Reports | Tally | Mechanism, path: str | os.PathLike[str], *, for
 
 
 _BYTES: Mapping[type, Callable[[Any], bytes]] = {
-    Reports: lambda reports: dump(reports, id="" if reports.simulated else new_id()),  # files of one seed stay the same
+    Reports: lambda reports: dump(reports, id=_id(reports)),
     Tally: dump,
     Mechanism: lambda m: (json.dumps(m.design, ensure_ascii=False, indent=1, allow_nan=False) + "\n").encode(),
 }
 """What is written of each kind of thing."""
+
+
+def _id(reports: Reports) -> str:
+    """The id of a report file: of one batch its own, however often it is saved; files of one seed stay the same."""
+    if reports.simulated:
+        return ""
+    known = {*reports.sources, *reports.batches}
+    return known.pop() if len(known) == 1 else new_id()
 
 
 def _design(data: bytes) -> Mechanism:

@@ -155,7 +155,7 @@ def _refuse_label(number: str, domain: Domain) -> None:
     if domain.labels is not None and number in domain.labels and domain.labels != (number,):
         first = ", ".join(domain.labels[:2]) + (", ..." if domain.k > 2 else "")
         raise ParameterError(
-            f"sensitive must say which answers: {number} is the label of one, and could mean the first {number} of all.",
+            f"sensitive must say which answers: {number} is the label of one, and may mean the first {number} of all.",
             f"Write the labels themselves ({first}), or the label {number} alone in quotation marks or in a list.",
         )
 
