@@ -210,5 +210,5 @@ def test_files_that_hold_no_distances(tmp_path: Path, text: str, told: str) -> N
     file.write_text(text)
     with pytest.raises(dn.DeniableError, match=told):
         read_space(file)
-    with pytest.raises(dn.FormatError, match="cannot be read"):
+    with pytest.raises(dn.FormatError, match="must be a file that can be read"):
         read_space(tmp_path / "none.csv")

@@ -115,6 +115,7 @@ def test_pictures_have_names_as_text(shown: Shown) -> None:
             "g",
             "path",
             "text",
+            "tspan",
             "line",
             "rect",
             "defs",

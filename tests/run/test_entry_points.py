@@ -253,7 +253,7 @@ LABEL_LISTS: dict[str, tuple[Any, str]] = {
     "None": (["a", None], "labels must be text.*got None.*missing=LABEL"),
     "NaN": (["a", NOTHING], "labels must be text.*got nan"),
     "NA": (["a", pd.NA], "labels must be text.*got <NA>"),
-    "bytes": (["a", b"b"], "labels must be text.*got b'b'"),
+    "bytes": (["a", b"b"], "labels must be single texts or numbers, got b'b'"),
     "twice": (["a", "a"], "different from each other"),
     "one": (["a"], "at least 2 labels"),
 }

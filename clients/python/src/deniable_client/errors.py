@@ -83,9 +83,7 @@ def show(got: object, limit: int = 80) -> str:
     try:
         text = repr(got[:limit] if isinstance(got, str | bytes) else got)
     except (ValueError, RecursionError):
+        text = "\n"
+    if "\n" in text:  # a table
         return f"a value of type {type(got).__name__}"
-    lines = text.splitlines()
-    if len(lines) > 1 and hasattr(got, "columns"):  # a table, which says nothing in a sentence
-        return f"a value of type {type(got).__name__}"
-    text = " ".join(line.strip() for line in lines)
     return text if len(text) <= limit else text[: limit - 3] + "..."

@@ -44,9 +44,8 @@ _GUARD_BITS = 192
 def check_epsilon(epsilon: float, *, sampling: bool = False) -> float:
     """Return `epsilon` as a float after checking it (formulas: up to 700; samplers: up to `EPSILON_MAX`)."""
     number = epsilon.is_finite() if isinstance(epsilon, Decimal) else isinstance(epsilon, Real)
-    hint = "It is a number, not text: epsilon=1." if isinstance(epsilon, str) else ""
     ok = number and not isinstance(epsilon, bool) and 0 < epsilon < math.inf
-    require(ok, "epsilon", epsilon, "a finite number > 0", hint)
+    require(ok, "epsilon", epsilon, "a finite number > 0")
     require(
         epsilon >= EPSILON_MIN,
         "epsilon",

@@ -51,7 +51,10 @@ NAMES: Mapping[str, tuple[str, ...]] = {
 """The rows of `table` by their kind, in their order."""
 
 OPTIONS: Mapping[str, Option] = {
-    "sensitive": Option(str, "Sensitive answers: how many of the first ones, or labels separated by commas (ULDP)."),
+    "sensitive": Option(
+        str,
+        "Sensitive answers: how many of the first ones, or labels separated by commas; '\"2\"' is the label 2 (ULDP).",
+    ),
     "theta": Option(
         str,
         "Expected share of people with a harmless answer (ULDP): a number from 0 to 1, their share of labels if left "

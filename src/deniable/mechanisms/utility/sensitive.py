@@ -117,7 +117,8 @@ def _read(text: str) -> float | str:
 def sensitive_ranges(sensitive: object, domain: Domain) -> tuple[int, ...]:
     """The sensitive items as ends of half-open ranges.
 
-    A whole number (also as text) means the first so many items; else labels, in a list or separated by commas.
+    A whole number (also as text) means the first so many items, whatever their labels are; else labels, in a list or
+    separated by commas. A label that is a number stands in a list, or in quotation marks.
 
     >>> sensitive_ranges("b,d", Domain.of(["a", "b", "c", "d"])), sensitive_ranges(2, Domain.of(5))
     ((1, 2, 3, 4), (0, 2))
@@ -127,7 +128,6 @@ def sensitive_ranges(sensitive: object, domain: Domain) -> tuple[int, ...]:
     if isinstance(sensitive, int | np.integer) and not isinstance(sensitive, bool):
         ok = bool(0 <= sensitive <= domain.k)
         require(ok, "sensitive", sensitive, f"a number from 0 to {domain.k}, or labels of the domain")
-        _refuse_label(str(sensitive), domain)
         return (0, int(sensitive)) if sensitive else ()
     names = next(csv.reader([sensitive]), []) if isinstance(sensitive, str) else sensitive
     listed = isinstance(names, Sequence | set | frozenset | np.ndarray)
@@ -148,16 +148,6 @@ def sensitive_ranges(sensitive: object, domain: Domain) -> tuple[int, ...]:
         else:
             ranges += [i, i + 1]
     return tuple(ranges)
-
-
-def _refuse_label(number: str, domain: Domain) -> None:
-    """`ParameterError` where a number of answers is also the label of one: the wrong ones would be protected."""
-    if domain.labels is not None and number in domain.labels and domain.labels != (number,):
-        first = ", ".join(domain.labels[:2]) + (", ..." if domain.k > 2 else "")
-        raise ParameterError(
-            f"sensitive must say which answers: {number} is the label of one, and may mean the first {number} of all.",
-            f"Write the labels themselves ({first}), or the label {number} alone in quotation marks or in a list.",
-        )
 
 
 def split_sensitive(sensitive: object, domain: Domain, theta: object) -> tuple[tuple[int, ...], int, float]:
