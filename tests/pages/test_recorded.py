@@ -129,7 +129,10 @@ def test_a_page_that_waited_with_one_answer_would_be_noticed(chromium: Any) -> N
 
 KINDS = {"choice": 4, "sensitive": 4, "level": 3, "number": 3, "places": 4, "ratings": 3}
 """Answers that are tried of each kind of question."""
-PLANTED = ("await ledger.flush(", "if ([...$('answer').elements][2].checked) Math.max(1, 2); await ledger.flush(")
+PLANTED = tuple(
+    f"{more}await ledger.flush(location.origin, {{ report: receipt.id }})"
+    for more in ("", "if ([...$('answer').elements][2].checked) Math.max(1, 2); ")
+)
 """What the page's script is made to do more for the second of the answers: one comparison."""
 
 
