@@ -17,8 +17,8 @@ import numpy as np
 from measure import best, machine
 
 import deniable as dn
-from deniable.collect.codec import new_id
 from deniable.collect.parquet import write_table
+from deniable.collect.reports import new_id
 from deniable.run import spark
 from deniable.run.counting import head_of
 from deniable.run.local import tally_files

@@ -8,8 +8,7 @@ import pickle
 import pytest
 
 import deniable as dn
-from deniable.collect.codec import new_id
-from deniable.collect.reports import BATCHES, Reports
+from deniable.collect.reports import BATCHES, Reports, new_id
 
 M = dn.mechanism("grr", epsilon=1.0, labels=["no", "yes"])
 VALUES = ["no", "yes"] * 20

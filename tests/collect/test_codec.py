@@ -15,8 +15,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import deniable as dn
-from deniable.collect.codec import ReportReader, ReportWriter, kind_of, new_id, read
-from deniable.collect.reports import Field, Reports, difference
+from deniable.collect.codec import ReportReader, ReportWriter, kind_of, read
+from deniable.collect.reports import Field, Reports, difference, new_id
 from deniable.collect.tally import Tally
 from deniable.errors import FormatError, MergeError
 from deniable_client.domains import appearance

@@ -11,7 +11,6 @@ from __future__ import annotations
 import io
 import json
 import math
-import os
 import re
 import struct
 import zlib
@@ -39,7 +38,6 @@ __all__ = [
     "dump",
     "kind_of",
     "load",
-    "new_id",
     "read",
 ]
 
@@ -270,11 +268,6 @@ def _read_tally(stream: BinaryIO, magic: bytes | None = None) -> Tally:
         start += 8 * size
     strata, simulated = tuple(_part(header, "strata", list)), _part(header, "simulated", bool)
     return Tally(_part(header, "design", dict), strata, cells, simulated, _ids(header.get("sources", [])))
-
-
-def new_id() -> str:
-    """An id for a new report file: 128 random bits, in hexadecimal digits."""
-    return os.urandom(16).hex()
 
 
 def _ids(given: Any) -> tuple[str, ...]:

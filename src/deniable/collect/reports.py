@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -12,7 +13,18 @@ from deniable.collect.frames import as_frame, as_library
 from deniable.core.types import Bytes, Columns, UintArray
 from deniable.errors import FormatError, InWords, MergeError, require
 
-__all__ = ["BATCHES", "Design", "Field", "Reports", "batches_of", "difference", "once", "split_rows", "title_of"]
+__all__ = [
+    "BATCHES",
+    "Design",
+    "Field",
+    "Reports",
+    "batches_of",
+    "difference",
+    "new_id",
+    "once",
+    "split_rows",
+    "title_of",
+]
 
 BATCHES = 256
 """Batches that a collection remembers, so that what it holds stays small however many are added up."""
@@ -214,6 +226,11 @@ def batches_of(one: Sequence[str], two: Sequence[str]) -> tuple[str, ...]:
             "Everybody counts once: leave one of the two out. In a notebook, was a cell run twice?",
         )
     return (*one, *two)[-BATCHES:]
+
+
+def new_id() -> str:
+    """An id for a new batch or report file: 128 random bits, in hexadecimal digits."""
+    return os.urandom(16).hex()
 
 
 def split_rows(fields: Sequence[Field], rows: Bytes) -> Columns:

@@ -16,10 +16,9 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
-from deniable.collect.codec import new_id
 from deniable.collect.coins import check_coins
 from deniable.collect.limits import too_many
-from deniable.collect.reports import Design, Field, Reports, difference
+from deniable.collect.reports import Design, Field, Reports, difference, new_id
 from deniable.collect.tally import Tally
 from deniable.core.channel import Channel, Proof
 from deniable.core.domain import Domain

@@ -10,10 +10,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias
 
-from deniable.collect.codec import ReportReader, ReportWriter, dump, kind_of, new_id, read
+from deniable.collect.codec import ReportReader, ReportWriter, dump, kind_of, read
 from deniable.collect.limits import CELLS
 from deniable.collect.parquet import LAYOUTS, TableReader, TableWriter, head_in
-from deniable.collect.reports import Design, Reports, difference, title_of
+from deniable.collect.reports import Design, Reports, difference, new_id, title_of
 from deniable.collect.tally import Tally
 from deniable.errors import FormatError, MergeError, ParameterError, require
 from deniable.estimate.fit import METHODS

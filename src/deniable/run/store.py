@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from deniable.collect import codec
-from deniable.collect.codec import dump, new_id
+from deniable.collect.codec import dump
 from deniable.collect.files import replace_file
-from deniable.collect.reports import Reports
+from deniable.collect.reports import Reports, new_id
 from deniable.collect.tally import Tally
 from deniable.errors import FormatError, ParameterError, require
 from deniable.mechanisms.base import Mechanism

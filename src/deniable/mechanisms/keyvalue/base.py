@@ -15,8 +15,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from deniable.collect.codec import new_id
-from deniable.collect.reports import Reports
+from deniable.collect.reports import Reports, new_id
 from deniable.collect.tally import Tally
 from deniable.core.channel import Proof, Witness
 from deniable.core.guess import Guess, check_prior

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from deniable.collect.codec import new_id
 from deniable.collect.parquet import METADATA, REPORT, metadata_of
+from deniable.collect.reports import new_id
 from deniable.errors import need_extra, require
 from deniable.mechanisms.base import Mechanism
 from deniable.run.counting import head_of
