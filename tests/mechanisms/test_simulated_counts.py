@@ -214,3 +214,9 @@ def test_the_others_know_that_they_do(name: str) -> None:
             m.bulk.check(tally.cells)
             assert tally.layout == m.empty().layout
             assert tally.n == sum(counts)
+
+
+def test_more_people_than_can_be_drawn_are_refused() -> None:
+    """Instead of billions of parts, one after the other."""
+    with pytest.raises(ParameterError, match=r"counts must be at most 90,000,000,000 people.*got 1\d{18}"):
+        dn.mechanism("ss", epsilon=1.0, k=3).simulate_tally([10**18, 10**18, 0], dn.simulation(1))

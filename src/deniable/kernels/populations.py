@@ -5,12 +5,15 @@ from __future__ import annotations
 import numpy as np
 
 from deniable.core.types import IntArray
+from deniable.errors import require
 from deniable.randomness import Simulation
 
 __all__ = ["sets_of_others"]
 
 _MOST = 900_000_000
 """People at a time: NumPy draws hypergeometric numbers for fewer than a billion."""
+_PARTS = 100
+"""Times that are drawn one after the other: beyond, a study would not end."""
 
 
 def sets_of_others(rng: Simulation, people: IntArray, size: int) -> IntArray:
@@ -20,7 +23,9 @@ def sets_of_others(rng: Simulation, people: IntArray, size: int) -> IntArray:
     r and m are one number, and those of them who take the item are binomial. People whose own item comes now leave it
     out; they are a random part of all whose own item had not come yet, since until then nobody's set depends on it.
     """
-    parts = -(-int(people.sum()) // _MOST)
+    total = int(people.sum())
+    parts = -(-total // _MOST)
+    require(parts <= _PARTS, "counts", total, f"at most {_PARTS * _MOST:,} people where reports are sets")
     if parts > 1:
         each, rest = np.divmod(people, parts)
         rows = [sets_of_others(rng, each + (i < rest), size) for i in range(parts)]
