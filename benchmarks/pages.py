@@ -43,7 +43,7 @@ sys.path[:] = [str(ROOT / "tests"), *(part for part in sys.path if part != str(R
 import deniable as dn  # noqa: E402
 from deniable.service.access import new_key  # noqa: E402
 from deniable.service.demo import serving  # noqa: E402
-from deniable.service.routes import COOKIE  # noqa: E402
+from deniable.service.http.routes import COOKIE  # noqa: E402
 from deniable.service.store import open_store  # noqa: E402
 from deniable_client.canonical import canonical  # noqa: E402
 from pages.asks import TODAY, fill, kinds, task  # noqa: E402

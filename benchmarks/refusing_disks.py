@@ -18,9 +18,9 @@ from buckets import BUCKETS, Found, Sent, Tell, guarded, in_memory, settle, stor
 from faulty_disk import Disk, disk_driver
 from making import opened
 
-from deniable.service.app import application
 from deniable.service.collector import Collector
-from deniable.service.serve import server
+from deniable.service.http.app import application
+from deniable.service.http.serve import server
 from deniable.service.settings import Settings
 from deniable.service.store.database import Database
 from deniable.service.writer import Writer

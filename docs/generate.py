@@ -315,7 +315,7 @@ def settings() -> str:
 
 def routes() -> str:
     """The routes of the collector, with their roles."""
-    from deniable.service.app import ROWS
+    from deniable.service.http.app import ROWS
 
     return table(
         ["route", "role", "what it does"],

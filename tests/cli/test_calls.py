@@ -99,7 +99,7 @@ def check(run, folder: Path, seeds: range) -> Counter[int]:
 def quick(monkeypatch):
     """The results are the same; nothing has to be compiled, and no collector is started."""
     monkeypatch.setenv("DENIABLE_KERNELS", "reference")
-    monkeypatch.setattr("deniable.service.serve.run", lambda chosen, ready: ready(f"http://{chosen.host}"))
+    monkeypatch.setattr("deniable.service.http.serve.run", lambda chosen, ready: ready(f"http://{chosen.host}"))
 
 
 def test_lines_of_all_kinds_end_well(run, tmp_path):

@@ -12,9 +12,9 @@ import numpy as np
 import deniable as dn
 from deniable.core.space import Space
 from deniable.service.access import new_key
-from deniable.service.app import application
+from deniable.service.http.app import application
+from deniable.service.http.routes import COOKIE
 from deniable.service.pages.table import PAGES
-from deniable.service.routes import COOKIE
 from deniable.service.store.contract import Incoming, Store, Upload
 from deniable_client.task import Task, seal
 from service.calling import Service

@@ -8,7 +8,7 @@ import time
 from dataclasses import dataclass
 from typing import Self
 
-from deniable.service.serve import server
+from deniable.service.http.serve import server
 from deniable.service.settings import Settings
 from pages.asks import Paged
 

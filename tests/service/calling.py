@@ -12,8 +12,8 @@ from typing import Any
 
 import deniable as dn
 from deniable.service.access import new_key
-from deniable.service.app import application
 from deniable.service.collector import Collector
+from deniable.service.http.app import application
 from deniable.service.settings import Settings
 from deniable.service.store.contract import Outcome, Upload
 from deniable.service.tasks import Asked, Terms, new_task

@@ -5,8 +5,8 @@ from __future__ import annotations
 import socket
 import threading
 
-from deniable.service.app import application
-from deniable.service.serve import server
+from deniable.service.http.app import application
+from deniable.service.http.serve import server
 from deniable.service.settings import Settings
 from service.calling import Service, task_of
 

@@ -13,9 +13,9 @@ from starlette.routing import Route
 import deniable as dn
 from deniable.service import access
 from deniable.service.access import KEY_ROLES, Role, holder, new_key, revoke, rotate
-from deniable.service.app import ROWS, application
+from deniable.service.http.app import ROWS, application
+from deniable.service.http.routes import Row
 from deniable.service.pages.table import PAGES
-from deniable.service.routes import Row
 from service.calling import Service, task_of
 from service.memory import MemoryStore
 

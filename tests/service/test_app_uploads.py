@@ -340,7 +340,7 @@ def test_nothing_is_read_of_a_request_that_would_not_be_taken(
     """Under load most requests are turned away: that must cost next to nothing."""
     id = service.add(task_of())
     read = []
-    monkeypatch.setattr("deniable.service.app.read_reports", lambda *given: read.append(given))
+    monkeypatch.setattr("deniable.service.http.app.read_reports", lambda *given: read.append(given))
     monkeypatch.setattr(service.collector, "_full", lambda: True)
     reply = service.send(id, item(1))
     assert (reply.status, reply.problem, read) == (503, "busy", [])

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from deniable.service.app import ROWS
-from deniable.service.openapi import openapi
-from deniable.service.problems import KINDS
+from deniable.service.http.app import ROWS
+from deniable.service.http.openapi import openapi
+from deniable.service.http.problems import KINDS
 from deniable.service.settings import Settings
 from service.calling import Service, item
 from service.running import Running

@@ -94,7 +94,7 @@ def serve(given: Given, out: Output, config: Config = None) -> None:
     database_of(given, config)
     for module in ("starlette", "uvicorn", "httptools", "msgspec", *(["uvloop"] if sys.platform != "win32" else [])):
         need_extra(module, "service")
-    from deniable.service.serve import run
+    from deniable.service.http.serve import run
 
     chosen = settings(given, file=config)
     run(chosen, lambda address: out.show({"address": address}, f"Listening on {address}"))

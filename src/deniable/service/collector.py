@@ -10,11 +10,11 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from deniable.errors import DeniableError
-from deniable.service.bodies import Held
+from deniable.service.http.bodies import Held
+from deniable.service.http.problems import Problem
 from deniable.service.ingest import Intake
 from deniable.service.logs import log
 from deniable.service.metrics import Metrics
-from deniable.service.problems import Problem
 from deniable.service.release import publish
 from deniable.service.settings import Settings
 from deniable.service.store.contract import Outcome, Store, TaskRow, Upload

@@ -15,15 +15,15 @@ from deniable.mechanisms.entry import MEAN
 from deniable.mechanisms.registry import entry_of
 from deniable.service.access import KEY_ROLES, Role
 from deniable.service.collector import Collector, Known
+from deniable.service.http.problems import Problem
+from deniable.service.http.routes import Row
 from deniable.service.ingest import REASONS
 from deniable.service.pages.charts import get_ready
 from deniable.service.pages.looking import alarm, compared, needed, strata_of, told
 from deniable.service.pages.render import compressed, html, page
 from deniable.service.pages.signin import FORM, form_of
 from deniable.service.pages.signin import told as problem_page
-from deniable.service.problems import Problem
 from deniable.service.release import PUBLISHED, Window, certificate, forged, windows
-from deniable.service.routes import Row
 
 __all__ = ["ROWS", "known_task", "windows_of"]
 

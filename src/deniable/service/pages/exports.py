@@ -16,14 +16,14 @@ from deniable.errors import need_extra
 from deniable.run.files import csv_bytes
 from deniable.service.access import Role
 from deniable.service.collector import Collector
+from deniable.service.http.problems import Problem
+from deniable.service.http.routes import Row
 from deniable.service.pages.charts import ALONE, KINDS, picture
 from deniable.service.pages.dashboard import known_task, windows_of
 from deniable.service.pages.looking import strata_of
 from deniable.service.pages.render import compressed
 from deniable.service.pages.signin import told
-from deniable.service.problems import Problem
 from deniable.service.release import PUBLISHED, Window
-from deniable.service.routes import Row
 from deniable_client.task import Task
 
 __all__ = ["ROWS", "rows_of"]

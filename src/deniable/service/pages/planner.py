@@ -20,11 +20,11 @@ from deniable.present.export import save
 from deniable.run.questions import QUESTIONS
 from deniable.service.access import KEY_ROLES, Role
 from deniable.service.collector import Collector
+from deniable.service.http.problems import Problem
+from deniable.service.http.routes import Row
 from deniable.service.pages.charts import ALONE, KINDS, drawn
 from deniable.service.pages.render import html, page
 from deniable.service.pages.signin import FORM, form_of, told
-from deniable.service.problems import Problem
-from deniable.service.routes import Row
 from deniable.service.tasks import Asked, Terms, new_task
 from deniable_client.canonical import canonical
 

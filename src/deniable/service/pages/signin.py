@@ -9,12 +9,12 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
 from deniable.service.access import Role, holder
-from deniable.service.bodies import read_body
 from deniable.service.collector import Collector
+from deniable.service.http.bodies import read_body
+from deniable.service.http.problems import KINDS, Problem
+from deniable.service.http.routes import COOKIE, Row, check_origin
 from deniable.service.pages.charts import get_ready
 from deniable.service.pages.render import html, page, refused
-from deniable.service.problems import KINDS, Problem
-from deniable.service.routes import COOKIE, Row, check_origin
 
 __all__ = ["FORM", "ROWS", "form_of", "told"]
 

@@ -7,10 +7,10 @@ from starlette.responses import Response
 
 from deniable.service.access import Role
 from deniable.service.collector import Collector, Known
+from deniable.service.http.routes import Row
 from deniable.service.pages import assets
 from deniable.service.pages.asking import asked
 from deniable.service.pages.render import compressed, html, page, refused, takes_gzip
-from deniable.service.routes import Row
 from deniable_client.errors import WindowError
 
 __all__ = ["ROWS"]

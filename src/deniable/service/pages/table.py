@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from deniable.service.http.routes import Row
 from deniable.service.pages import dashboard, exports, planner, signin, survey
-from deniable.service.routes import Row
 
 __all__ = ["PAGES"]
 

@@ -9,8 +9,8 @@ from typing import Any
 import msgspec
 
 from deniable.service.access import Role
-from deniable.service.problems import KINDS, MEDIA_TYPE
-from deniable.service.routes import Row
+from deniable.service.http.problems import KINDS, MEDIA_TYPE
+from deniable.service.http.routes import Row
 
 __all__ = ["openapi"]
 

@@ -9,9 +9,9 @@ from collections.abc import Callable
 import uvicorn
 from starlette.types import ASGIApp
 
-from deniable.service.app import application
 from deniable.service.collector import Collector
-from deniable.service.connections import connections
+from deniable.service.http.app import application
+from deniable.service.http.connections import connections
 from deniable.service.logs import log, set_up
 from deniable.service.pages.table import PAGES
 from deniable.service.settings import Settings

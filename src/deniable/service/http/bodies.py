@@ -12,7 +12,7 @@ from typing import NamedTuple
 import msgspec
 from starlette.requests import ClientDisconnect, Request
 
-from deniable.service.problems import Problem
+from deniable.service.http.problems import Problem
 from deniable.service.settings import Settings
 from deniable.service.store.contract import REJECTED, Incoming, Outcome
 

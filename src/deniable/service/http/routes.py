@@ -15,8 +15,8 @@ from starlette.types import Receive, Scope, Send
 from deniable.errors import DeniableError
 from deniable.service.access import KEY_ROLES, Role, holder
 from deniable.service.collector import Collector
+from deniable.service.http.problems import Problem, problem_of, respond
 from deniable.service.logs import log
-from deniable.service.problems import Problem, problem_of, respond
 from deniable.service.store.contract import KeyRow
 
 __all__ = ["COOKIE", "Row", "check_origin", "routes"]

@@ -18,13 +18,13 @@ from starlette.responses import Response
 from deniable.collect.codec import dump
 from deniable.service import access
 from deniable.service.access import Role
-from deniable.service.bodies import JSON, OCTETS, Batch, Results, read_body, read_reports, results
 from deniable.service.collector import Collector, Known
+from deniable.service.http.bodies import JSON, OCTETS, Batch, Results, read_body, read_reports, results
+from deniable.service.http.openapi import openapi
+from deniable.service.http.problems import Problem, respond
+from deniable.service.http.routes import Row, routes
 from deniable.service.logs import log
-from deniable.service.openapi import openapi
-from deniable.service.problems import Problem, respond
 from deniable.service.release import Window, tally_of, windows
-from deniable.service.routes import Row, routes
 from deniable.service.store.contract import Outcome, Upload
 from deniable_client.task import Task
 

@@ -7,7 +7,7 @@ from asyncio import TimerHandle, Transport
 import msgspec
 from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol
 
-from deniable.service.problems import KINDS, MEDIA_TYPE, Problem, document
+from deniable.service.http.problems import KINDS, MEDIA_TYPE, Problem, document
 from deniable.service.settings import Settings
 
 __all__ = ["connections"]
