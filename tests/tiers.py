@@ -16,7 +16,7 @@ __all__ = ["every", "few_of_each", "slow", "waiting"]
 
 
 def waiting(items: Sequence[pytest.Item], day: int) -> set[pytest.Item]:
-    """The cases that take turns and whose turn is not today: the i-th case of a test is on days i, i + N, i + 2 N, .."""
+    """The cases that take turns and whose turn is not today: the i-th case of a test is on days i, i + N, i + 2 N."""
     late: set[pytest.Item] = set()
     for _, cases in groupby(items, lambda item: item.nodeid.partition("[")[0]):
         for i, item in enumerate(cases):
