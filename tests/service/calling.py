@@ -14,6 +14,7 @@ import deniable as dn
 from deniable.service.access import new_key
 from deniable.service.collector import Collector
 from deniable.service.http.app import application
+from deniable.service.identity import Identity
 from deniable.service.settings import Settings
 from deniable.service.store.contract import Outcome, Upload
 from deniable.service.tasks import Asked, Terms, new_task
@@ -49,7 +50,8 @@ class Reply:
 
 def task_of(*questions: Asked, **terms: Any) -> dict[str, Any]:
     """A task document; one question of three answers if none are given."""
-    return new_task(questions or [Asked(text="How often?", design=DESIGN)], Terms(**{"opens": OPENS, **terms}))
+    asked = questions or [Asked(text="How often?", design=DESIGN)]
+    return new_task(asked, Terms(**{"opens": OPENS, **terms}), Identity(bytes(32)))
 
 
 def item(number: int, body: bytes = b"\x01") -> dict[str, str]:

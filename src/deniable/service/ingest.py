@@ -91,11 +91,15 @@ class Checked:
 class Intake:
     """A task as its collector sees it: checks bodies and counts them. Never changes, so one serves all threads."""
 
+    head: int
+    """Bytes of a body before the report: the numbers of the question and of the strata."""
+
     def __init__(self, document: bytes) -> None:
         self.task = Task.load(document)
         self._sizes = [len(values) for values in self.task.strata.values()]
-        self._several = len(self.task.questions) > 1
-        self._head = self._several + len(self._sizes)
+        self._question_at = self.task.question_at
+        self._strata_at = self.task.strata_at
+        self.head = (self._question_at is not None) + len(self._sizes)
 
     @cached_property
     def mechanisms(self) -> tuple[Mechanism, ...]:
@@ -112,9 +116,9 @@ class Intake:
         table = np.frombuffer(b"".join(bodies), np.uint8).reshape(len(bodies), width)
         codes = np.zeros(len(bodies), np.uint8)
         codes[wrong] = _CODES["length"]
-        if self._several:
-            _mark(codes, table[:, 0] >= len(self.task.questions), "question")
-        for column, size in enumerate(self._sizes, start=self._several):
+        if self._question_at is not None:
+            _mark(codes, table[:, self._question_at] >= len(self.task.questions), "question")
+        for column, size in enumerate(self._sizes, start=self._strata_at):
             _mark(codes, table[:, column] >= size, "stratum")
         counted = None
         for question, rows in self._questions(table, np.flatnonzero(codes == _FINE)):
@@ -137,10 +141,10 @@ class Intake:
         """The rows of each question that occurs."""
         if not rows.size:
             return
-        if not self._several:
+        if self._question_at is None:
             yield 0, rows
             return
-        numbers = table[rows, 0]
+        numbers = table[rows, self._question_at]
         for question in np.unique(numbers).tolist():
             yield question, rows[numbers == question]
 
@@ -149,13 +153,13 @@ class Intake:
         if not self._sizes:
             yield (), rows
             return
-        heads, which = np.unique(table[rows, self._several : self._head], axis=0, return_inverse=True)
+        heads, which = np.unique(table[rows, self._strata_at : self._strata_at + len(self._sizes)], axis=0, return_inverse=True)
         for number, head in enumerate(heads.tolist()):
             yield tuple(head), rows[which.ravel() == number]
 
     def _check_question(self, question: int, table: Bytes, rows: IntArray, codes: Bytes) -> Tally | None:
         """Mark what is wrong with the rows of a question; their tally if nothing is."""
-        end = self._head + self.mechanisms[question].bulk.row_bytes
+        end = self.head + self.mechanisms[question].bulk.row_bytes
         if end < table.shape[1]:
             padded = table[rows, end:].any(axis=1)
             codes[rows[padded]] = _CODES["padding"]
@@ -174,7 +178,7 @@ class Intake:
         return made.tally(Reports(made.design, made.fields, self._columns(question, table)))
 
     def _columns(self, question: int, table: Bytes) -> Columns:
-        return split_rows(self.mechanisms[question].fields, table[:, self._head :])
+        return split_rows(self.mechanisms[question].fields, table[:, self.head :])
 
 
 def _mark(codes: Bytes, wrong: BoolArray, reason: str) -> None:

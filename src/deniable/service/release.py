@@ -280,7 +280,7 @@ def kept_reports(store: Store, intake: Intake, found: Sequence[Window], question
     Strata are left out: those of few people are in no result either.
     """
     number = next(i for i, known in enumerate(intake.task.questions) if known.name == question)
-    m, head = intake.mechanisms[number], (len(intake.task.questions) > 1) + len(intake.task.strata)
+    m, head = intake.mechanisms[number], intake.head
     told = {
         window.number
         for window in found

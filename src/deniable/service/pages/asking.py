@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from deniable.service.tasks import counted_as, own_none
 from deniable_client.domains import Domain
 from deniable_client.task import Question, Task
 
@@ -52,6 +53,12 @@ class Asked:
     """The levels of protection that a person may choose, most protective first, each in words."""
     harmless: tuple[str, ...] = ()
     """Answers that a report may name, in the words that consent is given to."""
+    none: int | None = None
+    """The answer that means none, if it is one of the choices; it is offered first."""
+    counted: str = ""
+    """What no answer is counted as, where it is not an answer of its own."""
+    clip: bool = False
+    """Whether numbers beyond are counted as the nearer end."""
 
     @property
     def buttons(self) -> bool:
@@ -73,15 +80,21 @@ def _asked(question: Question) -> Asked:
         "promise": tuple(found.text.splitlines()),
         "levels": _levels(question.design["params"].get("levels", ())),
         "harmless": tuple(_in_words(part) for part in found.harmless),
+        "counted": f"sent and protected like any other answer: {counted_as(question)}".rstrip(": "),
     }
     if design.kernel.kind == "pairs":
         low, high = design.params["range"]
         return Asked(**common, kind="ratings", choices=_choices(question, domain, ()), low=low, high=high)
     if domain.border is not None:
-        return Asked(**common, kind="number", low=domain.border(0), high=domain.border(domain.answers))
+        clip = bool(question.design["domain"].get("clip"))
+        return Asked(**common, kind="number", low=domain.border(0), high=domain.border(domain.answers), clip=clip)
     outlines = _outlines(question.design["domain"])
     kind = "places" if outlines else "choice"
-    return Asked(**common, kind=kind, choices=_choices(question, domain, found.disclosed, outlines))
+    choices = _choices(question, domain, found.disclosed, outlines)
+    none = own_none(question)
+    first = [choice for choice in choices if choice.number == none]
+    ordered = (*first, *(choice for choice in choices if choice.number != none))
+    return Asked(**common, kind=kind, choices=ordered, none=none)
 
 
 def _choices(

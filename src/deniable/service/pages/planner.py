@@ -22,6 +22,7 @@ from deniable.service.access import KEY_ROLES, Role
 from deniable.service.collector import Collector
 from deniable.service.http.problems import Problem
 from deniable.service.http.routes import Row
+from deniable.service.identity import Identity
 from deniable.service.pages.charts import ALONE, KINDS, drawn
 from deniable.service.pages.render import html, page
 from deniable.service.pages.signin import FORM, form_of, told
@@ -119,7 +120,8 @@ async def open_task(collector: Collector, request: Request) -> Response:
     text, days = fields.get("text", "").strip(), _number(fields.get("days", "7"), "days")
     require(bool(text), "question", text, "what people are to be asked")
     terms = Terms(opens=collector.clock().date(), window_days=int(days), collector=fields.get("collector") or None)
-    made = new_task([Asked(text=text, design=chosen[0].mechanism.design)], terms)
+    identity = Identity(await asyncio.to_thread(collector.store.identity))
+    made = new_task([Asked(text=text, design=chosen[0].mechanism.design)], terms, identity)
     await asyncio.to_thread(collector.store.put_task, made["id"], canonical(made))
     await asyncio.to_thread(collector.store.set_state, made["id"], "open")
     return RedirectResponse(f"/tasks/{made['id']}", 303)

@@ -136,6 +136,10 @@ class Store(Protocol):
     def put_release(self, task: str, window: int, document: bytes) -> bytes:
         """Publish a window once, which seals it; returns what is published, which is the first document."""
 
+    # ---- who the collector is
+    def identity(self) -> bytes:
+        """The seed of the key that signs tasks: made once, the same for ever, kept with everything else."""
+
     # ---- keys
     def put_key(self, key: KeyRow) -> None:
         """Keep a key's hash."""

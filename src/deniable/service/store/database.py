@@ -10,6 +10,7 @@ What is kept of a report that is counted, beside its place in the tally:
 
 from __future__ import annotations
 
+import os
 import threading
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import date, timedelta
@@ -23,6 +24,7 @@ from deniable.collect.codec import dump
 from deniable.collect.tally import Tally
 from deniable.core.types import BoolArray, Bytes, IntArray
 from deniable.errors import FormatError, ParameterError, require
+from deniable.service.identity import SEED_BYTES
 from deniable.service.ingest import ID_BYTES, SKEW, Checked, Intake, window_of
 from deniable.service.store import care
 from deniable.service.store.contract import (
@@ -234,6 +236,18 @@ class Database:
                 (document, number, window),
             )
             return bytes(session.execute(_SEALED, (number, window))[0][0])
+
+    # ---- who the collector is
+
+    def identity(self) -> bytes:
+        with self.engine.write() as session:
+            session.lock(0, alone=True)
+            found = session.execute("SELECT seed FROM identity WHERE name = 'collector'")
+            if found:
+                return bytes(found[0][0])
+            seed = os.urandom(SEED_BYTES)
+            session.execute("INSERT INTO identity (name, seed) VALUES ('collector', ?)", (seed,))
+            return seed
 
     # ---- keys
 

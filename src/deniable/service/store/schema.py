@@ -65,6 +65,7 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
             revoked TEXT
         ){sorted}""",
     ),
+    ("""CREATE TABLE identity (name TEXT NOT NULL PRIMARY KEY, seed {bytes} NOT NULL){sorted}""",),
 )
 VERSION = len(MIGRATIONS)
 
@@ -77,5 +78,6 @@ TABLES = {
     "rejections": ("task", "reason", "shard", "n"),
     "sealed": ("task", "window_number", "document"),
     "keys": ("name", "role", "digest", "created", "revoked"),
+    "identity": ("name", "seed"),
 }
 """The columns of every table in the newest version."""
