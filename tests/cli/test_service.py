@@ -38,7 +38,7 @@ def test_a_task_from_a_design(run, tmp_path):
     task = Task.load(found["task"], expect=found["id"])
     assert (task.min_batch, task.days, task.count, task.keep) == (50, 3, 2, "reports")
     assert task.questions[0].design == GRR.design
-    assert task.budget == {"task": 2, "subject": 2, "lifetime": 8}
+    assert (task.version, task.count * task.epsilon, task.document["budget"]) == (2, 2, 2)
     assert run("task", "list", *DB, "--json").json["tasks"][0]["state"] == "draft"
 
 
@@ -52,7 +52,7 @@ def test_a_task_from_a_design(run, tmp_path):
 def test_a_task_from_what_other_commands_print(run, command):
     text = run(*command).out
     done = run("task", "new", "--design", "-", "--question", "Which?", *DB, "--json", stdin=text)
-    assert done.json["task"]["questions"][0]["design"]["domain"] == {"labels": ["a", "b", "c"]}
+    assert done.json["task"]["design"]["domain"] == {"labels": ["a", "b", "c"]}
 
 
 def test_a_survey_with_strata(run, tmp_path):
@@ -63,7 +63,7 @@ def test_a_survey_with_strata(run, tmp_path):
     )
     task = Task.load(done.json["task"])
     assert [(q.name, q.text, q.share) for q in task.questions] == [("q1", "One?", 2), ("q2", "Two?", 1)]
-    assert (task.strata, task.collector) == ({"country": ("DE", "FR")}, "Institute")
+    assert (task.strata, task.collector) == ({"country": ("not told", "DE", "FR")}, "Institute")
 
 
 @pytest.mark.parametrize(
@@ -74,8 +74,10 @@ def test_a_survey_with_strata(run, tmp_path):
         ((*DB, "--window-days", 0), "--window-days must be"),
         ((*DB, "--opens", "tomorrow"), "--opens must be a day"),
         ((*DB, "--strata", "country"), "--strata must be"),
-        ((*DB, "--memory", "never"), "--memory must be"),
-        ((*DB, "--budget", "0.5"), "--budget must be from 1, the cost of one answer"),
+        ((*DB, "--none", "nothing listed"), "none of q1 of a task must be"),
+        ((*DB, "--url", "http://example.org"), "url"),
+        ((*DB, "--language", "?"), "language"),
+        ((*DB, "--windows", 2, "--budget", 1), "--budget must be from 2, the cost of this task"),
         ((*DB, "--question", "Two?"), "--question must be given as often as --design"),
         ((*DB, "--share", "x"), "--share must be"),
         ((*DB, "--retention", "x", "--retention-days", 5), "--retention must be"),

@@ -234,7 +234,7 @@ def test_questions_and_strata_are_told_apart(service: Service) -> None:
         Asked(text="Since when?", design=DESIGN, name="since"),
     ]
     id = service.add(task_of(*two, strata={"country": ["DE", "FR", "IT"]}, min_batch=4))
-    for number, (head, n) in enumerate([(b"\0\0", 6), (b"\0\1", 3), (b"\0\2", 2), (b"\1\0", 2)]):
+    for number, (head, n) in enumerate([(b"\1\0", 6), (b"\2\0", 3), (b"\3\0", 2), (b"\1\1", 2)]):
         fill(service, id, n, start=100 * number, body=head + b"\1")
     service.store.set_state(id, "closed")
     often, since = told(service, id)[0]["questions"]

@@ -89,8 +89,8 @@ def new(
 
     Example: deniable plan --k 4 --n 10000 --epsilon 1 --json | deniable task new --design - --question "How often?"
     """
-    from deniable.service.identity import Identity
-    from deniable.service.tasks import Asked, Terms, cautions, design_of, new_task
+    from deniable.service.identity import SEED_BYTES, Identity
+    from deniable.service.tasks import Asked, Terms, caution, counted_as, design_of, new_task
     from deniable_client.canonical import canonical
     from deniable_client.task import Task
 
@@ -118,6 +118,7 @@ def new(
         strata=_strata(strata or []),
         budget=budget,
     )
+    new_task(asked, terms, Identity(bytes(SEED_BYTES)))  # all checks, before a database is made
     with opened(database, config, new=True) as store:
         document = new_task(asked, terms, Identity(store.identity()))
         store.put_task(document["id"], canonical(document))
@@ -125,8 +126,11 @@ def new(
     idle = "--share has no effect: there is one question, for everybody." if share and len(design) == 1 else ""
     unkept = retention_days is not None and retention == "tally"
     vain = "--retention-days has no effect: with --retention tally no reports are kept." if unkept else ""
-    for told in filter(None, (_over(task), idle, vain, *cautions(task))):
+    for told in filter(None, (_over(task), idle, vain, caution(task))):
         out.note(f"warning: {told}")
+    for asking in task.questions:
+        if counted := counted_as(asking):
+            out.note(f"{asking.name}: {counted}")
     out.show(
         {"task": document, "id": task.id},
         f"Task {task.id}",

@@ -39,8 +39,8 @@ from deniable.run.files import open_output
 from deniable.run.local import estimate_tally
 from deniable.run.results import Shown
 from deniable.service.access import new_key
-from deniable.service.store import open_store
 from deniable.service.identity import Identity
+from deniable.service.store import open_store
 from deniable.service.tasks import Asked, Terms, new_task
 from deniable_client.canonical import canonical
 from deniable_client.task import Task

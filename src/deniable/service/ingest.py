@@ -153,7 +153,9 @@ class Intake:
         if not self._sizes:
             yield (), rows
             return
-        heads, which = np.unique(table[rows, self._strata_at : self._strata_at + len(self._sizes)], axis=0, return_inverse=True)
+        heads, which = np.unique(
+            table[rows, self._strata_at : self._strata_at + len(self._sizes)], axis=0, return_inverse=True
+        )
         for number, head in enumerate(heads.tolist()):
             yield tuple(head), rows[which.ravel() == number]
 

@@ -17,7 +17,7 @@ from deniable.mechanisms.registry import from_design
 from deniable.service.identity import Identity
 from deniable_client.task import Question, Task, seal
 
-__all__ = ["UNNAMED", "Asked", "Terms", "cautions", "counted_as", "design_of", "new_task", "own_none"]
+__all__ = ["UNNAMED", "Asked", "Terms", "caution", "counted_as", "design_of", "new_task", "own_none"]
 
 _BUDGET_MAX = 1000.0
 UNNAMED = "A collector that gives no name"
@@ -129,17 +129,15 @@ def usual_none(design: Design) -> Any:
     return [] if design["kernel"]["kind"] == "pairs" and params.get("length", 0) else None
 
 
-def cautions(task: Task) -> list[str]:
-    """What whoever asks should know: that devices may decline, and what those who give no answer are counted as."""
+def caution(task: Task) -> str:
+    """That devices decline a task that costs more than they spend on one collector; nothing if it does not."""
     cost = task.epsilon * task.count
-    told = []
-    if cost > DEVICE_YEAR:
-        told.append(
-            f"it costs epsilon {cost:g} in all, and devices spend at most {DEVICE_YEAR:g} on one collector in a year: "
-            "they decline it unless their person allows more; ask less often, longer, or with a smaller epsilon."
-        )
-    told += [f"{question.name}: {counted}" for question in task.questions if (counted := counted_as(question))]
-    return told
+    if cost <= DEVICE_YEAR:
+        return ""
+    return (
+        f"it costs epsilon {cost:g} in all, and devices spend at most {DEVICE_YEAR:g} on one collector in a year: they "
+        "decline it unless their person allows more; ask less often, in longer windows, or with a smaller epsilon."
+    )
 
 
 def own_none(question: Question) -> int | None:

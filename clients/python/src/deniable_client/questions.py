@@ -32,7 +32,7 @@ class Question:
     labels: tuple[str, ...] | None
     """What people read for the answers 0, 1, ..; None if there are only numbers."""
     none: Any = None
-    """The answer that no answer counts as; None in tasks of version 1, which have none."""
+    """The answer that no answer counts as; None for a random one, as always in tasks of version 1."""
 
     @property
     def width(self) -> int:

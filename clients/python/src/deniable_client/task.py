@@ -419,7 +419,8 @@ def _text_question(
     """A question of version 2, which asks for the answers of a part of the design."""
     given = fields_of(document, "a question", ("name", "text", "none"), ("labels",))
     question = _question(given, design, share, own, epsilon, proofs)
-    check_none(question)
+    if question.none is not None:
+        check_none(question)
     return question
 
 

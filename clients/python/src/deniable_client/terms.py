@@ -47,7 +47,7 @@ def _questions(task: Task) -> Iterator[str]:
 
 
 def _named(none: object) -> str:
-    return "no pairs at all" if none == [] else repr(none)
+    return "no pairs at all" if none == [] else "a random answer" if none is None else repr(none)
 
 
 def _sent(task: Task) -> Iterator[str]:
