@@ -134,7 +134,7 @@ def faults(engine: Engine) -> Iterator[str]:
     with engine.read() as session:
         tasks = session.execute("SELECT number, id, document, state FROM tasks ORDER BY number")
         numbers = {row[0] for row in tasks}
-        for table in ("seen", "tallies", "kept", "rejections", "sealed"):
+        for table in ("seen", "tallies", "kept", "rejections", "sealed", "once"):
             stray = session.execute(f"SELECT DISTINCT task FROM {table}")
             yield from (f"{table}: there is no task number {n}" for (n,) in stray if n not in numbers)
         for number, id, document, state in tasks:

@@ -235,6 +235,19 @@ class Database:
             )
             return bytes(session.execute(_SEALED, (number, window))[0][0])
 
+    def claimed(self, question: str) -> tuple[str, int] | None:
+        with self.engine.read() as session:
+            return _claimed(session, question)
+
+    def claim(self, question: str, task: str, window: int) -> tuple[str, int]:
+        number = self._window(task, window)
+        with self.engine.write() as session:
+            session.lock(0, alone=True)
+            session.execute("INSERT INTO once VALUES (?, ?, ?) ON CONFLICT DO NOTHING", (question, number, window))
+            found = _claimed(session, question)
+        assert found is not None  # it was noted above, if not before
+        return found
+
     # ---- keys
 
     def put_key(self, key: KeyRow) -> None:
@@ -396,3 +409,9 @@ def _open_window(session: Session, job: _Job) -> int | str:
 
 def _state(session: Session, number: int) -> str:
     return str(session.execute("SELECT state FROM tasks WHERE number = ?", (number,))[0][0])
+
+
+def _claimed(session: Session, question: str) -> tuple[str, int] | None:
+    sql = "SELECT id, window_number FROM once JOIN tasks ON number = task WHERE question = ?"
+    found = session.execute(sql, (question,))
+    return (str(found[0][0]), int(found[0][1])) if found else None
