@@ -20,7 +20,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from deniable.collect.files import replace_file
+from deniable.collect.files import replacing
 from deniable.errors import FormatError, ParameterError
 from deniable.service.store.contract import StoreUnavailableError
 from deniable.service.store.engine import Engine, Session
@@ -236,15 +236,10 @@ def continued(session: Session, source: Path | None, own: Path | None) -> None:
     if own is not None and own.resolve() != source.resolve():
         if own.exists():
             raise ParameterError(f"there is a journal {own} already.", "Restore to a new place, or move it away.")
-        replace_file(own, b"".join(_whole_lines(source)))
-        own.chmod(0o600)
+        with replacing(own, private=True) as file, source.open("rb") as lines:
+            file.writelines(line for line in lines if line.endswith(b"\n"))
         _renew(session, source, _RESTORED, after)  # its database, should it still run, can change nothing any more
     _renew(session, own or source, _RESTORED, after)
-
-
-def _whole_lines(path: Path) -> Iterator[bytes]:
-    with path.open("rb") as file:
-        yield from (line for line in file if line.endswith(b"\n"))
 
 
 def applied(session: Session, entries: Sequence[Entry]) -> dict[str, int]:
