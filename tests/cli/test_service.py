@@ -7,6 +7,7 @@ import json
 import pytest
 
 import deniable as dn
+from deniable.cli.service_tasks import _printable
 from deniable.mechanisms.registry import from_design
 from deniable.service.store import open_store
 from deniable.service.store.contract import Incoming, Upload
@@ -142,6 +143,44 @@ def test_from_draft_to_results(run, tmp_path):
     assert run("task", "export", id, "--out", "r.json", *DB).code == 2  # it is there
     assert run("task", "open", id, *DB).code == 2
     assert run("task", "close", id, *DB).code == 0
+
+
+def closed_with(run, tmp_path, bodies, *more):
+    """A task that is closed, with these reports."""
+    id = new(run, tmp_path, *more)["id"]
+    run("task", "open", id, *DB)
+    store = open_store(URL)
+    sent = [Incoming(i.to_bytes(16, "big"), body) for i, body in enumerate(bodies)]
+    opens = Task.load(store.task(id).document).opens
+    assert {o.status for o in store.add([Upload(id, opens, sent)])[0]} == {"accepted"}
+    store.close()
+    assert run("task", "close", id, *DB).code == 0
+    return id
+
+
+def test_only_the_owner_can_read_exported_reports(run, tmp_path):
+    id = closed_with(run, tmp_path, [b"\0", b"\1"] * 5, "--min-batch", 10, "--retention", "reports")
+    for name in ("x.reports", "x.parquet"):
+        assert run("task", "export", id, "--what", "reports", "--out", name, *DB).code == 0
+        assert (tmp_path / name).stat().st_mode & 0o777 == 0o600
+        assert run("task", "export", id, "--what", "reports", "--out", name, *DB).code == 2  # it is there
+
+
+def test_results_hide_nothing_on_a_terminal():
+    """Characters that move the cursor or turn the text around are codes, and the JSON says the same."""
+    told = {"text": "How \x9b2J often \u202e \U000e0041 \x7f \ufeff?", "more": ["é", "猫", "a\nb"]}
+    shown = _printable(json.dumps(told, indent=1, ensure_ascii=False))
+    assert all(sign.isprintable() or sign == "\n" for sign in shown)
+    assert "\\u009b2J often \\u202e" in shown
+    assert "é" in shown
+    assert json.loads(shown) == told
+
+
+@pytest.mark.parametrize(("memory", "warned"), [("remembered", True), ("first", True), ("fresh", False)])
+def test_a_task_of_several_windows_says_that_one_is_published(run, tmp_path, memory, warned):
+    given = ("--design", design(tmp_path), "--question", "How often?", *DB, "--memory", memory)
+    assert ("only one of its windows is published" in run("task", "new", *given, "--windows", 3).err) == warned
+    assert "is published" not in run("task", "new", *given, "--windows", 1).err
 
 
 def test_a_protocol_round_by_round(run):

@@ -36,6 +36,7 @@ class MemoryStore:
     _seen: dict[tuple[str, bytes], bytes] = field(default_factory=dict)
     _tallies: dict[str, dict[Batch, Tally]] = field(default_factory=dict)
     _sealed: dict[tuple[str, int], bytes | None] = field(default_factory=dict)
+    _claims: dict[str, tuple[str, int]] = field(default_factory=dict)
     _rejected: dict[str, Counter[str]] = field(default_factory=dict)
     _keys: dict[str, KeyRow] = field(default_factory=dict)
     _lock: RLock = field(default_factory=RLock)
@@ -114,6 +115,12 @@ class MemoryStore:
             found = self._sealed.get((task, window)) or document
             self._sealed[task, window] = found
             return found
+
+    def claimed(self, question: str) -> tuple[str, int] | None:
+        return self._claims.get(question)
+
+    def claim(self, question: str, task: str, window: int) -> tuple[str, int]:
+        return self._claims.setdefault(question, (task, window))
 
     def put_key(self, key: KeyRow) -> None:
         self._keys[key.name] = key

@@ -9,13 +9,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 import deniable as dn
 from deniable.collect.tally import Tally
 from deniable.service.ingest import Intake
-from deniable.service.release import groups, publish, tally_of, windows
+from deniable.service.release import publish, tally_of, windows
 from deniable.service.store.contract import Batch
 from deniable.service.tasks import Asked
 from service.calling import DESIGN, OPENS, Service, item, task_of
@@ -25,56 +23,6 @@ GRR = dn.mechanism("grr", epsilon=1.0, k=2)
 
 def tally(n: int) -> Tally:
     return GRR.simulate_tally([n, 0], dn.simulation(n))
-
-
-# ---- groups
-
-
-@st.composite
-def counted(draw: st.DrawFn) -> tuple[dict[tuple[int, ...], Tally], int]:
-    """Reports by combinations of up to three strata, and a minimum batch."""
-    sizes = draw(st.lists(st.integers(2, 4), max_size=3))
-    cells = draw(st.sets(st.tuples(*(st.integers(0, size - 1) for size in sizes)), min_size=1, max_size=12))
-    return {cell: tally(draw(st.integers(0, 30))) for cell in sorted(cells)}, draw(st.integers(1, 40))
-
-
-@settings(deadline=None, max_examples=60)
-@given(counted())
-def test_groups_part_the_reports(case: tuple[dict[tuple[int, ...], Tally], int]) -> None:
-    """Each report is in one group, each group is large enough; if there are enough reports at all, none is lost."""
-    cells, least = case
-    parts = groups(cells, least)
-    total = sum(part.n for part in cells.values())
-    held = [cell for cell, part in cells.items() if part.n]
-    if total < least:
-        assert parts == []
-        return
-    assert all(group.tally.n >= least for group in parts)
-    assert sorted(cell for group in parts for cell in group.strata) == held
-    for group in parts:
-        assert group.tally == sum((cells[cell] for cell in group.strata[1:]), cells[group.strata[0]])
-        alone = [cell for cell in group.strata if cells[cell].n >= least]
-        assert len(alone) <= 1  # what can stand alone is joined by too small ones only
-
-
-@settings(deadline=None, max_examples=60)
-@given(counted())
-def test_no_difference_of_what_is_published_is_about_few(case: tuple[dict[tuple[int, ...], Tally], int]) -> None:
-    """Everything that can be computed by adding and subtracting is about unions of groups: each is empty or large."""
-    cells, least = case
-    sizes = [group.tally.n for group in groups(cells, least)[:6]]
-    unions = [sum(n for i, n in enumerate(sizes) if mask >> i & 1) for mask in range(1 << len(sizes))]
-    for one in range(len(unions)):
-        for two in range(len(unions)):
-            left = unions[one & ~two]
-            assert left == 0 or left >= least
-            assert unions[one] - unions[two] == left - unions[two & ~one]
-
-
-def test_groups_stay_within_the_first_stratum_if_they_can() -> None:
-    cells = {(0, 0): tally(6), (0, 1): tally(5), (1, 0): tally(20), (1, 1): tally(3), (2, 0): tally(2)}
-    found = [group.strata for group in groups(cells, 10)]
-    assert found == [((0, 0), (0, 1), (1, 1), (2, 0)), ((1, 0),)]  # 3 and 2 are too few together, too
 
 
 # ---- windows
@@ -121,7 +69,7 @@ def test_nothing_below_the_minimum_batch(service: Service, n: int, state: str) -
 
 
 def test_a_window_is_over_when_its_last_day_is_for_every_clock(service: Service) -> None:
-    id = service.add(task_of(min_batch=1, windows=2))
+    id = service.add(task_of(min_batch=1, windows=2, memory="fresh"))
     fill(service, id, 3)
     end = datetime(2026, 11, 23, tzinfo=UTC)
     for minutes, state in ((-1, "open"), (0, "open"), (4, "open"), (5, "published")):
@@ -212,7 +160,7 @@ def reports_of(m: Any, values: list[int]) -> bytes:
 
 
 def test_tallies_are_files_that_add_up(service: Service) -> None:
-    id = service.add(task_of(min_batch=3, windows=2))
+    id = service.add(task_of(min_batch=3, windows=2, memory="fresh"))
     fill(service, id, 4)
     service.later(7)
     fill(service, id, 5, start=50, body=b"\x02")
@@ -239,9 +187,9 @@ def test_questions_and_strata_are_told_apart(service: Service) -> None:
     service.store.set_state(id, "closed")
     often, since = told(service, id)[0]["questions"]
     assert (since["question"], since["state"], since["reports"]) == ("since", "withheld", 2)
-    assert [(group["strata"], group["reports"]) for group in often["groups"]] == [
-        ([{"country": "DE"}], 6),
-        ([{"country": "FR"}, {"country": "IT"}], 5),
+    assert [(group["name"], group["strata"], group["reports"]) for group in often["groups"]] == [
+        ("DE", [{"country": "DE"}], 6),
+        ("all others", [{}], 5),
     ]
     assert often["estimate"]["n"] == 11
     assert [group["estimate"]["n"] for group in often["groups"]] == [6, 5]

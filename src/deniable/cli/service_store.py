@@ -4,15 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-from deniable.cli.options import argument
+from deniable.cli.options import argument, option
 from deniable.cli.output import Output
-from deniable.cli.service import Config, DatabaseUrl, database_of, opened
+from deniable.cli.service import Config, DatabaseUrl, database_of, opened, today
 from deniable.present.tables import Whole, number
+from deniable.service.settings import settings
 
 if TYPE_CHECKING:
+    from deniable.service.store.care import Restored
     from deniable.service.store.engine import Engine
 
 __all__ = ["COMMANDS"]
@@ -55,23 +58,60 @@ def backup(
 def restore(
     path: Annotated[str, argument("FILE", "A copy that `deniable store backup` made.")],
     out: Output,
+    journal: Annotated[
+        str | None,
+        option("--journal", "FILE", "The journal of the database that was copied; usually FILE.journal beside it."),
+    ] = None,
     database: DatabaseUrl = None,
     config: Config = None,
 ) -> None:
     """Fill a new database from a copy; also the way from SQLite to PostgreSQL and back.
 
-    Reports that came after the copy was made are not in it: devices were told that they count, and do not send again.
+    With the journal of the database that was copied, all that was published, closed or revoked since then stays so.
+    Without it nobody knows what was: all tasks are closed, what is not published in the copy never will be, and all
+    keys are void. A database that still uses the journal can publish, close and revoke nothing any more. Reports that
+    came after the copy was made are not in it: devices were told that they count, and do not send again.
 
     Example: deniable store restore collector-2026-11-16.backup --database postgresql://collector@db/collector
     """
-    from deniable.service.store import care
+    from deniable.service.store import care, journal_of
 
-    copied: dict[str, int] = {}
     with _engine(database, config) as engine, out.progress("restoring"):
-        care.restore(Path(path), engine, copied.__setitem__)
-    tasks = copied.get("tasks", 0)
-    told = f"{tasks} task{'s' * (tasks != 1)} and {number(copied.get('seen', 0))} ids of reports"
-    out.show({"restored": path, "rows": copied}, Whole(f"Restored {told} from {path}."))
+        own = journal_of(engine, settings({}, file=config).journal)
+        known = Path(journal) if journal is not None else own if own is not None and own.exists() else None
+        found = care.restore(Path(path), engine, journal=known, own=own, today=today())
+    tasks = found.rows["tasks"]
+    told = f"{_counted(tasks, 'task')} and {number(found.rows['seen'])} ids of reports"
+    document = {"restored": path, **asdict(found)}
+    out.show(document, Whole(f"Restored {told} from {path}."), *_changes(found, own is None))
+
+
+def _counted(n: int, what: str) -> str:
+    return f"{number(n)} {what}{'s' * (n != 1)}"
+
+
+_NOTED = {
+    "released": "published window",
+    "sealed": "sealed window",
+    "opened": "opened task",
+    "closed": "closed task",
+    "revoked": "revoked key",
+}
+
+
+def _changes(found: Restored, named: bool) -> Iterator[str]:
+    """What was done to the copy, in sentences; `named`: the journal must be named in the settings."""
+    if found.journal is not None:
+        noted = [_counted(found.noted[what], words) for what, words in _NOTED.items() if what in found.noted]
+        yield f"By the journal, all that happened since then stays so: {', '.join(noted) or 'nothing did'}."
+        if named:
+            yield f"Name it in the settings from now on: journal = {found.journal}"
+        return
+    yield "There is no journal, so nobody knows what was published, closed or revoked since the copy was made."
+    yield f"{_counted(len(found.closed), 'task')} closed for good: {', '.join(i[:12] for i in found.closed) or 'none'}."
+    yield f"{_counted(found.voided, 'window')} will never be published: those that are not published in the copy."
+    yield f"{_counted(len(found.revoked), 'key')} made void: {', '.join(found.revoked) or 'none'}."
+    yield "Do not make a task again that was made after the copy: give it another first day, so that it is another one."
 
 
 def migrate(out: Output, database: DatabaseUrl = None, config: Config = None) -> None:

@@ -379,7 +379,8 @@ def export(
 ) -> None:
     """Write what is published of a task: estimates, or a tally or the reports that were kept.
 
-    Only windows that are over, and never fewer reports than the minimum batch. A table of one report per row also says
+    Only windows that are published, and never fewer reports than the minimum batch: reports lie in the order of their
+    bytes, group by group as published, in a file that only its owner can read. A table of one report per row also says
     on which day the window began: `window`.
 
     Example: deniable task export 3f6a0c --what reports --out week.parquet
@@ -399,7 +400,7 @@ def export(
             document: dict[str, Any] = {"id": row.id, "state": row.state, "windows": _windows(store, row, intake)}
             if target != STANDARD or not out.as_json:
                 with open_output(target) as file:
-                    file.write((json.dumps(document, indent=1, ensure_ascii=False) + "\n").encode())
+                    file.write((_printable(json.dumps(document, indent=1, ensure_ascii=False)) + "\n").encode())
         else:
             n = _write(store, row, intake, what, question, target, table)
             document = {"id": row.id, "what": what, "out": target, "reports": n}
@@ -407,6 +408,11 @@ def export(
         out.show(document)
     elif target != STANDARD:
         out.note(f"wrote {target}")
+
+
+def _printable(text: str) -> str:
+    """JSON in which characters that would move a cursor or turn the text around are written as their codes."""
+    return "".join(sign if sign.isprintable() or sign == "\n" else json.dumps(sign)[1:-1] for sign in text)
 
 
 def _write(
@@ -421,7 +427,7 @@ def _write(
 
     name = intake.task.questions[0].name if question is None else intake.task.question(question).name
     found = windows(store, row, intake, datetime.now(UTC))
-    with open_output(target) as file:
+    with open_output(target, private=what == "reports") as file:
         if what == "reports":
             n = write_reports(store, intake, found, name, file, layout if is_table(target) else None)
         else:

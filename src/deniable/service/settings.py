@@ -66,6 +66,9 @@ class Settings:
     """All settings; the fields are the table."""
 
     database: str = _setting(_text, "", "URL", "sqlite:///FILE, or postgresql://USER@HOST/NAME.")
+    journal: str = _setting(
+        _text, "", "FILE", "What must stay true if a copy is restored; FILE.journal beside an SQLite file if left out."
+    )
     host: str = _setting(_text, "127.0.0.1", "HOST", "The address to listen on; a proxy in front speaks TLS.")
     port: int = _setting(_whole(0, 65535), 8000, "PORT", "The port to listen on; 0 is a free one.")
     max_body: int = _setting(

@@ -69,7 +69,7 @@ def server(app: ASGIApp, settings: Settings, ready: Callable[[str], None]) -> uv
 def run(settings: Settings, ready: Callable[[str], None]) -> None:
     """Open the database and serve it."""
     set_up()
-    store = open_store(settings.database)
+    store = open_store(settings.database, settings.journal)
     writer = Writer(store, waiting=settings.max_waiting)
     collector = Collector(store, writer.add, settings, waiting=lambda: writer.waiting, full=lambda: writer.full)
 

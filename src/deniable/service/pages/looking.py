@@ -70,8 +70,8 @@ def _interval(
 
 
 def strata_of(group: Mapping[str, Any]) -> str:
-    """A group in words: its strata, those that were put together separated by commas."""
-    return "; ".join(", ".join(strata.values()) for strata in group["strata"])
+    """A group in words: the name that it was published with, or, by older programs, the strata that it has."""
+    return group.get("name") or "; ".join(", ".join(strata.values()) for strata in group["strata"])
 
 
 def tally_in(part: Mapping[str, Any]) -> Tally:

@@ -12,16 +12,17 @@ if TYPE_CHECKING:  # loaded when they are needed: who reads reports needs the co
     from deniable.service.store.database import Database
     from deniable.service.store.engine import Engine
 
-__all__ = ["engine_of", "open_store"]
+__all__ = ["engine_of", "journal_of", "open_store"]
 
 
-def open_store(url: str) -> Database:
+def open_store(url: str, journal: str = "") -> Database:
     """The store at `sqlite:///FILE` or `postgresql://...`; a new one is made, an older one is brought up to date.
 
-    Made by a newer program, it is refused (`FormatError`).
+    Made by a newer program, it is refused (`FormatError`). `journal`: see `journal_of`.
     """
     from deniable.service.store.care import migrate
     from deniable.service.store.database import Database
+    from deniable.service.store.journal import Journal
 
     engine = engine_of(url)
     try:
@@ -29,7 +30,16 @@ def open_store(url: str) -> Database:
     except BaseException:
         engine.close()
         raise
-    return Database(engine)
+    return Database(engine, Journal(journal_of(engine, journal)))
+
+
+def journal_of(engine: Engine, journal: str = "") -> Path | None:
+    """Where the journal of a database is: as the setting says, else beside the file of SQLite, else nowhere."""
+    from deniable.service.store.sqlite import SqliteEngine
+
+    if journal:
+        return Path(journal)
+    return engine.path.with_name(f"{engine.path.name}.journal") if isinstance(engine, SqliteEngine) else None
 
 
 def engine_of(url: str) -> Engine:

@@ -136,6 +136,12 @@ class Store(Protocol):
     def put_release(self, task: str, window: int, document: bytes) -> bytes:
         """Publish a window once, which seals it; returns what is published, which is the first document."""
 
+    def claimed(self, question: str) -> tuple[str, int] | None:
+        """The task and window of the one release of a question, by its key; None if there is no such claim."""
+
+    def claim(self, question: str, task: str, window: int) -> tuple[str, int]:
+        """Note the one release of a question whose draws may be sent again; returns the first one that was noted."""
+
     # ---- who the collector is
     def identity(self) -> bytes:
         """The seed of the key that signs tasks: made once, the same for ever, kept with everything else."""

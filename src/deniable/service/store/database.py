@@ -39,6 +39,7 @@ from deniable.service.store.contract import (
     Upload,
 )
 from deniable.service.store.engine import HASH, MARK, Engine, Session
+from deniable.service.store.journal import Journal, file_text
 
 __all__ = ["Database"]
 
@@ -52,8 +53,9 @@ _CACHED = 4096
 class Database:
     """A store on an engine; see `Store`."""
 
-    def __init__(self, engine: Engine) -> None:
+    def __init__(self, engine: Engine, journal: Journal | None = None) -> None:
         self.engine = engine
+        self._journal = journal or Journal()
         self._intakes: dict[str, tuple[int, Intake]] = {}
         self._tallies: dict[tuple[int, Batch], tuple[bytes, Tally]] = {}
         self._guard = threading.Lock()
@@ -63,6 +65,7 @@ class Database:
     def put_task(self, id: str, document: bytes) -> None:
         found = Intake(document).task.id
         require(found == id, "id", id, f"the task's own, {found}")
+        self._journal.ready(self.engine)
         with self.engine.write() as session:
             session.lock(0, alone=True)
             known = session.execute("SELECT document FROM tasks WHERE id = ?", (id,))
@@ -88,12 +91,23 @@ class Database:
     def set_state(self, id: str, state: str) -> None:
         require(state in _STATES, "state", state, f"one of {', '.join(_STATES)}")
         number = self._known(id)[0]
+        self._journal.ready(self.engine)
         with self.engine.write() as session:
             session.lock(number, alone=True)
             now = _state(session, number)
             if _STATES.index(state) < _STATES.index(now):
                 raise ParameterError(f"the task is {now} and cannot be {state} again.", "Make a new task.")
-            session.execute("UPDATE tasks SET state = ? WHERE number = ?", (state, number))
+            if state != now:
+                self._change(session, number, state)
+
+    def _change(self, session: Session, number: int, state: str) -> None:
+        """Give a task its next state, which a copy that is restored will have, too."""
+        ((id, document),) = session.execute("SELECT id, document FROM tasks WHERE number = ?", (number,))
+        if state == "open":
+            self._journal.note(session, "opened", task=id, document=file_text(bytes(document)))
+        elif state == "closed":
+            self._journal.note(session, "closed", task=id)
+        session.execute("UPDATE tasks SET state = ? WHERE number = ?", (state, number))
 
     # ---- reports
 
@@ -216,9 +230,12 @@ class Database:
 
     def seal(self, task: str, window: int) -> None:
         number = self._window(task, window)
+        self._journal.ready(self.engine)
         with self.engine.write() as session:
             session.lock(number, alone=True)
-            session.execute(_SEAL, (number, window))
+            if not session.execute(_SEALED, (number, window)):
+                self._journal.note(session, "sealed", task=task, window=window)
+                session.execute(_SEAL, (number, window))
 
     def release(self, task: str, window: int) -> bytes | None:
         number = self._window(task, window)
@@ -228,14 +245,31 @@ class Database:
 
     def put_release(self, task: str, window: int, document: bytes) -> bytes:
         number = self._window(task, window)
+        self._journal.ready(self.engine)
         with self.engine.write() as session:
             session.lock(number, alone=True)
+            known = session.execute(_SEALED, (number, window))
+            if known and known[0][0] is not None:
+                return bytes(known[0][0])
+            self._journal.note(session, "released", task=task, window=window, document=file_text(document))
             session.execute(_SEAL, (number, window))
             session.execute(
-                "UPDATE sealed SET document = ? WHERE task = ? AND window_number = ? AND document IS NULL",
-                (document, number, window),
+                "UPDATE sealed SET document = ? WHERE task = ? AND window_number = ?", (document, number, window)
             )
-            return bytes(session.execute(_SEALED, (number, window))[0][0])
+            return document
+
+    def claimed(self, question: str) -> tuple[str, int] | None:
+        with self.engine.read() as session:
+            return _claimed(session, question)
+
+    def claim(self, question: str, task: str, window: int) -> tuple[str, int]:
+        number = self._window(task, window)
+        with self.engine.write() as session:
+            session.lock(0, alone=True)
+            session.execute("INSERT INTO once VALUES (?, ?, ?) ON CONFLICT DO NOTHING", (question, number, window))
+            found = _claimed(session, question)
+        assert found is not None  # it was noted above, if not before
+        return found
 
     # ---- who the collector is
 
@@ -252,6 +286,7 @@ class Database:
     # ---- keys
 
     def put_key(self, key: KeyRow) -> None:
+        self._journal.ready(self.engine)
         with self.engine.write() as session:
             session.lock(0, alone=True)
             if session.execute("SELECT 1 FROM keys WHERE name = ?", (key.name,)):
@@ -271,10 +306,12 @@ class Database:
         ]
 
     def revoke_key(self, name: str, today: date) -> None:
+        self._journal.ready(self.engine)
         with self.engine.write() as session:
             session.lock(0, alone=True)
             if not session.execute("SELECT 1 FROM keys WHERE name = ?", (name,)):
                 raise ParameterError(f"there is no key named {name!r}.", "See deniable key list.")
+            self._journal.note(session, "revoked", key=name, on=today.isoformat())
             sql = "UPDATE keys SET revoked = ? WHERE name = ? AND (revoked IS NULL OR revoked > ?)"
             session.execute(sql, (today.isoformat(), name, today.isoformat()))
 
@@ -303,6 +340,7 @@ class Database:
     def _drop(self, number: int, table: str, *, close: bool) -> int:
         """Delete a task's rows; how many there were."""
         count = f"SELECT count(*) FROM {table} WHERE task = ?"
+        self._journal.ready(self.engine)
         if not close:
             with self.engine.read() as session:
                 if not session.execute(count, (number,))[0][0]:
@@ -311,7 +349,7 @@ class Database:
             session.lock(number, alone=True)
             n = int(session.execute(count, (number,))[0][0])
             if close:
-                session.execute("UPDATE tasks SET state = 'closed' WHERE number = ?", (number,))
+                self._change(session, number, "closed")
             if n:
                 session.execute(f"DELETE FROM {table} WHERE task = ?", (number,))
                 care.note_erase(session)
@@ -410,3 +448,9 @@ def _open_window(session: Session, job: _Job) -> int | str:
 
 def _state(session: Session, number: int) -> str:
     return str(session.execute("SELECT state FROM tasks WHERE number = ?", (number,))[0][0])
+
+
+def _claimed(session: Session, question: str) -> tuple[str, int] | None:
+    sql = "SELECT id, window_number FROM once JOIN tasks ON number = task WHERE question = ?"
+    found = session.execute(sql, (question,))
+    return (str(found[0][0]), int(found[0][1])) if found else None

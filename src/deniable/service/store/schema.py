@@ -5,6 +5,7 @@ changed, since databases out there were made by it. `{bytes}` and `{sorted}` are
 
 Nothing here says who sent a report, from where, or when: `seen` has a hash of each id and a mark of its body, `kept`
 the bodies of tasks that keep them. Both are ordered by the hash, so that the order of arrival is not kept either.
+`once` has the one release of each question whose draws may be sent again, by the question's key.
 """
 
 from __future__ import annotations
@@ -65,7 +66,14 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
             revoked TEXT
         ){sorted}""",
     ),
-    ("""CREATE TABLE identity (name TEXT NOT NULL PRIMARY KEY, seed {bytes} NOT NULL){sorted}""",),
+    (
+        """CREATE TABLE once (
+            question TEXT NOT NULL PRIMARY KEY,
+            task INTEGER NOT NULL,
+            window_number INTEGER NOT NULL
+        ){sorted}""",
+        "CREATE TABLE identity (name TEXT NOT NULL PRIMARY KEY, seed {bytes} NOT NULL){sorted}",
+    ),
 )
 VERSION = len(MIGRATIONS)
 
@@ -78,6 +86,7 @@ TABLES = {
     "rejections": ("task", "reason", "shard", "n"),
     "sealed": ("task", "window_number", "document"),
     "keys": ("name", "role", "digest", "created", "revoked"),
+    "once": ("question", "task", "window_number"),
     "identity": ("name", "seed"),
 }
 """The columns of every table in the newest version."""
