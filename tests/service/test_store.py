@@ -263,12 +263,14 @@ def test_keys(store: Database) -> None:
     store.put_key(KeyRow("two", "administrator", b"\x02" * 32, DAY, DAY))
     with pytest.raises(ParameterError, match="'one' already"):
         store.put_key(KeyRow("one", "analyst", b"\x03" * 32, DAY))
-    store.revoke_key("one", DAY + timedelta(5))
-    store.revoke_key("one", DAY + timedelta(9))  # never later than once said
+    store.revoke_key("one", DAY + timedelta(5), later=True)
+    store.revoke_key("one", DAY + timedelta(9), later=True)  # never later than once said
     keys = store.keys()
     assert [key.revoked for key in keys] == [DAY + timedelta(5), DAY]
-    store.revoke_key("one", DAY + timedelta(1))
+    store.revoke_key("one", DAY + timedelta(1), later=True)
     assert store.keys()[0] == KeyRow("one", "analyst", b"\x01" * 32, DAY, DAY + timedelta(1))
+    store.revoke_key("one", DAY + timedelta(7))
+    assert store.keys()[0] == KeyRow("one", "analyst", b"", DAY, DAY + timedelta(1))
     with pytest.raises(ParameterError, match="no key named 'three'"):
         store.revoke_key("three", DAY)
 
@@ -339,20 +341,21 @@ def test_older_databases_become_like_new_ones(url: str, monkeypatch: pytest.Monk
     task = opened(store)
     send(store, task, report(1))
     store.close()
+    newest = schema.VERSION
     later = (*schema.MIGRATIONS, ("CREATE TABLE more (x {bytes}){sorted}".replace("{sorted}", ""),))
     monkeypatch.setattr(schema, "MIGRATIONS", later)
     engine = engine_of(url)
-    with pytest.raises(FormatError, match="has version 1, this program needs 2"):
+    with pytest.raises(FormatError, match=f"has version {newest}, this program needs {newest + 1}"):
         care.migrate(engine, only_new=True)
-    assert care.migrate(engine) == (1, 2)
-    assert care.migrate(engine) == (2, 2)
+    assert care.migrate(engine) == (newest, newest + 1)
+    assert care.migrate(engine) == (newest + 1, newest + 1)
     engine.close()
     again = open_store(url)
     assert again.check() == []
     assert counted(again, task) == 1
     again.close()
     monkeypatch.undo()
-    with pytest.raises(FormatError, match="has version 2, this program knows versions up to 1"):
+    with pytest.raises(FormatError, match=f"has version {newest + 1}, this program knows versions up to {newest}"):
         open_store(url)
 
 
@@ -405,6 +408,7 @@ def test_columns_are_those_of_the_list(tmp_path: Path) -> None:
     assert {column for columns in found.values() for column in columns} == {
         *("name", "value", "number", "id", "document", "state", "task", "mark", "window_number", "question", "strata"),
         *("shard", "tally", "body", "reason", "n", "role", "digest", "created", "revoked"),
+        *("key_name", "expires", "idle"),  # of who signed in to read
     }
 
 

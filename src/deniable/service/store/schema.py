@@ -9,7 +9,7 @@ the bodies of tasks that keep them. Both are ordered by the hash, so that the or
 
 from __future__ import annotations
 
-__all__ = ["MIGRATIONS", "TABLES", "VERSION"]
+__all__ = ["FLEETING", "MIGRATIONS", "TABLES", "VERSION"]
 
 MIGRATIONS: tuple[tuple[str, ...], ...] = (
     (
@@ -65,6 +65,15 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
             revoked TEXT
         ){sorted}""",
     ),
+    (
+        """CREATE TABLE sessions (
+            digest {bytes} NOT NULL PRIMARY KEY,
+            key_name TEXT NOT NULL,
+            created BIGINT NOT NULL,
+            expires BIGINT NOT NULL,
+            idle BIGINT NOT NULL
+        ){sorted}""",
+    ),
 )
 VERSION = len(MIGRATIONS)
 
@@ -77,5 +86,8 @@ TABLES = {
     "rejections": ("task", "reason", "shard", "n"),
     "sealed": ("task", "window_number", "document"),
     "keys": ("name", "role", "digest", "created", "revoked"),
+    "sessions": ("digest", "key_name", "created", "expires", "idle"),
 }
 """The columns of every table in the newest version."""
+FLEETING = frozenset({"sessions"})
+"""Tables that are not copied: who restores a database does not sign anybody in."""
