@@ -20,7 +20,7 @@ from deniable.service.http.routes import Row, key_of
 from deniable.service.ingest import REASONS
 from deniable.service.logs import log
 from deniable.service.pages.charts import get_ready
-from deniable.service.pages.looking import alarm, compared, needed, strata_of, told
+from deniable.service.pages.looking import alarm, compared, doubled, needed, strata_of, told
 from deniable.service.pages.render import compressed, html, page
 from deniable.service.pages.signin import FORM, form_of
 from deniable.service.pages.signin import told as problem_page
@@ -33,6 +33,8 @@ _EVERY = 1.0
 """Seconds after which it is asked again whether who watches live counts still may."""
 _COUNTS = 2
 """Every how many times there are counts."""
+_AT_ONCE = {"x-accel-buffering": "no"}
+"""For proxies that would wait for more of a stream before they pass it on."""
 _END = "event: end\ndata: {}\n\n"
 """The last event for who may not watch any more."""
 _LONGEST = 3600.0
@@ -85,6 +87,7 @@ async def task(collector: Collector, request: Request) -> Response:
         "reports": sum(window.reports for window in found),
         "rejected": sorted(((REASONS.get(why, why), n) for why, n in rejected.items()), key=lambda row: -row[1]),
         "alarm": alarm(rejected),
+        "doubled": doubled(rejected),
         "compared": [(q.text, await asyncio.to_thread(compared, own, q, found)) for q in own.questions],
         "unit": _unit(known),
         "forged": [(q.text, forged(m)["text"]) for q, m in zip(own.questions, known.intake.mechanisms, strict=True)],
@@ -165,7 +168,7 @@ async def events(collector: Collector, request: Request) -> Response:
             turn += 1
             await asyncio.sleep(_EVERY)
 
-    return StreamingResponse(stream(), headers={"cache-control": "no-store"}, media_type="text/event-stream")
+    return StreamingResponse(stream(), headers=_AT_ONCE, media_type="text/event-stream")
 
 
 def _counts(store: Store, id: str) -> dict[str, int]:
