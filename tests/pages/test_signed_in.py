@@ -18,6 +18,7 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from deniable.service import access
 from deniable.service.demo import serving
 from deniable.service.http.connections import connections
+from deniable.service.sessions import SECURE
 from deniable.service.settings import Settings
 from deniable.service.store import open_store
 from deniable.service.store.contract import Store
@@ -29,7 +30,6 @@ from pages.recording import Proxy, Running
 pytestmark = pytest.mark.slow
 
 HOST = "collect.example.org"
-SECURE = "__Host-deniable"
 
 
 @pytest.fixture(scope="module")
