@@ -7,6 +7,7 @@ import hmac
 import json
 import logging
 import re
+import shutil
 from collections.abc import Callable, Iterator, Mapping
 from datetime import timedelta
 from pathlib import Path
@@ -408,6 +409,9 @@ def test_a_restored_database_has_signed_nobody_in(two: list[Paged], url: str, tm
     ann = Browser(two[0], new_key(two[0]))
     assert ann.get() == 200
     two[0].store.backup(tmp_path / "copy")
+    used: Any = open_store(f"sqlite:///{shutil.copy(tmp_path / 'copy', tmp_path / 'used.db')}")
+    assert ann.get(service=Paged(store=used)) == 401, "a copy that is used as it is"
+    used.close()
     engine = engine_of(new_database("sqlite", tmp_path))
     care.restore(tmp_path / "copy", engine)
     engine.close()

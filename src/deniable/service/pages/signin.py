@@ -25,7 +25,7 @@ FORM = "application/x-www-form-urlencoded"
 _WRONG = {
     "key": "This key is not valid, or not valid any more.",
     "many": "Too many sign-ins failed. Wait a little, then try again with a valid key.",
-    "over": "You are not signed in any more.",
+    "over": "You are not signed in here, or not any more.",
 }
 """What the page says before it asks for a key."""
 

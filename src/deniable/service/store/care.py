@@ -175,14 +175,17 @@ def backup(engine: Engine, path: Path) -> None:
     part = path.with_name(f".{path.name}.{os.urandom(6).hex()}.part")
     try:
         os.close(os.open(part, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
-        if not engine.copy(part):
-            target = SqliteEngine(part)
-            try:
+        copied = engine.copy(part)
+        target = SqliteEngine(part)
+        try:
+            if copied:
+                _forget(target)
+            else:
                 migrate(target)
                 _copy(engine, target)
-                target.empty_log()
-            finally:
-                target.close()
+            target.empty_log()
+        finally:
+            target.close()
         with part.open("rb+") as file:
             os.fsync(file.fileno())
         part.rename(path)
@@ -213,6 +216,13 @@ def restore(path: Path, engine: Engine, told: Callable[[str, int], None] = lambd
 def _filled(engine: Engine) -> bool:
     with engine.read() as session:
         return any(session.execute(f"SELECT 1 FROM {table} LIMIT 1") for table in ("tasks", "keys"))
+
+
+def _forget(engine: Engine) -> None:
+    """Empty the tables that copies do not have."""
+    with engine.write() as session:
+        for table in schema.FLEETING:
+            session.execute(f"DELETE FROM {table}")
 
 
 def _copy(source: Engine, target: Engine, told: Callable[[str, int], None] = lambda table, rows: None) -> None:
