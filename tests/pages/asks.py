@@ -13,8 +13,8 @@ import deniable as dn
 from deniable.core.space import Space
 from deniable.service.access import new_key
 from deniable.service.http.app import application
-from deniable.service.http.routes import COOKIE
 from deniable.service.pages.table import PAGES
+from deniable.service.sessions import begin, cookie_name
 from deniable.service.store.contract import Incoming, Store, Upload
 from deniable_client.task import Task, seal
 from service.calling import Service
@@ -117,4 +117,5 @@ def fill(
 
 def signed_in(service: Paged, role: str = "administrator") -> dict[str, str]:
     """The headers of a browser that has signed in."""
-    return {"cookie": f"{COOKIE}={new_key(service.store, role, today=service.now.date())[1]}"}
+    name, _ = new_key(service.store, role, today=service.now.date())
+    return {"cookie": f"{cookie_name(service.settings)}={begin(service.store, name, service.now, service.settings)}"}

@@ -28,14 +28,14 @@ def browser_path() -> str | None:
 
 
 @contextmanager
-def browser() -> Iterator[Any]:
-    """A browser without a window; skips the test where there is none."""
+def browser(*more: str) -> Iterator[Any]:
+    """A browser without a window, with `more` arguments; skips the test where there is none."""
     path = browser_path()
     if path is None:
         pytest.skip("there is no Chromium: install it to test pages in a browser")
     sync_api = pytest.importorskip("playwright.sync_api", reason="install playwright to drive a browser")
     with sync_api.sync_playwright() as playwright:
-        made = playwright.chromium.launch(executable_path=path, args=list(ARGUMENTS))
+        made = playwright.chromium.launch(executable_path=path, args=[*ARGUMENTS, *more])
         yield made
         made.close()
 

@@ -21,6 +21,7 @@ from deniable.service.tasks import Asked, Terms, new_task
 from deniable_client.canonical import canonical
 from service.memory import MemoryStore
 
+HOST = "127.0.0.1:8000"
 OPENS = date(2026, 11, 16)
 DESIGN = dn.mechanism("grr", epsilon=1.0, labels=["never", "sometimes", "often"]).design
 
@@ -135,7 +136,7 @@ class Service:
         self, method: str, path: str, parts: Sequence[bytes | None], headers: Mapping[str, str]
     ) -> Reply | None:
         whole = b"".join(part for part in parts if part is not None)
-        head = {"content-length": str(len(whole)), **headers}
+        head = {"host": HOST, "content-length": str(len(whole)), **headers}
         bare, _, query = path.partition("?")
         scope = {
             "type": "http",

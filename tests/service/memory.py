@@ -20,6 +20,7 @@ from deniable.service.store.contract import (
     Batch,
     KeyRow,
     Outcome,
+    SessionRow,
     StoreUnavailableError,
     TaskRow,
     Upload,
@@ -39,6 +40,7 @@ class MemoryStore:
     _claims: dict[str, tuple[str, int]] = field(default_factory=dict)
     _rejected: dict[str, Counter[str]] = field(default_factory=dict)
     _keys: dict[str, KeyRow] = field(default_factory=dict)
+    _sessions: dict[bytes, SessionRow] = field(default_factory=dict)
     _lock: RLock = field(default_factory=RLock)
 
     def _alive(self) -> None:
@@ -129,8 +131,35 @@ class MemoryStore:
         self._alive()
         return list(self._keys.values())
 
-    def revoke_key(self, name: str, today: date) -> None:
-        self._keys[name] = replace(self._keys[name], revoked=today)
+    def revoke_key(self, name: str, day: date, *, later: bool = False) -> None:
+        with self._lock:
+            key = self._keys[name]
+            self._keys[name] = replace(key, revoked=day, digest=key.digest if later else b"")
+            self._sessions = {digest: row for digest, row in self._sessions.items() if row.key != name}
+
+    def put_session(self, session: SessionRow) -> None:
+        self._alive()
+        self._sessions[session.digest] = session
+
+    def session(self, digest: bytes) -> SessionRow | None:
+        self._alive()
+        return self._sessions.get(digest)
+
+    def use_session(self, digest: bytes, idle: int) -> None:
+        self._alive()
+        with self._lock:
+            if digest in self._sessions:
+                self._sessions[digest] = replace(self._sessions[digest], idle=idle)
+
+    def end_session(self, digest: bytes) -> None:
+        self._alive()
+        self._sessions.pop(digest, None)
+
+    def expire_sessions(self, now: int) -> int:
+        with self._lock:
+            kept = {digest: row for digest, row in self._sessions.items() if now < min(row.expires, row.idle)}
+            gone, self._sessions = len(self._sessions) - len(kept), kept
+            return gone
 
     def purge(self, today: date) -> Mapping[str, int]:
         self._alive()

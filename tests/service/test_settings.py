@@ -41,6 +41,15 @@ def test_every_setting_has_a_default_that_it_allows_a_help_and_a_name_in_the_env
         ({"port": True}, "port must be"),
         ({"max_body": 0}, "max_body must be"),
         ({"host": ""}, "host must be a text"),
+        ({"public_url": "http://a.example"}, "public_url must be https:// and a host"),
+        ({"public_url": "https://a.example/"}, "public_url must be"),
+        ({"public_url": "https://A.example"}, "public_url must be"),
+        ({"public_url": "https://a.example:443"}, "public_url must be"),
+        ({"public_url": "https://user@a.example"}, "public_url must be"),
+        ({"public_url": "https://a.example\n"}, "public_url must be"),
+        ({"public_url": 5}, "public_url must be"),
+        ({"session_seconds": 59}, "session_seconds must be"),
+        ({"session_idle_seconds": "1 hour"}, "session_idle_seconds must be"),
         ({"cors": "*=ftp://x"}, "cors must be origins"),
         ({"cors": "*=https://a.example/path"}, "cors must be origins"),
         ({"cors": "abc=https://a.example"}, "cors must be origins"),
@@ -50,6 +59,11 @@ def test_every_setting_has_a_default_that_it_allows_a_help_and_a_name_in_the_env
 def test_what_is_not_allowed_is_told_by_name(given: dict[str, Any], says: str) -> None:
     with pytest.raises(dn.ParameterError, match=re.escape(says)):
         settings(given, environment={})
+
+
+@pytest.mark.parametrize("url", ["", "https://a.example", "https://a.example:8443", "https://[2001:db8::1]:8443"])
+def test_an_address_for_browsers(url: str) -> None:
+    assert settings({"public_url": url}, environment={}).public_url == url
 
 
 def test_origins_as_text_and_as_a_table() -> None:

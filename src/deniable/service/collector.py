@@ -16,6 +16,7 @@ from deniable.service.ingest import Intake
 from deniable.service.logs import log
 from deniable.service.metrics import Metrics
 from deniable.service.release import publish
+from deniable.service.sessions import Failures, erase
 from deniable.service.settings import Settings
 from deniable.service.store.contract import Outcome, Store, TaskRow, Upload
 from deniable.service.writer import OverloadedError
@@ -65,6 +66,7 @@ class Collector:
         self._submit, self._full = submit, full
         self.held = Held(settings.max_memory)
         self.stopping = False
+        self.failures = Failures()
         self._tasks: OrderedDict[str, Known] = OrderedDict()
         self._tokens, self._refilled = float(settings.rate), 0.0
         self.metrics = Metrics(
@@ -130,6 +132,7 @@ class Collector:
         for row in self.store.tasks():
             if row.state != "draft":
                 publish(self.store, row, Intake(row.document), now)
+        erase(self.store, now)
         erased = {what: n for what, n in self.store.purge(now.date()).items() if n}
         if erased:
             log("erased", what=erased)

@@ -32,7 +32,7 @@ REASONS = {
     "question": "the task has no question with this number",
     "stratum": "a stratum of the task has no value with this number",
     "padding": "the bytes after the report are not zero",
-    "impossible": "no device can have sent this report",
+    "impossible": "no device that keeps to the task can have sent this report",
     "other-body": "another report was counted under this id; the first one stays",
     "not-open": "the task takes no reports: it is not open yet, or closed",
     "early": "the task's first window is not open yet",
@@ -40,8 +40,12 @@ REASONS = {
     "sealed": "the results of this window are published; nothing is added any more",
 }
 """Why a report is not counted: the words in answers and metrics, and what they mean."""
-NEVER = frozenset({"length", "question", "stratum", "padding", "impossible", "other-body"})
-"""Reasons that no device gives that keeps to the task: someone forges reports, or a client is broken."""
+NEVER = frozenset({"length", "question", "stratum", "padding", "impossible"})
+"""Reasons that no device gives that keeps to the task: someone forges reports, or a client is broken.
+
+`other-body` is not among them: a device whose reports are derived from a secret, and whose ledger was lost or copied,
+makes another report under the same id when its owner answers otherwise.
+"""
 
 _FINE = 0
 _CODES = {reason: code for code, reason in enumerate(REASONS, start=1)}

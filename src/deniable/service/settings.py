@@ -22,6 +22,7 @@ PREFIX = "DENIABLE_"
 """Of the names in the environment: `max_body` is DENIABLE_MAX_BODY."""
 
 _ORIGIN = re.compile(r"https?://[^\s/,;=*]+")
+_PUBLIC = re.compile(r"https://([a-z0-9]([a-z0-9.-]*[a-z0-9])?|\[[0-9a-f:]+\])(:(?!443$)[1-9][0-9]{0,4})?")
 _TASK = re.compile(r"\*|[0-9a-f]{64}")
 
 
@@ -54,6 +55,13 @@ def _origins(given: object, name: str) -> Mapping[str, tuple[str, ...]]:
     return {task: tuple(listed) for task, listed in table.items()}
 
 
+def _public(given: object, name: str) -> str:
+    """An origin as browsers spell it, so that it can be compared with what they send."""
+    need = "https:// and a host in small letters, with its port if that is not 443, and nothing after it"
+    require(isinstance(given, str) and (not given or bool(_PUBLIC.fullmatch(given))), name, given, need)
+    return str(given)
+
+
 def _setting(read: Callable[[object, str], Any], default: Any, metavar: str, help: str) -> Any:
     known = {"read": read, "metavar": metavar, "help": help}
     if isinstance(default, Mapping):
@@ -71,6 +79,15 @@ class Settings:
     )
     host: str = _setting(_text, "127.0.0.1", "HOST", "The address to listen on; a proxy in front speaks TLS.")
     port: int = _setting(_whole(0, 65535), 8000, "PORT", "The port to listen on; 0 is a free one.")
+    public_url: str = _setting(
+        _public, "", "URL", "How browsers reach it over TLS: https://HOST; without it, pages are for this machine only."
+    )
+    session_seconds: int = _setting(
+        _whole(60, 7 * 86400), 12 * 3600, "S", "How long somebody who signed in to the pages stays so."
+    )
+    session_idle_seconds: int = _setting(
+        _whole(60, 7 * 86400), 3600, "S", "How long somebody stays so who does nothing."
+    )
     max_body: int = _setting(
         _whole(1024, 1 << 30), 4 << 20, "BYTES", "Most bytes of a request's body, also after decompression."
     )

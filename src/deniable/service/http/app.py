@@ -197,7 +197,9 @@ async def tally(collector: Collector, request: Request) -> Response:
     if OCTETS in request.headers.get("accept", ""):
         if total is None:
             raise Problem("conflict", "Nothing is published yet: windows are open, or below the minimum batch.")
+        log("download", id=known.row.id, what="tally", by=request.state.key.name)
         return Response(await asyncio.to_thread(dump, total), media_type=OCTETS)
+    log("download", id=known.row.id, what="tally", by=request.state.key.name)
     told = [_only_tallies(window.told(task)) for window in found]
     return _json({"task": known.row.id, "state": known.row.state, "windows": told})
 

@@ -23,6 +23,7 @@ from deniable.service.collector import Collector
 from deniable.service.http.problems import Problem
 from deniable.service.http.routes import Row
 from deniable.service.identity import Identity
+from deniable.service.logs import log
 from deniable.service.pages.charts import ALONE, KINDS, drawn
 from deniable.service.pages.render import html, page
 from deniable.service.pages.signin import FORM, form_of, told
@@ -123,7 +124,9 @@ async def open_task(collector: Collector, request: Request) -> Response:
     identity = Identity(await asyncio.to_thread(collector.store.identity))
     made = new_task([Asked(text=text, design=chosen[0].mechanism.design)], terms, identity)
     await asyncio.to_thread(collector.store.put_task, made["id"], canonical(made))
+    log("task", id=made["id"], state="draft", by=request.state.key.name)
     await asyncio.to_thread(collector.store.set_state, made["id"], "open")
+    log("task", id=made["id"], state="open", by=request.state.key.name)
     return RedirectResponse(f"/tasks/{made['id']}", 303)
 
 

@@ -179,15 +179,18 @@ def backup(engine: Engine, path: Path) -> None:
     part = path.with_name(f".{path.name}.{os.urandom(6).hex()}.part")
     try:
         os.close(os.open(part, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
-        if not engine.copy(part):
-            target = SqliteEngine(part)
-            try:
+        copied = engine.copy(part)
+        target = SqliteEngine(part)
+        try:
+            if copied:
+                _forget(target)
+            else:
                 migrate(target)
                 with engine.read() as read, target.write() as write:
                     _copy(read, write)
-                target.empty_log()
-            finally:
-                target.close()
+            target.empty_log()
+        finally:
+            target.close()
         with part.open("rb+") as file:
             os.fsync(file.fileno())
         part.rename(path)
@@ -288,12 +291,21 @@ def _filled(engine: Engine) -> bool:
         return any(session.execute(f"SELECT 1 FROM {table} LIMIT 1") for table in ("tasks", "keys"))
 
 
+def _forget(engine: Engine) -> None:
+    """Empty the tables that copies do not have."""
+    with engine.write() as session:
+        for table in schema.FLEETING:
+            session.execute(f"DELETE FROM {table}")
+
+
 def _copy(read: Session, write: Session, told: Callable[[str, int], None] = lambda table, rows: None) -> dict[str, int]:
     """All rows of all tables, from one consistent state; how many there are of each."""
     copied = {}
     for table, columns in schema.TABLES.items():
         names, n = ", ".join(columns), 0
         write.execute(f"DELETE FROM {table}")
+        if table in schema.FLEETING:
+            continue
         places = ", ".join("?" * len(columns))
         rows = read.scan(f"SELECT {names} FROM {table} ORDER BY 1, 2")
         while lot := list(islice(rows, _LOT)):

@@ -27,6 +27,7 @@ __all__ = [
     "Incoming",
     "KeyRow",
     "Outcome",
+    "SessionRow",
     "Store",
     "StoreUnavailableError",
     "TaskRow",
@@ -85,13 +86,27 @@ class TaskRow:
 
 @dataclass(frozen=True, slots=True)
 class KeyRow:
-    """An access key: the hash of it, never the key."""
+    """An access key: the hash of it, never the key. A key that was made void at once has no hash any more."""
 
     name: str
     role: str
     digest: bytes
     created: date
     revoked: date | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class SessionRow:
+    """Someone who signed in: the hash of the token, never the token. Times are seconds since 1970."""
+
+    digest: bytes
+    key: str
+    """The name of the key."""
+    created: int
+    expires: int
+    """When it ends, used or not."""
+    idle: int
+    """When it ends if it is not used before."""
 
 
 class Store(Protocol):
@@ -153,8 +168,24 @@ class Store(Protocol):
     def keys(self) -> Sequence[KeyRow]:
         """All keys, revoked ones too."""
 
-    def revoke_key(self, name: str, today: date) -> None:
-        """Make a key void."""
+    def revoke_key(self, name: str, day: date, *, later: bool = False) -> None:
+        """Make a key void: at once, whatever any clock says, or `later`, from that day on. Its sessions end now."""
+
+    # ---- sessions
+    def put_session(self, session: SessionRow) -> None:
+        """Keep a session's hash."""
+
+    def session(self, digest: bytes) -> SessionRow | None:
+        """The session of a hash, or None; what has expired may be there still."""
+
+    def use_session(self, digest: bytes, idle: int) -> None:
+        """Note when a session ends if it is not used again; one that is over stays over."""
+
+    def end_session(self, digest: bytes) -> None:
+        """Forget a session; one that is over already stays over."""
+
+    def expire_sessions(self, now: int) -> int:
+        """Erase sessions that have expired; how many."""
 
     # ---- care
     def purge(self, today: date) -> Mapping[str, int]:

@@ -35,6 +35,7 @@ from deniable.service.store.contract import (
     Incoming,
     KeyRow,
     Outcome,
+    SessionRow,
     TaskRow,
     Upload,
 )
@@ -305,15 +306,50 @@ class Database:
             for name, role, digest, created, gone in found
         ]
 
-    def revoke_key(self, name: str, today: date) -> None:
+    def revoke_key(self, name: str, day: date, *, later: bool = False) -> None:
+        """See `Store.revoke_key`: a key without its hash is nobody's, also where the clock is a day behind."""
         self._journal.ready(self.engine)
         with self.engine.write() as session:
             session.lock(0, alone=True)
             if not session.execute("SELECT 1 FROM keys WHERE name = ?", (name,)):
                 raise ParameterError(f"there is no key named {name!r}.", "See deniable key list.")
-            self._journal.note(session, "revoked", key=name, on=today.isoformat())
+            self._journal.note(session, "revoked", key=name, on=day.isoformat())
             sql = "UPDATE keys SET revoked = ? WHERE name = ? AND (revoked IS NULL OR revoked > ?)"
-            session.execute(sql, (today.isoformat(), name, today.isoformat()))
+            session.execute(sql, (day.isoformat(), name, day.isoformat()))
+            if not later:
+                session.execute("UPDATE keys SET digest = ? WHERE name = ?", (b"", name))
+            session.execute("DELETE FROM sessions WHERE key_name = ?", (name,))
+
+    # ---- sessions
+
+    def put_session(self, session: SessionRow) -> None:
+        row = (session.digest, session.key, session.created, session.expires, session.idle)
+        with self.engine.write() as write:
+            write.execute("INSERT INTO sessions (digest, key_name, created, expires, idle) VALUES (?, ?, ?, ?, ?)", row)
+
+    def session(self, digest: bytes) -> SessionRow | None:
+        sql = "SELECT digest, key_name, created, expires, idle FROM sessions WHERE digest = ?"
+        with self.engine.read() as read:
+            found = read.execute(sql, (digest,))
+        return SessionRow(bytes(found[0][0]), *found[0][1:]) if found else None
+
+    def use_session(self, digest: bytes, idle: int) -> None:
+        with self.engine.write() as write:
+            write.execute("UPDATE sessions SET idle = ? WHERE digest = ? AND idle < ?", (idle, digest, idle))
+
+    def end_session(self, digest: bytes) -> None:
+        with self.engine.write() as write:
+            write.execute("DELETE FROM sessions WHERE digest = ?", (digest,))
+
+    def expire_sessions(self, now: int) -> int:
+        over = "FROM sessions WHERE expires <= ? OR idle <= ?"
+        with self.engine.read() as read:
+            if not read.execute(f"SELECT 1 {over} LIMIT 1", (now, now)):
+                return 0
+        with self.engine.write() as write:
+            (n,) = write.execute(f"SELECT count(*) {over}", (now, now))[0]
+            write.execute(f"DELETE {over}", (now, now))
+        return int(n)
 
     # ---- care
 

@@ -10,7 +10,7 @@ the bodies of tasks that keep them. Both are ordered by the hash, so that the or
 
 from __future__ import annotations
 
-__all__ = ["MIGRATIONS", "TABLES", "VERSION"]
+__all__ = ["FLEETING", "MIGRATIONS", "TABLES", "VERSION"]
 
 MIGRATIONS: tuple[tuple[str, ...], ...] = (
     (
@@ -73,6 +73,13 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
             window_number INTEGER NOT NULL
         ){sorted}""",
         "CREATE TABLE identity (name TEXT NOT NULL PRIMARY KEY, seed {bytes} NOT NULL){sorted}",
+        """CREATE TABLE sessions (
+            digest {bytes} NOT NULL PRIMARY KEY,
+            key_name TEXT NOT NULL,
+            created BIGINT NOT NULL,
+            expires BIGINT NOT NULL,
+            idle BIGINT NOT NULL
+        ){sorted}""",
     ),
 )
 VERSION = len(MIGRATIONS)
@@ -88,5 +95,8 @@ TABLES = {
     "keys": ("name", "role", "digest", "created", "revoked"),
     "once": ("question", "task", "window_number"),
     "identity": ("name", "seed"),
+    "sessions": ("digest", "key_name", "created", "expires", "idle"),
 }
 """The columns of every table in the newest version."""
+FLEETING = frozenset({"sessions"})
+"""Tables that are not copied: who restores a database does not sign anybody in."""
