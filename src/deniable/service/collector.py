@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from deniable.errors import DeniableError
-from deniable.service.http.bodies import Held
-from deniable.service.http.problems import Problem
-from deniable.service.ingest import Intake
+from deniable.service.flights import Flights
+from deniable.service.held import Held
+from deniable.service.ingest import Intake, intake_of
 from deniable.service.logs import log
 from deniable.service.metrics import Metrics
 from deniable.service.release import publish
@@ -20,16 +20,24 @@ from deniable.service.settings import Settings
 from deniable.service.store.contract import Outcome, Store, TaskRow, Upload
 from deniable.service.writer import OverloadedError
 
-__all__ = ["Collector", "Known"]
+__all__ = ["Collector", "Known", "RateError", "StoppingError"]
 
 Clock = Callable[[], datetime]
 Submit = Callable[[Upload], Awaitable[Sequence[Outcome]]]
-"""Gives an upload to the database; done when it is durable. `Problem` or `StoreUnavailableError` if it cannot be."""
+"""Gives an upload to the database; done when it is durable, else `OverloadedError` or `StoreUnavailableError`."""
 
 _FRESH = 1.0
 """Seconds for which the state of a task is believed; the database itself checks it again for every report."""
 _TASKS = 256
 """Tasks whose proofs are kept at hand."""
+
+
+class RateError(DeniableError):
+    """More reports come in a second than the settings allow; none of these were taken, try later."""
+
+
+class StoppingError(OverloadedError):
+    """The collector is about to stop; nothing of this request was taken, try later."""
 
 
 def utc_now() -> datetime:
@@ -66,6 +74,7 @@ class Collector:
         self.held = Held(settings.max_memory)
         self.stopping = False
         self._tasks: OrderedDict[str, Known] = OrderedDict()
+        self._looks: Flights[str, Known | None] = Flights(0)
         self._tokens, self._refilled = float(settings.rate), 0.0
         self.metrics = Metrics(
             {
@@ -75,15 +84,18 @@ class Collector:
         )
 
     async def task(self, id: str) -> Known | None:
-        """A task, proved once; its state is at most a second old."""
+        """A task, proved once; its state is at most a second old. One look at the database is for all who wait."""
         now, known = asyncio.get_running_loop().time(), self._tasks.get(id)
         if known is not None and now < known.until:
             return known
+        return await self._looks.get(id, lambda: self._look(id))
+
+    async def _look(self, id: str) -> Known | None:
         row = await asyncio.to_thread(self.store.task, id)
         if row is None:
             return None
-        intake = known.intake if known is not None else await asyncio.to_thread(_prove, row)
-        self._tasks[id] = found = Known(row, intake, now + _FRESH)
+        intake = await asyncio.to_thread(_prove, row)
+        self._tasks[id] = found = Known(row, intake, asyncio.get_running_loop().time() + _FRESH)
         self._tasks.move_to_end(id)
         if len(self._tasks) > _TASKS:
             self._tasks.popitem(last=False)
@@ -92,11 +104,12 @@ class Collector:
     def forget(self, id: str) -> None:
         """Ask for the state of a task again."""
         self._tasks.pop(id, None)
+        self._looks.drop(id)
 
     def admit(self) -> None:
         """Turn a request away before anything of it is read, if its reports would not be taken anyway."""
         if self.stopping:
-            raise Problem("busy", "The collector is stopping. Try again later.", headers={"connection": "close"})
+            raise StoppingError("the collector is stopping.", "Try again later.")
         if self._full():
             raise OverloadedError("more reports are waiting than can be held.", "Try again later.")
 
@@ -114,7 +127,7 @@ class Collector:
         self._tokens = min(float(rate), self._tokens + (now - self._refilled) * rate)
         self._refilled = now
         if self._tokens < min(reports, rate):
-            raise Problem("rate", f"At most {rate:,} reports a second are taken. Try again later.")
+            raise RateError(f"at most {rate:,} reports a second are taken.", "Try again later.")
         self._tokens -= reports
 
     async def upkeep(self) -> None:
@@ -129,13 +142,13 @@ class Collector:
         now = self.clock()
         for row in self.store.tasks():
             if row.state != "draft":
-                publish(self.store, row, Intake(row.document), now)
+                publish(self.store, row, intake_of(row.document), now)
         erased = {what: n for what, n in self.store.purge(now.date()).items() if n}
         if erased:
             log("erased", what=erased)
 
 
 def _prove(row: TaskRow) -> Intake:
-    intake = Intake(row.document)
+    intake = intake_of(row.document)
     _ = intake.mechanisms
     return intake

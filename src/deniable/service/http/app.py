@@ -19,7 +19,17 @@ from deniable.collect.codec import dump
 from deniable.service import access
 from deniable.service.access import Role
 from deniable.service.collector import Collector, Known
-from deniable.service.http.bodies import JSON, OCTETS, Batch, Results, read_body, read_reports, results
+from deniable.service.http.bodies import (
+    JSON,
+    OCTETS,
+    Batch,
+    Results,
+    body_of,
+    read_body,
+    read_reports,
+    results,
+    room_of_reports,
+)
 from deniable.service.http.openapi import openapi
 from deniable.service.http.problems import Problem, respond
 from deniable.service.http.routes import Row, routes
@@ -31,6 +41,8 @@ from deniable_client.task import Task
 __all__ = ["ROWS", "application"]
 
 _FOR_EVER = "public, max-age=31536000, immutable"
+_MUCH = 64 << 10
+"""Bytes of a body that is not read on the event loop."""
 
 
 def application(
@@ -123,17 +135,22 @@ async def upload(collector: Collector, request: Request) -> Response:
         headers = {"accept-post": f"{JSON}, {OCTETS}", "connection": "close"}
         raise Problem("media-type", f"Send {JSON} or {OCTETS}.", headers=headers)
     known = await _found(collector, request)
-    body = await read_body(request, collector.settings, collector.held)
-    reading = read_reports(kind, body, known.intake.task.width, collector.settings)
-    outcomes = await collector.upload(Upload(known.row.id, collector.clock().date(), reading.reports))
-    counted = collector.metrics.reports
+    width, counted = known.intake.task.width, collector.metrics.reports
 
     def count(outcome: Outcome) -> None:
         counted[outcome.status, outcome.reason or ""] += 1
 
-    answer = results(reading, outcomes, count)
+    async with body_of(request, collector.settings, collector.held, room_of_reports(width)) as body:
+        aside = asyncio.to_thread if len(body) > _MUCH else _here
+        reading = await aside(read_reports, kind, body, width, collector.settings)
+        outcomes = await collector.upload(Upload(known.row.id, collector.clock().date(), reading.reports))
+        answer = results(reading, outcomes, count)
     collector.metrics.uploaded(perf_counter() - start)
     return Response(answer, media_type=JSON)
+
+
+async def _here(work: Callable[..., Any], *given: Any) -> Any:
+    return work(*given)
 
 
 # ---- for analysts

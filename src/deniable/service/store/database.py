@@ -23,7 +23,7 @@ from deniable.collect.codec import dump
 from deniable.collect.tally import Tally
 from deniable.core.types import BoolArray, Bytes, IntArray
 from deniable.errors import FormatError, ParameterError, require
-from deniable.service.ingest import ID_BYTES, SKEW, Checked, Intake, window_of
+from deniable.service.ingest import ID_BYTES, SKEW, Checked, Intake, intake_of, window_of
 from deniable.service.store import care
 from deniable.service.store.contract import (
     ACCEPTED,
@@ -59,7 +59,7 @@ class Database:
     # ---- tasks
 
     def put_task(self, id: str, document: bytes) -> None:
-        found = Intake(document).task.id
+        found = intake_of(document).task.id
         require(found == id, "id", id, f"the task's own, {found}")
         with self.engine.write() as session:
             session.lock(0, alone=True)
@@ -328,7 +328,7 @@ class Database:
                 rows = session.execute("SELECT number, document FROM tasks WHERE id = ?", (id,))
             if not rows:
                 raise ParameterError(f"there is no task {id!r}.", "See deniable task list.")
-            found = int(rows[0][0]), Intake(bytes(rows[0][1]))
+            found = int(rows[0][0]), intake_of(bytes(rows[0][1]))
             with self._guard:
                 if len(self._intakes) >= _CACHED:
                     self._intakes.clear()
