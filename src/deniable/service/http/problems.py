@@ -9,6 +9,7 @@ import msgspec
 from starlette.responses import Response
 
 from deniable.errors import DeniableError
+from deniable.present.renderer import DrawingError
 from deniable.service.collector import RateError, StoppingError
 from deniable.service.held import CrowdedError
 from deniable.service.store.contract import StoreUnavailableError
@@ -59,6 +60,8 @@ def problem_of(error: DeniableError) -> Problem:
     """An error of the project as a problem."""
     if isinstance(error, StoreUnavailableError):
         return Problem("unavailable", "Nothing of this request was acknowledged. Try again later.")
+    if isinstance(error, DrawingError):
+        return Problem("fault", _sentence(error))
     if isinstance(error, RateError):
         return Problem("rate", _sentence(error))
     if isinstance(error, CrowdedError | StoppingError):  # what is still to come of the request is not waited for
