@@ -99,6 +99,12 @@ class Settings:
     upkeep_seconds: int = _setting(
         _whole(1, 86400), 600, "S", "How often ended windows are published and what need not be kept is erased."
     )
+    clock_days: int = _setting(
+        _whole(1, 36500),
+        7,
+        "DAYS",
+        "Days without a collector after which it publishes and erases only once the clock is confirmed.",
+    )
     cors: Mapping[str, tuple[str, ...]] = _setting(
         _origins, {}, "ID=ORIGIN,...;...", "Web sites whose pages may send reports, by task; * for all tasks."
     )

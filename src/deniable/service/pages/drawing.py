@@ -9,11 +9,8 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from pathlib import Path
 from threading import Lock, Timer
 
-import deniable
-import deniable_client
 from deniable.present.renderer import DrawingError, drawn, request
 
 __all__ = ["Renderer"]
@@ -103,6 +100,5 @@ class Renderer:
 
 
 def _environment() -> dict[str, str]:
-    places = [str(Path(package.__file__).parents[1]) for package in (deniable, deniable_client) if package.__file__]
     kept = {name: os.environ[name] for name in _KEPT if name in os.environ}
-    return {**kept, "PYTHONPATH": os.pathsep.join(dict.fromkeys(places)), "PYTHONSAFEPATH": "1"}
+    return {**kept, "PYTHONPATH": os.pathsep.join(filter(None, sys.path)), "PYTHONSAFEPATH": "1"}
