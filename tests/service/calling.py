@@ -69,7 +69,15 @@ class Service:
     now: datetime = datetime(2026, 11, 16, 12, tzinfo=UTC)
 
     def __post_init__(self) -> None:
-        self.collector = Collector(self.store, self.submit, self.settings, clock=lambda: self.now)
+        self.wrong = timedelta(0)
+        """By how much the time of day is wrong."""
+        self.collector = Collector(
+            self.store,
+            self.submit,
+            self.settings,
+            clock=lambda: self.now + self.wrong,
+            steady=lambda: self.now.timestamp(),
+        )
         self.app = application(self.collector)
         self.uploads: list[Upload] = []
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date
 from pathlib import Path
@@ -41,6 +41,9 @@ class MemoryStore:
     _rejected: dict[str, Counter[str]] = field(default_factory=dict)
     _keys: dict[str, KeyRow] = field(default_factory=dict)
     _sessions: dict[bytes, SessionRow] = field(default_factory=dict)
+    _notes: dict[str, int] = field(default_factory=dict)
+    purged: list[date] = field(default_factory=list)
+    """The days on which something was to be erased."""
     _lock: RLock = field(default_factory=RLock)
 
     def _alive(self) -> None:
@@ -161,9 +164,21 @@ class MemoryStore:
             gone, self._sessions = len(self._sessions) - len(kept), kept
             return gone
 
-    def purge(self, today: date) -> Mapping[str, int]:
+    def purge(self, today: date, failed: Callable[[str, Exception], None] | None = None) -> Mapping[str, int]:
         self._alive()
+        self.purged.append(today)
         return {}
+
+    def note(self, name: str) -> int | None:
+        self._alive()
+        return self._notes.get(name)
+
+    def put_note(self, name: str, value: int) -> None:
+        self._alive()
+        self._notes[name] = value
+
+    def check_writable(self) -> None:
+        self._alive()
 
     def check(self) -> Sequence[str]:
         return []

@@ -129,6 +129,24 @@ def migrate(out: Output, database: DatabaseUrl = None, config: Config = None) ->
     out.show({"before": before, "after": after}, told)
 
 
+def confirm_clock(out: Output, database: DatabaseUrl = None, config: Config = None) -> None:
+    """Say that the clock is right, after the collector stopped believing it.
+
+    A collector publishes, closes and erases nothing while its clock was set by more than an hour, or is further from
+    the last day on which it ran than the setting clock_days: after a long pause, a restored copy, or a clock that is
+    wrong. Look at the date first. A running collector goes on with its next round of upkeep.
+
+    Example: deniable store confirm-clock --database sqlite:///collector.db
+    """
+    from deniable.service.clocks import confirm, utc_now
+
+    now = utc_now()
+    with opened(database, config) as store:
+        confirm(store, now)
+    told = f"Confirmed: it is {now:%Y-%m-%d %H:%M} UTC."
+    out.show({"confirmed": now.isoformat(timespec="seconds")}, told)
+
+
 @contextmanager
 def _engine(database: str | None, config: str | None) -> Iterator[Engine]:
     """The database that is asked for, as it is."""
@@ -146,5 +164,6 @@ COMMANDS: Mapping[str, Callable[..., int | None]] = {
     "backup": backup,
     "restore": restore,
     "migrate": migrate,
+    "confirm-clock": confirm_clock,
 }
 """By their second word."""

@@ -5,10 +5,13 @@ All bodies of a task have one length (docs/protocol.md, section 4), so many are 
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from collections.abc import Iterator, Sequence
+from concurrent.futures import Future
 from dataclasses import dataclass
 from datetime import date, timedelta
-from functools import cached_property
+from hashlib import blake2b
+from threading import Lock
 
 import numpy as np
 
@@ -21,7 +24,7 @@ from deniable.mechanisms.registry import from_design
 from deniable.service.store.contract import Batch
 from deniable_client.task import Task
 
-__all__ = ["ID_BYTES", "NEVER", "REASONS", "SKEW", "Checked", "Intake", "first_day_after", "window_of"]
+__all__ = ["ID_BYTES", "NEVER", "REASONS", "SKEW", "Checked", "Intake", "first_day_after", "intake_of", "window_of"]
 
 ID_BYTES = 16
 SKEW = timedelta(1)
@@ -50,6 +53,8 @@ makes another report under the same id when its owner answers otherwise.
 _FINE = 0
 _CODES = {reason: code for code, reason in enumerate(REASONS, start=1)}
 _WORDS = (None, *REASONS)
+_TASKS = 256
+"""Tasks whose proofs are kept at hand."""
 
 
 def window_of(task: Task, today: date) -> int | str:
@@ -104,11 +109,17 @@ class Intake:
         self._question_at = self.task.question_at
         self._strata_at = self.task.strata_at
         self.head = (self._question_at is not None) + len(self._sizes)
+        self._mechanisms: tuple[Mechanism, ...] = ()
+        self._making = Lock()
 
-    @cached_property
+    @property
     def mechanisms(self) -> tuple[Mechanism, ...]:
-        """The mechanism of each question."""
-        return tuple(from_design(question.design) for question in self.task.questions)
+        """The mechanism of each question, made when it is first asked for, and once."""
+        if not self._mechanisms:
+            with self._making:
+                if not self._mechanisms:
+                    self._mechanisms = tuple(from_design(question.design) for question in self.task.questions)
+        return self._mechanisms
 
     def check(self, bodies: Sequence[bytes]) -> Checked:
         """Look at all bodies at once; only where something is wrong, it is found out where."""
@@ -190,3 +201,32 @@ class Intake:
 def _mark(codes: Bytes, wrong: BoolArray, reason: str) -> None:
     """Give a reason to rows that are wrong and have none yet."""
     codes[wrong & (codes == _FINE)] = _CODES[reason]
+
+
+_proved: OrderedDict[bytes, Future[Intake]] = OrderedDict()
+_guard = Lock()
+
+
+def intake_of(document: bytes) -> Intake:
+    """The intake of a task document, proved once however many threads ask for it; the last ones are kept.
+
+    A document that is refused is looked at again whenever somebody asks.
+    """
+    key = blake2b(document).digest()
+    with _guard:
+        found = _proved.get(key)
+        first = found is None
+        if found is None:
+            found = _proved[key] = Future()
+            if len(_proved) > _TASKS:
+                _proved.popitem(last=False)
+        else:
+            _proved.move_to_end(key)
+    if first:
+        try:
+            found.set_result(Intake(document))
+        except BaseException as error:
+            with _guard:
+                _proved.pop(key, None)
+            found.set_exception(error)
+    return found.result()

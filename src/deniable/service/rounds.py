@@ -18,7 +18,7 @@ from deniable.estimate.result import Estimate
 from deniable.mechanisms.base import Mechanism
 from deniable.mechanisms.protocol import Protocol
 from deniable.service.identity import Identity
-from deniable.service.ingest import Intake
+from deniable.service.ingest import intake_of
 from deniable.service.release import tally_of, windows
 from deniable.service.store.contract import Store
 from deniable.service.tasks import Asked, Terms, new_task
@@ -64,7 +64,7 @@ def _tally(store: Store, id: str, now: datetime) -> Tally:
     row = store.task(id)
     require(row is not None, "after", id, "the id of a task")
     assert row is not None
-    intake = Intake(row.document)
+    intake = intake_of(row.document)
     found = tally_of(windows(store, row, intake, now), intake.task.questions[0].name)
     if found is None:
         hint = "Close it, if enough people have answered: deniable task close ID"

@@ -96,7 +96,10 @@ class Settings:
         _whole(1, 10**8), 20_000, "N", "Reports that may wait for the database; beyond that clients are told to wait."
     )
     max_memory: int = _setting(
-        _whole(1 << 20, 1 << 40), 256 << 20, "BYTES", "Bodies that may be held at once, all requests together."
+        _whole(1 << 20, 1 << 40),
+        256 << 20,
+        "BYTES",
+        "Bodies and answers that may be held at once, all requests together.",
     )
     max_connections: int = _setting(_whole(1, 10**6), 4096, "N", "Most connections; further ones are closed.")
     rate: int = _setting(
@@ -104,10 +107,23 @@ class Settings:
     )
     header_seconds: int = _setting(_whole(1, 3600), 10, "S", "How long a client may take to send its headers.")
     body_seconds: int = _setting(_whole(1, 3600), 20, "S", "How long a client may take to send its body.")
+    body_rate: int = _setting(
+        _whole(1, 10**6), 100, "BYTES", "Bytes a second at which a body must arrive at least, over ten seconds."
+    )
+    work_seconds: int = _setting(_whole(1, 3600), 30, "S", "How long the answer to a request may take to make.")
+    read_seconds: int = _setting(
+        _whole(1, 3600), 30, "S", "How long a client may take to read the next 64 kB of an answer."
+    )
     idle_seconds: int = _setting(_whole(1, 3600), 75, "S", "How long a connection may wait for the next request.")
     stop_seconds: int = _setting(_whole(1, 3600), 20, "S", "How long requests may take to finish after SIGTERM.")
     upkeep_seconds: int = _setting(
         _whole(1, 86400), 600, "S", "How often ended windows are published and what need not be kept is erased."
+    )
+    clock_days: int = _setting(
+        _whole(1, 36500),
+        7,
+        "DAYS",
+        "Days without a collector after which it publishes and erases only once the clock is confirmed.",
     )
     cors: Mapping[str, tuple[str, ...]] = _setting(
         _origins, {}, "ID=ORIGIN,...;...", "Web sites whose pages may send reports, by task; * for all tasks."

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from asyncio import to_thread
+import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -10,11 +10,13 @@ from typing import Any
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 from starlette.routing import Route
-from starlette.types import Receive, Scope, Send
+from starlette.types import Message, Receive, Scope, Send
 
 from deniable.errors import DeniableError
 from deniable.service.access import KEY_ROLES, Role, holder
 from deniable.service.collector import Collector
+from deniable.service.held import CrowdedError
+from deniable.service.http.connections import ABORT, SLICE
 from deniable.service.http.problems import Problem, problem_of, respond
 from deniable.service.logs import log
 from deniable.service.sessions import cookie_name, is_local, visitor
@@ -72,7 +74,7 @@ class _Guarded:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         request = Request(scope, receive)
         try:
-            response = await self._answer(request)
+            response = await self._in_time(request)
         except ClientDisconnect:
             self._collector.metrics.requests[self._path, request.method, 499] += 1
             return
@@ -83,7 +85,44 @@ class _Guarded:
         for name, value in _SAFE.items():
             response.headers.setdefault(name, value)
         self._collector.metrics.requests[self._path, self._known(request.method), response.status_code] += 1
-        await response(scope, receive, send)
+        await self._send(response, scope, receive, send)
+
+    async def _send(self, response: Response, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer; a large answer goes slice by slice, as it is read, and its memory counts while it does."""
+        body = memoryview(getattr(response, "body", b""))
+        if len(body) <= SLICE:
+            await response(scope, receive, send)
+            return
+
+        async def slices(message: Message) -> None:
+            if message["type"] != "http.response.body":
+                await send(message)
+                return
+            for start in range(0, len(body), SLICE):
+                part, more = bytes(body[start : start + SLICE]), start + SLICE < len(body)
+                await send({"type": "http.response.body", "body": part, "more_body": more})
+
+        with self._collector.held.lease() as lease:
+            lease.give_up = scope.get("state", {}).get(ABORT)
+            try:
+                lease.take(len(body))
+            except CrowdedError as error:
+                response, lease.give_up = respond(problem_of(error)), None
+                await response(scope, receive, send)
+            else:
+                await response(scope, receive, slices)
+
+    async def _in_time(self, request: Request) -> Response:
+        """The answer, or that it took too long to make."""
+        settings = self._collector.settings
+        seconds = settings.body_seconds + settings.work_seconds
+        try:
+            async with asyncio.timeout(seconds):
+                return await self._answer(request)
+        except TimeoutError:
+            log("late", route=self._path, method=self._known(request.method), seconds=seconds)
+            detail = f"There was no answer within {seconds} seconds. What was sent may be sent again: it counts once."
+            return respond(Problem("busy", detail, headers={"connection": "close"}))
 
     def _known(self, method: str) -> str:
         """The method, if it is one of ours: others would be counters that strangers make."""
@@ -148,7 +187,7 @@ async def key_of(collector: Collector, request: Request, *, pages: bool, used: b
     """The key that a request has, or with which its sender signed in to the pages, if it is valid now."""
     scheme, _, key = request.headers.get("authorization", "").partition(" ")
     if scheme.lower() == "bearer" and key:
-        return holder(await to_thread(collector.store.keys), key.strip(), collector.clock().date())
+        return holder(await asyncio.to_thread(collector.store.keys), key.strip(), collector.clock().date())
     if scheme or not pages:
         return None
     check_private(request, collector.settings)
@@ -156,7 +195,7 @@ async def key_of(collector: Collector, request: Request, *, pages: bool, used: b
     if token is None:
         return None
     check_origin(request, collector.settings)
-    return await to_thread(visitor, collector.store, token, collector.clock(), collector.settings, used=used)
+    return await asyncio.to_thread(visitor, collector.store, token, collector.clock(), collector.settings, used=used)
 
 
 def check_private(request: Request, settings: Settings) -> None:

@@ -13,6 +13,7 @@ from deniable.service.collector import Collector
 from deniable.service.http.app import application
 from deniable.service.http.connections import connections
 from deniable.service.logs import log, set_up
+from deniable.service.pages.charts import RENDERER
 from deniable.service.pages.table import PAGES
 from deniable.service.settings import Settings
 from deniable.service.store import open_store
@@ -80,5 +81,6 @@ def run(settings: Settings, ready: Callable[[str], None]) -> None:
     try:
         server(application(collector, more=PAGES, stop=writer.close), settings, started).run()
     finally:
+        RENDERER.close()
         store.close()
     log("stopped")

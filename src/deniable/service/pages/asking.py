@@ -6,6 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from deniable.service.tasks import counted_as, own_none
 from deniable_client.domains import Domain
 from deniable_client.task import Question, Task
@@ -156,15 +158,18 @@ def regions(points: Sequence[Point]) -> list[tuple[str, Point]]:
     >>> regions([(0, 0), (1, 0)])[0]
     ('M0 0L160 0L160 240L0 240Z', (12.0, 120.0))
     """
-    placed = _placed(points)
-    frame = [(0.0, 0.0), (_MAP[0], 0.0), (float(_MAP[0]), float(_MAP[1])), (0.0, _MAP[1])]
+    placed = np.array(_placed(points), np.float64).reshape(-1, 2)
+    corners = [(0.0, 0.0), (float(_MAP[0]), 0.0), (float(_MAP[0]), float(_MAP[1])), (0.0, float(_MAP[1]))]
     found = []
-    for i, own in enumerate(placed):
-        cell: list[Point] = [(float(x), float(y)) for x, y in frame]
-        for j, other in enumerate(placed):
-            if j != i and other != own:
-                cell = _nearer(cell, own, other)
-        found.append((_path(cell), own))
+    for own in placed:
+        squares = ((placed - own) ** 2).sum(axis=1)
+        near = np.argsort(squares, kind="stable")
+        at, cell = (float(own[0]), float(own[1])), list(corners)
+        for place in near[squares[near] > 0].tolist():
+            if squares[place] > 4 * max(((x - at[0]) ** 2 + (y - at[1]) ** 2 for x, y in cell), default=0.0):
+                break  # the border to this place, and to all that are farther away, is outside of the cell
+            cell = _nearer(cell, at, (float(placed[place, 0]), float(placed[place, 1])))
+        found.append((_path(cell), at))
     return found
 
 

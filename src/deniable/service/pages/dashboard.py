@@ -53,7 +53,7 @@ async def known_task(collector: Collector, request: Request) -> Known:
 
 async def windows_of(collector: Collector, known: Known) -> list[Window]:
     """The windows of a task that have begun, published where they are over."""
-    return await asyncio.to_thread(windows, collector.store, known.row, known.intake, collector.clock())
+    return await asyncio.to_thread(lambda: windows(collector.store, known.row, known.intake, collector.believed()))
 
 
 def _may(request: Request, role: Role) -> bool:

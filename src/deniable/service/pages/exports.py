@@ -115,7 +115,7 @@ async def chart(collector: Collector, request: Request) -> Response:
         for part in (found.document or {}).get("questions", ()):
             if str(found.number) == window and part["question"] == name and part.get("estimate"):
                 labels = task.question(name).labels
-                data = await asyncio.to_thread(picture, b64decode(part["tally"]), labels, part["text"], kind)
+                data = await picture(b64decode(part["tally"]), labels, part["text"], kind)
                 drawn = Response(data, 200, dict(ALONE), KINDS[kind])
                 return compressed(drawn, request) if kind == "svg" else drawn
     raise Problem("not-found", "Nothing is published about this question and window.")

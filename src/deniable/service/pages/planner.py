@@ -24,7 +24,7 @@ from deniable.service.http.problems import Problem
 from deniable.service.http.routes import Row
 from deniable.service.identity import Identity
 from deniable.service.logs import log
-from deniable.service.pages.charts import ALONE, KINDS, drawn
+from deniable.service.pages.charts import ALONE, KINDS, drawn, once
 from deniable.service.pages.render import html, page
 from deniable.service.pages.signin import FORM, form_of, told
 from deniable.service.tasks import Asked, Terms, new_task
@@ -102,10 +102,10 @@ async def form(_: Collector, request: Request) -> Response:
 async def chart(_: Collector, request: Request) -> Response:
     """The designs as a picture: error against the best guess."""
     fields = {name: request.query_params.get(name, "") for name in _FIELDS}
-    return Response(await asyncio.to_thread(_picture, _given(fields)), 200, dict(ALONE), KINDS["svg"])
+    given = _given(fields)
+    return Response(await once(given, _picture, given), 200, dict(ALONE), KINDS["svg"])
 
 
-@lru_cache(maxsize=32)
 def _picture(given: tuple[tuple[str, str], ...]) -> bytes:
     found = planned(given)
     return drawn(lambda path: save(found.chart(), path), "svg")

@@ -10,7 +10,7 @@ its id is known until the task takes no reports any more, whatever the window. W
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
@@ -188,8 +188,20 @@ class Store(Protocol):
         """Erase sessions that have expired; how many."""
 
     # ---- care
-    def purge(self, today: date) -> Mapping[str, int]:
-        """Erase what need not be kept any more: bodies, ids of windows whose reports are refused; counts of each."""
+    def purge(self, today: date, failed: Callable[[str, Exception], None] | None = None) -> Mapping[str, int]:
+        """Erase what need not be kept any more: bodies, ids of windows whose reports are refused; counts of each.
+
+        With `failed`, a task that cannot be looked after is told by its id and error, and the others go on.
+        """
+
+    def note(self, name: str) -> int | None:
+        """A number that is kept beside the tasks, or None."""
+
+    def put_note(self, name: str, value: int) -> None:
+        """Keep a number beside the tasks."""
+
+    def check_writable(self) -> None:
+        """Write something durably and take it away; `StoreUnavailableError` if that cannot be."""
 
     def check(self) -> Sequence[str]:
         """What is wrong with the database; nothing if all is well."""

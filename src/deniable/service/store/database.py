@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import date, timedelta
 from hashlib import blake2b
 from itertools import chain
@@ -25,7 +25,7 @@ from deniable.collect.tally import Tally
 from deniable.core.types import BoolArray, Bytes, IntArray
 from deniable.errors import FormatError, ParameterError, require
 from deniable.service.identity import SEED_BYTES
-from deniable.service.ingest import ID_BYTES, SKEW, Checked, Intake, window_of
+from deniable.service.ingest import ID_BYTES, SKEW, Checked, Intake, intake_of, window_of
 from deniable.service.store import care
 from deniable.service.store.contract import (
     ACCEPTED,
@@ -36,6 +36,7 @@ from deniable.service.store.contract import (
     KeyRow,
     Outcome,
     SessionRow,
+    StoreUnavailableError,
     TaskRow,
     Upload,
 )
@@ -64,7 +65,7 @@ class Database:
     # ---- tasks
 
     def put_task(self, id: str, document: bytes) -> None:
-        found = Intake(document).task.id
+        found = intake_of(document).task.id
         require(found == id, "id", id, f"the task's own, {found}")
         self._journal.ready(self.engine)
         with self.engine.write() as session:
@@ -353,25 +354,35 @@ class Database:
 
     # ---- care
 
-    def purge(self, today: date) -> Mapping[str, int]:
+    def purge(self, today: date, failed: Callable[[str, Exception], None] | None = None) -> Mapping[str, int]:
         """See `Store.purge`: a task whose ids are dropped is closed for ever, so that nothing is counted again.
 
         The clock may be wrong: then a task is closed too early, but no report counts twice.
         """
         gone = {"ids": 0, "bodies": 0}
         for row in self.tasks():
-            number, intake = self._known(row.id)
-            kept_until = intake.task.closes + max(SKEW, timedelta(intake.task.keep_days))
-            if row.state == "closed" or today >= intake.task.closes + SKEW:
-                gone["ids"] += self._drop(number, "seen", close=row.state != "closed")
-            if today >= kept_until:
-                gone["bodies"] += self._drop(number, "kept", close=False)
+            try:
+                self._purge(row, today, gone)
+            except StoreUnavailableError:
+                raise
+            except Exception as error:
+                if failed is None:
+                    raise
+                failed(row.id, error)
         if care.erase_needed(self.engine):
             self.engine.erase()
             care.erased(self.engine)
         else:
             self.engine.empty_log()
         return gone
+
+    def _purge(self, row: TaskRow, today: date, gone: dict[str, int]) -> None:
+        number, intake = self._known(row.id)
+        kept_until = intake.task.closes + max(SKEW, timedelta(intake.task.keep_days))
+        if row.state == "closed" or today >= intake.task.closes + SKEW:
+            gone["ids"] += self._drop(number, "seen", close=row.state != "closed")
+        if today >= kept_until:
+            gone["bodies"] += self._drop(number, "kept", close=False)
 
     def _drop(self, number: int, table: str, *, close: bool) -> int:
         """Delete a task's rows; how many there were."""
@@ -390,6 +401,20 @@ class Database:
                 session.execute(f"DELETE FROM {table} WHERE task = ?", (number,))
                 care.note_erase(session)
         return n
+
+    def note(self, name: str) -> int | None:
+        with self.engine.read() as session:
+            found = session.execute("SELECT value FROM meta WHERE name = ?", (name,))
+        return int(found[0][0]) if found else None
+
+    def put_note(self, name: str, value: int) -> None:
+        with self.engine.write() as session:
+            session.execute(_NOTE, (name, value))
+
+    def check_writable(self) -> None:
+        with self.engine.write() as session:
+            session.execute(_NOTE, ("probe", 1))
+            session.execute("DELETE FROM meta WHERE name = 'probe'")
 
     def check(self) -> Sequence[str]:
         found: list[str] = []
@@ -416,7 +441,7 @@ class Database:
                 rows = session.execute("SELECT number, document FROM tasks WHERE id = ?", (id,))
             if not rows:
                 raise ParameterError(f"there is no task {id!r}.", "See deniable task list.")
-            found = int(rows[0][0]), Intake(bytes(rows[0][1]))
+            found = int(rows[0][0]), intake_of(bytes(rows[0][1]))
             with self._guard:
                 if len(self._intakes) >= _CACHED:
                     self._intakes.clear()
@@ -430,6 +455,7 @@ class Database:
         return number
 
 
+_NOTE = "INSERT INTO meta (name, value) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value"
 _SEAL = "INSERT INTO sealed (task, window_number) VALUES (?, ?) ON CONFLICT DO NOTHING"
 _SEALED = "SELECT document FROM sealed WHERE task = ? AND window_number = ?"
 
