@@ -88,9 +88,10 @@ class MemoryStore:
         self._seen[task, id] = body
         return Outcome(ACCEPTED)
 
-    def tallies(self, task: str) -> Mapping[Batch, Tally]:
+    def tallies(self, task: str, window: int | None = None) -> Mapping[Batch, Tally]:
         self._alive()
-        return dict(self._tallies.get(task, {}))
+        found = self._tallies.get(task, {})
+        return {batch: tally for batch, tally in found.items() if window is None or batch.window == window}
 
     def reports(self, task: str, batch: Batch) -> Iterator[bytes]:
         return iter(())

@@ -9,13 +9,12 @@ from itertools import islice
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from deniable.collect.codec import load
-from deniable.collect.tally import Tally
 from deniable.errors import DeniableError, FormatError, ParameterError
 from deniable.service.ingest import Intake
 from deniable.service.store import schema
 from deniable.service.store.contract import Batch
 from deniable.service.store.engine import Engine, Session
+from deniable.service.store.rows import Shapes, Tallies
 from deniable.service.store.sqlite import SqliteEngine
 
 __all__ = [
@@ -27,7 +26,6 @@ __all__ = [
     "note_erase",
     "restore",
     "tallies_of",
-    "tally_of",
 ]
 
 _LOT = 5000
@@ -107,26 +105,18 @@ def erased(engine: Engine) -> None:
 # ---- checks
 
 
-def tallies_of(session: Session, number: int) -> dict[Batch, Tally]:
-    """What has been counted for a task, shards added up."""
-    found: dict[Batch, Tally] = {}
+def tallies_of(session: Session, number: int, shapes: Shapes, window: int | None = None) -> Tallies:
+    """What has been counted for a task, or for one of its windows."""
+    only, given = ("", (number,)) if window is None else (" AND window_number = ?", (number, window))
     rows = session.execute(
-        "SELECT window_number, question, strata, tally FROM tallies WHERE task = ? "
+        f"SELECT window_number, question, strata, tally FROM tallies WHERE task = ?{only} "
         "ORDER BY window_number, question, strata, shard",
-        (number,),
+        given,
     )
-    for window, question, strata, data in rows:
-        batch, tally = Batch(window, question, tuple(bytes(strata))), tally_of(bytes(data))
-        found[batch] = found[batch] + tally if batch in found else tally
-    return found
-
-
-def tally_of(data: bytes) -> Tally:
-    """The tally of a row."""
-    found = load(data)
-    if not isinstance(found, Tally):
-        raise FormatError("a row of the table of tallies has something else in it.", "Run deniable store check.")
-    return found
+    found: dict[Batch, list[bytes]] = {}
+    for window_number, question, strata, data in rows:
+        found.setdefault(Batch(window_number, question, tuple(bytes(strata))), []).append(bytes(data))
+    return Tallies(found, shapes)
 
 
 def faults(engine: Engine) -> Iterator[str]:
@@ -146,8 +136,10 @@ def faults(engine: Engine) -> Iterator[str]:
 
 def _task_faults(session: Session, number: int, document: bytes, state: str) -> Iterator[str]:
     intake = Intake(document)
-    tallies = tallies_of(session, number)
+    tallies = tallies_of(session, number, Shapes(intake))
+    counted = 0
     for batch, tally in tallies.items():
+        counted += tally.n
         if batch.question >= len(intake.mechanisms) or tally.design != intake.mechanisms[batch.question].design:
             yield f"the tally of {batch} is not of the task's design"
             return
@@ -160,7 +152,6 @@ def _task_faults(session: Session, number: int, document: bytes, state: str) -> 
         if bodies not in (0, tally.n):
             yield f"{bodies} reports are kept and {tally.n} counted in {batch}"
     (ids,) = session.execute("SELECT count(*) FROM seen WHERE task = ?", (number,))[0]
-    counted = sum(tally.n for tally in tallies.values())
     if ids != counted and not (state == "closed" and ids == 0):
         yield f"{ids} ids are known and {counted} reports are counted"
 

@@ -117,8 +117,8 @@ class Store(Protocol):
         Raises `StoreUnavailableError` if it is not certain that all is kept; the same call is safe and may work later.
         """
 
-    def tallies(self, task: str) -> Mapping[Batch, Tally]:
-        """What has been counted so far, shards added up."""
+    def tallies(self, task: str, window: int | None = None) -> Mapping[Batch, Tally]:
+        """What has been counted so far, or that of one window; each tally may be made only when it is asked for."""
 
     def reports(self, task: str, batch: Batch) -> Iterator[bytes]:
         """The bodies that are kept, in no order of arrival; none if the task keeps tallies only."""

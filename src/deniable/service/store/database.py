@@ -19,11 +19,10 @@ from pathlib import Path
 
 import numpy as np
 
-from deniable.collect.codec import dump
 from deniable.collect.tally import Tally
 from deniable.core.types import BoolArray, Bytes, IntArray
 from deniable.errors import FormatError, ParameterError, require
-from deniable.service.ingest import ID_BYTES, SKEW, Checked, Intake, window_of
+from deniable.service.ingest import ID_BYTES, SKEW, Checked, Intake, check_strata, window_of
 from deniable.service.store import care
 from deniable.service.store.contract import (
     ACCEPTED,
@@ -37,6 +36,7 @@ from deniable.service.store.contract import (
     Upload,
 )
 from deniable.service.store.engine import HASH, MARK, Engine, Session
+from deniable.service.store.rows import Shapes
 
 __all__ = ["Database"]
 
@@ -44,7 +44,9 @@ _STATES = ("draft", "open", "closed")
 _COUNTED, _AGAIN = Outcome(ACCEPTED), Outcome(DUPLICATE)
 _PAGE = 1000
 _CACHED = 4096
-"""Tallies, and tasks, that are remembered between commits."""
+"""Tasks that are remembered between commits."""
+_CACHED_BYTES = 32 << 20
+"""Of tallies that are remembered between commits."""
 
 
 class Database:
@@ -53,18 +55,22 @@ class Database:
     def __init__(self, engine: Engine) -> None:
         self.engine = engine
         self._intakes: dict[str, tuple[int, Intake]] = {}
+        self._shapes: dict[int, Shapes] = {}
         self._tallies: dict[tuple[int, Batch], tuple[bytes, Tally]] = {}
+        self._held = 0
+        """Bytes of the cells of these tallies."""
         self._guard = threading.Lock()
 
     # ---- tasks
 
     def put_task(self, id: str, document: bytes) -> None:
-        found = Intake(document).task.id
-        require(found == id, "id", id, f"the task's own, {found}")
+        task = Intake(document).task
+        require(task.id == id, "id", id, f"the task's own, {task.id}")
         with self.engine.write() as session:
             session.lock(0, alone=True)
             known = session.execute("SELECT document FROM tasks WHERE id = ?", (id,))
             if not known:
+                check_strata(task.strata)
                 session.execute(
                     "INSERT INTO tasks (number, id, document, state) "
                     "SELECT coalesce(max(number), 0) + 1, CAST(? AS TEXT), ?, 'draft' FROM tasks",
@@ -163,32 +169,49 @@ class Database:
 
     def _count(self, session: Session, job: _Job, chosen: IntArray, window: int) -> None:
         for batch, tally, rows in job.intake.tallies(job.checked, chosen, window) if chosen.size else ():
-            self._add_tally(session, job.number, batch, tally)
+            self._add_tally(session, job, batch, tally)
             if job.intake.task.keep == "reports":
                 bodies = np.concatenate([job.hash_of(rows), job.checked.table[rows]], axis=1)
                 session.add_bodies(job.number, batch, bodies)
 
-    def _add_tally(self, session: Session, number: int, batch: Batch, tally: Tally) -> None:
+    def _add_tally(self, session: Session, job: _Job, batch: Batch, tally: Tally) -> None:
+        number, shapes = job.number, self._shape(job.number, job.intake)
         place = (number, batch.window, batch.question, bytes(batch.strata), self.engine.shard)
         where = "WHERE task = ? AND window_number = ? AND question = ? AND strata = ? AND shard = ?"
         found = session.execute(f"SELECT tally FROM tallies {where}", place)
         if found:
             before, data = self._tallies.get((number, batch)), bytes(found[0][0])
-            old = before[1] if before is not None and before[0] == data else care.tally_of(data)
+            old = before[1] if before is not None and before[0] == data else shapes.unpack(batch.question, data)
             tally = old + tally
-        data = dump(tally)
+        data = shapes.pack(batch.question, tally)
         if found:
             session.execute(f"UPDATE tallies SET tally = ? {where}", (data, *place))
         else:
             session.execute("INSERT INTO tallies VALUES (?, ?, ?, ?, ?, ?)", (*place, data))
-        if len(self._tallies) >= _CACHED:
-            self._tallies.clear()
-        self._tallies[number, batch] = data, tally  # if this transaction fails, the bytes differ from those in the row
+        self._remember((number, batch), data, tally)
 
-    def tallies(self, task: str) -> Mapping[Batch, Tally]:
-        number = self._known(task)[0]
+    def _remember(self, key: tuple[int, Batch], data: bytes, tally: Tally) -> None:
+        """Keep a tally at hand; if its transaction fails, the bytes differ from those in the row."""
+        if key not in self._tallies:
+            size = sum(cell.nbytes for cell in tally.cells.values())
+            if self._held + size > _CACHED_BYTES:
+                self._tallies.clear()
+                self._held = 0
+            self._held += size
+        self._tallies[key] = data, tally
+
+    def _shape(self, number: int, intake: Intake) -> Shapes:
+        """How tallies of a task are kept."""
+        if number not in self._shapes:
+            if len(self._shapes) >= _CACHED:
+                self._shapes.clear()
+            self._shapes[number] = Shapes(intake)
+        return self._shapes[number]
+
+    def tallies(self, task: str, window: int | None = None) -> Mapping[Batch, Tally]:
+        number, intake = self._known(task)
         with self.engine.read() as session:
-            return care.tallies_of(session, number)
+            return care.tallies_of(session, number, Shapes(intake), window)
 
     def reports(self, task: str, batch: Batch) -> Iterator[bytes]:
         number, last = self._known(task)[0], b""
