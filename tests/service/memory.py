@@ -127,6 +127,15 @@ class MemoryStore:
         self._alive()
         return {}
 
+    def settle(self) -> None:
+        self._alive()
+
+    def writable(self) -> None:
+        self._alive()
+
+    def advice(self) -> Sequence[str]:
+        return []
+
     def check(self) -> Sequence[str]:
         return []
 

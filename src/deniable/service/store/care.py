@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 from collections.abc import Callable, Iterator
+from datetime import date
 from itertools import islice
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -19,8 +20,7 @@ from deniable.service.store.sqlite import SqliteEngine
 
 __all__ = [
     "backup",
-    "erase_needed",
-    "erased",
+    "erase",
     "faults",
     "migrate",
     "note_erase",
@@ -29,7 +29,8 @@ __all__ = [
 ]
 
 _LOT = 5000
-_ERASE = "erase"
+_ERASE, _SORTED = "erase", "sorted"
+"""Notes in the table `meta`: something was deleted; the day on which tables were last written in order."""
 
 
 # ---- versions
@@ -86,20 +87,33 @@ def _step(engine: Engine, number: int) -> None:
 
 
 def note_erase(session: Session) -> None:
-    """Remember, in the transaction that deletes, that files still have to be cleaned."""
-    session.execute("INSERT INTO meta (name, value) VALUES (?, 1) ON CONFLICT DO NOTHING", (_ERASE,))
+    """Remember, in the transaction that deletes, that files still have to be cleaned: a number that grows."""
+    sql = "INSERT INTO meta (name, value) VALUES (?, 1) ON CONFLICT (name) DO UPDATE SET value = meta.value + 1"
+    session.execute(sql, (_ERASE,))
 
 
-def erase_needed(engine: Engine) -> bool:
-    """Whether something was deleted that may still be in the files."""
-    with engine.read() as session:
-        return bool(session.execute("SELECT 1 FROM meta WHERE name = ?", (_ERASE,)))
+def erase(engine: Engine, today: date) -> bool:
+    """Clean the files if something was deleted, or if the order of another day is still in them; whether they were.
 
-
-def erased(engine: Engine) -> None:
-    """The files are clean now."""
+    The note is taken back only as it was before: what somebody else deletes meanwhile stays noted.
+    """
+    noted = _noted(engine, _ERASE)
+    sorted_on = _noted(engine, _SORTED) if engine.keeps_order else today.toordinal()
+    if noted is None and sorted_on == today.toordinal():
+        return False
+    engine.erase()
     with engine.write() as session:
-        session.execute("DELETE FROM meta WHERE name = ?", (_ERASE,))
+        session.execute("DELETE FROM meta WHERE name = ? AND value = ?", (_ERASE, noted or 0))
+        if engine.keeps_order:
+            sql = "INSERT INTO meta (name, value) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value"
+            session.execute(sql, (_SORTED, today.toordinal()))
+    return True
+
+
+def _noted(engine: Engine, name: str) -> int | None:
+    with engine.read() as session:
+        found = session.execute("SELECT value FROM meta WHERE name = ?", (name,))
+    return int(found[0][0]) if found else None
 
 
 # ---- checks
@@ -121,7 +135,7 @@ def tallies_of(session: Session, number: int, shapes: Shapes, window: int | None
 
 def faults(engine: Engine) -> Iterator[str]:
     """What does not fit together: ids and tallies, bodies and tallies, tallies and tasks."""
-    with engine.read() as session:
+    with engine.read(patient=True) as session:
         tasks = session.execute("SELECT number, id, document, state FROM tasks ORDER BY number")
         numbers = {row[0] for row in tasks}
         for table in ("seen", "tallies", "kept", "rejections", "sealed"):

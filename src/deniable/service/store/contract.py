@@ -23,6 +23,7 @@ __all__ = [
     "ACCEPTED",
     "DUPLICATE",
     "REJECTED",
+    "SETTLE_SECONDS",
     "Batch",
     "Incoming",
     "KeyRow",
@@ -34,6 +35,8 @@ __all__ = [
 ]
 
 ACCEPTED, DUPLICATE, REJECTED = "accepted", "duplicate", "rejected"
+SETTLE_SECONDS = 60.0
+"""How long a single report may be told from the others in the files of the database, after it was acknowledged."""
 
 
 class StoreUnavailableError(DeniableError, OSError):
@@ -149,6 +152,18 @@ class Store(Protocol):
     # ---- care
     def purge(self, today: date) -> Mapping[str, int]:
         """Erase what need not be kept any more: bodies, ids of windows whose reports are refused; counts of each."""
+
+    def settle(self) -> None:
+        """Leave nothing in the files that tells one counted report from the others, or their order.
+
+        Done by itself a minute after a report was counted, at the latest; this is for whoever cannot wait.
+        """
+
+    def writable(self) -> None:
+        """Write a little, durably; `StoreUnavailableError` if reports could not be kept now."""
+
+    def advice(self) -> Sequence[str]:
+        """What of the database's own settings keeps erased reports for longer, in sentences for whoever runs it."""
 
     def check(self) -> Sequence[str]:
         """What is wrong with the database; nothing if all is well."""

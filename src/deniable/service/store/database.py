@@ -21,13 +21,15 @@ import numpy as np
 
 from deniable.collect.tally import Tally
 from deniable.core.types import BoolArray, Bytes, IntArray
-from deniable.errors import FormatError, ParameterError, require
+from deniable.errors import DeniableError, FormatError, ParameterError, require
 from deniable.service.ingest import ID_BYTES, SKEW, Checked, Intake, check_strata, window_of
+from deniable.service.logs import log
 from deniable.service.store import care
 from deniable.service.store.contract import (
     ACCEPTED,
     DUPLICATE,
     REJECTED,
+    SETTLE_SECONDS,
     Batch,
     Incoming,
     KeyRow,
@@ -35,14 +37,16 @@ from deniable.service.store.contract import (
     TaskRow,
     Upload,
 )
-from deniable.service.store.engine import HASH, MARK, Engine, Session
+from deniable.service.store.engine import HASH, MARK, CrossedError, Engine, Session
 from deniable.service.store.rows import Shapes
+from deniable.service.store.settling import Settler
 
 __all__ = ["Database"]
 
 _STATES = ("draft", "open", "closed")
 _COUNTED, _AGAIN = Outcome(ACCEPTED), Outcome(DUPLICATE)
 _PAGE = 1000
+_TRIES = 4
 _CACHED = 4096
 """Tasks that are remembered between commits."""
 _CACHED_BYTES = 32 << 20
@@ -52,8 +56,9 @@ _CACHED_BYTES = 32 << 20
 class Database:
     """A store on an engine; see `Store`."""
 
-    def __init__(self, engine: Engine) -> None:
+    def __init__(self, engine: Engine, *, settle_seconds: float = SETTLE_SECONDS) -> None:
         self.engine = engine
+        self._settler = Settler(self._settle_now, seconds=settle_seconds, most=engine.most_fresh)
         self._intakes: dict[str, tuple[int, Intake]] = {}
         self._shapes: dict[int, Shapes] = {}
         self._tallies: dict[tuple[int, Batch], tuple[bytes, Tally]] = {}
@@ -105,19 +110,33 @@ class Database:
         groups: dict[tuple[str, date], list[int]] = {}
         for place, upload in enumerate(uploads):
             groups.setdefault((upload.task, upload.today), []).append(place)
-        jobs = [self._job(task, today, [uploads[i] for i in places]) for (task, today), places in groups.items()]
-        results: list[list[Outcome]] = [[]] * len(uploads)
-        with self.engine.write() as session:
-            for number in sorted({job.number for job in jobs if job is not None}):
-                session.lock(number)
-            for job, places in zip(jobs, groups.values(), strict=True):
-                outcomes = iter(()) if job is None else iter(self._settle(session, job))
-                for place in places:
-                    if job is None:
-                        results[place] = [Outcome(REJECTED, "not-open")] * len(uploads[place].reports)
-                    else:
-                        results[place] = [next(outcomes) for _ in uploads[place].reports]
+        results: list[list[Outcome]] = [[Outcome(REJECTED, "not-open")] * len(upload.reports) for upload in uploads]
+        jobs: list[tuple[_Job, list[int]]] = []
+        for (task, today), places in groups.items():
+            job = self._job(task, today, [uploads[i] for i in places])
+            if job is not None:
+                jobs.append((job, places))
+        jobs.sort(key=lambda each: (each[0].number, each[0].today))  # everybody goes through tasks in one order
+        for (_, places), outcomes in zip(jobs, self._decided([job for job, _ in jobs]), strict=True):
+            left = iter(outcomes)
+            for place in places:
+                results[place] = [next(left) for _ in uploads[place].reports]
+        counted = sum(outcome is _COUNTED for result in results for outcome in result)
+        if counted:
+            self._settler.touch(counted)
         return results
+
+    def _decided(self, jobs: Sequence[_Job], tries: int = _TRIES) -> list[list[Outcome]]:
+        """The outcomes of jobs, in one durable transaction; once more if another one crossed it."""
+        try:
+            with self.engine.write() as session:
+                for number in sorted({job.number for job in jobs}):
+                    session.lock(number)
+                return [self._decide(session, job) for job in jobs]
+        except CrossedError:
+            if tries == 1:
+                raise
+            return self._decided(jobs, tries - 1)
 
     def _job(self, task: str, today: date, uploads: Sequence[Upload]) -> _Job | None:
         """What can be done before the transaction; None for a task that is not known."""
@@ -128,7 +147,7 @@ class Database:
         reports = [report for upload in uploads for report in upload.reports]
         return _Job(number, intake, today, reports)
 
-    def _settle(self, session: Session, job: _Job) -> list[Outcome]:
+    def _decide(self, session: Session, job: _Job) -> list[Outcome]:
         """Decide about all reports of a job, count and keep those that are new; outcomes in their order."""
         window = _open_window(session, job)
         outcomes = [_COUNTED if reason is None else Outcome(REJECTED, reason) for reason in job.checked.reasons]
@@ -302,21 +321,34 @@ class Database:
                 gone["ids"] += self._drop(number, "seen", close=row.state != "closed")
             if today >= kept_until:
                 gone["bodies"] += self._drop(number, "kept", close=False)
-        if care.erase_needed(self.engine):
-            self.engine.erase()
-            care.erased(self.engine)
-        else:
-            self.engine.empty_log()
+        if not care.erase(self.engine, today):
+            self.settle()
         return gone
+
+    def settle(self) -> None:
+        self._settle_now(True)
+
+    def settle_soon(self) -> None:
+        """Settle at once, on a thread of its own; what cannot be done now is tried again. For the start of a service."""
+        self._settler.soon()
+
+    def _settle_now(self, log: bool) -> None:
+        self.engine.settle(log=log)
+
+    def writable(self) -> None:
+        self.engine.writable()
+
+    def advice(self) -> Sequence[str]:
+        return list(self.engine.advice())
 
     def _drop(self, number: int, table: str, *, close: bool) -> int:
         """Delete a task's rows; how many there were."""
         count = f"SELECT count(*) FROM {table} WHERE task = ?"
         if not close:
-            with self.engine.read() as session:
+            with self.engine.read(patient=True) as session:
                 if not session.execute(count, (number,))[0][0]:
                     return 0
-        with self.engine.write() as session:
+        with self.engine.write(patient=True) as session:
             session.lock(number, alone=True)
             n = int(session.execute(count, (number,))[0][0])
             if close:
@@ -339,7 +371,14 @@ class Database:
         care.backup(self.engine, path)
 
     def close(self) -> None:
-        self.engine.close()
+        """See `Store.close`: settled first, if it is not."""
+        try:
+            if self._settler.stop():
+                self.engine.settle()
+        except DeniableError as error:
+            log("erasing is late: the next start does it", why=str(error))
+        finally:
+            self.engine.close()
 
     # ---- what is known
 

@@ -1,5 +1,9 @@
 """SQLite: one file, one writer at a time, a write-ahead log that is synced at every commit.
 
+The log holds every page of every commit, so the difference of two of its tallies can be one person's report; and
+though `secure_delete` is on, SQLite leaves copies of rows in the gaps of pages that it splits. `settle` sees to both:
+it writes the table of tallies anew, on zeroed pages, and empties the log.
+
 Many rows go in by one statement that takes them apart itself: the interpreter lock is let go once, not once per row,
 so the service answers while the database works.
 """
@@ -8,6 +12,7 @@ from __future__ import annotations
 
 import os
 import sqlite3
+import sys
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -20,7 +25,7 @@ import numpy as np
 from deniable.core.types import BoolArray, Bytes, IntArray
 from deniable.errors import FormatError
 from deniable.service.store.contract import Batch, StoreUnavailableError
-from deniable.service.store.engine import HASH, MARK, ROW, Row, placed
+from deniable.service.store.engine import HASH, MARK, PROBE, ROW, Row, placed
 
 __all__ = ["STANDARD", "Driver", "SqliteEngine"]
 
@@ -43,6 +48,13 @@ _ADD_BODIES = (
     _NUMBERS + "INSERT INTO kept (task, window_number, question, strata, id, body) SELECT ?1, ?5, ?6, ?7, "
     f"substr(?3, i * ?4 + 1, {HASH}), substr(?3, i * ?4 + {HASH + 1}, ?4 - {HASH}) FROM c"
 )
+_ANEW = (
+    "CREATE TEMP TABLE settled AS SELECT * FROM tallies",
+    "DELETE FROM tallies",
+    "INSERT INTO tallies SELECT * FROM settled ORDER BY task, window_number, question, strata, shard",
+    "DROP TABLE settled",
+)
+"""Without a condition, SQLite deletes whole pages, and overwrites them; the copy meanwhile is in memory."""
 
 
 @dataclass(frozen=True)
@@ -118,6 +130,8 @@ class SqliteEngine:
     """A file of SQLite. `synchronous` is FULL: with anything less, acknowledged reports are lost by a power failure."""
 
     shard = 0
+    most_fresh = sys.maxsize
+    keeps_order = False
 
     def __init__(self, path: str | os.PathLike[str], driver: Driver = STANDARD, *, synchronous: str = "FULL") -> None:
         self.path, self._driver, self._synchronous = Path(path), driver, synchronous
@@ -128,13 +142,16 @@ class SqliteEngine:
     def words(self) -> dict[str, str]:
         return {"bytes": "BLOB", "sorted": " WITHOUT ROWID"}
 
+    def prepare(self) -> None:
+        """See `Engine.prepare`: nothing is needed."""
+
     @contextmanager
-    def write(self) -> Iterator[SqliteSession]:
+    def write(self, *, patient: bool = False) -> Iterator[SqliteSession]:
         with self._transaction("BEGIN IMMEDIATE", writes=True) as session:
             yield session
 
     @contextmanager
-    def read(self) -> Iterator[SqliteSession]:
+    def read(self, *, patient: bool = False) -> Iterator[SqliteSession]:
         with self._transaction("BEGIN", writes=False) as session:
             yield session
 
@@ -143,6 +160,22 @@ class SqliteEngine:
         with self._alone() as link:
             link.execute("VACUUM").fetchall()
             self._empty_log(link)
+
+    def settle(self, *, log: bool = True) -> None:
+        """See `Engine.settle`."""
+        with self._alone() as link:
+            with self.write() as session:
+                for statement in _ANEW:
+                    session.execute(statement)
+            self._empty_log(link)
+
+    def writable(self) -> None:
+        with self.write() as session:
+            session.execute(PROBE)
+
+    def advice(self) -> Iterator[str]:
+        """See `Engine.advice`: all that it needs is set by this program."""
+        return iter(())
 
     def empty_log(self) -> None:
         """See `Engine.empty_log`: all that is in it goes to the file."""
