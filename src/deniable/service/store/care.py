@@ -98,15 +98,13 @@ def erase(engine: Engine, today: date) -> bool:
     The note is taken back only as it was before: what somebody else deletes meanwhile stays noted.
     """
     noted = _noted(engine, _ERASE)
-    sorted_on = _noted(engine, _SORTED) if engine.keeps_order else today.toordinal()
-    if noted is None and sorted_on == today.toordinal():
+    if noted is None and _noted(engine, _SORTED) == today.toordinal():
         return False
     engine.erase()
     with engine.write() as session:
         session.execute("DELETE FROM meta WHERE name = ? AND value = ?", (_ERASE, noted or 0))
-        if engine.keeps_order:
-            sql = "INSERT INTO meta (name, value) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value"
-            session.execute(sql, (_SORTED, today.toordinal()))
+        sql = "INSERT INTO meta (name, value) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value"
+        session.execute(sql, (_SORTED, today.toordinal()))
     return True
 
 

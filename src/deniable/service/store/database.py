@@ -329,7 +329,14 @@ class Database:
         self._settle_now(True)
 
     def settle_soon(self) -> None:
-        """Settle at once, on a thread of its own; what cannot be done now is tried again. For the start of a service."""
+        """For the start of a service: settle at once, and see to what one that was killed has left.
+
+        A thread of its own does it; what cannot be done now is tried again. Rows that are not in order are written anew
+        by the next `purge`.
+        """
+        if self.engine.disorder():
+            with self.engine.write() as session:
+                care.note_erase(session)
         self._settler.soon()
 
     def _settle_now(self, log: bool) -> None:

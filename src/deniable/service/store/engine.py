@@ -66,8 +66,6 @@ class Engine(Protocol):
     """The part of each tally that this process adds to."""
     most_fresh: int
     """Reports after which `settle` is due, whatever the time."""
-    keeps_order: bool
-    """Whether tables keep the order of `settle`s, until they are written anew by `erase`."""
 
     def prepare(self) -> None:
         """Make what the engine needs beside the tables of the schema; refuse a role that could not erase."""
@@ -87,8 +85,14 @@ class Engine(Protocol):
         Without `log`, the log of the database may wait for the next time.
         """
 
+    def disorder(self) -> bool:
+        """Whether rows may be in the order of their arrival that no process will settle: one was killed."""
+
     def erase(self) -> None:
-        """Make sure that what was deleted is not in the files any more, as far as the engine can; settles too."""
+        """Make sure that what was deleted is not in the files any more, as far as the engine can; settles too.
+
+        Rows are written in the order of their keys, which leaves nothing of the order of former `settle`s either.
+        """
 
     def empty_log(self) -> None:
         """Leave nothing in a log that is the database's own."""

@@ -51,7 +51,8 @@ _ADD_IDS = (
 )
 _MARKS = f"SELECT i, mark FROM {_NUMBERS} JOIN seen ON task = %(task)s AND id = {_HASH}"
 _ADD_BODIES = (
-    "INSERT INTO kept_fresh (task, window_number, question, strata, id, body) SELECT %(task)s, %(window)s, %(question)s, "
+    "INSERT INTO kept_fresh (task, window_number, question, strata, id, body) "
+    "SELECT %(task)s, %(window)s, %(question)s, "
     f"%(strata)b, substring(%(rows)b::bytea from i * %(width)s::int + 1 for {HASH}), "
     f"substring(%(rows)b::bytea from i * %(width)s::int + {HASH + 1} for %(width)s::int - {HASH}) FROM {_NUMBERS}"
 )
@@ -137,11 +138,6 @@ class PostgresSession:
             self.execute("SELECT pg_advisory_xact_lock(?, ?)", (_SHARD_LOCKS, self._shard))
             self._held = True
 
-    @property
-    def counted(self) -> bool:
-        """Whether reports may have been counted."""
-        return self._held
-
     def add_ids(self, task: int, rows: Bytes) -> BoolArray:
         """See `Session.add_ids`: an id that another collector is about to keep is waited for."""
         if not len(rows):
@@ -166,7 +162,6 @@ class PostgresEngine:
     """A database of PostgreSQL, by its URL."""
 
     most_fresh = 50_000
-    keeps_order = True
 
     def __init__(self, url: str) -> None:
         self._psycopg = need_extra("psycopg", "postgres")
@@ -223,12 +218,18 @@ class PostgresEngine:
 
     def settle(self, *, log: bool = True) -> None:
         """See `Engine.settle`: nothing is to be done while the small tables are empty, as every count fills them."""
-        with self.write(patient=True) as session:
-            session.execute("SET LOCAL lock_timeout = '500ms'")
-            if session.execute("SELECT EXISTS (SELECT 1 FROM seen_fresh)")[0][0]:
+        with self.read() as look:
+            fresh = look.execute("SELECT EXISTS (SELECT 1 FROM seen_fresh)")[0][0]
+        if fresh:
+            with self.write(patient=True) as session:
+                session.execute("SET LOCAL lock_timeout = '500ms'")
                 _alone(session, _SETTLE)
         if log:
             self._next_log()
+
+    def disorder(self) -> bool:
+        """See `Engine.disorder`: what a process left in the small tables is settled by any other."""
+        return False
 
     def erase(self) -> None:
         """See `Engine.erase`: all is settled, and the large tables are written anew, in the order of hashes."""
@@ -301,7 +302,7 @@ class PostgresEngine:
                 yield session
                 with asking():
                     link.commit()
-                self._logged = self._logged and not session.counted
+                self._logged = self._logged and not writes
             except self._psycopg.Error:
                 self._drop(writes)
                 raise
