@@ -97,9 +97,10 @@ class MemoryStore:
         self._seen[task, id] = body
         return Outcome(ACCEPTED)
 
-    def tallies(self, task: str) -> Mapping[Batch, Tally]:
+    def tallies(self, task: str, window: int | None = None) -> Mapping[Batch, Tally]:
         self._alive()
-        return dict(self._tallies.get(task, {}))
+        found = self._tallies.get(task, {})
+        return {batch: tally for batch, tally in found.items() if window is None or batch.window == window}
 
     def reports(self, task: str, batch: Batch) -> Iterator[bytes]:
         return iter(())
@@ -177,8 +178,14 @@ class MemoryStore:
         self._alive()
         self._notes[name] = value
 
-    def check_writable(self) -> None:
+    def settle(self) -> None:
         self._alive()
+
+    def writable(self) -> None:
+        self._alive()
+
+    def advice(self) -> Sequence[str]:
+        return []
 
     def check(self) -> Sequence[str]:
         return []

@@ -153,7 +153,7 @@ def test_readiness_is_looked_at_once_for_all_who_ask() -> None:
     def counted() -> None:
         looks[0] += 1
 
-    service.store.check_writable = counted  # type: ignore[method-assign]
+    service.store.writable = counted  # type: ignore[method-assign]
 
     async def many() -> None:
         for _ in range(2):

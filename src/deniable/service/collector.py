@@ -158,7 +158,7 @@ class Collector:
         """See that reports can be taken: something can be written. One look a second is for all who ask."""
         now = asyncio.get_running_loop().time()
         if now >= self._probed:
-            await self._probes.get("", lambda: asyncio.to_thread(self.store.check_writable))
+            await self._probes.get("", lambda: asyncio.to_thread(self.store.writable))
             self._probed = now + _FRESH
 
     async def upkeep(self) -> None:

@@ -5,8 +5,9 @@ All bodies of a task have one length (docs/protocol.md, section 4), so many are 
 
 from __future__ import annotations
 
+import math
 from collections import OrderedDict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass
 from datetime import date, timedelta
@@ -18,17 +19,30 @@ import numpy as np
 from deniable.collect.reports import Reports, split_rows
 from deniable.collect.tally import Tally
 from deniable.core.types import BoolArray, Bytes, Columns, IntArray
-from deniable.errors import FormatError
+from deniable.errors import FormatError, ParameterError
 from deniable.mechanisms.base import Mechanism
 from deniable.mechanisms.registry import from_design
 from deniable.service.store.contract import Batch
 from deniable_client.task import Task
 
-__all__ = ["ID_BYTES", "NEVER", "REASONS", "SKEW", "Checked", "Intake", "first_day_after", "intake_of", "window_of"]
+__all__ = [
+    "ID_BYTES",
+    "NEVER",
+    "REASONS",
+    "SKEW",
+    "Checked",
+    "Intake",
+    "check_strata",
+    "first_day_after",
+    "intake_of",
+    "window_of",
+]
 
 ID_BYTES = 16
 SKEW = timedelta(1)
 """How far a device's clock may be off: reports are taken so much before the first window and after the last one."""
+COMBINATIONS = 4096
+"""Most combinations of strata of a new task: each has a tally of its own, which one forged report fills."""
 
 REASONS = {
     "length": "the report does not have the length of the task's reports",
@@ -75,6 +89,16 @@ def first_day_after(task: Task, window: int) -> date:
     """The first day on which no report is counted in a window any more, unless the clock goes back."""
     over = task.opens + timedelta((window + 1) * task.days)
     return over + SKEW if window == task.count - 1 else over
+
+
+def check_strata(strata: Mapping[str, Sequence[str]]) -> None:
+    """Refuse strata of a new task that have too many combinations."""
+    found = math.prod(len(values) for values in strata.values())
+    if found > COMBINATIONS:
+        raise ParameterError(
+            f"strata must have at most {COMBINATIONS:,} combinations, got {found:,}.",
+            "Declare fewer strata, or fewer values of them: most combinations would have too few reports anyway.",
+        )
 
 
 @dataclass(frozen=True, slots=True)

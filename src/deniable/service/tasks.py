@@ -15,6 +15,7 @@ from deniable.collect.reports import Design
 from deniable.errors import FormatError, ParameterError, require
 from deniable.mechanisms.registry import from_design
 from deniable.service.identity import Identity
+from deniable.service.ingest import check_strata
 from deniable_client.task import Question, Task, seal
 
 __all__ = ["UNNAMED", "Asked", "Terms", "caution", "counted_as", "design_of", "new_task", "own_none"]
@@ -71,6 +72,7 @@ def new_task(questions: Sequence[Asked], terms: Terms, identity: Identity) -> di
     require(bool(questions), "questions", questions, "at least one")
     for asked in questions:
         from_design(asked.design)  # the collector must be able to count and estimate what it asks for
+    check_strata(terms.strata or {})
     require(1 <= terms.window_days <= 3660, "window_days", terms.window_days, "a whole number from 1 to 3660")
     require(1 <= terms.windows <= 10_000, "windows", terms.windows, "a whole number from 1 to 10000")
     subject = questions[0].text if terms.subject is None else terms.subject

@@ -11,31 +11,29 @@ from itertools import islice
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from deniable.collect.codec import load
-from deniable.collect.tally import Tally
 from deniable.errors import DeniableError, FormatError, ParameterError
 from deniable.service.ingest import Intake
 from deniable.service.store import journal as journals
 from deniable.service.store import schema
 from deniable.service.store.contract import Batch
 from deniable.service.store.engine import Engine, Session
+from deniable.service.store.rows import Shapes, Tallies
 from deniable.service.store.sqlite import SqliteEngine
 
 __all__ = [
     "Restored",
     "backup",
-    "erase_needed",
-    "erased",
+    "erase",
     "faults",
     "migrate",
     "note_erase",
     "restore",
     "tallies_of",
-    "tally_of",
 ]
 
 _LOT = 5000
-_ERASE = "erase"
+_ERASE, _SORTED = "erase", "sorted"
+"""Notes in the table `meta`: something was deleted; the day on which tables were last written in order."""
 
 
 # ---- versions
@@ -92,50 +90,53 @@ def _step(engine: Engine, number: int) -> None:
 
 
 def note_erase(session: Session) -> None:
-    """Remember, in the transaction that deletes, that files still have to be cleaned."""
-    session.execute("INSERT INTO meta (name, value) VALUES (?, 1) ON CONFLICT DO NOTHING", (_ERASE,))
+    """Remember, in the transaction that deletes, that files still have to be cleaned: a number that grows."""
+    sql = "INSERT INTO meta (name, value) VALUES (?, 1) ON CONFLICT (name) DO UPDATE SET value = meta.value + 1"
+    session.execute(sql, (_ERASE,))
 
 
-def erase_needed(engine: Engine) -> bool:
-    """Whether something was deleted that may still be in the files."""
-    with engine.read() as session:
-        return bool(session.execute("SELECT 1 FROM meta WHERE name = ?", (_ERASE,)))
+def erase(engine: Engine, today: date) -> bool:
+    """Clean the files if something was deleted, or if the order of another day is still in them; whether they were.
 
-
-def erased(engine: Engine) -> None:
-    """The files are clean now."""
+    The note is taken back only as it was before: what somebody else deletes meanwhile stays noted.
+    """
+    noted = _noted(engine, _ERASE)
+    if noted is None and _noted(engine, _SORTED) == today.toordinal():
+        return False
+    engine.erase()
     with engine.write() as session:
-        session.execute("DELETE FROM meta WHERE name = ?", (_ERASE,))
+        session.execute("DELETE FROM meta WHERE name = ? AND value = ?", (_ERASE, noted or 0))
+        sql = "INSERT INTO meta (name, value) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value"
+        session.execute(sql, (_SORTED, today.toordinal()))
+    return True
+
+
+def _noted(engine: Engine, name: str) -> int | None:
+    with engine.read() as session:
+        found = session.execute("SELECT value FROM meta WHERE name = ?", (name,))
+    return int(found[0][0]) if found else None
 
 
 # ---- checks
 
 
-def tallies_of(session: Session, number: int) -> dict[Batch, Tally]:
-    """What has been counted for a task, shards added up."""
-    found: dict[Batch, Tally] = {}
+def tallies_of(session: Session, number: int, shapes: Shapes, window: int | None = None) -> Tallies:
+    """What has been counted for a task, or for one of its windows."""
+    only, given = ("", (number,)) if window is None else (" AND window_number = ?", (number, window))
     rows = session.execute(
-        "SELECT window_number, question, strata, tally FROM tallies WHERE task = ? "
+        f"SELECT window_number, question, strata, tally FROM tallies WHERE task = ?{only} "
         "ORDER BY window_number, question, strata, shard",
-        (number,),
+        given,
     )
-    for window, question, strata, data in rows:
-        batch, tally = Batch(window, question, tuple(bytes(strata))), tally_of(bytes(data))
-        found[batch] = found[batch] + tally if batch in found else tally
-    return found
-
-
-def tally_of(data: bytes) -> Tally:
-    """The tally of a row."""
-    found = load(data)
-    if not isinstance(found, Tally):
-        raise FormatError("a row of the table of tallies has something else in it.", "Run deniable store check.")
-    return found
+    found: dict[Batch, list[bytes]] = {}
+    for window_number, question, strata, data in rows:
+        found.setdefault(Batch(window_number, question, tuple(bytes(strata))), []).append(bytes(data))
+    return Tallies(found, shapes)
 
 
 def faults(engine: Engine) -> Iterator[str]:
     """What does not fit together: ids and tallies, bodies and tallies, tallies and tasks."""
-    with engine.read() as session:
+    with engine.read(patient=True) as session:
         tasks = session.execute("SELECT number, id, document, state FROM tasks ORDER BY number")
         numbers = {row[0] for row in tasks}
         for table in ("seen", "tallies", "kept", "rejections", "sealed", "once"):
@@ -150,8 +151,10 @@ def faults(engine: Engine) -> Iterator[str]:
 
 def _task_faults(session: Session, number: int, document: bytes, state: str) -> Iterator[str]:
     intake = Intake(document)
-    tallies = tallies_of(session, number)
+    tallies = tallies_of(session, number, Shapes(intake))
+    counted = 0
     for batch, tally in tallies.items():
+        counted += tally.n
         if batch.question >= len(intake.mechanisms) or tally.design != intake.mechanisms[batch.question].design:
             yield f"the tally of {batch} is not of the task's design"
             return
@@ -164,7 +167,6 @@ def _task_faults(session: Session, number: int, document: bytes, state: str) -> 
         if bodies not in (0, tally.n):
             yield f"{bodies} reports are kept and {tally.n} counted in {batch}"
     (ids,) = session.execute("SELECT count(*) FROM seen WHERE task = ?", (number,))[0]
-    counted = sum(tally.n for tally in tallies.values())
     if ids != counted and not (state == "closed" and ids == 0):
         yield f"{ids} ids are known and {counted} reports are counted"
 
@@ -265,10 +267,11 @@ def _doubtful(session: Session, found: Restored, today: date) -> Restored:
 
     windows, closed = 0, []
     for number, id, document, state in session.execute("SELECT number, id, document, state FROM tasks ORDER BY number"):
-        task = Intake(bytes(document)).task
+        intake = Intake(bytes(document))
+        task = intake.task
         known = session.execute("SELECT window_number FROM sealed WHERE task = ? AND document IS NOT NULL", (number,))
         counts: dict[tuple[int, int], int] = {}
-        for (window, question, _), tally in tallies_of(session, number).items():
+        for (window, question, _), tally in tallies_of(session, number, Shapes(intake)).items():
             counts[window, question] = counts.get((window, question), 0) + tally.n
         todo = sorted(set(range(task.count)) - {window for (window,) in known})
         for window in todo:

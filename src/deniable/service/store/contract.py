@@ -23,6 +23,7 @@ __all__ = [
     "ACCEPTED",
     "DUPLICATE",
     "REJECTED",
+    "SETTLE_SECONDS",
     "Batch",
     "Incoming",
     "KeyRow",
@@ -35,6 +36,8 @@ __all__ = [
 ]
 
 ACCEPTED, DUPLICATE, REJECTED = "accepted", "duplicate", "rejected"
+SETTLE_SECONDS = 60.0
+"""How long a single report may be told from the others in the files of the database, after it was acknowledged."""
 
 
 class StoreUnavailableError(DeniableError, OSError):
@@ -132,8 +135,8 @@ class Store(Protocol):
         Raises `StoreUnavailableError` if it is not certain that all is kept; the same call is safe and may work later.
         """
 
-    def tallies(self, task: str) -> Mapping[Batch, Tally]:
-        """What has been counted so far, shards added up."""
+    def tallies(self, task: str, window: int | None = None) -> Mapping[Batch, Tally]:
+        """What has been counted so far, or that of one window; each tally may be made only when it is asked for."""
 
     def reports(self, task: str, batch: Batch) -> Iterator[bytes]:
         """The bodies that are kept, in no order of arrival; none if the task keeps tallies only."""
@@ -200,8 +203,17 @@ class Store(Protocol):
     def put_note(self, name: str, value: int) -> None:
         """Keep a number beside the tasks."""
 
-    def check_writable(self) -> None:
-        """Write something durably and take it away; `StoreUnavailableError` if that cannot be."""
+    def settle(self) -> None:
+        """Leave nothing in the files that tells one counted report from the others, or their order.
+
+        Done by itself a minute after a report was counted, at the latest; this is for whoever cannot wait.
+        """
+
+    def writable(self) -> None:
+        """Write a little, durably; `StoreUnavailableError` if reports could not be kept now."""
+
+    def advice(self) -> Sequence[str]:
+        """What of the database's own settings keeps erased reports for longer, in sentences for whoever runs it."""
 
     def check(self) -> Sequence[str]:
         """What is wrong with the database; nothing if all is well."""

@@ -20,17 +20,18 @@ from pathlib import Path
 
 import numpy as np
 
-from deniable.collect.codec import dump
 from deniable.collect.tally import Tally
 from deniable.core.types import BoolArray, Bytes, IntArray
-from deniable.errors import FormatError, ParameterError, require
+from deniable.errors import DeniableError, FormatError, ParameterError, require
 from deniable.service.identity import SEED_BYTES
-from deniable.service.ingest import ID_BYTES, SKEW, Checked, Intake, intake_of, window_of
+from deniable.service.ingest import ID_BYTES, SKEW, Checked, Intake, check_strata, intake_of, window_of
+from deniable.service.logs import log
 from deniable.service.store import care
 from deniable.service.store.contract import (
     ACCEPTED,
     DUPLICATE,
     REJECTED,
+    SETTLE_SECONDS,
     Batch,
     Incoming,
     KeyRow,
@@ -40,38 +41,50 @@ from deniable.service.store.contract import (
     TaskRow,
     Upload,
 )
-from deniable.service.store.engine import HASH, MARK, Engine, Session
+from deniable.service.store.engine import HASH, MARK, CrossedError, Engine, Session
 from deniable.service.store.journal import Journal, file_text
+from deniable.service.store.rows import Shapes
+from deniable.service.store.settling import Settler
 
 __all__ = ["Database"]
 
 _STATES = ("draft", "open", "closed")
 _COUNTED, _AGAIN = Outcome(ACCEPTED), Outcome(DUPLICATE)
 _PAGE = 1000
+_TRIES = 4
 _CACHED = 4096
-"""Tallies, and tasks, that are remembered between commits."""
+"""Tasks that are remembered between commits."""
+_CACHED_BYTES = 32 << 20
+"""Of tallies that are remembered between commits."""
 
 
 class Database:
     """A store on an engine; see `Store`."""
 
-    def __init__(self, engine: Engine, journal: Journal | None = None) -> None:
+    def __init__(
+        self, engine: Engine, journal: Journal | None = None, *, settle_seconds: float = SETTLE_SECONDS
+    ) -> None:
         self.engine = engine
         self._journal = journal or Journal()
+        self._settler = Settler(self._settle_now, seconds=settle_seconds, most=engine.most_fresh)
         self._intakes: dict[str, tuple[int, Intake]] = {}
+        self._shapes: dict[int, Shapes] = {}
         self._tallies: dict[tuple[int, Batch], tuple[bytes, Tally]] = {}
+        self._held = 0
+        """Bytes of the cells of these tallies."""
         self._guard = threading.Lock()
 
     # ---- tasks
 
     def put_task(self, id: str, document: bytes) -> None:
-        found = intake_of(document).task.id
-        require(found == id, "id", id, f"the task's own, {found}")
+        task = intake_of(document).task
+        require(task.id == id, "id", id, f"the task's own, {task.id}")
         self._journal.ready(self.engine)
         with self.engine.write() as session:
             session.lock(0, alone=True)
             known = session.execute("SELECT document FROM tasks WHERE id = ?", (id,))
             if not known:
+                check_strata(task.strata)
                 session.execute(
                     "INSERT INTO tasks (number, id, document, state) "
                     "SELECT coalesce(max(number), 0) + 1, CAST(? AS TEXT), ?, 'draft' FROM tasks",
@@ -117,19 +130,33 @@ class Database:
         groups: dict[tuple[str, date], list[int]] = {}
         for place, upload in enumerate(uploads):
             groups.setdefault((upload.task, upload.today), []).append(place)
-        jobs = [self._job(task, today, [uploads[i] for i in places]) for (task, today), places in groups.items()]
-        results: list[list[Outcome]] = [[]] * len(uploads)
-        with self.engine.write() as session:
-            for number in sorted({job.number for job in jobs if job is not None}):
-                session.lock(number)
-            for job, places in zip(jobs, groups.values(), strict=True):
-                outcomes = iter(()) if job is None else iter(self._settle(session, job))
-                for place in places:
-                    if job is None:
-                        results[place] = [Outcome(REJECTED, "not-open")] * len(uploads[place].reports)
-                    else:
-                        results[place] = [next(outcomes) for _ in uploads[place].reports]
+        results: list[list[Outcome]] = [[Outcome(REJECTED, "not-open")] * len(upload.reports) for upload in uploads]
+        jobs: list[tuple[_Job, list[int]]] = []
+        for (task, today), places in groups.items():
+            job = self._job(task, today, [uploads[i] for i in places])
+            if job is not None:
+                jobs.append((job, places))
+        jobs.sort(key=lambda each: (each[0].number, each[0].today))  # everybody goes through tasks in one order
+        for (_, places), outcomes in zip(jobs, self._decided([job for job, _ in jobs]), strict=True):
+            left = iter(outcomes)
+            for place in places:
+                results[place] = [next(left) for _ in uploads[place].reports]
+        counted = sum(outcome is _COUNTED for result in results for outcome in result)
+        if counted:
+            self._settler.touch(counted)
         return results
+
+    def _decided(self, jobs: Sequence[_Job], tries: int = _TRIES) -> list[list[Outcome]]:
+        """The outcomes of jobs, in one durable transaction; once more if another one crossed it."""
+        try:
+            with self.engine.write() as session:
+                for number in sorted({job.number for job in jobs}):
+                    session.lock(number)
+                return [self._decide(session, job) for job in jobs]
+        except CrossedError:
+            if tries == 1:
+                raise
+            return self._decided(jobs, tries - 1)
 
     def _job(self, task: str, today: date, uploads: Sequence[Upload]) -> _Job | None:
         """What can be done before the transaction; None for a task that is not known."""
@@ -140,7 +167,7 @@ class Database:
         reports = [report for upload in uploads for report in upload.reports]
         return _Job(number, intake, today, reports)
 
-    def _settle(self, session: Session, job: _Job) -> list[Outcome]:
+    def _decide(self, session: Session, job: _Job) -> list[Outcome]:
         """Decide about all reports of a job, count and keep those that are new; outcomes in their order."""
         window = _open_window(session, job)
         outcomes = [_COUNTED if reason is None else Outcome(REJECTED, reason) for reason in job.checked.reasons]
@@ -181,32 +208,49 @@ class Database:
 
     def _count(self, session: Session, job: _Job, chosen: IntArray, window: int) -> None:
         for batch, tally, rows in job.intake.tallies(job.checked, chosen, window) if chosen.size else ():
-            self._add_tally(session, job.number, batch, tally)
+            self._add_tally(session, job, batch, tally)
             if job.intake.task.keep == "reports":
                 bodies = np.concatenate([job.hash_of(rows), job.checked.table[rows]], axis=1)
                 session.add_bodies(job.number, batch, bodies)
 
-    def _add_tally(self, session: Session, number: int, batch: Batch, tally: Tally) -> None:
+    def _add_tally(self, session: Session, job: _Job, batch: Batch, tally: Tally) -> None:
+        number, shapes = job.number, self._shape(job.number, job.intake)
         place = (number, batch.window, batch.question, bytes(batch.strata), self.engine.shard)
         where = "WHERE task = ? AND window_number = ? AND question = ? AND strata = ? AND shard = ?"
         found = session.execute(f"SELECT tally FROM tallies {where}", place)
         if found:
             before, data = self._tallies.get((number, batch)), bytes(found[0][0])
-            old = before[1] if before is not None and before[0] == data else care.tally_of(data)
+            old = before[1] if before is not None and before[0] == data else shapes.unpack(batch.question, data)
             tally = old + tally
-        data = dump(tally)
+        data = shapes.pack(batch.question, tally)
         if found:
             session.execute(f"UPDATE tallies SET tally = ? {where}", (data, *place))
         else:
             session.execute("INSERT INTO tallies VALUES (?, ?, ?, ?, ?, ?)", (*place, data))
-        if len(self._tallies) >= _CACHED:
-            self._tallies.clear()
-        self._tallies[number, batch] = data, tally  # if this transaction fails, the bytes differ from those in the row
+        self._remember((number, batch), data, tally)
 
-    def tallies(self, task: str) -> Mapping[Batch, Tally]:
-        number = self._known(task)[0]
+    def _remember(self, key: tuple[int, Batch], data: bytes, tally: Tally) -> None:
+        """Keep a tally at hand; if its transaction fails, the bytes differ from those in the row."""
+        if key not in self._tallies:
+            size = sum(cell.nbytes for cell in tally.cells.values())
+            if self._held + size > _CACHED_BYTES:
+                self._tallies.clear()
+                self._held = 0
+            self._held += size
+        self._tallies[key] = data, tally
+
+    def _shape(self, number: int, intake: Intake) -> Shapes:
+        """How tallies of a task are kept."""
+        if number not in self._shapes:
+            if len(self._shapes) >= _CACHED:
+                self._shapes.clear()
+            self._shapes[number] = Shapes(intake)
+        return self._shapes[number]
+
+    def tallies(self, task: str, window: int | None = None) -> Mapping[Batch, Tally]:
+        number, intake = self._known(task)
         with self.engine.read() as session:
-            return care.tallies_of(session, number)
+            return care.tallies_of(session, number, Shapes(intake), window)
 
     def reports(self, task: str, batch: Batch) -> Iterator[bytes]:
         number, last = self._known(task)[0], b""
@@ -369,11 +413,8 @@ class Database:
                 if failed is None:
                     raise
                 failed(row.id, error)
-        if care.erase_needed(self.engine):
-            self.engine.erase()
-            care.erased(self.engine)
-        else:
-            self.engine.empty_log()
+        if not care.erase(self.engine, today):
+            self.settle()
         return gone
 
     def _purge(self, row: TaskRow, today: date, gone: dict[str, int]) -> None:
@@ -384,15 +425,38 @@ class Database:
         if today >= kept_until:
             gone["bodies"] += self._drop(number, "kept", close=False)
 
+    def settle(self) -> None:
+        self._settle_now(True)
+
+    def settle_soon(self) -> None:
+        """For the start of a service: settle at once, and see to what one that was killed has left.
+
+        A thread of its own does it; what cannot be done now is tried again. Rows that are not in order are written anew
+        by the next `purge`.
+        """
+        if self.engine.disorder():
+            with self.engine.write() as session:
+                care.note_erase(session)
+        self._settler.soon()
+
+    def _settle_now(self, log: bool) -> None:
+        self.engine.settle(log=log)
+
+    def writable(self) -> None:
+        self.engine.writable()
+
+    def advice(self) -> Sequence[str]:
+        return list(self.engine.advice())
+
     def _drop(self, number: int, table: str, *, close: bool) -> int:
         """Delete a task's rows; how many there were."""
         count = f"SELECT count(*) FROM {table} WHERE task = ?"
         self._journal.ready(self.engine)
         if not close:
-            with self.engine.read() as session:
+            with self.engine.read(patient=True) as session:
                 if not session.execute(count, (number,))[0][0]:
                     return 0
-        with self.engine.write() as session:
+        with self.engine.write(patient=True) as session:
             session.lock(number, alone=True)
             n = int(session.execute(count, (number,))[0][0])
             if close:
@@ -411,11 +475,6 @@ class Database:
         with self.engine.write() as session:
             session.execute(_NOTE, (name, value))
 
-    def check_writable(self) -> None:
-        with self.engine.write() as session:
-            session.execute(_NOTE, ("probe", 1))
-            session.execute("DELETE FROM meta WHERE name = 'probe'")
-
     def check(self) -> Sequence[str]:
         found: list[str] = []
         try:
@@ -429,7 +488,14 @@ class Database:
         care.backup(self.engine, path)
 
     def close(self) -> None:
-        self.engine.close()
+        """See `Store.close`: settled first, if it is not."""
+        try:
+            if self._settler.stop():
+                self.engine.settle()
+        except DeniableError as error:
+            log("erasing is late: the next start does it", why=str(error))
+        finally:
+            self.engine.close()
 
     # ---- what is known
 

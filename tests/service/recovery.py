@@ -1,0 +1,120 @@
+"""What somebody who holds the files of a database finds out about single reports: a scan that knows what to look for.
+
+Reports are sent one by one, each in a commit of its own, so the difference of two consecutive tallies is one report.
+The scan is stronger than any thief: it knows every tally that ever was, every body and every hash of an id, and looks
+for their bytes in all files, pages in use or not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from datetime import timedelta
+from hashlib import blake2b
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
+
+import deniable as dn
+from deniable.service.ingest import Intake
+from deniable.service.store.contract import Incoming, Upload
+from deniable.service.store.database import Database
+from deniable.service.store.rows import Shapes
+from deniable_client.task import Task
+from service.databases import postgres_data
+from service.making import DAY, opened
+
+__all__ = ["END", "Found", "Trial", "files_of"]
+
+END = DAY + timedelta(28)
+"""After the last window of the trial's task."""
+_TAIL = 12
+"""Bytes at the end of a row: check sums of the cells, different for every tally."""
+_DESIGN = dn.mechanism("oue", epsilon=1.0, k=64).design
+"""Any 8 bytes are a report."""
+
+
+@dataclass(frozen=True)
+class Found:
+    """What a scan found."""
+
+    tallies: int
+    """Former tallies: any but the last one."""
+    reports: int
+    """Reports that are the difference of two tallies that are there."""
+    bodies: int
+    order: float
+    """How well the order of arrival can be told: 0 not at all, 1 for certain."""
+
+
+@dataclass
+class Trial:
+    """A store with a task, and reports that come one by one."""
+
+    store: Database
+    bodies: bool = False
+    """Whether the task keeps bodies for three days."""
+    sent: list[Incoming] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.task: Task = opened(self.store, _DESIGN, keep="3" if self.bodies else None)
+        row = self.store.task(self.task.id)
+        assert row is not None
+        self._intake = Intake(row.document)
+        self._shapes = Shapes(self._intake)
+        self._tally = self._intake.mechanisms[0].empty()
+        self._tails: list[bytes] = []
+
+    def send(self, reports: int) -> None:
+        """Some reports, each in a commit of its own; the same ones in every run."""
+        for number in range(len(self.sent), len(self.sent) + reports):
+            one = Incoming(_made(number, 16), _made(-1 - number, 8))
+            (found,) = self.store.add([Upload(self.task.id, DAY, [one])])
+            assert found[0].status == "accepted"
+            self.sent.append(one)
+            checked = self._intake.check([one.body])
+            ((_, tally, _),) = self._intake.tallies(checked, np.array([0]), 0)
+            self._tally = self._tally + tally
+            self._tails.append(self._shapes.pack(0, self._tally)[-_TAIL:])
+
+    def scan(self, files: Sequence[Path]) -> Found:
+        """Look for all of it in files."""
+        data = [_written(path) for path in files if path.is_file()]
+        assert any(data)
+        there = [any(tail in part for part in data) for tail in self._tails]
+        known = [True, *there]  # the tally of nothing is known to everybody
+        return Found(
+            tallies=sum(there[:-1]),
+            reports=sum(one and two for one, two in pairwise(known)),
+            bodies=sum(any(one.body in part for part in data) for one in self.sent),
+            order=max(self._ordered(part) for part in data),
+        )
+
+    def _ordered(self, data: bytes) -> float:
+        """Of all pairs of ids in a file, how many more are in the order of arrival than not, or the other way round."""
+        hashes = (blake2b(one.id, digest_size=16).digest() for one in self.sent)
+        places = np.array([place for place in map(data.find, hashes) if place >= 0])
+        if len(places) < max(3, len(self.sent) // 4):
+            return 0.0
+        signs = np.sign(places[None, :] - places[:, None])[np.triu_indices(len(places), 1)]
+        return float(abs(signs.mean()))
+
+
+def _written(path: Path) -> bytes:
+    """What a file has, without its empty pages: logs are made of them."""
+    data = path.read_bytes()
+    pages = (data[start : start + 4096] for start in range(0, len(data), 4096))
+    return b"".join(page for page in pages if page.strip(b"\0"))
+
+
+def _made(number: int, size: int) -> bytes:
+    return blake2b(str(number).encode(), digest_size=size).digest()
+
+
+def files_of(engine: str, url: str, folder: Path) -> Iterator[Path]:
+    """All files that a database has: of PostgreSQL those of its tables and the server's log."""
+    if engine == "sqlite":
+        yield from (path for path in sorted(folder.rglob("*")) if path.is_file())
+    else:
+        yield from postgres_data(url)
