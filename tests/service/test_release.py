@@ -69,7 +69,7 @@ def test_nothing_below_the_minimum_batch(service: Service, n: int, state: str) -
 
 
 def test_a_window_is_over_when_its_last_day_is_for_every_clock(service: Service) -> None:
-    id = service.add(task_of(min_batch=1, windows=2, memory="fresh"))
+    id = service.add(task_of(min_batch=1, windows=2))
     fill(service, id, 3)
     end = datetime(2026, 11, 23, tzinfo=UTC)
     for minutes, state in ((-1, "open"), (0, "open"), (4, "open"), (5, "published")):
@@ -160,7 +160,7 @@ def reports_of(m: Any, values: list[int]) -> bytes:
 
 
 def test_tallies_are_files_that_add_up(service: Service) -> None:
-    id = service.add(task_of(min_batch=3, windows=2, memory="fresh"))
+    id = service.add(task_of(min_batch=3, windows=2))
     fill(service, id, 4)
     service.later(7)
     fill(service, id, 5, start=50, body=b"\x02")

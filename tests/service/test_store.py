@@ -435,6 +435,7 @@ def test_columns_are_those_of_the_list(tmp_path: Path) -> None:
         *("name", "value", "number", "id", "document", "state", "task", "mark", "window_number", "question", "strata"),
         *("shard", "tally", "body", "reason", "n", "role", "digest", "created", "revoked"),
         *("key_name", "expires", "idle"),  # of who signed in to read
+        "seed",  # of the collector's own key
     }
 
 

@@ -68,7 +68,7 @@ def new(
     collector: Annotated[str | None, option("--collector", "NAME", "Who asks, for people to read.")] = None,
     url: Annotated[
         str | None,
-        option("--url", "URL", "Where devices send reports, and nowhere else; where they find the task if left out."),
+        option("--url", "URL", "Where devices send reports, and nowhere else; the setting public_url if left out."),
     ] = None,
     language: Annotated[str, option("--language", "TAG", "The language of the texts, such as en or de-CH.")] = "en",
     budget: Annotated[
@@ -90,6 +90,7 @@ def new(
     Example: deniable plan --k 4 --n 10000 --epsilon 1 --json | deniable task new --design - --question "How often?"
     """
     from deniable.service.identity import SEED_BYTES, Identity
+    from deniable.service.settings import settings
     from deniable.service.tasks import Asked, Terms, caution, counted_as, design_of, new_task
     from deniable_client.canonical import canonical
     from deniable_client.task import Task
@@ -113,7 +114,7 @@ def new(
         retention_days=30 if retention_days is None else retention_days,
         subject=subject,
         collector=collector,
-        url=url,
+        url=url or settings({}, file=config).public_url or None,
         language=language,
         strata=_strata(strata or []),
         budget=budget,

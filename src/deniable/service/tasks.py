@@ -72,7 +72,7 @@ def new_task(questions: Sequence[Asked], terms: Terms, identity: Identity) -> di
     require(bool(questions), "questions", questions, "at least one")
     for asked in questions:
         from_design(asked.design)  # the collector must be able to count and estimate what it asks for
-    check_strata(terms.strata or {})
+    check_strata({name: ("not told", *values) for name, values in (terms.strata or {}).items()})
     require(1 <= terms.window_days <= 3660, "window_days", terms.window_days, "a whole number from 1 to 3660")
     require(1 <= terms.windows <= 10_000, "windows", terms.windows, "a whole number from 1 to 10000")
     subject = questions[0].text if terms.subject is None else terms.subject

@@ -120,7 +120,12 @@ async def open_task(collector: Collector, request: Request) -> Response:
         raise Problem("invalid", "There is no such design in this plan.")
     text, days = fields.get("text", "").strip(), _number(fields.get("days", "7"), "days")
     require(bool(text), "question", text, "what people are to be asked")
-    terms = Terms(opens=collector.clock().date(), window_days=int(days), collector=fields.get("collector") or None)
+    terms = Terms(
+        opens=collector.clock().date(),
+        window_days=int(days),
+        collector=fields.get("collector") or None,
+        url=collector.settings.public_url or None,
+    )
     identity = Identity(await asyncio.to_thread(collector.store.identity))
     made = new_task([Asked(text=text, design=chosen[0].mechanism.design)], terms, identity)
     await asyncio.to_thread(collector.store.put_task, made["id"], canonical(made))
