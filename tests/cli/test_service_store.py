@@ -11,6 +11,7 @@ import pytest
 from deniable.cli import main
 from deniable.service.store import open_store
 from deniable.service.store.contract import Upload
+from deniable.service.store.schema import VERSION
 from service.making import DAY, opened, report
 
 
@@ -35,9 +36,9 @@ def test_backup_restore_check_and_migrate(url: str, tmp_path: Path, capsys: pyte
     assert told(capsys, "backup", copy, "--database", url).startswith(f"Wrote {copy}, ")
     assert "Restored 1 task and 1,200 ids" in told(capsys, "restore", copy, "--database", other)
     assert json.loads(told(capsys, "check", "--database", other, "--json")) == {"faults": []}
-    assert told(capsys, "migrate", "--database", other) == "The database has version 1 already.\n"
+    assert told(capsys, "migrate", "--database", other) == f"The database has version {VERSION} already.\n"
     fresh = json.loads(told(capsys, "migrate", "--database", f"sqlite:///{tmp_path}/new.db", "--json"))
-    assert fresh == {"before": 0, "after": 1}
+    assert fresh == {"before": 0, "after": VERSION}
     told(capsys, "backup", copy, "--database", url, code=2)
     told(capsys, "restore", copy, "--database", other, code=2)
 
