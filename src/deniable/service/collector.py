@@ -129,10 +129,10 @@ class Collector:
     def tidy(self) -> None:
         """One round of upkeep."""
         now = self.clock()
+        erase(self.store, now)
         for row in self.store.tasks():
             if row.state != "draft":
                 publish(self.store, row, Intake(row.document), now)
-        erase(self.store, now)
         erased = {what: n for what, n in self.store.purge(now.date()).items() if n}
         if erased:
             log("erased", what=erased)
