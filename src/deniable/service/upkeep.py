@@ -60,6 +60,7 @@ class Upkeep:
                 log("clock", why=self._watch.why, hint="Set the clock right, or run deniable store confirm-clock.")
             return
         now = self._watch.believed()
+        erase(self._store, now)
         for row in self._store.tasks():
             if row.state == "draft":
                 continue
@@ -67,7 +68,6 @@ class Upkeep:
                 publish(self._store, row, intake_of(row.document), now)
             except Exception as error:
                 failed(row.id, error)
-        erase(self._store, now)
         erased = {what: n for what, n in self._store.purge(now.date(), failed).items() if n}
         if erased:
             log("erased", what=erased)
