@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import json
 import re
+import shutil
+import subprocess
 from collections.abc import Iterator
 from fractions import Fraction
 from functools import cache
 from itertools import pairwise, product
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -16,10 +20,11 @@ from deniable.core.channel import Channel
 from deniable.mechanisms.registry import MECHANISMS
 from deniable_client import Device, ParameterError, PrivacyError, explain
 from deniable_client.explanation import Explanation
-from deniable_client.kernels import kernel_to, promised_ratio
+from deniable_client.kernels import Disclosing, kernel_to, promised_ratio
 from deniable_client.kernels.basic import Response
 from deniable_client.telling import GRADES, HARDLY_ANY, Telling, number, percent, times
 
+CLIENT = Path(__file__).resolve().parents[2] / "clients" / "js" / "src"
 WORD = 1 << 64
 WORDS = [
     (570, "very strong protection"),
@@ -33,14 +38,19 @@ WORDS = [
 
 
 @cache
+def _mechanisms() -> list[Any]:
+    """Small cases of every row that protect something."""
+    found = [dn.mechanism(name, **case) for name, row in MECHANISMS.items() for case in row.small[:4]]
+    return [m for m in found if not isinstance(m.kernel, Disclosing) or m.kernel.protected]
+
+
+@cache
 def _small() -> list[tuple[Explanation, Channel, bool]]:
-    """Designs with their enumerated channels, and whether its columns are the answers."""
-    found = []
-    for name, row in MECHANISMS.items():
-        for case in row.small[:4]:
-            m = dn.mechanism(name, **case)
-            if case.get("sensitive") != 0:
-                found.append((explain(m.design), m.channel(), m.bulk.inputs == m.bulk.k == m.design["domain"].get("k")))
+    """Their explanations with their enumerated channels, and whether the columns of these are the answers."""
+    found = [
+        (explain(m.design), m.channel(), m.bulk.inputs == m.bulk.k == m.design["domain"].get("k"))
+        for m in _mechanisms()
+    ]
     assert len(found) > 100
     return found
 
@@ -226,3 +236,27 @@ def test_ends_of_numbers_that_differ_look_different() -> None:
     assert kept == "Good protection: numbers from 1000000000000000 to 1000000000000000.5"
     assert open_ == "Not protected: numbers from 1000000000000000.5 to 1000000000000001"
     assert [number(x) for x in (-0.0, 0.1, 1e16, 1e-5, 123456.75)] == ["0", "0.1", "1e+16", "1e-05", "123456.75"]
+
+
+# ---- both clients
+
+
+def test_the_javascript_client_says_the_same() -> None:
+    """Texts and words of levels of every small case, for one report and for many."""
+    node = shutil.which("node")
+    if node is None:
+        pytest.skip("there is no Node: install version 18 or newer (nodejs.org) to test the JavaScript client")
+    counts = (1, 2, 8, 365, 10_000)
+    found = [(each, reports) for each, _, _ in _small() for reports in counts]
+    right = [[each.over(reports).text, [list(pair) for pair in each.levels(reports)]] for each, reports in found]
+    jobs = [[m.design, reports] for m in _mechanisms() for reports in counts]
+    code = f"""
+        import {{ explain }} from {json.dumps((CLIENT / "index.js").as_uri())};
+        import fs from "fs";
+        const told = ([design, reports]) => [explain(design).over(reports).text, explain(design).levels(reports)];
+        process.stdout.write(JSON.stringify(JSON.parse(fs.readFileSync(0, "utf8")).map(told)));
+    """
+    command = [node, "--input-type=module", "-e", code]
+    done = subprocess.run(command, input=json.dumps(jobs), capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout) == right
