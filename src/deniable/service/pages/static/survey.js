@@ -1,7 +1,7 @@
 // The survey page: proves the promise, randomises the answer here, shows what would be sent, and sends it if asked to.
 import { Ledger } from "./client/ledger.js";
 import { prepare } from "./client/load.js";
-import { meant } from "./client/meaning.js";
+import { reading, unread } from "./client/meaning.js";
 import { Task } from "./client/task.js";
 
 /** @param {string} id @returns {any} */
@@ -9,7 +9,7 @@ const $ = (id) => document.getElementById(id);
 const page = $("survey");
 const id = page.dataset.task;
 const ledger = new Ledger("deniable", { delay: 0 });
-let named = /** @type {boolean | null} */ (null); // whether the report names its answer; null if it was not looked at
+let meaning = ""; // what the report tells, in a sentence
 const SENT = `deniable sent ${id}`; // the person pressed "send": it may go out when the network is back
 
 /** @param {string} tag @param {string} text */
@@ -117,12 +117,12 @@ function preview(task, question, receipt, level) {
   const body = [...receipt.body].map((byte) => byte.toString(16).padStart(2, "0")).join(" ");
   const first = (task.questions.length > 1 ? 1 : 0) + task.strata.size;
   const kernel = question.design.kernel;
-  const shares = meant(kernel, receipt.body.subarray(first, first + question.width), level);
-  named = shares !== null && Math.max(...shares) === 100;
+  const { shares, text } = reading(question.explanation, kernel, receipt.body.subarray(first, first + question.width), level);
+  meaning = text;
   const size = `${receipt.body.length} byte${receipt.body.length === 1 ? "" : "s"}`;
   $("told").textContent = `Your report has ${size}: `;
   $("told").append(made("code", body.length > 200 ? `${body.slice(0, 200)} …` : body));
-  $("meant").replaceChildren(...(shares ? bars(question, shares) : [made("p", question.explanation.text)]));
+  $("meant").replaceChildren(...(shares ? bars(question, shares) : []), made("p", text));
 }
 
 const SHOWN = 8;
@@ -138,13 +138,19 @@ function bars(question, shares) {
     bar.max = 100;
     bar.value = parts[i];
     bar.setAttribute("aria-label", names[i]);
-    row.append(made("span", names[i]), bar, made("b", parts[i].toFixed(parts[i] < 9.95 ? 1 : 0)));
+    row.append(made("span", names[i]), bar, made("b", share(parts[i])));
     list.append(row);
   }
   const left = order.slice(2 * SHOWN);
   const rest = left.reduce((sum, i) => sum + parts[i], 0);
   const more = left.length ? [made("p", `${left.length} other answers share the remaining ${rest.toFixed(0)}.`)] : [];
   return [made("p", "Of 100 people who send exactly this, if all answers were equally common, so many would have:"), list, ...more];
+}
+
+/** Of 100 people; all of them and none are said only if it is so. @param {number} part */
+function share(part) {
+  if (part > 0 && part < 0.05) return "< 0.1";
+  return part < 100 && part >= 99.5 ? "> 99" : part.toFixed(part < 9.95 ? 1 : 0);
 }
 
 /** @param {any} question @param {number[]} shares */
@@ -162,9 +168,15 @@ function ranges(question, shares) {
 /** @param {any} question @param {number} start @param {number} end */
 function rangeName(question, start, end) {
   const border = question.explanation.design.domain.border;
-  const short = (/** @type {number} */ x) => String(Number(x.toPrecision(4)));
-  if (border) return `${short(border(start))} to ${short(border(end))}`;
+  if (border) return between(border(start), border(end));
   return end === start + 1 ? String(start) : `${start} to ${end - 1}`;
+}
+
+/** Two numbers in four digits, or in as many as tell them apart. @param {number} low @param {number} high */
+function between(low, high) {
+  let digits = 4;
+  while (digits < 17 && Math.abs(Number(high.toPrecision(digits)) - Number(low.toPrecision(digits)) - (high - low)) > (high - low) / 8) digits++;
+  return `${Number(low.toPrecision(digits))} to ${Number(high.toPrecision(digits))}`;
 }
 
 /** @param {any} task @param {any} receipt */
@@ -193,9 +205,6 @@ function later(step) {
 async function receiptOf(task, report) {
   const seen = await ledger.overview();
   const entry = seen.sent.find((/** @type {any} */ each) => each.id === report);
-  const may = task.questions.some((/** @type {any} */ each) => each.explanation.harmless.length > 0);
-  const open = named === null && may ? "It may name your answer openly, as you agreed." : "It names your answer openly, as you agreed.";
-  const meaning = named || (named === null && may) ? open : "Nobody can be sure of your answer from it.";
   const texts = /** @type {Record<string, [string, string]>} */ ({
     sent: ["Thank you, your report was counted", `The collector has your report. ${meaning}`],
     waiting: ["Not sent yet", "The collector could not be reached. The report is kept on this device and sent when you are back online, while this page is open, or when you come back to it."],
@@ -225,7 +234,9 @@ async function start() {
   const field = /** @type {HTMLFieldSetElement} */ (document.querySelector(`fieldset[data-name="${question.name}"]`));
   field.hidden = field.disabled = false;
   enliven(field);
-  proof("kept", `Checked on your device: ${question.explanation.text.split("\n")[0]}`);
+  meaning = unread(question.explanation);
+  const reports = task.memory === "fresh" ? task.count : 1; // as many as are drawn anew, and tell together
+  proof("kept", `Checked on your device: ${question.explanation.over(reports).text.split("\n")[0]}`);
   $("go").disabled = false;
   let receipt = /** @type {any} */ (null);
   $("answer").addEventListener("submit", async (/** @type {Event} */ event) => {
