@@ -94,7 +94,7 @@ def test_each_kind_of_question_is_answered(
     page.screenshot(path=artefacts / f"survey-{kind}-2.png", full_page=True)
     assert "people who send exactly this" in page.inner_text("#meant") or kind == "ratings"
     meaning = page.inner_text("#meant > p:last-child")
-    assert meaning.startswith("Somebody who thought two ") or meaning == "This report names your answer openly, as you agreed."
+    assert meaning.startswith(("Somebody who thought two ", "This report names your answer openly"))
     assert counted(site, id) == 0
     assert send(page) == "Thank you, your report was counted"
     page.screenshot(path=artefacts / f"survey-{kind}-3.png", full_page=True)

@@ -30,6 +30,7 @@ CLIENT = Path(__file__).resolve().parents[2] / "clients" / "js" / "src"
 MOST_BYTES = 60_000
 """Of the page with all its files, compressed as they are sent, with the heads of HTTP."""
 GZIP = {"accept-encoding": "gzip"}
+BUDGET = {"task": 8, "subject": 8, "lifetime": 16}
 
 
 # ---- what is asked
@@ -48,11 +49,14 @@ def test_each_kind_of_question_is_asked_in_its_way() -> None:
     assert [choice.harmless for choice in found["sensitive"].choices] == [True, True, False, False]
     assert found["sensitive"].harmless == ("flu", "hay fever")
     assert [words for _, words in found["level"].levels] == [
-        "strong protection",
-        "good protection",
-        "limited protection",
+        "0.5: strong protection",
+        "1: good protection",
+        "2: limited protection",
     ]
     assert [level for level, _ in found["level"].levels] == [0.5, 1.0, 2.0]
+    weak = task([dn.mechanism("pldp", k=2, levels="7.5,8", level_epsilon=0.5)], budget=BUDGET)
+    assert {words.partition(": ")[2] for _, words in _one(weak).levels} == {"hardly any protection (weak)"}
+    assert (found["number"].ends, found["ratings"].ends) == ("30 to 200", "-1 to 1")
     assert (found["choice"].buttons, found["list"].buttons) == (True, False)
     assert found["ratings"].choices[1] == Choice(1, "foam")
     assert all(each.promise for each in found.values())
@@ -85,6 +89,19 @@ def test_north_is_up_and_one_place_has_all() -> None:
     assert regions([(1, 1)]) == [("M0 0L320 0L320 240L0 240Z", (160.0, 120.0))]
     first, second, third = regions([(0, 0), (0, 0), (5, 0)])
     assert first == second != third
+
+
+def test_promises_are_those_of_all_reports() -> None:
+    """Four windows that draw anew: the page tells what all of them tell, and consent is asked in these words."""
+    made = mechanisms()["sensitive"]
+    once, four = (_one(task(made, memory=memory, budget=BUDGET)) for memory in ("remembered", "fresh"))
+    assert once.phrase == "good protection"
+    assert once.promise == tuple(explain(made[0].design).over(1).text.splitlines())
+    assert four.phrase == "little protection (weak)"
+    assert four.promise == tuple(explain(made[0].design).over(4).text.splitlines())
+    service = Paged()
+    text = service.get(f"/t/{service.add(task(made, memory='fresh', budget=BUDGET))}").body.decode()
+    assert "For all others there is little protection (weak)." in text
 
 
 # ---- how it is sent

@@ -81,7 +81,7 @@ def _asked(question: Question, reports: int) -> Asked:
         "text": question.text,
         "promise": tuple(told.text.splitlines()),
         "phrase": told.phrase,
-        "levels": found.levels(reports),
+        "levels": tuple((level, f"{number(level)}: {words}") for level, words in found.levels(reports)),
         "harmless": tuple(_in_words(part) for part in found.harmless),
     }
     if design.kernel.kind == "pairs":
