@@ -117,6 +117,7 @@ def disclosing() -> Iterator[Case]:
         yield case(f"mixture of clear as {name}", design(name, 0.01, 6, {}, mixed(CLEAR, CLEAR)), FORMAT)
     nothing = {"base": None, "sensitive": [], "theta": 0.5, "form": "null"}
     yield case("clear without consent", design("uss", 0.01, 6, nothing, CLEAR), PRIVACY)
+    yield case("clear with all consent", design("uss", 1e-12, 6, nothing, CLEAR), PRIVACY, [0, 1, 2, 3, 4, 5])
     yield case(
         "clear, params name all as sensitive", design("uss", 0.01, 6, nothing | {"sensitive": [0, 6]}, CLEAR), FORMAT
     )

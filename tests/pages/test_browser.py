@@ -88,14 +88,17 @@ def test_each_kind_of_question_is_answered(
         answer(page)
     if kind == "level":
         page.locator("[data-levels]").press("ArrowRight")
-        assert page.inner_text(".level") == "medium protection"
+        assert page.inner_text(".level") == "1: good protection"
     report = preview(page)
     assert page.evaluate("() => scrollY") == 0
     page.screenshot(path=artefacts / f"survey-{kind}-2.png", full_page=True)
     assert "people who send exactly this" in page.inner_text("#meant") or kind == "ratings"
+    meaning = page.inner_text("#meant > p:last-child")
+    assert meaning.startswith(("Somebody who thought two ", "This report names your answer openly"))
     assert counted(site, id) == 0
     assert send(page) == "Thank you, your report was counted"
     page.screenshot(path=artefacts / f"survey-{kind}-3.png", full_page=True)
+    assert page.inner_text("#outcome") == f"The collector has your report. {meaning}"
     assert counted(site, id) == 1
     assert "Left in all" in page.inner_text("#facts")
     assert len(report.split()) == int(page.inner_text("#told").split()[3])

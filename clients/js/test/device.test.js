@@ -215,12 +215,15 @@ test("consent is for exactly the answers that may be named", () => {
 test("what a person reads", () => {
   assert.equal(
     `${explain(grr())}`,
-    "Every answer is protected: whatever you answer, any report that you send is at most 2.72 times as likely for your " +
-      "answer as for any other one (epsilon 1).",
+    "Every answer has good protection: whatever you answer, any report that you send is at most 2.72 times as likely for " +
+      "your answer as for any other one (epsilon 1).\n" +
+      "Somebody who thought two answers equally likely can be at most 73.2 % sure of one of them afterwards.",
   );
+  assert.match(explain(grr()).over(8).text, /hardly any protection \(weak\): .*your 8 reports together.*\(epsilon 8 in all\)/);
+  for (const odd of [0, 10_001, 1.5, "2", null]) refused(() => explain(grr()).over(/** @type {any} */ (odd)), "ParameterError");
   const labels = ["it's", 'so "so"', "a\u00a0b", "\u00e9"];
   const text = new Device({ ...good("urr"), domain: { labels } }, { harmless: labels.slice(2) }).explain().text;
-  assert.match(text, /^Protected: "it's", 'so "so"'\./);
+  assert.match(text, /^Strong protection: "it's", 'so "so"'\./);
   assert.match(text, /Not protected: 'a\\xa0b', '\u00e9'\. The report names such an answer in 25\.0 % of the cases; otherwise/);
 });
 

@@ -11,6 +11,7 @@ import numpy as np
 from deniable.service.tasks import counted_as, own_none
 from deniable_client.domains import Domain
 from deniable_client.task import Question, Task
+from deniable_client.telling import number
 
 __all__ = ["Asked", "Choice", "asked", "regions"]
 
@@ -48,11 +49,13 @@ class Asked:
     text: str
     kind: str
     promise: tuple[str, ...]
+    phrase: str
+    """The word for the protection of the answers that are protected."""
     choices: tuple[Choice, ...] = ()
     low: float = 0.0
     high: float = 1.0
     levels: tuple[tuple[float, str], ...] = ()
-    """The levels of protection that a person may choose, most protective first, each in words."""
+    """The levels of protection that a person may choose, most protective first, each with the word for it."""
     harmless: tuple[str, ...] = ()
     """Answers that a report may name, in the words that consent is given to."""
     none: int | None = None
@@ -63,6 +66,11 @@ class Asked:
     """Whether numbers beyond are counted as the nearer end."""
 
     @property
+    def ends(self) -> str:
+        """Where numbers or ratings begin and end."""
+        return f"{number(self.low)} to {number(self.high)}"
+
+    @property
     def buttons(self) -> bool:
         """Whether the answers fit as buttons."""
         return len(self.choices) <= _LISTED
@@ -70,17 +78,19 @@ class Asked:
 
 def asked(task: Task) -> tuple[Asked, ...]:
     """Every question of a task."""
-    return tuple(_asked(question) for question in task.questions)
+    return tuple(_asked(question, _reports(task)) for question in task.questions)
 
 
-def _asked(question: Question) -> Asked:
+def _asked(question: Question, reports: int) -> Asked:
     found = question.explanation
+    told = found.over(reports)
     design, domain = found.design, found.design.domain
     common: dict[str, Any] = {
         "name": question.name,
         "text": question.text,
-        "promise": tuple(found.text.splitlines()),
-        "levels": _levels(question.design["params"].get("levels", ())),
+        "promise": tuple(told.text.splitlines()),
+        "phrase": told.phrase,
+        "levels": tuple((level, f"{number(level)}: {words}") for level, words in found.levels(reports)),
         "harmless": tuple(_in_words(part) for part in found.harmless),
         "counted": f"sent and protected like any other answer: {counted_as(question)}".rstrip(": "),
     }
@@ -111,21 +121,9 @@ def _choices(
     )
 
 
-def _levels(levels: Sequence[float]) -> tuple[tuple[float, str], ...]:
-    """Levels of protection in words: what the strongest, the weakest and those between are called."""
-    if not levels:
-        return ()
-    words = ["strongest protection", *_between(len(levels) - 2), "least protection"][: max(len(levels), 1)]
-    return tuple(zip(levels, words, strict=True))
-
-
-def _between(count: int) -> list[str]:
-    middle = ["strong protection", "medium protection", "weak protection"]
-    if count <= 1:
-        return middle[1 : 1 + max(count, 0)]
-    if count <= len(middle):
-        return middle[:count] if count == len(middle) else [middle[0], middle[2]]
-    return [f"step {i + 2} of {count + 2}" for i in range(count)]
+def _reports(task: Task) -> int:
+    """Reports that a device may draw anew, and that tell together."""
+    return task.count if task.memory == "fresh" else 1
 
 
 def _in_words(part: object) -> str:
@@ -134,7 +132,7 @@ def _in_words(part: object) -> str:
         return f"{part.start}" if len(part) == 1 else f"{part.start} to {part.stop - 1}"
     if isinstance(part, tuple):
         low, high = part
-        return f"{low:.12g} to {high:.12g}"
+        return f"{number(low)} to {number(high)}"
     return str(part)
 
 

@@ -1,7 +1,7 @@
 // The survey page: proves the promise before the question, randomises the answer here, sends one report whatever it is.
 import { Ledger } from "./client/ledger.js";
 import { prepare } from "./client/load.js";
-import { meant } from "./client/meaning.js";
+import { reading, unread } from "./client/meaning.js";
 import { Task } from "./client/task.js";
 
 /** @param {string} id @returns {any} */
@@ -124,16 +124,17 @@ function mark(field) {
 }
 
 /** What was sent, and what it could have meant.
- * @param {any} task @param {any} question @param {Uint8Array} body @param {number} level */
+ * @param {any} task @param {any} question @param {Uint8Array} body @param {number} level
+ * @returns {string} what the report tells, in a sentence */
 function sentOf(task, question, body, level) {
   const start = task.width - Math.max(...task.questions.map((/** @type {any} */ each) => each.width));
   const report = body.subarray(start, start + question.width);
-  const shares = meant(question.design.kernel, report, level);
+  const { shares, text } = reading(question.explanation, question.design.kernel, report, level);
   const bytes = Array.from(body, (byte) => byte.toString(16).padStart(2, "0")).join(" ");
   $("told").textContent = `Your report has ${body.length} byte${body.length === 1 ? "" : "s"}: `;
   $("told").append(made("code", bytes.length > 200 ? `${bytes.slice(0, 200)} …` : bytes));
-  $("meant").replaceChildren(...(shares ? bars(question, shares) : []));
-  return report;
+  $("meant").replaceChildren(...(shares ? bars(question, shares) : []), made("p", text));
+  return text;
 }
 
 const SHOWN = 8;
@@ -149,13 +150,19 @@ function bars(question, shares) {
     bar.max = 100;
     bar.value = parts[i];
     bar.setAttribute("aria-label", names[i]);
-    row.append(made("span", names[i]), bar, made("b", parts[i].toFixed(parts[i] < 9.95 ? 1 : 0)));
+    row.append(made("span", names[i]), bar, made("b", share(parts[i])));
     list.append(row);
   }
   const left = order.slice(2 * SHOWN);
   const rest = left.reduce((sum, i) => sum + parts[i], 0);
   const more = left.length ? [made("p", `${left.length} other answers share the remaining ${rest.toFixed(0)}.`)] : [];
   return [made("p", "Of 100 people who send exactly this, if all answers were equally common, so many would have:"), list, ...more];
+}
+
+/** Of 100 people; all of them and none are said only if it is so. @param {number} part */
+function share(part) {
+  if (part > 0 && part < 0.05) return "< 0.1";
+  return part < 100 && part >= 99.5 ? "> 99" : part.toFixed(part < 9.95 ? 1 : 0);
 }
 
 /** @param {any} question @param {number[]} shares */
@@ -173,8 +180,15 @@ function ranges(question, shares) {
 /** @param {any} question @param {number} start @param {number} end */
 function rangeName(question, start, end) {
   const border = question.explanation.design.domain.border;
-  if (border) return `${short(border(start))} to ${short(border(end))}`;
+  if (border) return between(border(start), border(end));
   return end === start + 1 ? String(start) : `${start} to ${end - 1}`;
+}
+
+/** Two numbers in four digits, or in as many as tell them apart. @param {number} low @param {number} high */
+function between(low, high) {
+  let digits = 4;
+  while (digits < 17 && Math.abs(Number(high.toPrecision(digits)) - Number(low.toPrecision(digits)) - (high - low)) > (high - low) / 8) digits++;
+  return `${Number(low.toPrecision(digits))} to ${Number(high.toPrecision(digits))}`;
 }
 
 let tries = 0;
@@ -217,13 +231,10 @@ async function receiptOf(task, question, level) {
   const [title, text] = texts[entry.state] ?? ["Your report was not counted", entry.reason ?? ""];
   const kept = (await ledger.export()).reports.find((/** @type {any} */ each) => each.id === entry.id);
   $("sent").hidden = !kept?.body;
-  let tells = "";
-  if (kept?.body) {
-    const report = sentOf(task, question, Uint8Array.from(atob(kept.body), (sign) => sign.charCodeAt(0)), level);
-    tells = ` ${told(question, report, level)}`;
-  }
+  const body = kept?.body ? Uint8Array.from(atob(kept.body), (sign) => sign.charCodeAt(0)) : null;
+  const tells = body ? sentOf(task, question, body, level) : unread(question.explanation);
   $("receipt-title").textContent = title;
-  $("outcome").textContent = text + tells;
+  $("outcome").textContent = entry.state === "sent" ? `${text} ${tells}` : text;
   const place = seen.places.find((/** @type {any} */ each) => each.current === task.id || each.tasks?.includes(task.id));
   const facts = [
     ["Report", entry.id],
@@ -250,7 +261,7 @@ async function start() {
   const before = /** @type {HTMLElement} */ (document.querySelector(`[data-for="${question.name}"]`));
   field.hidden = field.disabled = before.hidden = false;
   enliven(before, field);
-  proof("kept", "Checked on your device: the promise below holds.");
+  proof("kept", `Checked on your device: ${question.explanation.over(task.count).text.split("\n")[0]}`);
   const harmless = question.explanation.harmless.length ? question.explanation.harmless : null;
   let taken = /** @type {any} */ (null);
   const levelNumber = () => (taken?.options.level == null ? 0 : question.design.params.levels.indexOf(taken.options.level));
