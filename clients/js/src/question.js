@@ -1,0 +1,210 @@
+/**
+ * A question of a task: its texts, its design, and what every value, or none, counts as.
+ *
+ * @module
+ */
+
+import { digest } from "./canonical.js";
+import { Device } from "./device.js";
+import { appearance, isNumber, isWhole } from "./designs.js";
+import { DeniableError, PrivacyError } from "./errors.js";
+import { below } from "./exact.js";
+import { explain } from "./explain.js";
+import { general, listIn, need, textIn } from "./parts.js";
+
+/** @import { Answer, Words } from "./types.js" */
+/** @typedef {Record<string, any>} Mapping */
+
+const TEXT_MAX = 10_000;
+const NAME = /^[a-z0-9_-]{1,64}$/;
+
+/** Where values of pairs lie: half of the steps of their range. */
+const MIDDLE = 2 ** 31;
+
+/** A question of a task; its design has been proved to keep its promise. */
+export class Question {
+  /** @type {Device | undefined} */
+  #device;
+
+  /**
+   * @param {{name: string, text: string, share: number, design: Mapping, explanation: any, key: string,
+   *   labels: readonly string[] | null, none: any}} parts `key` is the same for the same question in another task of the
+   *   collector; `labels` are what people read for the answers 0, 1, .., null if there are only numbers; `none` is what no
+   *   answer counts as, undefined in tasks of version 1
+   */
+  constructor(parts) {
+    this.name = parts.name;
+    this.text = parts.text;
+    this.share = parts.share;
+    this.design = parts.design;
+    this.explanation = parts.explanation;
+    this.key = parts.key;
+    this.labels = parts.labels;
+    this.none = parts.none;
+    Object.freeze(this);
+  }
+
+  /** @returns {number} bytes of a report of this question's design */
+  get width() {
+    return Number(this.explanation.design.kernel.width);
+  }
+
+  /**
+   * A device for this question, if the person agrees to disclose exactly the `harmless` answers.
+   *
+   * @param {Iterable<unknown> | null} [harmless]
+   */
+  device(harmless = null) {
+    if (harmless === null) return (this.#device ??= new Device(this.design));
+    const listed = typeof harmless === "object" && Symbol.iterator in harmless;
+    return new Device(this.design, { harmless: listed ? Array.from(harmless, (each) => this.value(each)) : harmless });
+  }
+
+  /**
+   * What the design knows an answer as: the number of a label, where only the task has labels.
+   *
+   * @param {unknown} given
+   * @returns {unknown}
+   */
+  value(given) {
+    const own = this.explanation.design.domain.labels ? null : this.labels;
+    return own && typeof given === "string" && own.includes(given) ? own.indexOf(given) : given;
+  }
+
+  /**
+   * What any value counts as, and whether it was an answer: no value raises an error, whatever it is.
+   *
+   * @param {Device} device
+   * @param {unknown} value
+   * @param {Words} words for tasks that have no `none`: one of the protected answers is drawn then
+   * @returns {{answer: Answer, answered: boolean}}
+   */
+  answer(device, value, words) {
+    try {
+      return { answer: device.answer(this.#possible(value)), answered: true };
+    } catch {
+      // Reading may fail in any way, since a value may be anything: all of them are no answer.
+      return { answer: this.none === undefined ? this.#drawn(words) : device.answer(this.value(this.none)), answered: false };
+    }
+  }
+
+  /** Of a list of pairs those that the design has keys and numbers for. @param {any} value */
+  #possible(value) {
+    const { kernel, domain, params } = this.explanation.design;
+    if (kernel.kind !== "pairs") return this.value(value);
+    const [low, high] = params.range;
+    const fits = (/** @type {any} */ [key, number]) => {
+      domain.index(key);
+      return typeof number === "number" && low <= number && number <= high;
+    };
+    return value.filter((/** @type {any} */ pair) => {
+      try {
+        return fits(pair);
+      } catch {
+        return false; // a key that is none of the design's
+      }
+    });
+  }
+
+  /** @param {Words} words @returns {Answer} a protected answer, uniformly drawn */
+  #drawn(words) {
+    const { kernel, domain } = this.explanation.design;
+    if (kernel.kind === "pairs") return kernel.length ? [] : [[Number(below(kernel.keys, words)), MIDDLE]];
+    const open = this.explanation.disclosed.reduce((/** @type {number} */ sum, /** @type {any} */ [start, end]) => sum + end - start, 0);
+    let found = Number(below(BigInt(domain.answers - open), words));
+    for (const [start, end] of this.explanation.disclosed) if (found >= start) found += end - start;
+    return found;
+  }
+}
+
+/**
+ * A question from its parts, after all that is to be proved.
+ *
+ * @param {Mapping} given `name`, `text`, perhaps `labels`, and `none` in version 2
+ * @param {{design: Mapping, share: number, by: Mapping, epsilon: number, proofs: Map<string, any>}} of `by` is what the key
+ *   names besides the question: the collector's key, or the subject; `proofs` of designs that were proved already
+ * @returns {Question}
+ */
+export function questionFrom(given, { design, share, by, epsilon, proofs }) {
+  const { name } = given;
+  need(typeof name === "string" && NAME.test(name), "name of a question", "small letters, digits, - or _", name);
+  const text = textIn(given.text, `text of ${name}`, TEXT_MAX);
+  const explanation = explained(design, name, proofs);
+  const { domain } = explanation.design;
+  if (explanation.design.epsilon > epsilon) {
+    const told = `epsilon ${general(explanation.design.epsilon)}, more than the ${general(epsilon)} that the task says`;
+    throw new PrivacyError(`question ${name} costs ${told}; nothing is sent.`);
+  }
+  const key = digest({ ...by, text, design, labels: given.labels ?? null });
+  const labels = "labels" in given ? labelsIn(given.labels, name, domain) : (domain.labels ?? null);
+  const made = new Question({ name, text, share, design, explanation, key, labels, none: given.none });
+  if ("none" in given) checkNone(made);
+  return made;
+}
+
+/** @param {Mapping} design @param {string} name @param {Map<string, any>} proofs */
+function explained(design, name, proofs) {
+  const content = digest({ design });
+  try {
+    if (!proofs.has(content)) proofs.set(content, explain(design));
+    return proofs.get(content);
+  } catch (error) {
+    if (!(error instanceof DeniableError)) throw error;
+    const Kind = /** @type {new (message: string, hint: string) => DeniableError} */ (error.constructor);
+    throw new Kind(`question ${name}: ${error.message}`, error.hint);
+  }
+}
+
+/**
+ * Labels that a task gives to the answers of a design which has numbers only.
+ *
+ * @param {unknown} given
+ * @param {string} name
+ * @param {any} domain
+ */
+export function labelsIn(given, name, domain) {
+  const where = `labels of ${name}`;
+  need(!domain.labels && !domain.border, where, "left out, since its design says what answers are", given);
+  const labels = listIn(given, where, domain.answers, domain.answers);
+  const looks = new Set(labels.map((label) => (typeof label === "string" ? appearance(label) : "")));
+  const fits = looks.size === labels.length && !looks.has("");
+  need(fits, where, "texts that people can see and tell apart", given);
+  return Object.freeze([...labels]);
+}
+
+/** `FormatError` unless no answer counts as an answer of the design, `PrivacyError` unless that is protected. @param {Question} asked */
+function checkNone(asked) {
+  const { none, labels, explanation } = asked;
+  const { domain, kernel, params } = explanation.design;
+  const where = `none of ${asked.name}`;
+  const known = (/** @type {any} */ value, names = labels) => {
+    if (names) return names.includes(value);
+    const inside = domain.border && isNumber(value) && domain.border(0) <= value && value <= domain.border(domain.answers);
+    return domain.border ? inside : isWhole(value, 0, domain.answers - 1);
+  };
+  if (kernel.kind === "pairs") {
+    const pairs = Array.isArray(none) && none.every((pair) => Array.isArray(pair) && known(pair[0], domain.labels ?? null));
+    need(pairs && takes(() => kernel.pairsOf(none, domain, params.range)), where, "a list of pairs [key, number] that the design takes", none);
+    return;
+  }
+  need(known(none), where, "one of the answers", none);
+  const number = domain.index(asked.value(none));
+  if (explanation.disclosed.some((/** @type {any} */ [start, end]) => start <= number && number < end)) {
+    throw new PrivacyError(
+      `question ${asked.name}: no answer counts as one that reports may name; nothing is sent.`,
+      "none must be a protected answer.",
+    );
+  }
+}
+
+/** @param {() => unknown} read whether it can be read */
+function takes(read) {
+  try {
+    read();
+    return true;
+  } catch (error) {
+    if (!(error instanceof DeniableError)) throw error;
+    return false;
+  }
+}
+
