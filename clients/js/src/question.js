@@ -6,8 +6,8 @@
 
 import { digest } from "./canonical.js";
 import { Device } from "./device.js";
-import { appearance, isNumber, isWhole } from "./designs.js";
-import { DeniableError, PrivacyError } from "./errors.js";
+import { appearance, asFormat, isNumber, isWhole } from "./designs.js";
+import { DeniableError, FormatError, PrivacyError, show } from "./errors.js";
 import { below } from "./exact.js";
 import { explain } from "./explain.js";
 import { general, listIn, need, textIn } from "./parts.js";
@@ -15,8 +15,8 @@ import { general, listIn, need, textIn } from "./parts.js";
 /** @import { Answer, Words } from "./types.js" */
 /** @typedef {Record<string, any>} Mapping */
 
-const TEXT_MAX = 10_000;
-const NAME = /^[a-z0-9_-]{1,64}$/;
+export const TEXT_MAX = 10_000;
+export const NAME = /^[a-z0-9_-]{1,64}$/;
 
 /** Where values of pairs lie: half of the steps of their range. */
 const MIDDLE = 2 ** 31;
@@ -121,7 +121,7 @@ export class Question {
  * A question from its parts, after all that is to be proved.
  *
  * @param {Mapping} given `name`, `text`, perhaps `labels`, and `none` in version 2
- * @param {{design: Mapping, share: number, by: Mapping, epsilon: number, proofs: Map<string, any>}} of `by` is what the key
+ * @param {{design: Mapping, share: number, by: Mapping, epsilon: number, proofs: Proofs}} of `by` is what the key
  *   names besides the question: the collector's key, or the subject; `proofs` of designs that were proved already
  * @returns {Question}
  */
@@ -129,7 +129,7 @@ export function questionFrom(given, { design, share, by, epsilon, proofs }) {
   const { name } = given;
   need(typeof name === "string" && NAME.test(name), "name of a question", "small letters, digits, - or _", name);
   const text = textIn(given.text, `text of ${name}`, TEXT_MAX);
-  const explanation = explained(design, name, proofs);
+  const explanation = proofs.of(design, name);
   const { domain } = explanation.design;
   if (explanation.design.epsilon > epsilon) {
     const told = `epsilon ${general(explanation.design.epsilon)}, more than the ${general(epsilon)} that the task says`;
@@ -142,16 +142,51 @@ export function questionFrom(given, { design, share, by, epsilon, proofs }) {
   return made;
 }
 
-/** @param {Mapping} design @param {string} name @param {Map<string, any>} proofs */
-function explained(design, name, proofs) {
-  const content = digest({ design });
-  try {
-    if (!proofs.has(content)) proofs.set(content, explain(design));
-    return proofs.get(content);
-  } catch (error) {
-    if (!(error instanceof DeniableError)) throw error;
-    const Kind = /** @type {new (message: string, hint: string) => DeniableError} */ (error.constructor);
-    throw new Kind(`question ${name}: ${error.message}`, error.hint);
+/** Steps of the proofs of a task's designs, all together (docs/protocol.md, section 2). */
+const STEPS_MAX = 2_000_000;
+
+/** Steps of every design, and for each of its parts. */
+const [STEPS, STEPS_OF_PART] = [100, 3];
+
+/** Steps of a proof beyond these, by the kind of the kernel (docs/protocol.md, section 2). @type {Record<string, (kernel: any) => number>} */
+const PROOFS = {
+  pairs: ({ length }) => 40 * Number(length),
+  "utility-levels": ({ s }) => 80 * Number(s),
+  personal: ({ data }) => 200 * data.length ** 2,
+};
+
+/** It, and every mapping, list, text, number, true, false and null in it. @param {any} part @returns {number} */
+const partsOf = (part) =>
+  part !== null && typeof part === "object" ? Object.values(part).reduce((sum, each) => sum + partsOf(each), 1) : 1;
+
+/** What the designs of a task may send; each is proved once, and all of them together are so much work at most. */
+export class Proofs {
+  /** @type {Map<string, any>} */
+  #known = new Map();
+  #steps = 0;
+
+  /** @param {any} design @param {string} name of the question @returns {any} what it may send */
+  of(design, name) {
+    const key = digest({ design });
+    try {
+      if (!this.#known.has(key)) {
+        this.#charge(STEPS + STEPS_OF_PART * partsOf(design));
+        this.#known.set(key, explain(design, (kernel) => this.#charge(PROOFS[kernel.kind]?.(kernel) ?? 0)));
+      }
+    } catch (error) {
+      if (!(error instanceof DeniableError)) throw error;
+      const Kind = /** @type {new (message: string, hint: string) => DeniableError} */ (error.constructor);
+      throw new Kind(`question ${name}: ${error.message}`, error.hint);
+    }
+    return this.#known.get(key);
+  }
+
+  /** @param {number} steps */
+  #charge(steps) {
+    this.#steps += steps;
+    if (this.#steps <= STEPS_MAX) return;
+    const told = `the designs of this task need more than ${STEPS_MAX} steps to be proved`;
+    throw new FormatError(`${told}, more than a device takes part in.`, "Ask fewer or smaller questions.");
   }
 }
 
@@ -162,49 +197,43 @@ function explained(design, name, proofs) {
  * @param {string} name
  * @param {any} domain
  */
-export function labelsIn(given, name, domain) {
+function labelsIn(given, name, domain) {
   const where = `labels of ${name}`;
   need(!domain.labels && !domain.border, where, "left out, since its design says what answers are", given);
-  const labels = listIn(given, where, domain.answers, domain.answers);
+  return checkLabels(listIn(given, where, domain.answers, domain.answers), name);
+}
+
+/** @param {any[]} labels @param {string} name of their question @returns {readonly string[]} labels that people can tell apart */
+export function checkLabels(labels, name) {
   const looks = new Set(labels.map((label) => (typeof label === "string" ? appearance(label) : "")));
   const fits = looks.size === labels.length && !looks.has("");
-  need(fits, where, "texts that people can see and tell apart", given);
+  need(fits, `labels of ${name}`, "texts that people can see and tell apart", labels);
   return Object.freeze([...labels]);
 }
 
-/** `FormatError` unless no answer counts as an answer of the design, `PrivacyError` unless that is protected. @param {Question} asked */
+/** The answer for no answer must be an answer, as plainly as there is one, and a protected one. @param {Question} asked */
 function checkNone(asked) {
-  const { none, labels, explanation } = asked;
+  const { none, explanation } = asked;
   const { domain, kernel, params } = explanation.design;
   const where = `none of ${asked.name}`;
-  const known = (/** @type {any} */ value, names = labels) => {
-    if (names) return names.includes(value);
-    const inside = domain.border && isNumber(value) && domain.border(0) <= value && value <= domain.border(domain.answers);
-    return domain.border ? inside : isWhole(value, 0, domain.answers - 1);
-  };
   if (kernel.kind === "pairs") {
-    const pairs = Array.isArray(none) && none.every((pair) => Array.isArray(pair) && known(pair[0], domain.labels ?? null));
-    need(pairs && takes(() => kernel.pairsOf(none, domain, params.range)), where, "a list of pairs [key, number] that the design takes", none);
+    const pairs = Array.isArray(none) && none.every((pair) => Array.isArray(pair) && pair.length === 2);
+    const fit = pairs && none.every(([key, number]) => isAnswer(asked, key) && isNumber(number));
+    need(fit, where, "a list of pairs [key, number]", none);
+    asFormat(`${where} of a task must be one of its answers`, () => kernel.pairsOf(none, domain, params.range));
     return;
   }
-  need(known(none), where, "one of the answers", none);
+  need(isAnswer(asked, none), where, "one of its answers", none);
   const number = domain.index(asked.value(none));
   if (explanation.disclosed.some((/** @type {any} */ [start, end]) => start <= number && number < end)) {
-    throw new PrivacyError(
-      `question ${asked.name}: no answer counts as one that reports may name; nothing is sent.`,
-      "none must be a protected answer.",
-    );
+    throw new PrivacyError(`${where} must be a protected answer, and reports may name ${show(none)}; nothing is sent.`);
   }
 }
 
-/** @param {() => unknown} read whether it can be read */
-function takes(read) {
-  try {
-    read();
-    return true;
-  } catch (error) {
-    if (!(error instanceof DeniableError)) throw error;
-    return false;
-  }
+/** Whether it is an answer by itself, or a key: a label, the number of an answer, or a number of the interval. @param {Question} asked @param {any} given */
+function isAnswer({ labels, explanation }, given) {
+  const { domain } = explanation.design;
+  if (labels) return labels.includes(given);
+  if (!domain.border) return isWhole(given, 0, domain.answers - 1);
+  return isNumber(given) && domain.border(0) <= given && given <= domain.border(domain.answers);
 }
-

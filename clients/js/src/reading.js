@@ -7,10 +7,11 @@
 import { checkedUrl } from "./addresses.js";
 import { amountOf } from "./amounts.js";
 import { LAST_DAY } from "./days.js";
-import { asFormat, fieldsOf, isMapping } from "./designs.js";
-import { PrivacyError } from "./errors.js";
+import { asFormat, fieldsOf, isMapping, isNumber } from "./designs.js";
+import { FormatError, PrivacyError } from "./errors.js";
 import { BUDGET_MAX, amountIn, dayIn, general, listIn, need, textIn, wholeIn } from "./parts.js";
-import { labelsIn, questionFrom } from "./question.js";
+import { NAME, Proofs, TEXT_MAX, checkLabels, questionFrom } from "./question.js";
+import { verified } from "./signing.js";
 
 /** @typedef {Record<string, any>} Mapping */
 
@@ -25,7 +26,8 @@ export const FIELDS = {
   ],
 };
 
-const MEMORIES = ["fresh", "remembered", "first"];
+/** @type {Record<number, string[]>} */
+const MEMORIES = { 1: ["fresh", "remembered", "first"], 2: ["fresh"] };
 const BUDGETS = ["task", "subject", "lifetime"];
 const DEALT = ["mechanism", "version", "epsilon", "shares", "parts"];
 const SHARE_MAX = 1_000_000;
@@ -33,21 +35,18 @@ const SHARE_MAX = 1_000_000;
 /** Parts of a design, and values of a stratum: one byte of a report. */
 const LISTED_MAX = 255;
 const STRATA_MAX = 8;
-const COMBINED_MAX = 4096;
-const NAME = /^[a-z0-9_-]{1,64}$/;
-const LANGUAGE = /^[A-Za-z]{1,8}(-[A-Za-z0-9]{1,8})*$/;
-const LANGUAGE_MAX = 35;
-const LANGUAGES_MAX = 64;
+const GROUPS_MAX = 4096;
+const LANGUAGE = /^(?=.{2,35}$)[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8})*$/;
 const SIGNATURE = /^[0-9a-f]{128}$/;
 const KEY = /^[0-9a-f]{64}$/;
 
-/** What somebody says who does not tell a group. */
-export const UNTOLD = "not told";
+/** The value of a stratum that somebody does not tell. */
+export const NOT_TOLD = "not told";
 
 /** @param {Mapping} given @returns {Mapping} the parts of a task of version 1 */
 export function readOld(given) {
   const [subject, epsilon] = [textIn(given.subject, "subject", 200), amountIn(given.epsilon, "epsilon")];
-  const proofs = new Map();
+  const proofs = new Proofs();
   const questions = listIn(given.questions, "questions", 1, LISTED_MAX).map((each) => {
     const { design, ...texts } = fieldsOf(each, "a question", ["name", "text", "design", "share"], ["labels"]);
     const share = wholeIn(texts.share, `share of ${texts.name}`, 1, SHARE_MAX);
@@ -57,53 +56,72 @@ export function readOld(given) {
   const common = shared(given, questions);
   need(expires >= common.closes, "expires", "after the last window", given.expires);
   need(given.precision === "day", "precision", "day", given.precision);
-  need(MEMORIES.includes(given.memory), "memory", `one of ${MEMORIES.join(", ")}`, given.memory);
   return {
     ...common,
     subject,
     epsilon,
     expires,
-    strata: strataIn("strata" in given ? given.strata : [], 2, LISTED_MAX, []),
+    strata: strataIn("strata" in given ? given.strata : [], 2, LISTED_MAX),
     budget: budgetIn(given.budget, epsilon),
     collector: "collector" in given ? textIn(given.collector, "collector", 200) : null,
     key: null,
     url: null,
     language: null,
-    translations: new Map(),
+    translations: {},
     attempts: 8,
     sendDays: 7,
   };
 }
 
-/** @param {Mapping} given @returns {Mapping} the parts of a task of version 2, but for its signature */
+/** @param {Mapping} given @returns {Mapping} the parts of a task of version 2 */
 export function readNew(given) {
   const collector = fieldsOf(given.collector, "collector", ["name", "key"], ["url"]);
-  need(typeof collector.key === "string" && KEY.test(collector.key), "key", "64 digits from 0-9 and a-f", collector.key);
-  need(typeof given.signature === "string" && SIGNATURE.test(given.signature), "signature", "128 digits from 0-9 and a-f", given.signature);
-  const url = "url" in collector ? asFormat("collector of a task", () => checkedUrl(collector.url)) : null;
+  const { key } = collector;
+  need(fits(KEY, key), "key", "64 hexadecimal digits in small letters", key);
+  need(fits(SIGNATURE, given.signature), "signature", "128 hexadecimal digits in small letters", given.signature);
+  if (!verified(fromHex(key), signedPart(given.id), fromHex(given.signature))) {
+    const told = `the task is not signed with the key ${key.slice(0, 16)}.. of its collector; nothing is sent.`;
+    throw new FormatError(told, "Ask for the task again.");
+  }
   const [subject, epsilon] = [textIn(given.subject, "subject", 200), amountIn(given.epsilon, "epsilon")];
-  const asked = questionsIn(given, collector.key, epsilon);
-  const common = shared(given, asked.questions);
-  need(given.memory === "fresh", "memory", "fresh", given.memory);
+  need(fits(LANGUAGE, given.language), "language", "a tag such as en or pt-BR", given.language);
   const sending = fieldsOf(given.sending, "sending", ["attempts", "days"]);
+  const questions = questionsIn(given, key, epsilon);
+  const common = shared(given, questions);
   const budget = amountIn(given.budget, "budget");
   const whole = amountOf(epsilon) * BigInt(common.count);
-  need(amountOf(budget) >= whole, "budget", "at least epsilon for each window", given.budget);
+  need(whole <= amountOf(budget), "budget", `at least epsilon x ${common.count} windows, at most ${BUDGET_MAX}`, budget);
   return {
     ...common,
     subject,
     epsilon,
     expires: common.closes + 1,
-    strata: strataIn("strata" in given ? given.strata : [], 1, LISTED_MAX - 1, [UNTOLD]),
-    budget,
+    strata: groupsIn("strata" in given ? given.strata : []),
+    budget: Object.freeze({ collector: budget }),
     collector: textIn(collector.name, "name of the collector", 200),
-    key: collector.key,
-    url,
-    language: languageIn(given.language),
-    translations: translationsIn("translations" in given ? given.translations : {}, asked),
-    attempts: wholeIn(sending.attempts, "attempts", 1, 8),
+    key,
+    url: "url" in collector ? signedUrl(collector.url) : null,
+    language: given.language,
+    translations: translationsIn("translations" in given ? given.translations : {}, given.language, questions),
+    attempts: wholeIn(sending.attempts, "attempts of sending", 1, 8),
     sendDays: wholeIn(sending.days, "days of sending", 1, 7),
   };
+}
+
+/** @param {RegExp} form @param {unknown} given */
+const fits = (form, given) => typeof given === "string" && form.test(given);
+
+/** @param {string} text @returns {Uint8Array} */
+const fromHex = (text) => Uint8Array.from(text.match(/../g) ?? [], (digits) => parseInt(digits, 16));
+
+/** @param {string} id @returns {Uint8Array} what a collector signs */
+export const signedPart = (id) => Uint8Array.from([...new TextEncoder().encode("deniable/2 task\0"), ...fromHex(id)]);
+
+/** @param {unknown} given @returns {string} an address, in the form that it is compared in */
+function signedUrl(given) {
+  const same = asFormat("collector of a task", () => checkedUrl(given)) === given;
+  need(same, "url", "in small letters up to the path, without a / at its end", given);
+  return String(given);
 }
 
 /** What both versions have. @param {Mapping} given @param {readonly any[]} questions @returns {Mapping} */
@@ -114,7 +132,9 @@ function shared(given, questions) {
   const count = wholeIn(window.count, "count", 1, 10_000);
   const opens = dayIn(window.opens, "opens");
   const closes = opens + days * count;
-  need(closes <= LAST_DAY, "window", "over before the year 10000", window);
+  need(closes <= LAST_DAY + 1 - given.version, "window", "before the year 10000", window);
+  const known = MEMORIES[given.version];
+  need(known.includes(given.memory), "memory", `one of ${known.join(", ")}`, given.memory);
   const keep = fieldsOf(given.retention, "retention", ["keep"], ["days"]);
   need(["tally", "reports"].includes(keep.keep), "retention", "tally or reports", keep.keep);
   need((keep.keep === "reports") === "days" in keep, "retention", "days with reports, and only then", keep);
@@ -140,89 +160,87 @@ function shared(given, questions) {
  * @param {string} collector
  * @param {number} epsilon
  */
-function questionsIn({ design, questions: asked }, collector, epsilon) {
-  const dealt = isMapping(design) && design.mechanism === "dealt";
-  const { parts, shares } = dealt ? dealtIn(design, epsilon) : { parts: [design], shares: [1] };
-  const most = dealt ? design.epsilon : epsilon;
-  const proofs = new Map();
-  const texts = listIn(asked, "questions", parts.length, parts.length).map((entry) => {
-    const [one] = listIn(entry, "questions of one part", 1, 1);
-    return fieldsOf(one, "a question", ["name", "text", "none"], ["labels"]);
-  });
-  const by = { collector };
-  const questions = texts.map((each, i) =>
-    questionFrom(each, { design: parts[i], share: shares[i], by, epsilon: most, proofs }),
+function questionsIn({ design, questions }, collector, epsilon) {
+  const { parts, shares } = partsOf(design, epsilon);
+  const proofs = new Proofs();
+  const asked = listIn(questions, "questions", parts.length, parts.length).map(
+    (together) => listIn(together, "questions of a part", 1, 1)[0],
   );
-  return { questions, texts };
+  return asked.map((each, i) => {
+    const given = fieldsOf(each, "a question", ["name", "text", "none"], ["labels"]);
+    return questionFrom(given, { design: parts[i], share: shares[i], by: { collector }, epsilon, proofs });
+  });
 }
 
-/** A design of parts. @param {Mapping} design @param {number} epsilon @returns {{parts: any[], shares: number[]}} */
-function dealtIn(design, epsilon) {
+/** The designs that a design is made of, and their shares. @param {any} design @param {number} epsilon @returns {{parts: any[], shares: number[]}} */
+function partsOf(design, epsilon) {
+  if (!isMapping(design) || design.mechanism !== "dealt") return { parts: [design], shares: [1] };
   const given = fieldsOf(design, "a design of parts", DEALT);
-  need(given.version === 1, "version of its design", "1", given.version);
-  const promised = amountIn(given.epsilon, "epsilon of its design");
-  if (promised > epsilon) {
-    const told = `epsilon ${general(promised)}, more than the ${general(epsilon)} that the task says`;
+  const whole = amountIn(given.epsilon, "epsilon of the design");
+  need(given.version === 1, "version of the design of parts", "1", given.version);
+  const parts = listIn(given.parts, "parts of the design", 2, LISTED_MAX);
+  const shares = listIn(given.shares, "shares of the design", parts.length, parts.length);
+  if (whole > epsilon) {
+    const told = `epsilon ${general(whole)}, more than the ${general(epsilon)} that the task says`;
     throw new PrivacyError(`the design promises ${told}; nothing is sent.`);
   }
-  const parts = listIn(given.parts, "parts of its design", 2, LISTED_MAX);
-  const shares = listIn(given.shares, "shares of its design", parts.length, parts.length);
+  for (const part of parts) {
+    if (!isMapping(part) || !isNumber(part.epsilon) || part.epsilon <= whole) continue;
+    const told = `epsilon ${general(part.epsilon)}, more than the ${general(whole)} of the whole design; nothing is sent.`;
+    throw new PrivacyError(`a part of the design promises ${told}`);
+  }
   return { parts, shares: shares.map((share) => wholeIn(share, "a share", 1, SHARE_MAX)) };
 }
 
-/** @param {unknown} given @returns {string} */
-function languageIn(given) {
-  const fits = typeof given === "string" && given.length <= LANGUAGE_MAX && LANGUAGE.test(given);
-  need(fits, "language", `a tag such as en or pt-BR, of at most ${LANGUAGE_MAX} characters`, given);
-  return /** @type {string} */ (given);
-}
-
 /**
- * The same texts in other languages.
+ * The texts in other languages, of the same shape.
  *
  * @param {any} given
- * @param {{questions: any[], texts: Mapping[]}} asked
+ * @param {string} own
+ * @param {readonly any[]} questions
  */
-function translationsIn(given, { questions, texts }) {
-  need(isMapping(given) && Object.keys(given).length <= LANGUAGES_MAX, "translations", `at most ${LANGUAGES_MAX}, by their language`, given);
-  const found = new Map();
-  for (const [language, translation] of Object.entries(given)) {
-    const { subject, questions: entries } = fieldsOf(translation, "a translation", ["subject", "questions"]);
-    const listed = listIn(entries, "questions of a translation", texts.length, texts.length).map((entry, i) => {
-      const [one] = listIn(entry, "questions of one part", 1, 1);
-      const needed = ["text", ...("labels" in texts[i] ? ["labels"] : [])];
-      const fields = fieldsOf(one, "a translated question", needed);
-      const { name, explanation } = questions[i];
-      const labels = "labels" in fields ? labelsIn(fields.labels, name, explanation.design.domain) : null;
-      return Object.freeze({ text: textIn(fields.text, `text of ${name}`, 10_000), labels });
+function translationsIn(given, own, questions) {
+  need(isMapping(given), "translations", "a mapping of languages to texts", given);
+  for (const [tag, texts] of Object.entries(given)) {
+    const other = fits(LANGUAGE, tag) && tag !== own;
+    need(other, "language of a translation", "a tag such as en or pt-BR, and not that of the task", tag);
+    const told = fieldsOf(texts, `the translation ${tag}`, ["subject", "questions"]);
+    textIn(told.subject, `subject in ${tag}`, 200);
+    const parts = listIn(told.questions, `questions in ${tag}`, questions.length, questions.length);
+    parts.forEach((together, i) => {
+      const { name, labels } = questions[i];
+      const [asked] = listIn(together, `questions of a part in ${tag}`, 1, 1);
+      const fields = fieldsOf(asked, `a question in ${tag}`, labels ? ["text", "labels"] : ["text"]);
+      textIn(fields.text, `text of ${name} in ${tag}`, TEXT_MAX);
+      if (labels) checkLabels(listIn(fields.labels, `labels of ${name} in ${tag}`, labels.length, labels.length), name);
     });
-    found.set(languageIn(language), { subject: textIn(subject, "subject", 200), questions: Object.freeze(listed) });
+  }
+  return given;
+}
+
+/** Groups that may stay untold, at most so many combinations. @param {unknown} given @returns {Map<string, readonly string[]>} */
+function groupsIn(given) {
+  const found = strataIn(given, 1, LISTED_MAX - 1);
+  const groups = [...found.values()].reduce((product, values) => product * (values.length + 1), 1);
+  need(groups <= GROUPS_MAX, "strata", `at most ${GROUPS_MAX} combinations, with those not told`, groups);
+  for (const [name, values] of found) {
+    need(!values.includes(NOT_TOLD), "values of a stratum", `others than '${NOT_TOLD}', which is there already`, name);
+    found.set(name, Object.freeze([NOT_TOLD, ...values]));
   }
   return found;
 }
 
-/**
- * @param {unknown} given
- * @param {number} least
- * @param {number} most
- * @param {string[]} before values that come before those of each stratum
- * @returns {Map<string, readonly string[]>}
- */
-function strataIn(given, least, most, before) {
+/** @param {unknown} given @param {number} least @param {number} most @returns {Map<string, readonly string[]>} */
+function strataIn(given, least, most) {
   const found = new Map();
-  let combined = 1;
   for (const entry of listIn(given, "strata", 0, STRATA_MAX)) {
     const { name, values } = fieldsOf(entry, "a stratum", ["name", "values"]);
     const listed = listIn(values, "values of a stratum", least, most);
-    const fits = typeof name === "string" && NAME.test(name) && !found.has(name);
-    need(fits, "name of a stratum", "small letters, digits, - or _, and no other's", name);
-    const texts = [...before, ...listed.map((value) => textIn(value, `a value of ${name}`, 200))];
+    need(fits(NAME, name) && !found.has(name), "name of a stratum", "small letters, digits, - or _, and no other's", name);
+    const texts = listed.map((value) => textIn(value, `a value of ${name}`, 200));
     need(new Set(texts).size === texts.length, `values of ${name}`, "different", values);
     found.set(name, Object.freeze(texts));
-    combined *= texts.length;
   }
-  const few = combined <= COMBINED_MAX || !before.length;
-  need(few, "strata", `at most ${COMBINED_MAX} combinations of their values`, combined);
   return found;
 }
 

@@ -6,25 +6,26 @@
 
 import { canonical, digest, parse } from "./canonical.js";
 import { dayNumber, dayOf, dayText } from "./days.js";
-import { fieldsOf } from "./designs.js";
+import { fieldsOf, lengthOf } from "./designs.js";
 import { FormatError, ParameterError, show } from "./errors.js";
 import { below } from "./exact.js";
 import { WindowError } from "./ledger_errors.js";
-import { FIELDS, UNTOLD, readNew, readOld } from "./reading.js";
-import { verified } from "./signing.js";
+import { need } from "./parts.js";
+import { FIELDS, NOT_TOLD, readNew, readOld, signedPart } from "./reading.js";
+import { hex } from "./sha256.js";
 import { terms } from "./terms.js";
 
 /** @import { Question } from "./question.js" */
 /** @import { Words } from "./types.js" */
 /** @typedef {Record<string, any>} Mapping */
-/** @typedef {{subject: string, questions: readonly {text: string, labels: readonly string[] | null}[]}} Translation */
+/** @typedef {{subject: string, questions: {text: string, labels?: string[]}[][]}} Translation */
 
 export { Question } from "./question.js";
 
 const BYTES_MAX = 2 ** 22;
 
-/** What a collector signs begins with this; the id follows. */
-const SIGNED = "deniable/2 task\0";
+/** Characters of a task's texts, all together. */
+const TEXTS_MAX = 2 ** 20;
 const LOADED = {};
 
 /**
@@ -62,7 +63,7 @@ export class Task {
     this.minBatch = parts.minBatch;
     /** @type {string} */
     this.memory = parts.memory;
-    /** @type {any} the most that this collector asks in a year; in version 1 the limits `task`, `subject` and `lifetime` */
+    /** @type {Record<string, number>} `collector`; in version 1 `task`, `subject` and `lifetime` */
     this.budget = parts.budget;
     /** @type {string} */
     this.keep = parts.keep;
@@ -80,7 +81,7 @@ export class Task {
     this.sendDays = parts.sendDays;
     /** @type {string | null} */
     this.language = parts.language;
-    /** @type {ReadonlyMap<string, Translation>} by language */
+    /** @type {Record<string, Translation>} by language */
     this.translations = parts.translations;
     /** @type {Mapping} */
     this.document = parts.document;
@@ -97,7 +98,7 @@ export class Task {
   static load(data, { expect = null } = {}) {
     const text = typeof data === "string" || data instanceof Uint8Array;
     const document = parse(text ? data : canonical(data), "the task", BYTES_MAX);
-    const { version = 2 } = document;
+    const { version } = document;
     if (version !== 1 && version !== 2) {
       throw new FormatError(`task version ${show(version)} is unknown; this client has 1 and 2.`);
     }
@@ -109,7 +110,8 @@ export class Task {
         "Nothing is sent. Ask for the task again.",
       );
     }
-    if (version === 2) checkSignature(given);
+    const size = characters(document);
+    need(size <= TEXTS_MAX, "texts", `at most ${TEXTS_MAX} characters`, size);
     return new Task(LOADED, { version, ...(version === 2 ? readNew(given) : readOld(given)) });
   }
 
@@ -117,6 +119,11 @@ export class Task {
   get width() {
     const head = (this.questions.length > 1 ? 1 : 0) + this.strata.size;
     return head + this.questions.reduce((most, question) => Math.max(most, question.width), 0);
+  }
+
+  /** @returns {number} the most that it asks of one device: for this task in version 1, for all of its collector in a year since */
+  get most() {
+    return this.version === 1 ? this.budget.task : this.budget.collector;
   }
 
   /** @returns {number | null} where the number of the question stands in a body, if there are several */
@@ -191,7 +198,7 @@ export class Task {
       throw new ParameterError(`strata must be given for exactly ${own.join(", ") || "none"}, got ${show(names.sort())}.`);
     }
     const numbers = [...this.strata].map(([name, values]) => {
-      const value = Object.hasOwn(given, name) ? given[name] : UNTOLD;
+      const value = Object.hasOwn(given, name) ? given[name] : NOT_TOLD;
       if (values.includes(value)) return values.indexOf(value);
       throw new ParameterError(`${name} must be one of ${values.join(", ")}, got ${show(value)}.`);
     });
@@ -216,25 +223,12 @@ export function joined(head, report, width) {
 /** @param {Mapping} document @returns {string} the hash of its content */
 const idOf = ({ id, signature, ...content }) => digest(content);
 
-/** @param {string} text @returns {Uint8Array} */
-const fromHex = (text) => Uint8Array.from(text.match(/../g) ?? [], (digits) => parseInt(digits, 16));
-
-/** @param {string} id @returns {Uint8Array} what a collector signs */
-function message(id) {
-  const start = new TextEncoder().encode(SIGNED);
-  return Uint8Array.from([...start, ...fromHex(id)]);
-}
-
-/** @param {Mapping} given */
-function checkSignature({ id, signature, collector }) {
-  const digits = /^[0-9a-f]+$/;
-  const key = collector?.key;
-  const fits = [key, signature].every((text) => typeof text === "string" && digits.test(text) && text.length % 2 === 0);
-  if (fits && verified(fromHex(key), message(id), fromHex(signature))) return;
-  throw new FormatError(
-    "the signature of the task is not one of its collector's key: it was altered, or comes from somebody else.",
-    "Nothing is sent. Ask for the task again.",
-  );
+/** Code points of all texts that people may read: those in a document, but not inside of kernels. @param {any} part @returns {number} */
+function characters(part) {
+  if (typeof part === "string") return lengthOf(part);
+  if (part === null || typeof part !== "object") return 0;
+  const inner = Object.entries(part).filter(([name]) => name !== "kernel" || Array.isArray(part));
+  return inner.reduce((sum, [, each]) => sum + characters(each), 0);
 }
 
 /**
@@ -246,6 +240,8 @@ function checkSignature({ id, signature, collector }) {
  */
 export function seal(document, sign) {
   const id = idOf(document);
-  const signature = sign ? { signature: Array.from(sign(message(id)), (byte) => byte.toString(16).padStart(2, "0")).join("") } : {};
-  return Task.load({ ...document, id, ...signature }).document;
+  if (document.version === 2 && !sign) {
+    throw new ParameterError("sign must be given: a task of version 2 has its collector's signature.");
+  }
+  return Task.load({ ...document, id, ...(sign && { signature: hex(sign(signedPart(id))) }) }).document;
 }

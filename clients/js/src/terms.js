@@ -7,13 +7,6 @@
 import { dayNumber, dayText } from "./days.js";
 import { general } from "./parts.js";
 
-/** @type {Record<string, string>} */
-const MEANING = {
-  fresh: "Each answer is randomised anew and costs again.",
-  remembered: "The same answer sends the same report again, at no cost; that an answer changed can be noticed.",
-  first: "Your first answer is kept: the same report is sent each time, at no further cost.",
-};
-
 /** All that is white space, in every client. */
 const SPACES = /[\t-\r\x1c-\x20\x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]+/;
 
@@ -41,40 +34,81 @@ function coded(sign) {
   return `\\${letter}${code.toString(16).padStart(Number(digits), "0")}`;
 }
 
-/** @param {any} task @returns {string[]} safe to show */
-export function terms(task) {
-  const lines = [task.collector ? `${task.collector} asks.` : "The collector does not say who it is."];
-  if (task.questions.length > 1) {
-    lines.push(`One of ${task.questions.length} questions is drawn for you; only that one is answered.`);
+/** @import { Task } from "./task.js" */
+
+/** @param {Task} task @returns {string[]} one line each, safe to show */
+export const terms = (task) => [...who(task), ...asked(task), ...sending(task), ...course(task), use(task)].map(printable);
+
+/** @param {Task} task */
+function who({ collector, version, key, url }) {
+  const first = collector ? `${collector} asks.` : "The collector does not say who it is.";
+  if (version === 1) {
+    const old = "This is an old task (version 1): nobody signed it, and it has no answer for no answer.";
+    return [first, `${old} If you give none, a random answer is reported.`];
   }
-  for (const question of task.questions) {
-    lines.push(`Question: ${question.text}`, ...question.explanation.text.split("\n"));
-    if (question.labels && !question.explanation.design.domain.labels) {
-      lines.push(`Answers by number: ${question.labels.map((label, i) => `${i} is ${label}`).join(", ")}.`);
+  const vouched = url === null ? "no address vouches for it" : `reports go to ${url} and nowhere else`;
+  return [first, `Its key is ${key?.slice(0, 16)}..; ${vouched}.`];
+}
+
+/** @param {Task} task */
+function asked({ questions, strata, version }) {
+  const lines = [];
+  if (questions.length > 1) lines.push(`One of ${questions.length} questions is drawn for you; only that one is answered.`);
+  for (const { text, explanation, labels, none } of questions) {
+    lines.push(`Question: ${text}`, ...explanation.text.split("\n"));
+    if (labels && !explanation.design.domain.labels) {
+      lines.push(`Answers by number: ${labels.map((label, i) => `${i} is ${label}`).join(", ")}.`);
     }
+    if (version > 1) lines.push(`No answer, or one that the question does not have, counts as ${named(none)}.`);
   }
-  for (const [name, values] of task.strata) {
+  for (const [name, values] of strata) {
     lines.push(`Sent openly with your report: ${name}, one of ${values.join(", ")}.`);
   }
+  return lines;
+}
+
+/** @param {any} none */
+const named = (none) => (Array.isArray(none) && !none.length ? "no pairs at all" : written(none));
+
+/** @param {any} part @returns {string} as all clients write it */
+function written(part) {
+  if (Array.isArray(part)) return `[${part.map(written).join(", ")}]`;
+  return typeof part === "string" ? quoted(part) : number(part);
+}
+
+/** @param {number} x @returns {string} with all its digits, as all clients write it */
+function number(x) {
+  const [digits, power] = x.toExponential().split("e");
+  if (Number(power) >= -4 && Number(power) < 16) return Number.isInteger(x) && !Number.isSafeInteger(x) ? `${x}.0` : String(x);
+  return `${digits}e${power[0]}${power.slice(1).padStart(2, "0")}`;
+}
+
+/** @param {Task} task */
+function sending({ attempts, sendDays, expires }) {
+  const tries = attempts === 1 ? "once" : `at most ${attempts} times`;
+  const days = sendDays === 1 ? "a day" : `${sendDays} days`;
+  return [
+    "That you take part is not hidden. Once you do, a report is sent, whatever you answer and if you do not.",
+    `A report is tried to be delivered ${tries} within ${days}; from ${expires} on nothing is sent any more.`,
+  ];
+}
+
+/** @param {Task} task */
+function course(task) {
   const until = `${task.opens} to ${dayText(Number(dayNumber(task.closes)) - 1)}`;
   const days = task.days === 1 ? "a day" : `${task.days} days`;
   const often = task.count === 1 ? "once" : `once in each of ${task.count} windows of ${days}`;
-  const said = [
-    ...lines,
-    `Asked ${often}, ${until}. ${MEANING[task.memory]}`,
-    cost(task),
-    `Results are published for at least ${task.minBatch} reports. ` +
-      (task.keep === "tally"
-        ? "Reports are erased once they are counted."
-        : `Reports are kept for ${task.keepDays} days after the last window.`),
+  const first = task.memory === "first" && task.count > 1;
+  const windows = first ? 1 : task.count;
+  const all = windows > 1 ? `; ${windows} of them, ${general(task.epsilon * windows)} in all` : "";
+  return [
+    `Asked ${often}, ${until}.${first ? " The first answer is sent, and no other." : ""}`,
+    `A report costs epsilon ${general(task.epsilon)}, whether or not you answered${all}.`,
+    ...(task.version > 1 ? [`This collector asks at most epsilon ${general(task.most)} of you in a year, with all its tasks.`] : []),
   ];
-  return said.map(printable);
 }
 
-/** @param {any} task @returns {string} */
-function cost({ version, epsilon, budget, subject }) {
-  const told = `An answer costs epsilon ${general(epsilon)}`;
-  if (version === 2) return `${told}; at most ${general(budget)} in a year for all that this collector asks.`;
-  const { task, subject: own, lifetime } = budget;
-  return `${told}; at most ${general(task)} for this task, ${general(own)} for all about ${quoted(subject)}, ${general(lifetime)} in all.`;
-}
+/** @param {Task} task */
+const use = ({ minBatch, keep, keepDays }) =>
+  `Results are published for at least ${minBatch} reports. ` +
+  (keep === "tally" ? "Reports are erased once they are counted." : `Reports are kept for ${keepDays} days after the last window.`);
