@@ -6,15 +6,12 @@ import copy
 import json
 import math
 from collections.abc import Iterator
-from datetime import datetime
 from typing import Any
 
-from canonical_cases import data  # it stands beside this file
 from rules import good_cases  # so does this
 
 from deniable_client.canonical import digest
 from deniable_client.errors import DeniableError
-from deniable_client.task import Task
 
 Document = dict[str, Any]
 Case = dict[str, Any]
@@ -122,7 +119,7 @@ def without(document: Document, *path: str) -> Document:
 
 
 FIELDS: dict[str, list[Any]] = {
-    "version": [0, 2, 1.5, "1", True, None, [1]],
+    "version": [0, 2, 3, 1.5, "1", True, None, [1]],
     "collector": ["", " \u200b", 1, "x" * 201, None],
     "subject": ["", "\u200b", 1, None, "x" * 201],
     "epsilon": [0, -1, 1e-13, 1001, "1", True, None, 1e300, [1]],
@@ -287,28 +284,3 @@ def hostile_bytes(plain: bytes) -> Iterator[tuple[str, str, bytes]]:
 
 
 DAYS = ("2026-11-15", "2026-11-16", "2026-11-22", "2026-11-23", "2026-12-13", "2026-12-14", "2027-01-30", "2027-01-31")
-
-
-def tasks_vectors() -> Case:
-    """Tasks that are read, those that are refused, and days on which one is open."""
-    good = []
-    for about, document in good_tasks().items():
-        read = Task.load(compact(document))
-        keys = [each.key for each in read.questions]
-        case = {"about": about, "harmless": DESIGNS.get(about, {}).get("harmless"), "width": read.width}
-        good.append(case | {"questions": keys, "task": document})
-    bad = [{"about": about, "error": kind} | data(content) for about, kind, content in wrong_tasks()]
-    days = []
-    for day in DAYS:
-        try:
-            days.append({"today": day, "window": Task.load(task()).window(datetime.fromisoformat(day).date())})
-        except DeniableError as error:
-            days.append({"today": day, "error": kind_of(error)})
-    return {
-        "about": "good: width of a body, keys of the questions; spellings and days: one more task, and its windows;"
-        " cases: bytes (as text, or in base64) and the kind of error",
-        "good": good,
-        "spellings": [{"about": about} | data(content) for about, content in spellings().items()],
-        "days": {"task": task(), "cases": days},
-        "cases": bad,
-    }

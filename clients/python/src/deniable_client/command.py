@@ -16,7 +16,9 @@ from deniable_client.canonical import BYTES_MAX
 from deniable_client.errors import DeniableError, LedgerError, ParameterError, PrivacyError
 from deniable_client.ledger import Ledger
 from deniable_client.ledger.outbox import fetch
-from deniable_client.task import Question, Task, printable
+from deniable_client.questions import Question
+from deniable_client.task import Task
+from deniable_client.terms import printable
 
 __all__ = ["main"]
 

@@ -16,7 +16,8 @@ from deniable_client.ledger.budgets import Limits, export, number_of, overview, 
 from deniable_client.ledger.memory import Derived, Drawn, checked_secret, random_bytes
 from deniable_client.ledger.outbox import Outbox, Sent, checked_url, seconds_up_to
 from deniable_client.ledger.store import Store
-from deniable_client.task import Question, Task, amount_of
+from deniable_client.questions import Question, amount_of
+from deniable_client.task import Task
 
 if TYPE_CHECKING:
     import sqlite3

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 from deniable_client.errors import BudgetError, LedgerError, require
 from deniable_client.ledger.memory import Drawn
-from deniable_client.task import UNITS, Task, amount_of
+from deniable_client.questions import UNITS, amount_of
+from deniable_client.task import Task
 
 if TYPE_CHECKING:
     import sqlite3
