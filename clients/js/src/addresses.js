@@ -7,7 +7,7 @@
 import { ParameterError, show } from "./errors.js";
 
 const LENGTH_MAX = 2000;
-const NAME = "[a-z0-9](?:[a-z0-9-]{0,62}[a-z0-9])?";
+const NAME = "[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?";
 const FAR = `https://(?:${NAME}(?:\\.${NAME})*|\\[[0-9a-f:.]{2,45}\\])`;
 const NEAR = "http://(?:localhost|127\\.0\\.0\\.1|\\[::1\\])";
 const URL_FORM = new RegExp(`^(?:${FAR}|${NEAR})(?::([1-9][0-9]{0,4}))?(?:/[A-Za-z0-9._~!$&'()*+,;=:@%-]*)*$`);

@@ -322,7 +322,7 @@ function settle(step, asked, { level, harmless, strata, url }, { pause, limits }
   const { book, source, task, window, now } = step;
   const before = book.course[task.id];
   const goesOn = before !== undefined;
-  const device = asked.device(harmless == null && goesOn ? agreed(asked) : (harmless ?? null));
+  const device = harmless == null && goesOn ? asked.agreed() : asked.device(harmless ?? null);
   const kept = goesOn && before.level !== null ? device.levels[before.level] : null;
   const chosen = Number(device.level(level ?? kept));
   const head = goesOn && strata == null ? fromBase64(before.head) : task.head(asked, strata ?? null);
@@ -336,9 +336,6 @@ function settle(step, asked, { level, harmless, strata, url }, { pause, limits }
   const moment = goesOn && !first ? { window: before.window, due: before.due } : { window: -1, due: 0 };
   book.course[task.id] = { level: device.levels.length ? chosen : null, head: toBase64(head), url: to, ...moment };
 }
-
-/** Answers that the person agreed to disclose when the task was taken up. @param {Question} asked */
-const agreed = (asked) => (asked.explanation.harmless.length ? asked.explanation.harmless : null);
 
 /** @param {Task} task @param {string | null} url @returns {string | null} */
 function addressOf(task, url) {

@@ -25,6 +25,8 @@ const MIDDLE = 2 ** 31;
 export class Question {
   /** @type {Device | undefined} */
   #device;
+  /** @type {Device | undefined} */
+  #agreed;
 
   /**
    * @param {{name: string, text: string, share: number, design: Mapping, explanation: any, key: string,
@@ -58,6 +60,12 @@ export class Question {
     if (harmless === null) return (this.#device ??= new Device(this.design));
     const listed = typeof harmless === "object" && Symbol.iterator in harmless;
     return new Device(this.design, { harmless: listed ? Array.from(harmless, (each) => this.value(each)) : harmless });
+  }
+
+  /** @returns {Device} for somebody who agreed to disclose what the design discloses, if anything */
+  agreed() {
+    const { harmless } = this.explanation;
+    return (this.#agreed ??= this.device(harmless.length ? harmless : null));
   }
 
   /**
@@ -152,7 +160,7 @@ const [STEPS, STEPS_OF_PART] = [100, 3];
 const PROOFS = {
   pairs: ({ length }) => 40 * Number(length),
   "utility-levels": ({ s }) => 80 * Number(s),
-  personal: ({ data }) => 200 * data.length ** 2,
+  personal: ({ data }) => 400 * data.length ** 2,
 };
 
 /** It, and every mapping, list, text, number, true, false and null in it. @param {any} part @returns {number} */

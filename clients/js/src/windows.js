@@ -94,8 +94,7 @@ export function openWindow(step, asked, due) {
  */
 export function draw({ book, source, task, window }, asked, entry, value) {
   const { level, head } = book.course[task.id];
-  const { harmless } = asked.explanation;
-  const device = asked.device(harmless.length ? harmless : null); // the person agreed when the task was taken up
+  const device = asked.agreed(); // as the person did when the task was taken up
   const { answer, answered } = asked.answer(device, value, source.words("none", { task: task.id, window }));
   const known = { question: asked.key, answer: plain(answer), level, round: [task.id, window] };
   const words = source.words("report", known);
