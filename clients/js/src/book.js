@@ -4,6 +4,7 @@
  * @module
  */
 
+import { digest } from "./canonical.js";
 import { dayNumber, dayOf, dayText } from "./days.js";
 import { show } from "./errors.js";
 import { LedgerError } from "./ledger_errors.js";
@@ -12,7 +13,7 @@ import { hex } from "./sha256.js";
 
 /**
  * Kept for good: `own` (the key of the digests, or a mark of the secret), when it was `made`, how many places the person
- * `allowed` besides, `account` (by collector, as digests), `taken` (by task), `spend` and `deal`. Erased by `forget`: `task`,
+ * `allowed` besides, `account` (by collector and address, as digests), `taken` (by task), `spend` and `deal`. Erased by `forget`: `task`,
  * `course` and `report`. `tag` is over all of it.
  *
  * @typedef {{version: 2, own: Record<string, string>, made: number, allowed: number, account: Record<string, Account>,
@@ -21,14 +22,14 @@ import { hex } from "./sha256.js";
  */
 
 /**
- * The places of one collector, by the days on which they were given; `least` is the smallest budget that the collector
+ * The places of one collector, by the moments when they began; `least` is the smallest budget that the collector
  * promised, null if there is none, and `more` what the person allowed it besides.
  *
- * @typedef {{days: string[], least: string | null, more: string}} Account
+ * @typedef {{began: number[], least: string | null, more: string}} Account
  */
 
 /**
- * A task that was taken up. A `place` is an account and the day on which it was given; `windows` is how many may be opened
+ * A task that was taken up. A `place` is an account and the moment when it began; `windows` is how many may be opened
  * in all, `question` a digest of the one that was dealt, and `until` the first day on which it is not open any more.
  *
  * @typedef {{place: string, epsilon: string, opens: string, days: number, count: number, windows: number, opened: number[],
@@ -69,7 +70,7 @@ export function openBook(state, secret, now) {
   if (found.version === 1) {
     if ("tag" in found) throw damaged(); // it was of version 2
     try {
-      return { book: migrated(found, source, now), source };
+      return { book: migrated(found, now), source };
     } catch (cause) {
       throw damaged({ cause });
     }
@@ -135,11 +136,10 @@ function sourceOf(book, secret) {
  * A ledger of version 1: what was spent stays, each task in a place of its own; what waits is still sent, for so long.
  *
  * @param {any} old
- * @param {Source} source
  * @param {number} now
  * @returns {Book}
  */
-function migrated(old, source, now) {
+function migrated(old, now) {
   const book = fresh(now);
   Object.assign(book, { own: old.own, deal: old.deal, task: old.task });
   const today = dayText(dayOf(now));
@@ -147,11 +147,10 @@ function migrated(old, source, now) {
   for (const id of ids) {
     const spends = old.spend.filter((/** @type {any} */ { task }) => task === id);
     const windows = old.answered[id] ?? [];
-    const name = accountName(source, { task: id });
-    const day = spends.reduce((/** @type {string} */ first, /** @type {any} */ each) => (each.day < first ? each.day : first), today);
-    const place = `${name}/${day}`;
-    book.account[name] = { days: [day], least: null, more: "0" };
-    const { opens = day, days = 1, count = 1 } = old.task[id]?.window ?? {};
+    const name = oldAccount(id);
+    const place = `${name}/${now}`;
+    book.account[name] = { began: [now], least: null, more: "0" };
+    const { opens = today, days = 1, count = 1 } = old.task[id]?.window ?? {};
     const until = dayText(Number(dayNumber(opens)) + days * count);
     const own = { epsilon: "0", opens, days, count, windows: 0, question: "", withdrawn: true };
     book.taken[id] = { place, ...own, opened: windows, until };
@@ -159,13 +158,13 @@ function migrated(old, source, now) {
   }
   book.report = old.report.map((/** @type {any} */ { answer, expires, ...entry }) => {
     const until = Math.min(expires, now + OLD_DAYS * DAY);
-    return { ...entry, most: entry.attempts + OLD_ATTEMPTS, ends: until, until };
+    return { ...entry, attempts: Math.min(entry.attempts, OLD_ATTEMPTS - 1), most: OLD_ATTEMPTS, ends: until, until };
   });
   return book;
 }
 
-/** @param {Source} source @param {object} of whose account it is @returns {string} */
-export const accountName = (source, of) => hex(source.digest("place", of));
+/** @param {string} task of version 1 @returns {string} its own account */
+export const oldAccount = (task) => digest({ task });
 
 /** @param {string} text */
 const fromHex = (text) => Uint8Array.from(text.match(/../g) ?? [], (digits) => parseInt(digits, 16));

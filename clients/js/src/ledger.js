@@ -236,11 +236,11 @@ export class Ledger {
     require(Number.isInteger(places) && places >= 0 && places <= 1000, "places", places, "a whole number from 0 to 1000");
     const amount = Number.isFinite(epsilon) && epsilon >= 0 && epsilon <= 1000 && (epsilon > 0) === (task !== null);
     require(amount, "epsilon", epsilon, "a number up to 1000, together with the task of a collector");
-    await this.#step((book, source) => {
+    await this.#step((book) => {
       book.allowed += places;
       if (task === null) return;
-      const name = book.taken[checkedTask(task).id]?.place.split("/")[0] ?? accountOf(source, task, null);
-      const account = (book.account[name] ??= { days: [], least: null, more: "0" });
+      const name = book.taken[checkedTask(task).id]?.place.split("/")[0] ?? accountOf(task, null);
+      const account = (book.account[name] ??= { began: [], least: null, more: "0" });
       account.more = String(BigInt(account.more) + amountOf(epsilon));
     });
   }
@@ -373,7 +373,7 @@ function takeUp({ book, source, task, window, now }, asked, { url, pause, limits
   const several = task.count > 1 && task.memory !== "first";
   if (pause && several) waitOut(book, task, window);
   const windows = several ? task.count - window : 1;
-  const place = placeFor(book, source, task, { url, windows, limits, now });
+  const place = placeFor(book, task, { url, windows, limits, now });
   const { opens, days, count, closes } = task;
   const opened = before?.opened ?? [];
   const until = several ? closes : dayText(dayOf(spanOf(task, window)[1]));

@@ -5,20 +5,20 @@
  */
 
 import { amountOf, amountText } from "./amounts.js";
-import { accountName } from "./book.js";
+import { oldAccount } from "./book.js";
+import { digest } from "./canonical.js";
 import { dayNumber, dayOf, dayText } from "./days.js";
 import { require } from "./errors.js";
 import { BudgetError } from "./ledger_errors.js";
 
 /** @typedef {import("./book.js").Book} Book */
 /** @typedef {import("./book.js").Taken} Taken */
-/** @typedef {import("./memory.js").Source} Source */
 /** @typedef {import("./task.js").Task} Task */
 /** @typedef {{collector: bigint, places: number}} Limits of one place, and how many a new ledger has to give */
 
-const YEAR = 365;
-const DAY = 86_400_000;
-const QUARTER = (YEAR * DAY) / 4;
+/** Milliseconds of a quarter of a year of 365.25 days. */
+const QUARTER = 7_889_400_000;
+const YEAR = 4 * QUARTER;
 
 /** @param {number} collector @param {number} places @returns {Limits} */
 export function limitsOf(collector, places) {
@@ -31,21 +31,20 @@ export function limitsOf(collector, places) {
 /**
  * Whose account a task has: its collector's key and address; a task of version 1 has one of its own.
  *
- * @param {Source} source
  * @param {Task} task
  * @param {string | null} url
  */
-export const accountOf = (source, task, url) =>
-  accountName(source, task.version === 1 ? { task: task.id } : { collector: task.key, url: task.url ?? url });
+export const accountOf = (task, url) =>
+  task.version === 1 ? oldAccount(task.id) : digest({ collector: task.key, url: task.url ?? url });
 
-/** @param {Book} book @param {string} name @param {string} today @returns {string | null} the place of an account that lasts today */
-export function placeOf(book, name, today) {
-  const since = book.account[name]?.days.find((day) => dayNumber(today) < Number(dayNumber(day)) + YEAR);
-  return since === undefined ? null : `${name}/${since}`;
+/** @param {Book} book @param {string} name @param {number} now @returns {string | null} the place of an account that lasts now */
+export function placeOf(book, name, now) {
+  const began = book.account[name]?.began.find((moment) => now < moment + YEAR);
+  return began === undefined ? null : `${name}/${began}`;
 }
 
-/** @param {string} place @returns {string} the first day after it */
-export const endOf = (place) => dayText(Number(dayNumber(place.slice(place.indexOf("/") + 1))) + YEAR);
+/** @param {string} place @returns {string} the day on which it ends */
+export const endOf = (place) => dayText(dayOf(Number(place.slice(place.indexOf("/") + 1)) + YEAR));
 
 /** @param {Book} book @param {string} place @returns {bigint} */
 export const spentIn = (book, place) =>
@@ -77,50 +76,46 @@ export const placesOf = (book, { places }, now) =>
   places + book.allowed + Math.max(0, Math.floor((now - book.made) / QUARTER));
 
 /** @param {Book} book */
-export const givenOf = (book) => Object.values(book.account).reduce((sum, { days }) => sum + days.length, 0);
+export const givenOf = (book) => Object.values(book.account).reduce((sum, { began }) => sum + began.length, 0);
 
-/** @param {Book} book @param {Limits} limits @param {number} now @returns {string} the day on which there is one place more */
-export const nextPlace = (book, { places }, now) =>
-  dayText(dayOf(book.made + QUARTER * (Math.floor((now - book.made) / QUARTER) + 1) + DAY - 1));
+/** @param {Book} book @param {number} now @returns {string} the day on which there is one place more */
+export const nextPlace = ({ made }, now) => dayText(dayOf(made + QUARTER * (Math.floor(Math.max(0, now - made) / QUARTER) + 1)));
 
 /**
  * A place with room for all windows that are left of a task; `BudgetError` if there is none. Nothing is written but a new
  * place, and what the collector promises.
  *
  * @param {Book} book
- * @param {Source} source
  * @param {Task} task
  * @param {{url: string | null, windows: number, limits: Limits, now: number}} how
  * @returns {string}
  */
-export function placeFor(book, source, task, { url, windows, limits, now }) {
-  const today = dayText(dayOf(now));
-  const name = accountOf(source, task, url);
-  const found = placeOf(book, name, today);
+export function placeFor(book, task, { url, windows, limits, now }) {
+  const name = accountOf(task, url);
+  const found = placeOf(book, name, now);
   const all = placesOf(book, limits, now);
   if (!found && givenOf(book) >= all) {
     throw new BudgetError(
       `all ${all} places that this device has for collectors are given; nothing was spent or sent.`,
-      `The next one is there on ${nextPlace(book, limits, now)}; ledger.allow({places: 1}) gives one more.`,
+      `There is one more on ${nextPlace(book, now)}; the person can allow more: ledger.allow({places: 1}).`,
     );
   }
-  const place = found ?? `${name}/${today}`;
-  const promised = amountOf(task.most);
+  const place = found ?? `${name}/${now}`;
+  const [need, told] = [amountOf(task.epsilon) * BigInt(windows), amountOf(task.most)];
   const before = book.account[name]?.least ?? null;
-  const least = before !== null && BigInt(before) < promised ? before : String(promised);
+  const least = before !== null && BigInt(before) < told ? before : String(told);
   const own = mostOf(book, name, limits);
   const most = BigInt(least) < own ? BigInt(least) : own;
-  const cost = amountOf(task.epsilon) * BigInt(windows);
   const used = spentIn(book, place) + reservedIn(book, place, dayOf(now));
-  if (used + cost > most) {
+  if (used + need > most) {
     throw new BudgetError(
-      `this task costs epsilon ${amountText(cost)}, and of the ${amountText(most)} for its collector in a year ` +
-        `${amountText(used)} is spent or reserved already; nothing was spent or sent.`,
-      "This device does not take part; its person may allow the collector more: ledger.allow({task, epsilon}).",
+      `this task costs epsilon ${amountText(need)}, and of the ${amountText(most)} for ` +
+        `${task.version === 1 ? "this task" : "this collector"} in a year ${amountText(used)} is spent or reserved; nothing was spent or sent.`,
+      "What was spent does not come back before the year is over; the person can allow more: ledger.allow({task, epsilon}).",
     );
   }
-  const account = (book.account[name] ??= { days: [], least, more: "0" });
+  const account = (book.account[name] ??= { began: [], least, more: "0" });
   account.least = least;
-  if (!found) account.days.push(today);
+  if (!found) account.began.push(now);
   return place;
 }

@@ -102,7 +102,8 @@ export class Task {
     if (version !== 1 && version !== 2) {
       throw new FormatError(`task version ${show(version)} is unknown; this client has 1 and 2.`);
     }
-    const given = fieldsOf(document, "a task", ...FIELDS[version]);
+    const [needed, optional] = FIELDS[version];
+    const given = fieldsOf(document, "a task", needed, optional);
     const found = idOf(document);
     if (given.id !== found || (expect !== null && expect !== found)) {
       throw new FormatError(

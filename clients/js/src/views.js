@@ -6,7 +6,7 @@
  */
 
 import { amountText } from "./amounts.js";
-import { dayOf, dayText } from "./days.js";
+import { dayOf } from "./days.js";
 import { endOf, givenOf, mostOf, nextPlace, placeOf, placesOf, reservedIn, spentIn } from "./places.js";
 
 /** @typedef {import("./book.js").Book} Book */
@@ -69,10 +69,9 @@ const reports = (book) =>
 
 /** What was lost, and what is left for each collector and for new ones. @param {Book} book @param {Limits} limits @param {number} now */
 function balances(book, limits, now) {
-  const today = dayText(dayOf(now));
   const lost = book.report.filter((entry) => ["refused", "expired"].includes(entry.state));
   const collectors = Object.keys(book.account).flatMap((name) => {
-    const place = placeOf(book, name, today);
+    const place = placeOf(book, name, now);
     if (!place) return [];
     const [spent, reserved, most] = [spentIn(book, place), reservedIn(book, place, dayOf(now)), mostOf(book, name, limits)];
     const left = most > spent + reserved ? most - spent - reserved : 0n;
@@ -83,7 +82,7 @@ function balances(book, limits, now) {
   const [all, given] = [placesOf(book, limits, now), givenOf(book)];
   return {
     lost: { reports: lost.length, epsilon: number(lost.reduce((sum, entry) => sum + BigInt(entry.cost), 0n)) },
-    places: { given, left: Math.max(0, all - given), next: nextPlace(book, limits, now) },
+    places: { given, left: Math.max(0, all - given), next: nextPlace(book, now) },
     collectors,
     spent: number(book.spend.reduce((sum, { amount }) => sum + BigInt(amount), 0n)),
   };
