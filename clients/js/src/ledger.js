@@ -16,7 +16,7 @@ import { accountOf, limitsOf, placeFor } from "./places.js";
 import { hex } from "./sha256.js";
 import { Task } from "./task.js";
 import { exported, overview } from "./views.js";
-import { DAY, draw, firstMoment, laterMoment, openWindow, spanOf } from "./windows.js";
+import { DAY, draw, firstMoment, laterMoment, openWindow, slotOf, spanOf } from "./windows.js";
 
 /** @typedef {import("./book.js").Book} Book */
 /** @typedef {import("./book.js").Entry} Entry */
@@ -150,18 +150,21 @@ export class Ledger {
     if (named !== null) task.question(named);
     const store = await this.#store;
     const pause = this.#pause ?? store.pauses ?? false;
+    let first = false;
     const receipt = await this.#step((book, source) => {
       const step = { book, source, task, window, now };
+      first = !(task.id in book.course);
       const asked = dealtQuestion(book, source, task, terms.dealt ?? null);
       sameQuestion(asked, named);
       settle(step, asked, terms, { pause, limits: this.#limits });
-      const open = book.report.find((entry) => entry.task === task.id && entry.window === window);
+      const slot = slotOf(task, window);
+      const open = book.report.find((entry) => entry.task === task.id && entry.window === slot);
       const entry = open ?? openWindow(step, asked, this.#moment(step));
       const answered = fill(step, asked, entry);
       const cost = open ? 0 : Number(amountText(BigInt(entry.cost)));
       return { id: entry.id, question: asked.name, window, cost, new: !open, answered };
     });
-    if (receipt.new) await store.persist?.();
+    if (first) await store.persist?.();
     return receipt;
   }
 
@@ -329,10 +332,6 @@ function settle(step, asked, { level, harmless, strata, url }, { pause, limits }
   const to = addressOf(task, url == null ? (before?.url ?? null) : checkedUrl(url));
   const first = !goesOn || book.taken[task.id].withdrawn;
   if (first) takeUp(step, asked, { url: to, pause, limits });
-  const { opened, windows } = book.taken[task.id];
-  if (!opened.includes(window) && opened.length >= windows) {
-    throw new WindowError("the one report of this task was drawn in an earlier window; nothing was spent or sent.");
-  }
   const moment = goesOn && !first ? { window: before.window, due: before.due } : { window: -1, due: 0 };
   book.course[task.id] = { level: device.levels.length ? chosen : null, head: toBase64(head), url: to, ...moment };
 }
@@ -350,7 +349,7 @@ function addressOf(task, url) {
 function takeUp({ book, source, task, window, now }, asked, { url, pause, limits }) {
   const before = book.taken[task.id];
   const today = dayText(dayOf(now));
-  if (before?.opened.includes(window)) {
+  if (before?.opened.includes(slotOf(task, window))) {
     throw new WindowError(
       "this task was taken up in this window already, and then forgotten; nothing was spent or sent.",
       "One report is sent in each window.",
@@ -370,7 +369,7 @@ function takeUp({ book, source, task, window, now }, asked, { url, pause, limits
       "It is answered there.",
     );
   }
-  const several = task.count > 1 && task.memory !== "first";
+  const several = task.count > 1 && task.memory === "fresh";
   if (pause && several) waitOut(book, task, window);
   const windows = several ? task.count - window : 1;
   const place = placeFor(book, task, { url, windows, limits, now });
@@ -400,7 +399,7 @@ function withdraw(book, id) {
   if (taken) {
     const last = Math.max(-1, ...taken.opened.slice(-1));
     taken.withdrawn = true;
-    taken.until = dayText(dayOf(spanOf(taken, last)[1]));
+    if (taken.windows > 1) taken.until = dayText(dayOf(spanOf(taken, last)[1]));
   }
   delete book.task[id];
   delete book.course[id];

@@ -7,7 +7,7 @@
 import { digest } from "./canonical.js";
 import { Device } from "./device.js";
 import { appearance, asFormat, isNumber, isWhole } from "./designs.js";
-import { DeniableError, FormatError, PrivacyError, show } from "./errors.js";
+import { DeniableError, FormatError, ParameterError, PrivacyError, show } from "./errors.js";
 import { below } from "./exact.js";
 import { explain } from "./explain.js";
 import { general, listIn, need, textIn } from "./parts.js";
@@ -76,6 +76,7 @@ export class Question {
    */
   value(given) {
     const own = this.explanation.design.domain.labels ? null : this.labels;
+    if (own && Array.isArray(given)) return given.map((pair) => (Array.isArray(pair) && pair.length ? [this.value(pair[0]), ...pair.slice(1)] : pair));
     return own && typeof given === "string" && own.includes(given) ? own.indexOf(given) : given;
   }
 
@@ -99,28 +100,31 @@ export class Question {
   /** Of a list of pairs those that the design has keys and numbers for. @param {any} value */
   #possible(value) {
     const { kernel, domain, params } = this.explanation.design;
-    if (kernel.kind !== "pairs") return this.value(value);
+    const known = this.value(value);
+    if (kernel.kind !== "pairs" || !Array.isArray(known)) return known;
     const [low, high] = params.range;
-    const fits = (/** @type {any} */ [key, number]) => {
-      domain.index(key);
-      return typeof number === "number" && low <= number && number <= high;
-    };
-    return value.filter((/** @type {any} */ pair) => {
+    const fits = known.filter((pair) => {
+      if (!Array.isArray(pair) || pair.length !== 2 || typeof pair[1] !== "number") return false;
       try {
-        return fits(pair);
-      } catch {
-        return false; // a key that is none of the design's
+        domain.index(pair[0]);
+      } catch (error) {
+        if (error instanceof ParameterError) return false; // a key that is none of the design's
+        throw error;
       }
+      return low <= pair[1] && pair[1] <= high;
     });
+    return fits.length || !known.length ? fits : null;
   }
 
   /** @param {Words} words @returns {Answer} a protected answer, uniformly drawn */
   #drawn(words) {
     const { kernel, domain } = this.explanation.design;
     if (kernel.kind === "pairs") return kernel.length ? [] : [[Number(below(kernel.keys, words)), MIDDLE]];
-    const open = this.explanation.disclosed.reduce((/** @type {number} */ sum, /** @type {any} */ [start, end]) => sum + end - start, 0);
+    const { disclosed } = this.explanation;
+    const open = disclosed.reduce((/** @type {number} */ sum, /** @type {any} */ [start, end]) => sum + end - start, 0);
+    if (open === domain.answers) return Number(below(BigInt(open), words));
     let found = Number(below(BigInt(domain.answers - open), words));
-    for (const [start, end] of this.explanation.disclosed) if (found >= start) found += end - start;
+    for (const [start, end] of disclosed) if (found >= start) found += end - start;
     return found;
   }
 }
@@ -228,7 +232,7 @@ function checkNone(asked) {
     const pairs = Array.isArray(none) && none.every((pair) => Array.isArray(pair) && pair.length === 2);
     const fit = pairs && none.every(([key, number]) => isAnswer(asked, key) && isNumber(number));
     need(fit, where, "a list of pairs [key, number]", none);
-    asFormat(`${where} of a task must be one of its answers`, () => kernel.pairsOf(none, domain, params.range));
+    asFormat(`${where} of a task must be one of its answers`, () => kernel.pairsOf(asked.value(none), domain, params.range));
     return;
   }
   need(isAnswer(asked, none), where, "one of its answers", none);

@@ -23,6 +23,9 @@ export const DAY = 86_400_000;
 /** So long after a task is taken up its first moment may come. */
 const GAP = 600_000;
 
+/** Reports go before a window ends, not at its end. */
+const SECOND = 1000;
+
 /** @param {string} day @returns {number} the moment when it begins, in milliseconds */
 export const startOf = (day) => Number(dayNumber(day)) * DAY;
 
@@ -34,15 +37,20 @@ export function spanOf({ opens, days }, window) {
 
 /** The moment of the window in which a task is taken up. @param {number} now @param {number} ends @param {number} delay */
 export function firstMoment(now, ends, delay) {
-  const start = Math.min(now + GAP, Math.max(now, ends - 1));
-  return start + upTo(Math.max(0, Math.min(delay, ends - 1 - start)));
+  const last = ends - SECOND;
+  const start = now + GAP <= last ? now + GAP : Math.min(now, last);
+  return start + upTo(Math.min(delay, last - start));
 }
 
 /** The moment of a later window: in its second half. @param {[number, number]} span @param {number} now */
 export function laterMoment([start, ends], now) {
-  const first = Math.max(now, start + (ends - start) / 2);
-  return first + upTo(Math.max(0, ends - 1 - first));
+  const last = ends - SECOND;
+  const first = Math.min(last, Math.max(now, start + (ends - start) / 2));
+  return first + upTo(last - first);
 }
+
+/** The number that a window's report has; tasks of version 1 that are not fresh have one report in all. @param {Task} task @param {number} window */
+export const slotOf = (task, window) => (task.memory === "fresh" ? window : 0);
 
 /**
  * Open a window: it is spent, and has the report of no answer until there is one.
@@ -57,13 +65,14 @@ export function openWindow(step, asked, due) {
   const { place, epsilon, opened } = book.taken[task.id];
   const day = dayText(dayOf(now));
   const [, ends] = spanOf(task, window);
-  opened.push(window);
-  book.spend.push({ place, task: task.id, window, amount: epsilon, day });
+  const slot = slotOf(task, window);
+  opened.push(slot);
+  book.spend.push({ place, task: task.id, window: slot, amount: epsilon, day });
   /** @type {Entry} */
   const entry = {
-    id: source.reportId(task.id, window),
+    id: source.reportId(task.id, slot),
     task: task.id,
-    window,
+    window: slot,
     question: asked.key,
     body: "",
     cost: String(amountOf(task.epsilon)),
@@ -92,19 +101,20 @@ export function openWindow(step, asked, due) {
  * @param {unknown} value
  * @returns {boolean} whether the value was an answer
  */
-export function draw({ book, source, task, window }, asked, entry, value) {
+export function draw({ book, source, task }, asked, entry, value) {
   const { level, head } = book.course[task.id];
   const device = asked.agreed(); // as the person did when the task was taken up
-  const { answer, answered } = asked.answer(device, value, source.words("none", { task: task.id, window }));
-  const known = { question: asked.key, answer: plain(answer), level, round: [task.id, window] };
-  const words = source.words("report", known);
-  const report = device.randomise(answer, { words, level: level === null ? undefined : device.levels[level] });
+  const nothing = source.words("none", { task: task.id, window: entry.window });
+  const { answer, answered } = asked.answer(device, value, nothing);
+  const chosen = sorted(answer);
+  const words = source.words("report", { question: asked.key, answer: chosen, level, round: [task.id, entry.window] });
+  const report = device.randomise(chosen, { words, level: level === null ? undefined : device.levels[level] });
   entry.body = toBase64(joined(fromBase64(head), report, task.width));
   return answered;
 }
 
-/** @param {any} answer @returns {any} numbers for a document, pairs by their keys: kernels may have them as big ones */
-function plain(answer) {
+/** @param {any} answer @returns {any} plain numbers, pairs by their keys */
+function sorted(answer) {
   if (!Array.isArray(answer)) return Number(answer);
   return answer.map((pair) => pair.map(Number)).sort((a, b) => a[0] - b[0] || a[1] - b[1]);
 }
