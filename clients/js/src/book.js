@@ -5,7 +5,7 @@
  */
 
 import { digest } from "./canonical.js";
-import { dayNumber, dayOf, dayText } from "./days.js";
+import { dayOf, dayText } from "./days.js";
 import { show } from "./errors.js";
 import { LedgerError } from "./ledger_errors.js";
 import { Source, randomBytes } from "./memory.js";
@@ -29,24 +29,27 @@ import { hex } from "./sha256.js";
  */
 
 /**
- * A task that was taken up. A `place` is an account and the moment when it began; `windows` is how many may be opened
- * in all, `question` a digest of the one that was dealt, and `until` the first day on which it is not open any more.
+ * A task that was taken up. A `place` is an account and the moment when it began; `windows` is how many may be opened in all.
  *
  * @typedef {{place: string, epsilon: string, opens: string, days: number, count: number, windows: number, opened: number[],
- *   question: string, until: string, withdrawn: boolean}} Taken
+ *   withdrawn: boolean}} Taken
  */
 
 /**
- * How a task goes on without a word of the person: the number of the level, what is sent openly, where to, and the moment of
- * a window that is not opened yet.
+ * How a task goes on without a word of the person: the key of its question, the number of the level, what is sent openly,
+ * where to, until when it is open, and the moment (which may move once) of a window that is not opened yet.
  *
- * @typedef {{level: number | null, head: string, url: string | null, window: number, due: number}} Course
+ * @typedef {{key: string, level: number | null, head: string, url: string | null, until: string, window: number, due: number,
+ *   moved: boolean}} Course
  */
 
 /**
+ * A report: first sent before its window `ends`, then at most so many times (`most`) and `days` after it `started`, and never
+ * once its task is `void`.
+ *
  * @typedef {{id: string, task: string, window: number, question: string, body: string, cost: string, day: string,
- *   url: string | null, state: string, reason: string, attempts: number, most: number, due: number | null,
- *   later: number, ends: number, until: number}} Entry first sent before it `ends`, and not any more from `until` on
+ *   url: string | null, state: string, reason: string, attempts: number, most: number, started: number | null, days: number,
+ *   due: number | null, moved: boolean, later: number, ends: number, void: number}} Entry
  */
 
 const VERSION = 2;
@@ -82,14 +85,8 @@ export function openBook(state, secret, now) {
 /** @param {Book} book @param {Source} source @returns {Book} with the tag of what it has now */
 export const sealedBook = (book, source) => Object.assign(book, { tag: tagOf(book, source) });
 
-/** @param {Book} book @param {Source} source */
-function tagOf({ tag, ...content }, source) {
-  try {
-    return hex(source.digest("tag", content));
-  } catch (cause) {
-    throw damaged({ cause }); // what has no canonical form was never written
-  }
-}
+/** @param {Book} book @param {Source} source the names stay in the order in which they were written */
+const tagOf = ({ tag, ...content }, source) => source.tag(JSON.stringify(content));
 
 /** @param {any} [options] */
 export const damaged = (options) =>
@@ -151,14 +148,13 @@ function migrated(old, now) {
     const place = `${name}/${now}`;
     book.account[name] = { began: [now], least: null, more: "0" };
     const { opens = today, days = 1, count = 1 } = old.task[id]?.window ?? {};
-    const until = dayText(Number(dayNumber(opens)) + days * count);
-    const own = { epsilon: "0", opens, days, count, windows: 0, question: "", withdrawn: true };
-    book.taken[id] = { place, ...own, opened: windows, until };
+    book.taken[id] = { place, epsilon: "0", opens, days, count, windows: 0, opened: windows, withdrawn: true };
     for (const { amount, day: on } of spends) book.spend.push({ place, task: id, window: -1, amount, day: on });
   }
   book.report = old.report.map((/** @type {any} */ { answer, expires, ...entry }) => {
-    const until = Math.min(expires, now + OLD_DAYS * DAY);
-    return { ...entry, attempts: Math.min(entry.attempts, OLD_ATTEMPTS - 1), most: OLD_ATTEMPTS, ends: until, until };
+    const ends = Math.min(expires, now + OLD_DAYS * DAY);
+    const attempts = Math.min(entry.attempts, OLD_ATTEMPTS - 1);
+    return { ...entry, attempts, most: OLD_ATTEMPTS, started: attempts ? now : null, days: OLD_DAYS, moved: true, ends, void: ends };
   });
   return book;
 }

@@ -6,14 +6,13 @@
 
 import { checkedUrl } from "./addresses.js";
 import { amountOf, amountText } from "./amounts.js";
-import { fromBase64, openBook, sealedBook, toBase64 } from "./book.js";
+import { openBook, sealedBook, toBase64 } from "./book.js";
 import { dayOf, dayText } from "./days.js";
 import { ParameterError, PrivacyError, require, show } from "./errors.js";
 import { WindowError } from "./ledger_errors.js";
-import { checkedSecret } from "./memory.js";
+import { checkedSecret, upTo } from "./memory.js";
 import { flush } from "./outbox.js";
 import { accountOf, limitsOf, placeFor } from "./places.js";
-import { hex } from "./sha256.js";
 import { Task } from "./task.js";
 import { exported, overview } from "./views.js";
 import { DAY, draw, firstMoment, laterMoment, openWindow, slotOf, spanOf } from "./windows.js";
@@ -49,6 +48,9 @@ import { DAY, draw, firstMoment, laterMoment, openWindow, slotOf, spanOf } from 
  */
 
 const DELAY_MAX = 604_800;
+
+/** Milliseconds after which a moment was missed, at least. */
+const LATE = 600_000;
 
 /** What a device spent, has reserved and has to send. See docs/protocol.md, sections 2 to 6. */
 export class Ledger {
@@ -128,10 +130,7 @@ export class Ledger {
   async answer(task, value, { question = null, ...terms } = {}) {
     return this.#fill(task, terms, question, (step, asked, entry) => {
       if (entry.attempts || entry.state !== "waiting") {
-        throw new WindowError(
-          "the report of this window was sent already, and stays as it is; nothing was spent or sent.",
-          "One report is sent in each window.",
-        );
+        throw done("sent its report of this window already, or tried to");
       }
       return draw(step, asked, entry, value);
     });
@@ -159,22 +158,21 @@ export class Ledger {
       settle(step, asked, terms, { pause, limits: this.#limits });
       const slot = slotOf(task, window);
       const open = book.report.find((entry) => entry.task === task.id && entry.window === slot);
-      const entry = open ?? openWindow(step, asked, this.#moment(step));
+      const entry = open ?? openWindow(step, asked, this.#moment(step, first));
       const answered = fill(step, asked, entry);
       const cost = open ? 0 : Number(amountText(BigInt(entry.cost)));
-      return { id: entry.id, question: asked.name, window, cost, new: !open, answered };
+      return { id: entry.id, question: asked.name, window: slot, cost, new: !open, answered };
     });
     if (first) await store.persist?.();
     return receipt;
   }
 
-  /** The moment of a window that is opened now. @param {Step} step */
-  #moment({ book, task, window, now }) {
-    const [, ends] = spanOf(task, window);
+  /** The moment of a window that is opened now. @param {Step} step @param {boolean} first whether the task is taken up now */
+  #moment({ book, task, window, now }, first) {
+    const span = spanOf(task, window);
     const course = book.course[task.id];
-    if (course.window === window && course.due > now) return course.due;
-    const first = book.taken[task.id].opened.length === 0;
-    return first || course.window === window ? firstMoment(now, ends, this.#delay) : laterMoment(spanOf(task, window), now);
+    if (course.window === window) return course.due;
+    return first ? firstMoment(now, span[1], this.#delay) : laterMoment(span, now);
   }
 
   // ---- sending
@@ -195,24 +193,52 @@ export class Ledger {
     require(Number.isFinite(timeout) && timeout > 0 && timeout <= 3600, "timeout", timeout, "a number of seconds up to 3600");
     const only = task instanceof Task ? task.id : task;
     await this.#openDue(only);
+    await this.#step((book) => book.report.forEach((entry) => this.#move(entry, entry.ends)));
     const change = (/** @type {(book: Book) => any} */ step) => this.#step(step);
     return flush(change, { url: to, only, due, timeout, fetch, clock: this.#clock });
   }
 
   /** Open the windows that have come to their moment. @param {string | null} only */
   async #openDue(only) {
-    const documents = await this.#step((book) => comeToTheirMoment(book, only, this.#clock()));
-    for (const document of documents) {
+    const due = await this.#step((book) => this.#comeToTheirMoment(book, only));
+    for (const document of due) {
       await (await import("./load.js")).prepare(document);
       const task = Task.load(document);
       await this.#step((book, source) => {
-        const now = this.#clock();
-        const [found] = comeToTheirMoment(book, task.id, now);
-        if (!found) return; // somebody else was here
-        const { window, due } = book.course[task.id];
-        openWindow({ book, source, task, window, now }, task.questions[book.deal[task.id] ?? 0], due);
+        if (!this.#comeToTheirMoment(book, task.id).length) return; // somebody else was here
+        const { window, due: moment } = book.course[task.id];
+        openWindow({ book, source, task, window, now: this.#clock() }, task.questions[book.deal[task.id] ?? 0], moment);
       });
     }
+  }
+
+  /**
+   * Documents of tasks whose window has come to its moment and is not opened; moments are drawn where there are none yet.
+   *
+   * @param {Book} book
+   * @param {string | null} only
+   * @returns {any[]}
+   */
+  #comeToTheirMoment(book, only) {
+    const now = this.#clock();
+    return Object.entries(book.course).flatMap(([id, course]) => {
+      const taken = book.taken[id];
+      const window = Math.floor((now - spanOf(taken, 0)[0]) / (taken.days * DAY));
+      const open = window >= 0 && window < taken.count && !taken.opened.includes(window) && taken.opened.length < taken.windows;
+      if (!open || (only !== null && id !== only)) return [];
+      const span = spanOf(taken, window);
+      if (course.window !== window) Object.assign(course, { window, due: laterMoment(span, now), moved: false });
+      this.#move(course, span[1]);
+      return course.due <= now ? [book.task[id]] : [];
+    });
+  }
+
+  /** Another moment, once, for what was missed because the device was off. @param {any} planned @param {number} ends */
+  #move(planned, ends) {
+    const now = this.#clock();
+    const missed = planned.due !== null && planned.due < now - Math.max(this.#delay, LATE) && now < ends;
+    if (!missed || planned.moved || planned.attempts) return;
+    Object.assign(planned, { due: now + upTo(Math.min(this.#delay, Math.max(0, ends - 1000 - now))), moved: true });
   }
 
   // ---- what a person may see and do
@@ -233,16 +259,18 @@ export class Ledger {
   /**
    * Allow more than the limits: further `places` for collectors, or more `epsilon` for the collector of a `task`.
    *
-   * @param {{places?: number, task?: Task | null, epsilon?: number}} more
+   * @param {{places?: number, task?: Task | null, epsilon?: number, url?: string | null}} more `url` is the address that the task
+   *   will be answered to, if its collector signed none
    */
-  async allow({ places = 0, task = null, epsilon = 0 }) {
+  async allow({ places = 0, task = null, epsilon = 0, url = null }) {
     require(Number.isInteger(places) && places >= 0 && places <= 1000, "places", places, "a whole number from 0 to 1000");
     const amount = Number.isFinite(epsilon) && epsilon >= 0 && epsilon <= 1000 && (epsilon > 0) === (task !== null);
     require(amount, "epsilon", epsilon, "a number up to 1000, together with the task of a collector");
     await this.#step((book) => {
       book.allowed += places;
       if (task === null) return;
-      const name = book.taken[checkedTask(task).id]?.place.split("/")[0] ?? accountOf(task, null);
+      const known = book.course[checkedTask(task).id]?.url ?? null;
+      const name = accountOf(task, known ?? (url === null ? null : checkedUrl(url)));
       const account = (book.account[name] ??= { began: [], least: null, more: "0" });
       account.more = String(BigInt(account.more) + amountOf(epsilon));
     });
@@ -254,7 +282,7 @@ export class Ledger {
    *
    * @param {Task | string | null} [task]
    * @param {{question?: string | null, everything?: boolean}} [options]
-   * @returns {Promise<number>} how many reports were erased
+   * @returns {Promise<number>} how many reports and tasks were erased
    */
   async forget(task = null, { question = null, everything = false } = {}) {
     if ([task !== null, question !== null, everything].filter(Boolean).length !== 1) {
@@ -262,14 +290,19 @@ export class Ledger {
     }
     const id = task instanceof Task ? task.id : task;
     return this.#step((book) => {
-      const gone = book.report.filter((entry) => everything || entry.task === id || entry.question === question);
-      const ids = new Set(everything ? Object.keys(book.task) : gone.map((entry) => entry.task));
-      if (!ids.size && !everything) {
+      const named = (/** @type {string} */ name, /** @type {string} */ key) => everything || name === id || key === question;
+      const ids = new Set([
+        ...Object.keys(book.task).filter((name) => named(name, book.course[name]?.key ?? "")),
+        ...book.report.filter((entry) => named(entry.task, entry.question)).map((entry) => entry.task),
+      ]);
+      const gone = book.report.filter((entry) => ids.has(entry.task));
+      const erased = gone.length + [...ids].filter((name) => name in book.task).length;
+      if (!erased && !everything) {
         throw new ParameterError(`this ledger has nothing about ${show(id ?? question)}.`, "See its overview.");
       }
-      for (const each of ids) withdraw(book, each);
-      book.report = book.report.filter((entry) => !gone.includes(entry));
-      return gone.length;
+      book.report = book.report.filter((entry) => !ids.has(entry.task));
+      for (const name of ids) withdraw(book, name);
+      return erased;
     });
   }
 
@@ -321,107 +354,87 @@ function sameQuestion(found, named) {
  * @param {Terms} terms
  * @param {{pause: boolean, limits: import("./places.js").Limits}} how
  */
-function settle(step, asked, { level, harmless, strata, url }, { pause, limits }) {
-  const { book, source, task, window, now } = step;
+function settle(step, asked, { level, harmless, strata, url }, how) {
+  const { book, task } = step;
   const before = book.course[task.id];
-  const goesOn = before !== undefined;
-  const device = harmless == null && goesOn ? asked.agreed() : asked.device(harmless ?? null);
-  const kept = goesOn && before.level !== null ? device.levels[before.level] : null;
+  const device = harmless == null && before ? asked.agreed() : asked.device(harmless ?? null);
+  const kept = before && before.level !== null ? device.levels[before.level] : null;
   const chosen = Number(device.level(level ?? kept));
-  const head = goesOn && strata == null ? fromBase64(before.head) : task.head(asked, strata ?? null);
-  const to = addressOf(task, url == null ? (before?.url ?? null) : checkedUrl(url));
-  const first = !goesOn || book.taken[task.id].withdrawn;
-  if (first) takeUp(step, asked, { url: to, pause, limits });
-  const moment = goesOn && !first ? { window: before.window, due: before.due } : { window: -1, due: 0 };
-  book.course[task.id] = { level: device.levels.length ? chosen : null, head: toBase64(head), url: to, ...moment };
+  const head = strata == null && before ? before.head : toBase64(task.head(asked, strata ?? null));
+  const to = addressOf(task, url == null ? null : checkedUrl(url), before);
+  const course = before ?? takeUp(step, asked, { url: to, ...how });
+  book.course[task.id] = { ...course, level: device.levels.length ? chosen : null, head, url: to };
 }
 
-/** @param {Task} task @param {string | null} url @returns {string | null} */
-function addressOf(task, url) {
-  if (task.url === null || url === null || url === task.url) return task.url ?? url;
+/** Where reports go: to the address that the collector signed, or that the task was taken up with, and to no other. @param {Task} task @param {string | null} url @param {import("./book.js").Course} [before] */
+function addressOf(task, url, before) {
+  const known = before ? before.url : task.url;
+  if (url === null || url === known || (!before && task.url === null)) return known ?? url;
+  const whose = task.url === null ? "it was taken up with" : "its collector signed";
   throw new PrivacyError(
-    `the collector signed that reports go to ${task.url}, and ${url} is named; nothing was spent or sent.`,
-    "Leave out url, or ask whoever served the task.",
+    `reports of this task go to ${show(known)}, which ${whose}, not to ${show(url)}; nothing was spent or sent.`,
+    "Leave out url.",
   );
 }
 
-/** @param {Step} step @param {Question} asked @param {{url: string | null, pause: boolean, limits: import("./places.js").Limits}} how */
-function takeUp({ book, source, task, window, now }, asked, { url, pause, limits }) {
+/**
+ * @param {Step} step
+ * @param {Question} asked
+ * @param {{url: string | null, pause: boolean, limits: import("./places.js").Limits}} how
+ */
+function takeUp({ book, task, window, now }, asked, { url, pause, limits }) {
   const before = book.taken[task.id];
+  if (task.memory === "remembered" && task.count > 1) {
+    throw new WindowError(
+      "this is an old task (version 1) that asks again and remembers answers: whether something is sent would tell when an " +
+        "answer changes; nothing was spent or sent.",
+      "Ask its collector for a task of version 2.",
+    );
+  }
+  if (before?.opened.includes(slotOf(task, window)) || (before?.opened.length && task.memory !== "fresh")) {
+    throw done("was answered in this window already, or taken up and then forgotten");
+  }
   const today = dayText(dayOf(now));
-  if (before?.opened.includes(slotOf(task, window))) {
+  const other = Object.entries(book.course).find(([id, each]) => id !== task.id && each.key === asked.key && today < each.until);
+  if (other && task.key !== null) {
     throw new WindowError(
-      "this task was taken up in this window already, and then forgotten; nothing was spent or sent.",
-      "One report is sent in each window.",
+      "the same collector asks the same question in another task at the same time; nothing was spent or sent.",
+      "It is answered once.",
     );
   }
-  if (task.version === 1 && task.memory === "remembered" && task.count > 1) {
-    throw new WindowError(
-      "this is an old task that sends the same report in several windows, which tells when an answer changed; nothing was sent.",
-      "Ask the collector for a task of version 2.",
-    );
-  }
-  const question = hex(source.digest("question", { question: asked.key }));
-  const other = Object.entries(book.taken).find(([id, each]) => id !== task.id && each.question === question && today < each.until);
-  if (other) {
-    throw new WindowError(
-      `the same question is open in another task, until ${other[1].until}; nothing was spent or sent.`,
-      "It is answered there.",
-    );
-  }
-  const several = task.count > 1 && task.memory === "fresh";
-  if (pause && several) waitOut(book, task, window);
-  const windows = several ? task.count - window : 1;
+  if (pause && task.count > 1) waitOut(book, task, window);
+  const fresh = task.memory === "fresh";
+  const windows = fresh ? task.count - window : 1;
   const place = placeFor(book, task, { url, windows, limits, now });
-  const { opens, days, count, closes } = task;
+  const { opens, days, count } = task;
   const opened = before?.opened ?? [];
-  const until = several ? closes : dayText(dayOf(spanOf(task, window)[1]));
-  const epsilon = String(amountOf(task.epsilon));
   book.task[task.id] = task.document;
-  book.taken[task.id] = { place, epsilon, opens, days, count, windows: opened.length + windows, opened, question, until, withdrawn: false };
+  const epsilon = String(amountOf(task.epsilon));
+  book.taken[task.id] = { place, epsilon, opens, days, count, windows: opened.length + windows, opened, withdrawn: false };
+  const until = fresh ? task.closes : dayText(dayOf(spanOf(task, window)[1]));
+  return { key: asked.key, until, window: -1, due: 0, moved: false };
 }
+
+/** @param {string} what */
+const done = (what) => new WindowError(`this task ${what}; nothing was spent or sent.`, "One report is sent in each window.");
 
 /** `WindowError` if a ledger is so new that another one may have sent a report in this window. @param {Book} book @param {Task} task @param {number} window */
 function waitOut(book, task, window) {
   const length = task.days * DAY;
   const first = Math.ceil((book.made + length - spanOf(task, 0)[0]) / length);
   if (window >= first) return;
-  const day = dayText(dayOf(spanOf(task, first)[0]));
+  const when = first < task.count ? `It can be taken up from ${dayText(dayOf(spanOf(task, first)[0]))} on` : "It is over before that";
   throw new WindowError(
-    `this ledger is new, and cannot know what was sent before it: it takes up tasks of several windows after a whole one, here from ${day} on; nothing was spent or sent.`,
-    first < task.count ? "Come back then." : "This task is over then.",
+    "this ledger is too new to know what was sent before it; nothing was spent or sent.",
+    `The task can be taken up in the first window that begins after a whole one was waited out. ${when}.`,
   );
 }
 
 /** What is not opened is not spent, and what was not sent is dropped. @param {Book} book @param {string} id */
 function withdraw(book, id) {
-  const taken = book.taken[id];
-  if (taken) {
-    const last = Math.max(-1, ...taken.opened.slice(-1));
-    taken.withdrawn = true;
-    if (taken.windows > 1) taken.until = dayText(dayOf(spanOf(taken, last)[1]));
-  }
+  if (book.taken[id]) book.taken[id].withdrawn = true;
   delete book.task[id];
   delete book.course[id];
-}
-
-/**
- * Documents of tasks whose window has come to its moment and is not opened; moments are drawn where there are none yet.
- *
- * @param {Book} book
- * @param {string | null} only
- * @param {number} now
- * @returns {any[]}
- */
-function comeToTheirMoment(book, only, now) {
-  return Object.entries(book.course).flatMap(([id, course]) => {
-    const taken = book.taken[id];
-    const window = Math.floor((now - spanOf(taken, 0)[0]) / (taken.days * DAY));
-    const open = window >= 0 && window < taken.count && !taken.opened.includes(window) && taken.opened.length < taken.windows;
-    if (!open || (only !== null && id !== only)) return [];
-    if (course.window !== window) Object.assign(course, { window, due: laterMoment(spanOf(taken, window), now) });
-    return course.due <= now ? [book.task[id]] : [];
-  });
 }
 
 /** @param {string} where @param {number} patience @returns {Promise<Store>} */

@@ -34,15 +34,17 @@ const STEP = 30 * SECOND;
 const STEPS_MAX = 10;
 const LATER_MAX = 6 * 3600 * SECOND;
 
+const DAY = 86_400 * SECOND;
+
 /** What a collector can make a device wait. */
-const WAIT_MAX = 86_400 * SECOND;
+const WAIT_MAX = DAY;
 const REASON_MAX = 200;
 
 /** Bytes of an answer that are looked at. */
 const REPLY_MAX = 2 ** 16;
 
 /**
- * Send one by one; each is put off before it is sent, so that nobody else sends it meanwhile.
+ * Send what is to be sent; places do not wait for each other, so that nobody holds up another's reports.
  *
  * @param {<T>(step: (book: Book) => T) => Promise<T>} change a step of the ledger
  * @param {How} how
@@ -50,34 +52,61 @@ const REPLY_MAX = 2 ** 16;
  */
 export async function flush(change, how) {
   const counts = { sent: 0, refused: 0, expired: await change((book) => giveUp(book, how.clock())), waiting: 0 };
-  /** @type {Set<string>} */
-  const done = new Set();
-  /** @type {unknown[]} */
-  const errors = [];
-  for (;;) {
-    const entry = await change((book) => claim(book, how, done));
-    if (!entry) break;
-    done.add(entry.id);
-    const reply = await post(entry, how);
-    try {
-      const state = await change((book) => settle(book, entry, reply, how.clock()));
-      if (state !== "waiting") counts[state] += 1;
-    } catch (error) {
-      errors.push(error); // the ledger could not be written: the others are tried before this is told
-    }
-  }
-  if (errors.length) throw errors[0];
+  const lanes = await change((book) => new Set(book.report.map((entry) => laneOf(book, entry))));
+  const sending = [...lanes].map((lane) => sendLane(change, lane, how, counts));
+  const failed = (await Promise.allSettled(sending)).find((each) => each.status === "rejected");
+  if (failed) throw /** @type {PromiseRejectedResult} */ (failed).reason; // the ledger could not be written
+  counts.expired += await change((book) => giveUp(book, how.clock()));
   counts.waiting = await change((book) => book.report.filter((entry) => entry.state === "waiting").length);
   return counts;
 }
 
-/** What was not sent in its window, or for too long, is given up. @param {Book} book @param {number} now */
+/** Whose reports are sent one after the other: those of one place. @param {Book} book @param {Entry} entry */
+const laneOf = (book, { task }) => book.taken[task]?.place ?? task;
+
+/**
+ * Send the reports of one place one by one; each is put off before, so that nobody else sends it meanwhile.
+ *
+ * @param {<T>(step: (book: Book) => T) => Promise<T>} change
+ * @param {string} lane
+ * @param {How} how
+ * @param {Sent} counts
+ */
+async function sendLane(change, lane, how, counts) {
+  /** @type {Set<string>} */
+  const done = new Set();
+  for (;;) {
+    const entry = await change((book) => claim(book, lane, how, done));
+    if (!entry) return;
+    done.add(entry.id);
+    const reply = await post(entry, how);
+    const state = await change((book) => settle(book, entry, reply, how.clock()));
+    if (state !== "waiting") counts[state] += 1;
+  }
+}
+
+const TRIED = "the collector did not confirm it in as many attempts as there are";
+
+/** @type {[string, (entry: Entry, now: number) => boolean][]} why a report is given up */
+const ENDS = [
+  ["the task was void before the collector confirmed it", (entry, now) => entry.void <= now],
+  ["its window was over before it could be sent", (entry, now) => !entry.attempts && entry.ends <= now],
+  [TRIED, (entry, now) => entry.attempts >= entry.most && entry.later <= now], // a device died at the last one
+  [
+    "the collector did not confirm it in as many days as there are",
+    (entry, now) => entry.started !== null && entry.started + entry.days * DAY <= now,
+  ],
+];
+
+/** @param {Book} book @param {number} now @returns {number} how many were given up */
 function giveUp(book, now) {
-  const late = book.report.filter(
-    (entry) => entry.state === "waiting" && (entry.until <= now || (!entry.attempts && entry.ends <= now)),
-  );
-  for (const entry of late) finish(entry, "expired", "its time was over before the collector confirmed it");
-  return late.length;
+  let count = 0;
+  for (const entry of book.report.filter(({ state }) => state === "waiting")) {
+    const found = ENDS.find(([, over]) => over(entry, now));
+    if (found) finish(entry, "expired", found[0]);
+    count += Number(found !== undefined);
+  }
+  return count;
 }
 
 /** @param {Entry} entry @param {string} state @param {string} reason */
@@ -87,24 +116,29 @@ const finish = (entry, state, reason) => Object.assign(entry, { state, reason, d
  * The next report, with its next attempt put off already: a device that dies now sends it later.
  *
  * @param {Book} book
+ * @param {string} lane
  * @param {How} how
  * @param {Set<string>} done
  * @returns {(Entry & {url: string}) | null}
  */
-function claim(book, { url, only, due, timeout, clock }, done) {
+function claim(book, lane, { url, only, due, timeout, clock }, done) {
   const now = clock();
   const ready = book.report.filter(
     (entry) =>
       entry.state === "waiting" &&
+      entry.attempts < entry.most &&
+      entry.void > now &&
       entry.later <= now &&
       (!due || Number(entry.due) <= now) &&
       (only === null || entry.task === only) &&
       (entry.url ?? url) !== null &&
+      laneOf(book, entry) === lane &&
       !done.has(entry.id),
   );
   const [entry] = ready.sort((a, b) => Number(a.due) - Number(b.due));
   if (!entry) return null;
   entry.attempts += 1;
+  entry.started ??= now;
   entry.later = now + timeout * SECOND + pause(entry.attempts);
   return { ...entry, url: checkedUrl(entry.url ?? url) };
 }
@@ -118,16 +152,12 @@ function claim(book, { url, only, due, timeout, clock }, done) {
  */
 function settle(book, sent, reply, now) {
   const [state, reason] = verdict(reply, sent.id);
-  const entry = book.report.find((each) => each.id === sent.id); // it may have been forgotten meanwhile
-  if (state !== "waiting") {
-    if (entry) finish(entry, state, reason);
-    return state;
-  }
-  if (entry && entry.attempts >= entry.most) {
-    finish(entry, "expired", `given up after ${entry.attempts} attempts: ${reason}`);
+  const entry = book.report.find((each) => each.id === sent.id && each.state === "waiting"); // it may have been forgotten meanwhile
+  if (entry && state !== "waiting") finish(entry, state, reason);
+  else if (entry && entry.attempts >= entry.most) {
+    finish(entry, "expired", TRIED);
     return "expired";
-  }
-  if (entry) Object.assign(entry, { reason, later: now + retryAfter(reply.wait, now) + pause(sent.attempts) });
+  } else if (entry) Object.assign(entry, { reason, later: now + retryAfter(reply.wait, now) + pause(sent.attempts) });
   return state;
 }
 

@@ -43,8 +43,8 @@ export function placeOf(book, name, now) {
   return began === undefined ? null : `${name}/${began}`;
 }
 
-/** @param {string} place @returns {string} the day on which it ends */
-export const endOf = (place) => dayText(dayOf(Number(place.slice(place.indexOf("/") + 1)) + YEAR));
+/** @param {number} began @returns {number} when a place ends */
+export const endOf = (began) => began + YEAR;
 
 /** @param {Book} book @param {string} place @returns {bigint} */
 export const spentIn = (book, place) =>

@@ -6,8 +6,8 @@
  */
 
 import { amountText } from "./amounts.js";
-import { dayOf } from "./days.js";
-import { endOf, givenOf, mostOf, nextPlace, placeOf, placesOf, reservedIn, spentIn } from "./places.js";
+import { dayOf, dayText } from "./days.js";
+import { endOf, givenOf, mostOf, nextPlace, placesOf, reservedIn, spentIn } from "./places.js";
 
 /** @typedef {import("./book.js").Book} Book */
 /** @typedef {import("./places.js").Limits} Limits */
@@ -28,13 +28,13 @@ export function overview(book, limits, now) {
     collector: nameOf(document),
     subject: document.subject,
     questions: document.questions.flat().map((/** @type {any} */ question) => question.text),
-    until: book.taken[task]?.until ?? null,
   }));
+  const planned = Object.entries(book.course).filter(([id, { window }]) => window >= 0 && !book.taken[id].opened.includes(window));
   const inState = (/** @type {string} */ state) => book.report.filter((entry) => entry.state === state).length;
   return {
     asked,
     sent: reports(book).map(({ body, url, ...told }) => told),
-    counts: Object.fromEntries(STATES.map((state) => [state, inState(state)])),
+    counts: { planned: planned.length, ...Object.fromEntries(STATES.map((state) => [state, inState(state)])) },
     ...balances(book, limits, now),
   };
 }
@@ -61,30 +61,34 @@ const nameOf = ({ collector }) => collector?.name ?? collector ?? null;
 
 /** @param {Book} book reports, with what was sent where that is done */
 const reports = (book) =>
-  book.report.map(({ due, later, ends, until, most, body, ...told }) => ({
+  book.report.map(({ due, later, ends, most, started, days, moved, void: end, body, ...told }) => ({
     ...told,
     cost: number(told.cost),
     body: told.state === "waiting" ? null : body,
   }));
 
-/** What was lost, and what is left for each collector and for new ones. @param {Book} book @param {Limits} limits @param {number} now */
+/** What was lost, and what is left in the places and for new ones. @param {Book} book @param {Limits} limits @param {number} now */
 function balances(book, limits, now) {
   const lost = book.report.filter((entry) => ["refused", "expired"].includes(entry.state));
-  const collectors = Object.keys(book.account).flatMap((name) => {
-    const place = placeOf(book, name, now);
-    if (!place) return [];
-    const [spent, reserved, most] = [spentIn(book, place), reservedIn(book, place, dayOf(now)), mostOf(book, name, limits)];
+  const all = Object.entries(book.account).flatMap(([name, { began }]) => began.map((moment) => ({ name, moment })));
+  const places = all.sort((a, b) => a.moment - b.moment).map(({ name, moment }) => {
+    const place = `${name}/${moment}`;
+    const [most, spent, reserved] = [mostOf(book, name, limits), spentIn(book, place), reservedIn(book, place, dayOf(now))];
     const left = most > spent + reserved ? most - spent - reserved : 0n;
-    const tasks = Object.entries(book.task).filter(([id]) => book.taken[id]?.place === place);
-    const told = tasks.length ? nameOf(tasks[tasks.length - 1][1]) : `forgotten (${name.slice(0, 8)})`;
-    return [{ collector: told, until: endOf(place), spent: number(spent), reserved: number(reserved), most: number(most), left: number(left) }];
+    const named = Object.entries(book.task).filter(([id]) => book.taken[id]?.place === place);
+    const collector = named.length ? nameOf(named[named.length - 1][1]) : null;
+    const ends = endOf(moment);
+    const amounts = { most: number(most), spent: number(spent), reserved: number(reserved), left: number(left) };
+    return { collector, ends: dayText(dayOf(ends)), over: now >= ends, ...amounts };
   });
-  const [all, given] = [placesOf(book, limits, now), givenOf(book)];
   return {
     lost: { reports: lost.length, epsilon: number(lost.reduce((sum, entry) => sum + BigInt(entry.cost), 0n)) },
-    places: { given, left: Math.max(0, all - given), next: nextPlace(book, now) },
-    collectors,
-    spent: number(book.spend.reduce((sum, { amount }) => sum + BigInt(amount), 0n)),
+    places,
+    left: {
+      places: Math.max(0, placesOf(book, limits, now) - givenOf(book)),
+      next: nextPlace(book, now),
+      spent: number(book.spend.reduce((sum, { amount }) => sum + BigInt(amount), 0n)),
+    },
   };
 }
 

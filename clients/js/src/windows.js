@@ -82,10 +82,13 @@ export function openWindow(step, asked, due) {
     reason: "",
     attempts: 0,
     most: task.attempts,
+    started: null,
+    days: task.sendDays,
     due,
+    moved: book.course[task.id].moved,
     later: 0,
     ends,
-    until: Math.min(due + task.sendDays * DAY, startOf(task.expires)),
+    void: startOf(task.expires),
   };
   book.report.push(entry);
   draw(step, asked, entry, undefined);

