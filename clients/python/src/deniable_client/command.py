@@ -15,7 +15,7 @@ from typing import Any
 from deniable_client.canonical import BYTES_MAX
 from deniable_client.errors import DeniableError, LedgerError, ParameterError, PrivacyError
 from deniable_client.ledger import Ledger
-from deniable_client.ledger.outbox import fetch
+from deniable_client.ledger.http import fetch
 from deniable_client.questions import Question
 from deniable_client.task import Task
 from deniable_client.terms import printable
@@ -120,7 +120,7 @@ def _answer(given: Any) -> tuple[Any, list[str]]:
     )
     sent = ledger.flush(task=task) if given.send else None
     told = {"id": receipt.id, "question": receipt.question, "window": receipt.window, "cost": receipt.cost}
-    told |= {"new": receipt.new, "bytes": len(receipt.body), "flush": asdict(sent) if sent else None}
+    told |= {"new": receipt.new, "answered": receipt.answered, "flush": asdict(sent) if sent else None}
     cost = f"cost epsilon {receipt.cost:.12g}" if receipt.cost else "cost nothing: this report was drawn before"
     then = _sent_lines(sent) if sent else ["It waits for its random time; deniable-client send sends what is due."]
     return told, [f"Report {receipt.id} is written down; it {cost}.", *then]

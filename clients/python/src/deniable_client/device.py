@@ -15,7 +15,7 @@ from deniable_client.kernels.keyvalue import GRID
 from deniable_client.kernels.utility import check_budgets
 from deniable_client.words import SystemWords, Words
 
-__all__ = ["Device", "check_work", "explain"]
+__all__ = ["Device", "check_work", "explain", "plain"]
 
 _NO_VALUE = object()
 
@@ -88,6 +88,36 @@ class Device:
                 raise
             return self._stand_in
 
+    def known(self, value: object) -> Any:
+        """The same for any object at all, without the stand-in: None if it is not an answer. Nothing raises an error.
+
+        Of key-value answers pairs are left out whose key is unknown or whose number is outside.
+        """
+        given = plain(value)
+        try:
+            if self.kernel.kind != "pairs" or not isinstance(given, list):
+                return self._number_of(given)
+            fitting = [pair for pair in given if self._fits(pair)]
+            return self._pairs(fitting) if fitting or not given else None
+        except ParameterError:
+            return None
+
+    def _fits(self, pair: object) -> bool:
+        """Whether a pair has a key and a number of the design."""
+        try:
+            key, number = pair if isinstance(pair, list) and len(pair) == 2 else (None, None)
+            self._design.domain.index(key)
+        except ParameterError:
+            return False
+        if not isinstance(number, int | float) or isinstance(number, bool):
+            return False
+        return self._range[0] <= number <= self._range[1]
+
+    @property
+    def stand_in(self) -> Any:
+        """What is randomised for a value that is not an answer; None if there is nothing."""
+        return self._stand_in
+
     def randomise(
         self, answer: Any, words: Words | None = None, *, coin: int | None = None, level: float | None = None
     ) -> bytes:
@@ -132,6 +162,23 @@ class Device:
             numbers = _merged(numbers)
         self.kernel.check_pairs(numbers)
         return numbers
+
+
+def plain(value: object, depth: int = 2) -> object:
+    """A value as one of Python's own kinds, whatever its class does; an object without meaning if it is another."""
+    kind = type(value)
+    if value is None or kind is bool:
+        return value
+    if issubclass(kind, str):
+        return str.__str__(value)
+    if issubclass(kind, int):
+        return int.__int__(value)  # type: ignore[arg-type]  # it is one
+    if issubclass(kind, float):
+        return float.__float__(value)  # type: ignore[arg-type]  # it is one
+    if depth and issubclass(kind, list | tuple):
+        holder: Any = list if issubclass(kind, list) else tuple
+        return [plain(each, depth - 1) for each in holder.__iter__(value)]
+    return _NO_VALUE
 
 
 def _merged(pairs: list[tuple[int, int]]) -> list[tuple[int, int]]:

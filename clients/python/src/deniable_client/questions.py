@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
@@ -11,6 +11,8 @@ from deniable_client.device import Device
 from deniable_client.documents import is_list, is_number, is_whole
 from deniable_client.errors import FormatError, ParameterError, PrivacyError, show
 from deniable_client.explanation import Explanation
+from deniable_client.kernels.keyvalue import GRID
+from deniable_client.words import Words, below
 
 __all__ = ["UNITS", "Question", "amount_of", "check_none"]
 
@@ -49,7 +51,24 @@ class Question:
     def value(self, given: object) -> object:
         """What the design knows an answer as: the number of a label, where only the task has labels."""
         own = self.labels if self.explanation.design.domain.labels is None else None
+        if own and isinstance(given, list | tuple):  # pairs
+            return [
+                [self.value(pair[0]), *pair[1:]] if isinstance(pair, list | tuple) and pair else pair for pair in given
+            ]
         return own.index(given) if own and isinstance(given, str) and given in own else given
+
+    def nothing(self, device: Device, words: Words) -> Any:
+        """What is randomised where there is no answer: that of the task; in version 1 a random protected one."""
+        if device.stand_in is not None:
+            return device.stand_in
+        domain = self.explanation.design.domain
+        if device.kernel.kind == "pairs":
+            empty = device.known([])
+            return [(below(domain.answers, words), GRID // 2)] if empty is None else empty
+        ends = [0, *self.explanation.disclosed, domain.answers]
+        protected = [range(start, end) for start, end in zip(ends[::2], ends[1::2], strict=True)]
+        drawn = below(sum(map(len, protected)) or domain.answers, words)
+        return next((part[drawn - before] for before, part in _running(protected) if drawn < before + len(part)), drawn)
 
 
 def check_none(question: Question) -> None:
@@ -81,6 +100,14 @@ def _is_answer(question: Question, given: object) -> bool:
     if domain.border is None:
         return is_whole(given, 0, domain.answers - 1)
     return is_number(given) and domain.border(0) <= given <= domain.border(domain.answers)  # type: ignore[operator]
+
+
+def _running(parts: Sequence[range]) -> Iterator[tuple[int, range]]:
+    """Ranges, each with how many numbers come before it."""
+    before = 0
+    for part in parts:
+        yield before, part
+        before += len(part)
 
 
 def amount_of(epsilon: float) -> int:
