@@ -103,7 +103,13 @@ export class Ledger {
    * @returns {Promise<Question>}
    */
   async question(task, { dealt = null } = {}) {
-    return this.#step((book, source) => dealtQuestion(book, source, checkedTask(task), dealt));
+    const named = dealt === null ? null : checkedTask(task).question(dealt);
+    if (checkedTask(task).questions.length === 1) return task.questions[0];
+    const number = await this.#step((book, source) => {
+      book.deal[task.id] ??= task.questions.indexOf(named ?? task.deal(source.words("deal", { task: task.id })));
+      return book.deal[task.id];
+    });
+    return sameQuestion(task.questions[number], dealt);
   }
 
   /**
@@ -149,12 +155,11 @@ export class Ledger {
     if (named !== null) task.question(named);
     const store = await this.#store;
     const pause = this.#pause ?? store.pauses ?? false;
+    const asked = sameQuestion(await this.question(task, { dealt: terms.dealt ?? null }), named);
     let first = false;
     const receipt = await this.#step((book, source) => {
       const step = { book, source, task, window, now };
       first = !(task.id in book.course);
-      const asked = dealtQuestion(book, source, task, terms.dealt ?? null);
-      sameQuestion(asked, named);
       settle(step, asked, terms, { pause, limits: this.#limits });
       const slot = slotOf(task, window);
       const open = book.report.find((entry) => entry.task === task.id && entry.window === slot);
@@ -327,14 +332,6 @@ export class Ledger {
 function checkedTask(task) {
   if (task instanceof Task) return task;
   throw new ParameterError(`task must be a Task, got ${show(task)}.`, "Read it with Task.load(data).");
-}
-
-/** @param {Book} book @param {Source} source @param {Task} task @param {string | null} dealt @returns {Question} */
-function dealtQuestion(book, source, task, dealt) {
-  const named = dealt === null ? null : task.question(dealt);
-  if (task.questions.length === 1) return task.questions[0];
-  book.deal[task.id] ??= task.questions.indexOf(named ?? task.deal(source.words("deal", { task: task.id })));
-  return sameQuestion(task.questions[book.deal[task.id]], dealt);
 }
 
 /** @param {Question} found @param {string | null} named @returns {Question} */

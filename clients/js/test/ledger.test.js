@@ -4,9 +4,12 @@ import { join } from "node:path";
 import { test } from "node:test";
 
 import { Ledger } from "../src/ledger.js";
+import { DerivedWords, Source } from "../src/memory.js";
+import { hex } from "../src/sha256.js";
 import { Task } from "../src/task.js";
-import { COIN, Clock, Collector, FastStore, MemoryStore, folder, keyOf, made, oldQuestion, oldTask, question, several, task, vectors } from "./tasks.js";
+import { COIN, Clock, Collector, FastStore, MemoryStore, folder, keyOf, kindOf, made, oldQuestion, oldTask, question, several, task, vectors } from "./tasks.js";
 
+const bytes = (/** @type {string} */ text) => Uint8Array.from(Buffer.from(text, "hex"));
 const LOCAL = "http://127.0.0.1:1";
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
@@ -24,6 +27,77 @@ function shape(book) {
   const { tag, own, report, course, ...rest } = book;
   const entries = report.map(({ id, body, due, until, ...entry }) => ({ ...entry, length: body.length }));
   return { ...rest, entries, courses: Object.keys(course) };
+}
+
+// ---- the vectors
+
+test("a secret gives the same words, reports, bodies and ids as in all clients", () => {
+  const { secret, derived } = vectors("ledger");
+  const tasks = new Map(vectors("tasks").good.map((/** @type {any} */ each) => [each.about, each]));
+  const source = new Source(bytes(secret), true);
+  for (const each of derived) {
+    const given = /** @type {any} */ (tasks.get(each.task));
+    const read = Task.load(given.task);
+    const asked = read.question(each.question);
+    const device = asked.device(given.harmless);
+    const answer = asked.answer(device, each.value, new DerivedWords(new Uint8Array(32))).answer;
+    const told = { question: asked.key, answer: each.answer, level: each.level, round: [read.id, each.window] };
+    assert.deepEqual(JSON.parse(JSON.stringify(answer, (_, part) => (typeof part === "bigint" ? Number(part) : part))), each.answer);
+    assert.equal(hex(source.digest("report", told)), each.report_key, each.task);
+    const words = new DerivedWords(source.digest("report", told));
+    assert.deepEqual(each.words, each.words.map(() => words.word().toString(16).padStart(16, "0")), each.task);
+    const level = each.level === null ? undefined : device.levels[each.level];
+    const report = device.randomise(answer, { words: source.words("report", told), level });
+    assert.equal(hex(report), each.report, each.task);
+    assert.equal(hex(read.body(asked, report, each.strata)), each.body, each.task);
+    assert.equal(source.reportId(read.id, each.window), each.id, each.task);
+  }
+  assert.ok(derived.length > 150);
+});
+
+test("a secret deals the same question as in all clients", () => {
+  const { deals } = vectors("ledger");
+  for (const name of ["task", "task2"]) {
+    const read = Task.load(deals[name]);
+    const dealt = (/** @type {any} */ { secret }) => read.deal(new Source(bytes(secret), true).words("deal", { task: read.id })).name;
+    const wanted = deals.cases.map((/** @type {any} */ each) => each[name === "task" ? "question" : "question2"]);
+    assert.deepEqual(deals.cases.map(dealt), wanted);
+    assert.equal(new Set(wanted).size, 3);
+  }
+});
+
+for (const { about, limits, steps } of vectors("ledger").sequences) {
+  test(`as in all clients: ${about}`, async () => {
+    const { secret, tasks } = vectors("ledger");
+    const { clock, store, ledger } = made({ ...limits, secret: bytes(secret), delay: 3600 });
+    await ledger.overview(); // it is made on the first day
+    for (const step of steps) {
+      const { do: what, task: name, value, today, receipt, error, body, spent, places, free, ...options } = step;
+      clock.now = Date.parse(`${today}T12:00:00Z`);
+      const asked = name === undefined ? null : Task.load(tasks[name]);
+      /** @type {Record<string, () => Promise<any>>} */
+      const acts = {
+        take: () => ledger.take(/** @type {any} */ (asked), options),
+        answer: () => ledger.answer(/** @type {any} */ (asked), value, options),
+        forget: () => ledger.forget(asked, options),
+        allow: () => ledger.allow({ task: asked, places: asked ? 0 : 1, ...options }),
+      };
+      if (error) await assert.rejects(acts[what](), { kind: kindOf(error) }, JSON.stringify(step));
+      else {
+        const got = await acts[what]();
+        if (receipt) {
+          assert.deepEqual(got, receipt, JSON.stringify(step));
+          const entry = bookOf(store).report.find((/** @type {any} */ { id }) => id === got.id);
+          assert.equal(Buffer.from(entry.body, "base64").toString("hex"), body, JSON.stringify(step));
+        }
+      }
+      const seen = await ledger.overview();
+      assert.equal(seen.left.spent, spent, JSON.stringify(step));
+      assert.deepEqual(seen.places.map((place) => [place.spent, place.reserved, place.left]), places, JSON.stringify(step));
+      assert.equal(seen.left.places, free, JSON.stringify(step));
+    }
+    assert.ok(steps.length);
+  });
 }
 
 // ---- total answers
