@@ -57,7 +57,7 @@ export function readDocument(document, what = "the design") {
 }
 
 /** Characters of a text: code points, not UTF-16 units. @param {string} text */
-const lengthOf = (text) => text.length - (text.match(/[\ud800-\udbff][\udc00-\udfff]/g)?.length ?? 0);
+export const lengthOf = (text) => text.length - (text.match(/[\ud800-\udbff][\udc00-\udfff]/g)?.length ?? 0);
 
 export const isNumber = Number.isFinite;
 

@@ -90,8 +90,11 @@ export class Explanation {
   }
 }
 
-/** What a design may send about each answer, after the same checks as a device's: to be read before any consent. @param {unknown} design */
-export const explain = (design) => explanation(...proved(design));
+/**
+ * What a design may send about each answer, after the same checks as a device's: to be read before any consent.
+ * @param {unknown} design @param {(kernel: any) => void} [before] the proof, which may be refused then
+ */
+export const explain = (design, before) => explanation(...proved(design, before));
 
 /** What the integers of a design, with this exact ratio, mean for each answer. @param {Design} design @param {Ratio} ratio */
 function explanation(design, ratio) {
