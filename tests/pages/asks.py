@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from datetime import UTC, date, datetime, timedelta
+from datetime import UTC, date, datetime
 from typing import Any
 
 import numpy as np
@@ -13,10 +13,12 @@ import deniable as dn
 from deniable.core.space import Space
 from deniable.service.access import new_key
 from deniable.service.http.app import application
+from deniable.service.identity import SEED_BYTES, Identity
 from deniable.service.pages.table import PAGES
 from deniable.service.sessions import begin, cookie_name
 from deniable.service.store.contract import Incoming, Store, Upload
-from deniable_client.task import Task, seal
+from deniable.service.tasks import Asked, Terms, new_task
+from deniable_client.task import Task
 from service.calling import Service
 
 __all__ = ["EVIL", "TODAY", "Paged", "fill", "kinds", "mechanisms", "signed_in", "task"]
@@ -66,33 +68,20 @@ def mechanisms() -> dict[str, list[Any]]:
     }
 
 
-def task(made: Sequence[Any], text: str = "How do you sleep?", *, opens: date = TODAY, **more: Any) -> dict[str, Any]:
-    """The document of a task; each has a subject of its own unless it is said."""
-    questions = [
-        {"name": f"q{i}", "text": text + (f" ({i + 1})" if i else ""), "design": m.design, "share": 1}
-        for i, m in enumerate(made)
-    ]
-    document = {
-        "version": 1,
-        "collector": "Example Health Institute",
-        "subject": f"sleep {os.urandom(4).hex()}",
-        "epsilon": max(m.epsilon for m in made),
-        "questions": questions,
-        "window": {"opens": opens.isoformat(), "days": 7, "count": 4},
-        "precision": "day",
-        "min_batch": 5,
-        "memory": "remembered",
-        "budget": {"task": 3, "subject": 4, "lifetime": 16},
-        "retention": {"keep": "tally"},
-        "expires": (opens + timedelta(60)).isoformat(),
-    }
-    return seal(document | more)
+def task(
+    made: Sequence[Any], text: str = "How do you sleep?", *, opens: date = TODAY, windows: int = 1, **more: Any
+) -> dict[str, Any]:
+    """The document of a task; each has a collector of its own unless it is said: browsers have a place for it."""
+    asked = [Asked(text=text + (f" ({i + 1})" if i else ""), design=m.design, name=f"q{i}") for i, m in enumerate(made)]
+    usual = {"collector": "Example Health Institute", "subject": "sleep", "min_batch": 5, "windows": windows}
+    identity = more.pop("identity", None) or Identity(os.urandom(SEED_BYTES))
+    return new_task(asked, Terms(opens=opens, **{**usual, **more}), identity)
 
 
 def kinds(**more: Any) -> dict[str, dict[str, Any]]:
     """A task of each kind; the survey has strata."""
     found = {name: task(made, f"A question of the kind {name}?", **more) for name, made in mechanisms().items()}
-    strata = [{"name": "country", "values": ["DE", "FR"]}]
+    strata = {"country": ["DE", "FR"]}
     return found | {"survey": task(mechanisms()["survey"], "One of several?", strata=strata, **more)}
 
 
@@ -107,7 +96,7 @@ def fill(
         reports = m.privatize_items(items, dn.simulation(seed + number))
         rows = []
         for i in range(n):
-            head = bytes([number] if len(made) > 1 else []) + bytes([i % len(v) for v in known.strata.values()])
+            head = bytes([i % len(v) for v in known.strata.values()]) + bytes([number] if len(made) > 1 else [])
             rows.append(Incoming(os.urandom(16), (head + reports.row(i)).ljust(known.width, b"\0")))
         outcomes = store.add([Upload(known.id, day, rows)])[0]
         assert len(outcomes) == n

@@ -54,7 +54,7 @@ def test_each_kind_of_question_is_asked_in_its_way() -> None:
         "2: limited protection",
     ]
     assert [level for level, _ in found["level"].levels] == [0.5, 1.0, 2.0]
-    weak = task([dn.mechanism("pldp", k=2, levels="7.5,8", level_epsilon=0.5)], budget=BUDGET)
+    weak = task([dn.mechanism("pldp", k=2, levels="7.5,8", level_epsilon=0.5)])
     assert {words.partition(": ")[2] for _, words in _one(weak).levels} == {"hardly any protection (weak)"}
     assert (found["number"].ends, found["ratings"].ends) == ("30 to 200", "-1 to 1")
     assert (found["choice"].buttons, found["list"].buttons) == (True, False)
@@ -94,13 +94,13 @@ def test_north_is_up_and_one_place_has_all() -> None:
 def test_promises_are_those_of_all_reports() -> None:
     """Four windows that draw anew: the page tells what all of them tell, and consent is asked in these words."""
     made = mechanisms()["sensitive"]
-    once, four = (_one(task(made, memory=memory, budget=BUDGET)) for memory in ("remembered", "fresh"))
+    once, four = (_one(task(made, windows=windows)) for windows in (1, 4))
     assert once.phrase == "good protection"
     assert once.promise == tuple(explain(made[0].design).over(1).text.splitlines())
     assert four.phrase == "little protection (weak)"
     assert four.promise == tuple(explain(made[0].design).over(4).text.splitlines())
     service = Paged()
-    text = service.get(f"/t/{service.add(task(made, memory='fresh', budget=BUDGET))}").body.decode()
+    text = service.get(f"/t/{service.add(task(made, windows=4))}").body.decode()
     assert "For all others there is little protection (weak)." in text
 
 

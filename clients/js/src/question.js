@@ -85,7 +85,7 @@ export class Question {
    *
    * @param {Device} device
    * @param {unknown} value
-   * @param {Words} words for tasks that have no `none`: one of the protected answers is drawn then
+   * @param {Words} words where `none` is null: one of the protected answers is drawn then
    * @returns {{answer: Answer, answered: boolean}}
    */
   answer(device, value, words) {
@@ -93,7 +93,7 @@ export class Question {
       return { answer: device.answer(this.#possible(value)), answered: true };
     } catch {
       // Reading may fail in any way, since a value may be anything: all of them are no answer.
-      return { answer: this.none === undefined ? this.#drawn(words) : device.answer(this.value(this.none)), answered: false };
+      return { answer: this.none === null ? this.#drawn(words) : device.answer(this.value(this.none)), answered: false };
     }
   }
 
@@ -149,8 +149,8 @@ export function questionFrom(given, { design, share, by, epsilon, proofs }) {
   }
   const key = digest({ ...by, text, design, labels: given.labels ?? null });
   const labels = "labels" in given ? labelsIn(given.labels, name, domain) : (domain.labels ?? null);
-  const made = new Question({ name, text, share, design, explanation, key, labels, none: given.none });
-  if ("none" in given) checkNone(made);
+  const made = new Question({ name, text, share, design, explanation, key, labels, none: given.none ?? null });
+  if (made.none !== null) checkNone(made);
   return made;
 }
 

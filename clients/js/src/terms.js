@@ -51,11 +51,12 @@ function who({ collector, version, key, url }) {
 }
 
 /** @param {Task} task */
-function asked({ questions, strata, version }) {
+function asked(task) {
+  const { questions, strata, version } = task;
   const lines = [];
   if (questions.length > 1) lines.push(`One of ${questions.length} questions is drawn for you; only that one is answered.`);
   for (const { text, explanation, labels, none } of questions) {
-    lines.push(`Question: ${text}`, ...explanation.text.split("\n"));
+    lines.push(`Question: ${text}`, ...explanation.over(windowsOf(task)).text.split("\n"));
     if (labels && !explanation.design.domain.labels) {
       lines.push(`Answers by number: ${labels.map((label, i) => `${i} is ${label}`).join(", ")}.`);
     }
@@ -68,7 +69,7 @@ function asked({ questions, strata, version }) {
 }
 
 /** @param {any} none */
-const named = (none) => (Array.isArray(none) && !none.length ? "no pairs at all" : written(none));
+const named = (none) => (none === null ? "a random answer" : Array.isArray(none) && !none.length ? "no pairs at all" : written(none));
 
 /** @param {any} part @returns {string} as all clients write it */
 function written(part) {
@@ -93,13 +94,16 @@ function sending({ attempts, sendDays, expires }) {
   ];
 }
 
+/** @param {Task} task how many reports are drawn: one, or one in each window */
+const windowsOf = ({ memory, count }) => (memory === "first" ? 1 : count);
+
 /** @param {Task} task */
 function course(task) {
   const until = `${task.opens} to ${dayText(Number(dayNumber(task.closes)) - 1)}`;
   const days = task.days === 1 ? "a day" : `${task.days} days`;
   const often = task.count === 1 ? "once" : `once in each of ${task.count} windows of ${days}`;
-  const first = task.memory === "first" && task.count > 1;
-  const windows = first ? 1 : task.count;
+  const windows = windowsOf(task);
+  const first = windows < task.count;
   const all = windows > 1 ? `; ${windows} of them, ${general(task.epsilon * windows)} in all` : "";
   return [
     `Asked ${often}, ${until}.${first ? " The first answer is sent, and no other." : ""}`,

@@ -28,6 +28,7 @@ from deniable.service.groups import Name, group_of, groups, in_words
 from deniable.service.ingest import Intake, first_day_after
 from deniable.service.store.contract import Store, TaskRow
 from deniable_client.task import Question, Task
+from deniable_client.telling import times
 
 __all__ = ["Window", "copies", "kept_reports", "publish", "tally_of", "voided", "windows"]
 
@@ -233,6 +234,19 @@ def _estimated(question: Question, m: Mechanism, tally: Tally) -> dict[str, Any]
     return {"estimate": document} | file
 
 
+def _device(task: Task, question: Question) -> str:
+    """What all reports of a device tell together, and what its silences tell (docs/protocol.md, section 0)."""
+    if task.version == 1:
+        return "A task of version 1: devices could stay silent for reasons that depend on the answer."
+    told = question.explanation.over(task.count)
+    one = "a protected answer" if question.explanation.disclosed else "one answer"
+    sent = "its report" if task.count == 1 else f"its {task.count} reports together"
+    return (
+        f"Whatever else a device was asked, by whomever: {sent} for this question, and whether and when they were sent, "
+        f"are at most {times(told.ratio)} times as likely for {one}, or none, as for another."
+    )
+
+
 def certificate(task: Task, question: Question, m: Mechanism) -> dict[str, Any]:
     """What was promised to those who answered, and the proof: the exact likelihood ratio with its witness."""
     proof = m.proof
@@ -251,6 +265,7 @@ def certificate(task: Task, question: Question, m: Mechanism) -> dict[str, Any]:
         "protection": m.protection.document(),
         "text": m.protection.text,
         "budget": dict(task.budget),
+        "device": _device(task, question),
         "memory": task.memory,
         "readers": READERS,
     }

@@ -36,7 +36,7 @@ def _questions(task: Task) -> Iterator[str]:
         yield f"One of {len(task.questions)} questions is drawn for you; only that one is answered."
     for question in task.questions:
         yield f"Question: {question.text}"
-        yield from question.explanation.text.splitlines()
+        yield from question.explanation.over(_windows(task)).text.splitlines()
         if question.labels and question.explanation.design.domain.labels is None:
             named = (f"{number} is {label}" for number, label in enumerate(question.labels))
             yield f"Answers by number: {', '.join(named)}."
@@ -61,13 +61,18 @@ def _course(task: Task) -> Iterator[str]:
     until = f"{task.opens} to {task.closes - timedelta(1)}"
     days = "a day" if task.days == 1 else f"{task.days} days"
     often = "once" if task.count == 1 else f"once in each of {task.count} windows of {days}"
-    first = " The first answer is sent, and no other." if task.memory == "first" and task.count > 1 else ""
+    windows = _windows(task)
+    first = " The first answer is sent, and no other." if windows < task.count else ""
     yield f"Asked {often}, {until}.{first}"
-    windows = 1 if first else task.count
     cost = f"A report costs epsilon {task.epsilon:.12g}, whether or not you answered"
     yield cost + (f"; {windows} of them, {task.epsilon * windows:.12g} in all." if windows > 1 else ".")
     if task.version > 1:
         yield f"This collector asks at most epsilon {task.most:.12g} of you in a year, with all its tasks."
+
+
+def _windows(task: Task) -> int:
+    """How many reports are drawn: one, or one in each window."""
+    return 1 if task.memory == "first" else task.count
 
 
 def _use(task: Task) -> Iterator[str]:

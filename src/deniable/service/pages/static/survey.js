@@ -214,9 +214,9 @@ async function entryOf(task, window) {
 }
 
 /** Send the report that is drawn, and show what became of it.
- * @param {any} task @param {any} question @param {string} report @param {number} level */
-async function send(task, question, report, level) {
-  await ledger.flush(origin, { report }); // this one, and none that was left before
+ * @param {any} task @param {any} question @param {number} level */
+async function send(task, question, level) {
+  await ledger.flush(origin, { task });
   await receiptOf(task, question, level);
 }
 
@@ -235,15 +235,15 @@ async function receiptOf(task, question, level) {
   const tells = body ? sentOf(task, question, body, level) : unread(question.explanation);
   $("receipt-title").textContent = title;
   $("outcome").textContent = entry.state === "sent" ? `${text} ${tells}` : text;
-  const place = seen.places.find((/** @type {any} */ each) => each.current === task.id || each.tasks?.includes(task.id));
+  const place = seen.places.find((/** @type {any} */ each) => each.collector === task.collector && !each.over);
   const facts = [
     ["Report", entry.id],
     ["It cost", `epsilon ${entry.cost}`],
-    ["Left for this collector", place ? `epsilon ${place.left} of ${place.most}, until ${place.until}` : ""],
+    ["Left for this collector", place ? `epsilon ${place.left} of ${place.most}, until ${place.ends}` : ""],
   ];
   $("facts").replaceChildren(...facts.filter(([, fact]) => fact !== "").flatMap(([name, fact]) => [made("dt", name), made("dd", fact)]));
   show($("receipt"));
-  if (entry.state === "waiting") later(() => send(task, question, entry.id, level));
+  if (entry.state === "waiting") later(() => send(task, question, level));
 }
 
 /** @param {any} document @returns {any[]} the designs of a task */
@@ -305,11 +305,11 @@ async function start() {
       show($("check"));
     });
   });
-  $("send").addEventListener("click", () => pressed("send", () => send(task, question, taken.id, levelNumber())));
+  $("send").addEventListener("click", () => pressed("send", () => send(task, question, levelNumber())));
   $("change").addEventListener("click", () => show($("answer")));
   // Whoever took part sends one report, also by leaving, or by waiting until its moment.
   addEventListener("pagehide", () => {
-    if (taken && $("receipt").hidden) ledger.flush(origin, { report: taken.id, fetch: (url, options) => fetch(url, { ...options, keepalive: true }) });
+    if (taken && $("receipt").hidden) ledger.flush(origin, { task, fetch: (url, options) => fetch(url, { ...options, keepalive: true }) });
   });
   setInterval(async () => {
     if (!taken || !$("receipt").hidden) return;
