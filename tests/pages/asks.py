@@ -96,7 +96,9 @@ def fill(
         reports = m.privatize_items(items, dn.simulation(seed + number))
         rows = []
         for i in range(n):
-            head = bytes([i % len(v) for v in known.strata.values()]) + bytes([number] if len(made) > 1 else [])
+            head = bytes([1 + i % (len(v) - 1) for v in known.strata.values()]) + bytes(
+                [number] if len(made) > 1 else []
+            )
             rows.append(Incoming(os.urandom(16), (head + reports.row(i)).ljust(known.width, b"\0")))
         outcomes = store.add([Upload(known.id, day, rows)])[0]
         assert len(outcomes) == n

@@ -152,8 +152,8 @@ def test_the_page_is_small(kind: str) -> None:
     id = service.add(document)
     found: set[str] = set()
     _scripts("survey.js", found)
-    for question in document["questions"]:
-        for name in _kernel_modules(question["design"]):
+    for design in document["design"].get("parts", [document["design"]]):
+        for name in _kernel_modules(design):
             _scripts(name, found)
     paths = [f"/t/{id}", f"/v1/tasks/{id}", *(assets.base() + name for name in ("survey.css", *found))]
     sizes = {path: _size(service, path) for path in paths}
