@@ -2,6 +2,7 @@
 import { Ledger } from "./client/ledger.js";
 import { prepare } from "./client/load.js";
 import { reading, unread } from "./client/meaning.js";
+import "./client/store_indexeddb.js"; // where the ledger lies: loaded with the rest
 import { Task } from "./client/task.js";
 
 /** @param {string} id @returns {any} */
