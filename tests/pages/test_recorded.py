@@ -177,7 +177,7 @@ def steps(chromium: Any, url: str, number: int, change: tuple[str, str] | None =
     tab.page.wait_for_selector("#receipt-title:has-text('Thank you')")
     tab.fine()
     context.close()
-    assert any(row.startswith("outbox.js post ") for row in rows)
+    assert any(row.startswith("survey.js post ") for row in rows)
     return sorted(rows)
 
 

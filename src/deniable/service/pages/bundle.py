@@ -197,6 +197,9 @@ def bundled(entry: str, sources: Mapping[str, str]) -> dict[str, str]:
     _ordered(entry, known, inside)
     if len({module.own for module in inside.values()}) < len(inside):
         raise _wrong("two modules of the bundle would have one name")
+    for module in inside.values():
+        if _OUTSIDE.search(module.body):
+            raise _wrong(f"{module.name} is part of the page, and imports what only Node has")
     whole = "".join(_scope(module, entry, inside, known) for module in inside.values())
     others = {name: _outside(module, entry, inside, known) for name, module in modules.items() if name not in inside}
     return {entry: stripped(whole), **{name: stripped(text) for name, text in others.items()}}
