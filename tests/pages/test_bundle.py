@@ -179,6 +179,9 @@ def test_a_bundle_is_what_it_says() -> None:
         'const text = "open;',
         "/* open",
         "if (a) {} /b/.test(c);",
+        "if (a) /b/.test(c);",
+        "const text = `${a",
+        "const text = `a",
         'import "./a.js";',
     ],
 )

@@ -57,7 +57,7 @@ def _pieces(text: str, at: int = 0, closing: bool = False) -> Iterator[tuple[str
             if found is None:
                 raise _wrong(f"a pattern does not end: {text[at : at + 40]!r}")
             kind, end = "text", found.end()
-        elif sign == "/" and code.rstrip().endswith("}"):
+        elif sign == "/" and (code.rstrip().endswith("}") or text[at + 1 : at + 2] not in (" ", "=")):
             raise _wrong(f"it is not known whether this divides: {text[at : at + 40]!r}")
         depth += (sign == "{") - (sign == "}") if kind == "code" else 0
         if closing and depth < 0:
@@ -72,7 +72,7 @@ def _end_of_template(text: str, at: int) -> int:
     while text[at : at + 1] not in ("`", "\n", ""):
         if text.startswith("${", at):
             at = max((end for _, end in _pieces(text, at + 2, closing=True)), default=at + 2)
-        at += 2 if text[at] == "\\" else 1
+        at += 2 if text[at : at + 1] == "\\" else 1
     if text[at : at + 1] != "`":
         raise _wrong(f"a text with expressions goes over lines: {text[:at].splitlines()[-1]!r}")
     return at + 1
