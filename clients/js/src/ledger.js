@@ -11,7 +11,7 @@ import { dayOf, dayText } from "./days.js";
 import { ParameterError, PrivacyError, require, show } from "./errors.js";
 import { WindowError } from "./ledger_errors.js";
 import { checkedSecret, upTo } from "./memory.js";
-import { flush } from "./outbox.js";
+import { flush, part, setAside } from "./outbox.js";
 import { accountOf, limitsOf, placeFor } from "./places.js";
 import { Task } from "./task.js";
 import { exported, overview } from "./views.js";
@@ -60,6 +60,9 @@ export class Ledger {
   #clock;
   #pause;
   #store;
+
+  /** Reports that are sent when a page is left; null while an answer changes, "left" once it was. @type {Map<string, any>} */
+  #aside = new Map();
 
   /**
    * @param {string | Store} where a file (Node), the name of a database (browsers), or another store
@@ -135,9 +138,10 @@ export class Ledger {
    */
   async answer(task, value, { question = null, ...terms } = {}) {
     return this.#fill(task, terms, question, (step, asked, entry) => {
-      if (entry.attempts || entry.state !== "waiting") {
+      if (entry.attempts || entry.state !== "waiting" || this.#aside.get(entry.id) === "left") {
         throw done("sent its report of this window already, or tried to");
       }
+      if (this.#aside.has(entry.id)) this.#aside.set(entry.id, null);
       return draw(step, asked, entry, value);
     });
   }
@@ -201,6 +205,28 @@ export class Ledger {
     await this.#step((book) => book.report.forEach((entry) => this.#move(entry, entry.ends)));
     const change = (/** @type {(book: Book) => any} */ step) => this.#step(step);
     return flush(change, { url: to, only, due, timeout, fetch, clock: this.#clock });
+  }
+
+  /**
+   * What sends a report that was not tried yet at the moment a page is left, when there is no time to write the ledger: one of
+   * its attempts is set aside now. It does nothing once the answer was changed, which needs another; after it was called no
+   * answer is taken, and `flush` sends the same again to hear what became of it.
+   *
+   * @param {Receipt} receipt
+   * @param {{fetch?: typeof fetch}} [options]
+   * @returns {Promise<(() => void) | null>} null if there is nothing that may be sent so
+   */
+  async parting({ id }, { fetch = globalThis.fetch } = {}) {
+    const entry = await this.#step((book) => setAside(book, id, null, this.#aside.has(id)));
+    this.#aside.set(id, entry);
+    return entry && (() => this.#part(entry, fetch));
+  }
+
+  /** @param {Entry & {url: string}} entry @param {typeof fetch} fetch */
+  #part(entry, fetch) {
+    if (this.#aside.get(entry.id) !== entry || this.#clock() >= Math.min(entry.ends, entry.void)) return;
+    this.#aside.set(entry.id, "left");
+    part(entry, fetch);
   }
 
   /** Open the windows that have come to their moment. @param {string | null} only */

@@ -265,6 +265,7 @@ async function start() {
   proof("kept", `Checked on your device: ${question.explanation.over(task.count).text.split("\n")[0]}`);
   const harmless = question.explanation.harmless.length ? question.explanation.harmless : null;
   let taken = /** @type {any} */ (null);
+  let leave = /** @type {(() => void) | null} */ (null); // sends the report that is drawn, at once
   const levelNumber = () => (taken?.options.level == null ? 0 : question.design.params.levels.indexOf(taken.options.level));
 
   /** @param {string} button @param {() => Promise<void>} step */
@@ -294,8 +295,9 @@ async function start() {
       const options = { level: levelOf(before), harmless, strata, url: origin };
       const receipt = await ledger.take(task, options);
       taken = { ...receipt, options };
-      if (receipt.new) show($("answer"));
-      else await send(task, question, levelNumber()); // another page took part meanwhile: its report is sent as it is
+      if (!receipt.new) return send(task, question, levelNumber()); // another page took part meanwhile: its report is sent as it is
+      leave = await ledger.parting(receipt);
+      show($("answer"));
     });
   });
   $("answer").addEventListener("submit", (/** @type {Event} */ event) => {
@@ -309,6 +311,7 @@ async function start() {
         if (/** @type {any} */ (error).kind !== "WindowError") throw error;
         return send(task, question, levelNumber()); // it was sent meanwhile, or its window is over: what became of it is told
       }
+      leave = await ledger.parting(taken);
       $("said").textContent = given.said;
       show($("check"));
     });
@@ -316,9 +319,8 @@ async function start() {
   $("send").addEventListener("click", () => pressed("send", () => send(task, question, levelNumber())));
   $("change").addEventListener("click", () => show($("answer")));
   // Whoever took part sends one report, also by leaving, or by waiting until its moment.
-  addEventListener("pagehide", () => {
-    if (taken && $("receipt").hidden) ledger.flush(origin, { task, fetch: (url, options) => fetch(url, { ...options, keepalive: true }) });
-  });
+  addEventListener("pagehide", () => $("receipt").hidden && leave?.());
+  addEventListener("pageshow", (event) => event.persisted && taken && location.reload());
   setInterval(async () => {
     if (!taken || !$("receipt").hidden) return;
     await ledger.flush(origin, { task, due: true });
