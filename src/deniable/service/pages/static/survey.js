@@ -1,7 +1,7 @@
 // The survey page: proves the promise, randomises the answer here, shows what would be sent, and sends it if asked to.
 import { Ledger } from "./client/ledger.js";
 import { prepare } from "./client/load.js";
-import { reading, unread } from "./client/meaning.js";
+import { reading } from "./client/meaning.js";
 import { Task } from "./client/task.js";
 
 /** @param {string} id @returns {any} */
@@ -234,7 +234,7 @@ async function start() {
   const field = /** @type {HTMLFieldSetElement} */ (document.querySelector(`fieldset[data-name="${question.name}"]`));
   field.hidden = field.disabled = false;
   enliven(field);
-  meaning = unread(question.explanation);
+  meaning = question.explanation.unread;
   const reports = task.memory === "fresh" ? task.count : 1; // as many as are drawn anew, and tell together
   proof("kept", `Checked on your device: ${question.explanation.over(reports).text.split("\n")[0]}`);
   $("go").disabled = false;
