@@ -97,6 +97,7 @@ def test_a_person_is_asked(run: Runner, place: Path, monkeypatch: pytest.MonkeyP
     assert "  1  no\n  2  yes" in shown
     assert shown.count("Please type a number from 1 to 2.") == 2
     assert "is written down; it cost epsilon 1." in shown
+    assert "can now be at most 73.2 % sure of one of them. This is good protection." in shown
 
 
 def test_a_person_agrees_or_not(run: Runner, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -248,14 +248,14 @@ def _meant(jobs: list[Any]) -> Any:
         pytest.skip("there is no Node: install version 18 or newer (nodejs.org) to test the page's modules")
     code = f"""
         import {{ explain }} from {json.dumps((CLIENT / "index.js").as_uri())};
-        import {{ likelihoods, meant, reading, unread }} from {json.dumps((CLIENT / "meaning.js").as_uri())};
+        import {{ likelihoods, meant, reading }} from {json.dumps((CLIENT / "meaning.js").as_uri())};
         import fs from "fs";
         const bytes = (text) => Uint8Array.from(text.match(/../g), (each) => parseInt(each, 16));
         const jobs = JSON.parse(fs.readFileSync(0, "utf8"));
         const found = jobs.map(([design, report, level]) => {{
           const [told, given] = [explain(design), [design.kernel, bytes(report), level]];
           const {{ shares, text }} = reading(told, ...given);
-          return {{ weights: likelihoods(...given), shares, meant: meant(...given), text, unread: unread(told) }};
+          return {{ weights: likelihoods(...given), shares, meant: meant(...given), text, unread: told.unread }};
         }});
         process.stdout.write(JSON.stringify(found));
     """
@@ -362,8 +362,9 @@ def _check_sentence(text: str, right: FloatArray) -> str:
 
 
 def _check_bound(design: Any, text: str) -> None:
-    """What is said of a report that was not looked at is the most that any report tells."""
+    """What is said of a report that was not looked at is the most that any report tells, in both clients."""
     found = explain(design)
+    assert text == found.unread
     if found.disclosed:
         assert text == "This report may name your answer openly, as you agreed."
         return

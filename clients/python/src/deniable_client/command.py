@@ -123,7 +123,8 @@ def _answer(given: Any) -> tuple[Any, list[str]]:
     told |= {"new": receipt.new, "answered": receipt.answered, "flush": asdict(sent) if sent else None}
     cost = f"cost epsilon {receipt.cost:.12g}" if receipt.cost else "cost nothing: this report was drawn before"
     then = _sent_lines(sent) if sent else ["It waits for its random time; deniable-client send sends what is due."]
-    return told, [f"Report {receipt.id} is written down; it {cost}.", *then]
+    meaning = question.explanation.unread
+    return told, [f"Report {receipt.id} is written down; it {cost}.", meaning, *then]
 
 
 def _status(given: Any) -> tuple[Any, list[str]]:

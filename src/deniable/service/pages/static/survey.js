@@ -1,7 +1,7 @@
 // The survey page: proves the promise before the question, randomises the answer here, sends one report whatever it is.
 import { Ledger } from "./client/ledger.js";
 import { prepare } from "./client/load.js";
-import { reading, unread } from "./client/meaning.js";
+import { reading } from "./client/meaning.js";
 import { Task } from "./client/task.js";
 
 /** @param {string} id @returns {any} */
