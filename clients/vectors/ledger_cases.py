@@ -352,7 +352,7 @@ def ledger_vectors() -> Case:
     return {
         "about": "derived: tasks are those of tasks.json; sequences: a ledger with this secret and these limits that is"
         " made at noon of 2026-11-16, each step at noon of its day; either a receipt and the body that waits, or the"
-        " kind of error; then what was spent in all, accounts: [spent, reserved, left] of each place, and places that are free",
+        " kind of error; then what was spent in all, [spent, reserved, left] of each place, and places that are free",
         "secret": SECRET.hex(),
         "derived": list(derivations()),
         "deals": {"task": SURVEY, "task2": SURVEY2, "cases": list(deals())},
