@@ -337,7 +337,7 @@ def run(limits: Case, steps: list[Case], folder: str) -> Iterator[Case]:
             outcome = {"error": kind_of(error)}
         left = ledger.overview()
         places = [[place["spent"], place["reserved"], place["left"]] for place in left["places"]]
-        yield given | outcome | {"spent": left["left"]["spent"], "places": places, "free": left["left"]["places"]}
+        yield given | outcome | {"spent": left["left"]["spent"], "accounts": places, "free": left["left"]["places"]}
 
 
 NOON = datetime(2026, 11, 16, 12, tzinfo=UTC).timestamp()
@@ -352,7 +352,7 @@ def ledger_vectors() -> Case:
     return {
         "about": "derived: tasks are those of tasks.json; sequences: a ledger with this secret and these limits that is"
         " made at noon of 2026-11-16, each step at noon of its day; either a receipt and the body that waits, or the"
-        " kind of error; then what was spent in all, [spent, reserved, left] of each place, places left to give",
+        " kind of error; then what was spent in all, [spent, reserved, left] of each place, and places that are free",
         "secret": SECRET.hex(),
         "derived": list(derivations()),
         "deals": {"task": SURVEY, "task2": SURVEY2, "cases": list(deals())},
