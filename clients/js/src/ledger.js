@@ -198,9 +198,11 @@ export class Ledger {
     require(Number.isFinite(timeout) && timeout > 0 && timeout <= 3600, "timeout", timeout, "a number of seconds up to 3600");
     const only = task instanceof Task ? task.id : task;
     await this.#openDue(only);
-    await this.#step((book) => book.report.forEach((entry) => this.#move(entry, entry.ends)));
     const change = (/** @type {(book: Book) => any} */ step) => this.#step(step);
-    return flush(change, { url: to, only, due, timeout, fetch, clock: this.#clock });
+    const move = (/** @type {Book} */ book) => {
+      for (const entry of book.report) if (entry.state === "waiting") this.#move(entry, entry.ends);
+    };
+    return flush(change, { url: to, only, due, timeout, fetch, clock: this.#clock, move });
   }
 
   /** Open the windows that have come to their moment. @param {string | null} only */

@@ -21,10 +21,10 @@ import { upTo } from "./memory.js";
  */
 
 /**
- * How reports are sent: `only` those of a task; `due` ones only.
+ * How reports are sent: `only` those of a task; `due` ones only; `move` draws moments anew that were missed.
  *
  * @typedef {{url: string | null, only: string | null, due: boolean, timeout: number, fetch?: typeof fetch,
- *   clock: () => number}} How
+ *   clock: () => number, move: (book: Book) => void}} How
  */
 
 /** Answers that sending again does not change. */
@@ -51,14 +51,19 @@ const REPLY_MAX = 2 ** 16;
  * @returns {Promise<Sent>}
  */
 export async function flush(change, how) {
-  const counts = { sent: 0, refused: 0, expired: await change((book) => giveUp(book, how.clock())), waiting: 0 };
-  const lanes = await change((book) => new Set(book.report.map((entry) => laneOf(book, entry))));
+  const counts = { sent: 0, refused: 0, expired: 0, waiting: 0 };
+  const lanes = await change((book) => {
+    how.move(book);
+    counts.expired = giveUp(book, how.clock());
+    return new Set(book.report.filter(({ state }) => state === "waiting").map((entry) => laneOf(book, entry)));
+  });
   const sending = [...lanes].map((lane) => sendLane(change, lane, how, counts));
   const failed = (await Promise.allSettled(sending)).find((each) => each.status === "rejected");
   if (failed) throw /** @type {PromiseRejectedResult} */ (failed).reason; // the ledger could not be written
-  counts.expired += await change((book) => giveUp(book, how.clock()));
-  counts.waiting = await change((book) => book.report.filter((entry) => entry.state === "waiting").length);
-  return counts;
+  return change((book) => {
+    const expired = counts.expired + giveUp(book, how.clock());
+    return { ...counts, expired, waiting: book.report.filter(({ state }) => state === "waiting").length };
+  });
 }
 
 /** Whose reports are sent one after the other: those of one place. @param {Book} book @param {Entry} entry */

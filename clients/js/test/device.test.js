@@ -241,3 +241,14 @@ test("floats of ratios are the nearest ones, logarithms are rounded up", () => {
   }
   assert.equal(logUpper(new Ratio(1n)), 0);
 });
+
+test("the largest reports can be drawn: no list of a design's size becomes arguments of a call", () => {
+  const k = 200_000;
+  const kernel = { kind: "laplace", k: `${k}`, again: "11188515852577165300", grid: "0", reach: "3", level_top: "1", level_bottom: "1" };
+  const she = { mechanism: "she", version: 1, epsilon: 1, domain: { k }, params: { grid: 0, reach: 3 }, kernel };
+  assert.equal(new Device(she).report(k - 1).length, 4 * k);
+  const wide = 2 ** 20;
+  const bits = { kind: "unary", k: `${wide}`, keep: "9223372036854775808", flip: "5534023222112865280" };
+  const the = { mechanism: "the", version: 1, epsilon: 1, domain: { k: wide }, params: { theta: 0.9 }, kernel: bits };
+  assert.equal(new Device(the).report(wide - 1).length, wide / 8);
+});

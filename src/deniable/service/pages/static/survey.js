@@ -232,7 +232,7 @@ async function receiptOf(task, question, level) {
   const kept = (await ledger.export()).reports.find((/** @type {any} */ each) => each.id === entry.id);
   $("sent").hidden = !kept?.body;
   const body = kept?.body ? Uint8Array.from(atob(kept.body), (sign) => sign.charCodeAt(0)) : null;
-  const tells = body ? sentOf(task, question, body, level) : unread(question.explanation);
+  const tells = body ? sentOf(task, question, body, level) : question.explanation.unread;
   $("receipt-title").textContent = title;
   $("outcome").textContent = entry.state === "sent" ? `${text} ${tells}` : text;
   const place = seen.places.find((/** @type {any} */ each) => each.collector === task.collector && !each.over);
