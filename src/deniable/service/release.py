@@ -130,8 +130,8 @@ def _counted_elsewhere(store: Store, task: Task, window: int, question: Question
         return None
     where = "this task" if holder[0] == task.id else f"the task {holder[0][:12]}"
     return (
-        f"devices send the same report for this question again, and window {holder[1] + 1} of {where} is published: "
-        "a report is counted in one release"
+        f"devices send the same report for this question again, and window {holder[1] + 1} of {where} is published, or "
+        "may have been: a report is counted in one release"
     )
 
 
