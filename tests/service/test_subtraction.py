@@ -314,7 +314,7 @@ def run(steps: int, **more: Any) -> None:
 
 
 def test_no_subtraction_is_about_few() -> None:
-    run(600)
+    run(400)
 
 
 @pytest.mark.slow
@@ -347,7 +347,7 @@ FAULTS: dict[str, tuple[tuple[Any, str, Any], ...]] = {
     ),
     "lost ids are not heeded": ((restoring, "_unknown", lambda session, entries: []),),
     "doubtful windows are published": ((restoring, "_stopped", lambda session, found, ids, why: found),),
-    "doubtful questions are asked again": ((restoring, "_claim", lambda session, number, task: None),),
+    "doubtful questions are asked again": ((restoring, "_claim", lambda session: None),),
     "reports lie by combination": ((release, "kept_reports", _reports_by_combination),),
     "small combinations stand alone": ((release, "groups", _every_combination),),
 }

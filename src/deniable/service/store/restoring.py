@@ -76,6 +76,7 @@ def restore(
                     found = _stopped(write, found, _unknown(write, entries), _LOST)
                 else:
                     found = _stopped(write, found, _all(write), _DOUBT)
+                    _claim(write)
                     found = _revoked(write, found, today)
                 journals.continued(write, journal, own)
         finally:
@@ -112,28 +113,26 @@ def _unknown(session: Session, entries: Sequence[Mapping[str, Any]]) -> list[str
 
 def _stopped(session: Session, found: Restored, ids: Sequence[str], why: str) -> Restored:
     """Close tasks and withhold all of them that is not published, for ever."""
-    from deniable.service.release import copies
-
     closed, windows = [], 0
     for id in ids:
         ((number, document, state),) = session.execute("SELECT number, document, state FROM tasks WHERE id = ?", (id,))
         task = Intake(bytes(document)).task
         windows += _withhold(session, number, task, why)
-        for question in task.questions if copies(task) else ():  # nor is it published by a task that asks it again
-            row = (question.key, number, 0)
-            session.execute(
-                "INSERT INTO once (question, task, window_number) VALUES (?, ?, ?) ON CONFLICT DO NOTHING", row
-            )
         if state != "closed":
             session.execute("UPDATE tasks SET state = 'closed' WHERE number = ?", (number,))
             closed.append(id)
     return replace(found, closed=closed, voided=windows)
 
 
-def _claim(session: Session, number: int, task: Task) -> None:
-    """Nor are the task's questions published by another task that asks them again."""
-    sql = "INSERT INTO once (question, task, window_number) VALUES (?, ?, 0) ON CONFLICT DO NOTHING"
-    session.many(sql, [(question.key, number) for question in task.questions])
+def _claim(session: Session) -> None:
+    """Nor are questions whose draws may be sent again published by a task that asks them once more."""
+    from deniable.service.release import copies
+
+    for number, document in session.execute("SELECT number, document FROM tasks ORDER BY number"):
+        task = Intake(bytes(document)).task
+        for question in task.questions if copies(task) else ():
+            row = (question.key, number, 0)
+            session.execute("INSERT INTO once VALUES (?, ?, ?) ON CONFLICT DO NOTHING", row)
 
 
 def _withhold(session: Session, number: int, task: Task, why: str) -> int:
