@@ -25,11 +25,11 @@ from deniable.errors import FormatError, ParameterError
 from deniable.service.store.contract import StoreUnavailableError
 from deniable.service.store.engine import Engine, Session
 
-__all__ = ["Journal", "applied", "continued", "file_bytes", "file_text", "since", "sync_folder"]
+__all__ = ["RESTORED", "Journal", "applied", "continued", "file_bytes", "file_text", "since", "sync_folder"]
 
 _LIFE, _LAST = "life", "journal"
 """Rows of `meta`: who writes, and the mark of the last line."""
-_BEGAN, _RESTORED = "began", "restored"
+_BEGAN, RESTORED = "began", "restored"
 _CHUNK = 1 << 16
 _HINT = "See Care in docs/howto/operate.md."
 
@@ -238,8 +238,8 @@ def continued(session: Session, source: Path | None, own: Path | None) -> None:
             raise ParameterError(f"there is a journal {own} already.", "Restore to a new place, or move it away.")
         with replacing(own, private=True) as file, source.open("rb") as lines:
             file.writelines(line for line in lines if line.endswith(b"\n"))
-        _renew(session, source, _RESTORED, after)  # its database, should it still run, can change nothing any more
-    _renew(session, own or source, _RESTORED, after)
+        _renew(session, source, RESTORED, after)  # its database, should it still run, can change nothing any more
+    _renew(session, own or source, RESTORED, after)
 
 
 def applied(session: Session, entries: Sequence[Entry]) -> dict[str, int]:
@@ -247,7 +247,7 @@ def applied(session: Session, entries: Sequence[Entry]) -> dict[str, int]:
     done: dict[str, int] = {}
     for entry in entries:
         what = entry["what"]
-        if what in (_BEGAN, _RESTORED):
+        if what in (_BEGAN, RESTORED):
             continue
         if what not in _STEPS:
             raise FormatError(f"the journal has {what!r} in it, which this program does not know.", "Upgrade deniable.")
