@@ -34,6 +34,14 @@ def chance(n: int) -> float:
     return float(4 * (2 * (2 * n + 5) / (9 * n * (n - 1))) ** 0.5)
 
 
+def analyzed(url: str) -> None:
+    """The server takes samples of all tables, as it does by itself when they have grown."""
+    import psycopg
+
+    with psycopg.connect(url, autocommit=True) as link:
+        link.execute("ANALYZE")
+
+
 def stages(engine: str, folder: Path, n: int, *, bodies: bool) -> None:
     """Single reports through the life of a task: what can be found, after each stage."""
     (folder / "copies").mkdir()
@@ -48,6 +56,8 @@ def stages(engine: str, folder: Path, n: int, *, bodies: bool) -> None:
     before = look()  # without the defence the same scan recovers them
     assert before.reports >= n // 4
     assert before.order > chance(n)
+    if engine == "postgres":
+        analyzed(url)
     store.settle()
     assert clean(look(), n, bodies=kept)
     trial.send(2)
