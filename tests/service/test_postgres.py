@@ -274,3 +274,20 @@ def test_rows_do_not_say_in_which_transaction_they_came(url: str) -> None:
         assert sql(url, numbers.format(table)) == [(1, 15)]
     assert store.check() == []
     store.close()
+
+
+def test_who_reads_sees_one_state_and_settling_waits_for_it(url: str) -> None:
+    """Emptying a table takes its rows from readers that have not looked at it yet, unless they hold it."""
+    store, other = open_store(url, settle_seconds=1e9), open_store(url)
+    task = opened(store)
+    store.add([Upload(task.id, DAY, [report(1), report(2)])])
+    with store.engine.read() as session:
+        session.execute("SELECT name FROM meta")
+        with pytest.raises(StoreUnavailableError, match="lock timeout"):
+            other.settle()
+        assert session.execute("SELECT count(*) FROM seen") == [(2,)]
+    other.settle()
+    assert sql(url, "SELECT count(*) FROM seen_fresh") == [(0,)]
+    assert store.check() == []
+    store.close()
+    other.close()
