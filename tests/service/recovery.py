@@ -80,25 +80,45 @@ class Trial:
 
     def scan(self, files: Sequence[Path]) -> Found:
         """Look for all of it in files."""
-        data = [_written(path) for path in files if path.is_file()]
-        assert any(data)
-        there = [any(tail in part for part in data) for tail in self._tails]
-        known = [True, *there]  # the tally of nothing is known to everybody
-        return Found(
-            tallies=sum(there[:-1]),
-            reports=sum(one and two for one, two in pairwise(known)),
-            bodies=sum(any(one.body in part for part in data) for one in self.sent),
-            order=max(self._ordered(part) for part in data),
+        bodies, hashes = (
+            [one.body for one in self.sent],
+            [blake2b(one.id, digest_size=16).digest() for one in self.sent],
         )
+        seen: set[bytes] = set()
+        order, data = 0.0, [_written(path) for path in files if path.is_file()]
+        assert any(data)
+        for part in data:
+            places = _places(part, [*self._tails, *bodies, *hashes])
+            seen |= places.keys()
+            order = max(order, _ordered([places[each] for each in hashes if each in places], len(self.sent)))
+        there = [tail in seen for tail in self._tails]
+        recovered = sum(one and two for one, two in pairwise([True, *there]))  # the tally of nothing is known to all
+        return Found(sum(there[:-1]), recovered, len(seen.intersection(bodies)), order)
 
-    def _ordered(self, data: bytes) -> float:
-        """Of all pairs of ids in a file, how many more are in the order of arrival than not, or the other way round."""
-        hashes = (blake2b(one.id, digest_size=16).digest() for one in self.sent)
-        places = np.array([place for place in map(data.find, hashes) if place >= 0])
-        if len(places) < max(3, len(self.sent) // 4):
-            return 0.0
-        signs = np.sign(places[None, :] - places[:, None])[np.triu_indices(len(places), 1)]
-        return float(abs(signs.mean()))
+
+def _places(data: bytes, wanted: Sequence[bytes]) -> dict[bytes, int]:
+    """Where each of some texts of at least eight bytes is first, by one look at all of the data."""
+    by_start = {each[:8]: each for each in wanted}
+    assert len(by_start) == len(wanted)
+    possible = np.zeros(1 << 20, np.bool_)
+    possible[np.frombuffer(b"".join(by_start), "<u8") & 0xFFFFF] = True
+    found: dict[bytes, int] = {}
+    for shift in range(min(8, len(data))):
+        words = np.frombuffer(data, "<u8", (len(data) - shift) // 8, shift)
+        for place in (8 * np.flatnonzero(possible[words & 0xFFFFF]) + shift).tolist():
+            each = by_start.get(data[place : place + 8])
+            if each is not None and data.startswith(each, place):
+                found[each] = min(place, found.get(each, place))
+    return found
+
+
+def _ordered(places: Sequence[int], of: int) -> float:
+    """Of all pairs of ids in a file, how many more are in the order of arrival than not, or the other way round."""
+    if len(places) < max(3, of // 4):
+        return 0.0
+    given = np.array(places)
+    signs = np.sign(given[None, :] - given[:, None])[np.triu_indices(len(given), 1)]
+    return float(abs(signs.mean()))
 
 
 def _written(path: Path) -> bytes:

@@ -25,13 +25,15 @@ def check(out: Output, database: DatabaseUrl = None, config: Config = None) -> i
     """Look whether all of the database fits together.
 
     As many ids as counted reports, tallies that reports can have given, bodies where a task keeps them, and whatever
-    the database itself can check. Exits with 1 if something is wrong. The service may go on meanwhile.
+    the database itself can check. Exits with 1 if something is wrong. The service may go on meanwhile. Notes say which
+    settings of a server keep reports that were erased, and for how long.
 
     Example: deniable store check --database sqlite:///collector.db
     """
     with opened(database, config) as store, out.progress("checking"):
-        faults = list(store.check())
-    out.show({"faults": faults}, "\n".join(faults) or "Nothing is wrong.")
+        faults, notes = list(store.check()), list(store.advice())
+    told = [*(faults or ["Nothing is wrong."]), *(f"Note: {note}" for note in notes)]
+    out.show({"faults": faults, "notes": notes}, "\n".join(told))
     return 1 if faults else 0
 
 

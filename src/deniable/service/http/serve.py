@@ -71,6 +71,9 @@ def run(settings: Settings, ready: Callable[[str], None]) -> None:
     """Open the database and serve it."""
     set_up()
     store = open_store(settings.database, settings.journal)
+    store.settle_soon()
+    for sentence in store.advice():
+        log("the database keeps more than it should", why=sentence)
     writer = Writer(store, waiting=settings.max_waiting)
     collector = Collector(store, writer.add, settings, waiting=lambda: writer.waiting, full=lambda: writer.full)
 

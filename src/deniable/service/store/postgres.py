@@ -57,9 +57,17 @@ _ADD_BODIES = (
     f"substring(%(rows)b::bytea from i * %(width)s::int + {HASH + 1} for %(width)s::int - {HASH}) FROM {_NUMBERS}"
 )
 _KEPT = "task, window_number, question, strata, id, body"
+_SAMPLED = {"seen": ("id", "mark"), "kept": ("id", "body"), "tallies": ("tally",)}
+"""Columns of which the server would put samples into its statistics, and keep them when the rows are long gone."""
 _FRESH = (
     "CREATE TABLE seen_fresh (PRIMARY KEY (task, id)) INHERITS (seen)",
     "CREATE TABLE kept_fresh (PRIMARY KEY (task, window_number, question, strata, id)) INHERITS (kept)",
+    *(
+        f"ALTER TABLE {table} ALTER COLUMN {column} {what}"
+        for table, columns in _SAMPLED.items()
+        for column in columns
+        for what in ("TYPE bytea", "SET STATISTICS 0")  # the first one drops samples that are there
+    ),
 )
 _SETTLE = (
     "INSERT INTO seen (task, id, mark) SELECT task, id, mark FROM seen_fresh ORDER BY task, id",
@@ -184,7 +192,7 @@ class PostgresEngine:
         with self.write() as session:
             session.lock(0, alone=True)
             if not session.has("seen_fresh"):
-                self._need(session, "pg_has_role(c.relowner, 'USAGE')", ("seen", "kept"), "own")
+                self._need(session, "pg_has_role(c.relowner, 'USAGE')", ("seen", "kept", "tallies"), "own")
                 for statement in _FRESH:
                     session.execute(statement)
             self._need(session, "has_table_privilege(c.oid, 'TRUNCATE')", _TABLES, "have the right to empty")

@@ -58,7 +58,7 @@ _ANEW = (
 """Without a condition, SQLite deletes whole pages, and overwrites them; the copy meanwhile is in memory."""
 _KEYS = {"seen": ("task", "id"), "kept": ("task", "window_number", "question", "strata", "id")}
 """Tables whose rows are put back in order, and the keys of their rows."""
-_MOST_SORTED = 50_000
+_MOST_SORTED = 100_000
 """Rows between two settlings that are put back in order: beyond that `erase` does it, which writes all anew."""
 _UNSORTED = "unsorted"
 """A note in the table `meta`: how many processes have rows that are not in order. One that is killed leaves its own."""
