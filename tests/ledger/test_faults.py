@@ -133,9 +133,9 @@ def test_killed_at_every_call(tmp_path: Path, collector: Any) -> None:
 
 
 def test_killed_around_the_commit_and_the_sending(tmp_path: Path, collector: Any) -> None:
-    """A sample of the moments above, for the default tier: every 13th."""
+    """A sample of the moments above, for the default tier: every 31st."""
     assert child(lambda: whole_life(tmp_path / "whole", collector.url, None)) == 0
-    for fatal in range(5, int((tmp_path / "whole.calls").read_text()) - PIECES, 13):
+    for fatal in range(5, int((tmp_path / "whole.calls").read_text()) - PIECES, 31):
         path, url = tmp_path / f"ledger{fatal}", f"{collector.url}/{fatal}"
         assert child(lambda path=path, url=url, fatal=fatal: whole_life(path, url, fatal)) == DEAD  # type: ignore[misc]
         check_after(path, collector, url)
