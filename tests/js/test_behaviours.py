@@ -6,14 +6,17 @@ import json
 import subprocess
 from typing import Any
 
+import pytest
+
 from js.conftest import JS
 from ledger.behaviours import BEHAVIOURS, SENT, serve
 
-DEADLINE = 1.0
+DEADLINE = 3.0
 READ_MAX = 2 * (1 << 16)
 """What is looked at, and what may be on its way when a device hangs up."""
 
 
+@pytest.mark.slow
 def test_no_server_keeps_reports_from_the_others(node: str, record_property: Any) -> None:
     """Servers that hang do so until the end of the test: that the program ends at all is its deadline's work."""
     with serve() as servers:

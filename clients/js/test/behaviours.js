@@ -7,7 +7,7 @@ import { Socket } from "node:net";
 import { text } from "node:stream/consumers";
 
 import { Ledger } from "../src/ledger.js";
-import { Clock, MemoryStore, keyOf, task } from "./tasks.js";
+import { Clock, FastStore, keyOf, task } from "./tasks.js";
 
 /** @type {Set<Socket>} */
 const sockets = new Set();
@@ -21,7 +21,7 @@ Socket.prototype.connect = /** @type {any} */ (
 
 const { ports, timeout } = JSON.parse(await text(process.stdin));
 const clock = new Clock();
-const ledger = new Ledger(new MemoryStore(), { clock: clock.read, places: 99 });
+const ledger = new Ledger(new FastStore(), { clock: clock.read, places: 99 });
 /** @type {Record<string, string>} */
 const names = {};
 for (const [i, [name, port]] of Object.entries(ports).entries()) {
