@@ -149,7 +149,7 @@ def test_nothing_tells_devices_apart(context: Any, site: Site) -> None:
 
 
 def test_the_ledger_survives_a_reload(context: Any, site: Site) -> None:
-    """The window stays open under the same id, another answer takes its place until it is sent, and it is counted once."""
+    """The window stays open under one id; another answer takes its place until it is sent; it is counted once."""
     task = coin(min_batch=2)
     answer = "const ledger = open(); const task = Task.load(given.task);"
     first = run(page := page_of(context, site), answer + "return ledger.answer(task, 1);", task=task)
@@ -171,9 +171,7 @@ def test_the_ledger_survives_a_reload(context: Any, site: Site) -> None:
 def test_two_tabs_do_not_spend_twice(context: Any, site: Site) -> None:
     """Both take many tasks up at the same time; what one collector gets holds for both together."""
     m = dn.mechanism("grr", epsilon=1.0, k=2)
-    tasks = [
-        task_of(m, budget=9, questions=[[{"name": "q", "text": f"question {i}", "none": 0}]]) for i in range(8)
-    ]
+    tasks = [task_of(m, budget=9, questions=[[{"name": "q", "text": f"question {i}", "none": 0}]]) for i in range(8)]
     start = """
         const tasks = given.tasks.map((task) => Task.load(task));
         const ledger = open({ collector: 5 });
@@ -221,7 +219,11 @@ def test_the_browser_is_asked_to_keep_the_ledger(context: Any, site: Site) -> No
     page.evaluate("() => { window.asked = 0; navigator.storage.persist = async () => (window.asked += 1) > 0; }")
     seen = run(page, "return open().overview();")
     assert seen["persistent"] is False
-    run(page, "const l = open(); const t = Task.load(given.task); await l.take(t); await l.answer(t, 1);", task=coin(min_batch=6))
+    run(
+        page,
+        "const l = open(); const t = Task.load(given.task); await l.take(t); await l.answer(t, 1);",
+        task=coin(min_batch=6),
+    )
     assert page.evaluate("window.asked") == 1
 
 
