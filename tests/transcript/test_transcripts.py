@@ -93,8 +93,11 @@ def test_two_windows_tell_what_two_reports_tell(server: Any) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("server", SERVERS, ids=lambda server: server.__name__)
-@pytest.mark.parametrize("moment", [Fraction(0), Fraction(9, 10)], ids=str)
+@pytest.mark.parametrize(
+    ("server", "moment"),
+    [(accepts, Fraction(0)), *((server, Fraction(9, 10)) for server in SERVERS)],
+    ids=lambda given: str(getattr(given, "__name__", given)),
+)
 def test_three_windows_tell_what_three_reports_tell(server: Any, moment: Fraction) -> None:
     setting = Setting(3, server, moment=moment, days=5)
     assert opened(setting) == 3
