@@ -40,7 +40,7 @@ const DAY = 86_400 * SECOND;
 const WAIT_MAX = DAY;
 const REASON_MAX = 200;
 
-/** Bytes of an answer that are looked at. */
+/** Bytes of an answer; a longer one is not understood. */
 const REPLY_MAX = 2 ** 16;
 
 /**
@@ -255,13 +255,13 @@ async function fetched(fetch, url, { body, signal, most }) {
   const data = new Uint8Array(most);
   const reader = response.body?.getReader();
   let size = 0;
-  while (reader && size < most) {
+  while (reader) {
     const { done, value } = await reader.read();
     if (done) break;
-    data.set(value.subarray(0, most - size), size);
+    if (size + value.length > most) throw new Error("the answer is too long"); // the signal ends it
+    data.set(value, size);
     size += value.length;
   }
-  if (size >= most) await reader?.cancel();
   const wait = response.headers.get("Retry-After") ?? "";
-  return { status: response.status, wait, data: data.subarray(0, Math.min(size, most)) };
+  return { status: response.status, wait, data: data.subarray(0, size) };
 }

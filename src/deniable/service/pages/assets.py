@@ -19,7 +19,7 @@ __all__ = ["Asset", "asset", "base", "of_page"]
 _TYPES = {".js": "text/javascript; charset=utf-8", ".css": "text/css; charset=utf-8", ".svg": "image/svg+xml"}
 _COMMENT = re.compile(rb"^[ \t]*(?:/\*\*(?:[^*]|\*(?!/))*\*/[ \t]*|//[^\n]*)\n|/\*\* @type [^\n]*?\*/ ?", re.MULTILINE)
 """Comments of a script that have lines of their own, and types within lines: browsers have no use for them."""
-_NODE = frozenset({"store_file.js"})
+_NODE = frozenset({"exchange_node.js", "store_file.js"})
 """Modules of the client that browsers have no use for."""
 
 
