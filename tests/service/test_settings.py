@@ -27,7 +27,7 @@ def test_the_last_source_wins(tmp_path: Path) -> None:
 @pytest.mark.parametrize("row", rows(), ids=lambda row: row.name)
 def test_every_setting_has_a_default_that_it_allows_a_help_and_a_name_in_the_environment(row: Any) -> None:
     usual = getattr(Settings(), row.name)
-    assert row.name == "database" or row.metadata["read"](usual, row.name) == usual
+    assert row.name in ("database", "journal") or row.metadata["read"](usual, row.name) == usual
     assert re.fullmatch(r"[^\n]{10,100}\.", row.metadata["help"])
     assert row.metadata["metavar"]
     assert (PREFIX + row.name.upper()).startswith("DENIABLE_")
