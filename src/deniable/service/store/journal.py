@@ -25,7 +25,7 @@ from deniable.errors import FormatError, ParameterError
 from deniable.service.store.contract import StoreUnavailableError
 from deniable.service.store.engine import Engine, Session
 
-__all__ = ["RESTORED", "Journal", "applied", "continued", "file_bytes", "file_text", "since", "sync_folder"]
+__all__ = ["RESTORED", "Journal", "applied", "continued", "file_text", "since", "sync_folder"]
 
 _LIFE, _LAST = "life", "journal"
 """Rows of `meta`: who writes, and the mark of the last line."""
@@ -139,11 +139,11 @@ def _last_line(file: BinaryIO) -> bytes:
 def _read(line: bytes, path: Path) -> dict[str, Any]:
     try:
         found = json.loads(line)
-        if all(type(found[name]) is kind for name, kind in (("life", int), ("after", int), ("what", str))):
-            return dict(found)
-    except (ValueError, KeyError, TypeError, RecursionError):
-        pass
-    raise FormatError(f"{path} is damaged or not a journal.", _HINT)
+        if not all(type(found[name]) is kind for name, kind in (("life", int), ("after", int), ("what", str))):
+            raise TypeError
+    except (ValueError, KeyError, TypeError, RecursionError) as error:
+        raise FormatError(f"{path} is damaged or not a journal.", _HINT) from error
+    return dict(found)
 
 
 def _entries(path: Path) -> Iterator[tuple[Entry, int]]:
@@ -191,7 +191,7 @@ def file_text(data: bytes) -> str:
     return b64encode(data).decode()
 
 
-def file_bytes(text: str) -> bytes:
+def _file_bytes(text: str) -> bytes:
     """What `file_text` wrote."""
     return b64decode(text, validate=True)
 
@@ -269,7 +269,7 @@ def _opened(entry: Entry) -> _Steps:
         "INSERT INTO tasks (number, id, document, state) SELECT coalesce(max(number), 0) + 1, CAST(? AS TEXT), ?, "
         "'draft' FROM tasks WHERE true ON CONFLICT (id) DO NOTHING"
     )
-    yield make, (entry["task"], file_bytes(entry["document"]))
+    yield make, (entry["task"], _file_bytes(entry["document"]))
     yield "UPDATE tasks SET state = 'open' WHERE id = ? AND state = 'draft'", (entry["task"],)
 
 
@@ -285,7 +285,7 @@ def _sealed(entry: Entry) -> _Steps:
 def _released(entry: Entry) -> _Steps:
     """The last line is what was published: those before it were written by somebody who did not come that far."""
     yield from _sealed(entry)
-    document = file_bytes(entry["document"])
+    document = _file_bytes(entry["document"])
     sql = "UPDATE sealed SET document = ? WHERE task = (SELECT number FROM tasks WHERE id = ?) AND window_number = ?"
     yield sql, (document, entry["task"], int(entry["window"]))
 
