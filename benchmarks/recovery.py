@@ -1,4 +1,4 @@
-"""How many single reports, and how much of their order, the files of a database tell, after each stage of a task's life.
+"""How many single reports, and how much of their order, the files of a database tell, after each stage of a task.
 
     python benchmarks/recovery.py [--reports N] [--engine sqlite|postgres ...] [--json]
 

@@ -34,6 +34,7 @@ _END = DAY + timedelta(28)
 """After the last window of the trial's task."""
 _TAIL = 12
 """Bytes at the end of a row: check sums of the cells, different for every tally."""
+_PAGE = 4096
 _DESIGN = dn.mechanism("oue", epsilon=1.0, k=64).design
 """Any 8 bytes are a report."""
 
@@ -183,12 +184,16 @@ def _places(data: bytes, wanted: Sequence[bytes]) -> dict[bytes, int]:
 
 
 def _ordered(places: Sequence[int], of: int) -> float:
-    """Of all pairs of ids in a file, how many more are in the order of arrival than not, or the other way round."""
+    """Of all pairs of ids in a file, how many more are in the order of arrival than not, or the other way round.
+
+    The same of pairs that are in one page, if that is more.
+    """
     if len(places) < max(3, of // 4):
         return 0.0
-    given = np.array(places)
-    signs = np.sign(given[None, :] - given[:, None])[np.triu_indices(len(given), 1)]
-    return float(abs(signs.mean()))
+    given, upper = np.array(places), np.triu_indices(len(places), 1)
+    signs = np.sign(given[None, :] - given[:, None])[upper]
+    together = (given[None, :] // _PAGE == given[:, None] // _PAGE)[upper]
+    return float(max(abs(signs.mean()), abs(signs[together].mean()) if together.any() else 0.0))
 
 
 def _written(path: Path) -> bytes:
