@@ -18,19 +18,23 @@ import numpy as np
 
 import deniable as dn
 from deniable.service.ingest import Intake
+from deniable.service.store import open_store
 from deniable.service.store.contract import Incoming, Upload
 from deniable.service.store.database import Database
 from deniable.service.store.rows import Shapes
 from deniable_client.task import Task
-from service.databases import postgres_data
+from service.databases import new_database, postgres_data
 from service.making import DAY, opened
 
-__all__ = ["END", "Found", "Trial", "files_of"]
+__all__ = ["COMMITTED", "Found", "Stage", "Trial", "chance", "files_of", "life"]
 
-END = DAY + timedelta(28)
+COMMITTED = ("committed", "committed again")
+"""Stages in which the time of the last reports is not over: what is found then shows that the scan finds something."""
+_END = DAY + timedelta(28)
 """After the last window of the trial's task."""
 _TAIL = 12
 """Bytes at the end of a row: check sums of the cells, different for every tally."""
+_PAGE = 4096
 _DESIGN = dn.mechanism("oue", epsilon=1.0, k=64).design
 """Any 8 bytes are a report."""
 
@@ -46,6 +50,73 @@ class Found:
     bodies: int
     order: float
     """How well the order of arrival can be told: 0 not at all, 1 for certain."""
+
+
+@dataclass(frozen=True)
+class Stage:
+    """What was found after something happened to a database."""
+
+    name: str
+    found: Found
+    sent: int
+    kept: int
+    """Bodies that are kept on purpose."""
+
+    @property
+    def clean(self) -> bool:
+        """Nothing but what is kept on purpose is there, in an order that chance would give too."""
+        found = self.found
+        nothing = found.tallies == found.reports == 0 and found.bodies == self.kept
+        return nothing and found.order < chance(self.sent)
+
+
+def chance(n: int) -> float:
+    """Four standard deviations of the order of n ids that is drawn at random (Kendall's coefficient)."""
+    return float(4 * (2 * (2 * n + 5) / (9 * n * (n - 1))) ** 0.5)
+
+
+def life(engine: str, folder: Path, n: int, *, bodies: bool) -> Iterator[Stage]:
+    """Single reports through the life of a task: what can be found, after each stage."""
+    url, copy = new_database(engine, folder), folder / "copy"
+    trial = Trial(open_store(url, settle_seconds=1e9), bodies=bodies)
+    store, id = trial.store, trial.task.id
+
+    def look(name: str, *, kept: bool = bodies, files: Sequence[Path] = ()) -> Stage:
+        found = trial.scan(files or list(files_of(engine, url, folder)))
+        return Stage(name, found, len(trial.sent), len(trial.sent) * kept)
+
+    trial.send(n)
+    if engine == "postgres":
+        _sampled(url)
+    yield look("committed")
+    store.settle()
+    yield look("settled")
+    trial.send(2)
+    yield look("committed again")
+    store.purge(DAY)
+    yield look("purged")
+    store.seal(id, 0)
+    store.put_release(id, 0, b"{}")
+    store.settle()
+    yield look("published")
+    store.backup(copy)
+    yield look("copy", files=[copy])
+    copy.unlink()
+    store.set_state(id, "closed")
+    store.purge(_END + timedelta(3))
+    yield look("erased", kept=False)
+    assert sum(tally.n for tally in store.tallies(id).values()) == len(trial.sent)
+    assert store.check() == []
+    store.close()
+    yield look("closed", kept=False)
+
+
+def _sampled(url: str) -> None:
+    """The server takes samples of all tables, as it does by itself when they have grown."""
+    import psycopg
+
+    with psycopg.connect(url, autocommit=True) as link:
+        link.execute("ANALYZE")
 
 
 @dataclass
@@ -113,12 +184,16 @@ def _places(data: bytes, wanted: Sequence[bytes]) -> dict[bytes, int]:
 
 
 def _ordered(places: Sequence[int], of: int) -> float:
-    """Of all pairs of ids in a file, how many more are in the order of arrival than not, or the other way round."""
+    """Of all pairs of ids in a file, how many more are in the order of arrival than not, or the other way round.
+
+    The same of pairs that are in one page, if that is more.
+    """
     if len(places) < max(3, of // 4):
         return 0.0
-    given = np.array(places)
-    signs = np.sign(given[None, :] - given[:, None])[np.triu_indices(len(given), 1)]
-    return float(abs(signs.mean()))
+    given, upper = np.array(places), np.triu_indices(len(places), 1)
+    signs = np.sign(given[None, :] - given[:, None])[upper]
+    together = (given[None, :] // _PAGE == given[:, None] // _PAGE)[upper]
+    return float(max(abs(signs.mean()), abs(signs[together].mean()) if together.any() else 0.0))
 
 
 def _written(path: Path) -> bytes:
