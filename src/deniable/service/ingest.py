@@ -8,10 +8,11 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import Iterator, Sequence
 from concurrent.futures import Future
+from contextlib import nullcontext
 from dataclasses import dataclass
 from datetime import date, timedelta
 from hashlib import blake2b
-from threading import Lock
+from threading import Lock, RLock
 
 import numpy as np
 
@@ -24,7 +25,18 @@ from deniable.mechanisms.registry import from_design
 from deniable.service.store.contract import Batch
 from deniable_client.task import Task
 
-__all__ = ["ID_BYTES", "NEVER", "REASONS", "SKEW", "Checked", "Intake", "first_day_after", "intake_of", "window_of"]
+__all__ = [
+    "ID_BYTES",
+    "LARGE",
+    "NEVER",
+    "REASONS",
+    "SKEW",
+    "Checked",
+    "Intake",
+    "first_day_after",
+    "intake_of",
+    "window_of",
+]
 
 ID_BYTES = 16
 SKEW = timedelta(1)
@@ -49,6 +61,10 @@ NEVER = frozenset({"length", "question", "stratum", "padding", "impossible", "ot
 _FINE = 0
 _CODES = {reason: code for code, reason in enumerate(REASONS, start=1)}
 _WORDS = (None, *REASONS)
+LARGE = 64 << 10
+_large = RLock()
+"""One task with a document of more than so many bytes is proved at a time: proofs are all Python's, and whoever answers
+devices must come in between. Small ones wait for nobody."""
 _TASKS = 256
 """Tasks whose proofs are kept at hand."""
 
@@ -102,7 +118,7 @@ class Intake:
         self._several = len(self.task.questions) > 1
         self._head = self._several + len(self._sizes)
         self._mechanisms: tuple[Mechanism, ...] = ()
-        self._making = Lock()
+        self._making = _large if len(document) > LARGE else RLock()
 
     @property
     def mechanisms(self) -> tuple[Mechanism, ...]:
@@ -214,7 +230,9 @@ def intake_of(document: bytes) -> Intake:
             _proved.move_to_end(key)
     if first:
         try:
-            found.set_result(Intake(document))
+            with _large if len(document) > LARGE else nullcontext():
+                made = Intake(document)
+            found.set_result(made)
         except BaseException as error:
             with _guard:
                 _proved.pop(key, None)

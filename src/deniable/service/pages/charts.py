@@ -37,7 +37,7 @@ _LEVEL = 0.95
 RENDERER = Renderer()
 """Draws for all pages."""
 atexit.register(RENDERER.close)
-_ASIDE = ThreadPoolExecutor(2, thread_name_prefix="pages")
+_ASIDE = ThreadPoolExecutor(1, thread_name_prefix="pages")
 _KEPT: Flights[Hashable, bytes] = Flights(256)
 """Pictures and pages by what is on them."""
 
