@@ -7,6 +7,7 @@ import gzip
 import json
 import secrets
 import socket
+import sys
 import threading
 import time
 import zlib
@@ -24,6 +25,7 @@ from deniable.service.http.bodies import room_of_reports
 from deniable.service.ingest import intake_of
 from deniable.service.settings import Settings
 from deniable.service.tasks import Asked
+from deniable.service.turns import short_turns
 from deniable_client.canonical import canonical
 from service.calling import Service, item, task_of
 from service.running import LONG, Running, everything
@@ -340,6 +342,15 @@ def test_threads_share_one_proof() -> None:
     assert len(found) == 8
     assert len({id(each) for each in found}) == 1
     assert len({id(each.mechanisms) for each in found}) == 1
+
+
+def test_turns_are_short_as_long_as_somebody_works_and_usual_again_after() -> None:
+    usual = sys.getswitchinterval()
+    with short_turns():
+        with short_turns():
+            assert sys.getswitchinterval() < usual
+        assert sys.getswitchinterval() < usual
+    assert sys.getswitchinterval() == usual
 
 
 def test_one_flight_is_for_all_who_wait_and_errors_are_not_kept() -> None:

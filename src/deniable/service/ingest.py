@@ -23,6 +23,7 @@ from deniable.errors import FormatError
 from deniable.mechanisms.base import Mechanism
 from deniable.mechanisms.registry import from_design
 from deniable.service.store.contract import Batch
+from deniable.service.turns import short_turns
 from deniable_client.task import Task
 
 __all__ = [
@@ -124,7 +125,7 @@ class Intake:
     def mechanisms(self) -> tuple[Mechanism, ...]:
         """The mechanism of each question, made when it is first asked for, and once."""
         if not self._mechanisms:
-            with self._making:
+            with self._making, short_turns():
                 if not self._mechanisms:
                     self._mechanisms = tuple(from_design(question.design) for question in self.task.questions)
         return self._mechanisms
@@ -230,7 +231,7 @@ def intake_of(document: bytes) -> Intake:
             _proved.move_to_end(key)
     if first:
         try:
-            with _large if len(document) > LARGE else nullcontext():
+            with _large if len(document) > LARGE else nullcontext(), short_turns():
                 made = Intake(document)
             found.set_result(made)
         except BaseException as error:

@@ -26,10 +26,6 @@ _SYSTEM_BYTES = 128 << 10
 """What the system may hold of a connection in either direction; left to itself it takes megabytes of each."""
 
 
-_TURN_SECONDS = 0.001
-"""After how long a thread that computes lets others go on: those that answer devices wait for that."""
-
-
 class _Server(uvicorn.Server):
     """Says where it listens as soon as it does."""
 
@@ -81,7 +77,6 @@ def server(app: ASGIApp, settings: Settings, ready: Callable[[str], None]) -> uv
 def run(settings: Settings, ready: Callable[[str], None]) -> None:
     """Open the database and serve it."""
     set_up()
-    sys.setswitchinterval(_TURN_SECONDS)
     store = open_store(settings.database)
     writer = Writer(store, waiting=settings.max_waiting)
     collector = Collector(store, writer.add, settings, waiting=lambda: writer.waiting, full=lambda: writer.full)
