@@ -7,6 +7,7 @@ import gzip
 import json
 import secrets
 import socket
+import sys
 import threading
 import time
 import zlib
@@ -15,6 +16,7 @@ from typing import Any
 
 import pytest
 
+import deniable as dn
 from deniable.errors import FormatError
 from deniable.service import ingest
 from deniable.service.flights import Flights
@@ -22,6 +24,8 @@ from deniable.service.held import CrowdedError, Held
 from deniable.service.http.bodies import room_of_reports
 from deniable.service.ingest import intake_of
 from deniable.service.settings import Settings
+from deniable.service.tasks import Asked
+from deniable.service.turns import short_turns
 from deniable_client.canonical import canonical
 from service.calling import Service, item, task_of
 from service.running import LONG, Running, everything
@@ -297,6 +301,31 @@ def test_a_task_is_proved_once_however_many_ask(monkeypatch: pytest.MonkeyPatch)
     assert len(made) == 1
 
 
+def test_large_tasks_that_are_being_proved_hold_up_no_small_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    free, real = threading.Event(), ingest.Intake
+
+    class Slow(real):  # type: ignore[misc, valid-type]
+        def __init__(self, document: bytes) -> None:
+            assert len(document) <= ingest.LARGE or free.wait(LONG)
+            super().__init__(document)
+
+    service = Service()
+    design = dn.mechanism("grr", epsilon=1.0, labels=[f"{i:03}" + "x" * 250 for i in range(300)]).design
+    large = [service.add(task_of(Asked(text="?", design=design), subject=f"large {i}")) for i in range(40)]
+    small = service.add(task_of(subject="small"))
+    monkeypatch.setattr(ingest, "Intake", Slow)
+
+    async def many() -> list[Any]:
+        waiting = [asyncio.ensure_future(service._call("GET", f"/v1/tasks/{id}", [b""], {})) for id in large]
+        body = json.dumps({"reports": [item(1)]}).encode()
+        first = await service._call("POST", f"/v1/tasks/{small}/reports", [body], JSON)
+        assert not any(each.done() for each in waiting)
+        free.set()
+        return [first, *await asyncio.gather(*waiting)]
+
+    assert {reply.status for reply in asyncio.run(many())} == {200}
+
+
 def test_a_document_that_is_refused_is_refused_to_all_and_again(monkeypatch: pytest.MonkeyPatch) -> None:
     for _ in range(2):
         with pytest.raises(FormatError):
@@ -313,6 +342,15 @@ def test_threads_share_one_proof() -> None:
     assert len(found) == 8
     assert len({id(each) for each in found}) == 1
     assert len({id(each.mechanisms) for each in found}) == 1
+
+
+def test_turns_are_short_as_long_as_somebody_works_and_usual_again_after() -> None:
+    usual = sys.getswitchinterval()
+    with short_turns():
+        with short_turns():
+            assert sys.getswitchinterval() < usual
+        assert sys.getswitchinterval() < usual
+    assert sys.getswitchinterval() == usual
 
 
 def test_one_flight_is_for_all_who_wait_and_errors_are_not_kept() -> None:

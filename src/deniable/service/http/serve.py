@@ -22,6 +22,10 @@ from deniable.service.writer import Writer
 __all__ = ["run", "server"]
 
 
+_SYSTEM_BYTES = 128 << 10
+"""What the system may hold of a connection in either direction; left to itself it takes megabytes of each."""
+
+
 class _Server(uvicorn.Server):
     """Says where it listens as soon as it does."""
 
@@ -38,6 +42,9 @@ class _Server(uvicorn.Server):
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         """Start, then tell the address."""
         await super().startup(sockets)
+        for each in (listening for made in self.servers for listening in made.sockets):
+            for kind in (socket.SO_SNDBUF, socket.SO_RCVBUF):
+                each.setsockopt(socket.SOL_SOCKET, kind, _SYSTEM_BYTES)
         if self.started:
             host, port = self.servers[0].sockets[0].getsockname()[:2]
             self._ready(f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}")
