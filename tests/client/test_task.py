@@ -12,7 +12,8 @@ import pytest
 
 from deniable_client import DeniableError, FormatError, ParameterError, PrivacyError, ReplayWords, Task, WindowError
 from deniable_client.canonical import canonical
-from deniable_client.task import amount_of, printable, seal
+from deniable_client.task import amount_of, seal
+from deniable_client.texts import printable
 from tasks import GRR, document, loaded, sealed, vectors
 
 FILE = vectors("tasks")

@@ -4,6 +4,7 @@
  */
 import { FormatError, ParameterError, PrivacyError, require, show } from "./errors.js";
 import { WORD, checkEpsilon, either, twoLevelLift } from "./exact.js";
+import { labelsFault, lengthOf } from "./texts.js";
 
 /** @import { Ratio } from "./exact.js" */
 /** @import { Check, Design, Domain, Form, Parts, Shapes, Words } from "./types.js" */
@@ -55,9 +56,6 @@ export function readDocument(document, what = "the design") {
   if (!isMapping(document)) refuse("must be a mapping of names to values", document ?? "nothing");
   return copy(document, 1);
 }
-
-/** Characters of a text: code points, not UTF-16 units. @param {string} text */
-const lengthOf = (text) => text.length - (text.match(/[\ud800-\udbff][\udc00-\udfff]/g)?.length ?? 0);
 
 export const isNumber = Number.isFinite;
 
@@ -135,8 +133,7 @@ export function labelled(given) {
   const { labels, missing, other } = given;
   const texts = Array.isArray(labels) && labels.length >= 2 && labels.every((label) => typeof label === "string");
   must(texts, "labels", labels, "at least two texts");
-  const looks = new Set(labels.map(appearance));
-  must(looks.size === labels.length && !looks.has(""), "labels", labels, "texts that people can see and tell apart");
+  needLabels(labels, "labels of the design's domain");
   const places = new Map(labels.map((/** @type {string} */ label, /** @type {number} */ i) => [label, i]));
   for (const name of CHOICES) must(!(name in given) || places.has(given[name]), name, given[name], "one of the labels");
   return {
@@ -152,12 +149,10 @@ export function labelled(given) {
   };
 }
 
-/** A label without what cannot be seen: who consents must be able to tell two apart. @param {string} label */
-export function appearance(label) {
-  if (/[^ -~]/.test(label)) {
-    label = label.normalize("NFKC").replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\u034f\u115f\u1160\u2800\u3164\uffa0\ufe00-\ufe0f]/gu, "");
-  }
-  return label.trim().replace(/\s+/g, " ");
+/** Who consents must be able to tell two labels apart. @param {readonly string[]} labels @param {string} where */
+export function needLabels(labels, where) {
+  const wrong = labelsFault(labels);
+  if (wrong) throw new FormatError(`${where} must be texts that people can see and tell apart: ${wrong}.`);
 }
 
 /** Whether no value was given. @param {unknown} value */

@@ -1,6 +1,7 @@
 /** For pages: devices that load only the modules of what their design has. */
 import { Device } from "./device.js";
 import { isMapping, readDocument } from "./designs.js";
+import { isPlain } from "./texts.js";
 
 /** @import { Options } from "./types.js" */
 
@@ -41,15 +42,18 @@ const MODULES = [
 /** Load what a design, or a task with several, needs; `new Device(design)` works then. @param {unknown} design */
 export async function prepare(design) {
   const found = new Set();
+  let plain = true;
   const walk = (/** @type {any} */ part) => {
     if (isMapping(part)) {
       found.add(part.kind).add(`:${part.mechanism}`);
       for (const field of Object.keys(part.domain ?? {})) found.add(`.${field}`);
     }
     if (part && typeof part === "object") Object.values(part).forEach(walk);
+    else if (typeof part === "string") plain &&= isPlain(part);
   };
   walk(readDocument(design));
-  await Promise.all(MODULES.map(([own, load]) => own.split(" ").some((each) => found.has(each)) && load()));
+  const texts = plain ? null : import("./unicode_texts.js");
+  await Promise.all([texts, ...MODULES.map(([own, load]) => own.split(" ").some((each) => found.has(each)) && load())]);
 }
 
 /** What `new Device(design, options)` makes. @param {unknown} design @param {Options} [options] */

@@ -7,12 +7,13 @@
 import { canonical, digest, parse } from "./canonical.js";
 import { LAST_DAY, dayNumber, dayOf, dayText } from "./days.js";
 import { Device } from "./device.js";
-import { appearance, fieldsOf } from "./designs.js";
+import { fieldsOf, needLabels } from "./designs.js";
 import { DeniableError, FormatError, ParameterError, PrivacyError, show } from "./errors.js";
 import { below } from "./exact.js";
 import { explain } from "./explain.js";
 import { WindowError } from "./ledger_errors.js";
 import { BUDGET_MAX, amountIn, dayIn, general, listIn, need, textIn, wholeIn } from "./parts.js";
+import { printable, quoted } from "./texts.js";
 
 /** @import { Words } from "./types.js" */
 /** @typedef {Record<string, any>} Mapping */
@@ -249,7 +250,7 @@ export class Task {
       lines.push(`One of ${this.questions.length} questions is drawn for you; only that one is answered.`);
     }
     for (const question of this.questions) {
-      lines.push(`Question: ${question.text}`, ...question.explanation.text.split("\n"));
+      lines.push(`The collector asks: ${quoted(question.text)}`, ...question.explanation.text.split("\n"));
       if (question.labels && !question.explanation.design.domain.labels) {
         lines.push(`Answers by number: ${question.labels.map((label, i) => `${i} is ${label}`).join(", ")}.`);
       }
@@ -291,33 +292,6 @@ const MEANING = {
   remembered: "The same answer sends the same report again, at no cost; that an answer changed can be noticed.",
   first: "Your first answer is kept: the same report is sent each time, at no further cost.",
 };
-
-/** All that is white space, in every client. */
-const SPACES = /[\t-\r\x1c-\x20\x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]+/;
-
-/** @param {string} sign @returns {boolean} whether it can be seen */
-const seen = (sign) => sign === " " || !/[\p{C}\p{Z}]/u.test(sign);
-
-/** @param {string} text @returns {string} a stranger's text as one line that hides nothing; joiners of letters stay */
-function printable(text) {
-  const line = text.split(SPACES).filter(Boolean).join(" ");
-  return Array.from(line, (sign) => (seen(sign) || "\u200c\u200d".includes(sign) ? sign : coded(sign))).join("");
-}
-
-/** @param {string} text @returns {string} in quotes, as all clients write it */
-function quoted(text) {
-  const mark = text.includes("'") && !text.includes('"') ? '"' : "'";
-  /** @type {Record<string, string>} */
-  const known = { "\\": "\\\\", [mark]: `\\${mark}`, "\n": "\\n", "\r": "\\r", "\t": "\\t" };
-  return mark + Array.from(text, (sign) => known[sign] ?? (seen(sign) ? sign : coded(sign))).join("") + mark;
-}
-
-/** @param {string} sign @returns {string} */
-function coded(sign) {
-  const code = Number(sign.codePointAt(0));
-  const [letter, digits] = code < 0x100 ? ["x", 2] : code < 0x10000 ? ["u", 4] : ["U", 8];
-  return `\\${letter}${code.toString(16).padStart(Number(digits), "0")}`;
-}
 
 /** @param {Mapping} document @returns {Mapping} */
 const withoutId = (document) => Object.fromEntries(Object.entries(document).filter(([name]) => name !== "id"));
@@ -377,7 +351,7 @@ function question(document, subject, epsilon) {
   const { name, design } = given;
   const named = typeof name === "string" && NAME.test(name);
   need(named, "name of a question", "small letters, digits, - or _", name);
-  const text = textIn(given.text, `text of ${name}`, TEXT_MAX);
+  const text = textIn(given.text, `text of ${name}`, TEXT_MAX, true);
   const explanation = explained(design, name);
   const proved = explanation.design;
   if (proved.epsilon > epsilon) {
@@ -417,9 +391,8 @@ function labelsIn(given, name, domain) {
   const where = `labels of ${name}`;
   need(!domain.labels && !domain.border, where, "left out, since its design says what answers are", given);
   const labels = listIn(given, where, domain.answers, domain.answers);
-  const looks = new Set(labels.map((label) => (typeof label === "string" ? appearance(label) : "")));
-  const fits = looks.size === labels.length && !looks.has("");
-  need(fits, where, "texts that people can see and tell apart", given);
+  need(labels.every((label) => typeof label === "string"), where, "texts", given);
+  needLabels(labels, where);
   return Object.freeze([...labels]);
 }
 
@@ -432,7 +405,7 @@ function strataIn(given) {
     const fits = typeof name === "string" && NAME.test(name) && !found.has(name);
     need(fits, "name of a stratum", "small letters, digits, - or _, and no other's", name);
     const texts = listed.map((value) => textIn(value, `a value of ${name}`, 200));
-    need(new Set(texts).size === texts.length, `values of ${name}`, "different", values);
+    needLabels(texts, `values of ${name}`);
     found.set(name, Object.freeze(texts));
   }
   return found;

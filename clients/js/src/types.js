@@ -40,4 +40,13 @@
 /** @typedef {{harmless?: Iterable<unknown> | null, standIn?: unknown}} Options of a device */
 /** @typedef {{explanation?: (design: Design, ratio: Ratio) => Explanation}} Told */
 
+/**
+ * What is known of characters that are not ASCII: the place of what a text may not have, what it looks like, and which of its
+ * characters have no place where they stand.
+ * @typedef {{
+ *   fault: (text: string, prose: boolean) => {place: number, told: string} | null, skeleton: (text: string) => string,
+ *   strays: (line: string) => boolean[],
+ * }} Alphabets
+ */
+
 export {};

@@ -16,7 +16,8 @@ from deniable_client.canonical import BYTES_MAX
 from deniable_client.errors import DeniableError, LedgerError, ParameterError, PrivacyError
 from deniable_client.ledger import Ledger
 from deniable_client.ledger.outbox import fetch
-from deniable_client.task import Question, Task, printable
+from deniable_client.task import Question, Task
+from deniable_client.texts import printable, quoted
 
 __all__ = ["main"]
 
@@ -98,7 +99,7 @@ def _answer(given: Any) -> tuple[Any, list[str]]:
     question = ledger.question(task, dealt=given.dealt)
     asks = sys.stdin.isatty() and not given.json
     if asks:
-        print("\n".join([*task.terms(), "", printable(question.text)]))
+        print("\n".join([*task.terms(), "", f"The collector asks: {quoted(question.text)}"]))
     elif given.value is None:
         raise ParameterError("--value must be given where nobody can be asked.", "See deniable-client answer --help.")
     agreed = _agreed(question, given.agree, asks)

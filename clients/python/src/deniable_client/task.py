@@ -13,12 +13,13 @@ from typing import Any
 from deniable_client.canonical import canonical, digest, parse
 from deniable_client.device import Device, explain
 from deniable_client.documents import fields_of, is_list, is_number, is_whole
-from deniable_client.domains import Domain, appearance
+from deniable_client.domains import Domain
 from deniable_client.errors import DeniableError, FormatError, ParameterError, PrivacyError, WindowError, show
 from deniable_client.explanation import Explanation
+from deniable_client.texts import labels_fault, printable, quoted, text_fault
 from deniable_client.words import Words, below
 
-__all__ = ["UNITS", "Question", "Task", "amount_of", "printable", "seal"]
+__all__ = ["UNITS", "Question", "Task", "amount_of", "seal"]
 
 VERSION = 1
 UNITS = 30
@@ -184,7 +185,7 @@ class Task:
         if len(self.questions) > 1:
             lines.append(f"One of {len(self.questions)} questions is drawn for you; only that one is answered.")
         for question in self.questions:
-            lines += [f"Question: {question.text}", *question.explanation.text.splitlines()]
+            lines += [f"The collector asks: {quoted(question.text)}", *question.explanation.text.splitlines()]
             if question.labels and question.explanation.design.domain.labels is None:
                 named = (f"{number} is {label}" for number, label in enumerate(question.labels))
                 lines.append(f"Answers by number: {', '.join(named)}.")
@@ -197,7 +198,7 @@ class Task:
         lines += [
             f"Asked {often}, {until}. {_MEANING[self.memory]}",
             f"An answer costs epsilon {self.epsilon:.12g}; at most {self.budget['task']:.12g} for this task, "
-            f"{self.budget['subject']:.12g} for all about {self.subject!r}, {self.budget['lifetime']:.12g} in all.",
+            f"{self.budget['subject']:.12g} for all about {quoted(self.subject)}, {self.budget['lifetime']:.12g} in all.",
             f"Results are published for at least {self.min_batch} reports. "
             + ("Reports are erased once they are counted." if self.keep == "tally" else kept),
         ]
@@ -224,20 +225,6 @@ def amount_of(epsilon: float) -> int:
     True
     """
     return int(Decimal(repr(epsilon)).scaleb(UNITS))
-
-
-def printable(text: str) -> str:
-    """A text of a stranger as one line that moves no cursor and hides nothing; joiners of letters stay.
-
-    >>> printable("a\\x1b[2Jb\\nc")
-    'a\\\\x1b[2Jb c'
-    """
-    signs = (sign if sign.isprintable() or sign in "\u200c\u200d" else ascii(sign)[1:-1] for sign in _one_line(text))
-    return "".join(signs)
-
-
-def _one_line(text: str) -> str:
-    return " ".join(text.split())
 
 
 # ---- reading the parts
@@ -294,7 +281,7 @@ def _question(document: object, subject: str, epsilon: float) -> Question:
         "small letters, digits, - or _",
         name,
     )
-    text = _text(given["text"], f"text of {name}", _TEXT_MAX)
+    text = _text(given["text"], f"text of {name}", _TEXT_MAX, prose=True)
     try:
         explanation = explain(design)
     except DeniableError as error:
@@ -324,9 +311,15 @@ def _labels(given: object, name: str, domain: Domain) -> tuple[str, ...]:
         given,
     )
     labels = tuple(_list(given, where, domain.answers, domain.answers))
-    fits = all(isinstance(label, str) for label in labels) and len(set(map(appearance, labels))) == len(labels)
-    _need(fits and "" not in map(appearance, labels), where, "texts that people can see and tell apart", given)
+    _need(all(isinstance(label, str) for label in labels), where, "texts", given)
+    _need_apart(labels, where)
     return labels
+
+
+def _need_apart(labels: Sequence[str], where: str) -> None:
+    wrong = labels_fault(labels)
+    if wrong:
+        raise FormatError(f"{where} must be texts that people can see and tell apart: {wrong}.")
 
 
 def _strata(given: object) -> Mapping[str, tuple[str, ...]]:
@@ -337,7 +330,7 @@ def _strata(given: object) -> Mapping[str, tuple[str, ...]]:
         fits = isinstance(name, str) and _NAME.fullmatch(name) and name not in found
         _need(bool(fits), "name of a stratum", "small letters, digits, - or _, and no other's", name)
         texts = [_text(value, f"a value of {name}", 200) for value in values]
-        _need(len(set(texts)) == len(texts), f"values of {name}", "different", values)
+        _need_apart(texts, f"values of {name}")
         found[name] = tuple(texts)
     return found
 
@@ -361,9 +354,12 @@ def _whole(given: object, where: str, least: int, most: int) -> int:
     return int(given)  # type: ignore[call-overload, no-any-return]  # it is a whole number, perhaps written 1.0
 
 
-def _text(given: object, where: str, most: int) -> str:
-    fits = isinstance(given, str) and len(given) <= most and appearance(given) != ""
-    _need(fits, where, f"a text that people can see, of at most {most} characters", given)
+def _text(given: object, where: str, most: int, *, prose: bool = False) -> str:
+    told = f"a text that people can see, of at most {most} characters"
+    _need(isinstance(given, str) and len(given) <= most, where, told, given)
+    wrong = text_fault(given, prose=prose)  # type: ignore[arg-type]  # it is a text
+    if wrong:
+        raise FormatError(f"{where} of a task must be {told}: {wrong}.")
     return given  # type: ignore[return-value]  # it is a text
 
 
