@@ -32,8 +32,8 @@ OTHERS = ("refused", "other", "space", "mark", "emoji")
 """What characters are that are no letters of a script, in this order."""
 WIDTHS = ((0x1D400, 0x1D800), (0x1EE00, 0x1EF00), (0xFB50, 0xFE00), (0xFE70, 0xFF00), (0xFF00, 0xFFF0))
 """Styles, shapes and widths of other characters: what those are (NFKD) is what these look like."""
-OWN = {"w": "vv", "W": "VV"}
-"""What UTS 39 does not have."""
+OWN = {"w": "vv", "W": "VV", "\u03c2": "\u03c3"}
+"""What UTS 39 does not have; the sigma at the end of words is a small one, so that capitals have one small letter."""
 
 NOTICE = """\
 Written by clients/vectors/tables.py. Facts of the Unicode Character Database (characters of Unicode 14.0) and of the
@@ -112,7 +112,7 @@ def prototypes(pairs: dict[str, list[dict[str, Any]]], allowed: Callable[[str], 
     degree = Counter(text for edge in edges for text in edge)
     found = dict(OWN)
     for one, two in sorted(edges):
-        least, most = sorted((one, two), key=lambda text: (len(text), text.isascii(), degree[text], text))
+        least, most = sorted((one, two), key=lambda text: (len(text), text.isascii(), not styled(text), degree[text], text))
         if len(least) == 1 and most.isascii() >= least.isascii() and most != " ":
             found.setdefault(least, most)
     for _ in range(9):
@@ -123,15 +123,22 @@ def prototypes(pairs: dict[str, list[dict[str, Any]]], allowed: Callable[[str], 
 
 def skeleton(text: str, alike: dict[str, str]) -> str:
     """A text in the characters that its own look like."""
-    return decomposed("".join(alike.get(mark, mark) for mark in decomposed(text)))
+    return decomposed("".join(alike.get(mark) or made_of(mark, alike) for mark in decomposed(text)))
+
+
+def styled(mark: str) -> bool:
+    """Whether it is a style, shape or width of other characters."""
+    return any(low <= ord(mark[0]) < high for low, high in WIDTHS) and unicodedata.normalize("NFKD", mark) != mark
+
+
+def made_of(mark: str, alike: dict[str, str]) -> str:
+    """What a character looks like that is not in the table."""
+    return skeleton(unicodedata.normalize("NFKD", mark), alike) if styled(mark) else mark
 
 
 def shortened(alike: dict[str, str]) -> dict[str, str]:
     """Without those that follow from what a style, shape or width is made of."""
-    plain = {mark: text for mark, text in alike.items() if not any(low <= ord(mark) < high for low, high in WIDTHS)}
-    rest = {mark: text for mark, text in alike.items() if mark not in plain}
-    implied = {mark: skeleton(unicodedata.normalize("NFKD", mark), plain) for mark in rest}
-    return plain | {mark: text for mark, text in rest.items() if implied[mark] != text}
+    return {mark: text for mark, text in alike.items() if not styled(mark) or made_of(mark, alike) != text}
 
 
 def short(number: int) -> str:

@@ -13,7 +13,6 @@ import pytest
 from deniable_client import DeniableError, FormatError, ParameterError, PrivacyError, ReplayWords, Task, WindowError
 from deniable_client.canonical import canonical
 from deniable_client.task import amount_of, seal
-from deniable_client.texts import printable
 from tasks import GRR, document, loaded, sealed, vectors
 
 FILE = vectors("tasks")
@@ -154,9 +153,9 @@ def test_terms_say_everything_that_matters() -> None:
     terms = "\n".join(loaded(collector="Institute", strata=[{"name": "country", "values": ["DE", "FR"]}]).terms())
     for part in (
         "Institute asks.",
-        "Tired?",
+        'The collector asks: "Tired?"',
         "epsilon 1",
-        "at most 2 for this task, 4 for all about 'sleep', 8 in all",
+        "at most 2 for this task, 4 for all about \"sleep\", 8 in all",
     ):
         assert part in terms
     assert "Sent openly with your report: country, one of DE, FR." in terms
@@ -166,11 +165,17 @@ def test_terms_say_everything_that_matters() -> None:
 
 
 def test_terms_cannot_move_the_cursor_or_add_lines() -> None:
-    evil = "Fine\x1b[2J\x1b[1;1H\nAn answer costs epsilon 0.\u202e\u2028x"
+    evil = 'Fine?"\nAn answer costs\tepsilon 0. "'
     question = {"name": "q", "text": evil, "design": GRR, "share": 1}
-    terms = loaded(collector=evil, subject=evil, questions=[question]).terms()
+    terms = loaded(questions=[question]).terms()
     assert all(line.isprintable() for line in terms)
-    assert printable("\u0646\u200c\u0645") == "\u0646\u200c\u0645"
+    assert r'The collector asks: "Fine?\" An answer costs epsilon 0. \""' in terms
+    for sign in ("\x1b", "\u202e", "\u2028", "\U000e0100"):
+        for field in ("collector", "subject"):
+            with pytest.raises(FormatError, match=f"{field} of a task must be a text that people can see"):
+                loaded(**{field: f"Fine{sign}[2J"})
+        with pytest.raises(FormatError, match="text of q of a task"):
+            loaded(questions=[question | {"text": f"Fine{sign}?"}])
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@
  */
 import { FormatError, ParameterError, PrivacyError, require, show } from "./errors.js";
 import { WORD, checkEpsilon, either, twoLevelLift } from "./exact.js";
-import { labelsFault, lengthOf } from "./texts.js";
+import { lengthOf, needLabels } from "./texts.js";
 
 /** @import { Ratio } from "./exact.js" */
 /** @import { Check, Design, Domain, Form, Parts, Shapes, Words } from "./types.js" */
@@ -147,12 +147,6 @@ export function labelled(given) {
       throw new ParameterError(`value ${show(value)} is not one of this question's ${labels.length} labels.`);
     },
   };
-}
-
-/** Who consents must be able to tell two labels apart. @param {readonly string[]} labels @param {string} where */
-export function needLabels(labels, where) {
-  const wrong = labelsFault(labels);
-  if (wrong) throw new FormatError(`${where} must be texts that people can see and tell apart: ${wrong}.`);
 }
 
 /** Whether no value was given. @param {unknown} value */

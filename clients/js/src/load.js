@@ -42,17 +42,16 @@ const MODULES = [
 /** Load what a design, or a task with several, needs; `new Device(design)` works then. @param {unknown} design */
 export async function prepare(design) {
   const found = new Set();
-  let plain = true;
   const walk = (/** @type {any} */ part) => {
     if (isMapping(part)) {
       found.add(part.kind).add(`:${part.mechanism}`);
       for (const field of Object.keys(part.domain ?? {})) found.add(`.${field}`);
     }
     if (part && typeof part === "object") Object.values(part).forEach(walk);
-    else if (typeof part === "string") plain &&= isPlain(part);
   };
-  walk(readDocument(design));
-  const texts = plain ? null : import("./unicode_texts.js");
+  const document = readDocument(design);
+  walk(document);
+  const texts = isPlain(JSON.stringify(document)) || import("./unicode_texts.js");
   await Promise.all([texts, ...MODULES.map(([own, load]) => own.split(" ").some((each) => found.has(each)) && load())]);
 }
 

@@ -7,7 +7,8 @@
 import { dayNumber } from "./days.js";
 import { isNumber, isWhole } from "./designs.js";
 import { FormatError, show } from "./errors.js";
-import { lengthOf, textFault } from "./texts.js";
+import { textFault } from "./printing.js";
+import { lengthOf } from "./texts.js";
 
 export const BUDGET_MAX = 1000;
 const LEAST = 1e-12;

@@ -7,13 +7,14 @@
 import { canonical, digest, parse } from "./canonical.js";
 import { LAST_DAY, dayNumber, dayOf, dayText } from "./days.js";
 import { Device } from "./device.js";
-import { fieldsOf, needLabels } from "./designs.js";
+import { fieldsOf } from "./designs.js";
 import { DeniableError, FormatError, ParameterError, PrivacyError, show } from "./errors.js";
 import { below } from "./exact.js";
 import { explain } from "./explain.js";
 import { WindowError } from "./ledger_errors.js";
 import { BUDGET_MAX, amountIn, dayIn, general, listIn, need, textIn, wholeIn } from "./parts.js";
-import { printable, quoted } from "./texts.js";
+import { printable, quoted } from "./printing.js";
+import { needLabels } from "./texts.js";
 
 /** @import { Words } from "./types.js" */
 /** @typedef {Record<string, any>} Mapping */

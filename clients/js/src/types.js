@@ -41,12 +41,13 @@
 /** @typedef {{explanation?: (design: Design, ratio: Ratio) => Explanation}} Told */
 
 /**
- * What is known of characters that are not ASCII: the place of what a text may not have, what it looks like, and which of its
- * characters have no place where they stand.
+ * What is known of characters: what is wrong with a text, what it looks like, how messages show it, and which of its characters
+ * have no place where they stand.
  * @typedef {{
- *   fault: (text: string, prose: boolean) => {place: number, told: string} | null, skeleton: (text: string) => string,
- *   strays: (line: string) => boolean[],
- * }} Alphabets
+ *   fault: (text: string, prose?: boolean) => string, skeleton: (text: string) => string, shown: (text: string) => string,
+ *  
+ *   strays?: (line: string) => boolean[],
+ * }} Alphabet
  */
 
 export {};

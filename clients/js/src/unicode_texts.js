@@ -1,11 +1,13 @@
 /** Texts that are not ASCII: what every character is, where joiners may stand, and what looks alike; `texts.js` asks it. */
 import { ALIKE, CLASSES, RUNS } from "./confusables.js";
-import { ALPHABETS } from "./texts.js";
+import { ALPHABETS, lengthOf } from "./texts.js";
 
+/** Characters of all labels of a question, unless all are ASCII. */
+export const LABELS_MAX = 1 << 20;
 const STRAY = /[!\-~=]/;
 /** Marks on one character, as UTS 39 advises: more of them reach into what is written around. */
 const MARKS_MAX = 4;
-const TOLD = `a mark that stands alone, twice, or with more than ${MARKS_MAX - 1} others on one letter`;
+const MARKED = `has a mark that stands alone, twice, or with more than ${MARKS_MAX - 1} others on one letter`;
 
 /** Classes that are no letters of a script, in their order: refused, other, space, mark, emoji; letters come after them. */
 const SIGNS = "!._^*";
@@ -29,7 +31,7 @@ const RULES = [
   [/\*-(?=\*)/g, "**"],
   [new RegExp(`([${JOINED}^])[-~](?=[${JOINED}])`, "g"), "$1."],
 ];
-const LONE = new RegExp(`(^|[_\\n]|\\^{${MARKS_MAX}})(\\^+)`, "g");
+const LONE = new RegExp(`(^|_|\\^{${MARKS_MAX}})(\\^+)`, "g");
 
 /** Styles, shapes and widths of other characters, which look like those. */
 const WIDTHS = /[\u{1d400}-\u{1d7ff}\u{1ee00}-\u{1eeff}\ufb50-\ufdff\ufe70-\uffef]/u;
@@ -52,7 +54,7 @@ for (const entry of ALIKE.trim().split(/\s+/)) {
 }
 
 /** @type {Record<string, string>} */
-const OWN = { "\n": "\n", "\u200c": "~", "\u200d": "-", "\ufe0f": "=" };
+const OWN = { "\u200c": "~", "\u200d": "-", "\ufe0f": "=" };
 /** @param {string} sign */
 const classOf = (sign) => OWN[sign] ?? SIGN_OF[KINDS[Number(sign.codePointAt(0))]];
 
@@ -69,54 +71,37 @@ function settled(classes) {
   return classes.replace(LONE, (_, before, marks) => before + "!".repeat(marks.length));
 }
 
-/** UTF-16 units before a character. @param {string} text @param {number} count */
-const unitsOf = (text, count) => {
-  let units = 0;
-  for (const sign of text) {
-    if (count-- === 0) break;
-    units += sign.length;
-  }
-  return units;
-};
-
-/**
- * The place (in UTF-16 units) of what a text of one or more lines may not have, and what it is; in `prose` words may mix scripts.
- * @param {string} text @param {boolean} prose @returns {{place: number, told: string} | null}
- */
-function fault(text, prose) {
+/** What is wrong with a text of one line, in words; in `prose` words may mix scripts. @param {string} text */
+function fault(text, prose = false) {
   const classes = settled(classesOf(text));
+  if (/^_*$/.test(classes) || /[\0-\x1f\x7f]/.test(text)) return "is blank or has a control sign";
   const stray = classes.search(STRAY);
   if (stray >= 0) {
-    const place = unitsOf(text, stray);
-    return { place, told: classOf(String.fromCodePoint(Number(text.codePointAt(place)))) === "^" ? TOLD : "" };
+    const sign = [...text][stray];
+    const code = Number(sign.codePointAt(0)).toString(16).toUpperCase().padStart(4, "0");
+    return classOf(sign) === "^" ? MARKED : `has U+${code}, which people cannot see or not every device knows`;
   }
-  const line = repeated(text.normalize("NFD"));
-  if (line >= 0) return { place: text.split("\n").slice(0, line).join("\n").length + (line > 0 ? 1 : 0), told: TOLD };
-  return prose ? null : mixed(text, classes);
+  return isMarked(text.normalize("NFD")) ? MARKED : prose ? "" : mixed(classes);
 }
 
-/** The line in which a decomposed text has a mark twice in a row, or too many; -1 if none has. @param {string} text */
-function repeated(text) {
+/** Whether a decomposed text has a mark twice in a row, or too many. @param {string} text */
+function isMarked(text) {
   const lone = settled(classesOf(text));
-  if (!/\^[\^!]/.test(lone)) return -1;
+  if (!/\^[\^!]/.test(lone)) return false;
   const signs = [...text];
-  for (const found of lone.matchAll(/\^[\^!]+/g)) {
-    const run = signs.slice(found.index, found.index + found[0].length);
-    if (found[0].includes("!") || run.some((sign, i) => sign === run[i + 1])) return lone.slice(0, found.index).split("\n").length - 1;
-  }
-  return -1;
+  return lone.includes("!") || signs.some((sign, i) => lone[i] === "^" && sign === signs[i + 1]);
 }
 
-/** Where a word has letters of scripts that are not written together. @param {string} text @param {string} classes */
-function mixed(text, classes) {
-  for (const word of classes.matchAll(LETTERS)) {
-    const kinds = [...new Set(word[0])].filter((kind) => kind !== "^");
+/** What scripts that are not written together have letters in one word. @param {string} classes */
+function mixed(classes) {
+  for (const [word] of classes.matchAll(LETTERS)) {
+    const kinds = [...new Set(word)].filter((kind) => kind !== "^");
     if (kinds.length > 1 && !kinds.every((kind) => TOGETHER.includes(kind))) {
       const names = kinds.map((kind) => NAMES[SIGN_OF.indexOf(kind)].replaceAll("_", " ")).sort();
-      return { place: unitsOf(text, word.index), told: `letters of ${names.join(" and ")} in one word` };
+      return `has letters of ${names.join(" and ")} in one word`;
     }
   }
-  return null;
+  return "";
 }
 
 /** What a character looks like. @param {string} sign @returns {string} */
@@ -139,11 +124,20 @@ function looks(text) {
 
 /** A text with one character for all that look like it (UTS 39), without joiners. @param {string} text */
 function skeleton(text) {
-  const plain = text.replaceAll("\u03c2", "\u03c3").normalize("NFD").replace(/[\u200c\u200d\ufe0f]/g, "");
-  return looks(plain).normalize("NFD");
+  const plain = text.normalize("NFD").replace(/[\u200c\u200d\ufe0f]/g, "");
+  return looks(plain).normalize("NFD").replace(/ +/g, " ").replace(/^ | $/g, "");
 }
 
 /** Whether each character of a line has no place where it stands. @param {string} line */
 const strays = (line) => Array.from(settled(classesOf(line)), (kind) => STRAY.test(kind));
 
-Object.assign(ALPHABETS, { fault, skeleton, strays });
+/** A text with codes for all that is not ASCII, cut where it is long. @param {string} text */
+function shown(text) {
+  const told = JSON.stringify([...text.slice(0, 160)].slice(0, 80).join("")).replace(/[^\0-\x7f]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`);
+  return told.length <= 80 ? told : `${told.slice(0, 77)}...`;
+}
+
+const ALPHABET = { fault, skeleton, strays, shown };
+const LONG = { ...ALPHABET, fault: () => `is one of labels that have more than ${LABELS_MAX} characters in all` };
+
+ALPHABETS.of = (texts) => (lengthOf(texts.join(" ")) > LABELS_MAX ? LONG : ALPHABET);

@@ -110,10 +110,10 @@ test("the terms say what a person has to know", () => {
   const made = task({ collector: "Example Institute", retention: { keep: "reports", days: 7 }, memory: "first" });
   const told = made.terms();
   assert.equal(told[0], "Example Institute asks.");
-  assert.ok(told.includes("Question: Did you sleep well?"));
-  assert.ok(told.some((line) => line.includes("at most 4 for this task, 4 for all about 'sleep', 8 in all")), told.join("\n"));
+  assert.ok(told.includes('The collector asks: "Did you sleep well?"'));
+  assert.ok(told.some((line) => line.includes("at most 4 for this task, 4 for all about \"sleep\", 8 in all")), told.join("\n"));
   assert.ok(told.some((line) => line.endsWith("Reports are kept for 7 days after the last window.")));
-  assert.match(task({ subject: "it's \"fun\"" }).terms().join(), /for all about 'it\\'s "fun"'/);
+  assert.match(task({ subject: "it's \"fun\"" }).terms().join(), /for all about "it's \\"fun\\""/);
 });
 
 test("amounts add up exactly", () => {

@@ -8,6 +8,7 @@ and in more than capitals, which are not heard.
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Sequence
 
@@ -22,7 +23,7 @@ ALIKE = {"0": "O", "1": "l", "I": "l", "W": "VV", "m": "rn", "w": "vv", "|": "l"
 
 _ALIKE = str.maketrans(ALIKE)
 _LINES = str.maketrans("\t\n\r", "   ")
-_CONTROL = re.compile("[\x00-\x09\x0b-\x1f\x7f]")
+_CONTROL, _ANY_CONTROL = re.compile("[\x00-\x09\x0b-\x1f\x7f]"), re.compile("[\x00-\x1f\x7f]")
 _SPACES = re.compile("[\t-\r\x1c-\x20\x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]+")
 """All that is white space, in every client."""
 
@@ -33,7 +34,7 @@ def text_fault(text: str, *, prose: bool = False) -> str:
     In `prose`, as a question is, there may be line breaks, tabs, and words of letters from several scripts.
 
     >>> text_fault("ill\\U000e0100")
-    "'ill\\\\U000e0100' has U+E0100, which people cannot see or not every device knows"
+    '"ill\\\\udb40\\\\udd00" has U+E0100, which people cannot see or not every device knows'
     """
     return _fault([text.translate(_LINES) if prose else text], prose)
 
@@ -42,13 +43,13 @@ def labels_fault(labels: Sequence[str]) -> str:
     """What is wrong with the labels of one question, in words; nothing if people can see all and tell them apart.
 
     >>> labels_fault(["yes", "\\u0443\\u0435\\u0455"])
-    "'yes' and '\\\\u0443\\\\u0435\\\\u0455' look alike"
+    '"yes" and "\\\\u0443\\\\u0435\\\\u0455" look alike'
     """
     if max(map(len, labels), default=0) > LABEL_MAX:
         return f"{_shown(max(labels, key=len))} has more than {LABEL_MAX} characters"
     joined = "\n".join(labels)
     if len(joined) > LABELS_MAX and not joined.isascii():
-        return f"they have more than {LABELS_MAX} characters"
+        return f"{_shown(labels[0])} is one of labels that have more than {LABELS_MAX} characters in all"
     return _fault(labels, False) or _twins(labels, joined)
 
 
@@ -60,7 +61,7 @@ def label_key(label: str) -> str:
     >>> label_key("Illinois") == label_key("lllinois")
     True
     """
-    return _keys(label)[0]
+    return "\n".join(_keys(label))
 
 
 def printable(text: str) -> str:
@@ -95,30 +96,21 @@ def quoted(text: str) -> str:
 
 def _fault(texts: Sequence[str], prose: bool) -> str:
     joined = "\n".join(texts)
-    if "\n" in joined and joined.count("\n") != len(texts) - 1:
-        return _refused(next(text for text in texts if "\n" in text), "\n")
-    control = _CONTROL.search(joined)
-    if control:
-        return _refused(_around(texts, joined, control.start()), control[0])
+    if _CONTROL.search(joined) or joined.count("\n") != len(texts) - 1 or not all(map(_visible, texts)):
+        odd = next(text for text in texts if _ANY_CONTROL.search(text) or not _visible(text))
+        return f"{_shown(odd)} is blank or has a control sign"
     if not joined.isascii():
         from deniable_client import unicode_texts
 
         found = unicode_texts.fault(joined, prose)
         if found:
             place, told = found
-            text = _around(texts, joined, place)
-            return f"{_shown(text)} has {told}" if told else _refused(text, joined[place])
-    blank = next((text for text in texts if not _SPACES.sub("", text)), None)
-    return "" if blank is None else f"{_shown(blank)} is blank"
+            return f"{_shown(texts[joined.count(chr(10), 0, place)])} {told}"
+    return ""
 
 
-def _around(texts: Sequence[str], joined: str, place: int) -> str:
-    """The text that has a place of all of them."""
-    return texts[joined.count("\n", 0, place)]
-
-
-def _refused(text: str, sign: str) -> str:
-    return f"{_shown(text)} has U+{ord(sign):04X}, which people cannot see or not every device knows"
+def _visible(text: str) -> bool:
+    return bool(text.strip(" ")) and (text.isascii() or bool(_SPACES.sub("", text)))
 
 
 def _twins(labels: Sequence[str], joined: str) -> str:
@@ -145,4 +137,5 @@ def _keys(joined: str) -> list[str]:
 
 def _shown(text: str) -> str:
     """A text with codes for all that is not ASCII, cut where it is long."""
-    return ascii(text) if len(text) <= 40 else ascii(text[:37] + "...")
+    told = json.dumps(text[:80])
+    return told if len(told) <= 80 else told[:77] + "..."

@@ -102,7 +102,8 @@ def fault(text: str, prose: bool) -> tuple[int, str] | None:
     classes = settled(classes_of(text))
     place = next((i for i, kind in enumerate(classes) if kind in STRAY), None) if _has_stray(classes) else None
     if place is not None:
-        return place, "" if _KINDS[ord(text[place])] != "^" else _MARKS
+        refused = f"has U+{ord(text[place]):04X}, which people cannot see or not every device knows"
+        return place, _MARKS if _KINDS[ord(text[place])] == "^" else refused
     marks = unicodedata.normalize("NFD", text)
     again = _repeated(marks)
     if again is not None:
@@ -110,7 +111,7 @@ def fault(text: str, prose: bool) -> tuple[int, str] | None:
     return None if prose else _mixed(classes)
 
 
-_MARKS = f"a mark that stands alone, twice, or with more than {MARKS_MAX - 1} others on one letter"
+_MARKS = f"has a mark that stands alone, twice, or with more than {MARKS_MAX - 1} others on one letter"
 
 
 def _has_stray(classes: str) -> bool:
@@ -143,11 +144,11 @@ def _mixed(classes: str) -> tuple[int, str] | None:
         kinds = set(word[0]) - {"^"}
         if len(kinds) > 1 and not kinds <= _TOGETHER:
             names = sorted(_NAMES[_CLASSES.index(kind)].replace("_", " ") for kind in kinds)
-            return word.start(), f"letters of {' and '.join(names)} in one word"
+            return word.start(), f"has letters of {' and '.join(names)} in one word"
     return None
 
 
 def skeleton(text: str) -> str:
     """A text with one character for all that look like it (UTS 39), without joiners."""
-    plain = unicodedata.normalize("NFD", text.replace("\u03c2", "\u03c3")).translate(_DROPPED)
+    plain = unicodedata.normalize("NFD", text).translate(_DROPPED)
     return unicodedata.normalize("NFD", plain.translate(_LOOKS))
