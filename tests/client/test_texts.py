@@ -67,7 +67,7 @@ def test_skeletons_are_settled() -> None:
 def test_messages_name_both_labels_and_are_plain() -> None:
     told = labels_fault(["l", "\u0661"])
     assert told == '"l" and "\\u0661" look alike'
-    assert labels_fault(["Ja", "nein", "ja"]) == '"Ja" and "ja" differ in capitals only'
+    assert labels_fault(["Ja", "nein", "ja"]) == '"Ja" and "ja" sound alike'
     assert labels_fault(["a", "x" * 100_000]) == f'"{"x" * 76}... has more than {LABEL_MAX} characters'
 
 

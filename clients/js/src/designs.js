@@ -4,7 +4,6 @@
  */
 import { FormatError, ParameterError, PrivacyError, require, show } from "./errors.js";
 import { WORD, checkEpsilon, either, twoLevelLift } from "./exact.js";
-import { lengthOf, needLabels } from "./texts.js";
 
 /** @import { Ratio } from "./exact.js" */
 /** @import { Check, Design, Domain, Form, Parts, Shapes, Words } from "./types.js" */
@@ -57,6 +56,9 @@ export function readDocument(document, what = "the design") {
   return copy(document, 1);
 }
 
+/** Characters of a text: code points, not UTF-16 units. @param {string} text */
+export const lengthOf = (text) => text.length - (text.match(/[\ud800-\udbff][\udc00-\udfff]/g)?.length ?? 0);
+
 export const isNumber = Number.isFinite;
 
 /** @param {any} part @param {number | bigint} least @param {number | bigint} most */
@@ -93,10 +95,10 @@ export function must(ok, name, got, need) {
 }
 
 /**
- * Domains by the field that tells them, which is looked for in this order; `spaces.js` and `intervals.js` add their own.
+ * Domains by the field that tells them, which is looked for in this order; `labels.js`, `spaces.js`, `intervals.js` and `codes.js` add their own.
  * @type {Record<string, ((document: any) => Domain) | null>}
  */
-export const DOMAINS = { space: null, codes: null, interval: null, labels: listed, k: count };
+export const DOMAINS = { space: null, codes: null, interval: null, labels: null, k: count };
 
 /** @param {any} document @param {bigint} answers as many as the kernel has @returns {Domain} */
 export function readDomain(document, answers) {
@@ -123,34 +125,6 @@ function count(/** @type {any} */ document) {
   must(isWhole(k, 2, ANSWERS_MAX), "k", k, `a whole number from 2 to ${ANSWERS_MAX}`);
   return numbered(k);
 }
-
-function listed(/** @type {any} */ document) {
-  return labelled(fieldsOf(document, "the domain", ["labels"], CHOICES));
-}
-
-/** @param {Record<string, any>} given @returns {Domain} */
-export function labelled(given) {
-  const { labels, missing, other } = given;
-  const texts = Array.isArray(labels) && labels.length >= 2 && labels.every((label) => typeof label === "string");
-  must(texts, "labels", labels, "at least two texts");
-  needLabels(labels, "labels of the design's domain");
-  const places = new Map(labels.map((/** @type {string} */ label, /** @type {number} */ i) => [label, i]));
-  for (const name of CHOICES) must(!(name in given) || places.has(given[name]), name, given[name], "one of the labels");
-  return {
-    answers: labels.length,
-    labels,
-    missing,
-    other,
-    index(value) {
-      const found = places.get(value) ?? places.get(isNothing(value) ? missing : other);
-      if (found !== undefined) return found;
-      throw new ParameterError(`value ${show(value)} is not one of this question's ${labels.length} labels.`);
-    },
-  };
-}
-
-/** Whether no value was given. @param {unknown} value */
-const isNothing = (value) => value === undefined || value === null || value === "" || Number.isNaN(value);
 
 // ---- what every kernel has
 

@@ -1,7 +1,6 @@
 /** For pages: devices that load only the modules of what their design has. */
 import { Device } from "./device.js";
 import { isMapping, readDocument } from "./designs.js";
-import { isPlain } from "./texts.js";
 
 /** @import { Options } from "./types.js" */
 
@@ -34,6 +33,7 @@ const MODULES = [
   ["signed-interval", () => import("./kernels/keyvalue/signed_interval.js")],
   ["signed-hashing", () => import("./kernels/keyvalue/signed_hashing.js")],
   ["one-key told-key", () => import("./kernels/keyvalue/onekey.js")],
+  [".labels", () => import("./labels.js")],
   [".interval", () => import("./intervals.js")],
   [".codes", () => import("./codes.js")],
   [".space", () => import("./spaces.js")],
@@ -51,8 +51,10 @@ export async function prepare(design) {
   };
   const document = readDocument(design);
   walk(document);
-  const texts = isPlain(JSON.stringify(document)) || import("./unicode_texts.js");
-  await Promise.all([texts, ...MODULES.map(([own, load]) => own.split(" ").some((each) => found.has(each)) && load())]);
+  await Promise.all([
+    /[^\0-\x7f]/.test(JSON.stringify(document)) && import("./unicode_texts.js"),
+    ...MODULES.map(([own, load]) => own.split(" ").some((each) => found.has(each)) && load()),
+  ]);
 }
 
 /** What `new Device(design, options)` makes. @param {unknown} design @param {Options} [options] */

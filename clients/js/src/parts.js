@@ -5,10 +5,9 @@
  */
 
 import { dayNumber } from "./days.js";
-import { isNumber, isWhole } from "./designs.js";
+import { isNumber, isWhole, lengthOf } from "./designs.js";
 import { FormatError, show } from "./errors.js";
 import { textFault } from "./printing.js";
-import { lengthOf } from "./texts.js";
 
 export const BUDGET_MAX = 1000;
 const LEAST = 1e-12;

@@ -1,4 +1,5 @@
 /** Texts of strangers: what they may contain, and which labels people can tell apart; `unicode_texts.js` knows what is not ASCII. */
+import { lengthOf } from "./designs.js";
 import { FormatError, show } from "./errors.js";
 
 /** @import { Alphabet } from "./types.js" */
@@ -24,23 +25,22 @@ export const isPlain = (text) => !/[^\0-\x7f]/.test(text);
 export function alphabetOf(texts) {
   const found = texts.every(isPlain) ? ASCII : ALPHABETS.of?.(texts);
   if (found) return found;
-  throw new FormatError("the module of texts beyond ASCII is not loaded.", "Use prepare of load.js.");
+  throw new FormatError("the module of texts that are not ASCII is not loaded.", "Use prepare of load.js.");
 }
-
-/** Characters of a text: code points, not UTF-16 units. @param {string} text */
-export const lengthOf = (text) => text.length - (text.match(/[\ud800-\udbff][\udc00-\udfff]/g)?.length ?? 0);
 
 /** What is wrong with the labels of one question, in words; nothing if people can tell them apart. @param {readonly string[]} labels */
 export function labelsFault(labels) {
   const { fault, skeleton, shown } = alphabetOf(labels);
-  const long = labels.find((label) => lengthOf(label) > LABEL_MAX);
-  if (long) return `${shown(long)} has more than ${LABEL_MAX} characters`;
-  for (const label of labels) if (fault(label)) return `${shown(label)} ${fault(label)}`;
+  for (const label of labels) {
+    const wrong = lengthOf(label) > LABEL_MAX ? `has more than ${LABEL_MAX} characters` : fault(label);
+    if (wrong) return `${shown(label)} ${wrong}`;
+  }
   for (const lower of [false, true]) {
     const first = new Map();
     for (const label of labels) {
       const key = skeleton(lower ? label.toLowerCase() : label);
-      if (first.has(key)) return `${shown(first.get(key))} and ${shown(label)} ${lower ? "differ in capitals only" : "look alike"}`;
+      const wrong = lower ? "sound alike" : "look alike";
+      if (first.has(key)) return `${shown(first.get(key))} and ${shown(label)} ${wrong}`;
       first.set(key, label);
     }
   }

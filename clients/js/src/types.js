@@ -45,7 +45,6 @@
  * have no place where they stand.
  * @typedef {{
  *   fault: (text: string, prose?: boolean) => string, skeleton: (text: string) => string, shown: (text: string) => string,
- *  
  *   strays?: (line: string) => boolean[],
  * }} Alphabet
  */

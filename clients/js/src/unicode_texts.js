@@ -1,6 +1,7 @@
 /** Texts that are not ASCII: what every character is, where joiners may stand, and what looks alike; `texts.js` asks it. */
 import { ALIKE, CLASSES, RUNS } from "./confusables.js";
-import { ALPHABETS, lengthOf } from "./texts.js";
+import { lengthOf } from "./designs.js";
+import { ALPHABETS } from "./texts.js";
 
 /** Characters of all labels of a question, unless all are ASCII. */
 export const LABELS_MAX = 1 << 20;

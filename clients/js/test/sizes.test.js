@@ -17,12 +17,13 @@ const SOURCE = new URL("../src/", import.meta.url);
 const FAMILY = { plain: 60_000, gzip: 15_000 };
 /** What comes to a family, or to what else is said. @type {[string, string[], typeof FAMILY][]} */
 const BESIDES = [
+  ["labels.js", ["load.js"], { plain: 4_900, gzip: 1_600 }],
   ["intervals.js", ["load.js"], { plain: 3_300, gzip: 1_200 }],
   ["codes.js", ["load.js"], { plain: 4_300, gzip: 1_700 }],
-  ["spaces.js", ["load.js"], { plain: 1_200, gzip: 560 }],
-  ["unicode_texts.js", ["load.js"], { plain: 46_500, gzip: 18_000 }],
+  ["spaces.js", ["load.js", "labels.js"], { plain: 1_200, gzip: 560 }],
+  ["unicode_texts.js", ["load.js", "labels.js"], { plain: 46_500, gzip: 18_000 }],
   ["explain.js", ["load.js"], { plain: 17_200, gzip: 4_700 }],
-  ["task.js", ["load.js", "explain.js"], { plain: 33_000, gzip: 8_900 }],
+  ["task.js", ["load.js", "labels.js", "explain.js"], { plain: 33_000, gzip: 8_900 }],
   ["ledger.js", ["load.js", "task.js"], { plain: 36_500, gzip: 8_900 }],
 ];
 /** As in service/pages/assets.py: comments that have lines of their own, and types within lines. */
@@ -79,7 +80,7 @@ function within(found, limits, what) {
 test("every kind of kernel and of domain has one module", () => {
   const all = MODULES.flatMap(({ looked }) => looked);
   assert.deepEqual(all.filter((each) => /^[^.:]/.test(each)).sort(), [...KERNELS.keys()].sort());
-  assert.deepEqual(all.filter((each) => each.startsWith(".")), [".interval", ".codes", ".space"]);
+  assert.deepEqual(all.filter((each) => each.startsWith(".")), [".labels", ".interval", ".codes", ".space"]);
   assert.ok(all.filter((each) => each.startsWith(":")).every((each) => FORMS.has(each.slice(1))));
   assert.equal(new Set(MODULES.map(({ url }) => url.href)).size, MODULES.length);
 });
@@ -93,7 +94,7 @@ test("every family is small", () => {
 
 test("so is what is loaded besides", () => {
   const core = closure([LOAD]);
-  assert.deepEqual([...core].map((href) => href.slice(SOURCE.href.length)).sort(), ["designs.js", "device.js", "errors.js", "exact.js", "load.js", "texts.js"]);
+  assert.deepEqual([...core].map((href) => href.slice(SOURCE.href.length)).sort(), ["designs.js", "device.js", "errors.js", "exact.js", "load.js"]);
   for (const [file, there, limits] of BESIDES) {
     const before = closure(there.map((name) => new URL(name, SOURCE)));
     const more = [...closure([new URL(file, SOURCE)])].filter((href) => !before.has(href));

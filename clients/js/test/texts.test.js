@@ -74,6 +74,7 @@ test("what is not ASCII needs a module that prepare loads", async () => {
     (async () => {
       const { prepare } = await import(workerData + "load.js");
       await import(workerData + "kernels/response.js");
+      await import(workerData + "labels.js");
       const { Device } = await import(workerData + "device.js");
       const kernel = { kind: "response", k: "2", keep: "13485650502877570762" };
       const design = { mechanism: "grr", version: 1, epsilon: 1, domain: { labels: ["oui", "pas s\\u00fbr"] }, params: {}, kernel };

@@ -114,7 +114,7 @@ def _visible(text: str) -> bool:
 
 
 def _twins(labels: Sequence[str], joined: str) -> str:
-    for text, told in ((joined, "look alike"), (joined.lower(), "differ in capitals only")):
+    for text, told in ((joined, "look alike"), (joined.lower(), "sound alike")):
         keys = _keys(text)
         if len(set(keys)) < len(keys):
             first: dict[str, int] = {}

@@ -219,7 +219,7 @@ async function start() {
   const answer = await fetch(`/v1/tasks/${id}`, { credentials: "omit" });
   if (!answer.ok) throw new Error(`The task could not be loaded (${answer.status}).`);
   const data = new Uint8Array(await answer.arrayBuffer());
-  await Promise.all(JSON.parse(new TextDecoder().decode(data)).questions.map((/** @type {any} */ each) => prepare(each.design)));
+  await prepare(JSON.parse(new TextDecoder().decode(data)));
   const task = await Task.load(data, { expect: id });
   const question = await ledger.question(task);
   const field = /** @type {HTMLFieldSetElement} */ (document.querySelector(`fieldset[data-name="${question.name}"]`));
