@@ -138,7 +138,7 @@ function bars(question, shares) {
     bar.max = 100;
     bar.value = parts[i];
     bar.setAttribute("aria-label", names[i]);
-    row.append(made("span", names[i]), bar, made("b", parts[i].toFixed(parts[i] < 9.95 ? 1 : 0)));
+    row.append(made("bdi", names[i]), bar, made("b", parts[i].toFixed(parts[i] < 9.95 ? 1 : 0)));
     list.append(row);
   }
   const left = order.slice(2 * SHOWN);
