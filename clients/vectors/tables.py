@@ -2,10 +2,10 @@
 
     python clients/vectors/tables.py UCD CONFUSABLES
 
-UCD is a folder with files of the Unicode Character Database (DerivedAge, DerivedCoreProperties, Scripts, emoji/emoji-data,
-extracted/DerivedGeneralCategory), of version 14 or later: characters that came later than 14 are left out. CONFUSABLES has
-the pairs of UTS 39 as JSON: characters (or a few of them) with lists of {"c": what looks like it}. Writes
-`confusables.py` of the Python client and `confusables.js` of the other one.
+UCD is a folder with files of the Unicode Character Database (DerivedAge, DerivedCoreProperties, Scripts,
+emoji/emoji-data, extracted/DerivedGeneralCategory), of version 14 or later: characters that came later than 14 are left
+out. CONFUSABLES has the pairs of UTS 39 as JSON: characters (or a few of them) with lists of {"c": what looks like it}.
+Writes `confusables.py` of the Python client and `confusables.js` of the other one.
 """
 
 from __future__ import annotations
@@ -39,7 +39,9 @@ NOTICE = """\
 Written by clients/vectors/tables.py. Facts of the Unicode Character Database (characters of Unicode 14.0) and of the
 confusables of Unicode Security Mechanisms (UTS 39, as of Unicode 13.0). Copyright of the data files: Unicode, Inc.;
 they are used under the Unicode License, https://www.unicode.org/license.txt."""
-CLASSES_TOLD = "What a character may be: refused, another sign, a space, a mark above or below others, or a script's letter."
+CLASSES_TOLD = (
+    "What a character may be: refused, another sign, a space, a mark above or below others, or a script's letter."
+)
 RUNS_TOLD = "All code points in order: how many follow each other and the number of what they are, in base 36."
 ALIKE_TOLD = "How far a character is from the one before, and the characters that it looks like, in base 36."
 
@@ -112,11 +114,15 @@ def prototypes(pairs: dict[str, list[dict[str, Any]]], allowed: Callable[[str], 
     degree = Counter(text for edge in edges for text in edge)
     found = dict(OWN)
     for one, two in sorted(edges):
-        least, most = sorted((one, two), key=lambda text: (len(text), text.isascii(), not styled(text), degree[text], text))
+        least, most = sorted(
+            (one, two), key=lambda text: (len(text), text.isascii(), not styled(text), degree[text], text)
+        )
         if len(least) == 1 and most.isascii() >= least.isascii() and most != " ":
             found.setdefault(least, most)
     for _ in range(9):
-        found = {mark: text for mark, text in ((mark, skeleton(text, found)) for mark, text in found.items()) if mark != text}
+        found = {
+            mark: text for mark, text in ((mark, skeleton(text, found)) for mark, text in found.items()) if mark != text
+        }
     assert all(skeleton(text, found) == text for text in found.values())
     return found
 
@@ -167,8 +173,9 @@ def main() -> None:
     told = {"CLASSES": CLASSES_TOLD, "RUNS": RUNS_TOLD, "ALIKE": ALIKE_TOLD}
     lines = {name: "\n".join(textwrap.wrap(text, 118)) for name, text in made.items()}
     parts = [f'{name} = """\\\n{lines[name]}\n"""\n"""{told[name]}"""\n' for name in made]
-    head = f'"""What characters are, and which ones look alike.\n\n{NOTICE}\n"""\n\n__all__ = ["ALIKE", "CLASSES", "RUNS"]\n'
-    PYTHON.write_text(head + "\n" + "\n".join(parts), encoding="utf-8")
+    head = f'"""What characters are, and which ones look alike.\n\n{NOTICE}\n"""\n'
+    listed = '\n__all__ = ["ALIKE", "CLASSES", "RUNS"]\n\n'
+    PYTHON.write_text(head + listed + "\n".join(parts), encoding="utf-8")
     notice = "\n".join(f" * {line}" for line in NOTICE.splitlines())
     head = f"/**\n * What characters are, and which ones look alike.\n *\n{notice}\n */\n"
     parts = [f"/** {told[name]} */\nexport const {name} = `\\\n{lines[name]}\n`;\n" for name in made]

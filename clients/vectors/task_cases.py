@@ -98,9 +98,15 @@ def good_tasks() -> dict[str, Document]:
             epsilon=1.1, budget={"task": 2.2, "subject": 3.3000000000000003, "lifetime": 1000}
         ),
         "labels of many kinds": task(
-            questions=[question("q", text="\u0421\u043f\u0438\u0442\u0435?\n\u0394t", labels=["\u0434\u0430", "\u043d\u0435\u0442"])]
+            questions=[
+                question(
+                    "q", text="\u0421\u043f\u0438\u0442\u0435?\n\u0394t", labels=["\u0434\u0430", "\u043d\u0435\u0442"]
+                )
+            ]
         ),
-        "joiners": task(questions=[question("q", labels=["\u0646\u0645\u06cc\u200c\u062f\u0627\u0646\u0645", "\u0628\u0644\u0647"])]),
+        "joiners": task(
+            questions=[question("q", labels=["\u0646\u0645\u06cc\u200c\u062f\u0627\u0646\u0645", "\u0628\u0644\u0647"])]
+        ),
         "text of many kinds": task(subject="Schlaf \u20ac \U0001f634", collector="\u05d0\u05d1"),
     }
 
@@ -204,7 +210,19 @@ LOOKALIKES = [each for each in LABELS if len(each) == 2 and labels_fault(each)]
 
 QUESTION_FIELDS: dict[str, list[Any]] = {
     "name": ["", "Q", "a b", "\u00e9", "x" * 65, "q\n", 1, None],
-    "text": ["", "\u3164", 1, None, "x" * 10_001, "a\u202eb?", "a\u200bb?", "a\x1b[2J?", "a\u2028b?", "\ue000?", "\u0378?"],
+    "text": [
+        "",
+        "\u3164",
+        1,
+        None,
+        "x" * 10_001,
+        "a\u202eb?",
+        "a\u200bb?",
+        "a\x1b[2J?",
+        "a\u2028b?",
+        "\ue000?",
+        "\u0378?",
+    ],
     "share": [0, -1, 1.5, "1", True, None, 1_000_001, 1e300],
     "labels": [["a"], ["a", "b", "c"], ["a", "a"], ["a", "a "], ["a", "\u200b"], ["a", 1], "ab", None, *LOOKALIKES],
     "block": [[]],

@@ -153,9 +153,9 @@ def texts_vectors() -> Case:
     ]
     labels = [{"labels": each, "fault": labels_fault(each), "keys": list(map(label_key, each))} for each in LABELS]
     about = (
-        "what is wrong with a text (fault: of one line, prose: as a question), and how it is quoted; what is wrong with "
-        "labels of one question, and what each looks like; alphabet: hashes (SHA-256, UTF-8) over all code points after "
-        "the letter a: as they are printed, and, for those that may be shown, one on a line, what they look like, also "
-        "in lower case"
+        "what is wrong with a text (fault: of one line, prose: as a question), and how it is quoted; what is wrong "
+        "with labels of one question, and what each looks like; alphabet: hashes (SHA-256, UTF-8) over all code points "
+        "after the letter a: as they are printed, and, for those that may be shown, one on a line, what they look "
+        "like, also in lower case"
     )
     return {"about": about, "alphabet": alphabet(), "texts": texts, "labels": labels}

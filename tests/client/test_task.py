@@ -155,7 +155,7 @@ def test_terms_say_everything_that_matters() -> None:
         "Institute asks.",
         'The collector asks: "Tired?"',
         "epsilon 1",
-        "at most 2 for this task, 4 for all about \"sleep\", 8 in all",
+        'at most 2 for this task, 4 for all about "sleep", 8 in all',
     ):
         assert part in terms
     assert "Sent openly with your report: country, one of DE, FR." in terms

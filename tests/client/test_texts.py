@@ -58,7 +58,9 @@ def test_ascii_and_the_table_agree() -> None:
 
 def test_skeletons_are_settled() -> None:
     """A skeleton is its own skeleton: two texts that look alike have one, in whatever order it is found."""
-    good = "\n".join(chr(c) for c in range(0x80, 0x110000) if unicode_texts.classes_of(chr(c)) not in unicode_texts.STRAY)
+    good = "\n".join(
+        chr(c) for c in range(0x80, 0x110000) if unicode_texts.classes_of(chr(c)) not in unicode_texts.STRAY
+    )
     once = unicode_texts.skeleton(good)
     assert unicode_texts.skeleton(once) == once
     assert len(CLASSES.split()) < 256

@@ -198,7 +198,8 @@ class Task:
         lines += [
             f"Asked {often}, {until}. {_MEANING[self.memory]}",
             f"An answer costs epsilon {self.epsilon:.12g}; at most {self.budget['task']:.12g} for this task, "
-            f"{self.budget['subject']:.12g} for all about {quoted(self.subject)}, {self.budget['lifetime']:.12g} in all.",
+            f"{self.budget['subject']:.12g} for all about {quoted(self.subject)}, "
+            f"{self.budget['lifetime']:.12g} in all.",
             f"Results are published for at least {self.min_batch} reports. "
             + ("Reports are erased once they are counted." if self.keep == "tally" else kept),
         ]

@@ -17,22 +17,21 @@ MARKS_MAX = 4
 """Marks on one character, as UTS 39 advises: more of them reach into what is written around."""
 
 _SIGNS = "!._^*"
-"""Classes that are no letters of a script, in their order: refused, other, space, mark, emoji; letters come after them."""
+"""Classes that are no letters of a script, in order: refused, other, space, mark, emoji; letters come after them."""
 _NAMES = CLASSES.split()
 _CLASSES = _SIGNS + "".join(chr(0x100 + i) for i in range(len(_NAMES) - len(_SIGNS)))
 _OF = dict(zip(_NAMES, _CLASSES, strict=True))
 _RUNS = [(int(length, 36), _CLASSES[int(number, 36)]) for length, number in (run.split(".") for run in RUNS.split())]
 _ENDS = list(accumulate(length for length, _ in _RUNS))
 
-_JOINED = "".join(
-    _OF[name]
-    for name in (
-        "Arabic Syriac Mongolian Nko Mandaic Manichaean Devanagari Bengali Gurmukhi Gujarati Oriya Tamil Telugu Kannada "
-        "Malayalam Sinhala Khmer Tibetan Myanmar"
-    ).split()
-)
+# fmt: off
+_JOINED = "".join(_OF[name] for name in (
+    "Arabic", "Syriac", "Mongolian", "Nko", "Mandaic", "Manichaean", "Devanagari", "Bengali", "Gurmukhi", "Gujarati",
+    "Oriya", "Tamil", "Telugu", "Kannada", "Malayalam", "Sinhala", "Khmer", "Tibetan", "Myanmar",
+))
+# fmt: on
 """Scripts whose letters have joiners between them."""
-_TOGETHER = frozenset(_OF[name] for name in "Latin Han Hiragana Katakana Bopomofo Hangul".split())
+_TOGETHER = frozenset(_OF[name] for name in ("Latin", "Han", "Hiragana", "Katakana", "Bopomofo", "Hangul"))
 """Scripts that are written in one word."""
 _LETTERS = re.compile(f"[{_CLASSES[len(_SIGNS)]}-{_CLASSES[-1]}^]+")
 _RULES = [
@@ -42,7 +41,7 @@ _RULES = [
     (re.compile(rf"([{_JOINED}^])[-~](?=[{_JOINED}])"), r"\1."),
 ]
 """Where joiners may stand."""
-_LONE = re.compile(r"((?:^|[_\n])|\^{%d})(\^+)" % MARKS_MAX)
+_LONE = re.compile(rf"(^|[_\n]|\^{{{MARKS_MAX}}})(\^+)")
 
 _DROPPED = dict.fromkeys((0x200C, 0x200D, 0xFE0F))
 _WIDTHS = ((0x1D400, 0x1D800), (0x1EE00, 0x1EF00), (0xFB50, 0xFE00), (0xFE70, 0xFFF0))
