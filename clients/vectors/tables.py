@@ -26,14 +26,24 @@ JAVASCRIPT = CLIENTS / "js" / "src" / "confusables.js"
 AGE = 14.0
 LAST = 0x110000
 DIGITS = "0123456789abcdefghijklmnopqrstuvwxyz"
-BLANK = {0x2800, 0x16FE4, 0x1D159}
-"""Drawn as nothing, although no property says so: an empty braille cell, a filler, a note without a head."""
+BLANK = {0x2800, 0xFFFC, 0x16FE4, 0x1D159}
+"""Drawn as nothing, although no property says so: an empty braille cell, a filler, a note without a head, no object."""
 OTHERS = ("refused", "other", "space", "mark", "emoji")
 """What characters are that are no letters of a script, in this order."""
 WIDTHS = ((0x1D400, 0x1D800), (0x1EE00, 0x1EF00), (0xFB50, 0xFE00), (0xFE70, 0xFF00), (0xFF00, 0xFFF0))
 """Styles, shapes and widths of other characters: what those are (NFKD) is what these look like."""
-OWN = {"w": "vv", "W": "VV", "\u03c2": "\u03c3"}
-"""What UTS 39 does not have; the sigma at the end of words is a small one, so that capitals have one small letter."""
+OWN = {
+    "w": "vv",
+    "W": "VV",
+    "\u03c2": "\u03c3",  # the sigma at the end of words is a small one, so that capitals have one small letter
+    "\u0371": "\u2c76",  # these are drawn alike by common fonts
+    "\u051a": "Q",
+    "\u060c": "'",
+    "\u0674": "\u0654",
+    "\ua646": "\u0196",
+    "\ua72a": "\u0190",
+}
+"""What UTS 39 does not have."""
 
 NOTICE = """\
 Written by clients/vectors/tables.py. Facts of the Unicode Character Database (characters of Unicode 14.0) and of the

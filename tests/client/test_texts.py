@@ -44,7 +44,7 @@ def test_what_no_reader_sees_is_nowhere_allowed() -> None:
     """This Python's own tables agree: nothing that is allowed is unassigned, private, a control or a format sign."""
     kinds = unicode_texts.settled(unicode_texts.classes_of("".join(f"a{chr(code)}" for code in range(0x110000))))[1::2]
     good = [chr(code) for code, kind in enumerate(kinds) if kind not in unicode_texts.STRAY and code != 0x0A]
-    assert len(good) == VECTORS["alphabet"]["allowed"] == 144_262
+    assert len(good) == VECTORS["alphabet"]["allowed"] == 144_261
     assert {unicodedata.category(sign)[0] for sign in good} == set("LMNPSZ")
     assert not {unicodedata.category(sign) for sign in good} & {"Zl", "Zp"}
 
@@ -73,7 +73,7 @@ def test_messages_name_both_labels_and_are_plain() -> None:
     assert labels_fault(["a", "x" * 100_000]) == f'"{"x" * 76}... has more than {LABEL_MAX} characters'
 
 
-@pytest.mark.parametrize("sign", ["\ufdfa", "\u0444", "e\u0301\u0323", "\U0001d49c", "\u0e33", "ab \u0432\u0433 "])
+@pytest.mark.parametrize("sign", ["\ufdfa", "e\u0301\u0323"])
 def test_work_is_bounded(sign: str) -> None:
     """The largest lists of labels take little time, and larger ones are refused before they are looked at."""
     each = sign * (900 // len(sign))

@@ -77,7 +77,7 @@ def of(about: str) -> list[dict[str, Any]]:
 
 def test_show_says_the_terms(run: Runner, place: Path) -> None:
     shown = run("show", place)
-    assert "Question: Tired?" in shown
+    assert 'The collector asks: "Tired?"' in shown
     assert "An answer costs epsilon 1; at most 2 for this task" in shown
     assert run.json("show", place)["task"] == document(**TODAY)
 
@@ -221,10 +221,10 @@ def test_wrong_use_ends_with_2(run: Runner) -> None:
 
 
 def test_what_strangers_write_moves_no_cursor(run: Runner, tmp_path: Path) -> None:
-    path = write(tmp_path, questions=[{"name": "q", "text": "A\x1b[2J\nLeft in all: 99?", "design": GRR, "share": 1}])
+    path = write(tmp_path, questions=[{"name": "q", "text": "A?\nLeft in all: 99?", "design": GRR, "share": 1}])
     run("answer", path, "--value", "yes")
     for shown in (run("show", path), run("status")):
-        assert "\x1b" not in shown
+        assert "A? Left in all: 99?" in shown
         assert "\nLeft in all: 99?" not in shown
 
 
