@@ -77,7 +77,7 @@ def of(about: str) -> dict[str, Any]:
 
 def test_show_says_the_terms(run: Runner, place: Path) -> None:
     shown = run("show", place)
-    assert "Question: Tired?" in shown
+    assert 'The collector asks: "Tired?"' in shown
     assert "A report costs epsilon 1, whether or not you answered." in shown
     assert run.json("show", place)["task"] == asked(**TODAY)
 
@@ -259,11 +259,11 @@ def test_wrong_use_ends_with_2(run: Runner) -> None:
 
 def test_what_strangers_write_moves_no_cursor(run: Runner, tmp_path: Path) -> None:
     path = write(tmp_path)
-    evil = [{"name": "q", "text": "A\x1b[2J\nLeft in all: 99?", "design": GRR, "share": 1}]
+    evil = [{"name": "q", "text": "A?\nLeft in all: 99?", "design": GRR, "share": 1}]
     path.write_text(json.dumps(document(**OLD, questions=evil)))
     run("answer", path, "--value", "yes")
     for shown in (run("show", path), run("status")):
-        assert "\x1b" not in shown
+        assert "A? Left in all: 99?" in shown
         assert "\nLeft in all: 99?" not in shown
 
 

@@ -19,7 +19,7 @@ from deniable_client.ledger import Ledger
 from deniable_client.ledger.http import fetch
 from deniable_client.questions import Question
 from deniable_client.task import Task
-from deniable_client.terms import printable
+from deniable_client.texts import printable, quoted
 
 __all__ = ["main"]
 
@@ -147,7 +147,7 @@ def _value(question: Question, given: Any, asks: bool) -> object:
     if given.value is not None:
         return read_value(question, given.value)
     if asks:
-        print(f"\n{printable(question.text)}")
+        print(f"\nThe collector asks: {quoted(question.text)}")
     return ask_answer(question)
 
 

@@ -150,7 +150,7 @@ function bars(question, shares) {
     bar.max = 100;
     bar.value = parts[i];
     bar.setAttribute("aria-label", names[i]);
-    row.append(made("span", names[i]), bar, made("b", share(parts[i])));
+    row.append(made("bdi", names[i]), bar, made("b", share(parts[i])));
     list.append(row);
   }
   const left = order.slice(2 * SHOWN);
@@ -254,7 +254,7 @@ async function start() {
   const answer = await fetch(`/v1/tasks/${id}`, { credentials: "omit" });
   if (!answer.ok) throw new Error(`The task could not be loaded (${answer.status}).`);
   const data = new Uint8Array(await answer.arrayBuffer());
-  await Promise.all(designsOf(JSON.parse(new TextDecoder().decode(data))).map((/** @type {any} */ each) => prepare(each)));
+  await prepare(JSON.parse(new TextDecoder().decode(data)));
   const task = await Task.load(data, { expect: id });
   const question = await ledger.question(task);
   const field = /** @type {HTMLFieldSetElement} */ (document.querySelector(`fieldset[data-name="${question.name}"]`));
