@@ -212,6 +212,21 @@ def test_a_task_whose_published_reports_may_be_sent_again_is_closed(place: Place
     assert answer(place.store, quiet, range(3), days=8) == ["accepted"]  # all of its published reports are known
 
 
+def test_as_many_reports_are_not_the_same_ones_after_another_restore(place: Place) -> None:
+    """The copy has as many as are published, others though: what is published came after a restore of an older copy."""
+    task = asked(place.store)
+    empty = place.backup()
+    answer(place.store, task, range(LEAST))
+    full = place.backup()
+    place.restore(empty)
+    answer(place.store, task, range(20, 20 + LEAST))
+    first = told(place.store, task, NOON + timedelta(8))[0]
+    assert first["reports"] == LEAST
+    found = place.restore(full)
+    assert found.closed == [task.id]
+    assert told(place.store, task)[0] == first
+
+
 def test_a_question_that_may_have_been_published_is_not_asked_again(place: Place) -> None:
     task = asked(place.store, memory="remembered", count=1)
     copy = place.backup()

@@ -48,7 +48,7 @@ from service.reader import Reader
 LEAST = 3
 PEOPLE = 8
 DRAWS = 250
-DAYS, COUNT = 1, 8
+DAYS, COUNT = 1, 12
 DESIGN = dn.mechanism("grr", epsilon=1.0, k=DRAWS).design
 STRATA = {"country": ["DE", "FR"], "version": ["1", "2"]}
 STEPS = int(os.environ.get("DENIABLE_STEPS", "4000"))
@@ -60,7 +60,7 @@ ACTS = (
     *("day",) * 6,
     *("again",) * 3,
     *("backup", "restore", "ask", "export") * 2,
-    *("answer", "forge", "close", "upkeep", "doubt"),
+    *("answer", "forge", "close", "upkeep", "doubt", "doubt"),
 )
 NOON = datetime(2026, 11, 16, 12, tzinfo=UTC)
 
@@ -317,7 +317,7 @@ def run(steps: int, **more: Any) -> None:
 
 
 def test_no_subtraction_is_about_few() -> None:
-    run(400)
+    run(320)
 
 
 @pytest.mark.slow
