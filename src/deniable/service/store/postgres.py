@@ -189,7 +189,6 @@ class PostgresEngine:
         return {"bytes": "BYTEA", "sorted": ""}
 
     def prepare(self) -> None:
-        """See `Engine.prepare`."""
         with self.write(patient=True) as session:
             session.lock(0, alone=True)
             if not session.has("seen_fresh"):

@@ -189,7 +189,6 @@ class SqliteEngine:
             self._empty_log(link)
 
     def settle(self, *, log: bool = True) -> None:
-        """See `Engine.settle`."""
         with self._alone() as link:
             with self.write() as session:
                 for statement in _ANEW:
@@ -216,7 +215,6 @@ class SqliteEngine:
             session.execute("DROP TABLE sorted")
 
     def disorder(self) -> bool:
-        """See `Engine.disorder`."""
         with self.read() as session:
             return bool(session.execute("SELECT 1 FROM meta WHERE name = ? AND value > 0", (_UNSORTED,)))
 
