@@ -9,6 +9,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
@@ -142,6 +143,32 @@ def test_a_killed_collector_leaves_nothing_once_another_has_started(tmp_path: Pa
     assert store.check() == []
     store.close()
     trial.store.close()
+
+
+def test_more_rows_than_are_put_in_order_at_once_wait_for_the_next_day(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("deniable.service.store.sqlite._MOST_SORTED", 20)
+    url = new_database("sqlite", tmp_path)
+    trial = Trial(open_store(url, settle_seconds=1e9))
+    store = trial.store
+    store.purge(DAY)
+    trial.send(30)
+    store.settle()
+    files = list(files_of("sqlite", url, tmp_path))
+    found = trial.scan(files)
+    assert (found.tallies, found.reports) == (0, 0)
+    assert found.order > chance(30)
+    assert store.engine.disorder()
+    store.purge(DAY + timedelta(1))
+    assert Stage("purged", trial.scan(files), 30, kept=0).clean
+    assert not store.engine.disorder()
+    trial.send(15)
+    assert store.engine.disorder()
+    store.settle()
+    assert not store.engine.disorder()
+    assert store.check() == []
+    store.close()
 
 
 # ---- notes
