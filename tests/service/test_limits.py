@@ -11,6 +11,7 @@ import sys
 import threading
 import time
 import zlib
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
@@ -221,6 +222,31 @@ def test_a_large_head_in_one_piece_is_refused() -> None:
         chunk = b"transfer-encoding: chunked\r\n\r\n%x\r\n%s\r\n0\r\n" % (len(body), body)
         after = running.raw(start + chunk + b"".join([b"x: %s\r\n" % (b"y" * 900)] * 40) + b"\r\n")
         assert b"HTTP/1.1 431 " in after
+
+
+def test_requests_that_come_together_keep_their_headers_and_their_limits() -> None:
+    with Running(Settings(port=0, stop_seconds=5)) as running:
+        head = f"POST /v1/tasks/{running.id}/reports HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\n"
+        bodies = [json.dumps({"reports": [item(n)]}).encode() for n in (1, 2)]
+        first, last = (f"{head}content-length: {len(body)}\r\n".encode() for body in bodies)
+        both = first + b"\r\n" + bodies[0] + last + b"connection: close\r\n\r\n" + bodies[1]
+        assert running.raw(both).count(b"accepted") == 2
+        many = b"GET /healthz HTTP/1.1\r\nhost: x\r\n\r\n" * 2000  # 70 kB of small heads
+        end = b"GET /healthz HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n"
+        assert running.raw(many, end).count(b"HTTP/1.1 200 ") == 2001
+        with running.connect() as client:
+            client.sendall(first + b"\r\n" + bodies[0] + b"GET / HTTP/1.1\r\nx: ")
+            assert sent_before_the_end(client, b"y" * 4096) < 20 << 20  # what the buffers of the system take
+
+
+def sent_before_the_end(client: socket.socket, part: bytes) -> int:
+    """How many bytes are sent until the connection is ended; the deadline of a head would take far more."""
+    sent = 0
+    with suppress(ConnectionError):  # what is waited for
+        while sent < 1 << 30:
+            client.sendall(part)
+            sent += len(part)
+    return sent
 
 
 def send_for_ever(client: socket.socket, request: bytes) -> None:

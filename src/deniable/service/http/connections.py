@@ -42,6 +42,8 @@ class _Bounded(HttpToolsProtocol):
     patience: float
     _deadline: TimerHandle | None = None
     _unread: TimerHandle | None = None
+    _heading, _complete = True, False
+    """Whether a head is being read, and whether one was complete in what came last."""
     _early = 0
     """Bytes that arrived before the headers were complete."""
     _head = 0
@@ -62,8 +64,9 @@ class _Bounded(HttpToolsProtocol):
             return
         if self._deadline is None and (self.cycle is None or self.cycle.response_complete):
             self._wait()
+        self._complete = False
         super().data_received(data)
-        if self._deadline is not None:
+        if self._heading and not self._complete and not self.transport.is_closing():
             self._early += len(data)
             if self._early > _HEADER_BYTES:
                 self._refuse(_large_head())
@@ -82,7 +85,7 @@ class _Bounded(HttpToolsProtocol):
     def on_header(self, name: bytes, value: bytes) -> None:
         """A header, also one that comes after the body: those are counted, and not kept."""
         self._count(len(name) + len(value) + len(": \r\n"))
-        if self._deadline is not None:
+        if self._heading:
             super().on_header(name, value)
 
     def _count(self, size: int) -> None:
@@ -94,7 +97,13 @@ class _Bounded(HttpToolsProtocol):
     def on_headers_complete(self) -> None:
         """The request may begin."""
         self._arrived()
+        self._heading, self._complete, self._early = False, True, 0
         super().on_headers_complete()
+
+    def on_message_complete(self) -> None:
+        """The next head may come."""
+        self._heading = True
+        super().on_message_complete()
 
     def pause_writing(self) -> None:
         """The client does not read: it is waited for, but not for ever."""
@@ -133,7 +142,6 @@ class _Bounded(HttpToolsProtocol):
         self._refuse(_large_head() if self._head > _HEADER_BYTES else Problem("malformed", msg))
 
     def _wait(self) -> None:
-        self._early = 0
         self._deadline = self.loop.call_later(self.seconds, self._late)
 
     def _arrived(self) -> None:
