@@ -255,7 +255,8 @@ def send_for_ever(client: socket.socket, request: bytes) -> None:
         client.sendall(request)
 
 
-def test_answers_that_nobody_reads_are_given_up() -> None:
+def test_answers_that_nobody_reads_are_given_up(caplog: pytest.LogCaptureFixture) -> None:
+    """Also the answer under way where more requests came meanwhile; and nothing is logged that strangers can repeat."""
     settings = replace(Settings(port=0, stop_seconds=5), read_seconds=0.3)
     with Running(settings) as running:
         collector = running.service.collector
@@ -269,6 +270,30 @@ def test_answers_that_nobody_reads_are_given_up() -> None:
         while collector.held.now and time.monotonic() < until:
             time.sleep(0.01)
         assert collector.held.now == 0
+    assert [record.getMessage() for record in caplog.records] == []
+
+
+def test_an_answer_that_is_given_up_is_no_fault_where_more_requests_came(caplog: pytest.LogCaptureFixture) -> None:
+    settings = replace(Settings(port=0, stop_seconds=5), read_seconds=0.3)
+    with Running(settings) as running:
+        design = dn.mechanism("grr", epsilon=1.0, labels=[f"{i:05}" + "x" * 250 for i in range(8000)]).design
+        id = running.service.add(task_of(Asked(text="?", design=design)))
+        with running.connect() as client:
+            client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+            client.sendall(f"GET /v1/tasks/{id} HTTP/1.1\r\nhost: x\r\n\r\n".encode() * 4)
+            until = time.monotonic() + LONG
+            while not ended(client) and time.monotonic() < until:
+                time.sleep(0.01)
+            assert ended(client)
+    assert [record.getMessage() for record in caplog.records] == []
+
+
+def ended(client: socket.socket) -> bool:
+    """Whether the other side has ended the connection, without reading from it."""
+    try:
+        return client.getsockopt(socket.SOL_SOCKET, socket.SO_ERROR) != 0 or client.send(b"x") == 0
+    except ConnectionError:
+        return True
 
 
 def test_a_large_answer_is_whole() -> None:

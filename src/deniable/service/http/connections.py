@@ -5,9 +5,10 @@ are read.
 from __future__ import annotations
 
 from asyncio import TimerHandle, Transport
+from typing import Any
 
 import msgspec
-from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol
+from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol, RequestResponseCycle
 
 from deniable.service.http.problems import KINDS, MEDIA_TYPE, Problem, document
 from deniable.service.settings import Settings
@@ -44,6 +45,7 @@ class _Bounded(HttpToolsProtocol):
     _unread: TimerHandle | None = None
     _heading, _complete = True, False
     """Whether a head is being read, and whether one was complete in what came last."""
+    _answering: RequestResponseCycle | None = None
     _early = 0
     """Bytes that arrived before the headers were complete."""
     _head = 0
@@ -118,9 +120,17 @@ class _Bounded(HttpToolsProtocol):
             self._unread.cancel()
             self._unread = None
 
+    def _start_asgi_task(self, cycle: RequestResponseCycle, app: Any) -> None:
+        """Remember which of several requests is being answered."""
+        self._answering = cycle
+        super()._start_asgi_task(cycle, app)
+
     def connection_lost(self, exc: Exception | None) -> None:
-        """Nothing is waited for any more."""
+        """Nothing is waited for any more; the answer under way is told, too, where later requests came meanwhile."""
         self._arrived()
+        if self._answering is not None and not self._answering.response_complete:
+            self._answering.disconnected = True
+            self._answering.message_event.set()
         if self._unread is not None:
             self._unread.cancel()
             self._unread = None
