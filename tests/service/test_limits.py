@@ -11,6 +11,7 @@ import sys
 import threading
 import time
 import zlib
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
@@ -223,13 +224,39 @@ def test_a_large_head_in_one_piece_is_refused() -> None:
         assert b"HTTP/1.1 431 " in after
 
 
+def test_requests_that_come_together_keep_their_headers_and_their_limits() -> None:
+    with Running(Settings(port=0, stop_seconds=5)) as running:
+        head = f"POST /v1/tasks/{running.id}/reports HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\n"
+        bodies = [json.dumps({"reports": [item(n)]}).encode() for n in (1, 2)]
+        first, last = (f"{head}content-length: {len(body)}\r\n".encode() for body in bodies)
+        both = first + b"\r\n" + bodies[0] + last + b"connection: close\r\n\r\n" + bodies[1]
+        assert running.raw(both).count(b"accepted") == 2
+        many = b"GET /healthz HTTP/1.1\r\nhost: x\r\n\r\n" * 2000  # 70 kB of small heads
+        end = b"GET /healthz HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n"
+        assert running.raw(many, end).count(b"HTTP/1.1 200 ") == 2001
+        with running.connect() as client:
+            client.sendall(first + b"\r\n" + bodies[0] + b"GET / HTTP/1.1\r\nx: ")
+            assert sent_before_the_end(client, b"y" * 4096) < 20 << 20  # what the buffers of the system take
+
+
+def sent_before_the_end(client: socket.socket, part: bytes) -> int:
+    """How many bytes are sent until the connection is ended; the deadline of a head would take far more."""
+    sent = 0
+    with suppress(ConnectionError):  # what is waited for
+        while sent < 1 << 30:
+            client.sendall(part)
+            sent += len(part)
+    return sent
+
+
 def send_for_ever(client: socket.socket, request: bytes) -> None:
     """Until the connection is ended: the buffers of the system are full before."""
     while True:
         client.sendall(request)
 
 
-def test_answers_that_nobody_reads_are_given_up() -> None:
+def test_answers_that_nobody_reads_are_given_up(caplog: pytest.LogCaptureFixture) -> None:
+    """Also the answer under way where more requests came meanwhile; and nothing is logged that strangers can repeat."""
     settings = replace(Settings(port=0, stop_seconds=5), read_seconds=0.3)
     with Running(settings) as running:
         collector = running.service.collector
@@ -243,6 +270,30 @@ def test_answers_that_nobody_reads_are_given_up() -> None:
         while collector.held.now and time.monotonic() < until:
             time.sleep(0.01)
         assert collector.held.now == 0
+    assert [record.getMessage() for record in caplog.records] == []
+
+
+def test_an_answer_that_is_given_up_is_no_fault_where_more_requests_came(caplog: pytest.LogCaptureFixture) -> None:
+    settings = replace(Settings(port=0, stop_seconds=5), read_seconds=0.3)
+    with Running(settings) as running:
+        design = dn.mechanism("grr", epsilon=1.0, labels=[f"{i:05}" + "x" * 250 for i in range(8000)]).design
+        id = running.service.add(task_of(Asked(text="?", design=design)))
+        with running.connect() as client:
+            client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+            client.sendall(f"GET /v1/tasks/{id} HTTP/1.1\r\nhost: x\r\n\r\n".encode() * 4)
+            until = time.monotonic() + LONG
+            while not ended(client) and time.monotonic() < until:
+                time.sleep(0.01)
+            assert ended(client)
+    assert [record.getMessage() for record in caplog.records] == []
+
+
+def ended(client: socket.socket) -> bool:
+    """Whether the other side has ended the connection, without reading from it."""
+    try:
+        return client.getsockopt(socket.SOL_SOCKET, socket.SO_ERROR) != 0 or client.send(b"x") == 0
+    except ConnectionError:
+        return True
 
 
 def test_a_large_answer_is_whole() -> None:

@@ -11,7 +11,7 @@ from starlette.types import ASGIApp
 
 from deniable.service.collector import Collector
 from deniable.service.http.app import application
-from deniable.service.http.connections import connections
+from deniable.service.http.connections import SLICE, connections
 from deniable.service.logs import log, set_up
 from deniable.service.pages.charts import RENDERER
 from deniable.service.pages.table import PAGES
@@ -20,10 +20,6 @@ from deniable.service.store import open_store
 from deniable.service.writer import Writer
 
 __all__ = ["run", "server"]
-
-
-_SYSTEM_BYTES = 128 << 10
-"""What the system may hold of a connection in either direction; left to itself it takes megabytes of each."""
 
 
 class _Server(uvicorn.Server):
@@ -40,11 +36,11 @@ class _Server(uvicorn.Server):
             self._captured_signals.clear()
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        """Start, then tell the address."""
+        """Start, then tell the address. The system's own buffers hold a few slices, not megabytes."""
         await super().startup(sockets)
         for each in (listening for made in self.servers for listening in made.sockets):
-            for kind in (socket.SO_SNDBUF, socket.SO_RCVBUF):
-                each.setsockopt(socket.SOL_SOCKET, kind, _SYSTEM_BYTES)
+            each.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, SLICE)
+            each.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 2 * SLICE)
         if self.started:
             host, port = self.servers[0].sockets[0].getsockname()[:2]
             self._ready(f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}")
