@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+import deniable as dn
 from deniable_client.task import Task
 from pages.asks import kinds, mechanisms, task
 from pages.browsing import Tab, answer, axe, browser, painted, preview, ready, send
@@ -102,6 +103,23 @@ def test_each_kind_of_question_is_answered(
     assert counted(site, id) == 1
     assert "Left in all" in page.inner_text("#facts")
     assert len(report.split()) == int(page.inner_text("#told").split()[3])
+    tab.fine()
+
+
+def test_a_question_in_other_scripts_is_answered(site: Running, proxy: Proxy, context: Any) -> None:
+    """Unicode's tables are loaded for it; labels are isolated, and the question stands under whose words it is."""
+    labels = ["\u0628\u0644\u0647", "\u0646\u0645\u06cc\u200c\u062f\u0627\u0646\u0645", "\u043d\u0435\u0442"]
+    made = [dn.mechanism("grr", epsilon=1.0, labels=labels)]
+    id = site.service.add(task(made, "\u062e\u0648\u0627\u0628\u06cc\u062f?"))
+    tab = Tab(context, f"{proxy.url}/t/{id}")
+    ready(tab.page)
+    assert tab.page.inner_text("legend").splitlines()[0] == "The collector\u2019s words"
+    assert tab.page.locator(".choice bdi").all_inner_texts() == labels
+    assert 60_000 < proxy.received <= 78_000
+    answer(tab.page)
+    preview(tab.page)
+    assert sorted(tab.page.locator(".bars bdi").all_inner_texts()) == sorted(labels)
+    assert send(tab.page) == "Thank you, your report was counted"
     tab.fine()
 
 

@@ -161,6 +161,15 @@ def test_the_page_is_small(kind: str) -> None:
     assert sum(sizes.values()) <= MOST_BYTES, sizes
 
 
+def test_tables_of_unicode_are_loaded_for_texts_that_need_them() -> None:
+    """A page whose texts are ASCII loads none of them; others load 18,000 bytes more."""
+    service, found, tables = Paged(), set[str](), set[str]()
+    _scripts("survey.js", found)
+    _scripts("client/unicode_texts.js", tables)
+    assert {"client/unicode_texts.js", "client/confusables.js"} <= tables - found
+    assert sum(_size(service, assets.base() + name) for name in tables - found) <= 18_000
+
+
 def test_pages_are_compressed_for_those_who_take_it() -> None:
     service = Paged()
     path = f"/t/{service.add(kinds()['choice'])}"
