@@ -43,7 +43,7 @@ function asked(task) {
 }
 
 /** @param {any} none */
-const named = (none) => (none === null ? "a random answer" : Array.isArray(none) && !none.length ? "no pairs at all" : written(none));
+const named = (none) => (none === null ? "a random one" : Array.isArray(none) && !none.length ? "no pairs at all" : written(none));
 
 /** @param {any} part @returns {string} as all clients write it */
 function written(part) {

@@ -49,7 +49,7 @@ def _questions(task: Task) -> Iterator[str]:
 
 
 def _named(none: object) -> str:
-    return "no pairs at all" if none == [] else "a random answer" if none is None else _written(none)
+    return "no pairs at all" if none == [] else "a random one" if none is None else _written(none)
 
 
 def _written(part: object) -> str:
