@@ -26,6 +26,7 @@ import "./kernels/keyvalue/signed_hashing.js";
 import "./intervals.js";
 import "./codes.js";
 import "./spaces.js";
+import "./terms.js";
 
 export { Device } from "./device.js";
 export * from "./errors.js";

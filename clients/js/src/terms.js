@@ -6,6 +6,7 @@
 
 import { dayNumber, dayText } from "./days.js";
 import { general } from "./parts.js";
+import { SAID } from "./task.js";
 
 /** All that is white space, in every client. */
 const SPACES = /[\t-\r\x1c-\x20\x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]+/;
@@ -37,7 +38,7 @@ function coded(sign) {
 /** @import { Task } from "./task.js" */
 
 /** @param {Task} task @returns {string[]} one line each, safe to show */
-export const terms = (task) => [...who(task), ...asked(task), ...sending(task), ...course(task), use(task)].map(printable);
+SAID.terms = (task) => [...who(task), ...asked(task), ...sending(task), ...course(task), use(task)].map(printable);
 
 /** @param {Task} task */
 function who({ collector, version, key, url }) {
