@@ -1,13 +1,29 @@
-"""Which of many cases are in the default tier: a few that stand for all; the full tier has every one."""
+"""Which of many cases are in the default tier: a few that stand for all; the full tier has every one.
+
+Some take long and look for what is not known: `@pytest.mark.turns(N)` (with `slow`). In the full tier such a test runs
+each of its cases every N days, by the day's number; the nightly tier (./bin/test --nightly) has them all.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Sequence
+from itertools import groupby
 from typing import Any
 
 import pytest
 
-__all__ = ["every", "few_of_each", "slow"]
+__all__ = ["every", "few_of_each", "slow", "waiting"]
+
+
+def waiting(items: Sequence[pytest.Item], day: int) -> set[pytest.Item]:
+    """The cases that take turns and whose turn is not today: the i-th case of a test is on days i, i + N, i + 2 N."""
+    late: set[pytest.Item] = set()
+    for _, cases in groupby(items, lambda item: item.nodeid.partition("[")[0]):
+        for i, item in enumerate(cases):
+            mark = item.get_closest_marker("turns")
+            if mark is not None and (day - i) % mark.args[0]:
+                late.add(item)
+    return late
 
 
 def every(step: int, cases: Iterable[Any], *, name: Callable[[Any], str] = str) -> list[Any]:

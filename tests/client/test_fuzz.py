@@ -211,6 +211,7 @@ def test_an_accepted_design_that_should_not_be_is_a_fault() -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.turns(4)
 @pytest.mark.parametrize("seed", [1, 2, 3, 4])
 def test_two_hundred_thousand_designs(seed: int) -> None:
     """The command in a process of its own, so that memory is its own: about two minutes for each of four parts."""

@@ -102,6 +102,7 @@ for what few designs have, of which mechanism they are."""
 
 
 @pytest.mark.slow
+@pytest.mark.turns(4)
 @pytest.mark.parametrize(
     ("name", "right", "wrong", "mechanism"), FAULTS, ids=[f"{row[0]}-{i}" for i, row in enumerate(FAULTS)]
 )

@@ -18,7 +18,7 @@ from deniable_client import DeniableError, FormatError, ParameterError, PrivacyE
 from deniable_client.canonical import canonical
 from deniable_client.questions import amount_of
 from deniable_client.signing import verify
-from deniable_client.task import seal
+from deniable_client.task import NOT_TOLD, seal, signed_part
 from deniable_client.terms import printable
 from tasks import GRR, document, loaded, sealed, vectors
 
@@ -259,6 +259,7 @@ def test_seal_signs() -> None:
     private = Ed25519PrivateKey.from_private_bytes(bytes([7]) * 32)
     made = {name: part for name, part in second("grr").items() if name not in ("id", "signature")}
     assert seal(made, private.sign) == second("grr")
+    assert signed_part("ab" * 32) == b"deniable/2 task\0" + b"\xab" * 32
     with pytest.raises(ParameterError, match="sign must be given"):
         seal(made)
     with pytest.raises(FormatError, match="is not signed with the key"):
@@ -274,7 +275,7 @@ def test_the_answer_for_no_answer_is_what_a_device_reports() -> None:
 
 def test_strata_that_are_left_out_are_not_told() -> None:
     task = Task.load(second("a survey"))
-    assert task.strata["country"] == ("not told", "DE", "FR")
+    assert task.strata["country"] == (NOT_TOLD, "DE", "FR") == ("not told", "DE", "FR")
     asked = task.question("second")
     assert task.head(asked) == bytes([0, 0, 1])
     assert task.head(asked, {"country": "FR"}) == bytes([2, 0, 1])

@@ -71,6 +71,7 @@ def test_cases_are_the_same_for_the_same_seed() -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.turns(5)
 @pytest.mark.parametrize("seed", range(100, 105))
 def test_many_forged_reports_and_tallies_are_read_or_refused(seed: int) -> None:
     """100,000 in all, about 4 minutes."""
@@ -84,6 +85,7 @@ def test_many_damaged_tables_are_read_or_refused() -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.turns(2)
 @pytest.mark.parametrize("what", ["files", "tables"])
 def test_many_commands_never_end_in_a_fault(what: str) -> None:
     """About a minute each."""

@@ -31,6 +31,7 @@ def sent(node: str, task: dict[str, Any], family: Family, values: list[Any]) -> 
 
 
 @pytest.mark.slow
+@pytest.mark.turns(3)
 @pytest.mark.parametrize("family", FAMILIES, ids=lambda family: family.name)
 def test_estimates_of_a_crowd_are_within_their_intervals(node: str, family: Family) -> None:
     """10,000 devices with system randomness, family-wise alpha 1e-6; the same intervals exclude another truth."""

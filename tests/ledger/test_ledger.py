@@ -631,8 +631,10 @@ def test_several_processes_spend_once(tmp_path: Path) -> None:
 
 def test_nobody_looks_at_a_budget_while_another_spends(tmp_path: Path) -> None:
     one, two = (Store(tmp_path / "ledger", patience, None, noon) for patience in (10, 0.01))
+    looked = []
     with one.write(), pytest.raises(LedgerError, match="is in use by another program"), two.write():
-        pass
+        looked.append("too early")
+    assert looked == []
     with two.write() as db:
         assert db.execute("SELECT count(*) FROM spend").fetchone() == (0,)
 

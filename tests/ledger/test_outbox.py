@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import socket
 import sqlite3
 from email.utils import formatdate
 from pathlib import Path
@@ -13,7 +14,7 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from deniable_client import Ledger, ParameterError, Task, WindowError
 from deniable_client.addresses import checked_url
-from deniable_client.ledger import Sent
+from deniable_client.ledger import Sent, http
 from deniable_client.ledger.outbox import retry_after
 from deniable_client.ledger.windows import seconds_up_to
 from tasks import noon, signed
@@ -329,3 +330,20 @@ def test_this_machine_is_reached_without_a_proxy(
 def test_a_deadline_is_a_number_of_seconds(timeout: Any, ledger: Ledger) -> None:
     with pytest.raises(ParameterError, match="timeout must be a number of seconds"):
         ledger.flush(timeout=timeout)
+
+
+def test_an_address_of_numbers_without_a_port(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The host is named as it is written: [::1] is neither : nor port 1."""
+    ours, theirs = socket.socketpair()
+    reached: list[tuple[str, int]] = []
+
+    def reach(host: str, port: int, deadline: float) -> socket.socket:
+        reached.append((host, port))
+        return ours
+
+    monkeypatch.setattr(http, "_reach", reach)
+    theirs.sendall(b"HTTP/1.1 204 Fine\r\n\r\n")
+    assert http.post("http://[::1]/x", b"{}", 20).status == 204
+    assert reached == [("::1", 80)]
+    assert b"\r\nHost: [::1]\r\n" in theirs.recv(10_000)
+    theirs.close()

@@ -11,6 +11,7 @@ not see a mutant, so they cannot kill one. First all these tests must pass on th
     bin/mutate learn/total-lost   one mutant
     bin/mutate --list             show them, run nothing
     bin/mutate --json             the outcome as data
+    bin/mutate --part 2/5         each fifth of them, from the second on
     bin/mutate --jobs 4           so many at a time (2)
     bin/mutate --limit 20         seconds of processor time after which a mutant is stopped (60)
 
@@ -383,6 +384,14 @@ def summary(outcomes: Sequence[Outcome], seconds: float) -> str:
     return "\n".join([*lines, f"{seconds:.0f} s"])
 
 
+def part(text: str) -> tuple[int, int]:
+    """Which of how many parts: 2/5 is (2, 5)."""
+    first, mark, parts = text.partition("/")
+    if not (mark and first.isdecimal() and parts.isdecimal() and 1 <= int(first) <= int(parts)):
+        raise argparse.ArgumentTypeError(f"must be a part such as 2/5, got {text!r}")
+    return int(first), int(parts)
+
+
 def main(arguments: Sequence[str] | None = None, folder: Path = LISTS, root: Path = ROOT) -> int:
     """The command; returns its exit code."""
     parser = argparse.ArgumentParser(
@@ -391,6 +400,7 @@ def main(arguments: Sequence[str] | None = None, folder: Path = LISTS, root: Pat
     parser.add_argument("names", nargs="*", metavar="AREA|FILE|ID")
     parser.add_argument("--list", action="store_true", help="show the mutants, run nothing")
     parser.add_argument("--json", action="store_true", help="the outcome as data")
+    parser.add_argument("--part", type=part, default=(1, 1), metavar="I/N", help="each N-th mutant from the I-th on")
     parser.add_argument("--jobs", type=int, default=2, help="mutants at a time (2)")
     parser.add_argument("--limit", type=float, default=LIMIT, help="seconds of processor time for a mutant (60)")
     given = parser.parse_args(arguments)
@@ -398,7 +408,8 @@ def main(arguments: Sequence[str] | None = None, folder: Path = LISTS, root: Pat
         parser.error("--jobs must be at least 1, and --limit above 0")
     start = time.monotonic()
     try:
-        mutants = chosen(read_lists(folder, root), given.names)
+        first, step = given.part
+        mutants = chosen(read_lists(folder, root), given.names)[first - 1 :: step]
         if given.list:
             _show(mutants, given.json)
             return 0

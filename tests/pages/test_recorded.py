@@ -181,6 +181,7 @@ def steps(chromium: Any, url: str, number: int, change: tuple[str, str] | None =
     return sorted(rows)
 
 
+@pytest.mark.turns(3)
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_page_takes_the_same_steps_for_every_answer(chromium: Any, kind: str) -> None:
     """From the click to the request, block by block, in the page itself; one comparison more would be noticed."""

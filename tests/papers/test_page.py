@@ -302,6 +302,7 @@ def test_made_up_data_are_marked(paper: str, figure: str, monkeypatch: pytest.Mo
 
 
 @pytest.mark.slow
+@pytest.mark.turns(5)
 @pytest.mark.filterwarnings("ignore::deniable.learn.vectors.NothingReleased")
 @pytest.mark.parametrize("paper", PAPERS)
 def test_quick_run(paper: str, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -20,7 +20,7 @@ from deniable_client.task import Task
 if TYPE_CHECKING:
     import sqlite3
 
-__all__ = ["Outbox", "Sent", "retry_after", "verdict"]
+__all__ = ["Outbox", "Sent", "retry_after"]
 
 _FINAL = frozenset((400, 401, 403, 404, 405, 410, 413, 415, 422))
 """Answers that sending again does not change."""

@@ -19,7 +19,7 @@ from deniable_client.ledger.memory import Derived, Drawn, random_bytes
 if TYPE_CHECKING:
     import sqlite3
 
-__all__ = ["SCHEMA", "Store"]
+__all__ = ["Store"]
 
 _APPLICATION = 0x446E4C67
 """Tells a ledger from other databases."""
