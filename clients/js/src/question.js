@@ -93,7 +93,7 @@ export class Question {
       return { answer: device.answer(this.#possible(value)), answered: true };
     } catch {
       // Reading may fail in any way, since a value may be anything: all of them are no answer.
-      return { answer: this.none === undefined ? this.#drawn(words) : device.answer(this.value(this.none)), answered: false };
+      return { answer: (this.none ?? null) === null ? this.#drawn(words) : device.answer(this.value(this.none)), answered: false };
     }
   }
 
