@@ -47,7 +47,7 @@ def _questions(task: Task) -> Iterator[str]:
 
 
 def _named(none: object) -> str:
-    return "no pairs at all" if none == [] else repr(none)
+    return "a random one" if none is None else "no pairs at all" if none == [] else repr(none)
 
 
 def _sent(task: Task) -> Iterator[str]:
