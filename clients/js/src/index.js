@@ -28,6 +28,7 @@ import "./intervals.js";
 import "./codes.js";
 import "./spaces.js";
 import "./unicode_texts.js";
+import "./terms.js";
 
 export { Device } from "./device.js";
 export * from "./errors.js";

@@ -9,12 +9,10 @@ import { amountOf, amountText } from "./amounts.js";
 import { openBook, sealedBook, toBase64 } from "./book.js";
 import { dayOf, dayText } from "./days.js";
 import { ParameterError, PrivacyError, require, show } from "./errors.js";
-import { WindowError } from "./ledger_errors.js";
+import { LedgerError, WindowError } from "./ledger_errors.js";
 import { checkedSecret, upTo } from "./memory.js";
-import { flush } from "./outbox.js";
 import { accountOf, limitsOf, placeFor } from "./places.js";
 import { Task } from "./task.js";
-import { exported, overview } from "./views.js";
 import { DAY, draw, firstMoment, laterMoment, openWindow, slotOf, spanOf } from "./windows.js";
 
 /** @typedef {import("./book.js").Book} Book */
@@ -202,6 +200,7 @@ export class Ledger {
     const move = (/** @type {Book} */ book) => {
       for (const entry of book.report) if (entry.state === "waiting") this.#move(entry, entry.ends);
     };
+    const { flush } = await loaded(import("./outbox.js")); // pages need it once somebody sends
     return flush(change, { url: to, only, due, timeout, fetch, clock: this.#clock, move });
   }
 
@@ -209,7 +208,7 @@ export class Ledger {
   async #openDue(only) {
     const due = await this.#step((book) => this.#comeToTheirMoment(book, only));
     for (const document of due) {
-      await (await import("./load.js")).prepare(document);
+      await loaded(import("./load.js").then(({ prepare }) => prepare(document)));
       const task = Task.load(document);
       await this.#step((book, source) => {
         if (!this.#comeToTheirMoment(book, task.id).length) return; // somebody else was here
@@ -254,12 +253,14 @@ export class Ledger {
   async overview() {
     const store = await this.#store;
     const persistent = (await store.persistent?.()) ?? null;
+    const { overview } = await loaded(import("./views.js"));
     const told = await this.#step((book) => overview(book, this.#limits, this.#clock()));
     return { ...told, persistent };
   }
 
   /** Everything that the ledger has about its person, as a document for JSON. */
   async export() {
+    const { exported } = await loaded(import("./views.js"));
     return this.#step((book) => exported(book, this.#limits, this.#clock()));
   }
 
@@ -435,6 +436,13 @@ function withdraw(book, id) {
   delete book.task[id];
   delete book.course[id];
 }
+
+/** A module that comes when it is needed, which may be when there is no network. @template T @param {Promise<T>} module */
+const loaded = (module) =>
+  module.catch((cause) => {
+    const told = "a part of this client could not be loaded; nothing was spent or sent.";
+    throw new LedgerError(told, "Try again when there is a network.", { cause });
+  });
 
 /** @param {string} where @param {number} patience @returns {Promise<Store>} */
 async function openStore(where, patience) {

@@ -7,11 +7,12 @@
 import { dayNumber, dayText } from "./days.js";
 import { general } from "./parts.js";
 import { printable, quoted } from "./printing.js";
+import { SAID } from "./task.js";
 
 /** @import { Task } from "./task.js" */
 
 /** @param {Task} task @returns {string[]} one line each, safe to show */
-export const terms = (task) => [...who(task), ...asked(task), ...sending(task), ...course(task), use(task)].map(printable);
+SAID.terms = (task) => [...who(task), ...asked(task), ...sending(task), ...course(task), use(task)].map(printable);
 
 /** @param {Task} task */
 function who({ collector, version, key, url }) {
