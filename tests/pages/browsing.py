@@ -13,7 +13,7 @@ import pytest
 
 from deniable.service.demo import BROWSERS
 
-__all__ = ["AXE", "Tab", "answer", "axe", "browser", "browser_path", "painted", "preview", "ready", "send"]
+__all__ = ["AXE", "Tab", "answer", "axe", "begin", "browser", "browser_path", "check", "painted", "ready", "send"]
 
 ARGUMENTS = ("--headless", "--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-extensions")
 AXE = "DENIABLE_NODE_MODULES"
@@ -84,29 +84,47 @@ def painted(page: Any, url: str) -> float | None:
     return None if found is None else float(found)
 
 
-def answer(page: Any, number: int = 1) -> None:
-    """Fill in the question that is asked."""
-    field = page.locator("fieldset.question:not([hidden])")
-    kind = field.get_attribute("data-kind")
-    if kind == "number":
-        field.locator("input[type=number]").fill(str(70 + number))
-    elif kind == "ratings":
-        field.locator("input[type=checkbox]").nth(number).check()
-    elif field.locator("select").count():
-        field.locator("select").select_option(str(number))
-    else:
-        field.locator("input[type=radio]").nth(number).check()
-    if field.locator("[data-consent]").count():
-        field.locator("[data-consent]").check()
+def begin(page: Any) -> None:
+    """Take part: agree, choose a group and press "Take part"; the question is shown then, and was not before."""
+    assert page.locator("#answer").is_hidden()
+    for consent in page.locator("[data-consent]").all():
+        if consent.is_visible():
+            consent.check()
     for stratum in page.locator("[data-stratum]").all():
         stratum.select_option(index=1)
+    page.click("#begin")
+    page.wait_for_selector("#answer:not([hidden])")
 
 
-def preview(page: Any) -> str:
-    """Randomise; what will be sent, as the page shows it."""
+def answer(page: Any, number: int | None = 1) -> None:
+    """Take part, if that is not done, and fill in the question; `None` prefers not to say."""
+    if page.locator("#start").is_visible():
+        begin(page)
+    field = page.locator("fieldset.question:not([hidden])")
+    kind = field.get_attribute("data-kind")
+    choices = field.locator("select")
+    if kind == "ratings":
+        boxes = field.locator("input[type=checkbox]")
+        for i in range(boxes.count()):
+            boxes.nth(i).set_checked(i == number)
+    elif choices.count():
+        choices.select_option("none" if number is None else str(number))
+    elif number is None:
+        field.locator("[data-none]").check()
+    elif kind == "number":
+        field.locator("[data-none]").uncheck()
+        field.locator("input[type=number]").fill(str(70 + number))
+    else:
+        field.locator(f'input[type=radio][value="{number}"]').check()
+
+
+def check(page: Any) -> str:
+    """Continue: the answer as the page says it back. Nothing of a report is shown before it is sent."""
     page.click("#go")
-    page.wait_for_selector("#preview:not([hidden])")
-    return str(page.inner_text("#told code"))
+    page.wait_for_selector("#check:not([hidden])")
+    for place in ("#told", "#meant", "#outcome", "#facts"):
+        assert page.text_content(place).strip() == "", place
+    return str(page.inner_text("#said"))
 
 
 def send(page: Any) -> str:

@@ -2,6 +2,7 @@
 import { Ledger } from "./client/ledger.js";
 import { prepare } from "./client/load.js";
 import { reading } from "./client/meaning.js";
+import "./client/store_indexeddb.js"; // where the ledger lies: loaded with the rest
 import { Task } from "./client/task.js";
 
 /** @param {string} id @returns {any} */
@@ -291,8 +292,10 @@ async function start() {
     pressed("begin", async () => {
       const strata = Object.fromEntries(lists.map((list) => [list.dataset.stratum, list.value]));
       const options = { level: levelOf(before), harmless, strata, url: origin };
-      taken = { ...(await ledger.take(task, options)), options };
-      show($("answer"));
+      const receipt = await ledger.take(task, options);
+      taken = { ...receipt, options };
+      if (receipt.new) show($("answer"));
+      else await send(task, question, levelNumber()); // another page took part meanwhile: its report is sent as it is
     });
   });
   $("answer").addEventListener("submit", (/** @type {Event} */ event) => {
@@ -300,7 +303,12 @@ async function start() {
     const given = valueOf(question, field);
     if (!given) return problem("Please choose an answer first; “I prefer not to say” is one, too.");
     pressed("go", async () => {
-      await ledger.answer(task, given.value, { ...taken.options, question: question.name });
+      try {
+        await ledger.answer(task, given.value, { ...taken.options, question: question.name });
+      } catch (error) {
+        if (/** @type {any} */ (error).kind !== "WindowError") throw error;
+        return send(task, question, levelNumber()); // it was sent meanwhile, or its window is over: what became of it is told
+      }
       $("said").textContent = given.said;
       show($("check"));
     });
