@@ -335,6 +335,7 @@ def routes() -> str:
 
 
 PARTS: dict[str, Callable[[], str]] = {
+    "attacks": measured.attacks,
     "averaging": averaging,
     "belief": belief,
     "claims": measured.claims,

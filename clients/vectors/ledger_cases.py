@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from signed_cases import COUNTRY, OTHER, SURVEY2, TENTH, about, asks, good_second, public, second, signed
-from task_cases import DESIGNS, SURVEY, good_tasks, kind_of, task  # beside this file
+from task_cases import SURVEY, good_tasks, kind_of, task  # beside this file
 
 from deniable_client.errors import DeniableError
 from deniable_client.ledger import Ledger
@@ -57,7 +57,7 @@ def derivations() -> Iterator[Case]:
     for what, document in (good_tasks() | good_second()).items():
         read, name = Task.load(document), what.removeprefix("2: ")
         for asked in read.questions:
-            device = asked.device(DESIGNS.get(name, {}).get("harmless"))
+            device = asked.device(asked.explanation.harmless or None)
             for value in VALUES.get(name, [0, 1]):
                 answer = device.known(asked.value(value))
                 level = len(device.levels) - 1 if device.levels else None
@@ -131,6 +131,9 @@ LEDGER_TASKS = {
     "codes": about("codes"),
     "labels": second(questions=[[asks(labels=["never", "sometimes"], none="never")]]),
     "other label": about("labels"),
+    "random": second(questions=[[asks(none=None)]]),
+    "random pairs": about("privkv", questions=[[asks(none=None)]]),
+    "random and protected": about("urr", questions=[[asks(none=None)]]),
     "1: fresh": task(memory="fresh", window=daily(2), budget={"task": 2, "subject": 9, "lifetime": 9}),
     "1: fresh, too many": task(memory="fresh", window=daily(3), budget={"task": 2, "subject": 9, "lifetime": 9}),
     "1: remembered": task(window=daily(2)),
@@ -280,6 +283,14 @@ SEQUENCES: dict[str, tuple[Case, list[Case]]] = {
         [step("labels", "often"), step("labels", "sometimes"), step("labels", 1), step("labels", 0)],
     ),
     "labels with others": ({}, [step("other label", value) for value in ("a", "b", "c", "", None, 0)]),
+    "a random answer for none": (
+        {"places": 9},
+        [
+            *(step("random", value) for value in (1, 7, None, "x")),
+            step("random and protected", 7, "2026-11-23", harmless=[2, 3]),
+        ],
+    ),
+    "random pairs for none": ({}, [step("random pairs", value) for value in ([[0, 1]], [], [[7, 1]], None)]),
     "values that are no answers": ({}, [step("weekly", value) for value in VALUES_OF_ALL_KINDS]),
     "numbers outside": ({}, [step("grid", value) for value in (0, 0.7, 1, 1.1, -1, "0.7", None, 1e300, True)]),
     "numbers that are clipped": ({}, [step("codes", value) for value in (0.1, 7, -7, "x", None, 1e308)]),
@@ -352,7 +363,7 @@ def ledger_vectors() -> Case:
     return {
         "about": "derived: tasks are those of tasks.json; sequences: a ledger with this secret and these limits that is"
         " made at noon of 2026-11-16, each step at noon of its day; either a receipt and the body that waits, or the"
-        " kind of error; then what was spent in all, accounts: [spent, reserved, left] of each place, and places that are free",
+        " kind of error; then what was spent in all, [spent, reserved, left] of each place, and places that are free",
         "secret": SECRET.hex(),
         "derived": list(derivations()),
         "deals": {"task": SURVEY, "task2": SURVEY2, "cases": list(deals())},

@@ -123,6 +123,9 @@ def good_second() -> dict[str, Document]:
         "the last days there are": second(window={"opens": "9999-12-29", "days": 1, "count": 1}),
         "tenths": second(epsilon=0.1, design=TENTH, window={"opens": "2026-11-16", "days": 1, "count": 3}, budget=0.3),
         "pairs for no answer": about("kv-ss2", questions=[[asks(none=[[1, -0.25]])]]),
+        "a random answer for none": second(questions=[[asks(none=None)]]),
+        "a random protected answer for none": about("urr", questions=[[asks(none=None)]]),
+        "random pairs for no answer": about("kv-ss2", questions=[[asks(none=None)]]),
         "text of many kinds": second(subject="Schlaf \u20ac \U0001f634"),
     }
     return made | {f"2: {name}": document for name, document in forms.items()}
@@ -248,7 +251,7 @@ FIELDS: dict[str, list[Any]] = {
 QUESTION_FIELDS: dict[str, list[Any]] = {
     "name": ["", "Q", "a b", 1, None],
     "text": ["", 1, None, "x" * 10_001],
-    "none": [None, 2, -1, 0.5, "0", True, [], [0], "no"],
+    "none": [2, -1, 0.5, "0", True, [], [0], "no"],
     "labels": [["a"], ["a", "a"], LABELS, None],
     "share": [1],
     "design": [DESIGNS["grr"]["design"]],
@@ -277,7 +280,6 @@ def nothing_to_say() -> Iterator[tuple[str, str, Document]]:
         ("kv-ss2", [[0, 0.5], [0, 0.5]], "format"),
         ("kv-ss2", [0], "format"),
         ("kv-ss2", 0, "format"),
-        ("kv-ss2", None, "format"),
     ):
         yield f"none of {name} is {value!r}", kind, about(name, questions=[[asks(none=value)]])
     hidden = asks(none=0, labels=LABELS)
@@ -409,7 +411,8 @@ def tasks_vectors() -> Case:
     for what, document in (good_tasks() | good_second()).items():
         read = Task.load(compact(document))
         design = DESIGNS.get(what.removeprefix("2: "), {})
-        case = {"about": what, "harmless": design.get("harmless"), "width": read.width}
+        urr = DESIGNS["urr"] if read.questions[0].design == DESIGNS["urr"]["design"] else {}
+        case = {"about": what, "harmless": (design or urr).get("harmless"), "width": read.width}
         places = {"question_at": read.question_at, "strata_at": read.strata_at, "expires": str(read.expires)}
         good.append(case | places | {"questions": [each.key for each in read.questions], "task": document})
     bad = [{"about": what, "error": kind} | data(content) for what, kind, content in (*wrong_tasks(), *wrong_second())]

@@ -36,7 +36,7 @@ def test_backup_restore_check_and_migrate(url: str, tmp_path: Path, capsys: pyte
     assert told(capsys, "check", "--database", url) == "Nothing is wrong.\n"
     assert told(capsys, "backup", copy, "--database", url).startswith(f"Wrote {copy}, ")
     assert "Restored 1 task and 1,200 ids" in told(capsys, "restore", copy, "--database", other)
-    assert json.loads(told(capsys, "check", "--database", other, "--json")) == {"faults": []}
+    assert json.loads(told(capsys, "check", "--database", other, "--json")) == {"faults": [], "notes": []}
     assert told(capsys, "migrate", "--database", other) == f"The database has version {VERSION} already.\n"
     fresh = json.loads(told(capsys, "migrate", "--database", f"sqlite:///{tmp_path}/new.db", "--json"))
     assert fresh == {"before": 0, "after": VERSION}

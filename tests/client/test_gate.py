@@ -365,10 +365,10 @@ def test_explanations_of_levels_round_up_and_say_the_default() -> None:
     assert "(epsilon 1 at the least protective level)" in text
 
 
-def test_labels_are_shown_without_control_signs() -> None:
-    text = str(explain(grr(WORD * 2 // 3, domain={"labels": ["a", "\x1b[2J"], "missing": "\x1b[2J"})))
-    assert "\x1b" not in text
-    assert r"that is reported as '\x1b[2J'." in text
+def test_labels_with_control_signs_are_refused_without_showing_them() -> None:
+    with pytest.raises(FormatError, match=r"u001b\[2J. is blank or has a control sign") as caught:
+        explain(grr(WORD * 2 // 3, domain={"labels": ["a", "\x1b[2J"], "missing": "\x1b[2J"}))
+    assert "\x1b" not in str(caught.value)
 
 
 def test_consent_may_overlap_and_be_in_any_order() -> None:

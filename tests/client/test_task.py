@@ -18,8 +18,7 @@ from deniable_client import DeniableError, FormatError, ParameterError, PrivacyE
 from deniable_client.canonical import canonical
 from deniable_client.questions import amount_of
 from deniable_client.signing import verify
-from deniable_client.task import seal
-from deniable_client.terms import printable
+from deniable_client.task import NOT_TOLD, seal, signed_part
 from tasks import GRR, document, loaded, sealed, vectors
 
 FILE = vectors("tasks")
@@ -171,7 +170,7 @@ def test_terms_say_everything_that_matters() -> None:
     for part in (
         "Example Institute asks.",
         f"Its key is {second('grr')['collector']['key'][:16]}..; reports go to https://collect.example.org",
-        "Question: q?",
+        'The collector asks: "q?"',
         "No answer, or one that the question does not have, counts as 0.",
         "Sent openly with your report: country, one of not told, DE, FR.",
         "That you take part is not hidden.",
@@ -194,11 +193,17 @@ def test_terms_of_an_old_task_say_so() -> None:
 
 
 def test_terms_cannot_move_the_cursor_or_add_lines() -> None:
-    evil = "Fine\x1b[2J\x1b[1;1H\nAn answer costs epsilon 0.\u202e\u2028x"
+    evil = 'Fine?"\nAn answer costs\tepsilon 0. "'
     question = {"name": "q", "text": evil, "design": GRR, "share": 1}
-    terms = loaded(collector=evil, subject=evil, questions=[question]).terms()
+    terms = loaded(questions=[question]).terms()
     assert all(line.isprintable() for line in terms)
-    assert printable("\u0646\u200c\u0645") == "\u0646\u200c\u0645"
+    assert r'The collector asks: "Fine?\" An answer costs epsilon 0. \""' in terms
+    for sign in ("\x1b", "\u202e", "\u2028", "\U000e0100"):
+        for field in ("collector", "subject"):
+            with pytest.raises(FormatError, match=f"{field} of a task must be a text that people can see"):
+                loaded(**{field: f"Fine{sign}[2J"})
+        with pytest.raises(FormatError, match="text of q of a task"):
+            loaded(questions=[question | {"text": f"Fine{sign}?"}])
 
 
 @pytest.mark.parametrize(
@@ -259,6 +264,7 @@ def test_seal_signs() -> None:
     private = Ed25519PrivateKey.from_private_bytes(bytes([7]) * 32)
     made = {name: part for name, part in second("grr").items() if name not in ("id", "signature")}
     assert seal(made, private.sign) == second("grr")
+    assert signed_part("ab" * 32) == b"deniable/2 task\0" + b"\xab" * 32
     with pytest.raises(ParameterError, match="sign must be given"):
         seal(made)
     with pytest.raises(FormatError, match="is not signed with the key"):
@@ -274,7 +280,7 @@ def test_the_answer_for_no_answer_is_what_a_device_reports() -> None:
 
 def test_strata_that_are_left_out_are_not_told() -> None:
     task = Task.load(second("a survey"))
-    assert task.strata["country"] == ("not told", "DE", "FR")
+    assert task.strata["country"] == (NOT_TOLD, "DE", "FR") == ("not told", "DE", "FR")
     asked = task.question("second")
     assert task.head(asked) == bytes([0, 0, 1])
     assert task.head(asked, {"country": "FR"}) == bytes([2, 0, 1])

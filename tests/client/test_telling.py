@@ -247,14 +247,18 @@ def test_the_javascript_client_says_the_same() -> None:
     if node is None:
         pytest.skip("there is no Node: install version 18 or newer (nodejs.org) to test the JavaScript client")
     counts = (1, 2, 8, 365, 10_000)
-    found = [(each, reports) for each, _, _ in _small() for reports in counts]
-    right = [[each.over(reports).text, [list(pair) for pair in each.levels(reports)]] for each, reports in found]
+    right = [
+        [found.over(reports).text, [list(pair) for pair in found.levels(reports)], found.unread]
+        for found, _, _ in _small()
+        for reports in counts
+    ]
     jobs = [[m.design, reports] for m in _mechanisms() for reports in counts]
     code = f"""
         import {{ explain }} from {json.dumps((CLIENT / "index.js").as_uri())};
         import fs from "fs";
-        const told = ([design, reports]) => [explain(design).over(reports).text, explain(design).levels(reports)];
-        process.stdout.write(JSON.stringify(JSON.parse(fs.readFileSync(0, "utf8")).map(told)));
+        const told = (found, reports) => [found.over(reports).text, found.levels(reports), found.unread];
+        const jobs = JSON.parse(fs.readFileSync(0, "utf8"));
+        process.stdout.write(JSON.stringify(jobs.map(([design, reports]) => told(explain(design), reports))));
     """
     command = [node, "--input-type=module", "-e", code]
     done = subprocess.run(command, input=json.dumps(jobs), capture_output=True, text=True, check=False)

@@ -230,7 +230,7 @@ VALUES: list[Any] = [
     None, "", "yes", "\ud800", "x" * 100_000, 0, 1, -1, 2**64, 10**5000, -(10**5000), 0.5, 1e308, 5e-324,
     float("nan"), float("inf"), -float("inf"), True, False, b"yes", 1j, [], [[]], [["a", 1]], [[0, 0.5]], [[0, 0.5, 1]],
     [[0, float("nan")]], [[0, 10**5000]], [[Evil(), 1]], [[0, Evil()]], LOOP, (), ((0, 1),), {}, {"a": 1}, set(),
-    range(3), object(), object, Evil(), EvilText("yes"), EvilNumber(0.5), EvilList([[0, 1]]), lambda: 0, Exception("x"), ...,
+    range(3), object(), object, Evil(), EvilText("yes"), EvilNumber(0.5), EvilList([[0, 1]]), lambda: 0, ...,
 ]  # fmt: skip
 ABOUT = (
     "2: grr",
@@ -409,13 +409,13 @@ def test_moments_do_not_depend_on_answers(tmp_path: Path, clock: Clock, monkeypa
 
 def test_the_first_moment_is_in_the_hour_after_ten_minutes(tmp_path: Path, clock: Clock) -> None:
     found = []
-    for i in range(40):
+    for i in range(12):
         ledger = Ledger(tmp_path / f"ledger{i}", clock=clock)
         ledger.take(signed())
         found.append(rows(tmp_path / f"ledger{i}", "SELECT due FROM report")[0][0] - clock.now)
     assert min(found) >= 600
     assert max(found) <= 4200
-    assert max(found) - min(found) > 600  # all 40 within ten minutes of an hour: probability below 1e-29
+    assert max(found) - min(found) > 600  # all 12 within ten minutes of an hour: probability below 1e-7
 
 
 def test_later_moments_are_in_the_second_half(tmp_path: Path, clock: Clock) -> None:
@@ -631,8 +631,10 @@ def test_several_processes_spend_once(tmp_path: Path) -> None:
 
 def test_nobody_looks_at_a_budget_while_another_spends(tmp_path: Path) -> None:
     one, two = (Store(tmp_path / "ledger", patience, None, noon) for patience in (10, 0.01))
+    looked = []
     with one.write(), pytest.raises(LedgerError, match="is in use by another program"), two.write():
-        pass
+        looked.append("too early")
+    assert looked == []
     with two.write() as db:
         assert db.execute("SELECT count(*) FROM spend").fetchone() == (0,)
 

@@ -15,7 +15,10 @@ from mutants.run import LISTS, ROOT, ListError, Mutant, chosen, read_lists
 
 TOOL = LISTS / "run.py"
 LEAST = 120
-AREAS = {"audit", "grammar", "learn", "ledger", "marks", "proofs", "randomness", "sessions", "testing", "thresholds"}
+AREAS = {
+    *("audit", "grammar", "learn", "ledger", "marks", "proofs", "randomness", "releases", "sessions", "testing"),
+    "thresholds",
+}
 CRITICAL = (
     *(path for path in (ROOT / "clients/python/src/deniable_client/kernels").glob("*.py") if path.stem != "__init__"),
     *(ROOT / "clients/python/src/deniable_client" / name for name in ("exact.py", "words.py", "packing.py")),

@@ -118,6 +118,24 @@ def test_each_kind_of_question_is_answered(
     tab.fine()
 
 
+def test_a_question_in_other_scripts_is_answered(site: Running, proxy: Proxy, context: Any) -> None:
+    """Unicode's tables are loaded for it; labels are isolated, and the question stands under whose words it is."""
+    labels = ["\u0628\u0644\u0647", "\u0646\u0645\u06cc\u200c\u062f\u0627\u0646\u0645", "\u043d\u0435\u0442"]
+    made = [dn.mechanism("grr", epsilon=1.0, labels=labels)]
+    id = site.service.add(task(made, "\u062e\u0648\u0627\u0628\u06cc\u062f?"))
+    tab = Tab(context, f"{proxy.url}/t/{id}")
+    ready(tab.page)
+    begin(tab.page)
+    assert tab.page.inner_text("legend").splitlines()[0] == "The collector\u2019s words"
+    assert tab.page.locator(".choice bdi").all_inner_texts() == labels
+    assert 60_000 < proxy.received <= 78_000
+    answer(tab.page)
+    check(tab.page)
+    assert send(tab.page) == "Thank you, your report was counted"
+    assert sorted(tab.page.locator(".bars bdi").all_text_contents()) == sorted(labels)
+    tab.fine()
+
+
 @pytest.mark.parametrize("kind", mechanisms())
 def test_no_answer_is_offered_first_and_sent_like_any_other(
     site: Running, proxy: Proxy, context: Any, kind: str

@@ -23,7 +23,7 @@ from deniable.service.pages import dashboard
 from deniable.service.pages.table import PAGES
 from deniable.service.sessions import Failures, begin, end, is_local, visitor
 from deniable.service.settings import Settings
-from deniable.service.store import care, engine_of, open_store
+from deniable.service.store import engine_of, open_store, restoring
 from deniable.service.store.contract import StoreUnavailableError
 from pages.asks import TODAY, Paged, fill, mechanisms, task
 from service.calling import HOST, Reply
@@ -413,7 +413,7 @@ def test_a_restored_database_has_signed_nobody_in(two: list[Paged], url: str, tm
     assert ann.get(service=Paged(store=used)) == 401, "a copy that is used as it is"
     used.close()
     engine = engine_of(new_database("sqlite", tmp_path))
-    care.restore(tmp_path / "copy", engine, today=TODAY)
+    restoring.restore(tmp_path / "copy", engine, today=TODAY)
     engine.close()
     store: Any = open_store(f"sqlite:///{engine.path}")  # type: ignore[attr-defined]
     assert (ann.get(service=Paged(store=store)), ann.get()) == (401, 200)

@@ -161,6 +161,15 @@ def test_the_page_is_small(kind: str) -> None:
     assert sum(sizes.values()) <= MOST_BYTES, sizes
 
 
+def test_tables_of_unicode_are_loaded_for_texts_that_need_them() -> None:
+    """A page whose texts are ASCII loads none of them; others load 18,000 bytes more."""
+    service, found, tables = Paged(), set[str](), set[str]()
+    _scripts("survey.js", found)
+    _scripts("client/unicode_texts.js", tables)
+    assert {"client/unicode_texts.js", "client/confusables.js"} <= tables - found
+    assert sum(_size(service, assets.base() + name) for name in tables - found) <= 18_000
+
+
 def test_pages_are_compressed_for_those_who_take_it() -> None:
     service = Paged()
     path = f"/t/{service.add(kinds()['choice'])}"
@@ -248,14 +257,14 @@ def _meant(jobs: list[Any]) -> Any:
         pytest.skip("there is no Node: install version 18 or newer (nodejs.org) to test the page's modules")
     code = f"""
         import {{ explain }} from {json.dumps((CLIENT / "index.js").as_uri())};
-        import {{ likelihoods, meant, reading, unread }} from {json.dumps((CLIENT / "meaning.js").as_uri())};
+        import {{ likelihoods, meant, reading }} from {json.dumps((CLIENT / "meaning.js").as_uri())};
         import fs from "fs";
         const bytes = (text) => Uint8Array.from(text.match(/../g), (each) => parseInt(each, 16));
         const jobs = JSON.parse(fs.readFileSync(0, "utf8"));
         const found = jobs.map(([design, report, level]) => {{
           const [told, given] = [explain(design), [design.kernel, bytes(report), level]];
           const {{ shares, text }} = reading(told, ...given);
-          return {{ weights: likelihoods(...given), shares, meant: meant(...given), text, unread: unread(told) }};
+          return {{ weights: likelihoods(...given), shares, meant: meant(...given), text, unread: told.unread }};
         }});
         process.stdout.write(JSON.stringify(found));
     """
@@ -362,8 +371,9 @@ def _check_sentence(text: str, right: FloatArray) -> str:
 
 
 def _check_bound(design: Any, text: str) -> None:
-    """What is said of a report that was not looked at is the most that any report tells."""
+    """What is said of a report that was not looked at is the most that any report tells, in both clients."""
     found = explain(design)
+    assert text == found.unread
     if found.disclosed:
         assert text == "This report may name your answer openly, as you agreed."
         return

@@ -16,7 +16,15 @@ from typing import Any
 
 import pytest
 
-__all__ = ["ENGINES", "forgetful_postgres", "new_database", "postgres_data", "postgres_files", "started"]
+__all__ = [
+    "ENGINES",
+    "forgetful_postgres",
+    "new_database",
+    "postgres_data",
+    "postgres_files",
+    "postgres_process",
+    "started",
+]
 
 ENGINES = ["sqlite", pytest.param("postgres", marks=pytest.mark.slow)]
 """Engines that tests run on; PostgreSQL in the full tier."""
@@ -102,3 +110,8 @@ def forgetful_postgres() -> Iterator[None]:
         yield
     finally:
         alter(b"ALTER SYSTEM RESET wal_recycle")
+
+
+def postgres_process() -> int:
+    """The server's first process, which takes new connections."""
+    return int((Path(_server().pgdata) / "postmaster.pid").read_text().split()[0])

@@ -11,7 +11,7 @@ from types import ModuleType
 
 import pytest
 
-from deniable.service.store import care, engine_of, open_store
+from deniable.service.store import engine_of, open_store, restoring
 from deniable.service.store.contract import Outcome, Upload
 from deniable.service.store.schema import VERSION
 from service.databases import ENGINES, new_database
@@ -58,7 +58,7 @@ def test_a_file_can_be_restored(file: Path, engine: str, golden: ModuleType, tmp
     """All that was counted is there; without a journal tasks are closed, windows withheld and keys void."""
     url = new_database(engine, tmp_path)
     target = engine_of(url)
-    done = care.restore(file, target, today=DAY)
+    done = restoring.restore(file, target, today=DAY)
     target.close()
     store = open_store(url)
     assert store.check() == []

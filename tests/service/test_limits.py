@@ -7,14 +7,17 @@ import gzip
 import json
 import secrets
 import socket
+import sys
 import threading
 import time
 import zlib
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
 import pytest
 
+import deniable as dn
 from deniable.errors import FormatError
 from deniable.service import ingest
 from deniable.service.flights import Flights
@@ -22,6 +25,8 @@ from deniable.service.held import CrowdedError, Held
 from deniable.service.http.bodies import room_of_reports
 from deniable.service.ingest import intake_of
 from deniable.service.settings import Settings
+from deniable.service.tasks import Asked
+from deniable.service.turns import short_turns
 from deniable_client.canonical import canonical
 from service.calling import Service, item, task_of
 from service.running import LONG, Running, everything
@@ -219,13 +224,39 @@ def test_a_large_head_in_one_piece_is_refused() -> None:
         assert b"HTTP/1.1 431 " in after
 
 
+def test_requests_that_come_together_keep_their_headers_and_their_limits() -> None:
+    with Running(Settings(port=0, stop_seconds=5)) as running:
+        head = f"POST /v1/tasks/{running.id}/reports HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\n"
+        bodies = [json.dumps({"reports": [item(n)]}).encode() for n in (1, 2)]
+        first, last = (f"{head}content-length: {len(body)}\r\n".encode() for body in bodies)
+        both = first + b"\r\n" + bodies[0] + last + b"connection: close\r\n\r\n" + bodies[1]
+        assert running.raw(both).count(b"accepted") == 2
+        many = b"GET /healthz HTTP/1.1\r\nhost: x\r\n\r\n" * 2000  # 70 kB of small heads
+        end = b"GET /healthz HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n"
+        assert running.raw(many, end).count(b"HTTP/1.1 200 ") == 2001
+        with running.connect() as client:
+            client.sendall(first + b"\r\n" + bodies[0] + b"GET / HTTP/1.1\r\nx: ")
+            assert sent_before_the_end(client, b"y" * 4096) < 20 << 20  # what the buffers of the system take
+
+
+def sent_before_the_end(client: socket.socket, part: bytes) -> int:
+    """How many bytes are sent until the connection is ended; the deadline of a head would take far more."""
+    sent = 0
+    with suppress(ConnectionError):  # what is waited for
+        while sent < 1 << 30:
+            client.sendall(part)
+            sent += len(part)
+    return sent
+
+
 def send_for_ever(client: socket.socket, request: bytes) -> None:
     """Until the connection is ended: the buffers of the system are full before."""
     while True:
         client.sendall(request)
 
 
-def test_answers_that_nobody_reads_are_given_up() -> None:
+def test_answers_that_nobody_reads_are_given_up(caplog: pytest.LogCaptureFixture) -> None:
+    """Also the answer under way where more requests came meanwhile; and nothing is logged that strangers can repeat."""
     settings = replace(Settings(port=0, stop_seconds=5), read_seconds=0.3)
     with Running(settings) as running:
         collector = running.service.collector
@@ -239,6 +270,30 @@ def test_answers_that_nobody_reads_are_given_up() -> None:
         while collector.held.now and time.monotonic() < until:
             time.sleep(0.01)
         assert collector.held.now == 0
+    assert [record.getMessage() for record in caplog.records] == []
+
+
+def test_an_answer_that_is_given_up_is_no_fault_where_more_requests_came(caplog: pytest.LogCaptureFixture) -> None:
+    settings = replace(Settings(port=0, stop_seconds=5), read_seconds=0.3)
+    with Running(settings) as running:
+        design = dn.mechanism("grr", epsilon=1.0, labels=[f"{i:05}" + "x" * 250 for i in range(8000)]).design
+        id = running.service.add(task_of(Asked(text="?", design=design)))
+        with running.connect() as client:
+            client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+            client.sendall(f"GET /v1/tasks/{id} HTTP/1.1\r\nhost: x\r\n\r\n".encode() * 4)
+            until = time.monotonic() + LONG
+            while not ended(client) and time.monotonic() < until:
+                time.sleep(0.01)
+            assert ended(client)
+    assert [record.getMessage() for record in caplog.records] == []
+
+
+def ended(client: socket.socket) -> bool:
+    """Whether the other side has ended the connection, without reading from it."""
+    try:
+        return client.getsockopt(socket.SOL_SOCKET, socket.SO_ERROR) != 0 or client.send(b"x") == 0
+    except ConnectionError:
+        return True
 
 
 def test_a_large_answer_is_whole() -> None:
@@ -297,6 +352,31 @@ def test_a_task_is_proved_once_however_many_ask(monkeypatch: pytest.MonkeyPatch)
     assert len(made) == 1
 
 
+def test_large_tasks_that_are_being_proved_hold_up_no_small_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    free, real = threading.Event(), ingest.Intake
+
+    class Slow(real):  # type: ignore[misc, valid-type]
+        def __init__(self, document: bytes) -> None:
+            assert len(document) <= ingest.LARGE or free.wait(LONG)
+            super().__init__(document)
+
+    service = Service()
+    design = dn.mechanism("grr", epsilon=1.0, labels=[f"{i:03}" + "x" * 250 for i in range(300)]).design
+    large = [service.add(task_of(Asked(text="?", design=design), subject=f"large {i}")) for i in range(40)]
+    small = service.add(task_of(subject="small"))
+    monkeypatch.setattr(ingest, "Intake", Slow)
+
+    async def many() -> list[Any]:
+        waiting = [asyncio.ensure_future(service._call("GET", f"/v1/tasks/{id}", [b""], {})) for id in large]
+        body = json.dumps({"reports": [item(1)]}).encode()
+        first = await service._call("POST", f"/v1/tasks/{small}/reports", [body], JSON)
+        assert not any(each.done() for each in waiting)
+        free.set()
+        return [first, *await asyncio.gather(*waiting)]
+
+    assert {reply.status for reply in asyncio.run(many())} == {200}
+
+
 def test_a_document_that_is_refused_is_refused_to_all_and_again(monkeypatch: pytest.MonkeyPatch) -> None:
     for _ in range(2):
         with pytest.raises(FormatError):
@@ -313,6 +393,15 @@ def test_threads_share_one_proof() -> None:
     assert len(found) == 8
     assert len({id(each) for each in found}) == 1
     assert len({id(each.mechanisms) for each in found}) == 1
+
+
+def test_turns_are_short_as_long_as_somebody_works_and_usual_again_after() -> None:
+    usual = sys.getswitchinterval()
+    with short_turns():
+        with short_turns():
+            assert sys.getswitchinterval() < usual
+        assert sys.getswitchinterval() < usual
+    assert sys.getswitchinterval() == usual
 
 
 def test_one_flight_is_for_all_who_wait_and_errors_are_not_kept() -> None:

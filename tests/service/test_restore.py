@@ -18,7 +18,7 @@ from deniable.errors import FormatError, ParameterError
 from deniable.service.access import new_key
 from deniable.service.ingest import Intake
 from deniable.service.release import kept_reports, windows
-from deniable.service.store import care, engine_of, open_store, schema
+from deniable.service.store import engine_of, open_store, restoring, schema
 from deniable.service.store import journal as journals
 from deniable.service.store.contract import Incoming, Store, StoreUnavailableError, Upload
 from deniable.service.store.database import Database
@@ -27,6 +27,7 @@ from service.databases import ENGINES, new_database
 from service.making import DAY, fresh_id, opened
 
 LEAST = 10
+TOLD = b'{"reports": 0, "state": "withheld"}'
 NOON = datetime(2026, 11, 16, 12, tzinfo=UTC)
 
 
@@ -47,7 +48,7 @@ class Place:
         self.store.backup(path)
         return path
 
-    def restore(self, copy: Path, *, with_journal: bool = True) -> care.Restored:
+    def restore(self, copy: Path, *, with_journal: bool = True) -> restoring.Restored:
         """Into another database, which takes the place of the first one."""
         self.store.close()
         self.url = new_database(self.engine, self.folder)
@@ -55,7 +56,7 @@ class Place:
             self.journal.rename(self.folder / "moved-away")
         target = engine_of(self.url)
         known = self.journal if with_journal else None
-        found = care.restore(copy, target, journal=known, own=self.journal, today=DAY)
+        found = restoring.restore(copy, target, journal=known, own=self.journal, today=DAY)
         target.close()
         self.store = open_store(self.url, str(self.journal))
         return found
@@ -193,6 +194,52 @@ def test_kept_reports_that_are_not_the_published_ones_are_not_exported(place: Pl
         list(kept_reports(place.store, intake, found, "q0"))
 
 
+def test_a_task_whose_published_reports_may_be_sent_again_is_closed(place: Place) -> None:
+    """The copy does not know the ids of the first window: sent again, they would be counted in the second one, too."""
+    task, other, quiet = asked(place.store), asked(place.store, subject="food"), asked(place.store, subject="work")
+    answer(place.store, quiet, range(LEAST))
+    copy = place.backup()
+    for each in (task, other):
+        answer(place.store, each, range(LEAST))
+    first = told(place.store, task, NOON + timedelta(8))[0]
+    told(place.store, quiet, NOON + timedelta(8))
+    found = place.restore(copy)
+    assert (found.closed, found.voided) == ([task.id], 1)
+    assert [row.state for row in place.store.tasks()] == ["closed", "open", "open"]
+    again, second = told(place.store, task, NOON + timedelta(60))
+    assert again == first
+    assert "lacks reports which are published" in second["questions"][0]["why"]
+    assert answer(place.store, quiet, range(3), days=8) == ["accepted"]  # all of its published reports are known
+
+
+def test_as_many_reports_are_not_the_same_ones_after_another_restore(place: Place) -> None:
+    """The copy has as many as are published, others though: what is published came after a restore of an older copy."""
+    task = asked(place.store)
+    empty = place.backup()
+    answer(place.store, task, range(LEAST))
+    full = place.backup()
+    place.restore(empty)
+    answer(place.store, task, range(20, 20 + LEAST))
+    first = told(place.store, task, NOON + timedelta(8))[0]
+    assert first["reports"] == LEAST
+    found = place.restore(full)
+    assert found.closed == [task.id]
+    assert told(place.store, task)[0] == first
+
+
+def test_a_question_that_may_have_been_published_is_not_asked_again(place: Place) -> None:
+    task = asked(place.store, memory="remembered", count=1)
+    copy = place.backup()
+    answer(place.store, task, range(LEAST))
+    told(place.store, task, NOON + timedelta(30))
+    place.restore(copy, with_journal=False)
+    same = asked(place.store, memory="remembered", count=1, min_batch=9)
+    answer(place.store, same, range(LEAST + 1))
+    (document,) = told(place.store, same, NOON + timedelta(30))
+    assert document["state"] == "withheld"
+    assert f"window 1 of the task {task.id[:12]} is published, or may have been" in document["questions"][0]["why"]
+
+
 # ---- without it
 
 
@@ -255,7 +302,7 @@ def test_nothing_is_published_that_is_not_in_the_journal(local: Place, monkeypat
         local.store.put_release(task.id, 0, b"{}")
     monkeypatch.undo()
     assert local.store.release(task.id, 0) is None
-    assert local.store.put_release(task.id, 0, b"[]") == b"[]"
+    assert local.store.put_release(task.id, 0, TOLD) == TOLD
 
 
 def test_the_last_of_several_lines_is_what_was_published(local: Place, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -272,9 +319,9 @@ def test_the_last_of_several_lines_is_what_was_published(local: Place, monkeypat
         local.store.put_release(task.id, 0, b"{}")
     monkeypatch.setattr(journals, "_set_meta", real)
     assert local.store.release(task.id, 0) is None
-    assert local.store.put_release(task.id, 0, b"[]") == b"[]"
+    assert local.store.put_release(task.id, 0, TOLD) == TOLD
     local.restore(copy)
-    assert local.store.release(task.id, 0) == b"[]"
+    assert local.store.release(task.id, 0) == TOLD
 
 
 def test_a_line_that_was_not_finished_is_cut_off(local: Place) -> None:
@@ -318,8 +365,8 @@ def test_a_journal_that_does_not_fit_is_refused(local: Place, harm: Any, error: 
     (tmp_path / "harmed").write_bytes(b"".join(harm(lines)))
     target = engine_of(new_database("sqlite", tmp_path))
     with pytest.raises((FormatError, ParameterError), match=error):
-        care.restore(copy, target, journal=tmp_path / "harmed", today=DAY)
-    assert not care._filled(target)
+        restoring.restore(copy, target, journal=tmp_path / "harmed", today=DAY)
+    assert not restoring._filled(target)
     target.close()
 
 
@@ -332,7 +379,7 @@ def test_what_a_journal_has_is_checked(local: Place, tmp_path: Path) -> None:
         line = journals._line(1, after, what, content)
         (tmp_path / "other").write_bytes(b"".join([*lines, line]))
         with pytest.raises(FormatError, match=error):
-            care.restore(copy, target, journal=tmp_path / "other", today=DAY)
+            restoring.restore(copy, target, journal=tmp_path / "other", today=DAY)
     target.close()
 
 
@@ -367,7 +414,7 @@ def test_the_journal_follows_to_a_new_place(local: Place, tmp_path: Path) -> Non
     task = asked(local.store)
     target = engine_of(new_database("sqlite", tmp_path))
     own = tmp_path / "own.journal"
-    care.restore(local.backup(), target, journal=local.journal, own=own, today=DAY)
+    restoring.restore(local.backup(), target, journal=local.journal, own=own, today=DAY)
     assert stat.S_IMODE(own.stat().st_mode) == 0o600
     moved = Database(target, journals.Journal(own))
     moved.set_state(task.id, "closed")
@@ -385,5 +432,5 @@ def test_a_copy_of_a_newer_program_is_refused(local: Place, monkeypatch: pytest.
         newer.close()
     target = engine_of(new_database("sqlite", tmp_path))
     with pytest.raises(FormatError, match=r"this program knows versions up to .*Upgrade deniable"):
-        care.restore(tmp_path / "newer.backup", target, today=DAY)
+        restoring.restore(tmp_path / "newer.backup", target, today=DAY)
     target.close()

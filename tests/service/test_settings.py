@@ -11,6 +11,7 @@ import pytest
 
 import deniable as dn
 from deniable.service.settings import PREFIX, Settings, rows, settings
+from deniable.service.store.server_log import KEPT_ASK
 
 OPERATE = Path(__file__).resolve().parents[2] / "docs/howto/operate.md"
 
@@ -110,6 +111,13 @@ def test_the_sample_unit_starts_the_service() -> None:
     assert command[1:] == ["serve", "--config", "/etc/deniable.toml"]
     stop = int(unit["Service"]["TimeoutStopSec"])
     assert stop > Settings().stop_seconds
+
+
+def test_the_sample_settings_of_a_server_are_those_that_are_looked_at() -> None:
+    (text,) = sample("conf")
+    given = [line.partition(" = ")[0] for line in text.splitlines() if " = " in line]
+    assert len(given) == 6
+    assert [name for name in given if f"current_setting('{name}')" not in KEPT_ASK] == []
 
 
 def test_the_sample_proxy_hides_what_is_not_for_everybody_and_allows_what_we_do() -> None:

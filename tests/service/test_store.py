@@ -18,7 +18,7 @@ import deniable as dn
 from deniable.collect.codec import dump
 from deniable.errors import DeniableError, FormatError, ParameterError
 from deniable.service.ingest import REASONS
-from deniable.service.store import care, engine_of, open_store, schema
+from deniable.service.store import care, engine_of, open_store, restoring, schema
 from deniable.service.store.contract import Batch, Incoming, KeyRow, Outcome, SessionRow, Store, Upload
 from deniable.service.store.database import Database
 from deniable_client.canonical import canonical
@@ -331,10 +331,10 @@ def test_a_backup_answers_the_same_on_any_engine(store: Database, target: str, t
     engine = engine_of(url)
     told: dict[str, int] = {}
     journal = tmp_path / "journal"
-    care.restore(tmp_path / "copy", engine, told.__setitem__, journal=journal, today=DAY)
+    restoring.restore(tmp_path / "copy", engine, told.__setitem__, journal=journal, today=DAY)
     assert told["seen"] == 30
     with pytest.raises(ParameterError, match="tasks or keys already"):
-        care.restore(tmp_path / "copy", engine, journal=journal, today=DAY)
+        restoring.restore(tmp_path / "copy", engine, journal=journal, today=DAY)
     engine.close()
     again = open_store(url)
     assert again.check() == []
@@ -355,7 +355,7 @@ def test_what_is_no_backup_is_refused(tmp_path: Path) -> None:
     for name, error in (("text", "damaged or not a database"), ("empty", "not a backup"), ("none", "no backup")):
         engine = engine_of(f"sqlite:///{tmp_path}/{name}.new")
         with pytest.raises(DeniableError, match=error):
-            care.restore(tmp_path / name, engine, today=DAY)
+            restoring.restore(tmp_path / name, engine, today=DAY)
         engine.close()
 
 

@@ -63,6 +63,18 @@ export class Explanation {
     return { ...told, text: lines(this, told).join("\n") };
   }
 
+  /** What a report of this design may tell that nobody looked at, in a sentence. */
+  get unread() {
+    if (this.disclosed.length) return "This report may name your answer openly, as you agreed.";
+    const { sure, phrase } = this.over(1);
+    return this.now(thousandths(sure), phrase);
+  }
+
+  /** How sure, in thousandths, a report makes somebody. @param {bigint} tenths @param {string} phrase */
+  now(tenths, phrase, knows = "") {
+    return `Somebody who thought ${two(this)} equally likely${knows} can now be ${certainty(tenths)}. This is ${phrase}.`;
+  }
+
   /** The levels that a person may choose, if any, each with the word for protection by its own exact ratio. @returns {[number, string][]} */
   levels(reports = 1) {
     const { kernel, params } = this.design;
@@ -140,7 +152,7 @@ const power = (ratio, reports) => (reports === 1 ? ratio : raised(ratio, reports
 const phraseOf = ({ top, bottom }) => /** @type {[bigint, string]} */ (GRADES.find(([most]) => 1000n * top <= most * bottom))[1];
 
 /** How sure somebody can become, in thousandths that are rounded up. @param {bigint} tenths */
-export function certainty(tenths, of = "one of them") {
+function certainty(tenths, of = "one of them") {
   if (tenths >= 1000n) return `practically certain of ${of} (more than 99.9 % sure)`;
   return `at most ${tenths / 10n}.${tenths % 10n} % sure of ${of}`;
 }
@@ -178,12 +190,13 @@ function protection({ design: { domain, kernel }, epsilon, disclosed }, { report
 const inAll = (reports) => (reports > 1 ? " in all" : "");
 
 /** @param {Explanation} found @param {Telling} told */
-function belief({ design, disclosed }, { sure }) {
-  const two = design.kernel.kind === "pairs" ? "two sets of keys and values" : "two answers";
-  const both = disclosed.length ? "such an answer and another one" : two;
-  const end = certainty(thousandths(sure), disclosed.length ? "it" : "one of them");
-  return `Somebody who thought ${both} equally likely can be ${end} afterwards.`;
+function belief(found, { sure }) {
+  const [both, one] = found.disclosed.length ? ["such an answer and another one", "it"] : [two(found), "one of them"];
+  return `Somebody who thought ${both} equally likely can be ${certainty(thousandths(sure), one)} afterwards.`;
 }
+
+/** @param {Explanation} found */
+const two = ({ design }) => (design.kernel.kind === "pairs" ? "two sets of keys and values" : "two answers");
 
 /** @param {Explanation} found @param {Telling} told */
 function disclosure({ design: { domain, kernel }, disclosed, chance }, { reports, named }) {

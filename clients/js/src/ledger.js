@@ -9,12 +9,10 @@ import { amountOf, amountText } from "./amounts.js";
 import { openBook, sealedBook, toBase64 } from "./book.js";
 import { dayOf, dayText } from "./days.js";
 import { ParameterError, PrivacyError, require, show } from "./errors.js";
-import { WindowError } from "./ledger_errors.js";
+import { LedgerError, WindowError } from "./ledger_errors.js";
 import { checkedSecret, upTo } from "./memory.js";
-import { flush, part, setAside } from "./outbox.js";
 import { accountOf, limitsOf, placeFor } from "./places.js";
 import { Task } from "./task.js";
-import { exported, overview } from "./views.js";
 import { DAY, draw, firstMoment, laterMoment, openWindow, slotOf, spanOf } from "./windows.js";
 
 /** @typedef {import("./book.js").Book} Book */
@@ -202,9 +200,12 @@ export class Ledger {
     require(Number.isFinite(timeout) && timeout > 0 && timeout <= 3600, "timeout", timeout, "a number of seconds up to 3600");
     const only = task instanceof Task ? task.id : task;
     await this.#openDue(only);
-    await this.#step((book) => book.report.forEach((entry) => this.#move(entry, entry.ends)));
     const change = (/** @type {(book: Book) => any} */ step) => this.#step(step);
-    return flush(change, { url: to, only, due, timeout, fetch, clock: this.#clock });
+    const move = (/** @type {Book} */ book) => {
+      for (const entry of book.report) if (entry.state === "waiting") this.#move(entry, entry.ends);
+    };
+    const { flush } = await loaded(import("./outbox.js")); // pages need it once somebody sends
+    return flush(change, { url: to, only, due, timeout, fetch, clock: this.#clock, move });
   }
 
   /**
@@ -217,23 +218,22 @@ export class Ledger {
    * @returns {Promise<(() => void) | null>} null if there is nothing that may be sent so
    */
   async parting({ id }, { fetch = globalThis.fetch } = {}) {
+    const { part, setAside } = await loaded(import("./outbox.js"));
     const entry = await this.#step((book) => setAside(book, id, null, this.#aside.has(id)));
     this.#aside.set(id, entry);
-    return entry && (() => this.#part(entry, fetch));
-  }
-
-  /** @param {Entry & {url: string}} entry @param {typeof fetch} fetch */
-  #part(entry, fetch) {
-    if (this.#aside.get(entry.id) !== entry || this.#clock() >= Math.min(entry.ends, entry.void)) return;
-    this.#aside.set(entry.id, "left");
-    part(entry, fetch);
+    const leave = () => {
+      if (this.#aside.get(id) !== entry || this.#clock() >= Math.min(entry.ends, entry.void)) return;
+      this.#aside.set(id, "left");
+      part(entry, fetch);
+    };
+    return entry && leave;
   }
 
   /** Open the windows that have come to their moment. @param {string | null} only */
   async #openDue(only) {
     const due = await this.#step((book) => this.#comeToTheirMoment(book, only));
     for (const document of due) {
-      await (await import("./load.js")).prepare(document);
+      await loaded(import("./load.js").then(({ prepare }) => prepare(document)));
       const task = Task.load(document);
       await this.#step((book, source) => {
         if (!this.#comeToTheirMoment(book, task.id).length) return; // somebody else was here
@@ -278,12 +278,14 @@ export class Ledger {
   async overview() {
     const store = await this.#store;
     const persistent = (await store.persistent?.()) ?? null;
+    const { overview } = await loaded(import("./views.js"));
     const told = await this.#step((book) => overview(book, this.#limits, this.#clock()));
     return { ...told, persistent };
   }
 
   /** Everything that the ledger has about its person, as a document for JSON. */
   async export() {
+    const { exported } = await loaded(import("./views.js"));
     return this.#step((book) => exported(book, this.#limits, this.#clock()));
   }
 
@@ -459,6 +461,13 @@ function withdraw(book, id) {
   delete book.task[id];
   delete book.course[id];
 }
+
+/** A module that comes when it is needed, which may be when there is no network. @template T @param {Promise<T>} module */
+const loaded = (module) =>
+  module.catch((cause) => {
+    const told = "a part of this client could not be loaded; nothing was spent or sent.";
+    throw new LedgerError(told, "Try again when there is a network.", { cause });
+  });
 
 /** @param {string} where @param {number} patience @returns {Promise<Store>} */
 async function openStore(where, patience) {

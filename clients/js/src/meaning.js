@@ -1,5 +1,5 @@
 // What a report could have meant: how likely it is for each answer. For people to look at; nothing is decided by it.
-import { certainty, thousandths } from "./explain.js";
+import { thousandths } from "./explain.js";
 import { bucket, hash32 } from "./hashing.js";
 import { permute } from "./permuting.js";
 
@@ -196,24 +196,11 @@ function sureBy(most, weights) {
  * @param {Explanation} explanation @param {Kernel} kernel @param {Uint8Array} bytes @param {number} [level] */
 export function reading(explanation, kernel, bytes, level = 0) {
   const named = explanation.disclosed.length ? namedBy(kernel, bytes, level) : null;
-  if (named === undefined) return { shares: null, text: unread(explanation) };
+  if (named === undefined) return { shares: null, text: explanation.unread };
   const shares = meant(kernel, bytes, level);
   if (named !== null) return { shares, text: "This report names your answer openly, as you agreed." };
   const { sure, phrase } = explanation.over(1);
   const [, own] = explanation.levels()[level] ?? [];
   const tenths = sureBy(thousandths(sure), likelihoods(kernel, bytes, level));
-  return { shares, text: sentence(explanation, tenths, own ?? phrase, own ? ", and knows your level," : "") };
-}
-
-/** What a report may tell that nobody looked at. @param {Explanation} explanation */
-export function unread(explanation) {
-  const { sure, phrase } = explanation.over(1);
-  if (explanation.disclosed.length) return "This report may name your answer openly, as you agreed.";
-  return sentence(explanation, thousandths(sure), phrase);
-}
-
-/** @param {Explanation} explanation @param {bigint} tenths @param {string} phrase */
-function sentence({ design }, tenths, phrase, knows = "") {
-  const two = design.kernel.kind === "pairs" ? "two sets of keys and values" : "two answers";
-  return `Somebody who thought ${two} equally likely${knows} can now be ${certainty(tenths)}. This is ${phrase}.`;
+  return { shares, text: explanation.now(tenths, own ?? phrase, own ? ", and knows your level," : "") };
 }

@@ -21,10 +21,10 @@ import { upTo } from "./memory.js";
  */
 
 /**
- * How reports are sent: `only` those of a task; `due` ones only.
+ * How reports are sent: `only` those of a task; `due` ones only; `move` draws moments anew that were missed.
  *
  * @typedef {{url: string | null, only: string | null, due: boolean, timeout: number, fetch?: typeof fetch,
- *   clock: () => number}} How
+ *   clock: () => number, move: (book: Book) => void}} How
  */
 
 /** Answers that sending again does not change. */
@@ -40,7 +40,7 @@ const DAY = 86_400 * SECOND;
 const WAIT_MAX = DAY;
 const REASON_MAX = 200;
 
-/** Bytes of an answer that are looked at. */
+/** Bytes of an answer; a longer one is not understood. */
 const REPLY_MAX = 2 ** 16;
 
 /**
@@ -51,14 +51,19 @@ const REPLY_MAX = 2 ** 16;
  * @returns {Promise<Sent>}
  */
 export async function flush(change, how) {
-  const counts = { sent: 0, refused: 0, expired: await change((book) => giveUp(book, how.clock())), waiting: 0 };
-  const lanes = await change((book) => new Set(book.report.map((entry) => laneOf(book, entry))));
+  const counts = { sent: 0, refused: 0, expired: 0, waiting: 0 };
+  const lanes = await change((book) => {
+    how.move(book);
+    counts.expired = giveUp(book, how.clock());
+    return new Set(book.report.filter(({ state }) => state === "waiting").map((entry) => laneOf(book, entry)));
+  });
   const sending = [...lanes].map((lane) => sendLane(change, lane, how, counts));
   const failed = (await Promise.allSettled(sending)).find((each) => each.status === "rejected");
   if (failed) throw /** @type {PromiseRejectedResult} */ (failed).reason; // the ledger could not be written
-  counts.expired += await change((book) => giveUp(book, how.clock()));
-  counts.waiting = await change((book) => book.report.filter((entry) => entry.state === "waiting").length);
-  return counts;
+  return change((book) => {
+    const expired = counts.expired + giveUp(book, how.clock());
+    return { ...counts, expired, waiting: book.report.filter(({ state }) => state === "waiting").length };
+  });
 }
 
 /** Whose reports are sent one after the other: those of one place. @param {Book} book @param {Entry} entry */
@@ -279,13 +284,13 @@ async function fetched(fetch, url, { body, signal, most }) {
   const data = new Uint8Array(most);
   const reader = response.body?.getReader();
   let size = 0;
-  while (reader && size < most) {
+  while (reader) {
     const { done, value } = await reader.read();
     if (done) break;
-    data.set(value.subarray(0, most - size), size);
+    if (size + value.length > most) throw new Error("the answer is too long"); // the signal ends it
+    data.set(value, size);
     size += value.length;
   }
-  if (size >= most) await reader?.cancel();
   const wait = response.headers.get("Retry-After") ?? "";
-  return { status: response.status, wait, data: data.subarray(0, Math.min(size, most)) };
+  return { status: response.status, wait, data: data.subarray(0, size) };
 }

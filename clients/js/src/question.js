@@ -6,11 +6,12 @@
 
 import { digest } from "./canonical.js";
 import { Device } from "./device.js";
-import { appearance, asFormat, isNumber, isWhole } from "./designs.js";
+import { asFormat, isNumber, isWhole } from "./designs.js";
 import { DeniableError, FormatError, ParameterError, PrivacyError, show } from "./errors.js";
 import { below } from "./exact.js";
 import { explain } from "./explain.js";
 import { general, listIn, need, textIn } from "./parts.js";
+import { needLabels } from "./texts.js";
 
 /** @import { Answer, Words } from "./types.js" */
 /** @typedef {Record<string, any>} Mapping */
@@ -140,7 +141,7 @@ export class Question {
 export function questionFrom(given, { design, share, by, epsilon, proofs }) {
   const { name } = given;
   need(typeof name === "string" && NAME.test(name), "name of a question", "small letters, digits, - or _", name);
-  const text = textIn(given.text, `text of ${name}`, TEXT_MAX);
+  const text = textIn(given.text, `text of ${name}`, TEXT_MAX, true);
   const explanation = proofs.of(design, name);
   const { domain } = explanation.design;
   if (explanation.design.epsilon > epsilon) {
@@ -217,9 +218,8 @@ function labelsIn(given, name, domain) {
 
 /** @param {any[]} labels @param {string} name of their question @returns {readonly string[]} labels that people can tell apart */
 export function checkLabels(labels, name) {
-  const looks = new Set(labels.map((label) => (typeof label === "string" ? appearance(label) : "")));
-  const fits = looks.size === labels.length && !looks.has("");
-  need(fits, `labels of ${name}`, "texts that people can see and tell apart", labels);
+  need(labels.every((label) => typeof label === "string"), `labels of ${name}`, "texts", labels);
+  needLabels(labels, `labels of ${name}`);
   return Object.freeze([...labels]);
 }
 

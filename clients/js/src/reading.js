@@ -12,6 +12,7 @@ import { FormatError, PrivacyError } from "./errors.js";
 import { BUDGET_MAX, amountIn, dayIn, general, listIn, need, textIn, wholeIn } from "./parts.js";
 import { NAME, Proofs, TEXT_MAX, checkLabels, questionFrom } from "./question.js";
 import { verified } from "./signing.js";
+import { needLabels } from "./texts.js";
 
 /** @typedef {Record<string, any>} Mapping */
 
@@ -211,7 +212,7 @@ function translationsIn(given, own, questions) {
       const { name, labels } = questions[i];
       const [asked] = listIn(together, `questions of a part in ${tag}`, 1, 1);
       const fields = fieldsOf(asked, `a question in ${tag}`, labels ? ["text", "labels"] : ["text"]);
-      textIn(fields.text, `text of ${name} in ${tag}`, TEXT_MAX);
+      textIn(fields.text, `text of ${name} in ${tag}`, TEXT_MAX, true);
       if (labels) checkLabels(listIn(fields.labels, `labels of ${name} in ${tag}`, labels.length, labels.length), name);
     });
   }
@@ -238,7 +239,7 @@ function strataIn(given, least, most) {
     const listed = listIn(values, "values of a stratum", least, most);
     need(fits(NAME, name) && !found.has(name), "name of a stratum", "small letters, digits, - or _, and no other's", name);
     const texts = listed.map((value) => textIn(value, `a value of ${name}`, 200));
-    need(new Set(texts).size === texts.length, `values of ${name}`, "different", values);
+    needLabels(texts, `values of ${name}`);
     found.set(name, Object.freeze(texts));
   }
   return found;

@@ -7,13 +7,12 @@
 import { canonical, digest, parse } from "./canonical.js";
 import { dayNumber, dayOf, dayText } from "./days.js";
 import { fieldsOf, lengthOf } from "./designs.js";
-import { FormatError, ParameterError, show } from "./errors.js";
+import { DeniableError, FormatError, ParameterError, show } from "./errors.js";
 import { below } from "./exact.js";
 import { WindowError } from "./ledger_errors.js";
 import { need } from "./parts.js";
 import { FIELDS, NOT_TOLD, readNew, readOld, signedPart } from "./reading.js";
 import { hex } from "./sha256.js";
-import { terms } from "./terms.js";
 
 /** @import { Question } from "./question.js" */
 /** @import { Words } from "./types.js" */
@@ -21,6 +20,9 @@ import { terms } from "./terms.js";
 /** @typedef {{subject: string, questions: {text: string, labels?: string[]}[][]}} Translation */
 
 export { Question } from "./question.js";
+
+/** What `terms.js` adds once it is loaded. @type {{terms?: (task: Task) => string[]}} */
+export const SAID = {};
 
 const BYTES_MAX = 2 ** 22;
 
@@ -207,9 +209,14 @@ export class Task {
     return Uint8Array.from(this.version === 1 ? [...number, ...numbers] : [...numbers, ...number]);
   }
 
-  /** @returns {string[]} what the task says, in sentences for a person who decides whether to answer; safe to show */
+  /**
+   * What the task says, in sentences for a person who decides whether to take part, once `terms.js` is loaded, as `index.js` does.
+   *
+   * @returns {string[]} safe to show
+   */
   terms() {
-    return terms(this);
+    if (SAID.terms) return SAID.terms(this);
+    throw new DeniableError("the module of terms is not loaded.", "Import terms.js.");
   }
 }
 

@@ -6,38 +6,13 @@
 
 import { dayNumber, dayText } from "./days.js";
 import { general } from "./parts.js";
-
-/** All that is white space, in every client. */
-const SPACES = /[\t-\r\x1c-\x20\x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]+/;
-
-/** @param {string} sign @returns {boolean} whether it can be seen */
-const seen = (sign) => sign === " " || !/[\p{C}\p{Z}]/u.test(sign);
-
-/** @param {string} text @returns {string} a stranger's text as one line that hides nothing; joiners of letters stay */
-function printable(text) {
-  const line = text.split(SPACES).filter(Boolean).join(" ");
-  return Array.from(line, (sign) => (seen(sign) || "\u200c\u200d".includes(sign) ? sign : coded(sign))).join("");
-}
-
-/** @param {string} text @returns {string} in quotes, as all clients write it */
-function quoted(text) {
-  const mark = text.includes("'") && !text.includes('"') ? '"' : "'";
-  /** @type {Record<string, string>} */
-  const known = { "\\": "\\\\", [mark]: `\\${mark}`, "\n": "\\n", "\r": "\\r", "\t": "\\t" };
-  return mark + Array.from(text, (sign) => known[sign] ?? (seen(sign) ? sign : coded(sign))).join("") + mark;
-}
-
-/** @param {string} sign @returns {string} */
-function coded(sign) {
-  const code = Number(sign.codePointAt(0));
-  const [letter, digits] = code < 0x100 ? ["x", 2] : code < 0x10000 ? ["u", 4] : ["U", 8];
-  return `\\${letter}${code.toString(16).padStart(Number(digits), "0")}`;
-}
+import { printable, quoted } from "./printing.js";
+import { SAID } from "./task.js";
 
 /** @import { Task } from "./task.js" */
 
 /** @param {Task} task @returns {string[]} one line each, safe to show */
-export const terms = (task) => [...who(task), ...asked(task), ...sending(task), ...course(task), use(task)].map(printable);
+SAID.terms = (task) => [...who(task), ...asked(task), ...sending(task), ...course(task), use(task)].map(printable);
 
 /** @param {Task} task */
 function who({ collector, version, key, url }) {
@@ -56,7 +31,7 @@ function asked(task) {
   const lines = [];
   if (questions.length > 1) lines.push(`One of ${questions.length} questions is drawn for you; only that one is answered.`);
   for (const { text, explanation, labels, none } of questions) {
-    lines.push(`Question: ${text}`, ...explanation.over(windowsOf(task)).text.split("\n"));
+    lines.push(`The collector asks: ${quoted(text)}`, ...explanation.over(windowsOf(task)).text.split("\n"));
     if (labels && !explanation.design.domain.labels) {
       lines.push(`Answers by number: ${labels.map((label, i) => `${i} is ${label}`).join(", ")}.`);
     }
@@ -69,7 +44,7 @@ function asked(task) {
 }
 
 /** @param {any} none */
-const named = (none) => (none === null ? "a random answer" : Array.isArray(none) && !none.length ? "no pairs at all" : written(none));
+const named = (none) => (none === null ? "a random one" : Array.isArray(none) && !none.length ? "no pairs at all" : written(none));
 
 /** @param {any} part @returns {string} as all clients write it */
 function written(part) {

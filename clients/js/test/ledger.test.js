@@ -72,7 +72,7 @@ for (const { about, limits, steps } of vectors("ledger").sequences) {
     const { clock, store, ledger } = made({ ...limits, secret: bytes(secret), delay: 3600 });
     await ledger.overview(); // it is made on the first day
     for (const step of steps) {
-      const { do: what, task: name, value, today, receipt, error, body, spent, places, free, ...options } = step;
+      const { do: what, task: name, value, today, receipt, error, body, spent, accounts, free, ...options } = step;
       clock.now = Date.parse(`${today}T12:00:00Z`);
       const asked = name === undefined ? null : Task.load(tasks[name]);
       /** @type {Record<string, () => Promise<any>>} */
@@ -80,7 +80,7 @@ for (const { about, limits, steps } of vectors("ledger").sequences) {
         take: () => ledger.take(/** @type {any} */ (asked), options),
         answer: () => ledger.answer(/** @type {any} */ (asked), value, options),
         forget: () => ledger.forget(asked, options),
-        allow: () => ledger.allow({ task: asked, places: asked ? 0 : 1, ...options }),
+        allow: () => ledger.allow({ task: asked, ...options }),
       };
       if (error) await assert.rejects(acts[what](), { kind: kindOf(error) }, JSON.stringify(step));
       else {
@@ -93,7 +93,7 @@ for (const { about, limits, steps } of vectors("ledger").sequences) {
       }
       const seen = await ledger.overview();
       assert.equal(seen.left.spent, spent, JSON.stringify(step));
-      assert.deepEqual(seen.places.map((place) => [place.spent, place.reserved, place.left]), places, JSON.stringify(step));
+      assert.deepEqual(seen.places.map((place) => [place.spent, place.reserved, place.left]), accounts, JSON.stringify(step));
       assert.equal(seen.left.places, free, JSON.stringify(step));
     }
     assert.ok(steps.length);

@@ -2,8 +2,7 @@ import assert from "node:assert/strict";
 import { createHash, generateKeyPairSync, randomBytes, sign } from "node:crypto";
 import { test } from "node:test";
 
-import { sha512 } from "../src/sha512.js";
-import { verified } from "../src/signing.js";
+import { sha512, verified } from "../src/signing.js";
 
 /** @param {Uint8Array} data */
 const hex = (data) => Buffer.from(data).toString("hex");

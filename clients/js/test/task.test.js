@@ -149,7 +149,8 @@ test("labels of a task stand for the numbers of its design", () => {
 });
 
 test("no answer is an answer of the design, and a protected one", () => {
-  for (const none of ["maybe", 0, null, [], undefined]) assert.throws(() => sealed({ questions: [[question({ none })]] }), format);
+  assert.equal(sealed({ questions: [[question({ none: null })]] }).questions[0][0].none, null);
+  for (const none of ["maybe", 0, [], undefined]) assert.throws(() => sealed({ questions: [[question({ none })]] }), format);
   const { design } = vectors("hostile").good.find((/** @type {any} */ each) => each.about === "urr");
   const of = (/** @type {any} */ none) => sealed({ design, epsilon: 8, budget: 8, questions: [[question({ none })]] });
   const found = [0, 1, 2, 3].map((none) => {
@@ -175,12 +176,12 @@ test("every value counts as an answer or as none, and no error comes out", () =>
 test("the terms say what a person has to know", () => {
   const told = task({ retention: { keep: "reports", days: 7 } }).terms();
   assert.equal(told[0], "Example Institute asks.");
-  assert.ok(told.includes("Question: Did you sleep well?"));
+  assert.ok(told.includes('The collector asks: "Did you sleep well?"'));
   assert.ok(told.some((line) => line.startsWith("That you take part is not hidden.")));
   assert.ok(told.some((line) => line.includes("at most 8 times within 7 days; from 2026-11-24 on nothing is sent")));
   assert.ok(told.some((line) => line.endsWith("Reports are kept for 7 days after the last window.")));
   assert.match(oldTask().terms()[1], /^This is an old task/);
-  assert.match(task({ questions: [[question({ labels: ["it's \"fun\"", "no"], none: "it's \"fun\"" })]], design: { ...COIN, domain: { k: 2 } } }).terms().join(), /counts as 'it\\'s "fun"'/);
+  assert.match(task({ questions: [[question({ labels: ["it's \"fun\"", "no"], none: "it's \"fun\"" })]], design: { ...COIN, domain: { k: 2 } } }).terms().join(), /counts as "it's \\\"fun\\\""/);
 });
 
 test("amounts add up exactly", () => {

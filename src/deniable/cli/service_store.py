@@ -15,8 +15,8 @@ from deniable.present.tables import Whole, number
 from deniable.service.settings import settings
 
 if TYPE_CHECKING:
-    from deniable.service.store.care import Restored
     from deniable.service.store.engine import Engine
+    from deniable.service.store.restoring import Restored
 
 __all__ = ["COMMANDS"]
 
@@ -25,13 +25,15 @@ def check(out: Output, database: DatabaseUrl = None, config: Config = None) -> i
     """Look whether all of the database fits together.
 
     As many ids as counted reports, tallies that reports can have given, bodies where a task keeps them, and whatever
-    the database itself can check. Exits with 1 if something is wrong. The service may go on meanwhile.
+    the database itself can check. Exits with 1 if something is wrong. The service may go on meanwhile. Notes say which
+    settings of a server keep reports that were erased, and for how long.
 
     Example: deniable store check --database sqlite:///collector.db
     """
     with opened(database, config) as store, out.progress("checking"):
-        faults = list(store.check())
-    out.show({"faults": faults}, "\n".join(faults) or "Nothing is wrong.")
+        faults, notes = list(store.check()), list(store.advice())
+    told = [*(faults or ["Nothing is wrong."]), *(f"Note: {note}" for note in notes)]
+    out.show({"faults": faults, "notes": notes}, "\n".join(told))
     return 1 if faults else 0
 
 
@@ -74,12 +76,12 @@ def restore(
 
     Example: deniable store restore collector-2026-11-16.backup --database postgresql://collector@db/collector
     """
-    from deniable.service.store import care, journal_of
+    from deniable.service.store import journal_of, restoring
 
     with _engine(database, config) as engine, out.progress("restoring"):
         own = journal_of(engine, settings({}, file=config).journal)
         known = Path(journal) if journal is not None else own if own is not None and own.exists() else None
-        found = care.restore(Path(path), engine, journal=known, own=own, today=today())
+        found = restoring.restore(Path(path), engine, journal=known, own=own, today=today())
     tasks = found.rows["tasks"]
     told = f"{_counted(tasks, 'task')} and {number(found.rows['seen'])} ids of reports"
     document = {"restored": path, **asdict(found)}
@@ -104,14 +106,23 @@ def _changes(found: Restored, named: bool) -> Iterator[str]:
     if found.journal is not None:
         noted = [_counted(found.noted[what], words) for what, words in _NOTED.items() if what in found.noted]
         yield f"By the journal, all that happened since then stays so: {', '.join(noted) or 'nothing did'}."
+        if found.closed or found.voided:
+            yield "Reports that are published came after the copy was made, and nobody knows their ids any more."
+            yield _stopped(found)
         if named:
             yield f"Name it in the settings from now on: journal = {found.journal}"
         return
     yield "There is no journal, so nobody knows what was published, closed or revoked since the copy was made."
-    yield f"{_counted(len(found.closed), 'task')} closed for good: {', '.join(i[:12] for i in found.closed) or 'none'}."
-    yield f"{_counted(found.voided, 'window')} will never be published: those that are not published in the copy."
+    yield _stopped(found)
     yield f"{_counted(len(found.revoked), 'key')} made void: {', '.join(found.revoked) or 'none'}."
-    yield "Do not make a task again that was made after the copy: give it another first day, so that it is another one."
+    yield "Do not ask again what a task asked that was made after the copy: the copy does not know it."
+
+
+def _stopped(found: Restored) -> str:
+    closed = (
+        f"{_counted(len(found.closed), 'task')} closed for good: {', '.join(i[:12] for i in found.closed) or 'none'}."
+    )
+    return f"{closed} {_counted(found.voided, 'window')} will never be published."
 
 
 def migrate(out: Output, database: DatabaseUrl = None, config: Config = None) -> None:

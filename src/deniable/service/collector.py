@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from datetime import date, datetime
 
@@ -12,7 +13,7 @@ from deniable.errors import DeniableError
 from deniable.service.clocks import Clock, Watch, steady_seconds, utc_now
 from deniable.service.flights import Flights
 from deniable.service.held import Held
-from deniable.service.ingest import Intake, intake_of
+from deniable.service.ingest import LARGE, Intake, intake_of
 from deniable.service.metrics import Metrics
 from deniable.service.sessions import Failures
 from deniable.service.settings import Settings
@@ -27,6 +28,8 @@ Submit = Callable[[Upload], Awaitable[Sequence[Outcome]]]
 
 _FRESH = 1.0
 """Seconds for which the state of a task is believed; the database itself checks it again for every report."""
+_LARGE_TASKS = ThreadPoolExecutor(1, thread_name_prefix="proofs")
+"""Large tasks wait here for their proofs: the threads that look into the database are for everybody."""
 _TASKS = 256
 """Tasks whose proofs are kept at hand."""
 
@@ -105,7 +108,8 @@ class Collector:
         row = await asyncio.to_thread(self.store.task, id)
         if row is None:
             return None
-        intake = await asyncio.to_thread(_prove, row)
+        pool = _LARGE_TASKS if len(row.document) > LARGE else None
+        intake = await asyncio.get_running_loop().run_in_executor(pool, _prove, row)
         self._tasks[id] = found = Known(row, intake, asyncio.get_running_loop().time() + _FRESH)
         self._tasks.move_to_end(id)
         if len(self._tasks) > _TASKS:

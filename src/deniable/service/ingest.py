@@ -9,10 +9,11 @@ import math
 from collections import OrderedDict
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import Future
+from contextlib import nullcontext
 from dataclasses import dataclass
 from datetime import date, timedelta
 from hashlib import blake2b
-from threading import Lock
+from threading import Lock, RLock
 
 import numpy as np
 
@@ -23,10 +24,12 @@ from deniable.errors import FormatError, ParameterError
 from deniable.mechanisms.base import Mechanism
 from deniable.mechanisms.registry import from_design
 from deniable.service.store.contract import Batch
+from deniable.service.turns import short_turns
 from deniable_client.task import Task
 
 __all__ = [
     "ID_BYTES",
+    "LARGE",
     "NEVER",
     "REASONS",
     "SKEW",
@@ -67,6 +70,10 @@ makes another report under the same id when its owner answers otherwise.
 _FINE = 0
 _CODES = {reason: code for code, reason in enumerate(REASONS, start=1)}
 _WORDS = (None, *REASONS)
+LARGE = 64 << 10
+_large = RLock()
+"""One task with a document of more than so many bytes is proved at a time: proofs are all Python's, and whoever answers
+devices must come in between. Small ones wait for nobody."""
 _TASKS = 256
 """Tasks whose proofs are kept at hand."""
 
@@ -134,13 +141,13 @@ class Intake:
         self._strata_at = self.task.strata_at
         self.head = (self._question_at is not None) + len(self._sizes)
         self._mechanisms: tuple[Mechanism, ...] = ()
-        self._making = Lock()
+        self._making = _large if len(document) > LARGE else RLock()
 
     @property
     def mechanisms(self) -> tuple[Mechanism, ...]:
         """The mechanism of each question, made when it is first asked for, and once."""
         if not self._mechanisms:
-            with self._making:
+            with self._making, short_turns():
                 if not self._mechanisms:
                     self._mechanisms = tuple(from_design(question.design) for question in self.task.questions)
         return self._mechanisms
@@ -248,7 +255,9 @@ def intake_of(document: bytes) -> Intake:
             _proved.move_to_end(key)
     if first:
         try:
-            found.set_result(Intake(document))
+            with _large if len(document) > LARGE else nullcontext(), short_turns():
+                made = Intake(document)
+            found.set_result(made)
         except BaseException as error:
             with _guard:
                 _proved.pop(key, None)

@@ -131,8 +131,8 @@ def _counted_elsewhere(store: Store, task: Task, window: int, question: Question
         return None
     where = "this task" if holder[0] == task.id else f"the task {holder[0][:12]}"
     return (
-        f"devices send the same report for this question again, and window {holder[1] + 1} of {where} is published: "
-        "a report is counted in one release"
+        f"devices send the same report for this question again, and window {holder[1] + 1} of {where} is published, or "
+        "may have been: a report is counted in one release"
     )
 
 
@@ -242,8 +242,8 @@ def _device(task: Task, question: Question) -> str:
     one = "a protected answer" if question.explanation.disclosed else "one answer"
     sent = "its report" if task.count == 1 else f"its {task.count} reports together"
     return (
-        f"Whatever else a device was asked, by whomever: {sent} for this question, and whether and when they were sent, "
-        f"are at most {times(told.ratio)} times as likely for {one}, or none, as for another."
+        f"Whatever else a device was asked, by whomever: {sent} for this question, and whether and when something was "
+        f"sent, are at most {times(told.ratio)} times as likely for {one}, or none, as for another."
     )
 
 

@@ -66,7 +66,7 @@ def _setting(read: Callable[[object, str], Any], default: Any, metavar: str, hel
     known = {"read": read, "metavar": metavar, "help": help}
     if isinstance(default, Mapping):
         return field(default_factory=lambda: dict(default), metadata=known)
-    return field(default=default, metadata=known)
+    return field(default=default, metadata=known, repr=metavar != "URL")  # it may have a password
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -74,6 +74,15 @@ for your answer as for any other one (epsilon 1).
         told = Telling(reports, ratio, sure, named, phrase(sure), "")
         return replace(told, text="\n".join(_lines(self, told)))
 
+    @property
+    def unread(self) -> str:
+        """What a report of this design may tell that nobody looked at, in a sentence."""
+        if self.disclosed:
+            return "This report may name your answer openly, as you agreed."
+        told = self.over(1)
+        now = f"Somebody who thought {_two(self)} equally likely can now be {certainty(told.sure)}."
+        return f"{now} This is {told.phrase}."
+
     def levels(self, reports: int = 1) -> tuple[tuple[float, str], ...]:
         """The levels that a person may choose, if any, each with the word for protection by its own exact ratio."""
         if self.design.kernel.kind != "personal":
@@ -199,13 +208,12 @@ def _protection(found: Explanation, told: Telling) -> str:
 
 
 def _belief(found: Explanation, told: Telling) -> str:
-    if found.disclosed:
-        return f"Somebody who thought {_ONE_PROTECTED} equally likely can be {certainty(told.sure, 'it')} afterwards."
-    two = "two sets of keys and values" if found.design.kernel.kind == "pairs" else "two answers"
-    return f"Somebody who thought {two} equally likely can be {certainty(told.sure)} afterwards."
+    both, one = ("such an answer and another one", "it") if found.disclosed else (_two(found), "one of them")
+    return f"Somebody who thought {both} equally likely can be {certainty(told.sure, one)} afterwards."
 
 
-_ONE_PROTECTED = "such an answer and another one"
+def _two(found: Explanation) -> str:
+    return "two sets of keys and values" if found.design.kernel.kind == "pairs" else "two answers"
 
 
 def _disclosure(found: Explanation, told: Telling) -> str:

@@ -34,7 +34,7 @@ class Question:
     labels: tuple[str, ...] | None
     """What people read for the answers 0, 1, ..; None if there are only numbers."""
     none: Any = None
-    """The answer that no answer counts as; None for a random one, as always in tasks of version 1."""
+    """The answer that no answer counts as; None if that is a random one, as in all tasks of version 1."""
 
     @property
     def width(self) -> int:
@@ -58,7 +58,7 @@ class Question:
         return own.index(given) if own and isinstance(given, str) and given in own else given
 
     def nothing(self, device: Device, words: Words) -> Any:
-        """What is randomised where there is no answer: that of the task; in version 1 a random protected one."""
+        """What is randomised where there is no answer: that of the task, or a random protected one if it has none."""
         if device.stand_in is not None:
             return device.stand_in
         domain = self.explanation.design.domain
@@ -74,6 +74,12 @@ class Question:
 def check_none(question: Question) -> None:
     """The answer for no answer must be an answer, as plainly as there is one, and a protected one."""
     design, none = question.explanation.design, question.none
+    disclosed = question.explanation.disclosed
+    if none is None:
+        if sum(disclosed[1::2]) - sum(disclosed[::2]) == design.domain.answers:
+            told = "reports may name all of them; nothing is sent."
+            raise PrivacyError(f"none of {question.name} must be a protected answer, and {told}")
+        return
     where = f"none of {question.name}"
     if design.kernel.kind == "pairs":
         pairs = is_list(none) and all(is_list(pair) and len(pair) == 2 for pair in none)
@@ -87,7 +93,6 @@ def check_none(question: Question) -> None:
         )
     except ParameterError as error:
         raise FormatError(f"{where} of a task must be one of its answers: {error.message}") from error
-    disclosed = question.explanation.disclosed
     if isinstance(number, int) and any(a <= number < b for a, b in zip(disclosed[::2], disclosed[1::2], strict=True)):
         raise PrivacyError(f"{where} must be a protected answer, and reports may name {show(none)}; nothing is sent.")
 

@@ -14,11 +14,12 @@ from deniable_client.addresses import checked_url
 from deniable_client.canonical import canonical, digest, parse
 from deniable_client.device import explain
 from deniable_client.documents import fields_of, is_list, is_number, is_whole
-from deniable_client.domains import Domain, appearance
+from deniable_client.domains import Domain
 from deniable_client.errors import DeniableError, FormatError, ParameterError, PrivacyError, WindowError, show
 from deniable_client.explanation import Explanation
 from deniable_client.questions import Question, amount_of, check_none
 from deniable_client.signing import verify
+from deniable_client.texts import labels_fault, text_fault
 from deniable_client.words import Words, below
 
 __all__ = ["NOT_TOLD", "Question", "Task", "seal", "signed_part"]
@@ -430,7 +431,7 @@ def _question(
     """`own` is what the question's key has beside text, design and labels."""
     name = given["name"]
     _need(_fits(_NAME, name), "name of a question", "small letters, digits, - or _", name)
-    text = _text(given["text"], f"text of {name}", _TEXT_MAX)
+    text = _text(given["text"], f"text of {name}", _TEXT_MAX, prose=True)
     explanation = proofs.of(design, name)
     proved = explanation.design
     if proved.epsilon > epsilon:
@@ -462,7 +463,7 @@ def _translations(given: object, language: str, questions: Sequence[Question]) -
             asked = _list(together, f"questions of a part in {tag}", 1, 1)[0]
             labels = () if question.labels is None else ("labels",)
             told = fields_of(asked, f"a question in {tag}", ("text", *labels))
-            _text(told["text"], f"text of {question.name} in {tag}", _TEXT_MAX)
+            _text(told["text"], f"text of {question.name} in {tag}", _TEXT_MAX, prose=True)
             if question.labels is not None:
                 count = len(question.labels)
                 _check_labels(_list(told["labels"], f"labels of {question.name} in {tag}", count, count), question.name)
@@ -508,10 +509,15 @@ def _labels(given: object, name: str, domain: Domain) -> tuple[str, ...]:
 def _check_labels(given: Sequence[object], name: str) -> tuple[str, ...]:
     """Labels of the question of this name that people can tell apart."""
     labels = tuple(label for label in given if isinstance(label, str))
-    looks = set(map(appearance, labels))
-    fits = len(looks) == len(given) and "" not in looks
-    _need(fits, f"labels of {name}", "texts that people can see and tell apart", given)
+    _need(len(labels) == len(given), f"labels of {name}", "texts", given)
+    _need_apart(labels, f"labels of {name}")
     return labels
+
+
+def _need_apart(labels: Sequence[str], where: str) -> None:
+    wrong = labels_fault(labels)
+    if wrong:
+        raise FormatError(f"{where} must be texts that people can see and tell apart: {wrong}.")
 
 
 def _strata(given: object, least: int, most: int) -> Mapping[str, tuple[str, ...]]:
@@ -526,7 +532,7 @@ def _strata(given: object, least: int, most: int) -> Mapping[str, tuple[str, ...
             name,
         )
         texts = [_text(value, f"a value of {name}", 200) for value in values]
-        _need(len(set(texts)) == len(texts), f"values of {name}", "different", values)
+        _need_apart(texts, f"values of {name}")
         found[name] = tuple(texts)
     return found
 
@@ -546,9 +552,12 @@ def _whole(given: object, where: str, least: int, most: int) -> int:
     return int(given)  # type: ignore[call-overload, no-any-return]  # it is a whole number, perhaps written 1.0
 
 
-def _text(given: object, where: str, most: int) -> str:
-    fits = isinstance(given, str) and len(given) <= most and appearance(given) != ""
-    _need(fits, where, f"a text that people can see, of at most {most} characters", given)
+def _text(given: object, where: str, most: int, *, prose: bool = False) -> str:
+    told = f"a text that people can see, of at most {most} characters"
+    _need(isinstance(given, str) and len(given) <= most, where, told, given)
+    wrong = text_fault(given, prose=prose)  # type: ignore[arg-type]  # it is a text
+    if wrong:
+        raise FormatError(f"{where} of a task must be {told}: {wrong}.")
     return given  # type: ignore[return-value]  # it is a text
 
 

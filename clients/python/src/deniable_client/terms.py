@@ -6,10 +6,12 @@ from collections.abc import Iterator
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
+from deniable_client.texts import printable, quoted
+
 if TYPE_CHECKING:
     from deniable_client.task import Task
 
-__all__ = ["printable", "terms_of"]
+__all__ = ["terms_of"]
 
 
 def terms_of(task: Task) -> tuple[str, ...]:
@@ -35,7 +37,7 @@ def _questions(task: Task) -> Iterator[str]:
     if task.several:
         yield f"One of {len(task.questions)} questions is drawn for you; only that one is answered."
     for question in task.questions:
-        yield f"Question: {question.text}"
+        yield f"The collector asks: {quoted(question.text)}"
         yield from question.explanation.over(_windows(task)).text.splitlines()
         if question.labels and question.explanation.design.domain.labels is None:
             named = (f"{number} is {label}" for number, label in enumerate(question.labels))
@@ -47,7 +49,14 @@ def _questions(task: Task) -> Iterator[str]:
 
 
 def _named(none: object) -> str:
-    return "no pairs at all" if none == [] else "a random answer" if none is None else repr(none)
+    return "no pairs at all" if none == [] else "a random one" if none is None else _written(none)
+
+
+def _written(part: object) -> str:
+    """A value as all clients write it."""
+    if isinstance(part, list):
+        return f"[{', '.join(map(_written, part))}]"
+    return quoted(part) if isinstance(part, str) else repr(part)
 
 
 def _sent(task: Task) -> Iterator[str]:
@@ -80,17 +89,3 @@ def _use(task: Task) -> Iterator[str]:
     yield f"Results are published for at least {task.min_batch} reports. " + (
         "Reports are erased once they are counted." if task.keep == "tally" else kept
     )
-
-
-def printable(text: str) -> str:
-    """A text of a stranger as one line that moves no cursor and hides nothing; joiners of letters stay.
-
-    >>> printable("a\\x1b[2Jb\\nc")
-    'a\\\\x1b[2Jb c'
-    """
-    signs = (sign if sign.isprintable() or sign in "\u200c\u200d" else ascii(sign)[1:-1] for sign in _one_line(text))
-    return "".join(signs)
-
-
-def _one_line(text: str) -> str:
-    return " ".join(text.split())

@@ -5,9 +5,10 @@ are read.
 from __future__ import annotations
 
 from asyncio import TimerHandle, Transport
+from typing import Any
 
 import msgspec
-from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol
+from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol, RequestResponseCycle
 
 from deniable.service.http.problems import KINDS, MEDIA_TYPE, Problem, document
 from deniable.service.settings import Settings
@@ -42,6 +43,9 @@ class _Bounded(HttpToolsProtocol):
     patience: float
     _deadline: TimerHandle | None = None
     _unread: TimerHandle | None = None
+    _heading, _complete = True, False
+    """Whether a head is being read, and whether one was complete in what came last."""
+    _answering: RequestResponseCycle | None = None
     _early = 0
     """Bytes that arrived before the headers were complete."""
     _head = 0
@@ -62,8 +66,9 @@ class _Bounded(HttpToolsProtocol):
             return
         if self._deadline is None and (self.cycle is None or self.cycle.response_complete):
             self._wait()
+        self._complete = False
         super().data_received(data)
-        if self._deadline is not None:
+        if self._heading and not self._complete and not self.transport.is_closing():
             self._early += len(data)
             if self._early > _HEADER_BYTES:
                 self._refuse(_large_head())
@@ -82,7 +87,7 @@ class _Bounded(HttpToolsProtocol):
     def on_header(self, name: bytes, value: bytes) -> None:
         """A header, also one that comes after the body: those are counted, and not kept."""
         self._count(len(name) + len(value) + len(": \r\n"))
-        if self._deadline is not None:
+        if self._heading:
             super().on_header(name, value)
 
     def _count(self, size: int) -> None:
@@ -94,7 +99,13 @@ class _Bounded(HttpToolsProtocol):
     def on_headers_complete(self) -> None:
         """The request may begin."""
         self._arrived()
+        self._heading, self._complete, self._early = False, True, 0
         super().on_headers_complete()
+
+    def on_message_complete(self) -> None:
+        """The next head may come."""
+        self._heading = True
+        super().on_message_complete()
 
     def pause_writing(self) -> None:
         """The client does not read: it is waited for, but not for ever."""
@@ -109,9 +120,17 @@ class _Bounded(HttpToolsProtocol):
             self._unread.cancel()
             self._unread = None
 
+    def _start_asgi_task(self, cycle: RequestResponseCycle, app: Any) -> None:
+        """Remember which of several requests is being answered."""
+        self._answering = cycle
+        super()._start_asgi_task(cycle, app)
+
     def connection_lost(self, exc: Exception | None) -> None:
-        """Nothing is waited for any more."""
+        """Nothing is waited for any more; the answer under way is told, too, where later requests came meanwhile."""
         self._arrived()
+        if self._answering is not None and not self._answering.response_complete:
+            self._answering.disconnected = True
+            self._answering.message_event.set()
         if self._unread is not None:
             self._unread.cancel()
             self._unread = None
@@ -133,7 +152,6 @@ class _Bounded(HttpToolsProtocol):
         self._refuse(_large_head() if self._head > _HEADER_BYTES else Problem("malformed", msg))
 
     def _wait(self) -> None:
-        self._early = 0
         self._deadline = self.loop.call_later(self.seconds, self._late)
 
     def _arrived(self) -> None:

@@ -25,6 +25,7 @@ from deniable.run.questions import question_of
 from deniable.run.results import Shown
 from deniable.service.flights import Flights
 from deniable.service.pages.drawing import Renderer
+from deniable.service.turns import short_turns
 
 __all__ = ["ALONE", "KINDS", "RENDERER", "drawn", "estimate_of", "get_ready", "once", "picture"]
 
@@ -37,7 +38,7 @@ _LEVEL = 0.95
 RENDERER = Renderer()
 """Draws for all pages."""
 atexit.register(RENDERER.close)
-_ASIDE = ThreadPoolExecutor(2, thread_name_prefix="pages")
+_ASIDE = ThreadPoolExecutor(1, thread_name_prefix="pages")
 _KEPT: Flights[Hashable, bytes] = Flights(256)
 """Pictures and pages by what is on them."""
 
@@ -75,10 +76,13 @@ async def picture(data: bytes, labels: tuple[str, ...] | None, title: str, kind:
 
 async def once(key: Hashable, draw: Callable[..., bytes], *given: Any) -> bytes:
     """What is drawn for a key: once for all who ask, beside the event loop and beside what devices wait for."""
-    loop = asyncio.get_running_loop()
+
+    def in_turns() -> bytes:
+        with short_turns():
+            return draw(*given)
 
     async def aside() -> bytes:
-        return await loop.run_in_executor(_ASIDE, partial(draw, *given))
+        return await asyncio.get_running_loop().run_in_executor(_ASIDE, in_turns)
 
     return await _KEPT.get((draw, key), aside)
 

@@ -1,34 +1,31 @@
-"""Looking after a store: versions, checks, copies, and what is to be erased from its files."""
+"""Looking after a store: versions, checks, backups, and what is to be erased from its files."""
 
 from __future__ import annotations
 
 import os
-import shutil
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field, replace
 from datetime import date
 from itertools import islice
 from pathlib import Path
-from tempfile import TemporaryDirectory
 
 from deniable.errors import DeniableError, FormatError, ParameterError
 from deniable.service.ingest import Intake
-from deniable.service.store import journal as journals
 from deniable.service.store import schema
 from deniable.service.store.contract import Batch
 from deniable.service.store.engine import Engine, Session
+from deniable.service.store.journal import sync_folder
 from deniable.service.store.rows import Shapes, Tallies
 from deniable.service.store.sqlite import SqliteEngine
 
 __all__ = [
-    "Restored",
     "backup",
+    "copy_rows",
     "erase",
     "faults",
     "migrate",
     "note_erase",
-    "restore",
     "tallies_of",
+    "version_of",
 ]
 
 _LOT = 5000
@@ -189,109 +186,17 @@ def backup(engine: Engine, path: Path) -> None:
             else:
                 migrate(target)
                 with engine.read() as read, target.write() as write:
-                    _copy(read, write)
+                    copy_rows(read, write)
             target.empty_log()
         finally:
             target.close()
         with part.open("rb+") as file:
             os.fsync(file.fileno())
         part.rename(path)
-        journals.sync_folder(path.parent)
+        sync_folder(path.parent)
     except BaseException:
         part.unlink(missing_ok=True)
         raise
-
-
-@dataclass(frozen=True, slots=True)
-class Restored:
-    """What was done to a copy that was restored, beside copying it."""
-
-    rows: dict[str, int] = field(default_factory=dict)
-    """How many rows of each table were copied."""
-    journal: str | None = None
-    noted: dict[str, int] = field(default_factory=dict)
-    """What the journal knew that the copy did not: releases, seals, tasks that were opened or closed, keys revoked."""
-    closed: list[str] = field(default_factory=list)
-    """Tasks that were closed for want of a journal."""
-    voided: int = 0
-    """Windows of which nothing will be published, for want of a journal."""
-    revoked: list[str] = field(default_factory=list)
-    """Keys that were made void for want of a journal."""
-
-
-def restore(
-    path: Path,
-    engine: Engine,
-    told: Callable[[str, int], None] = lambda table, rows: None,
-    *,
-    journal: Path | None = None,
-    own: Path | None = None,
-    today: date,
-) -> Restored:
-    """Fill an empty database from a copy, in one transaction; `told` hears how many rows of a table are copied.
-
-    With the `journal` of the database that was copied, what was published, closed or revoked since then stays so.
-    Without it nobody knows: all tasks are closed, windows that are not published in the copy never will be, and all
-    keys are void from `today` on. `own`: where the restored database has its journal, if not in the same file.
-    """
-    if not path.is_file():
-        raise ParameterError(f"there is no backup {path}.", "Give the path of a file that deniable store backup wrote.")
-    if version_of(engine) and _filled(engine):
-        raise ParameterError("the database has tasks or keys already.", "Restore into a new one.")
-    found = Restored(journal=None if journal is None else str(journal))
-    with TemporaryDirectory() as folder:
-        source = SqliteEngine(shutil.copy(path, folder))
-        try:
-            if not version_of(source):
-                raise FormatError(f"{path} is not a backup of a store.")
-            migrate(source)
-            migrate(engine)
-            with source.read() as read, engine.write() as write:
-                found.rows.update(_copy(read, write, told))
-                if journal is not None:
-                    found.noted.update(journals.applied(write, journals.since(journal, read)))
-                else:
-                    found = _doubtful(write, found, today)
-                journals.continued(write, journal, own)
-        finally:
-            source.close()
-    return found
-
-
-_DOUBT = "restored from a copy without its journal: nobody knows whether this window was published before"
-
-
-def _doubtful(session: Session, found: Restored, today: date) -> Restored:
-    """Close and withhold all that may have been published since the copy was made."""
-    from deniable.service.release import voided
-
-    windows, closed = 0, []
-    for number, id, document, state in session.execute("SELECT number, id, document, state FROM tasks ORDER BY number"):
-        intake = Intake(bytes(document))
-        task = intake.task
-        known = session.execute("SELECT window_number FROM sealed WHERE task = ? AND document IS NOT NULL", (number,))
-        counts: dict[tuple[int, int], int] = {}
-        for (window, question, _), tally in tallies_of(session, number, Shapes(intake)).items():
-            counts[window, question] = counts.get((window, question), 0) + tally.n
-        todo = sorted(set(range(task.count)) - {window for (window,) in known})
-        for window in todo:
-            reports = [counts.get((window, question), 0) for question in range(len(task.questions))]
-            session.execute("DELETE FROM sealed WHERE task = ? AND window_number = ?", (number, window))
-            row = (number, window, voided(task, window, reports, _DOUBT))
-            session.execute("INSERT INTO sealed (task, window_number, document) VALUES (?, ?, ?)", row)
-        windows += len(todo)
-        if state != "closed":
-            session.execute("UPDATE tasks SET state = 'closed' WHERE number = ?", (number,))
-            closed.append(id)
-    day = today.isoformat()
-    keys = session.execute("SELECT name FROM keys WHERE revoked IS NULL OR revoked > ? ORDER BY name", (day,))
-    session.execute("UPDATE keys SET revoked = ? WHERE revoked IS NULL OR revoked > ?", (day, day))
-    return replace(found, closed=closed, voided=windows, revoked=[name for (name,) in keys])
-
-
-def _filled(engine: Engine) -> bool:
-    with engine.read() as session:
-        return any(session.execute(f"SELECT 1 FROM {table} LIMIT 1") for table in ("tasks", "keys"))
 
 
 def _forget(engine: Engine) -> None:
@@ -301,7 +206,9 @@ def _forget(engine: Engine) -> None:
             session.execute(f"DELETE FROM {table}")
 
 
-def _copy(read: Session, write: Session, told: Callable[[str, int], None] = lambda table, rows: None) -> dict[str, int]:
+def copy_rows(
+    read: Session, write: Session, told: Callable[[str, int], None] = lambda table, rows: None
+) -> dict[str, int]:
     """All rows of all tables, from one consistent state; how many there are of each."""
     copied = {}
     for table, columns in schema.TABLES.items():

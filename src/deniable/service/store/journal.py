@@ -25,11 +25,11 @@ from deniable.errors import FormatError, ParameterError
 from deniable.service.store.contract import StoreUnavailableError
 from deniable.service.store.engine import Engine, Session
 
-__all__ = ["Journal", "applied", "continued", "file_bytes", "file_text", "since", "sync_folder"]
+__all__ = ["RESTORED", "Journal", "applied", "continued", "file_text", "since", "sync_folder"]
 
 _LIFE, _LAST = "life", "journal"
 """Rows of `meta`: who writes, and the mark of the last line."""
-_BEGAN, _RESTORED = "began", "restored"
+_BEGAN, RESTORED = "began", "restored"
 _CHUNK = 1 << 16
 _HINT = "See Care in docs/howto/operate.md."
 
@@ -139,11 +139,11 @@ def _last_line(file: BinaryIO) -> bytes:
 def _read(line: bytes, path: Path) -> dict[str, Any]:
     try:
         found = json.loads(line)
-        if all(type(found[name]) is kind for name, kind in (("life", int), ("after", int), ("what", str))):
-            return dict(found)
-    except (ValueError, KeyError, TypeError, RecursionError):
-        pass
-    raise FormatError(f"{path} is damaged or not a journal.", _HINT)
+        if not all(type(found[name]) is kind for name, kind in (("life", int), ("after", int), ("what", str))):
+            raise TypeError
+    except (ValueError, KeyError, TypeError, RecursionError) as error:
+        raise FormatError(f"{path} is damaged or not a journal.", _HINT) from error
+    return dict(found)
 
 
 def _entries(path: Path) -> Iterator[tuple[Entry, int]]:
@@ -191,7 +191,7 @@ def file_text(data: bytes) -> str:
     return b64encode(data).decode()
 
 
-def file_bytes(text: str) -> bytes:
+def _file_bytes(text: str) -> bytes:
     """What `file_text` wrote."""
     return b64decode(text, validate=True)
 
@@ -238,8 +238,8 @@ def continued(session: Session, source: Path | None, own: Path | None) -> None:
             raise ParameterError(f"there is a journal {own} already.", "Restore to a new place, or move it away.")
         with replacing(own, private=True) as file, source.open("rb") as lines:
             file.writelines(line for line in lines if line.endswith(b"\n"))
-        _renew(session, source, _RESTORED, after)  # its database, should it still run, can change nothing any more
-    _renew(session, own or source, _RESTORED, after)
+        _renew(session, source, RESTORED, after)  # its database, should it still run, can change nothing any more
+    _renew(session, own or source, RESTORED, after)
 
 
 def applied(session: Session, entries: Sequence[Entry]) -> dict[str, int]:
@@ -247,7 +247,7 @@ def applied(session: Session, entries: Sequence[Entry]) -> dict[str, int]:
     done: dict[str, int] = {}
     for entry in entries:
         what = entry["what"]
-        if what in (_BEGAN, _RESTORED):
+        if what in (_BEGAN, RESTORED):
             continue
         if what not in _STEPS:
             raise FormatError(f"the journal has {what!r} in it, which this program does not know.", "Upgrade deniable.")
@@ -269,7 +269,7 @@ def _opened(entry: Entry) -> _Steps:
         "INSERT INTO tasks (number, id, document, state) SELECT coalesce(max(number), 0) + 1, CAST(? AS TEXT), ?, "
         "'draft' FROM tasks WHERE true ON CONFLICT (id) DO NOTHING"
     )
-    yield make, (entry["task"], file_bytes(entry["document"]))
+    yield make, (entry["task"], _file_bytes(entry["document"]))
     yield "UPDATE tasks SET state = 'open' WHERE id = ? AND state = 'draft'", (entry["task"],)
 
 
@@ -285,7 +285,7 @@ def _sealed(entry: Entry) -> _Steps:
 def _released(entry: Entry) -> _Steps:
     """The last line is what was published: those before it were written by somebody who did not come that far."""
     yield from _sealed(entry)
-    document = file_bytes(entry["document"])
+    document = _file_bytes(entry["document"])
     sql = "UPDATE sealed SET document = ? WHERE task = (SELECT number FROM tasks WHERE id = ?) AND window_number = ?"
     yield sql, (document, entry["task"], int(entry["window"]))
 

@@ -15,7 +15,7 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -57,9 +57,17 @@ _ADD_BODIES = (
     f"substring(%(rows)b::bytea from i * %(width)s::int + {HASH + 1} for %(width)s::int - {HASH}) FROM {_NUMBERS}"
 )
 _KEPT = "task, window_number, question, strata, id, body"
+_SAMPLED = {"seen": ("id", "mark"), "kept": ("id", "body"), "tallies": ("tally",)}
+"""Columns of which the server would put samples into its statistics, and keep them when the rows are long gone."""
 _FRESH = (
     "CREATE TABLE seen_fresh (PRIMARY KEY (task, id)) INHERITS (seen)",
     "CREATE TABLE kept_fresh (PRIMARY KEY (task, window_number, question, strata, id)) INHERITS (kept)",
+    *(
+        f"ALTER TABLE {table} ALTER COLUMN {column} {what}"
+        for table, columns in _SAMPLED.items()
+        for column in columns
+        for what in ("TYPE bytea", "SET STATISTICS 0")  # the first one drops samples that are there
+    ),
 )
 _SETTLE = (
     "INSERT INTO seen (task, id, mark) SELECT task, id, mark FROM seen_fresh ORDER BY task, id",
@@ -81,6 +89,7 @@ _TABLES = ("seen", "kept", "tallies", "seen_fresh", "kept_fresh")
 """What is written anew, and what must be read as one state: emptying a table does not wait for former states."""
 _CONNECT_SECONDS, _LOCK_SECONDS, _STATEMENT_SECONDS, _ANSWER_SECONDS = 5, 3, 5, 6
 """How long a connection, a lock, a statement may take; and after how long a server that says nothing is given up."""
+_PATIENT_SECONDS, _PATIENT_LOCK_SECONDS = 3600, 30
 _LINK = {
     "connect_timeout": _CONNECT_SECONDS,
     "application_name": "deniable",
@@ -180,11 +189,10 @@ class PostgresEngine:
         return {"bytes": "BYTEA", "sorted": ""}
 
     def prepare(self) -> None:
-        """See `Engine.prepare`."""
-        with self.write() as session:
+        with self.write(patient=True) as session:
             session.lock(0, alone=True)
             if not session.has("seen_fresh"):
-                self._need(session, "pg_has_role(c.relowner, 'USAGE')", ("seen", "kept"), "own")
+                self._need(session, "pg_has_role(c.relowner, 'USAGE')", ("seen", "kept", "tallies"), "own")
                 for statement in _FRESH:
                     session.execute(statement)
             self._need(session, "has_table_privilege(c.oid, 'TRUNCATE')", _TABLES, "have the right to empty")
@@ -245,13 +253,14 @@ class PostgresEngine:
         if self._logged:
             return
         self._logged = True
-        with self._telling(False):
+        with self._telling():
             link = self._connected()
             try:
                 link.autocommit = True
-                if link.execute(LOG_MAY).fetchone()[0]:
-                    link.execute("SELECT pg_switch_wal()")
-                    link.execute("CHECKPOINT")
+                with self._asking(link, _PATIENT_SECONDS):
+                    if link.execute(LOG_MAY).fetchone()[0]:
+                        link.execute("SELECT pg_switch_wal()")
+                        link.execute("CHECKPOINT")
             except BaseException:
                 self._logged = False
                 raise
@@ -279,59 +288,74 @@ class PostgresEngine:
     def close(self) -> None:
         for writes, lock in self._locks.items():
             with lock:
-                self._drop(writes)
+                link = self._links.pop(writes, None)
+                if link is not None:
+                    link.close()
 
     # ---- connections
 
     @contextmanager
     def _transaction(self, *, writes: bool, patient: bool) -> Iterator[PostgresSession]:
-        """Anything that goes wrong with the database closes the connection, and the next call opens another one."""
-        with self._locks[writes], self._telling(writes):
-            link = self._link(writes)
+        """Anything that goes wrong with the database closes the connection, and the next call opens another one.
 
-            def asking() -> Asking:
-                return nullcontext() if patient else self._asking(link)
-
+        Who is patient has a connection of its own, so that nobody else waits for it here.
+        """
+        with self._telling(), self._linked(writes, patient) as link:
+            seconds = _PATIENT_SECONDS if patient else _ANSWER_SECONDS
+            session = PostgresSession(link, self.shard, lambda: self._asking(link, seconds))
             try:
-                session = PostgresSession(link, self.shard, asking)
-                if patient:
-                    session.execute("SET LOCAL statement_timeout = 0")
-                    session.execute("SET LOCAL lock_timeout = '30s'")
                 if self._prepared and not writes:  # before the first look: who is emptying tables is waited for
                     session.execute(f"LOCK TABLE {', '.join(_TABLES)} IN ACCESS SHARE MODE")
                 yield session
-                with asking():
+                with self._asking(link, seconds):
                     link.commit()
                 self._logged = self._logged and not writes
             except self._psycopg.Error:
-                self._drop(writes)
+                link.close()
                 raise
             except BaseException:
-                self._undo(link, writes)
+                self._undo(link)
                 raise
 
-    def _asking(self, link: Any) -> Asking:
-        return self._watch.over(lambda: int(link.pgconn.socket), _ANSWER_SECONDS)
+    @contextmanager
+    def _linked(self, writes: bool, patient: bool) -> Iterator[Any]:
+        """A connection: the one of this kind, opened if need be, or a new one."""
+        if patient:
+            link = self._opened(writes, statement=0, lock=_PATIENT_LOCK_SECONDS)
+            try:
+                yield link
+            finally:
+                link.close()
+            return
+        with self._locks[writes]:
+            if writes not in self._links or self._links[writes].closed:
+                self._links[writes] = self._opened(writes, statement=_STATEMENT_SECONDS, lock=_LOCK_SECONDS)
+            yield self._links[writes]
 
-    def _undo(self, link: Any, writes: bool) -> None:
+    def _opened(self, writes: bool, *, statement: float, lock: float) -> Any:
+        link = self._connected()
         try:
-            with self._asking(link):
-                link.rollback()
-        except self._psycopg.Error:
-            self._drop(writes)
-
-    def _link(self, writes: bool) -> Any:
-        if writes not in self._links:
-            self._links[writes] = link = self._connected()
-            limits = {"statement_timeout": _STATEMENT_SECONDS, "lock_timeout": _LOCK_SECONDS}
-            with self._asking(link):
-                for name, seconds in limits.items():
-                    link.execute(f"SET {name} = '{seconds}s'")
+            with self._asking(link, _ANSWER_SECONDS):
+                link.execute(f"SET statement_timeout = '{statement}s'")
+                link.execute(f"SET lock_timeout = '{lock}s'")
                 link.execute("SET synchronous_commit = on" if writes else "SET default_transaction_read_only = on")
                 if not writes:
                     link.execute("SET default_transaction_isolation = 'repeatable read'")
                 link.commit()
-        return self._links[writes]
+        except BaseException:
+            link.close()
+            raise
+        return link
+
+    def _asking(self, link: Any, seconds: float) -> Asking:
+        return self._watch.over(lambda: int(link.pgconn.socket), seconds)
+
+    def _undo(self, link: Any) -> None:
+        try:
+            with self._asking(link, _ANSWER_SECONDS):
+                link.rollback()
+        except self._psycopg.Error:
+            link.close()
 
     def _connected(self) -> Any:
         """A new connection. What the driver says of a URL may quote it, so its own error is not passed on."""
@@ -348,19 +372,12 @@ class PostgresEngine:
             "Characters such as / ? # @ in a name or password are written as %2F %3F %23 %40.",
         )
 
-    def _drop(self, writes: bool) -> None:
-        link = self._links.pop(writes, None)
-        if link is not None:
-            with suppress(self._psycopg.Error):  # a connection that is given up anyway
-                link.close()
-
     @contextmanager
-    def _telling(self, writes: bool) -> Iterator[None]:
+    def _telling(self) -> Iterator[None]:
         """Errors of the driver as ours where it may work later; others are mistakes of ours and stay."""
         try:
             yield
         except self._psycopg.Error as error:
-            self._drop(writes)
             state = error.sqlstate or "08"
             if state in _CROSSED_STATES:
                 raise CrossedError("the database was asked for the same by somebody else.", "Try again.") from error

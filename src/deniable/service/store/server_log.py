@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-__all__ = ["LOG_MAY", "kept_by"]
+__all__ = ["KEPT_ASK", "LOG_MAY", "kept_by"]
 
 _MAY_CHECKPOINT = (
     "EXISTS (SELECT 1 FROM pg_roles AS r WHERE r.rolname = 'pg_checkpoint' AND pg_has_role(r.oid, 'USAGE')) "
@@ -42,10 +42,11 @@ _WORDS = {
     "tallies in them. Switch that off.",
     "timestamps": "track_commit_timestamp is on: the server keeps the time of every transaction. Switch it off.",
 }
-_ASK = "SELECT " + ", ".join(f"({test}) AS {name}" for name, test in _SIGNS.items())
+KEPT_ASK = "SELECT " + ", ".join(f"({test}) AS {name}" for name, test in _SIGNS.items())
+"""One question about all of that."""
 
 
 def kept_by(session: Any) -> list[str]:
     """Sentences about what the server of a session keeps; none if it keeps nothing."""
-    found = dict(zip(_SIGNS, session.execute(_ASK)[0], strict=True))
+    found = dict(zip(_SIGNS, session.execute(KEPT_ASK)[0], strict=True))
     return [_WORDS[name] for name, so in found.items() if so]

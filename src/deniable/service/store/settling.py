@@ -55,11 +55,6 @@ class Settler:
             self._thread.join()
         return self._due is not None
 
-    def done(self) -> None:
-        """All that was kept until now is settled."""
-        with self._wake:
-            self._due, self._waiting = None, 0
-
     def _work(self) -> None:
         """The thread: until it is stopped."""
         while (over := self._next()) is not None:

@@ -58,7 +58,7 @@ _ANEW = (
 """Without a condition, SQLite deletes whole pages, and overwrites them; the copy meanwhile is in memory."""
 _KEYS = {"seen": ("task", "id"), "kept": ("task", "window_number", "question", "strata", "id")}
 """Tables whose rows are put back in order, and the keys of their rows."""
-_MOST_SORTED = 50_000
+_MOST_SORTED = 100_000
 """Rows between two settlings that are put back in order: beyond that `erase` does it, which writes all anew."""
 _UNSORTED = "unsorted"
 """A note in the table `meta`: how many processes have rows that are not in order. One that is killed leaves its own."""
@@ -151,6 +151,8 @@ class SqliteEngine:
         """The connection that writes (True) and the one that reads."""
         self._fresh: list[tuple[str, tuple[object, ...], Bytes]] = []
         """Rows since the last settling: the table, the key without its end, and rows that begin with hashes."""
+        self._added = 0
+        """How many there are; beyond `_MOST_SORTED` they are not held."""
 
     def words(self) -> dict[str, str]:
         return {"bytes": "BLOB", "sorted": " WITHOUT ROWID"}
@@ -160,11 +162,17 @@ class SqliteEngine:
 
     @contextmanager
     def write(self, *, patient: bool = False) -> Iterator[SqliteSession]:
-        with self._transaction("BEGIN IMMEDIATE", writes=True) as session:
-            yield session
-            if session.fresh and not self._fresh:
-                session.execute(_NOTE, (_UNSORTED,))
-        self._fresh += session.fresh
+        with self._locks[True]:
+            with self._transaction("BEGIN IMMEDIATE", writes=True) as session:
+                yield session
+                added = sum(len(rows) for _, _, rows in session.fresh)
+                if added and not self._added:
+                    session.execute(_NOTE, (_UNSORTED,))
+            self._added += added
+            if self._added <= _MOST_SORTED:
+                self._fresh += session.fresh
+            else:
+                self._fresh.clear()
 
     @contextmanager
     def read(self, *, patient: bool = False) -> Iterator[SqliteSession]:
@@ -177,19 +185,18 @@ class SqliteEngine:
             with self.write() as session:
                 session.execute("UPDATE meta SET value = 0 WHERE name = ?", (_UNSORTED,))
             link.execute("VACUUM").fetchall()
-            self._fresh = []
+            self._added, self._fresh = 0, []
             self._empty_log(link)
 
     def settle(self, *, log: bool = True) -> None:
-        """See `Engine.settle`."""
         with self._alone() as link:
             with self.write() as session:
                 for statement in _ANEW:
                     session.execute(statement)
-                if self._fresh and sum(len(rows) for _, _, rows in self._fresh) <= _MOST_SORTED:
+                if self._fresh:
                     self._sort(session)
                     session.execute("UPDATE meta SET value = max(0, value - 1) WHERE name = ?", (_UNSORTED,))
-            self._fresh = []
+            self._added, self._fresh = 0, []
             self._empty_log(link)
 
     def _sort(self, session: SqliteSession) -> None:
@@ -208,7 +215,6 @@ class SqliteEngine:
             session.execute("DROP TABLE sorted")
 
     def disorder(self) -> bool:
-        """See `Engine.disorder`."""
         with self.read() as session:
             return bool(session.execute("SELECT 1 FROM meta WHERE name = ? AND value > 0", (_UNSORTED,)))
 

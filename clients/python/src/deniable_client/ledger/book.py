@@ -368,7 +368,7 @@ def _check_question(db: sqlite3.Connection, offer: Offer) -> None:
 
 
 def _done(what: str) -> WindowError:
-    return WindowError(f"this task {what}; nothing was spent or sent.", "One report is sent in each window.")
+    return WindowError(f"this task {what}; nothing more was spent or sent.", "One report is sent in each window.")
 
 
 def _same_question(found: Question, named: str | None) -> None:

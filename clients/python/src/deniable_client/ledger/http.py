@@ -56,7 +56,7 @@ def _exchange(url: str, body: bytes | None, timeout: float, most: int) -> Reply:
     wire = None
     try:
         wire = _Wire(_connect(host, port, url, deadline), deadline, most)
-        made = http.client.HTTPConnection(host if parts.port is None else f"{parts.netloc}")
+        made = http.client.HTTPConnection(parts.netloc)
         made.sock = wire  # it has what is used of a socket
         headers = {"User-Agent": "deniable-client", "Connection": "close"}
         headers |= {} if body is None else {"Content-Type": "application/json"}

@@ -20,7 +20,7 @@ from deniable_client.task import Task
 if TYPE_CHECKING:
     import sqlite3
 
-__all__ = ["Outbox", "Sent", "retry_after", "verdict"]
+__all__ = ["Outbox", "Sent", "retry_after"]
 
 _FINAL = frozenset((400, 401, 403, 404, 405, 410, 413, 415, 422))
 """Answers that sending again does not change."""
@@ -110,19 +110,24 @@ class Outbox:
         now = self._clock()
         today, source = datetime.fromtimestamp(now, UTC).date().toordinal(), self._store.source(db)
         db.execute("DELETE FROM report WHERE state = 'planned' AND until <= ?", (now,))
+        self._move(db, now)
         rows = db.execute("SELECT task, opens, days, first, last FROM taken WHERE key IS NOT NULL").fetchall()
         for name, opens, days, first, last in rows:
             window, taken = (today - opens) // days, taken_of(db, name)
             if not first <= window <= last or only not in (None, name) or taken is None:
                 continue
+            planned = db.execute(
+                "SELECT state, due FROM report WHERE task = ? AND window = ?", (name, window)
+            ).fetchone()
+            began = db.execute("SELECT 1 FROM opened WHERE task = ? AND window = ?", (name, window)).fetchone()
+            if (planned is None and began) or (planned and (planned[0] != "planned" or planned[1] > now)):
+                continue
             (document,) = db.execute("SELECT document FROM task WHERE id = ?", (name,)).fetchone()
             slot = Slot(db, source, Task.load(document), taken, window, now)
-            if slot.state() is None and not slot.was_opened():
+            if planned is None:
                 slot.plan(first=False, delay=self._delay)
-            self._move(db, now)
-            if slot.state() == ("planned", 0) and slot.due() <= now:
+            if slot.due() <= now:
                 slot.open()
-        self._move(db, now)
 
     def _move(self, db: sqlite3.Connection, now: float) -> None:
         """Draw another moment, once, for what was missed because the device was off."""

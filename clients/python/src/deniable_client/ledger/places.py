@@ -17,10 +17,8 @@ if TYPE_CHECKING:
     import sqlite3
 
 __all__ = [
-    "QUARTER",
     "YEAR",
     "Limits",
-    "Place",
     "amount",
     "most_for",
     "next_place",

@@ -19,7 +19,7 @@ from deniable_client.ledger.memory import Derived, Drawn, random_bytes
 if TYPE_CHECKING:
     import sqlite3
 
-__all__ = ["SCHEMA", "Store"]
+__all__ = ["Store"]
 
 _APPLICATION = 0x446E4C67
 """Tells a ledger from other databases."""
@@ -94,7 +94,7 @@ class Store:
         mark = ("key", source.key) if self._secret is None else ("secret", source.digest("ledger", {}))
         if own.get(mark[0]) != mark[1] or not mark[1]:
             raise LedgerError(
-                f"the ledger {self.path} was made with another secret, or without one; nothing was sent.",
+                f"the ledger {self.path} was made with another secret, or without one; nothing was spent or sent.",
                 "Open it with the same secret as before.",
             )
         return source

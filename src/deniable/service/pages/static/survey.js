@@ -1,9 +1,12 @@
 // The survey page: proves the promise before the question, randomises the answer here, sends one report whatever it is.
 import { Ledger } from "./client/ledger.js";
 import { prepare } from "./client/load.js";
-import { reading, unread } from "./client/meaning.js";
-import "./client/store_indexeddb.js"; // where the ledger lies: loaded with the rest
+import { reading } from "./client/meaning.js";
 import { Task } from "./client/task.js";
+// Of the ledger, which loads them when they are needed: always, here.
+import "./client/outbox.js";
+import "./client/store_indexeddb.js";
+import "./client/views.js";
 
 /** @param {string} id @returns {any} */
 const $ = (id) => document.getElementById(id);
@@ -151,7 +154,7 @@ function bars(question, shares) {
     bar.max = 100;
     bar.value = parts[i];
     bar.setAttribute("aria-label", names[i]);
-    row.append(made("span", names[i]), bar, made("b", share(parts[i])));
+    row.append(made("bdi", names[i]), bar, made("b", share(parts[i])));
     list.append(row);
   }
   const left = order.slice(2 * SHOWN);
@@ -233,7 +236,7 @@ async function receiptOf(task, question, level) {
   const kept = (await ledger.export()).reports.find((/** @type {any} */ each) => each.id === entry.id);
   $("sent").hidden = !kept?.body;
   const body = kept?.body ? Uint8Array.from(atob(kept.body), (sign) => sign.charCodeAt(0)) : null;
-  const tells = body ? sentOf(task, question, body, level) : unread(question.explanation);
+  const tells = body ? sentOf(task, question, body, level) : question.explanation.unread;
   $("receipt-title").textContent = title;
   $("outcome").textContent = entry.state === "sent" ? `${text} ${tells}` : text;
   const place = seen.places.find((/** @type {any} */ each) => each.collector === task.collector && !each.over);
@@ -247,15 +250,11 @@ async function receiptOf(task, question, level) {
   if (entry.state === "waiting") later(() => send(task, question, level));
 }
 
-/** @param {any} document @returns {any[]} the designs of a task */
-const designsOf = ({ version, design, questions }) =>
-  version === 1 ? questions.map((/** @type {any} */ each) => each.design) : (design.parts ?? [design]);
-
 async function start() {
   const answer = await fetch(`/v1/tasks/${id}`, { credentials: "omit" });
   if (!answer.ok) throw new Error(`The task could not be loaded (${answer.status}).`);
   const data = new Uint8Array(await answer.arrayBuffer());
-  await Promise.all(designsOf(JSON.parse(new TextDecoder().decode(data))).map((/** @type {any} */ each) => prepare(each)));
+  await prepare(JSON.parse(new TextDecoder().decode(data)));
   const task = await Task.load(data, { expect: id });
   const question = await ledger.question(task);
   const field = /** @type {HTMLFieldSetElement} */ (document.querySelector(`fieldset[data-name="${question.name}"]`));
