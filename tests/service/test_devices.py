@@ -72,6 +72,6 @@ def test_a_device_declines_what_costs_more_than_its_person_allows(running: Runni
     other = Task.load(task_of(Asked(text="And now?", design=DESIGN), opens=running.service.now.date()))
     with pytest.raises(BudgetError):
         ledger.take(other, url=url)
-    ledger.allow(task=other, epsilon=1)
+    ledger.allow(task=other, epsilon=1, url=url)
     ledger.take(other, url=url)
     assert ledger.flush(url).sent == 2

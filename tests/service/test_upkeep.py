@@ -275,7 +275,7 @@ def test_the_clock_is_confirmed_by_a_command(tmp_path: Path, capsys: pytest.Capt
     store.put_note("last-day", date(2020, 1, 1).toordinal())
     watch = Watch(store, 7, lambda: datetime.now(UTC), lambda: 0.0)
     assert watch.look()
-    assert main(["store", "confirm-clock", "--database", url, "--json"]) == 0
+    assert main(["store", "clock", "--database", url, "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["confirmed"].startswith(str(datetime.now(UTC).year))
     assert watch.look() == ""
     store.close()

@@ -57,7 +57,7 @@ class Upkeep:
         before = self._watch.why
         if self._watch.look():
             if self._watch.why != before:
-                log("clock", why=self._watch.why, hint="Set the clock right, or run deniable store confirm-clock.")
+                log("clock", why=self._watch.why, hint="Set the clock right, or run deniable store clock.")
             return
         now = self._watch.believed()
         erase(self._store, now)

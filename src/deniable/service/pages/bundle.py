@@ -28,6 +28,8 @@ _BEFORE_PATTERN = re.compile(r"(?:^|[(,=:\[!&|?{;~+\-*%<>^]|\breturn|\btypeof|\b
 """After what a stroke begins a pattern, and does not divide."""
 _TOKEN = re.compile(r"//[^\n]*|/\*.*?\*/|\"(?:[^\"\\\n]|\\.)*\"|'(?:[^'\\\n]|\\.)*'", re.DOTALL)
 _RUN = re.compile(r"[^\"'`/{}]+")
+_PLAIN = re.compile(r"(?:[^`\\$]|\\.)*`", re.DOTALL)
+"""The rest of a text in backticks that has no expressions; it may go over lines."""
 _PATTERN = re.compile(r"/(?:[^/\\\n\[]|\\.|\[(?:[^\]\\\n]|\\.)*\])+/")
 
 
@@ -69,6 +71,9 @@ def _pieces(text: str, at: int = 0, closing: bool = False) -> Iterator[tuple[str
 
 
 def _end_of_template(text: str, at: int) -> int:
+    plain = _PLAIN.match(text, at)
+    if plain is not None and all(line == line.strip(" \t") != "" for line in plain[0].splitlines()):
+        return plain.end()  # taking away spaces around lines leaves it as it is
     while text[at : at + 1] not in ("`", "\n", ""):
         if text.startswith("${", at):
             at = max((end for _, end in _pieces(text, at + 2, closing=True)), default=at + 2)
