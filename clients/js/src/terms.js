@@ -69,7 +69,7 @@ function asked({ questions, strata, version }) {
 }
 
 /** @param {any} none */
-const named = (none) => (Array.isArray(none) && !none.length ? "no pairs at all" : written(none));
+const named = (none) => (none === null ? "a random one" : Array.isArray(none) && !none.length ? "no pairs at all" : written(none));
 
 /** @param {any} part @returns {string} as all clients write it */
 function written(part) {
