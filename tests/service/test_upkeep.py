@@ -13,8 +13,8 @@ from typing import Any
 import pytest
 
 from deniable.cli import main
-from deniable.service.clocks import Watch, confirm
 from deniable.service.collector import Collector
+from deniable.service.limits.clocks import Watch, confirm
 from deniable.service.settings import Settings
 from deniable.service.store import open_store
 from deniable.service.store.contract import Outcome, Store, StoreUnavailableError, Upload

@@ -149,7 +149,7 @@ def confirm_clock(out: Output, database: DatabaseUrl = None, config: Config = No
 
     Example: deniable store clock --database sqlite:///collector.db
     """
-    from deniable.service.clocks import confirm, utc_now
+    from deniable.service.limits.clocks import confirm, utc_now
 
     now = utc_now()
     with opened(database, config) as store:

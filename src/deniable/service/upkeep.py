@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from deniable.service.clocks import Watch
 from deniable.service.ingest import intake_of
+from deniable.service.limits.clocks import Watch
 from deniable.service.logs import log
 from deniable.service.release import publish
 from deniable.service.sessions import erase
