@@ -18,7 +18,7 @@ from deniable.service.identity import Identity
 from deniable.service.ingest import check_strata
 from deniable_client.task import Question, Task, seal
 
-__all__ = ["UNNAMED", "Asked", "Terms", "caution", "counted_as", "design_of", "new_task", "own_none"]
+__all__ = ["Asked", "Terms", "caution", "counted_as", "design_of", "new_task", "own_none"]
 
 _BUDGET_MAX = 1000.0
 UNNAMED = "A collector that gives no name"
