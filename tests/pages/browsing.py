@@ -13,7 +13,20 @@ import pytest
 
 from deniable.service.demo import BROWSERS
 
-__all__ = ["AXE", "Tab", "answer", "axe", "begin", "browser", "browser_path", "check", "painted", "ready", "send"]
+__all__ = [
+    "AXE",
+    "WAIT",
+    "Tab",
+    "answer",
+    "axe",
+    "begin",
+    "browser",
+    "browser_path",
+    "check",
+    "painted",
+    "ready",
+    "send",
+]
 
 ARGUMENTS = ("--headless", "--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-extensions")
 AXE = "DENIABLE_NODE_MODULES"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import time
 from base64 import b64decode
 from collections.abc import Iterator
 from datetime import timedelta
@@ -15,7 +16,7 @@ import pytest
 import deniable as dn
 from deniable_client.task import Task
 from pages.asks import TODAY, kinds, mechanisms, task
-from pages.browsing import Tab, answer, axe, begin, browser, check, painted, ready, send
+from pages.browsing import WAIT, Tab, answer, axe, begin, browser, check, painted, ready, send
 from pages.conftest import published
 from pages.recording import Proxy, Running
 
@@ -261,6 +262,32 @@ def test_who_comes_back_after_leaving_finds_the_report_sent(
     assert counted(site, id) == 1
     assert len({request.body for request in proxy.sent("/reports")}) == 1
     tab.fine()
+
+
+@pytest.mark.parametrize("how", ["closes", "goes elsewhere", "goes back"])
+@pytest.mark.parametrize("stage", ["question", "check"])
+def test_who_leaves_sends_one_report(site: Running, context: Any, proxy: Proxy, stage: str, how: str) -> None:
+    """At once, without coming back, answered or not."""
+    id = open_task(site)
+    tab = Tab(context, f"{proxy.url}/t/{'0' * 64}")  # to go back to
+    tab.page.goto(f"{proxy.url}/t/{id}")
+    ready(tab.page)
+    begin(tab.page)
+    if stage == "check":
+        answer(tab.page)
+        check(tab.page)
+    assert proxy.sent("/reports") == []
+    if how == "closes":
+        tab.page.close(run_before_unload=True)
+    elif how == "goes elsewhere":
+        tab.page.goto("about:blank")
+    else:
+        tab.page.go_back()
+    deadline = time.monotonic() + WAIT / 1000
+    while not counted(site, id) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    assert len(proxy.sent("/reports")) == counted(site, id) == 1
+    assert all("404" in error for error in tab.errors)
 
 
 def test_two_tabs_send_one_report(site: Running, context: Any, proxy: Proxy) -> None:

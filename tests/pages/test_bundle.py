@@ -174,8 +174,9 @@ def test_a_bundle_is_what_it_says() -> None:
         "import(place);",
         'import(`./${"e"}.js`);',
         'import( "./e.js" );',
-        "const text = `over\n  lines`;",
-        "const text = `${x}over\nlines`;",
+        'const text = `over\nimport "./b.js";`;',
+        "const text = `${`over\n export const lines`}`;",
+        "const text = '\0';",
         'const text = "open;',
         "/* open",
         "if (a) {} /b/.test(c);",
@@ -200,4 +201,7 @@ def test_comments_go_and_texts_stay() -> None:
     ]
     given = f"// one\n  {kept[0]} // two\n/* three\n   four */\n\n\t{kept[1]}\n{kept[2]} /* five */\n"
     assert stripped(given).splitlines() == kept
+    over = "const table = `\n  a \n\n// b\n` + `c`;\n"
+    assert stripped(f"  {over}  f();") == f"{over}f();\n"
+    assert stripped('f("a\u2028b");') == 'f("a\u2028b");\n'
     assert stripped("return /* a\nb */ x;") == "return\nx;\n"

@@ -59,6 +59,9 @@ export class Ledger {
   #pause;
   #store;
 
+  /** Reports that are sent when a page is left; null while an answer changes, "left" once it was. @type {Map<string, any>} */
+  #aside = new Map();
+
   /**
    * @param {string | Store} where a file (Node), the name of a database (browsers), or another store
    * @param {object} [options]
@@ -133,9 +136,10 @@ export class Ledger {
    */
   async answer(task, value, { question = null, ...terms } = {}) {
     return this.#fill(task, terms, question, (step, asked, entry) => {
-      if (entry.attempts || entry.state !== "waiting") {
+      if (entry.attempts || entry.state !== "waiting" || this.#aside.get(entry.id) === "left") {
         throw done("sent its report of this window already, or tried to");
       }
+      if (this.#aside.has(entry.id)) this.#aside.set(entry.id, null);
       return draw(step, asked, entry, value);
     });
   }
@@ -202,6 +206,27 @@ export class Ledger {
     };
     const { flush } = await loaded(import("./outbox.js")); // pages need it once somebody sends
     return flush(change, { url: to, only, due, timeout, fetch, clock: this.#clock, move });
+  }
+
+  /**
+   * What sends a report that was not tried yet at the moment a page is left, when there is no time to write the ledger: one of
+   * its attempts is set aside now. It does nothing once the answer was changed, which needs another; after it was called no
+   * answer is taken, and `flush` sends the same again to hear what became of it.
+   *
+   * @param {Receipt} receipt
+   * @param {{fetch?: typeof fetch}} [options]
+   * @returns {Promise<(() => void) | null>} null if there is nothing that may be sent so
+   */
+  async parting({ id }, { fetch = globalThis.fetch } = {}) {
+    const { part, setAside } = await loaded(import("./outbox.js"));
+    const entry = await this.#step((book) => setAside(book, id, null, this.#aside.has(id)));
+    this.#aside.set(id, entry);
+    const leave = () => {
+      if (this.#aside.get(id) !== entry || this.#clock() >= Math.min(entry.ends, entry.void)) return;
+      this.#aside.set(id, "left");
+      part(entry, fetch);
+    };
+    return entry && leave;
   }
 
   /** Open the windows that have come to their moment. @param {string | null} only */

@@ -197,6 +197,45 @@ function retryAfter(text, now) {
 /** @param {number} attempts @returns {number} a random time before another one */
 const pause = (attempts) => upTo(Math.min(STEP * 2 ** Math.min(attempts, STEPS_MAX), LATER_MAX));
 
+/** @param {string} url @param {string} task where reports of a task go */
+const placeOf = (url, task) => `${url}/v1/tasks/${task}/reports`;
+
+/** @param {string} id @param {string} body */
+const textOf = (id, body) => JSON.stringify({ reports: [{ id, report: body }] });
+
+/** What asks a browser for a request that tells no more than it must. @param {string} body @returns {RequestInit} */
+const requestOf = (body) => ({
+  method: "POST",
+  headers: { "Content-Type": "application/json" },
+  body,
+  credentials: "omit",
+  redirect: "error",
+  cache: "no-store",
+  referrerPolicy: "no-referrer",
+});
+
+/**
+ * One of the attempts of a report that was not tried yet, set aside for the moment at which a page is left: the ledger cannot
+ * be written then.
+ *
+ * @param {Book} book
+ * @param {string} id
+ * @param {string | null} url
+ * @param {boolean} before whether it was set aside before
+ * @returns {(Entry & {url: string}) | null} the report with its address; null if it was tried, or has one attempt only
+ */
+export function setAside(book, id, url, before) {
+  const entry = book.report.find((each) => each.id === id && each.state === "waiting" && !each.attempts);
+  if (!entry || (!before && entry.most < 2) || (entry.url ?? url) === null) return null;
+  if (!before) entry.most -= 1;
+  return { ...entry, url: checkedUrl(entry.url ?? url) };
+}
+
+/** Send what was set aside, at once and without waiting for an answer. @param {Entry & {url: string}} entry @param {typeof fetch} fetch */
+export function part({ url, task, id, body }, fetch) {
+  fetch(placeOf(url, task), { ...requestOf(textOf(id, body)), keepalive: true }).catch(() => undefined); // tried again later
+}
+
 /**
  * One report to its collector; whatever goes wrong is told in the reply, and it ends in time whatever the other side does.
  *
@@ -215,9 +254,8 @@ async function post({ id, task, body, url }, { timeout, fetch }) {
     }, timeout * SECOND);
   });
   try {
-    const request = { body: JSON.stringify({ reports: [{ id, report: body }] }), signal: stop.signal, most: REPLY_MAX };
     const exchange = await exchangeOf(fetch);
-    const work = exchange(`${url}/v1/tasks/${task}/reports`, request);
+    const work = exchange(placeOf(url, task), { body: textOf(id, body), signal: stop.signal, most: REPLY_MAX });
     const { status, wait, data } = await Promise.race([work, /** @type {Promise<never>} */ (late)]);
     return { status, wait: String(wait).trim(), text: new TextDecoder().decode(data), trouble: "" };
   } catch (error) {
@@ -242,16 +280,7 @@ async function exchangeOf(fetch) {
  * @param {{body: string, signal: AbortSignal, most: number}} how
  */
 async function fetched(fetch, url, { body, signal, most }) {
-  const response = await fetch(url, {
-    method: "POST",
-    headers: { "Content-Type": "application/json" },
-    body,
-    credentials: "omit",
-    redirect: "error",
-    cache: "no-store",
-    referrerPolicy: "no-referrer",
-    signal,
-  });
+  const response = await fetch(url, { ...requestOf(body), signal });
   const data = new Uint8Array(most);
   const reader = response.body?.getReader();
   let size = 0;

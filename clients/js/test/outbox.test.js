@@ -44,6 +44,43 @@ test("a report is sent as the protocol says, and nothing else is", async () => {
   assert.equal(collector.requests.length, 1, "what was sent is not sent again");
 });
 
+test("a page that is left sends its report at once, in one of its attempts, and answers no more", async () => {
+  const { collector, ledger, receipt, flush, store } = await waiting({ delay: 0 });
+  const entry = () => JSON.parse(String(store.text)).report[0];
+  const { most } = entry();
+  const asked = task({ window: LONG });
+  const old = await ledger.parting(receipt, collector);
+  assert.equal(entry().most, most - 1);
+  await ledger.answer(asked, "no");
+  old?.();
+  assert.equal(collector.requests.length, 0, "what was answered before is not sent");
+  const leave = await ledger.parting(receipt, collector);
+  assert.equal(entry().most, most - 1, "once");
+  leave?.();
+  leave?.();
+  assert.equal(collector.requests.length, 1);
+  const [{ url, options }] = collector.requests;
+  assert.equal(options.body, `{"reports":[{"id":"${receipt.id}","report":"${entry().body}"}]}`);
+  assert.ok(options.keepalive);
+  await assert.rejects(ledger.answer(asked, "yes"), { kind: "WindowError" });
+  assert.equal((await flush()).sent, 1);
+  assert.deepEqual(
+    collector.requests.map((/** @type {any} */ each) => [each.url, each.options.body, each.options.headers]),
+    [0, 1].map(() => [url, options.body, options.headers]),
+  );
+  assert.equal(await ledger.parting(receipt, collector), null, "it was tried");
+});
+
+test("a page that is left after its window sends nothing, nor one whose report may be tried once", async () => {
+  const { clock, collector, ledger, receipt } = await waiting();
+  const leave = await ledger.parting(receipt, collector);
+  clock.now += 300 * 24 * HOUR;
+  leave?.();
+  assert.equal(collector.requests.length, 0);
+  const once = await waiting({}, { sending: { attempts: 1, days: 7 } });
+  assert.equal(await once.ledger.parting(once.receipt, once.collector), null);
+});
+
 test("an answer that got lost makes the device send the same id again, counted once", async () => {
   const { clock, collector, receipt, flush } = await waiting();
   const { fetch } = collector;

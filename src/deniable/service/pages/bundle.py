@@ -28,8 +28,6 @@ _BEFORE_PATTERN = re.compile(r"(?:^|[(,=:\[!&|?{;~+\-*%<>^]|\breturn|\btypeof|\b
 """After what a stroke begins a pattern, and does not divide."""
 _TOKEN = re.compile(r"//[^\n]*|/\*.*?\*/|\"(?:[^\"\\\n]|\\.)*\"|'(?:[^'\\\n]|\\.)*'", re.DOTALL)
 _RUN = re.compile(r"[^\"'`/{}]+")
-_PLAIN = re.compile(r"(?:[^`\\$]|\\.)*`", re.DOTALL)
-"""The rest of a text in backticks that has no expressions; it may go over lines."""
 _PATTERN = re.compile(r"/(?:[^/\\\n\[]|\\.|\[(?:[^\]\\\n]|\\.)*\])+/")
 
 
@@ -71,15 +69,12 @@ def _pieces(text: str, at: int = 0, closing: bool = False) -> Iterator[tuple[str
 
 
 def _end_of_template(text: str, at: int) -> int:
-    plain = _PLAIN.match(text, at)
-    if plain is not None and all(line == line.strip(" \t") != "" for line in plain[0].splitlines()):
-        return plain.end()  # taking away spaces around lines leaves it as it is
-    while text[at : at + 1] not in ("`", "\n", ""):
+    while text[at : at + 1] not in ("`", ""):
         if text.startswith("${", at):
             at = max((end for _, end in _pieces(text, at + 2, closing=True)), default=at + 2)
         at += 2 if text[at : at + 1] == "\\" else 1
     if text[at : at + 1] != "`":
-        raise _wrong(f"a text with expressions goes over lines: {text[:at].splitlines()[-1]!r}")
+        raise _wrong(f"a text with expressions does not end: {text[-40:]!r}")
     return at + 1
 
 
@@ -99,10 +94,23 @@ def _parts(text: str) -> Iterator[tuple[str, str]]:
     yield "code", code
 
 
+def _lines(text: str, ends: Callable[[str], str]) -> str:
+    """A script without comments, `ends` of its lines mended; texts that go over lines stay as they are."""
+    held: list[str] = []
+    written = ""
+    for kind, part in _parts(text):
+        over = kind == "text" and "\n" in part
+        if "\0" in part or (over and re.search(r"\n\s*(?:import|export)\b", part)):
+            raise _wrong(f"a text could be mistaken for something else: {part[:40]!r}")
+        held += [part] if over else []
+        written += "\0" if over else part
+    lines = "".join(f"{line}\n" for each in written.split("\n") if (line := ends(each)))
+    return re.sub("\0", lambda _: held.pop(0), lines)
+
+
 def stripped(text: str) -> str:
     """A script without comments and without the spaces that begin and end its lines."""
-    written = "".join(part for _, part in _parts(text))
-    return "".join(f"{line}\n" for each in written.splitlines() if (line := each.strip(" \t")))
+    return _lines(text, lambda line: line.strip(" \t"))
 
 
 # ---- modules
@@ -138,8 +146,7 @@ def _pairs(listed: str, names: str) -> str:
 
 def _read(name: str, text: str) -> _Module:
     folder = posixpath.dirname(name)
-    parts = list(_parts(text))
-    written = "\n".join(line.rstrip(" \t") for line in "".join(part for _, part in parts).splitlines())
+    written = _lines(text, lambda line: line.rstrip(" \t"))
     imports: list[tuple[str, str]] = []
     exports: list[str] = []
     again: list[tuple[str, str]] = []

@@ -2,8 +2,11 @@
 import { Ledger } from "./client/ledger.js";
 import { prepare } from "./client/load.js";
 import { reading } from "./client/meaning.js";
-import "./client/store_indexeddb.js"; // where the ledger lies: loaded with the rest
 import { Task } from "./client/task.js";
+// Of the ledger, which loads them when they are needed: always, here.
+import "./client/outbox.js";
+import "./client/store_indexeddb.js";
+import "./client/views.js";
 
 /** @param {string} id @returns {any} */
 const $ = (id) => document.getElementById(id);
@@ -247,10 +250,6 @@ async function receiptOf(task, question, level) {
   if (entry.state === "waiting") later(() => send(task, question, level));
 }
 
-/** @param {any} document @returns {any[]} the designs of a task */
-const designsOf = ({ version, design, questions }) =>
-  version === 1 ? questions.map((/** @type {any} */ each) => each.design) : (design.parts ?? [design]);
-
 async function start() {
   const answer = await fetch(`/v1/tasks/${id}`, { credentials: "omit" });
   if (!answer.ok) throw new Error(`The task could not be loaded (${answer.status}).`);
@@ -265,6 +264,7 @@ async function start() {
   proof("kept", `Checked on your device: ${question.explanation.over(task.count).text.split("\n")[0]}`);
   const harmless = question.explanation.harmless.length ? question.explanation.harmless : null;
   let taken = /** @type {any} */ (null);
+  let leave = /** @type {(() => void) | null} */ (null); // sends the report that is drawn, at once
   const levelNumber = () => (taken?.options.level == null ? 0 : question.design.params.levels.indexOf(taken.options.level));
 
   /** @param {string} button @param {() => Promise<void>} step */
@@ -294,8 +294,9 @@ async function start() {
       const options = { level: levelOf(before), harmless, strata, url: origin };
       const receipt = await ledger.take(task, options);
       taken = { ...receipt, options };
-      if (receipt.new) show($("answer"));
-      else await send(task, question, levelNumber()); // another page took part meanwhile: its report is sent as it is
+      if (!receipt.new) return send(task, question, levelNumber()); // another page took part meanwhile: its report is sent as it is
+      leave = await ledger.parting(receipt);
+      show($("answer"));
     });
   });
   $("answer").addEventListener("submit", (/** @type {Event} */ event) => {
@@ -309,6 +310,7 @@ async function start() {
         if (/** @type {any} */ (error).kind !== "WindowError") throw error;
         return send(task, question, levelNumber()); // it was sent meanwhile, or its window is over: what became of it is told
       }
+      leave = await ledger.parting(taken);
       $("said").textContent = given.said;
       show($("check"));
     });
@@ -316,9 +318,8 @@ async function start() {
   $("send").addEventListener("click", () => pressed("send", () => send(task, question, levelNumber())));
   $("change").addEventListener("click", () => show($("answer")));
   // Whoever took part sends one report, also by leaving, or by waiting until its moment.
-  addEventListener("pagehide", () => {
-    if (taken && $("receipt").hidden) ledger.flush(origin, { task, fetch: (url, options) => fetch(url, { ...options, keepalive: true }) });
-  });
+  addEventListener("pagehide", () => $("receipt").hidden && leave?.());
+  addEventListener("pageshow", (event) => event.persisted && taken && location.reload());
   setInterval(async () => {
     if (!taken || !$("receipt").hidden) return;
     await ledger.flush(origin, { task, due: true });
