@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any
 
 CLIENTS = Path(__file__).parents[1]
-PYTHON = CLIENTS / "python" / "src" / "deniable_client" / "confusables.py"
+PYTHON = CLIENTS / "python" / "src" / "deniable_client" / "texts" / "confusables.py"
 JAVASCRIPT = CLIENTS / "js" / "src" / "confusables.js"
 AGE = 14.0
 LAST = 0x110000

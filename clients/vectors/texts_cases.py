@@ -6,7 +6,7 @@ import hashlib
 from typing import Any
 
 from deniable_client.texts import label_key, labels_fault, printable, quoted, text_fault
-from deniable_client.unicode_texts import STRAY, classes_of, settled
+from deniable_client.texts.unicode import STRAY, classes_of, settled
 
 Case = dict[str, Any]
 

@@ -176,13 +176,6 @@ def test_results_hide_nothing_on_a_terminal():
     assert json.loads(shown) == told
 
 
-@pytest.mark.parametrize(("memory", "warned"), [("remembered", True), ("first", True), ("fresh", False)])
-def test_a_task_of_several_windows_says_that_one_is_published(run, tmp_path, memory, warned):
-    given = ("--design", design(tmp_path), "--question", "How often?", *DB, "--memory", memory)
-    assert ("only one of its windows is published" in run("task", "new", *given, "--windows", 3).err) == warned
-    assert "is published" not in run("task", "new", *given, "--windows", 1).err
-
-
 def test_a_protocol_round_by_round(run):
     protocol = ("task", "next", "collaborative", "--epsilon", 2, "--k", 6, "--sensitive", 2, *DB)
     first = run(*protocol, "--question", "Which?", "--min-batch", 5, "--json").json

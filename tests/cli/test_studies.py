@@ -245,7 +245,11 @@ def test_the_demonstration(run, tmp_path, monkeypatch):
     assert done.code == 0
     found, folder = done.json, tmp_path / "d"
     assert {"collector.db", "task.json", "tally.bin", "estimate.csv"} == set(found["files"])
-    assert set(found["files"]) == {path.name for path in folder.iterdir()} - {"collector.db-wal", "collector.db-shm"}
+    assert set(found["files"]) == {path.name for path in folder.iterdir()} - {
+        "collector.db-wal",
+        "collector.db-shm",
+        "collector.db.journal",
+    }
     tally = dn.load((folder / "tally.bin").read_bytes())
     assert (tally.n, tally.simulated, found["devices"]) == (1000, False, 1000)
     m = dn.from_design(tally.design)

@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
-from deniable_client import texts, unicode_texts
-from deniable_client.confusables import CLASSES
-from deniable_client.texts import LABEL_MAX, LABELS_MAX, label_key, labels_fault, printable, quoted, text_fault
+from deniable_client import texts
+from deniable_client.texts import LABEL_MAX, LABELS_MAX, label_key, labels_fault, printable, quoted, text_fault, unicode
+from deniable_client.texts.confusables import CLASSES
 
 VECTORS: dict[str, Any] = json.loads(
     (Path(__file__).parents[2] / "clients" / "vectors" / "texts.json").read_text(encoding="utf-8")
@@ -42,8 +42,8 @@ def test_the_vectors_have_both_kinds() -> None:
 
 def test_what_no_reader_sees_is_nowhere_allowed() -> None:
     """This Python's own tables agree: nothing that is allowed is unassigned, private, a control or a format sign."""
-    kinds = unicode_texts.settled(unicode_texts.classes_of("".join(f"a{chr(code)}" for code in range(0x110000))))[1::2]
-    good = [chr(code) for code, kind in enumerate(kinds) if kind not in unicode_texts.STRAY and code != 0x0A]
+    kinds = unicode.settled(unicode.classes_of("".join(f"a{chr(code)}" for code in range(0x110000))))[1::2]
+    good = [chr(code) for code, kind in enumerate(kinds) if kind not in unicode.STRAY and code != 0x0A]
     assert len(good) == VECTORS["alphabet"]["allowed"] == 144_261
     assert {unicodedata.category(sign)[0] for sign in good} == set("LMNPSZ")
     assert not {unicodedata.category(sign) for sign in good} & {"Zl", "Zp"}
@@ -58,11 +58,9 @@ def test_ascii_and_the_table_agree() -> None:
 
 def test_skeletons_are_settled() -> None:
     """A skeleton is its own skeleton: two texts that look alike have one, in whatever order it is found."""
-    good = "\n".join(
-        chr(c) for c in range(0x80, 0x110000) if unicode_texts.classes_of(chr(c)) not in unicode_texts.STRAY
-    )
-    once = unicode_texts.skeleton(good)
-    assert unicode_texts.skeleton(once) == once
+    good = "\n".join(chr(c) for c in range(0x80, 0x110000) if unicode.classes_of(chr(c)) not in unicode.STRAY)
+    once = unicode.skeleton(good)
+    assert unicode.skeleton(once) == once
     assert len(CLASSES.split()) < 256
 
 

@@ -370,7 +370,7 @@ _START: Mapping[str, Callable[[Line, Random], None]] = {
     "store backup": _backup,
     "store restore": _restore,
     "store migrate": _database,
-    "store confirm-clock": _database,
+    "store clock": _database,
 }
 
 

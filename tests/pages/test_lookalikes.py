@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from deniable_client.texts import labels_fault
-from deniable_client.unicode_texts import skeleton
+from deniable_client.texts.unicode import skeleton
 from pages.browsing import browser
 
 QUESTIONS = 1000

@@ -21,7 +21,7 @@ from service.running import Running
 def running() -> Iterator[Running]:
     with Running(Settings(port=0)) as found:
         found.service.now = datetime.now(UTC)
-        document = task_of(opens=found.service.now.date(), min_batch=5, windows=2, subject="devices")
+        document = task_of(opens=found.service.now.date(), min_batch=5, windows=2, subject="devices", budget=3)
         found.id = found.service.add(document)
         yield found
 
@@ -69,9 +69,10 @@ def test_a_device_declines_what_costs_more_than_its_person_allows(running: Runni
     ledger = Ledger(tmp_path / "one.ledger", delay=0)
     url = f"http://127.0.0.1:{running.port}"
     ledger.answer(fetched(running, url), "often", url=url)
-    other = Task.load(task_of(Asked(text="And now?", design=DESIGN), opens=running.service.now.date()))
+    asked = Asked(text="And now?", design=DESIGN)
+    other = Task.load(task_of(asked, opens=running.service.now.date(), budget=3))
     with pytest.raises(BudgetError):
         ledger.take(other, url=url)
-    ledger.allow(task=other, epsilon=1)
+    ledger.allow(task=other, epsilon=1, url=url)
     ledger.take(other, url=url)
     assert ledger.flush(url).sent == 2

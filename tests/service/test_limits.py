@@ -20,10 +20,10 @@ import pytest
 import deniable as dn
 from deniable.errors import FormatError
 from deniable.service import ingest
-from deniable.service.flights import Flights
-from deniable.service.held import CrowdedError, Held
 from deniable.service.http.bodies import room_of_reports
 from deniable.service.ingest import intake_of
+from deniable.service.limits.flights import Flights
+from deniable.service.limits.held import CrowdedError, Held
 from deniable.service.settings import Settings
 from deniable.service.tasks import Asked
 from deniable.service.turns import short_turns

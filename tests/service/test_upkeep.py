@@ -13,8 +13,8 @@ from typing import Any
 import pytest
 
 from deniable.cli import main
-from deniable.service.clocks import Watch, confirm
 from deniable.service.collector import Collector
+from deniable.service.limits.clocks import Watch, confirm
 from deniable.service.settings import Settings
 from deniable.service.store import open_store
 from deniable.service.store.contract import Outcome, Store, StoreUnavailableError, Upload
@@ -275,7 +275,7 @@ def test_the_clock_is_confirmed_by_a_command(tmp_path: Path, capsys: pytest.Capt
     store.put_note("last-day", date(2020, 1, 1).toordinal())
     watch = Watch(store, 7, lambda: datetime.now(UTC), lambda: 0.0)
     assert watch.look()
-    assert main(["store", "confirm-clock", "--database", url, "--json"]) == 0
+    assert main(["store", "clock", "--database", url, "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["confirmed"].startswith(str(datetime.now(UTC).year))
     assert watch.look() == ""
     store.close()

@@ -179,7 +179,7 @@ export class Ledger {
     const span = spanOf(task, window);
     const course = book.course[task.id];
     if (course.window === window) return course.due;
-    return first ? firstMoment(now, span[1], this.#delay) : laterMoment(span, now);
+    return first ? firstMoment(now, span[1], this.#delay) : laterMoment(span);
   }
 
   // ---- sending
@@ -258,7 +258,7 @@ export class Ledger {
       const open = window >= 0 && window < taken.count && !taken.opened.includes(window) && taken.opened.length < taken.windows;
       if (!open || (only !== null && id !== only)) return [];
       const span = spanOf(taken, window);
-      if (course.window !== window) Object.assign(course, { window, due: laterMoment(span, now), moved: false });
+      if (course.window !== window) Object.assign(course, { window, due: laterMoment(span), moved: false });
       this.#move(course, span[1]);
       return course.due <= now ? [book.task[id]] : [];
     });

@@ -33,7 +33,7 @@ export class Question {
    * @param {{name: string, text: string, share: number, design: Mapping, explanation: any, key: string,
    *   labels: readonly string[] | null, none: any}} parts `key` is the same for the same question in another task of the
    *   collector; `labels` are what people read for the answers 0, 1, .., null if there are only numbers; `none` is what no
-   *   answer counts as, undefined in tasks of version 1
+   *   answer counts as; a random answer if it is null, or undefined as in tasks of version 1
    */
   constructor(parts) {
     this.name = parts.name;
@@ -122,13 +122,16 @@ export class Question {
     const { kernel, domain } = this.explanation.design;
     if (kernel.kind === "pairs") return kernel.length ? [] : [[Number(below(kernel.keys, words)), MIDDLE]];
     const { disclosed } = this.explanation;
-    const open = disclosed.reduce((/** @type {number} */ sum, /** @type {any} */ [start, end]) => sum + end - start, 0);
+    const open = openOf(this.explanation);
     if (open === domain.answers) return Number(below(BigInt(open), words));
     let found = Number(below(BigInt(domain.answers - open), words));
     for (const [start, end] of disclosed) if (found >= start) found += end - start;
     return found;
   }
 }
+
+/** How many answers a report may name. @param {{disclosed: [number, number][]}} explanation */
+const openOf = ({ disclosed }) => disclosed.reduce((sum, [start, end]) => sum + end - start, 0);
 
 /**
  * A question from its parts, after all that is to be proved.
@@ -228,6 +231,10 @@ function checkNone(asked) {
   const { none, explanation } = asked;
   const { domain, kernel, params } = explanation.design;
   const where = `none of ${asked.name}`;
+  if (none === null) {
+    if (openOf(explanation) < domain.answers) return;
+    throw new PrivacyError(`${where} must be a protected answer, and reports may name all of them; nothing is sent.`);
+  }
   if (kernel.kind === "pairs") {
     const pairs = Array.isArray(none) && none.every((pair) => Array.isArray(pair) && pair.length === 2);
     const fit = pairs && none.every(([key, number]) => isAnswer(asked, key) && isNumber(number));

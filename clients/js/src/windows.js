@@ -42,11 +42,15 @@ export function firstMoment(now, ends, delay) {
   return start + upTo(Math.min(delay, last - start));
 }
 
-/** The moment of a later window: in its second half. @param {[number, number]} span @param {number} now */
-export function laterMoment([start, ends], now) {
-  const last = ends - SECOND;
-  const first = Math.min(last, Math.max(now, start + (ends - start) / 2));
-  return first + upTo(last - first);
+/**
+ * The moment of a later window: in its second half, whenever it is drawn. An answer may be what makes the ledger look at a
+ * window for the first time, and must not move anything.
+ *
+ * @param {[number, number]} span
+ */
+export function laterMoment([start, ends]) {
+  const half = (ends - start) / 2;
+  return start + half + upTo(half - SECOND);
 }
 
 /** The number that a window's report has; tasks of version 1 that are not fresh have one report in all. @param {Task} task @param {number} window */

@@ -19,6 +19,8 @@ const HALF = { ...COIN, epsilon: 0.5, kernel: { ...COIN.kernel, keep: "114000000
 const daily = (count = 3, changes = {}, byte = 7) =>
   task({ epsilon: 0.5, design: HALF, budget: 2, window: { opens: "2026-11-16", days: 1, count }, ...changes }, byte);
 
+const FIXED = daily();
+
 /** @param {MemoryStore} store */
 const bookOf = (store) => JSON.parse(String(store.text));
 
@@ -200,6 +202,29 @@ test("moments: in an hour that begins ten minutes later, then in the second half
   for (const found of [first, later]) {
     assert.ok(found.sort((a, b) => a - b).every((each, i) => Math.abs(each - i / 400) < 0.135), `${found[0]} ${found[399]}`);
   }
+});
+
+test("an answer that makes the ledger look at a window first moves no moment", async () => {
+  // Late in the second half of a window: whether somebody answers first or not, what was missed moves when reports are sent.
+  const found = [];
+  for (const answers of [true, false]) {
+    let over = 0;
+    for (let person = 0; person < 60; person += 1) {
+      const store = new FastStore();
+      const { clock, ledger } = made({ delay: 3600 }, store);
+      await ledger.take(FIXED, { url: LOCAL });
+      clock.now = Date.parse("2026-11-17T23:00:00Z");
+      if (answers) await ledger.answer(FIXED, "yes");
+      const drawn = answers ? store.state.report[1].due : null;
+      if (drawn !== null) over += Number(drawn < clock.now);
+      await ledger.flush(null, { due: true, fetch: new Collector().fetch });
+      const entry = store.state.report[1];
+      const due = entry ? entry.due : Object.values(store.state.course)[0].due;
+      assert.ok(due === null || (due >= clock.now && due < Date.parse("2026-11-18T00:00:00Z")), `${due}`);
+    }
+    found.push(over);
+  }
+  assert.ok(found[0] > 30, `${found}`); // 11 of 12 moments are over: at most 30 of 60 with a chance below 1e-15
 });
 
 test("a device that was off for a window has not opened it, and what it had drawn and not sent is given up", async () => {

@@ -147,9 +147,9 @@ def confirm_clock(out: Output, database: DatabaseUrl = None, config: Config = No
     the last day on which it ran than the setting clock_days: after a long pause, a restored copy, or a clock that is
     wrong. Look at the date first. A running collector goes on with its next round of upkeep.
 
-    Example: deniable store confirm-clock --database sqlite:///collector.db
+    Example: deniable store clock --database sqlite:///collector.db
     """
-    from deniable.service.clocks import confirm, utc_now
+    from deniable.service.limits.clocks import confirm, utc_now
 
     now = utc_now()
     with opened(database, config) as store:
@@ -175,6 +175,6 @@ COMMANDS: Mapping[str, Callable[..., int | None]] = {
     "backup": backup,
     "restore": restore,
     "migrate": migrate,
-    "confirm-clock": confirm_clock,
+    "clock": confirm_clock,
 }
 """By their second word."""

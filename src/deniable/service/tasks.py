@@ -18,7 +18,7 @@ from deniable.service.identity import Identity
 from deniable.service.ingest import check_strata
 from deniable_client.task import Question, Task, seal
 
-__all__ = ["UNNAMED", "Asked", "Terms", "caution", "counted_as", "design_of", "new_task", "own_none"]
+__all__ = ["Asked", "Terms", "caution", "counted_as", "design_of", "new_task", "own_none"]
 
 _BUDGET_MAX = 1000.0
 UNNAMED = "A collector that gives no name"
@@ -62,7 +62,7 @@ class Terms:
     language: str = "en"
     strata: Mapping[str, Sequence[str]] | None = None
     budget: float | None = None
-    """The most that this collector asks of one device in a year: what this task costs, if left out."""
+    """The most that this collector asks of one device in a year: 2 if left out, or what this task costs."""
     attempts: int = 8
     send_days: int = 7
 
@@ -96,7 +96,7 @@ def new_task(questions: Sequence[Asked], terms: Terms, identity: Identity) -> di
         "window": {"opens": terms.opens.isoformat(), "days": terms.window_days, "count": terms.windows},
         "memory": "fresh",
         "sending": {"attempts": terms.attempts, "days": terms.send_days},
-        "budget": cost if terms.budget is None else terms.budget,
+        "budget": max(cost, DEVICE_YEAR) if terms.budget is None else terms.budget,
         "min_batch": terms.min_batch,
         "retention": {"keep": terms.retention}
         | ({"days": terms.retention_days} if terms.retention == "reports" else {}),

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from deniable.service.clocks import Watch
 from deniable.service.ingest import intake_of
+from deniable.service.limits.clocks import Watch
 from deniable.service.logs import log
 from deniable.service.release import publish
 from deniable.service.sessions import erase
@@ -57,7 +57,7 @@ class Upkeep:
         before = self._watch.why
         if self._watch.look():
             if self._watch.why != before:
-                log("clock", why=self._watch.why, hint="Set the clock right, or run deniable store confirm-clock.")
+                log("clock", why=self._watch.why, hint="Set the clock right, or run deniable store clock.")
             return
         now = self._watch.believed()
         erase(self._store, now)

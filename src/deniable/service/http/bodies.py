@@ -13,8 +13,8 @@ from typing import NamedTuple
 import msgspec
 from starlette.requests import ClientDisconnect, Request
 
-from deniable.service.held import CrowdedError, Held, Lease
 from deniable.service.http.problems import Problem
+from deniable.service.limits.held import CrowdedError, Held, Lease
 from deniable.service.settings import Settings
 from deniable.service.store.contract import REJECTED, Incoming, Outcome
 

@@ -11,7 +11,7 @@ from starlette.responses import Response
 from deniable.errors import DeniableError
 from deniable.present.renderer import DrawingError
 from deniable.service.collector import RateError, StoppingError
-from deniable.service.held import CrowdedError
+from deniable.service.limits.held import CrowdedError
 from deniable.service.store.contract import StoreUnavailableError
 from deniable.service.writer import OverloadedError
 

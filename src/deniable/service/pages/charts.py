@@ -23,7 +23,7 @@ from deniable.present.charts import estimate_chart, save
 from deniable.present.renderer import DrawingError
 from deniable.run.questions import question_of
 from deniable.run.results import Shown
-from deniable.service.flights import Flights
+from deniable.service.limits.flights import Flights
 from deniable.service.pages.drawing import Renderer
 from deniable.service.turns import short_turns
 

@@ -126,6 +126,7 @@ class Outbox:
             slot = Slot(db, source, Task.load(document), taken, window, now)
             if planned is None:
                 slot.plan(first=False, delay=self._delay)
+                self._move(db, now)
             if slot.due() <= now:
                 slot.open()
 

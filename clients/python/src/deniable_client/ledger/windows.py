@@ -119,7 +119,11 @@ class Slot:
         return self.db.execute("SELECT 1 FROM opened WHERE task = ? AND window = ?", own).fetchone() is not None
 
     def plan(self, *, first: bool, delay: float) -> None:
-        """Draw the moment at which the window is opened and its report is sent."""
+        """Draw the moment at which the window is opened and its report is sent.
+
+        In later windows its law is the same whenever it is drawn, also if it is over by then: an answer may be what
+        makes the ledger look at a window for the first time, and must not move anything.
+        """
         low, high = (self.now + _LEAD, self.now + _LEAD + delay) if first else (self._half(), self.end)
         high = min(high, self.end - 1)
         low = min(low, high) if low <= high else min(self.now, high)
@@ -133,8 +137,8 @@ class Slot:
         )
 
     def _half(self) -> float:
-        """The middle of the window, or now if that is later."""
-        return max(self.now, self.end - self.task.days * _DAY / 2)
+        """The middle of the window."""
+        return self.end - self.task.days * _DAY / 2
 
     def open(self) -> None:
         """Spend what the window costs, and draw the report of no answer."""

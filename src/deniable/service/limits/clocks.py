@@ -2,7 +2,7 @@
 
 Two things are looked at. While the process runs: whether the time of day went as fast as a clock that nobody sets; when
 it starts: how many days are between today and the last day on which a collector of this database ran. An operator who
-knows better says so (`deniable store confirm-clock`).
+knows better says so (`deniable store clock`).
 """
 
 from __future__ import annotations

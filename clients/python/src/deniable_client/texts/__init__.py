@@ -73,12 +73,10 @@ def printable(text: str) -> str:
     line = " ".join(filter(None, _SPACES.split(text)))
     if line.isascii() and line.isprintable():
         return line
-    from deniable_client import unicode_texts
+    from deniable_client.texts import unicode
 
-    good = unicode_texts.settled(unicode_texts.classes_of(line))
-    return "".join(
-        ascii(sign)[1:-1] if kind in unicode_texts.STRAY else sign for sign, kind in zip(line, good, strict=True)
-    )
+    good = unicode.settled(unicode.classes_of(line))
+    return "".join(ascii(sign)[1:-1] if kind in unicode.STRAY else sign for sign, kind in zip(line, good, strict=True))
 
 
 def quoted(text: str) -> str:
@@ -100,9 +98,9 @@ def _fault(texts: Sequence[str], prose: bool) -> str:
         odd = next(text for text in texts if _ANY_CONTROL.search(text) or not _visible(text))
         return f"{_shown(odd)} is blank or has a control sign"
     if not joined.isascii():
-        from deniable_client import unicode_texts
+        from deniable_client.texts import unicode
 
-        found = unicode_texts.fault(joined, prose)
+        found = unicode.fault(joined, prose)
         if found:
             place, told = found
             return f"{_shown(texts[joined.count(chr(10), 0, place)])} {told}"
@@ -128,9 +126,9 @@ def _keys(joined: str) -> list[str]:
     if joined.isascii():
         alike = joined.translate(_ALIKE)
     else:
-        from deniable_client import unicode_texts
+        from deniable_client.texts import unicode
 
-        alike = unicode_texts.skeleton(joined)
+        alike = unicode.skeleton(joined)
     keys = alike.split("\n")
     return [" ".join(filter(None, key.split(" "))) for key in keys] if " " in alike else keys
 

@@ -7,7 +7,7 @@ import unicodedata
 from bisect import bisect_right
 from itertools import accumulate
 
-from deniable_client.confusables import ALIKE, CLASSES, RUNS
+from deniable_client.texts.confusables import ALIKE, CLASSES, RUNS
 
 __all__ = ["STRAY", "classes_of", "fault", "settled", "skeleton"]
 
