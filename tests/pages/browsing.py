@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -41,14 +41,16 @@ def browser_path() -> str | None:
 
 
 @contextmanager
-def browser(*more: str) -> Iterator[Any]:
-    """A browser without a window, with `more` arguments; skips the test where there is none."""
+def browser(*more: str, without: Sequence[str] = ()) -> Iterator[Any]:
+    """A browser without a window, with `more` arguments, `without` usual ones; skips the test where there is none."""
     path = browser_path()
     if path is None:
         pytest.skip("there is no Chromium: install it to test pages in a browser")
     sync_api = pytest.importorskip("playwright.sync_api", reason="install playwright to drive a browser")
     with sync_api.sync_playwright() as playwright:
-        made = playwright.chromium.launch(executable_path=path, args=[*ARGUMENTS, *more])
+        made = playwright.chromium.launch(
+            executable_path=path, args=[*ARGUMENTS, *more], ignore_default_args=list(without)
+        )
         yield made
         made.close()
 

@@ -26,7 +26,7 @@ const BESIDES = [
   ["task.js", ["load.js", "labels.js", "explain.js"], { plain: 57_500, gzip: 15_400 }],
   ["terms.js", ["load.js", "task.js"], { plain: 5_500, gzip: 2_000 }],
   ["ledger.js", ["load.js", "task.js"], { plain: 45_500, gzip: 10_000 }],
-  ["outbox.js", ["load.js", "ledger.js"], { plain: 10_500, gzip: 2_700 }],
+  ["outbox.js", ["load.js", "ledger.js"], { plain: 12_000, gzip: 2_900 }],
   ["views.js", ["load.js", "ledger.js"], { plain: 4_300, gzip: 1_200 }],
 ];
 /** As in service/pages/assets.py: comments that have lines of their own, and types within lines. */
