@@ -291,7 +291,7 @@ def test_who_leaves_sends_one_report(site: Running, context: Any, proxy: Proxy, 
 
 
 def test_a_page_that_comes_back_as_it_was_left_asks_no_more(site: Running, proxy: Proxy) -> None:
-    """Browsers keep pages for the way back; the report is sent by then, and the receipt stands in place of the question."""
+    """Browsers keep pages for the way back: the report is sent by then, and a receipt is shown."""
     id = open_task(site)
     with browser(without=["--disable-back-forward-cache"]) as chromium:
         page = Tab(chromium.new_context(), f"{proxy.url}/t/{id}").page
