@@ -78,7 +78,7 @@ def test_warnings_are_written_out(capsys: pytest.CaptureFixture[str]) -> None:
 
 # ---- spreadsheets
 
-FORMULAS = ["=1+1", "+cmd|' /C calc'!A0", "-2+3", "@SUM(A1)", "\t=1", "\r=2", "'=x", "''@", "=", "-", "-inf", "\r9"]
+FORMULAS = ["=1+1", "+cmd|' /C calc'!A0", "-2+3", "@SUM(A1)", "'=x", "''@", "=", "-", "-inf"]
 HARMLESS = ["plain", "a=b", "'quoted'", "-5", "+1.5", "-1e3", "it's", "'", "-.5"]
 
 

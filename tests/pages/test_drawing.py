@@ -84,18 +84,16 @@ def test_pictures_on_pages_are_drawn_whatever_is_written_in_them(bad: str) -> No
 def test_the_planner_draws_whatever_is_written_in_its_form() -> None:
     service = Paged()
     headers = signed_in(service)
-    fields = {
-        "text": "?",
-        "kind": "shares",
-        "answers": "no\x00\x1b\nyes\ufffe\nperhaps",
-        "people": "1000",
-        "epsilon": "1",
-    }
-    fields["sensitive"] = "no\x00\x1b"
+    fields = {"text": "\x00\x1b\ufffe", "kind": "shares", "answers": "no\nyes", "people": "1000", "epsilon": "1"}
     reply = service.get(f"/plan/chart.svg?{urlencode(fields)}", headers)
     assert reply.status == 200
     ElementTree.fromstring(reply.body)
     assert service.get(f"/plan?{urlencode(fields)}", headers).status == 200
+    wrong = fields | {"answers": "no\x00\x1b\nyes\ufffe\nperhaps", "sensitive": "no\x00\x1b"}
+    refused = service.get(f"/plan/chart.svg?{urlencode(wrong)}", headers)
+    assert refused.status == 422  # devices would refuse such answers
+    assert b"\x00" not in refused.body
+    assert b"\x1b" not in refused.body
 
 
 def test_pages_show_marks_for_what_they_cannot_have() -> None:

@@ -70,7 +70,9 @@ def test_a_device_declines_what_costs_more_than_its_person_allows(running: Runni
     url = f"http://127.0.0.1:{running.port}"
     ledger.answer(fetched(running, url), "often", url=url)
     asked = Asked(text="And now?", design=DESIGN)
-    other = Task.load(task_of(asked, opens=running.service.now.date(), budget=3))
+    document = task_of(asked, opens=running.service.now.date(), budget=3)
+    running.service.add(document)
+    other = Task.load(document)
     with pytest.raises(BudgetError):
         ledger.take(other, url=url)
     ledger.allow(task=other, epsilon=1, url=url)

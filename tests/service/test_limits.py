@@ -276,7 +276,7 @@ def test_answers_that_nobody_reads_are_given_up(caplog: pytest.LogCaptureFixture
 def test_an_answer_that_is_given_up_is_no_fault_where_more_requests_came(caplog: pytest.LogCaptureFixture) -> None:
     settings = replace(Settings(port=0, stop_seconds=5), read_seconds=0.3)
     with Running(settings) as running:
-        design = dn.mechanism("grr", epsilon=1.0, labels=[f"{i:05}" + "x" * 250 for i in range(8000)]).design
+        design = dn.mechanism("grr", epsilon=1.0, labels=[f"{i:05}" + "x" * 250 for i in range(4000)]).design
         id = running.service.add(task_of(Asked(text="?", design=design)))
         with running.connect() as client:
             client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
