@@ -41,6 +41,7 @@ from measure import DATA, machine  # noqa: E402
 import deniable as dn  # noqa: E402
 from deniable.core.space import Space  # noqa: E402
 from deniable.service.access import new_key  # noqa: E402
+from deniable.service.identity import Identity
 from deniable.service.store import open_store  # noqa: E402
 from deniable.service.tasks import Asked, Terms, new_task  # noqa: E402
 from deniable_client.canonical import canonical  # noqa: E402
@@ -97,7 +98,9 @@ def task_with(design: Any, **terms: Any) -> dict[str, Any]:
     """A task that is open today."""
     opens = datetime.now(UTC).date()
     asked = Asked(text="Where?", design=design)
-    return new_task([asked], Terms(opens=opens, windows=2, subject=os.urandom(8).hex(), **terms))
+    return new_task(
+        [asked], Terms(opens=opens, windows=2, subject=os.urandom(8).hex(), **terms), Identity(os.urandom(32))
+    )
 
 
 @dataclass
@@ -339,7 +342,7 @@ def prepared(folder: Path, maps: list[dict[str, Any]]) -> tuple[dict[str, str], 
         "plain": task_with(dn.mechanism("grr", epsilon=1.0, labels=["never", "sometimes", "often"]).design),
         "strata": task_with(
             dn.mechanism("oue", epsilon=1.0, k=1024).design,
-            strata={name: [f"{name} {i}" for i in range(200)] for name in ("city", "job")},
+            strata={name: [f"{name} {i}" for i in range(60)] for name in ("city", "job")},
         ),
     } | {f"map{i}": document for i, document in enumerate(maps)}
     store = open_store(f"sqlite:///{folder / 'c.db'}")

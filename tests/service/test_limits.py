@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import gzip
 import json
+import logging
 import secrets
 import socket
 import sys
@@ -270,7 +271,7 @@ def test_answers_that_nobody_reads_are_given_up(caplog: pytest.LogCaptureFixture
         while collector.held.now and time.monotonic() < until:
             time.sleep(0.01)
         assert collector.held.now == 0
-    assert [record.getMessage() for record in caplog.records] == []
+    assert [record.getMessage() for record in caplog.records if record.levelno >= logging.ERROR] == []  # as is logged
 
 
 def test_an_answer_that_is_given_up_is_no_fault_where_more_requests_came(caplog: pytest.LogCaptureFixture) -> None:
