@@ -75,7 +75,7 @@ def prepared(url: str, tasks: int) -> tuple[list[str], dict[str, str], str, str]
     )
     large, open_ones = [], {}
     for number in range(tasks):
-        document = task([design], "Where do you live?", opens=begun, memory="fresh")
+        document = task([design], "Where do you live?", opens=begun, windows=4, budget=8)
         large.append(document["id"])
         _opened(store, document)
         for week in range(2):
