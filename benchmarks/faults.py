@@ -83,6 +83,8 @@ def _one_run(folder: Path, losses: int, rng: random.Random, synchronous: str, fo
         numbers = sent.new(rng.randrange(1, 8))
         store.add([sent.upload(task, numbers)])
         sent.acked += numbers
+        if rng.randrange(6) == 0:
+            store.settle()
     disk.watch = lambda call: None
     store.close()
     del system

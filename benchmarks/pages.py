@@ -29,7 +29,7 @@ import tempfile
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from importlib.util import find_spec
 from pathlib import Path
 from statistics import median
@@ -43,7 +43,8 @@ sys.path[:] = [str(ROOT / "tests"), *(part for part in sys.path if part != str(R
 import deniable as dn  # noqa: E402
 from deniable.service.access import new_key  # noqa: E402
 from deniable.service.demo import serving  # noqa: E402
-from deniable.service.http.routes import COOKIE  # noqa: E402
+from deniable.service.sessions import LOCAL, begin  # noqa: E402
+from deniable.service.settings import Settings  # noqa: E402
 from deniable.service.store import open_store  # noqa: E402
 from deniable_client.canonical import canonical  # noqa: E402
 from pages.asks import TODAY, fill, kinds, task  # noqa: E402
@@ -65,8 +66,8 @@ LOADED = """() => {
 # ---- what is measured
 
 
-def prepared(url: str, tasks: int) -> tuple[list[str], dict[str, str], str]:
-    """Tasks with k answers whose two windows are over and not published yet, open ones of each kind, and a key."""
+def prepared(url: str, tasks: int) -> tuple[list[str], dict[str, str], str, str]:
+    """Tasks with k answers whose two windows are over and not published yet, open ones of each kind; key and token."""
     store = open_store(url)
     begun, design = (
         TODAY - timedelta(14),
@@ -74,7 +75,7 @@ def prepared(url: str, tasks: int) -> tuple[list[str], dict[str, str], str]:
     )
     large, open_ones = [], {}
     for number in range(tasks):
-        document = task([design], "Where do you live?", opens=begun)
+        document = task([design], "Where do you live?", opens=begun, windows=4, budget=8)
         large.append(document["id"])
         _opened(store, document)
         for week in range(2):
@@ -82,9 +83,10 @@ def prepared(url: str, tasks: int) -> tuple[list[str], dict[str, str], str]:
     for name, document in kinds().items():
         open_ones[name] = document["id"]
         _opened(store, document)
-    _, key = new_key(store, "analyst", today=TODAY)
+    name, key = new_key(store, "analyst", today=TODAY)
+    token = begin(store, name, datetime.now(UTC), Settings())
     store.close()
-    return large, open_ones, key
+    return large, open_ones, key, token
 
 
 def _opened(store: Any, document: dict[str, Any]) -> None:
@@ -116,9 +118,9 @@ def profile(chromium: Any, **more: Any) -> Iterator[Any]:
     context.close()
 
 
-def in_browser(chromium: Any, address: str, path: str, key: str) -> dict[str, float]:
+def in_browser(chromium: Any, address: str, path: str, token: str) -> dict[str, float]:
     """Milliseconds from the start until all numbers are there, and until all pictures are."""
-    with profile(chromium, name=COOKIE, value=key, url=address) as page:
+    with profile(chromium, name=LOCAL, value=token, url=address) as page:
         page.goto(f"{address}{path}", wait_until="load")
         drawn = page.evaluate("() => [...document.images].filter((each) => each.naturalWidth > 0).length")
         if page.locator("img.chart").count() != 2 or not drawn:
@@ -156,7 +158,7 @@ def measure(quick: bool) -> dict[str, Any]:
     rounds = 3 if quick else 15
     with tempfile.TemporaryDirectory() as folder:
         url = f"sqlite:///{folder}/x.db"
-        (one, two, three), open_ones, key = prepared(url, 3)
+        (one, two, three), open_ones, key, token = prepared(url, 3)
         with serving(url) as address:
             server = [from_server(address, f"/tasks/{one}", key) for _ in range(rounds)]
             dashboard: dict[str, Any] = {"server": _times([spent for spent, _ in server]), "bytes": server[0][1]}
@@ -165,8 +167,8 @@ def measure(quick: bool) -> dict[str, Any]:
                 return found
             with browser() as chromium:
                 dashboard["bare"] = bare(chromium, address)
-                dashboard["cold"] = in_browser(chromium, address, f"/tasks/{two}", key)
-                opened = [in_browser(chromium, address, f"/tasks/{three}", key) for _ in range(rounds)]
+                dashboard["cold"] = in_browser(chromium, address, f"/tasks/{two}", token)
+                opened = [in_browser(chromium, address, f"/tasks/{three}", token) for _ in range(rounds)]
                 dashboard |= {what: _times([each[what] for each in opened]) for what in ("text", "browser")}
                 found["survey"] = {kind: weight(chromium, address, id) for kind, id in open_ones.items()}
                 paints = [first_paint(chromium, address, open_ones["choice"]) for _ in range(rounds)]

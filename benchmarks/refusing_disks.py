@@ -40,7 +40,9 @@ class Served:
     def __init__(self, store: Database, task: Task) -> None:
         writer, ready = Writer(store), threading.Event()
         now = datetime.combine(task.opens, clock_time(12), UTC)
-        collector = Collector(store, writer.add, Settings(), clock=lambda: now, full=lambda: writer.full)
+        collector = Collector(
+            store, writer.add, Settings(), clock=lambda: now, steady=now.timestamp, full=lambda: writer.full
+        )
         self._path, self._address = f"/v1/tasks/{task.id}/reports", ""
 
         def told(address: str) -> None:

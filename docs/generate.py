@@ -38,6 +38,7 @@ from deniable.core.intervals import score_interval, wald_interval
 from deniable.core.types import Target
 from deniable.mechanisms.support import SupportMechanism
 from deniable_client.exact import EPSILON_MAX, exp_bounds
+from deniable_client.telling import GRADES, HARDLY_ANY, sure_of
 
 DOCS = Path(__file__).resolve().parent
 sys.path.insert(0, str(DOCS))
@@ -192,10 +193,19 @@ def _oracle(name: str, epsilon: float, k: int) -> list[str]:
 
 
 def belief() -> str:
-    """From even odds: the largest probability after one report."""
+    """From even odds: the largest probability after one report, rounded up."""
     epsilons = (0.1, 0.5, 1.0, 2.0, 4.0, 8.0)
-    values = [f"{100 / (1 + math.exp(-e)):.4g} %" for e in epsilons]
+    values = [f"{math.ceil(10_000 * sure_of(exp_bounds(e)[1])) / 100:g} %" for e in epsilons]
     return table(["epsilon", *(f"{e:g}" for e in epsilons)], [["at most", *values]])
+
+
+def grades() -> str:
+    """Words for protection: up to which certainty, and which epsilon, rounded down."""
+    rows = [
+        [words, f"{float(100 * most):g} %", f"{math.floor(100 * math.log(most / (1 - most))) / 100:g}"]
+        for most, words in GRADES
+    ]
+    return table(["word", "sure, from even odds, up to", "epsilon up to"], [*rows, [HARDLY_ANY, "more", "more"]])
 
 
 PROMISES: tuple[tuple[str, dict[str, Any]], ...] = (
@@ -325,6 +335,7 @@ def routes() -> str:
 
 
 PARTS: dict[str, Callable[[], str]] = {
+    "attacks": measured.attacks,
     "averaging": averaging,
     "belief": belief,
     "claims": measured.claims,
@@ -332,6 +343,7 @@ PARTS: dict[str, Callable[[], str]] = {
     "coverage": coverage,
     "epsilon-unused": epsilon_unused,
     "gaps": gaps,
+    "grades": grades,
     "mechanisms": mechanisms,
     "oracles": oracles,
     "papers": measured.papers,

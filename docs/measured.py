@@ -106,6 +106,27 @@ def spark() -> str:
     return table(heads, list(_sizes(found["rows"])), right=2)
 
 
+def attacks() -> str:
+    """What attackers cost a collector before and after they were reckoned with, from `benchmarks/attacks.py --keep`."""
+    found = json.loads((DATA / "attacks.json").read_text("utf-8"))
+    before = {row["attack"]: row for row in found["before"]["rows"]}
+    heads = ("attack", "sent", "processor s", "memory MiB", "disk MiB", "honest p99, ms", "honest refused")
+    rows = []
+    for row in found["after"]["rows"]:
+        old = before[row["attack"]]
+        cells = [
+            f"{old[name]:,g} → {row[name]:,g}" if old[name] != row[name] else f"{row[name]:,g}"
+            for name in ("cpu_s", "peak_mib", "disk_mib", "p99_ms")
+        ]
+        refused = " → ".join(f"{each['refused']} of {each['honest']}" for each in (old, row))
+        rows.append([row["what"].rstrip("."), _bytes(row["sent_kib"]), *cells, refused])
+    return table(heads, rows, right=1)
+
+
+def _bytes(kib: float) -> str:
+    return f"{kib / 1024:,.1f} MB" if kib >= 1024 else f"{kib:,.0f} kB"
+
+
 _POWERS = (9, 11)
 _READ = {"spark_files": "files, by executors", "spark_frame": "data frame"}
 

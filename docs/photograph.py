@@ -26,7 +26,7 @@ def _keep(page: Page, name: str) -> None:
 
 
 def _photograph(running: Running, dashboard: Path) -> None:
-    """The question, what will be sent, and the results of the task before."""
+    """What is promised, the question, what was sent, and the results of the task before."""
     browser = next((found for name in BROWSERS if (found := shutil.which(name))), None)
     if browser is None:
         raise SystemExit("no Chromium was found; install it to take the pictures")
@@ -35,11 +35,16 @@ def _photograph(running: Running, dashboard: Path) -> None:
         phone = chromium.new_page(viewport={"width": 390, "height": 930})
         phone.goto(running.survey)
         phone.wait_for_selector('#survey[data-ready="yes"]')
+        _keep(phone, "survey-start")
+        phone.click("#begin")
+        phone.wait_for_selector("#answer:not([hidden])")
+        phone.locator('fieldset.question:not([hidden]) input[type=radio][value="1"]').check()
         _keep(phone, "survey-question")
-        phone.locator("fieldset.question:not([hidden]) input[type=radio]").nth(1).check()
         phone.click("#go")
-        phone.wait_for_selector("#preview:not([hidden])")
-        _keep(phone, "survey-report")
+        phone.click("#send")
+        phone.wait_for_selector("#receipt-title:has-text('Thank you')")
+        phone.click("#sent summary")
+        _keep(phone, "survey-receipt")
         desk = chromium.new_page(viewport={"width": 1000, "height": 900})
         desk.goto(dashboard.as_uri())
         _keep(desk, "dashboard")

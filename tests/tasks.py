@@ -8,10 +8,12 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from deniable_client.canonical import digest
-from deniable_client.task import Task
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
-__all__ = ["GRR", "VECTORS", "document", "loaded", "noon", "sealed", "vectors"]
+from deniable_client.canonical import digest
+from deniable_client.task import Task, seal
+
+__all__ = ["GRR", "PRIVATE", "VECTORS", "asked", "document", "loaded", "noon", "sealed", "signed", "vectors"]
 
 VECTORS = Path(__file__).parents[1] / "clients" / "vectors"
 
@@ -57,6 +59,37 @@ def sealed(made: Mapping[str, Any]) -> dict[str, Any]:
 def loaded(**changes: Any) -> Task:
     """The same, read."""
     return Task.load(document(**changes))
+
+
+PRIVATE = Ed25519PrivateKey.from_private_bytes(bytes([7]) * 32)
+"""A collector's key."""
+
+
+def asked(private: Ed25519PrivateKey = PRIVATE, **changes: Any) -> dict[str, Any]:
+    """A signed task that asks in one week; None leaves a field out, and `url` is the address that is signed."""
+    own = {"name": "Institute", "key": private.public_key().public_bytes_raw().hex()}
+    url = changes.pop("url", None)
+    made: dict[str, Any] = {
+        "version": 2,
+        "collector": own if url is None else own | {"url": url},
+        "language": "en",
+        "subject": "sleep",
+        "epsilon": 1,
+        "design": GRR,
+        "questions": [[{"name": "q", "text": "Tired?", "none": "no"}]],
+        "window": {"opens": "2026-11-16", "days": 7, "count": 1},
+        "memory": "fresh",
+        "sending": {"attempts": 8, "days": 7},
+        "budget": 1000,
+        "min_batch": 10,
+        "retention": {"keep": "tally"},
+    }
+    return seal({name: part for name, part in (made | changes).items() if part is not None}, private.sign)
+
+
+def signed(private: Ed25519PrivateKey = PRIVATE, **changes: Any) -> Task:
+    """The same, read."""
+    return Task.load(asked(private, **changes))
 
 
 def noon(day: str = "2026-11-16") -> float:

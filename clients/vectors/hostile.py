@@ -11,6 +11,9 @@ from collections.abc import Iterator
 from typing import Any
 
 from rules import good_cases, rule_cases  # it stands beside this file
+from texts_cases import LABELS  # so does this
+
+from deniable_client.texts import labels_fault
 
 WORD = 1 << 64
 FORMAT, PRIVACY = "format", "privacy"
@@ -117,6 +120,7 @@ def disclosing() -> Iterator[Case]:
         yield case(f"mixture of clear as {name}", design(name, 0.01, 6, {}, mixed(CLEAR, CLEAR)), FORMAT)
     nothing = {"base": None, "sensitive": [], "theta": 0.5, "form": "null"}
     yield case("clear without consent", design("uss", 0.01, 6, nothing, CLEAR), PRIVACY)
+    yield case("clear with all consent", design("uss", 1e-12, 6, nothing, CLEAR), PRIVACY, [0, 1, 2, 3, 4, 5])
     yield case(
         "clear, params name all as sensitive", design("uss", 0.01, 6, nothing | {"sensitive": [0, 6]}, CLEAR), FORMAT
     )
@@ -283,6 +287,14 @@ def shapes() -> Iterator[Case]:
         yield case(f"the design is {odd!r}", odd, FORMAT)
 
 
+def lookalikes() -> Iterator[Case]:
+    """Labels that people cannot see or tell apart."""
+    for each in LABELS:
+        fault = labels_fault(each) if len(each) == 2 else ""
+        if fault:
+            yield case(f"labels: {fault}", GRR | {"domain": {"labels": each}}, FORMAT)
+
+
 def rules() -> Iterator[Case]:
     """Good designs with one thing changed."""
     return (case(*made) for made in rule_cases())
@@ -290,7 +302,7 @@ def rules() -> Iterator[Case]:
 
 def hostile_vectors() -> dict[str, Any]:
     """All of them, and good designs that most are changes of."""
-    parts = (inverted, disclosing, consent, numeric, untied, work, numbers, shapes, rules)
+    parts = (inverted, disclosing, consent, numeric, untied, work, numbers, shapes, lookalikes, rules)
     text = "each design is refused with an error of this kind, given this consent (null: none); nothing is drawn; "
     made = [made for part in parts for made in part()]
     return {"about": text + "those under good are taken, with this consent", "good": good_cases(), "cases": made}

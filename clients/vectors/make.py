@@ -64,7 +64,9 @@ sys.path.insert(0, str(FOLDER))
 from canonical_cases import canonical_vectors  # noqa: E402
 from hostile import hostile_vectors  # noqa: E402
 from ledger_cases import ledger_vectors  # noqa: E402
-from task_cases import tasks_vectors  # noqa: E402
+from signature_cases import signatures_vectors  # noqa: E402
+from signed_cases import tasks_vectors  # noqa: E402
+from texts_cases import texts_vectors  # noqa: E402
 
 WORD = 1 << 64
 KERNELS: dict[str, list[tuple[float, Kernel]]] = {
@@ -471,6 +473,8 @@ def every() -> dict[str, str]:
     made["grammar"] = grammar_vectors()
     texts = {f"{name}.json": json.dumps(content, indent=1) + "\n" for name, content in made.items()}
     made = {"canonical": canonical_vectors(), "tasks": tasks_vectors(), "ledger": ledger_vectors()}
+    made["signatures"] = signatures_vectors()
+    made["texts"] = texts_vectors()
     texts |= {f"{name}.json": lines(content) for name, content in made.items()}
     return texts | {"hostile.json": lines(hostile_vectors(), " ")}
 

@@ -6,15 +6,14 @@ import copy
 import json
 import math
 from collections.abc import Iterator
-from datetime import datetime
 from typing import Any
 
-from canonical_cases import data  # it stands beside this file
 from rules import good_cases  # so does this
+from texts_cases import LABELS  # and this
 
 from deniable_client.canonical import digest
 from deniable_client.errors import DeniableError
-from deniable_client.task import Task
+from deniable_client.texts import labels_fault
 
 Document = dict[str, Any]
 Case = dict[str, Any]
@@ -95,7 +94,17 @@ def good_tasks() -> dict[str, Document]:
         "numbers with many digits": task(
             epsilon=1.1, budget={"task": 2.2, "subject": 3.3000000000000003, "lifetime": 1000}
         ),
-        "text of many kinds": task(subject="Schlaf \u20ac \U0001f634", collector="\u05d0\u200d\u05d1"),
+        "labels of many kinds": task(
+            questions=[
+                question(
+                    "q", text="\u0421\u043f\u0438\u0442\u0435?\n\u0394t", labels=["\u0434\u0430", "\u043d\u0435\u0442"]
+                )
+            ]
+        ),
+        "joiners": task(
+            questions=[question("q", labels=["\u0646\u0645\u06cc\u200c\u062f\u0627\u0646\u0645", "\u0628\u0644\u0647"])]
+        ),
+        "text of many kinds": task(subject="Schlaf \u20ac \U0001f634", collector="\u05d0\u05d1"),
     }
 
 
@@ -122,9 +131,9 @@ def without(document: Document, *path: str) -> Document:
 
 
 FIELDS: dict[str, list[Any]] = {
-    "version": [0, 2, 1.5, "1", True, None, [1]],
-    "collector": ["", " \u200b", 1, "x" * 201, None],
-    "subject": ["", "\u200b", 1, None, "x" * 201],
+    "version": [0, 2, 3, 1.5, "1", True, None, [1]],
+    "collector": ["", " \u200b", 1, "x" * 201, None, "Institute\u202e", "\u0430pple", "a\nb", "a\U000e0100", "a\ue000"],
+    "subject": ["", "\u200b", 1, None, "x" * 201, "\u2066sleep\u2069", "sl\u0435ep", "sleep\ufe00", "sle\u034fep"],
     "epsilon": [0, -1, 1e-13, 1001, "1", True, None, 1e300, [1]],
     "questions": [[], {}, None, [None], [question("q"), question("q")], [question(f"q{i}") for i in range(256)]],
     "strata": [
@@ -135,6 +144,9 @@ FIELDS: dict[str, list[Any]] = {
         [{"name": "country", "values": ["DE", "DE"]}],
         [{"name": "Country", "values": ["DE", "FR"]}],
         [{"name": "country", "values": ["DE", 1]}],
+        [{"name": "country", "values": ["DE", "\uff24\uff25"]}],
+        [{"name": "country", "values": ["DE", "De"]}],
+        [{"name": "country", "values": ["DE", "\u202eED "]}],
         [{"name": "country", "values": ["DE", "FR"], "more": 1}],
         [{"name": "country", "values": [str(i) for i in range(256)]}],
         [{"name": f"s{i}", "values": ["a", "b"]} for i in range(9)],
@@ -191,11 +203,25 @@ FIELDS: dict[str, list[Any]] = {
 }
 """Values of a field that make a document another thing than a task."""
 
+LOOKALIKES = [each for each in LABELS if len(each) == 2 and labels_fault(each)]
+
 QUESTION_FIELDS: dict[str, list[Any]] = {
     "name": ["", "Q", "a b", "\u00e9", "x" * 65, "q\n", 1, None],
-    "text": ["", "\u3164", 1, None, "x" * 10_001],
+    "text": [
+        "",
+        "\u3164",
+        1,
+        None,
+        "x" * 10_001,
+        "a\u202eb?",
+        "a\u200bb?",
+        "a\x1b[2J?",
+        "a\u2028b?",
+        "\ue000?",
+        "\u0378?",
+    ],
     "share": [0, -1, 1.5, "1", True, None, 1_000_001, 1e300],
-    "labels": [["a"], ["a", "b", "c"], ["a", "a"], ["a", "a "], ["a", "\u200b"], ["a", 1], "ab", None],
+    "labels": [["a"], ["a", "b", "c"], ["a", "a"], ["a", "a "], ["a", "\u200b"], ["a", 1], "ab", None, *LOOKALIKES],
     "block": [[]],
     "design": [None, [], "grr", {}],
 }
@@ -287,28 +313,3 @@ def hostile_bytes(plain: bytes) -> Iterator[tuple[str, str, bytes]]:
 
 
 DAYS = ("2026-11-15", "2026-11-16", "2026-11-22", "2026-11-23", "2026-12-13", "2026-12-14", "2027-01-30", "2027-01-31")
-
-
-def tasks_vectors() -> Case:
-    """Tasks that are read, those that are refused, and days on which one is open."""
-    good = []
-    for about, document in good_tasks().items():
-        read = Task.load(compact(document))
-        keys = [each.key for each in read.questions]
-        case = {"about": about, "harmless": DESIGNS.get(about, {}).get("harmless"), "width": read.width}
-        good.append(case | {"questions": keys, "task": document})
-    bad = [{"about": about, "error": kind} | data(content) for about, kind, content in wrong_tasks()]
-    days = []
-    for day in DAYS:
-        try:
-            days.append({"today": day, "window": Task.load(task()).window(datetime.fromisoformat(day).date())})
-        except DeniableError as error:
-            days.append({"today": day, "error": kind_of(error)})
-    return {
-        "about": "good: width of a body, keys of the questions; spellings and days: one more task, and its windows;"
-        " cases: bytes (as text, or in base64) and the kind of error",
-        "good": good,
-        "spellings": [{"about": about} | data(content) for about, content in spellings().items()],
-        "days": {"task": task(), "cases": days},
-        "cases": bad,
-    }

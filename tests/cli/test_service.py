@@ -7,6 +7,7 @@ import json
 import pytest
 
 import deniable as dn
+from deniable.cli.service_tasks import _printable
 from deniable.mechanisms.registry import from_design
 from deniable.service.store import open_store
 from deniable.service.store.contract import Incoming, Upload
@@ -38,7 +39,7 @@ def test_a_task_from_a_design(run, tmp_path):
     task = Task.load(found["task"], expect=found["id"])
     assert (task.min_batch, task.days, task.count, task.keep) == (50, 3, 2, "reports")
     assert task.questions[0].design == GRR.design
-    assert task.budget == {"task": 2, "subject": 2, "lifetime": 8}
+    assert (task.version, task.count * task.epsilon, task.document["budget"]) == (2, 2, 2)
     assert run("task", "list", *DB, "--json").json["tasks"][0]["state"] == "draft"
 
 
@@ -52,7 +53,7 @@ def test_a_task_from_a_design(run, tmp_path):
 def test_a_task_from_what_other_commands_print(run, command):
     text = run(*command).out
     done = run("task", "new", "--design", "-", "--question", "Which?", *DB, "--json", stdin=text)
-    assert done.json["task"]["questions"][0]["design"]["domain"] == {"labels": ["a", "b", "c"]}
+    assert done.json["task"]["design"]["domain"] == {"labels": ["a", "b", "c"]}
 
 
 def test_a_survey_with_strata(run, tmp_path):
@@ -63,7 +64,7 @@ def test_a_survey_with_strata(run, tmp_path):
     )
     task = Task.load(done.json["task"])
     assert [(q.name, q.text, q.share) for q in task.questions] == [("q1", "One?", 2), ("q2", "Two?", 1)]
-    assert (task.strata, task.collector) == ({"country": ("DE", "FR")}, "Institute")
+    assert (task.strata, task.collector) == ({"country": ("not told", "DE", "FR")}, "Institute")
 
 
 @pytest.mark.parametrize(
@@ -74,8 +75,10 @@ def test_a_survey_with_strata(run, tmp_path):
         ((*DB, "--window-days", 0), "--window-days must be"),
         ((*DB, "--opens", "tomorrow"), "--opens must be a day"),
         ((*DB, "--strata", "country"), "--strata must be"),
-        ((*DB, "--memory", "never"), "--memory must be"),
-        ((*DB, "--budget", "0.5"), "--budget must be from 1, the cost of one answer"),
+        ((*DB, "--none", "nothing listed"), "none of q1 of a task must be"),
+        ((*DB, "--url", "http://example.org"), "url"),
+        ((*DB, "--language", "?"), "language"),
+        ((*DB, "--windows", 2, "--budget", 1), "--budget must be from 2, the cost of this task"),
         ((*DB, "--question", "Two?"), "--question must be given as often as --design"),
         ((*DB, "--share", "x"), "--share must be"),
         ((*DB, "--retention", "x", "--retention-days", 5), "--retention must be"),
@@ -140,6 +143,37 @@ def test_from_draft_to_results(run, tmp_path):
     assert run("task", "export", id, "--out", "r.json", *DB).code == 2  # it is there
     assert run("task", "open", id, *DB).code == 2
     assert run("task", "close", id, *DB).code == 0
+
+
+def closed_with(run, tmp_path, bodies, *more):
+    """A task that is closed, with these reports."""
+    id = new(run, tmp_path, *more)["id"]
+    run("task", "open", id, *DB)
+    store = open_store(URL)
+    sent = [Incoming(i.to_bytes(16, "big"), body) for i, body in enumerate(bodies)]
+    opens = Task.load(store.task(id).document).opens
+    assert {o.status for o in store.add([Upload(id, opens, sent)])[0]} == {"accepted"}
+    store.close()
+    assert run("task", "close", id, *DB).code == 0
+    return id
+
+
+def test_only_the_owner_can_read_exported_reports(run, tmp_path):
+    id = closed_with(run, tmp_path, [b"\0", b"\1"] * 5, "--min-batch", 10, "--retention", "reports")
+    for name in ("x.reports", "x.parquet"):
+        assert run("task", "export", id, "--what", "reports", "--out", name, *DB).code == 0
+        assert (tmp_path / name).stat().st_mode & 0o777 == 0o600
+        assert run("task", "export", id, "--what", "reports", "--out", name, *DB).code == 2  # it is there
+
+
+def test_results_hide_nothing_on_a_terminal():
+    """Characters that move the cursor or turn the text around are codes, and the JSON says the same."""
+    told = {"text": "How \x9b2J often \u202e \U000e0041 \x7f \ufeff?", "more": ["é", "猫", "a\nb"]}
+    shown = _printable(json.dumps(told, indent=1, ensure_ascii=False))
+    assert all(sign.isprintable() or sign == "\n" for sign in shown)
+    assert "\\u009b2J often \\u202e" in shown
+    assert "é" in shown
+    assert json.loads(shown) == told
 
 
 def test_a_protocol_round_by_round(run):

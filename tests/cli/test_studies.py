@@ -245,12 +245,16 @@ def test_the_demonstration(run, tmp_path, monkeypatch):
     assert done.code == 0
     found, folder = done.json, tmp_path / "d"
     assert {"collector.db", "task.json", "tally.bin", "estimate.csv"} == set(found["files"])
-    assert set(found["files"]) == {path.name for path in folder.iterdir()} - {"collector.db-wal", "collector.db-shm"}
+    assert set(found["files"]) == {path.name for path in folder.iterdir()} - {
+        "collector.db-wal",
+        "collector.db-shm",
+        "collector.db.journal",
+    }
     tally = dn.load((folder / "tally.bin").read_bytes())
     assert (tally.n, tally.simulated, found["devices"]) == (1000, False, 1000)
     m = dn.from_design(tally.design)
     people = dn.datasets.load("bank-job")
-    assert m.design == found["task"]["questions"][0]["design"]
+    assert m.design == found["task"]["design"]
     assert m.bulk.row_bytes <= 2
     assert m.mse() == min(d.mse for d in dn.plan(labels=people.labels, n=1, epsilon=1.0, max_bytes=2).designs)
     e = m.estimate(tally)

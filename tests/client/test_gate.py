@@ -339,34 +339,36 @@ def test_explanations_name_the_ranges_and_round_the_chance_up() -> None:
     assert found.harmless == (range(1), range(3, 5))
     assert [found.chance_of(x) for x in range(5)] == [found.chance, 0, 0, found.chance, found.chance]
     lines = str(found).splitlines()
-    assert lines[0].startswith("Protected: 1 to 2. With such an answer, any report that you send is at most 1.61 times")
-    assert lines[1].startswith("Not protected: 0, 3 to 4. The report names such an answer in 25.1 % of the cases;")
+    began = "Strong protection: 1 to 2. With such an answer, any report that you send is at most 1.61 times"
+    assert lines[0].startswith(began)
+    assert lines[2].startswith("Not protected: 0, 3 to 4. The report names such an answer in 25.1 % of the cases;")
     assert "names such an answer in nearly all cases; otherwise" in str(explain(uss(WORD - 10**6)))
     labels = [f"answer {i}" for i in range(20)]
     many = str(explain(uss(WORD // 4, (1, 3), 20, labels=labels)))
-    assert "Protected: 'answer 1', 'answer 2'. With" in many
+    assert "trong protection: 'answer 1', 'answer 2'. With" in many
     assert "'answer 18', 'answer 19'. The report names such an answer in 25.0 % of the cases" in many
     design = dn.mechanism("urr", epsilon=1.0, labels=labels, sensitive=",".join(labels[:18])).design
     assert "'answer 11' and 6 more. With such an answer" in str(explain(design))
     nothing = explain(uss(0))
     assert (nothing.disclosed, nothing.chance, nothing.harmless) == ((), 0, ())
-    assert str(nothing).startswith("Every answer is protected")
+    assert str(nothing).startswith("Every answer has strong protection: ")
 
 
 def test_explanations_of_levels_round_up_and_say_the_default() -> None:
     design = dn.mechanism("pldp", k=3, levels="0.5,1", level_epsilon=0.25).design
     kernel, text = read_design(design).kernel, str(explain(design))
-    assert "You choose how much: epsilon 0.5, 1; the most protective, 0.5, if you do not." in text
+    own = "epsilon 0.5, strong protection; 1, good protection."
+    assert f"You choose how much: {own} The most protective, 0.5, is taken if you do not." in text
     told = [Fraction(part.split()[0]) for part in text.split("at most epsilon ")[1].split(", and ")]
     for number, exact in zip(told, (kernel.level_guarantee, kernel.pair_guarantee), strict=True):
         assert Fraction(exact) <= number <= Fraction(exact) * Fraction(1001, 1000)
     assert "(epsilon 1 at the least protective level)" in text
 
 
-def test_labels_are_shown_without_control_signs() -> None:
-    text = str(explain(grr(WORD * 2 // 3, domain={"labels": ["a", "\x1b[2J"], "missing": "\x1b[2J"})))
-    assert "\x1b" not in text
-    assert r"that is reported as '\x1b[2J'." in text
+def test_labels_with_control_signs_are_refused_without_showing_them() -> None:
+    with pytest.raises(FormatError, match=r"u001b\[2J. is blank or has a control sign") as caught:
+        explain(grr(WORD * 2 // 3, domain={"labels": ["a", "\x1b[2J"], "missing": "\x1b[2J"}))
+    assert "\x1b" not in str(caught.value)
 
 
 def test_consent_may_overlap_and_be_in_any_order() -> None:

@@ -159,7 +159,7 @@ def test_no_lock_file_no_dependency_no_address() -> None:
     assert not [path for path in files if "registry." in path.read_text() or "npmjs" in path.read_text()]
 
 
-NODE_ONLY = {"exact.js", "store_file.js"}
+NODE_ONLY = {"exact.js", "exchange_node.js", "store_file.js"}
 """Files that name parts of Node; the first only where there is no other way to randomness."""
 
 

@@ -1,4 +1,4 @@
-"""The client is small: its wheel is under 100,000 bytes, and importing it loads next to nothing."""
+"""The client is small: its wheel is under 160,000 bytes, and importing it loads next to nothing."""
 
 import base64
 import hashlib
@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 CLIENT = Path(__file__).parents[2] / "clients" / "python"
-WHEEL_MAX = 100_000
+WHEEL_MAX = 160_000
 _HEADERS = 700
 """Bytes of METADATA beside the description, roughly."""
 

@@ -3,19 +3,31 @@
 from __future__ import annotations
 
 import base64
+import copy
+import dataclasses
 import json
+import time
 from collections import Counter
 from datetime import date
 from typing import Any
 
 import pytest
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from deniable_client import DeniableError, FormatError, ParameterError, PrivacyError, ReplayWords, Task, WindowError
 from deniable_client.canonical import canonical
-from deniable_client.task import amount_of, printable, seal
+from deniable_client.questions import amount_of
+from deniable_client.signing import verify
+from deniable_client.task import NOT_TOLD, seal, signed_part
 from tasks import GRR, document, loaded, sealed, vectors
 
 FILE = vectors("tasks")
+
+
+def second(about: str) -> dict[str, Any]:
+    """A good task of version 2."""
+    found: dict[str, Any] = next(case["task"] for case in FILE["good"] if case["about"] == f"2: {about}")
+    return copy.deepcopy(found)
 
 
 def raw(case: dict[str, Any]) -> bytes:
@@ -36,6 +48,9 @@ def test_good_tasks_are_read(case: dict[str, Any]) -> None:
     assert [question.key for question in task.questions] == case["questions"]
     assert Task.load(task.document).id == task.id
     assert all(question.device(case["harmless"]) for question in task.questions)
+    assert (task.question_at, task.strata_at, str(task.expires)) == tuple(
+        case[name] for name in ("question_at", "strata_at", "expires")
+    )
 
 
 @pytest.mark.parametrize("case", FILE["cases"], ids=lambda case: case["about"])
@@ -50,9 +65,10 @@ def test_the_spelling_does_not_matter() -> None:
         assert Task.load(raw(case)).id == FILE["days"]["task"]["id"], case["about"]
 
 
-def test_a_task_is_open_in_its_windows() -> None:
-    task = Task.load(FILE["days"]["task"])
-    for case in FILE["days"]["cases"]:
+@pytest.mark.parametrize("name", ["days", "days2"])
+def test_a_task_is_open_in_its_windows(name: str) -> None:
+    task = Task.load(FILE[name]["task"])
+    for case in FILE[name]["cases"]:
         today = date.fromisoformat(case["today"])
         if "error" in case:
             with pytest.raises(WindowError, match=r"nothing is sent any more|is not open today"):
@@ -83,8 +99,8 @@ def test_the_expected_id_is_compared() -> None:
 
 
 def test_another_version_is_named_before_its_fields() -> None:
-    with pytest.raises(FormatError, match="task version 2 is unknown; this client has 1"):
-        Task.load({"version": 2, "block": []})
+    with pytest.raises(FormatError, match="task version 3 is unknown; this client has 1 and 2"):
+        Task.load({"version": 3, "block": []})
 
 
 def test_a_design_that_costs_more_than_the_task_says_is_refused() -> None:
@@ -150,26 +166,44 @@ def test_labels_make_another_question() -> None:
 
 
 def test_terms_say_everything_that_matters() -> None:
-    terms = "\n".join(loaded(collector="Institute", strata=[{"name": "country", "values": ["DE", "FR"]}]).terms())
+    terms = "\n".join(Task.load(second("strata")).terms())
     for part in (
-        "Institute asks.",
-        "Tired?",
-        "epsilon 1",
-        "at most 2 for this task, 4 for all about 'sleep', 8 in all",
+        "Example Institute asks.",
+        f"Its key is {second('grr')['collector']['key'][:16]}..; reports go to https://collect.example.org",
+        'The collector asks: "q?"',
+        "No answer, or one that the question does not have, counts as 0.",
+        "Sent openly with your report: country, one of not told, DE, FR.",
+        "That you take part is not hidden.",
+        "at most 8 times within 7 days; from 2026-12-01 on nothing is sent any more.",
+        "Asked once in each of 2 windows of 7 days, 2026-11-16 to 2026-11-29.",
+        "A report costs epsilon 1, whether or not you answered; 2 of them, 2 in all.",
+        "at most epsilon 2 of you in a year",
+        "erased once they are counted",
     ):
         assert part in terms
-    assert "Sent openly with your report: country, one of DE, FR." in terms
-    assert "once in each of 2000 windows of a day" in terms
-    assert "erased once they are counted" in terms
-    assert "kept for 30 days" in "\n".join(loaded(retention={"keep": "reports", "days": 30}).terms())
+    assert "no address vouches for it" in "\n".join(Task.load(second("no address")).terms())
+    kept = Task.load(second("reports are kept")).terms()
+    assert "Reports are kept for 0 days after the last window." in "\n".join(kept)
+
+
+def test_terms_of_an_old_task_say_so() -> None:
+    terms = "\n".join(loaded(memory="first").terms())
+    assert "This is an old task (version 1): nobody signed it" in terms
+    assert "The first answer is sent, and no other." in terms
 
 
 def test_terms_cannot_move_the_cursor_or_add_lines() -> None:
-    evil = "Fine\x1b[2J\x1b[1;1H\nAn answer costs epsilon 0.\u202e\u2028x"
+    evil = 'Fine?"\nAn answer costs\tepsilon 0. "'
     question = {"name": "q", "text": evil, "design": GRR, "share": 1}
-    terms = loaded(collector=evil, subject=evil, questions=[question]).terms()
+    terms = loaded(questions=[question]).terms()
     assert all(line.isprintable() for line in terms)
-    assert printable("\u0646\u200c\u0645") == "\u0646\u200c\u0645"
+    assert r'The collector asks: "Fine?\" An answer costs epsilon 0. \""' in terms
+    for sign in ("\x1b", "\u202e", "\u2028", "\U000e0100"):
+        for field in ("collector", "subject"):
+            with pytest.raises(FormatError, match=f"{field} of a task must be a text that people can see"):
+                loaded(**{field: f"Fine{sign}[2J"})
+        with pytest.raises(FormatError, match="text of q of a task"):
+            loaded(questions=[question | {"text": f"Fine{sign}?"}])
 
 
 @pytest.mark.parametrize(
@@ -188,3 +222,95 @@ def test_the_document_is_what_was_read() -> None:
     task = loaded()
     assert json.loads(canonical(task.document)) == document()
     assert sealed(document())["id"] == task.id
+
+
+SIGNATURES = vectors("signatures")
+
+
+@pytest.mark.parametrize("kind", ["good", "bad"])
+def test_signatures_are_checked(kind: str) -> None:
+    for case in SIGNATURES[kind]:
+        parts = (bytes.fromhex(case[name]) for name in ("key", "signature", "message"))
+        assert verify(*parts) is (kind == "good"), case["about"]
+
+
+def test_signatures_of_other_lengths_do_not_hold() -> None:
+    case = SIGNATURES["good"][0]
+    key, signature, message = (bytes.fromhex(case[name]) for name in ("key", "signature", "message"))
+    assert verify(key, signature, message)
+    for wrong in ((key[:-1], signature), (key + b"\0", signature), (key, signature[:-1]), (key, signature + b"\0")):
+        assert not verify(*wrong, message)
+
+
+def test_no_bit_of_a_signed_task_can_be_changed() -> None:
+    """One bit of each byte of a small document, in turns: none is accepted, and none breaks the reader."""
+    data = canonical(second("one window"))
+    for place in range(len(data)):
+        changed = bytearray(data)
+        changed[place] ^= 1 << place % 8
+        with pytest.raises(FormatError):
+            Task.load(bytes(changed))
+
+
+def test_a_task_cannot_be_made_or_changed_otherwise() -> None:
+    task = Task.load(second("grr"))
+    with pytest.raises(ValueError, match="read"):
+        dataclasses.replace(task, epsilon=1e-9)
+    with pytest.raises(ParameterError, match=r"is read with Task\.load"):
+        dataclasses.replace(task, epsilon=1e-9, read=object())
+
+
+def test_seal_signs() -> None:
+    private = Ed25519PrivateKey.from_private_bytes(bytes([7]) * 32)
+    made = {name: part for name, part in second("grr").items() if name not in ("id", "signature")}
+    assert seal(made, private.sign) == second("grr")
+    assert signed_part("ab" * 32) == b"deniable/2 task\0" + b"\xab" * 32
+    with pytest.raises(ParameterError, match="sign must be given"):
+        seal(made)
+    with pytest.raises(FormatError, match="is not signed with the key"):
+        seal(made, lambda message: bytes(64))
+
+
+def test_the_answer_for_no_answer_is_what_a_device_reports() -> None:
+    question = Task.load(second("labels of the task")).questions[0]
+    assert question.device().answer(question.value("never")) == question.device().answer(object()) == 0
+    pairs = Task.load(second("pairs for no answer")).questions[0]
+    assert pairs.device().answer("nothing") == pairs.device().answer([[1, -0.25]])
+
+
+def test_strata_that_are_left_out_are_not_told() -> None:
+    task = Task.load(second("a survey"))
+    assert task.strata["country"] == (NOT_TOLD, "DE", "FR") == ("not told", "DE", "FR")
+    asked = task.question("second")
+    assert task.head(asked) == bytes([0, 0, 1])
+    assert task.head(asked, {"country": "FR"}) == bytes([2, 0, 1])
+    with pytest.raises(ParameterError, match="strata must be given for exactly"):
+        task.head(asked, {"town": "x"})
+
+
+def test_texts_of_a_task_are_bounded_together() -> None:
+    german = {"subject": "x", "questions": [[{"text": "x" * 10_000}]]}
+    tags = [f"l{chr(97 + i // 26)}{chr(97 + i % 26)}" for i in range(105)]
+    many = second("grr") | {"translations": dict.fromkeys(tags, german)}
+    with pytest.raises(FormatError, match="texts of a task must be at most 1048576 characters"):
+        seal(many, lambda message: bytes(64))
+
+
+def test_a_task_has_at_most_four_mebibytes() -> None:
+    data = canonical(second("grr"))
+    assert Task.load(data.ljust(1 << 22)).version == 2
+    with pytest.raises(FormatError, match="the task has 4194305 bytes, more than 4194304"):
+        Task.load(data.ljust((1 << 22) + 1))
+
+
+def test_equal_designs_are_proved_once() -> None:
+    """255 questions of the slowest design there is; proved one by one they are more than a device does."""
+    case = next(case for case in FILE["cases"] if case["about"].startswith("2: 20 proofs"))
+    made = json.loads(raw(case))
+    wide = made["design"]["parts"][0]
+    made["design"] |= {"parts": [wide] * 255, "shares": [1] * 255}
+    made["questions"] = [[{"name": f"q{i}", "text": "?", "none": 0}] for i in range(255)]
+    private = Ed25519PrivateKey.from_private_bytes(bytes([7]) * 32)
+    start = time.process_time()
+    assert len(Task.load(seal(made, private.sign)).questions) == 255
+    assert time.process_time() - start < 10  # 255 proofs take 12 s and more

@@ -223,3 +223,19 @@ def test_documents_round_trip() -> None:
     for bad in ({}, {"labels": None}, {"k": None}):
         with pytest.raises((FormatError, ParameterError)):
             Domain.from_document(bad)
+
+
+@pytest.mark.parametrize(
+    ("labels", "told"),
+    [
+        (["1", "l"], '"1" and "l" look alike'),
+        (["Yes", "no", "yes"], '"Yes" and "yes" sound alike'),
+        (["ill", "very ill", "ill\U000e0100"], "U\\+E0100, which people cannot see"),
+        (["not ill", "\u202elli ton"], "U\\+202E"),
+        (["yes", "\u0443es"], "letters of Cyrillic and Latin in one word"),
+    ],
+)
+def test_labels_that_devices_refuse_are_refused_by_name_with_what_to_do(labels: list[str], told: str) -> None:
+    with pytest.raises(ParameterError, match=told) as caught:
+        Domain.of(labels)
+    assert "Reword a label" in caught.value.hint

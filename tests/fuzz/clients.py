@@ -302,7 +302,12 @@ def _told(document: Any) -> dict[str, Any]:
     chance = found.chance
     harmless = [{"start": each.start, "end": each.stop} if isinstance(each, range) else each for each in found.harmless]
     listed = [list(each) if isinstance(each, tuple) else each for each in harmless]
-    parts = {"text": str(found), "epsilon": found.epsilon, "chance": f"{chance.numerator}/{chance.denominator}"}
+    parts = {
+        "text": str(found),
+        "over": found.over(9).text,
+        "epsilon": found.epsilon,
+        "chance": f"{chance.numerator}/{chance.denominator}",
+    }
     return {**parts, "harmless": listed}
 
 

@@ -20,6 +20,7 @@ import deniable as dn
 from deniable.cli.app import build
 from deniable.mechanisms.registry import MECHANISMS, PROTOCOLS
 from deniable.service.access import new_key
+from deniable.service.identity import Identity
 from deniable.service.store import open_store
 from deniable.service.tasks import Asked, Terms, new_task
 from deniable_client.canonical import canonical
@@ -117,13 +118,15 @@ SERVICE: Mapping[str, Mapping[str, str]] = {
         "--opens": "2030-01-01",
         "--window-days": "3",
         "--windows": "2",
-        "--memory": "first",
         "--retention": "reports",
         "--retention-days": "5",
         "--subject": "sleep",
         "--strata": "country=DE,FR",
         "--collector": "A university",
         "--budget": "20",
+        "--none": "2",
+        "--url": "https://collect.example.org",
+        "--language": "de-CH",
         "--config": "c.toml",
     },
     "task next": {"--subject": "sleep", "--min-batch": "50", "--window-days": "3", "--config": "c.toml"},
@@ -209,7 +212,9 @@ def files(folder: Path) -> None:
 
 
 TASK = new_task(
-    [Asked(text="How often?", design=dn.mechanism("grr", epsilon=1.0, k=5).design)], Terms(opens=date(2026, 11, 16))
+    [Asked(text="How often?", design=dn.mechanism("grr", epsilon=1.0, k=5).design)],
+    Terms(opens=date(2026, 11, 16)),
+    Identity(bytes(32)),
 )
 """The task that the database has."""
 
@@ -365,6 +370,7 @@ _START: Mapping[str, Callable[[Line, Random], None]] = {
     "store backup": _backup,
     "store restore": _restore,
     "store migrate": _database,
+    "store clock": _database,
 }
 
 

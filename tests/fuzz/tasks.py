@@ -22,9 +22,11 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
+
 from deniable_client.canonical import digest
 from deniable_client.errors import DeniableError
-from deniable_client.task import Task
+from deniable_client.task import Task, signed_part
 
 ROOT = Path(__file__).parents[2]
 OTHER = ROOT / "clients" / "js" / "test" / "verdicts.js"
@@ -51,6 +53,12 @@ ODD: tuple[Any, ...] = (
         "remembered",
         "reports",
         "tally",
+        "dealt",
+        "not told",
+        "en",
+        "pt-BR",
+        "https://a.example",
+        "https://A.example/",
         "day",
         "null",
         "é",
@@ -86,6 +94,8 @@ ODD: tuple[Any, ...] = (
     *([], {}, [[]], [1], ["a", "b"], {"a": 1}, {"keep": "tally"}, {"task": 1, "subject": 1, "lifetime": 1}),
     *(
         {"keep": "reports", "days": 0},
+        {"attempts": 1, "days": 7},
+        {"de": {"subject": "a", "questions": [[{"text": "a"}]]}},
         {"opens": "2026-11-16", "days": 1, "count": 1},
         [{"name": "s", "values": ["a", "b"]}],
     ),
@@ -175,9 +185,11 @@ def added(rng: Random, document: Document, _: list[Document]) -> None:
     if isinstance(holder, list):
         holder.insert(rng.randint(0, len(holder)), copy.deepcopy(rng.choice([*ODD, *holder])))
     else:
-        holder[rng.choice(["labels", "strata", "collector", "days", "block", "more", "__proto__", "length"])] = (
-            rng.choice(ODD)
-        )
+        holder[
+            rng.choice(
+                ["labels", "strata", "collector", "days", "url", "none", "translations", "more", "__proto__", "length"]
+            )
+        ] = rng.choice(ODD)
 
 
 def nudged(rng: Random, document: Document, _: list[Document]) -> None:
@@ -240,6 +252,20 @@ def cut(rng: Random, data: bytes) -> bytes:
 WRITINGS = (flipped, spelled, spelled, cut)
 
 
+PRIVATE = Ed25519PrivateKey.from_private_bytes(bytes([7]) * 32)
+"""Signs what was altered."""
+
+
+def named(document: Document) -> None:
+    """The right id and signature for what a document says."""
+    signs = document.get("version") == 2 and isinstance(document.get("collector"), dict)
+    if signs and len(str(document["collector"].get("key"))) == 64:
+        document["collector"]["key"] = PRIVATE.public_key().public_bytes_raw().hex()
+    document["id"] = digest({name: part for name, part in document.items() if name not in ("id", "signature")})
+    if signs and len(str(document.get("signature"))) == 128:
+        document["signature"] = PRIVATE.sign(signed_part(document["id"])).hex()
+
+
 def altered(rng: Random, tasks: list[Document]) -> tuple[bytes, str | None]:
     """A document, mostly with the right id for what it says now, and the id that is expected of it."""
     document = copy.deepcopy(rng.choice(tasks))
@@ -248,7 +274,7 @@ def altered(rng: Random, tasks: list[Document]) -> tuple[bytes, str | None]:
         rng.choice(CHANGES)(rng, document, tasks)
     if rng.random() < 0.95 and "id" in document:
         with suppress(DeniableError):  # some have no id, which both have to notice
-            document["id"] = digest({name: part for name, part in document.items() if name != "id"})
+            named(document)
     data = json.dumps(document, ensure_ascii=rng.random() < 0.5, separators=(",", ":")).encode("utf-8", "surrogatepass")
     if rng.random() < 0.25:
         data = rng.choice(WRITINGS)(rng, data)
@@ -272,6 +298,9 @@ def told(data: bytes, expect: str | None) -> Any:
             "id": task.id,
             "width": task.width,
             "closes": task.closes.isoformat(),
+            "expires": task.expires.isoformat(),
+            "places": [task.question_at, task.strata_at],
+            "sending": [task.attempts, task.send_days],
             "keys": [question.key for question in task.questions],
             "windows": [tried(lambda day=day: task.window(date.fromisoformat(day))) for day in DAYS],
             "terms": list(task.terms()),

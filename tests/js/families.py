@@ -11,6 +11,7 @@ import numpy as np
 import deniable as dn
 from deniable.core.types import FloatArray
 from deniable_client.task import seal
+from tasks import PRIVATE
 
 SEED = 20261116
 """Of people's answers; their devices draw from the system."""
@@ -33,21 +34,25 @@ class Family:
 
 
 def task_of(m: Any, **changes: Any) -> dict[str, Any]:
-    """A task with one question."""
+    """A task with one question, in one window; no answer counts as the first one, or as no pairs."""
+    kernel = m.design["kernel"]
+    none: Any = 0 if kernel["kind"] != "pairs" else [] if int(kernel["length"]) else [[0, 0]]
     document = {
-        "version": 1,
+        "version": 2,
+        "collector": {"name": "Families", "key": PRIVATE.public_key().public_bytes_raw().hex()},
+        "language": "en",
         "subject": "families",
         "epsilon": 1,
-        "questions": [{"name": "q", "text": "Which?", "design": m.design, "share": 1}],
-        "window": {"opens": "2026-11-16", "days": 7, "count": 4},
-        "precision": "day",
+        "design": m.design,
+        "questions": [[{"name": "q", "text": "Which?", "none": none}]],
+        "window": {"opens": "2026-11-16", "days": 7, "count": 1},
+        "memory": "fresh",
+        "sending": {"attempts": 8, "days": 7},
+        "budget": 2,
         "min_batch": 1,
-        "memory": "remembered",
-        "budget": {"task": 2, "subject": 2, "lifetime": 8},
         "retention": {"keep": "tally"},
-        "expires": "2027-01-31",
     }
-    return seal(document | changes)
+    return seal(document | changes, PRIVATE.sign)
 
 
 # ---- people

@@ -5,9 +5,11 @@ from __future__ import annotations
 import base64
 import json
 import threading
+from collections.abc import Mapping
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, Self
 
 SOURCE = Path(__file__).resolve().parents[2] / "clients" / "js" / "src"
@@ -56,6 +58,8 @@ def _handler(site: Site) -> type[BaseHTTPRequestHandler]:
             path = SOURCE.parent / self.path.lstrip("/")
             if self.path == "/":
                 self._answer(PAGE, "text/html")
+            elif self.path == "/clear":
+                self._answer(PAGE, "text/html", {"Clear-Site-Data": '"storage"'})
             elif path.is_file() and SOURCE in path.resolve().parents:
                 self._answer(path.read_bytes(), "text/javascript")
             else:
@@ -66,8 +70,10 @@ def _handler(site: Site) -> type[BaseHTTPRequestHandler]:
             told = site.take(self.path, body, {name.lower(): value for name, value in self.headers.items()})
             self._answer(json.dumps(told).encode(), "application/json")
 
-        def _answer(self, data: bytes, kind: str) -> None:
+        def _answer(self, data: bytes, kind: str, more: Mapping[str, str] = MappingProxyType({})) -> None:
             self.send_response(HTTPStatus.OK)
+            for name, value in more.items():
+                self.send_header(name, value)
             self.send_header("Content-Type", kind)
             self.send_header("Content-Length", str(len(data)))
             self.end_headers()

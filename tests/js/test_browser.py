@@ -23,7 +23,6 @@ LOAD = """
     const { Ledger } = await import("/src/ledger.js");
     const clock = () => Date.parse(given.now ?? "2026-11-16T12:00:00Z");
     const open = (options = {}) => new Ledger(given.name ?? "ledger", { clock, delay: 0, ...options });
-    const plain = (receipt) => ({ ...receipt, body: Array.from(receipt.body) });
     const kind = (work) => work.then(() => null, (error) => error.kind ?? String(error));
 """
 
@@ -111,7 +110,7 @@ def test_a_task_of_each_family_is_answered_sent_and_counted(context: Any, site: 
             for (const [i, value] of given.values.entries()) {
               const ledger = new Ledger(`${task.id} ${i}`, { clock, delay: 0 });
               const level = given.levels?.[i % given.levels.length] ?? null;
-              receipts.push(plain(await ledger.answer(task, value, { harmless: given.harmless, level })));
+              receipts.push(await ledger.answer(task, value, { harmless: given.harmless, level }));
               await ledger.flush(given.url);
             }
             return receipts;
@@ -123,7 +122,8 @@ def test_a_task_of_each_family_is_answered_sent_and_counted(context: Any, site: 
             levels=None if family.levels is None else list(family.levels),
         )
         rows = site.reports(task["id"])
-        assert {receipt["id"]: bytes(receipt["body"]) for receipt in receipts} == rows
+        assert {receipt["id"] for receipt in receipts} == set(rows)
+        assert all(receipt["answered"] for receipt in receipts)
         width = Device(m.design, harmless=family.harmless).kernel.width
         assert {len(row) for row in rows.values()} == {width}
         reports = dn.Reports.from_rows(m.design, m.fields, list(rows.values()), simulated=False)
@@ -149,33 +149,32 @@ def test_nothing_tells_devices_apart(context: Any, site: Site) -> None:
 
 
 def test_the_ledger_survives_a_reload(context: Any, site: Site) -> None:
-    """The same answer sends the same bytes under the same id, and is counted once; another one is refused."""
+    """The window stays open under one id; another answer takes its place until it is sent; it is counted once."""
     task = coin(min_batch=2)
     answer = "const ledger = open(); const task = Task.load(given.task);"
-    first = run(page := page_of(context, site), answer + "return plain(await ledger.answer(task, 1));", task=task)
+    first = run(page := page_of(context, site), answer + "return ledger.answer(task, 1);", task=task)
     assert first["new"]
     page.reload()
-    again = run(page, answer + "return plain(await ledger.answer(task, 1));", task=task)
+    again = run(page, answer + "return ledger.answer(task, 0);", task=task)
     assert again == first | {"new": False, "cost": 0}
-    assert run(page, answer + "return kind(ledger.answer(task, 0));", task=task) == "WindowError"
     page.close()
     page = page_of(context, site)
     sent = run(page, answer + "return ledger.flush(given.url);", task=task, url=site.url)
     assert sent == {"sent": 1, "refused": 0, "expired": 0, "waiting": 0}
     page.reload()
     assert run(page, answer + "return ledger.flush(given.url);", task=task, url=site.url)["sent"] == 0
-    assert site.reports(task["id"]) == {first["id"]: bytes(first["body"])}
-    later = run(page, answer + "return plain(await ledger.answer(task, 1));", task=task, now="2026-11-23T12:00:00Z")
-    assert (later["cost"], later["body"], later["new"]) == (0, first["body"], True)
-    assert run(page, answer + "return (await ledger.overview()).left.lifetime.spent;", task=task) == 1
+    assert run(page, answer + "return kind(ledger.answer(task, 1));", task=task) == "WindowError"
+    assert set(site.reports(task["id"])) == {first["id"]}
+    assert run(page, answer + "return (await ledger.overview()).left.spent;", task=task) == 1
 
 
 def test_two_tabs_do_not_spend_twice(context: Any, site: Site) -> None:
-    """Both answer many tasks at the same time; the limit of the device holds for both together."""
-    tasks = [coin(subject=f"subject {i}") for i in range(8)]
+    """Both take many tasks up at the same time; what one collector gets holds for both together."""
+    m = dn.mechanism("grr", epsilon=1.0, k=2)
+    tasks = [task_of(m, budget=9, questions=[[{"name": "q", "text": f"question {i}", "none": 0}]]) for i in range(8)]
     start = """
         const tasks = given.tasks.map((task) => Task.load(task));
-        const ledger = open({ lifetime: 5 });
+        const ledger = open({ collector: 5 });
         const turn = new BroadcastChannel("turn");
         window.done = new Promise((resolve) => {
           turn.onmessage = () => resolve(Promise.all(tasks.map((task) => kind(ledger.answer(task, 1)))));
@@ -187,10 +186,45 @@ def test_two_tabs_do_not_spend_twice(context: Any, site: Site) -> None:
     page_of(context, site).evaluate("new BroadcastChannel('turn').postMessage(1)")
     outcomes = [outcome for tab in tabs for outcome in tab.evaluate("window.done")]
     assert set(outcomes) == {None, "BudgetError"}
-    seen = run(tabs[0], "return open({ lifetime: 5 }).overview();")
-    assert seen["left"]["lifetime"]["spent"] == 5
+    seen = run(tabs[0], "return open({ collector: 5 }).overview();")
+    assert seen["left"]["spent"] == 5
     assert seen["counts"]["waiting"] == 5
     assert len({report["task"] for report in seen["sent"]}) == 5
+
+
+WEEKLY = {"opens": "2026-11-16", "days": 7, "count": 4}
+
+
+def test_a_site_that_clears_its_storage_gets_no_second_draw_of_a_window(context: Any, site: Site) -> None:
+    """A ledger that is new takes tasks of several windows up only after a whole window; one window it takes at once."""
+    task = task_of(dn.mechanism("grr", epsilon=0.5, k=2), epsilon=0.5, window=WEEKLY, min_batch=5)
+    take = "return kind(open().take(Task.load(given.task), { url: given.url }));"
+    page = page_of(context, site)
+    run(page, "await open().overview();", now="2026-11-08T12:00:00Z")
+    assert run(page, take, task=task, url=site.url) is None
+    send = "return (await open().flush()).sent;"
+    assert run(page, send) == 1
+    for _ in range(3):
+        page.goto(f"{site.url}/clear")
+        page.goto(site.url)
+        assert run(page, "return (await open().overview()).left.spent;") == 0, "the storage was not cleared"
+        assert run(page, take, task=task, url=site.url) == "WindowError"
+        assert run(page, send) == 0
+    assert run(page, take, task=coin(min_batch=5), url=site.url) is None
+    assert len(site.reports(task["id"])) == 1
+
+
+def test_the_browser_is_asked_to_keep_the_ledger(context: Any, site: Site) -> None:
+    page = page_of(context, site)
+    page.evaluate("() => { window.asked = 0; navigator.storage.persist = async () => (window.asked += 1) > 0; }")
+    seen = run(page, "return open().overview();")
+    assert seen["persistent"] is False
+    run(
+        page,
+        "const l = open(); const t = Task.load(given.task); await l.take(t); await l.answer(t, 1);",
+        task=coin(min_batch=6),
+    )
+    assert page.evaluate("window.asked") == 1
 
 
 def test_full_storage_is_a_refusal(context: Any, site: Site) -> None:
@@ -202,7 +236,7 @@ def test_full_storage_is_a_refusal(context: Any, site: Site) -> None:
     session.send("Storage.overrideQuotaForOrigin", {"origin": site.url, "quotaSize": 10_000})
     assert run(page, answer + "return kind(ledger.answer(task, 1));", task=wide) == "LedgerError"
     session.send("Storage.overrideQuotaForOrigin", {"origin": site.url})
-    assert run(page, answer + "return (await ledger.overview()).left.lifetime.spent;", task=wide) == 0
+    assert run(page, answer + "return (await ledger.overview()).left.spent;", task=wide) == 0
     assert run(page, answer + "return ledger.flush(given.url);", task=wide, url=site.url)["sent"] == 0
     assert site.reports(wide["id"]) == {}
     assert run(page, answer + "return kind(ledger.answer(task, 1));", task=wide) is None
@@ -230,7 +264,7 @@ def test_storage_that_fails_is_a_refusal(context: Any, site: Site) -> None:
         assert run(page, "return kind(open().answer(Task.load(given.task), 1));", task=task) == "LedgerError"
     page.reload()
     seen = run(page, "return open().overview();")
-    assert seen["left"]["lifetime"]["spent"] == 0
+    assert seen["left"]["spent"] == 0
     assert seen["sent"] == []
 
 

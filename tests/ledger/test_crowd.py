@@ -12,7 +12,8 @@ import pytest
 import deniable as dn
 from deniable_client.kernels import KERNELS
 from deniable_client.ledger.memory import Derived
-from deniable_client.task import Question, Task
+from deniable_client.questions import Question
+from deniable_client.task import Task
 from js.families import FAMILIES, MORE, SEED, Family, task_of
 
 DEVICES = 10_000
@@ -63,6 +64,6 @@ def _rows(task: Task, question: Question, family: Family, values: list[Any]) -> 
     for person, value in enumerate(values):
         answer, level = device.answer(value), levels[person % len(levels)]
         chosen = None if level is None else device.levels.index(level)
-        words = Derived(person.to_bytes(32, "big")).report_words(question.key, answer, chosen, None)
+        words = Derived(person.to_bytes(32, "big")).report_words(question.key, answer, chosen, task.id, 0)
         rows.append(task.body(question, device.randomise(answer, words, level=level)))
     return rows

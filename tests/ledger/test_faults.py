@@ -15,12 +15,12 @@ from typing import Any
 import pytest
 
 from deniable_client import Ledger, LedgerError
-from tasks import loaded, noon
+from tasks import noon, signed
 
 DEAD = 77
 PIECES = 8
 """By how many calls lives may differ, since an answer comes in more pieces or fewer."""
-TASK = loaded(budget={"task": 1, "subject": 1, "lifetime": 1})
+TASK = signed(budget=1)
 LATER = noon() + 8 * 3600
 
 
@@ -90,7 +90,7 @@ def whole_life(path: Path, url: str, fatal: int | None) -> int:
 
 def spent(ledger: Ledger) -> float:
     """What was spent in all."""
-    found: float = ledger.overview()["left"]["lifetime"]["spent"]
+    found: float = ledger.overview()["left"]["spent"]
     return found
 
 
@@ -99,15 +99,15 @@ def check_after(path: Path, collector: Any, url: str) -> str:
     arrived = collector.at(url)
     ledger = Ledger(path, clock=lambda: LATER)
     seen = ledger.overview()
-    assert seen["left"]["lifetime"]["spent"] == len(seen["sent"]) <= 1, "a spend without its report, or the reverse"
+    assert seen["left"]["spent"] == len(seen["sent"]) <= 1, "a spend without its report, or the reverse"
     if arrived:
         assert arrived == {row["id"] for row in seen["sent"]}, "a report left the device before it was paid for"
     found = seen["sent"][0]["state"] if seen["sent"] else "nothing"
-    ledger.answer(TASK, "yes")
+    ledger.take(TASK)
     ledger.flush(url)
     after = ledger.overview()
-    assert after["left"]["lifetime"]["spent"] == 1, "overspent"
-    assert after["counts"] == {"waiting": 0, "sent": 1, "refused": 0, "expired": 0}
+    assert after["left"]["spent"] == 1, "overspent"
+    assert after["counts"] == {"planned": 0, "waiting": 0, "sent": 1, "refused": 0, "expired": 0}
     assert collector.at(url) == {after["sent"][0]["id"]}, "lost, or counted twice"
     return str(found)
 
@@ -133,9 +133,9 @@ def test_killed_at_every_call(tmp_path: Path, collector: Any) -> None:
 
 
 def test_killed_around_the_commit_and_the_sending(tmp_path: Path, collector: Any) -> None:
-    """A sample of the moments above, for the default tier: every 13th."""
+    """A sample of the moments above, for the default tier: every 31st."""
     assert child(lambda: whole_life(tmp_path / "whole", collector.url, None)) == 0
-    for fatal in range(5, int((tmp_path / "whole.calls").read_text()) - PIECES, 13):
+    for fatal in range(5, int((tmp_path / "whole.calls").read_text()) - PIECES, 31):
         path, url = tmp_path / f"ledger{fatal}", f"{collector.url}/{fatal}"
         assert child(lambda path=path, url=url, fatal=fatal: whole_life(path, url, fatal)) == DEAD  # type: ignore[misc]
         check_after(path, collector, url)
@@ -149,7 +149,7 @@ def test_what_was_spent_and_never_sent_is_shown(tmp_path: Path, collector: Any) 
         return DEAD
 
     assert child(dies) == DEAD
-    ledger = Ledger(tmp_path / "ledger", clock=lambda: noon("2033-01-01"))
+    ledger = Ledger(tmp_path / "ledger", clock=lambda: noon("2026-11-24"))
     assert ledger.flush(collector.url).expired == 1
     assert collector.kept == {}
     assert ledger.overview()["lost"] == {"reports": 1, "epsilon": 1}

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
-import base64
 import json
+import socket
+import sqlite3
 from email.utils import formatdate
 from pathlib import Path
 from typing import Any
 
 import pytest
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
-from deniable_client import Ledger, ParameterError, Task
-from deniable_client.ledger import Sent
-from deniable_client.ledger.outbox import checked_url, retry_after, seconds_up_to
-from tasks import loaded, noon
+from deniable_client import Ledger, ParameterError, Task, WindowError
+from deniable_client.addresses import checked_url
+from deniable_client.ledger import Sent, http
+from deniable_client.ledger.outbox import retry_after
+from deniable_client.ledger.windows import seconds_up_to
+from tasks import noon, signed
 
 
 class Clock:
@@ -33,7 +37,12 @@ def clock() -> Clock:
 
 @pytest.fixture
 def ledger(tmp_path: Path, clock: Clock) -> Ledger:
-    return Ledger(tmp_path / "ledger", clock=clock)
+    return Ledger(tmp_path / "ledger", clock=clock, places=99)
+
+
+def of(number: int, **changes: Any) -> Task:
+    """A task of one of several collectors."""
+    return signed(Ed25519PrivateKey.from_private_bytes(bytes([number]) * 32), **changes)
 
 
 DAY = 86_400
@@ -45,42 +54,47 @@ def states(ledger: Ledger) -> list[tuple[str, str]]:
 
 
 def test_a_report_is_sent_once(ledger: Ledger, collector: Any) -> None:
-    task = loaded()
+    task = signed()
     got = ledger.answer(task, "yes")
     assert collector.seen == []
     assert ledger.flush(collector.url) == Sent(1, 0, 0, 0)
     path, headers, body = collector.seen[0]
     assert path == f"/v1/tasks/{task.id}/reports"
-    assert body == {"reports": [{"id": got.id, "report": base64.b64encode(got.body).decode()}]}
+    assert body == {"reports": [{"id": got.id, "report": ledger.export()["reports"][0]["body"]}]}
     told = {"accept-encoding", "connection", "content-length", "content-type", "host", "user-agent"}
     assert {name.lower() for name in headers} == told
     assert headers["User-Agent"] == "deniable-client"
-    ledger.answer(task, "yes")
+    with pytest.raises(WindowError, match="sent its report of this window already"):
+        ledger.answer(task, "yes")
     assert ledger.flush(collector.url) == Sent(0, 0, 0, 0)
     assert len(collector.seen) == 1
     assert states(ledger) == [("sent", "")]
 
 
 def test_reports_travel_one_by_one_to_where_they_belong(ledger: Ledger, collector: Any) -> None:
-    ledger.answer(loaded(), "yes", url=collector.url)
-    ledger.answer(loaded(min_batch=11), "yes", url="https://127.0.0.1:1")
-    ledger.answer(loaded(min_batch=12), "yes")
-    assert ledger.flush() == Sent(1, 0, 0, 2)
-    assert ledger.flush(collector.url, task=loaded(min_batch=13)) == Sent(0, 0, 0, 2)
-    assert ledger.flush(collector.url) == Sent(1, 0, 0, 1)
-    assert [len(body["reports"]) for _, _, body in collector.seen] == [1, 1]
+    ledger.answer(of(1), "yes", url=collector.url)
+    ledger.answer(of(2), "yes", url="https://127.0.0.1:1")
+    ledger.answer(of(3), "yes")
+    ledger.answer(of(4, url=f"{collector.url}/signed"), "yes")
+    assert ledger.flush() == Sent(2, 0, 0, 2)
+    assert ledger.flush(collector.url, task=of(5)) == Sent(0, 0, 0, 2)
+    assert ledger.flush(f"{collector.url}/given") == Sent(1, 0, 0, 1)
+    assert [len(body["reports"]) for _, _, body in collector.seen] == [1, 1, 1]
+    where = {path.partition("/v1/")[0] for path, _, _ in collector.seen}
+    assert where == {"", "/signed", "/given"}
 
 
 def test_a_report_waits_for_its_random_time(ledger: Ledger, collector: Any, clock: Clock) -> None:
     for i in range(8):
-        ledger.answer(loaded(min_batch=11 + i), "yes")
+        ledger.answer(of(i), "yes")
     found = []
-    for _ in range(60):
+    for _ in range(12):
         found.append(ledger.flush(collector.url, due=True).sent)
-        clock.now += 60
+        clock.now += 360
+    assert found[:2] == [0, 0]  # ten minutes
     ledger.flush(collector.url, due=True)
     assert len(collector.kept) == 8
-    assert sum(count > 0 for count in found) > 1  # all eight in one minute: probability below 1e-11
+    assert sum(count > 0 for count in found) > 1  # all eight in six minutes: probability below 1e-6
 
 
 def test_random_times_are_spread_over_the_delay() -> None:
@@ -92,7 +106,7 @@ def test_random_times_are_spread_over_the_delay() -> None:
 
 @pytest.mark.parametrize("status", [400, 401, 403, 404, 405, 410, 413, 415, 422])
 def test_a_refusal_is_final_and_shown(status: int, ledger: Ledger, collector: Any, clock: Clock) -> None:
-    ledger.answer(loaded(), "yes")
+    ledger.answer(signed(), "yes")
     collector.answers = [(status, {}, b"{}")]
     assert ledger.flush(collector.url) == Sent(0, 1, 0, 0)
     clock.now += DAY
@@ -107,7 +121,7 @@ def row(ledger: Ledger, status: Any, **more: Any) -> bytes:
 
 
 def test_a_rejected_report_is_not_sent_again(ledger: Ledger, collector: Any) -> None:
-    ledger.answer(loaded(), "yes")
+    ledger.answer(signed(), "yes")
     collector.answers = [(200, {}, row(ledger, "rejected", reason="no such window"))]
     assert ledger.flush(collector.url) == Sent(0, 1, 0, 0)
     assert states(ledger) == [("refused", "no such window")]
@@ -115,7 +129,7 @@ def test_a_rejected_report_is_not_sent_again(ledger: Ledger, collector: Any) -> 
 
 @pytest.mark.parametrize("status", ["perhaps", "", None, 1, ["accepted"]])
 def test_a_status_that_is_not_known_is_not_taken_for_sent(status: Any, ledger: Ledger, collector: Any) -> None:
-    ledger.answer(loaded(), "yes")
+    ledger.answer(signed(), "yes")
     collector.answers = [(200, {}, row(ledger, status))]
     assert ledger.flush(collector.url) == Sent(0, 0, 0, 1)
     assert states(ledger) == [("waiting", "the collector's answer was not understood")]
@@ -139,7 +153,7 @@ def test_a_status_that_is_not_known_is_not_taken_for_sent(status: Any, ledger: L
 def test_anything_else_is_tried_again_with_the_same_id(
     answer: Any, ledger: Ledger, collector: Any, clock: Clock
 ) -> None:
-    got = ledger.answer(loaded(), "yes")
+    got = ledger.answer(signed(), "yes")
     collector.answers = [answer]
     assert ledger.flush(collector.url, timeout=0.2 if answer == "slow" else 60) == Sent(0, 0, 0, 1)
     assert collector.told.acquire(timeout=60)  # the request is with the collector, however slow that is
@@ -147,11 +161,11 @@ def test_anything_else_is_tried_again_with_the_same_id(
     assert ledger.flush(collector.url) == Sent(1, 0, 0, 0)
     assert {body["reports"][0]["id"] for _, _, body in collector.seen} == {got.id}
     assert len({body["reports"][0]["report"] for _, _, body in collector.seen}) == 1
-    assert collector.kept == {got.id: base64.b64encode(got.body).decode()}
+    assert collector.kept == {got.id: ledger.export()["reports"][0]["body"]}
 
 
 def test_no_redirect_is_followed(ledger: Ledger, collector: Any, clock: Clock) -> None:
-    ledger.answer(loaded(), "yes")
+    ledger.answer(signed(), "yes")
     collector.answers = [(status, {"Location": f"{collector.url}/elsewhere"}, b"") for status in (301, 302, 303, 307)]
     for seen in range(1, 5):
         ledger.flush(collector.url)
@@ -163,7 +177,7 @@ def test_no_redirect_is_followed(ledger: Ledger, collector: Any, clock: Clock) -
 
 @pytest.mark.parametrize("form", ["seconds", "date"])
 def test_retry_after_is_honoured(form: str, ledger: Ledger, collector: Any, clock: Clock) -> None:
-    ledger.answer(loaded(), "yes")
+    ledger.answer(signed(), "yes")
     wait = "7200" if form == "seconds" else formatdate(clock.now + 7200, usegmt=True)
     collector.answers = [(429, {"Retry-After": wait}, b"")]
     ledger.flush(collector.url)
@@ -194,40 +208,69 @@ def test_retry_after_in_all_spellings(text: str, seconds: float) -> None:
     assert retry_after({"retry-after": text}, noon()) == seconds
 
 
-def test_attempts_are_put_off_longer_and_longer(ledger: Ledger, clock: Clock) -> None:
-    """Nobody answers: over a day of minutes there are attempts, and far fewer than minutes."""
-    ledger.answer(loaded(), "yes")
-    attempts = []
-    for _ in range(200):
-        ledger.flush("http://127.0.0.1:9", timeout=1)
-        attempts.append(ledger.overview()["sent"][0]["attempts"])
+def test_attempts_are_put_off_longer_and_longer_and_end(ledger: Ledger, clock: Clock) -> None:
+    """Nobody answers: eight attempts, far fewer than minutes, then it is given up and shown."""
+    task = signed(window={"opens": "2026-11-16", "days": 30, "count": 1})
+    ledger.answer(task, "yes")
+    minutes = 0
+    while ledger.flush("http://127.0.0.1:9", timeout=1).waiting:
         clock.now += 600
-    assert 5 < attempts[-1] < 100
-    assert attempts[-1] - attempts[99] < 60
+        minutes += 10
+        assert minutes < 7 * 24 * 60
+    assert minutes >= 70  # one attempt in each call, eight of them
+    seen = ledger.overview()["sent"][0]
+    assert (seen["state"], seen["attempts"]) == ("expired", 8)
+    assert seen["reason"] == "the collector did not confirm it in as many attempts as there are"
+    clock.now += DAY
+    assert ledger.flush("http://127.0.0.1:9", timeout=1) == Sent(0, 0, 0, 0)
+    assert ledger.overview()["sent"][0]["attempts"] == 8
 
 
-def test_what_expires_is_given_up_and_shown(ledger: Ledger, collector: Any, clock: Clock) -> None:
-    task = loaded(window={"opens": "2026-11-16", "days": 1, "count": 1}, expires="2026-11-17")
+@pytest.mark.parametrize(("attempts", "days"), [(1, 1), (2, 1), (8, 1), (8, 7)])
+def test_no_answer_becomes_a_beacon(attempts: int, days: int, ledger: Ledger, collector: Any, clock: Clock) -> None:
+    """A collector that answers 500 for ever, asked four times a day, gets as many requests as the task says at most."""
+    long = {"opens": "2026-11-16", "days": 3660, "count": 1}
+    ledger.answer(signed(window=long, sending={"attempts": attempts, "days": days}), "yes")
+    collector.answers = [(500, {}, b"")] * 99
+    for _ in range(40):
+        ledger.flush(collector.url)
+        clock.now += 6 * 3600
+    assert len(collector.seen) == min(attempts, 4 * days)
+    assert {body["reports"][0]["id"] for _, _, body in collector.seen} == {ledger.overview()["sent"][0]["id"]}
+    assert ledger.overview()["counts"]["expired"] == 1
+
+
+def test_what_is_void_is_given_up_and_shown(ledger: Ledger, collector: Any, clock: Clock) -> None:
+    task = signed(window={"opens": "2026-11-16", "days": 1, "count": 1})
     ledger.answer(task, "yes")
-    clock.now = noon("2026-11-17") - 43_200
+    collector.answers = [(500, {}, b"")]
+    assert ledger.flush(collector.url) == Sent(0, 0, 0, 1)
+    clock.now = noon("2026-11-18") - 43_200
     assert ledger.flush(collector.url) == Sent(0, 0, 1, 0)
-    assert collector.seen == []
+    assert len(collector.seen) == 1
     assert ledger.overview()["lost"] == {"reports": 1, "epsilon": 1}
-    assert ledger.overview()["left"]["lifetime"]["spent"] == 1
+    assert ledger.overview()["left"]["spent"] == 1
 
 
-def test_the_delay_ends_before_the_task_does(tmp_path: Path, collector: Any, clock: Clock) -> None:
-    task = loaded(window={"opens": "2026-11-16", "days": 1, "count": 1}, expires="2026-11-17")
-    ledger = Ledger(tmp_path / "long", clock=clock, delay=7 * DAY)
-    ledger.answer(task, "yes")
-    clock.now = noon("2026-11-17") - 43_201
-    assert ledger.flush(collector.url, due=True).sent in (0, 1)
-    clock.now += 0.999
-    assert ledger.flush(collector.url, due=True).waiting == 0
+def test_what_was_not_tried_in_its_window_is_given_up(ledger: Ledger, collector: Any, clock: Clock) -> None:
+    """It would be counted in another window."""
+    ledger.answer(signed(window={"opens": "2026-11-16", "days": 1, "count": 2}), "yes")
+    clock.now += DAY
+    assert ledger.flush(collector.url).expired == 1
+    assert collector.seen == []
+    assert states(ledger)[0] == ("expired", "its window was over before it could be sent")
+
+
+def test_nothing_is_put_off_after_it_was_sent(ledger: Ledger, collector: Any, tmp_path: Path) -> None:
+    ledger.answer(signed(), "yes")
+    ledger.flush(collector.url)
+    db = sqlite3.connect(tmp_path / "ledger")
+    assert db.execute("SELECT later, due FROM report").fetchall() == [(0, None)]
+    db.close()
 
 
 def test_what_was_forgotten_is_not_sent(ledger: Ledger, collector: Any) -> None:
-    task: Task = loaded()
+    task: Task = signed()
     ledger.answer(task, "yes")
     ledger.forget(task)
     assert ledger.flush(collector.url) == Sent(0, 0, 0, 0)
@@ -239,6 +282,10 @@ def test_what_was_forgotten_is_not_sent(ledger: Ledger, collector: Any) -> None:
     [
         "http://example.org",
         "http://127.0.0.1.example.org",
+        "http://[::1].evil.example",
+        "http://[::1]@evil.example",
+        "http://localhost@evil.example",
+        "HTTP://Example.org",
         "http://localhost.example.org",
         "ftp://localhost",
         "file:///etc/passwd",
@@ -267,3 +314,36 @@ def test_reports_go_by_https_or_stay_on_this_machine(url: Any, ledger: Ledger) -
 )
 def test_good_addresses(url: str) -> None:
     assert checked_url(url) == url.rstrip("/")
+
+
+@pytest.mark.parametrize("scheme", ["http", "HTTP", "Http"])
+def test_this_machine_is_reached_without_a_proxy(
+    scheme: str, ledger: Ledger, collector: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("http_proxy", "HTTP_PROXY", "https_proxy", "HTTPS_PROXY", "all_proxy"):
+        monkeypatch.setenv(name, "http://127.0.0.1:9")
+    ledger.answer(signed(), "yes")
+    assert ledger.flush(collector.url.replace("http", scheme, 1)) == Sent(1, 0, 0, 0)
+
+
+@pytest.mark.parametrize("timeout", [0, -1, "20", None, float("nan"), 3601, True])
+def test_a_deadline_is_a_number_of_seconds(timeout: Any, ledger: Ledger) -> None:
+    with pytest.raises(ParameterError, match="timeout must be a number of seconds"):
+        ledger.flush(timeout=timeout)
+
+
+def test_an_address_of_numbers_without_a_port(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The host is named as it is written: [::1] is neither : nor port 1."""
+    ours, theirs = socket.socketpair()
+    reached: list[tuple[str, int]] = []
+
+    def reach(host: str, port: int, deadline: float) -> socket.socket:
+        reached.append((host, port))
+        return ours
+
+    monkeypatch.setattr(http, "_reach", reach)
+    theirs.sendall(b"HTTP/1.1 204 Fine\r\n\r\n")
+    assert http.post("http://[::1]/x", b"{}", 20).status == 204
+    assert reached == [("::1", 80)]
+    assert b"\r\nHost: [::1]\r\n" in theirs.recv(10_000)
+    theirs.close()

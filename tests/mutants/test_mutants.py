@@ -15,12 +15,15 @@ from mutants.run import LISTS, ROOT, ListError, Mutant, chosen, read_lists
 
 TOOL = LISTS / "run.py"
 LEAST = 120
-AREAS = {"audit", "grammar", "learn", "ledger", "marks", "proofs", "randomness", "testing", "thresholds"}
+AREAS = {
+    *("audit", "grammar", "learn", "ledger", "marks", "proofs", "randomness", "releases", "sessions", "testing"),
+    "thresholds",
+}
 CRITICAL = (
     *(path for path in (ROOT / "clients/python/src/deniable_client/kernels").glob("*.py") if path.stem != "__init__"),
     *(ROOT / "clients/python/src/deniable_client" / name for name in ("exact.py", "words.py", "packing.py")),
     *(ROOT / "clients/python/src/deniable_client" / f"{name}.py" for name in ("documents", "domains", "grammar")),
-    *(ROOT / "clients/python/src/deniable_client" / f"{name}.py" for name in ("explanation", "device")),
+    *(ROOT / "clients/python/src/deniable_client" / f"{name}.py" for name in ("device", "explanation", "telling")),
     *(ROOT / "src/deniable/learn" / name for name in ("ledger.py", "leaves.py", "boosting.py", "choice.py")),
     *(ROOT / "src/deniable/learn" / name for name in ("sgd.py", "vectors.py", "network.py", "release.py")),
     *(ROOT / "src/deniable" / name for name in ("randomness.py", "audit/exact.py", "core/channel.py")),

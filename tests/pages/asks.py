@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from datetime import UTC, date, datetime, timedelta
+from datetime import UTC, date, datetime
 from typing import Any
 
 import numpy as np
@@ -13,10 +13,12 @@ import deniable as dn
 from deniable.core.space import Space
 from deniable.service.access import new_key
 from deniable.service.http.app import application
-from deniable.service.http.routes import COOKIE
+from deniable.service.identity import SEED_BYTES, Identity
 from deniable.service.pages.table import PAGES
+from deniable.service.sessions import begin, cookie_name
 from deniable.service.store.contract import Incoming, Store, Upload
-from deniable_client.task import Task, seal
+from deniable.service.tasks import Asked, Terms, new_task
+from deniable_client.task import Task
 from service.calling import Service
 
 __all__ = ["EVIL", "TODAY", "Paged", "fill", "kinds", "mechanisms", "signed_in", "task"]
@@ -30,9 +32,9 @@ EVIL = [
     "<img src=x onerror=alert(2)>",
     '"\' onmouseover="alert(3)',
     "=HYPERLINK(1)",
-    "\u202eevil",
+    "\u0634\u0631 (evil)",
     "{{ 7 * 7 }}",
-    "x" * 10_000,
+    "x" * 1000,
 ]
 """Labels that are text to everyone."""
 
@@ -66,33 +68,20 @@ def mechanisms() -> dict[str, list[Any]]:
     }
 
 
-def task(made: Sequence[Any], text: str = "How do you sleep?", *, opens: date = TODAY, **more: Any) -> dict[str, Any]:
-    """The document of a task; each has a subject of its own unless it is said."""
-    questions = [
-        {"name": f"q{i}", "text": text + (f" ({i + 1})" if i else ""), "design": m.design, "share": 1}
-        for i, m in enumerate(made)
-    ]
-    document = {
-        "version": 1,
-        "collector": "Example Health Institute",
-        "subject": f"sleep {os.urandom(4).hex()}",
-        "epsilon": max(m.epsilon for m in made),
-        "questions": questions,
-        "window": {"opens": opens.isoformat(), "days": 7, "count": 4},
-        "precision": "day",
-        "min_batch": 5,
-        "memory": "remembered",
-        "budget": {"task": 3, "subject": 4, "lifetime": 16},
-        "retention": {"keep": "tally"},
-        "expires": (opens + timedelta(60)).isoformat(),
-    }
-    return seal(document | more)
+def task(
+    made: Sequence[Any], text: str = "How do you sleep?", *, opens: date = TODAY, windows: int = 1, **more: Any
+) -> dict[str, Any]:
+    """The document of a task; each has a collector of its own unless it is said: browsers have a place for it."""
+    asked = [Asked(text=text + (f" ({i + 1})" if i else ""), design=m.design, name=f"q{i}") for i, m in enumerate(made)]
+    usual = {"collector": "Example Health Institute", "subject": "sleep", "min_batch": 5, "windows": windows}
+    identity = more.pop("identity", None) or Identity(os.urandom(SEED_BYTES))
+    return new_task(asked, Terms(opens=opens, **{**usual, **more}), identity)
 
 
 def kinds(**more: Any) -> dict[str, dict[str, Any]]:
     """A task of each kind; the survey has strata."""
     found = {name: task(made, f"A question of the kind {name}?", **more) for name, made in mechanisms().items()}
-    strata = [{"name": "country", "values": ["DE", "FR"]}]
+    strata = {"country": ["DE", "FR"]}
     return found | {"survey": task(mechanisms()["survey"], "One of several?", strata=strata, **more)}
 
 
@@ -107,7 +96,8 @@ def fill(
         reports = m.privatize_items(items, dn.simulation(seed + number))
         rows = []
         for i in range(n):
-            head = bytes([number] if len(made) > 1 else []) + bytes([i % len(v) for v in known.strata.values()])
+            strata = [1 + i % (len(values) - 1) for values in known.strata.values()]
+            head = bytes([*strata, number] if len(made) > 1 else strata)
             rows.append(Incoming(os.urandom(16), (head + reports.row(i)).ljust(known.width, b"\0")))
         outcomes = store.add([Upload(known.id, day, rows)])[0]
         assert len(outcomes) == n
@@ -117,4 +107,5 @@ def fill(
 
 def signed_in(service: Paged, role: str = "administrator") -> dict[str, str]:
     """The headers of a browser that has signed in."""
-    return {"cookie": f"{COOKIE}={new_key(service.store, role, today=service.now.date())[1]}"}
+    name, _ = new_key(service.store, role, today=service.now.date())
+    return {"cookie": f"{cookie_name(service.settings)}={begin(service.store, name, service.now, service.settings)}"}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -13,7 +13,20 @@ import pytest
 
 from deniable.service.demo import BROWSERS
 
-__all__ = ["AXE", "Tab", "answer", "axe", "browser", "browser_path", "painted", "preview", "ready", "send"]
+__all__ = [
+    "AXE",
+    "WAIT",
+    "Tab",
+    "answer",
+    "axe",
+    "begin",
+    "browser",
+    "browser_path",
+    "check",
+    "painted",
+    "ready",
+    "send",
+]
 
 ARGUMENTS = ("--headless", "--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-extensions")
 AXE = "DENIABLE_NODE_MODULES"
@@ -28,14 +41,16 @@ def browser_path() -> str | None:
 
 
 @contextmanager
-def browser() -> Iterator[Any]:
-    """A browser without a window; skips the test where there is none."""
+def browser(*more: str, without: Sequence[str] = ()) -> Iterator[Any]:
+    """A browser without a window, with `more` arguments, `without` usual ones; skips the test where there is none."""
     path = browser_path()
     if path is None:
         pytest.skip("there is no Chromium: install it to test pages in a browser")
     sync_api = pytest.importorskip("playwright.sync_api", reason="install playwright to drive a browser")
     with sync_api.sync_playwright() as playwright:
-        made = playwright.chromium.launch(executable_path=path, args=list(ARGUMENTS))
+        made = playwright.chromium.launch(
+            executable_path=path, args=[*ARGUMENTS, *more], ignore_default_args=list(without)
+        )
         yield made
         made.close()
 
@@ -84,29 +99,47 @@ def painted(page: Any, url: str) -> float | None:
     return None if found is None else float(found)
 
 
-def answer(page: Any, number: int = 1) -> None:
-    """Fill in the question that is asked."""
-    field = page.locator("fieldset.question:not([hidden])")
-    kind = field.get_attribute("data-kind")
-    if kind == "number":
-        field.locator("input[type=number]").fill(str(70 + number))
-    elif kind == "ratings":
-        field.locator("input[type=checkbox]").nth(number).check()
-    elif field.locator("select").count():
-        field.locator("select").select_option(str(number))
-    else:
-        field.locator("input[type=radio]").nth(number).check()
-    if field.locator("[data-consent]").count():
-        field.locator("[data-consent]").check()
+def begin(page: Any) -> None:
+    """Take part: agree, choose a group and press "Take part"; the question is shown then, and was not before."""
+    assert page.locator("#answer").is_hidden()
+    for consent in page.locator("[data-consent]").all():
+        if consent.is_visible():
+            consent.check()
     for stratum in page.locator("[data-stratum]").all():
         stratum.select_option(index=1)
+    page.click("#begin")
+    page.wait_for_selector("#answer:not([hidden])")
 
 
-def preview(page: Any) -> str:
-    """Randomise; what will be sent, as the page shows it."""
+def answer(page: Any, number: int | None = 1) -> None:
+    """Take part, if that is not done, and fill in the question; `None` prefers not to say."""
+    if page.locator("#start").is_visible():
+        begin(page)
+    field = page.locator("fieldset.question:not([hidden])")
+    kind = field.get_attribute("data-kind")
+    choices = field.locator("select")
+    if kind == "ratings":
+        boxes = field.locator("input[type=checkbox]")
+        for i in range(boxes.count()):
+            boxes.nth(i).set_checked(i == number)
+    elif choices.count():
+        choices.select_option("none" if number is None else str(number))
+    elif number is None:
+        field.locator("[data-none]").check()
+    elif kind == "number":
+        field.locator("[data-none]").uncheck()
+        field.locator("input[type=number]").fill(str(70 + number))
+    else:
+        field.locator(f'input[type=radio][value="{number}"]').check()
+
+
+def check(page: Any) -> str:
+    """Continue: the answer as the page says it back. Nothing of a report is shown before it is sent."""
     page.click("#go")
-    page.wait_for_selector("#preview:not([hidden])")
-    return str(page.inner_text("#told code"))
+    page.wait_for_selector("#check:not([hidden])")
+    for place in ("#told", "#meant", "#outcome", "#facts"):
+        assert page.text_content(place).strip() == "", place
+    return str(page.inner_text("#said"))
 
 
 def send(page: Any) -> str:

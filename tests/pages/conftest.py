@@ -33,10 +33,10 @@ def published(n: int = 60) -> Shown:
     """Every kind of task with one window that is over, and `evil` with names that try to be more."""
     service = Paged()
     begun = TODAY - timedelta(14)
-    made, tasks = mechanisms(), kinds(opens=begun)
+    made, tasks = mechanisms(), kinds(opens=begun, windows=4, budget=8)
     made["evil"] = [evil()]
-    words = {"collector": "<b>us</b>", "subject": "<i>subject</i>"}
-    tasks["evil"] = task(made["evil"], f"{EVIL[0]}{EVIL[2]}\u202e", opens=begun, **words)
+    words = {"collector": "<b>us</b>", "subject": "<i>subject</i>", "windows": 4, "budget": 8}
+    tasks["evil"] = task(made["evil"], f"{EVIL[0]}{EVIL[2]}", opens=begun, **words)
     ids = {}
     for seed, (name, document) in enumerate(tasks.items()):
         ids[name] = service.add(document)

@@ -2,23 +2,28 @@
 
 from __future__ import annotations
 
+import json
 import os
+import time
+from base64 import b64decode
 from collections.abc import Iterator
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+import deniable as dn
 from deniable_client.task import Task
-from pages.asks import kinds, mechanisms, task
-from pages.browsing import Tab, answer, axe, browser, painted, preview, ready, send
+from pages.asks import TODAY, kinds, mechanisms, task
+from pages.browsing import WAIT, Tab, answer, axe, begin, browser, check, painted, ready, send
 from pages.conftest import published
 from pages.recording import Proxy, Running
 
 pytestmark = pytest.mark.slow
 
-NEXT_WEEK = "{ const now = Date.now; Date.now = () => now() + 8 * 86400000; }"
-"""Run before a page's scripts: its clock is eight days ahead, in the next window."""
+DAY = 86_400_000
+"""Milliseconds; what could not be delivered is tried again before the next."""
 
 
 @pytest.fixture(scope="module")
@@ -67,178 +72,323 @@ def counted(site: Running, id: str) -> int:
 def test_each_kind_of_question_is_answered(
     site: Running, proxy: Proxy, context: Any, artefacts: Path, kind: str
 ) -> None:
-    """On a phone: the promise is proved, the report shown, sent and counted; the receipt has the budget.
+    """On a phone: the promise is proved, then the question asked, the answer said back, the report sent and counted.
 
-    All that the page loads until then, with the heads of HTTP, has at most 60,000 bytes.
+    All that the page loads until the question can be asked, with the heads of HTTP, has at most 60,000 bytes.
     """
-    strata = {"strata": [{"name": "country", "values": ["DE", "FR"]}]} if kind == "survey" else {}
+    strata = {"strata": {"country": ["DE", "FR"]}} if kind == "survey" else {}
     id = open_task(site, kind, **strata)
     tab = Tab(context, f"{proxy.url}/t/{id}")
     page = tab.page
     ready(page)
     assert 20_000 < proxy.received <= 60_000
     assert page.inner_text("#proof").startswith("Checked on your device:")
+    if kind == "level":
+        page.locator("[data-levels]").press("ArrowRight")
+        assert page.inner_text(".level") == "1: good protection"
     page.screenshot(path=artefacts / f"survey-{kind}-1.png", full_page=True)
+    begin(page)
+    assert page.evaluate("() => scrollY") == 0
     if kind == "places":
         page.locator(".map path").nth(2).click()
-        assert page.locator("fieldset input[type=radio]").nth(2).is_checked()
+        assert page.locator('fieldset input[type=radio][value="2"]').is_checked()
         answer(page, 3)
         assert page.locator(".map path").nth(3).get_attribute("class") == "chosen"
     else:
         answer(page)
-    if kind == "level":
-        page.locator("[data-levels]").press("ArrowRight")
-        assert page.inner_text(".level") == "medium protection"
-    report = preview(page)
-    assert page.evaluate("() => scrollY") == 0
     page.screenshot(path=artefacts / f"survey-{kind}-2.png", full_page=True)
-    assert "people who send exactly this" in page.inner_text("#meant") or kind == "ratings"
-    assert counted(site, id) == 0
-    assert send(page) == "Thank you, your report was counted"
+    said = check(page)
+    assert said.startswith({"number": "71", "places": "Hamburg", "list": "city 1", "ratings": "foam: "}.get(kind, ""))
+    assert page.evaluate("() => scrollY") == 0
     page.screenshot(path=artefacts / f"survey-{kind}-3.png", full_page=True)
+    assert counted(site, id) == 0
+    assert proxy.sent("/reports") == []
+    assert send(page) == "Thank you, your report was counted"
     assert counted(site, id) == 1
-    assert "Left in all" in page.inner_text("#facts")
-    assert len(report.split()) == int(page.inner_text("#told").split()[3])
+    page.click("#sent summary")
+    page.screenshot(path=artefacts / f"survey-{kind}-4.png", full_page=True)
+    assert "people who send exactly this" in page.inner_text("#meant") or kind == "ratings"
+    meaning = page.inner_text("#meant > p:last-child")
+    assert meaning.startswith(("Somebody who thought two ", "This report names your answer openly"))
+    assert page.inner_text("#outcome") == f"The collector has your report. {meaning}"
+    assert "Left for this collector" in page.inner_text("#facts")
+    (request,) = proxy.sent("/reports")
+    body = b64decode(json.loads(request.body)["reports"][0]["report"])
+    assert page.inner_text("#told code") == body.hex(" ")
     tab.fine()
 
 
-def test_the_question_is_painted_before_any_script_comes(site: Running, context: Any) -> None:
-    """And what is shown by then is the question with its answers; that nothing can be sent yet is shown, too."""
-    page = context.new_page()
-    assert painted(page, f"{site.url}/t/{open_task(site)}") is not None
-    assert page.locator("h1").is_visible()
-    assert page.locator("input[type=radio]").count() == 4
-    assert page.inner_text("#proof").startswith("Checking the promise")
-    assert page.locator("#go").is_disabled()
+def test_a_question_in_other_scripts_is_answered(site: Running, proxy: Proxy, context: Any) -> None:
+    """Unicode's tables are loaded for it; labels are isolated, and the question stands under whose words it is."""
+    labels = ["\u0628\u0644\u0647", "\u0646\u0645\u06cc\u200c\u062f\u0627\u0646\u0645", "\u043d\u0435\u0442"]
+    made = [dn.mechanism("grr", epsilon=1.0, labels=labels)]
+    id = site.service.add(task(made, "\u062e\u0648\u0627\u0628\u06cc\u062f?"))
+    tab = Tab(context, f"{proxy.url}/t/{id}")
+    ready(tab.page)
+    begin(tab.page)
+    assert tab.page.inner_text("legend").splitlines()[0] == "The collector\u2019s words"
+    assert tab.page.locator(".choice bdi").all_inner_texts() == labels
+    assert 60_000 < proxy.received <= 78_000
+    answer(tab.page)
+    check(tab.page)
+    assert send(tab.page) == "Thank you, your report was counted"
+    assert sorted(tab.page.locator(".bars bdi").all_text_contents()) == sorted(labels)
+    tab.fine()
 
 
-def test_consent_comes_first(site: Running, context: Any) -> None:
-    """Without it, and without an answer, nothing is drawn."""
-    id = open_task(site, "sensitive")
+@pytest.mark.parametrize("kind", mechanisms())
+def test_no_answer_is_offered_first_and_sent_like_any_other(
+    site: Running, proxy: Proxy, context: Any, kind: str
+) -> None:
+    """ "I prefer not to say" stands before all answers; its report is as long as every other, and is counted."""
+    id = open_task(site, kind)
+    tab = Tab(context, f"{proxy.url}/t/{id}")
+    ready(tab.page)
+    begin(tab.page)
+    field = tab.page.locator("fieldset.question:not([hidden])")
+    offered = field.locator("label.choice, option:not([disabled])")
+    if kind != "ratings":
+        assert "I prefer not to say" in offered.first.inner_text()
+    answer(tab.page, None)
+    assert check(tab.page) == "I prefer not to say"
+    assert send(tab.page) == "Thank you, your report was counted"
+    (request,) = proxy.sent("/reports")
+    body = b64decode(json.loads(request.body)["reports"][0]["report"])
+    assert len(body) == Task.load(site.service.store.task(id).document).width
+    assert counted(site, id) == 1
+    tab.fine()
+
+
+@pytest.mark.parametrize("given", ["-5", "1e300"])
+def test_a_number_beyond_the_ends_is_taken(site: Running, context: Any, given: str) -> None:
+    """Who is refused tells that the value is beyond."""
+    id = open_task(site, "number")
     tab = Tab(context, f"{site.url}/t/{id}")
     ready(tab.page)
-    tab.page.click("#go")
-    assert "choose an answer" in tab.page.inner_text("#problem")
-    tab.page.locator("input[type=radio]").nth(2).check()
-    tab.page.click("#go")
-    assert "agree first" in tab.page.inner_text("#problem")
-    assert tab.page.locator("#preview").is_hidden()
+    begin(tab.page)
+    tab.page.fill("input[type=number]", given)
+    assert check(tab.page) == given
+    assert send(tab.page) == "Thank you, your report was counted"
+    assert counted(site, id) == 1
     tab.fine()
 
 
-def test_the_same_answer_is_the_same_report_and_another_is_refused(site: Running, context: Any, proxy: Proxy) -> None:
-    """After reload, back button and in another tab; what was left is not sent with it; two clicks send once."""
+def test_a_task_that_costs_too_much_is_declined_before_the_question(site: Running, context: Any, proxy: Proxy) -> None:
+    """One collector gets 2 in a year: a task of 2.5 is not asked, and nothing is sent, also not later."""
+    made = [dn.mechanism("ss", epsilon=2.5, labels=["never", "sometimes", "often"])]
+    id = site.service.add(task(made, budget=2.5))
+    tab = Tab(context, f"{proxy.url}/t/{id}")
+    ready(tab.page)
+    tab.page.click("#begin")
+    tab.page.wait_for_selector("#start .problem:not([hidden])")
+    assert "2.5" in tab.page.inner_text("#start .problem")
+    assert tab.page.locator("#answer").is_hidden()
+    tab.page.reload()
+    ready(tab.page)
+    assert tab.page.locator("#start").is_visible()
+    assert proxy.sent("/reports") == []
+    tab.fine()
+
+
+def test_the_page_is_painted_before_any_script_comes(site: Running, context: Any) -> None:
+    """And what is shown by then is what taking part means; that nobody can take part yet is shown, too."""
+    page = context.new_page()
+    assert painted(page, f"{site.url}/t/{open_task(site)}") is not None
+    assert page.locator("h1").first.is_visible()
+    assert page.locator("#start .note").is_visible()
+    assert page.inner_text("#proof").startswith("Checking the promise")
+    assert page.locator("#begin").is_disabled()
+    assert page.locator("#answer").is_hidden()
+
+
+def test_consent_comes_first(site: Running, context: Any, proxy: Proxy) -> None:
+    """Without it the question is not asked, and nothing is sent; without an answer nothing goes on."""
+    id = open_task(site, "sensitive")
+    tab = Tab(context, f"{proxy.url}/t/{id}")
+    ready(tab.page)
+    tab.page.click("#begin")
+    assert "agree first" in tab.page.inner_text("#start .problem")
+    assert tab.page.evaluate("document.activeElement.matches('[data-consent]')")
+    assert tab.page.locator("#answer").is_hidden()
+    tab.page.reload()
+    ready(tab.page)
+    assert proxy.sent("/reports") == []
+    begin(tab.page)
+    tab.page.click("#go")
+    assert "choose an answer" in tab.page.inner_text("#answer .problem")
+    assert tab.page.locator("#check").is_hidden()
+    tab.fine()
+
+
+def test_an_answer_can_be_changed_until_it_is_sent(site: Running, context: Any, proxy: Proxy) -> None:
+    """One report leaves, that of the last answer; two clicks send once; after that the receipt is all there is."""
     id = open_task(site)
     tab = Tab(context, f"{proxy.url}/t/{id}")
     page = tab.page
     ready(page)
-    answer(page)
-    first = preview(page)
-    page.click("#leave")
-    assert preview(page) == first
-    page.reload()
-    ready(page)
-    answer(page)
-    assert preview(page) == first
-    page.goto(f"{proxy.url}/t/{'0' * 64}")
-    page.go_back()
-    ready(page)
-    answer(page)
-    assert preview(page) == first
-    other = Tab(context, f"{proxy.url}/t/{id}")
-    ready(other.page)
-    answer(other.page, 2)
-    other.page.click("#go")
-    other.page.wait_for_selector("#problem:not([hidden])")
-    assert "another answer" in other.page.inner_text("#problem") or "answered" in other.page.inner_text("#problem")
-    answer(other.page)
-    assert preview(other.page) == first
+    answer(page, 1)
+    assert check(page) == "sometimes"
+    page.click("#change")
+    answer(page, 2)
+    assert check(page) == "often"
     assert proxy.sent("/reports") == []
     page.dblclick("#send")
     page.wait_for_selector("#receipt:not([hidden])")
-    assert send(other.page) == "Thank you, your report was counted"
-    assert counted(site, id) == 1
-    assert len({request.body for request in proxy.sent("/reports")}) == 1
+    assert len(proxy.sent("/reports")) == counted(site, id) == 1
+    page.goto(f"{proxy.url}/t/{'0' * 64}")
+    page.go_back()
+    page.wait_for_selector("#receipt-title:has-text('Thank you')")
+    assert len(proxy.sent("/reports")) == counted(site, id) == 1
     tab.errors = [error for error in tab.errors if "404" not in error]  # the page that it came back from
     tab.fine()
-    other.fine()
 
 
-def test_a_report_that_was_left_stays_even_when_another_is_sent(site: Running, context: Any, proxy: Proxy) -> None:
-    """Shown in one window and not sent; the next window's is sent alone."""
+@pytest.mark.parametrize("stage", ["question", "check"])
+def test_who_comes_back_after_leaving_finds_the_report_sent(
+    site: Running, context: Any, proxy: Proxy, stage: str
+) -> None:
+    """From "Take part" on there is one report: reloading the page sends it, answered or not, and asks no more."""
     id = open_task(site)
     tab = Tab(context, f"{proxy.url}/t/{id}")
     ready(tab.page)
-    answer(tab.page)
-    preview(tab.page)
-    tab.page.click("#leave")
-    second = context.new_page()
-    second.add_init_script(NEXT_WEEK)
-    second.goto(f"{proxy.url}/t/{id}")
-    ready(second)
-    answer(second)
-    preview(second)
-    second.click("#send")
-    second.wait_for_selector("#receipt:not([hidden])")
-    assert len(proxy.sent("/reports")) == 1
-    tab.fine()
-
-
-def test_offline_and_back(site: Running, context: Any, proxy: Proxy) -> None:
-    """What was sent without a network is kept, told so, and sent when it is back; also after a reload."""
-    ids = [open_task(site), open_task(site)]
-    tab = Tab(context, f"{proxy.url}/t/{ids[0]}")
-    for id in ids:
-        tab.page.goto(f"{proxy.url}/t/{id}")
-        ready(tab.page)
+    begin(tab.page)
+    if stage == "check":
         answer(tab.page)
-        preview(tab.page)
-        context.set_offline(True)
-        assert send(tab.page) == "Not sent yet"
-        assert counted(site, id) == 0
-        context.set_offline(False)
-        if id == ids[1]:
-            tab.page.goto(f"{proxy.url}/t/{id}")
-        tab.page.wait_for_selector("#receipt-title:has-text('Thank you')")
-        assert counted(site, id) == 1
-    assert all("ERR_INTERNET_DISCONNECTED" in error for error in tab.errors)
-
-
-def test_who_comes_back_sees_what_became_of_the_report(site: Running, context: Any, proxy: Proxy) -> None:
-    """Nothing is sent a second time; the next window asks again, and sends what an earlier one left."""
-    id = open_task(site)
-    tab = Tab(context, f"{proxy.url}/t/{id}")
-    ready(tab.page)
-    answer(tab.page)
-    preview(tab.page)
-    assert send(tab.page) == "Thank you, your report was counted"
+        check(tab.page)
     tab.page.reload()
     ready(tab.page)
     assert tab.page.inner_text("#receipt-title") == "Thank you, your report was counted"
     assert tab.page.locator("#answer").is_hidden()
-    assert len(proxy.sent("/reports")) == counted(site, id) == 1
-    second = context.new_page()
-    second.add_init_script(NEXT_WEEK)
-    second.goto(f"{proxy.url}/t/{id}")
-    ready(second)
-    assert second.locator("#answer").is_visible()
-    assert second.locator("#receipt").is_hidden()
-    answer(second)
-    preview(second)
-    second.route("**/reports", lambda route: route.abort())
-    assert send(second) == "Not sent yet"
-    third = context.new_page()
-    third.add_init_script(NEXT_WEEK * 2)
-    third.goto(f"{proxy.url}/t/{id}")
-    ready(third)
-    assert third.locator("#answer").is_visible()
-    assert len(proxy.sent("/reports")) == 2
-    wrong = context.new_page()
-    wrong.add_init_script(NEXT_WEEK * 5)  # this clock is wrong: the task is over
-    wrong.goto(f"{proxy.url}/t/{id}")
-    ready(wrong)
-    assert "this task" in wrong.inner_text("#problem")
+    assert counted(site, id) == 1
+    assert len({request.body for request in proxy.sent("/reports")}) == 1
     tab.fine()
+
+
+@pytest.mark.parametrize("how", ["closes", "goes elsewhere", "goes back"])
+@pytest.mark.parametrize("stage", ["question", "check"])
+def test_who_leaves_sends_one_report(site: Running, context: Any, proxy: Proxy, stage: str, how: str) -> None:
+    """At once, without coming back, answered or not."""
+    id = open_task(site)
+    tab = Tab(context, f"{proxy.url}/t/{'0' * 64}")  # to go back to
+    tab.page.goto(f"{proxy.url}/t/{id}")
+    ready(tab.page)
+    begin(tab.page)
+    if stage == "check":
+        answer(tab.page)
+        check(tab.page)
+    assert proxy.sent("/reports") == []
+    if how == "closes":
+        tab.page.close(run_before_unload=True)
+    elif how == "goes elsewhere":
+        tab.page.goto("about:blank")
+    else:
+        tab.page.go_back()
+    deadline = time.monotonic() + WAIT / 1000
+    while not counted(site, id) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    assert len(proxy.sent("/reports")) == counted(site, id) == 1
+    assert all("404" in error for error in tab.errors)
+
+
+def test_a_page_that_comes_back_as_it_was_left_asks_no_more(site: Running, proxy: Proxy) -> None:
+    """Browsers keep pages for the way back: the report is sent by then, and a receipt is shown."""
+    id = open_task(site)
+    with browser(without=["--disable-back-forward-cache"]) as chromium:
+        page = Tab(chromium.new_context(), f"{proxy.url}/t/{id}").page
+        ready(page)
+        begin(page)
+        said: list[str] = []
+        page.on("console", lambda message: said.append(message.text))
+        page.evaluate("() => addEventListener('pageshow', (event) => console.log(`kept: ${event.persisted}`))")
+        page.goto(f"{proxy.url}/t/{'0' * 64}")
+        page.go_back(wait_until="commit")
+        page.wait_for_selector("#receipt-title:has-text('Thank you')")
+        assert page.locator("#answer").is_hidden()
+    assert "kept: true" in said
+    assert counted(site, id) == 1
+    assert len({request.body for request in proxy.sent("/reports")}) == 1
+
+
+def test_two_tabs_send_one_report(site: Running, context: Any, proxy: Proxy) -> None:
+    """Whoever takes part second has it sent as it is; the first then sees the receipt in place of another answer."""
+    id = open_task(site)
+    tabs = [Tab(context, f"{proxy.url}/t/{id}") for _ in range(2)]
+    for tab in tabs:
+        ready(tab.page)
+    begin(tabs[0].page)
+    tabs[1].page.click("#begin")
+    tabs[1].page.wait_for_selector("#receipt-title:has-text('Thank you')")
+    answer(tabs[0].page, 2)
+    tabs[0].page.click("#go")
+    tabs[0].page.wait_for_selector("#receipt-title:has-text('Thank you')")
+    assert len(proxy.sent("/reports")) == counted(site, id) == 1
+    for tab in tabs:
+        tab.fine()
+
+
+def visit(context: Any, url: str, days: int = 0) -> Tab:
+    """A page whose clock is so many days ahead."""
+    tab = Tab(context, "about:blank")
+    clock = "const now = Date.now; Date.now = () => now() + window.ahead;"
+    tab.page.add_init_script(f"window.ahead = {days * DAY}; {{ {clock} }}")
+    tab.page.goto(url)
+    ready(tab.page)
+    return tab
+
+
+@pytest.mark.parametrize("how", ["stays", "comes back"])
+def test_offline_and_back(site: Running, context: Any, proxy: Proxy, how: str) -> None:
+    """What was sent without a network is kept, told so, and sent when it is back; also after a reload."""
+    id = open_task(site)
+    tab = visit(context, f"{proxy.url}/t/{id}")
+    answer(tab.page)
+    check(tab.page)
+    context.set_offline(True)
+    assert send(tab.page) == "Not sent yet"
+    assert tab.page.locator("#sent").is_hidden()
+    assert counted(site, id) == 0
+    if how == "comes back":
+        tab.page.close()
+        context.set_offline(False)
+        tab = visit(context, f"{proxy.url}/t/{id}", 1)
+    else:
+        tab.page.evaluate(f"() => {{ window.ahead = {DAY}; }}")
+        context.set_offline(False)
+    tab.page.wait_for_selector("#receipt-title:has-text('Thank you')")
+    assert counted(site, id) == 1
+    assert all("ERR_INTERNET_DISCONNECTED" in error for error in tab.errors)
+
+
+def test_who_comes_back_sees_what_became_of_the_report(site: Running, context: Any, proxy: Proxy) -> None:
+    """Nothing is sent a second time; the next window asks again; a new ledger waits until it knows a whole window."""
+    id = open_task(site, opens=TODAY - timedelta(7), windows=2, budget=2)
+    url = f"{proxy.url}/t/{id}"
+    new = visit(context, url, -5)
+    new.page.click("#begin")
+    new.page.wait_for_selector("#start .problem:not([hidden])")
+    assert "too new" in new.page.inner_text("#start .problem")
+    session = context.new_cdp_session(new.page)
+    session.send("Storage.clearDataForOrigin", {"origin": proxy.url, "storageTypes": "all"})
+    visit(context, url, -20)  # it is known since then
+    first = visit(context, url, -5)
+    answer(first.page)
+    check(first.page)
+    assert send(first.page) == "Thank you, your report was counted"
+    back = visit(context, url, -4)
+    assert back.page.inner_text("#receipt-title") == "Thank you, your report was counted"
+    assert back.page.locator("#start").is_hidden()
+    assert len(proxy.sent("/reports")) == counted(site, id) == 1
+    second = visit(context, url, 0)
+    assert second.page.locator("#start").is_visible()
+    assert second.page.locator("#receipt").is_hidden()
+    answer(second.page)
+    check(second.page)
+    assert send(second.page) == "Thank you, your report was counted"
+    assert len(proxy.sent("/reports")) == counted(site, id) == 2
+    over = visit(context, url, 40)  # this clock is wrong: the task is over
+    assert "this task" in over.page.inner_text("#start .problem")
+    for tab in (new, first, back, second):
+        tab.fine()
 
 
 def test_a_task_that_closes_meanwhile_is_told(site: Running, context: Any) -> None:
@@ -246,7 +396,7 @@ def test_a_task_that_closes_meanwhile_is_told(site: Running, context: Any) -> No
     tab = Tab(context, f"{site.url}/t/{id}")
     ready(tab.page)
     answer(tab.page)
-    preview(tab.page)
+    check(tab.page)
     site.service.store.set_state(id, "closed")
     site.service.collector.forget(id)
     assert send(tab.page) == "Your report was not counted"
@@ -254,27 +404,24 @@ def test_a_task_that_closes_meanwhile_is_told(site: Running, context: Any) -> No
     assert "not open" in tab.page.inner_text("h1")
 
 
-@pytest.mark.parametrize("fault", ["indexedDB.open", "localStorage.setItem"])
+@pytest.mark.parametrize("fault", ["opening", "writing"])
 def test_storage_that_fails_sends_nothing(site: Running, context: Any, proxy: Proxy, fault: str) -> None:
-    """And says so."""
-    name = fault.partition(".")[0]
-    owner = "IDBFactory" if name == "indexedDB" else "Storage"
-    method = fault.partition(".")[2]
+    """And says so, before the question: a report that is not written down first could be drawn twice."""
     broken = "() => { throw new DOMException('no', 'QuotaExceededError'); }"
-    context.add_init_script(f"{owner}.prototype.{method} = {broken};")
     id = open_task(site)
-    tab = Tab(context, f"{proxy.url}/t/{id}")
-    if name == "indexedDB":
+    tab = Tab(context, f"{proxy.url}/t/{id}" if fault == "writing" else "about:blank")
+    if fault == "opening":
+        tab.page.add_init_script(f"IDBFactory.prototype.open = {broken};")
+        tab.page.goto(f"{proxy.url}/t/{id}")
         tab.page.wait_for_selector('#survey[data-ready="no"]')
         assert "Nothing can be sent" in tab.page.inner_text("#proof")
-        assert tab.page.locator("#go").is_disabled()
+        assert tab.page.locator("#begin").is_disabled()
     else:
         ready(tab.page)
-        answer(tab.page)
-        preview(tab.page)
-        tab.page.click("#send")
-        tab.page.wait_for_selector("#preview .problem:not([hidden])")
-        assert "could not be sent" in tab.page.inner_text("#preview .problem")
+        tab.page.evaluate(f"() => {{ IDBObjectStore.prototype.put = {broken}; }}")
+        tab.page.click("#begin")
+        tab.page.wait_for_selector("#start .problem:not([hidden])")
+    assert tab.page.locator("#answer").is_hidden()
     assert proxy.sent("/reports") == []
     tab.fine()
 
@@ -288,7 +435,7 @@ def test_a_task_that_was_changed_on_the_way_is_not_asked(site: Running, context:
     page.goto(f"{site.url}/t/{id}")
     page.wait_for_selector('#survey[data-ready="no"]')
     assert "Nothing can be sent" in page.inner_text("#proof")
-    assert page.locator("#go").is_disabled()
+    assert page.locator("#begin").is_disabled()
 
 
 def _signed_in(site: Running, context: Any, path: str = "/") -> Tab:
@@ -316,6 +463,18 @@ PLAN = "/plan?text=How+often%3F&kind=shares&answers=never%0Aoften&people=10000&e
 def test_nothing_stands_in_anybodys_way(site: Running, chromium: Any, artefacts: Path, look: str) -> None:
     """axe-core finds no violation on any page, light and dark, wide and narrow; pictures are kept."""
     rules = axe()
+    found: dict[str, Any] = {}
+
+    def look_at(page: Any, name: str) -> None:
+        for width in (360, 1280):
+            page.set_viewport_size({"width": width, "height": 800})
+            wide = page.evaluate("document.documentElement.scrollWidth")
+            assert wide <= width, f"{name} is {wide} pixels wide"
+            photograph(page, artefacts / f"{name}-{width}-{look}.png")
+        page.evaluate(rules)
+        for each in page.evaluate("axe.run().then((found) => found.violations)"):
+            found[f"{name} {each['id']}"] = [node["html"][:200] for node in each["nodes"]][:2]
+
     context = chromium.new_context(color_scheme=look, bypass_csp=True)
     tab = _signed_in(site, context)
     ids = _ids(site)
@@ -324,29 +483,30 @@ def test_nothing_stands_in_anybodys_way(site: Running, chromium: Any, artefacts:
         paths[f"task-{kind}"] = f"/tasks/{ids[f'A question of the kind {kind}?']}?error=1"
     paths["task-survey"] = f"/tasks/{ids['One of several?']}"
     paths["certificate"] = f"/tasks/{ids['A question of the kind sensitive?']}/certificate"
-    for name, document in kinds().items():
-        paths[f"survey-{name}"] = f"/t/{site.service.add(document)}"
     paths["signin"] = "/"
-    found: dict[str, Any] = {}
     for name, path in paths.items():
         if name == "signin":
             context.clear_cookies()
-        for width in (360, 1280):
-            tab.page.set_viewport_size({"width": width, "height": 800})
-            tab.page.goto(f"{site.url}{path}", wait_until="load")
-            if name.startswith("survey"):
-                ready(tab.page)
-            wide = tab.page.evaluate("document.documentElement.scrollWidth")
-            assert wide <= width, f"{name} is {wide} pixels wide"
-            photograph(tab.page, artefacts / f"{name}-{width}-{look}.png")
+        tab.page.goto(f"{site.url}{path}", wait_until="load")
+        look_at(tab.page, name)
         if name == "certificate":
             tab.page.emulate_media(media="print")
             photograph(tab.page, artefacts / f"{name}-print-{look}.png")
             tab.page.emulate_media(media="screen")
-        tab.page.evaluate(rules)
-        for each in tab.page.evaluate("axe.run().then((found) => found.violations)"):
-            found[f"{name} {each['id']}"] = [node["html"][:200] for node in each["nodes"]][:2]
     context.close()
+    for name, document in kinds().items():
+        context = chromium.new_context(color_scheme=look, bypass_csp=True)  # a browser has few places for collectors
+        page = Tab(context, f"{site.url}/t/{site.service.add(document)}").page
+        ready(page)
+        look_at(page, f"survey-{name}-1-start")
+        answer(page)
+        look_at(page, f"survey-{name}-2-question")
+        check(page)
+        look_at(page, f"survey-{name}-3-check")
+        send(page)
+        page.click("#sent summary")
+        look_at(page, f"survey-{name}-4-receipt")
+        context.close()
     assert found == {}
 
 
@@ -367,7 +527,7 @@ def test_a_plan_is_opened_answered_and_looked_at(site: Running, context: Any) ->
     person = Tab(context, site.url + tab.page.get_attribute("text=Survey page", "href"))
     ready(person.page)
     answer(person.page)
-    preview(person.page)
+    check(person.page)
     assert send(person.page) == "Thank you, your report was counted"
     tab.page.wait_for_selector("#reports:text-is('1')")
     tab.fine()
@@ -380,19 +540,25 @@ def test_the_keyboard_is_enough(site: Running, context: Any) -> None:
     tab = Tab(context, f"{site.url}/t/{id}")
     ready(tab.page)
     keys = tab.page.keyboard
-    keys.press("Tab")
-    keys.press("Space")
-    for _ in range(6):
-        if tab.page.evaluate("document.activeElement.id") == "go":
-            break
-        keys.press("Tab")
+
+    def reach(what: str) -> None:
+        for _ in range(8):
+            if tab.page.evaluate("(what) => document.activeElement.matches(what)", what):
+                return
+            keys.press("Tab")
+        raise AssertionError(f"{what} is not reached")
+
+    reach("#begin")
     keys.press("Enter")
-    tab.page.wait_for_selector("#preview:not([hidden])")
-    assert tab.page.evaluate("document.activeElement.id") == "preview"
-    for _ in range(6):
-        if tab.page.evaluate("document.activeElement.id") == "send":
-            break
-        keys.press("Tab")
+    tab.page.wait_for_selector("#answer:not([hidden])")
+    assert tab.page.evaluate("document.activeElement.id") == "answer"
+    reach("input[type=radio]")
+    keys.press("Space")
+    reach("#go")
+    keys.press("Enter")
+    tab.page.wait_for_selector("#check:not([hidden])")
+    assert tab.page.evaluate("document.activeElement.id") == "check"
+    reach("#send")
     keys.press("Enter")
     tab.page.wait_for_selector("#receipt:not([hidden])")
     assert tab.page.evaluate("document.activeElement.id") == "receipt"

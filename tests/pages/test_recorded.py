@@ -14,7 +14,7 @@ import pytest
 import deniable as dn
 from deniable.core.types import FloatArray
 from pages.asks import Paged, mechanisms, task
-from pages.browsing import Tab, answer, browser, preview, ready, send
+from pages.browsing import Tab, answer, browser, check, ready, send
 from pages.ranks import permutation
 from pages.recording import Proxy, Running
 
@@ -62,7 +62,7 @@ def recorded(chromium: Any, slow: bool = False, people: int = PEOPLE) -> tuple[P
             tab.page.goto(f"{proxy.url}/t/{id}")
             ready(tab.page)
             answer(tab.page, int(own))
-            preview(tab.page)
+            check(tab.page)
             tab.page.evaluate(
                 "() => document.getElementById('send').addEventListener('click', () => {"
                 " window.clicked = performance.now(); }, { capture: true })"
@@ -130,7 +130,7 @@ def test_a_page_that_waited_with_one_answer_would_be_noticed(chromium: Any) -> N
 KINDS = {"choice": 4, "sensitive": 4, "level": 3, "number": 3, "places": 4, "ratings": 3}
 """Answers that are tried of each kind of question."""
 PLANTED = tuple(
-    f"{more}await ledger.flush(location.origin, {{ report: receipt.id }})"
+    f"{more}await ledger.flush(origin, {{ task }})"
     for more in ("", "if ([...$('answer').elements][2].checked) Math.max(1, 2); ")
 )
 """What the page's script is made to do more for the second of the answers: one comparison."""
@@ -163,7 +163,7 @@ def steps(chromium: Any, url: str, number: int, change: tuple[str, str] | None =
     tab.page.goto(url)
     ready(tab.page)
     answer(tab.page, number)
-    preview(tab.page)
+    check(tab.page)
     session.send("Profiler.takePreciseCoverage")  # what was run before does not count
     tab.page.click("#send")
     tab.page.wait_for_function("() => window.released")
@@ -177,7 +177,7 @@ def steps(chromium: Any, url: str, number: int, change: tuple[str, str] | None =
     tab.page.wait_for_selector("#receipt-title:has-text('Thank you')")
     tab.fine()
     context.close()
-    assert any(row.startswith("outbox.js post ") for row in rows)
+    assert any(row.startswith("survey.js post ") for row in rows)
     return sorted(rows)
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import subprocess
+from datetime import date
 from pathlib import Path
 from typing import Any
 
@@ -16,9 +17,11 @@ import pytest
 
 import deniable as dn
 from deniable.core.types import FloatArray
-from js.families import task_of
+from pages.asks import task
 from pages.ranks import permutation
 
+OPENS = date(2026, 11, 16)
+"""The day of the clock that devices have."""
 STEPS = Path(__file__).with_name("steps.js")
 LABELS = ["no", "yes", "I would rather not say, and this answer is much longer than the others"]
 ALPHA = 1e-4
@@ -27,8 +30,9 @@ DELAY = 0.5
 
 
 def _done(node: str, m: Any, people: list[dict[str, Any]], *, count: bool) -> list[dict[str, Any]]:
-    given = {"task": task_of(m, epsilon=2.0), "people": people, "count": count}
-    done = subprocess.run([node, str(STEPS)], input=json.dumps(given), capture_output=True, text=True)
+    given = {"task": task([m], opens=OPENS), "people": people, "count": count}
+    plain = ["--no-opt"] if count else []  # calls of functions that were merged into others are not counted
+    done = subprocess.run([node, *plain, str(STEPS)], input=json.dumps(given), capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     found: list[dict[str, Any]] = json.loads(done.stdout)
     assert len(found) == len(people)

@@ -21,13 +21,16 @@ from deniable.core.types import FloatArray
 from deniable.service.pages import assets
 from deniable.service.pages.asking import Asked, Choice, asked, regions
 from deniable.service.pages.render import POLICY
+from deniable_client import explain
 from deniable_client.task import Task
+from deniable_client.telling import certainty
 from pages.asks import TODAY, Paged, kinds, mechanisms, task
 
 CLIENT = Path(__file__).resolve().parents[2] / "clients" / "js" / "src"
 MOST_BYTES = 60_000
 """Of the page with all its files, compressed as they are sent, with the heads of HTTP."""
 GZIP = {"accept-encoding": "gzip"}
+BUDGET = {"task": 8, "subject": 8, "lifetime": 16}
 
 
 # ---- what is asked
@@ -46,11 +49,14 @@ def test_each_kind_of_question_is_asked_in_its_way() -> None:
     assert [choice.harmless for choice in found["sensitive"].choices] == [True, True, False, False]
     assert found["sensitive"].harmless == ("flu", "hay fever")
     assert [words for _, words in found["level"].levels] == [
-        "strongest protection",
-        "medium protection",
-        "least protection",
+        "0.5: strong protection",
+        "1: good protection",
+        "2: limited protection",
     ]
     assert [level for level, _ in found["level"].levels] == [0.5, 1.0, 2.0]
+    weak = task([dn.mechanism("pldp", k=2, levels="7.5,8", level_epsilon=0.5)])
+    assert {words.partition(": ")[2] for _, words in _one(weak).levels} == {"hardly any protection (weak)"}
+    assert (found["number"].ends, found["ratings"].ends) == ("30 to 200", "-1 to 1")
     assert (found["choice"].buttons, found["list"].buttons) == (True, False)
     assert found["ratings"].choices[1] == Choice(1, "foam")
     assert all(each.promise for each in found.values())
@@ -83,6 +89,19 @@ def test_north_is_up_and_one_place_has_all() -> None:
     assert regions([(1, 1)]) == [("M0 0L320 0L320 240L0 240Z", (160.0, 120.0))]
     first, second, third = regions([(0, 0), (0, 0), (5, 0)])
     assert first == second != third
+
+
+def test_promises_are_those_of_all_reports() -> None:
+    """Four windows that draw anew: the page tells what all of them tell, and consent is asked in these words."""
+    made = mechanisms()["sensitive"]
+    once, four = (_one(task(made, windows=windows)) for windows in (1, 4))
+    assert once.phrase == "good protection"
+    assert once.promise == tuple(explain(made[0].design).over(1).text.splitlines())
+    assert four.phrase == "little protection (weak)"
+    assert four.promise == tuple(explain(made[0].design).over(4).text.splitlines())
+    service = Paged()
+    text = service.get(f"/t/{service.add(task(made, windows=4))}").body.decode()
+    assert "For all others there is little protection (weak)." in text
 
 
 # ---- how it is sent
@@ -125,21 +144,36 @@ def _kernel_modules(design: dict[str, Any]) -> list[str]:
     ]
 
 
-@pytest.mark.parametrize("kind", mechanisms())
-def test_the_page_is_small(kind: str) -> None:
-    """Page, styles, all modules and the task, as they are sent: at most 60,000 bytes, for each kind of question."""
-    document = kinds()[kind]
+def _weight(document: dict[str, Any], *more: str) -> int:
+    """Bytes of page, styles, all modules, `more` of them, and the task, as they are sent."""
     service = Paged()
     id = service.add(document)
     found: set[str] = set()
-    _scripts("survey.js", found)
-    for question in document["questions"]:
-        for name in _kernel_modules(question["design"]):
+    for name in ("survey.js", *more):
+        _scripts(name, found)
+    for design in document["design"].get("parts", [document["design"]]):
+        for name in _kernel_modules(design):
             _scripts(name, found)
-    paths = [f"/t/{id}", f"/v1/tasks/{id}", *(assets.base() + name for name in ("survey.css", *found))]
-    sizes = {path: _size(service, path) for path in paths}
-    assert len(found) >= 15
-    assert sum(sizes.values()) <= MOST_BYTES, sizes
+    assert len(found) >= 2 + len(more)
+    return sum(_size(service, path) for path in (f"/t/{id}", f"/v1/tasks/{id}", *map(_static, ("survey.css", *found))))
+
+
+def _static(name: str) -> str:
+    return assets.base() + name
+
+
+@pytest.mark.parametrize("kind", mechanisms())
+def test_the_page_is_small(kind: str) -> None:
+    """For each kind of question."""
+    assert _weight(kinds()[kind]) <= MOST_BYTES
+
+
+def test_tables_of_unicode_come_where_texts_are_not_ascii() -> None:
+    """They are most of what is loaded then, and nobody else loads them."""
+    made = [dn.mechanism("ss", epsilon=1.0, labels=["nie", "manchmal", "täglich"])]
+    weight = _weight(task(made), "client/unicode_texts.js")
+    assert MOST_BYTES < weight <= MOST_BYTES + 10_000
+    assert "confusables" not in assets.scripts()["survey.js"]
 
 
 def test_pages_are_compressed_for_those_who_take_it() -> None:
@@ -222,14 +256,22 @@ def test_a_task_that_is_not_open_says_so() -> None:
 # ---- what a report could mean
 
 
-def _meant(node: str, jobs: list[Any]) -> Any:
+def _meant(jobs: list[Any]) -> Any:
+    """Weights and shares of the answers, and the sentence, for a design, a report and a level each."""
+    node = shutil.which("node")
+    if node is None:
+        pytest.skip("there is no Node: install version 18 or newer (nodejs.org) to test the page's modules")
     code = f"""
-        import {{ likelihoods, meant }} from {json.dumps((CLIENT / "meaning.js").as_uri())};
+        import {{ explain }} from {json.dumps((CLIENT / "index.js").as_uri())};
+        import {{ likelihoods, meant, reading }} from {json.dumps((CLIENT / "meaning.js").as_uri())};
         import fs from "fs";
         const bytes = (text) => Uint8Array.from(text.match(/../g), (each) => parseInt(each, 16));
         const jobs = JSON.parse(fs.readFileSync(0, "utf8"));
-        const both = (...given) => [likelihoods(...given), meant(...given)];
-        const found = jobs.map(([kernel, report, level]) => both(kernel, bytes(report), level));
+        const found = jobs.map(([design, report, level]) => {{
+          const [told, given] = [explain(design), [design.kernel, bytes(report), level]];
+          const {{ shares, text }} = reading(told, ...given);
+          return {{ weights: likelihoods(...given), shares, meant: meant(...given), text, unread: told.unread }};
+        }});
         process.stdout.write(JSON.stringify(found));
     """
     command = [node, "--input-type=module", "-e", code]
@@ -257,7 +299,7 @@ _Job = tuple[list[Any], str, FloatArray]
 
 
 def _job(m: Any, reports: Any, i: int, likelihood: FloatArray, level: int = 0) -> _Job:
-    return [m.design["kernel"], reports.row(i).hex(), level], m.name, likelihood / likelihood.sum()
+    return [m.design, reports.row(i).hex(), level], m.name, likelihood / likelihood.sum()
 
 
 def _plain_jobs() -> list[_Job]:
@@ -310,13 +352,85 @@ def _level_jobs() -> list[_Job]:
 )
 def test_what_a_report_could_mean_is_what_the_library_says(jobs: Callable[[], list[_Job]], names: int) -> None:
     """For each kernel that the page explains, over reports of many answers, against the likelihoods of the library."""
-    node = shutil.which("node")
-    if node is None:
-        pytest.skip("there is no Node: install version 18 or newer (nodejs.org) to test the page's modules")
     asked_for = jobs()
-    told = _meant(node, [job for job, _, _ in asked_for])
-    for (weights, shares), (job, name, right) in zip(told, asked_for, strict=True):
-        found = np.array(weights) / np.sum(weights)
-        assert found == pytest.approx(right, abs=1e-9), (name, job)
-        assert shares == pytest.approx((100 * right).tolist(), abs=1e-7), name
+    told = _meant([job for job, _, _ in asked_for])
+    kinds_of_text = set()
+    for found, (job, name, right) in zip(told, asked_for, strict=True):
+        weights = np.array(found["weights"]) / np.sum(found["weights"])
+        assert weights == pytest.approx(right, abs=1e-9), (name, job)
+        assert found["shares"] == found["meant"] == pytest.approx((100 * right).tolist(), abs=1e-7), name
+        kinds_of_text.add(_check_sentence(found["text"], right))
+        _check_bound(job[0], found["unread"])
     assert len({name for _, name, _ in asked_for}) >= names
+    assert "sure" in kinds_of_text
+
+
+def _check_sentence(text: str, right: FloatArray) -> str:
+    """A report names an answer if and only if it says so; how sure it makes somebody is rounded up, and no further."""
+    if right.max() == 1:
+        assert text == "This report names your answer openly, as you agreed."
+        return "named"
+    (shown,) = re.findall(r"^Somebody who thought two answers equally likely.* at most (\d+\.\d) % sure of one", text)
+    exact = right.max() / (right.max() + right.min())
+    assert exact - 1e-9 <= float(shown) / 100 < exact + 0.001 + 1e-6
+    return "sure"
+
+
+def _check_bound(design: Any, text: str) -> None:
+    """What is said of a report that was not looked at is the most that any report tells, in both clients."""
+    found = explain(design)
+    assert text == found.unread
+    if found.disclosed:
+        assert text == "This report may name your answer openly, as you agreed."
+        return
+    told = found.over(1)
+    assert certainty(told.sure) in text
+    assert text.endswith(f"This is {told.phrase}.")
+
+
+def test_reports_for_many_answers_are_read_too() -> None:
+    """With 70,000 answers: what a report names is known, and what it does not name is told by its bound."""
+    m = dn.mechanism("urr", epsilon=1.0, k=70_000, sensitive=10)
+    reports = m.privatize_items(np.full(40, 60_000), dn.simulation(3))
+    texts = [each["text"] for each in _meant([[m.design, reports.row(i).hex(), 0] for i in range(40)])]
+    named = [bool(each) for each in reports.columns["disclosed"]]
+    assert [text == "This report names your answer openly, as you agreed." for text in texts] == named
+    assert {True, False} == set(named)
+    assert {text for text, open_ in zip(texts, named, strict=True) if not open_} == {_bound(m)}
+
+
+def _bound(m: Any) -> str:
+    told = explain(m.design).over(1)
+    return f"Somebody who thought two answers equally likely can now be {certainty(told.sure)}. This is {told.phrase}."
+
+
+def test_what_is_not_worked_out_is_told_by_the_bound() -> None:
+    many = [dn.mechanism(name, epsilon=1.0, k=70_000) for name in ("grr", "olh")]
+    odd = [dn.mechanism("upgr", epsilon=1.0, k=9, sensitive=4), dn.mechanism("she", epsilon=1.0, k=3)]
+    found = [(m, m.privatize_items(np.zeros(1, int), dn.simulation(5)).row(0).hex()) for m in (*many, *odd)]
+    told = _meant([[m.design, row, 0] for m, row in found])
+    assert [each["text"] for each in told] == [_bound(m) for m, _ in found]
+    assert all(each["shares"] is None for each in told)
+    pairs = dn.mechanism("kv-ss", epsilon=1.0, k=3, length=2)
+    (text,) = [each["text"] for each in _meant([[pairs.design, "00" * pairs.bulk.row_bytes, 0]])]
+    assert text.startswith("Somebody who thought two sets of keys and values equally likely can now be at most 73.2 %")
+
+
+def test_little_protection_is_called_so() -> None:
+    """At epsilon 8 all of a hundred people would have one answer: the words say so, as at 40, where floats fail."""
+    for epsilon in (8.0, 40.0):
+        m = dn.mechanism("grr", epsilon=epsilon, k=2)
+        (found,) = _meant([[m.design, "01", 0]])
+        assert found["text"] == (
+            "Somebody who thought two answers equally likely can now be practically certain of one of them "
+            "(more than 99.9 % sure). This is hardly any protection (weak)."
+        )
+
+
+def test_no_page_makes_a_promise_of_its_own() -> None:
+    """What pages say of protection comes from the numbers of the design."""
+    pages = Path(assets.__file__).parent
+    for path in (*pages.rglob("*.js"), *pages.rglob("*.html"), *pages.rglob("*.py")):
+        text = path.read_text("utf-8")
+        for promise in ("Nobody can be sure", "strongest protection", "stay protected", "least protection"):
+            assert promise not in text, path.name

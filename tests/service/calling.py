@@ -14,12 +14,14 @@ import deniable as dn
 from deniable.service.access import new_key
 from deniable.service.collector import Collector
 from deniable.service.http.app import application
+from deniable.service.identity import Identity
 from deniable.service.settings import Settings
 from deniable.service.store.contract import Outcome, Upload
 from deniable.service.tasks import Asked, Terms, new_task
 from deniable_client.canonical import canonical
 from service.memory import MemoryStore
 
+HOST = "127.0.0.1:8000"
 OPENS = date(2026, 11, 16)
 DESIGN = dn.mechanism("grr", epsilon=1.0, labels=["never", "sometimes", "often"]).design
 
@@ -49,7 +51,8 @@ class Reply:
 
 def task_of(*questions: Asked, **terms: Any) -> dict[str, Any]:
     """A task document; one question of three answers if none are given."""
-    return new_task(questions or [Asked(text="How often?", design=DESIGN)], Terms(**{"opens": OPENS, **terms}))
+    asked = questions or [Asked(text="How often?", design=DESIGN)]
+    return new_task(asked, Terms(**{"opens": OPENS, **terms}), Identity(bytes(32)))
 
 
 def item(number: int, body: bytes = b"\x01") -> dict[str, str]:
@@ -66,7 +69,15 @@ class Service:
     now: datetime = datetime(2026, 11, 16, 12, tzinfo=UTC)
 
     def __post_init__(self) -> None:
-        self.collector = Collector(self.store, self.submit, self.settings, clock=lambda: self.now)
+        self.wrong = timedelta(0)
+        """By how much the time of day is wrong."""
+        self.collector = Collector(
+            self.store,
+            self.submit,
+            self.settings,
+            clock=lambda: self.now + self.wrong,
+            steady=lambda: self.now.timestamp(),
+        )
         self.app = application(self.collector)
         self.uploads: list[Upload] = []
 
@@ -133,7 +144,7 @@ class Service:
         self, method: str, path: str, parts: Sequence[bytes | None], headers: Mapping[str, str]
     ) -> Reply | None:
         whole = b"".join(part for part in parts if part is not None)
-        head = {"content-length": str(len(whole)), **headers}
+        head = {"host": HOST, "content-length": str(len(whole)), **headers}
         bare, _, query = path.partition("?")
         scope = {
             "type": "http",

@@ -7,6 +7,8 @@ import subprocess
 import tempfile
 import time
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import cache
 from itertools import count
 from pathlib import Path
@@ -14,7 +16,15 @@ from typing import Any
 
 import pytest
 
-__all__ = ["ENGINES", "new_database", "postgres_files", "started"]
+__all__ = [
+    "ENGINES",
+    "forgetful_postgres",
+    "new_database",
+    "postgres_data",
+    "postgres_files",
+    "postgres_process",
+    "started",
+]
 
 ENGINES = ["sqlite", pytest.param("postgres", marks=pytest.mark.slow)]
 """Engines that tests run on; PostgreSQL in the full tier."""
@@ -71,3 +81,37 @@ def postgres_files() -> Path:
     with psycopg.connect(_server().get_uri(), autocommit=True) as link:
         link.execute("CHECKPOINT")
     return Path(_server().pgdata) / "base"
+
+
+def postgres_data(url: str) -> list[Path]:
+    """The files of one database, and of the server's log, after all that is held in memory was written to them."""
+    import psycopg
+
+    with psycopg.connect(url, autocommit=True) as link:
+        link.execute("CHECKPOINT")
+        found = link.execute("SELECT oid FROM pg_database WHERE datname = current_database()").fetchone()
+    assert found is not None
+    data = Path(_server().pgdata)
+    return [path for folder in (data / "base" / str(found[0]), data / "pg_wal") for path in sorted(folder.rglob("*"))]
+
+
+@contextmanager
+def forgetful_postgres() -> Iterator[None]:
+    """The server gives up old files of its log, as docs/howto/operate.md asks."""
+    import psycopg
+
+    def alter(sql: bytes) -> None:
+        with psycopg.connect(_server().get_uri(), autocommit=True) as link:
+            link.execute(sql)
+            link.execute("SELECT pg_reload_conf()")
+
+    alter(b"ALTER SYSTEM SET wal_recycle = off")
+    try:
+        yield
+    finally:
+        alter(b"ALTER SYSTEM RESET wal_recycle")
+
+
+def postgres_process() -> int:
+    """The server's first process, which takes new connections."""
+    return int((Path(_server().pgdata) / "postmaster.pid").read_text().split()[0])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date
 from pathlib import Path
@@ -20,6 +20,7 @@ from deniable.service.store.contract import (
     Batch,
     KeyRow,
     Outcome,
+    SessionRow,
     StoreUnavailableError,
     TaskRow,
     Upload,
@@ -36,13 +37,21 @@ class MemoryStore:
     _seen: dict[tuple[str, bytes], bytes] = field(default_factory=dict)
     _tallies: dict[str, dict[Batch, Tally]] = field(default_factory=dict)
     _sealed: dict[tuple[str, int], bytes | None] = field(default_factory=dict)
+    _claims: dict[str, tuple[str, int]] = field(default_factory=dict)
     _rejected: dict[str, Counter[str]] = field(default_factory=dict)
     _keys: dict[str, KeyRow] = field(default_factory=dict)
+    _sessions: dict[bytes, SessionRow] = field(default_factory=dict)
+    _notes: dict[str, int] = field(default_factory=dict)
+    purged: list[date] = field(default_factory=list)
+    """The days on which something was to be erased."""
     _lock: RLock = field(default_factory=RLock)
 
     def _alive(self) -> None:
         if self.fails:
             raise StoreUnavailableError("the database cannot be used now.")
+
+    def identity(self) -> bytes:
+        return bytes(32)
 
     def put_task(self, id: str, document: bytes) -> None:
         self._alive()
@@ -88,9 +97,10 @@ class MemoryStore:
         self._seen[task, id] = body
         return Outcome(ACCEPTED)
 
-    def tallies(self, task: str) -> Mapping[Batch, Tally]:
+    def tallies(self, task: str, window: int | None = None) -> Mapping[Batch, Tally]:
         self._alive()
-        return dict(self._tallies.get(task, {}))
+        found = self._tallies.get(task, {})
+        return {batch: tally for batch, tally in found.items() if window is None or batch.window == window}
 
     def reports(self, task: str, batch: Batch) -> Iterator[bytes]:
         return iter(())
@@ -112,6 +122,12 @@ class MemoryStore:
             self._sealed[task, window] = found
             return found
 
+    def claimed(self, question: str) -> tuple[str, int] | None:
+        return self._claims.get(question)
+
+    def claim(self, question: str, task: str, window: int) -> tuple[str, int]:
+        return self._claims.setdefault(question, (task, window))
+
     def put_key(self, key: KeyRow) -> None:
         self._keys[key.name] = key
 
@@ -119,12 +135,57 @@ class MemoryStore:
         self._alive()
         return list(self._keys.values())
 
-    def revoke_key(self, name: str, today: date) -> None:
-        self._keys[name] = replace(self._keys[name], revoked=today)
+    def revoke_key(self, name: str, day: date, *, later: bool = False) -> None:
+        with self._lock:
+            key = self._keys[name]
+            self._keys[name] = replace(key, revoked=day, digest=key.digest if later else b"")
+            self._sessions = {digest: row for digest, row in self._sessions.items() if row.key != name}
 
-    def purge(self, today: date) -> Mapping[str, int]:
+    def put_session(self, session: SessionRow) -> None:
         self._alive()
+        self._sessions[session.digest] = session
+
+    def session(self, digest: bytes) -> SessionRow | None:
+        self._alive()
+        return self._sessions.get(digest)
+
+    def use_session(self, digest: bytes, idle: int) -> None:
+        self._alive()
+        with self._lock:
+            if digest in self._sessions:
+                self._sessions[digest] = replace(self._sessions[digest], idle=idle)
+
+    def end_session(self, digest: bytes) -> None:
+        self._alive()
+        self._sessions.pop(digest, None)
+
+    def expire_sessions(self, now: int) -> int:
+        with self._lock:
+            kept = {digest: row for digest, row in self._sessions.items() if now < min(row.expires, row.idle)}
+            gone, self._sessions = len(self._sessions) - len(kept), kept
+            return gone
+
+    def purge(self, today: date, failed: Callable[[str, Exception], None] | None = None) -> Mapping[str, int]:
+        self._alive()
+        self.purged.append(today)
         return {}
+
+    def note(self, name: str) -> int | None:
+        self._alive()
+        return self._notes.get(name)
+
+    def put_note(self, name: str, value: int) -> None:
+        self._alive()
+        self._notes[name] = value
+
+    def settle(self) -> None:
+        self._alive()
+
+    def writable(self) -> None:
+        self._alive()
+
+    def advice(self) -> Sequence[str]:
+        return []
 
     def check(self) -> Sequence[str]:
         return []

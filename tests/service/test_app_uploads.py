@@ -20,6 +20,7 @@ from deniable.service.tasks import Asked
 from deniable.service.writer import OverloadedError
 from deniable_client.canonical import canonical
 from service.calling import DESIGN, OPENS, Service, item, task_of
+from service.making import task_document
 
 GOLDEN = Path(__file__).resolve().parents[1] / "golden"
 
@@ -114,13 +115,19 @@ def test_a_survey_takes_its_own_bodies_only(service: Service) -> None:
     long = dn.mechanism("oue", epsilon=1.0, k=20).design
     two = [Asked(text="How often?", design=DESIGN), Asked(text="Where?", design=long)]
     id = service.add(task_of(*two, strata={"country": ["DE", "FR"]}))
-    good, padded = b"\x00\x01\x01\x00\x00", b"\x00\x01\x01\x00\x01"
-    assert service.fates(id, item(1, good), item(2, padded), item(3, b"\x02" + good[1:])) == [
-        "accepted",
-        "padding",
-        "question",
-    ]
-    assert service.fates(id, item(4, b"\x00\x02\x01\x00\x00"), item(5, good[:-1])) == ["stratum", "length"]
+    good, padded = b"\x01\x00\x01\x00\x00", b"\x01\x00\x01\x00\x01"
+    other = b"\x02\x02\x01\x00\x00"  # FR, and a question that there is not
+    assert service.fates(id, item(1, good), item(2, padded), item(3, other)) == ["accepted", "padding", "question"]
+    assert service.fates(id, item(4, b"\x03" + good[1:]), item(5, good[:-1])) == ["stratum", "length"]
+    assert service.fates(id, item(6, b"\x02" + good[1:])) == ["accepted"]
+
+
+def test_a_survey_of_version_1_has_its_question_first() -> None:
+    document = task_document([DESIGN, dn.mechanism("oue", epsilon=1.0, k=20).design], strata={"country": ["DE", "FR"]})
+    found = Intake(canonical(document)).check(
+        [b"\x00\x01\x01\x00\x00", b"\x02\x01\x01\x00\x00", b"\x00\x02\x01\x00\x00"]
+    )
+    assert found.reasons == [None, "question", "stratum"]
 
 
 @pytest.mark.parametrize("path", sorted(GOLDEN.glob("*.reports")), ids=lambda path: path.stem)

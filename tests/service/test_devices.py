@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from deniable.service.settings import Settings
+from deniable.service.tasks import Asked
 from deniable_client import BudgetError, Task, WindowError
 from deniable_client.ledger import Ledger
 from service.calling import DESIGN, task_of
@@ -20,7 +21,7 @@ from service.running import Running
 def running() -> Iterator[Running]:
     with Running(Settings(port=0)) as found:
         found.service.now = datetime.now(UTC)
-        document = task_of(opens=found.service.now.date(), min_batch=5, windows=2, memory="fresh", subject="devices")
+        document = task_of(opens=found.service.now.date(), min_batch=5, windows=2, subject="devices", budget=3)
         found.id = found.service.add(document)
         yield found
 
@@ -38,10 +39,12 @@ def test_devices_answer_and_are_counted_once(running: Running, tmp_path: Path) -
         receipt = ledger.answer(task, "often", url=url)
         again = ledger.answer(task, "often", url=url)
         assert receipt.id == again.id
-        with pytest.raises(WindowError):
-            ledger.answer(task, "never")
+        ledger.answer(task, "nothing that is listed", url=url)
+        ledger.answer(task, "never", url=url)
         assert ledger.flush(url).sent == 1
         assert ledger.flush(url).sent == 0
+        with pytest.raises(WindowError):
+            ledger.answer(task, "often", url=url)
     running.service.store.set_state(running.id, "closed")
     told = running.service.get(f"/v1/tasks/{running.id}/estimate", running.service.key("analyst")).json["windows"]
     assert [(window["state"], window["reports"]) for window in told] == [("published", 8)]
@@ -61,17 +64,17 @@ def test_a_device_that_was_told_to_wait_sends_the_same_report_later(running: Run
     assert [tally.n for tally in running.service.store.tallies(running.id).values()] == [1]
 
 
-def test_a_device_refuses_a_second_round(running: Running, tmp_path: Path) -> None:
-    """Rounds of a protocol have one subject and a budget for one answer."""
-    import deniable as dn
-    from deniable.service.rounds import Round, round_task
-
+def test_a_device_declines_what_costs_more_than_its_person_allows(running: Running, tmp_path: Path) -> None:
+    """Two windows fill the collector's place for this year; a further task is declined before it is asked."""
     ledger = Ledger(tmp_path / "one.ledger", delay=0)
-    m = dn.mechanism("grr", epsilon=1.0, labels=DESIGN["domain"]["labels"])
-    today = running.service.now.date()
-    first = Task.load(round_task(Round(1, 2, "one", 0.5, m), text="Which?", opens=today, subject="rounds"))
-    other = dn.mechanism("grr", epsilon=1.0, k=4)
-    second = Task.load(round_task(Round(2, 2, "two", 0.5, other), text="Which?", opens=today, before=first))
-    ledger.answer(first, "often")
+    url = f"http://127.0.0.1:{running.port}"
+    ledger.answer(fetched(running, url), "often", url=url)
+    asked = Asked(text="And now?", design=DESIGN)
+    document = task_of(asked, opens=running.service.now.date(), budget=3)
+    running.service.add(document)
+    other = Task.load(document)
     with pytest.raises(BudgetError):
-        ledger.answer(second, 1)
+        ledger.take(other, url=url)
+    ledger.allow(task=other, epsilon=1, url=url)
+    ledger.take(other, url=url)
+    assert ledger.flush(url).sent == 2

@@ -11,7 +11,7 @@ from types import ModuleType
 
 import pytest
 
-from deniable.service.store import care, engine_of, open_store
+from deniable.service.store import engine_of, open_store, restoring
 from deniable.service.store.contract import Outcome, Upload
 from deniable.service.store.schema import VERSION
 from service.databases import ENGINES, new_database
@@ -55,10 +55,21 @@ def test_a_file_opens_and_answers_the_same(file: Path, golden: ModuleType, tmp_p
 @pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
 def test_a_file_can_be_restored(file: Path, engine: str, golden: ModuleType, tmp_path: Path) -> None:
+    """All that was counted is there; without a journal tasks are closed, windows withheld and keys void."""
     url = new_database(engine, tmp_path)
     target = engine_of(url)
-    care.restore(file, target)
+    done = restoring.restore(file, target, today=DAY)
     target.close()
     store = open_store(url)
-    assert golden.answers(store) == json.loads(file.with_suffix(".json").read_text())
+    assert store.check() == []
+    found, told = golden.answers(store), json.loads(file.with_suffix(".json").read_text())
     store.close()
+    for task, known in zip(found["tasks"], told["tasks"], strict=True):
+        assert task.pop("state") == "closed"
+        known.pop("state")
+        for window, (release, before) in enumerate(zip(task.pop("releases"), known.pop("releases"), strict=True)):
+            assert release == before if before else json.loads(release)["state"] == "withheld", window
+    assert [(*key[:2], key[3]) for key in found["keys"]] == [(*key[:2], key[3]) for key in told["keys"]]
+    assert {key[4] for key in found["keys"]} == {str(DAY)}
+    assert found["tasks"] == told["tasks"]
+    assert (len(done.closed), done.voided, done.revoked) == (2, 11, ["analyst-1"])

@@ -256,6 +256,10 @@ class Collecting(RuleBasedStateMachine):
         assert self.service.get("/v1/tasks").status == 401
 
     @rule()
+    def settled(self) -> None:
+        self.service.store.settle()
+
+    @rule()
     def check(self) -> None:
         assert list(self.service.store.check()) == []
 

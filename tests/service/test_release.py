@@ -9,13 +9,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 import deniable as dn
 from deniable.collect.tally import Tally
 from deniable.service.ingest import Intake
-from deniable.service.release import groups, publish, tally_of, windows
+from deniable.service.release import publish, tally_of, windows
 from deniable.service.store.contract import Batch
 from deniable.service.tasks import Asked
 from service.calling import DESIGN, OPENS, Service, item, task_of
@@ -25,56 +23,6 @@ GRR = dn.mechanism("grr", epsilon=1.0, k=2)
 
 def tally(n: int) -> Tally:
     return GRR.simulate_tally([n, 0], dn.simulation(n))
-
-
-# ---- groups
-
-
-@st.composite
-def counted(draw: st.DrawFn) -> tuple[dict[tuple[int, ...], Tally], int]:
-    """Reports by combinations of up to three strata, and a minimum batch."""
-    sizes = draw(st.lists(st.integers(2, 4), max_size=3))
-    cells = draw(st.sets(st.tuples(*(st.integers(0, size - 1) for size in sizes)), min_size=1, max_size=12))
-    return {cell: tally(draw(st.integers(0, 30))) for cell in sorted(cells)}, draw(st.integers(1, 40))
-
-
-@settings(deadline=None, max_examples=60)
-@given(counted())
-def test_groups_part_the_reports(case: tuple[dict[tuple[int, ...], Tally], int]) -> None:
-    """Each report is in one group, each group is large enough; if there are enough reports at all, none is lost."""
-    cells, least = case
-    parts = groups(cells, least)
-    total = sum(part.n for part in cells.values())
-    held = [cell for cell, part in cells.items() if part.n]
-    if total < least:
-        assert parts == []
-        return
-    assert all(group.tally.n >= least for group in parts)
-    assert sorted(cell for group in parts for cell in group.strata) == held
-    for group in parts:
-        assert group.tally == sum((cells[cell] for cell in group.strata[1:]), cells[group.strata[0]])
-        alone = [cell for cell in group.strata if cells[cell].n >= least]
-        assert len(alone) <= 1  # what can stand alone is joined by too small ones only
-
-
-@settings(deadline=None, max_examples=60)
-@given(counted())
-def test_no_difference_of_what_is_published_is_about_few(case: tuple[dict[tuple[int, ...], Tally], int]) -> None:
-    """Everything that can be computed by adding and subtracting is about unions of groups: each is empty or large."""
-    cells, least = case
-    sizes = [group.tally.n for group in groups(cells, least)[:6]]
-    unions = [sum(n for i, n in enumerate(sizes) if mask >> i & 1) for mask in range(1 << len(sizes))]
-    for one in range(len(unions)):
-        for two in range(len(unions)):
-            left = unions[one & ~two]
-            assert left == 0 or left >= least
-            assert unions[one] - unions[two] == left - unions[two & ~one]
-
-
-def test_groups_stay_within_the_first_stratum_if_they_can() -> None:
-    cells = {(0, 0): tally(6), (0, 1): tally(5), (1, 0): tally(20), (1, 1): tally(3), (2, 0): tally(2)}
-    found = [group.strata for group in groups(cells, 10)]
-    assert found == [((0, 0), (0, 1), (1, 1), (2, 0)), ((1, 0),)]  # 3 and 2 are too few together, too
 
 
 # ---- windows
@@ -234,14 +182,14 @@ def test_questions_and_strata_are_told_apart(service: Service) -> None:
         Asked(text="Since when?", design=DESIGN, name="since"),
     ]
     id = service.add(task_of(*two, strata={"country": ["DE", "FR", "IT"]}, min_batch=4))
-    for number, (head, n) in enumerate([(b"\0\0", 6), (b"\0\1", 3), (b"\0\2", 2), (b"\1\0", 2)]):
+    for number, (head, n) in enumerate([(b"\1\0", 6), (b"\2\0", 3), (b"\3\0", 2), (b"\1\1", 2)]):
         fill(service, id, n, start=100 * number, body=head + b"\1")
     service.store.set_state(id, "closed")
     often, since = told(service, id)[0]["questions"]
     assert (since["question"], since["state"], since["reports"]) == ("since", "withheld", 2)
-    assert [(group["strata"], group["reports"]) for group in often["groups"]] == [
-        ([{"country": "DE"}], 6),
-        ([{"country": "FR"}, {"country": "IT"}], 5),
+    assert [(group["name"], group["strata"], group["reports"]) for group in often["groups"]] == [
+        ("DE", [{"country": "DE"}], 6),
+        ("all others", [{}], 5),
     ]
     assert often["estimate"]["n"] == 11
     assert [group["estimate"]["n"] for group in often["groups"]] == [6, 5]

@@ -1,4 +1,4 @@
-"""Protocols over rounds: the collector asks what the library's protocol asks, and each person answers once."""
+"""Protocols over rounds: the collector asks what the library's protocol asks."""
 
 from __future__ import annotations
 
@@ -10,17 +10,19 @@ import pytest
 import deniable as dn
 from deniable.estimate.result import Estimate
 from deniable.mechanisms.protocol import Protocol
+from deniable.service.identity import Identity
 from deniable.service.rounds import Round, next_round, round_task
 from deniable_client import Task
 from service.calling import OPENS, Service, item
 
 COLLABORATIVE = dn.protocol("collaborative", epsilon=2.0, k=8, sensitive=3)
 PAIRS = dn.protocol("ks-adap", epsilon=2.0, k=12, top=3)
+OWN = Identity(bytes(32))
 
 
 def ask(service: Service, found: Round, before: Task | None, data: Any, start: int) -> str:
     """One round: its task, the reports of some people, closed."""
-    document = round_task(found, text="Which?", opens=OPENS, before=before, **({} if before else {"min_batch": 5}))
+    document = round_task(found, OWN, text="Which?", opens=OPENS, before=before, **({} if before else {"min_batch": 5}))
     id = service.add(document)
     reports = found.mechanism.privatize(data)
     rows = [reports.row(i) for i in range(len(reports))]
@@ -68,23 +70,22 @@ def test_keys_of_pairs_in_three_rounds() -> None:
 
 
 @pytest.mark.parametrize("protocol", [COLLABORATIVE, PAIRS], ids=lambda p: p.name)
-def test_a_person_who_answered_one_round_has_nothing_left_for_the_others(protocol: Protocol[Any]) -> None:
+def test_a_round_costs_epsilon_and_has_the_terms_of_the_one_before(protocol: Protocol[Any]) -> None:
     service = Service()
     found = next_round(protocol, service.store, [], service.now)
     assert isinstance(found, Round)
-    first = Task.load(round_task(found, text="Which?", opens=OPENS, subject="sleep"))
-    second = Task.load(round_task(found, text="Which now?", opens=OPENS, before=first))
+    first = Task.load(round_task(found, OWN, text="Which?", opens=OPENS, subject="sleep", collector="Institute"))
+    second = Task.load(round_task(found, OWN, text="Which now?", opens=OPENS, before=first))
     for task in (first, second):
-        assert task.subject == "sleep"
-        assert task.budget["subject"] == task.epsilon == protocol.epsilon
-        assert task.count == 1
+        assert (task.subject, task.collector, task.key, task.count) == ("sleep", "Institute", OWN.key, 1)
+        assert task.epsilon == protocol.epsilon
 
 
 def test_rounds_must_be_over_large_enough_and_the_right_ones() -> None:
     service = Service()
     found = next_round(COLLABORATIVE, service.store, [], service.now)
     assert isinstance(found, Round)
-    id = service.add(round_task(found, text="Which?", opens=OPENS, min_batch=6))
+    id = service.add(round_task(found, OWN, text="Which?", opens=OPENS, min_batch=6))
     with pytest.raises(dn.ParameterError, match="over and published"):
         next_round(COLLABORATIVE, service.store, [id], service.now)
     service.store.set_state(id, "closed")

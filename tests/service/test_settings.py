@@ -11,6 +11,7 @@ import pytest
 
 import deniable as dn
 from deniable.service.settings import PREFIX, Settings, rows, settings
+from deniable.service.store.server_log import KEPT_ASK
 
 OPERATE = Path(__file__).resolve().parents[2] / "docs/howto/operate.md"
 
@@ -27,7 +28,7 @@ def test_the_last_source_wins(tmp_path: Path) -> None:
 @pytest.mark.parametrize("row", rows(), ids=lambda row: row.name)
 def test_every_setting_has_a_default_that_it_allows_a_help_and_a_name_in_the_environment(row: Any) -> None:
     usual = getattr(Settings(), row.name)
-    assert row.name == "database" or row.metadata["read"](usual, row.name) == usual
+    assert row.name in ("database", "journal") or row.metadata["read"](usual, row.name) == usual
     assert re.fullmatch(r"[^\n]{10,100}\.", row.metadata["help"])
     assert row.metadata["metavar"]
     assert (PREFIX + row.name.upper()).startswith("DENIABLE_")
@@ -41,6 +42,15 @@ def test_every_setting_has_a_default_that_it_allows_a_help_and_a_name_in_the_env
         ({"port": True}, "port must be"),
         ({"max_body": 0}, "max_body must be"),
         ({"host": ""}, "host must be a text"),
+        ({"public_url": "http://a.example"}, "public_url must be https:// and a host"),
+        ({"public_url": "https://a.example/"}, "public_url must be"),
+        ({"public_url": "https://A.example"}, "public_url must be"),
+        ({"public_url": "https://a.example:443"}, "public_url must be"),
+        ({"public_url": "https://user@a.example"}, "public_url must be"),
+        ({"public_url": "https://a.example\n"}, "public_url must be"),
+        ({"public_url": 5}, "public_url must be"),
+        ({"session_seconds": 59}, "session_seconds must be"),
+        ({"session_idle_seconds": "1 hour"}, "session_idle_seconds must be"),
         ({"cors": "*=ftp://x"}, "cors must be origins"),
         ({"cors": "*=https://a.example/path"}, "cors must be origins"),
         ({"cors": "abc=https://a.example"}, "cors must be origins"),
@@ -50,6 +60,11 @@ def test_every_setting_has_a_default_that_it_allows_a_help_and_a_name_in_the_env
 def test_what_is_not_allowed_is_told_by_name(given: dict[str, Any], says: str) -> None:
     with pytest.raises(dn.ParameterError, match=re.escape(says)):
         settings(given, environment={})
+
+
+@pytest.mark.parametrize("url", ["", "https://a.example", "https://a.example:8443", "https://[2001:db8::1]:8443"])
+def test_an_address_for_browsers(url: str) -> None:
+    assert settings({"public_url": url}, environment={}).public_url == url
 
 
 def test_origins_as_text_and_as_a_table() -> None:
@@ -96,6 +111,13 @@ def test_the_sample_unit_starts_the_service() -> None:
     assert command[1:] == ["serve", "--config", "/etc/deniable.toml"]
     stop = int(unit["Service"]["TimeoutStopSec"])
     assert stop > Settings().stop_seconds
+
+
+def test_the_sample_settings_of_a_server_are_those_that_are_looked_at() -> None:
+    (text,) = sample("conf")
+    given = [line.partition(" = ")[0] for line in text.splitlines() if " = " in line]
+    assert len(given) == 6
+    assert [name for name in given if f"current_setting('{name}')" not in KEPT_ASK] == []
 
 
 def test_the_sample_proxy_hides_what_is_not_for_everybody_and_allows_what_we_do() -> None:

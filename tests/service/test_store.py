@@ -7,6 +7,7 @@ import subprocess
 import tempfile
 import threading
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import date, timedelta
 from pathlib import Path
 from typing import Any
@@ -17,8 +18,8 @@ import deniable as dn
 from deniable.collect.codec import dump
 from deniable.errors import DeniableError, FormatError, ParameterError
 from deniable.service.ingest import REASONS
-from deniable.service.store import care, engine_of, open_store, schema
-from deniable.service.store.contract import Batch, Incoming, KeyRow, Outcome, Store, Upload
+from deniable.service.store import care, engine_of, open_store, restoring, schema
+from deniable.service.store.contract import Batch, Incoming, KeyRow, Outcome, SessionRow, Store, Upload
 from deniable.service.store.database import Database
 from deniable_client.canonical import canonical
 from deniable_client.task import Task
@@ -40,8 +41,8 @@ def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
 
 
 @pytest.fixture
-def store(url: str) -> Iterator[Database]:
-    store = open_store(url)
+def store(url: str, tmp_path: Path) -> Iterator[Database]:
+    store = open_store(url, str(tmp_path / "journal"))
     yield store
     assert store.check() == []
     store.close()
@@ -263,14 +264,40 @@ def test_keys(store: Database) -> None:
     store.put_key(KeyRow("two", "administrator", b"\x02" * 32, DAY, DAY))
     with pytest.raises(ParameterError, match="'one' already"):
         store.put_key(KeyRow("one", "analyst", b"\x03" * 32, DAY))
-    store.revoke_key("one", DAY + timedelta(5))
-    store.revoke_key("one", DAY + timedelta(9))  # never later than once said
+    store.revoke_key("one", DAY + timedelta(5), later=True)
+    store.revoke_key("one", DAY + timedelta(9), later=True)  # never later than once said
     keys = store.keys()
     assert [key.revoked for key in keys] == [DAY + timedelta(5), DAY]
-    store.revoke_key("one", DAY + timedelta(1))
+    store.revoke_key("one", DAY + timedelta(1), later=True)
     assert store.keys()[0] == KeyRow("one", "analyst", b"\x01" * 32, DAY, DAY + timedelta(1))
+    store.revoke_key("one", DAY + timedelta(7))
+    assert store.keys()[0] == KeyRow("one", "analyst", b"", DAY, DAY + timedelta(1))
     with pytest.raises(ParameterError, match="no key named 'three'"):
         store.revoke_key("three", DAY)
+
+
+def test_sessions(store: Database) -> None:
+    """Kept, used, ended one by one, with their key, and when they have expired."""
+    rows = [SessionRow(bytes([i]) * 32, f"key-{i % 2}", 100, 200 + i, 150) for i in range(6)]
+    for i in range(2):
+        store.put_key(KeyRow(f"key-{i}", "analyst", bytes([i + 1]) * 32, DAY))
+    for row in rows:
+        store.put_session(row)
+    assert [store.session(row.digest) for row in rows] == rows
+    assert store.session(b"\x09" * 32) is None
+    store.use_session(rows[0].digest, 180)
+    store.use_session(rows[0].digest, 170)  # of a slower request, or a clock behind
+    store.use_session(b"\x09" * 32, 180)
+    assert store.session(rows[0].digest) == replace(rows[0], idle=180)
+    assert store.session(b"\x09" * 32) is None
+    for _ in range(2):
+        store.end_session(rows[2].digest)
+    assert [store.session(row.digest) is not None for row in rows] == [True, True, False, True, True, True]
+    store.revoke_key("key-1", DAY + timedelta(3), later=True)
+    assert [store.session(row.digest) is not None for row in rows] == [True, False, False, False, True, False]
+    assert [store.expire_sessions(now) for now in (149, 150, 179, 180, 10**12)] == [0, 1, 0, 1, 0]
+    store.put_session(replace(rows[0], idle=500))
+    assert [store.expire_sessions(now) for now in (199, 200)] == [0, 1]
 
 
 def test_all_is_there_after_closing_and_opening(url: str) -> None:
@@ -303,10 +330,11 @@ def test_a_backup_answers_the_same_on_any_engine(store: Database, target: str, t
     url = new_database(target, tmp_path)
     engine = engine_of(url)
     told: dict[str, int] = {}
-    care.restore(tmp_path / "copy", engine, told.__setitem__)
+    journal = tmp_path / "journal"
+    restoring.restore(tmp_path / "copy", engine, told.__setitem__, journal=journal, today=DAY)
     assert told["seen"] == 30
     with pytest.raises(ParameterError, match="tasks or keys already"):
-        care.restore(tmp_path / "copy", engine)
+        restoring.restore(tmp_path / "copy", engine, journal=journal, today=DAY)
     engine.close()
     again = open_store(url)
     assert again.check() == []
@@ -327,7 +355,7 @@ def test_what_is_no_backup_is_refused(tmp_path: Path) -> None:
     for name, error in (("text", "damaged or not a database"), ("empty", "not a backup"), ("none", "no backup")):
         engine = engine_of(f"sqlite:///{tmp_path}/{name}.new")
         with pytest.raises(DeniableError, match=error):
-            care.restore(tmp_path / name, engine)
+            restoring.restore(tmp_path / name, engine, today=DAY)
         engine.close()
 
 
@@ -339,20 +367,21 @@ def test_older_databases_become_like_new_ones(url: str, monkeypatch: pytest.Monk
     task = opened(store)
     send(store, task, report(1))
     store.close()
+    newest = schema.VERSION
     later = (*schema.MIGRATIONS, ("CREATE TABLE more (x {bytes}){sorted}".replace("{sorted}", ""),))
     monkeypatch.setattr(schema, "MIGRATIONS", later)
     engine = engine_of(url)
-    with pytest.raises(FormatError, match="has version 1, this program needs 2"):
+    with pytest.raises(FormatError, match=f"has version {newest}, this program needs {newest + 1}"):
         care.migrate(engine, only_new=True)
-    assert care.migrate(engine) == (1, 2)
-    assert care.migrate(engine) == (2, 2)
+    assert care.migrate(engine) == (newest, newest + 1)
+    assert care.migrate(engine) == (newest + 1, newest + 1)
     engine.close()
     again = open_store(url)
     assert again.check() == []
     assert counted(again, task) == 1
     again.close()
     monkeypatch.undo()
-    with pytest.raises(FormatError, match="has version 2, this program knows versions up to 1"):
+    with pytest.raises(FormatError, match=f"has version {newest + 1}, this program knows versions up to {newest}"):
         open_store(url)
 
 
@@ -362,7 +391,7 @@ def test_older_databases_become_like_new_ones(url: str, monkeypatch: pytest.Monk
         ("DELETE FROM seen WHERE id = (SELECT min(id) FROM seen)", "2 ids are known and 3 reports are counted"),
         ("DELETE FROM kept WHERE id = (SELECT min(id) FROM kept)", "2 reports are kept and 3 counted"),
         ("UPDATE tallies SET question = 1", "is not of the task's design"),
-        ("UPDATE tallies SET tally = substr(tally, 1, 50)", "the file ends inside"),
+        ("UPDATE tallies SET tally = substr(tally, 1, 20)", "a row of tallies is damaged"),
         ("UPDATE seen SET task = 9", "seen: there is no task number 9"),
         (
             "UPDATE tasks SET document = CAST(replace(CAST(document AS TEXT), 'sleep', 'food') AS BLOB)",
@@ -405,6 +434,8 @@ def test_columns_are_those_of_the_list(tmp_path: Path) -> None:
     assert {column for columns in found.values() for column in columns} == {
         *("name", "value", "number", "id", "document", "state", "task", "mark", "window_number", "question", "strata"),
         *("shard", "tally", "body", "reason", "n", "role", "digest", "created", "revoked"),
+        *("key_name", "expires", "idle"),  # of who signed in to read
+        "seed",  # of the collector's own key
     }
 
 

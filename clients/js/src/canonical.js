@@ -58,10 +58,12 @@ export const digest = (document) => hex(sha256(canonical(document)));
  *
  * @param {Uint8Array | string} data
  * @param {string} [what]
+ * @param {number} [most] bytes
  * @returns {Record<string, any>}
  */
-export function parse(data, what = "the document") {
-  if (data.length > BYTES_MAX) throw new FormatError(`${what} has more than ${BYTES_MAX} bytes.`);
+export function parse(data, what = "the document", most = BYTES_MAX) {
+  const size = typeof data === "string" && data.length <= most ? new TextEncoder().encode(data).length : data.length;
+  if (size > most) throw new FormatError(`${what} has more than ${most} bytes.`);
   let text = data;
   if (typeof text !== "string") {
     try {

@@ -57,7 +57,7 @@ export function readDocument(document, what = "the design") {
 }
 
 /** Characters of a text: code points, not UTF-16 units. @param {string} text */
-const lengthOf = (text) => text.length - (text.match(/[\ud800-\udbff][\udc00-\udfff]/g)?.length ?? 0);
+export const lengthOf = (text) => text.length - (text.match(/[\ud800-\udbff][\udc00-\udfff]/g)?.length ?? 0);
 
 export const isNumber = Number.isFinite;
 
@@ -95,10 +95,10 @@ export function must(ok, name, got, need) {
 }
 
 /**
- * Domains by the field that tells them, which is looked for in this order; `spaces.js` and `intervals.js` add their own.
+ * Domains by the field that tells them, which is looked for in this order; `labels.js`, `spaces.js`, `intervals.js` and `codes.js` add their own.
  * @type {Record<string, ((document: any) => Domain) | null>}
  */
-export const DOMAINS = { space: null, codes: null, interval: null, labels: listed, k: count };
+export const DOMAINS = { space: null, codes: null, interval: null, labels: null, k: count };
 
 /** @param {any} document @param {bigint} answers as many as the kernel has @returns {Domain} */
 export function readDomain(document, answers) {
@@ -125,43 +125,6 @@ function count(/** @type {any} */ document) {
   must(isWhole(k, 2, ANSWERS_MAX), "k", k, `a whole number from 2 to ${ANSWERS_MAX}`);
   return numbered(k);
 }
-
-function listed(/** @type {any} */ document) {
-  return labelled(fieldsOf(document, "the domain", ["labels"], CHOICES));
-}
-
-/** @param {Record<string, any>} given @returns {Domain} */
-export function labelled(given) {
-  const { labels, missing, other } = given;
-  const texts = Array.isArray(labels) && labels.length >= 2 && labels.every((label) => typeof label === "string");
-  must(texts, "labels", labels, "at least two texts");
-  const looks = new Set(labels.map(appearance));
-  must(looks.size === labels.length && !looks.has(""), "labels", labels, "texts that people can see and tell apart");
-  const places = new Map(labels.map((/** @type {string} */ label, /** @type {number} */ i) => [label, i]));
-  for (const name of CHOICES) must(!(name in given) || places.has(given[name]), name, given[name], "one of the labels");
-  return {
-    answers: labels.length,
-    labels,
-    missing,
-    other,
-    index(value) {
-      const found = places.get(value) ?? places.get(isNothing(value) ? missing : other);
-      if (found !== undefined) return found;
-      throw new ParameterError(`value ${show(value)} is not one of this question's ${labels.length} labels.`);
-    },
-  };
-}
-
-/** A label without what cannot be seen: who consents must be able to tell two apart. @param {string} label */
-export function appearance(label) {
-  if (/[^ -~]/.test(label)) {
-    label = label.normalize("NFKC").replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\u034f\u115f\u1160\u2800\u3164\uffa0\ufe00-\ufe0f]/gu, "");
-  }
-  return label.trim().replace(/\s+/g, " ");
-}
-
-/** Whether no value was given. @param {unknown} value */
-const isNothing = (value) => value === undefined || value === null || value === "" || Number.isNaN(value);
 
 // ---- what every kernel has
 

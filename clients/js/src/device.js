@@ -99,15 +99,20 @@ export class Device {
 
 /**
  * A design of the right shape that is little enough work and keeps all its promises, and its exact ratio.
- * @param {unknown} document @returns {[Design, Ratio]}
+ * @param {unknown} document @param {(kernel: any) => void} [before] the proof; may refuse it @returns {[Design, Ratio]}
  */
-export function proved(document) {
+export function proved(document, before) {
   const design = readDesign(document);
   const { kernel, epsilon, params } = design;
   checkWork(kernel);
+  before?.(kernel);
   const told = `the kernel of ${design.name} has parts that do not go together`;
   const ratio = asFormat(told, () => checkPromise(kernel, expLow(epsilon), epsilon));
   kernel.checkPromises?.(params);
+  if (disclosedBy(design).length && !(/** @type {any} */ (kernel).protected.length)) {
+    const told = "this design protects no answer: its reports name them, whatever its epsilon says; no report was made.";
+    throw new PrivacyError(told, "Do not take part; tell whoever runs the task.");
+  }
   return [design, ratio];
 }
 

@@ -184,5 +184,13 @@ export function packBits(items, k) {
   return out;
 }
 
-/** Several parts as one. @param {Uint8Array[]} parts */
-export const join = (...parts) => Uint8Array.from(parts.flatMap((part) => [...part]));
+/** Parts as one; there may be more of them than a call can have arguments. @param {Uint8Array[]} parts */
+export function join(parts) {
+  const out = new Uint8Array(parts.reduce((sum, part) => sum + part.length, 0));
+  let at = 0;
+  for (const part of parts) {
+    out.set(part, at);
+    at += part.length;
+  }
+  return out;
+}

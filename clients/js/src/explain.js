@@ -1,32 +1,88 @@
 /** What a design may send about each answer, in words that a person can agree to or not. */
 import { TOLD, disclosedBy, proved, spans } from "./device.js";
-import { Ratio, exactly } from "./exact.js";
+import { require } from "./errors.js";
+import { ONE, Ratio, exactly } from "./exact.js";
 import { guarantees } from "./levels.js";
 import { logUpper } from "./logarithms.js";
 
 /** @import { Design, Domain, Span } from "./types.js" */
 
 const SHOWN = 12;
+const REPORTS_MAX = 10_000;
+
+/** Words for protection, by how sure in thousandths somebody who thought two answers equally likely can become. @type {[bigint, string][]} */
+const GRADES = [
+  [570n, "very strong protection"],
+  [670n, "strong protection"],
+  [750n, "good protection"],
+  [900n, "limited protection"],
+  [983n, "little protection (weak)"],
+  [1000n, "hardly any protection (weak)"],
+];
+
+/**
+ * What a number of reports tell together, each drawn anew: they are at most `ratio` times as likely for a protected answer as
+ * for another one, somebody who thought both equally likely can become `sure` of it, and at least one of them names an answer
+ * that is not protected with the chance `named`, all rounded up; `phrase` is the word for that much protection.
+ * @typedef {{reports: number, ratio: Ratio, sure: Ratio, named: Ratio, phrase: string, text: string}} Telling
+ */
 
 /** What one report may tell, exactly; `text` (and `String(...)`) says it in words. */
 export class Explanation {
   /**
    * @param {Design} design
+   * @param {Ratio} ratio how many times as likely a report that names no answer can be for one answer as for another
    * @param {number} epsilon the exact level that the integers keep, rounded up
    * @param {Span[]} disclosed answers that a report may name
    * @param {Ratio} chance that the report of such an answer names it; the largest there is
-   * @param {string} text
    */
-  constructor(design, epsilon, disclosed, chance, text) {
+  constructor(design, ratio, epsilon, disclosed, chance) {
     this.design = design;
+    this.ratio = ratio;
     this.epsilon = epsilon;
     this.disclosed = disclosed;
     this.chance = chance;
-    this.text = text;
+  }
+
+  get text() {
+    return this.over(1).text;
   }
 
   toString() {
     return this.text;
+  }
+
+  /** What a number of reports tell together if each is drawn anew, as in the windows of a task. @param {number} reports @returns {Telling} */
+  over(reports) {
+    const whole = Number.isInteger(reports) && 1 <= reports && reports <= REPORTS_MAX;
+    require(whole, "reports", reports, `a whole number from 1 to ${REPORTS_MAX}`);
+    const ratio = power(this.ratio, reports);
+    const sure = sureOf(ratio);
+    const named = reports === 1 ? this.chance : ONE.minus(raised(ONE.minus(this.chance), reports, 0n));
+    const told = { reports, ratio, sure, named, phrase: phraseOf(sure), text: "" };
+    return { ...told, text: lines(this, told).join("\n") };
+  }
+
+  /** What a report of this design may tell that nobody looked at, in a sentence. */
+  get unread() {
+    if (this.disclosed.length) return "This report may name your answer openly, as you agreed.";
+    const { sure, phrase } = this.over(1);
+    return this.now(thousandths(sure), phrase);
+  }
+
+  /** How sure, in thousandths, a report makes somebody. @param {bigint} tenths @param {string} phrase */
+  now(tenths, phrase, knows = "") {
+    return `Somebody who thought ${two(this)} equally likely${knows} can now be ${certainty(tenths)}. This is ${phrase}.`;
+  }
+
+  /** The levels that a person may choose, if any, each with the word for protection by its own exact ratio. @returns {[number, string][]} */
+  levels(reports = 1) {
+    const { kernel, params } = this.design;
+    if (kernel.kind !== "personal") return [];
+    return kernel.data.map((/** @type {any} */ data, /** @type {number} */ i) => [
+      params.levels[i],
+      phraseOf(sureOf(power(data.promisedRatio, reports))),
+    ]);
   }
 
   /**
@@ -46,19 +102,17 @@ export class Explanation {
   }
 }
 
-/** What a design may send about each answer, after the same checks as a device's: to be read before any consent. @param {unknown} design */
-export const explain = (design) => explanation(...proved(design));
+/**
+ * What a design may send about each answer, after the same checks as a device's: to be read before any consent.
+ * @param {unknown} design @param {(kernel: any) => void} [before] the proof, which may be refused then
+ */
+export const explain = (design, before) => explanation(...proved(design, before));
 
 /** What the integers of a design, with this exact ratio, mean for each answer. @param {Design} design @param {Ratio} ratio */
 function explanation(design, ratio) {
-  const { kernel, domain } = design;
-  const exact = logUpper(ratio);
   const disclosed = disclosedBy(design);
-  const chance = reduced(disclosed.length ? kernel.disclosed : new Ratio(0n));
-  const lines = [protection(design, ratio, exact, disclosed)];
-  if (disclosed.length) lines.push(disclosure(design, disclosed, chance));
-  lines.push(...(FURTHER[kernel.kind]?.(design) ?? []), ...choices(domain, disclosed));
-  return new Explanation(design, exact, disclosed, chance, lines.join("\n"));
+  const chance = reduced(disclosed.length ? design.kernel.disclosed : new Ratio(0n));
+  return new Explanation(design, ratio, logUpper(ratio), disclosed, chance);
 }
 
 TOLD.explanation = explanation;
@@ -70,53 +124,111 @@ export function reduced({ top, bottom }) {
   return new Ratio(top / a, bottom / a);
 }
 
+// ---- numbers
+
+/** How sure somebody can become who thought two answers equally likely. @param {Ratio} ratio */
+const sureOf = ({ top, bottom }) => new Ratio(top, top + bottom);
+
+const BITS = 192n;
+
+/** A power in `BITS` binary digits after the point, rounded up (1) or down (0). @param {Ratio} base @param {number} exponent @param {bigint} up */
+function raised({ top, bottom }, exponent, up) {
+  const factor = ((top << BITS) + up * (bottom - 1n)) / bottom;
+  const more = up * ((1n << BITS) - 1n);
+  let found = 1n << BITS;
+  for (const digit of exponent.toString(2)) {
+    found = (found * found + more) >> BITS;
+    if (digit === "1") found = (found * factor + more) >> BITS;
+  }
+  return new Ratio(found, 1n << BITS);
+}
+
+/** The ratio of several reports. @param {Ratio} ratio @param {number} reports */
+const power = (ratio, reports) => (reports === 1 ? ratio : raised(ratio, reports, 1n));
+
 // ---- sentences
 
-/** @param {Design} design @param {Ratio} ratio @param {number} exact @param {Span[]} disclosed */
-function protection({ domain, kernel }, ratio, exact, disclosed) {
+/** The word for protection that leaves somebody this sure. @param {Ratio} sure */
+const phraseOf = ({ top, bottom }) => /** @type {[bigint, string]} */ (GRADES.find(([most]) => 1000n * top <= most * bottom))[1];
+
+/** How sure somebody can become, in thousandths that are rounded up. @param {bigint} tenths */
+function certainty(tenths, of = "one of them") {
+  if (tenths >= 1000n) return `practically certain of ${of} (more than 99.9 % sure)`;
+  return `at most ${tenths / 10n}.${tenths % 10n} % sure of ${of}`;
+}
+
+/** In thousandths, rounded up. @param {Ratio} share */
+export const thousandths = ({ top, bottom }) => up(1000n * top, bottom);
+
+/** @param {Explanation} found @param {Telling} told */
+function lines(found, told) {
+  const { domain, kernel } = found.design;
+  const named = found.disclosed.length ? [disclosure(found, told)] : [];
+  const more = FURTHER[kernel.kind]?.(found, told.reports) ?? [];
+  return [protection(found, told), belief(found, told), ...named, ...more, ...choices(domain, found.disclosed)];
+}
+
+/** @param {Explanation} found @param {Telling} told */
+function protection({ design: { domain, kernel }, epsilon, disclosed }, { reports, ratio, phrase }) {
   const loosest = kernel.kind === "personal" ? " at the least protective level" : "";
-  const most = `any report that you send is at most ${times(ratio)} times as likely`;
-  const level = `(epsilon ${levelOf(exact)}${loosest})`;
+  const sent = reports > 1 ? `your ${reports} reports together are` : "any report that you send is";
+  const most = `${sent} at most ${times(ratio)} times as likely`;
+  const level = `(epsilon ${levelOf(epsilon, reports)}${inAll(reports)}${loosest})`;
   if (kernel.kind === "pairs") {
-    const own = "Everything that you say is protected: whichever keys and values you have";
+    const own = `Everything that you say has ${phrase}: whichever keys and values you have`;
     return `${own}, ${most} as for any other keys and values ${level}.`;
   }
   if (!disclosed.length) {
-    return `Every answer is protected: whatever you answer, ${most} for your answer as for any other one ${level}.`;
+    return `Every answer has ${phrase}: whatever you answer, ${most} for your answer as for any other one ${level}.`;
   }
   const kept = listOf(domain, spans(kernel.protected.map(Number)));
-  if (!kept) return "No answer is protected.";
-  return `Protected: ${kept}. With such an answer, ${most} for it as for any other answer ${level}; no report names it.`;
+  const grade = phrase[0].toUpperCase() + phrase.slice(1);
+  return `${grade}: ${kept}. With such an answer, ${most} for it as for any other answer ${level}; no report names it.`;
 }
 
-/** @param {Design} design @param {Span[]} disclosed @param {Ratio} chance */
-function disclosure({ domain, kernel }, disclosed, chance) {
-  const sure = chance.top === chance.bottom;
-  const most = kernel.kind === "personal" && !sure ? "up to " : "";
-  const rest = sure ? "." : "; otherwise it looks like a report of a protected answer.";
-  const all = listOf(domain, disclosed, Infinity);
-  return `Not protected: ${all}. The report names such an answer in ${most}${percent(chance)}${rest}`;
+/** @param {number} reports */
+const inAll = (reports) => (reports > 1 ? " in all" : "");
+
+/** @param {Explanation} found @param {Telling} told */
+function belief(found, { sure }) {
+  const [both, one] = found.disclosed.length ? ["such an answer and another one", "it"] : [two(found), "one of them"];
+  return `Somebody who thought ${both} equally likely can be ${certainty(thousandths(sure), one)} afterwards.`;
 }
 
-/** What else is to be said of designs with some kinds of kernels. @type {Record<string, (design: Design) => string[]>} */
+/** @param {Explanation} found */
+const two = ({ design }) => (design.kernel.kind === "pairs" ? "two sets of keys and values" : "two answers");
+
+/** @param {Explanation} found @param {Telling} told */
+function disclosure({ design: { domain, kernel }, disclosed, chance }, { reports, named }) {
+  const most = kernel.kind === "personal" ? "up to " : "";
+  const all = `Not protected: ${listOf(domain, disclosed, Infinity)}.`;
+  const one = `The report names such an answer in ${most}${percent(chance)}; otherwise it could come from a protected one.`;
+  if (reports === 1) return `${all} ${one}`;
+  const several = `If you give it in all ${reports} reports, at least one of them names it in ${most}`;
+  return `${all} ${one} ${several}${percent(named)}.`;
+}
+
+/** What else is to be said of designs with some kinds of kernels. @type {Record<string, (found: Explanation, reports: number) => string[]>} */
 const FURTHER = {
-  personal({ params, kernel }) {
-    const levels = params.levels.map(levelOf);
-    const line = `You choose how much: epsilon ${levels.join(", ")}; the most protective, ${levels[0]}, if you do not.`;
+  personal(found, reports) {
+    const levels = found.levels(reports).map(([epsilon, words]) => [levelOf(epsilon, reports), words]);
+    const listed = levels.map(([epsilon, words]) => `${epsilon}${inAll(reports)}, ${words}`).join("; ");
+    const line = `You choose how much: epsilon ${listed}. The most protective, ${levels[0][0]}, is taken if you do not.`;
     if (levels.length === 1) return [line];
-    const { level, pair } = guarantees(kernel);
-    const told = `The report may tell which level you chose: at most epsilon ${levelOf(level)} about that`;
-    return [line, `${told}, and ${levelOf(pair)} about your answer if you chose the level by looking at it.`];
+    const { level, pair } = guarantees(found.design.kernel);
+    const sent = reports > 1 ? `Your ${reports} reports` : "The report";
+    const told = `${sent} may tell which level you chose: at most epsilon ${levelOf(level, reports)} about that`;
+    return [line, `${told}, and ${levelOf(pair, reports)} about your answer if you chose the level by looking at it.`];
   },
 
-  "utility-levels"({ domain, params, kernel }) {
+  "utility-levels"({ design: { domain, params, kernel } }, reports) {
     const single = spans(kernel.sensitive.map(Number)).flatMap(([start, end]) =>
       Array.from({ length: end - start }, (_, i) => start + i),
     );
     const name = (/** @type {number} */ x, /** @type {number} */ i) =>
-      `${listOf(domain, [[x, x + 1]])} ${levelOf(params.item_epsilon[i])}`;
+      `${listOf(domain, [[x, x + 1]])} ${levelOf(params.item_epsilon[i], reports)}`;
     const shown = single.slice(0, SHOWN).map(name).join(", ") + more(single.length);
-    return [`Each protected answer has its own epsilon: ${shown}; of two answers the smaller holds.`];
+    return [`Each protected answer has its own epsilon${inAll(reports)}: ${shown}; of two answers the smaller holds.`];
   },
 };
 
@@ -142,7 +254,7 @@ function listOf(domain, ranges, shown = SHOWN) {
   let parts = [];
   if (domain.labels) parts = named(domain, ranges).map(quoted);
   else if (domain.border) {
-    parts = named(domain, ranges).map(([low, high]) => `numbers from ${general(low)} to ${general(high)}`);
+    parts = named(domain, ranges).map(([low, high]) => `numbers from ${number(low)} to ${number(high)}`);
   } else parts = ranges.map(([start, end]) => (end === start + 1 ? `${start}` : `${start} to ${end - 1}`));
   return parts.slice(0, shown).join(", ") + (shown === SHOWN ? more(parts.length) : "");
 }
@@ -150,15 +262,11 @@ function listOf(domain, ranges, shown = SHOWN) {
 /** @param {number} count */
 const more = (count) => (count > SHOWN ? ` and ${count - SHOWN} more` : "");
 
-/** A number in at most 12 digits. @param {number} x */
-function general(x) {
-  const [digits, exponent] = x.toExponential(11).split("e");
-  if (x && (+exponent < -4 || +exponent >= 12)) {
-    const size = exponent.slice(1).padStart(2, "0");
-    return `${digits.replace(/\.?0+$/, "")}e${exponent[0]}${size}`;
-  }
-  const text = x.toFixed(Math.max(0, 11 - Number(exponent)));
-  return text.includes(".") ? text.replace(/\.?0+$/, "") : text;
+/** A number in as few digits as tell it from every other one. @param {number} x */
+export function number(x) {
+  const [digits, exponent] = x.toExponential().split("e");
+  if (x && (+exponent < -4 || +exponent >= 16)) return `${digits}e${exponent[0]}${exponent.slice(1).padStart(2, "0")}`;
+  return `${x}`;
 }
 
 /** A text in quotes, with what cannot be seen written out. @param {string} name */
@@ -179,26 +287,29 @@ function written(sign) {
 /** top/bottom, rounded up. @param {bigint} top @param {bigint} bottom */
 const up = (top, bottom) => (top + bottom - 1n) / bottom;
 
-/** A ratio, rounded up to three digits. @param {Ratio} ratio */
+/** A ratio, rounded up to three digits, or to a power of ten if it is large. @param {Ratio} ratio */
 function times({ top, bottom }) {
+  if (top >= 10n ** 15n * bottom) {
+    const hex = up(top, bottom).toString(16);
+    const bits = 4 * hex.length - Math.clz32(parseInt(hex[0], 16)) + 28;
+    return `10^${Math.floor((bits * 30103) / 100000) + 1}`;
+  }
   const digits = top < 10n * bottom ? 2 : top < 100n * bottom ? 1 : 0;
   const text = `${up(top * 10n ** BigInt(digits), bottom)}`;
-  if (text.length > 15) return general(Number(Number(text).toPrecision(3)));
   return digits ? `${text.slice(0, -digits)}.${text.slice(-digits)}` : text;
 }
 
-/** A chance, rounded up to a tenth of a percent. @param {Ratio} chance */
-function percent({ top, bottom }) {
-  const tenths = up(top * 1000n, bottom);
-  if (tenths === 1000n) return top === bottom ? "all cases" : "nearly all cases";
-  return `${tenths / 10n}.${tenths % 10n} % of the cases`;
+/** A chance that is less than 1, rounded up to a tenth of a percent. @param {Ratio} chance */
+function percent(chance) {
+  const tenths = thousandths(chance);
+  return tenths === 1000n ? "nearly all cases" : `${tenths / 10n}.${tenths % 10n} % of the cases`;
 }
 
-/** A level, rounded up to four digits. @param {number} epsilon */
-function levelOf(epsilon) {
+/** The level of some reports together, rounded up to four digits. @param {number} epsilon @param {number} reports */
+function levelOf(epsilon, reports) {
   if (!epsilon) return "0";
-  const { top, bottom } = exactly(epsilon);
-  const size = 3 - Number(epsilon.toExponential().split("e")[1]);
+  const { top, bottom } = exactly(epsilon).times(new Ratio(BigInt(reports)));
+  const size = 3 - Number((epsilon * reports).toExponential().split("e")[1]);
   const digits = size > 0 ? up(top * 10n ** BigInt(size), bottom) : up(top, bottom * 10n ** BigInt(-size));
   const whole = size > 0 ? `${digits}`.padStart(size + 1, "0") : `${digits}${"0".repeat(-size)}`;
   return size > 0 ? `${whole.slice(0, -size)}.${whole.slice(-size)}`.replace(/\.?0+$/, "") : whole;

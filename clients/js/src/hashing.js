@@ -27,4 +27,4 @@ export function hash32(seed, x) {
 export const bucket = (seed, x, g) => (hash32(seed, x) * g) >> 32n;
 
 /** A report: a seed and one of so many outputs. @param {bigint} seed @param {bigint} y @param {bigint} outputs */
-export const seeded = (seed, y, outputs) => join(packInt(seed, 8), packInt(y, uintWidth(outputs)));
+export const seeded = (seed, y, outputs) => join([packInt(seed, 8), packInt(y, uintWidth(outputs))]);

@@ -23,9 +23,12 @@ import "./kernels/keyvalue/signed_unary.js";
 import "./kernels/keyvalue/signed_subset.js";
 import "./kernels/keyvalue/signed_interval.js";
 import "./kernels/keyvalue/signed_hashing.js";
+import "./labels.js";
 import "./intervals.js";
 import "./codes.js";
 import "./spaces.js";
+import "./unicode_texts.js";
+import "./terms.js";
 
 export { Device } from "./device.js";
 export * from "./errors.js";

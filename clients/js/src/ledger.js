@@ -1,83 +1,99 @@
 /**
- * The ledger: answers tasks within their budgets, remembers what was drawn, queues what is to be sent.
+ * The ledger: takes tasks up or declines them by looking at public things only, then sends one report in each window.
  *
  * @module
  */
 
+import { checkedUrl } from "./addresses.js";
 import { amountOf, amountText } from "./amounts.js";
-import { limitsOf, spend } from "./budgets.js";
-import { dayOf, dayNumber, dayText } from "./days.js";
+import { openBook, sealedBook, toBase64 } from "./book.js";
+import { dayOf, dayText } from "./days.js";
 import { ParameterError, PrivacyError, require, show } from "./errors.js";
 import { LedgerError, WindowError } from "./ledger_errors.js";
-import { Source, checkedSecret, randomBytes, upTo } from "./memory.js";
-import { checkedUrl, flush } from "./outbox.js";
-import { hex } from "./sha256.js";
-import { Task, joined } from "./task.js";
-import { exported, overview } from "./views.js";
+import { checkedSecret, upTo } from "./memory.js";
+import { accountOf, limitsOf, placeFor } from "./places.js";
+import { Task } from "./task.js";
+import { DAY, draw, firstMoment, laterMoment, openWindow, slotOf, spanOf } from "./windows.js";
 
-/** @typedef {import("./task.js").Question} Question */
-/** @typedef {{change(step: (state: any) => [any, any]): Promise<any>}} Store */
+/** @typedef {import("./book.js").Book} Book */
+/** @typedef {import("./book.js").Entry} Entry */
+/** @typedef {import("./memory.js").Source} Source */
+/** @typedef {import("./outbox.js").Sent} Sent */
+/** @typedef {import("./question.js").Question} Question */
+/** @typedef {import("./windows.js").Step} Step */
 
 /**
- * What became of an answer: it is spent, remembered and queued. `cost` is what it cost now, 0 if a report that was drawn
- * before is sent again; `body` is what is sent; `new` is false if this window was answered so before.
+ * Where a ledger lies. `pauses`: it may be one of several that follow each other without knowing; `persist` asks that it is
+ * kept, `persistent` says whether it is.
  *
- * @typedef {{id: string, question: string, window: number, cost: number, body: Uint8Array, new: boolean}} Receipt
+ * @typedef {{change(step: (state: any) => [any, any]): Promise<any>, pauses?: boolean, persist?(): Promise<unknown>,
+ *   persistent?(): Promise<boolean | null>}} Store
  */
 
 /**
- * What lies in the store. Kept for good: `own` (the key of the digests, or a mark of the secret), `spend`, `promise`,
- * `answered` (windows by task), `deal`. Erased by `forget`: `task`, `memo`, `report`.
+ * What became of an answer, or of taking a task up. `cost` is what it cost now: 0 if the window was open already; `new` says
+ * whether it was opened now, `answered` whether the value was an answer of the question. What is sent is shown once it is done.
  *
- * @typedef {{version: 1, own: Record<string, string>,
- *   spend: {task: string, subject: string, amount: string, day: string}[],
- *   promise: Record<string, {subject: string, most_subject: string, most_lifetime: string}>,
- *   answered: Record<string, number[]>, deal: Record<string, number>, task: Record<string, any>,
- *   memo: {question: string, answer: string, report: string}[], report: Entry[]}} Book
- * @typedef {{id: string, task: string, window: number, question: string, answer: string, body: string, cost: string,
- *   day: string, url: string | null, state: string, reason: string, attempts: number, due: number | null,
- *   later: number, expires: number}} Entry
+ * @typedef {{id: string, question: string, window: number, cost: number, new: boolean, answered: boolean}} Receipt
  */
 
-const VERSION = 1;
+/**
+ * What a person settles when a task is taken up: `level` and `harmless` are those of `Device`, `strata` is sent in the clear,
+ * `dealt` names the question that the collector dealt to this device, `url` the address of the collector.
+ *
+ * @typedef {{level?: number | null, harmless?: Iterable<unknown> | null, strata?: Record<string, string> | null,
+ *   dealt?: string | null, url?: string | null}} Terms
+ */
+
 const DELAY_MAX = 604_800;
 
-/**
- * What a device spent, remembers and has to send.
- *
- * An answer is checked, paid for, remembered and queued in one transaction, before anything leaves the device; `flush`
- * sends what is due. A refusal sends nothing and spends nothing. See docs/protocol.md, sections 2 to 6.
- */
+/** Milliseconds after which a moment was missed, at least. */
+const LATE = 600_000;
+
+/** What a device spent, has reserved and has to send. See docs/protocol.md, sections 2 to 6. */
 export class Ledger {
   #secret;
   #limits;
   #delay;
   #clock;
+  #pause;
   #store;
+
+  /** Reports that are sent when a page is left; null while an answer changes, "left" once it was. @type {Map<string, any>} */
+  #aside = new Map();
 
   /**
    * @param {string | Store} where a file (Node), the name of a database (browsers), or another store
    * @param {object} [options]
    * @param {Uint8Array | null} [options.secret] at least 32 random bytes that outlive the ledger: reports are derived from it,
    *   so that a lost ledger does not draw them anew; without one they are drawn by the system and kept
-   * @param {number} [options.subject] the device's own limit for one subject, whatever a task says
-   * @param {number} [options.lifetime] and in all
-   * @param {number} [options.delay] the longest random time in seconds that a report waits before it is sent
+   * @param {number} [options.collector] the most epsilon for one collector in a year, whatever it asks
+   * @param {number} [options.places] how many collectors a new ledger has a place for; there is one more in each quarter
+   * @param {number} [options.delay] seconds within which the first moment of a task lies
    * @param {number} [options.patience] seconds to wait for other processes that use the same file
    * @param {() => number} [options.clock] milliseconds since 1970
+   * @param {boolean | null} [options.pause] whether a new ledger waits before it takes up tasks of several windows, since it
+   *   cannot know what was sent before it; if left out: in browsers
    */
-  constructor(where, { secret = null, subject = 8, lifetime = 16, delay = 3600, patience = 10, clock = Date.now } = {}) {
+  constructor(where, options = {}) {
+    const { secret = null, collector = 2, places = 2, delay = 3600, patience = 10, clock = Date.now, pause = null } = options;
+    const old = ["subject", "lifetime"].filter((name) => name in options);
+    if (old.length) {
+      const told = "collector (the most for one collector in a year) and places (how many collectors) replace them";
+      throw new ParameterError(`${old.join(" and ")} must be left out: ${told}.`);
+    }
     this.#secret = secret === null ? null : checkedSecret(secret);
-    this.#limits = limitsOf(subject, lifetime);
+    this.#limits = limitsOf(collector, places);
     const fits = Number.isFinite(delay) && delay >= 0 && delay <= DELAY_MAX;
     require(fits, "delay", delay, `a number of seconds from 0 to ${DELAY_MAX} (a week)`);
-    this.#delay = delay;
+    this.#delay = delay * 1000;
     this.#clock = clock;
+    this.#pause = pause;
     /** @type {Promise<Store> | Store} */
     this.#store = typeof where === "string" ? openStore(where, patience) : where;
   }
 
-  // ---- answering
+  // ---- taking part
 
   /**
    * The question of a task that this device answers, which is dealt once and for all.
@@ -88,10 +104,9 @@ export class Ledger {
    * @returns {Promise<Question>}
    */
   async question(task, { dealt = null } = {}) {
-    if (dealt !== null) task.question(dealt);
-    if (task.questions.length === 1) return task.questions[0];
+    const named = dealt === null ? null : checkedTask(task).question(dealt);
+    if (checkedTask(task).questions.length === 1) return task.questions[0];
     const number = await this.#step((book, source) => {
-      const named = dealt === null ? null : task.question(dealt);
       book.deal[task.id] ??= task.questions.indexOf(named ?? task.deal(source.words("deal", { task: task.id })));
       return book.deal[task.id];
     });
@@ -99,86 +114,208 @@ export class Ledger {
   }
 
   /**
-   * Answer a task in today's window: spent, remembered and queued when this is done, or refused with an error.
+   * Take a task up, before any value is known: from now on one report is sent in each window, answered or not. An error
+   * declines it; nothing is spent or sent then. Once it is taken up this opens the window of today.
    *
-   * `value`, `level` and `harmless` are those of `Device`, for the question that was dealt to this device (see
-   * `question`; naming it here makes sure of it). `strata` has a value for each stratum that the task declares, which is
-   * sent in the clear. `url` is the collector's, for `flush`.
+   * @param {Task} task
+   * @param {Terms} [terms]
+   * @returns {Promise<Receipt>}
+   */
+  async take(task, terms = {}) {
+    return this.#fill(task, terms, null, () => false);
+  }
+
+  /**
+   * Answer a task in today's window, in place of what was answered before; takes it up first if need be. Every value is
+   * taken: what is not an answer of the question counts as no answer. `WindowError` once the report was sent.
    *
    * @param {Task} task
    * @param {unknown} value
-   * @param {{level?: number | null, harmless?: Iterable<unknown> | null, strata?: Record<string, string> | null,
-   *   dealt?: string | null, question?: string | null, url?: string | null}} [options]
+   * @param {Terms & {question?: string | null}} [options] `question` makes sure of the one that is answered
    * @returns {Promise<Receipt>}
    */
-  async answer(task, value, options = {}) {
-    const { level = null, harmless = null, strata = null, dealt = null, question = null, url = null } = options;
-    if (!(task instanceof Task)) {
-      throw new ParameterError(`task must be a Task, got ${show(task)}.`, "Read it with Task.load(data).");
-    }
-    const now = this.#clock();
-    const day = dayText(dayOf(now));
-    const window = task.window(day);
-    if (url !== null) checkedUrl(url);
-    if (question !== null) task.question(question);
-    const asked = sameQuestion(await this.question(task, { dealt }), question);
-    const device = asked.device(harmless);
-    return this.#step((book, source) => {
-      const step = { book, source, task, asked, window, day };
-      const kept = task.memory === "first" ? book.memo.find((memo) => memo.question === asked.key) : undefined;
-      const answer = kept ? null : device.answer(asked.value(value)); // later ones are not looked at
-      const chosen = device.level(level);
-      const known = {
-        answer: Array.isArray(answer) ? answer.sort((a, b) => Number(a[0]) - Number(b[0]) || Number(a[1]) - Number(b[1])) : answer,
-        level: device.levels.length ? Number(chosen) : null,
-        head: task.head(asked, strata),
-      };
-      const before = answered(step, known);
-      if (before) return before;
-      const [report, cost] = kept ? [fromBase64(kept.report), 0n] : reportOf(step, device, known, this.#limits);
-      const most = Math.min(this.#delay * 1000, Math.max(0, startOf(task.expires) - now));
-      return queue(step, known, { report, cost, url, due: now + upTo(most) });
+  async answer(task, value, { question = null, ...terms } = {}) {
+    return this.#fill(task, terms, question, (step, asked, entry) => {
+      if (entry.attempts || entry.state !== "waiting" || this.#aside.get(entry.id) === "left") {
+        throw done("sent its report of this window already, or tried to");
+      }
+      if (this.#aside.has(entry.id)) this.#aside.set(entry.id, null);
+      return draw(step, asked, entry, value);
     });
+  }
+
+  /**
+   * @param {Task} task
+   * @param {Terms} terms
+   * @param {string | null} named
+   * @param {(step: Step, asked: Question, entry: Entry) => boolean} fill
+   * @returns {Promise<Receipt>}
+   */
+  async #fill(task, terms, named, fill) {
+    const now = this.#clock();
+    const window = checkedTask(task).window(dayText(dayOf(now)));
+    if (named !== null) task.question(named);
+    const store = await this.#store;
+    const pause = this.#pause ?? store.pauses ?? false;
+    const asked = sameQuestion(await this.question(task, { dealt: terms.dealt ?? null }), named);
+    let first = false;
+    const receipt = await this.#step((book, source) => {
+      const step = { book, source, task, window, now };
+      first = !(task.id in book.course);
+      settle(step, asked, terms, { pause, limits: this.#limits });
+      const slot = slotOf(task, window);
+      const open = book.report.find((entry) => entry.task === task.id && entry.window === slot);
+      const entry = open ?? openWindow(step, asked, this.#moment(step, first));
+      const answered = fill(step, asked, entry);
+      const cost = open ? 0 : Number(amountText(BigInt(entry.cost)));
+      return { id: entry.id, question: asked.name, window: slot, cost, new: !open, answered };
+    });
+    if (first) await store.persist?.();
+    return receipt;
+  }
+
+  /** The moment of a window that is opened now. @param {Step} step @param {boolean} first whether the task is taken up now */
+  #moment({ book, task, window, now }, first) {
+    const span = spanOf(task, window);
+    const course = book.course[task.id];
+    if (course.window === window) return course.due;
+    return first ? firstMoment(now, span[1], this.#delay) : laterMoment(span);
   }
 
   // ---- sending
 
   /**
-   * Send the reports that wait, one by one, each to the `url` it was answered with, else to this one.
+   * Send the reports of open windows, one by one, each to its collector's address, else to this one; windows that have come
+   * to their moment are opened.
    *
    * @param {string | null} [url]
-   * @param {{task?: Task | string | null, report?: string | null, due?: boolean, timeout?: number, fetch?: typeof fetch}}
-   *   [options] only those of one `task`, or the one `report` with this id, if given; with `due` only those whose random time has come: what a timer should call, since reports
-   *   that leave at once tell when they were answered; `timeout` in seconds. A report that could not be delivered is not
-   *   tried again before its time, unless it is named. Reports without any url stay where they are.
+   * @param {{task?: Task | string | null, due?: boolean, timeout?: number, fetch?: typeof fetch}} [options] only those of one
+   *   `task`, if given; with `due` only those that have come to their moment, which is what a timer should call: reports that
+   *   leave at once tell when somebody was there; `timeout` in seconds, for each as a whole. What could not be delivered is
+   *   not tried again before its time. Reports without any url stay where they are.
+   * @returns {Promise<Sent>}
    */
-  async flush(url = null, { task = null, report = null, due = false, timeout = 20, fetch = globalThis.fetch } = {}) {
-    if (url !== null) checkedUrl(url);
+  async flush(url = null, { task = null, due = false, timeout = 20, fetch } = {}) {
+    const to = url === null ? null : checkedUrl(url);
+    require(Number.isFinite(timeout) && timeout > 0 && timeout <= 3600, "timeout", timeout, "a number of seconds up to 3600");
     const only = task instanceof Task ? task.id : task;
+    await this.#openDue(only);
     const change = (/** @type {(book: Book) => any} */ step) => this.#step(step);
-    return flush(change, { url, only, report, due, timeout, fetch, clock: this.#clock });
+    const move = (/** @type {Book} */ book) => {
+      for (const entry of book.report) if (entry.state === "waiting") this.#move(entry, entry.ends);
+    };
+    const { flush } = await loaded(import("./outbox.js")); // pages need it once somebody sends
+    return flush(change, { url: to, only, due, timeout, fetch, clock: this.#clock, move });
+  }
+
+  /**
+   * What sends a report that was not tried yet at the moment a page is left, when there is no time to write the ledger: one of
+   * its attempts is set aside now. It does nothing once the answer was changed, which needs another; after it was called no
+   * answer is taken, and `flush` sends the same again to hear what became of it.
+   *
+   * @param {Receipt} receipt
+   * @param {{fetch?: typeof fetch}} [options]
+   * @returns {Promise<(() => void) | null>} null if there is nothing that may be sent so
+   */
+  async parting({ id }, { fetch = globalThis.fetch } = {}) {
+    const { part, setAside } = await loaded(import("./outbox.js"));
+    const entry = await this.#step((book) => setAside(book, id, null, this.#aside.has(id)));
+    this.#aside.set(id, entry);
+    const leave = () => {
+      if (this.#aside.get(id) !== entry || this.#clock() >= Math.min(entry.ends, entry.void)) return;
+      this.#aside.set(id, "left");
+      part(entry, fetch);
+    };
+    return entry && leave;
+  }
+
+  /** Open the windows that have come to their moment. @param {string | null} only */
+  async #openDue(only) {
+    const due = await this.#step((book) => this.#comeToTheirMoment(book, only));
+    for (const document of due) {
+      await loaded(import("./load.js").then(({ prepare }) => prepare(document)));
+      const task = Task.load(document);
+      await this.#step((book, source) => {
+        if (!this.#comeToTheirMoment(book, task.id).length) return; // somebody else was here
+        const { window, due: moment } = book.course[task.id];
+        openWindow({ book, source, task, window, now: this.#clock() }, task.questions[book.deal[task.id] ?? 0], moment);
+      });
+    }
+  }
+
+  /**
+   * Documents of tasks whose window has come to its moment and is not opened; moments are drawn where there are none yet.
+   *
+   * @param {Book} book
+   * @param {string | null} only
+   * @returns {any[]}
+   */
+  #comeToTheirMoment(book, only) {
+    const now = this.#clock();
+    return Object.entries(book.course).flatMap(([id, course]) => {
+      const taken = book.taken[id];
+      const window = Math.floor((now - spanOf(taken, 0)[0]) / (taken.days * DAY));
+      const open = window >= 0 && window < taken.count && !taken.opened.includes(window) && taken.opened.length < taken.windows;
+      if (!open || (only !== null && id !== only)) return [];
+      const span = spanOf(taken, window);
+      if (course.window !== window) Object.assign(course, { window, due: laterMoment(span), moved: false });
+      this.#move(course, span[1]);
+      return course.due <= now ? [book.task[id]] : [];
+    });
+  }
+
+  /** Another moment, once, for what was missed because the device was off. @param {any} planned @param {number} ends */
+  #move(planned, ends) {
+    const now = this.#clock();
+    const missed = planned.due !== null && planned.due < now - Math.max(this.#delay, LATE) && now < ends;
+    if (!missed || planned.moved || planned.attempts) return;
+    Object.assign(planned, { due: now + upTo(Math.min(this.#delay, Math.max(0, ends - 1000 - now))), moved: true });
   }
 
   // ---- what a person may see and do
 
-  /** What was asked, what was sent, what waits or was lost, and what is left of the budgets. */
+  /** What was asked, what was sent, what waits or was lost, what is left for each collector, and whether the store is kept. */
   async overview() {
-    return this.#step((book, source) => overview(book, source, this.#limits));
+    const store = await this.#store;
+    const persistent = (await store.persistent?.()) ?? null;
+    const { overview } = await loaded(import("./views.js"));
+    const told = await this.#step((book) => overview(book, this.#limits, this.#clock()));
+    return { ...told, persistent };
   }
 
   /** Everything that the ledger has about its person, as a document for JSON. */
   async export() {
-    return this.#step((book, source) => exported(book, source, this.#limits));
+    const { exported } = await loaded(import("./views.js"));
+    return this.#step((book) => exported(book, this.#limits, this.#clock()));
   }
 
   /**
-   * Erase what was asked, remembered and sent about a task (its id), a question (its key) or everything.
+   * Allow more than the limits: further `places` for collectors, or more `epsilon` for the collector of a `task`.
    *
-   * Reports that wait are not sent any more. What was spent stays: amounts, days, ids of tasks, hashes of subjects.
+   * @param {{places?: number, task?: Task | null, epsilon?: number, url?: string | null}} more `url` is the address that the task
+   *   will be answered to, if its collector signed none
+   */
+  async allow({ places = 0, task = null, epsilon = 0, url = null }) {
+    require(Number.isInteger(places) && places >= 0 && places <= 1000, "places", places, "a whole number from 0 to 1000");
+    const amount = Number.isFinite(epsilon) && epsilon >= 0 && epsilon <= 1000 && (epsilon > 0) === (task !== null);
+    require(amount, "epsilon", epsilon, "a number up to 1000, together with the task of a collector");
+    await this.#step((book) => {
+      book.allowed += places;
+      if (task === null) return;
+      const known = book.course[checkedTask(task).id]?.url ?? null;
+      const name = accountOf(task, known ?? (url === null ? null : checkedUrl(url)));
+      const account = (book.account[name] ??= { began: [], least: null, more: "0" });
+      account.more = String(BigInt(account.more) + amountOf(epsilon));
+    });
+  }
+
+  /**
+   * Erase what was asked and sent about a task (its id), a question (its key) or everything; what waits is not sent any more.
+   * What was opened stays spent: amounts, days, places, ids of tasks.
    *
    * @param {Task | string | null} [task]
    * @param {{question?: string | null, everything?: boolean}} [options]
-   * @returns {Promise<number>} how many reports and memories were erased
+   * @returns {Promise<number>} how many reports and tasks were erased
    */
   async forget(task = null, { question = null, everything = false } = {}) {
     if ([task !== null, question !== null, everything].filter(Boolean).length !== 1) {
@@ -186,16 +323,19 @@ export class Ledger {
     }
     const id = task instanceof Task ? task.id : task;
     return this.#step((book) => {
-      const keys = new Set(book.report.filter((entry) => entry.task === id).map((entry) => entry.question));
-      if (question !== null) keys.add(question);
-      const before = book.report.length + book.memo.length;
-      book.memo = book.memo.filter((memo) => !everything && !keys.has(memo.question));
-      book.report = book.report.filter((entry) => !everything && entry.task !== id && entry.question !== question);
-      const left = new Set(book.report.map((entry) => entry.task));
-      book.task = Object.fromEntries(Object.entries(book.task).filter(([name]) => left.has(name)));
-      const erased = before - book.report.length - book.memo.length;
-      if (erased || everything) return erased;
-      throw new ParameterError(`this ledger has nothing about ${show(id ?? question)}.`, "See its overview.");
+      const named = (/** @type {string} */ name, /** @type {string} */ key) => everything || name === id || key === question;
+      const ids = new Set([
+        ...Object.keys(book.task).filter((name) => named(name, book.course[name]?.key ?? "")),
+        ...book.report.filter((entry) => named(entry.task, entry.question)).map((entry) => entry.task),
+      ]);
+      const gone = book.report.filter((entry) => ids.has(entry.task));
+      const erased = gone.length + [...ids].filter((name) => name in book.task).length;
+      if (!erased && !everything) {
+        throw new ParameterError(`this ledger has nothing about ${show(id ?? question)}.`, "See its overview.");
+      }
+      book.report = book.report.filter((entry) => !ids.has(entry.task));
+      for (const name of ids) withdraw(book, name);
+      return erased;
     });
   }
 
@@ -207,120 +347,20 @@ export class Ledger {
   async #step(step) {
     const store = await this.#store;
     return store.change((state) => {
-      const book = checkedBook(state);
-      return [book, step(book, this.#source(book))];
+      const { book, source } = openBook(state, this.#secret, this.#clock());
+      const answer = step(book, source);
+      return [sealedBook(book, source), answer];
     });
   }
-
-  /** @param {Book} book @returns {Source} `LedgerError` if the ledger was made with another secret */
-  #source(book) {
-    const fresh = !Object.keys(book.own).length;
-    const key = this.#secret ?? (fresh ? randomBytes(32) : fromHex(book.own.key ?? ""));
-    const source = new Source(key, this.#secret !== null);
-    /** @type {Record<string, string>} */
-    const mark = this.#secret ? { secret: hex(source.digest("ledger", {})) } : { key: hex(key) };
-    if (fresh) book.own = mark;
-    if (JSON.stringify(book.own) !== JSON.stringify(mark)) {
-      throw new LedgerError(
-        "the ledger was made with another secret, or without one; nothing was spent or sent.",
-        "Open it with the same secret as before.",
-      );
-    }
-    return source;
-  }
 }
 
-/** @typedef {{book: Book, source: Source, task: Task, asked: Question, window: number, day: string}} Step */
+// ---- taking up
 
-/**
- * What a person says: the number of the answer (or pairs of numbers), null if it is not looked at, the number of the
- * level, and what is sent openly.
- *
- * @typedef {{answer: any, level: number | null, head: Uint8Array}} Known
- */
-
-/** @param {Step} step @param {Known} known what an answer is recognised by: nobody can tell it from this without the key */
-const digestOf = ({ source, asked }, { answer, level }) =>
-  hex(source.digest("answer", { question: asked.key, answer: plain(answer), level }));
-
-/** @param {Step} step */
-const subjectOf = ({ source, task }) => hex(source.digest("subject", { subject: task.subject }));
-
-/**
- * The report of this window, if there is one; `WindowError` if it was made of another answer.
- *
- * @param {Step} step
- * @param {Known} known
- * @returns {Receipt | null}
- */
-function answered(step, known) {
-  const { book, task, asked, window } = step;
-  const found = book.report.find((entry) => entry.task === task.id && entry.window === window);
-  if (!found && !book.answered[task.id]?.includes(window)) return null;
-  if (!found) {
-    throw new WindowError(
-      "this task was answered in this window already, and then forgotten; nothing was spent or sent.",
-      "One answer is taken in each window.",
-    );
-  }
-  const body = fromBase64(found.body);
-  const other = known.answer !== null && found.answer !== digestOf(step, known);
-  if (other || known.head.some((byte, i) => byte !== body[i])) {
-    throw new WindowError(
-      "this task was answered otherwise in this window already; nothing was spent or sent.",
-      "The first answer of a window stays.",
-    );
-  }
-  return { id: found.id, question: asked.name, window, cost: 0, body, new: false };
+/** @param {unknown} task @returns {Task} */
+function checkedTask(task) {
+  if (task instanceof Task) return task;
+  throw new ParameterError(`task must be a Task, got ${show(task)}.`, "Read it with Task.load(data).");
 }
-
-/**
- * A report and what it costs: the one that is remembered, or one that is paid for, drawn and remembered now.
- *
- * @param {Step} step
- * @param {any} device
- * @param {Known} known
- * @param {import("./budgets.js").Limits} limits
- * @returns {[Uint8Array, bigint]}
- */
-function reportOf(step, device, known, limits) {
-  const { book, source, task, asked, window, day } = step;
-  const { answer, level } = known;
-  const fresh = task.memory === "fresh";
-  const digest = digestOf(step, known);
-  const kept = book.memo.find((memo) => memo.question === asked.key && memo.answer === digest);
-  if (kept && !fresh) return [fromBase64(kept.report), 0n];
-  spend(book, task, subjectOf(step), limits, day);
-  const round = fresh ? [task.id, window] : null;
-  const words = source.words("report", { question: asked.key, answer: plain(answer), level, round });
-  const drawn = device.randomise(answer, { words, level: level === null ? undefined : device.levels[level] });
-  if (!fresh) book.memo.push({ question: asked.key, answer: digest, report: toBase64(drawn) });
-  return [drawn, amountOf(task.epsilon)];
-}
-
-/**
- * Write down what the task promised, that it was answered, and the report as one that is to be sent.
- *
- * @param {Step} step
- * @param {Known} known
- * @param {{report: Uint8Array, cost: bigint, url: string | null, due: number}} made
- * @returns {Receipt}
- */
-function queue(step, known, { report, cost, url, due }) {
-  const { book, source, task, asked, window, day } = step;
-  const body = joined(known.head, report, task.width);
-  const id = source.reportId(task.id, window);
-  const [most_subject, most_lifetime] = [task.budget.subject, task.budget.lifetime].map((each) => String(amountOf(each)));
-  book.promise[task.id] ??= { subject: subjectOf(step), most_subject, most_lifetime };
-  book.task[task.id] = task.document;
-  (book.answered[task.id] ??= []).push(window);
-  const content = { question: asked.key, answer: digestOf(step, known), body: toBase64(body), cost: String(cost) };
-  const sending = { url, state: "waiting", reason: "", attempts: 0, due, later: 0, expires: startOf(task.expires) };
-  book.report.push({ id, task: task.id, window, ...content, day, ...sending });
-  return { id, question: asked.name, window, cost: Number(amountText(cost)), body, new: true };
-}
-
-// ---- parts
 
 /** @param {Question} found @param {string | null} named @returns {Question} */
 function sameQuestion(found, named) {
@@ -331,22 +371,103 @@ function sameQuestion(found, named) {
   );
 }
 
-/** @param {any} answer @returns {any} numbers for a document: kernels may have them as big ones */
-const plain = (answer) =>
-  Array.isArray(answer) ? answer.map(plain) : typeof answer === "bigint" ? Number(answer) : answer;
+/**
+ * Take a task up, or go on with one; what is left out stays as it was settled before. All of it is public.
+ *
+ * @param {Step} step
+ * @param {Question} asked
+ * @param {Terms} terms
+ * @param {{pause: boolean, limits: import("./places.js").Limits}} how
+ */
+function settle(step, asked, { level, harmless, strata, url }, how) {
+  const { book, task } = step;
+  const before = book.course[task.id];
+  const device = harmless == null && before ? asked.agreed() : asked.device(harmless ?? null);
+  const kept = before && before.level !== null ? device.levels[before.level] : null;
+  const chosen = Number(device.level(level ?? kept));
+  const head = strata == null && before ? before.head : toBase64(task.head(asked, strata ?? null));
+  const to = addressOf(task, url == null ? null : checkedUrl(url), before);
+  const course = before ?? takeUp(step, asked, { url: to, ...how });
+  book.course[task.id] = { ...course, level: device.levels.length ? chosen : null, head, url: to };
+}
 
-/** @param {any} state @returns {Book} */
-function checkedBook(state) {
-  if (state === undefined) {
-    const kept = { own: {}, spend: [], promise: {}, answered: {}, deal: {} };
-    return { version: VERSION, ...kept, task: {}, memo: [], report: [] };
-  }
-  if (state.version === VERSION) return state;
-  throw new LedgerError(
-    `this is a ledger of version ${show(state.version)}; this client knows ${VERSION}.`,
-    "Use the client that wrote it, or a newer one.",
+/** Where reports go: to the address that the collector signed, or that the task was taken up with, and to no other. @param {Task} task @param {string | null} url @param {import("./book.js").Course} [before] */
+function addressOf(task, url, before) {
+  const known = before ? before.url : task.url;
+  if (url === null || url === known || (!before && task.url === null)) return known ?? url;
+  const whose = task.url === null ? "it was taken up with" : "its collector signed";
+  throw new PrivacyError(
+    `reports of this task go to ${show(known)}, which ${whose}, not to ${show(url)}; nothing was spent or sent.`,
+    "Leave out url.",
   );
 }
+
+/**
+ * @param {Step} step
+ * @param {Question} asked
+ * @param {{url: string | null, pause: boolean, limits: import("./places.js").Limits}} how
+ */
+function takeUp({ book, task, window, now }, asked, { url, pause, limits }) {
+  const before = book.taken[task.id];
+  if (task.memory === "remembered" && task.count > 1) {
+    throw new WindowError(
+      "this is an old task (version 1) that asks again and remembers answers: whether something is sent would tell when an " +
+        "answer changes; nothing was spent or sent.",
+      "Ask its collector for a task of version 2.",
+    );
+  }
+  if (before?.opened.includes(slotOf(task, window)) || (before?.opened.length && task.memory !== "fresh")) {
+    throw done("was answered in this window already, or taken up and then forgotten");
+  }
+  const today = dayText(dayOf(now));
+  const other = Object.entries(book.course).find(([id, each]) => id !== task.id && each.key === asked.key && today < each.until);
+  if (other && task.key !== null) {
+    throw new WindowError(
+      "the same collector asks the same question in another task at the same time; nothing was spent or sent.",
+      "It is answered once.",
+    );
+  }
+  if (pause && task.count > 1) waitOut(book, task, window);
+  const fresh = task.memory === "fresh";
+  const windows = fresh ? task.count - window : 1;
+  const place = placeFor(book, task, { url, windows, limits, now });
+  const { opens, days, count } = task;
+  const opened = before?.opened ?? [];
+  book.task[task.id] = task.document;
+  const epsilon = String(amountOf(task.epsilon));
+  book.taken[task.id] = { place, epsilon, opens, days, count, windows: opened.length + windows, opened, withdrawn: false };
+  const until = fresh ? task.closes : dayText(dayOf(spanOf(task, window)[1]));
+  return { key: asked.key, until, window: -1, due: 0, moved: false };
+}
+
+/** @param {string} what */
+const done = (what) => new WindowError(`this task ${what}; nothing was spent or sent.`, "One report is sent in each window.");
+
+/** `WindowError` if a ledger is so new that another one may have sent a report in this window. @param {Book} book @param {Task} task @param {number} window */
+function waitOut(book, task, window) {
+  const length = task.days * DAY;
+  const first = Math.ceil((book.made + length - spanOf(task, 0)[0]) / length);
+  if (window >= first) return;
+  const when = first < task.count ? `It can be taken up from ${dayText(dayOf(spanOf(task, first)[0]))} on` : "It is over before that";
+  throw new WindowError(
+    "this ledger is too new to know what was sent before it; nothing was spent or sent.",
+    `The task can be taken up in the first window that begins after a whole one was waited out. ${when}.`,
+  );
+}
+
+/** What is not opened is not spent, and what was not sent is dropped. @param {Book} book @param {string} id */
+function withdraw(book, id) {
+  if (book.taken[id]) book.taken[id].withdrawn = true;
+  delete book.task[id];
+  delete book.course[id];
+}
+
+/** A module that comes when it is needed, which may be when there is no network. @template T @param {Promise<T>} module */
+const loaded = (module) =>
+  module.catch((cause) => {
+    const told = "a part of this client could not be loaded; nothing was spent or sent.";
+    throw new LedgerError(told, "Try again when there is a network.", { cause });
+  });
 
 /** @param {string} where @param {number} patience @returns {Promise<Store>} */
 async function openStore(where, patience) {
@@ -354,15 +475,3 @@ async function openStore(where, patience) {
   if (node) return new (await import("./store_file.js")).FileStore(where, { patience });
   return new (await import("./store_indexeddb.js")).BrowserStore(where);
 }
-
-/** @param {string} day @returns {number} the moment when it begins, in milliseconds */
-const startOf = (day) => Number(dayNumber(day)) * 86_400_000;
-
-/** @param {string} text */
-const fromHex = (text) => Uint8Array.from(text.match(/../g) ?? [], (digits) => parseInt(digits, 16));
-
-/** @param {Uint8Array} data */
-const toBase64 = (data) => btoa(Array.from(data, (byte) => String.fromCharCode(byte)).join(""));
-
-/** @param {string} text */
-const fromBase64 = (text) => Uint8Array.from(atob(text), (sign) => sign.charCodeAt(0));

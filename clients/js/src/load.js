@@ -33,6 +33,7 @@ const MODULES = [
   ["signed-interval", () => import("./kernels/keyvalue/signed_interval.js")],
   ["signed-hashing", () => import("./kernels/keyvalue/signed_hashing.js")],
   ["one-key told-key", () => import("./kernels/keyvalue/onekey.js")],
+  [".labels", () => import("./labels.js")],
   [".interval", () => import("./intervals.js")],
   [".codes", () => import("./codes.js")],
   [".space", () => import("./spaces.js")],
@@ -48,8 +49,12 @@ export async function prepare(design) {
     }
     if (part && typeof part === "object") Object.values(part).forEach(walk);
   };
-  walk(readDocument(design));
-  await Promise.all(MODULES.map(([own, load]) => own.split(" ").some((each) => found.has(each)) && load()));
+  const document = readDocument(design);
+  walk(document);
+  await Promise.all([
+    /[^\0-\x7f]/.test(JSON.stringify(document)) && import("./unicode_texts.js"),
+    ...MODULES.map(([own, load]) => own.split(" ").some((each) => found.has(each)) && load()),
+  ]);
 }
 
 /** What `new Device(design, options)` makes. @param {unknown} design @param {Options} [options] */

@@ -1,7 +1,9 @@
 // What a report could have meant: how likely it is for each answer. For people to look at; nothing is decided by it.
+import { thousandths } from "./explain.js";
 import { bucket, hash32 } from "./hashing.js";
 import { permute } from "./permuting.js";
 
+/** @import { Explanation } from "./explain.js" */
 /** @typedef {Record<string, any>} Kernel A kernel as the design document has it. */
 
 const WORD = 2 ** 64;
@@ -32,30 +34,39 @@ function levels(kernel, own, all, supports) {
   return each(Number(kernel.k), (x) => (supports(x) ? high : low));
 }
 
-/** @param {string[]} ranges @param {number} k */
-function ranks(ranges, k) {
-  const ends = ranges.map(Number);
-  const found = { sensitive: /** @type {number[]} */ ([]), harmless: /** @type {number[]} */ ([]) };
-  for (let x = 0; x < k; x++) {
-    const inside = ends.filter((end) => end <= x).length % 2 === 1;
-    (inside ? found.sensitive : found.harmless).push(x);
-  }
-  return found;
-}
+/** The numbers of half-open ranges, one after the other. @param {number[]} ends */
+const inside = (ends) => ends.flatMap((start, i) => (i % 2 ? [] : each(ends[i + 1] - start, (x) => start + x)));
 
 /** @param {number} count */
 const headOf = (count) => [1, 2, 4].find((width) => count <= 256 ** width) ?? 8;
+
+/** What stands before a report where some answers may be named: its length, and the answer that it names, if any.
+ * @param {Kernel} kernel @param {Uint8Array} bytes @returns {{head: number, named: number | null}} */
+function headed(kernel, bytes) {
+  const ends = kernel.sensitive.map(Number);
+  const harmless = ends.reduce((/** @type {number} */ sum, /** @type {number} */ end, /** @type {number} */ i) => sum + (i % 2 ? -end : end), Number(kernel.k));
+  const head = headOf(1 + harmless * (Number(kernel.attach ?? "0") > 0 ? 2 : 1));
+  const tag = Number(whole(bytes, 0, head));
+  let named = (tag - 1) % harmless; // its rank among them; then the sensitive ones before it are counted, too
+  for (let i = 0; i < ends.length; i += 2) named += ends[i] <= named ? ends[i + 1] - ends[i] : 0;
+  return { head, named: tag ? named : null };
+}
+
+/** The answer that a report names, null if it names none; undefined where that is not worked out.
+ * @param {Kernel} kernel @param {Uint8Array} bytes @param {number} level @returns {number | null | undefined} */
+function namedBy(kernel, bytes, level) {
+  const inner = kernel.kind === "personal" ? kernel.data[level] : kernel.kind === "mixture" ? kernel.first : kernel;
+  return inner?.kind === "utility" || inner?.kind === "utility-levels" ? headed(inner, bytes).named : undefined;
+}
 
 /** Weights where some answers may be named; `hidden` weighs the sensitive ones, and the others if none is named.
  * @param {Kernel} kernel @param {Uint8Array} bytes
  * @param {(report: Uint8Array, count: number) => {own: number[], other: number}} hidden */
 function disclosing(kernel, bytes, hidden) {
   const k = Number(kernel.k);
-  const { sensitive, harmless } = ranks(kernel.sensitive, k);
-  const attach = Number(BigInt(kernel.attach ?? "0")) > 0;
-  const head = headOf(1 + harmless.length * (attach ? 2 : 1));
-  const tag = Number(whole(bytes, 0, head));
-  if (tag > 0) return each(k, (x) => (x === harmless[(tag - 1) % harmless.length] ? 1 : 0));
+  const sensitive = inside(kernel.sensitive.map(Number));
+  const { head, named } = headed(kernel, bytes);
+  if (named !== null) return each(k, (x) => (x === named ? 1 : 0));
   const { own, other } = hidden(bytes.subarray(head), sensitive.length);
   const kept = (1 - chance(kernel.plain)) * (1 - chance(kernel.attach ?? "0"));
   const weights = new Array(k).fill(kept * other);
@@ -170,4 +181,26 @@ export function meant(kernel, bytes, level = 0) {
   const found = likelihoods(kernel, bytes, level);
   const total = found?.reduce((a, b) => a + b, 0);
   return found && total ? found.map((one) => (100 * one) / total) : null;
+}
+
+/** How sure, in thousandths, somebody who thought two answers equally likely can be: by the weights if they are known, and never
+ * more than all reports allow. @param {bigint} most @param {number[] | null} weights */
+function sureBy(most, weights) {
+  const [low, high] = (weights ?? []).reduce(([a, b], one) => [Math.min(a, one), Math.max(b, one)], [Infinity, 0]);
+  if (!(0 < low && low <= high && high < Infinity)) return most;
+  const found = BigInt(Math.ceil(1000 * (high / (high + low)) * (1 + 1e-9))); // floats, so rounded up once more
+  return found < most ? found : most;
+}
+
+/** What this very report tells: the shares of `meant`, and a sentence. What is not known is told as the most that may be.
+ * @param {Explanation} explanation @param {Kernel} kernel @param {Uint8Array} bytes @param {number} [level] */
+export function reading(explanation, kernel, bytes, level = 0) {
+  const named = explanation.disclosed.length ? namedBy(kernel, bytes, level) : null;
+  if (named === undefined) return { shares: null, text: explanation.unread };
+  const shares = meant(kernel, bytes, level);
+  if (named !== null) return { shares, text: "This report names your answer openly, as you agreed." };
+  const { sure, phrase } = explanation.over(1);
+  const [, own] = explanation.levels()[level] ?? [];
+  const tenths = sureBy(thousandths(sure), likelihoods(kernel, bytes, level));
+  return { shares, text: explanation.now(tenths, own ?? phrase, own ? ", and knows your level," : "") };
 }

@@ -67,6 +67,11 @@ export class Source {
     return this.#hmac(message);
   }
 
+  /** What all of a ledger is recognised by. @param {string} text */
+  tag(text) {
+    return hex(this.#hmac(new TextEncoder().encode(`deniable/2 ledger\0${text}`)));
+  }
+
   /** @param {string} what @param {object} content @returns {Words} */
   words(what, content) {
     return this.derived ? new DerivedWords(this.digest(what, content)) : new SystemWords();

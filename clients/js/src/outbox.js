@@ -1,21 +1,30 @@
 /**
- * Reports that wait to be sent: each at a random time, again with the same id until it is counted or void.
+ * Reports that are to be sent: each at its moment, again with the same id until it is counted or given up. Nothing that a
+ * collector answers, or does not answer, stops the reports for another.
  *
  * @module
  */
 
-import { ParameterError, show } from "./errors.js";
+import { checkedUrl } from "./addresses.js";
+import { show } from "./errors.js";
 import { upTo } from "./memory.js";
 
-/** @typedef {import("./ledger.js").Book} Book */
-/** @typedef {import("./ledger.js").Entry} Entry */
+/** @typedef {import("./book.js").Book} Book */
+/** @typedef {import("./book.js").Entry} Entry */
 /** @typedef {{status: number, wait: string, text: string, trouble: string}} Reply status 0 if there was no answer */
 
 /**
- * What `flush` did, in numbers of reports: the collector has them; it does not count them; given up, since their task is
- * void; not due yet, or to be sent again later.
+ * What `flush` did, in numbers of reports: the collector has them; it does not count them; given up, after the last attempt
+ * or day; not due yet, or to be sent again later.
  *
  * @typedef {{sent: number, refused: number, expired: number, waiting: number}} Sent
+ */
+
+/**
+ * How reports are sent: `only` those of a task; `due` ones only; `move` draws moments anew that were missed.
+ *
+ * @typedef {{url: string | null, only: string | null, due: boolean, timeout: number, fetch?: typeof fetch,
+ *   clock: () => number, move: (book: Book) => void}} How
  */
 
 /** Answers that sending again does not change. */
@@ -25,87 +34,136 @@ const STEP = 30 * SECOND;
 const STEPS_MAX = 10;
 const LATER_MAX = 6 * 3600 * SECOND;
 
+const DAY = 86_400 * SECOND;
+
 /** What a collector can make a device wait. */
-const WAIT_MAX = 86_400 * SECOND;
+const WAIT_MAX = DAY;
 const REASON_MAX = 200;
 
-/** Bytes of an answer that are looked at. */
+/** Bytes of an answer; a longer one is not understood. */
 const REPLY_MAX = 2 ** 16;
 
 /**
- * Send one by one; each is put off before it is sent, so that nobody else sends it meanwhile.
+ * Send what is to be sent; places do not wait for each other, so that nobody holds up another's reports.
  *
  * @param {<T>(step: (book: Book) => T) => Promise<T>} change a step of the ledger
- * @param {{url: string | null, only: string | null, report: string | null, due: boolean, timeout: number,
- *   fetch: typeof fetch, clock: () => number}} how `only` those of a task, or one `report`
+ * @param {How} how
  * @returns {Promise<Sent>}
  */
 export async function flush(change, how) {
-  const counts = { sent: 0, refused: 0, expired: await change((book) => giveUp(book, how.clock())), waiting: 0 };
+  const counts = { sent: 0, refused: 0, expired: 0, waiting: 0 };
+  const lanes = await change((book) => {
+    how.move(book);
+    counts.expired = giveUp(book, how.clock());
+    return new Set(book.report.filter(({ state }) => state === "waiting").map((entry) => laneOf(book, entry)));
+  });
+  const sending = [...lanes].map((lane) => sendLane(change, lane, how, counts));
+  const failed = (await Promise.allSettled(sending)).find((each) => each.status === "rejected");
+  if (failed) throw /** @type {PromiseRejectedResult} */ (failed).reason; // the ledger could not be written
+  return change((book) => {
+    const expired = counts.expired + giveUp(book, how.clock());
+    return { ...counts, expired, waiting: book.report.filter(({ state }) => state === "waiting").length };
+  });
+}
+
+/** Whose reports are sent one after the other: those of one place. @param {Book} book @param {Entry} entry */
+const laneOf = (book, { task }) => book.taken[task]?.place ?? task;
+
+/**
+ * Send the reports of one place one by one; each is put off before, so that nobody else sends it meanwhile.
+ *
+ * @param {<T>(step: (book: Book) => T) => Promise<T>} change
+ * @param {string} lane
+ * @param {How} how
+ * @param {Sent} counts
+ */
+async function sendLane(change, lane, how, counts) {
   /** @type {Set<string>} */
   const done = new Set();
   for (;;) {
-    const entry = await change((book) => claim(book, how, done));
-    if (!entry) break;
+    const entry = await change((book) => claim(book, lane, how, done));
+    if (!entry) return;
     done.add(entry.id);
     const reply = await post(entry, how);
-    const [state, reason] = verdict(reply, entry.id);
-    await change((book) => settle(book, entry, state, reason, reply, how.clock()));
+    const state = await change((book) => settle(book, entry, reply, how.clock()));
     if (state !== "waiting") counts[state] += 1;
   }
-  counts.waiting = await change((book) => book.report.filter((entry) => entry.state === "waiting").length);
-  return counts;
 }
 
-/** @param {Book} book @param {number} now */
+const TRIED = "the collector did not confirm it in as many attempts as there are";
+
+/** @type {[string, (entry: Entry, now: number) => boolean][]} why a report is given up */
+const ENDS = [
+  ["the task was void before the collector confirmed it", (entry, now) => entry.void <= now],
+  ["its window was over before it could be sent", (entry, now) => !entry.attempts && entry.ends <= now],
+  [TRIED, (entry, now) => entry.attempts >= entry.most && entry.later <= now], // a device died at the last one
+  [
+    "the collector did not confirm it in as many days as there are",
+    (entry, now) => entry.started !== null && entry.started + entry.days * DAY <= now,
+  ],
+];
+
+/** @param {Book} book @param {number} now @returns {number} how many were given up */
 function giveUp(book, now) {
-  const late = book.report.filter((entry) => entry.state === "waiting" && entry.expires <= now);
-  for (const entry of late) {
-    Object.assign(entry, { state: "expired", reason: "the task expired before the collector confirmed it", due: null });
+  let count = 0;
+  for (const entry of book.report.filter(({ state }) => state === "waiting")) {
+    const found = ENDS.find(([, over]) => over(entry, now));
+    if (found) finish(entry, "expired", found[0]);
+    count += Number(found !== undefined);
   }
-  return late.length;
+  return count;
 }
+
+/** @param {Entry} entry @param {string} state @param {string} reason */
+const finish = (entry, state, reason) => Object.assign(entry, { state, reason, due: null, later: 0 });
 
 /**
  * The next report, with its next attempt put off already: a device that dies now sends it later.
  *
  * @param {Book} book
- * @param {{url: string | null, only: string | null, report: string | null, due: boolean, clock: () => number}} how
+ * @param {string} lane
+ * @param {How} how
  * @param {Set<string>} done
  * @returns {(Entry & {url: string}) | null}
  */
-function claim(book, { url, only, report, due, clock }, done) {
+function claim(book, lane, { url, only, due, timeout, clock }, done) {
   const now = clock();
   const ready = book.report.filter(
     (entry) =>
       entry.state === "waiting" &&
-      entry.expires > now &&
-      (report !== null || entry.later <= now) && // a person who asks for one report does not wait
+      entry.attempts < entry.most &&
+      entry.void > now &&
+      entry.later <= now &&
       (!due || Number(entry.due) <= now) &&
       (only === null || entry.task === only) &&
-      (report === null || entry.id === report) &&
       (entry.url ?? url) !== null &&
+      laneOf(book, entry) === lane &&
       !done.has(entry.id),
   );
   const [entry] = ready.sort((a, b) => Number(a.due) - Number(b.due));
   if (!entry) return null;
   entry.attempts += 1;
-  entry.later = now + pause(entry.attempts);
+  entry.started ??= now;
+  entry.later = now + timeout * SECOND + pause(entry.attempts);
   return { ...entry, url: checkedUrl(entry.url ?? url) };
 }
 
 /**
  * @param {Book} book
  * @param {Entry} sent
- * @param {string} state
- * @param {string} reason
  * @param {Reply} reply
  * @param {number} now
+ * @returns {"sent" | "refused" | "expired" | "waiting"}
  */
-function settle(book, sent, state, reason, reply, now) {
-  const entry = book.report.find((each) => each.id === sent.id); // it may have been forgotten meanwhile
-  const later = now + retryAfter(reply.wait, now) + pause(sent.attempts);
-  if (entry) Object.assign(entry, { state, reason }, state === "waiting" ? { later } : { due: null });
+function settle(book, sent, reply, now) {
+  const [state, reason] = verdict(reply, sent.id);
+  const entry = book.report.find((each) => each.id === sent.id && each.state === "waiting"); // it may have been forgotten meanwhile
+  if (entry && state !== "waiting") finish(entry, state, reason);
+  else if (entry && entry.attempts >= entry.most) {
+    finish(entry, "expired", TRIED);
+    return "expired";
+  } else if (entry) Object.assign(entry, { reason, later: now + retryAfter(reply.wait, now) + pause(sent.attempts) });
+  return state;
 }
 
 /**
@@ -120,12 +178,12 @@ function verdict(reply, id) {
   if (reply.status !== 200) return ["waiting", reply.trouble || `the collector answered ${reply.status}`];
   let row;
   try {
-    row = JSON.parse(reply.text).results.find((/** @type {any} */ each) => each.id === id);
+    row = JSON.parse(reply.text).results.find((/** @type {any} */ each) => each?.id === id);
   } catch {
-    row = undefined;
+    row = undefined; // not JSON, or not what it should be
   }
   if (["accepted", "duplicate"].includes(row?.status)) return ["sent", ""];
-  if (row?.status === "rejected") return ["refused", String(row.reason ?? "").slice(0, REASON_MAX)];
+  if (row?.status === "rejected") return ["refused", typeof row.reason === "string" ? row.reason.slice(0, REASON_MAX) : ""];
   return ["waiting", "the collector's answer was not understood"];
 }
 
@@ -139,60 +197,100 @@ function retryAfter(text, now) {
 /** @param {number} attempts @returns {number} a random time before another one */
 const pause = (attempts) => upTo(Math.min(STEP * 2 ** Math.min(attempts, STEPS_MAX), LATER_MAX));
 
+/** @param {string} url @param {string} task where reports of a task go */
+const placeOf = (url, task) => `${url}/v1/tasks/${task}/reports`;
+
+/** @param {string} id @param {string} body */
+const textOf = (id, body) => JSON.stringify({ reports: [{ id, report: body }] });
+
+/** What asks a browser for a request that tells no more than it must. @param {string} body @returns {RequestInit} */
+const requestOf = (body) => ({
+  method: "POST",
+  headers: { "Content-Type": "application/json" },
+  body,
+  credentials: "omit",
+  redirect: "error",
+  cache: "no-store",
+  referrerPolicy: "no-referrer",
+});
+
 /**
- * One report to its collector; whatever goes wrong is told in the reply.
+ * One of the attempts of a report that was not tried yet, set aside for the moment at which a page is left: the ledger cannot
+ * be written then.
+ *
+ * @param {Book} book
+ * @param {string} id
+ * @param {string | null} url
+ * @param {boolean} before whether it was set aside before
+ * @returns {(Entry & {url: string}) | null} the report with its address; null if it was tried, or has one attempt only
+ */
+export function setAside(book, id, url, before) {
+  const entry = book.report.find((each) => each.id === id && each.state === "waiting" && !each.attempts);
+  if (!entry || (!before && entry.most < 2) || (entry.url ?? url) === null) return null;
+  if (!before) entry.most -= 1;
+  return { ...entry, url: checkedUrl(entry.url ?? url) };
+}
+
+/** Send what was set aside, at once and without waiting for an answer. @param {Entry & {url: string}} entry @param {typeof fetch} fetch */
+export function part({ url, task, id, body }, fetch) {
+  fetch(placeOf(url, task), { ...requestOf(textOf(id, body)), keepalive: true }).catch(() => undefined); // tried again later
+}
+
+/**
+ * One report to its collector; whatever goes wrong is told in the reply, and it ends in time whatever the other side does.
  *
  * @param {Entry & {url: string}} entry
- * @param {{timeout: number, fetch: typeof fetch}} how
+ * @param {How} how
  * @returns {Promise<Reply>}
  */
 async function post({ id, task, body, url }, { timeout, fetch }) {
+  const stop = new AbortController();
+  /** @type {any} */
+  let timer;
+  const late = new Promise((_, reject) => {
+    timer = setTimeout(() => {
+      reject(new Error(`not within ${timeout} seconds`));
+      stop.abort();
+    }, timeout * SECOND);
+  });
   try {
-    const response = await fetch(`${url}/v1/tasks/${task}/reports`, {
-      method: "POST",
-      headers: { "Content-Type": "application/json" },
-      body: JSON.stringify({ reports: [{ id, report: body }] }),
-      credentials: "omit",
-      redirect: "error",
-      cache: "no-store",
-      referrerPolicy: "no-referrer",
-      signal: AbortSignal.timeout(timeout * SECOND),
-    });
-    const text = await beginning(response);
-    return { status: response.status, wait: response.headers.get("Retry-After")?.trim() ?? "", text, trouble: "" };
+    const exchange = await exchangeOf(fetch);
+    const work = exchange(placeOf(url, task), { body: textOf(id, body), signal: stop.signal, most: REPLY_MAX });
+    const { status, wait, data } = await Promise.race([work, /** @type {Promise<never>} */ (late)]);
+    return { status, wait: String(wait).trim(), text: new TextDecoder().decode(data), trouble: "" };
   } catch (error) {
-    return { status: 0, wait: "", text: "", trouble: `no answer (${show(String(error))})` };
+    return { status: 0, wait: "", text: "", trouble: `no answer (${show(error instanceof Error ? error.message : "")})` };
+  } finally {
+    clearTimeout(timer);
+    stop.abort();
   }
 }
 
-/** @param {Response} response @returns {Promise<string>} the first bytes of an answer */
-async function beginning(response) {
+/** @param {typeof fetch} [fetch] how one request is made: in Node over a connection of its own */
+async function exchangeOf(fetch) {
+  const node = /** @type {any} */ (globalThis).process?.versions?.node;
+  if (node && !fetch) return (await import("./exchange_node.js")).exchange;
+  const used = fetch ?? globalThis.fetch;
+  return (/** @type {string} */ url, /** @type {{body: string, signal: AbortSignal, most: number}} */ how) => fetched(used, url, how);
+}
+
+/**
+ * @param {typeof fetch} fetch
+ * @param {string} url
+ * @param {{body: string, signal: AbortSignal, most: number}} how
+ */
+async function fetched(fetch, url, { body, signal, most }) {
+  const response = await fetch(url, { ...requestOf(body), signal });
+  const data = new Uint8Array(most);
   const reader = response.body?.getReader();
-  const decoder = new TextDecoder();
-  let text = "";
-  for (let size = 0; reader && size <= REPLY_MAX; ) {
+  let size = 0;
+  while (reader) {
     const { done, value } = await reader.read();
-    if (done) return text;
+    if (done) break;
+    if (size + value.length > most) throw new Error("the answer is too long"); // the signal ends it
+    data.set(value, size);
     size += value.length;
-    text += decoder.decode(value, { stream: true });
   }
-  await reader?.cancel();
-  return text;
-}
-
-/** @param {unknown} url @returns {string} an address that a device talks to, without a slash at its end */
-export function checkedUrl(url) {
-  const need = "https, or http to this machine (localhost, 127.0.0.1)";
-  let parts;
-  try {
-    if (typeof url === "string" && !/[\s\p{C}?#@]/u.test(url)) parts = new URL(url);
-  } catch {
-    parts = undefined;
-  }
-  const near = parts?.protocol === "http:" && ["localhost", "127.0.0.1", "[::1]"].includes(parts.hostname);
-  if (parts?.protocol === "https:" || near) return String(url).replace(/\/+$/, "");
-  throw new ParameterError(
-    `url must be an address with ${need}, without a user, a query or a #, got ${show(url)}.`,
-    "Reports are not sent openly.",
-  );
+  const wait = response.headers.get("Retry-After") ?? "";
+  return { status: response.status, wait, data: data.subarray(0, size) };
 }

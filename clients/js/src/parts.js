@@ -5,8 +5,9 @@
  */
 
 import { dayNumber } from "./days.js";
-import { appearance, isNumber, isWhole } from "./designs.js";
+import { isNumber, isWhole, lengthOf } from "./designs.js";
 import { FormatError, show } from "./errors.js";
+import { textFault } from "./printing.js";
 
 export const BUDGET_MAX = 1000;
 const LEAST = 1e-12;
@@ -33,10 +34,12 @@ export function wholeIn(given, where, least, most) {
   return given;
 }
 
-/** @param {any} given @param {string} where @param {number} most @returns {string} */
-export function textIn(given, where, most) {
-  const fits = typeof given === "string" && [...given].length <= most && appearance(given) !== "";
-  need(fits, where, `a text that people can see, of at most ${most} characters`, given);
+/** @param {any} given @param {string} where @param {number} most @param {boolean} [prose] as a question is @returns {string} */
+export function textIn(given, where, most, prose = false) {
+  const told = `a text that people can see, of at most ${most} characters`;
+  need(typeof given === "string" && given.length <= 2 * most && lengthOf(given) <= most, where, told, given);
+  const wrong = textFault(given, prose);
+  if (wrong) throw new FormatError(`${where} of a task must be ${told}: ${wrong}.`);
   return given;
 }
 

@@ -26,6 +26,7 @@ function roots(power) {
 const ROUND = roots(3);
 const START = roots(2).slice(0, 8);
 const BLOCK = 64;
+const WORDS = new Int32Array(64);
 
 /** @param {number} x @param {number} n */
 const turn = (x, n) => (x >>> n) | (x << (32 - n));
@@ -38,7 +39,7 @@ const turn = (x, n) => (x >>> n) | (x << (32 - n));
  * @param {number} offset
  */
 function compress(state, view, offset) {
-  const w = new Int32Array(64);
+  const w = WORDS;
   for (let i = 0; i < 16; i += 1) w[i] = view.getInt32(offset + 4 * i);
   for (let i = 16; i < 64; i += 1) {
     const near = w[i - 2];
@@ -46,9 +47,16 @@ function compress(state, view, offset) {
     const mixed = (turn(near, 17) ^ turn(near, 19) ^ (near >>> 10)) + (turn(far, 7) ^ turn(far, 18) ^ (far >>> 3));
     w[i] = mixed + w[i - 7] + w[i - 16];
   }
-  let [a, b, c, d, e, f, g, h] = state;
+  let a = state[0] | 0;
+  let b = state[1] | 0;
+  let c = state[2] | 0;
+  let d = state[3] | 0;
+  let e = state[4] | 0;
+  let f = state[5] | 0;
+  let g = state[6] | 0;
+  let h = state[7] | 0;
   for (let i = 0; i < 64; i += 1) {
-    const first = (h + (turn(e, 6) ^ turn(e, 11) ^ turn(e, 25)) + ((e & f) ^ (~e & g)) + ROUND[i] + w[i]) | 0;
+    const first = (h + (turn(e, 6) ^ turn(e, 11) ^ turn(e, 25)) + ((e & f) ^ (~e & g)) + (ROUND[i] | 0) + w[i]) | 0;
     const second = ((turn(a, 2) ^ turn(a, 13) ^ turn(a, 22)) + ((a & b) ^ (a & c) ^ (b & c))) | 0;
     h = g;
     g = f;
@@ -59,9 +67,14 @@ function compress(state, view, offset) {
     b = a;
     a = (first + second) | 0;
   }
-  [a, b, c, d, e, f, g, h].forEach((part, i) => {
-    state[i] += part;
-  });
+  state[0] += a;
+  state[1] += b;
+  state[2] += c;
+  state[3] += d;
+  state[4] += e;
+  state[5] += f;
+  state[6] += g;
+  state[7] += h;
 }
 
 /**

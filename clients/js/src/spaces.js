@@ -1,5 +1,6 @@
 /** Domains whose answers are points of a space, with labels or without. */
-import { CHOICES, DOMAINS, fieldsOf, isNumber, labelled, must, numbered } from "./designs.js";
+import { CHOICES, DOMAINS, fieldsOf, isNumber, must, numbered } from "./designs.js";
+import { labelled } from "./labels.js";
 
 const SPACES = ["places", "euclidean", "manhattan", "chebyshev", "sets", "integers", "losses"];
 

@@ -4,14 +4,18 @@
  * A step holds a lock, reads the file, and writes a new one beside it, which takes its place once it is on the disk. So
  * there is the old ledger or the new one, at any moment, and nothing is left of what was erased.
  *
+ * No update is lost, even if a lock was taken from an owner that only seemed dead: the new file is there before the ledger is
+ * read, and whoever has the lock removes those of all others before it reads, so that theirs cannot take the ledger's place.
+ *
  * @module
  */
 
 import { createHash, randomBytes } from "node:crypto";
 import * as files from "node:fs";
 import { hostname } from "node:os";
-import { dirname } from "node:path";
+import { basename, dirname, join } from "node:path";
 
+import { damaged } from "./book.js";
 import { LedgerError } from "./ledger_errors.js";
 
 /** @typedef {typeof import("node:fs")} Files */
@@ -27,6 +31,9 @@ const WORDS = {
   EIO: ["could not be read or written by the disk", "See whether the disk is damaged."],
 };
 const PAUSE = 20;
+
+/** A lock whose owner cannot be seen from here is respected so long, in milliseconds; steps take far less. */
+const LEASE = 60_000;
 
 /** One file. */
 export class FileStore {
@@ -51,18 +58,26 @@ export class FileStore {
   async change(step) {
     let written = false;
     try {
-      const release = await this.#lock(`${this.path}.lock`);
+      const { release, fresh, owned } = await this.#lock(`${this.path}.lock`);
+      /** @type {number | undefined} */
+      let file;
       try {
+        file = this.fs.openSync(fresh, "wx", 0o600);
+        this.#removeOthers(fresh);
+        if (!owned()) throw this.#busy(`${this.path}.lock`);
         const before = this.#read();
-        const [state, answer] = /** @type {any} */ (step(before && JSON.parse(before)));
+        const [state, answer] = /** @type {any} */ (step(parsed(before)));
         const after = JSON.stringify(state);
         if (after !== before) {
-          this.#write(after);
+          this.#write(file, after);
+          this.#replace(fresh);
           written = true;
           this.#synchronise();
         }
         return answer;
       } finally {
+        if (file !== undefined) this.fs.closeSync(file);
+        this.fs.rmSync(fresh, { force: true });
         release();
       }
     } catch (error) {
@@ -70,33 +85,37 @@ export class FileStore {
     }
   }
 
-  /** @returns {string | undefined} */
+  /** @returns {string | undefined} what the last step left */
   #read() {
     const { fs, path } = this;
     if (!fs.existsSync(path)) return undefined;
-    const [sum, text] = fs.readFileSync(path, "utf8").split("\n");
-    if (text && sum === checksum(text)) return text;
-    throw new LedgerError(
-      `${path} is damaged, or is not a ledger; nothing was spent or sent.`,
-      "Restore it from a backup. A new ledger would not know what was spent.",
-    );
+    const [first, second] = fs.readFileSync(path, "utf8").split("\n");
+    return second && first === checksum(second) ? second : first; // a ledger of version 1 has two lines
   }
 
-  /** @param {string} text */
-  #write(text) {
+  /** @param {string} own the new files of others, who lost the lock or died, cannot take the ledger's place any more */
+  #removeOthers(own) {
     const { fs, path } = this;
-    const fresh = `${path}.new`;
-    const file = fs.openSync(fresh, "w", 0o600);
-    try {
-      fs.writeFileSync(file, `${checksum(text)}\n${text}\n`);
-      fs.fsyncSync(file);
-    } catch (error) {
-      fs.rmSync(fresh, { force: true });
-      throw error;
-    } finally {
-      fs.closeSync(file);
+    const start = `${basename(path)}.new.`;
+    for (const name of fs.readdirSync(dirname(path))) {
+      const found = join(dirname(path), name);
+      if (name.startsWith(start) && name !== basename(own)) fs.rmSync(found, { force: true });
     }
-    fs.renameSync(fresh, path);
+  }
+
+  /** @param {number} file @param {string} text */
+  #write(file, text) {
+    this.fs.writeFileSync(file, `${text}\n`);
+    this.fs.fsyncSync(file);
+  }
+
+  /** @param {string} fresh */
+  #replace(fresh) {
+    try {
+      this.fs.renameSync(fresh, this.path);
+    } catch (error) {
+      throw codeOf(error) === "ENOENT" ? this.#busy(`${this.path}.lock`) : error; // whoever took the lock removed it
+    }
   }
 
   /** The new file is there after a loss of power, too. */
@@ -116,32 +135,34 @@ export class FileStore {
    * lock of the lock removes it: nobody else may, so that no living owner's is taken away.
    *
    * @param {string} lock
-   * @returns {Promise<() => void>} gives it back
+   * @returns {Promise<{release: () => void, fresh: string, owned: () => boolean}>} gives it back; the name of the file that
+   *   takes the ledger's place; whether nobody took the lock
    */
   async #lock(lock) {
     const { fs } = this;
     const own = owner(fs, process.pid);
-    const card = `${lock}.${process.pid}.${randomBytes(6).toString("hex")}`;
+    const nonce = `${process.pid}.${randomBytes(6).toString("hex")}`;
+    const card = `${lock}.${nonce}`;
+    const text = JSON.stringify({ ...own, nonce });
+    const owned = () => textOf(fs, lock) === text;
     const until = Date.now() + this.patience * 1000;
-    fs.writeFileSync(card, JSON.stringify({ ...own, nonce: card }), { flag: "wx", mode: 0o600 });
     try {
       for (;;) {
+        fs.writeFileSync(card, text, { mode: 0o600 }); // its time is the lock's
         try {
           fs.linkSync(card, lock);
-          return () => fs.rmSync(lock, { force: true });
+          const release = () => owned() && fs.rmSync(lock, { force: true });
+          return { release, fresh: `${this.path}.new.${nonce}`, owned };
         } catch (error) {
           if (codeOf(error) !== "EEXIST") throw error;
         }
         const held = textOf(fs, lock);
-        if (held !== null && dead(fs, held, own)) {
-          const release = await this.#lock(`${lock}.lock`);
+        if (held !== null && dead(fs, held, own, ageOf(fs, lock, card))) {
+          const { release } = await this.#lock(`${lock}.lock`);
           if (textOf(fs, lock) === held) fs.rmSync(lock, { force: true });
           release();
         } else if (Date.now() > until) {
-          throw new LedgerError(
-            `the ledger ${this.path} is in use by another program; nothing was spent or sent.`,
-            `Try again in a moment. If no program uses it, remove ${lock}.`,
-          );
+          throw this.#busy(lock);
         } else {
           await new Promise((resolve) => setTimeout(resolve, PAUSE * Math.random()));
         }
@@ -151,6 +172,14 @@ export class FileStore {
     }
   }
 
+  /** @param {string} lock */
+  #busy(lock) {
+    return new LedgerError(
+      `the ledger ${this.path} is in use by another program; nothing was spent or sent.`,
+      `Try again in a moment. If no program uses it, remove ${lock}.`,
+    );
+  }
+
   /** @param {unknown} error @param {boolean} written @returns {unknown} */
   #inWords(error, written) {
     const code = codeOf(error);
@@ -158,6 +187,15 @@ export class FileStore {
     const [told, hint] = WORDS[code] ?? [`cannot be used (${code})`, "See whether its disk and folder are in order."];
     const state = written ? "this step is written down, but perhaps not for good" : "nothing was spent or sent";
     return new LedgerError(`the ledger ${this.path} ${told}; ${state}.`, hint);
+  }
+}
+
+/** @param {string | undefined} text */
+function parsed(text) {
+  try {
+    return text === undefined ? text : JSON.parse(text);
+  } catch (cause) {
+    throw damaged({ cause });
   }
 }
 
@@ -179,27 +217,40 @@ function textOf(fs, path) {
 }
 
 /**
- * What tells a process from all others, also from those before the machine was started and later ones of its number.
+ * What tells a process from all others, also from those before the machine was started, later ones of its number, and those of
+ * other containers, which have numbers of their own.
  *
  * @param {Files} fs
  * @param {number} pid
  */
 function owner(fs, pid) {
-  const boot = process.platform === "linux" ? textOf(fs, "/proc/sys/kernel/random/boot_id") : null;
-  const stat = process.platform === "linux" ? textOf(fs, `/proc/${pid}/stat`) : null;
-  return { pid, host: hostname(), boot, start: stat && stat.slice(stat.lastIndexOf(")")).split(" ")[20] };
+  const linux = process.platform === "linux";
+  const boot = linux ? textOf(fs, "/proc/sys/kernel/random/boot_id") : null;
+  const stat = linux ? textOf(fs, `/proc/${pid}/stat`) : null;
+  const space = linux ? fs.readlinkSync("/proc/self/ns/pid") : null;
+  return { pid, host: hostname(), boot, space, start: stat && stat.slice(stat.lastIndexOf(")")).split(" ")[20] };
 }
 
-/** @param {Files} fs @param {string} held @param {ReturnType<typeof owner>} own whether the owner is no more */
-function dead(fs, held, own) {
+/** @param {Files} fs @param {string} lock @param {string} card a file that was written now @returns {number} milliseconds, by the disk's clock */
+function ageOf(fs, lock, card) {
+  try {
+    return fs.statSync(card).mtimeMs - fs.statSync(lock).mtimeMs;
+  } catch (error) {
+    if (codeOf(error) === "ENOENT") return 0; // it was given back meanwhile
+    throw error;
+  }
+}
+
+/** @param {Files} fs @param {string} held @param {ReturnType<typeof owner>} own @param {number} age whether the owner is no more */
+function dead(fs, held, own, age) {
   let other;
   try {
     other = JSON.parse(held);
   } catch {
     return true; // it has its content from the first moment on: the machine lost power
   }
-  if (other.host !== own.host) return false; // nobody can tell
-  if (other.boot !== own.boot) return true;
+  const near = ["host", "boot", "space"].every((name) => other?.[name] === /** @type {any} */ (own)[name]);
+  if (!near) return age > LEASE; // its number means nothing here
   try {
     process.kill(other.pid, 0);
   } catch (error) {

@@ -12,6 +12,9 @@ const KEY = "state";
 
 /** One database of this origin. */
 export class BrowserStore {
+  /** The site may erase it at any time, and nobody would know. */
+  pauses = true;
+
   /** @param {string} name */
   constructor(name) {
     this.name = name;
@@ -53,6 +56,24 @@ export class BrowserStore {
       throw this.#inWords(error);
     } finally {
       database.close();
+    }
+  }
+
+  /** Ask the browser to keep it; it may ask the person, or refuse. */
+  async persist() {
+    try {
+      await globalThis.navigator?.storage?.persist?.();
+    } catch {
+      // not here, such as in private windows: `persistent` tells
+    }
+  }
+
+  /** @returns {Promise<boolean | null>} whether the browser keeps it when it needs room; null if nobody knows */
+  async persistent() {
+    try {
+      return (await globalThis.navigator?.storage?.persisted?.()) ?? null;
+    } catch {
+      return null;
     }
   }
 

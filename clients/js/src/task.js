@@ -5,94 +5,33 @@
  */
 
 import { canonical, digest, parse } from "./canonical.js";
-import { LAST_DAY, dayNumber, dayOf, dayText } from "./days.js";
-import { Device } from "./device.js";
-import { appearance, fieldsOf } from "./designs.js";
-import { DeniableError, FormatError, ParameterError, PrivacyError, show } from "./errors.js";
+import { dayNumber, dayOf, dayText } from "./days.js";
+import { fieldsOf, lengthOf } from "./designs.js";
+import { DeniableError, FormatError, ParameterError, show } from "./errors.js";
 import { below } from "./exact.js";
-import { explain } from "./explain.js";
 import { WindowError } from "./ledger_errors.js";
-import { BUDGET_MAX, amountIn, dayIn, general, listIn, need, textIn, wholeIn } from "./parts.js";
+import { need } from "./parts.js";
+import { FIELDS, NOT_TOLD, readNew, readOld, signedPart } from "./reading.js";
+import { hex } from "./sha256.js";
 
+/** @import { Question } from "./question.js" */
 /** @import { Words } from "./types.js" */
 /** @typedef {Record<string, any>} Mapping */
+/** @typedef {{subject: string, questions: {text: string, labels?: string[]}[][]}} Translation */
 
-const VERSION = 1;
+export { Question } from "./question.js";
 
-const NEEDED = [
-  "version",
-  "id",
-  "subject",
-  "epsilon",
-  "questions",
-  "window",
-  "precision",
-  "min_batch",
-  "memory",
-  "budget",
-  "retention",
-  "expires",
-];
-const MEMORIES = ["fresh", "remembered", "first"];
-const BUDGETS = ["task", "subject", "lifetime"];
-const TEXT_MAX = 10_000;
+/** What `terms.js` adds once it is loaded. @type {{terms?: (task: Task) => string[]}} */
+export const SAID = {};
 
-/** Questions, and values of a stratum: one byte of a report. */
-const LISTED_MAX = 255;
-const STRATA_MAX = 8;
-const NAME = /^[a-z0-9_-]{1,64}$/;
+const BYTES_MAX = 2 ** 22;
 
-/** A question of a task; its design has been proved to keep its promise. */
-export class Question {
-  /** @type {Device | undefined} */
-  #device;
-
-  /**
-   * @param {{name: string, text: string, share: number, design: Mapping, explanation: any, key: string,
-   *   labels: readonly string[] | null}} parts `key` is the same for the same question in another task: the hash of
-   *   subject, text, design and labels; `labels` are what people read for the answers 0, 1, .., null if there are only numbers
-   */
-  constructor(parts) {
-    this.name = parts.name;
-    this.text = parts.text;
-    this.share = parts.share;
-    this.design = parts.design;
-    this.explanation = parts.explanation;
-    this.key = parts.key;
-    this.labels = parts.labels;
-    Object.freeze(this);
-  }
-
-  /** @returns {number} bytes of a report of this question's design */
-  get width() {
-    return Number(this.explanation.design.kernel.width);
-  }
-
-  /**
-   * A device for this question, if the person agrees to disclose exactly the `harmless` answers.
-   *
-   * @param {Iterable<unknown> | null} [harmless]
-   */
-  device(harmless = null) {
-    if (harmless === null) return (this.#device ??= new Device(this.design));
-    const listed = typeof harmless === "object" && Symbol.iterator in harmless;
-    return new Device(this.design, { harmless: listed ? Array.from(harmless, (each) => this.value(each)) : harmless });
-  }
-
-  /**
-   * What the design knows an answer as: the number of a label, where only the task has labels.
-   *
-   * @param {unknown} given
-   * @returns {unknown}
-   */
-  value(given) {
-    const own = this.explanation.design.domain.labels ? null : this.labels;
-    return own && typeof given === "string" && own.includes(given) ? own.indexOf(given) : given;
-  }
-}
+/** Characters of a task's texts, all together. */
+const TEXTS_MAX = 2 ** 20;
+const LOADED = {};
 
 /**
- * A task that has the right form and id, and whose designs all keep their promises.
+ * A task that has the right form, id and signature, and whose designs all keep their promises.
  *
  * `Task.load` reads one; there is no other way to make a task that a ledger answers.
  */
@@ -100,15 +39,17 @@ export class Task {
   /** @param {object} key @param {Mapping} parts */
   constructor(key, parts) {
     if (key !== LOADED) throw new ParameterError("a task is made by Task.load only.");
+    /** @type {1 | 2} */
+    this.version = parts.version;
     /** @type {string} */
     this.id = parts.id;
     /** @type {string} */
     this.subject = parts.subject;
     /** @type {number} */
     this.epsilon = parts.epsilon;
-    /** @type {readonly Question[]} */
+    /** @type {readonly Question[]} one for each part of the design */
     this.questions = parts.questions;
-    /** @type {ReadonlyMap<string, readonly string[]>} */
+    /** @type {ReadonlyMap<string, readonly string[]>} values in the order of their numbers */
     this.strata = parts.strata;
     /** @type {string} the first day */
     this.opens = dayText(parts.opens);
@@ -116,20 +57,34 @@ export class Task {
     this.days = parts.days;
     /** @type {number} */
     this.count = parts.count;
+    /** @type {string} the first day after the last window */
+    this.closes = dayText(parts.closes);
+    /** @type {string} the first day on which it is void */
+    this.expires = dayText(parts.expires);
     /** @type {number} */
     this.minBatch = parts.minBatch;
     /** @type {string} */
     this.memory = parts.memory;
-    /** @type {{task: number, subject: number, lifetime: number}} */
+    /** @type {Record<string, number>} `collector`; in version 1 `task`, `subject` and `lifetime` */
     this.budget = parts.budget;
     /** @type {string} */
     this.keep = parts.keep;
     /** @type {number} */
     this.keepDays = parts.keepDays;
-    /** @type {string} the first day on which it is void */
-    this.expires = dayText(parts.expires);
-    /** @type {string | null} */
+    /** @type {string | null} the name that the collector gives itself */
     this.collector = parts.collector;
+    /** @type {string | null} */
+    this.key = parts.key;
+    /** @type {string | null} where reports go, if the collector signed that */
+    this.url = parts.url;
+    /** @type {number} */
+    this.attempts = parts.attempts;
+    /** @type {number} */
+    this.sendDays = parts.sendDays;
+    /** @type {string | null} */
+    this.language = parts.language;
+    /** @type {Record<string, Translation>} by language */
+    this.translations = parts.translations;
     /** @type {Mapping} */
     this.document = parts.document;
     Object.freeze(this);
@@ -144,31 +99,45 @@ export class Task {
    */
   static load(data, { expect = null } = {}) {
     const text = typeof data === "string" || data instanceof Uint8Array;
-    const document = parse(text ? data : canonical(data), "the task");
-    const { version = VERSION } = document;
-    if (version !== VERSION) {
-      throw new FormatError(`task version ${show(version)} is unknown; this client has ${VERSION}.`);
+    const document = parse(text ? data : canonical(data), "the task", BYTES_MAX);
+    const { version } = document;
+    if (version !== 1 && version !== 2) {
+      throw new FormatError(`task version ${show(version)} is unknown; this client has 1 and 2.`);
     }
-    const given = fieldsOf(document, "a task", NEEDED, ["collector", "strata"]);
-    const found = digest(withoutId(document));
+    const [needed, optional] = FIELDS[version];
+    const given = fieldsOf(document, "a task", needed, optional);
+    const found = idOf(document);
     if (given.id !== found || (expect !== null && expect !== found)) {
       throw new FormatError(
         `the task was altered: its content has the id ${found}, not ${show(expect ?? given.id)}.`,
         "Nothing is sent. Ask for the task again.",
       );
     }
-    return read(given);
-  }
-
-  /** @returns {string} the first day after the last window */
-  get closes() {
-    return dayText(Number(dayNumber(this.opens)) + this.days * this.count);
+    const size = characters(document);
+    need(size <= TEXTS_MAX, "texts", `at most ${TEXTS_MAX} characters`, size);
+    return new Task(LOADED, { version, ...(version === 2 ? readNew(given) : readOld(given)) });
   }
 
   /** @returns {number} bytes of every report body of this task */
   get width() {
     const head = (this.questions.length > 1 ? 1 : 0) + this.strata.size;
-    return head + Math.max(...this.questions.map((question) => question.width));
+    return head + this.questions.reduce((most, question) => Math.max(most, question.width), 0);
+  }
+
+  /** @returns {number} the most that it asks of one device: for this task in version 1, for all of its collector in a year since */
+  get most() {
+    return this.version === 1 ? this.budget.task : this.budget.collector;
+  }
+
+  /** @returns {number | null} where the number of the question stands in a body, if there are several */
+  get questionAt() {
+    if (this.questions.length === 1) return null;
+    return this.version === 1 ? 0 : this.strata.size;
+  }
+
+  /** @returns {number} where the numbers of the strata begin in a body */
+  get strataAt() {
+    return this.version === 1 && this.questions.length > 1 ? 1 : 0;
   }
 
   /**
@@ -180,8 +149,7 @@ export class Task {
   window(today) {
     const day = today instanceof Date ? dayOf(today.getTime()) : dayNumber(today);
     if (day === null || Number.isNaN(day)) throw new ParameterError(`today must be a day, got ${show(today)}.`);
-    const opens = Number(dayNumber(this.opens));
-    const closes = opens + this.days * this.count;
+    const [opens, closes] = [this.opens, this.closes].map((each) => Number(dayNumber(each)));
     if (day >= Number(dayNumber(this.expires))) {
       throw new WindowError(`this task expired on ${this.expires}; nothing is sent any more.`);
     }
@@ -207,7 +175,7 @@ export class Task {
   }
 
   /**
-   * What is sent: the numbers of the question and of the strata, the report, and zeros up to `width`.
+   * What is sent: the numbers of the strata and of the question, the report, and zeros up to `width`.
    *
    * @param {Question} question
    * @param {Uint8Array} report
@@ -219,63 +187,38 @@ export class Task {
   }
 
   /**
-   * The first bytes of a body, which are sent in the clear: the numbers of the question and of the strata.
+   * The first bytes of a body, which are sent in the clear: the numbers of the strata and of the question.
    *
    * @param {Question} question
-   * @param {Mapping | null} [strata]
+   * @param {Mapping | null} [strata] a stratum that is left out is not told; version 1 needs all of them
    * @returns {Uint8Array}
    */
   head(question, strata = null) {
     const given = strata ?? {};
-    const names = Object.keys(given);
-    if (names.length !== this.strata.size || !names.every((name) => this.strata.has(name))) {
-      const need = [...this.strata.keys()].join(", ") || "none";
-      throw new ParameterError(`strata must be given for exactly ${need}, got ${show(names.sort())}.`);
+    const [names, own] = [Object.keys(given), [...this.strata.keys()]];
+    const all = this.version === 2 || names.length === own.length;
+    if (!all || !names.every((name) => this.strata.has(name))) {
+      throw new ParameterError(`strata must be given for exactly ${own.join(", ") || "none"}, got ${show(names.sort())}.`);
     }
-    const head = this.questions.length > 1 ? [this.questions.indexOf(question)] : [];
-    for (const [name, values] of this.strata) {
-      if (!values.includes(given[name])) {
-        throw new ParameterError(`${name} must be one of ${values.join(", ")}, got ${show(given[name])}.`);
-      }
-      head.push(values.indexOf(given[name]));
-    }
-    return Uint8Array.from(head);
+    const numbers = [...this.strata].map(([name, values]) => {
+      const value = Object.hasOwn(given, name) ? given[name] : NOT_TOLD;
+      if (values.includes(value)) return values.indexOf(value);
+      throw new ParameterError(`${name} must be one of ${values.join(", ")}, got ${show(value)}.`);
+    });
+    const number = this.questions.length > 1 ? [this.questions.indexOf(question)] : [];
+    return Uint8Array.from(this.version === 1 ? [...number, ...numbers] : [...numbers, ...number]);
   }
 
-  /** @returns {string[]} what the task says, in sentences for a person who decides whether to answer; safe to show */
+  /**
+   * What the task says, in sentences for a person who decides whether to take part, once `terms.js` is loaded, as `index.js` does.
+   *
+   * @returns {string[]} safe to show
+   */
   terms() {
-    const lines = [this.collector ? `${this.collector} asks.` : "The collector does not say who it is."];
-    if (this.questions.length > 1) {
-      lines.push(`One of ${this.questions.length} questions is drawn for you; only that one is answered.`);
-    }
-    for (const question of this.questions) {
-      lines.push(`Question: ${question.text}`, ...question.explanation.text.split("\n"));
-      if (question.labels && !question.explanation.design.domain.labels) {
-        lines.push(`Answers by number: ${question.labels.map((label, i) => `${i} is ${label}`).join(", ")}.`);
-      }
-    }
-    for (const [name, values] of this.strata) {
-      lines.push(`Sent openly with your report: ${name}, one of ${values.join(", ")}.`);
-    }
-    const until = `${this.opens} to ${dayText(Number(dayNumber(this.closes)) - 1)}`;
-    const days = this.days === 1 ? "a day" : `${this.days} days`;
-    const often = this.count === 1 ? "once" : `once in each of ${this.count} windows of ${days}`;
-    const { task, subject, lifetime } = this.budget;
-    const said = [
-      ...lines,
-      `Asked ${often}, ${until}. ${MEANING[this.memory]}`,
-      `An answer costs epsilon ${general(this.epsilon)}; at most ${general(task)} for this task, ` +
-        `${general(subject)} for all about ${quoted(this.subject)}, ${general(lifetime)} in all.`,
-      `Results are published for at least ${this.minBatch} reports. ` +
-        (this.keep === "tally"
-          ? "Reports are erased once they are counted."
-          : `Reports are kept for ${this.keepDays} days after the last window.`),
-    ];
-    return said.map(printable);
+    if (SAID.terms) return SAID.terms(this);
+    throw new DeniableError("the module of terms is not loaded.", "Import terms.js.");
   }
 }
-
-const LOADED = {};
 
 /** @param {Uint8Array} head @param {Uint8Array} report @param {number} width zeros follow up to it */
 export function joined(head, report, width) {
@@ -285,164 +228,28 @@ export function joined(head, report, width) {
   return body;
 }
 
-/** @type {Record<string, string>} */
-const MEANING = {
-  fresh: "Each answer is randomised anew and costs again.",
-  remembered: "The same answer sends the same report again, at no cost; that an answer changed can be noticed.",
-  first: "Your first answer is kept: the same report is sent each time, at no further cost.",
-};
+/** @param {Mapping} document @returns {string} the hash of its content */
+const idOf = ({ id, signature, ...content }) => digest(content);
 
-/** All that is white space, in every client. */
-const SPACES = /[\t-\r\x1c-\x20\x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]+/;
-
-/** @param {string} sign @returns {boolean} whether it can be seen */
-const seen = (sign) => sign === " " || !/[\p{C}\p{Z}]/u.test(sign);
-
-/** @param {string} text @returns {string} a stranger's text as one line that hides nothing; joiners of letters stay */
-function printable(text) {
-  const line = text.split(SPACES).filter(Boolean).join(" ");
-  return Array.from(line, (sign) => (seen(sign) || "\u200c\u200d".includes(sign) ? sign : coded(sign))).join("");
+/** Code points of all texts that people may read: those in a document, but not inside of kernels. @param {any} part @returns {number} */
+function characters(part) {
+  if (typeof part === "string") return lengthOf(part);
+  if (part === null || typeof part !== "object") return 0;
+  const inner = Object.entries(part).filter(([name]) => name !== "kernel" || Array.isArray(part));
+  return inner.reduce((sum, [, each]) => sum + characters(each), 0);
 }
-
-/** @param {string} text @returns {string} in quotes, as all clients write it */
-function quoted(text) {
-  const mark = text.includes("'") && !text.includes('"') ? '"' : "'";
-  /** @type {Record<string, string>} */
-  const known = { "\\": "\\\\", [mark]: `\\${mark}`, "\n": "\\n", "\r": "\\r", "\t": "\\t" };
-  return mark + Array.from(text, (sign) => known[sign] ?? (seen(sign) ? sign : coded(sign))).join("") + mark;
-}
-
-/** @param {string} sign @returns {string} */
-function coded(sign) {
-  const code = Number(sign.codePointAt(0));
-  const [letter, digits] = code < 0x100 ? ["x", 2] : code < 0x10000 ? ["u", 4] : ["U", 8];
-  return `\\${letter}${code.toString(16).padStart(Number(digits), "0")}`;
-}
-
-/** @param {Mapping} document @returns {Mapping} */
-const withoutId = (document) => Object.fromEntries(Object.entries(document).filter(([name]) => name !== "id"));
 
 /**
- * A document with its id, after the checks that a device will make.
+ * A document with its id and signature, after the checks that a device will make.
  *
  * @param {Mapping} document
+ * @param {(message: Uint8Array) => Uint8Array} [sign] signs as the collector, in version 2
  * @returns {Mapping}
  */
-export const seal = (document) => Task.load({ ...document, id: digest(withoutId(document)) }).document;
-
-// ---- reading the parts
-
-/** @param {Mapping} given @returns {Task} */
-function read(given) {
-  const subject = textIn(given.subject, "subject", 200);
-  const epsilon = amountIn(given.epsilon, "epsilon");
-  const questions = listIn(given.questions, "questions", 1, LISTED_MAX).map((each) => question(each, subject, epsilon));
-  const names = new Set(questions.map((each) => each.name));
-  need(names.size === questions.length, "names of questions", "different", "two alike");
-  const window = fieldsOf(given.window, "window", ["opens", "days", "count"]);
-  const days = wholeIn(window.days, "days", 1, 3660);
-  const count = wholeIn(window.count, "count", 1, 10_000);
-  const opens = dayIn(window.opens, "opens");
-  const expires = dayIn(given.expires, "expires");
-  const closes = opens + days * count;
-  need(closes <= LAST_DAY && expires >= closes, "expires", "after the last window", given.expires);
-  need(given.precision === "day", "precision", "day", given.precision);
-  need(MEMORIES.includes(given.memory), "memory", `one of ${MEMORIES.join(", ")}`, given.memory);
-  const keep = fieldsOf(given.retention, "retention", ["keep"], ["days"]);
-  need(["tally", "reports"].includes(keep.keep), "retention", "tally or reports", keep.keep);
-  need((keep.keep === "reports") === "days" in keep, "retention", "days with reports, and only then", keep);
-  return new Task(LOADED, {
-    id: given.id,
-    subject,
-    epsilon,
-    questions: Object.freeze(questions),
-    strata: strataIn("strata" in given ? given.strata : []),
-    opens,
-    days,
-    count,
-    minBatch: wholeIn(given.min_batch, "min_batch", 1, 10 ** 9),
-    memory: given.memory,
-    budget: budgetIn(given.budget, epsilon),
-    keep: keep.keep,
-    keepDays: wholeIn("days" in keep ? keep.days : 0, "days of retention", 0, 3660),
-    expires,
-    collector: "collector" in given ? textIn(given.collector, "collector", 200) : null,
-    document: given,
-  });
-}
-
-/** @param {unknown} document @param {string} subject @param {number} epsilon @returns {Question} */
-function question(document, subject, epsilon) {
-  const given = fieldsOf(document, "a question", ["name", "text", "design", "share"], ["labels"]);
-  const { name, design } = given;
-  const named = typeof name === "string" && NAME.test(name);
-  need(named, "name of a question", "small letters, digits, - or _", name);
-  const text = textIn(given.text, `text of ${name}`, TEXT_MAX);
-  const explanation = explained(design, name);
-  const proved = explanation.design;
-  if (proved.epsilon > epsilon) {
-    const told = `epsilon ${general(proved.epsilon)}, more than the ${general(epsilon)} that the task says`;
-    throw new PrivacyError(`question ${name} costs ${told}; nothing is sent.`);
+export function seal(document, sign) {
+  const id = idOf(document);
+  if (document.version === 2 && !sign) {
+    throw new ParameterError("sign must be given: a task of version 2 has its collector's signature.");
   }
-  return new Question({
-    name,
-    text,
-    share: wholeIn(given.share, `share of ${name}`, 1, 1_000_000),
-    design,
-    explanation,
-    key: digest({ subject, text, design, labels: given.labels ?? null }),
-    labels: "labels" in given ? labelsIn(given.labels, name, proved.domain) : (proved.domain.labels ?? null),
-  });
-}
-
-/** @param {Mapping} design @param {string} name */
-function explained(design, name) {
-  try {
-    return explain(design);
-  } catch (error) {
-    if (!(error instanceof DeniableError)) throw error;
-    const Kind = /** @type {new (message: string, hint: string) => DeniableError} */ (error.constructor);
-    throw new Kind(`question ${name}: ${error.message}`, error.hint);
-  }
-}
-
-/**
- * Labels that a task gives to the answers of a design which has numbers only.
- *
- * @param {unknown} given
- * @param {string} name
- * @param {any} domain
- */
-function labelsIn(given, name, domain) {
-  const where = `labels of ${name}`;
-  need(!domain.labels && !domain.border, where, "left out, since its design says what answers are", given);
-  const labels = listIn(given, where, domain.answers, domain.answers);
-  const looks = new Set(labels.map((label) => (typeof label === "string" ? appearance(label) : "")));
-  const fits = looks.size === labels.length && !looks.has("");
-  need(fits, where, "texts that people can see and tell apart", given);
-  return Object.freeze([...labels]);
-}
-
-/** @param {unknown} given @returns {Map<string, readonly string[]>} */
-function strataIn(given) {
-  const found = new Map();
-  for (const entry of listIn(given, "strata", 0, STRATA_MAX)) {
-    const { name, values } = fieldsOf(entry, "a stratum", ["name", "values"]);
-    const listed = listIn(values, "values of a stratum", 2, LISTED_MAX);
-    const fits = typeof name === "string" && NAME.test(name) && !found.has(name);
-    need(fits, "name of a stratum", "small letters, digits, - or _, and no other's", name);
-    const texts = listed.map((value) => textIn(value, `a value of ${name}`, 200));
-    need(new Set(texts).size === texts.length, `values of ${name}`, "different", values);
-    found.set(name, Object.freeze(texts));
-  }
-  return found;
-}
-
-/** @param {unknown} given @param {number} epsilon */
-function budgetIn(given, epsilon) {
-  const fields = fieldsOf(given, "budget", BUDGETS);
-  const [task, subject, lifetime] = BUDGETS.map((name) => amountIn(fields[name], `budget of ${name}`));
-  const rising = epsilon <= task && task <= subject && subject <= lifetime;
-  need(rising, "budget", `epsilon <= task <= subject <= lifetime <= ${BUDGET_MAX}`, given);
-  return Object.freeze({ task, subject, lifetime });
+  return Task.load({ ...document, id, ...(sign && { signature: hex(sign(signedPart(id))) }) }).document;
 }

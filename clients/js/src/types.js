@@ -40,4 +40,13 @@
 /** @typedef {{harmless?: Iterable<unknown> | null, standIn?: unknown}} Options of a device */
 /** @typedef {{explanation?: (design: Design, ratio: Ratio) => Explanation}} Told */
 
+/**
+ * What is known of characters: what is wrong with a text, what it looks like, how messages show it, and which of its characters
+ * have no place where they stand.
+ * @typedef {{
+ *   fault: (text: string, prose?: boolean) => string, skeleton: (text: string) => string, shown: (text: string) => string,
+ *   strays?: (line: string) => boolean[],
+ * }} Alphabet
+ */
+
 export {};

@@ -1,17 +1,16 @@
 /**
- * What a person may see of a ledger.
+ * What a person may see of a ledger. No report is shown before it is done: who could look at one and then withdraw it would
+ * choose what is sent.
  *
  * @module
  */
 
-import { mostOf, spent } from "./budgets.js";
-import { hex } from "./sha256.js";
 import { amountText } from "./amounts.js";
+import { dayOf, dayText } from "./days.js";
+import { endOf, givenOf, mostOf, nextPlace, placesOf, reservedIn, spentIn } from "./places.js";
 
-/** @typedef {import("./ledger.js").Book} Book */
-/** @typedef {import("./ledger.js").Entry} Entry */
-/** @typedef {import("./budgets.js").Limits} Limits */
-/** @typedef {import("./memory.js").Source} Source */
+/** @typedef {import("./book.js").Book} Book */
+/** @typedef {import("./places.js").Limits} Limits */
 
 /** What can become of a report. */
 const STATES = ["waiting", "sent", "refused", "expired"];
@@ -20,25 +19,23 @@ const STATES = ["waiting", "sent", "refused", "expired"];
  * What was asked, what became of the reports, what is left.
  *
  * @param {Book} book
- * @param {Source} source
  * @param {Limits} limits
+ * @param {number} now
  */
-export function overview(book, source, limits) {
+export function overview(book, limits, now) {
   const asked = Object.entries(book.task).map(([task, document]) => ({
     task,
-    collector: document.collector ?? null,
+    collector: nameOf(document),
     subject: document.subject,
-    questions: document.questions.map((/** @type {any} */ question) => question.text),
-    expires: document.expires,
+    questions: document.questions.flat().map((/** @type {any} */ question) => question.text),
   }));
-  const lost = book.report.filter((entry) => ["refused", "expired"].includes(entry.state));
+  const planned = Object.entries(book.course).filter(([id, { window }]) => window >= 0 && !book.taken[id].opened.includes(window));
   const inState = (/** @type {string} */ state) => book.report.filter((entry) => entry.state === state).length;
   return {
     asked,
     sent: reports(book).map(({ body, url, ...told }) => told),
-    counts: Object.fromEntries(STATES.map((state) => [state, inState(state)])),
-    lost: { reports: lost.length, epsilon: number(lost.reduce((sum, entry) => sum + BigInt(entry.cost), 0n)) },
-    left: left(book, source, limits),
+    counts: { planned: planned.length, ...Object.fromEntries(STATES.map((state) => [state, inState(state)])) },
+    ...balances(book, limits, now),
   };
 }
 
@@ -46,40 +43,54 @@ export function overview(book, source, limits) {
  * Everything in the ledger but its key, and digests, which mean nothing without it.
  *
  * @param {Book} book
- * @param {Source} source
  * @param {Limits} limits
+ * @param {number} now
  */
-export function exported(book, source, limits) {
+export function exported(book, limits, now) {
   return {
-    version: 1,
-    left: left(book, source, limits),
-    lost: overview(book, source, limits).lost,
+    version: 2,
+    ...balances(book, limits, now),
     tasks: Object.values(book.task),
     reports: reports(book),
-    remembered: book.memo.map(({ question, report }) => ({ question, report })),
-    spent: book.spend.map(({ task, amount, day }) => ({ task, epsilon: number(BigInt(amount)), day })),
+    spent: book.spend.map(({ task, window, amount, day }) => ({ task, window, epsilon: number(amount), day })),
   };
 }
 
-/** @param {Book} book */
+/** @param {any} document @returns {string | null} */
+const nameOf = ({ collector }) => collector?.name ?? collector ?? null;
+
+/** @param {Book} book reports, with what was sent where that is done */
 const reports = (book) =>
-  book.report.map(({ answer, due, later, expires, ...told }) => ({ ...told, cost: number(BigInt(told.cost)) }));
+  book.report.map(({ due, later, ends, most, started, days, moved, void: end, body, ...told }) => ({
+    ...told,
+    cost: number(told.cost),
+    body: told.state === "waiting" ? null : body,
+  }));
 
-/** @param {Book} book @param {Source} source @param {Limits} limits */
-function left(book, source, limits) {
-  const names = new Map(Object.values(book.task).map(({ subject }) => [hex(source.digest("subject", { subject })), subject]));
-  const keys = [...new Set(Object.values(book.promise).map((promise) => promise.subject))];
+/** What was lost, and what is left in the places and for new ones. @param {Book} book @param {Limits} limits @param {number} now */
+function balances(book, limits, now) {
+  const lost = book.report.filter((entry) => ["refused", "expired"].includes(entry.state));
+  const all = Object.entries(book.account).flatMap(([name, { began }]) => began.map((moment) => ({ name, moment })));
+  const places = all.sort((a, b) => a.moment - b.moment).map(({ name, moment }) => {
+    const place = `${name}/${moment}`;
+    const [most, spent, reserved] = [mostOf(book, name, limits), spentIn(book, place), reservedIn(book, place, dayOf(now))];
+    const left = most > spent + reserved ? most - spent - reserved : 0n;
+    const named = Object.entries(book.task).filter(([id]) => book.taken[id]?.place === place);
+    const collector = named.length ? nameOf(named[named.length - 1][1]) : null;
+    const ends = endOf(moment);
+    const amounts = { most: number(most), spent: number(spent), reserved: number(reserved), left: number(left) };
+    return { collector, ends: dayText(dayOf(ends)), over: now >= ends, ...amounts };
+  });
   return {
-    subjects: keys.map((key) => ({
-      subject: names.get(key) ?? `forgotten (${key.slice(0, 8)})`,
-      ...balance(spent(book, (each) => each.subject === key), mostOf(book, key, limits).subject),
-    })),
-    lifetime: balance(spent(book, () => true), mostOf(book, "", limits).lifetime),
+    lost: { reports: lost.length, epsilon: number(lost.reduce((sum, entry) => sum + BigInt(entry.cost), 0n)) },
+    places,
+    left: {
+      places: Math.max(0, placesOf(book, limits, now) - givenOf(book)),
+      next: nextPlace(book, now),
+      spent: number(book.spend.reduce((sum, { amount }) => sum + BigInt(amount), 0n)),
+    },
   };
 }
 
-/** @param {bigint} amount */
-const number = (amount) => Number(amountText(amount));
-
-/** @param {bigint} spent @param {bigint} most */
-const balance = (spent, most) => ({ spent: number(spent), most: number(most), left: number(most > spent ? most - spent : 0n) });
+/** @param {bigint | string} amount */
+const number = (amount) => Number(amountText(BigInt(amount)));

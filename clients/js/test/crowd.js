@@ -6,13 +6,13 @@ import { text } from "node:stream/consumers";
 
 import { Ledger } from "../src/ledger.js";
 import { Task } from "../src/task.js";
-import { Clock, Collector, MemoryStore } from "./tasks.js";
+import { Clock, Collector, FastStore } from "./tasks.js";
 
 const given = JSON.parse(await text(process.stdin));
 const task = Task.load(given.task);
 const [clock, collector] = [new Clock(), new Collector()];
 for (const [i, value] of given.values.entries()) {
-  const ledger = new Ledger(new MemoryStore(), { clock: clock.read, delay: 0 });
+  const ledger = new Ledger(new FastStore(), { clock: clock.read });
   const level = given.levels?.[i % given.levels.length] ?? null;
   await ledger.answer(task, value, { harmless: given.harmless ?? null, level, url: "http://127.0.0.1:1" });
   await ledger.flush(null, { fetch: collector.fetch });

@@ -44,8 +44,9 @@ function tried(make) {
 /** @param {any} job */
 function answered({ design, harmless, stand_in, cases }) {
   const told = tried(() => {
-    const { text, epsilon, chance, harmless: open } = explain(design);
-    return { text, epsilon, chance: `${chance.top}/${chance.bottom}`, harmless: open };
+    const found = explain(design);
+    const { text, epsilon, chance, harmless: open } = found;
+    return { text, over: found.over(9).text, epsilon, chance: `${chance.top}/${chance.bottom}`, harmless: open };
   });
   const options = { harmless, ...(stand_in === undefined ? {} : { standIn: value(stand_in) }) };
   const device = tried(() => new Device(design, options));

@@ -1,6 +1,7 @@
 import "../src/index.js"; // all kernels
 /** Tasks, collectors and ledgers for tests. */
 
+import { createPrivateKey, createPublicKey, sign } from "node:crypto";
 import { readFileSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -23,27 +24,69 @@ export const COIN = {
   kernel: { kind: "response", k: "2", keep: "13485650502877570762" },
 };
 
-/** @param {any} [changes] @returns {any} */
-export const question = (changes = {}) => ({ name: "sleep", text: "Did you sleep well?", design: COIN, share: 1, ...changes });
+/** A collector's key, from 32 bytes that are all the same. @param {number} [byte] */
+export function keyOf(byte = 7) {
+  const der = Buffer.concat([Buffer.from("302e020100300506032b657004220420", "hex"), Buffer.alloc(32, byte)]);
+  const secret = createPrivateKey({ key: der, format: "der", type: "pkcs8" });
+  const open = createPublicKey(secret).export({ format: "der", type: "spki" }).subarray(-32);
+  return { key: open.toString("hex"), sign: (/** @type {Uint8Array} */ message) => Uint8Array.from(sign(null, message, secret)) };
+}
 
 /** @param {any} [changes] @returns {any} */
-export const document = (changes = {}) => ({
+export const question = (changes = {}) => ({ name: "sleep", text: "Did you sleep well?", none: "no", ...changes });
+
+/** A task of version 2, by the collector with this byte. @param {any} [changes] @param {number} [byte] @returns {any} */
+export const document = (changes = {}, byte = 7) => ({
+  version: 2,
+  collector: { name: "Example Institute", key: keyOf(byte).key },
+  language: "en",
+  subject: "sleep",
+  epsilon: 1,
+  design: COIN,
+  questions: [[question()]],
+  window: { opens: "2026-11-16", days: 7, count: 1 },
+  min_batch: 1,
+  memory: "fresh",
+  sending: { attempts: 8, days: 7 },
+  budget: 2,
+  retention: { keep: "tally" },
+  ...changes,
+});
+
+/** Of several questions about the same design. @param {number} count @param {any} [changes] */
+export const several = (count, changes = {}) => ({
+  design: { mechanism: "dealt", version: 1, epsilon: 1, shares: Array(count).fill(1), parts: Array(count).fill(COIN) },
+  questions: Array.from({ length: count }, (_, i) => [question({ name: `q${i}`, text: `${i}?` })]),
+  ...changes,
+});
+
+/** A sealed document. @param {any} [changes] @param {number} [byte] */
+export const sealed = (changes = {}, byte = 7) => seal(document(changes, byte), keyOf(byte).sign);
+
+/** @param {any} [changes] @param {number} [byte] */
+export const task = (changes = {}, byte = 7) => Task.load(sealed(changes, byte));
+
+/** @param {any} [changes] @returns {any} a question of version 1 */
+export const oldQuestion = (changes = {}) => ({ name: "sleep", text: "Did you sleep well?", design: COIN, share: 1, ...changes });
+
+/** A task of version 1. @param {any} [changes] @returns {any} */
+export const oldDocument = (changes = {}) => ({
   version: 1,
   subject: "sleep",
   epsilon: 1,
-  questions: [question()],
-  window: { opens: "2026-11-16", days: 1, count: 1000 },
+  questions: [oldQuestion()],
+  window: { opens: "2026-11-16", days: 7, count: 1 },
   precision: "day",
   min_batch: 1,
-  memory: "remembered",
-  budget: { task: 4, subject: 4, lifetime: 8 },
+  memory: "fresh",
+  budget: { task: 2, subject: 4, lifetime: 8 },
   retention: { keep: "tally" },
   expires: "2030-01-01",
   ...changes,
 });
 
 /** @param {any} [changes] */
-export const task = (changes) => Task.load(seal(document(changes)));
+export const oldTask = (changes) => Task.load(seal(oldDocument(changes)));
 
 /** A clock that stands on a day until it is moved. */
 export class Clock {

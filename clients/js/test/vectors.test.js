@@ -125,5 +125,5 @@ test("hostile documents are refused with the kind of error that the vectors say,
 
 test("no file is left out", () => {
   const tasks = Object.keys(FILES).filter((name) => !KERNEL_FILES.includes(name) && !SPECIAL.includes(name));
-  assert.deepEqual(tasks.filter((name) => !/^(tasks|canonical|ledger)$/.test(name)), []);
+  assert.deepEqual(tasks.filter((name) => !/^(tasks|canonical|ledger|signatures|texts)$/.test(name)), []);
 });

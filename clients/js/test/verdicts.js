@@ -25,8 +25,9 @@ const told = ({ data, expect, days }) =>
     const task = Task.load(Uint8Array.from(Buffer.from(data, "base64")), { expect });
     const windows = days.map((/** @type {string} */ day) => tried(() => task.window(day)));
     const keys = task.questions.map((/** @type {any} */ question) => question.key);
-    const { id, width, closes } = task;
-    return { id, width, closes, keys, windows, terms: task.terms() };
+    const { id, width, closes, expires, questionAt, strataAt, attempts, sendDays } = task;
+    const bytes = { width, places: [questionAt, strataAt], sending: [attempts, sendDays] };
+    return { id, closes, expires, ...bytes, keys, windows, terms: task.terms() };
   });
 
 for await (const line of createInterface({ input: process.stdin })) {

@@ -55,7 +55,7 @@ def opened(database: str | None, config: str | None, *, new: bool = False) -> It
 
     if not new:
         _refuse_missing(url)
-    store = open_store(url)
+    store = open_store(url, settings({}, file=config).journal)
     try:
         yield store
     finally:

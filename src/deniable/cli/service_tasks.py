@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from datetime import date
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
@@ -45,10 +46,10 @@ def new(
     opens: Annotated[str | None, option("--opens", "DAY", "The first day, e.g. 2026-11-16; today if left out.")] = None,
     window_days: Annotated[int, option("--window-days", "D", "Days of a window: people answer once in each.")] = 7,
     windows: Annotated[int, option("--windows", "N", "How many windows.")] = 1,
-    memory: Annotated[
-        str,
-        option("--memory", "fresh|remembered|first", "What a device does with an answer that it gave before."),
-    ] = "remembered",
+    none: Annotated[
+        list[str] | None,
+        option("--none", "ANSWER", "What no answer counts as, one for each --design; see below if left out."),
+    ] = None,
     retention: Annotated[
         str, option("--retention", "tally|reports", "Erase reports once they are counted, or keep them.")
     ] = "tally",
@@ -58,15 +59,21 @@ def new(
     ] = None,
     subject: Annotated[
         str | None,
-        option("--subject", "TEXT", "What it is about: budgets are kept per subject. The question if left out."),
+        option("--subject", "TEXT", "What it is about; the question if left out."),
     ] = None,
     strata: Annotated[
         list[str] | None,
         option("--strata", "NAME=A,B,...", "Groups that are sent openly with a report, e.g. country=DE,FR."),
     ] = None,
     collector: Annotated[str | None, option("--collector", "NAME", "Who asks, for people to read.")] = None,
+    url: Annotated[
+        str | None,
+        option("--url", "URL", "Where devices send reports, and nowhere else; the setting public_url if left out."),
+    ] = None,
+    language: Annotated[str, option("--language", "TAG", "The language of the texts, such as en or de-CH.")] = "en",
     budget: Annotated[
-        float | None, option("--budget", "E", "The most that a device may spend on this task and its subject.")
+        float | None,
+        option("--budget", "E", "The most that you ask of one device in a year, over all your tasks."),
     ] = None,
     database: DatabaseUrl = None,
     config: Config = None,
@@ -74,43 +81,57 @@ def new(
     """Make a task of a design; it takes reports once it is opened.
 
     A task is public and never changes: its id is the hash of its content. All checks are made that a device will make.
-    With several --design and --question it is a survey: each person gets one of the questions.
+    With several --design and --question it is a survey: each person gets one of the questions. It is signed with the
+    key that the database keeps, so that nobody else can ask in your name.
+
+    Every device that takes part sends one report in each window, also if its person gives no answer: that counts as
+    --none. If it is left out: as the design's --missing, the middle of an interval, no pairs, or a random answer.
 
     Example: deniable plan --k 4 --n 10000 --epsilon 1 --json | deniable task new --design - --question "How often?"
     """
-    from deniable.service.tasks import Asked, Terms, design_of, new_task
+    from deniable.service.identity import SEED_BYTES, Identity
+    from deniable.service.settings import settings
+    from deniable.service.tasks import Asked, Terms, caution, counted_as, design_of, new_task
     from deniable_client.canonical import canonical
     from deniable_client.task import Task
 
     require(len(design) == len(question), "question", question, "given as often as --design, once for each")
     require(all(text.strip() for text in question), "question", "", "a text that people can see")
     shares = _shares(share, len(design))
+    require(none is None or len(none) == len(design), "none", none, "given as often as --design, once for each")
     asked = [
         Asked(text=text, design=design_of(_content(file)), share=one)
         for file, text, one in zip(design, question, shares, strict=True)
     ]
+    if none is not None:
+        asked = [replace(each, none=_none(each.design, text)) for each, text in zip(asked, none, strict=True)]
     terms = Terms(
         opens=today() if opens is None else _day(opens),
         window_days=window_days,
         windows=windows,
         min_batch=min_batch,
-        memory=memory,
         retention=retention,
         retention_days=30 if retention_days is None else retention_days,
         subject=subject,
         collector=collector,
+        url=url or settings({}, file=config).public_url or None,
+        language=language,
         strata=_strata(strata or []),
         budget=budget,
     )
-    document = new_task(asked, terms)
-    task = Task.load(document)
+    new_task(asked, terms, Identity(bytes(SEED_BYTES)))  # all checks, before a database is made
     with opened(database, config, new=True) as store:
+        document = new_task(asked, terms, Identity(store.identity()))
         store.put_task(document["id"], canonical(document))
+    task = Task.load(document)
     idle = "--share has no effect: there is one question, for everybody." if share and len(design) == 1 else ""
     unkept = retention_days is not None and retention == "tally"
     vain = "--retention-days has no effect: with --retention tally no reports are kept." if unkept else ""
-    for told in filter(None, (_over(task), idle, vain)):
+    for told in filter(None, (_over(task), idle, vain, caution(task))):
         out.note(f"warning: {told}")
+    for asking in task.questions:
+        if counted := counted_as(asking):
+            out.note(f"{asking.name}: {counted}")
     out.show(
         {"task": document, "id": task.id},
         f"Task {task.id}",
@@ -124,6 +145,16 @@ def _shares(given: Sequence[str] | None, questions: int) -> list[int]:
     whole = all(share.isascii() and share.isdecimal() and int(share) > 0 for share in shares)
     require(whole and len(shares) == questions, "share", given, "a whole number > 0 for each --design")
     return [int(share) for share in shares]
+
+
+def _none(design: Mapping[str, Any], text: str) -> Any:
+    """What --none means for a design: a label, or the number of an answer or of the interval."""
+    if "labels" in design["domain"]:
+        return text
+    try:
+        return float(text) if "interval" in design["domain"] else int(text)
+    except ValueError:
+        raise ParameterError(f"none must be a number here, got {text!r}.") from None
 
 
 def _content(file: str) -> bytes:
@@ -172,8 +203,8 @@ def next_round(
 ) -> None:
     """Make the next round of a protocol from the rounds before; when all are over, show the estimate.
 
-    Give the same protocol with the same options each time, and the tasks of the rounds that are over with --after. All
-    rounds have one subject and a budget for one answer: each person answers in one of them.
+    Give the same protocol with the same options each time, and the tasks of the rounds that are over with --after. Show
+    each round to other people: a device that answers in several pays for each.
 
     Example: deniable task next collaborative --epsilon 1 --k 50 --sensitive 10 --after 3f6a0c
     """
@@ -182,6 +213,7 @@ def next_round(
     from deniable.estimate.result import Estimate
     from deniable.mechanisms.protocol import Protocol
     from deniable.run.questions import question_of
+    from deniable.service.identity import Identity
     from deniable.service.rounds import next_round as following
     from deniable.service.rounds import round_task
     from deniable_client.canonical import canonical
@@ -202,7 +234,8 @@ def next_round(
         require(bool(text), "question", question, "given for the first round")
         given = {"subject": subject, "min_batch": min_batch, "window_days": window_days}
         terms = {name: value for name, value in given.items() if value is not None}
-        document = round_task(found, text=text, opens=today(), before=last, **terms)
+        identity = Identity(store.identity())
+        document = round_task(found, identity, text=text, opens=today(), before=last, **terms)
         store.put_task(document["id"], canonical(document))
     told = f"Round {found.number} of {found.of} ({found.name}), for {100 * found.share:g} % of the people."
     facts = {"done": False, "round": found.number, "rounds": found.of, "step": found.name, "share": found.share}
@@ -347,7 +380,8 @@ def export(
 ) -> None:
     """Write what is published of a task: estimates, or a tally or the reports that were kept.
 
-    Only windows that are over, and never fewer reports than the minimum batch. A table of one report per row also says
+    Only windows that are published, and never fewer reports than the minimum batch: reports lie in the order of their
+    bytes, group by group as published, in a file that only its owner can read. A table of one report per row also says
     on which day the window began: `window`.
 
     Example: deniable task export 3f6a0c --what reports --out week.parquet
@@ -367,7 +401,7 @@ def export(
             document: dict[str, Any] = {"id": row.id, "state": row.state, "windows": _windows(store, row, intake)}
             if target != STANDARD or not out.as_json:
                 with open_output(target) as file:
-                    file.write((json.dumps(document, indent=1, ensure_ascii=False) + "\n").encode())
+                    file.write((_printable(json.dumps(document, indent=1, ensure_ascii=False)) + "\n").encode())
         else:
             n = _write(store, row, intake, what, question, target, table)
             document = {"id": row.id, "what": what, "out": target, "reports": n}
@@ -375,6 +409,11 @@ def export(
         out.show(document)
     elif target != STANDARD:
         out.note(f"wrote {target}")
+
+
+def _printable(text: str) -> str:
+    """JSON in which characters that would move a cursor or turn the text around are written as their codes."""
+    return "".join(sign if sign.isprintable() or sign == "\n" else json.dumps(sign)[1:-1] for sign in text)
 
 
 def _write(
@@ -389,7 +428,7 @@ def _write(
 
     name = intake.task.questions[0].name if question is None else intake.task.question(question).name
     found = windows(store, row, intake, datetime.now(UTC))
-    with open_output(target) as file:
+    with open_output(target, private=what == "reports") as file:
         if what == "reports":
             n = write_reports(store, intake, found, name, file, layout if is_table(target) else None)
         else:

@@ -18,11 +18,15 @@ def replace_file(target: Path, data: bytes) -> None:
 
 
 @contextmanager
-def replacing(target: Path) -> Iterator[BinaryIO]:
-    """A file beside the target that takes its name when all is written: a crash leaves the old file or the new one."""
+def replacing(target: Path, *, private: bool = False) -> Iterator[BinaryIO]:
+    """A file beside the target that takes its name when all is written: a crash leaves the old file or the new one.
+
+    Only its owner can read a `private` one, from the first byte on.
+    """
     part = target.with_name(f".{target.name}.{os.urandom(6).hex()}.part")
     try:
-        with part.open("xb") as file:
+        mode = 0o600 if private else 0o666
+        with open(part, "xb", opener=lambda path, flags: os.open(path, flags, mode)) as file:
             yield file
             file.flush()
             os.fsync(file.fileno())

@@ -12,11 +12,12 @@ import numpy as np
 from deniable.core.types import FloatArray, IntArray
 from deniable.core.values import cells_of, is_missing, labels_of
 from deniable.errors import DeniableError, FormatError, InWords, ParameterError, meant, require, show
-from deniable_client.domains import appearance
+from deniable_client.texts import labels_fault
 
 __all__ = ["Domain"]
 
 K_MAX = 1 << 32
+_REWORD = "Devices refuse such a question. Reword a label, as in 'number 1' and 'letter l', and recode the values."
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,15 +48,9 @@ class Domain:
             require(seen == self.k, "labels", self.labels, "different from each other")
             bad = [label for label in self.labels if not _is_label(label)]
             require(not bad, "labels", bad, "text that is not empty and can be stored as UTF-8")
-            joined = "".join(self.labels)
-            if not (joined.isascii() and joined.isprintable()) or " " in joined:
-                looks = {appearance(label) for label in self.labels}
-                require(
-                    len(looks) == self.k and "" not in looks,
-                    "labels",
-                    self.labels,
-                    "texts that people can see and tell apart",
-                )
+            wrong = labels_fault(self.labels)
+            if wrong:
+                raise ParameterError(f"labels must be texts that people can see and tell apart: {wrong}.", _REWORD)
         for name in ("missing", "other"):
             label = getattr(self, name)
             known = label is None or (self.labels is not None and label in self.labels)

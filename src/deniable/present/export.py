@@ -5,16 +5,18 @@ from __future__ import annotations
 import html
 import json
 import os
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from deniable.collect.files import replace_file
 from deniable.errors import need_extra, require
+from deniable.present.clean import clean_all
 
 if TYPE_CHECKING:
     import altair
 
-__all__ = ["SUFFIXES", "save"]
+__all__ = ["SUFFIXES", "rendered", "save"]
 
 SUFFIXES = (".html", ".png", ".svg", ".json")
 """The kinds of file that `save` writes."""
@@ -41,6 +43,8 @@ vegaEmbed("#chart", {spec}, {options}).catch(console.error);
 _POLICY = "default-src 'none'; script-src 'unsafe-inline' 'unsafe-eval'; style-src 'unsafe-inline'; img-src data: blob:"
 """Makes the browser refuse every load from a network; Vega compiles its expressions, hence eval."""
 
+_SCHEMA = re.compile(r"/vega-lite/v(\d+\.\d+)")
+
 _OPTIONS = {
     "renderer": "svg",
     "actions": {"export": True, "source": False, "compiled": False, "editor": False},
@@ -64,11 +68,18 @@ def save(chart: altair.TopLevelMixin, path: str | os.PathLike[str]) -> Path:
 
 
 def _render(chart: Any, suffix: str) -> bytes:
-    spec: dict[str, Any] = chart.to_dict()
+    return rendered(chart.to_dict(), suffix)
+
+
+def rendered(spec: dict[str, Any], suffix: str) -> bytes:
+    """A chart in Vega-Lite as the bytes of a file; what cannot be drawn of its texts is marked."""
+    spec = clean_all(spec)
     if suffix == ".json":
         return (json.dumps(spec, ensure_ascii=False, indent=1, allow_nan=False) + "\n").encode()
     converter = need_extra("vl_convert", "charts")
-    version = ".".join(need_extra("altair", "charts").SCHEMA_VERSION.lstrip("v").split(".")[:2])
+    found = _SCHEMA.search(spec.get("$schema", ""))
+    require(found is not None, "chart", spec.get("$schema"), "a chart of Vega-Lite that says its version in $schema")
+    version = found[1] if found is not None else ""
     if suffix == ".png":
         return bytes(converter.vegalite_to_png(spec, vl_version=version, scale=2))
     if suffix == ".svg":

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from html import escape
+from html import escape as escaped
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from deniable.core.types import FloatArray
+from deniable.present.clean import clean
 from deniable.present.tables import Table
 
 __all__ = ["Bar", "bars_html", "counts_html", "facts_html", "parts_html", "scaled"]
@@ -21,6 +22,11 @@ _CELL = "padding:1px 8px;text-align:{side};vertical-align:top"
 _TRACK = "position:relative;width:10em;height:0.8em;margin-top:0.25em"
 _FILL = "position:absolute;top:0;height:100%;left:{left:.2f}%;width:{width:.2f}%;background:{colour}"
 _SOLID, _FAINT = "#4c78a8", "rgba(245,133,24,0.55)"
+
+
+def escape(text: str) -> str:
+    """Text for HTML, without what cannot be drawn."""
+    return escaped(clean(text))
 
 
 class Bar(NamedTuple):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from deniable.errors import require
+from deniable.errors import PrivacyError, require
 from deniable.mechanisms.base import Mechanism, kept
 from deniable.mechanisms.protocol import Protocol
 from deniable.mechanisms.registry import MECHANISMS, PROTOCOLS
@@ -63,5 +63,10 @@ def describe(m: Mechanism, n: int = 1) -> dict[str, Any]:
 
 
 def _told(m: Mechanism) -> dict[str, str]:
-    """What a device tells its owner, where devices know the mechanism and draw its reports."""
-    return {"explain": str(explain(m.design))} if m.name in FORMS and kept(m) else {}
+    """What a device tells its owner, where devices know the mechanism and draw its reports, or that they refuse it."""
+    if m.name not in FORMS or not kept(m):
+        return {}
+    try:
+        return {"explain": str(explain(m.design))}
+    except PrivacyError as error:
+        return {"explain": f"Devices refuse it: {error.message}"}

@@ -138,11 +138,11 @@ def naming(source: str) -> Iterator[None]:
 
 
 @contextmanager
-def open_output(target: str) -> Iterator[BinaryIO]:
+def open_output(target: str, *, private: bool = False) -> Iterator[BinaryIO]:
     """A file to write bytes to, or standard output for `-`.
 
     The file appears when all is written; after an error (also an interruption) nothing is left, and what was there
-    before stays. Devices and pipes are written directly.
+    before stays. Devices and pipes are written directly. Only its owner can read a `private` one.
     """
     check_output(target)
     path = Path(os.path.realpath(target))
@@ -158,7 +158,7 @@ def open_output(target: str) -> Iterator[BinaryIO]:
         with path.open("wb") as stream:
             yield stream
     else:
-        with replacing(path) as stream:
+        with replacing(path, private=private) as stream:
             yield stream
 
 

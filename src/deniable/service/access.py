@@ -17,7 +17,7 @@ from enum import Enum
 from deniable.errors import ParameterError, meant, require
 from deniable.service.store.contract import KeyRow, Store
 
-__all__ = ["KEY_ROLES", "Role", "holder", "new_key", "revoke", "rotate"]
+__all__ = ["KEY_ROLES", "Role", "holder", "is_valid", "new_key", "revoke", "rotate"]
 
 
 class Role(Enum):
@@ -62,7 +62,8 @@ def _free(stem: str, taken: Iterable[str]) -> str:
 def rotate(store: Store, name: str, *, today: date, days: int) -> tuple[str, str, date]:
     """A new key of the same role; the old one still works for some days, so that nobody is locked out.
 
-    The new key's name, the new key, and the day on which the old one is void.
+    Who signed in with the old one must sign in again. The new key's name, the new key, and the day on which the old
+    one is void; with 0 days it is void at once.
     """
     old = _find(store, name)
     require(old.revoked is None, "name", name, "a key that is not revoked")
@@ -70,12 +71,12 @@ def rotate(store: Store, name: str, *, today: date, days: int) -> tuple[str, str
     stem = found[1] if (found := _ROTATED.fullmatch(name)) else name
     made = new_key(store, old.role, today=today, name=_free(stem, {key.name for key in list(store.keys())}))
     until = today + timedelta(days)
-    store.revoke_key(name, until)
+    store.revoke_key(name, until, later=days > 0)
     return *made, until
 
 
 def revoke(store: Store, name: str, today: date) -> None:
-    """Make a key void now."""
+    """Make a key void now, and end the sessions of who signed in with it."""
     _find(store, name)
     store.revoke_key(name, today)
 
@@ -93,9 +94,13 @@ def holder(keys: Iterable[KeyRow], key: str, today: date) -> KeyRow | None:
     digest, found = _digest(key), None
     for row in keys:
         same = hmac.compare_digest(row.digest, digest)
-        valid = row.revoked is None or today < row.revoked
-        found = row if same and valid else found
+        found = row if same and is_valid(row, today) else found
     return found
+
+
+def is_valid(key: KeyRow, today: date) -> bool:
+    """Whether a key is good today. One that was made void at once has no hash: no clock makes it valid again."""
+    return bool(key.digest) and (key.revoked is None or today < key.revoked)
 
 
 def _digest(key: str) -> bytes:

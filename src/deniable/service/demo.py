@@ -39,6 +39,7 @@ from deniable.run.files import open_output
 from deniable.run.local import estimate_tally
 from deniable.run.results import Shown
 from deniable.service.access import new_key
+from deniable.service.identity import Identity
 from deniable.service.store import open_store
 from deniable.service.tasks import Asked, Terms, new_task
 from deniable_client.canonical import canonical
@@ -149,9 +150,10 @@ def _open(m: Mechanism, url: str, folder: Path, tell: Teller) -> tuple[dict[str,
     for old in folder.glob(f"{_DATABASE}*"):
         old.unlink()
     today = datetime.now(UTC).date()
-    task = new_task([Asked(text=_QUESTION, design=m.design)], Terms(opens=today, collector="Deniable's demonstration"))
+    terms = Terms(opens=today, collector="Deniable's demonstration")
     store = open_store(url)
     try:
+        task = new_task([Asked(text=_QUESTION, design=m.design)], terms, Identity(store.identity()))
         store.put_task(task["id"], canonical(task))
         store.set_state(task["id"], "open")
         _, key = new_key(store, "administrator", today=today)
@@ -381,9 +383,9 @@ def _another(m: Mechanism, url: str, running: Running, values: IntArray, progres
     """The same question once more, left open: for whoever wants to answer it in a browser, among some others."""
     today = datetime.now(UTC).date()
     terms = Terms(opens=today, collector="Deniable's demonstration", subject="your job", min_batch=10)
-    task = new_task([Asked(text=_QUESTION, design=m.design)], terms)
     store = open_store(url)
     try:
+        task = new_task([Asked(text=_QUESTION, design=m.design)], terms, Identity(store.identity()))
         store.put_task(task["id"], canonical(task))
         store.set_state(task["id"], "open")
     finally:

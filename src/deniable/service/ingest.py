@@ -5,34 +5,54 @@ All bodies of a task have one length (docs/protocol.md, section 4), so many are 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import math
+from collections import OrderedDict
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import Future
+from contextlib import nullcontext
 from dataclasses import dataclass
 from datetime import date, timedelta
-from functools import cached_property
+from hashlib import blake2b
+from threading import Lock, RLock
 
 import numpy as np
 
 from deniable.collect.reports import Reports, split_rows
 from deniable.collect.tally import Tally
 from deniable.core.types import BoolArray, Bytes, Columns, IntArray
-from deniable.errors import FormatError
+from deniable.errors import FormatError, ParameterError
 from deniable.mechanisms.base import Mechanism
 from deniable.mechanisms.registry import from_design
 from deniable.service.store.contract import Batch
+from deniable.service.turns import short_turns
 from deniable_client.task import Task
 
-__all__ = ["ID_BYTES", "NEVER", "REASONS", "SKEW", "Checked", "Intake", "first_day_after", "window_of"]
+__all__ = [
+    "ID_BYTES",
+    "LARGE",
+    "NEVER",
+    "REASONS",
+    "SKEW",
+    "Checked",
+    "Intake",
+    "check_strata",
+    "first_day_after",
+    "intake_of",
+    "window_of",
+]
 
 ID_BYTES = 16
 SKEW = timedelta(1)
 """How far a device's clock may be off: reports are taken so much before the first window and after the last one."""
+COMBINATIONS = 4096
+"""Most combinations of strata of a new task: each has a tally of its own, which one forged report fills."""
 
 REASONS = {
     "length": "the report does not have the length of the task's reports",
     "question": "the task has no question with this number",
     "stratum": "a stratum of the task has no value with this number",
     "padding": "the bytes after the report are not zero",
-    "impossible": "no device can have sent this report",
+    "impossible": "no device that keeps to the task can have sent this report",
     "other-body": "another report was counted under this id; the first one stays",
     "not-open": "the task takes no reports: it is not open yet, or closed",
     "early": "the task's first window is not open yet",
@@ -40,12 +60,22 @@ REASONS = {
     "sealed": "the results of this window are published; nothing is added any more",
 }
 """Why a report is not counted: the words in answers and metrics, and what they mean."""
-NEVER = frozenset({"length", "question", "stratum", "padding", "impossible", "other-body"})
-"""Reasons that no device gives that keeps to the task: someone forges reports, or a client is broken."""
+NEVER = frozenset({"length", "question", "stratum", "padding", "impossible"})
+"""Reasons that no device gives that keeps to the task: someone forges reports, or a client is broken.
+
+`other-body` is not among them: a device whose reports are derived from a secret, and whose ledger was lost or copied,
+makes another report under the same id when its owner answers otherwise.
+"""
 
 _FINE = 0
 _CODES = {reason: code for code, reason in enumerate(REASONS, start=1)}
 _WORDS = (None, *REASONS)
+LARGE = 64 << 10
+_large = RLock()
+"""One task with a document of more than so many bytes is proved at a time: proofs are all Python's, and whoever answers
+devices must come in between. Small ones wait for nobody."""
+_TASKS = 256
+"""Tasks whose proofs are kept at hand."""
 
 
 def window_of(task: Task, today: date) -> int | str:
@@ -66,6 +96,16 @@ def first_day_after(task: Task, window: int) -> date:
     """The first day on which no report is counted in a window any more, unless the clock goes back."""
     over = task.opens + timedelta((window + 1) * task.days)
     return over + SKEW if window == task.count - 1 else over
+
+
+def check_strata(strata: Mapping[str, Sequence[str]]) -> None:
+    """Refuse strata of a new task that have too many combinations."""
+    found = math.prod(len(values) for values in strata.values())
+    if found > COMBINATIONS:
+        raise ParameterError(
+            f"strata must have at most {COMBINATIONS:,} combinations, got {found:,}.",
+            "Declare fewer strata, or fewer values of them: most combinations would have too few reports anyway.",
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,16 +131,26 @@ class Checked:
 class Intake:
     """A task as its collector sees it: checks bodies and counts them. Never changes, so one serves all threads."""
 
+    head: int
+    """Bytes of a body before the report: the numbers of the question and of the strata."""
+
     def __init__(self, document: bytes) -> None:
         self.task = Task.load(document)
         self._sizes = [len(values) for values in self.task.strata.values()]
-        self._several = len(self.task.questions) > 1
-        self._head = self._several + len(self._sizes)
+        self._question_at = self.task.question_at
+        self._strata_at = self.task.strata_at
+        self.head = (self._question_at is not None) + len(self._sizes)
+        self._mechanisms: tuple[Mechanism, ...] = ()
+        self._making = _large if len(document) > LARGE else RLock()
 
-    @cached_property
+    @property
     def mechanisms(self) -> tuple[Mechanism, ...]:
-        """The mechanism of each question."""
-        return tuple(from_design(question.design) for question in self.task.questions)
+        """The mechanism of each question, made when it is first asked for, and once."""
+        if not self._mechanisms:
+            with self._making, short_turns():
+                if not self._mechanisms:
+                    self._mechanisms = tuple(from_design(question.design) for question in self.task.questions)
+        return self._mechanisms
 
     def check(self, bodies: Sequence[bytes]) -> Checked:
         """Look at all bodies at once; only where something is wrong, it is found out where."""
@@ -112,9 +162,9 @@ class Intake:
         table = np.frombuffer(b"".join(bodies), np.uint8).reshape(len(bodies), width)
         codes = np.zeros(len(bodies), np.uint8)
         codes[wrong] = _CODES["length"]
-        if self._several:
-            _mark(codes, table[:, 0] >= len(self.task.questions), "question")
-        for column, size in enumerate(self._sizes, start=self._several):
+        if self._question_at is not None:
+            _mark(codes, table[:, self._question_at] >= len(self.task.questions), "question")
+        for column, size in enumerate(self._sizes, start=self._strata_at):
             _mark(codes, table[:, column] >= size, "stratum")
         counted = None
         for question, rows in self._questions(table, np.flatnonzero(codes == _FINE)):
@@ -137,10 +187,10 @@ class Intake:
         """The rows of each question that occurs."""
         if not rows.size:
             return
-        if not self._several:
+        if self._question_at is None:
             yield 0, rows
             return
-        numbers = table[rows, 0]
+        numbers = table[rows, self._question_at]
         for question in np.unique(numbers).tolist():
             yield question, rows[numbers == question]
 
@@ -149,13 +199,15 @@ class Intake:
         if not self._sizes:
             yield (), rows
             return
-        heads, which = np.unique(table[rows, self._several : self._head], axis=0, return_inverse=True)
+        heads, which = np.unique(
+            table[rows, self._strata_at : self._strata_at + len(self._sizes)], axis=0, return_inverse=True
+        )
         for number, head in enumerate(heads.tolist()):
             yield tuple(head), rows[which.ravel() == number]
 
     def _check_question(self, question: int, table: Bytes, rows: IntArray, codes: Bytes) -> Tally | None:
         """Mark what is wrong with the rows of a question; their tally if nothing is."""
-        end = self._head + self.mechanisms[question].bulk.row_bytes
+        end = self.head + self.mechanisms[question].bulk.row_bytes
         if end < table.shape[1]:
             padded = table[rows, end:].any(axis=1)
             codes[rows[padded]] = _CODES["padding"]
@@ -174,9 +226,40 @@ class Intake:
         return made.tally(Reports(made.design, made.fields, self._columns(question, table)))
 
     def _columns(self, question: int, table: Bytes) -> Columns:
-        return split_rows(self.mechanisms[question].fields, table[:, self._head :])
+        return split_rows(self.mechanisms[question].fields, table[:, self.head :])
 
 
 def _mark(codes: Bytes, wrong: BoolArray, reason: str) -> None:
     """Give a reason to rows that are wrong and have none yet."""
     codes[wrong & (codes == _FINE)] = _CODES[reason]
+
+
+_proved: OrderedDict[bytes, Future[Intake]] = OrderedDict()
+_guard = Lock()
+
+
+def intake_of(document: bytes) -> Intake:
+    """The intake of a task document, proved once however many threads ask for it; the last ones are kept.
+
+    A document that is refused is looked at again whenever somebody asks.
+    """
+    key = blake2b(document).digest()
+    with _guard:
+        found = _proved.get(key)
+        first = found is None
+        if found is None:
+            found = _proved[key] = Future()
+            if len(_proved) > _TASKS:
+                _proved.popitem(last=False)
+        else:
+            _proved.move_to_end(key)
+    if first:
+        try:
+            with _large if len(document) > LARGE else nullcontext(), short_turns():
+                made = Intake(document)
+            found.set_result(made)
+        except BaseException as error:
+            with _guard:
+                _proved.pop(key, None)
+            found.set_exception(error)
+    return found.result()

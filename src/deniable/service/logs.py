@@ -1,6 +1,7 @@
-"""Logs: one JSON object a line on standard error, about the service and never about a report or who sent it.
+"""Logs: one JSON object a line on standard error, about the service and who runs it; not about reports or senders.
 
-There is no log of requests: the time of an upload is finer than the day that tasks promise.
+There is no log of uploads: the time of one is finer than the day that tasks promise. What is done with a key is logged
+with the key's name (`by`); keys, tokens and what was sent are not.
 """
 
 from __future__ import annotations

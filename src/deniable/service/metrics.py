@@ -19,6 +19,7 @@ class Metrics:
         """`gauges`: what is asked for at the time of reading, each with its help."""
         self.requests: Counter[tuple[str, str, int]] = Counter()
         self.reports: Counter[tuple[str, str]] = Counter()
+        self.failed_sign_ins = 0
         self._gauges = gauges
         self._buckets = [0] * (len(_BOUNDS) + 1)
         self._seconds = 0.0
@@ -36,6 +37,8 @@ class Metrics:
         lines += _head("deniable_reports_total", "counter", "Reports by what became of them.")
         for (became, reason), count in sorted(self.reports.items()):
             lines.append(f'deniable_reports_total{{status="{became}",reason="{reason}"}} {count}')
+        lines += _head("deniable_failed_sign_ins_total", "counter", "Sign-ins to the pages that failed.")
+        lines.append(f"deniable_failed_sign_ins_total {self.failed_sign_ins}")
         lines += _head("deniable_upload_seconds", "histogram", "Time until an upload was durable.")
         total = 0
         for end, inside in zip((*map(str, _BOUNDS), "+Inf"), self._buckets, strict=True):

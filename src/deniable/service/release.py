@@ -1,8 +1,9 @@
 """What is published: windows that are over, once and for ever, never about fewer reports than the minimum batch.
 
 Whatever can be computed from what is published is about a union of *groups*: the reports of one window and one
-question, parted by strata such that every group has at least the minimum batch. Groups of one window and question do
-not overlap, so every difference of unions is again a union of whole groups (docs/howto/operate.md has the argument).
+question, parted by strata such that every group has at least the minimum batch. A draw of a device is counted in one
+release, so groups do not overlap, and every difference of unions is again a union of whole groups. Who knows all other
+reports of a group can still compute the one that is left (docs/howto/operate.md has the argument, and its limits).
 """
 
 from __future__ import annotations
@@ -12,7 +13,6 @@ from base64 import b64decode, b64encode
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from itertools import islice
 from typing import Any
 
 from deniable.collect.codec import dump, load
@@ -24,17 +24,23 @@ from deniable.mechanisms.entry import FREQUENCY, KEY_VALUE, MEAN, RELEASE
 from deniable.mechanisms.registry import entry_of
 from deniable.plan.prediction import FORGED, forged_gain, points
 from deniable.run.questions import question_of
+from deniable.service.groups import Name, group_of, groups, in_words
 from deniable.service.ingest import Intake, first_day_after
-from deniable.service.store.contract import Batch, Store, TaskRow
+from deniable.service.store.contract import Store, TaskRow
 from deniable_client.task import Question, Task
+from deniable_client.telling import times
 
-__all__ = ["Window", "groups", "kept_reports", "publish", "tally_of", "windows"]
+__all__ = ["Window", "copies", "kept_reports", "publish", "tally_of", "voided", "windows"]
 
 LEVEL = 0.95
 """Of the intervals."""
+READERS = (
+    "Each report is counted in one release, in a group of at least the minimum batch; how many of its reports are "
+    "forged nobody knows. Who knows or forged all other reports of a group can compute the one that is left: then this "
+    "promise is what protects the answer, and nothing else. Taking part is not hidden."
+)
+"""What the minimum batch promises against those who read all that is published, and what it does not."""
 OPEN, WAITING, PUBLISHED, WITHHELD = "open", "waiting", "published", "withheld"
-_AT_ONCE = 1 << 16
-"""Reports that are looked at together."""
 _LEEWAY = timedelta(minutes=5)
 """After the end of a window, for clocks of several collectors that differ."""
 
@@ -96,61 +102,50 @@ def _published(store: Store, row: TaskRow, intake: Intake, window: int) -> bytes
     if known is not None:
         return known
     store.seal(row.id, window)
-    document = _release(intake, window, store.tallies(row.id))
-    text = json.dumps(document, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
-    return store.put_release(row.id, window, text.encode())
+    return store.put_release(row.id, window, _bytes(_release(store, intake, window)))
 
 
-# ---- groups
+def _bytes(document: Mapping[str, Any]) -> bytes:
+    return json.dumps(document, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False).encode()
 
 
-@dataclass(frozen=True, slots=True)
-class Group:
-    """Reports that are told about together: some combinations of strata of one question in one window."""
-
-    strata: tuple[tuple[int, ...], ...]
-    tally: Tally
+# ---- once
 
 
-def groups(cells: Mapping[tuple[int, ...], Tally], least: int) -> list[Group]:
-    """Part the reports of a question into groups of at least so many each; none if there are fewer in all.
+def copies(task: Task) -> bool:
+    """Whether a device may send one draw again: in another window, or for another task that asks the same question.
 
-    Combinations of strata that have enough stand alone. The others are put together with those that agree with them in
-    the first strata, as far as needed; what is still too small joins the smallest group.
+    Ids differ from window to window, so a collector cannot see copies.
     """
-    leaves = [Group((strata,), tally) for strata, tally in sorted(cells.items()) if tally.n]
-    depth = max((len(strata) for strata in cells), default=0)
-    done, rest = _parted(leaves, 0, depth, least)
-    if rest is None:
-        return done
-    if not done:
-        return []
-    smallest = min(range(len(done)), key=lambda i: done[i].tally.n)
-    done[smallest] = _joined([done[smallest], rest])
-    return sorted(done, key=lambda group: group.strata)
+    return task.memory != "fresh"
 
 
-def _parted(leaves: Sequence[Group], level: int, depth: int, least: int) -> tuple[list[Group], Group | None]:
-    """Groups that are large enough, and what is left over of them, too small to stand alone."""
-    done: list[Group] = []
-    small: list[Group] = []
-    if level == depth:
-        done, small = [g for g in leaves if g.tally.n >= least], [g for g in leaves if g.tally.n < least]
-    else:
-        for value in sorted({leaf.strata[0][level] for leaf in leaves}):
-            below = [leaf for leaf in leaves if leaf.strata[0][level] == value]
-            found, rest = _parted(below, level + 1, depth, least)
-            done += found
-            small += [] if rest is None else [rest]
-    if not small:
-        return done, None
-    joined = _joined(small)
-    return ([*done, joined], None) if joined.tally.n >= least else (done, joined)
+def _counted_elsewhere(store: Store, task: Task, window: int, question: Question) -> str | None:
+    """Why a question whose draws may be sent again is not published here; None if this is its one release."""
+    if not copies(task):
+        return None
+    holder = store.claimed(question.key)
+    if holder is None:
+        holder = store.claim(question.key, *(_published_first(store, question.key) or (task.id, window)))
+    if holder == (task.id, window):
+        return None
+    where = "this task" if holder[0] == task.id else f"the task {holder[0][:12]}"
+    return (
+        f"devices send the same report for this question again, and window {holder[1] + 1} of {where} is published, or "
+        "may have been: a report is counted in one release"
+    )
 
 
-def _joined(parts: Sequence[Group]) -> Group:
-    strata = tuple(sorted(strata for part in parts for strata in part.strata))
-    return Group(strata, sum((part.tally for part in parts[1:]), parts[0].tally))
+def _published_first(store: Store, key: str) -> tuple[str, int] | None:
+    """The first release of a question that there is, by an older program or before a restore; None if there is none."""
+    for row in store.tasks():
+        task = Intake(row.document).task
+        names = {question.name for question in task.questions if question.key == key}
+        for window in range(task.count) if names and copies(task) else ():
+            told = json.loads(store.release(row.id, window) or b'{"questions": []}')["questions"]
+            if any(part["question"] in names and part["state"] == PUBLISHED for part in told):
+                return row.id, window
+    return None
 
 
 # ---- documents
@@ -162,44 +157,68 @@ def _head(task: Task, window: int) -> dict[str, Any]:
     return {"task": task.id, "window": window, "from": start.isoformat(), "to": last.isoformat()}
 
 
-def _release(intake: Intake, window: int, tallies: Mapping[Batch, Tally]) -> dict[str, Any]:
-    task = intake.task
-    of_window = {batch: tally for batch, tally in tallies.items() if batch.window == window}
-    questions = []
+def _release(store: Store, intake: Intake, window: int) -> dict[str, Any]:
+    task, questions = intake.task, []
+    tallies = {batch: tally for batch, tally in store.tallies(task.id).items() if batch.window == window}
     for number, (question, mechanism) in enumerate(zip(task.questions, intake.mechanisms, strict=True)):
-        cells = {batch.strata: tally for batch, tally in of_window.items() if batch.question == number}
-        questions.append(_told(task, question, mechanism, cells))
+        cells = {batch.strata: tally for batch, tally in tallies.items() if batch.question == number}
+        reports = sum(tally.n for tally in cells.values())
+        why = f"{reports} reports are fewer than the minimum batch of {task.min_batch}"
+        if reports >= task.min_batch:
+            why = _counted_elsewhere(store, task, window, question) or ""
+        questions.append(_withheld(question, reports, why) if why else _told(task, question, mechanism, cells))
+    return _whole(task, window, questions)
+
+
+def voided(task: Task, window: int, reports: Sequence[int], why: str) -> bytes:
+    """The document of a window of which nothing will ever be published; `reports`: those of each question."""
+    parts = zip(task.questions, reports, strict=True)
+    return _bytes(_whole(task, window, [_withheld(question, n, why) for question, n in parts]))
+
+
+def _whole(task: Task, window: int, questions: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     told = any(question["state"] == PUBLISHED for question in questions)
-    reports = sum(tally.n for tally in of_window.values())
-    state = PUBLISHED if told else WITHHELD
     return _head(task, window) | {
-        "state": state,
+        "state": PUBLISHED if told else WITHHELD,
         "min_batch": task.min_batch,
-        "reports": reports,
-        "questions": questions,
+        "reports": sum(question["reports"] for question in questions),
+        "questions": list(questions),
     }
 
 
-def _told(task: Task, question: Question, m: Mechanism, cells: Mapping[tuple[int, ...], Tally]) -> dict[str, Any]:
-    """Everything about one question in one window."""
-    parts = groups(cells, task.min_batch)
-    reports = sum(tally.n for tally in cells.values())
-    found: dict[str, Any] = {"question": question.name, "text": question.text, "reports": reports}
-    if not parts:
-        why = f"{reports} reports are fewer than the minimum batch of {task.min_batch}"
-        return found | {"state": WITHHELD, "why": why}
-    found |= {"state": PUBLISHED, **_estimated(question, m, _joined(parts).tally)}
+def _withheld(question: Question, reports: int, why: str) -> dict[str, Any]:
+    known = {"question": question.name, "text": question.text, "reports": reports}
+    return known | {"state": WITHHELD, "why": why}
+
+
+def _told(task: Task, question: Question, m: Mechanism, cells: Mapping[Name, Tally]) -> dict[str, Any]:
+    """Everything about one question in one window that has the minimum batch."""
+    values = list(task.strata.values())
+    parts = groups(cells, task.min_batch, [len(each) for each in values])
+    total = sum((group.tally for group in parts[1:]), parts[0].tally)
+    found: dict[str, Any] = {"question": question.name, "text": question.text, "reports": total.n}
+    found |= {"state": PUBLISHED, **_estimated(question, m, total)}
     if task.strata:
+        named = [group.names for group in parts]
         found["groups"] = [
-            {"strata": list(_named(task, group)), "reports": group.tally.n, **_estimated(question, m, group.tally)}
+            {
+                "name": in_words(group.names, named, values),
+                "strata": [_spelled(task, name) for name in group.names],
+                "reports": group.tally.n,
+                **_estimated(question, m, group.tally),
+            }
             for group in parts
         ]
     return found | {"privacy": certificate(task, question, m), "forged": forged(m)}
 
 
-def _named(task: Task, group: Group) -> Iterator[dict[str, str]]:
-    for strata in group.strata:
-        yield {name: values[number] for (name, values), number in zip(task.strata.items(), strata, strict=True)}
+def _spelled(task: Task, name: Name) -> dict[str, str]:
+    return {stratum: values[number] for (stratum, values), number in zip(task.strata.items(), name, strict=False)}
+
+
+def _name(task: Task, spelled: Mapping[str, str]) -> Name:
+    """The name that was published; older programs gave a value of every stratum."""
+    return tuple(task.strata[stratum].index(spelled[stratum]) for stratum in list(task.strata)[: len(spelled)])
 
 
 def _estimated(question: Question, m: Mechanism, tally: Tally) -> dict[str, Any]:
@@ -213,6 +232,19 @@ def _estimated(question: Question, m: Mechanism, tally: Tally) -> dict[str, Any]
     if question.labels is not None and len(question.labels) == len(document["labels"]):
         document["labels"] = list(question.labels)
     return {"estimate": document} | file
+
+
+def _device(task: Task, question: Question) -> str:
+    """What all reports of a device tell together, and what its silences tell (docs/protocol.md, section 0)."""
+    if task.version == 1:
+        return "A task of version 1: devices could stay silent for reasons that depend on the answer."
+    told = question.explanation.over(task.count)
+    one = "a protected answer" if question.explanation.disclosed else "one answer"
+    sent = "its report" if task.count == 1 else f"its {task.count} reports together"
+    return (
+        f"Whatever else a device was asked, by whomever: {sent} for this question, and whether and when something was "
+        f"sent, are at most {times(told.ratio)} times as likely for {one}, or none, as for another."
+    )
 
 
 def certificate(task: Task, question: Question, m: Mechanism) -> dict[str, Any]:
@@ -233,7 +265,9 @@ def certificate(task: Task, question: Question, m: Mechanism) -> dict[str, Any]:
         "protection": m.protection.document(),
         "text": m.protection.text,
         "budget": dict(task.budget),
+        "device": _device(task, question),
         "memory": task.memory,
+        "readers": READERS,
     }
 
 
@@ -264,32 +298,51 @@ def forged(m: Mechanism) -> dict[str, Any]:
 def tally_of(found: Sequence[Window], question: str) -> Tally | None:
     """What was published of a question, all windows together; None if nothing was."""
     total: Tally | None = None
-    for window in found:
-        for told in window.document["questions"] if window.document is not None else ():
-            if told["question"] == question and told["state"] == PUBLISHED:
-                part = load(b64decode(told["tally"]))
-                if not isinstance(part, Tally):
-                    raise FormatError("what is published about a window has no tally in it.")
-                total = part if total is None else total + part
+    for _, told in _published_parts(found, question):
+        part = load(b64decode(told["tally"]))
+        if not isinstance(part, Tally):
+            raise FormatError("what is published about a window has no tally in it.")
+        total = part if total is None else total + part
     return total
 
 
-def kept_reports(store: Store, intake: Intake, found: Sequence[Window], question: str) -> Iterator[tuple[int, Reports]]:
-    """The reports that were kept of a question, with their window, some at a time; of windows that are published.
+def _published_parts(found: Sequence[Window], question: str) -> Iterator[tuple[int, Mapping[str, Any]]]:
+    """The windows in which a question is published, by number, and what is told there."""
+    for window in found:
+        for told in window.document["questions"] if window.document is not None else ():
+            if told["question"] == question and told["state"] == PUBLISHED:
+                yield window.number, told
 
-    Strata are left out: those of few people are in no result either.
+
+def kept_reports(store: Store, intake: Intake, found: Sequence[Window], question: str) -> Iterator[tuple[int, Reports]]:
+    """The reports that were kept of a question, with their window: one lot for each group that is published.
+
+    In the order of their bytes, without strata: a lot tells nothing that its tally does not tell. Reports that are not
+    those of the published tally (a copy that was restored lacks some) are refused: the difference would be about few.
     """
     number = next(i for i, known in enumerate(intake.task.questions) if known.name == question)
-    m, head = intake.mechanisms[number], (len(intake.task.questions) > 1) + len(intake.task.strata)
-    told = {
-        window.number
-        for window in found
-        for part in (window.document or {"questions": ()})["questions"]
-        if part["question"] == question and part["state"] == PUBLISHED
-    }
-    width = m.bulk.row_bytes
-    for batch in sorted(store.tallies(intake.task.id)):
-        if batch.window in told and batch.question == number:
-            bodies = iter(store.reports(intake.task.id, batch))
-            while rows := [body[head : head + width] for body in islice(bodies, _AT_ONCE)]:
-                yield batch.window, Reports.from_rows(m.design, m.fields, rows, simulated=False)
+    m, head = intake.mechanisms[number], intake.head
+    batches = [batch for batch in sorted(store.tallies(intake.task.id)) if batch.question == number]
+    for window, part in _published_parts(found, question):
+        told = part.get("groups", [part])
+        named = [[_name(intake.task, spelled) for spelled in group.get("strata", [{}])] for group in told]
+        lots: list[list[bytes]] = [[] for _ in told]
+        for batch in batches:
+            place = group_of(batch.strata, named) if batch.window == window else None
+            if place is not None:
+                bodies = store.reports(intake.task.id, batch)
+                lots[place] += [body[head : head + m.bulk.row_bytes] for body in bodies]
+        for group, rows in zip(told, lots, strict=True):
+            if rows:  # else they were erased in time
+                reports = Reports.from_rows(m.design, m.fields, sorted(rows), simulated=False)
+                _refuse_others(m, reports, group, window)
+                yield window, reports
+
+
+def _refuse_others(m: Mechanism, reports: Reports, group: Mapping[str, Any], window: int) -> None:
+    if dump(m.tally(reports)) != b64decode(group["tally"]):
+        raise FormatError(
+            f"{len(reports)} reports are kept of a group of window {window + 1}; they are not the {group['reports']} "
+            "that were published, so they are not written.",
+            "A restored copy lacks what came after it was made. The tally is as it was: --what tally.",
+        )

@@ -1,8 +1,8 @@
 """Protocols over rounds: each round is a task, and the next one is made of the published tallies of those before.
 
-All rounds have one subject, and its budget is the epsilon of one answer: a device that answered in one round has
-nothing left for the others, so each person answers once. Nothing is kept beside the tasks: a protocol holds no state,
-and its rounds are known by their designs.
+Each person is to answer in one round: whom a round is shown to is for the collector to say. A device that answers in
+several pays for each of them. Nothing is kept beside the tasks: a protocol holds no state, and its rounds are known by
+their designs.
 """
 
 from __future__ import annotations
@@ -17,7 +17,8 @@ from deniable.errors import ParameterError, require
 from deniable.estimate.result import Estimate
 from deniable.mechanisms.base import Mechanism
 from deniable.mechanisms.protocol import Protocol
-from deniable.service.ingest import Intake
+from deniable.service.identity import Identity
+from deniable.service.ingest import intake_of
 from deniable.service.release import tally_of, windows
 from deniable.service.store.contract import Store
 from deniable.service.tasks import Asked, Terms, new_task
@@ -63,7 +64,7 @@ def _tally(store: Store, id: str, now: datetime) -> Tally:
     row = store.task(id)
     require(row is not None, "after", id, "the id of a task")
     assert row is not None
-    intake = Intake(row.document)
+    intake = intake_of(row.document)
     found = tally_of(windows(store, row, intake, now), intake.task.questions[0].name)
     if found is None:
         hint = "Close it, if enough people have answered: deniable task close ID"
@@ -71,10 +72,12 @@ def _tally(store: Store, id: str, now: datetime) -> Tally:
     return found
 
 
-def round_task(found: Round, *, text: str, opens: date, before: Task | None = None, **terms: Any) -> dict[str, Any]:
-    """The task of a round: its terms are those of the round before, and a device that answered that one refuses it."""
+def round_task(
+    found: Round, identity: Identity, *, text: str, opens: date, before: Task | None = None, **terms: Any
+) -> dict[str, Any]:
+    """The task of a round: its terms are those of the round before."""
     if before is not None:
         known = {"subject": before.subject, "min_batch": before.min_batch, "window_days": before.days}
-        terms = known | {"collector": before.collector} | terms
+        terms = known | {"collector": before.collector, "url": before.url} | terms
     asked = Asked(text=text, design=found.mechanism.design, name=f"round-{found.number}")
-    return new_task([asked], Terms(opens=opens, windows=1, memory="first", **terms))
+    return new_task([asked], Terms(opens=opens, windows=1, **terms), identity)

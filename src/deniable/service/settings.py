@@ -22,6 +22,7 @@ PREFIX = "DENIABLE_"
 """Of the names in the environment: `max_body` is DENIABLE_MAX_BODY."""
 
 _ORIGIN = re.compile(r"https?://[^\s/,;=*]+")
+_PUBLIC = re.compile(r"https://([a-z0-9]([a-z0-9.-]*[a-z0-9])?|\[[0-9a-f:]+\])(:(?!443$)[1-9][0-9]{0,4})?")
 _TASK = re.compile(r"\*|[0-9a-f]{64}")
 
 
@@ -54,11 +55,18 @@ def _origins(given: object, name: str) -> Mapping[str, tuple[str, ...]]:
     return {task: tuple(listed) for task, listed in table.items()}
 
 
+def _public(given: object, name: str) -> str:
+    """An origin as browsers spell it, so that it can be compared with what they send."""
+    need = "https:// and a host in small letters, with its port if that is not 443, and nothing after it"
+    require(isinstance(given, str) and (not given or bool(_PUBLIC.fullmatch(given))), name, given, need)
+    return str(given)
+
+
 def _setting(read: Callable[[object, str], Any], default: Any, metavar: str, help: str) -> Any:
     known = {"read": read, "metavar": metavar, "help": help}
     if isinstance(default, Mapping):
         return field(default_factory=lambda: dict(default), metadata=known)
-    return field(default=default, metadata=known)
+    return field(default=default, metadata=known, repr=metavar != "URL")  # it may have a password
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,8 +74,20 @@ class Settings:
     """All settings; the fields are the table."""
 
     database: str = _setting(_text, "", "URL", "sqlite:///FILE, or postgresql://USER@HOST/NAME.")
+    journal: str = _setting(
+        _text, "", "FILE", "What must stay true if a copy is restored; FILE.journal beside an SQLite file if left out."
+    )
     host: str = _setting(_text, "127.0.0.1", "HOST", "The address to listen on; a proxy in front speaks TLS.")
     port: int = _setting(_whole(0, 65535), 8000, "PORT", "The port to listen on; 0 is a free one.")
+    public_url: str = _setting(
+        _public, "", "URL", "How browsers reach it over TLS: https://HOST; without it, pages are for this machine only."
+    )
+    session_seconds: int = _setting(
+        _whole(60, 7 * 86400), 12 * 3600, "S", "How long somebody who signed in to the pages stays so."
+    )
+    session_idle_seconds: int = _setting(
+        _whole(60, 7 * 86400), 3600, "S", "How long somebody stays so who does nothing."
+    )
     max_body: int = _setting(
         _whole(1024, 1 << 30), 4 << 20, "BYTES", "Most bytes of a request's body, also after decompression."
     )
@@ -76,7 +96,10 @@ class Settings:
         _whole(1, 10**8), 20_000, "N", "Reports that may wait for the database; beyond that clients are told to wait."
     )
     max_memory: int = _setting(
-        _whole(1 << 20, 1 << 40), 256 << 20, "BYTES", "Bodies that may be held at once, all requests together."
+        _whole(1 << 20, 1 << 40),
+        256 << 20,
+        "BYTES",
+        "Bodies and answers that may be held at once, all requests together.",
     )
     max_connections: int = _setting(_whole(1, 10**6), 4096, "N", "Most connections; further ones are closed.")
     rate: int = _setting(
@@ -84,10 +107,23 @@ class Settings:
     )
     header_seconds: int = _setting(_whole(1, 3600), 10, "S", "How long a client may take to send its headers.")
     body_seconds: int = _setting(_whole(1, 3600), 20, "S", "How long a client may take to send its body.")
+    body_rate: int = _setting(
+        _whole(1, 10**6), 100, "BYTES", "Bytes a second at which a body must arrive at least, over ten seconds."
+    )
+    work_seconds: int = _setting(_whole(1, 3600), 30, "S", "How long the answer to a request may take to make.")
+    read_seconds: int = _setting(
+        _whole(1, 3600), 30, "S", "How long a client may take to read the next 64 kB of an answer."
+    )
     idle_seconds: int = _setting(_whole(1, 3600), 75, "S", "How long a connection may wait for the next request.")
     stop_seconds: int = _setting(_whole(1, 3600), 20, "S", "How long requests may take to finish after SIGTERM.")
     upkeep_seconds: int = _setting(
         _whole(1, 86400), 600, "S", "How often ended windows are published and what need not be kept is erased."
+    )
+    clock_days: int = _setting(
+        _whole(1, 36500),
+        7,
+        "DAYS",
+        "Days without a collector after which it publishes and erases only once the clock is confirmed.",
     )
     cors: Mapping[str, tuple[str, ...]] = _setting(
         _origins, {}, "ID=ORIGIN,...;...", "Web sites whose pages may send reports, by task; * for all tasks."

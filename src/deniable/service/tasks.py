@@ -8,20 +8,24 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import date, timedelta
+from datetime import date
 from typing import Any
 
 from deniable.collect.reports import Design
 from deniable.errors import FormatError, ParameterError, require
 from deniable.mechanisms.registry import from_design
-from deniable.service.ingest import SKEW
-from deniable_client.task import seal
+from deniable.service.identity import Identity
+from deniable.service.ingest import check_strata
+from deniable_client.task import Question, Task, seal
 
-__all__ = ["Asked", "Terms", "design_of", "new_task"]
+__all__ = ["Asked", "Terms", "caution", "counted_as", "design_of", "new_task", "own_none"]
 
 _BUDGET_MAX = 1000.0
-_LIFETIME = 4
-"""All that a device may spend, in budgets of one subject."""
+UNNAMED = "A collector that gives no name"
+DEVICE_YEAR = 2.0
+"""What a device spends on one collector in a year, unless its person allows more (docs/protocol.md, section 3)."""
+
+_USUAL: Any = object()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,6 +38,9 @@ class Asked:
     """q1, q2, .. if left out."""
     share: int = 1
     labels: Sequence[str] | None = None
+    none: Any = _USUAL
+    """What no answer counts as; if left out the answer for missing values, the middle of an interval, no pairs, or else
+    a random answer (null)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,68 +51,112 @@ class Terms:
     window_days: int = 7
     windows: int = 1
     min_batch: int = 100
-    memory: str = "remembered"
     retention: str = "tally"
     retention_days: int = 30
     """After the last window, for retention `reports`."""
     subject: str | None = None
     """The first question's text if left out."""
     collector: str | None = None
+    url: str | None = None
+    """Where devices send reports, and nowhere else; where the person finds the task, if left out."""
+    language: str = "en"
     strata: Mapping[str, Sequence[str]] | None = None
     budget: float | None = None
-    """What a device may spend on this task, and on its subject: once for each window if answers are fresh, twice for
-    several windows if they are remembered, else once."""
-    lifetime: float | None = None
-    expires: date | None = None
-    """The first day on which no report is counted any more, if left out."""
+    """The most that this collector asks of one device in a year: 2 if left out, or what this task costs."""
+    attempts: int = 8
+    send_days: int = 7
 
 
-def new_task(questions: Sequence[Asked], terms: Terms) -> dict[str, Any]:
-    """The sealed document; `FormatError` or `PrivacyError` if a device would refuse it."""
+def new_task(questions: Sequence[Asked], terms: Terms, identity: Identity) -> dict[str, Any]:
+    """The sealed and signed document; `FormatError` or `PrivacyError` if a device would refuse it."""
     require(bool(questions), "questions", questions, "at least one")
     for asked in questions:
         from_design(asked.design)  # the collector must be able to count and estimate what it asks for
+    check_strata({name: ("not told", *values) for name, values in (terms.strata or {}).items()})
     require(1 <= terms.window_days <= 3660, "window_days", terms.window_days, "a whole number from 1 to 3660")
     require(1 <= terms.windows <= 10_000, "windows", terms.windows, "a whole number from 1 to 10000")
     subject = questions[0].text if terms.subject is None else terms.subject
     require(len(subject) <= 200, "subject", subject, "given, in at most 200 characters, where the question is longer")
     epsilon = max(asked.design["epsilon"] for asked in questions)
-    enough = terms.budget is None or epsilon <= terms.budget <= _BUDGET_MAX
-    hint = "It is what a device may spend on this task and its subject."
-    require(enough, "budget", terms.budget, f"from {epsilon:g}, the cost of one answer, to {_BUDGET_MAX:g}", hint)
-    closes = terms.opens + timedelta(terms.window_days * terms.windows)
-    keep = {"keep": terms.retention} | ({"days": terms.retention_days} if terms.retention == "reports" else {})
-    document = {
-        "version": 1,
+    cost = epsilon * terms.windows
+    most = f"epsilon {cost:g} for {terms.windows} windows, more than the {_BUDGET_MAX:g} that a task may cost"
+    require(cost <= _BUDGET_MAX, "windows", terms.windows, "fewer, or of a smaller epsilon", f"It costs {most}.")
+    enough = terms.budget is None or cost <= terms.budget <= _BUDGET_MAX
+    hint = "It is the most that this collector asks of one device in a year, over all its tasks."
+    require(enough, "budget", terms.budget, f"from {cost:g}, the cost of this task, to {_BUDGET_MAX:g}", hint)
+    who = {"name": UNNAMED if terms.collector is None else terms.collector, "key": identity.key}
+    document: dict[str, Any] = {
+        "version": 2,
+        "collector": who | ({"url": terms.url} if terms.url is not None else {}),
+        "language": terms.language,
         "subject": subject,
         "epsilon": epsilon,
-        "questions": [_question(asked, f"q{i}") for i, asked in enumerate(questions, start=1)],
+        "design": _design(questions, epsilon),
+        "questions": [[_question(asked, f"q{i}")] for i, asked in enumerate(questions, start=1)],
         "window": {"opens": terms.opens.isoformat(), "days": terms.window_days, "count": terms.windows},
-        "precision": "day",
+        "memory": "fresh",
+        "sending": {"attempts": terms.attempts, "days": terms.send_days},
+        "budget": max(cost, DEVICE_YEAR) if terms.budget is None else terms.budget,
         "min_batch": terms.min_batch,
-        "memory": terms.memory,
-        "budget": _budget(terms, epsilon),
-        "retention": keep,
-        "expires": (terms.expires or closes + SKEW).isoformat(),
+        "retention": {"keep": terms.retention}
+        | ({"days": terms.retention_days} if terms.retention == "reports" else {}),
     }
-    if terms.collector is not None:
-        document["collector"] = terms.collector
     if terms.strata:
         document["strata"] = [{"name": name, "values": list(values)} for name, values in terms.strata.items()]
-    return seal(document)
+    return seal(document, identity.sign)
+
+
+def _design(questions: Sequence[Asked], epsilon: float) -> Design:
+    """The design of the task: that of its question, or one of parts, of which each person gets one."""
+    if len(questions) == 1:
+        return questions[0].design
+    shares, parts = [asked.share for asked in questions], [asked.design for asked in questions]
+    return {"mechanism": "dealt", "version": 1, "epsilon": epsilon, "shares": shares, "parts": parts}
 
 
 def _question(asked: Asked, usual: str) -> dict[str, Any]:
-    found = {"name": asked.name or usual, "text": asked.text, "design": asked.design, "share": asked.share}
+    none = usual_none(asked.design) if asked.none is _USUAL else asked.none
+    found = {"name": asked.name or usual, "text": asked.text, "none": none}
     return found | ({"labels": list(asked.labels)} if asked.labels is not None else {})
 
 
-def _budget(terms: Terms, epsilon: float) -> dict[str, float]:
-    """The budgets of task, subject and lifetime: small, and enough for what is asked."""
-    times = {"fresh": terms.windows, "remembered": min(2, terms.windows)}.get(terms.memory, 1)
-    own = min(times * epsilon, _BUDGET_MAX) if terms.budget is None else terms.budget
-    life = min(_LIFETIME * own, _BUDGET_MAX) if terms.lifetime is None else terms.lifetime
-    return {"task": own, "subject": own, "lifetime": life}
+def usual_none(design: Design) -> Any:
+    """What no answer counts as, if nobody says: missing values' answer, the middle, no pairs, else a random answer."""
+    domain, params = design["domain"], design["params"]
+    if "missing" in domain:
+        return domain["missing"]
+    if "interval" in domain:
+        low, high = domain["interval"]
+        return low + (high - low) / 2
+    return [] if design["kernel"]["kind"] == "pairs" and params.get("length", 0) else None
+
+
+def caution(task: Task) -> str:
+    """That devices decline a task that costs more than they spend on one collector; nothing if it does not."""
+    cost = task.epsilon * task.count
+    if cost <= DEVICE_YEAR:
+        return ""
+    return (
+        f"it costs epsilon {cost:g} in all, and devices spend at most {DEVICE_YEAR:g} on one collector in a year: they "
+        "decline it unless their person allows more; ask less often, in longer windows, or with a smaller epsilon."
+    )
+
+
+def own_none(question: Question) -> int | None:
+    """The number of the answer that stands for no answer and for nothing else; None where there is none."""
+    domain = question.explanation.design.domain
+    if domain.missing is None or question.none != domain.missing:
+        return None
+    return domain.index(domain.missing)
+
+
+def counted_as(question: Question) -> str:
+    """What those who give no answer are counted as, in words; nothing where it is an answer of its own."""
+    if question.none is None:
+        return "those who give no answer are counted as a random answer."
+    if own_none(question) is not None or question.none == []:
+        return ""
+    return f"those who give no answer are counted as {question.none!r}."
 
 
 def design_of(text: bytes | str, where: str = "design") -> Design:

@@ -108,11 +108,11 @@ export class UtilityBudgets extends Disclosing {
     checkValue(x, this.k);
     const { sensitive, rank } = place(this.sensitive, x);
     if (!sensitive && happens(this.plain, words)) {
-      return join(packInt(1n + rank, this.head), new Uint8Array(this.width - this.head));
+      return join([packInt(1n + rank, this.head), new Uint8Array(this.width - this.head)]);
     }
     const own = sensitive ? Number(rank) : -1;
     const ones = [...this.flips.keys()].filter((i) => happens(i === own ? this.keep : this.flips[i], words));
-    return join(packInt(0n, this.head), packBits(ones, this.s));
+    return join([packInt(0n, this.head), packBits(ones, this.s)]);
   }
 }
 

@@ -80,7 +80,7 @@ export class Laplace extends Base {
       if (y < -this.reach) y = -this.reach;
       parts.push(packInt(y + HALF, 4));
     }
-    return join(...parts);
+    return join(parts);
   }
 
   /** @param {Words} words */

@@ -84,7 +84,7 @@ export class Personal extends Disclosing {
   randomise(x, words, level = 0) {
     require(level in this.data, "level", level, `the number of one of the ${this.data.length} levels`);
     const told = this.data[level].randomise(x, words);
-    return join(told, ...this.level.map((kernel) => kernel.randomise(BigInt(level), words)));
+    return join([told, ...this.level.map((kernel) => kernel.randomise(BigInt(level), words))]);
   }
 }
 

@@ -87,7 +87,7 @@ export class Utility extends Disclosing {
 
   /** @param {bigint} first @param {Uint8Array} [told] */
   pack(first, told = new Uint8Array(this.width - this.head)) {
-    return join(packInt(first, this.head), told);
+    return join([packInt(first, this.head), told]);
   }
 }
 

@@ -85,15 +85,15 @@ def digest(document: Mapping[str, Any]) -> str:
     return hashlib.sha256(canonical(document)).hexdigest()
 
 
-def parse(data: bytes | str, what: str = "the document") -> dict[str, Any]:
+def parse(data: bytes | str, what: str = "the document", most: int = BYTES_MAX) -> dict[str, Any]:
     """A document from its bytes; `FormatError` for what RFC 8785 cannot write.
 
     Numbers are doubles, whichever way they are written: 1.0 is 1.
     """
     try:
         raw = data.encode() if isinstance(data, str) else data
-        if len(raw) > BYTES_MAX:
-            raise FormatError(f"{what} has {len(raw)} bytes, more than {BYTES_MAX}.")
+        if len(raw) > most:
+            raise FormatError(f"{what} has {len(raw)} bytes, more than {most}.")
         found = json.loads(
             raw.decode(), object_pairs_hook=_once, parse_int=_double, parse_float=_double, parse_constant=_no_number
         )

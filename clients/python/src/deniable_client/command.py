@@ -1,4 +1,4 @@
-"""The command `deniable-client`: read the terms of a task, answer it, see what was spent, send, forget."""
+"""The command `deniable-client`: read the terms of a task, take part, see what was spent, send, allow, forget."""
 
 from __future__ import annotations
 
@@ -13,10 +13,13 @@ from pathlib import Path
 from typing import Any
 
 from deniable_client.canonical import BYTES_MAX
-from deniable_client.errors import DeniableError, LedgerError, ParameterError, PrivacyError
+from deniable_client.device import plain
+from deniable_client.errors import DeniableError, LedgerError, ParameterError, PrivacyError, show
 from deniable_client.ledger import Ledger
-from deniable_client.ledger.outbox import fetch
-from deniable_client.task import Question, Task, printable
+from deniable_client.ledger.http import fetch
+from deniable_client.questions import Question
+from deniable_client.task import Task
+from deniable_client.texts import printable, quoted
 
 __all__ = ["main"]
 
@@ -36,7 +39,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(f"refused: {printable(str(error))}", file=sys.stderr)
         return _REFUSED
     except (KeyboardInterrupt, EOFError):
-        print("\nstopped: nothing was spent or sent.", file=sys.stderr)
+        print(f"\nstopped: {given.so_far}", file=sys.stderr)
         return _REFUSED
     print(json.dumps(told, indent=2) if given.json else "\n".join(lines))
     return 0
@@ -46,6 +49,7 @@ def _parser() -> argparse.ArgumentParser:
     common = argparse.ArgumentParser(add_help=False)
     common.add_argument("--ledger", type=Path, metavar="PATH", help=f"file of the ledger (default: {_default()})")
     common.add_argument("--json", action="store_true", help="print data instead of sentences")
+    common.set_defaults(so_far="nothing was spent or sent.")
     parser = argparse.ArgumentParser(
         prog="deniable-client",
         description="Answer questions with reports that can be denied; a ledger keeps what was spent and refuses more.",
@@ -60,9 +64,10 @@ def _parser() -> argparse.ArgumentParser:
 
     where = "a file, or an https address such as https://example.org/v1/tasks/ID"
     command("show", _show, "Say what a task asks and promises.").add_argument("task", metavar="TASK", help=where)
-    answer = command("answer", _answer, "Answer a task; asks on a terminal for what is not given.")
+    answer = command("answer", _answer, "Take part in a task and answer it; asks on a terminal for what is not given.")
     answer.add_argument("task", metavar="TASK", help=where)
     answer.add_argument("--value", metavar="V", help="the answer: a label, a number, or KEY=NUMBER,KEY=NUMBER")
+    answer.add_argument("--none", action="store_true", help="take part, and prefer not to say")
     answer.add_argument("--level", type=float, metavar="L", help="the protection that you choose, if there is a choice")
     answer.add_argument("--agree", nargs="+", metavar="LABEL", help="answers that the report may name")
     answer.add_argument("--stratum", nargs="+", default=[], metavar="NAME=VALUE", help="what is sent openly")
@@ -70,10 +75,15 @@ def _parser() -> argparse.ArgumentParser:
     answer.add_argument("--url", metavar="URL", help="where to send it (default: where the task is from)")
     answer.add_argument("--send", action="store_true", help="send at once: its arrival tells when you answered")
     command("status", _status, "Say what was asked, what was sent and what is left.")
+    allow = command("allow", _allow, "Allow more than the limits: places for collectors, or epsilon for one of them.")
+    allow.add_argument("--places", type=int, default=0, metavar="N", help="places for so many collectors more")
+    allow.add_argument("--task", metavar="TASK", help=f"a task of the collector: {where}")
+    allow.add_argument("--epsilon", type=float, default=0, metavar="E", help="so much more for that collector")
+    allow.add_argument("--url", metavar="URL", help="where the task is answered, if its collector signed no address")
     send = command("send", _send, "Send the reports whose random time has come.")
     send.add_argument("--url", metavar="URL", help="where to send those that were answered without an address")
     send.add_argument("--now", action="store_true", help="all that wait: their arrival tells when you answered")
-    forget = command("forget", _forget, "Erase what was asked, remembered and sent; what was spent stays.")
+    forget = command("forget", _forget, "Withdraw, and erase what was asked and sent; what was spent stays.")
     one = forget.add_mutually_exclusive_group(required=True)
     one.add_argument("--task", metavar="ID", help="everything about a task")
     one.add_argument("--question", metavar="KEY", help="everything about a question, in all tasks")
@@ -98,30 +108,47 @@ def _answer(given: Any) -> tuple[Any, list[str]]:
     question = ledger.question(task, dealt=given.dealt)
     asks = sys.stdin.isatty() and not given.json
     if asks:
-        print("\n".join([*task.terms(), "", printable(question.text)]))
-    elif given.value is None:
-        raise ParameterError("--value must be given where nobody can be asked.", "See deniable-client answer --help.")
+        print("\n".join(task.terms()))
+        if input("Take part? [y/N] ").strip().lower() not in ("y", "yes"):
+            raise PrivacyError("you do not take part; nothing was spent or sent.")
+    elif given.value is None and not given.none:
+        hint = "See deniable-client answer --help."
+        raise ParameterError("--value or --none must be given where nobody can be asked.", hint)
     agreed = _agreed(question, given.agree, asks)
     strata = _strata(given.stratum)
     if asks:
         strata = ask_strata(task, strata)
-    value = ask_answer(question) if given.value is None else read_value(question, given.value)
-    receipt = ledger.answer(
-        task,
-        value,
-        level=given.level,
-        harmless=agreed,
-        strata=strata,
-        dealt=given.dealt,
-        question=question.name,
-        url=given.url or place,
-    )
+    url = given.url or (place if task.url is None else None)
+    receipt = ledger.take(task, level=given.level, harmless=agreed, strata=strata, dealt=given.dealt, url=url)
+    given.so_far = _SO_FAR.format("without an answer")
+    cost = receipt.cost
+    value = _value(question, given, asks)
+    if value is not None:
+        receipt = ledger.answer(task, value, question=question.name)
+        given.so_far = _SO_FAR.format("with your answer")
     sent = ledger.flush(task=task) if given.send else None
-    told = {"id": receipt.id, "question": receipt.question, "window": receipt.window, "cost": receipt.cost}
-    told |= {"new": receipt.new, "bytes": len(receipt.body), "flush": asdict(sent) if sent else None}
-    cost = f"cost epsilon {receipt.cost:.12g}" if receipt.cost else "cost nothing: this report was drawn before"
+    told = asdict(receipt) | {"cost": cost, "flush": asdict(sent) if sent else None}
+    paid = f"cost epsilon {cost:.12g}" if cost else "cost nothing more: this window was open before"
+    said = "" if receipt.answered else " It is that of no answer."
     then = _sent_lines(sent) if sent else ["It waits for its random time; deniable-client send sends what is due."]
-    return told, [f"Report {receipt.id} is written down; it {cost}.", *then]
+    return told, [f"Report {receipt.id} is written down; it {paid}.{said}", question.explanation.unread, *then]
+
+
+_SO_FAR = (
+    "you take part, {}; that is spent, and the report waits. deniable-client send sends it, "
+    "deniable-client forget withdraws it."
+)
+
+
+def _value(question: Question, given: Any, asks: bool) -> object:
+    """What a person says; None if they prefer not to."""
+    if given.none:
+        return None
+    if given.value is not None:
+        return read_value(question, given.value)
+    if asks:
+        print(f"\nThe collector asks: {quoted(question.text)}")
+    return ask_answer(question)
 
 
 def _status(given: Any) -> tuple[Any, list[str]]:
@@ -137,12 +164,24 @@ def _status(given: Any) -> tuple[Any, list[str]]:
     if told["lost"]["reports"]:
         lost = f"{told['lost']['reports']} reports, which cost epsilon {told['lost']['epsilon']:.12g}"
         lines.append(f"Not counted, and spent all the same: {lost}.")
-    balances = [(f"about {each['subject']!r}", each) for each in told["left"]["subjects"]]
-    for what, each in [*balances, ("in all", told["left"]["lifetime"])]:
-        lines.append(
-            printable(f"Left {what}: {each['left']:.12g} of {each['most']:.12g} (spent {each['spent']:.12g}).")
-        )
+    for place in told["places"]:
+        who = place["collector"] or "a collector that was forgotten"
+        amounts = f"{place['left']:.12g} of {place['most']:.12g} left (spent {place['spent']:.12g}, "
+        amounts += f"reserved {place['reserved']:.12g})"
+        ends = "ended on" if place["over"] else "until"
+        lines.append(printable(f"Place of {who}: {amounts}, {ends} {place['ends']}."))
+    left = told["left"]
+    lines.append(f"Places for other collectors: {left['places']}; one more on {left['next']}.")
+    lines.append(f"Spent in all: epsilon {left['spent']:.12g}.")
     return told, lines
+
+
+def _allow(given: Any) -> tuple[Any, list[str]]:
+    task, place = (None, None) if given.task is None else _task(given.task)
+    url = given.url or (place if task is not None and task.url is None else None)
+    _ledger(given).allow(places=given.places, task=task, epsilon=given.epsilon, url=url)
+    what = [f"{given.places} places more"] * bool(given.places) + [f"epsilon {given.epsilon:.12g} more"] * bool(task)
+    return {"places": given.places, "epsilon": given.epsilon}, [f"Allowed: {', '.join(what) or 'nothing more'}."]
 
 
 def _send(given: Any) -> tuple[Any, list[str]]:
@@ -232,7 +271,10 @@ _LISTED_MAX = 50
 
 
 def read_value(question: Question, text: str) -> object:
-    """What a text means as an answer: a label, a number, or pairs KEY=NUMBER."""
+    """What a text means as an answer: a label, a number, or pairs KEY=NUMBER; itself if it means none of them.
+
+    No text is an error: whether a report is sent must not depend on it.
+    """
     if question.explanation.design.kernel.kind == "pairs":
         return [_pair(question, part) for part in text.split(",") if part.strip()]
     return _plain(question, text)
@@ -245,18 +287,15 @@ def _plain(question: Question, text: str) -> object:
 
 
 def _pair(question: Question, text: str) -> tuple[object, object]:
-    key, sign, number = text.rpartition("=")
-    if not sign:
-        raise ParameterError(f"--value must be KEY=NUMBER,KEY=NUMBER, got {text!r}.")
+    key, _, number = text.rpartition("=")
     return _plain(question, key.strip()), _number(number, float)
 
 
-def _number(text: str, kind: Callable[[str], float]) -> float:
+def _number(text: str, kind: Callable[[str], float]) -> float | str:
     try:
         return kind(text)
-    except ValueError as error:
-        need = "a whole number" if kind is int else "a number"
-        raise ParameterError(f"--value must be {need} here, got {text!r}.") from error
+    except ValueError:
+        return text
 
 
 def read_consent(question: Question, given: Sequence[str] | None) -> list[object] | None:
@@ -287,20 +326,22 @@ def ask_strata(task: Task, given: Mapping[str, str]) -> dict[str, str]:
 
 
 def ask_answer(question: Question) -> object:
-    """Ask for the answer until it is one."""
+    """Ask for the answer until it is one, or the person prefers not to say: None."""
     kind = question.explanation.design.kernel.kind
     if kind != "pairs" and question.labels is not None and len(question.labels) <= _LISTED_MAX:
-        return _choose("Your answer", question.labels)
+        chosen = _choose("Your answer", (_RATHER_NOT, *question.labels))
+        return None if chosen is _RATHER_NOT else chosen
     told = "KEY=NUMBER,KEY=NUMBER" if kind == "pairs" else "a label" if question.labels else "a number"
     device = question.device(question.explanation.harmless or None)
-    while True:
-        try:
-            value = read_value(question, input(f"Your answer ({told}): ").strip())
-            device.answer(question.value(value))
-        except DeniableError as error:
-            print(printable(str(error)))
-        else:
+    while text := input(f"Your answer (nothing if you {_RATHER_NOT}, else {told}): ").strip():
+        value = read_value(question, text)
+        if device.known(question.value(plain(value))) is not None:
             return value
+        print(f"This question has no answer {show(text)}.")
+    return None
+
+
+_RATHER_NOT = "prefer not to say"
 
 
 def _choose(what: str, listed: Sequence[str]) -> Any:

@@ -5,16 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
+from deniable_client.documents import parts_of
 from deniable_client.errors import FormatError, ParameterError, require, show
 from deniable_client.exact import WORD_BITS, exp_bounds
 from deniable_client.explanation import Explanation, check_consent, explanation
-from deniable_client.grammar import Design, read_design
+from deniable_client.grammar import read_design
 from deniable_client.kernels import check_promise
 from deniable_client.kernels.keyvalue import GRID
 from deniable_client.kernels.utility import check_budgets
 from deniable_client.words import SystemWords, Words
 
-__all__ = ["Device", "check_work", "explain"]
+__all__ = ["Device", "check_work", "explain", "plain"]
 
 _NO_VALUE = object()
 
@@ -33,6 +34,8 @@ class Device:
     `stand_in` is reported in place of a value that the question has no answer for. Without it such a value is an error,
     and whoever sees that no report arrives learns that the value was none of the answers.
 
+    What `explain` gave stands for its design, which is then not proved again.
+
     >>> design = {"mechanism": "grr", "version": 1, "epsilon": 1.0986122886681098, "domain": {"k": 2}, "params": {},
     ...           "kernel": {"kind": "response", "k": "2", "keep": "13835058055282163711"}}
     >>> len(Device(design).report(1))
@@ -41,12 +44,13 @@ class Device:
 
     def __init__(
         self,
-        design: Mapping[str, object],
+        design: Mapping[str, object] | Explanation,
         *,
         harmless: Iterable[object] | None = None,
         stand_in: object = _NO_VALUE,
     ) -> None:
-        self._design, self._explanation = _proved(design)
+        self._explanation = design if isinstance(design, Explanation) else explain(design)
+        self._design = self._explanation.design
         check_consent(self._explanation, harmless)
         self.epsilon = self._design.epsilon
         self.kernel = self._design.kernel
@@ -83,6 +87,36 @@ class Device:
             if self._stand_in is None:
                 raise
             return self._stand_in
+
+    def known(self, value: object) -> Any:
+        """The same for any object at all, without the stand-in: None if it is not an answer. Nothing raises an error.
+
+        Of key-value answers pairs are left out whose key is unknown or whose number is outside.
+        """
+        given = plain(value)
+        try:
+            if self.kernel.kind != "pairs" or not isinstance(given, list):
+                return self._number_of(given)
+            fitting = [pair for pair in given if self._fits(pair)]
+            return self._pairs(fitting) if fitting or not given else None
+        except ParameterError:
+            return None
+
+    def _fits(self, pair: object) -> bool:
+        """Whether a pair has a key and a number of the design."""
+        try:
+            key, number = pair if isinstance(pair, list) and len(pair) == 2 else (None, None)
+            self._design.domain.index(key)
+        except ParameterError:
+            return False
+        if not isinstance(number, int | float) or isinstance(number, bool):
+            return False
+        return self._range[0] <= number <= self._range[1]
+
+    @property
+    def stand_in(self) -> Any:
+        """What is randomised for a value that is not an answer; None if there is nothing."""
+        return self._stand_in
 
     def randomise(
         self, answer: Any, words: Words | None = None, *, coin: int | None = None, level: float | None = None
@@ -130,6 +164,23 @@ class Device:
         return numbers
 
 
+def plain(value: object, depth: int = 2) -> object:
+    """A value as one of Python's own kinds, whatever its class does; an object without meaning if it is another."""
+    kind = type(value)
+    if value is None or kind is bool:
+        return value
+    if issubclass(kind, str):
+        return str.__str__(value)
+    if issubclass(kind, int):
+        return int.__int__(value)  # type: ignore[arg-type]  # it is one
+    if issubclass(kind, float):
+        return float.__float__(value)  # type: ignore[arg-type]  # it is one
+    if depth and issubclass(kind, list | tuple):
+        holder: Any = list if issubclass(kind, list) else tuple
+        return [plain(each, depth - 1) for each in holder.__iter__(value)]
+    return _NO_VALUE
+
+
 def _merged(pairs: list[tuple[int, int]]) -> list[tuple[int, int]]:
     """Different keys that count as one key become one pair with their mean: how many there are does not show."""
     found: dict[int, list[int]] = {}
@@ -138,21 +189,26 @@ def _merged(pairs: list[tuple[int, int]]) -> list[tuple[int, int]]:
     return [(key, sum(steps) // len(steps)) for key, steps in found.items()]
 
 
-def explain(design: Mapping[str, object]) -> Explanation:
-    """What a design may send about each answer, after the same checks as a device's: to be read before any consent."""
-    return _proved(design)[1]
+def explain(design: Mapping[str, object], *, charge: Charge | None = None) -> Explanation:
+    """What a design may send about each answer, after the same checks as a device's: to be read before any consent.
 
-
-def _proved(document: object) -> tuple[Design, Explanation]:
-    """A design that has the right shape, is little enough work and keeps all its promises, and what it may send."""
-    design = read_design(document)
-    check_work(design.kernel)
+    `charge` is told how many steps comes next, before it is done, and may refuse.
+    """
+    if charge is not None:
+        charge(_STEPS + _STEPS_OF_PART * parts_of(design))
+    read = read_design(design)
+    check_work(read.kernel)
+    if charge is not None:
+        charge(_PROOFS.get(read.kernel.kind, _few(0))(read.kernel))
     try:
-        ratio = check_promise(design.kernel, exp_bounds(design.epsilon)[0], design.epsilon)
+        ratio = check_promise(read.kernel, exp_bounds(read.epsilon)[0], read.epsilon)
     except ParameterError as error:  # parts that fit each other, and that no proof is known for together
-        raise FormatError(f"the kernel of {design.name} has parts that do not go together: {error}") from error
-    _PROMISES.get(design.kernel.kind, _nothing)(design.params, design.kernel)
-    return design, explanation(design, ratio)
+        raise FormatError(f"the kernel of {read.name} has parts that do not go together: {error}") from error
+    _PROMISES.get(read.kernel.kind, _nothing)(read.params, read.kernel)
+    return explanation(read, ratio)
+
+
+Charge = Callable[[int], None]
 
 
 # ---- what designs of some kinds promise beside epsilon
@@ -233,6 +289,16 @@ _WORDS: Mapping[str, Callable[[Any], int]] = {
     "personal": lambda kernel: max(words_of(data) for data in kernel.data) + len(kernel.level) * 2,
 }
 """By the kind of the kernel."""
+
+
+_STEPS, _STEPS_OF_PART = 100, 3
+"""Steps of every design, and for each of its parts; a step is about a microsecond in Python."""
+_PROOFS: Mapping[str, Callable[[Any], int]] = {
+    "pairs": lambda kernel: 40 * kernel.length,
+    "utility-levels": lambda kernel: 80 * kernel.s,
+    "personal": lambda kernel: 400 * len(kernel.data) ** 2,
+}
+"""Steps of a proof beyond these, by the kind of the kernel (docs/protocol.md, section 2)."""
 
 
 def check_work(kernel: Any) -> None:

@@ -12,7 +12,7 @@ from typing import Any
 
 from deniable_client.errors import FormatError
 
-__all__ = ["check_document", "fields_of", "is_list", "is_number", "is_whole", "read_whole", "read_wholes"]
+__all__ = ["check_document", "fields_of", "is_list", "is_number", "is_whole", "parts_of", "read_whole", "read_wholes"]
 
 _DEPTH_MAX = 12
 """Lists and mappings within each other; the deepest design that we make has 7."""
@@ -58,6 +58,17 @@ def check_document(document: object, what: str = "the design") -> None:
         elif not (part is None or isinstance(part, bool) or is_number(part)):
             raise FormatError(f"{what} has a part that is no finite number, text, list or mapping: {_show(part)}.")
         _check_texts(texts, what)
+
+
+def parts_of(document: object) -> int:
+    """Parts of a document: it, and every mapping, list, text, number, true, false and null in it; no names."""
+    count, stack = 0, [document]
+    while stack:
+        part = stack.pop()
+        count += 1
+        if isinstance(part, _HOLDERS):
+            stack += part if isinstance(part, _LISTS) else part.values()
+    return count
 
 
 def _length(text: object, what: str) -> int:

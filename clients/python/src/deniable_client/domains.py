@@ -11,8 +11,9 @@ from typing import Any
 
 from deniable_client.documents import fields_of, is_list, is_number, is_whole
 from deniable_client.errors import FormatError, ParameterError, show
+from deniable_client.texts import labels_fault
 
-__all__ = ["Domain", "appearance", "read_domain"]
+__all__ = ["Domain", "read_domain"]
 
 _ANSWERS_MAX = 1 << 32
 _POINTS_MAX = 1 << 30
@@ -75,10 +76,9 @@ def _labelled(given: Mapping[str, Any]) -> Domain:
     texts = is_list(labels) and len(labels) >= 2 and all(isinstance(label, str) for label in labels)
     _need(texts, "labels", labels, "at least two texts")
     index = {label: i for i, label in enumerate(labels)}
-    joined = "".join(labels)
-    plain = joined.isascii() and joined.isprintable() and " " not in joined
-    looks = set(labels) if plain else {appearance(label) for label in labels}
-    _need(len(looks) == len(labels) and "" not in looks, "labels", labels, "texts that people can see and tell apart")
+    wrong = labels_fault(labels)
+    if wrong:
+        raise FormatError(f"labels of the design's domain must be texts that people can see and tell apart: {wrong}.")
     for name in _CHOICES:
         choice = given.get(name, labels[0])
         _need(isinstance(choice, str) and choice in index, name, choice, "one of the labels")
@@ -93,24 +93,6 @@ def _labelled(given: Mapping[str, Any]) -> Domain:
         return index[counted]
 
     return Domain(len(labels), look_up, tuple(labels), missing, other)
-
-
-def appearance(label: str) -> str:
-    """A label without what cannot be seen: who consents must be able to tell two of them apart.
-
-    >>> appearance("a\u3164 ") == appearance("\uff41")
-    True
-    """
-    if not (label.isascii() and label.isprintable()):
-        import unicodedata
-
-        composed = unicodedata.normalize("NFKC", label)
-        label = "".join(sign for sign in composed if unicodedata.category(sign) not in _HIDDEN and sign not in _BLANK)
-    return " ".join(label.split())
-
-
-_HIDDEN = ("Cc", "Cf", "Zl", "Zp")
-_BLANK = frozenset("\u034f\u115f\u1160\u2800\u3164\uffa0") | frozenset(map(chr, range(0xFE00, 0xFE10)))
 
 
 def _nothing(value: object) -> bool:

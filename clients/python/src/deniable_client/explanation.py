@@ -3,21 +3,35 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Set
-from dataclasses import dataclass
-from decimal import ROUND_CEILING, Context
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
 from deniable_client.domains import Domain
-from deniable_client.errors import ParameterError, PrivacyError, show
+from deniable_client.errors import ParameterError, PrivacyError, require, show
 from deniable_client.exact import log_upper
 from deniable_client.grammar import Design
-from deniable_client.kernels import Disclosing
+from deniable_client.kernels import Disclosing, promised_ratio
+from deniable_client.telling import (
+    Telling,
+    at_least_once,
+    certainty,
+    level,
+    number,
+    percent,
+    phrase,
+    power,
+    sure_of,
+    times,
+)
 
 __all__ = ["Explanation", "check_consent", "explanation"]
 
 _SHOWN = 12
 """Answers that are named one by one."""
+
+_REPORTS_MAX = 10_000
+"""Reports that are looked at together: as many as a task may have windows."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,21 +42,54 @@ class Explanation:
     >>> document = {"mechanism": "grr", "version": 1, "epsilon": 1, "domain": {"k": 2}, "params": {},
     ...             "kernel": {"kind": "response", "k": "2", "keep": "13485650502877570762"}}
     >>> print(explain(document))
-    Every answer is protected: whatever you answer, any report that you send is at most 2.72 times as likely for your \
-answer as for any other one (epsilon 1).
+    Every answer has good protection: whatever you answer, any report that you send is at most 2.72 times as likely \
+for your answer as for any other one (epsilon 1).
+    Somebody who thought two answers equally likely can be at most 73.2 % sure of one of them afterwards.
     """
 
     design: Design
+    ratio: Fraction
+    """A report that names no answer is at most this many times as likely for one answer as for another, exactly."""
     epsilon: float
     """The exact level that the integers of the design keep, rounded up: at most what it promises."""
     disclosed: tuple[int, ...]
     """Answers that a report may name: half-open ranges of their numbers (start, end, start, end, ...)."""
     chance: Fraction
     """Chance that the report of such an answer names it; the largest there is."""
-    text: str
 
     def __str__(self) -> str:
         return self.text
+
+    @property
+    def text(self) -> str:
+        """What one report may tell, in words: `over(1).text`."""
+        return self.over(1).text
+
+    def over(self, reports: int) -> Telling:
+        """What a number of reports tell together if each is drawn anew, as in the windows of a task."""
+        whole = isinstance(reports, int) and not isinstance(reports, bool) and 1 <= reports <= _REPORTS_MAX
+        require(whole, "reports", reports, f"a whole number from 1 to {_REPORTS_MAX}")
+        ratio = power(self.ratio, reports)
+        sure, named = sure_of(ratio), at_least_once(self.chance, reports)
+        told = Telling(reports, ratio, sure, named, phrase(sure), "")
+        return replace(told, text="\n".join(_lines(self, told)))
+
+    @property
+    def unread(self) -> str:
+        """What a report of this design may tell that nobody looked at, in a sentence."""
+        if self.disclosed:
+            return "This report may name your answer openly, as you agreed."
+        told = self.over(1)
+        now = f"Somebody who thought {_two(self)} equally likely can now be {certainty(told.sure)}."
+        return f"{now} This is {told.phrase}."
+
+    def levels(self, reports: int = 1) -> tuple[tuple[float, str], ...]:
+        """The levels that a person may choose, if any, each with the word for protection by its own exact ratio."""
+        if self.design.kernel.kind != "personal":
+            return ()
+        ratios = [promised_ratio(data) for data in self.design.kernel.data]
+        words = [phrase(sure_of(power(ratio, reports))) for ratio in ratios]
+        return tuple(zip(self.design.params["levels"], words, strict=True))
 
     @property
     def harmless(self) -> tuple[object, ...]:
@@ -54,22 +101,26 @@ answer as for any other one (epsilon 1).
 
     def chance_of(self, value: object) -> Fraction:
         """Chance that a report for this value names its answer; 0 if it is protected."""
-        number = self.design.domain.index(value)
-        return self.chance if any(start <= number < end for start, end in _ranges(self.disclosed)) else Fraction(0)
+        x = self.design.domain.index(value)
+        return self.chance if any(start <= x < end for start, end in _ranges(self.disclosed)) else Fraction(0)
 
 
 def explanation(design: Design, ratio: Fraction) -> Explanation:
-    """What the integers of a design, with this exact `promised_ratio`, mean for each answer."""
-    kernel, exact = design.kernel, log_upper(ratio)
+    """What the integers of a design, with this exact `promised_ratio`, mean for each answer.
+
+    `PrivacyError` for a design that protects no answer at all: its epsilon would say nothing about its reports.
+    """
+    kernel = design.kernel
     disclosed: tuple[int, ...] = ()
     if isinstance(kernel, Disclosing) and kernel.disclosed:
         disclosed = _others(kernel.protected, design.domain.answers)
+        if not kernel.protected:
+            raise PrivacyError(
+                "this design protects no answer: its reports name them, whatever its epsilon says; no report was made.",
+                "Do not take part; tell whoever runs the task.",
+            )
     chance = kernel.disclosed if disclosed else Fraction(0)
-    lines = [_protection(design, ratio, exact, disclosed)]
-    lines += [_disclosure(design, disclosed, chance)] if disclosed else []
-    lines += _FURTHER.get(kernel.kind, lambda *_: [])(design, kernel)
-    lines += _choices(design.domain, disclosed)
-    return Explanation(design, exact, disclosed, chance, "\n".join(lines))
+    return Explanation(design, ratio, log_upper(ratio), disclosed, chance)
 
 
 def check_consent(found: Explanation, harmless: Iterable[object] | None) -> None:
@@ -111,8 +162,8 @@ def _span(domain: Domain, known: Set[str] | None, entry: object) -> tuple[int, i
         return entry.start, entry.stop
     if known is not None and not (isinstance(entry, str) and entry in known):
         raise ParameterError(f"harmless must be a list of this question's labels, got {show(entry)} in it.")
-    number = domain.index(entry)
-    return number, number + 1
+    x = domain.index(entry)
+    return x, x + 1
 
 
 def _cells(domain: Domain, border: Callable[[int], float], entry: object) -> tuple[int, int]:
@@ -129,50 +180,76 @@ def _cells(domain: Domain, border: Callable[[int], float], entry: object) -> tup
 # ---- sentences
 
 
-def _protection(design: Design, ratio: Fraction, exact: float, disclosed: tuple[int, ...]) -> str:
+def _lines(found: Explanation, told: Telling) -> list[str]:
+    design, kernel = found.design, found.design.kernel
+    lines = [_protection(found, told), _belief(found, told)]
+    lines += [_disclosure(found, told)] if found.disclosed else []
+    lines += _FURTHER[kernel.kind](found, told.reports) if kernel.kind in _FURTHER else []
+    return lines + _choices(design.domain, found.disclosed)
+
+
+def _protection(found: Explanation, told: Telling) -> str:
+    design, many = found.design, told.reports > 1
     loosest = " at the least protective level" if design.kernel.kind == "personal" else ""
-    times, level = f"{_times(ratio)} times as likely", f"(epsilon {_level(exact)}{loosest})"
+    sent = f"your {told.reports} reports together are" if many else "any report that you send is"
+    most = f"{sent} at most {times(told.ratio)} times as likely"
+    epsilon = f"(epsilon {level(found.epsilon, told.reports)}{' in all' * many}{loosest})"
     if design.kernel.kind == "pairs":
-        own = "Everything that you say is protected: whichever keys and values you have"
-        return f"{own}, any report that you send is at most {times} as for any other keys and values {level}."
-    if not disclosed:
-        own = "Every answer is protected: whatever you answer"
-        return f"{own}, any report that you send is at most {times} for your answer as for any other one {level}."
+        own = f"Everything that you say has {told.phrase}: whichever keys and values you have"
+        return f"{own}, {most} as for any other keys and values {epsilon}."
+    if not found.disclosed:
+        own = f"Every answer has {told.phrase}: whatever you answer"
+        return f"{own}, {most} for your answer as for any other one {epsilon}."
     kept = _list_of(design.domain, design.kernel.protected)
-    if not kept:
-        return "No answer is protected."
     return (
-        f"Protected: {kept}. With such an answer, any report that you send is at most {times} for it as for any other "
-        f"answer {level}; no report names it."
+        f"{told.phrase.capitalize()}: {kept}. With such an answer, {most} for it as for any other answer {epsilon}; "
+        "no report names it."
     )
 
 
-def _disclosure(design: Design, disclosed: tuple[int, ...], chance: Fraction) -> str:
-    most = "up to " if design.kernel.kind == "personal" and chance < 1 else ""
-    named = f"Not protected: {_list_of(design.domain, disclosed, every=True)}. The report names such an answer in "
-    named += most + _percent(chance)
-    return named + ("." if chance == 1 else "; otherwise it looks like a report of a protected answer.")
+def _belief(found: Explanation, told: Telling) -> str:
+    both, one = ("such an answer and another one", "it") if found.disclosed else (_two(found), "one of them")
+    return f"Somebody who thought {both} equally likely can be {certainty(told.sure, one)} afterwards."
 
 
-def _personal(design: Design, kernel: Any) -> list[str]:
-    levels = [_level(level) for level in design.params["levels"]]
-    line = f"You choose how much: epsilon {', '.join(levels)}; the most protective, {levels[0]}, if you do not."
+def _two(found: Explanation) -> str:
+    return "two sets of keys and values" if found.design.kernel.kind == "pairs" else "two answers"
+
+
+def _disclosure(found: Explanation, told: Telling) -> str:
+    most = "up to " if found.design.kernel.kind == "personal" else ""
+    named = f"Not protected: {_list_of(found.design.domain, found.disclosed, every=True)}. The report names such an "
+    named += f"answer in {most}{percent(found.chance)}; otherwise it could come from a protected one."
+    if told.reports > 1:
+        several = f"If you give it in all {told.reports} reports, at least one of them names it in {most}"
+        named += f" {several}{percent(told.named)}."
+    return named
+
+
+def _personal(found: Explanation, reports: int) -> list[str]:
+    kernel, together = found.design.kernel, " in all" * (reports > 1)
+    levels = [(level(epsilon, reports), words) for epsilon, words in found.levels(reports)]
+    listed = "; ".join(f"{epsilon}{together}, {words}" for epsilon, words in levels)
+    line = f"You choose how much: epsilon {listed}. The most protective, {levels[0][0]}, is taken if you do not."
     if len(kernel.data) == 1:
         return [line]
-    told = f"The report may tell which level you chose: at most epsilon {_level(kernel.level_guarantee)} about that"
-    both = f"{_level(kernel.pair_guarantee)} about your answer if you chose the level by looking at it"
+    sent = f"Your {reports} reports" if reports > 1 else "The report"
+    told = f"{sent} may tell which level you chose: at most epsilon {level(kernel.level_guarantee, reports)} about that"
+    both = f"{level(kernel.pair_guarantee, reports)} about your answer if you chose the level by looking at it"
     return [line, f"{told}, and {both}."]
 
 
-def _budgets(design: Design, kernel: Any) -> list[str]:
-    single = [number for start, end in _ranges(kernel.protected) for number in range(start, end)]
-    names = [_list_of(design.domain, (number, number + 1)) for number in single]
-    pairs = list(zip(names, design.params["item_epsilon"], strict=True))
-    shown = ", ".join(f"{name} {_level(epsilon)}" for name, epsilon in pairs[:_SHOWN])
-    return [f"Each protected answer has its own epsilon: {shown}{_more(len(pairs))}; of two answers the smaller holds."]
+def _budgets(found: Explanation, reports: int) -> list[str]:
+    domain, kernel = found.design.domain, found.design.kernel
+    single = [x for start, end in _ranges(kernel.protected) for x in range(start, end)]
+    names = [_list_of(domain, (x, x + 1)) for x in single]
+    pairs = list(zip(names, found.design.params["item_epsilon"], strict=True))
+    shown = ", ".join(f"{name} {level(epsilon, reports)}" for name, epsilon in pairs[:_SHOWN]) + _more(len(pairs))
+    own = f"Each protected answer has its own epsilon{' in all' * (reports > 1)}"
+    return [f"{own}: {shown}; of two answers the smaller holds."]
 
 
-_FURTHER: Mapping[str, Any] = {"personal": _personal, "utility-levels": _budgets}
+_FURTHER: Mapping[str, Callable[[Explanation, int], list[str]]] = {"personal": _personal, "utility-levels": _budgets}
 """What else is to be said, by the kind of the kernel."""
 
 
@@ -214,7 +291,7 @@ def _list_of(domain: Domain, ranges: tuple[int, ...], *, every: bool = False) ->
     if domain.labels is not None:
         parts = [_quoted(name) for name in _named(domain, ranges)]
     elif domain.border is not None:
-        parts = [f"numbers from {low:.12g} to {high:.12g}" for low, high in _named(domain, ranges)]
+        parts = [f"numbers from {number(low)} to {number(high)}" for low, high in _named(domain, ranges)]
     else:
         parts = [f"{start}" if end == start + 1 else f"{start} to {end - 1}" for start, end in _ranges(ranges)]
     return ", ".join(parts) if every else ", ".join(parts[:_SHOWN]) + _more(len(parts))
@@ -226,23 +303,3 @@ def _more(count: int) -> str:
 
 def _quoted(name: object) -> str:
     return ascii(name) if isinstance(name, str) and not name.isprintable() else repr(name)
-
-
-def _times(ratio: Fraction) -> str:
-    """A ratio, rounded up to three digits."""
-    digits = 2 if ratio < 10 else 1 if ratio < 100 else 0
-    scaled = -(-ratio.numerator * 10**digits // ratio.denominator)
-    return f"{scaled / 10**digits:.{digits}f}" if ratio < 10**15 else f"{scaled:.3g}"
-
-
-def _percent(chance: Fraction) -> str:
-    """A chance, rounded up to a tenth of a percent."""
-    tenths = -(-chance.numerator * 1000 // chance.denominator)
-    if tenths == 1000:
-        return "all cases" if chance == 1 else "nearly all cases"
-    return f"{tenths // 10}.{tenths % 10} % of the cases"
-
-
-def _level(epsilon: float) -> str:
-    """A level, rounded up to four digits."""
-    return f"{Context(prec=4, rounding=ROUND_CEILING).create_decimal(epsilon).normalize():f}"

@@ -3,106 +3,127 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import InitVar, dataclass, field
 from datetime import date, timedelta
-from decimal import Decimal
 from functools import cached_property
+from math import prod
 from typing import Any
 
+from deniable_client.addresses import checked_url
 from deniable_client.canonical import canonical, digest, parse
-from deniable_client.device import Device, explain
+from deniable_client.device import explain
 from deniable_client.documents import fields_of, is_list, is_number, is_whole
-from deniable_client.domains import Domain, appearance
+from deniable_client.domains import Domain
 from deniable_client.errors import DeniableError, FormatError, ParameterError, PrivacyError, WindowError, show
 from deniable_client.explanation import Explanation
+from deniable_client.questions import Question, amount_of, check_none
+from deniable_client.signing import verify
+from deniable_client.texts import labels_fault, text_fault
 from deniable_client.words import Words, below
 
-__all__ = ["UNITS", "Question", "Task", "amount_of", "printable", "seal"]
+__all__ = ["NOT_TOLD", "Question", "Task", "seal", "signed_part"]
 
-VERSION = 1
-UNITS = 30
-"""Amounts are whole multiples of 10**-UNITS."""
+VERSIONS = (1, 2)
+NOT_TOLD = "not told"
+"""The value of a stratum that somebody does not tell."""
 
-_NEEDED = (
-    "version",
-    "id",
-    "subject",
-    "epsilon",
-    "questions",
-    "window",
-    "precision",
-    "min_batch",
-    "memory",
-    "budget",
-    "retention",
-    "expires",
-)
-_MEMORIES = ("fresh", "remembered", "first")
+_NEEDED: Mapping[int, tuple[str, ...]] = {
+    1: (
+        "version",
+        "id",
+        "subject",
+        "epsilon",
+        "questions",
+        "window",
+        "precision",
+        "min_batch",
+        "memory",
+        "budget",
+        "retention",
+        "expires",
+    ),
+    2: (
+        "version",
+        "id",
+        "signature",
+        "collector",
+        "language",
+        "subject",
+        "epsilon",
+        "design",
+        "questions",
+        "window",
+        "memory",
+        "sending",
+        "budget",
+        "min_batch",
+        "retention",
+    ),
+}
+_OPTIONAL = {1: ("collector", "strata"), 2: ("translations", "strata")}
+_MEMORIES = {1: ("fresh", "remembered", "first"), 2: ("fresh",)}
 _BUDGETS = ("task", "subject", "lifetime")
 _BUDGET_MAX = 1000
 _LEAST = 1e-12
 _TEXT_MAX = 10_000
 _LISTED_MAX = 255
 """Questions, and values of a stratum: one byte of a report."""
-_STRATA_MAX = 8
+_STRATA_MAX, _GROUPS_MAX = 8, 4096
+_SHARE_MAX = 1_000_000
+_ATTEMPTS_MAX, _SEND_DAYS_MAX = 8, 7
+_BYTES_MAX = 1 << 22
+_TEXTS_MAX = 1 << 20
+"""Characters of a task's texts, all together."""
+_STEPS_MAX = 2_000_000
+"""Steps of the proofs of a task's designs, all together (`device.explain`): about two seconds in Python."""
 _NAME = re.compile("[a-z0-9_-]{1,64}")
 _DAY = re.compile("[0-9]{4}-[0-9]{2}-[0-9]{2}")
-
-
-@dataclass(frozen=True, slots=True)
-class Question:
-    """A question of a task; its design has been proved to keep its promise."""
-
-    name: str
-    text: str
-    share: int
-    design: Mapping[str, Any]
-    explanation: Explanation
-    key: str
-    """The same for the same question in another task: the hash of subject, text, design and labels."""
-    labels: tuple[str, ...] | None
-    """What people read for the answers 0, 1, ..; None if there are only numbers."""
-
-    @property
-    def width(self) -> int:
-        """Bytes of a report of this question's design."""
-        return self.explanation.design.kernel.width  # type: ignore[no-any-return]  # kernels are of any kind
-
-    def device(self, harmless: Iterable[object] | None = None) -> Device:
-        """A device for this question, if the person agrees to disclose exactly the `harmless` answers."""
-        listed = harmless is None or isinstance(harmless, str | bytes | range) or not isinstance(harmless, Iterable)
-        return Device(self.design, harmless=harmless if listed else [self.value(each) for each in harmless])  # type: ignore[union-attr]  # it is iterable
-
-    def value(self, given: object) -> object:
-        """What the design knows an answer as: the number of a label, where only the task has labels."""
-        own = self.labels if self.explanation.design.domain.labels is None else None
-        return own.index(given) if own and isinstance(given, str) and given in own else given
+_TAG = re.compile("(?=.{2,35}$)[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8})*")
+_KEY, _SIGNATURE = re.compile("[0-9a-f]{64}"), re.compile("[0-9a-f]{128}")
+_READ = object()
+"""What `Task.load` alone has: no task is made by other ways, or changed."""
 
 
 @dataclass(frozen=True)
 class Task:
-    """A task that has the right form and id, and whose designs all keep their promises.
+    """A task that has the right form, id and signature, and whose designs all keep their promises.
 
-    `Task.load` reads one; there is no other way to make a task that a ledger answers.
+    `Task.load` reads one; there is no other way to make a task.
     """
 
+    version: int
     id: str
     subject: str
     epsilon: float
     questions: tuple[Question, ...]
     strata: Mapping[str, tuple[str, ...]]
+    """Values by name, each at the place of its number; in version 2 the first is `NOT_TOLD`."""
     opens: date
     days: int
     count: int
+    expires: date
+    """From this day on nothing is sent any more."""
     min_batch: int
     memory: str
     budget: Mapping[str, float]
     keep: str
     keep_days: int
-    expires: date
     collector: str | None
+    key: str | None
+    """The collector's public key in hexadecimal digits; None in version 1."""
+    url: str | None
+    """Where reports go, if the collector signed that."""
+    attempts: int
+    send_days: int
+    language: str | None
+    translations: Mapping[str, Mapping[str, Any]]
     document: Mapping[str, Any] = field(repr=False)
+    read: InitVar[object]
+
+    def __post_init__(self, read: object) -> None:
+        if read is not _READ:
+            raise ParameterError("a task is read with Task.load(data), and never made or changed by other ways.")
 
     @classmethod
     def load(cls, data: bytes | str | Mapping[str, Any], *, expect: str | None = None) -> Task:
@@ -110,29 +131,51 @@ class Task:
 
         `expect` is the id that the task should have, where it is known beforehand.
         """
-        document = parse(canonical(data) if isinstance(data, Mapping) else data, "the task")
-        version = document.get("version", VERSION)
-        if version != VERSION or isinstance(version, bool):
-            raise FormatError(f"task version {show(version)} is unknown; this client has {VERSION}.")
-        given = fields_of(document, "a task", _NEEDED, ("collector", "strata"))
-        found = digest({name: part for name, part in document.items() if name != "id"})
+        document = parse(canonical(data) if isinstance(data, Mapping) else data, "the task", _BYTES_MAX)
+        version = document.get("version")
+        if version not in VERSIONS or isinstance(version, bool):
+            known = " and ".join(map(str, VERSIONS))
+            raise FormatError(f"task version {show(version)} is unknown; this client has {known}.")
+        given = fields_of(document, "a task", _NEEDED[version], _OPTIONAL[version])
+        found = _name_of(document)
         if given["id"] != found or expect not in (None, found):
             named = given["id"] if expect is None else expect
             raise FormatError(
                 f"the task was altered: its content has the id {found}, not {show(named)}.",
                 "Nothing is sent. Ask for the task again.",
             )
-        return _read(given)
+        _need(_characters(document) <= _TEXTS_MAX, "texts", f"at most {_TEXTS_MAX} characters", _characters(document))
+        return (_read_first if version == 1 else _read_second)(given)
 
     @property
     def closes(self) -> date:
         """The first day after the last window."""
         return self.opens + timedelta(self.days * self.count)
 
+    @property
+    def most(self) -> float:
+        """The most that it asks of one device: for this task in version 1, for all of its collector in a year since."""
+        return self.budget["task" if self.version == 1 else "collector"]
+
+    @property
+    def several(self) -> bool:
+        """Whether there is more than one question, so that bodies have a question's number."""
+        return len(self.questions) > 1
+
+    @property
+    def question_at(self) -> int | None:
+        """Where bodies have the number of the question; None if there is only one."""
+        return None if not self.several else 0 if self.version == 1 else len(self.strata)
+
+    @property
+    def strata_at(self) -> int:
+        """Where bodies have the number of the first stratum's value."""
+        return int(self.several) if self.version == 1 else 0
+
     @cached_property
     def width(self) -> int:
         """Bytes of every report body of this task."""
-        return (len(self.questions) > 1) + len(self.strata) + max(question.width for question in self.questions)
+        return self.several + len(self.strata) + max(question.width for question in self.questions)
 
     def window(self, today: date) -> int:
         """The number of the window that a day is in; `WindowError` if there is none."""
@@ -166,139 +209,230 @@ class Task:
 
     def head(self, question: Question, strata: Mapping[str, str] | None = None) -> bytes:
         """The first bytes of a body, which are sent in the clear: the numbers of the question and of the strata."""
-        given = strata or {}
+        groups, own = bytes(self.groups(strata)), bytes([self.questions.index(question)] if self.several else [])
+        return own + groups if self.version == 1 else groups + own
+
+    def groups(self, strata: Mapping[str, str] | None = None) -> list[int]:
+        """The number of the value that is told for each stratum; in version 2 those left out are not told."""
+        given = dict(strata or {})
+        if self.version > 1:
+            given = dict.fromkeys(self.strata, NOT_TOLD) | given
         if set(given) != set(self.strata):
             need = ", ".join(self.strata) or "none"
-            raise ParameterError(f"strata must be given for exactly {need}, got {show(sorted(given))}.")
-        head = [self.questions.index(question)] if len(self.questions) > 1 else []
+            raise ParameterError(f"strata must be given for exactly {need}, got {show(sorted(map(str, given)))}.")
         for name, values in self.strata.items():
             if given[name] not in values:
                 raise ParameterError(f"{name} must be one of {', '.join(values)}, got {show(given[name])}.")
-            head.append(values.index(given[name]))
-        return bytes(head)
+        return [values.index(given[name]) for name, values in self.strata.items()]
 
     def terms(self) -> tuple[str, ...]:
         """What the task says, in sentences for a person who decides whether to answer; one line each, safe to print."""
-        who = f"{self.collector} asks." if self.collector else "The collector does not say who it is."
-        lines = [who]
-        if len(self.questions) > 1:
-            lines.append(f"One of {len(self.questions)} questions is drawn for you; only that one is answered.")
-        for question in self.questions:
-            lines += [f"Question: {question.text}", *question.explanation.text.splitlines()]
-            if question.labels and question.explanation.design.domain.labels is None:
-                named = (f"{number} is {label}" for number, label in enumerate(question.labels))
-                lines.append(f"Answers by number: {', '.join(named)}.")
-        for name, values in self.strata.items():
-            lines.append(f"Sent openly with your report: {name}, one of {', '.join(values)}.")
-        until = f"{self.opens} to {self.closes - timedelta(1)}"
-        days = "a day" if self.days == 1 else f"{self.days} days"
-        often = "once" if self.count == 1 else f"once in each of {self.count} windows of {days}"
-        kept = f"Reports are kept for {self.keep_days} days after the last window."
-        lines += [
-            f"Asked {often}, {until}. {_MEANING[self.memory]}",
-            f"An answer costs epsilon {self.epsilon:.12g}; at most {self.budget['task']:.12g} for this task, "
-            f"{self.budget['subject']:.12g} for all about {self.subject!r}, {self.budget['lifetime']:.12g} in all.",
-            f"Results are published for at least {self.min_batch} reports. "
-            + ("Reports are erased once they are counted." if self.keep == "tally" else kept),
-        ]
-        return tuple(map(printable, lines))
+        from deniable_client.terms import terms_of
+
+        return terms_of(self)
 
 
-_MEANING = {
-    "fresh": "Each answer is randomised anew and costs again.",
-    "remembered": "The same answer sends the same report again, at no cost; that an answer changed can be noticed.",
-    "first": "Your first answer is kept: the same report is sent each time, at no further cost.",
-}
+def _name_of(document: Mapping[str, Any]) -> str:
+    """The id of a document: the hash of everything but it and the signature."""
+    return digest({name: part for name, part in document.items() if name not in ("id", "signature")})
 
 
-def seal(document: Mapping[str, Any]) -> dict[str, Any]:
-    """A document with its id, after the checks that a device will make."""
-    sealed = {**document, "id": digest({name: part for name, part in document.items() if name != "id"})}
+def signed_part(name: str) -> bytes:
+    """What a collector signs: the id of a task."""
+    return b"deniable/2 task\0" + bytes.fromhex(name)
+
+
+def seal(document: Mapping[str, Any], sign: Callable[[bytes], bytes] | None = None) -> dict[str, Any]:
+    """A document with its id and, in version 2, its signature, after the checks that a device will make.
+
+    `sign` gives the 64 bytes of the Ed25519 signature of a message with the collector's key.
+    """
+    sealed = {**document, "id": _name_of(document)}
+    if document.get("version") == 2:
+        if sign is None:
+            raise ParameterError("sign must be given: a task of version 2 has its collector's signature.")
+        sealed["signature"] = sign(signed_part(sealed["id"])).hex()
     return dict(Task.load(sealed).document)
-
-
-def amount_of(epsilon: float) -> int:
-    """A number as it is written in decimals, in units of 10**-UNITS: sums of them are exact.
-
-    >>> 3 * amount_of(0.1) == amount_of(0.3)
-    True
-    """
-    return int(Decimal(repr(epsilon)).scaleb(UNITS))
-
-
-def printable(text: str) -> str:
-    """A text of a stranger as one line that moves no cursor and hides nothing; joiners of letters stay.
-
-    >>> printable("a\\x1b[2Jb\\nc")
-    'a\\\\x1b[2Jb c'
-    """
-    signs = (sign if sign.isprintable() or sign in "\u200c\u200d" else ascii(sign)[1:-1] for sign in _one_line(text))
-    return "".join(signs)
-
-
-def _one_line(text: str) -> str:
-    return " ".join(text.split())
 
 
 # ---- reading the parts
 
 
-def _read(given: Mapping[str, Any]) -> Task:
-    subject = _text(given["subject"], "subject", 200)
-    epsilon = _amount(given["epsilon"], "epsilon")
-    questions = _list(given["questions"], "questions", 1, _LISTED_MAX)
-    found = tuple(_question(question, subject, epsilon) for question in questions)
-    _need(len({question.name for question in found}) == len(found), "names of questions", "different", "two alike")
-    window = fields_of(given["window"], "window", ("opens", "days", "count"))
-    days, count = _whole(window["days"], "days", 1, 3660), _whole(window["count"], "count", 1, 10_000)
-    opens, expires = _day(window["opens"], "opens"), _day(given["expires"], "expires")
-    latest = (date.max - opens).days
-    _need(
-        days * count <= latest and expires >= opens + timedelta(days * count),
-        "expires",
-        "after the last window",
-        expires,
-    )
+class _Proofs:
+    """What the designs of a task may send; each is proved once, and all of them together are so much work at most."""
+
+    def __init__(self) -> None:
+        self._known: dict[str, Explanation] = {}
+        self._steps = 0
+
+    def of(self, design: Any, name: str) -> Explanation:
+        """What a design may send, for the question of this name."""
+        key = digest({"design": design})
+        if key not in self._known:
+            try:
+                self._known[key] = explain(design, charge=self._charge)
+            except DeniableError as error:
+                raise type(error)(f"question {name}: {error.message}", error.hint) from error
+        return self._known[key]
+
+    def _charge(self, steps: int) -> None:
+        self._steps += steps
+        if self._steps > _STEPS_MAX:
+            told = f"the designs of this task need more than {_STEPS_MAX} steps to be proved"
+            raise FormatError(f"{told}, more than a device takes part in.", "Ask fewer or smaller questions.")
+
+
+def _read_first(given: Mapping[str, Any]) -> Task:
+    """A task of version 1."""
+    subject, epsilon = _text(given["subject"], "subject", 200), _amount(given["epsilon"], "epsilon")
+    questions, proofs = _list(given["questions"], "questions", 1, _LISTED_MAX), _Proofs()
+    found = tuple(_whole_question(question, {"subject": subject}, epsilon, proofs) for question in questions)
+    common = _common(given, 1, found)
+    closes, expires = common["opens"] + timedelta(common["days"] * common["count"]), _day(given["expires"], "expires")
+    _need(expires >= closes, "expires", "after the last window", expires)
     _need(given["precision"] == "day", "precision", "day", given["precision"])
-    memory = given["memory"]
-    _need(isinstance(memory, str) and memory in _MEMORIES, "memory", f"one of {', '.join(_MEMORIES)}", memory)
-    keep = fields_of(given["retention"], "retention", ("keep",), ("days",))
-    _need(keep["keep"] in ("tally", "reports"), "retention", "tally or reports", keep["keep"])
-    _need((keep["keep"] == "reports") == ("days" in keep), "retention", "days with reports, and only then", keep)
+    fields = fields_of(given["budget"], "budget", _BUDGETS)
+    budget = {name: _amount(fields[name], f"budget of {name}") for name in _BUDGETS}
+    rising = epsilon <= budget["task"] <= budget["subject"] <= budget["lifetime"]
+    _need(rising, "budget", f"epsilon <= task <= subject <= lifetime <= {_BUDGET_MAX}", given["budget"])
     return Task(
-        id=given["id"],
+        **common,
         subject=subject,
         epsilon=epsilon,
         questions=found,
-        strata=_strata(given.get("strata", [])),
-        opens=opens,
-        days=days,
-        count=count,
-        min_batch=_whole(given["min_batch"], "min_batch", 1, 10**9),
-        memory=memory,
-        budget=_budget(given["budget"], epsilon),
-        keep=keep["keep"],
-        keep_days=_whole(keep.get("days", 0), "days of retention", 0, 3660),
+        strata=_strata(given.get("strata", []), 2, _LISTED_MAX),
         expires=expires,
+        budget=budget,
         collector=_text(given["collector"], "collector", 200) if "collector" in given else None,
-        document=given,
+        key=None,
+        url=None,
+        attempts=_ATTEMPTS_MAX,
+        send_days=_SEND_DAYS_MAX,
+        language=None,
+        translations={},
+        read=_READ,
     )
 
 
-def _question(document: object, subject: str, epsilon: float) -> Question:
-    given = fields_of(document, "a question", ("name", "text", "design", "share"), ("labels",))
-    name, design = given["name"], given["design"]
+def _read_second(given: Mapping[str, Any]) -> Task:
+    """A task of version 2."""
+    collector = fields_of(given["collector"], "collector", ("name", "key"), ("url",))
+    key, signature = collector["key"], given["signature"]
+    _need(_fits(_KEY, key), "key", "64 hexadecimal digits in small letters", key)
+    _need(_fits(_SIGNATURE, signature), "signature", "128 hexadecimal digits in small letters", signature)
+    if not verify(bytes.fromhex(key), bytes.fromhex(signature), signed_part(given["id"])):
+        told = f"the task is not signed with the key {key[:16]}.. of its collector; nothing is sent."
+        raise FormatError(told, "Ask for the task again.")
+    subject, epsilon = _text(given["subject"], "subject", 200), _amount(given["epsilon"], "epsilon")
+    _need(_fits(_TAG, given["language"]), "language", "a tag such as en or pt-BR", given["language"])
+    sending = fields_of(given["sending"], "sending", ("attempts", "days"))
+    designs, shares = _parts(given["design"], epsilon)
+    texts = _list(given["questions"], "questions", len(designs), len(designs))
+    asked = [_list(together, "questions of a part", 1, 1)[0] for together in texts]
+    proofs, own = _Proofs(), {"collector": key}
+    found = tuple(_text_question(*each, own, epsilon, proofs) for each in zip(asked, designs, shares, strict=True))
+    common = _common(given, 2, found)
+    budget, count = _amount(given["budget"], "budget"), common["count"]
+    need = f"at least epsilon x {count} windows, at most {_BUDGET_MAX}"
+    _need(amount_of(epsilon) * count <= amount_of(budget), "budget", need, budget)
+    strata = _strata(given.get("strata", []), 1, _LISTED_MAX - 1)
+    groups = prod(len(values) + 1 for values in strata.values())
+    _need(groups <= _GROUPS_MAX, "strata", f"at most {_GROUPS_MAX} combinations, with those not told", groups)
+    own_words = [name for name, values in strata.items() if NOT_TOLD in values]
+    _need(not own_words, "values of a stratum", f"others than {NOT_TOLD!r}, which is there already", own_words)
+    return Task(
+        **common,
+        subject=subject,
+        epsilon=epsilon,
+        questions=found,
+        strata={name: (NOT_TOLD, *values) for name, values in strata.items()},
+        expires=common["opens"] + timedelta(common["days"] * count + 1),
+        budget={"collector": budget},
+        collector=_text(collector["name"], "name of the collector", 200),
+        key=key,
+        url=_signed_url(collector["url"]) if "url" in collector else None,
+        attempts=_whole(sending["attempts"], "attempts of sending", 1, _ATTEMPTS_MAX),
+        send_days=_whole(sending["days"], "days of sending", 1, _SEND_DAYS_MAX),
+        language=given["language"],
+        translations=_translations(given.get("translations", {}), given["language"], found),
+        read=_READ,
+    )
+
+
+def _common(given: Mapping[str, Any], version: int, questions: Sequence[Question]) -> dict[str, Any]:
+    """What tasks of all versions have."""
     _need(
-        isinstance(name, str) and bool(_NAME.fullmatch(name)),
-        "name of a question",
-        "small letters, digits, - or _",
-        name,
+        len({question.name for question in questions}) == len(questions), "names of questions", "different", "two alike"
     )
-    text = _text(given["text"], f"text of {name}", _TEXT_MAX)
-    try:
-        explanation = explain(design)
-    except DeniableError as error:
-        raise type(error)(f"question {name}: {error.message}", error.hint) from error
+    window = fields_of(given["window"], "window", ("opens", "days", "count"))
+    days, count = _whole(window["days"], "days", 1, 3660), _whole(window["count"], "count", 1, 10_000)
+    opens = _day(window["opens"], "opens")
+    _need(days * count < (date.max - opens).days + (version == 1), "window", "before the year 10000", window)
+    memory = given["memory"]
+    known = _MEMORIES[version]
+    _need(isinstance(memory, str) and memory in known, "memory", f"one of {', '.join(known)}", memory)
+    keep = fields_of(given["retention"], "retention", ("keep",), ("days",))
+    _need(keep["keep"] in ("tally", "reports"), "retention", "tally or reports", keep["keep"])
+    _need((keep["keep"] == "reports") == ("days" in keep), "retention", "days with reports, and only then", keep)
+    return {
+        "version": version,
+        "id": given["id"],
+        "opens": opens,
+        "days": days,
+        "count": count,
+        "min_batch": _whole(given["min_batch"], "min_batch", 1, 10**9),
+        "memory": memory,
+        "keep": keep["keep"],
+        "keep_days": _whole(keep.get("days", 0), "days of retention", 0, 3660),
+        "document": given,
+    }
+
+
+def _parts(design: object, epsilon: float) -> tuple[Sequence[Any], Sequence[int]]:
+    """The designs that a design is made of, and their shares."""
+    if not isinstance(design, Mapping) or design.get("mechanism") != "dealt":
+        return [design], [1]
+    given = fields_of(design, "a design of parts", ("mechanism", "version", "epsilon", "shares", "parts"))
+    version, whole = given["version"], _amount(given["epsilon"], "epsilon of the design")
+    _need(is_whole(version, 1, 1), "version of the design of parts", "1", version)
+    parts = _list(given["parts"], "parts of the design", 2, _LISTED_MAX)
+    shares = _list(given["shares"], "shares of the design", len(parts), len(parts))
+    if whole > epsilon:
+        raise PrivacyError(f"the design promises epsilon {whole:g}, more than the {epsilon:g} that the task says.")
+    for part in parts:
+        own = part.get("epsilon") if isinstance(part, Mapping) else None
+        if is_number(own) and own > whole:  # type: ignore[operator]  # it is a number
+            told = f"epsilon {own:g}, more than the {whole:g} of the whole design; nothing is sent."
+            raise PrivacyError(f"a part of the design promises {told}")
+    return parts, [_whole(share, "a share", 1, _SHARE_MAX) for share in shares]
+
+
+def _whole_question(document: object, own: Mapping[str, str], epsilon: float, proofs: _Proofs) -> Question:
+    """A question of version 1, which has its design."""
+    given = fields_of(document, "a question", ("name", "text", "design", "share"), ("labels",))
+    share = _whole(given["share"], "share of a question", 1, _SHARE_MAX)
+    return _question(given, given["design"], share, own, epsilon, proofs)
+
+
+def _text_question(
+    document: object, design: Any, share: int, own: Mapping[str, str], epsilon: float, proofs: _Proofs
+) -> Question:
+    """A question of version 2, which asks for the answers of a part of the design."""
+    given = fields_of(document, "a question", ("name", "text", "none"), ("labels",))
+    question = _question(given, design, share, own, epsilon, proofs)
+    if question.none is not None:
+        check_none(question)
+    return question
+
+
+def _question(
+    given: Mapping[str, Any], design: Any, share: int, own: Mapping[str, str], epsilon: float, proofs: _Proofs
+) -> Question:
+    """`own` is what the question's key has beside text, design and labels."""
+    name = given["name"]
+    _need(_fits(_NAME, name), "name of a question", "small letters, digits, - or _", name)
+    text = _text(given["text"], f"text of {name}", _TEXT_MAX, prose=True)
+    explanation = proofs.of(design, name)
     proved = explanation.design
     if proved.epsilon > epsilon:
         told = f"epsilon {proved.epsilon:g}, more than the {epsilon:g} that the task says"
@@ -306,12 +440,58 @@ def _question(document: object, subject: str, epsilon: float) -> Question:
     return Question(
         name=name,
         text=text,
-        share=_whole(given["share"], f"share of {name}", 1, 1_000_000),
+        share=share,
         design=design,
         explanation=explanation,
-        key=digest({"subject": subject, "text": text, "design": design, "labels": given.get("labels")}),
+        key=digest({**own, "text": text, "design": design, "labels": given.get("labels")}),
         labels=_labels(given["labels"], name, proved.domain) if "labels" in given else proved.domain.labels,
+        none=given.get("none"),
     )
+
+
+def _translations(given: object, language: str, questions: Sequence[Question]) -> Mapping[str, Mapping[str, Any]]:
+    """The texts in other languages, of the same shape."""
+    _need(isinstance(given, Mapping), "translations", "a mapping of languages to texts", given)
+    found: Mapping[str, Any] = given  # type: ignore[assignment]  # it is a mapping
+    for tag, texts in found.items():
+        other = bool(_TAG.fullmatch(tag)) and tag != language
+        _need(other, "language of a translation", "a tag such as en or pt-BR, and not that of the task", tag)
+        own = fields_of(texts, f"the translation {tag}", ("subject", "questions"))
+        _text(own["subject"], f"subject in {tag}", 200)
+        parts = _list(own["questions"], f"questions in {tag}", len(questions), len(questions))
+        for question, together in zip(questions, parts, strict=True):
+            asked = _list(together, f"questions of a part in {tag}", 1, 1)[0]
+            labels = () if question.labels is None else ("labels",)
+            told = fields_of(asked, f"a question in {tag}", ("text", *labels))
+            _text(told["text"], f"text of {question.name} in {tag}", _TEXT_MAX, prose=True)
+            if question.labels is not None:
+                count = len(question.labels)
+                _check_labels(_list(told["labels"], f"labels of {question.name} in {tag}", count, count), question.name)
+    return found
+
+
+def _signed_url(given: object) -> str:
+    """An address, in the form that it is compared in."""
+    try:
+        fits = checked_url(given) == given
+    except ParameterError as error:
+        raise FormatError(f"collector of a task: {error.message}", error.hint) from error
+    _need(fits, "url", "in small letters up to the path, without a / at its end", given)
+    return str(given)
+
+
+def _characters(document: object) -> int:
+    """Code points of all texts that people may read: those in a document, but not inside of kernels."""
+    count, stack = 0, [document]
+    while stack:
+        part = stack.pop()
+        if isinstance(part, str):
+            count += len(part)
+        elif isinstance(part, Mapping):
+            stack += [inner for name, inner in part.items() if name != "kernel"]
+        elif isinstance(part, list):
+            stack += part
+    return count
 
 
 def _labels(given: object, name: str, domain: Domain) -> tuple[str, ...]:
@@ -323,31 +503,42 @@ def _labels(given: object, name: str, domain: Domain) -> tuple[str, ...]:
         "left out, since its design says what answers are",
         given,
     )
-    labels = tuple(_list(given, where, domain.answers, domain.answers))
-    fits = all(isinstance(label, str) for label in labels) and len(set(map(appearance, labels))) == len(labels)
-    _need(fits and "" not in map(appearance, labels), where, "texts that people can see and tell apart", given)
+    return _check_labels(_list(given, where, domain.answers, domain.answers), name)
+
+
+def _check_labels(given: Sequence[object], name: str) -> tuple[str, ...]:
+    """Labels of the question of this name that people can tell apart."""
+    labels = tuple(label for label in given if isinstance(label, str))
+    _need(len(labels) == len(given), f"labels of {name}", "texts", given)
+    _need_apart(labels, f"labels of {name}")
     return labels
 
 
-def _strata(given: object) -> Mapping[str, tuple[str, ...]]:
+def _need_apart(labels: Sequence[str], where: str) -> None:
+    wrong = labels_fault(labels)
+    if wrong:
+        raise FormatError(f"{where} must be texts that people can see and tell apart: {wrong}.")
+
+
+def _strata(given: object, least: int, most: int) -> Mapping[str, tuple[str, ...]]:
     found = {}
     for entry in _list(given, "strata", 0, _STRATA_MAX):
         stratum = fields_of(entry, "a stratum", ("name", "values"))
-        name, values = stratum["name"], _list(stratum["values"], "values of a stratum", 2, _LISTED_MAX)
-        fits = isinstance(name, str) and _NAME.fullmatch(name) and name not in found
-        _need(bool(fits), "name of a stratum", "small letters, digits, - or _, and no other's", name)
+        name, values = stratum["name"], _list(stratum["values"], "values of a stratum", least, most)
+        _need(
+            _fits(_NAME, name) and name not in found,
+            "name of a stratum",
+            "small letters, digits, - or _, and no other's",
+            name,
+        )
         texts = [_text(value, f"a value of {name}", 200) for value in values]
-        _need(len(set(texts)) == len(texts), f"values of {name}", "different", values)
+        _need_apart(texts, f"values of {name}")
         found[name] = tuple(texts)
     return found
 
 
-def _budget(given: object, epsilon: float) -> Mapping[str, float]:
-    fields = fields_of(given, "budget", _BUDGETS)
-    found = {name: _amount(fields[name], f"budget of {name}") for name in _BUDGETS}
-    rising = epsilon <= found["task"] <= found["subject"] <= found["lifetime"] <= _BUDGET_MAX
-    _need(rising, "budget", f"epsilon <= task <= subject <= lifetime <= {_BUDGET_MAX}", given)
-    return found
+def _fits(form: re.Pattern[str], given: object) -> bool:
+    return isinstance(given, str) and form.fullmatch(given) is not None
 
 
 def _amount(given: object, where: str) -> float:
@@ -361,9 +552,12 @@ def _whole(given: object, where: str, least: int, most: int) -> int:
     return int(given)  # type: ignore[call-overload, no-any-return]  # it is a whole number, perhaps written 1.0
 
 
-def _text(given: object, where: str, most: int) -> str:
-    fits = isinstance(given, str) and len(given) <= most and appearance(given) != ""
-    _need(fits, where, f"a text that people can see, of at most {most} characters", given)
+def _text(given: object, where: str, most: int, *, prose: bool = False) -> str:
+    told = f"a text that people can see, of at most {most} characters"
+    _need(isinstance(given, str) and len(given) <= most, where, told, given)
+    wrong = text_fault(given, prose=prose)  # type: ignore[arg-type]  # it is a text
+    if wrong:
+        raise FormatError(f"{where} of a task must be {told}: {wrong}.")
     return given  # type: ignore[return-value]  # it is a text
 
 

@@ -19,18 +19,32 @@ from deniable.collect.codec import dump
 from deniable.service import access
 from deniable.service.access import Role
 from deniable.service.collector import Collector, Known
-from deniable.service.http.bodies import JSON, OCTETS, Batch, Results, read_body, read_reports, results
+from deniable.service.http.bodies import (
+    JSON,
+    OCTETS,
+    Batch,
+    Results,
+    body_of,
+    read_body,
+    read_reports,
+    results,
+    room_of_reports,
+)
 from deniable.service.http.openapi import openapi
 from deniable.service.http.problems import Problem, respond
 from deniable.service.http.routes import Row, routes
 from deniable.service.logs import log
 from deniable.service.release import Window, tally_of, windows
-from deniable.service.store.contract import Outcome, Upload
+from deniable.service.store.contract import Outcome, StoreUnavailableError, Upload
 from deniable_client.task import Task
 
 __all__ = ["ROWS", "application"]
 
 _FOR_EVER = "public, max-age=31536000, immutable"
+_PROBE_SECONDS = 5
+"""How long a look at the database may take."""
+_MUCH = 64 << 10
+"""Bytes of a body that is not read on the event loop."""
 
 
 def application(
@@ -64,10 +78,11 @@ def _json(content: Any, status: int = 200, **headers: str) -> Response:
 # ---- about the service
 
 
-class Health(msgspec.Struct):
-    """Whether all is well."""
+class Health(msgspec.Struct, omit_defaults=True):
+    """Whether all is well; if not, why."""
 
     status: str
+    why: list[str] = []
 
 
 async def healthz(_: Collector, __: Request) -> Response:
@@ -76,11 +91,16 @@ async def healthz(_: Collector, __: Request) -> Response:
 
 
 async def readyz(collector: Collector, _: Request) -> Response:
-    """Reports can be taken: the database answers, and the process is not about to stop."""
+    """Reports can be taken: the database can be written, and the process is not about to stop."""
     if collector.stopping:
         raise Problem("busy", "The collector is stopping.")
-    await asyncio.to_thread(collector.store.task, "0" * 64)
-    return _json({"status": "ready"})
+    try:
+        async with asyncio.timeout(_PROBE_SECONDS):
+            await collector.probe()
+    except TimeoutError:
+        raise StoreUnavailableError(f"the database did not answer within {_PROBE_SECONDS} seconds.") from None
+    notes = collector.notes
+    return Response(msgspec.json.encode(Health("degraded" if notes else "ready", notes)), media_type=JSON)
 
 
 async def metrics(collector: Collector, _: Request) -> Response:
@@ -123,17 +143,22 @@ async def upload(collector: Collector, request: Request) -> Response:
         headers = {"accept-post": f"{JSON}, {OCTETS}", "connection": "close"}
         raise Problem("media-type", f"Send {JSON} or {OCTETS}.", headers=headers)
     known = await _found(collector, request)
-    body = await read_body(request, collector.settings, collector.held)
-    reading = read_reports(kind, body, known.intake.task.width, collector.settings)
-    outcomes = await collector.upload(Upload(known.row.id, collector.clock().date(), reading.reports))
-    counted = collector.metrics.reports
+    width, counted = known.intake.task.width, collector.metrics.reports
 
     def count(outcome: Outcome) -> None:
         counted[outcome.status, outcome.reason or ""] += 1
 
-    answer = results(reading, outcomes, count)
+    async with body_of(request, collector.settings, collector.held, room_of_reports(width)) as body:
+        aside = asyncio.to_thread if len(body) > _MUCH else _here
+        reading = await aside(read_reports, kind, body, width, collector.settings)
+        outcomes = await collector.upload(Upload(known.row.id, collector.today(), reading.reports))
+        answer = results(reading, outcomes, count)
     collector.metrics.uploaded(perf_counter() - start)
     return Response(answer, media_type=JSON)
+
+
+async def _here(work: Callable[..., Any], *given: Any) -> Any:
+    return work(*given)
 
 
 # ---- for analysts
@@ -197,7 +222,9 @@ async def tally(collector: Collector, request: Request) -> Response:
     if OCTETS in request.headers.get("accept", ""):
         if total is None:
             raise Problem("conflict", "Nothing is published yet: windows are open, or below the minimum batch.")
+        log("download", id=known.row.id, what="tally", by=request.state.key.name)
         return Response(await asyncio.to_thread(dump, total), media_type=OCTETS)
+    log("download", id=known.row.id, what="tally", by=request.state.key.name)
     told = [_only_tallies(window.told(task)) for window in found]
     return _json({"task": known.row.id, "state": known.row.state, "windows": told})
 
@@ -205,7 +232,7 @@ async def tally(collector: Collector, request: Request) -> Response:
 async def _windows(collector: Collector, known: Known) -> list[Window]:
     row = await asyncio.to_thread(collector.store.task, known.row.id)
     assert row is not None  # tasks are never taken away
-    return await asyncio.to_thread(windows, collector.store, row, known.intake, collector.clock())
+    return await asyncio.to_thread(lambda: windows(collector.store, row, known.intake, collector.believed()))
 
 
 def _chosen(request: Request, found: Sequence[Window]) -> Sequence[Window]:

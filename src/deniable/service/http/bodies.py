@@ -6,17 +6,19 @@ import asyncio
 import binascii
 import zlib
 from base64 import b64decode
-from collections.abc import Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import asynccontextmanager, suppress
 from typing import NamedTuple
 
 import msgspec
 from starlette.requests import ClientDisconnect, Request
 
 from deniable.service.http.problems import Problem
+from deniable.service.limits.held import CrowdedError, Held, Lease
 from deniable.service.settings import Settings
 from deniable.service.store.contract import REJECTED, Incoming, Outcome
 
-__all__ = ["JSON", "OCTETS", "Batch", "Held", "Results", "read_body", "read_reports", "results"]
+__all__ = ["JSON", "OCTETS", "Batch", "Results", "body_of", "read_body", "read_reports", "results", "room_of_reports"]
 
 JSON, OCTETS = "application/json", "application/octet-stream"
 ID_BYTES = 16
@@ -46,6 +48,10 @@ class _LooseBatch(msgspec.Struct, forbid_unknown_fields=True):
     reports: list[_LooseItem]
 
 
+class _RawBatch(msgspec.Struct, forbid_unknown_fields=True):
+    reports: list[msgspec.Raw]
+
+
 class Result(msgspec.Struct, omit_defaults=True):
     """What became of a report."""
 
@@ -62,81 +68,121 @@ class Results(msgspec.Struct):
 
 _strict = msgspec.json.Decoder(Batch)
 _loose = msgspec.json.Decoder(_LooseBatch)
+_raw = msgspec.json.Decoder(_RawBatch)
 _encoder = msgspec.json.Encoder()
 
 
-class Held:
-    """Bytes of bodies that are in memory, all requests together."""
+_PACE = 10.0
+"""Seconds over which the least rate of a body is looked at: whoever stands still for less than that is waited for."""
+_STEP = 1 << 18
+"""Bytes that are unpacked at a time."""
+_FLOOR = 64 << 10
+"""Bytes to which any body may be unpacked."""
+_AROUND = 128
+"""Bytes around a report and its id in JSON: names, quotes, blanks."""
+_LEAST_ITEM = len('{"id":"","report":""},')
 
-    def __init__(self, most: int) -> None:
-        self.most, self.now = most, 0
 
-    def take(self, size: int) -> None:
-        """Make room for a body, or refuse it."""
-        if self.now + size > self.most:
-            raise Problem("busy", "Too many requests are being read. Try again later.", headers={"connection": "close"})
-        self.now += size
+def room_of_reports(width: int) -> Callable[[int], int]:
+    """The most to which so many bytes of gzip may be unpacked, if they are reports of `width` bytes each.
 
-    def free(self, size: int) -> None:
-        """Give room back."""
-        self.now -= size
+    Ids are random, so no compression brings a report below the 16 bytes of its id: more than that is no honest upload,
+    and is not unpacked.
+    """
+    each = width * 4 // 3 + _AROUND + 2 * ID_BYTES
+    return lambda size: _FLOOR + size // ID_BYTES * each
+
+
+@asynccontextmanager
+async def body_of(
+    request: Request, settings: Settings, held: Held, room: Callable[[int], int] | None = None
+) -> AsyncIterator[bytes]:
+    """The body, decompressed; refused if it is too large, too slow, or if memory is short. Held until this is left.
+
+    `room`: the most to which so many bytes of gzip may be unpacked; the largest body if left out.
+    """
+    length = request.headers.get("content-length", "")
+    if length.isdecimal() and (len(length) > 15 or int(length) > settings.max_body):
+        raise _too_large(settings)
+    encoding = request.headers.get("content-encoding", "identity").strip().lower()
+    if encoding not in ("identity", "gzip"):
+        headers = {"accept-encoding": "gzip, identity", "connection": "close"}
+        raise Problem("media-type", "The content encoding must be gzip, or none.", headers=headers)
+    with held.lease() as lease:
+        body = await _arrived(request, settings, lease)
+        if encoding == "gzip":
+            most = settings.max_body if room is None else min(settings.max_body, room(len(body)))
+            body = await _unpacked(body, most, settings, lease)
+        yield body
 
 
 async def read_body(request: Request, settings: Settings, held: Held) -> bytes:
-    """The body, decompressed; refused if it is too large, too slow, or if memory is short."""
-    length = request.headers.get("content-length", "")
-    size = int(length) if length.isdecimal() and len(length) < 16 else settings.max_body
-    if size > settings.max_body:
-        raise _too_large(settings)
-    held.take(size)
+    """The body of a request that is small, or whose sender is known: its memory is not counted once it was read."""
+    async with body_of(request, settings, held) as body:
+        return body
+
+
+async def _arrived(request: Request, settings: Settings, lease: Lease) -> bytes:
+    """The body as it was sent. Every `body_rate` x `_PACE` bytes of it must come within so many seconds."""
+    clock = asyncio.get_running_loop().time
+    end, lot = clock() + settings.body_seconds, settings.body_rate * _PACE
+    parts: list[bytes] = []
+    size, due = 0, lot
     try:
-        async with asyncio.timeout(settings.body_seconds):
-            body = await _whole(request, settings)
+        async with asyncio.timeout_at(min(end, clock() + _PACE)) as limit:
+            lease.give_up = lambda: limit.reschedule(clock())
+            while True:
+                message = await request.receive()
+                if message["type"] == "http.disconnect":
+                    raise ClientDisconnect
+                part = message.get("body", b"")
+                size += len(part)
+                if size > settings.max_body:
+                    raise _too_large(settings)
+                lease.take(len(part))
+                if not message.get("more_body", False):
+                    return b"".join([*parts, part]) if parts else part
+                parts.append(part)
+                if size >= due:
+                    due = size + lot
+                    limit.reschedule(min(end, clock() + _PACE))
     except TimeoutError:
-        detail = f"The body must arrive within {settings.body_seconds} seconds."
+        if lease.lost:
+            raise CrowdedError("too many requests are being read or answered.", "Try again later.") from None
+        detail = f"The body must arrive within {settings.body_seconds} seconds, at {settings.body_rate} bytes a second."
         raise Problem("slow", detail, headers={"connection": "close"}) from None
     finally:
-        held.free(size)
-    encoding = request.headers.get("content-encoding", "identity").strip().lower()
-    if encoding == "identity":
-        return body
-    if encoding == "gzip":
-        return _unzip(body, settings)
-    headers = {"accept-encoding": "gzip, identity"}
-    raise Problem("media-type", "The content encoding must be gzip, or none.", headers=headers)
+        lease.give_up = None
 
 
-async def _whole(request: Request, settings: Settings) -> bytes:
-    parts: list[bytes] = []
-    size = 0
-    while True:
-        message = await request.receive()
-        if message["type"] == "http.disconnect":
-            raise ClientDisconnect
-        part = message.get("body", b"")
-        size += len(part)
-        if size > settings.max_body:
-            raise _too_large(settings)
-        if not message.get("more_body", False):
-            return b"".join([*parts, part]) if parts else part
+async def _unpacked(body: bytes, most: int, settings: Settings, lease: Lease) -> bytes:
+    """What is in gzip, step by step and never more than may be; beside the event loop if it is much."""
+    unpacking, parts, rest, size = zlib.decompressobj(wbits=31), list[bytes](), body, 0
+    while not unpacking.eof:
+        step = min(_STEP, most + 1 - size)
+        try:
+            if most <= _STEP:
+                part = unpacking.decompress(rest, step)
+            else:
+                part = await asyncio.to_thread(unpacking.decompress, rest, step)
+        except zlib.error:
+            raise Problem("malformed", "The body is not gzip.") from None
+        rest, size = unpacking.unconsumed_tail, size + len(part)
+        if size > most:
+            raise _too_large(settings, most)
+        lease.take(len(part))
         parts.append(part)
-
-
-def _unzip(body: bytes, settings: Settings) -> bytes:
-    unpacking = zlib.decompressobj(wbits=31)
-    try:
-        found = unpacking.decompress(body, settings.max_body + 1)
-    except zlib.error:
-        raise Problem("malformed", "The body is not gzip.") from None
-    if len(found) > settings.max_body or unpacking.unconsumed_tail:
-        raise _too_large(settings)
+        if not rest and not part:
+            break
     if not unpacking.eof or unpacking.unused_data:
         raise Problem("malformed", "The body must be one whole gzip member and nothing more.")
-    return found
+    return b"".join(parts)
 
 
-def _too_large(settings: Settings) -> Problem:
+def _too_large(settings: Settings, most: int | None = None) -> Problem:
     detail = f"A body may have {settings.max_body:,} bytes, also after decompression."
+    if most is not None and most < settings.max_body:
+        detail = f"A body of this size may have {most:,} bytes after decompression: reports have random ids."
     return Problem("too-large", detail, hint="Send fewer reports at once.", headers={"connection": "close"})
 
 
@@ -150,12 +196,22 @@ class Reading(NamedTuple):
 
 
 def read_reports(kind: str, body: bytes, width: int, settings: Settings) -> Reading:
-    """The reports of a body, `width` bytes each."""
-    found = _read_json(body) if kind == JSON else _read_octets(body, width)
-    if len(found.ids) > settings.max_reports:
-        detail = f"A request may have {settings.max_reports:,} reports, this one has {len(found.ids):,}."
-        raise Problem("too-large", detail, hint="Send fewer reports at once.")
+    """The reports of a body, `width` bytes each. How many there are is known before they are looked at."""
+    if kind != JSON:
+        _few(len(body) // (ID_BYTES + width), settings)
+        return _read_octets(body, width)
+    if len(body) > settings.max_reports * _LEAST_ITEM and body.count(b"{") > settings.max_reports + 1:
+        with suppress(msgspec.DecodeError, UnicodeDecodeError, RecursionError):  # what it is instead is told below
+            _few(len(_raw.decode(body).reports), settings)
+    found = _read_json(body)
+    _few(len(found.ids), settings)
     return found
+
+
+def _few(reports: int, settings: Settings) -> None:
+    if reports > settings.max_reports:
+        detail = f"A request may have {settings.max_reports:,} reports, this one has {reports:,}."
+        raise Problem("too-large", detail, hint="Send fewer reports at once.")
 
 
 def _read_octets(body: bytes, width: int) -> Reading:

@@ -9,6 +9,9 @@ import msgspec
 from starlette.responses import Response
 
 from deniable.errors import DeniableError
+from deniable.present.renderer import DrawingError
+from deniable.service.collector import RateError, StoppingError
+from deniable.service.limits.held import CrowdedError
 from deniable.service.store.contract import StoreUnavailableError
 from deniable.service.writer import OverloadedError
 
@@ -57,9 +60,19 @@ def problem_of(error: DeniableError) -> Problem:
     """An error of the project as a problem."""
     if isinstance(error, StoreUnavailableError):
         return Problem("unavailable", "Nothing of this request was acknowledged. Try again later.")
+    if isinstance(error, DrawingError):
+        return Problem("fault", _sentence(error))
+    if isinstance(error, RateError):
+        return Problem("rate", _sentence(error))
+    if isinstance(error, CrowdedError | StoppingError):  # what is still to come of the request is not waited for
+        return Problem("busy", _sentence(error), headers={"connection": "close"})
     if isinstance(error, OverloadedError):
         return Problem("busy", "More reports are waiting than can be held. Try again later.")
     return Problem("invalid", error.message, hint=error.hint)
+
+
+def _sentence(error: DeniableError) -> str:
+    return f"{error.message[:1].upper()}{error.message[1:]} {error.hint}"
 
 
 def document(problem: Problem) -> dict[str, Any]:

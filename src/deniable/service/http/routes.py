@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from asyncio import to_thread
+import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -10,19 +10,22 @@ from typing import Any
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 from starlette.routing import Route
-from starlette.types import Receive, Scope, Send
+from starlette.types import Message, Receive, Scope, Send
 
 from deniable.errors import DeniableError
 from deniable.service.access import KEY_ROLES, Role, holder
 from deniable.service.collector import Collector
+from deniable.service.http.connections import ABORT, SLICE
 from deniable.service.http.problems import Problem, problem_of, respond
+from deniable.service.limits.held import CrowdedError
 from deniable.service.logs import log
+from deniable.service.sessions import cookie_name, is_local, visitor
+from deniable.service.settings import Settings
 from deniable.service.store.contract import KeyRow
 
-__all__ = ["COOKIE", "Row", "check_origin", "routes"]
+__all__ = ["Row", "check_origin", "check_private", "key_of", "routes"]
 
 Handler = Callable[[Collector, Request], Awaitable[Response]]
-COOKIE = "deniable-key"
 _SAFE = {"x-content-type-options": "nosniff", "referrer-policy": "no-referrer"}
 """On every answer."""
 
@@ -46,7 +49,9 @@ class Row:
     shared: bool = False
     """Whether pages of other sites may call it, as far as the settings allow them (CORS)."""
     page: Callable[[Problem, Request], Response] | None = None
-    """For browsers: how problems are told. A key may then come as a cookie, too."""
+    """For browsers: how problems are told. Who signed in then needs no key."""
+    live: bool = False
+    """Whether pages ask for it by themselves: then it does not keep a session from running out."""
 
 
 def routes(collector: Collector, rows: Sequence[Row]) -> list[Route]:
@@ -69,16 +74,55 @@ class _Guarded:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         request = Request(scope, receive)
         try:
-            response = await self._answer(request)
+            response = await self._in_time(request)
         except ClientDisconnect:
             self._collector.metrics.requests[self._path, request.method, 499] += 1
             return
         if self._shared:
             self._share(request, response)
+        if any(row.role is not Role.PUBLIC for row in self.rows.values()):
+            response.headers["cache-control"] = "no-store"
         for name, value in _SAFE.items():
             response.headers.setdefault(name, value)
         self._collector.metrics.requests[self._path, self._known(request.method), response.status_code] += 1
-        await response(scope, receive, send)
+        await self._send(response, scope, receive, send)
+
+    async def _send(self, response: Response, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer; a large answer goes slice by slice, as it is read, and its memory counts while it does."""
+        body = memoryview(getattr(response, "body", b""))
+        if len(body) <= SLICE:
+            await response(scope, receive, send)
+            return
+
+        async def slices(message: Message) -> None:
+            if message["type"] != "http.response.body":
+                await send(message)
+                return
+            for start in range(0, len(body), SLICE):
+                part, more = bytes(body[start : start + SLICE]), start + SLICE < len(body)
+                await send({"type": "http.response.body", "body": part, "more_body": more})
+
+        with self._collector.held.lease() as lease:
+            lease.give_up = scope.get("state", {}).get(ABORT)
+            try:
+                lease.take(len(body))
+            except CrowdedError as error:
+                response, lease.give_up = respond(problem_of(error)), None
+                await response(scope, receive, send)
+            else:
+                await response(scope, receive, slices)
+
+    async def _in_time(self, request: Request) -> Response:
+        """The answer, or that it took too long to make."""
+        settings = self._collector.settings
+        seconds = settings.body_seconds + settings.work_seconds
+        try:
+            async with asyncio.timeout(seconds):
+                return await self._answer(request)
+        except TimeoutError:
+            log("late", route=self._path, method=self._known(request.method), seconds=seconds)
+            detail = f"There was no answer within {seconds} seconds. What was sent may be sent again: it counts once."
+            return respond(Problem("busy", detail, headers={"connection": "close"}))
 
     def _known(self, method: str) -> str:
         """The method, if it is one of ours: others would be counters that strangers make."""
@@ -130,13 +174,7 @@ async def _authorised(collector: Collector, request: Request, row: Row) -> KeyRo
     """The key of a request; `Problem` if its role needs one that is not there, not valid, or not enough."""
     if row.role is Role.PUBLIC:
         return None
-    scheme, _, key = request.headers.get("authorization", "").partition(" ")
-    if row.page is not None and not scheme and COOKIE in request.cookies:
-        check_origin(request)
-        scheme, key = "bearer", request.cookies[COOKIE]
-    found = None
-    if scheme.lower() == "bearer" and key:
-        found = holder(await to_thread(collector.store.keys), key.strip(), collector.clock().date())
+    found = await key_of(collector, request, pages=row.page is not None, used=not row.live)
     if found is None:
         detail = "Send a valid key as `Authorization: Bearer KEY`."
         raise Problem("no-key", detail, headers={"www-authenticate": "Bearer"})
@@ -145,10 +183,34 @@ async def _authorised(collector: Collector, request: Request, row: Row) -> KeyRo
     return found
 
 
-def check_origin(request: Request) -> None:
-    """`Problem` for a form that a page of another site sent with this browser's cookie."""
-    site = request.headers.get("sec-fetch-site")
-    origin = request.headers.get("origin", "").partition("://")[2]
-    own = site == "same-origin" if site is not None else origin == request.headers.get("host")
-    if request.method not in ("GET", "HEAD") and not own:
+async def key_of(collector: Collector, request: Request, *, pages: bool, used: bool) -> KeyRow | None:
+    """The key that a request has, or with which its sender signed in to the pages, if it is valid now."""
+    scheme, _, key = request.headers.get("authorization", "").partition(" ")
+    if scheme.lower() == "bearer" and key:
+        return holder(await asyncio.to_thread(collector.store.keys), key.strip(), collector.clock().date())
+    if scheme or not pages:
+        return None
+    check_private(request, collector.settings)
+    token = request.cookies.get(cookie_name(collector.settings))
+    if token is None:
+        return None
+    check_origin(request, collector.settings)
+    return await asyncio.to_thread(visitor, collector.store, token, collector.clock(), collector.settings, used=used)
+
+
+def check_private(request: Request, settings: Settings) -> None:
+    """`Problem` for a browser elsewhere that would send keys and cookies without TLS, as far as the settings know."""
+    if not settings.public_url and not is_local(request.headers.get("host", "")):
+        detail = "Pages behind a key are for this machine only, until the collector knows its address with TLS."
+        raise Problem("conflict", detail, hint="Set public_url, such as https://collect.example.org.")
+
+
+def check_origin(request: Request, settings: Settings) -> None:
+    """`Problem` for a form that a page of another site, or of another port of this host, sent with its cookie."""
+    if request.method in ("GET", "HEAD"):
+        return
+    site, origin = request.headers.get("sec-fetch-site"), request.headers.get("origin")
+    own = settings.public_url or f"http://{request.headers.get('host', '')}"
+    same = origin == own if site is None else site == "same-origin" and origin in (None, own)
+    if not same:
         raise Problem("wrong-role", "This form was sent by another site; nothing was done.")

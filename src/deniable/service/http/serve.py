@@ -11,8 +11,9 @@ from starlette.types import ASGIApp
 
 from deniable.service.collector import Collector
 from deniable.service.http.app import application
-from deniable.service.http.connections import connections
+from deniable.service.http.connections import SLICE, connections
 from deniable.service.logs import log, set_up
+from deniable.service.pages.charts import RENDERER
 from deniable.service.pages.table import PAGES
 from deniable.service.settings import Settings
 from deniable.service.store import open_store
@@ -35,8 +36,11 @@ class _Server(uvicorn.Server):
             self._captured_signals.clear()
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        """Start, then tell the address."""
+        """Start, then tell the address. The system's own buffers hold a few slices, not megabytes."""
         await super().startup(sockets)
+        for each in (listening for made in self.servers for listening in made.sockets):
+            each.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, SLICE)
+            each.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 2 * SLICE)
         if self.started:
             host, port = self.servers[0].sockets[0].getsockname()[:2]
             self._ready(f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}")
@@ -69,7 +73,10 @@ def server(app: ASGIApp, settings: Settings, ready: Callable[[str], None]) -> uv
 def run(settings: Settings, ready: Callable[[str], None]) -> None:
     """Open the database and serve it."""
     set_up()
-    store = open_store(settings.database)
+    store = open_store(settings.database, settings.journal)
+    store.settle_soon()
+    for sentence in store.advice():
+        log("the database keeps more than it should", why=sentence)
     writer = Writer(store, waiting=settings.max_waiting)
     collector = Collector(store, writer.add, settings, waiting=lambda: writer.waiting, full=lambda: writer.full)
 
@@ -80,5 +87,6 @@ def run(settings: Settings, ready: Callable[[str], None]) -> None:
     try:
         server(application(collector, more=PAGES, stop=writer.close), settings, started).run()
     finally:
+        RENDERER.close()
         store.close()
     log("stopped")

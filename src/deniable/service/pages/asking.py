@@ -6,8 +6,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
+from deniable.service.tasks import counted_as, own_none
 from deniable_client.domains import Domain
 from deniable_client.task import Question, Task
+from deniable_client.telling import number
 
 __all__ = ["Asked", "Choice", "asked", "regions"]
 
@@ -45,13 +49,26 @@ class Asked:
     text: str
     kind: str
     promise: tuple[str, ...]
+    phrase: str
+    """The word for the protection of the answers that are protected."""
     choices: tuple[Choice, ...] = ()
     low: float = 0.0
     high: float = 1.0
     levels: tuple[tuple[float, str], ...] = ()
-    """The levels of protection that a person may choose, most protective first, each in words."""
+    """The levels of protection that a person may choose, most protective first, each with the word for it."""
     harmless: tuple[str, ...] = ()
     """Answers that a report may name, in the words that consent is given to."""
+    none: int | None = None
+    """The answer that means none, if it is one of the choices; it is offered first."""
+    counted: str = ""
+    """What no answer is counted as, where it is not an answer of its own."""
+    clip: bool = False
+    """Whether numbers beyond are counted as the nearer end."""
+
+    @property
+    def ends(self) -> str:
+        """Where numbers or ratings begin and end."""
+        return f"{number(self.low)} to {number(self.high)}"
 
     @property
     def buttons(self) -> bool:
@@ -61,27 +78,35 @@ class Asked:
 
 def asked(task: Task) -> tuple[Asked, ...]:
     """Every question of a task."""
-    return tuple(_asked(question) for question in task.questions)
+    return tuple(_asked(question, _reports(task)) for question in task.questions)
 
 
-def _asked(question: Question) -> Asked:
+def _asked(question: Question, reports: int) -> Asked:
     found = question.explanation
+    told = found.over(reports)
     design, domain = found.design, found.design.domain
     common: dict[str, Any] = {
         "name": question.name,
         "text": question.text,
-        "promise": tuple(found.text.splitlines()),
-        "levels": _levels(question.design["params"].get("levels", ())),
+        "promise": tuple(told.text.splitlines()),
+        "phrase": told.phrase,
+        "levels": tuple((level, f"{number(level)}: {words}") for level, words in found.levels(reports)),
         "harmless": tuple(_in_words(part) for part in found.harmless),
+        "counted": f"sent and protected like any other answer: {counted_as(question)}".rstrip(": "),
     }
     if design.kernel.kind == "pairs":
         low, high = design.params["range"]
         return Asked(**common, kind="ratings", choices=_choices(question, domain, ()), low=low, high=high)
     if domain.border is not None:
-        return Asked(**common, kind="number", low=domain.border(0), high=domain.border(domain.answers))
+        clip = bool(question.design["domain"].get("clip"))
+        return Asked(**common, kind="number", low=domain.border(0), high=domain.border(domain.answers), clip=clip)
     outlines = _outlines(question.design["domain"])
     kind = "places" if outlines else "choice"
-    return Asked(**common, kind=kind, choices=_choices(question, domain, found.disclosed, outlines))
+    choices = _choices(question, domain, found.disclosed, outlines)
+    none = own_none(question)
+    first = [choice for choice in choices if choice.number == none]
+    ordered = (*first, *(choice for choice in choices if choice.number != none))
+    return Asked(**common, kind=kind, choices=ordered, none=none)
 
 
 def _choices(
@@ -96,21 +121,9 @@ def _choices(
     )
 
 
-def _levels(levels: Sequence[float]) -> tuple[tuple[float, str], ...]:
-    """Levels of protection in words: what the strongest, the weakest and those between are called."""
-    if not levels:
-        return ()
-    words = ["strongest protection", *_between(len(levels) - 2), "least protection"][: max(len(levels), 1)]
-    return tuple(zip(levels, words, strict=True))
-
-
-def _between(count: int) -> list[str]:
-    middle = ["strong protection", "medium protection", "weak protection"]
-    if count <= 1:
-        return middle[1 : 1 + max(count, 0)]
-    if count <= len(middle):
-        return middle[:count] if count == len(middle) else [middle[0], middle[2]]
-    return [f"step {i + 2} of {count + 2}" for i in range(count)]
+def _reports(task: Task) -> int:
+    """Reports that a device may draw anew, and that tell together."""
+    return task.count if task.memory == "fresh" else 1
 
 
 def _in_words(part: object) -> str:
@@ -119,7 +132,7 @@ def _in_words(part: object) -> str:
         return f"{part.start}" if len(part) == 1 else f"{part.start} to {part.stop - 1}"
     if isinstance(part, tuple):
         low, high = part
-        return f"{low:.12g} to {high:.12g}"
+        return f"{number(low)} to {number(high)}"
     return str(part)
 
 
@@ -143,15 +156,18 @@ def regions(points: Sequence[Point]) -> list[tuple[str, Point]]:
     >>> regions([(0, 0), (1, 0)])[0]
     ('M0 0L160 0L160 240L0 240Z', (12.0, 120.0))
     """
-    placed = _placed(points)
-    frame = [(0.0, 0.0), (_MAP[0], 0.0), (float(_MAP[0]), float(_MAP[1])), (0.0, _MAP[1])]
+    placed = np.array(_placed(points), np.float64).reshape(-1, 2)
+    corners = [(0.0, 0.0), (float(_MAP[0]), 0.0), (float(_MAP[0]), float(_MAP[1])), (0.0, float(_MAP[1]))]
     found = []
-    for i, own in enumerate(placed):
-        cell: list[Point] = [(float(x), float(y)) for x, y in frame]
-        for j, other in enumerate(placed):
-            if j != i and other != own:
-                cell = _nearer(cell, own, other)
-        found.append((_path(cell), own))
+    for own in placed:
+        squares = ((placed - own) ** 2).sum(axis=1)
+        near = np.argsort(squares, kind="stable")
+        at, cell = (float(own[0]), float(own[1])), list(corners)
+        for place in near[squares[near] > 0].tolist():
+            if squares[place] > 4 * max(((x - at[0]) ** 2 + (y - at[1]) ** 2 for x, y in cell), default=0.0):
+                break  # the border to this place, and to all that are farther away, is outside of the cell
+            cell = _nearer(cell, at, (float(placed[place, 0]), float(placed[place, 1])))
+        found.append((_path(cell), at))
     return found
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gzip
 import hashlib
-import re
 from collections.abc import Iterator
 from functools import cache
 from importlib.resources import files
@@ -13,14 +12,17 @@ from pathlib import Path
 from typing import NamedTuple
 
 from deniable.errors import DeniableError
+from deniable.service.pages.bundle import bundled
 
-__all__ = ["Asset", "asset", "base", "of_page"]
+__all__ = ["Asset", "asset", "base", "of_page", "scripts"]
 
 _TYPES = {".js": "text/javascript; charset=utf-8", ".css": "text/css; charset=utf-8", ".svg": "image/svg+xml"}
-_COMMENT = re.compile(rb"^[ \t]*(?:/\*\*(?:[^*]|\*(?!/))*\*/[ \t]*|//[^\n]*)\n|/\*\* @type [^\n]*?\*/ ?", re.MULTILINE)
-"""Comments of a script that have lines of their own, and types within lines: browsers have no use for them."""
-_NODE = frozenset({"store_file.js"})
+_ENTRY = "survey.js"
+"""The script that has in it all modules it needs at once: many small files are many heads, and compress badly."""
+_NODE = frozenset({"client/exchange_node.js", "client/store_file.js"})
 """Modules of the client that browsers have no use for."""
+_UNUSED = frozenset({"index.js", "replay.js", "types.js"})
+"""Modules of the client that no page loads: the whole of it for programs, words of tests, and types."""
 
 
 class Asset(NamedTuple):
@@ -55,14 +57,19 @@ def base() -> str:
 def _all() -> dict[str, Asset]:
     own = files("deniable.service.pages") / "static"
     found = {name: part.read_bytes() for name, part in _within(own)}
-    found |= {f"client/{name}": part.read_bytes() for name, part in _within(_client()) if name not in _NODE}
+    found |= {name: text.encode() for name, text in scripts().items() if name not in _NODE}
     return {name: _made(name, data) for name, data in found.items() if Path(name).suffix in _TYPES}
 
 
-def _made(name: str, data: bytes) -> Asset:
-    kind = _TYPES[Path(name).suffix]
-    plain = _COMMENT.sub(b"", data) if kind.startswith("text/javascript") else data
-    return Asset(kind, plain, gzip.compress(plain, 9, mtime=0))
+def scripts() -> dict[str, str]:
+    """All scripts as they are served, and modules of the client that are only for Node."""
+    own = {name: part for name, part in _within(files("deniable.service.pages") / "static") if name.endswith(".js")}
+    client = {f"client/{name}": part for name, part in _within(_client()) if name not in _UNUSED}
+    return bundled(_ENTRY, {name: part.read_text("utf-8") for name, part in (own | client).items()})
+
+
+def _made(name: str, plain: bytes) -> Asset:
+    return Asset(_TYPES[Path(name).suffix], plain, gzip.compress(plain, 9, mtime=0))
 
 
 def _client() -> Traversable:

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import asyncio
+import atexit
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import replace
-from functools import cache, lru_cache
+from functools import cache, partial
 from pathlib import Path
-from threading import Lock, Thread
+from threading import Thread
+from typing import Any
 
 from deniable.collect.codec import load
 from deniable.collect.tally import Tally
@@ -15,10 +20,14 @@ from deniable.errors import FormatError, MissingExtraError
 from deniable.estimate.result import Estimate
 from deniable.mechanisms.registry import from_design
 from deniable.present.charts import estimate_chart, save
+from deniable.present.renderer import DrawingError
 from deniable.run.questions import question_of
 from deniable.run.results import Shown
+from deniable.service.limits.flights import Flights
+from deniable.service.pages.drawing import Renderer
+from deniable.service.turns import short_turns
 
-__all__ = ["ALONE", "KINDS", "drawn", "estimate_of", "get_ready", "picture"]
+__all__ = ["ALONE", "KINDS", "RENDERER", "drawn", "estimate_of", "get_ready", "once", "picture"]
 
 KINDS = {"svg": "image/svg+xml", "png": "image/png"}
 ALONE = {"content-security-policy": "default-src 'none'; sandbox"}
@@ -26,8 +35,12 @@ ALONE = {"content-security-policy": "default-src 'none'; sandbox"}
 MOST = 40
 """Answers on one chart; the table has all of them."""
 _LEVEL = 0.95
-_ONE = Lock()
-"""One picture is drawn at a time: drawing uses all of a core."""
+RENDERER = Renderer()
+"""Draws for all pages."""
+atexit.register(RENDERER.close)
+_ASIDE = ThreadPoolExecutor(1, thread_name_prefix="pages")
+_KEPT: Flights[Hashable, bytes] = Flights(256)
+"""Pictures and pages by what is on them."""
 
 
 def estimate_of(tally: Tally, labels: tuple[str, ...] | None) -> Estimate:
@@ -45,23 +58,36 @@ def shown_of(tally: Tally, labels: tuple[str, ...] | None, level: float = _LEVEL
 @cache
 def get_ready() -> Thread:
     """Load what draws, in the background and once: an analyst came, and the first picture would wait for it."""
-    thread = Thread(target=_first_picture, name="charts")
+    thread = Thread(target=_first_picture, name="charts", daemon=True)
     thread.start()
     return thread
 
 
 def _first_picture() -> None:
-    try:
-        drawn(
-            lambda path: save(estimate_chart(("no", "yes"), (0.5, 0.5), (0.4, 0.4), (0.6, 0.6), title=""), path), "svg"
-        )
-    except MissingExtraError:
-        return  # whoever asks for a picture is told
+    chart = partial(estimate_chart, ("no", "yes"), (0.5, 0.5), (0.4, 0.4), (0.6, 0.6), title="")
+    with suppress(MissingExtraError, DrawingError):  # whoever asks for a picture is told
+        drawn(lambda path: save(chart(), path), "svg")
 
 
-@lru_cache(maxsize=256)
-def picture(data: bytes, labels: tuple[str, ...] | None, title: str, kind: str) -> bytes:
+async def picture(data: bytes, labels: tuple[str, ...] | None, title: str, kind: str) -> bytes:
     """The chart of a tally, from its bytes."""
+    return await once((data, labels, title, kind), _picture, data, labels, title, kind)
+
+
+async def once(key: Hashable, draw: Callable[..., bytes], *given: Any) -> bytes:
+    """What is drawn for a key: once for all who ask, beside the event loop and beside what devices wait for."""
+
+    def in_turns() -> bytes:
+        with short_turns():
+            return draw(*given)
+
+    async def aside() -> bytes:
+        return await asyncio.get_running_loop().run_in_executor(_ASIDE, in_turns)
+
+    return await _KEPT.get((draw, key), aside)
+
+
+def _picture(data: bytes, labels: tuple[str, ...] | None, title: str, kind: str) -> bytes:
     tally = load(data)
     if not isinstance(tally, Tally):
         raise FormatError("there is no tally to draw.")
@@ -70,8 +96,9 @@ def picture(data: bytes, labels: tuple[str, ...] | None, title: str, kind: str) 
 
 
 def drawn(draw: Callable[[str], object], kind: str) -> bytes:
-    """What is drawn to a file, as bytes."""
-    with _ONE, tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / f"chart.{kind}"
+    """What is drawn to a file, as the bytes of a picture."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "chart.json"
         draw(str(path))
-        return path.read_bytes()
+        spec = path.read_bytes()
+    return RENDERER.draw(spec, kind)

@@ -16,19 +16,27 @@ from deniable.mechanisms.registry import entry_of
 from deniable.service.access import KEY_ROLES, Role
 from deniable.service.collector import Collector, Known
 from deniable.service.http.problems import Problem
-from deniable.service.http.routes import Row
+from deniable.service.http.routes import Row, key_of
 from deniable.service.ingest import REASONS
+from deniable.service.logs import log
 from deniable.service.pages.charts import get_ready
-from deniable.service.pages.looking import alarm, compared, needed, strata_of, told
+from deniable.service.pages.looking import alarm, compared, doubled, needed, strata_of, told
 from deniable.service.pages.render import compressed, html, page
 from deniable.service.pages.signin import FORM, form_of
 from deniable.service.pages.signin import told as problem_page
 from deniable.service.release import PUBLISHED, Window, certificate, forged, windows
+from deniable.service.store.contract import Store
 
 __all__ = ["ROWS", "known_task", "windows_of"]
 
-_EVERY = 2.0
-"""Seconds between live counts."""
+_EVERY = 1.0
+"""Seconds after which it is asked again whether who watches live counts still may."""
+_COUNTS = 2
+"""Every how many times there are counts."""
+_AT_ONCE = {"x-accel-buffering": "no"}
+"""For proxies that would wait for more of a stream before they pass it on."""
+_END = "event: end\ndata: {}\n\n"
+"""The last event for who may not watch any more."""
 _LONGEST = 3600.0
 """Seconds after which a page asks again for live counts."""
 
@@ -45,7 +53,7 @@ async def known_task(collector: Collector, request: Request) -> Known:
 
 async def windows_of(collector: Collector, known: Known) -> list[Window]:
     """The windows of a task that have begun, published where they are over."""
-    return await asyncio.to_thread(windows, collector.store, known.row, known.intake, collector.clock())
+    return await asyncio.to_thread(lambda: windows(collector.store, known.row, known.intake, collector.believed()))
 
 
 def _may(request: Request, role: Role) -> bool:
@@ -79,6 +87,7 @@ async def task(collector: Collector, request: Request) -> Response:
         "reports": sum(window.reports for window in found),
         "rejected": sorted(((REASONS.get(why, why), n) for why, n in rejected.items()), key=lambda row: -row[1]),
         "alarm": alarm(rejected),
+        "doubled": doubled(rejected),
         "compared": [(q.text, await asyncio.to_thread(compared, own, q, found)) for q in own.questions],
         "unit": _unit(known),
         "forged": [(q.text, forged(m)["text"]) for q, m in zip(own.questions, known.intake.mechanisms, strict=True)],
@@ -142,22 +151,29 @@ async def certificates(collector: Collector, request: Request) -> Response:
 
 
 async def events(collector: Collector, request: Request) -> Response:
-    """Live counts of a task as server-sent events."""
+    """Live counts of a task as server-sent events, for as long as who watches them is signed in."""
     known = await known_task(collector, request)
 
     async def stream() -> AsyncIterator[str]:
         last, loop = "", asyncio.get_running_loop()
-        until = loop.time() + _LONGEST
+        until, turn = loop.time() + _LONGEST, 0
         while loop.time() < until and not collector.stopping and not await request.is_disconnected():
-            tallies = await asyncio.to_thread(collector.store.tallies, known.row.id)
-            rejected = await asyncio.to_thread(collector.store.rejections, known.row.id)
-            counts = {"reports": sum(t.n for t in tallies.values()), "rejected": sum(rejected.values())}
-            text = json.dumps(counts)
-            yield f"data: {text}\n\n" if text != last else ": still here\n\n"
-            last = text
+            if await key_of(collector, request, pages=True, used=False) is None:
+                yield _END
+                return
+            if turn % _COUNTS == 0:
+                text = json.dumps(await asyncio.to_thread(_counts, collector.store, known.row.id))
+                yield f"data: {text}\n\n" if text != last else ": still here\n\n"
+                last = text
+            turn += 1
             await asyncio.sleep(_EVERY)
 
-    return StreamingResponse(stream(), headers={"cache-control": "no-store"}, media_type="text/event-stream")
+    return StreamingResponse(stream(), headers=_AT_ONCE, media_type="text/event-stream")
+
+
+def _counts(store: Store, id: str) -> dict[str, int]:
+    counted, rejected = store.tallies(id), store.rejections(id)
+    return {"reports": sum(tally.n for tally in counted.values()), "rejected": sum(rejected.values())}
 
 
 async def state(collector: Collector, request: Request) -> Response:
@@ -169,6 +185,7 @@ async def state(collector: Collector, request: Request) -> Response:
         raise Problem("invalid", "A task can be opened or closed.")
     await asyncio.to_thread(collector.store.set_state, known.row.id, wanted)
     collector.forget(known.row.id)
+    log("task", id=known.row.id, state=wanted, by=request.state.key.name)
     return RedirectResponse(f"/tasks/{known.row.id}", 303)
 
 
@@ -182,7 +199,7 @@ ROWS = (
     _row("/", dashboard, "The dashboard: all tasks."),
     _row("/tasks/{id}", task, "A task: counts, estimates, comparisons."),
     _row("/tasks/{id}/certificate", certificates, "The privacy certificate of a task, to print."),
-    _row("/tasks/{id}/events", events, "Live counts of a task.", answers={200: "text/event-stream"}),
+    _row("/tasks/{id}/events", events, "Live counts of a task.", answers={200: "text/event-stream"}, live=True),
     _row(
         "/tasks/{id}/state",
         state,

@@ -18,6 +18,7 @@ from deniable.service.access import Role
 from deniable.service.collector import Collector
 from deniable.service.http.problems import Problem
 from deniable.service.http.routes import Row
+from deniable.service.logs import log
 from deniable.service.pages.charts import ALONE, KINDS, picture
 from deniable.service.pages.dashboard import known_task, windows_of
 from deniable.service.pages.looking import strata_of
@@ -97,8 +98,9 @@ async def export(collector: Collector, request: Request) -> Response:
     if not rows:
         raise Problem("conflict", "Nothing is published yet: windows are open, or below the minimum batch.")
     media, write = _FORMS[kind]
+    log("download", id=known.row.id, what=kind, by=request.state.key.name)
     name = f"deniable-{known.row.id[:8]}.{kind}"
-    headers = {"content-disposition": f'attachment; filename="{name}"', "cache-control": "no-store"}
+    headers = {"content-disposition": f'attachment; filename="{name}"'}
     return Response(await asyncio.to_thread(write, rows), 200, headers, media)
 
 
@@ -113,8 +115,8 @@ async def chart(collector: Collector, request: Request) -> Response:
         for part in (found.document or {}).get("questions", ()):
             if str(found.number) == window and part["question"] == name and part.get("estimate"):
                 labels = task.question(name).labels
-                data = await asyncio.to_thread(picture, b64decode(part["tally"]), labels, part["text"], kind)
-                drawn = Response(data, 200, {"cache-control": "private, max-age=3600", **ALONE}, KINDS[kind])
+                data = await picture(b64decode(part["tally"]), labels, part["text"], kind)
+                drawn = Response(data, 200, dict(ALONE), KINDS[kind])
                 return compressed(drawn, request) if kind == "svg" else drawn
     raise Problem("not-found", "Nothing is published about this question and window.")
 

@@ -19,7 +19,7 @@ from deniable.service.pages.charts import estimate_of
 from deniable.service.release import PUBLISHED, Window
 from deniable_client.task import Question, Task
 
-__all__ = ["alarm", "compared", "needed", "strata_of", "tally_in", "told"]
+__all__ = ["alarm", "compared", "doubled", "needed", "strata_of", "tally_in", "told"]
 
 _SHOWN = 50
 """Answers in a table that is open; the others unfold."""
@@ -70,8 +70,8 @@ def _interval(
 
 
 def strata_of(group: Mapping[str, Any]) -> str:
-    """A group in words: its strata, those that were put together separated by commas."""
-    return "; ".join(", ".join(strata.values()) for strata in group["strata"])
+    """A group in words: the name that it was published with, or, by older programs, the strata that it has."""
+    return group.get("name") or "; ".join(", ".join(strata.values()) for strata in group["strata"])
 
 
 def tally_in(part: Mapping[str, Any]) -> Tally:
@@ -165,6 +165,20 @@ def alarm(rejected: Mapping[str, int]) -> str:
         return ""
     came = "1 report came" if count == 1 else f"{count:,} reports came"
     return f"{came} that no device sends which keeps to the task: someone forges reports, or a client is broken."
+
+
+def doubled(rejected: Mapping[str, int]) -> str:
+    """What is known of reports under ids that others had before; empty if there were none."""
+    count = rejected.get("other-body", 0)
+    if not count:
+        return ""
+    came = "1 report came under the id of another report"
+    if count > 1:
+        came = f"{count:,} reports came under ids of other reports"
+    return (
+        f"{came}: a device that lost its ledger, or a copy of it, may send that when its owner answers otherwise, "
+        "and so may somebody who knows the id. The first report counts."
+    )
 
 
 # ---- how many more

@@ -22,7 +22,9 @@ from deniable.service.access import KEY_ROLES, Role
 from deniable.service.collector import Collector
 from deniable.service.http.problems import Problem
 from deniable.service.http.routes import Row
-from deniable.service.pages.charts import ALONE, KINDS, drawn
+from deniable.service.identity import Identity
+from deniable.service.logs import log
+from deniable.service.pages.charts import ALONE, KINDS, drawn, once
 from deniable.service.pages.render import html, page
 from deniable.service.pages.signin import FORM, form_of, told
 from deniable.service.tasks import Asked, Terms, new_task
@@ -100,10 +102,10 @@ async def form(_: Collector, request: Request) -> Response:
 async def chart(_: Collector, request: Request) -> Response:
     """The designs as a picture: error against the best guess."""
     fields = {name: request.query_params.get(name, "") for name in _FIELDS}
-    return Response(await asyncio.to_thread(_picture, _given(fields)), 200, dict(ALONE), KINDS["svg"])
+    given = _given(fields)
+    return Response(await once(given, _picture, given), 200, dict(ALONE), KINDS["svg"])
 
 
-@lru_cache(maxsize=32)
 def _picture(given: tuple[tuple[str, str], ...]) -> bytes:
     found = planned(given)
     return drawn(lambda path: save(found.chart(), path), "svg")
@@ -118,10 +120,18 @@ async def open_task(collector: Collector, request: Request) -> Response:
         raise Problem("invalid", "There is no such design in this plan.")
     text, days = fields.get("text", "").strip(), _number(fields.get("days", "7"), "days")
     require(bool(text), "question", text, "what people are to be asked")
-    terms = Terms(opens=collector.clock().date(), window_days=int(days), collector=fields.get("collector") or None)
-    made = new_task([Asked(text=text, design=chosen[0].mechanism.design)], terms)
+    terms = Terms(
+        opens=collector.clock().date(),
+        window_days=int(days),
+        collector=fields.get("collector") or None,
+        url=collector.settings.public_url or None,
+    )
+    identity = Identity(await asyncio.to_thread(collector.store.identity))
+    made = new_task([Asked(text=text, design=chosen[0].mechanism.design)], terms, identity)
     await asyncio.to_thread(collector.store.put_task, made["id"], canonical(made))
+    log("task", id=made["id"], state="draft", by=request.state.key.name)
     await asyncio.to_thread(collector.store.set_state, made["id"], "open")
+    log("task", id=made["id"], state="open", by=request.state.key.name)
     return RedirectResponse(f"/tasks/{made['id']}", 303)
 
 

@@ -10,9 +10,10 @@ import jinja2
 from starlette.requests import Request
 from starlette.responses import Response
 
+from deniable.present.clean import clean
 from deniable.service.pages import assets
 
-__all__ = ["POLICY", "compressed", "html", "page", "refused", "takes_gzip"]
+__all__ = ["POLICY", "compressed", "drawn_page", "html", "page", "refused", "takes_gzip"]
 
 html = "text/html"
 POLICY = (
@@ -29,11 +30,17 @@ _HEADERS = {
 }
 
 
+def _drawable(part: Any) -> Any:
+    """What a template shows, without characters that pages cannot have."""
+    return type(part)(clean(part)) if isinstance(part, str) else part
+
+
 @cache
 def _templates() -> jinja2.Environment:
     return jinja2.Environment(
         loader=jinja2.PackageLoader("deniable.service.pages"),
         autoescape=True,
+        finalize=_drawable,
         undefined=jinja2.StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
@@ -44,6 +51,12 @@ def page(template: str, status: int = 200, /, **parts: Any) -> Response:
     """A page from its template; every part is escaped as text."""
     text = _templates().get_template(template).render(static=assets.base(), **parts)
     return Response(text, status, dict(_HEADERS), f"{html}; charset=utf-8")
+
+
+def drawn_page(text: bytes, small: bool) -> Response:
+    """A page that was drawn before; `small` if it is compressed."""
+    more = {"content-encoding": "gzip"} if small else {}
+    return Response(text, 200, {**_HEADERS, **more, "vary": "accept-encoding"}, f"{html}; charset=utf-8")
 
 
 def refused(status: int, title: str, text: str) -> Response:

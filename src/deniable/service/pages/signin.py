@@ -1,4 +1,4 @@
-"""Signing in to the pages of analysts: the key goes into a cookie that scripts and other sites cannot use."""
+"""Signing in to the pages of analysts: a key starts a session, whose token is a cookie that scripts cannot read."""
 
 from __future__ import annotations
 
@@ -12,20 +12,29 @@ from deniable.service.access import Role, holder
 from deniable.service.collector import Collector
 from deniable.service.http.bodies import read_body
 from deniable.service.http.problems import KINDS, Problem
-from deniable.service.http.routes import COOKIE, Row, check_origin
+from deniable.service.http.routes import Row, check_origin, check_private
+from deniable.service.logs import log
 from deniable.service.pages.charts import get_ready
 from deniable.service.pages.render import html, page, refused
+from deniable.service.sessions import COOKIES, Failures, begin, cookie_name, end
+from deniable.service.settings import Settings
 
 __all__ = ["FORM", "ROWS", "form_of", "told"]
 
 FORM = "application/x-www-form-urlencoded"
-_HOURS = 12
+_WRONG = {
+    "key": "This key is not valid, or not valid any more.",
+    "many": "Too many sign-ins failed. Wait a little, then try again with a valid key.",
+    "over": "You are not signed in here, or not any more.",
+}
+"""What the page says before it asks for a key."""
 
 
 def told(problem: Problem, request: Request) -> Response:
     """A problem as a page; without a key it is the page to sign in."""
     if problem.kind == "no-key":
-        return page("signin.html", 401, title="Sign in", next=request.url.path, wrong=COOKIE in request.cookies)
+        over = any(name in request.cookies for name in COOKIES)
+        return _asked(401, request.url.path, "over" if over else None)
     found = refused(KINDS[problem.kind].status, KINDS[problem.kind].title, f"{problem.detail} {problem.hint}".strip())
     found.headers.update(problem.headers)
     return found
@@ -45,31 +54,58 @@ async def form_of(collector: Collector, request: Request) -> dict[str, str]:
     return {name: values[0] for name, values in fields.items()}
 
 
+def _asked(status: int, next: str, wrong: str | None = None) -> Response:
+    return page("signin.html", status, title="Sign in", next=_inside(next), wrong=wrong and _WRONG[wrong])
+
+
 async def sign_in(collector: Collector, request: Request) -> Response:
-    """Keep a key in a cookie, if it is valid."""
-    check_origin(request)
+    """Start a session, if the key is valid. Whatever is wrong with a key, the answer is the same."""
+    check_private(request, collector.settings)
+    check_origin(request, collector.settings)
     fields = await form_of(collector, request)
-    key = fields.get("key", "").strip()
-    keys = await asyncio.to_thread(collector.store.keys)
-    if holder(keys, key, collector.clock().date()) is None:
-        return page("signin.html", 401, title="Sign in", next=_inside(fields.get("next", "/")), wrong=True)
+    key, next = fields.get("key", "").strip(), fields.get("next", "/")
+    found = holder(await asyncio.to_thread(collector.store.keys), key, collector.clock().date())
+    if found is None:
+        collector.metrics.failed_sign_ins += 1
+        return _failed(collector.failures, next)
+    await _end(collector, request)
+    token = await asyncio.to_thread(begin, collector.store, found.name, collector.clock(), collector.settings)
+    log("sign-in", by=found.name)
     get_ready()
-    response = RedirectResponse(_inside(fields.get("next", "/")), 303)
-    _keep(response, request, key, _HOURS * 3600)
+    response = RedirectResponse(_inside(next), 303, {"cache-control": "no-store"})
+    _keep(response, collector.settings, token, collector.settings.session_seconds)
     return response
 
 
-async def sign_out(_: Collector, request: Request) -> Response:
-    """Forget the key."""
-    check_origin(request)
-    response = RedirectResponse("/", 303)
-    _keep(response, request, "", 0)
+def _failed(failures: Failures, next: str) -> Response:
+    told = failures.note(asyncio.get_running_loop().time())
+    if told:
+        log("sign-in", failed=told)
+        return _asked(401, next, "key")
+    response = _asked(429, next, "many")
+    response.headers["retry-after"] = f"{failures.SECONDS:.0f}"
     return response
 
 
-def _keep(response: Response, request: Request, key: str, seconds: int) -> None:
-    secure = request.url.scheme == "https" or request.headers.get("x-forwarded-proto") == "https"
-    response.set_cookie(COOKIE, key, max_age=seconds, httponly=True, samesite="strict", secure=secure)
+async def sign_out(collector: Collector, request: Request) -> Response:
+    """End the session."""
+    check_origin(request, collector.settings)
+    await _end(collector, request)
+    response = RedirectResponse("/", 303, {"cache-control": "no-store"})
+    _keep(response, collector.settings, "", 0)
+    return response
+
+
+async def _end(collector: Collector, request: Request) -> None:
+    token = request.cookies.get(cookie_name(collector.settings))
+    name = None if token is None else await asyncio.to_thread(end, collector.store, token)
+    if name is not None:
+        log("sign-out", by=name)
+
+
+def _keep(response: Response, settings: Settings, token: str, seconds: int) -> None:
+    name, secure = cookie_name(settings), bool(settings.public_url)
+    response.set_cookie(name, token, max_age=seconds, httponly=True, samesite="strict", secure=secure)
 
 
 def _inside(path: str) -> str:
@@ -86,8 +122,8 @@ ROWS = (
         handler=sign_in,
         summary="Sign in to the pages with a key.",
         takes={FORM: {"type": "object"}},
-        answers={303: html, 401: html},
-        problems=("malformed", "invalid", "media-type", "wrong-role"),
+        answers={303: html, 401: html, 429: html},
+        problems=("malformed", "invalid", "media-type", "wrong-role", "conflict"),
         page=told,
     ),
     Row(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gzip
+
 from starlette.requests import Request
 from starlette.responses import Response
 
@@ -10,8 +12,10 @@ from deniable.service.collector import Collector, Known
 from deniable.service.http.routes import Row
 from deniable.service.pages import assets
 from deniable.service.pages.asking import asked
-from deniable.service.pages.render import compressed, html, page, refused, takes_gzip
+from deniable.service.pages.charts import once
+from deniable.service.pages.render import drawn_page, html, page, refused, takes_gzip
 from deniable_client.errors import WindowError
+from deniable_client.task import Task
 
 __all__ = ["ROWS"]
 
@@ -26,10 +30,16 @@ async def survey(collector: Collector, request: Request) -> Response:
         return refused(
             404, "There is no such survey", "Perhaps the address is not complete, or the survey was never opened."
         )
-    task = known.intake.task
+    closed, small = _closed(collector, known), takes_gzip(request)
+    text = await once((id, closed, small), _drawn, known.intake.task, closed, small)
+    return drawn_page(text, small)
+
+
+def _drawn(task: Task, closed: str, small: bool) -> bytes:
+    """The page of a task: it is the same for everybody, and drawn once."""
     title = task.questions[0].text if len(task.questions) == 1 else f"A survey about {task.subject}"
-    found = page("survey.html", title=title, task=task, questions=asked(task), closed=_closed(collector, known))
-    return compressed(found, request)
+    found = bytes(page("survey.html", title=title, task=task, questions=asked(task), closed=closed).body)
+    return gzip.compress(found, 6, mtime=0) if small else found
 
 
 def _closed(collector: Collector, known: Known) -> str:

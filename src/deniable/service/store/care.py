@@ -1,37 +1,36 @@
-"""Looking after a store: versions, checks, copies, and what is to be erased from its files."""
+"""Looking after a store: versions, checks, backups, and what is to be erased from its files."""
 
 from __future__ import annotations
 
 import os
-import shutil
 from collections.abc import Callable, Iterator
+from datetime import date
 from itertools import islice
 from pathlib import Path
-from tempfile import TemporaryDirectory
 
-from deniable.collect.codec import load
-from deniable.collect.tally import Tally
 from deniable.errors import DeniableError, FormatError, ParameterError
 from deniable.service.ingest import Intake
 from deniable.service.store import schema
 from deniable.service.store.contract import Batch
 from deniable.service.store.engine import Engine, Session
+from deniable.service.store.journal import sync_folder
+from deniable.service.store.rows import Shapes, Tallies
 from deniable.service.store.sqlite import SqliteEngine
 
 __all__ = [
     "backup",
-    "erase_needed",
-    "erased",
+    "copy_rows",
+    "erase",
     "faults",
     "migrate",
     "note_erase",
-    "restore",
     "tallies_of",
-    "tally_of",
+    "version_of",
 ]
 
 _LOT = 5000
-_ERASE = "erase"
+_ERASE, _SORTED = "erase", "sorted"
+"""Notes in the table `meta`: something was deleted; the day on which tables were last written in order."""
 
 
 # ---- versions
@@ -88,53 +87,56 @@ def _step(engine: Engine, number: int) -> None:
 
 
 def note_erase(session: Session) -> None:
-    """Remember, in the transaction that deletes, that files still have to be cleaned."""
-    session.execute("INSERT INTO meta (name, value) VALUES (?, 1) ON CONFLICT DO NOTHING", (_ERASE,))
+    """Remember, in the transaction that deletes, that files still have to be cleaned: a number that grows."""
+    sql = "INSERT INTO meta (name, value) VALUES (?, 1) ON CONFLICT (name) DO UPDATE SET value = meta.value + 1"
+    session.execute(sql, (_ERASE,))
 
 
-def erase_needed(engine: Engine) -> bool:
-    """Whether something was deleted that may still be in the files."""
-    with engine.read() as session:
-        return bool(session.execute("SELECT 1 FROM meta WHERE name = ?", (_ERASE,)))
+def erase(engine: Engine, today: date) -> bool:
+    """Clean the files if something was deleted, or if the order of another day is still in them; whether they were.
 
-
-def erased(engine: Engine) -> None:
-    """The files are clean now."""
+    The note is taken back only as it was before: what somebody else deletes meanwhile stays noted.
+    """
+    noted = _noted(engine, _ERASE)
+    if noted is None and _noted(engine, _SORTED) == today.toordinal():
+        return False
+    engine.erase()
     with engine.write() as session:
-        session.execute("DELETE FROM meta WHERE name = ?", (_ERASE,))
+        session.execute("DELETE FROM meta WHERE name = ? AND value = ?", (_ERASE, noted or 0))
+        sql = "INSERT INTO meta (name, value) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value"
+        session.execute(sql, (_SORTED, today.toordinal()))
+    return True
+
+
+def _noted(engine: Engine, name: str) -> int | None:
+    with engine.read() as session:
+        found = session.execute("SELECT value FROM meta WHERE name = ?", (name,))
+    return int(found[0][0]) if found else None
 
 
 # ---- checks
 
 
-def tallies_of(session: Session, number: int) -> dict[Batch, Tally]:
-    """What has been counted for a task, shards added up."""
-    found: dict[Batch, Tally] = {}
+def tallies_of(session: Session, number: int, shapes: Shapes, window: int | None = None) -> Tallies:
+    """What has been counted for a task, or for one of its windows."""
+    only, given = ("", (number,)) if window is None else (" AND window_number = ?", (number, window))
     rows = session.execute(
-        "SELECT window_number, question, strata, tally FROM tallies WHERE task = ? "
+        f"SELECT window_number, question, strata, tally FROM tallies WHERE task = ?{only} "
         "ORDER BY window_number, question, strata, shard",
-        (number,),
+        given,
     )
-    for window, question, strata, data in rows:
-        batch, tally = Batch(window, question, tuple(bytes(strata))), tally_of(bytes(data))
-        found[batch] = found[batch] + tally if batch in found else tally
-    return found
-
-
-def tally_of(data: bytes) -> Tally:
-    """The tally of a row."""
-    found = load(data)
-    if not isinstance(found, Tally):
-        raise FormatError("a row of the table of tallies has something else in it.", "Run deniable store check.")
-    return found
+    found: dict[Batch, list[bytes]] = {}
+    for window_number, question, strata, data in rows:
+        found.setdefault(Batch(window_number, question, tuple(bytes(strata))), []).append(bytes(data))
+    return Tallies(found, shapes)
 
 
 def faults(engine: Engine) -> Iterator[str]:
     """What does not fit together: ids and tallies, bodies and tallies, tallies and tasks."""
-    with engine.read() as session:
+    with engine.read(patient=True) as session:
         tasks = session.execute("SELECT number, id, document, state FROM tasks ORDER BY number")
         numbers = {row[0] for row in tasks}
-        for table in ("seen", "tallies", "kept", "rejections", "sealed"):
+        for table in ("seen", "tallies", "kept", "rejections", "sealed", "once"):
             stray = session.execute(f"SELECT DISTINCT task FROM {table}")
             yield from (f"{table}: there is no task number {n}" for (n,) in stray if n not in numbers)
         for number, id, document, state in tasks:
@@ -146,8 +148,10 @@ def faults(engine: Engine) -> Iterator[str]:
 
 def _task_faults(session: Session, number: int, document: bytes, state: str) -> Iterator[str]:
     intake = Intake(document)
-    tallies = tallies_of(session, number)
+    tallies = tallies_of(session, number, Shapes(intake))
+    counted = 0
     for batch, tally in tallies.items():
+        counted += tally.n
         if batch.question >= len(intake.mechanisms) or tally.design != intake.mechanisms[batch.question].design:
             yield f"the tally of {batch} is not of the task's design"
             return
@@ -160,7 +164,6 @@ def _task_faults(session: Session, number: int, document: bytes, state: str) -> 
         if bodies not in (0, tally.n):
             yield f"{bodies} reports are kept and {tally.n} counted in {batch}"
     (ids,) = session.execute("SELECT count(*) FROM seen WHERE task = ?", (number,))[0]
-    counted = sum(tally.n for tally in tallies.values())
     if ids != counted and not (state == "closed" and ids == 0):
         yield f"{ids} ids are known and {counted} reports are counted"
 
@@ -175,64 +178,49 @@ def backup(engine: Engine, path: Path) -> None:
     part = path.with_name(f".{path.name}.{os.urandom(6).hex()}.part")
     try:
         os.close(os.open(part, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
-        if not engine.copy(part):
-            target = SqliteEngine(part)
-            try:
+        copied = engine.copy(part)
+        target = SqliteEngine(part)
+        try:
+            if copied:
+                _forget(target)
+            else:
                 migrate(target)
-                _copy(engine, target)
-                target.empty_log()
-            finally:
-                target.close()
+                with engine.read() as read, target.write() as write:
+                    copy_rows(read, write)
+            target.empty_log()
+        finally:
+            target.close()
         with part.open("rb+") as file:
             os.fsync(file.fileno())
         part.rename(path)
-        _sync_folder(path.parent)
+        sync_folder(path.parent)
     except BaseException:
         part.unlink(missing_ok=True)
         raise
 
 
-def restore(path: Path, engine: Engine, told: Callable[[str, int], None] = lambda table, rows: None) -> None:
-    """Fill an empty database from a backup, in one transaction; `told` hears how many rows of a table are copied."""
-    if not path.is_file():
-        raise ParameterError(f"there is no backup {path}.", "Give the path of a file that deniable store backup wrote.")
-    if version_of(engine) and _filled(engine):
-        raise ParameterError("the database has tasks or keys already.", "Restore into a new one.")
-    with TemporaryDirectory() as folder:
-        source = SqliteEngine(shutil.copy(path, folder))
-        try:
-            if not version_of(source):
-                raise FormatError(f"{path} is not a backup of a store.")
-            migrate(source)
-            migrate(engine)
-            _copy(source, engine, told)
-        finally:
-            source.close()
+def _forget(engine: Engine) -> None:
+    """Empty the tables that copies do not have."""
+    with engine.write() as session:
+        for table in schema.FLEETING:
+            session.execute(f"DELETE FROM {table}")
 
 
-def _filled(engine: Engine) -> bool:
-    with engine.read() as session:
-        return any(session.execute(f"SELECT 1 FROM {table} LIMIT 1") for table in ("tasks", "keys"))
-
-
-def _copy(source: Engine, target: Engine, told: Callable[[str, int], None] = lambda table, rows: None) -> None:
-    """All rows of all tables, from one consistent state, in one transaction."""
-    with source.read() as read, target.write() as write:
-        for table, columns in schema.TABLES.items():
-            names, n = ", ".join(columns), 0
-            write.execute(f"DELETE FROM {table}")
-            places = ", ".join("?" * len(columns))
-            rows = read.scan(f"SELECT {names} FROM {table} ORDER BY 1, 2")
-            while lot := list(islice(rows, _LOT)):
-                write.many(f"INSERT INTO {table} ({names}) VALUES ({places})", lot)
-                n += len(lot)
-                told(table, n)
-
-
-def _sync_folder(folder: Path) -> None:
-    """Make a new name in a folder durable."""
-    handle = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)
+def copy_rows(
+    read: Session, write: Session, told: Callable[[str, int], None] = lambda table, rows: None
+) -> dict[str, int]:
+    """All rows of all tables, from one consistent state; how many there are of each."""
+    copied = {}
+    for table, columns in schema.TABLES.items():
+        names, n = ", ".join(columns), 0
+        write.execute(f"DELETE FROM {table}")
+        if table in schema.FLEETING:
+            continue
+        places = ", ".join("?" * len(columns))
+        rows = read.scan(f"SELECT {names} FROM {table} ORDER BY 1, 2")
+        while lot := list(islice(rows, _LOT)):
+            write.many(f"INSERT INTO {table} ({names}) VALUES ({places})", lot)
+            n += len(lot)
+            told(table, n)
+        copied[table] = n
+    return copied

@@ -10,7 +10,7 @@ its id is known until the task takes no reports any more, whatever the window. W
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
@@ -23,10 +23,12 @@ __all__ = [
     "ACCEPTED",
     "DUPLICATE",
     "REJECTED",
+    "SETTLE_SECONDS",
     "Batch",
     "Incoming",
     "KeyRow",
     "Outcome",
+    "SessionRow",
     "Store",
     "StoreUnavailableError",
     "TaskRow",
@@ -34,6 +36,8 @@ __all__ = [
 ]
 
 ACCEPTED, DUPLICATE, REJECTED = "accepted", "duplicate", "rejected"
+SETTLE_SECONDS = 60.0
+"""How long a single report may be told from the others in the files of the database, after it was acknowledged."""
 
 
 class StoreUnavailableError(DeniableError, OSError):
@@ -85,13 +89,27 @@ class TaskRow:
 
 @dataclass(frozen=True, slots=True)
 class KeyRow:
-    """An access key: the hash of it, never the key."""
+    """An access key: the hash of it, never the key. A key that was made void at once has no hash any more."""
 
     name: str
     role: str
     digest: bytes
     created: date
     revoked: date | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class SessionRow:
+    """Someone who signed in: the hash of the token, never the token. Times are seconds since 1970."""
+
+    digest: bytes
+    key: str
+    """The name of the key."""
+    created: int
+    expires: int
+    """When it ends, used or not."""
+    idle: int
+    """When it ends if it is not used before."""
 
 
 class Store(Protocol):
@@ -117,8 +135,8 @@ class Store(Protocol):
         Raises `StoreUnavailableError` if it is not certain that all is kept; the same call is safe and may work later.
         """
 
-    def tallies(self, task: str) -> Mapping[Batch, Tally]:
-        """What has been counted so far, shards added up."""
+    def tallies(self, task: str, window: int | None = None) -> Mapping[Batch, Tally]:
+        """What has been counted so far, or that of one window; each tally may be made only when it is asked for."""
 
     def reports(self, task: str, batch: Batch) -> Iterator[bytes]:
         """The bodies that are kept, in no order of arrival; none if the task keeps tallies only."""
@@ -136,6 +154,16 @@ class Store(Protocol):
     def put_release(self, task: str, window: int, document: bytes) -> bytes:
         """Publish a window once, which seals it; returns what is published, which is the first document."""
 
+    def claimed(self, question: str) -> tuple[str, int] | None:
+        """The task and window of the one release of a question, by its key; None if there is no such claim."""
+
+    def claim(self, question: str, task: str, window: int) -> tuple[str, int]:
+        """Note the one release of a question whose draws may be sent again; returns the first one that was noted."""
+
+    # ---- who the collector is
+    def identity(self) -> bytes:
+        """The seed of the key that signs tasks: made once, the same for ever, kept with everything else."""
+
     # ---- keys
     def put_key(self, key: KeyRow) -> None:
         """Keep a key's hash."""
@@ -143,12 +171,49 @@ class Store(Protocol):
     def keys(self) -> Sequence[KeyRow]:
         """All keys, revoked ones too."""
 
-    def revoke_key(self, name: str, today: date) -> None:
-        """Make a key void."""
+    def revoke_key(self, name: str, day: date, *, later: bool = False) -> None:
+        """Make a key void: at once, whatever any clock says, or `later`, from that day on. Its sessions end now."""
+
+    # ---- sessions
+    def put_session(self, session: SessionRow) -> None:
+        """Keep a session's hash."""
+
+    def session(self, digest: bytes) -> SessionRow | None:
+        """The session of a hash, or None; what has expired may be there still."""
+
+    def use_session(self, digest: bytes, idle: int) -> None:
+        """Note when a session ends if it is not used again; one that is over stays over."""
+
+    def end_session(self, digest: bytes) -> None:
+        """Forget a session; one that is over already stays over."""
+
+    def expire_sessions(self, now: int) -> int:
+        """Erase sessions that have expired; how many."""
 
     # ---- care
-    def purge(self, today: date) -> Mapping[str, int]:
-        """Erase what need not be kept any more: bodies, ids of windows whose reports are refused; counts of each."""
+    def purge(self, today: date, failed: Callable[[str, Exception], None] | None = None) -> Mapping[str, int]:
+        """Erase what need not be kept any more: bodies, ids of windows whose reports are refused; counts of each.
+
+        With `failed`, a task that cannot be looked after is told by its id and error, and the others go on.
+        """
+
+    def note(self, name: str) -> int | None:
+        """A number that is kept beside the tasks, or None."""
+
+    def put_note(self, name: str, value: int) -> None:
+        """Keep a number beside the tasks."""
+
+    def settle(self) -> None:
+        """Leave nothing in the files that tells one counted report from the others, or their order.
+
+        Done by itself a minute after a report was counted, at the latest; this is for whoever cannot wait.
+        """
+
+    def writable(self) -> None:
+        """Write a little, durably; `StoreUnavailableError` if reports could not be kept now."""
+
+    def advice(self) -> Sequence[str]:
+        """What of the database's own settings keeps erased reports for longer, in sentences for whoever runs it."""
 
     def check(self) -> Sequence[str]:
         """What is wrong with the database; nothing if all is well."""

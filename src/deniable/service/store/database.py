@@ -10,8 +10,9 @@ What is kept of a report that is counted, beside its place in the tally:
 
 from __future__ import annotations
 
+import os
 import threading
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import date, timedelta
 from hashlib import blake2b
 from itertools import chain
@@ -19,52 +20,71 @@ from pathlib import Path
 
 import numpy as np
 
-from deniable.collect.codec import dump
 from deniable.collect.tally import Tally
 from deniable.core.types import BoolArray, Bytes, IntArray
-from deniable.errors import FormatError, ParameterError, require
-from deniable.service.ingest import ID_BYTES, SKEW, Checked, Intake, window_of
+from deniable.errors import DeniableError, FormatError, ParameterError, require
+from deniable.service.identity import SEED_BYTES
+from deniable.service.ingest import ID_BYTES, SKEW, Checked, Intake, check_strata, intake_of, window_of
+from deniable.service.logs import log
 from deniable.service.store import care
 from deniable.service.store.contract import (
     ACCEPTED,
     DUPLICATE,
     REJECTED,
+    SETTLE_SECONDS,
     Batch,
     Incoming,
     KeyRow,
     Outcome,
+    SessionRow,
+    StoreUnavailableError,
     TaskRow,
     Upload,
 )
-from deniable.service.store.engine import HASH, MARK, Engine, Session
+from deniable.service.store.engine import HASH, MARK, CrossedError, Engine, Session
+from deniable.service.store.journal import Journal, file_text
+from deniable.service.store.rows import Shapes
+from deniable.service.store.settling import Settler
 
 __all__ = ["Database"]
 
 _STATES = ("draft", "open", "closed")
 _COUNTED, _AGAIN = Outcome(ACCEPTED), Outcome(DUPLICATE)
 _PAGE = 1000
+_TRIES = 4
 _CACHED = 4096
-"""Tallies, and tasks, that are remembered between commits."""
+"""Tasks that are remembered between commits."""
+_CACHED_BYTES = 32 << 20
+"""Of tallies that are remembered between commits."""
 
 
 class Database:
     """A store on an engine; see `Store`."""
 
-    def __init__(self, engine: Engine) -> None:
+    def __init__(
+        self, engine: Engine, journal: Journal | None = None, *, settle_seconds: float = SETTLE_SECONDS
+    ) -> None:
         self.engine = engine
+        self._journal = journal or Journal()
+        self._settler = Settler(self._settle_now, seconds=settle_seconds, most=engine.most_fresh)
         self._intakes: dict[str, tuple[int, Intake]] = {}
+        self._shapes: dict[int, Shapes] = {}
         self._tallies: dict[tuple[int, Batch], tuple[bytes, Tally]] = {}
+        self._held = 0
+        """Bytes of the cells of these tallies."""
         self._guard = threading.Lock()
 
     # ---- tasks
 
     def put_task(self, id: str, document: bytes) -> None:
-        found = Intake(document).task.id
-        require(found == id, "id", id, f"the task's own, {found}")
+        task = intake_of(document).task
+        require(task.id == id, "id", id, f"the task's own, {task.id}")
+        self._journal.ready(self.engine)
         with self.engine.write() as session:
             session.lock(0, alone=True)
             known = session.execute("SELECT document FROM tasks WHERE id = ?", (id,))
             if not known:
+                check_strata(task.strata)
                 session.execute(
                     "INSERT INTO tasks (number, id, document, state) "
                     "SELECT coalesce(max(number), 0) + 1, CAST(? AS TEXT), ?, 'draft' FROM tasks",
@@ -86,12 +106,23 @@ class Database:
     def set_state(self, id: str, state: str) -> None:
         require(state in _STATES, "state", state, f"one of {', '.join(_STATES)}")
         number = self._known(id)[0]
+        self._journal.ready(self.engine)
         with self.engine.write() as session:
             session.lock(number, alone=True)
             now = _state(session, number)
             if _STATES.index(state) < _STATES.index(now):
                 raise ParameterError(f"the task is {now} and cannot be {state} again.", "Make a new task.")
-            session.execute("UPDATE tasks SET state = ? WHERE number = ?", (state, number))
+            if state != now:
+                self._change(session, number, state)
+
+    def _change(self, session: Session, number: int, state: str) -> None:
+        """Give a task its next state, which a copy that is restored will have, too."""
+        ((id, document),) = session.execute("SELECT id, document FROM tasks WHERE number = ?", (number,))
+        if state == "open":
+            self._journal.note(session, "opened", task=id, document=file_text(bytes(document)))
+        elif state == "closed":
+            self._journal.note(session, "closed", task=id)
+        session.execute("UPDATE tasks SET state = ? WHERE number = ?", (state, number))
 
     # ---- reports
 
@@ -99,19 +130,33 @@ class Database:
         groups: dict[tuple[str, date], list[int]] = {}
         for place, upload in enumerate(uploads):
             groups.setdefault((upload.task, upload.today), []).append(place)
-        jobs = [self._job(task, today, [uploads[i] for i in places]) for (task, today), places in groups.items()]
-        results: list[list[Outcome]] = [[]] * len(uploads)
-        with self.engine.write() as session:
-            for number in sorted({job.number for job in jobs if job is not None}):
-                session.lock(number)
-            for job, places in zip(jobs, groups.values(), strict=True):
-                outcomes = iter(()) if job is None else iter(self._settle(session, job))
-                for place in places:
-                    if job is None:
-                        results[place] = [Outcome(REJECTED, "not-open")] * len(uploads[place].reports)
-                    else:
-                        results[place] = [next(outcomes) for _ in uploads[place].reports]
+        results: list[list[Outcome]] = [[Outcome(REJECTED, "not-open")] * len(upload.reports) for upload in uploads]
+        jobs: list[tuple[_Job, list[int]]] = []
+        for (task, today), places in groups.items():
+            job = self._job(task, today, [uploads[i] for i in places])
+            if job is not None:
+                jobs.append((job, places))
+        jobs.sort(key=lambda each: (each[0].number, each[0].today))  # everybody goes through tasks in one order
+        for (_, places), outcomes in zip(jobs, self._decided([job for job, _ in jobs]), strict=True):
+            left = iter(outcomes)
+            for place in places:
+                results[place] = [next(left) for _ in uploads[place].reports]
+        counted = sum(outcome is _COUNTED for result in results for outcome in result)
+        if counted:
+            self._settler.touch(counted)
         return results
+
+    def _decided(self, jobs: Sequence[_Job], tries: int = _TRIES) -> list[list[Outcome]]:
+        """The outcomes of jobs, in one durable transaction; once more if another one crossed it."""
+        try:
+            with self.engine.write() as session:
+                for number in sorted({job.number for job in jobs}):
+                    session.lock(number)
+                return [self._decide(session, job) for job in jobs]
+        except CrossedError:
+            if tries == 1:
+                raise
+            return self._decided(jobs, tries - 1)
 
     def _job(self, task: str, today: date, uploads: Sequence[Upload]) -> _Job | None:
         """What can be done before the transaction; None for a task that is not known."""
@@ -122,7 +167,7 @@ class Database:
         reports = [report for upload in uploads for report in upload.reports]
         return _Job(number, intake, today, reports)
 
-    def _settle(self, session: Session, job: _Job) -> list[Outcome]:
+    def _decide(self, session: Session, job: _Job) -> list[Outcome]:
         """Decide about all reports of a job, count and keep those that are new; outcomes in their order."""
         window = _open_window(session, job)
         outcomes = [_COUNTED if reason is None else Outcome(REJECTED, reason) for reason in job.checked.reasons]
@@ -163,32 +208,49 @@ class Database:
 
     def _count(self, session: Session, job: _Job, chosen: IntArray, window: int) -> None:
         for batch, tally, rows in job.intake.tallies(job.checked, chosen, window) if chosen.size else ():
-            self._add_tally(session, job.number, batch, tally)
+            self._add_tally(session, job, batch, tally)
             if job.intake.task.keep == "reports":
                 bodies = np.concatenate([job.hash_of(rows), job.checked.table[rows]], axis=1)
                 session.add_bodies(job.number, batch, bodies)
 
-    def _add_tally(self, session: Session, number: int, batch: Batch, tally: Tally) -> None:
+    def _add_tally(self, session: Session, job: _Job, batch: Batch, tally: Tally) -> None:
+        number, shapes = job.number, self._shape(job.number, job.intake)
         place = (number, batch.window, batch.question, bytes(batch.strata), self.engine.shard)
         where = "WHERE task = ? AND window_number = ? AND question = ? AND strata = ? AND shard = ?"
         found = session.execute(f"SELECT tally FROM tallies {where}", place)
         if found:
             before, data = self._tallies.get((number, batch)), bytes(found[0][0])
-            old = before[1] if before is not None and before[0] == data else care.tally_of(data)
+            old = before[1] if before is not None and before[0] == data else shapes.unpack(batch.question, data)
             tally = old + tally
-        data = dump(tally)
+        data = shapes.pack(batch.question, tally)
         if found:
             session.execute(f"UPDATE tallies SET tally = ? {where}", (data, *place))
         else:
             session.execute("INSERT INTO tallies VALUES (?, ?, ?, ?, ?, ?)", (*place, data))
-        if len(self._tallies) >= _CACHED:
-            self._tallies.clear()
-        self._tallies[number, batch] = data, tally  # if this transaction fails, the bytes differ from those in the row
+        self._remember((number, batch), data, tally)
 
-    def tallies(self, task: str) -> Mapping[Batch, Tally]:
-        number = self._known(task)[0]
+    def _remember(self, key: tuple[int, Batch], data: bytes, tally: Tally) -> None:
+        """Keep a tally at hand; if its transaction fails, the bytes differ from those in the row."""
+        if key not in self._tallies:
+            size = sum(cell.nbytes for cell in tally.cells.values())
+            if self._held + size > _CACHED_BYTES:
+                self._tallies.clear()
+                self._held = 0
+            self._held += size
+        self._tallies[key] = data, tally
+
+    def _shape(self, number: int, intake: Intake) -> Shapes:
+        """How tallies of a task are kept."""
+        if number not in self._shapes:
+            if len(self._shapes) >= _CACHED:
+                self._shapes.clear()
+            self._shapes[number] = Shapes(intake)
+        return self._shapes[number]
+
+    def tallies(self, task: str, window: int | None = None) -> Mapping[Batch, Tally]:
+        number, intake = self._known(task)
         with self.engine.read() as session:
-            return care.tallies_of(session, number)
+            return care.tallies_of(session, number, Shapes(intake), window)
 
     def reports(self, task: str, batch: Batch) -> Iterator[bytes]:
         number, last = self._known(task)[0], b""
@@ -214,9 +276,12 @@ class Database:
 
     def seal(self, task: str, window: int) -> None:
         number = self._window(task, window)
+        self._journal.ready(self.engine)
         with self.engine.write() as session:
             session.lock(number, alone=True)
-            session.execute(_SEAL, (number, window))
+            if not session.execute(_SEALED, (number, window)):
+                self._journal.note(session, "sealed", task=task, window=window)
+                session.execute(_SEAL, (number, window))
 
     def release(self, task: str, window: int) -> bytes | None:
         number = self._window(task, window)
@@ -226,18 +291,48 @@ class Database:
 
     def put_release(self, task: str, window: int, document: bytes) -> bytes:
         number = self._window(task, window)
+        self._journal.ready(self.engine)
         with self.engine.write() as session:
             session.lock(number, alone=True)
+            known = session.execute(_SEALED, (number, window))
+            if known and known[0][0] is not None:
+                return bytes(known[0][0])
+            self._journal.note(session, "released", task=task, window=window, document=file_text(document))
             session.execute(_SEAL, (number, window))
             session.execute(
-                "UPDATE sealed SET document = ? WHERE task = ? AND window_number = ? AND document IS NULL",
-                (document, number, window),
+                "UPDATE sealed SET document = ? WHERE task = ? AND window_number = ?", (document, number, window)
             )
-            return bytes(session.execute(_SEALED, (number, window))[0][0])
+            return document
+
+    def claimed(self, question: str) -> tuple[str, int] | None:
+        with self.engine.read() as session:
+            return _claimed(session, question)
+
+    def claim(self, question: str, task: str, window: int) -> tuple[str, int]:
+        number = self._window(task, window)
+        with self.engine.write() as session:
+            session.lock(0, alone=True)
+            session.execute("INSERT INTO once VALUES (?, ?, ?) ON CONFLICT DO NOTHING", (question, number, window))
+            found = _claimed(session, question)
+        assert found is not None  # it was noted above, if not before
+        return found
+
+    # ---- who the collector is
+
+    def identity(self) -> bytes:
+        with self.engine.write() as session:
+            session.lock(0, alone=True)
+            found = session.execute("SELECT seed FROM identity WHERE name = 'collector'")
+            if found:
+                return bytes(found[0][0])
+            seed = os.urandom(SEED_BYTES)
+            session.execute("INSERT INTO identity (name, seed) VALUES ('collector', ?)", (seed,))
+            return seed
 
     # ---- keys
 
     def put_key(self, key: KeyRow) -> None:
+        self._journal.ready(self.engine)
         with self.engine.write() as session:
             session.lock(0, alone=True)
             if session.execute("SELECT 1 FROM keys WHERE name = ?", (key.name,)):
@@ -256,52 +351,129 @@ class Database:
             for name, role, digest, created, gone in found
         ]
 
-    def revoke_key(self, name: str, today: date) -> None:
+    def revoke_key(self, name: str, day: date, *, later: bool = False) -> None:
+        """See `Store.revoke_key`: a key without its hash is nobody's, also where the clock is a day behind."""
+        self._journal.ready(self.engine)
         with self.engine.write() as session:
             session.lock(0, alone=True)
             if not session.execute("SELECT 1 FROM keys WHERE name = ?", (name,)):
                 raise ParameterError(f"there is no key named {name!r}.", "See deniable key list.")
+            self._journal.note(session, "revoked", key=name, on=day.isoformat())
             sql = "UPDATE keys SET revoked = ? WHERE name = ? AND (revoked IS NULL OR revoked > ?)"
-            session.execute(sql, (today.isoformat(), name, today.isoformat()))
+            session.execute(sql, (day.isoformat(), name, day.isoformat()))
+            if not later:
+                session.execute("UPDATE keys SET digest = ? WHERE name = ?", (b"", name))
+            session.execute("DELETE FROM sessions WHERE key_name = ?", (name,))
+
+    # ---- sessions
+
+    def put_session(self, session: SessionRow) -> None:
+        row = (session.digest, session.key, session.created, session.expires, session.idle)
+        with self.engine.write() as write:
+            write.execute("INSERT INTO sessions (digest, key_name, created, expires, idle) VALUES (?, ?, ?, ?, ?)", row)
+
+    def session(self, digest: bytes) -> SessionRow | None:
+        sql = "SELECT digest, key_name, created, expires, idle FROM sessions WHERE digest = ?"
+        with self.engine.read() as read:
+            found = read.execute(sql, (digest,))
+        return SessionRow(bytes(found[0][0]), *found[0][1:]) if found else None
+
+    def use_session(self, digest: bytes, idle: int) -> None:
+        with self.engine.write() as write:
+            write.execute("UPDATE sessions SET idle = ? WHERE digest = ? AND idle < ?", (idle, digest, idle))
+
+    def end_session(self, digest: bytes) -> None:
+        with self.engine.write() as write:
+            write.execute("DELETE FROM sessions WHERE digest = ?", (digest,))
+
+    def expire_sessions(self, now: int) -> int:
+        over = "FROM sessions WHERE expires <= ? OR idle <= ?"
+        with self.engine.read() as read:
+            if not read.execute(f"SELECT 1 {over} LIMIT 1", (now, now)):
+                return 0
+        with self.engine.write() as write:
+            (n,) = write.execute(f"SELECT count(*) {over}", (now, now))[0]
+            write.execute(f"DELETE {over}", (now, now))
+        return int(n)
 
     # ---- care
 
-    def purge(self, today: date) -> Mapping[str, int]:
+    def purge(self, today: date, failed: Callable[[str, Exception], None] | None = None) -> Mapping[str, int]:
         """See `Store.purge`: a task whose ids are dropped is closed for ever, so that nothing is counted again.
 
         The clock may be wrong: then a task is closed too early, but no report counts twice.
         """
         gone = {"ids": 0, "bodies": 0}
         for row in self.tasks():
-            number, intake = self._known(row.id)
-            kept_until = intake.task.closes + max(SKEW, timedelta(intake.task.keep_days))
-            if row.state == "closed" or today >= intake.task.closes + SKEW:
-                gone["ids"] += self._drop(number, "seen", close=row.state != "closed")
-            if today >= kept_until:
-                gone["bodies"] += self._drop(number, "kept", close=False)
-        if care.erase_needed(self.engine):
-            self.engine.erase()
-            care.erased(self.engine)
-        else:
-            self.engine.empty_log()
+            try:
+                self._purge(row, today, gone)
+            except StoreUnavailableError:
+                raise
+            except Exception as error:
+                if failed is None:
+                    raise
+                failed(row.id, error)
+        if not care.erase(self.engine, today):
+            self.settle()
         return gone
+
+    def _purge(self, row: TaskRow, today: date, gone: dict[str, int]) -> None:
+        number, intake = self._known(row.id)
+        kept_until = intake.task.closes + max(SKEW, timedelta(intake.task.keep_days))
+        if row.state == "closed" or today >= intake.task.closes + SKEW:
+            gone["ids"] += self._drop(number, "seen", close=row.state != "closed")
+        if today >= kept_until:
+            gone["bodies"] += self._drop(number, "kept", close=False)
+
+    def settle(self) -> None:
+        self._settle_now(True)
+
+    def settle_soon(self) -> None:
+        """For the start of a service: settle at once, and see to what one that was killed has left.
+
+        A thread of its own does it; what cannot be done now is tried again. Rows that are not in order are written anew
+        by the next `purge`.
+        """
+        if self.engine.disorder():
+            with self.engine.write() as session:
+                care.note_erase(session)
+        self._settler.soon()
+
+    def _settle_now(self, log: bool) -> None:
+        self.engine.settle(log=log)
+
+    def writable(self) -> None:
+        self.engine.writable()
+
+    def advice(self) -> Sequence[str]:
+        return list(self.engine.advice())
 
     def _drop(self, number: int, table: str, *, close: bool) -> int:
         """Delete a task's rows; how many there were."""
         count = f"SELECT count(*) FROM {table} WHERE task = ?"
+        self._journal.ready(self.engine)
         if not close:
-            with self.engine.read() as session:
+            with self.engine.read(patient=True) as session:
                 if not session.execute(count, (number,))[0][0]:
                     return 0
-        with self.engine.write() as session:
+        with self.engine.write(patient=True) as session:
             session.lock(number, alone=True)
             n = int(session.execute(count, (number,))[0][0])
             if close:
-                session.execute("UPDATE tasks SET state = 'closed' WHERE number = ?", (number,))
+                self._change(session, number, "closed")
             if n:
                 session.execute(f"DELETE FROM {table} WHERE task = ?", (number,))
                 care.note_erase(session)
         return n
+
+    def note(self, name: str) -> int | None:
+        with self.engine.read() as session:
+            found = session.execute("SELECT value FROM meta WHERE name = ?", (name,))
+        return int(found[0][0]) if found else None
+
+    def put_note(self, name: str, value: int) -> None:
+        with self.engine.write() as session:
+            session.execute(_NOTE, (name, value))
 
     def check(self) -> Sequence[str]:
         found: list[str] = []
@@ -316,7 +488,14 @@ class Database:
         care.backup(self.engine, path)
 
     def close(self) -> None:
-        self.engine.close()
+        """See `Store.close`: settled first, if it is not."""
+        try:
+            if self._settler.stop():
+                self.engine.settle()
+        except DeniableError as error:
+            log("erasing is late: the next start does it", why=str(error))
+        finally:
+            self.engine.close()
 
     # ---- what is known
 
@@ -328,7 +507,7 @@ class Database:
                 rows = session.execute("SELECT number, document FROM tasks WHERE id = ?", (id,))
             if not rows:
                 raise ParameterError(f"there is no task {id!r}.", "See deniable task list.")
-            found = int(rows[0][0]), Intake(bytes(rows[0][1]))
+            found = int(rows[0][0]), intake_of(bytes(rows[0][1]))
             with self._guard:
                 if len(self._intakes) >= _CACHED:
                     self._intakes.clear()
@@ -342,6 +521,7 @@ class Database:
         return number
 
 
+_NOTE = "INSERT INTO meta (name, value) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value"
 _SEAL = "INSERT INTO sealed (task, window_number) VALUES (?, ?) ON CONFLICT DO NOTHING"
 _SEALED = "SELECT document FROM sealed WHERE task = ? AND window_number = ?"
 
@@ -396,3 +576,9 @@ def _open_window(session: Session, job: _Job) -> int | str:
 
 def _state(session: Session, number: int) -> str:
     return str(session.execute("SELECT state FROM tasks WHERE number = ?", (number,))[0][0])
+
+
+def _claimed(session: Session, question: str) -> tuple[str, int] | None:
+    sql = "SELECT id, window_number FROM once JOIN tasks ON number = task WHERE question = ?"
+    found = session.execute(sql, (question,))
+    return (str(found[0][0]), int(found[0][1])) if found else None

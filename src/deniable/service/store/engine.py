@@ -10,15 +10,25 @@ from typing import Any, Protocol
 import numpy as np
 
 from deniable.core.types import BoolArray, Bytes, IntArray
-from deniable.service.store.contract import Batch
+from deniable.service.store.contract import Batch, StoreUnavailableError
 
-__all__ = ["HASH", "MARK", "ROW", "Engine", "Row", "Session", "hashes", "placed"]
+__all__ = ["HASH", "MARK", "PROBE", "ROW", "CrossedError", "Engine", "Row", "Session", "hashes", "placed"]
 
 HASH, MARK = 16, 4
 """Bytes of the hash of an id, and of the mark that tells another body from the first one."""
 ROW = HASH + MARK
 
 Row = tuple[Any, ...]
+
+PROBE = (
+    "INSERT INTO meta (name, value) VALUES ('probe', 1) "
+    "ON CONFLICT (name) DO UPDATE SET value = (meta.value + 1) % 1000000"
+)
+"""A small change that is kept, to see whether the database takes any."""
+
+
+class CrossedError(StoreUnavailableError):
+    """Two transactions waited for each other, and this one was given up: trying again at once helps."""
 
 
 class Session(Protocol):
@@ -54,21 +64,44 @@ class Engine(Protocol):
 
     shard: int
     """The part of each tally that this process adds to."""
+    most_fresh: int
+    """Reports after which `settle` is due, whatever the time."""
 
-    def write(self) -> AbstractContextManager[Session]:
-        """A transaction that is durable once it is left without an error."""
+    def prepare(self) -> None:
+        """Make what the engine needs beside the tables of the schema; refuse a role that could not erase."""
 
-    def read(self) -> AbstractContextManager[Session]:
+    def write(self, *, patient: bool = False) -> AbstractContextManager[Session]:
+        """A transaction that is durable once it is left without an error; a `patient` one may take its time."""
+
+    def read(self, *, patient: bool = False) -> AbstractContextManager[Session]:
         """One consistent state to look at."""
 
     def words(self) -> dict[str, str]:
         """What this engine calls `{bytes}` and `{sorted}` in the schema."""
 
+    def settle(self, *, log: bool = True) -> None:
+        """Leave nothing in the files that tells one report from another, or their order: no former tally, no log.
+
+        Without `log`, the log of the database may wait for the next time.
+        """
+
+    def disorder(self) -> bool:
+        """Whether rows may be in the order of their arrival that no process will settle: one was killed."""
+
     def erase(self) -> None:
-        """Make sure that what was deleted is not in the files any more, as far as the engine can."""
+        """Make sure that what was deleted is not in the files any more, as far as the engine can; settles too.
+
+        Rows are written in the order of their keys, which leaves nothing of the order of former `settle`s either.
+        """
 
     def empty_log(self) -> None:
         """Leave nothing in a log that is the database's own."""
+
+    def writable(self) -> None:
+        """Write a little, durably; `StoreUnavailableError` if that is not possible now."""
+
+    def advice(self) -> Iterator[str]:
+        """Which settings of the database keep what was erased, in sentences for whoever runs it."""
 
     def faults(self) -> Iterator[str]:
         """What the engine itself finds wrong."""

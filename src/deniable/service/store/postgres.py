@@ -2,45 +2,104 @@
 
 Collectors that count for a task hold it together; who closes it, seals a window or erases holds it alone. Each of them
 adds to a shard of its own, so that they seldom wait for each other.
+
+PostgreSQL keeps former versions of rows in its files, rows in the order in which they came, and the number of the
+transaction that wrote each. So ids and bodies first go to small tables (`seen_fresh`, `kept_fresh`, which inherit from
+the large ones: whoever asks for `seen` gets both), and `settle` moves them over, sorted, in one transaction. It empties
+those tables and writes the tallies anew, which takes new files. The server's log is its own: what it keeps of it is
+looked at (`advice`), and where the role may, a new file of it is begun and the old ones are given up.
 """
 
 from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from deniable.core.types import BoolArray, Bytes, IntArray
-from deniable.errors import need_extra
+from deniable.errors import ParameterError, need_extra
+from deniable.service.store.address import hidden, shown
 from deniable.service.store.contract import Batch, StoreUnavailableError
-from deniable.service.store.engine import HASH, MARK, ROW, Row, hashes, placed
+from deniable.service.store.engine import HASH, MARK, PROBE, ROW, CrossedError, Row, hashes, placed
+from deniable.service.store.server_log import LOG_MAY, kept_by
+from deniable.service.store.watch import Watch
 
 if TYPE_CHECKING:
     import psycopg
 
 __all__ = ["PostgresEngine"]
 
+Asking = AbstractContextManager[None]
+"""A block in which the server must answer."""
+
 _SHARDS = 64
-_TASKS, _SHARD_LOCKS = 7001, 7002
+_PAGE = 1000
+_TASKS, _SHARD_LOCKS, _SETTLING = 7001, 7002, 7003
 """Kinds of advisory locks; their second number is the task's or the shard's."""
 _HASH = f"substring(%(rows)b::bytea from i * {ROW} + 1 for {HASH})"
 _MARK = f"substring(%(rows)b::bytea from i * {ROW} + {HASH + 1} for {MARK})"
 _NUMBERS = "generate_series(0, %(n)s::int - 1) AS i"
 _ADD_IDS = (
-    f"INSERT INTO seen (task, id, mark) SELECT %(task)s, {_HASH}, {_MARK} FROM {_NUMBERS} "
+    f"INSERT INTO seen_fresh (task, id, mark) SELECT %(task)s, {_HASH}, {_MARK} FROM {_NUMBERS} "
+    f"WHERE NOT EXISTS (SELECT 1 FROM ONLY seen WHERE task = %(task)s AND id = {_HASH}) "
     "ON CONFLICT DO NOTHING RETURNING id"
 )
 _MARKS = f"SELECT i, mark FROM {_NUMBERS} JOIN seen ON task = %(task)s AND id = {_HASH}"
 _ADD_BODIES = (
-    "INSERT INTO kept (task, window_number, question, strata, id, body) SELECT %(task)s, %(window)s, %(question)s, "
+    "INSERT INTO kept_fresh (task, window_number, question, strata, id, body) "
+    "SELECT %(task)s, %(window)s, %(question)s, "
     f"%(strata)b, substring(%(rows)b::bytea from i * %(width)s::int + 1 for {HASH}), "
     f"substring(%(rows)b::bytea from i * %(width)s::int + {HASH + 1} for %(width)s::int - {HASH}) FROM {_NUMBERS}"
 )
+_KEPT = "task, window_number, question, strata, id, body"
+_SAMPLED = {"seen": ("id", "mark"), "kept": ("id", "body"), "tallies": ("tally",)}
+"""Columns of which the server would put samples into its statistics, and keep them when the rows are long gone."""
+_FRESH = (
+    "CREATE TABLE seen_fresh (PRIMARY KEY (task, id)) INHERITS (seen)",
+    "CREATE TABLE kept_fresh (PRIMARY KEY (task, window_number, question, strata, id)) INHERITS (kept)",
+    *(
+        f"ALTER TABLE {table} ALTER COLUMN {column} {what}"
+        for table, columns in _SAMPLED.items()
+        for column in columns
+        for what in ("TYPE bytea", "SET STATISTICS 0")  # the first one drops samples that are there
+    ),
+)
+_SETTLE = (
+    "INSERT INTO seen (task, id, mark) SELECT task, id, mark FROM seen_fresh ORDER BY task, id",
+    f"INSERT INTO kept ({_KEPT}) SELECT {_KEPT} FROM kept_fresh ORDER BY task, window_number, question, strata, id",
+    "TRUNCATE seen_fresh, kept_fresh",
+    "CREATE TEMP TABLE settled ON COMMIT DROP AS SELECT * FROM tallies",
+    "TRUNCATE tallies",
+    "INSERT INTO tallies SELECT * FROM settled ORDER BY task, window_number, question, strata, shard",
+)
+_ANEW = (
+    "CREATE TEMP TABLE seen_settled ON COMMIT DROP AS SELECT task, id, mark FROM ONLY seen",
+    f"CREATE TEMP TABLE kept_settled ON COMMIT DROP AS SELECT {_KEPT} FROM ONLY kept",
+    "TRUNCATE ONLY seen, ONLY kept",
+    "INSERT INTO seen (task, id, mark) SELECT task, id, mark FROM seen_settled ORDER BY task, id",
+    f"INSERT INTO kept ({_KEPT}) SELECT {_KEPT} FROM kept_settled ORDER BY task, window_number, question, strata, id",
+)
+"""Moved by hand: what the server has for this keeps the number of the transaction that wrote each row."""
+_TABLES = ("seen", "kept", "tallies", "seen_fresh", "kept_fresh")
+"""What is written anew, and what must be read as one state: emptying a table does not wait for former states."""
+_CONNECT_SECONDS, _LOCK_SECONDS, _STATEMENT_SECONDS, _ANSWER_SECONDS = 5, 3, 5, 6
+"""How long a connection, a lock, a statement may take; and after how long a server that says nothing is given up."""
+_PATIENT_SECONDS, _PATIENT_LOCK_SECONDS = 3600, 30
+_LINK = {
+    "connect_timeout": _CONNECT_SECONDS,
+    "application_name": "deniable",
+    "keepalives": 1,
+    "keepalives_idle": 10,
+    "keepalives_interval": 3,
+    "keepalives_count": 3,
+    "tcp_user_timeout": 1000 * _ANSWER_SECONDS,
+}
+_CROSSED_STATES = ("40001", "40P01")
 _LATER_STATES = ("08", "25006", "40", "53", "55", "57", "58")
 """Beginnings of SQL states after which the same call may work later: connection, read-only, deadlock, full, stopped."""
 
@@ -48,30 +107,42 @@ _LATER_STATES = ("08", "25006", "40", "53", "55", "57", "58")
 class PostgresSession:
     """A transaction of PostgreSQL."""
 
-    def __init__(self, link: psycopg.Connection[Row], shard: int) -> None:
-        self._link, self._shard, self._held = link, shard, False
+    def __init__(self, link: psycopg.Connection[Row], shard: int, asking: Callable[[], Asking]) -> None:
+        self._link, self._shard, self._asking, self._held = link, shard, asking, False
 
     def execute(self, sql: str, params: Sequence[object] = ()) -> list[Row]:
         return self._run(sql.replace("?", "%s"), tuple(params) or None)
 
     def _run(self, sql: str, params: Any) -> list[Row]:
-        found = self._link.execute(sql.encode(), params)
-        return found.fetchall() if found.description else []
+        with self._asking():
+            found = self._link.execute(sql.encode(), params)
+            return found.fetchall() if found.description else []
 
     def many(self, sql: str, rows: Sequence[Row]) -> None:
-        with self._link.cursor() as cursor:
+        with self._asking(), self._link.cursor() as cursor:
             cursor.executemany(sql.replace("?", "%s").encode(), rows)
 
     def scan(self, sql: str) -> Iterator[Row]:
         with self._link.cursor("scan") as cursor:
-            yield from cursor.execute(sql.encode())
+            with self._asking():
+                cursor.execute(sql.encode())
+            while rows := self._page(cursor):
+                yield from rows
+
+    def _page(self, cursor: Any) -> list[Row]:
+        with self._asking():
+            found: list[Row] = cursor.fetchmany(_PAGE)
+        return found
 
     def has(self, table: str) -> bool:
         return self.execute("SELECT to_regclass(?) IS NOT NULL", (table,))[0][0] is True
 
     def lock(self, task: int, *, alone: bool = False) -> None:
         """See `Session.lock`: who counts also holds its shard, before any id, so that nobody waits in a ring."""
-        self.execute(f"SELECT pg_advisory_xact_lock{'' if alone else '_shared'}(?, ?)", (_TASKS, task))
+        kind = "" if alone else "_shared"
+        self.execute(
+            f"SELECT pg_advisory_xact_lock_shared(?, 0), pg_advisory_xact_lock{kind}(?, ?)", (_SETTLING, _TASKS, task)
+        )
         if not alone and not self._held:
             self.execute("SELECT pg_advisory_xact_lock(?, ?)", (_SHARD_LOCKS, self._shard))
             self._held = True
@@ -99,39 +170,113 @@ class PostgresSession:
 class PostgresEngine:
     """A database of PostgreSQL, by its URL."""
 
+    most_fresh = 50_000
+
     def __init__(self, url: str) -> None:
         self._psycopg = need_extra("psycopg", "postgres")
         self._url = url
         self.shard = int.from_bytes(os.urandom(2), "little") % _SHARDS
         self._locks = {True: threading.RLock(), False: threading.RLock()}
         self._links: dict[bool, Any] = {}
+        self._watch, self._prepared = Watch(), False
+        self._logged = False
+        """Whether the log has nothing of ours any more, as far as we could do that."""
+
+    def __repr__(self) -> str:
+        return f"<PostgresEngine {shown(self._url)}>"
 
     def words(self) -> dict[str, str]:
         return {"bytes": "BYTEA", "sorted": ""}
 
+    def prepare(self) -> None:
+        with self.write(patient=True) as session:
+            session.lock(0, alone=True)
+            if not session.has("seen_fresh"):
+                self._need(session, "pg_has_role(c.relowner, 'USAGE')", ("seen", "kept", "tallies"), "own")
+                for statement in _FRESH:
+                    session.execute(statement)
+            self._need(session, "has_table_privilege(c.oid, 'TRUNCATE')", _TABLES, "have the right to empty")
+        self._prepared = True
+
+    def _need(self, session: PostgresSession, test: str, tables: Sequence[str], what: str) -> None:
+        """Refuse a role that lacks something on tables: what it counts could not be erased."""
+        marks = ", ".join("?" * len(tables))
+        lacking = session.execute(
+            f"SELECT c.oid::regclass::text, current_user FROM pg_class c "
+            f"WHERE c.oid IN (SELECT to_regclass(name)::oid FROM unnest(ARRAY[{marks}]::text[]) AS name) "
+            f"AND NOT {test} ORDER BY 1",
+            tables,
+        )
+        if lacking:
+            names, role = ", ".join(name for name, _ in lacking), lacking[0][1]
+            raise ParameterError(
+                f"the role {role} of the database does not {what} the tables {names}: reports could not be erased.",
+                f"Connect as their owner; or open the database as that once, and GRANT TRUNCATE ON {names} TO {role}.",
+            )
+
     @contextmanager
-    def write(self) -> Iterator[PostgresSession]:
-        with self._transaction(writes=True) as session:
+    def write(self, *, patient: bool = False) -> Iterator[PostgresSession]:
+        with self._transaction(writes=True, patient=patient) as session:
             yield session
 
     @contextmanager
-    def read(self) -> Iterator[PostgresSession]:
-        with self._transaction(writes=False) as session:
+    def read(self, *, patient: bool = False) -> Iterator[PostgresSession]:
+        with self._transaction(writes=False, patient=patient) as session:
             yield session
+
+    def settle(self, *, log: bool = True) -> None:
+        """See `Engine.settle`: nothing is to be done while the small tables are empty, as every count fills them."""
+        with self.read() as look:
+            fresh = look.execute("SELECT EXISTS (SELECT 1 FROM seen_fresh)")[0][0]
+        if fresh:
+            with self.write(patient=True) as session:
+                session.execute("SET LOCAL lock_timeout = '500ms'")
+                _alone(session, _SETTLE)
+        if log:
+            self._next_log()
+
+    def disorder(self) -> bool:
+        """See `Engine.disorder`: what a process left in the small tables is settled by any other."""
+        return False
 
     def erase(self) -> None:
-        """See `Engine.erase`: tables are written anew. The server's own log keeps deleted rows until it is recycled."""
-        with self._locks[True], self._telling(True):
-            link = self._link(True)
-            link.autocommit = True
+        """See `Engine.erase`: all is settled, and the large tables are written anew, in the order of hashes."""
+        with self.write(patient=True) as session:
+            _alone(session, _SETTLE + _ANEW)
+        self._next_log()
+
+    def _next_log(self) -> None:
+        """Begin a new file of the server's log and give up the old ones, where the role may and the server does.
+
+        On a connection of its own: reports go on meanwhile.
+        """
+        if self._logged:
+            return
+        self._logged = True
+        with self._telling():
+            link = self._connected()
             try:
-                for table in ("seen", "kept"):
-                    link.execute(f"VACUUM FULL {table}")
+                link.autocommit = True
+                with self._asking(link, _PATIENT_SECONDS):
+                    if link.execute(LOG_MAY).fetchone()[0]:
+                        link.execute("SELECT pg_switch_wal()")
+                        link.execute("CHECKPOINT")
+            except BaseException:
+                self._logged = False
+                raise
             finally:
-                self._drop(True)
+                link.close()
 
     def empty_log(self) -> None:
         """See `Engine.empty_log`: the server looks after its log itself."""
+
+    def writable(self) -> None:
+        with self.write() as session:
+            session.execute(PROBE)
+
+    def advice(self) -> Iterator[str]:
+        with self.read() as session:
+            return iter(kept_by(session))
 
     def faults(self) -> Iterator[str]:
         """See `Engine.faults`: the server checks its pages itself when it reads them."""
@@ -143,58 +288,115 @@ class PostgresEngine:
     def close(self) -> None:
         for writes, lock in self._locks.items():
             with lock:
-                self._drop(writes)
+                link = self._links.pop(writes, None)
+                if link is not None:
+                    link.close()
 
     # ---- connections
 
     @contextmanager
-    def _transaction(self, *, writes: bool) -> Iterator[PostgresSession]:
-        """Anything that goes wrong with the database closes the connection, and the next call opens another one."""
-        with self._locks[writes], self._telling(writes):
-            link = self._link(writes)
+    def _transaction(self, *, writes: bool, patient: bool) -> Iterator[PostgresSession]:
+        """Anything that goes wrong with the database closes the connection, and the next call opens another one.
+
+        Who is patient has a connection of its own, so that nobody else waits for it here.
+        """
+        with self._telling(), self._linked(writes, patient) as link:
+            seconds = _PATIENT_SECONDS if patient else _ANSWER_SECONDS
+            session = PostgresSession(link, self.shard, lambda: self._asking(link, seconds))
             try:
-                yield PostgresSession(link, self.shard)
-                link.commit()
+                if self._prepared and not writes:  # before the first look: who is emptying tables is waited for
+                    session.execute(f"LOCK TABLE {', '.join(_TABLES)} IN ACCESS SHARE MODE")
+                yield session
+                with self._asking(link, seconds):
+                    link.commit()
+                self._logged = self._logged and not writes
             except self._psycopg.Error:
-                self._drop(writes)
+                link.close()
                 raise
             except BaseException:
-                self._undo(link, writes)
+                self._undo(link)
                 raise
 
-    def _undo(self, link: Any, writes: bool) -> None:
-        try:
-            link.rollback()
-        except self._psycopg.Error:
-            self._drop(writes)
-
-    def _link(self, writes: bool) -> Any:
-        if writes not in self._links:
-            link = self._psycopg.connect(self._url, connect_timeout=10, application_name="deniable")
-            self._links[writes] = link
-            link.execute("SET synchronous_commit = on" if writes else "SET default_transaction_read_only = on")
-            if not writes:
-                link.execute("SET default_transaction_isolation = 'repeatable read'")
-            link.commit()
-        return self._links[writes]
-
-    def _drop(self, writes: bool) -> None:
-        link = self._links.pop(writes, None)
-        if link is not None:
-            with suppress(self._psycopg.Error):  # a connection that is given up anyway
+    @contextmanager
+    def _linked(self, writes: bool, patient: bool) -> Iterator[Any]:
+        """A connection: the one of this kind, opened if need be, or a new one."""
+        if patient:
+            link = self._opened(writes, statement=0, lock=_PATIENT_LOCK_SECONDS)
+            try:
+                yield link
+            finally:
                 link.close()
+            return
+        with self._locks[writes]:
+            if writes not in self._links or self._links[writes].closed:
+                self._links[writes] = self._opened(writes, statement=_STATEMENT_SECONDS, lock=_LOCK_SECONDS)
+            yield self._links[writes]
+
+    def _opened(self, writes: bool, *, statement: float, lock: float) -> Any:
+        link = self._connected()
+        try:
+            with self._asking(link, _ANSWER_SECONDS):
+                link.execute(f"SET statement_timeout = '{statement}s'")
+                link.execute(f"SET lock_timeout = '{lock}s'")
+                link.execute("SET synchronous_commit = on" if writes else "SET default_transaction_read_only = on")
+                if not writes:
+                    link.execute("SET default_transaction_isolation = 'repeatable read'")
+                link.commit()
+        except BaseException:
+            link.close()
+            raise
+        return link
+
+    def _asking(self, link: Any, seconds: float) -> Asking:
+        return self._watch.over(lambda: int(link.pgconn.socket), seconds)
+
+    def _undo(self, link: Any) -> None:
+        try:
+            with self._asking(link, _ANSWER_SECONDS):
+                link.rollback()
+        except self._psycopg.Error:
+            link.close()
+
+    def _connected(self) -> Any:
+        """A new connection. What the driver says of a URL may quote it, so its own error is not passed on."""
+        try:
+            return self._psycopg.connect(self._url, **_LINK)
+        except self._psycopg.OperationalError as error:
+            told = hidden(_first_line(error), self._url)
+        except self._psycopg.Error:
+            told = ""
+        if told:
+            raise StoreUnavailableError(f"the database cannot be used now: {told}.", "Is the server running?")
+        raise ParameterError(
+            f"database must be postgresql://USER@HOST/NAME, got {shown(self._url)!r}, which the driver does not read.",
+            "Characters such as / ? # @ in a name or password are written as %2F %3F %23 %40.",
+        )
 
     @contextmanager
-    def _telling(self, writes: bool) -> Iterator[None]:
+    def _telling(self) -> Iterator[None]:
         """Errors of the driver as ours where it may work later; others are mistakes of ours and stay."""
         try:
             yield
         except self._psycopg.Error as error:
-            self._drop(writes)
             state = error.sqlstate or "08"
+            if state in _CROSSED_STATES:
+                raise CrossedError("the database was asked for the same by somebody else.", "Try again.") from error
             if isinstance(error, self._psycopg.OperationalError) or state.startswith(_LATER_STATES):
-                told = str(error).strip().splitlines()
+                told = hidden(_first_line(error) or state, self._url)
                 raise StoreUnavailableError(
-                    f"the database cannot be used now: {told[0] if told else state}.", "Is the server running?"
+                    f"the database cannot be used now: {told}.", "Is the server running?"
                 ) from error
             raise
+
+
+def _alone(session: PostgresSession, statements: Sequence[str]) -> None:
+    """Run statements while nobody else counts, or reads."""
+    session.execute("SELECT pg_advisory_xact_lock(?, 0)", (_SETTLING,))
+    session.execute(f"LOCK TABLE {', '.join(_TABLES)} IN ACCESS EXCLUSIVE MODE")
+    for statement in statements:
+        session.execute(statement)
+
+
+def _first_line(error: BaseException) -> str:
+    lines = str(error).strip().splitlines()
+    return lines[0] if lines else ""

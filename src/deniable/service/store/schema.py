@@ -5,11 +5,12 @@ changed, since databases out there were made by it. `{bytes}` and `{sorted}` are
 
 Nothing here says who sent a report, from where, or when: `seen` has a hash of each id and a mark of its body, `kept`
 the bodies of tasks that keep them. Both are ordered by the hash, so that the order of arrival is not kept either.
+`once` has the one release of each question whose draws may be sent again, by the question's key.
 """
 
 from __future__ import annotations
 
-__all__ = ["MIGRATIONS", "TABLES", "VERSION"]
+__all__ = ["FLEETING", "MIGRATIONS", "TABLES", "VERSION"]
 
 MIGRATIONS: tuple[tuple[str, ...], ...] = (
     (
@@ -65,6 +66,21 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
             revoked TEXT
         ){sorted}""",
     ),
+    (
+        """CREATE TABLE once (
+            question TEXT NOT NULL PRIMARY KEY,
+            task INTEGER NOT NULL,
+            window_number INTEGER NOT NULL
+        ){sorted}""",
+        "CREATE TABLE identity (name TEXT NOT NULL PRIMARY KEY, seed {bytes} NOT NULL){sorted}",
+        """CREATE TABLE sessions (
+            digest {bytes} NOT NULL PRIMARY KEY,
+            key_name TEXT NOT NULL,
+            created BIGINT NOT NULL,
+            expires BIGINT NOT NULL,
+            idle BIGINT NOT NULL
+        ){sorted}""",
+    ),
 )
 VERSION = len(MIGRATIONS)
 
@@ -77,5 +93,10 @@ TABLES = {
     "rejections": ("task", "reason", "shard", "n"),
     "sealed": ("task", "window_number", "document"),
     "keys": ("name", "role", "digest", "created", "revoked"),
+    "once": ("question", "task", "window_number"),
+    "identity": ("name", "seed"),
+    "sessions": ("digest", "key_name", "created", "expires", "idle"),
 }
 """The columns of every table in the newest version."""
+FLEETING = frozenset({"sessions"})
+"""Tables that are not copied: who restores a database does not sign anybody in."""

@@ -1,5 +1,10 @@
 """SQLite: one file, one writer at a time, a write-ahead log that is synced at every commit.
 
+The log holds every page of every commit, so the difference of two of its tallies can be one person's report; and
+though `secure_delete` is on, SQLite leaves copies of rows in the gaps of pages that it splits. Within a page, rows lie
+in the order in which they came, whatever their keys. `settle` sees to all of that: it writes the table of tallies anew,
+on zeroed pages, takes the new ids and bodies out and puts them back in the order of hashes, and empties the log.
+
 Many rows go in by one statement that takes them apart itself: the interpreter lock is let go once, not once per row,
 so the service answers while the database works.
 """
@@ -8,6 +13,7 @@ from __future__ import annotations
 
 import os
 import sqlite3
+import sys
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -20,7 +26,7 @@ import numpy as np
 from deniable.core.types import BoolArray, Bytes, IntArray
 from deniable.errors import FormatError
 from deniable.service.store.contract import Batch, StoreUnavailableError
-from deniable.service.store.engine import HASH, MARK, ROW, Row, placed
+from deniable.service.store.engine import HASH, MARK, PROBE, ROW, Row, hashes, placed
 
 __all__ = ["STANDARD", "Driver", "SqliteEngine"]
 
@@ -43,6 +49,20 @@ _ADD_BODIES = (
     _NUMBERS + "INSERT INTO kept (task, window_number, question, strata, id, body) SELECT ?1, ?5, ?6, ?7, "
     f"substr(?3, i * ?4 + 1, {HASH}), substr(?3, i * ?4 + {HASH + 1}, ?4 - {HASH}) FROM c"
 )
+_ANEW = (
+    "CREATE TEMP TABLE settled AS SELECT * FROM tallies",
+    "DELETE FROM tallies",
+    "INSERT INTO tallies SELECT * FROM settled ORDER BY task, window_number, question, strata, shard",
+    "DROP TABLE settled",
+)
+"""Without a condition, SQLite deletes whole pages, and overwrites them; the copy meanwhile is in memory."""
+_KEYS = {"seen": ("task", "id"), "kept": ("task", "window_number", "question", "strata", "id")}
+"""Tables whose rows are put back in order, and the keys of their rows."""
+_MOST_SORTED = 100_000
+"""Rows between two settlings that are put back in order: beyond that `erase` does it, which writes all anew."""
+_UNSORTED = "unsorted"
+"""A note in the table `meta`: how many processes have rows that are not in order. One that is killed leaves its own."""
+_NOTE = "INSERT INTO meta (name, value) VALUES (?, 1) ON CONFLICT (name) DO UPDATE SET value = meta.value + 1"
 
 
 @dataclass(frozen=True)
@@ -72,6 +92,8 @@ class SqliteSession:
 
     def __init__(self, link: Any) -> None:
         self._link = link
+        self.fresh: list[tuple[str, tuple[object, ...], Bytes]] = []
+        """Rows that were added: the table, the key without its end, and rows that begin with hashes."""
 
     def execute(self, sql: str, params: Sequence[object] = ()) -> list[Row]:
         return self._link.execute(sql, tuple(params)).fetchall()  # type: ignore[no-any-return]  # any driver's rows
@@ -100,6 +122,7 @@ class SqliteSession:
             if fresh.any():
                 self._insert(task, rows[fresh])
         self.execute("RELEASE ids")
+        self.fresh.append(("seen", (task,), rows[fresh]))
         return fresh
 
     def _insert(self, task: int, rows: Bytes) -> int:
@@ -112,37 +135,96 @@ class SqliteSession:
     def add_bodies(self, task: int, batch: Batch, rows: Bytes) -> None:
         place = (batch.window, batch.question, bytes(batch.strata))
         self.execute(_ADD_BODIES, (task, len(rows), rows.tobytes(), rows.shape[1], *place))
+        self.fresh.append(("kept", (task, *place), np.ascontiguousarray(rows[:, :HASH])))
 
 
 class SqliteEngine:
     """A file of SQLite. `synchronous` is FULL: with anything less, acknowledged reports are lost by a power failure."""
 
     shard = 0
+    most_fresh = sys.maxsize
 
     def __init__(self, path: str | os.PathLike[str], driver: Driver = STANDARD, *, synchronous: str = "FULL") -> None:
         self.path, self._driver, self._synchronous = Path(path), driver, synchronous
         self._locks = {True: threading.RLock(), False: threading.RLock()}
         self._links: dict[bool, Any] = {}
         """The connection that writes (True) and the one that reads."""
+        self._fresh: list[tuple[str, tuple[object, ...], Bytes]] = []
+        """Rows since the last settling: the table, the key without its end, and rows that begin with hashes."""
+        self._added = 0
+        """How many there are; beyond `_MOST_SORTED` they are not held."""
 
     def words(self) -> dict[str, str]:
         return {"bytes": "BLOB", "sorted": " WITHOUT ROWID"}
 
-    @contextmanager
-    def write(self) -> Iterator[SqliteSession]:
-        with self._transaction("BEGIN IMMEDIATE", writes=True) as session:
-            yield session
+    def prepare(self) -> None:
+        """See `Engine.prepare`: nothing is needed."""
 
     @contextmanager
-    def read(self) -> Iterator[SqliteSession]:
+    def write(self, *, patient: bool = False) -> Iterator[SqliteSession]:
+        with self._locks[True]:
+            with self._transaction("BEGIN IMMEDIATE", writes=True) as session:
+                yield session
+                added = sum(len(rows) for _, _, rows in session.fresh)
+                if added and not self._added:
+                    session.execute(_NOTE, (_UNSORTED,))
+            self._added += added
+            if self._added <= _MOST_SORTED:
+                self._fresh += session.fresh
+            else:
+                self._fresh.clear()
+
+    @contextmanager
+    def read(self, *, patient: bool = False) -> Iterator[SqliteSession]:
         with self._transaction("BEGIN", writes=False) as session:
             yield session
 
     def erase(self) -> None:
         """See `Engine.erase`: the file is written anew without what was deleted, and the log is emptied."""
         with self._alone() as link:
+            with self.write() as session:
+                session.execute("UPDATE meta SET value = 0 WHERE name = ?", (_UNSORTED,))
             link.execute("VACUUM").fetchall()
+            self._added, self._fresh = 0, []
             self._empty_log(link)
+
+    def settle(self, *, log: bool = True) -> None:
+        with self._alone() as link:
+            with self.write() as session:
+                for statement in _ANEW:
+                    session.execute(statement)
+                if self._fresh:
+                    self._sort(session)
+                    session.execute("UPDATE meta SET value = max(0, value - 1) WHERE name = ?", (_UNSORTED,))
+            self._added, self._fresh = 0, []
+            self._empty_log(link)
+
+    def _sort(self, session: SqliteSession) -> None:
+        """Take new rows out and put them back by their keys: slots of deleted rows are overwritten, then filled."""
+        for table, columns in _KEYS.items():
+            keys, places = ", ".join(columns), ", ".join("?" * len(columns))
+            found = ((*key, each) for name, key, rows in self._fresh if name == table for each in hashes(rows))
+            session.execute(f"CREATE TEMP TABLE fresh ({keys})")
+            session.many(f"INSERT INTO fresh VALUES ({places})", list(found))
+            session.execute(
+                f"CREATE TEMP TABLE sorted AS SELECT {table}.* FROM fresh CROSS JOIN {table} USING ({keys})"
+            )
+            session.execute(f"DELETE FROM {table} WHERE ({keys}) IN (SELECT {keys} FROM sorted)")
+            session.execute(f"INSERT INTO {table} SELECT * FROM sorted ORDER BY {keys}")
+            session.execute("DROP TABLE fresh")
+            session.execute("DROP TABLE sorted")
+
+    def disorder(self) -> bool:
+        with self.read() as session:
+            return bool(session.execute("SELECT 1 FROM meta WHERE name = ? AND value > 0", (_UNSORTED,)))
+
+    def writable(self) -> None:
+        with self.write() as session:
+            session.execute(PROBE)
+
+    def advice(self) -> Iterator[str]:
+        """See `Engine.advice`: all that it needs is set by this program."""
+        return iter(())
 
     def empty_log(self) -> None:
         """See `Engine.empty_log`: all that is in it goes to the file."""

@@ -29,7 +29,7 @@ export class SignedSubset extends SignedSet {
       sides[Number(below(2n, words))].push(i >= key ? i + 1n : i);
     }
     if (kept || turned) sides[kept ? minus : 1 - minus].push(key);
-    return join(packBits(sides[0], this.keys), packBits(sides[1], this.keys));
+    return join(sides.map((side) => packBits(side, this.keys)));
   }
 }
 

@@ -44,7 +44,7 @@ export class SignedUnary extends Signed {
         if (word < this.own + this.flip) sides[word < this.own ? minus : 1 - minus].push(i);
       } else if (happens(this.other, words)) sides[Number(below(2n, words))].push(i);
     }
-    return join(packBits(sides[0], this.keys), packBits(sides[1], this.keys));
+    return join(sides.map((side) => packBits(side, this.keys)));
   }
 }
 

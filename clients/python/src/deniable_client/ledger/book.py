@@ -1,174 +1,78 @@
-"""The ledger: answers tasks within their budgets, remembers what was drawn, queues what is to be sent."""
+"""The ledger: takes tasks up within the places of their collectors, fills windows with answers, queues what is sent."""
 
 from __future__ import annotations
 
 import os
 import time
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime
 from typing import TYPE_CHECKING, Any
 
+from deniable_client.addresses import checked_url
 from deniable_client.canonical import canonical
-from deniable_client.device import Device
-from deniable_client.errors import LedgerError, ParameterError, PrivacyError, WindowError, require, show
-from deniable_client.ledger.budgets import Limits, export, number_of, overview, spend
-from deniable_client.ledger.memory import Derived, Drawn, checked_secret, random_bytes
-from deniable_client.ledger.outbox import Outbox, Sent, checked_url, seconds_up_to
+from deniable_client.errors import BudgetError, ParameterError, PrivacyError, WindowError, require, show
+from deniable_client.ledger.memory import checked_secret
+from deniable_client.ledger.outbox import Outbox, Sent
+from deniable_client.ledger.overview import export, overview
+from deniable_client.ledger.places import Limits, next_place, number_of, place_for, place_name, places_left, reserve
 from deniable_client.ledger.store import Store
-from deniable_client.task import Question, Task, amount_of
+from deniable_client.ledger.windows import NOTHING, Slot, Taken, beginning, slot_of, taken_of, windows_left
+from deniable_client.questions import Question, amount_of
+from deniable_client.task import Task
 
 if TYPE_CHECKING:
     import sqlite3
 
 __all__ = ["Ledger", "Receipt"]
 
-
-# ---- one answer inside its transaction: found, or paid for, drawn, remembered and queued
+Clock = Callable[[], float]
+_DAY = 86_400
 
 
 @dataclass(frozen=True, slots=True)
 class Receipt:
-    """What became of an answer: it is spent, remembered and queued."""
+    """What became of an answer, or of taking part: it is spent and queued. What is sent is shown once it is."""
 
     id: str
     """The report's id: 32 hexadecimal digits."""
     question: str
     window: int
     cost: float
-    """What it cost now; 0 if a report that was drawn before is sent again."""
-    body: bytes
-    """What is sent."""
+    """What it cost now; 0 if this window was open before."""
     new: bool
-    """Whether it was queued now; False if this window was answered so before."""
+    """Whether this window was opened now."""
+    answered: bool
+    """Whether the value was an answer of the question; if not, the report is that of no answer."""
 
 
 @dataclass(frozen=True, slots=True)
-class Known:
-    """What a person says: the number of the answer (or pairs of numbers), of the level, and what is sent openly."""
+class Offer:
+    """A task in today's window, and what a person says about it that does not depend on the answer."""
 
-    answer: Any
-    """None if it is not looked at."""
+    task: Task
+    window: int
+    asked: Question
     level: int | None
     head: bytes
-
-
-@dataclass(frozen=True, slots=True)
-class Step:
-    """An answer to a question of a task in a window."""
-
-    db: sqlite3.Connection
-    source: Drawn
-    task: Task
-    question: Question
-    window: int
+    url: str | None
+    now: float
     today: date
-
-    def first_report(self) -> bytes | None:
-        """The report that is sent whatever the answer is: the first, for tasks that keep it."""
-        if self.task.memory != "first":
-            return None
-        memos = self.db.execute("SELECT report FROM memo WHERE question = ? ORDER BY number", (self.question.key,))
-        row = memos.fetchone()
-        return None if row is None else row[0]
-
-    def answered(self, known: Known) -> Receipt | None:
-        """The report of this window, if there is one; `WindowError` if it was made of another answer."""
-        place = (self.task.id, self.window)
-        row = self.db.execute("SELECT id, body, answer FROM report WHERE task = ? AND window = ?", place).fetchone()
-        if row is None and self.db.execute("SELECT 1 FROM answered WHERE task = ? AND window = ?", place).fetchone():
-            raise WindowError(
-                "this task was answered in this window already, and then forgotten; nothing was spent or sent.",
-                "One answer is taken in each window.",
-            )
-        if row is None:
-            return None
-        other = known.answer is not None and row[2] != self._digest(known)
-        if other or row[1][: len(known.head)] != known.head:
-            raise WindowError(
-                "this task was answered otherwise in this window already; nothing was spent or sent.",
-                "The first answer of a window stays.",
-            )
-        return Receipt(row[0], self.question.name, self.window, 0, row[1], False)
-
-    def report(self, device: Device, known: Known, limits: Limits) -> tuple[bytes, int]:
-        """A report and what it costs: the one that is remembered, or one that is paid for, drawn and remembered now."""
-        fresh = self.task.memory == "fresh"
-        memo = (self.question.key, self._digest(known))
-        if not fresh:
-            row = self.db.execute("SELECT report FROM memo WHERE question = ? AND answer = ?", memo).fetchone()
-            if row is not None:
-                return row[0], 0
-        spend(self.db, self.task, self._subject(), limits, self.today.isoformat())
-        words = self.source.report_words(
-            self.question.key, known.answer, known.level, (self.task.id, self.window) if fresh else None
-        )
-        drawn = device.randomise(known.answer, words, level=None if known.level is None else device.levels[known.level])
-        if not fresh:
-            self.db.execute("INSERT INTO memo (question, answer, report) VALUES (?, ?, ?)", (*memo, drawn))
-        return drawn, amount_of(self.task.epsilon)
-
-    def queue(self, known: Known, report: bytes, cost: int, url: str | None, due: float) -> Receipt:
-        """Write down what the task promised, that it was answered, and the report as one that is to be sent."""
-        task, body = self.task, (known.head + report).ljust(self.task.width, b"\0")
-        name = self.source.report_id(task.id, self.window)
-        most = (str(amount_of(task.budget[of])) for of in ("subject", "lifetime"))
-        self.db.execute("INSERT OR IGNORE INTO promise VALUES (?, ?, ?, ?)", (task.id, self._subject(), *most))
-        self.db.execute("INSERT OR IGNORE INTO task VALUES (?, ?)", (task.id, canonical(task.document)))
-        self.db.execute("INSERT INTO answered VALUES (?, ?)", (task.id, self.window))
-        own = (name, task.id, self.window, self.question.key, self._digest(known), body, str(cost))
-        rest = (self.today.isoformat(), url, "waiting", "", 0, due, 0, beginning(task.expires))
-        self.db.execute("INSERT INTO report VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", (*own, *rest))
-        return Receipt(name, self.question.name, self.window, number_of(cost), body, True)
-
-    def _digest(self, known: Known) -> bytes:
-        """What an answer is recognised by: nobody can tell it from this without the key."""
-        content = {"question": self.question.key, "answer": known.answer, "level": known.level}
-        return self.source.digest("answer", content)
-
-    def _subject(self) -> bytes:
-        return self.source.digest("subject", {"subject": self.task.subject})
-
-
-def beginning(day: date) -> float:
-    """When a day begins, in seconds."""
-    return datetime(day.year, day.month, day.day, tzinfo=UTC).timestamp()
-
-
-def erase(db: sqlite3.Connection, *, task: str | None, question: str | None) -> int:
-    """Delete what was asked, remembered and sent about a task or a question, or everything; how much that was."""
-    if task is None and question is None:
-        places: list[tuple[str, tuple[str, ...]]] = [(f"DELETE FROM {name}", ()) for name in ("report", "memo", "task")]
-    elif task is not None:
-        own = "SELECT question FROM report WHERE task = ?"
-        places = [
-            (f"DELETE FROM memo WHERE question IN ({own})", (task,)),
-            ("DELETE FROM report WHERE task = ?", (task,)),
-            ("DELETE FROM task WHERE id = ?", (task,)),
-        ]
-    else:
-        named = (str(question),)
-        places = [
-            ("DELETE FROM memo WHERE question = ?", named),
-            ("DELETE FROM report WHERE question = ?", named),
-            ("DELETE FROM task WHERE id NOT IN (SELECT task FROM report)", ()),
-        ]
-    return sum(db.execute(statement, given).rowcount for statement, given in places)
-
-
-Clock = Callable[[], float]
 
 
 class Ledger:
-    """What a device spent, remembers and has to send, in a file of its own.
+    """What a device took part in, spent and has to send, in a file of its own.
 
-    An answer is checked, paid for, remembered and queued in one transaction, before anything leaves the device; `flush`
-    sends what is due. A refusal sends nothing and spends nothing. See docs/protocol.md, sections 2 to 6.
+    A task is taken up as a whole, or declined for reasons that have nothing to do with an answer; then each of its
+    windows sends one report, whatever is answered. Everything is on the disk before anything leaves the device; `flush`
+    sends what is due. See docs/protocol.md, sections 2 to 6.
 
-    `subject` and `lifetime` are the device's own limits, which hold whatever a task says. With a `secret` (at least 32
-    random bytes that outlive the file) reports are derived from it, so that a lost ledger does not draw them anew;
-    without one they are drawn by the operating system and kept. `delay` is the longest random time in seconds that a
-    report waits before `flush(due=True)` sends it.
+    `collector` is the most that is spent for one collector in a year, `places` how many collectors have a place at the
+    beginning; each quarter of a year adds one. With a `secret` (at least 32 random bytes that outlive the file) reports
+    are derived from it, so that a lost ledger does not draw them anew; without one they are drawn by the operating
+    system and kept. `delay` is the longest random time in seconds that a report waits, beyond ten minutes, before
+    `flush(due=True)` sends it. `pause` is for stores that others can erase: tasks of several windows are then taken up
+    only when the ledger is older than a window.
     """
 
     def __init__(
@@ -176,24 +80,27 @@ class Ledger:
         path: str | os.PathLike[str],
         *,
         secret: bytes | None = None,
-        subject: float = 8,
-        lifetime: float = 16,
+        collector: float = 2,
+        places: int = 2,
         delay: float = 3600,
         clock: Clock = time.time,
         patience: float = 10,
+        pause: bool = False,
+        **gone: object,
     ) -> None:
-        self._secret = None if secret is None else checked_secret(secret)
-        self._limits = Limits(subject, lifetime)
+        if gone:
+            told = f"Ledger does not know {', '.join(gone)}"
+            raise TypeError(f"{told}: limits are kept for each collector, see collector= and places=.")
+        self._limits = Limits(collector, places)
         number = isinstance(delay, int | float) and not isinstance(delay, bool)
         require(number and 0 <= delay <= 604_800, "delay", delay, "a number of seconds from 0 to 604800 (a week)")
-        self._delay = delay
-        self._clock = clock
-        self._store = Store(path, patience)
-        self._outbox = Outbox(self._store, clock)
-        with self._store.write() as db:
-            self._source(db)
+        self._delay, self._clock, self._pause = delay, clock, pause
+        self._store = Store(path, patience, None if secret is None else checked_secret(secret), clock)
+        self._outbox = Outbox(self._store, clock, delay)
+        with self._store.write():
+            pass  # a new file is made, and another is checked
 
-    # ---- answering
+    # ---- taking part
 
     def question(self, task: Task, *, dealt: str | None = None) -> Question:
         """The question of a task that this device answers, which is dealt once and for all.
@@ -202,18 +109,36 @@ class Ledger:
         """
         if dealt is not None:
             task.question(dealt)
-        if len(task.questions) == 1:
+        if not task.several:
             return task.questions[0]
         with self._store.write() as db:
-            source = self._source(db)
             row = db.execute("SELECT question FROM deal WHERE task = ?", (task.id,)).fetchone()
             if row is None:
-                found = task.question(dealt) if dealt is not None else task.deal(source.deal_words(task.id))
+                words = self._store.source(db).deal_words(task.id)
+                found = task.question(dealt) if dealt is not None else task.deal(words)
                 db.execute("INSERT INTO deal VALUES (?, ?)", (task.id, task.questions.index(found)))
             else:
                 found = task.questions[row[0]]
         _same_question(found, dealt)
         return found
+
+    def take(
+        self,
+        task: Task,
+        *,
+        level: float | None = None,
+        harmless: Iterable[object] | None = None,
+        strata: Mapping[str, str] | None = None,
+        dealt: str | None = None,
+        url: str | None = None,
+    ) -> Receipt:
+        """Take a task up before its question is asked: a report is sent for each of its windows from now on.
+
+        What is left out of `level`, `harmless` (the answers that may be named), `strata` (sent in the clear) and `url`
+        is as it was when the task was taken up, or the most protective. `dealt` is as for `question`. Declining costs
+        nothing and sends nothing: it is an error that says why.
+        """
+        return self._step(task, NOTHING, level, harmless, strata, dealt, None, url)
 
     def answer(
         self,
@@ -227,38 +152,108 @@ class Ledger:
         question: str | None = None,
         url: str | None = None,
     ) -> Receipt:
-        """Answer a task in today's window: spent, remembered and queued when this returns, or refused with an error.
+        """Answer a task in today's window, after taking it up if that was not done: spent and queued when this returns.
 
-        `value`, `level` and `harmless` are those of `Device`, for the question that was dealt to this device (see
-        `question`; naming it here makes sure of it). `strata` has a value for each stratum that the task declares; they
-        are sent in the clear. `url` is the collector's, for `flush`.
+        No value is an error: what the question has no answer for counts as no answer. Another answer takes the place of
+        the one before until the report is on its way. `question` makes sure that it is the one that was dealt; the rest
+        is as for `take`.
         """
+        return self._step(task, value, level, harmless, strata, dealt, question, url)
+
+    def _step(
+        self,
+        task: Task,
+        value: object,
+        level: float | None,
+        harmless: Iterable[object] | None,
+        strata: Mapping[str, str] | None,
+        dealt: str | None,
+        question: str | None,
+        url: str | None,
+    ) -> Receipt:
         if not isinstance(task, Task):
             raise ParameterError(f"task must be a Task, got {type(task).__name__}.", "Read it with Task.load(data).")
         now, today = self._clock(), self.today()
         window = task.window(today)
-        base = None if url is None else checked_url(url)
         if question is not None:
             task.question(question)
         asked = self.question(task, dealt=dealt)
         _same_question(asked, question)
-        device = asked.device(harmless)
         with self._store.write() as db:
-            step = Step(db, self._source(db), task, asked, window, today)
-            kept = step.first_report()
-            answer = None if kept is not None else device.answer(asked.value(value))  # later ones are not looked at
-            chosen = device.level(level)
-            known = Known(
-                sorted(answer) if isinstance(answer, list) else answer,
-                chosen if device.levels else None,
-                task.head(asked, strata),
+            before = taken_of(db, task.id)
+            device = asked.device(asked.explanation.harmless or None if before and harmless is None else harmless)
+            chosen = device.level(level) if device.levels or level is not None else None
+            head = task.head(asked, strata) if before is None or strata is not None else before.head
+            if before is not None and level is None:
+                chosen = before.level
+            offer = Offer(task, window, asked, chosen, head, _address(task, url, before), now, today)
+            taken = self._take_up(db, offer) if before is None else _renewed(db, offer, before)
+            slot = Slot(db, self._store.source(db), task, taken, window, now)
+            return self._filled(slot, value, first=before is None)
+
+    def _filled(self, slot: Slot, value: object, *, first: bool) -> Receipt:
+        """Open a window if it is not yet, and draw the report of a value."""
+        state = slot.state()
+        new = state is None or state[0] == "planned"
+        if state is None:
+            if slot.was_opened():
+                raise _done("was taken up in this window before, and then forgotten")
+            slot.plan(first=first, delay=self._delay)
+        if new:
+            slot.open()
+        elif value is not NOTHING and state not in (None, ("waiting", 0)):
+            raise _done("sent its report of this window already, or tried to")
+        answered = value is not NOTHING and slot.fill(value)
+        own = (slot.task.id, slot.slot)
+        (name,) = slot.db.execute("SELECT id FROM report WHERE task = ? AND window = ?", own).fetchone()
+        cost = number_of(amount_of(slot.task.epsilon)) if new else 0.0
+        return Receipt(name, slot.question.name, slot.slot, cost, new, answered)
+
+    def _take_up(self, db: sqlite3.Connection, offer: Offer) -> Taken:
+        """Reserve all windows that are left; by looking at public things only, or not at all."""
+        task, now = offer.task, offer.now
+        windows = windows_left(task, offer.window)
+        opened = [row[0] for row in db.execute("SELECT window FROM opened WHERE task = ?", (task.id,))]
+        if slot_of(task, offer.window) in opened or (opened and task.memory != "fresh"):
+            raise _done("was answered in this window already, or taken up and then forgotten")
+        _check_question(db, offer)
+        self._check_age(db, offer)
+        name, left = place_name(task, offer.url), places_left(db, self._limits, self._store.born(db), now)
+        place = place_for(db, name, now)
+        told = str(reserve(db, task, place, name, self._limits, len(windows), offer.today))
+        if place is not None:
+            number = place.number
+            db.execute("UPDATE place SET most = ? WHERE number = ?", (told, number))
+        elif left <= 0:
+            raise BudgetError(
+                "this collector has no place on this device, and all places were given; nothing was spent or sent.",
+                f"There is one more on {next_place(self._store.born(db), now)}, or the person allows more.",
             )
-            before = step.answered(known)
-            if before is not None:
-                return before
-            report, cost = (kept, 0) if kept is not None else step.report(device, known, self._limits)
-            due = now + seconds_up_to(min(self._delay, max(0.0, beginning(task.expires) - now)))
-            return step.queue(known, report, cost, base, due)
+        else:
+            given = (name, int(now), told)
+            number = db.execute("INSERT INTO place (name, began, most) VALUES (?, ?, ?)", given).lastrowid or 0
+        taken = Taken(number, windows[0], windows[-1], task.questions.index(offer.asked), *_open_part(offer))
+        db.execute("DELETE FROM taken WHERE task = ?", (task.id,))
+        own = (task.id, number, str(amount_of(task.epsilon)), task.opens.toordinal(), task.days)
+        rest = (taken.first, taken.last, taken.question, offer.asked.key, taken.level, taken.head, taken.url)
+        db.execute(
+            "INSERT INTO taken (task, place, epsilon, opens, days, first, last, question, key, level, head, url)"
+            " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            (*own, *rest),
+        )
+        db.execute("DELETE FROM task WHERE id = ?", (task.id,))
+        db.execute("INSERT INTO task VALUES (?, ?)", (task.id, canonical(task.document)))
+        return taken
+
+    def _check_age(self, db: sqlite3.Connection, offer: Offer) -> None:
+        """A store that may be new only because it was erased waits out a window."""
+        task = offer.task
+        start = beginning(task.opens) + offer.window * task.days * _DAY
+        if self._pause and task.count > 1 and start < self._store.born(db) + task.days * _DAY:
+            raise WindowError(
+                "this ledger is too new to know what was sent before it; nothing was spent or sent.",
+                "The task can be taken up in the first window that begins after a whole one was waited out.",
+            )
 
     def today(self) -> date:
         """The day in UTC, by the ledger's clock."""
@@ -269,57 +264,111 @@ class Ledger:
     def flush(
         self, url: str | None = None, *, task: Task | str | None = None, due: bool = False, timeout: float = 20
     ) -> Sent:
-        """Send the reports that wait, one by one, each to the `url` it was answered with, else to this one.
+        """Open the windows that have come to their moment, and send what is open, each report by itself.
 
-        Only those of one `task`, if it is given. With `due` only those whose random time has come: what a timer should
-        call, since reports that leave at once tell when they were answered. A report that could not be delivered is
-        not tried again before its time in either case. Reports without any url stay where they are.
+        A report goes to the address that its collector signed, else to the one it was answered with, else to `url`;
+        without any it stays. Only those of one `task`, if it is given. With `due` only those whose moment has come,
+        which is for a timer, every few minutes: reports that leave at once tell when they were answered. `timeout` is
+        for each report's whole exchange, in seconds.
         """
         base = None if url is None else checked_url(url)
+        number = isinstance(timeout, int | float) and not isinstance(timeout, bool)
+        require(number and 0 < timeout <= 3600, "timeout", timeout, "a number of seconds above 0, 3600 at most")
         return self._outbox.flush(base, task.id if isinstance(task, Task) else task, due=due, timeout=timeout)
 
     # ---- what a person may see and do
 
     def overview(self) -> dict[str, Any]:
-        """What was asked, what was sent, what waits or was lost, and what is left of the budgets."""
-        with self._store.write() as db:
-            return overview(db, self._source(db), self._limits)
+        """What was asked, what was sent, what waits or was lost, and what is left in the places."""
+        with self._store.read() as db:
+            return overview(db, self._limits, self._store.born(db), self._clock())
 
     def export(self) -> dict[str, Any]:
-        """Everything that the ledger has about its person, as a document for JSON."""
+        """Everything that the ledger has about its person, as a document for JSON; reports only once they are done."""
+        with self._store.read() as db:
+            return export(db, self._limits, self._store.born(db), self._clock())
+
+    def allow(self, *, places: int = 0, task: Task | None = None, epsilon: float = 0, url: str | None = None) -> None:
+        """What the person allows beyond the limits: so many places more, or so much more for the collector of a task.
+
+        `url` is the address that the task will be answered to, if its collector signed none.
+        """
+        whole = isinstance(places, int) and not isinstance(places, bool)
+        require(whole and 0 <= places <= 1000, "places", places, "a whole number from 0 to 1000")
+        number = isinstance(epsilon, int | float) and not isinstance(epsilon, bool)
+        require(number and 0 <= epsilon <= 1000, "epsilon", epsilon, "a number from 0 to 1000")
+        if (task is not None) != (epsilon > 0):
+            raise ParameterError("allow needs a task and an epsilon above 0 together, or places.")
         with self._store.write() as db:
-            return export(db, self._source(db), self._limits)
+            if places:
+                db.execute("INSERT INTO allowed VALUES ('', ?)", (str(places),))
+            if task is not None:
+                taken = taken_of(db, task.id)
+                base = None if url is None else checked_url(url)
+                name = place_name(task, taken.url if taken else base)
+                db.execute("INSERT INTO allowed VALUES (?, ?)", (name, str(amount_of(epsilon))))
 
     def forget(self, task: Task | str | None = None, *, question: str | None = None, everything: bool = False) -> int:
-        """Erase what was asked, remembered and sent about a task (its id), a question (its key) or everything.
+        """Withdraw, and erase what was asked and sent about a task (its id), a question (its key) or everything.
 
-        Reports that wait are not sent any more. What was spent stays: amounts, days, ids of tasks, hashes of subjects.
-        Returns how many reports and memories were erased.
+        Reports that wait are not sent any more. What was spent stays: amounts, days, places, ids of tasks with the
+        windows that were opened. Returns how many entries were erased.
         """
         if (task is not None) + (question is not None) + everything != 1:
             raise ParameterError("forget needs exactly one of task, question and everything=True.")
         named = task.id if isinstance(task, Task) else task
         with self._store.write() as db:
-            self._source(db)
-            erased = erase(db, task=named, question=question)
+            erased = _erase(db, named, question)
             if not erased and not everything:
                 raise ParameterError(f"this ledger has nothing about {show(named or question)}.", "See its overview.")
         self._store.rewrite()
         return erased
 
-    def _source(self, db: sqlite3.Connection) -> Drawn:
-        """Where this ledger's randomness comes from; `LedgerError` if its file was made with another secret."""
-        own: dict[str, bytes] = dict(db.execute("SELECT name, value FROM own"))
-        source = Drawn(own.get("key") or random_bytes(32)) if self._secret is None else Derived(self._secret)
-        mark = ("key", source.key) if self._secret is None else ("secret", source.digest("ledger", {}))
-        if not own:
-            db.execute("INSERT INTO own VALUES (?, ?)", mark)
-        elif own != dict([mark]):
-            raise LedgerError(
-                f"the ledger {self._store.path} was made with another secret, or without one; nothing was sent.",
-                "Open it with the same secret as before.",
-            )
-        return source
+
+def _open_part(offer: Offer) -> tuple[int | None, bytes, str | None]:
+    return offer.level, offer.head, offer.url
+
+
+def _renewed(db: sqlite3.Connection, offer: Offer, before: Taken) -> Taken:
+    """How a task is taken up from now on, if level or strata are others than before."""
+    if (offer.level, offer.head) != (before.level, before.head):
+        given = (offer.level, offer.head, offer.task.id)
+        db.execute("UPDATE taken SET level = ?, head = ? WHERE task = ?", given)
+    return replace(before, level=offer.level, head=offer.head)
+
+
+def _address(task: Task, url: str | None, before: Taken | None) -> str | None:
+    """Where reports of a task go; `PrivacyError` for another address than the collector signed, or than before."""
+    base = None if url is None else checked_url(url)
+    known = task.url if before is None else before.url
+    if base is not None and base != known and (before is not None or task.url is not None):
+        whose = "its collector signed" if task.url is not None else "it was taken up with"
+        raise PrivacyError(
+            f"reports of this task go to {show(known)}, which {whose}, not to {show(base)}; nothing was spent or sent.",
+            "Leave out url.",
+        )
+    return known or base
+
+
+def _check_question(db: sqlite3.Connection, offer: Offer) -> None:
+    """`WindowError` if the same collector asks the same question in another task at the same time."""
+    if offer.task.key is None:  # what one collector asked must not show at another, and these have no name
+        return
+    today = offer.today.toordinal()
+    rows = db.execute(
+        "SELECT 1 FROM taken WHERE key = ? AND task <> ? AND opens + first * days <= ?"
+        " AND opens + (last + 1) * days > ?",
+        (offer.asked.key, offer.task.id, today, today),
+    )
+    if rows.fetchone() is not None:
+        raise WindowError(
+            "the same collector asks the same question in another task at the same time; nothing was spent or sent.",
+            "It is answered once.",
+        )
+
+
+def _done(what: str) -> WindowError:
+    return WindowError(f"this task {what}; nothing more was spent or sent.", "One report is sent in each window.")
 
 
 def _same_question(found: Question, named: str | None) -> None:
@@ -328,3 +377,25 @@ def _same_question(found: Question, named: str | None) -> None:
             f"question {found.name} was dealt to this device, and {named} is asked; nothing was spent or sent.",
             "A device answers one question of a task, the same in all windows.",
         )
+
+
+def _erase(db: sqlite3.Connection, task: str | None, question: str | None) -> int:
+    """Withdraw tasks, and delete what was asked and sent; how much that was."""
+    if task is not None:
+        tasks = {task}
+    elif question is not None:
+        rows = db.execute(
+            "SELECT task FROM taken WHERE key = ? UNION SELECT task FROM report WHERE question = ?", (question,) * 2
+        )
+        tasks = {row[0] for row in rows}
+    else:
+        tasks = {
+            row[0]
+            for row in db.execute("SELECT task FROM taken UNION SELECT id FROM task UNION SELECT task FROM report")
+        }
+    erased = 0
+    for name in sorted(tasks):
+        db.execute("UPDATE taken SET key = NULL, level = NULL, head = x'', url = NULL WHERE task = ?", (name,))
+        for statement in ("DELETE FROM report WHERE task = ?", "DELETE FROM task WHERE id = ?"):
+            erased += db.execute(statement, (name,)).rowcount
+    return erased

@@ -42,8 +42,12 @@ class Drawn:
     def __init__(self, key: bytes) -> None:
         self.key = key
 
-    def report_words(self, question: str, answer: Any, level: int | None, fresh: tuple[str, int] | None) -> Words:
-        """Random words for a report of this answer; `fresh` is the task and the window, if it is for those only."""
+    def report_words(self, question: str, answer: Any, level: int | None, task: str, window: int) -> Words:
+        """Random words for a report of this answer in a window of a task."""
+        return SystemWords()
+
+    def nothing_words(self, task: str, window: int) -> Words:
+        """Random words to draw an answer with where there is none (tasks of version 1)."""
         return SystemWords()
 
     def deal_words(self, task: str) -> Words:
@@ -65,9 +69,12 @@ class Derived(Drawn):
     def __init__(self, secret: bytes) -> None:
         super().__init__(secret)
 
-    def report_words(self, question: str, answer: Any, level: int | None, fresh: tuple[str, int] | None) -> Words:
-        content = {"question": question, "answer": answer, "level": level, "round": fresh}
+    def report_words(self, question: str, answer: Any, level: int | None, task: str, window: int) -> Words:
+        content = {"question": question, "answer": answer, "level": level, "round": (task, window)}
         return DerivedWords(self.digest("report", content))
+
+    def nothing_words(self, task: str, window: int) -> Words:
+        return DerivedWords(self.digest("none", {"task": task, "window": window}))
 
     def deal_words(self, task: str) -> Words:
         return DerivedWords(self.digest("deal", {"task": task}))

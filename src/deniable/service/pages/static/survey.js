@@ -1,16 +1,20 @@
-// The survey page: proves the promise, randomises the answer here, shows what would be sent, and sends it if asked to.
+// The survey page: proves the promise before the question, randomises the answer here, sends one report whatever it is.
 import { Ledger } from "./client/ledger.js";
 import { prepare } from "./client/load.js";
-import { meant } from "./client/meaning.js";
+import { reading } from "./client/meaning.js";
 import { Task } from "./client/task.js";
+// Of the ledger, which loads them when they are needed: always, here.
+import "./client/outbox.js";
+import "./client/store_indexeddb.js";
+import "./client/views.js";
 
 /** @param {string} id @returns {any} */
 const $ = (id) => document.getElementById(id);
 const page = $("survey");
 const id = page.dataset.task;
 const ledger = new Ledger("deniable", { delay: 0 });
-let named = /** @type {boolean | null} */ (null); // whether the report names its answer; null if it was not looked at
-const SENT = `deniable sent ${id}`; // the person pressed "send": it may go out when the network is back
+const origin = location.origin;
+const SLICE = 30_000; // milliseconds between two looks at whether a report's moment has come
 
 /** @param {string} tag @param {string} text */
 function made(tag, text) {
@@ -20,7 +24,7 @@ function made(tag, text) {
 }
 
 /** @param {unknown} error */
-function told(error) {
+function words(error) {
   const { message, hint } = /** @type {any} */ (error);
   return [message ?? String(error), hint].filter(Boolean).join(" ");
 }
@@ -41,50 +45,62 @@ function problem(text) {
 
 /** @param {HTMLElement} section */
 function show(section) {
-  for (const each of [$("answer"), $("preview"), $("receipt")]) each.hidden = each !== section;
+  for (const each of [$("start"), $("answer"), $("check"), $("receipt")]) each.hidden = each !== section;
   section.focus({ preventScroll: true });
   scrollTo(0, 0); // its beginning, on whatever screen
 }
 
-/** The value that a question's controls hold, as the design takes it; null if there is none yet.
- * @param {any} question @param {HTMLFieldSetElement} field */
+/** What a question's controls hold: the value as the design takes it, null for no answer, and what it is in words;
+ * nothing if it is not filled in yet.
+ * @param {any} question @param {HTMLFieldSetElement} field @returns {{value: any, said: string} | null} */
 function valueOf(question, field) {
   const kind = field.dataset.kind;
+  const none = { value: null, said: "I prefer not to say" };
+  const silent = /** @type {any} */ (field.querySelector("[data-none]:checked"));
+  if (silent) return none;
   if (kind === "number") {
     const input = /** @type {HTMLInputElement} */ (field.querySelector("input[type=number]"));
-    return input.value === "" ? null : input.valueAsNumber;
+    return input.value === "" ? null : { value: input.valueAsNumber, said: input.value };
   }
   const name = (/** @type {number} */ number) => question.explanation.design.domain.labels?.[number] ?? number;
   if (kind === "ratings") {
     const picked = /** @type {HTMLInputElement[]} */ ([...field.querySelectorAll("input[type=checkbox]:checked")]);
-    return picked
-      .filter((box) => !("consent" in box.dataset))
-      .map((box) => [name(Number(box.value)), rangeOf(field, box.value).valueAsNumber]);
+    const pairs = picked.map((box) => [name(Number(box.value)), rangeOf(field, box.value).valueAsNumber]);
+    const rated = picked.map((box) => `${box.parentElement?.textContent?.trim()}: ${short(rangeOf(field, box.value).valueAsNumber)}`);
+    return pairs.length ? { value: pairs, said: rated.join(", ") } : { ...none, value: [] };
   }
   const chosen = /** @type {any} */ (field.querySelector("input[type=radio]:checked, select"));
-  return !chosen || chosen.value === "" ? null : name(Number(chosen.value));
+  if (!chosen || chosen.value === "") return null;
+  if (chosen.value === "none") return none;
+  const number = Number(chosen.value);
+  return { value: name(number), said: question.labels?.[number] ?? String(number) };
 }
+
+/** @param {number} x */
+const short = (x) => String(Number(x.toPrecision(4)));
 
 /** @param {HTMLFieldSetElement} field @param {string} key @returns {HTMLInputElement} */
 const rangeOf = (field, key) => /** @type {any} */ (field.querySelector(`input[data-key="${key}"]`));
 
-/** @param {HTMLFieldSetElement} field */
-function levelOf(field) {
-  const slider = /** @type {HTMLInputElement | null} */ (field.querySelector("[data-levels]"));
-  return slider ? Number(field.querySelectorAll("[data-level]")[slider.valueAsNumber].getAttribute("data-level")) : null;
+/** @param {HTMLElement} before what is chosen before the question @returns {number | null} */
+function levelOf(before) {
+  const slider = /** @type {HTMLInputElement | null} */ (before.querySelector("[data-levels]"));
+  return slider ? Number(before.querySelectorAll("[data-level]")[slider.valueAsNumber].getAttribute("data-level")) : null;
 }
 
 /** Controls that answer each other: sliders and their words, map and list.
- * @param {HTMLFieldSetElement} field */
-function enliven(field) {
+ * @param {HTMLElement} before @param {HTMLFieldSetElement} field */
+function enliven(before, field) {
+  before.addEventListener("input", (event) => {
+    const input = /** @type {HTMLInputElement} */ (event.target);
+    if (!input.dataset.levels) return;
+    /** @type {any} */ (before.querySelector(".level")).value = before.querySelectorAll("[data-level]")[input.valueAsNumber].textContent;
+  });
   field.addEventListener("input", (event) => {
     const input = /** @type {HTMLInputElement} */ (event.target);
-    if (input.dataset.levels) {
-      /** @type {any} */ (field.querySelector(".level")).value = field.querySelectorAll("[data-level]")[input.valueAsNumber].textContent;
-    }
-    if (input.type === "checkbox" && field.dataset.kind === "ratings" && !("consent" in input.dataset)) {
-      rangeOf(field, input.value).disabled = !input.checked;
-    }
+    if (input.type === "checkbox" && field.dataset.kind === "ratings") rangeOf(field, input.value).disabled = !input.checked;
+    const number = /** @type {any} */ (field.querySelector("input[type=number]"));
+    if (input.type === "checkbox" && number) number.disabled = input.checked;
     for (const range of field.querySelectorAll(".rate input")) {
       const { disabled, valueAsNumber } = /** @type {HTMLInputElement} */ (range);
       /** @type {any} */ (range.nextElementSibling).value = disabled ? "–" : String(Number(valueAsNumber.toPrecision(3)));
@@ -111,18 +127,18 @@ function mark(field) {
   }
 }
 
-/** What a report says, and what it could have meant.
- * @param {any} task @param {any} question @param {any} receipt @param {number} level */
-function preview(task, question, receipt, level) {
-  const body = [...receipt.body].map((byte) => byte.toString(16).padStart(2, "0")).join(" ");
-  const first = (task.questions.length > 1 ? 1 : 0) + task.strata.size;
-  const kernel = question.design.kernel;
-  const shares = meant(kernel, receipt.body.subarray(first, first + question.width), level);
-  named = shares !== null && Math.max(...shares) === 100;
-  const size = `${receipt.body.length} byte${receipt.body.length === 1 ? "" : "s"}`;
-  $("told").textContent = `Your report has ${size}: `;
-  $("told").append(made("code", body.length > 200 ? `${body.slice(0, 200)} …` : body));
-  $("meant").replaceChildren(...(shares ? bars(question, shares) : [made("p", question.explanation.text)]));
+/** What was sent, and what it could have meant.
+ * @param {any} task @param {any} question @param {Uint8Array} body @param {number} level
+ * @returns {string} what the report tells, in a sentence */
+function sentOf(task, question, body, level) {
+  const start = task.width - Math.max(...task.questions.map((/** @type {any} */ each) => each.width));
+  const report = body.subarray(start, start + question.width);
+  const { shares, text } = reading(question.explanation, question.design.kernel, report, level);
+  const bytes = Array.from(body, (byte) => byte.toString(16).padStart(2, "0")).join(" ");
+  $("told").textContent = `Your report has ${body.length} byte${body.length === 1 ? "" : "s"}: `;
+  $("told").append(made("code", bytes.length > 200 ? `${bytes.slice(0, 200)} …` : bytes));
+  $("meant").replaceChildren(...(shares ? bars(question, shares) : []), made("p", text));
+  return text;
 }
 
 const SHOWN = 8;
@@ -138,13 +154,19 @@ function bars(question, shares) {
     bar.max = 100;
     bar.value = parts[i];
     bar.setAttribute("aria-label", names[i]);
-    row.append(made("span", names[i]), bar, made("b", parts[i].toFixed(parts[i] < 9.95 ? 1 : 0)));
+    row.append(made("bdi", names[i]), bar, made("b", share(parts[i])));
     list.append(row);
   }
   const left = order.slice(2 * SHOWN);
   const rest = left.reduce((sum, i) => sum + parts[i], 0);
   const more = left.length ? [made("p", `${left.length} other answers share the remaining ${rest.toFixed(0)}.`)] : [];
   return [made("p", "Of 100 people who send exactly this, if all answers were equally common, so many would have:"), list, ...more];
+}
+
+/** Of 100 people; all of them and none are said only if it is so. @param {number} part */
+function share(part) {
+  if (part > 0 && part < 0.05) return "< 0.1";
+  return part < 100 && part >= 99.5 ? "> 99" : part.toFixed(part < 9.95 ? 1 : 0);
 }
 
 /** @param {any} question @param {number[]} shares */
@@ -162,16 +184,15 @@ function ranges(question, shares) {
 /** @param {any} question @param {number} start @param {number} end */
 function rangeName(question, start, end) {
   const border = question.explanation.design.domain.border;
-  const short = (/** @type {number} */ x) => String(Number(x.toPrecision(4)));
-  if (border) return `${short(border(start))} to ${short(border(end))}`;
+  if (border) return between(border(start), border(end));
   return end === start + 1 ? String(start) : `${start} to ${end - 1}`;
 }
 
-/** @param {any} task @param {any} receipt */
-async function send(task, receipt) {
-  localStorage.setItem(SENT, String(receipt.window));
-  await ledger.flush(location.origin, { report: receipt.id }); // this one, and none that was left before
-  await receiptOf(task, receipt.id);
+/** Two numbers in four digits, or in as many as tell them apart. @param {number} low @param {number} high */
+function between(low, high) {
+  let digits = 4;
+  while (digits < 17 && Math.abs(Number(high.toPrecision(digits)) - Number(low.toPrecision(digits)) - (high - low)) > (high - low) / 8) digits++;
+  return `${Number(low.toPrecision(digits))} to ${Number(high.toPrecision(digits))}`;
 }
 
 let tries = 0;
@@ -189,82 +210,123 @@ function later(step) {
   addEventListener("online", go, { once: true, signal: stop.signal });
 }
 
-/** @param {any} task @param {string} report */
-async function receiptOf(task, report) {
+/** Everything there is to know about the report of this task and window; nothing if it was not taken up.
+ * @param {any} task @param {number | null} window */
+async function entryOf(task, window) {
   const seen = await ledger.overview();
-  const entry = seen.sent.find((/** @type {any} */ each) => each.id === report);
-  const may = task.questions.some((/** @type {any} */ each) => each.explanation.harmless.length > 0);
-  const open = named === null && may ? "It may name your answer openly, as you agreed." : "It names your answer openly, as you agreed.";
-  const meaning = named || (named === null && may) ? open : "Nobody can be sure of your answer from it.";
-  const texts = /** @type {Record<string, [string, string]>} */ ({
-    sent: ["Thank you, your report was counted", `The collector has your report. ${meaning}`],
+  return { seen, entry: seen.sent.find((/** @type {any} */ each) => each.task === task.id && each.window === window) };
+}
+
+/** Send the report that is drawn, and show what became of it.
+ * @param {any} task @param {any} question @param {number} level */
+async function send(task, question, level) {
+  await ledger.flush(origin, { task });
+  await receiptOf(task, question, level);
+}
+
+/** @param {any} task @param {any} question @param {number} level */
+async function receiptOf(task, question, level) {
+  const { seen, entry } = await entryOf(task, windowOf(task));
+  if (!entry) return;
+  const texts = /** @type {Record<string, string[]>} */ ({
+    sent: ["Thank you, your report was counted", "The collector has your report."],
     waiting: ["Not sent yet", "The collector could not be reached. The report is kept on this device and sent when you are back online, while this page is open, or when you come back to it."],
   });
-  const [title, text] = texts[entry?.state] ?? ["Your report was not counted", entry?.reason ?? ""];
+  const [title, text] = texts[entry.state] ?? ["Your report was not counted", entry.reason ?? ""];
+  const kept = (await ledger.export()).reports.find((/** @type {any} */ each) => each.id === entry.id);
+  $("sent").hidden = !kept?.body;
+  const body = kept?.body ? Uint8Array.from(atob(kept.body), (sign) => sign.charCodeAt(0)) : null;
+  const tells = body ? sentOf(task, question, body, level) : question.explanation.unread;
   $("receipt-title").textContent = title;
-  $("outcome").textContent = text;
-  const subject = seen.left.subjects.find((/** @type {any} */ each) => each.subject === task.subject);
+  $("outcome").textContent = entry.state === "sent" ? `${text} ${tells}` : text;
+  const place = seen.places.find((/** @type {any} */ each) => each.collector === task.collector && !each.over);
   const facts = [
-    ["Report", report],
-    ["This answer cost", `epsilon ${entry?.cost ?? 0}`],
-    ["Left for this subject", subject ? `${subject.left} of ${subject.most}` : ""],
-    ["Left in all", `${seen.left.lifetime.left} of ${seen.left.lifetime.most}`],
+    ["Report", entry.id],
+    ["It cost", `epsilon ${entry.cost}`],
+    ["Left for this collector", place ? `epsilon ${place.left} of ${place.most}, until ${place.ends}` : ""],
   ];
   $("facts").replaceChildren(...facts.filter(([, fact]) => fact !== "").flatMap(([name, fact]) => [made("dt", name), made("dd", fact)]));
   show($("receipt"));
-  if (entry?.state === "waiting") later(() => send(task, entry));
+  if (entry.state === "waiting") later(() => send(task, question, level));
 }
 
 async function start() {
   const answer = await fetch(`/v1/tasks/${id}`, { credentials: "omit" });
   if (!answer.ok) throw new Error(`The task could not be loaded (${answer.status}).`);
   const data = new Uint8Array(await answer.arrayBuffer());
-  await Promise.all(JSON.parse(new TextDecoder().decode(data)).questions.map((/** @type {any} */ each) => prepare(each.design)));
+  await prepare(JSON.parse(new TextDecoder().decode(data)));
   const task = await Task.load(data, { expect: id });
   const question = await ledger.question(task);
   const field = /** @type {HTMLFieldSetElement} */ (document.querySelector(`fieldset[data-name="${question.name}"]`));
-  field.hidden = field.disabled = false;
-  enliven(field);
-  proof("kept", `Checked on your device: ${question.explanation.text.split("\n")[0]}`);
-  $("go").disabled = false;
-  let receipt = /** @type {any} */ (null);
-  $("answer").addEventListener("submit", async (/** @type {Event} */ event) => {
-    event.preventDefault();
-    const missing = /** @type {any} */ ([...$("answer").elements].find((control) => !control.disabled && !control.checkValidity()));
-    const value = missing ? null : valueOf(question, field);
+  const before = /** @type {HTMLElement} */ (document.querySelector(`[data-for="${question.name}"]`));
+  field.hidden = field.disabled = before.hidden = false;
+  enliven(before, field);
+  proof("kept", `Checked on your device: ${question.explanation.over(task.count).text.split("\n")[0]}`);
+  const harmless = question.explanation.harmless.length ? question.explanation.harmless : null;
+  let taken = /** @type {any} */ (null);
+  let leave = /** @type {(() => void) | null} */ (null); // sends the report that is drawn, at once
+  const levelNumber = () => (taken?.options.level == null ? 0 : question.design.params.levels.indexOf(taken.options.level));
+
+  /** @param {string} button @param {() => Promise<void>} step */
+  async function pressed(button, step) {
     problem("");
-    if (value === null) {
-      problem("consent" in (missing?.dataset ?? {}) ? "Please agree first, or leave the page: nothing is sent then." : missing?.validationMessage && missing.type === "number" ? missing.validationMessage : "Please choose an answer first.");
-      missing?.focus();
+    $(button).disabled = true;
+    try {
+      await step();
+    } catch (error) {
+      problem(words(error));
+    } finally {
+      $(button).disabled = false;
+    }
+  }
+  $("start").addEventListener("submit", (/** @type {Event} */ event) => {
+    event.preventDefault();
+    const consent = /** @type {HTMLInputElement | null} */ (before.querySelector("[data-consent]"));
+    const lists = /** @type {HTMLSelectElement[]} */ ([...document.querySelectorAll("[data-stratum]")]);
+    const missing = consent && !consent.checked ? consent : lists.find((list) => list.value === "");
+    if (missing) {
+      problem(missing === consent ? "Please agree first, or leave the page: nothing is sent then." : "Please choose your group first.");
+      missing.focus();
       return;
     }
-    const strata = Object.fromEntries([...document.querySelectorAll("[data-stratum]")].map((list) => [list.getAttribute("data-stratum"), /** @type {any} */ (list).value]));
-    $("go").disabled = true;
-    try {
-      const harmless = question.explanation.harmless;
-      const level = levelOf(field);
-      receipt = await ledger.answer(task, value, { level, harmless: harmless.length ? harmless : null, strata, question: question.name, url: location.origin });
-      preview(task, question, receipt, level === null ? 0 : question.design.params.levels.indexOf(level));
-      show($("preview"));
-    } catch (error) {
-      problem(told(error));
-    } finally {
-      $("go").disabled = false;
-    }
+    pressed("begin", async () => {
+      const strata = Object.fromEntries(lists.map((list) => [list.dataset.stratum, list.value]));
+      const options = { level: levelOf(before), harmless, strata, url: origin };
+      const receipt = await ledger.take(task, options);
+      taken = { ...receipt, options };
+      if (!receipt.new) return send(task, question, levelNumber()); // another page took part meanwhile: its report is sent as it is
+      leave = await ledger.parting(receipt);
+      show($("answer"));
+    });
   });
-  $("send").addEventListener("click", async () => {
-    $("send").disabled = true;
-    problem("");
-    try {
-      await send(task, receipt);
-    } catch (error) {
-      problem(`The report could not be sent: ${told(error)}`);
-    } finally {
-      $("send").disabled = false;
-    }
+  $("answer").addEventListener("submit", (/** @type {Event} */ event) => {
+    event.preventDefault();
+    const given = valueOf(question, field);
+    if (!given) return problem("Please choose an answer first; “I prefer not to say” is one, too.");
+    pressed("go", async () => {
+      try {
+        await ledger.answer(task, given.value, { ...taken.options, question: question.name });
+      } catch (error) {
+        if (/** @type {any} */ (error).kind !== "WindowError") throw error;
+        return send(task, question, levelNumber()); // it was sent meanwhile, or its window is over: what became of it is told
+      }
+      leave = await ledger.parting(taken);
+      $("said").textContent = given.said;
+      show($("check"));
+    });
   });
-  $("leave").addEventListener("click", () => show($("answer")));
-  await again(task);
+  $("send").addEventListener("click", () => pressed("send", () => send(task, question, levelNumber())));
+  $("change").addEventListener("click", () => show($("answer")));
+  // Whoever took part sends one report, also by leaving, or by waiting until its moment.
+  addEventListener("pagehide", () => $("receipt").hidden && leave?.());
+  addEventListener("pageshow", (event) => event.persisted && taken && location.reload());
+  setInterval(async () => {
+    if (!taken || !$("receipt").hidden) return;
+    await ledger.flush(origin, { task, due: true });
+    if ((await entryOf(task, taken.window)).entry?.attempts) await receiptOf(task, question, levelNumber());
+  }, SLICE);
+  await again(task, question);
+  $("begin").disabled = false;
   page.dataset.ready = "yes";
 }
 
@@ -274,25 +336,22 @@ function windowOf(task) {
     return task.window(new Date(Date.now()));
   } catch (error) {
     if (/** @type {any} */ (error).kind !== "WindowError") throw error;
-    problem(told(error));
+    problem(words(error));
     return null;
   }
 }
 
-/** A report that the person had decided to send before the network failed or the page was closed: it is sent if it still
- * waits. Whoever comes back in the same window sees what became of it; a new window asks again.
- * @param {any} task */
-async function again(task) {
-  const pressed = localStorage.getItem(SENT);
-  const entry = (await ledger.overview()).sent.find((/** @type {any} */ each) => each.task === id && String(each.window) === pressed);
-  if (entry?.state === "waiting") await ledger.flush(location.origin, { report: entry.id });
-  if (entry && entry.window === windowOf(task)) await receiptOf(task, entry.id);
+/** What an earlier visit left is sent. Whoever comes back in the same window sees what became of it; a new window asks
+ * again.
+ * @param {any} task @param {any} question */
+async function again(task, question) {
+  await ledger.flush(origin, { task });
+  await receiptOf(task, question, 0);
 }
 
-if (id && $("answer")) {
+if (id && $("start")) {
   start().catch((error) => {
-    proof("broken", `The promise does not hold, or could not be checked. Nothing can be sent. ${told(error)}`);
-    $("go").disabled = true;
+    proof("broken", `The promise does not hold, or could not be checked. Nothing can be sent. ${words(error)}`);
     page.dataset.ready = "no";
   });
 }

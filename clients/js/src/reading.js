@@ -1,0 +1,255 @@
+/**
+ * Task documents of both versions, part by part: nothing is ignored, and nothing is believed before it is checked.
+ *
+ * @module
+ */
+
+import { checkedUrl } from "./addresses.js";
+import { amountOf } from "./amounts.js";
+import { LAST_DAY } from "./days.js";
+import { asFormat, fieldsOf, isMapping, isNumber } from "./designs.js";
+import { FormatError, PrivacyError } from "./errors.js";
+import { BUDGET_MAX, amountIn, dayIn, general, listIn, need, textIn, wholeIn } from "./parts.js";
+import { NAME, Proofs, TEXT_MAX, checkLabels, questionFrom } from "./question.js";
+import { verified } from "./signing.js";
+import { needLabels } from "./texts.js";
+
+/** @typedef {Record<string, any>} Mapping */
+
+const SHARED = ["version", "id", "subject", "epsilon", "questions", "window", "min_batch", "memory", "budget", "retention"];
+
+/** Fields of the documents of a version: those that are needed, and those that may be left out. @type {Record<string, string[][]>} */
+export const FIELDS = {
+  1: [[...SHARED, "precision", "expires"], ["collector", "strata"]],
+  2: [
+    [...SHARED, "signature", "collector", "language", "design", "sending"],
+    ["translations", "strata"],
+  ],
+};
+
+/** @type {Record<number, string[]>} */
+const MEMORIES = { 1: ["fresh", "remembered", "first"], 2: ["fresh"] };
+const BUDGETS = ["task", "subject", "lifetime"];
+const DEALT = ["mechanism", "version", "epsilon", "shares", "parts"];
+const SHARE_MAX = 1_000_000;
+
+/** Parts of a design, and values of a stratum: one byte of a report. */
+const LISTED_MAX = 255;
+const STRATA_MAX = 8;
+const GROUPS_MAX = 4096;
+const LANGUAGE = /^(?=.{2,35}$)[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8})*$/;
+const SIGNATURE = /^[0-9a-f]{128}$/;
+const KEY = /^[0-9a-f]{64}$/;
+
+/** The value of a stratum that somebody does not tell. */
+export const NOT_TOLD = "not told";
+
+/** @param {Mapping} given @returns {Mapping} the parts of a task of version 1 */
+export function readOld(given) {
+  const [subject, epsilon] = [textIn(given.subject, "subject", 200), amountIn(given.epsilon, "epsilon")];
+  const proofs = new Proofs();
+  const questions = listIn(given.questions, "questions", 1, LISTED_MAX).map((each) => {
+    const { design, ...texts } = fieldsOf(each, "a question", ["name", "text", "design", "share"], ["labels"]);
+    const share = wholeIn(texts.share, `share of ${texts.name}`, 1, SHARE_MAX);
+    return questionFrom(texts, { design, share, by: { subject }, epsilon, proofs });
+  });
+  const expires = dayIn(given.expires, "expires");
+  const common = shared(given, questions);
+  need(expires >= common.closes, "expires", "after the last window", given.expires);
+  need(given.precision === "day", "precision", "day", given.precision);
+  return {
+    ...common,
+    subject,
+    epsilon,
+    expires,
+    strata: strataIn("strata" in given ? given.strata : [], 2, LISTED_MAX),
+    budget: budgetIn(given.budget, epsilon),
+    collector: "collector" in given ? textIn(given.collector, "collector", 200) : null,
+    key: null,
+    url: null,
+    language: null,
+    translations: {},
+    attempts: 8,
+    sendDays: 7,
+  };
+}
+
+/** @param {Mapping} given @returns {Mapping} the parts of a task of version 2 */
+export function readNew(given) {
+  const collector = fieldsOf(given.collector, "collector", ["name", "key"], ["url"]);
+  const { key } = collector;
+  need(fits(KEY, key), "key", "64 hexadecimal digits in small letters", key);
+  need(fits(SIGNATURE, given.signature), "signature", "128 hexadecimal digits in small letters", given.signature);
+  if (!verified(fromHex(key), signedPart(given.id), fromHex(given.signature))) {
+    const told = `the task is not signed with the key ${key.slice(0, 16)}.. of its collector; nothing is sent.`;
+    throw new FormatError(told, "Ask for the task again.");
+  }
+  const [subject, epsilon] = [textIn(given.subject, "subject", 200), amountIn(given.epsilon, "epsilon")];
+  need(fits(LANGUAGE, given.language), "language", "a tag such as en or pt-BR", given.language);
+  const sending = fieldsOf(given.sending, "sending", ["attempts", "days"]);
+  const questions = questionsIn(given, key, epsilon);
+  const common = shared(given, questions);
+  const budget = amountIn(given.budget, "budget");
+  const whole = amountOf(epsilon) * BigInt(common.count);
+  need(whole <= amountOf(budget), "budget", `at least epsilon x ${common.count} windows, at most ${BUDGET_MAX}`, budget);
+  return {
+    ...common,
+    subject,
+    epsilon,
+    expires: common.closes + 1,
+    strata: groupsIn("strata" in given ? given.strata : []),
+    budget: Object.freeze({ collector: budget }),
+    collector: textIn(collector.name, "name of the collector", 200),
+    key,
+    url: "url" in collector ? signedUrl(collector.url) : null,
+    language: given.language,
+    translations: translationsIn("translations" in given ? given.translations : {}, given.language, questions),
+    attempts: wholeIn(sending.attempts, "attempts of sending", 1, 8),
+    sendDays: wholeIn(sending.days, "days of sending", 1, 7),
+  };
+}
+
+/** @param {RegExp} form @param {unknown} given */
+const fits = (form, given) => typeof given === "string" && form.test(given);
+
+/** @param {string} text @returns {Uint8Array} */
+const fromHex = (text) => Uint8Array.from(text.match(/../g) ?? [], (digits) => parseInt(digits, 16));
+
+/** @param {string} id @returns {Uint8Array} what a collector signs */
+export const signedPart = (id) => Uint8Array.from([...new TextEncoder().encode("deniable/2 task\0"), ...fromHex(id)]);
+
+/** @param {unknown} given @returns {string} an address, in the form that it is compared in */
+function signedUrl(given) {
+  const same = asFormat("collector of a task", () => checkedUrl(given)) === given;
+  need(same, "url", "in small letters up to the path, without a / at its end", given);
+  return String(given);
+}
+
+/** What both versions have. @param {Mapping} given @param {readonly any[]} questions @returns {Mapping} */
+function shared(given, questions) {
+  need(new Set(questions.map(({ name }) => name)).size === questions.length, "names of questions", "different", "two alike");
+  const window = fieldsOf(given.window, "window", ["opens", "days", "count"]);
+  const days = wholeIn(window.days, "days", 1, 3660);
+  const count = wholeIn(window.count, "count", 1, 10_000);
+  const opens = dayIn(window.opens, "opens");
+  const closes = opens + days * count;
+  need(closes <= LAST_DAY + 1 - given.version, "window", "before the year 10000", window);
+  const known = MEMORIES[given.version];
+  need(known.includes(given.memory), "memory", `one of ${known.join(", ")}`, given.memory);
+  const keep = fieldsOf(given.retention, "retention", ["keep"], ["days"]);
+  need(["tally", "reports"].includes(keep.keep), "retention", "tally or reports", keep.keep);
+  need((keep.keep === "reports") === "days" in keep, "retention", "days with reports, and only then", keep);
+  return {
+    id: given.id,
+    questions: Object.freeze(questions),
+    opens,
+    days,
+    count,
+    closes,
+    minBatch: wholeIn(given.min_batch, "min_batch", 1, 10 ** 9),
+    memory: given.memory,
+    keep: keep.keep,
+    keepDays: wholeIn("days" in keep ? keep.days : 0, "days of retention", 0, 3660),
+    document: given,
+  };
+}
+
+/**
+ * One question for each part of the design.
+ *
+ * @param {Mapping} given
+ * @param {string} collector
+ * @param {number} epsilon
+ */
+function questionsIn({ design, questions }, collector, epsilon) {
+  const { parts, shares } = partsOf(design, epsilon);
+  const proofs = new Proofs();
+  const asked = listIn(questions, "questions", parts.length, parts.length).map(
+    (together) => listIn(together, "questions of a part", 1, 1)[0],
+  );
+  return asked.map((each, i) => {
+    const given = fieldsOf(each, "a question", ["name", "text", "none"], ["labels"]);
+    return questionFrom(given, { design: parts[i], share: shares[i], by: { collector }, epsilon, proofs });
+  });
+}
+
+/** The designs that a design is made of, and their shares. @param {any} design @param {number} epsilon @returns {{parts: any[], shares: number[]}} */
+function partsOf(design, epsilon) {
+  if (!isMapping(design) || design.mechanism !== "dealt") return { parts: [design], shares: [1] };
+  const given = fieldsOf(design, "a design of parts", DEALT);
+  const whole = amountIn(given.epsilon, "epsilon of the design");
+  need(given.version === 1, "version of the design of parts", "1", given.version);
+  const parts = listIn(given.parts, "parts of the design", 2, LISTED_MAX);
+  const shares = listIn(given.shares, "shares of the design", parts.length, parts.length);
+  if (whole > epsilon) {
+    const told = `epsilon ${general(whole)}, more than the ${general(epsilon)} that the task says`;
+    throw new PrivacyError(`the design promises ${told}; nothing is sent.`);
+  }
+  for (const part of parts) {
+    if (!isMapping(part) || !isNumber(part.epsilon) || part.epsilon <= whole) continue;
+    const told = `epsilon ${general(part.epsilon)}, more than the ${general(whole)} of the whole design; nothing is sent.`;
+    throw new PrivacyError(`a part of the design promises ${told}`);
+  }
+  return { parts, shares: shares.map((share) => wholeIn(share, "a share", 1, SHARE_MAX)) };
+}
+
+/**
+ * The texts in other languages, of the same shape.
+ *
+ * @param {any} given
+ * @param {string} own
+ * @param {readonly any[]} questions
+ */
+function translationsIn(given, own, questions) {
+  need(isMapping(given), "translations", "a mapping of languages to texts", given);
+  for (const [tag, texts] of Object.entries(given)) {
+    const other = fits(LANGUAGE, tag) && tag !== own;
+    need(other, "language of a translation", "a tag such as en or pt-BR, and not that of the task", tag);
+    const told = fieldsOf(texts, `the translation ${tag}`, ["subject", "questions"]);
+    textIn(told.subject, `subject in ${tag}`, 200);
+    const parts = listIn(told.questions, `questions in ${tag}`, questions.length, questions.length);
+    parts.forEach((together, i) => {
+      const { name, labels } = questions[i];
+      const [asked] = listIn(together, `questions of a part in ${tag}`, 1, 1);
+      const fields = fieldsOf(asked, `a question in ${tag}`, labels ? ["text", "labels"] : ["text"]);
+      textIn(fields.text, `text of ${name} in ${tag}`, TEXT_MAX, true);
+      if (labels) checkLabels(listIn(fields.labels, `labels of ${name} in ${tag}`, labels.length, labels.length), name);
+    });
+  }
+  return given;
+}
+
+/** Groups that may stay untold, at most so many combinations. @param {unknown} given @returns {Map<string, readonly string[]>} */
+function groupsIn(given) {
+  const found = strataIn(given, 1, LISTED_MAX - 1);
+  const groups = [...found.values()].reduce((product, values) => product * (values.length + 1), 1);
+  need(groups <= GROUPS_MAX, "strata", `at most ${GROUPS_MAX} combinations, with those not told`, groups);
+  for (const [name, values] of found) {
+    need(!values.includes(NOT_TOLD), "values of a stratum", `others than '${NOT_TOLD}', which is there already`, name);
+    found.set(name, Object.freeze([NOT_TOLD, ...values]));
+  }
+  return found;
+}
+
+/** @param {unknown} given @param {number} least @param {number} most @returns {Map<string, readonly string[]>} */
+function strataIn(given, least, most) {
+  const found = new Map();
+  for (const entry of listIn(given, "strata", 0, STRATA_MAX)) {
+    const { name, values } = fieldsOf(entry, "a stratum", ["name", "values"]);
+    const listed = listIn(values, "values of a stratum", least, most);
+    need(fits(NAME, name) && !found.has(name), "name of a stratum", "small letters, digits, - or _, and no other's", name);
+    const texts = listed.map((value) => textIn(value, `a value of ${name}`, 200));
+    needLabels(texts, `values of ${name}`);
+    found.set(name, Object.freeze(texts));
+  }
+  return found;
+}
+
+/** @param {unknown} given @param {number} epsilon */
+function budgetIn(given, epsilon) {
+  const fields = fieldsOf(given, "budget", BUDGETS);
+  const [task, subject, lifetime] = BUDGETS.map((name) => amountIn(fields[name], `budget of ${name}`));
+  const rising = epsilon <= task && task <= subject && subject <= lifetime;
+  need(rising, "budget", `epsilon <= task <= subject <= lifetime <= ${BUDGET_MAX}`, given);
+  return Object.freeze({ task, subject, lifetime });
+}

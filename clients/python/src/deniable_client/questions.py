@@ -1,0 +1,129 @@
+"""A question of a task: its text, its proved design, and the answer that no answer counts as."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Any
+
+from deniable_client.device import Device
+from deniable_client.documents import is_list, is_number, is_whole
+from deniable_client.errors import FormatError, ParameterError, PrivacyError, show
+from deniable_client.explanation import Explanation
+from deniable_client.kernels.keyvalue import GRID
+from deniable_client.words import Words, below
+
+__all__ = ["UNITS", "Question", "amount_of", "check_none"]
+
+UNITS = 30
+"""Amounts are whole multiples of 10**-UNITS."""
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """A question of a task; its design has been proved to keep its promise."""
+
+    name: str
+    text: str
+    share: int
+    design: Mapping[str, Any]
+    explanation: Explanation
+    key: str
+    """The same for the same question in another task: the hash of the collector's key, text, design and labels."""
+    labels: tuple[str, ...] | None
+    """What people read for the answers 0, 1, ..; None if there are only numbers."""
+    none: Any = None
+    """The answer that no answer counts as; None if that is a random one, as in all tasks of version 1."""
+
+    @property
+    def width(self) -> int:
+        """Bytes of a report of this question's design."""
+        return self.explanation.design.kernel.width  # type: ignore[no-any-return]  # kernels are of any kind
+
+    def device(self, harmless: Iterable[object] | None = None) -> Device:
+        """A device for this question, if the person agrees to disclose exactly the `harmless` answers."""
+        listed = harmless is None or isinstance(harmless, str | bytes | range) or not isinstance(harmless, Iterable)
+        agreed = harmless if listed else [self.value(each) for each in harmless]  # type: ignore[union-attr]
+        stand_in = {} if self.none is None else {"stand_in": self.value(self.none)}
+        return Device(self.explanation, harmless=agreed, **stand_in)
+
+    def value(self, given: object) -> object:
+        """What the design knows an answer as: the number of a label, where only the task has labels."""
+        own = self.labels if self.explanation.design.domain.labels is None else None
+        if own and isinstance(given, list | tuple):  # pairs
+            return [
+                [self.value(pair[0]), *pair[1:]] if isinstance(pair, list | tuple) and pair else pair for pair in given
+            ]
+        return own.index(given) if own and isinstance(given, str) and given in own else given
+
+    def nothing(self, device: Device, words: Words) -> Any:
+        """What is randomised where there is no answer: that of the task, or a random protected one if it has none."""
+        if device.stand_in is not None:
+            return device.stand_in
+        domain = self.explanation.design.domain
+        if device.kernel.kind == "pairs":
+            empty = device.known([])
+            return [(below(domain.answers, words), GRID // 2)] if empty is None else empty
+        ends = [0, *self.explanation.disclosed, domain.answers]
+        protected = [range(start, end) for start, end in zip(ends[::2], ends[1::2], strict=True)]
+        drawn = below(sum(map(len, protected)) or domain.answers, words)
+        return next((part[drawn - before] for before, part in _running(protected) if drawn < before + len(part)), drawn)
+
+
+def check_none(question: Question) -> None:
+    """The answer for no answer must be an answer, as plainly as there is one, and a protected one."""
+    design, none = question.explanation.design, question.none
+    disclosed = question.explanation.disclosed
+    if none is None:
+        if sum(disclosed[1::2]) - sum(disclosed[::2]) == design.domain.answers:
+            told = "reports may name all of them; nothing is sent."
+            raise PrivacyError(f"none of {question.name} must be a protected answer, and {told}")
+        return
+    where = f"none of {question.name}"
+    if design.kernel.kind == "pairs":
+        pairs = is_list(none) and all(is_list(pair) and len(pair) == 2 for pair in none)
+        fits = pairs and all(_is_answer(question, pair[0]) and is_number(pair[1]) for pair in none)
+        _need(fits, where, "a list of pairs [key, number]", none)
+    else:
+        _need(_is_answer(question, none), where, "one of its answers", none)
+    try:
+        number = Device(question.explanation, harmless=question.explanation.harmless or None).answer(
+            question.value(none)
+        )
+    except ParameterError as error:
+        raise FormatError(f"{where} of a task must be one of its answers: {error.message}") from error
+    if isinstance(number, int) and any(a <= number < b for a, b in zip(disclosed[::2], disclosed[1::2], strict=True)):
+        raise PrivacyError(f"{where} must be a protected answer, and reports may name {show(none)}; nothing is sent.")
+
+
+def _is_answer(question: Question, given: object) -> bool:
+    """Whether it is an answer by itself, or a key: a label, the number of an answer, or a number of the interval."""
+    domain = question.explanation.design.domain
+    if question.labels is not None:
+        return isinstance(given, str) and given in question.labels
+    if domain.border is None:
+        return is_whole(given, 0, domain.answers - 1)
+    return is_number(given) and domain.border(0) <= given <= domain.border(domain.answers)  # type: ignore[operator]
+
+
+def _running(parts: Sequence[range]) -> Iterator[tuple[int, range]]:
+    """Ranges, each with how many numbers come before it."""
+    before = 0
+    for part in parts:
+        yield before, part
+        before += len(part)
+
+
+def amount_of(epsilon: float) -> int:
+    """A number as it is written in decimals, in units of 10**-UNITS: sums of them are exact.
+
+    >>> 3 * amount_of(0.1) == amount_of(0.3)
+    True
+    """
+    return int(Decimal(repr(epsilon)).scaleb(UNITS))
+
+
+def _need(ok: bool, where: str, need: str, got: object) -> None:
+    if not ok:
+        raise FormatError(f"{where} of a task must be {need}, got {show(got)}.")

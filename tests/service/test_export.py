@@ -1,0 +1,88 @@
+"""Exports of reports: the published groups, in the order of their bytes, and nothing else."""
+
+from __future__ import annotations
+
+import io
+from base64 import b64encode
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import deniable as dn
+from deniable.collect.codec import ReportReader, dump, read
+from deniable.collect.reports import Reports
+from deniable.service.export import write_reports
+from deniable.service.ingest import Intake
+from deniable.service.release import windows
+from deniable.service.store import open_store
+from deniable.service.store.contract import Incoming, Upload
+from service.making import DAY, body, fresh_id, opened
+
+NOW = datetime(2027, 1, 1, tzinfo=UTC)
+M = dn.mechanism("grr", epsilon=1.0, k=250)
+
+
+def blocks(store: Any, id: str, question: str = "q0") -> list[bytes]:
+    """The bytes of each block of an export."""
+    row, out = store.task(id), io.BytesIO()
+    intake = Intake(row.document)
+    found = windows(store, row, intake, NOW)
+    n = write_reports(store, intake, found, question, out, None)
+    reader = read(io.BytesIO(out.getvalue()))
+    assert isinstance(reader, ReportReader)
+    written = [block.payload for block in reader.blocks()]
+    assert sum(map(len, written)) == n
+    return written
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Any:
+    store = open_store(f"sqlite:///{tmp_path}/x.db")
+    yield store
+    store.close()
+
+
+def test_no_block_is_about_fewer_than_the_minimum_batch(store: Any) -> None:
+    """Combinations of 150, 1 and 120 reports: the one was a block of its own."""
+    task = opened(store, M.design, strata={"country": ["DE", "FR", "IT"]}, min_batch=100, keep="30", count=1)
+    sizes, first = (150, 1, 99), 0
+    for country, n in enumerate(sizes):
+        sent = [Incoming(fresh_id(), body(task, 0, [country], bytes([first + i]))) for i in range(n)]
+        first += n
+        store.add([Upload(task.id, DAY, sent)])
+    found = blocks(store, task.id)
+    assert sorted(map(len, found)) == [100, 150]
+    assert found == [bytes(range(150)), bytes(range(150, 250))]  # sorted, whatever the order of arrival
+
+
+def test_blocks_are_those_of_the_published_tallies(store: Any) -> None:
+    task = opened(store, [M.design] * 2, strata={"a": ["0", "1"], "b": ["0", "1", "2"]}, min_batch=5, keep="30")
+    for number in range(200):
+        strata = [number % 7 == 0, min(2, number * number % 11 // 4)]
+        sent = Incoming(fresh_id(), body(task, number % 2, map(int, strata), bytes([number * 37 % 250])))
+        store.add([Upload(task.id, DAY, [sent])])
+    row = store.task(task.id)
+    documents = [window.document for window in windows(store, row, Intake(row.document), NOW)]
+    for question in ("q0", "q1"):
+        told = [part for part in documents[0]["questions"] if part["question"] == question]
+        assert len(told[0]["groups"]) > 2
+        for group, block in zip(told[0]["groups"], blocks(store, task.id, question), strict=True):
+            rows = [bytes([value]) for value in block]
+            assert rows == sorted(rows)
+            reports = dn.load(_file(rows))
+            assert group["tally"] == b64encode(dump(M.tally(reports))).decode()  # type: ignore[arg-type]  # these are reports
+
+
+def test_windows_that_are_withheld_are_not_exported(store: Any) -> None:
+    """Too few in the first, copies in the third."""
+    task = opened(store, M.design, min_batch=10, keep="30", count=3, memory="remembered")
+    for window, n in enumerate((9, 10, 11)):
+        sent = [Incoming(fresh_id(), bytes([person])) for person in range(n)]
+        store.add([Upload(task.id, DAY + window * timedelta(7), sent)])
+    assert blocks(store, task.id) == [bytes(range(10))]
+
+
+def _file(rows: list[bytes]) -> bytes:
+    return dn.dump(Reports.from_rows(M.design, M.fields, rows, simulated=False))

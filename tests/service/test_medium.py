@@ -1,0 +1,220 @@
+"""Erasing holds on the medium: no file tells a single report or the order of arrival, a stated time after it came."""
+
+from __future__ import annotations
+
+import logging
+import queue
+import shutil
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+
+from deniable.service.store import care, open_store
+from deniable.service.store.contract import StoreUnavailableError, Upload
+from deniable.service.store.settling import Settler
+from service.databases import ENGINES, forgetful_postgres, new_database
+from service.making import DAY, opened, report
+from service.recovery import COMMITTED, Stage, Trial, chance, files_of, life
+
+
+@pytest.fixture
+def url(engine: str, tmp_path: Path) -> str:
+    return new_database(engine, tmp_path)
+
+
+@pytest.fixture(params=ENGINES)
+def engine(request: pytest.FixtureRequest) -> Iterator[str]:
+    with ExitStack() as stack:
+        if request.param == "postgres":
+            new_database("postgres", Path())  # so that there is a server
+            stack.enter_context(forgetful_postgres())
+        yield request.param
+
+
+def check_life(engine: str, folder: Path, n: int, *, bodies: bool) -> None:
+    """Nothing is found after any stage but those whose time is not over; there the same scan recovers reports."""
+    for stage in life(engine, folder, n, bodies=bodies):
+        assert stage.clean == (stage.name not in COMMITTED), stage
+        if stage.name == COMMITTED[0]:
+            assert stage.found.reports >= n // 4  # of a thousand, SQLite's log has written over the first ones
+            assert stage.found.order > chance(n)
+        elif stage.name == COMMITTED[1]:
+            assert stage.found.reports >= 1
+
+
+@pytest.mark.parametrize("bodies", [False, True])
+def test_single_reports_cannot_be_recovered(engine: str, bodies: bool, tmp_path: Path) -> None:
+    check_life(engine, tmp_path, 30, bodies=bodies)
+
+
+@pytest.mark.slow
+def test_a_thousand_single_reports_cannot_be_recovered(engine: str, tmp_path: Path) -> None:
+    check_life(engine, tmp_path, 1000, bodies=True)
+
+
+# ---- when
+
+
+def test_reports_are_settled_in_time_without_being_asked(tmp_path: Path) -> None:
+    """A thread does it; reports that come meanwhile are settled too, each in its time."""
+    url = new_database("sqlite", tmp_path)
+    trial = Trial(open_store(url, settle_seconds=0.02))
+    log = Path(f"{url.partition(':///')[2]}-wal")
+    for _ in range(3):
+        trial.send(5)
+        wait_for(lambda: log.stat().st_size == 0)
+        found = trial.scan(list(files_of("sqlite", url, tmp_path)))
+        assert (found.tallies, found.reports, found.bodies) == (0, 0, 0)
+    trial.store.close()
+
+
+def wait_for(done: Callable[[], bool]) -> None:
+    """Wait until something has happened, however long that takes this machine."""
+    for _ in range(6000):
+        if done():
+            return
+        time.sleep(0.01)
+    raise AssertionError("it did not happen in a minute")
+
+
+def test_the_time_counts_from_the_first_report_and_too_many_are_settled_at_once() -> None:
+    calls: queue.Queue[bool] = queue.Queue()
+    settler = Settler(calls.put, seconds=1e6, most=10)
+    for _ in range(9):
+        settler.touch(1)
+    assert calls.empty()
+    settler.touch(1)
+    assert calls.get(timeout=60) is False  # the log has time
+    settler.touch(1)
+    settler.soon()
+    assert calls.get(timeout=60) is True
+    assert settler.stop() is False
+    settler = Settler(calls.put, seconds=1e6, most=10)
+    settler.touch(1)
+    assert settler.stop() is True  # it is left to whoever closes the store
+
+
+def test_what_cannot_be_settled_now_is_said_and_tried_again(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr("deniable.service.store.settling._AGAIN_SECONDS", 0.01)
+    monkeypatch.setattr(logging.getLogger("deniable.service"), "propagate", True)
+    faults: list[Exception] = [StoreUnavailableError("somebody reads."), RuntimeError("a mistake of ours")]
+    done = threading.Event()
+
+    def settle(over: bool) -> None:
+        if faults:
+            raise faults.pop()
+        done.set()
+
+    settler = Settler(settle, seconds=0.0, most=10)
+    with caplog.at_level(logging.INFO, "deniable.service"):
+        settler.touch(1)
+        assert done.wait(60)
+    assert settler.stop() is False
+    assert [record.getMessage() for record in caplog.records] == ["erasing is late: trying again"] * 2
+
+
+def test_a_killed_collector_leaves_nothing_once_another_has_started(tmp_path: Path) -> None:
+    """Copies of its files are what a kill leaves: the log, and rows in the order of their arrival."""
+    (tmp_path / "a").mkdir()
+    (tmp_path / "b").mkdir()
+    url = new_database("sqlite", tmp_path / "a")
+    trial = Trial(open_store(url, settle_seconds=1e9), bodies=True)
+    trial.send(30)
+    for path in (tmp_path / "a").iterdir():
+        shutil.copy(path, tmp_path / "b")
+    left = url.replace(str(tmp_path / "a"), str(tmp_path / "b"))
+    files = list(files_of("sqlite", left, tmp_path / "b"))
+    assert trial.scan(files).reports == 30
+    store = open_store(left)
+    store.settle_soon()
+    log = Path(f"{left.partition(':///')[2]}-wal")
+    wait_for(lambda: log.stat().st_size == 0)
+    found = trial.scan(files)
+    assert (found.tallies, found.reports) == (0, 0)
+    store.purge(DAY)
+    assert Stage("purged", trial.scan(files), 30, kept=30).clean
+    assert store.check() == []
+    store.close()
+    trial.store.close()
+
+
+def test_more_rows_than_are_put_in_order_at_once_wait_for_the_next_day(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("deniable.service.store.sqlite._MOST_SORTED", 20)
+    url = new_database("sqlite", tmp_path)
+    trial = Trial(open_store(url, settle_seconds=1e9))
+    store = trial.store
+    store.purge(DAY)
+    trial.send(30)
+    store.settle()
+    files = list(files_of("sqlite", url, tmp_path))
+    found = trial.scan(files)
+    assert (found.tallies, found.reports) == (0, 0)
+    assert found.order > chance(30)
+    assert store.engine.disorder()
+    store.purge(DAY + timedelta(1))
+    assert Stage("purged", trial.scan(files), 30, kept=0).clean
+    assert not store.engine.disorder()
+    trial.send(15)
+    assert store.engine.disorder()
+    store.settle()
+    assert not store.engine.disorder()
+    assert store.check() == []
+    store.close()
+
+
+# ---- notes
+
+
+def test_what_somebody_else_deletes_meanwhile_stays_noted(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One collector erases while another deletes: the first must not take the other's note back."""
+    one, two = open_store(url), open_store(url)
+    tasks = [opened(one, keep="3", subject=name) for name in ("first", "second")]
+    for task in tasks:
+        one.add([Upload(task.id, DAY, [report(1), report(2)])])
+        one.set_state(task.id, "closed")
+    erase = one.engine.erase
+
+    def erase_and_delete() -> None:
+        erase()
+        with two.engine.write() as session:
+            session.execute("DELETE FROM kept")
+            care.note_erase(session)
+
+    monkeypatch.setattr(one.engine, "erase", erase_and_delete)
+    one.purge(DAY)
+    monkeypatch.undo()
+    calls: list[int] = []
+    monkeypatch.setattr(two.engine, "erase", lambda: calls.append(1))
+    two.purge(DAY)
+    assert calls == [1]
+    two.purge(DAY)
+    assert calls == [1]
+    one.close()
+    two.close()
+
+
+def test_a_store_that_can_be_written_says_so(url: str) -> None:
+    store = open_store(url)
+    store.writable()
+    store.writable()
+    assert store.check() == []
+    store.close()
+
+
+def test_a_full_disk_is_noticed(tmp_path: Path) -> None:
+    store = open_store(f"sqlite:///{tmp_path}/x.db")
+    store.writable()
+    with store.engine.write() as session:
+        session.execute("PRAGMA query_only = ON")  # SQLite refuses it as it does on a disk that takes nothing
+    with pytest.raises(StoreUnavailableError, match="cannot be used now"):
+        store.writable()
+    store.close()
