@@ -292,7 +292,7 @@ def test_who_leaves_sends_one_report(site: Running, context: Any, proxy: Proxy, 
 
 
 def test_a_page_that_comes_back_as_it_was_left_asks_no_more(site: Running, context: Any, proxy: Proxy) -> None:
-    """Browsers may keep pages for the way back, and tell them so: the report is sent by then, and a receipt is shown."""
+    """Browsers may keep pages for the way back: the report is sent by then, and a receipt is shown."""
     id = open_task(site)
     tab = Tab(context, f"{proxy.url}/t/{id}")
     ready(tab.page)
