@@ -52,7 +52,8 @@ class Reply:
 def task_of(*questions: Asked, **terms: Any) -> dict[str, Any]:
     """A task document; one question of three answers if none are given."""
     asked = questions or [Asked(text="How often?", design=DESIGN)]
-    return new_task(asked, Terms(**{"opens": OPENS, **terms}), Identity(bytes(32)))
+    identity = terms.pop("identity", Identity(bytes(32)))
+    return new_task(asked, Terms(**{"opens": OPENS, **terms}), identity)
 
 
 def item(number: int, body: bytes = b"\x01") -> dict[str, str]:
