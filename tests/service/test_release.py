@@ -236,3 +236,20 @@ def test_all_kinds_of_mechanisms_can_be_released(service: Service) -> None:
         service.store.set_state(id, "closed")
         assert told(service, id)[0]["state"] == "withheld"
         assert OPENS.isoformat() == told(service, id)[0]["from"]
+
+
+def test_what_those_are_counted_as_who_give_no_answer_is_published(service: Service) -> None:
+    """A random answer unless the question says what; nothing where there is an answer of its own for them."""
+    own = dn.mechanism("grr", epsilon=1.0, labels=["no", "yes", "not said"], missing="not said").design
+    asked = [Asked(text="How often?", design=DESIGN), Asked(text="Often?", design=DESIGN, none="often")]
+    ids = [service.add(task_of(each, min_batch=2)) for each in (*asked, Asked(text="Really?", design=own))]
+    for id in ids:
+        fill(service, id, 3)
+        service.store.set_state(id, "closed")
+    found = [service.get(f"/v1/tasks/{id}/estimate", service.key("analyst")).json["windows"][0] for id in ids]
+    told = [window["questions"][0].get("none") for window in found]
+    assert told == [
+        "those who give no answer are counted as a random answer.",
+        "those who give no answer are counted as 'often'.",
+        None,
+    ]

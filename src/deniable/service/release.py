@@ -27,6 +27,7 @@ from deniable.run.questions import question_of
 from deniable.service.groups import Name, group_of, groups, in_words
 from deniable.service.ingest import Intake, first_day_after
 from deniable.service.store.contract import Store, TaskRow
+from deniable.service.tasks import counted_as
 from deniable_client.task import Question, Task
 from deniable_client.telling import times
 
@@ -209,6 +210,8 @@ def _told(task: Task, question: Question, m: Mechanism, cells: Mapping[Name, Tal
             }
             for group in parts
         ]
+    if task.version > 1 and (counted := counted_as(question)):
+        found["none"] = counted
     return found | {"privacy": certificate(task, question, m), "forged": forged(m)}
 
 

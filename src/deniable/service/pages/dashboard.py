@@ -26,6 +26,7 @@ from deniable.service.pages.signin import FORM, form_of
 from deniable.service.pages.signin import told as problem_page
 from deniable.service.release import PUBLISHED, Window, certificate, forged, windows
 from deniable.service.store.contract import Store
+from deniable.service.tasks import counted_as
 
 __all__ = ["ROWS", "known_task", "windows_of"]
 
@@ -90,6 +91,7 @@ async def task(collector: Collector, request: Request) -> Response:
         "doubled": doubled(rejected),
         "compared": [(q.text, await asyncio.to_thread(compared, own, q, found)) for q in own.questions],
         "unit": _unit(known),
+        "silent": [(q.text, counted_as(q)) for q in own.questions if own.version > 1 and counted_as(q)],
         "forged": [(q.text, forged(m)["text"]) for q, m in zip(own.questions, known.intake.mechanisms, strict=True)],
         "wanted": wanted,
         "needed": _needed(found, wanted),
