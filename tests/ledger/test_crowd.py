@@ -29,7 +29,8 @@ def test_estimates_are_within_their_intervals(family: Family) -> None:
     """Family-wise alpha 1e-6; answers and devices' secrets are fixed. The same intervals exclude another truth."""
     m = family.mechanism()
     values = family.people(np.random.default_rng(SEED), DEVICES)
-    task = Task.load(task_of(m, questions=[_question(m)]))
+    design = json.loads(json.dumps(dict(m.design)))
+    task = Task.load(task_of(m, design=design, questions=[[{"name": "q", "text": "Which?", "none": None}]]))
     rows = _rows(task, task.questions[0], family, values)
     assert {len(row) for row in rows} == {task.width}
     estimate = m.estimate(m.tally(dn.Reports.from_rows(m.design, m.fields, rows, simulated=False)))
@@ -49,11 +50,6 @@ def test_every_kernel_of_the_client_has_a_crowd() -> None:
     found = set(re.findall(r'"kind": "([a-z-]+)"', json.dumps([dict(family.mechanism().design) for family in ALL])))
     no_estimate, rare = {"constant", "recode"}, {"bit", "neighbours", "signed-interval", "told-key", "whole"}
     assert set(KERNELS) - found == no_estimate | rare
-
-
-def _question(m: Any) -> dict[str, Any]:
-    design = json.loads(json.dumps(dict(m.design)))
-    return {"name": "q", "text": "Which?", "design": design, "share": 1}
 
 
 def _rows(task: Task, question: Question, family: Family, values: list[Any]) -> list[bytes]:
