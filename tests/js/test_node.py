@@ -47,7 +47,7 @@ FAULTS = {
     "white space of all kinds is taken": ("canonical.js", r"/[ \t\n\r]*/y", r"/\s*/y"),
     "the id is not compared": ("task.js", "given.id !== found", "false"),
     "the signature is not checked": ("reading.js", "if (!verified(", "if (false && !verified("),
-    "characters are counted as UTF-16 units": ("parts.js", "[...given].length <= most", "given.length <= most"),
+    "characters are counted as UTF-16 units": ("parts.js", "lengthOf(given) <= most", "given.length <= most"),
     "a question may cost more than the task says": ("question.js", "explanation.design.epsilon > epsilon", "false"),
     "no answer may be one that is disclosed": ("question.js", "start <= number && number < end)) {", "false)) {"),
     "the window is one day late": ("task.js", "(day - opens) / this.days", "(day - opens - 1) / this.days"),

@@ -24,6 +24,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule, run_state_machine_as_test
 
 from deniable.service.access import new_key, rotate
+from deniable.service.limits.clocks import confirm
 from deniable.service.store import open_store
 from deniable.service.store.contract import Batch, Outcome, Upload
 from deniable.service.writer import Writer
@@ -139,6 +140,7 @@ class Collecting(RuleBasedStateMachine):
 
     def _open(self, now: datetime) -> None:
         store: Any = open_store(self.url)
+        confirm(store, now)  # whoever starts it has looked at the clock: how it is doubted is tested elsewhere
         self.service = Running(store=store, now=now)
         self.service.writer = Writer(store, patience=60)  # the model knows no machine that stands still
 

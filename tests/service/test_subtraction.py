@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, Phase, settings
+from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import (
     RuleBasedStateMachine,
@@ -437,10 +437,3 @@ def test_a_reader_finds_what_a_rule_prevents(fault: str) -> None:
             assert all(n < LEAST for n in found)
         finally:
             machine.teardown()
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("fault", FAULTS)
-def test_the_machine_finds_what_a_rule_prevents(fault: str) -> None:
-    with _planted(fault), pytest.raises(AssertionError):
-        run(8000, phases=[Phase.generate])

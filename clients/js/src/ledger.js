@@ -222,7 +222,7 @@ export class Ledger {
     const entry = await this.#step((book) => setAside(book, id, null, this.#aside.has(id)));
     this.#aside.set(id, entry);
     const leave = () => {
-      if (this.#aside.get(id) !== entry || this.#clock() >= Math.min(entry.ends, entry.void)) return;
+      if (entry === null || this.#aside.get(id) !== entry || this.#clock() >= Math.min(entry.ends, entry.void)) return;
       this.#aside.set(id, "left");
       part(entry, fetch);
     };
