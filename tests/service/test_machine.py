@@ -142,6 +142,7 @@ class Collecting(RuleBasedStateMachine):
         store: Any = open_store(self.url)
         confirm(store, now)  # whoever starts it has looked at the clock: how it is doubted is tested elsewhere
         self.service = Running(store=store, now=now)
+        self.service.collector.believed()
         self.service.writer = Writer(store, patience=60)  # the model knows no machine that stands still
 
     def _close(self) -> None:
@@ -248,7 +249,8 @@ class Collecting(RuleBasedStateMachine):
         if name is not None and len(self.keys) < 6:
             store: Any = self.service.store
             made, key, until = rotate(store, name, today=self.today, days=days)
-            self.keys |= {name: (self.keys[name][0], until), made: (key, None)}
+            void = until if days else date.min  # at once, whatever the clock says later
+            self.keys |= {name: (self.keys[name][0], void), made: (key, None)}
 
     @rule()
     def keys_are_tried(self) -> None:
