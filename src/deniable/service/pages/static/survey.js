@@ -137,7 +137,7 @@ function sentOf(task, question, body, level) {
   const bytes = Array.from(body, (byte) => byte.toString(16).padStart(2, "0")).join(" ");
   $("told").textContent = `Your report has ${body.length} byte${body.length === 1 ? "" : "s"}: `;
   $("told").append(made("code", bytes.length > 200 ? `${bytes.slice(0, 200)} …` : bytes));
-  $("meant").replaceChildren(...(shares ? bars(question, shares) : []));
+  $("meant").replaceChildren(...(shares ? bars(question, shares) : []), made("p", text));
   return text;
 }
 
