@@ -62,6 +62,7 @@ sys.path.insert(0, str(FOLDER))
 
 # What stands beside this file:
 from canonical_cases import canonical_vectors  # noqa: E402
+from dealt_cases import dealt_vectors  # noqa: E402
 from hostile import hostile_vectors  # noqa: E402
 from ledger_cases import ledger_vectors  # noqa: E402
 from signature_cases import signatures_vectors  # noqa: E402
@@ -249,7 +250,7 @@ def leaking(kernel: dict[str, Any]) -> dict[str, Any]:
     for name, sign in (("own", 1), ("plain", 1), ("keep", 1), ("again", -1), ("base", -1)):
         if isinstance(kernel.get(name), str):
             return kernel | {name: str(int(kernel[name]) + sign * step)}
-    for name in ("chances", "data"):
+    for name in ("chances", "data", "parts"):
         if name in kernel:
             *rest, last = kernel[name]
             moved = leaking(last) if isinstance(last, dict) else str(int(last) + step)
@@ -469,6 +470,7 @@ def every() -> dict[str, str]:
     made = {kind: kernel_vectors(kind) for kind in KERNELS}
     made["keyvalue"] = keyvalue_vectors()
     made |= {name: other_vectors(kernels()) for name, kernels in OTHERS.items()}
+    made["dealt"] = dealt_vectors(Recorded, leaking)
     made |= {"hash": hash_vectors(), "packing": packing_vectors(), "promise": promise_vectors()}
     made["grammar"] = grammar_vectors()
     texts = {f"{name}.json": json.dumps(content, indent=1) + "\n" for name, content in made.items()}

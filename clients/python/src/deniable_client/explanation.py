@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Set
+from collections.abc import Callable, Iterable, Iterator, Set
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
@@ -85,11 +85,9 @@ for your answer as for any other one (epsilon 1).
 
     def levels(self, reports: int = 1) -> tuple[tuple[float, str], ...]:
         """The levels that a person may choose, if any, each with the word for protection by its own exact ratio."""
-        if self.design.kernel.kind != "personal":
-            return ()
-        ratios = [promised_ratio(data) for data in self.design.kernel.data]
+        ratios = [promised_ratio(data) for data in self.design.kernel.data] if self.design.levels else []
         words = [phrase(sure_of(power(ratio, reports))) for ratio in ratios]
-        return tuple(zip(self.design.params["levels"], words, strict=True))
+        return tuple(zip(self.design.levels, words, strict=True))
 
     @property
     def harmless(self) -> tuple[object, ...]:
@@ -181,20 +179,21 @@ def _cells(domain: Domain, border: Callable[[int], float], entry: object) -> tup
 
 
 def _lines(found: Explanation, told: Telling) -> list[str]:
-    design, kernel = found.design, found.design.kernel
+    design = found.design
     lines = [_protection(found, told), _belief(found, told)]
     lines += [_disclosure(found, told)] if found.disclosed else []
-    lines += _FURTHER[kernel.kind](found, told.reports) if kernel.kind in _FURTHER else []
+    lines += _personal(found, told.reports) if design.levels else []
+    lines += _budgets(found, told.reports) if "item_epsilon" in design.params else []
     return lines + _choices(design.domain, found.disclosed)
 
 
 def _protection(found: Explanation, told: Telling) -> str:
     design, many = found.design, told.reports > 1
-    loosest = " at the least protective level" if design.kernel.kind == "personal" else ""
+    loosest = " at the least protective level" if design.levels else ""
     sent = f"your {told.reports} reports together are" if many else "any report that you send is"
     most = f"{sent} at most {times(told.ratio)} times as likely"
     epsilon = f"(epsilon {level(found.epsilon, told.reports)}{' in all' * many}{loosest})"
-    if design.kernel.kind == "pairs":
+    if design.pairs:
         own = f"Everything that you say has {told.phrase}: whichever keys and values you have"
         return f"{own}, {most} as for any other keys and values {epsilon}."
     if not found.disclosed:
@@ -213,11 +212,11 @@ def _belief(found: Explanation, told: Telling) -> str:
 
 
 def _two(found: Explanation) -> str:
-    return "two sets of keys and values" if found.design.kernel.kind == "pairs" else "two answers"
+    return "two sets of keys and values" if found.design.pairs else "two answers"
 
 
 def _disclosure(found: Explanation, told: Telling) -> str:
-    most = "up to " if found.design.kernel.kind == "personal" else ""
+    most = "up to " if found.design.levels else ""
     named = f"Not protected: {_list_of(found.design.domain, found.disclosed, every=True)}. The report names such an "
     named += f"answer in {most}{percent(found.chance)}; otherwise it could come from a protected one."
     if told.reports > 1:
@@ -247,10 +246,6 @@ def _budgets(found: Explanation, reports: int) -> list[str]:
     shown = ", ".join(f"{name} {level(epsilon, reports)}" for name, epsilon in pairs[:_SHOWN]) + _more(len(pairs))
     own = f"Each protected answer has its own epsilon{' in all' * (reports > 1)}"
     return [f"{own}: {shown}; of two answers the smaller holds."]
-
-
-_FURTHER: Mapping[str, Callable[[Explanation, int], list[str]]] = {"personal": _personal, "utility-levels": _budgets}
-"""What else is to be said, by the kind of the kernel."""
 
 
 def _choices(domain: Domain, disclosed: tuple[int, ...]) -> list[str]:

@@ -18,6 +18,7 @@ from deniable_client.domains import Domain, read_domain
 from deniable_client.errors import FormatError, ParameterError, show
 from deniable_client.exact import WORD_BITS, check_epsilon
 from deniable_client.kernels import Shapes, kernel_from, kernel_to
+from deniable_client.kernels.contract import inner_of
 
 __all__ = ["FORMS", "Design", "read_design"]
 
@@ -40,13 +41,32 @@ class Form:
 
 @dataclass(frozen=True, slots=True)
 class Design:
-    """A design that has the shape that it should have: nothing more is known of its numbers."""
+    """A design that has the shape that it should have: nothing more is known of its numbers.
+
+    It has a copy of everything that is asked for later, so that a document may change then.
+    """
 
     name: str
     epsilon: float
     domain: Domain
     params: Mapping[str, Any]
     kernel: Any
+
+    @property
+    def pairs(self) -> bool:
+        """Whether what a person says are pairs of a key and a number."""
+        return hasattr(self.kernel, "pairs_of")
+
+    @property
+    def levels(self) -> tuple[float, ...]:
+        """The levels that a person may choose, from the most protective on; none if there is one for all."""
+        return tuple(self.params.get("levels", ()))
+
+    def number_of(self, value: object) -> Any:
+        """What the kernel randomises: the number of an answer, or pairs of numbers; `ParameterError` if it is none."""
+        if self.pairs:
+            return self.kernel.pairs_of(value, self.domain, self.params["range"])
+        return self.domain.index(value)
 
 
 def _one_of(*kinds: str) -> Shapes:
@@ -198,9 +218,10 @@ def _read(name: str, form: Form, given: Mapping[str, Any]) -> Design:
         kernel = kernel_from(given["kernel"], form.kernel, f"the kernel of {name}")
     except ParameterError as error:
         raise FormatError(f"the kernel of {name} has numbers that do not fit: {error}") from error
-    domain = read_domain(given["domain"], kernel.keys if kernel.kind == "pairs" else kernel.k)
+    domain = read_domain(given["domain"], getattr(kernel, "answers", kernel.k))
     _check_params(name, form, given, kernel)
-    return Design(name, epsilon, domain, given["params"], kernel)
+    params = {param: tuple(own) if is_list(own) else own for param, own in given["params"].items()}
+    return Design(name, epsilon, domain, params, kernel)
 
 
 def _epsilon(given: object, where: str) -> float:
@@ -311,16 +332,14 @@ def _budget(value: Any, words: Sequence[str], kernel: Any, design: Any) -> str:
 def _kind(value: Any, words: Sequence[str], kernel: Any, design: Any) -> str:
     """A word that goes with the kind of the kernels at a place, or of their bases."""
     means = dict(word.split(":") for word in words[1:])
-    inner = [part.base[0] if part.kind == "utility" else part for part in _at(kernel, words[0])]
-    found = {part.kind for part in inner} or {""}
+    found = {inner_of(part).kind for part in _at(kernel, words[0])} or {""}
     fits = isinstance(value, str) and value in means and found == {means[value]}
     return "" if fits else f"a word for kernels of kind {', '.join(sorted(found)) or 'none'}"
 
 
 def _g(value: Any, words: Sequence[str], kernel: Any, design: Any) -> str:
     """The range of hashing at all levels, or null for other kernels."""
-    first = _at(kernel, words[0])[0]
-    found = getattr(first.base[0] if first.kind == "utility" else first, "g", None)
+    found = getattr(inner_of(_at(kernel, words[0])[0]), "g", None)
     return "" if value == found else f"the kernel's {found}"
 
 

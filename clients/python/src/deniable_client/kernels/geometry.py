@@ -21,6 +21,7 @@ class Hadamard(Base):
     k: int
     keep: int
     kind: ClassVar[str] = "hadamard"
+    words: ClassVar[int] = 2
 
     def __post_init__(self) -> None:
         check_k(self.k, (1 << 32) - 1)
@@ -100,6 +101,10 @@ class Projective(Base):
     @property
     def width(self) -> int:
         return uint_width(self.order)
+
+    @property
+    def words(self) -> int:
+        return 2 * self.rank + 1
 
     def randomise(self, x: int, words: Words) -> bytes:
         check_value(x, self.k)
