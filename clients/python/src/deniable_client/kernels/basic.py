@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache
-from math import isqrt, prod
+from math import comb, isqrt, prod
 from typing import ClassVar, Self
 
 from deniable_client.errors import PrivacyError, require
@@ -60,7 +60,7 @@ class Response(Base):
         return cls(k, keep_threshold(epsilon, 1, k - 1))
 
     @property
-    def levels(self) -> tuple[int, int]:
+    def reports(self) -> tuple[int, int]:
         return 1, self.k - 1
 
     @property
@@ -116,8 +116,12 @@ class Subset(Base):
         return cls(k, size, keep_threshold(epsilon, size, k - size))
 
     @property
+    def reports(self) -> tuple[int, int]:
+        """See `Base.reports`. A set with x has mass keep/C(k-1,size-1), one without (1-keep)/C(k-1,size)."""
+        return comb(self.k - 1, self.size - 1), comb(self.k - 1, self.size)
+
+    @property
     def levels(self) -> tuple[int, int]:
-        """See `Base.levels`. A set with x has mass keep/C(k-1,size-1), one without (1-keep)/C(k-1,size)."""
         return self.size, self.k - self.size
 
     @property

@@ -126,7 +126,7 @@ AnyKernel = Kernel | Disclosing
 class Base(ABC):
     """What a transform asks of the kernel it builds on: reports made without any value, and how they compare.
 
-    Two-level kernels say their `levels` only: they keep their own value with probability keep/2**64; given that they
+    Two-level kernels say their `reports` only: they keep their own value with probability keep/2**64; given that they
     do, or do not, the report is a blind one under the condition that it supports the value, or does not.
     """
 
@@ -135,9 +135,17 @@ class Base(ABC):
     keep: int
 
     @property
-    def levels(self) -> tuple[int, int]:
-        """How many reports support a given value and how many do not, up to a factor; all of a kind are alike."""
+    def reports(self) -> tuple[int, int]:
+        """How many reports support a given value and how many do not, exactly; all of them are equally likely if blind.
+
+        Where reports begin with a public seed: of those with one seed, whichever it is.
+        """
         raise ParameterError(f"reports of {type(self).__name__} do not support values.")
+
+    @property
+    def levels(self) -> tuple[int, int]:
+        """The same up to a factor, so that they are never large numbers; enough for what one report tells."""
+        return self.reports
 
     @property
     def lift(self) -> Fraction:

@@ -38,9 +38,9 @@ class Hadamard(Base):
         return 1 << self.k.bit_length()
 
     @property
-    def levels(self) -> tuple[int, int]:
-        """See `Base.levels`. Half of the columns have +1 in a row, half have -1."""
-        return 1, 1
+    def reports(self) -> tuple[int, int]:
+        """See `Base.reports`. Half of the columns have +1 in a row, half have -1."""
+        return self.order // 2, self.order // 2
 
     @property
     def width(self) -> int:
@@ -93,8 +93,8 @@ class Projective(Base):
         return points(self.prime, self.rank)
 
     @property
-    def levels(self) -> tuple[int, int]:
-        """See `Base.levels`. Every item has the same number of orthogonal points."""
+    def reports(self) -> tuple[int, int]:
+        """See `Base.reports`. Every item has the same number of orthogonal points."""
         own = points(self.prime, self.rank - 1)
         return own, self.order - own
 

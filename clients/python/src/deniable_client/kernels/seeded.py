@@ -74,8 +74,8 @@ class Hashing(Seeded, Base):
         return cls(k, g, keep_threshold(epsilon, 1, g - 1))
 
     @property
-    def levels(self) -> tuple[int, int]:
-        """See `Base.levels`. The seed is independent of the value, so they are those of the response on 0..g-1."""
+    def reports(self) -> tuple[int, int]:
+        """See `Base.reports`. The seed is independent of the value, so they are those of the response on 0..g-1."""
         return 1, self.g - 1
 
     @property
@@ -159,8 +159,8 @@ class Wheel(Seeded, Base):
         return cls(k, arc, keep_threshold(epsilon, arc, (1 << ring) - arc), ring)
 
     @property
-    def levels(self) -> tuple[int, int]:
-        """See `Base.levels`. Given any places of the items, a point has one mass on the arc and one off it."""
+    def reports(self) -> tuple[int, int]:
+        """See `Base.reports`. Given any places of the items, a point has one mass on the arc and one off it."""
         return self.arc, (1 << self.ring) - self.arc
 
     @property
@@ -191,6 +191,10 @@ class Interval(Subset):
     """
 
     kind: ClassVar[str] = "interval"
+
+    @property
+    def reports(self) -> tuple[int, int]:
+        return self.levels
 
     @property
     def width(self) -> int:
