@@ -201,6 +201,8 @@ def test_parts_are_so_many_and_so_much_work_at_most() -> None:
     assert len(most.parts) == 255
     with pytest.raises(FormatError, match="parts of a design of parts must be a list of 2 to 255 designs"):
         explain(design("grr", "ss", parts=[one] * 256, shares=[1] * 256))
+    with pytest.raises(FormatError, match="parts of a design of parts must be designs that have no parts themselves"):
+        explain(design("grr", "ss", parts=[one, design("grr", "ss")]))
     own = design("pldp", "grr")["parts"][0]
     many = {"levels": [0.5 + i / 100 for i in range(16)], "level_report": "none", "level_epsilon": None}
     kernel = {"kind": "personal", "level": [], "data": own["kernel"]["data"][:1] * 16}
