@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from contextlib import suppress
 from fractions import Fraction
 from itertools import product
 from pathlib import Path
@@ -12,7 +13,7 @@ from typing import Any
 import pytest
 
 from deniable_client import Device, explain
-from deniable_client.errors import FormatError, ParameterError, PrivacyError
+from deniable_client.errors import DeniableError, FormatError, ParameterError, PrivacyError
 from deniable_client.exact import exp_bounds
 from deniable_client.kernels import (
     Dealt,
@@ -31,6 +32,7 @@ from deniable_client.kernels import (
 )
 from deniable_client.kernels.keyvalue import signed_subset, subset_of_keys
 from deniable_client.words import ReplayWords, Words, happens
+from fuzz import inside, outside
 
 WORD = 1 << 64
 VECTORS = json.loads((Path(__file__).parents[2] / "clients" / "vectors" / "dealt.json").read_text())
@@ -147,9 +149,9 @@ def test_values_parts_and_reports_are_checked() -> None:
     for part, report in ((2, b"1"), (-1, b"1"), (0, b"12"), (1, b"1")):
         with pytest.raises(ParameterError):
             kernel.frame(part, report)
-    for inside in (lambda: Mixture(kernel, kernel, 1), lambda: KeysOnly(kernel), lambda: Grouped(kernel, kernel, 1)):
+    for wrap in (lambda: Mixture(kernel, kernel, 1), lambda: KeysOnly(kernel), lambda: Grouped(kernel, kernel, 1)):
         with pytest.raises(PrivacyError, match="must not disclose"):
-            inside()  # type: ignore[no-untyped-call]
+            wrap()  # type: ignore[no-untyped-call]
 
 
 # ---- designs of parts
@@ -210,6 +212,25 @@ def test_parts_are_so_many_and_so_much_work_at_most() -> None:
     assert len(explain(design("grr", "ss", parts=[levels] * 2)).parts) == 2
     with pytest.raises(FormatError, match="part 20: these designs need more than 2000000 steps to be proved"):
         explain(design("grr", "ss", parts=[levels] * 255, shares=[1] * 255))
+
+
+def test_whatever_is_changed_nothing_but_a_refusal_comes_of_it() -> None:
+    """Random designs dealt, whole or changed anywhere: explained and reported, or refused in words."""
+    rng, taken = Random(11), 0
+    while taken < 20:
+        own = [inside.design(rng) for _ in range(rng.choice((2, 3)))]
+        most = max(part["epsilon"] for part in own)
+        good = {"mechanism": "dealt", "version": 1, "epsilon": most, "shares": [1] * len(own), "parts": own}
+        for document in (good, *(outside.mutated(rng, outside.copied(good), own[0]) for _ in range(3))):
+            with suppress(DeniableError):
+                found = explain(document)
+                assert str(found).startswith("One of ")
+                assert found.epsilon <= document["epsilon"]
+                device = Device(document, harmless=found.harmless)
+                taken += 1
+                for value in ([0] * len(own), [[]] * len(own), [0], None, "x"):
+                    with suppress(ParameterError):
+                        assert len(device.report(value)) == device.kernel.width
 
 
 def test_values_of_all_parts_are_read_and_one_is_reported() -> None:

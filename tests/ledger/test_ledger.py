@@ -9,11 +9,13 @@ import stat
 import subprocess
 import sys
 from collections import Counter
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import asdict, fields
 from pathlib import Path
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
@@ -627,6 +629,31 @@ def test_several_processes_spend_once(tmp_path: Path) -> None:
     assert len({row[0] for row in got}) == 1
     assert sorted(float(row[1]) for row in got) == [0] * 5 + [1]
     assert spent(Ledger(path)) == 1
+
+
+def test_a_ledger_that_another_makes_meanwhile_is_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What tells a new file from a ledger is read at one moment, however long that takes."""
+    one, two = (Store(tmp_path / "ledger", 0.01, None, noon) for _ in range(2))
+    connected, tried = one._connected, []
+
+    @contextmanager
+    def slowly() -> Iterator[Any]:
+        with connected() as connection:
+            yield Mock(execute=lambda *given: meanwhile(connection.execute(*given), given[0]))
+
+    def meanwhile(found: Any, statement: str) -> Any:
+        if statement != "PRAGMA application_id" or tried:
+            return found
+        row = found.fetchone()
+        tried.append(statement)
+        with suppress(LedgerError), two.write():
+            pass
+        return Mock(fetchone=lambda: row)
+
+    monkeypatch.setattr(one, "_connected", slowly)
+    with one.write() as db:
+        assert db.execute("SELECT count(*) FROM spend").fetchone() == (0,)
+    assert tried
 
 
 def test_nobody_looks_at_a_budget_while_another_spends(tmp_path: Path) -> None:

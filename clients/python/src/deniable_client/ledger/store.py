@@ -108,7 +108,10 @@ class Store:
     @contextmanager
     def _open(self, begin: str) -> Iterator[sqlite3.Connection]:
         with self._words(), self._connected() as connection:
-            if self._version(connection) != _VERSION:
+            connection.execute("BEGIN")  # another process may make the ledger meanwhile
+            version = self._version(connection)
+            connection.execute("COMMIT")
+            if version != _VERSION:
                 connection.execute("BEGIN IMMEDIATE")
                 self._begin(connection)
                 connection.execute("COMMIT")
