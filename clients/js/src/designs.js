@@ -182,7 +182,7 @@ export class Disclosing extends Kernel {
 }
 
 /**
- * A kernel that others may build on: it has reports made without any value (`valueless`), and most have `keep` and `levels`:
+ * A kernel that others may build on: it has reports made without any value (`blind`), and most have `keep` and `levels`:
  * how many of those support a given value and how many do not, up to a factor.
  */
 export class Base extends Kernel {

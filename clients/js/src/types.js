@@ -16,7 +16,7 @@
  * }} Domain
  */
 
-/** @typedef {"again" | "arc" | "attach" | "blind" | "coin" | "flip" | "g" | "grid" | "k" | "keep" | "keys" | "length" | "m"} Few */
+/** @typedef {"again" | "arc" | "attach" | "coin" | "flip" | "g" | "grid" | "k" | "keep" | "keys" | "length" | "m"} Few */
 /** @typedef {"level_bottom" | "level_top" | "other" | "outputs" | "own" | "plain" | "prime" | "reach" | "ring" | "size"} More */
 /** @typedef {Record<Few | More | "shift" | "slope" | "tie", bigint> & Record<"neighbours" | "weights", bigint[][]>} Wholes */
 /** @typedef {Record<"chances" | "codes" | "flips" | "sensitive" | "starts" | "told", bigint[]> & Record<"data" | "level", any[]>} Lists */

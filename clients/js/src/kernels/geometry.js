@@ -37,7 +37,7 @@ export class Hadamard extends Base {
   }
 
   /** @param {Words} words */
-  valueless(words) {
+  blind(words) {
     return packInt(below(this.order, words), this.width);
   }
 }
@@ -94,7 +94,7 @@ export class Projective extends Base {
   }
 
   /** @param {Words} words */
-  valueless(words) {
+  blind(words) {
     return packInt(below(this.order, words), this.width);
   }
 

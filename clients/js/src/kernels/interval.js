@@ -35,7 +35,7 @@ export class Interval extends Base {
   }
 
   /** @param {Words} words */
-  valueless(words) {
+  blind(words) {
     return seeded(words.word(), below(this.k, words), this.k);
   }
 }

@@ -25,7 +25,7 @@ export class Response extends Base {
   }
 
   /** @param {Words} words */
-  valueless(words) {
+  blind(words) {
     return packInt(below(this.k, words), this.width);
   }
 }

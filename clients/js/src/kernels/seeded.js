@@ -27,7 +27,7 @@ export class Seeded extends Base {
   }
 
   /** @param {Words} words */
-  valueless(words) {
+  blind(words) {
     return seeded(words.word(), below(this.outputs, words), this.outputs);
   }
 }

@@ -35,7 +35,7 @@ export class Subset extends Base {
   }
 
   /** @param {Words} words */
-  valueless(words) {
+  blind(words) {
     return packBits(subset(this.k, this.size, words), this.k);
   }
 }
