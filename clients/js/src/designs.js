@@ -182,14 +182,19 @@ export class Disclosing extends Kernel {
 }
 
 /**
- * A kernel that others may build on: it has reports made without any value (`blind`), and most have `keep` and `levels`:
- * how many of those support a given value and how many do not, up to a factor.
+ * A kernel that others may build on: it has reports made without any value (`blind`). Most of them have `keep`, and `reports`:
+ * the exact number of different blind reports that support a given value and of those that do not, all of them equally likely;
+ * where a report shows a public seed, given that seed.
  */
 export class Base extends Kernel {
+  /** The same up to a factor. @returns {bigint[]} */
+  get levels() {
+    return /** @type {any} */ (this).reports;
+  }
+
   /** How many times as likely a report is for a value that it supports as for another one; may be below 1. */
   get lift() {
-    const [own, rest] = /** @type {any} */ (this).levels;
-    return twoLevelLift(this.keep, own, rest);
+    return twoLevelLift(this.keep, this.levels[0], this.levels[1]);
   }
 
   get ratio() {

@@ -16,7 +16,7 @@ export class Interval extends Base {
     checkWhole("size", this.size, 1n, this.k - 1n);
   }
 
-  get levels() {
+  get reports() {
     return [this.size, this.k - this.size];
   }
 

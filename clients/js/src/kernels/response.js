@@ -10,7 +10,7 @@ export class Response extends Base {
   static fields = "k# keep%";
   words = 2n;
 
-  get levels() {
+  get reports() {
     return [1n, this.k - 1n];
   }
 

@@ -33,7 +33,7 @@ export class Wheel extends Seeded {
     checkWhole("arc", this.arc, 1n, this.outputs - 1n);
   }
 
-  get levels() {
+  get reports() {
     return [this.arc, this.outputs - this.arc];
   }
 

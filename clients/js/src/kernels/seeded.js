@@ -42,7 +42,7 @@ export class Hashing extends Seeded {
     checkWhole("g", (this.outputs = this.g), 2n, most);
   }
 
-  get levels() {
+  get reports() {
     return [1n, this.g - 1n];
   }
 

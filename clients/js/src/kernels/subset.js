@@ -13,6 +13,12 @@ export class Subset extends Base {
     checkWhole("size", this.size, 1n, this.k - 1n);
   }
 
+  /** Sets that hold a value, and sets that do not. */
+  get reports() {
+    const all = binomial(this.k - 1n, this.size - 1n);
+    return [all, (all * (this.k - this.size)) / this.size];
+  }
+
   get levels() {
     return [this.size, this.k - this.size];
   }
@@ -38,6 +44,13 @@ export class Subset extends Base {
   blind(words) {
     return packBits(subset(this.k, this.size, words), this.k);
   }
+}
+
+/** How many sets of `size` there are among n. @param {bigint} n @param {bigint} size */
+function binomial(n, size) {
+  let found = 1n;
+  for (let i = 1n; i <= size; i++) found = (found * (n - size + i)) / i;
+  return found;
 }
 
 register([Subset], { "ss ass": form("subset", { size: "whole size" }) });
