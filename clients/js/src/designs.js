@@ -165,6 +165,11 @@ export class Kernel extends Fields {
     return /** @type {typeof Kernel} */ (this.constructor).kind;
   }
 
+  /** How many a domain has. */
+  get answers() {
+    return this.k;
+  }
+
   /** @returns {any} */
   get promisedRatio() {
     return /** @type {any} */ (this).ratio;
@@ -184,7 +189,8 @@ export class Disclosing extends Kernel {
 /**
  * A kernel that others may build on: it has reports made without any value (`blind`). Most of them have `keep`, and `reports`:
  * the exact number of different blind reports that support a given value and of those that do not, all of them equally likely;
- * where a report shows a public seed, given that seed.
+ * where a report shows a public seed, given that seed. `favours` says how many values each report favours, or slights (0: up to
+ * all), if that is worked out, and `even` that blind reports support equally many values each, up to rounding.
  */
 export class Base extends Kernel {
   /** The same up to a factor. @returns {bigint[]} */
@@ -334,7 +340,7 @@ export function read(name, form, given) {
   const kernel = asFormat(`the kernel of ${name} has numbers that do not fit`, () =>
     kernelFrom(given.kernel, form.kernel, `the kernel of ${name}`),
   );
-  const domain = readDomain(given.domain, kernel.kind === "pairs" ? kernel.keys : kernel.k);
+  const domain = readDomain(given.domain, kernel.answers);
   checkParams(name, form, given, kernel);
   return { name, epsilon, domain, params: given.params, kernel };
 }

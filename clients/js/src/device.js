@@ -121,7 +121,7 @@ function checkWork(kernel) {
   const amounts = [
     { what: "random words", count: kernel.words, most: WORK_MAX },
     { what: "bytes", count: BigInt(kernel.width), most: WORK_MAX },
-    ...(kernel.parts ? [kernel.parts] : []),
+    ...(kernel.work ? [kernel.work] : []),
   ];
   for (const { what, count, most } of amounts) {
     if (count > most) {

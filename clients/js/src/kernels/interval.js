@@ -11,9 +11,14 @@ export class Interval extends Base {
   static kind = "interval";
   static fields = "k# size keep%";
   words = 3n;
+  even = true;
 
   check() {
     checkWhole("size", this.size, 1n, this.k - 1n);
+  }
+
+  get favours() {
+    return this.size;
   }
 
   get reports() {

@@ -68,8 +68,9 @@ export class Personal extends Disclosing {
   }
 
   /** What a proof goes through, two by two. */
-  get parts() {
-    return { what: "levels", count: BigInt(this.data.length), most: 16n };
+  get work() {
+    const count = BigInt(this.data.length);
+    return { what: "levels", count, most: 16n, steps: 400n * count * count };
   }
 
   get width() {

@@ -9,6 +9,8 @@ export class Response extends Base {
   static kind = "response";
   static fields = "k# keep%";
   words = 2n;
+  favours = 1n;
+  even = true;
 
   get reports() {
     return [1n, this.k - 1n];

@@ -36,6 +36,8 @@ export class Seeded extends Base {
 export class Hashing extends Seeded {
   static kind = "hashing";
   static fields = "k# g keep%";
+  /** Buckets may hold all. @type {bigint | undefined} */
+  favours = 0n;
 
   /** With 32-bit hash values every bucket must be non-empty. */
   check(most = 1n << 31n) {

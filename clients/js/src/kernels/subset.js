@@ -8,6 +8,7 @@ import { bitsWidth, happens, packBits, subset } from "../exact.js";
 export class Subset extends Base {
   static kind = "subset";
   static fields = "k# size keep%";
+  even = true;
 
   check() {
     checkWhole("size", this.size, 1n, this.k - 1n);
@@ -17,6 +18,10 @@ export class Subset extends Base {
   get reports() {
     const all = binomial(this.k - 1n, this.size - 1n);
     return [all, (all * (this.k - this.size)) / this.size];
+  }
+
+  get favours() {
+    return this.size;
   }
 
   get levels() {

@@ -139,8 +139,8 @@ function mappedPeak(kernel) {
 
 /** That m: 1 holds for every kernel, more where all reports support equally many values. @param {any} kernel @returns {any} */
 function favoured(kernel) {
-  const { kind, k, keep } = kernel;
-  if (!["response", "subset", "interval", "balanced"].includes(kind)) return 1n;
+  const { k, keep, even } = kernel;
+  if (!even) return 1n;
   const share = shareOf(kernel);
   const part = k * share.top;
   return chance(keep).below(share) ? k - (part + share.bottom - 1n) / share.bottom : part / share.bottom;

@@ -2,7 +2,7 @@
 import { Kernel, checkPlain, checkValue, register } from "../../designs.js";
 import { require } from "../../errors.js";
 import { ONE, Ratio, either, happens, largest, most } from "../../exact.js";
-import { favouredBy, paddedRatio } from "./pairs.js";
+import { paddedRatio } from "./pairs.js";
 
 /** @import { Words } from "../../types.js" */
 
@@ -22,7 +22,7 @@ export class KeysOnly extends Kernel {
 
   /** @param {bigint} keys @param {bigint} length */
   padded(keys, length) {
-    const size = favouredBy(this.base);
+    const size = this.base.favours;
     return size ? paddedKeys(this.base.lift, size, keys, length) : this.base.ratio;
   }
 
