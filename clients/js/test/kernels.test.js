@@ -4,7 +4,8 @@ import { test } from "node:test";
 
 import "../src/index.js";
 import { kernelFrom } from "../src/designs.js";
-import { WORD } from "../src/exact.js";
+import { Ratio, WORD } from "../src/exact.js";
+import { reduced } from "../src/explain.js";
 import { ReplayWords } from "../src/replay.js";
 
 const KEEP = `${(3n * WORD) / 4n}`;
@@ -67,6 +68,40 @@ for (const [document, count] of SMALL) {
     }
   });
 }
+
+const COIN = { kind: "response", k: "2", keep: KEEP };
+const HASHED = { kind: "hashing", k: "4", g: "2", keep: KEEP };
+
+test("what is no deal of parts is refused", () => {
+  const both = { kind: "dealt", parts: [COIN, COIN], shares: ["1", "1"] };
+  for (const [changes, told] of [
+    [{ parts: [COIN], shares: ["1"] }, /number of parts must be an integer from 2 to 255, got "1"/],
+    [{ shares: ["1"] }, /shares must be one for each of 2 parts/],
+    [{ shares: ["1", "0"] }, /share must be an integer from 1/],
+    [{ shares: ["1", `${WORD}`] }, /sum of shares must be at most 2\*\*64/],
+    [{ parts: [COIN, both] }, /kernels that are not dealt themselves/],
+  ]) {
+    assert.throws(() => kernelFrom({ ...both, ...changes }), { kind: "ParameterError", message: told });
+  }
+  assert.throws(() => kernelFrom({ kind: "grouped", first: both, second: both, coin: "1" }), { kind: "PrivacyError" });
+});
+
+test("records, parts and reports of a deal are checked", () => {
+  const kernel = kernelFrom({ kind: "dealt", parts: [COIN, HASHED], shares: ["1", "1"] });
+  for (const wrong of [[0], [0, 0, 0], "01", null, 8n, [0, 4]]) {
+    assert.throws(() => kernel.randomise(wrong, new ReplayWords(Array(5).fill(WORD - 1n))), { kind: "ParameterError" });
+  }
+  for (const [part, size] of [[2, 1], [-1, 1], [0.5, 1], [0, 2], [1, 1]]) {
+    assert.throws(() => kernel.frame(part, new Uint8Array(size)), { kind: "ParameterError" });
+  }
+});
+
+test("what a deal discloses is the average of what its parts do, and its ratio is the worst one's", () => {
+  const open = { kind: "utility", k: "5", sensitive: ["1", "3"], base: [COIN], plain: `${WORD / 4n}`, attach: "0", blind: "1" };
+  const kernel = kernelFrom({ kind: "dealt", parts: [COIN, open, COIN], shares: ["1", "2", "1"] });
+  assert.deepEqual(reduced(kernel.disclosed), new Ratio(1n, 8n));
+  assert.deepEqual(reduced(kernel.promisedRatio), reduced(kernel.parts[1].hiddenRatio));
+});
 
 test("sets are counted exactly, however many there are", () => {
   const { reports } = kernelFrom({ kind: "subset", k: "100", size: "50", keep: KEEP });
