@@ -6,7 +6,7 @@ import { FormatError, ParameterError, PrivacyError, require, show } from "./erro
 import { WORD, checkEpsilon, either, twoLevelLift } from "./exact.js";
 
 /** @import { Ratio } from "./exact.js" */
-/** @import { Check, Design, Domain, Form, Parts, Shapes, Words } from "./types.js" */
+/** @import { Answer, Check, Composed, Design, Domain, Form, Parts, Shapes, Words } from "./types.js" */
 
 const DEPTH_MAX = 12;
 const NODES_MAX = (1 << 19) + (1 << 12);
@@ -322,14 +322,27 @@ const VERSION = 1;
 /** How far a threshold may be from the probability that a parameter says, as a float, in 2**-64. */
 const NEAR = 1n << 34n;
 
-/** A design whose shape was checked; nothing more is known of its numbers. @param {unknown} document */
+/** Designs that are made of others, by the mechanism's name: those whose module was loaded. @type {Map<unknown, Composed>} */
+export const COMPOSED = new Map();
+
+/** A design whose shape was checked; nothing more is known of its numbers. @param {unknown} document @returns {Design} */
 export function readDesign(document) {
-  const given = fieldsOf(readDocument(document), "a design", FIELDS);
+  const given = readDocument(document);
+  return COMPOSED.get(given.mechanism)?.read(given) ?? readOne(given);
+}
+
+/** @param {any} document of a design that has no parts @returns {Design} */
+export function readOne(document) {
+  const given = fieldsOf(document, "a design", FIELDS);
   const name = given.mechanism;
   const form = FORMS.get(name);
   if (form) return read(name, form, given);
   throw new FormatError(`mechanism ${show(name)} is unknown to this client.`, "Upgrade the client, or use deviceFor of load.js.");
 }
+
+/** What a kernel randomises for a value; `ParameterError` if that is no answer. @param {Design} design @param {unknown} value @returns {Answer} */
+export const answerOf = ({ kernel, domain, params }, value) =>
+  kernel.pairsOf?.(value, domain, params.range) ?? domain.index(value);
 
 /** @param {string} name @param {Form} form @param {Record<string, any>} given @returns {Design} */
 export function read(name, form, given) {

@@ -145,12 +145,6 @@ export function below(n, words) {
   }
 }
 
-/** The number of one of some shares, drawn by them: the first whose cumulated share is above a uniform number. @param {bigint[]} shares @param {Words} words */
-export function dealt(shares, words) {
-  let drawn = below(shares.reduce((sum, share) => sum + share), words);
-  return shares.findIndex((share) => (drawn -= share) < 0n);
-}
-
 /** A uniform number of 0..k-1 other than x. @param {bigint} x @param {bigint} k @param {Words} words */
 export function otherThan(x, k, words) {
   const r = below(k - 1n, words);
@@ -189,9 +183,6 @@ export function packBits(items, k) {
   for (const item of items) out[Math.floor(Number(item) / 8)] |= 1 << Number(item) % 8;
   return out;
 }
-
-/** A report of one of several parts as long as any of them: the number of the part comes first. @param {number} part @param {Uint8Array} report @param {number} width */
-export const framed = (part, report, width) => join([Uint8Array.of(part), report], width);
 
 /** Parts as one, with zeros up to `width`; there may be more of them than a call can have arguments. @param {Uint8Array[]} parts */
 export function join(parts, width = parts.reduce((sum, part) => sum + part.length, 0)) {

@@ -30,6 +30,7 @@ import "./codes.js";
 import "./spaces.js";
 import "./unicode_texts.js";
 import "./terms.js";
+import "./explain_parts.js";
 
 export { Device } from "./device.js";
 export * from "./errors.js";

@@ -5,9 +5,10 @@
  */
 
 import { digest } from "./canonical.js";
+import { counter, within } from "./dealing.js";
 import { Device } from "./device.js";
 import { asFormat, isNumber, isWhole } from "./designs.js";
-import { DeniableError, FormatError, PrivacyError, show } from "./errors.js";
+import { PrivacyError, show } from "./errors.js";
 import { below } from "./exact.js";
 import { explain } from "./explain.js";
 import { general, listIn, need, textIn } from "./parts.js";
@@ -143,9 +144,6 @@ export function questionFrom(given, { design, share, by, epsilon, proofs }) {
   return made;
 }
 
-/** Steps of the proofs of a task's designs, all together (docs/protocol.md, section 2). */
-const STEPS_MAX = 2_000_000;
-
 /** Steps of every design, and for each of its parts; kernels say themselves what else a proof takes (`work`). */
 const [STEPS, STEPS_OF_PART] = [100, 3];
 
@@ -157,30 +155,17 @@ const partsOf = (part) =>
 export class Proofs {
   /** @type {Map<string, any>} */
   #known = new Map();
-  #steps = 0;
+  #charge = counter();
 
   /** @param {any} design @param {string} name of the question @returns {any} what it may send */
   of(design, name) {
     const key = digest({ design });
-    try {
-      if (!this.#known.has(key)) {
-        this.#charge(STEPS + STEPS_OF_PART * partsOf(design));
-        this.#known.set(key, explain(design, ({ work }) => this.#charge(Number(work?.steps ?? 0))));
-      }
-    } catch (error) {
-      if (!(error instanceof DeniableError)) throw error;
-      const Kind = /** @type {new (message: string, hint: string) => DeniableError} */ (error.constructor);
-      throw new Kind(`question ${name}: ${error.message}`, error.hint);
-    }
+    const told = () => {
+      this.#charge(STEPS + STEPS_OF_PART * partsOf(design));
+      return explain(design, this.#charge);
+    };
+    if (!this.#known.has(key)) this.#known.set(key, within(`question ${name}`, told));
     return this.#known.get(key);
-  }
-
-  /** @param {number} steps */
-  #charge(steps) {
-    this.#steps += steps;
-    if (this.#steps <= STEPS_MAX) return;
-    const told = `the designs of this task need more than ${STEPS_MAX} steps to be proved`;
-    throw new FormatError(`${told}, more than a device takes part in.`, "Ask fewer or smaller questions.");
   }
 }
 

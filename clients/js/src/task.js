@@ -6,9 +6,10 @@
 
 import { canonical, digest, parse } from "./canonical.js";
 import { dayNumber, dayOf, dayText } from "./days.js";
+import { dealt } from "./dealing.js";
 import { fieldsOf, lengthOf } from "./designs.js";
 import { DeniableError, FormatError, ParameterError, show } from "./errors.js";
-import { dealt, join } from "./exact.js";
+import { join } from "./exact.js";
 import { WindowError } from "./ledger_errors.js";
 import { need } from "./parts.js";
 import { FIELDS, NOT_TOLD, readNew, readOld, signedPart } from "./reading.js";

@@ -75,7 +75,24 @@ test("words deal the parts that the vectors say, and reports of parts are framed
       assert.equal(hex(kernel.frame(part, Uint8Array.from(Buffer.from(report, "hex")))), whole, `${framed++}`);
     }
   }
-  assert.ok(dealt > 150 && framed > 70, `${[dealt, framed]}`);
+  assert.ok(dealt > 90 && framed > 40, `${[dealt, framed]}`);
+});
+
+test("designs of parts are read by themselves: the same words, and the same reports", () => {
+  for (const { about, design, harmless, epsilon, text, several, unread, width, reports } of FILES.dealt.good) {
+    const found = explain(design);
+    assert.deepEqual([found.epsilon, found.text, found.over(12).text, found.unread], [epsilon, text, several, unread], about);
+    for (const agreed of [found.harmless, harmless]) {
+      const device = new Device(design, { harmless: agreed });
+      assert.deepEqual([device.kernel.width, device.epsilon, `${device.explain()}`], [width, design.epsilon, text], about);
+      for (const { value, words, report } of reports) {
+        const replay = replayed(words);
+        assert.equal(hex(device.report(value, { words: replay })), report, about);
+        assert.throws(() => replay.word(), refusal("ParameterError"), "all words are used");
+      }
+    }
+  }
+  assert.ok(FILES.dealt.good.length > 7);
 });
 
 test("the hash of items and seeds, step by step", () => {
@@ -122,7 +139,7 @@ test("the grammar is the one that all clients share", () => {
 
 test("hostile documents are refused with the kind of error that the vectors say, good ones are taken", () => {
   const kinds = /** @type {any} */ ({ format: "FormatError", privacy: "PrivacyError" });
-  for (const { about, design, harmless, error } of FILES.hostile.cases) {
+  for (const { about, design, harmless, error } of [...FILES.hostile.cases, ...FILES.dealt.refused]) {
     try {
       new Device(design, { harmless });
       assert.fail("taken");
@@ -134,7 +151,7 @@ test("hostile documents are refused with the kind of error that the vectors say,
     assert.doesNotThrow(() => new Device(design, { harmless }), about);
     assert.equal(`${explain(design).harmless.length > 0}`, `${harmless !== null}`, about);
   }
-  assert.ok(FILES.hostile.cases.length > 300 && FILES.hostile.good.length > 20);
+  assert.ok(FILES.hostile.cases.length > 300 && FILES.dealt.refused.length > 40 && FILES.hostile.good.length > 20);
 });
 
 test("no file is left out", () => {

@@ -16,8 +16,10 @@ export class Subset extends Base {
 
   /** Sets that hold a value, and sets that do not. */
   get reports() {
-    const all = binomial(this.k - 1n, this.size - 1n);
-    return [all, (all * (this.k - this.size)) / this.size];
+    const others = this.k - this.size;
+    let own = 1n;
+    for (let i = 1n; i < this.size; i++) own = (own * (others + i)) / i;
+    return [own, (own * others) / this.size];
   }
 
   get favours() {
@@ -49,13 +51,6 @@ export class Subset extends Base {
   blind(words) {
     return packBits(subset(this.k, this.size, words), this.k);
   }
-}
-
-/** How many sets of `size` there are among n. @param {bigint} n @param {bigint} size */
-function binomial(n, size) {
-  let found = 1n;
-  for (let i = 1n; i <= size; i++) found = (found * (n - size + i)) / i;
-  return found;
 }
 
 register([Subset], { "ss ass": form("subset", { size: "whole size" }) });

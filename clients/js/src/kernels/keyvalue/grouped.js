@@ -1,7 +1,7 @@
 /** Key-value kernels of two groups: some people speak of keys only, the others of keys with signs. */
 import { Kernel, checkPlain, checkValue, register } from "../../designs.js";
 import { require } from "../../errors.js";
-import { ONE, Ratio, either, framed, happens, largest, most } from "../../exact.js";
+import { ONE, Ratio, either, happens, join, largest, most } from "../../exact.js";
 import { paddedRatio } from "./pairs.js";
 
 /** @import { Words } from "../../types.js" */
@@ -73,7 +73,7 @@ export class Grouped extends Kernel {
   /** @param {bigint} x @param {Words} words */
   randomise(x, words) {
     const second = happens(this.coin, words);
-    return framed(Number(second), (second ? this.second : this.first).randomise(x, words), this.width);
+    return join([Uint8Array.of(second ? 1 : 0), (second ? this.second : this.first).randomise(x, words)], this.width);
   }
 }
 
