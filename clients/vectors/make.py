@@ -62,6 +62,7 @@ sys.path.insert(0, str(FOLDER))
 
 # What stands beside this file:
 from canonical_cases import canonical_vectors  # noqa: E402
+from dealt_cases import dealt_vectors  # noqa: E402
 from hostile import hostile_vectors  # noqa: E402
 from ledger_cases import ledger_vectors  # noqa: E402
 from signature_cases import signatures_vectors  # noqa: E402
@@ -249,7 +250,7 @@ def leaking(kernel: dict[str, Any]) -> dict[str, Any]:
     for name, sign in (("own", 1), ("plain", 1), ("keep", 1), ("again", -1), ("base", -1)):
         if isinstance(kernel.get(name), str):
             return kernel | {name: str(int(kernel[name]) + sign * step)}
-    for name in ("chances", "data"):
+    for name in ("chances", "data", "parts"):
         if name in kernel:
             *rest, last = kernel[name]
             moved = leaking(last) if isinstance(last, dict) else str(int(last) + step)
@@ -475,6 +476,7 @@ def every() -> dict[str, str]:
     made = {"canonical": canonical_vectors(), "tasks": tasks_vectors(), "ledger": ledger_vectors()}
     made["signatures"] = signatures_vectors()
     made["texts"] = texts_vectors()
+    made["dealt"] = dealt_vectors(Recorded, leaking)
     texts |= {f"{name}.json": lines(content) for name, content in made.items()}
     return texts | {"hostile.json": lines(hostile_vectors(), " ")}
 

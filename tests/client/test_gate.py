@@ -11,7 +11,7 @@ import deniable as dn
 from deniable.mechanisms.registry import MECHANISMS
 from deniable.randomness import simulation
 from deniable_client import Device, FormatError, ParameterError, PrivacyError, explain
-from deniable_client.device import check_work, words_of
+from deniable_client.device import check_work
 from deniable_client.documents import check_document, read_whole
 from deniable_client.domains import read_domain
 from deniable_client.grammar import read_design
@@ -153,9 +153,9 @@ def test_reports_draw_no_more_words_than_said(name: str) -> None:
         kernel.randomise(i % kernel.k, words)
         most = max(most, words.used - before)
     if name in ("she", "pgr", "upgr"):
-        assert words.used / 100 <= 1.3 * words_of(kernel)
+        assert words.used / 100 <= 1.3 * kernel.words
     else:
-        assert most <= words_of(kernel)
+        assert most <= kernel.words
 
 
 # ---- parts that disclose
@@ -281,7 +281,7 @@ def test_numbers_count_as_answers_only_where_they_are() -> None:
 
 def test_devices_read_pairs_within_their_range() -> None:
     device = Device(dn.mechanism("kv-ss", epsilon=1.0, k=4, length=2, range=(0, 10)).design)
-    assert device._number_of([(0, 0), (3, 10)]) == [(0, 0), (3, 1 << 32)]
+    assert device.answer([(0, 0), (3, 10)]) == [(0, 0), (3, 1 << 32)]
     patient = Device(dn.mechanism("kv-ss", epsilon=1.0, k=4, length=2).design, stand_in=[])
     assert len(patient.report([(0, 1), (0, 1)])) == patient.kernel.width  # a refusal would tell of the two
     for odd in (float("nan"), float("inf"), 10 + 1e-12):  # nothing is rounded into the range

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import math
 import random
-from collections.abc import Callable, Iterator
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterator, Mapping
 from fractions import Fraction
 from itertools import combinations, product
 from typing import Any
@@ -21,6 +22,7 @@ from deniable_client.kernels import (
     Balanced,
     Bit,
     Constant,
+    Dealt,
     Grouped,
     Hadamard,
     Hashing,
@@ -33,6 +35,7 @@ from deniable_client.kernels import (
     OneKey,
     Pairs,
     Personal,
+    Projective,
     Recode,
     Response,
     SignedHashing,
@@ -52,6 +55,7 @@ from deniable_client.kernels import (
     check_promise,
 )
 from deniable_client.kernels.contract import other_than
+from deniable_client.kernels.geometry import point
 from deniable_client.kernels.keyvalue import GRID, amplified, padded_ratio
 from deniable_client.kernels.personal import disclosure, other_value, same_value
 from deniable_client.kernels.utility import check_budgets, mapped_peak, most_disclosure
@@ -161,6 +165,7 @@ EXACT: dict[str, Maker] = {
     "neighbours": neighbours,
     "recode": lambda rng: Recode(4, (0, 1, 3), tuple(rng.choices(range(3), k=3)), Response(3, threshold(rng))),
     "table": table,
+    "dealt": lambda rng: Dealt((Response(2, threshold(rng)), table(rng)), (rng.randint(1, 4), rng.randint(1, 4))),
     "bit": lambda rng: Bit(tuple(threshold(rng) for _ in range(3))),
     "whole": lambda rng: Whole(3),
     "constant": lambda rng: Constant(3),
@@ -216,6 +221,69 @@ def test_blind_reports_and_how_they_compare(kind: str) -> None:
                 assert own.keys() == blind.keys()
                 peak = max(peak, *(own[report] / blind[report] for report in own))
         assert peak == kernel.blind_peak, kernel
+
+
+@pytest.mark.parametrize("kind", [kind for kind in BASES if kind != "unary"])
+def test_blind_reports_are_counted_exactly(kind: str) -> None:
+    """Given the seed, all are equally likely; so are those of a value that support it, and those that do not."""
+    rng = random.Random(f"reports {kind}")
+    for _ in range(12):
+        kernel = EXACT[kind](rng)
+        own, rest = kernel.reports
+        keep = Fraction(kernel.keep, WORD)
+        for seed in SEEDS:
+            assert Counter(channel(kernel.blind, seed).values()) == {Fraction(1, own + rest): own + rest}
+            for x in range(kernel.k):
+                law = channel(lambda w, x=x, kernel=kernel: kernel.randomise(x, w), seed)
+                assert Counter(law.values()) == Counter({keep / own: own}) + Counter({(1 - keep) / rest: rest})
+        assert Fraction(*kernel.levels) == Fraction(own, rest)
+
+
+@pytest.mark.parametrize(("k", "prime"), [(2, 2), (3, 2), (7, 2), (4, 3), (13, 3), (6, 5)])
+def test_points_are_counted_exactly(k: int, prime: int) -> None:
+    kernel = Projective(k, prime, WORD // 2)
+    points = [point(i, prime, kernel.rank) for i in range(kernel.order)]
+    assert len(channel(kernel.blind)) == kernel.order == sum(kernel.reports)
+    for item in points[:k]:
+        orthogonal = sum(sum(map(int.__mul__, item, other)) % prime == 0 for other in points)
+        assert orthogonal == kernel.reports[0] == kernel.levels[0]
+
+
+def test_kernels_without_sets_of_alike_reports_count_none() -> None:
+    for kernel in (Unary(3, WORD // 2, WORD // 4), Whole(3), Constant(3), Laplace.calibrate(1.0, 2)):
+        for count in ("reports", "levels"):
+            with pytest.raises(ParameterError, match=f"reports of {type(kernel).__name__} do not support values"):
+                getattr(kernel, count)
+
+
+def test_what_two_reports_of_one_draw_tell_needs_the_exact_number_of_reports() -> None:
+    """A draw at epsilon 2 is kept, and each report is that draw or a blind report, epsilon 1 the first of them.
+
+    Two reports that are the same and support one value tell most; `levels`, which are up to a factor, would say less.
+    """
+    kernel = Subset.calibrate(2.0, 4, 2)
+    first, keep = Fraction(math.e), Fraction(kernel.keep, WORD)
+    beta = 1 - keep + keep / kernel.lift
+    again = (first - 1) / (first - 1 + beta * (kernel.lift - first))  # chance of the draw itself
+
+    def tells(own: int, rest: int) -> Fraction:
+        more = (1 + again / (1 - again) * (own + rest)) ** 2 - 1
+        return (1 + keep / own * more) / (1 + keep / own / kernel.lift * more)
+
+    draws = [channel(lambda w, x=x: kernel.randomise(x, w)) for x in range(4)]
+    blind = Fraction(1, len(draws[0]))
+
+    def law(draw: Mapping[bytes, Fraction]) -> dict[bytes, Fraction]:
+        found: dict[bytes, Fraction] = defaultdict(Fraction)
+        for kept, one, two in product(draw, repeat=3):
+            chances = (again * (report == kept) + (1 - again) * blind for report in (one, two))
+            found[one + two] += draw[kept] * math.prod(chances)
+        return found
+
+    true = worst([law(draw) for draw in draws])
+    assert true == tells(*kernel.reports)
+    assert round(math.log(true), 4) == 1.8159
+    assert round(math.log(tells(*kernel.levels)), 4) == 1.7569
 
 
 @pytest.mark.parametrize("kind", ["response", "subset", "balanced", "interval", "hashing", "unary"])

@@ -275,7 +275,7 @@ def read_value(question: Question, text: str) -> object:
 
     No text is an error: whether a report is sent must not depend on it.
     """
-    if question.explanation.design.kernel.kind == "pairs":
+    if question.explanation.design.pairs:
         return [_pair(question, part) for part in text.split(",") if part.strip()]
     return _plain(question, text)
 
@@ -327,11 +327,11 @@ def ask_strata(task: Task, given: Mapping[str, str]) -> dict[str, str]:
 
 def ask_answer(question: Question) -> object:
     """Ask for the answer until it is one, or the person prefers not to say: None."""
-    kind = question.explanation.design.kernel.kind
-    if kind != "pairs" and question.labels is not None and len(question.labels) <= _LISTED_MAX:
+    pairs = question.explanation.design.pairs
+    if not pairs and question.labels is not None and len(question.labels) <= _LISTED_MAX:
         chosen = _choose("Your answer", (_RATHER_NOT, *question.labels))
         return None if chosen is _RATHER_NOT else chosen
-    told = "KEY=NUMBER,KEY=NUMBER" if kind == "pairs" else "a label" if question.labels else "a number"
+    told = "KEY=NUMBER,KEY=NUMBER" if pairs else "a label" if question.labels else "a number"
     device = question.device(question.explanation.harmless or None)
     while text := input(f"Your answer (nothing if you {_RATHER_NOT}, else {told}): ").strip():
         value = read_value(question, text)

@@ -6,16 +6,14 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from deniable_client.documents import parts_of
-from deniable_client.errors import FormatError, ParameterError, require, show
-from deniable_client.exact import WORD_BITS, exp_bounds
-from deniable_client.explanation import Explanation, check_consent, explanation
-from deniable_client.grammar import read_design
+from deniable_client.errors import FormatError, ParameterError, require, within
+from deniable_client.exact import exp_bounds
+from deniable_client.explanation import Explanation, check_consent, explanation, of_parts
+from deniable_client.grammar import Design, read_design
 from deniable_client.kernels import check_promise
-from deniable_client.kernels.keyvalue import GRID
-from deniable_client.kernels.utility import check_budgets
 from deniable_client.words import SystemWords, Words
 
-__all__ = ["Device", "check_work", "explain", "plain"]
+__all__ = ["Device", "Steps", "check_work", "explain", "plain"]
 
 _NO_VALUE = object()
 
@@ -30,6 +28,9 @@ class Device:
 
     A design may protect some answers only. Then `harmless` must list exactly the answers that a report may name
     (`explain` says which): without that consent it is refused too.
+
+    A design of parts deals one of them to each report; then values, stand-in and consent are lists, with one for each
+    part.
 
     `stand_in` is reported in place of a value that the question has no answer for. Without it such a value is an error,
     and whoever sees that no report arrives learns that the value was none of the answers.
@@ -55,10 +56,8 @@ class Device:
         self.epsilon = self._design.epsilon
         self.kernel = self._design.kernel
         self.labels = self._design.domain.labels
-        self.levels: tuple[float, ...] = tuple(self._design.params.get("levels", ()))
-        low, high = self._design.params.get("range", (0, 1))
-        self._range = float(low), float(high)
-        self._stand_in = None if stand_in is _NO_VALUE else self._number_of(stand_in)
+        self.levels = self._design.levels
+        self._stand_in = None if stand_in is _NO_VALUE else self._design.number_of(stand_in)
 
     def explain(self) -> Explanation:
         """What this design may send about each answer: protected, or disclosed and with which chance."""
@@ -69,7 +68,8 @@ class Device:
     ) -> bytes:
         """One report for `value`: a label, a number of the interval, or an integer from 0 to k-1, as the domain has it.
 
-        For key-value designs `value` is the list of the person's pairs (key, number).
+        For key-value designs `value` is the list of the person's pairs (key, number), for designs of parts a list with
+        a value for each part; only the one of the part that is drawn is looked at, at its most protective level.
 
         `coin` is the public seed that the collector dealt, for kernels that have one. Decide to take part before
         looking at it, and answer a retry with the same report: see docs/maths/coins.md, section 4.
@@ -82,7 +82,7 @@ class Device:
     def answer(self, value: object) -> Any:
         """What is randomised for a value: the number of an answer, or pairs of numbers (key, steps)."""
         try:
-            return self._number_of(value)
+            return self._design.number_of(value)
         except ParameterError:
             if self._stand_in is None:
                 raise
@@ -95,10 +95,10 @@ class Device:
         """
         given = plain(value)
         try:
-            if self.kernel.kind != "pairs" or not isinstance(given, list):
-                return self._number_of(given)
+            if not self._design.pairs or not isinstance(given, list):
+                return self._design.number_of(given)
             fitting = [pair for pair in given if self._fits(pair)]
-            return self._pairs(fitting) if fitting or not given else None
+            return self._design.number_of(fitting) if fitting or not given else None
         except ParameterError:
             return None
 
@@ -111,7 +111,8 @@ class Device:
             return False
         if not isinstance(number, int | float) or isinstance(number, bool):
             return False
-        return self._range[0] <= number <= self._range[1]
+        low, high = map(float, self._design.params["range"])
+        return low <= number <= high
 
     @property
     def stand_in(self) -> Any:
@@ -135,10 +136,6 @@ class Device:
             report = self.kernel.randomise_dealt(answer, coin, drawn)
         return report
 
-    def _number_of(self, value: object) -> Any:
-        """What the kernel randomises: the number of an answer, or pairs of numbers."""
-        return self._pairs(value) if self.kernel.kind == "pairs" else self._design.domain.index(value)
-
     def level(self, level: float | None) -> int:
         """The number of a level; levels rise, so the first is the most protective, and taken if none is given."""
         if not self.levels:
@@ -149,22 +146,8 @@ class Device:
         require(level is None or level in self.levels, "level", level, f"one of {listed}")
         return 0 if level is None else self.levels.index(level)
 
-    def _pairs(self, pairs: object) -> list[tuple[int, int]]:
-        """Pairs with keys by number, and values in steps of their range."""
-        low, high = self._range
-        if not isinstance(pairs, list | tuple) or not all(isinstance(p, list | tuple) and len(p) == 2 for p in pairs):
-            raise ParameterError(f"value must be a list of pairs (key, number), got {show(pairs)}.")
-        for _, number in pairs:
-            real = isinstance(number, int | float) and not isinstance(number, bool) and low <= number <= high
-            require(real, "the number of a pair", number, f"from {low:g} to {high:g}", "Nothing is clipped.")
-        numbers = [(self._design.domain.index(key), round((n - low) / (high - low) * GRID)) for key, n in pairs]
-        if self._design.domain.other is not None and len({str(key) for key, _ in pairs}) == len(pairs):
-            numbers = _merged(numbers)
-        self.kernel.check_pairs(numbers)
-        return numbers
 
-
-def plain(value: object, depth: int = 2) -> object:
+def plain(value: object, depth: int = 3) -> object:
     """A value as one of Python's own kinds, whatever its class does; an object without meaning if it is another."""
     kind = type(value)
     if value is None or kind is bool:
@@ -181,60 +164,51 @@ def plain(value: object, depth: int = 2) -> object:
     return _NO_VALUE
 
 
-def _merged(pairs: list[tuple[int, int]]) -> list[tuple[int, int]]:
-    """Different keys that count as one key become one pair with their mean: how many there are does not show."""
-    found: dict[int, list[int]] = {}
-    for key, steps in pairs:
-        found.setdefault(key, []).append(steps)
-    return [(key, sum(steps) // len(steps)) for key, steps in found.items()]
-
-
 def explain(design: Mapping[str, object], *, charge: Charge | None = None) -> Explanation:
     """What a design may send about each answer, after the same checks as a device's: to be read before any consent.
 
-    `charge` is told how many steps comes next, before it is done, and may refuse.
+    `charge` is told how many steps come next, before they are done, and may refuse.
     """
     if charge is not None:
         charge(_STEPS + _STEPS_OF_PART * parts_of(design))
-    read = read_design(design)
+    return _proved(read_design(design), charge or Steps())
+
+
+def _proved_part(number: int, read: Design, charge: Charge) -> Explanation:
+    with within(f"part {number}"):
+        return _proved(read, charge)
+
+
+def _proved(read: Design, charge: Charge) -> Explanation:
+    """What a design of the right shape may send, after its proof, or those of its parts."""
+    if read.parts:
+        return of_parts(read, tuple(_proved_part(i, part, charge) for i, part in enumerate(read.parts, start=1)))
     check_work(read.kernel)
-    if charge is not None:
-        charge(_PROOFS.get(read.kernel.kind, _few(0))(read.kernel))
+    if hasattr(read.kernel, "work"):
+        charge(read.kernel.work.steps)
     try:
         ratio = check_promise(read.kernel, exp_bounds(read.epsilon)[0], read.epsilon)
     except ParameterError as error:  # parts that fit each other, and that no proof is known for together
         raise FormatError(f"the kernel of {read.name} has parts that do not go together: {error}") from error
-    _PROMISES.get(read.kernel.kind, _nothing)(read.params, read.kernel)
+    if hasattr(read.kernel, "check_promises"):
+        read.kernel.check_promises(read.params)
     return explanation(read, ratio)
 
 
 Charge = Callable[[int], None]
 
 
-# ---- what designs of some kinds promise beside epsilon
+class Steps:
+    """Counts the steps of proofs, and refuses more than a device takes part in."""
 
+    def __init__(self) -> None:
+        self._left = _STEPS_MAX
 
-def _levels(params: Mapping[str, Any], kernel: Any) -> None:
-    """Every level's kernel keeps its own promise, and so does the level report."""
-    promised = list(zip(params["levels"], kernel.data, strict=True))
-    promised += [(params["level_epsilon"], each) for each in kernel.level]
-    for epsilon, each in promised:
-        check_promise(each, exp_bounds(float(epsilon))[0], epsilon)
-
-
-def _budgets(params: Mapping[str, Any], kernel: Any) -> None:
-    check_budgets(kernel, [float(epsilon) for epsilon in params["item_epsilon"]])
-
-
-def _nothing(params: Mapping[str, Any], kernel: Any) -> None:
-    """No further promise."""
-
-
-_PROMISES: Mapping[str, Callable[[Mapping[str, Any], Any], None]] = {"personal": _levels, "utility-levels": _budgets}
-"""By the kind of the kernel."""
-
-
-# ---- how much work a report is: random words and bytes, known before the first word is drawn
+    def __call__(self, steps: int) -> None:
+        self._left -= steps
+        if self._left < 0:
+            told = f"these designs need more than {_STEPS_MAX} steps to be proved"
+            raise FormatError(f"{told}, more than a device takes part in.", "Ask fewer or smaller questions.")
 
 
 _WORDS_MAX = 1 << 20
@@ -243,71 +217,18 @@ _WORDS_MAX = 1 << 20
 _BYTES_MAX = 1 << 20
 """Bytes of one report."""
 
-_WORD = 1 << WORD_BITS
-_PARTS: Mapping[str, tuple[str, Callable[[Any], int], int]] = {
-    "pairs": ("pairs per person", lambda kernel: kernel.length, 1 << 12),
-    "utility-levels": ("budgets of answers", lambda kernel: kernel.s, 1 << 12),
-    "personal": ("levels", lambda kernel: len(kernel.data), 16),
-}
-"""What a proof goes through one by one (levels: two by two) and how many of them at most, by the kind of the kernel."""
-
-
-def words_of(kernel: Any) -> int:
-    """Random words that a report draws, on average and at most; a few more where numbers have to be drawn again."""
-    return _WORDS[kernel.kind](kernel)
-
-
-def _noise(kernel: Any) -> int:
-    """Coordinates of noise: a sign, the digits, and coins until the first tail, which may be far away."""
-    tails: int = kernel.k * (kernel.grid + 2 + -(-_WORD // (_WORD - kernel.again)))
-    return tails
-
-
-def _few(words: int) -> Callable[[Any], int]:
-    return lambda kernel: words
-
-
-_WORDS: Mapping[str, Callable[[Any], int]] = {
-    **dict.fromkeys(("whole", "constant"), _few(0)),
-    **dict.fromkeys(("table", "leaning", "bit"), _few(1)),
-    **dict.fromkeys(("response", "hadamard", "neighbours"), _few(2)),
-    **dict.fromkeys(("hashing", "balanced", "wheel", "interval", "window"), _few(3)),
-    **dict.fromkeys(("signed-interval", "signed-hashing", "one-key", "told-key", "window-or-bit"), _few(5)),
-    "projective": lambda kernel: 2 * kernel.rank + 1,
-    "subset": lambda kernel: kernel.size + 1,
-    "unary": lambda kernel: kernel.k,
-    "laplace": _noise,
-    "signed-unary": lambda kernel: 2 * kernel.keys,
-    "signed-subset": lambda kernel: 2 * kernel.size + 2,
-    "utility-levels": lambda kernel: kernel.s + 1,
-    "keys-only": lambda kernel: words_of(kernel.base),
-    "recode": lambda kernel: words_of(kernel.base),
-    "mixture": lambda kernel: 1 + max(words_of(kernel.first), words_of(kernel.second)),
-    "grouped": lambda kernel: 1 + max(words_of(kernel.first), words_of(kernel.second)),
-    "pairs": lambda kernel: 3 + words_of(kernel.base),
-    "utility": lambda kernel: 3 + sum(words_of(base) for base in kernel.base),
-    "personal": lambda kernel: max(words_of(data) for data in kernel.data) + len(kernel.level) * 2,
-}
-"""By the kind of the kernel."""
-
-
 _STEPS, _STEPS_OF_PART = 100, 3
 """Steps of every design, and for each of its parts; a step is about a microsecond in Python."""
-_PROOFS: Mapping[str, Callable[[Any], int]] = {
-    "pairs": lambda kernel: 40 * kernel.length,
-    "utility-levels": lambda kernel: 80 * kernel.s,
-    "personal": lambda kernel: 400 * len(kernel.data) ** 2,
-}
-"""Steps of a proof beyond these, by the kind of the kernel (docs/protocol.md, section 2)."""
+
+_STEPS_MAX = 2_000_000
+"""Steps of the proofs of all designs of a task, or of all parts of a design: about two seconds in Python."""
 
 
 def check_work(kernel: Any) -> None:
     """`FormatError` for a kernel whose proof or reports are more work, or longer, than a device takes part in."""
-    amounts = [("random words", words_of(kernel), _WORDS_MAX), ("bytes", kernel.width, _BYTES_MAX)]
-    if kernel.kind in _PARTS:
-        what, count, limit = _PARTS[kernel.kind]
-        amounts.append((what, count(kernel), limit))
-    for what, amount, most in amounts:
+    work = getattr(kernel, "work", None)
+    amounts = [("random words", kernel.words, _WORDS_MAX), ("bytes", kernel.width, _BYTES_MAX)]
+    for what, amount, most in amounts if work is None else [*amounts, work[:3]]:
         if amount > most:
             raise FormatError(
                 f"a report of this design needs {amount} {what}, more than the {most} that a device takes part in.",

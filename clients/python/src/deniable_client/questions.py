@@ -62,7 +62,7 @@ class Question:
         if device.stand_in is not None:
             return device.stand_in
         domain = self.explanation.design.domain
-        if device.kernel.kind == "pairs":
+        if self.explanation.design.pairs:
             empty = device.known([])
             return [(below(domain.answers, words), GRID // 2)] if empty is None else empty
         ends = [0, *self.explanation.disclosed, domain.answers]
@@ -81,7 +81,7 @@ def check_none(question: Question) -> None:
             raise PrivacyError(f"none of {question.name} must be a protected answer, and {told}")
         return
     where = f"none of {question.name}"
-    if design.kernel.kind == "pairs":
+    if design.pairs:
         pairs = is_list(none) and all(is_list(pair) and len(pair) == 2 for pair in none)
         fits = pairs and all(_is_answer(question, pair[0]) and is_number(pair[1]) for pair in none)
         _need(fits, where, "a list of pairs [key, number]", none)

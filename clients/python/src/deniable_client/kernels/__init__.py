@@ -18,6 +18,7 @@ from deniable_client.kernels.contract import AnyKernel, Disclosing, Kernel, chec
 
 if TYPE_CHECKING:
     from deniable_client.kernels.basic import Laplace, Mixture, Response, Subset, Unary, Whole
+    from deniable_client.kernels.dealt import Dealt
     from deniable_client.kernels.geometry import Hadamard, Projective
     from deniable_client.kernels.keyvalue import Grouped, KeysOnly, OneKey, Pairs, SignedSubset, SignedUnary
     from deniable_client.kernels.keyvalue_seeded import SignedHashing, SignedInterval, ToldKey
@@ -33,6 +34,7 @@ __all__ = [
     "Balanced",
     "Bit",
     "Constant",
+    "Dealt",
     "Disclosing",
     "Grouped",
     "Hadamard",
@@ -73,6 +75,7 @@ __all__ = [
 
 _HOMES: Mapping[str, str] = {
     "basic": "Laplace Mixture Response Subset Unary Whole",
+    "dealt": "Dealt",
     "geometry": "Hadamard Projective",
     "keyvalue": "Grouped KeysOnly OneKey Pairs SignedSubset SignedUnary",
     "keyvalue_seeded": "SignedHashing SignedInterval ToldKey",
@@ -127,6 +130,7 @@ _SHORT: Mapping[str, str] = {
     "Window": "Kernel",
     "Leaning": "Kernel",
     "tuple[Kernel | Utility, ...]": "tuple[Kernel, ...]",
+    "tuple[AnyKernel, ...]": "tuple[Kernel, ...]",
 }
 """Types of kernels' fields that are read like another one."""
 

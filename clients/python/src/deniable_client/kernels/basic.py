@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache
-from math import isqrt, prod
+from math import comb, isqrt, prod
 from typing import ClassVar, Self
 
 from deniable_client.errors import PrivacyError, require
@@ -28,6 +28,7 @@ from deniable_client.kernels.contract import (
     favoured,
     other_than,
 )
+from deniable_client.kernels.laws import Bits, OneOf
 from deniable_client.packing import bits_width, pack_bits, pack_int, uint_width
 from deniable_client.words import Words, below, happens, subset
 
@@ -46,6 +47,7 @@ class Response(Base):
     k: int
     keep: int
     kind: ClassVar[str] = "response"
+    words: ClassVar[int] = 2
 
     def __post_init__(self) -> None:
         check_k(self.k)
@@ -58,12 +60,25 @@ class Response(Base):
         return cls(k, keep_threshold(epsilon, 1, k - 1))
 
     @property
-    def levels(self) -> tuple[int, int]:
+    def reports(self) -> tuple[int, int]:
         return 1, self.k - 1
 
     @property
     def least(self) -> int:
         return favoured(self)
+
+    @property
+    def favours(self) -> int:
+        return 1
+
+    @property
+    def law(self) -> OneOf:
+        return OneOf.of(self.k, self.keep)
+
+    def odds(self, x: int) -> list[int]:
+        """Whole numbers in proportion to the chances of all reports of a value."""
+        own, other = self.keep * (self.k - 1), _WORD - self.keep
+        return [own if y == x else other for y in range(self.k)]
 
     @property
     def width(self) -> int:
@@ -101,8 +116,12 @@ class Subset(Base):
         return cls(k, size, keep_threshold(epsilon, size, k - size))
 
     @property
+    def reports(self) -> tuple[int, int]:
+        """See `Base.reports`. A set with x has mass keep/C(k-1,size-1), one without (1-keep)/C(k-1,size)."""
+        return comb(self.k - 1, self.size - 1), comb(self.k - 1, self.size)
+
+    @property
     def levels(self) -> tuple[int, int]:
-        """See `Base.levels`. A set with x has mass keep/C(k-1,size-1), one without (1-keep)/C(k-1,size)."""
         return self.size, self.k - self.size
 
     @property
@@ -110,8 +129,16 @@ class Subset(Base):
         return favoured(self)
 
     @property
+    def favours(self) -> int:
+        return self.size
+
+    @property
     def width(self) -> int:
         return bits_width(self.k)
+
+    @property
+    def words(self) -> int:
+        return self.size + 1
 
     def randomise(self, x: int, words: Words) -> bytes:
         check_value(x, self.k)
@@ -155,8 +182,16 @@ class Unary(Base):
         return Fraction(self.flip, _WORD)
 
     @property
+    def law(self) -> Bits:
+        return Bits(self.k, self.keep, self.flip)
+
+    @property
     def width(self) -> int:
         return bits_width(self.k)
+
+    @property
+    def words(self) -> int:
+        return self.k
 
     def randomise(self, x: int, words: Words) -> bytes:
         check_value(x, self.k)
@@ -173,6 +208,7 @@ class Whole(Base):
 
     k: int
     kind: ClassVar[str] = "whole"
+    words: ClassVar[int] = 0
 
     def __post_init__(self) -> None:
         check_k(self.k)
@@ -231,6 +267,10 @@ class Mixture:
     @property
     def width(self) -> int:
         return self.first.width
+
+    @property
+    def words(self) -> int:
+        return 1 + max(self.first.words, self.second.words)
 
     def randomise(self, x: int, words: Words) -> bytes:
         return (self.second if happens(self.coin, words) else self.first).randomise(x, words)
@@ -315,6 +355,11 @@ class Laplace(Base):
     def width(self) -> int:
         """See `Kernel.width`: 4 bytes a coordinate, the number of steps plus 2**31."""
         return 4 * self.k
+
+    @property
+    def words(self) -> int:
+        """See `Kernel.words`: a sign, the digits, and coins until the first tail, which may be far away."""
+        return self.k * (self.grid + 2 + -(-_WORD // (_WORD - self.again)))
 
     def randomise(self, x: int, words: Words) -> bytes:
         check_value(x, self.k)

@@ -5,11 +5,12 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from fractions import Fraction
 from math import ceil, floor
-from typing import TYPE_CHECKING, ClassVar, Protocol
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol
 
 from deniable_client.errors import ParameterError, PrivacyError, require
 from deniable_client.exact import WORD_BITS, two_level_lift, two_level_ratio
 from deniable_client.hashing import ITEMS_MAX
+from deniable_client.kernels.laws import Law
 from deniable_client.words import Words, below
 
 __all__ = [
@@ -17,6 +18,7 @@ __all__ = [
     "Base",
     "Disclosing",
     "Kernel",
+    "Work",
     "check_coin",
     "check_k",
     "check_plain",
@@ -26,6 +28,7 @@ __all__ = [
     "check_value",
     "check_whole",
     "favoured",
+    "inner_of",
     "other_than",
     "promised_ratio",
 ]
@@ -53,8 +56,23 @@ class Kernel(Protocol):
     def width(self) -> int:
         """Bytes of a report."""
 
+    @property
+    def words(self) -> int:
+        """Random words of a report, on average and at most; a few more where numbers have to be drawn again."""
+
     def randomise(self, x: int, words: Words) -> bytes:
         """A report for value `x`."""
+
+
+class Work(NamedTuple):
+    """What a proof goes through one by one: `work` of the kernels that have such parts."""
+
+    what: str
+    number: int
+    most: int
+    """More than these are refused."""
+    steps: int
+    """All of them together, in about microseconds (docs/protocol.md, section 2)."""
 
 
 class Disclosing(ABC):
@@ -75,6 +93,11 @@ class Disclosing(ABC):
     @abstractmethod
     def width(self) -> int:
         """Bytes of a report."""
+
+    @property
+    @abstractmethod
+    def words(self) -> int:
+        """See `Kernel.words`."""
 
     @abstractmethod
     def randomise(self, x: int, words: Words) -> bytes:
@@ -103,7 +126,7 @@ AnyKernel = Kernel | Disclosing
 class Base(ABC):
     """What a transform asks of the kernel it builds on: reports made without any value, and how they compare.
 
-    Two-level kernels say their `levels` only: they keep their own value with probability keep/2**64; given that they
+    Two-level kernels say their `reports` only: they keep their own value with probability keep/2**64; given that they
     do, or do not, the report is a blind one under the condition that it supports the value, or does not.
     """
 
@@ -112,9 +135,17 @@ class Base(ABC):
     keep: int
 
     @property
-    def levels(self) -> tuple[int, int]:
-        """How many reports support a given value and how many do not, up to a factor; all of a kind are alike."""
+    def reports(self) -> tuple[int, int]:
+        """How many reports support a given value and how many do not, exactly; all of them are equally likely if blind.
+
+        Where reports begin with a public seed: of those with one seed, whichever it is.
+        """
         raise ParameterError(f"reports of {type(self).__name__} do not support values.")
+
+    @property
+    def levels(self) -> tuple[int, int]:
+        """The same up to a factor, so that they are never large numbers; enough for what one report tells."""
+        return self.reports
 
     @property
     def lift(self) -> Fraction:
@@ -129,6 +160,16 @@ class Base(ABC):
     @abstractmethod
     def blind(self, words: Words) -> bytes:
         """A report made without any value."""
+
+    @property
+    def favours(self) -> int | None:
+        """How many values each report favours, or slights; 0: as many as there are; None: that is not worked out."""
+        return None
+
+    @property
+    def law(self) -> Law | None:
+        """What its reports tell about the level that they were made at; None: that is not worked out."""
+        return None
 
     @property
     def share(self) -> Fraction:
@@ -206,6 +247,11 @@ def check_plain(what: str, *parts: AnyKernel) -> None:
 def promised_ratio(kernel: AnyKernel) -> Fraction:
     """The exact largest likelihood ratio between any two values, of all reports but those that give one away."""
     return kernel.hidden_ratio if isinstance(kernel, Disclosing) else kernel.ratio
+
+
+def inner_of(kernel: Any) -> Any:
+    """The kernel itself, or the base of one that discloses."""
+    return getattr(kernel, "inner", kernel)
 
 
 def check_promise(kernel: AnyKernel, low: Fraction, epsilon: float) -> Fraction:

@@ -21,6 +21,7 @@ class Hadamard(Base):
     k: int
     keep: int
     kind: ClassVar[str] = "hadamard"
+    words: ClassVar[int] = 2
 
     def __post_init__(self) -> None:
         check_k(self.k, (1 << 32) - 1)
@@ -37,9 +38,9 @@ class Hadamard(Base):
         return 1 << self.k.bit_length()
 
     @property
-    def levels(self) -> tuple[int, int]:
-        """See `Base.levels`. Half of the columns have +1 in a row, half have -1."""
-        return 1, 1
+    def reports(self) -> tuple[int, int]:
+        """See `Base.reports`. Half of the columns have +1 in a row, half have -1."""
+        return self.order // 2, self.order // 2
 
     @property
     def width(self) -> int:
@@ -92,14 +93,18 @@ class Projective(Base):
         return points(self.prime, self.rank)
 
     @property
-    def levels(self) -> tuple[int, int]:
-        """See `Base.levels`. Every item has the same number of orthogonal points."""
+    def reports(self) -> tuple[int, int]:
+        """See `Base.reports`. Every item has the same number of orthogonal points."""
         own = points(self.prime, self.rank - 1)
         return own, self.order - own
 
     @property
     def width(self) -> int:
         return uint_width(self.order)
+
+    @property
+    def words(self) -> int:
+        return 2 * self.rank + 1
 
     def randomise(self, x: int, words: Words) -> bytes:
         check_value(x, self.k)

@@ -6,15 +6,26 @@ range (+1), key + keys for one rounded to the bottom (-1). `Pairs` turns the pai
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, ClassVar
+from typing import ClassVar
 
-from deniable_client.errors import ParameterError, PrivacyError, require
+from deniable_client.domains import Domain
+from deniable_client.errors import ParameterError, PrivacyError, require, show
 from deniable_client.exact import WORD_BITS, check_epsilon, exp_bounds, keep_within, two_level_lift
 from deniable_client.kernels.basic import Response, Subset
-from deniable_client.kernels.contract import Kernel, check_k, check_plain, check_threshold, check_value, check_whole
+from deniable_client.kernels.contract import (
+    Base,
+    Kernel,
+    Work,
+    check_k,
+    check_plain,
+    check_threshold,
+    check_value,
+    check_whole,
+)
+from deniable_client.kernels.dealt import Deal
 from deniable_client.packing import bits_width, pack_bits, pack_int, uint_width
 from deniable_client.words import Words, below, happens, subset
 
@@ -99,6 +110,10 @@ class SignedUnary(Signed):
     def width(self) -> int:
         return 2 * bits_width(self.keys)
 
+    @property
+    def words(self) -> int:
+        return 2 * self.keys
+
     def randomise(self, x: int, words: Words) -> bytes:
         check_value(x, self.k)
         minus, key = divmod(x, self.keys)
@@ -147,6 +162,10 @@ class SignedSubset(Signed):
     def width(self) -> int:
         return 2 * bits_width(self.keys)
 
+    @property
+    def words(self) -> int:
+        return 2 * self.size + 2
+
     def randomise(self, x: int, words: Words) -> bytes:
         check_value(x, self.k)
         minus, key = divmod(x, self.keys)
@@ -187,13 +206,17 @@ class KeysOnly:
 
     def padded(self, keys: int, length: int) -> Fraction:
         """Exact ratio between sets of pairs."""
-        if self.base.kind in _FAVOURED:
-            return _padded_keys(*_FAVOURED[self.base.kind](self.base), keys, length)
+        if isinstance(self.base, Base) and self.base.favours:
+            return _padded_keys(self.base.lift, self.base.favours, keys, length)
         return self.base.ratio
 
     @property
     def width(self) -> int:
         return self.base.width
+
+    @property
+    def words(self) -> int:
+        return self.base.words
 
     def randomise(self, x: int, words: Words) -> bytes:
         check_value(x, self.k)
@@ -212,6 +235,7 @@ class OneKey(Signed):
     keep: int
     flip: int
     kind: ClassVar[str] = "one-key"
+    words: ClassVar[int] = 5
 
     def __post_init__(self) -> None:
         check_k(self.keys)
@@ -263,8 +287,8 @@ class OneKey(Signed):
 
 
 @dataclass(frozen=True, slots=True)
-class Grouped:
-    """The second of two kernels with probability coin/2**64, by a coin that a report shows in its first byte."""
+class Grouped(Deal):
+    """The second of two kernels with probability coin/2**64: a deal of two parts, of which both have the same input."""
 
     first: Kernel
     second: Kernel
@@ -277,27 +301,35 @@ class Grouped:
         check_threshold("coin", self.coin)
 
     @property
+    def parts(self) -> tuple[Kernel, Kernel]:
+        """See `Deal.parts`: both kernels."""
+        return self.first, self.second
+
+    @property
+    def shares(self) -> tuple[int, int]:
+        """See `Deal.shares`: in 2**-64."""
+        return _WORD - self.coin, self.coin
+
+    @property
     def k(self) -> int:
         return self.first.k
 
     @property
     def ratio(self) -> Fraction:
         """See `Kernel.ratio`: the coin is public and does not look at the value."""
-        return max(self.first.ratio, self.second.ratio)
+        return max(part.ratio for part in self.parts)
 
     def padded(self, keys: int, length: int) -> Fraction:
         """Exact ratio between sets of pairs: the worse of both."""
-        return max(padded_ratio(part, keys, length) for part in (self.first, self.second))
+        return max(padded_ratio(part, keys, length) for part in self.parts)
 
-    @property
-    def width(self) -> int:
-        return 1 + max(self.first.width, self.second.width)
+    def deal(self, words: Words) -> int:
+        """See `Deal.deal`: the second part for the low words."""
+        return int(happens(self.coin, words))
 
     def randomise(self, x: int, words: Words) -> bytes:
-        """See `Kernel.randomise`: the shorter report is filled up with zeros."""
-        second = happens(self.coin, words)
-        report = (self.second if second else self.first).randomise(x, words)
-        return (bytes([second]) + report).ljust(self.width, b"\0")
+        part = self.deal(words)
+        return self.frame(part, self.parts[part].randomise(x, words))
 
 
 @dataclass(frozen=True, slots=True)
@@ -333,8 +365,36 @@ class Pairs:
         return padded_ratio(self.base, self.keys, self.length) if self.length else self.base.ratio
 
     @property
+    def answers(self) -> int:
+        """How many answers the domain has: keys."""
+        return self.keys
+
+    @property
     def width(self) -> int:
         return self.base.width
+
+    @property
+    def words(self) -> int:
+        return 3 + self.base.words
+
+    @property
+    def work(self) -> Work:
+        """See `Work`: the ratio is looked for over all numbers of keys that a set may hold."""
+        return Work("pairs per person", self.length, 1 << 12, 40 * self.length)
+
+    def pairs_of(self, pairs: object, domain: Domain, ends: Sequence[float]) -> list[tuple[int, int]]:
+        """Pairs with keys by number, and values in steps of their range from one end to the other."""
+        low, high = map(float, ends)
+        if not isinstance(pairs, list | tuple) or not all(isinstance(p, list | tuple) and len(p) == 2 for p in pairs):
+            raise ParameterError(f"value must be a list of pairs (key, number), got {show(pairs)}.")
+        for _, number in pairs:
+            real = isinstance(number, int | float) and not isinstance(number, bool) and low <= number <= high
+            require(real, "the number of a pair", number, f"from {low:g} to {high:g}", "Nothing is clipped.")
+        numbers = [(domain.index(key), round((n - low) / (high - low) * GRID)) for key, n in pairs]
+        if domain.other is not None and len({str(key) for key, _ in pairs}) == len(pairs):
+            numbers = _merged(numbers)
+        self.check_pairs(numbers)
+        return numbers
 
     def randomise(self, x: int | Sequence[tuple[int, int]], words: Words) -> bytes:
         """A report for pairs (key, value in steps of 1/GRID of the range), or for one signed key."""
@@ -364,12 +424,12 @@ class Pairs:
         return key if below(GRID, words) < value else key + total
 
 
-_FAVOURED: Mapping[str, Callable[[Any], tuple[Fraction, int]]] = {
-    "response": lambda kernel: (kernel.lift, 1),
-    "subset": lambda kernel: (kernel.lift, kernel.size),
-    "interval": lambda kernel: (kernel.lift, kernel.size),
-}
-"""How much plain kernels favour (or slight) how many of their answers; bits are free, buckets may hold all answers."""
+def _merged(pairs: list[tuple[int, int]]) -> list[tuple[int, int]]:
+    """Different keys that count as one key become one pair with their mean: how many there are does not show."""
+    found: dict[int, list[int]] = {}
+    for key, steps in pairs:
+        found.setdefault(key, []).append(steps)
+    return [(key, sum(steps) // len(steps)) for key, steps in found.items()]
 
 
 def padded_ratio(base: Kernel, keys: int, length: int) -> Fraction:
@@ -383,10 +443,9 @@ def padded_ratio(base: Kernel, keys: int, length: int) -> Fraction:
     if own is not None:
         ratio: Fraction = own(keys, length)
         return ratio
-    if base.kind in _FAVOURED:
-        return _padded_sets(*_FAVOURED[base.kind](base), length)
-    require(base.kind == "hashing", "kernel", base.kind, "one that padding is worked out for")
-    return base.ratio
+    favours = base.favours if isinstance(base, Base) else None
+    require(favours is not None, "kernel", base.kind, "one that padding is worked out for")
+    return _padded_sets(base.lift, favours, length) if favours else base.ratio  # type: ignore[attr-defined]
 
 
 def _padded_sets(lift: Fraction, size: int, length: int) -> Fraction:

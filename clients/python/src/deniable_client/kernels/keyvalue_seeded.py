@@ -43,6 +43,10 @@ class SignedInterval(SignedSubset):
     def width(self) -> int:
         return 8 + uint_width(2 * self.keys)
 
+    @property
+    def words(self) -> int:
+        return 5
+
     def randomise(self, x: int, words: Words) -> bytes:
         """See `Kernel.randomise`: the reports that do not hold the own signed key are numbered wrong sign first."""
         check_value(x, self.k)
@@ -72,6 +76,7 @@ class SignedHashing(Signed):
     own: int
     flip: int
     kind: ClassVar[str] = "signed-hashing"
+    words: ClassVar[int] = 5
 
     def __post_init__(self) -> None:
         check_k(self.keys)

@@ -34,6 +34,7 @@ class Neighbours:
     neighbours: tuple[tuple[int, ...], ...]
     keep: int
     kind: ClassVar[str] = "neighbours"
+    words: ClassVar[int] = 2
 
     def __post_init__(self) -> None:
         shaped = isinstance(self.neighbours, tuple) and all(isinstance(row, tuple) for row in self.neighbours)
@@ -117,6 +118,10 @@ class Recode:
     def width(self) -> int:
         return self.base.width
 
+    @property
+    def words(self) -> int:
+        return self.base.words
+
     def code(self, x: int) -> int:
         """The code of a value."""
         return self.codes[bisect_right(self.starts, x) - 1]
@@ -181,6 +186,7 @@ class Window:
     tie: int
     keep: int
     kind: ClassVar[str] = "window"
+    words: ClassVar[int] = 3
 
     def __post_init__(self) -> None:
         check_k(self.k)
@@ -236,6 +242,7 @@ class Leaning:
     base: int
     slope: int
     kind: ClassVar[str] = "leaning"
+    words: ClassVar[int] = 1
 
     def __post_init__(self) -> None:
         check_k(self.k)
@@ -276,6 +283,7 @@ class WindowOrBit:
     bit: Leaning
     coin: int
     kind: ClassVar[str] = "window-or-bit"
+    words: ClassVar[int] = 5
 
     def __post_init__(self) -> None:
         fits = isinstance(self.window, Window) and isinstance(self.bit, Leaning)

@@ -20,6 +20,7 @@ from deniable_client.kernels.contract import (
     favoured,
     other_than,
 )
+from deniable_client.kernels.laws import OneOf
 from deniable_client.packing import pack_int, uint_width
 from deniable_client.words import Words, below, happens
 
@@ -54,6 +55,7 @@ class Hashing(Seeded, Base):
     g: int
     keep: int
     kind: ClassVar[str] = "hashing"
+    words: ClassVar[int] = 3
 
     def __post_init__(self) -> None:
         check_k(self.k)
@@ -72,9 +74,18 @@ class Hashing(Seeded, Base):
         return cls(k, g, keep_threshold(epsilon, 1, g - 1))
 
     @property
-    def levels(self) -> tuple[int, int]:
-        """See `Base.levels`. The seed is independent of the value, so they are those of the response on 0..g-1."""
+    def reports(self) -> tuple[int, int]:
+        """See `Base.reports`. The seed is independent of the value, so they are those of the response on 0..g-1."""
         return 1, self.g - 1
+
+    @property
+    def favours(self) -> int | None:
+        """See `Base.favours`: a bucket may hold all values."""
+        return 0
+
+    @property
+    def law(self) -> OneOf | None:
+        return OneOf.of(self.g, self.keep)
 
     @property
     def width(self) -> int:
@@ -109,6 +120,14 @@ class Balanced(Hashing):
     def least(self) -> int:
         return favoured(self)
 
+    @property
+    def favours(self) -> None:
+        return None
+
+    @property
+    def law(self) -> None:
+        return None
+
     def place(self, x: int, coin: int) -> int:
         """See `Hashing.place`: the block of the value's position."""
         return permute(coin, x, self.k) * self.g // self.k
@@ -123,6 +142,7 @@ class Wheel(Seeded, Base):
     keep: int
     ring: int = 32
     kind: ClassVar[str] = "wheel"
+    words: ClassVar[int] = 3
 
     def __post_init__(self) -> None:
         check_k(self.k)
@@ -139,8 +159,8 @@ class Wheel(Seeded, Base):
         return cls(k, arc, keep_threshold(epsilon, arc, (1 << ring) - arc), ring)
 
     @property
-    def levels(self) -> tuple[int, int]:
-        """See `Base.levels`. Given any places of the items, a point has one mass on the arc and one off it."""
+    def reports(self) -> tuple[int, int]:
+        """See `Base.reports`. Given any places of the items, a point has one mass on the arc and one off it."""
         return self.arc, (1 << self.ring) - self.arc
 
     @property
@@ -173,8 +193,16 @@ class Interval(Subset):
     kind: ClassVar[str] = "interval"
 
     @property
+    def reports(self) -> tuple[int, int]:
+        return self.levels
+
+    @property
     def width(self) -> int:
         return 8 + uint_width(self.k)
+
+    @property
+    def words(self) -> int:
+        return 3
 
     def randomise(self, x: int, words: Words) -> bytes:
         check_value(x, self.k)

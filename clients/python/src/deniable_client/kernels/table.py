@@ -40,6 +40,7 @@ class Table:
 
     weights: Rows
     kind: ClassVar[str] = "table"
+    words: ClassVar[int] = 1
 
     def __post_init__(self) -> None:
         shaped = isinstance(self.weights, tuple) and all(isinstance(row, tuple) for row in self.weights)

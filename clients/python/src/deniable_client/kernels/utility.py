@@ -9,11 +9,11 @@ base is independent bits whose noise depends on the value that they stand for.
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import groupby, pairwise
-from typing import ClassVar, TypeGuard
+from typing import Any, ClassVar, TypeGuard
 
 from deniable_client.errors import ParameterError, PrivacyError, require
 from deniable_client.exact import WORD_BITS, check_epsilon, exp_bounds, flip_threshold
@@ -22,12 +22,14 @@ from deniable_client.kernels.contract import (
     Base,
     Disclosing,
     Kernel,
+    Work,
     check_k,
     check_plain,
     check_threshold,
     check_value,
     check_whole,
 )
+from deniable_client.kernels.laws import Hiding
 from deniable_client.packing import bits_width, pack_bits, pack_int, uint_width
 from deniable_client.words import Words, below, happens
 
@@ -147,6 +149,20 @@ class Utility(Disclosing):
         return self.head + sum(kernel.width for kernel in self.base)
 
     @property
+    def words(self) -> int:
+        return 3 + sum(kernel.words for kernel in self.base)
+
+    @property
+    def inner(self) -> Kernel:
+        """The kernel on the sensitive values, where there is one: see `inner_of`."""
+        return self.base[0]
+
+    @property
+    def law(self) -> Hiding:
+        """See `Base.law`: only where there is a base, of which it is known too."""
+        return Hiding(base_half(self.inner).law, Fraction(self.plain, _WORD))  # type: ignore[arg-type]
+
+    @property
     def head(self) -> int:
         """Bytes of the first field."""
         harmless = self.k - self.s
@@ -211,6 +227,10 @@ class UtilityMixture(Disclosing):
     def width(self) -> int:
         """Bytes of a report."""
         return self.first.width
+
+    @property
+    def words(self) -> int:
+        return 1 + max(self.first.words, self.second.words)
 
     def randomise(self, x: int, words: Words) -> bytes:
         """A report for value `x`."""
@@ -380,6 +400,19 @@ class UtilityBudgets(Disclosing):
     @property
     def width(self) -> int:
         return self.head + bits_width(self.s)
+
+    @property
+    def words(self) -> int:
+        return self.s + 1
+
+    @property
+    def work(self) -> Work:
+        """See `Work`: each budget is compared with those that are no smaller."""
+        return Work("budgets of answers", self.s, 1 << 12, 80 * self.s)
+
+    def check_promises(self, params: Mapping[str, Any]) -> None:
+        """See `Personal.check_promises`: those of all budgets."""
+        check_budgets(self, [float(epsilon) for epsilon in params["item_epsilon"]])
 
     def randomise(self, x: int, words: Words) -> bytes:
         check_value(x, self.k)
