@@ -119,13 +119,13 @@ function kept(design, charge) {
 /** `FormatError` for a kernel whose proof or reports are more work, or longer, than a device takes part in. @param {any} kernel */
 function checkWork(kernel) {
   const amounts = [
-    { what: "random words", count: kernel.words, most: WORK_MAX },
-    { what: "bytes", count: BigInt(kernel.width), most: WORK_MAX },
+    { what: "random words", number: kernel.words, most: WORK_MAX },
+    { what: "bytes", number: BigInt(kernel.width), most: WORK_MAX },
     ...(kernel.work ? [kernel.work] : []),
   ];
-  for (const { what, count, most } of amounts) {
-    if (count > most) {
-      const told = `a report of this design needs ${count} ${what}, more than the ${most} that a device takes part in.`;
+  for (const { what, number, most } of amounts) {
+    if (number > most) {
+      const told = `a report of this design needs ${number} ${what}, more than the ${most} that a device takes part in.`;
       throw new FormatError(told, "For many answers use a mechanism with short reports, such as plh, pgr or olh.");
     }
   }

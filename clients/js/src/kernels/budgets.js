@@ -87,7 +87,7 @@ export class UtilityBudgets extends Disclosing {
 
   /** What a proof goes through. */
   get work() {
-    return { what: "budgets of answers", count: this.s, most: 1n << 12n, steps: 80n * this.s };
+    return { what: "budgets of answers", number: this.s, most: 1n << 12n, steps: 80n * this.s };
   }
 
   /** Bytes of the first field. */

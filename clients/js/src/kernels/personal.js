@@ -69,8 +69,8 @@ export class Personal extends Disclosing {
 
   /** What a proof goes through, two by two. */
   get work() {
-    const count = BigInt(this.data.length);
-    return { what: "levels", count, most: 16n, steps: 400n * count * count };
+    const number = BigInt(this.data.length);
+    return { what: "levels", number, most: 16n, steps: 400n * number * number };
   }
 
   get width() {

@@ -48,7 +48,7 @@ export class Pairs extends Kernel {
 
   /** What a proof goes through. */
   get work() {
-    return { what: "pairs per person", count: this.length, most: 1n << 12n, steps: 40n * this.length };
+    return { what: "pairs per person", number: this.length, most: 1n << 12n, steps: 40n * this.length };
   }
 
   /** A report for pairs (key, value in steps of 1/GRID of the range). @param {any[]} pairs @param {Words} words */
