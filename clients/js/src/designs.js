@@ -165,11 +165,6 @@ export class Kernel extends Fields {
     return /** @type {typeof Kernel} */ (this.constructor).kind;
   }
 
-  /** How many a domain has. */
-  get answers() {
-    return this.k;
-  }
-
   /** @returns {any} */
   get promisedRatio() {
     return /** @type {any} */ (this).ratio;
@@ -353,7 +348,7 @@ export function read(name, form, given) {
   const kernel = asFormat(`the kernel of ${name} has numbers that do not fit`, () =>
     kernelFrom(given.kernel, form.kernel, `the kernel of ${name}`),
   );
-  const domain = readDomain(given.domain, kernel.answers);
+  const domain = readDomain(given.domain, kernel.answers ?? kernel.k);
   checkParams(name, form, given, kernel);
   return { name, epsilon, domain, params: given.params, kernel };
 }

@@ -145,13 +145,8 @@ export function disclosedBy({ kernel, domain }) {
 
 /** `PrivacyError` unless consent was given to exactly the answers that reports may name. @param {Design} design @param {any} harmless */
 function checkConsent(design, harmless) {
-  const { domain, parts } = design;
-  if (parts) {
-    const lists = harmless ?? [];
-    const fits = Array.isArray(lists) && (!lists.length || lists.length === parts.length);
-    require(fits, "harmless", lists, `a list of ${parts.length} lists of answers`);
-    return parts.forEach((part, i) => checkConsent(part, lists[i]));
-  }
+  if (design.agreed) return design.agreed(checkConsent, harmless);
+  const { domain } = design;
   const [open, given] = [disclosedBy(design), consented(domain, harmless ?? [])];
   if (`${given}` === `${open}`) return;
   throw new PrivacyError(

@@ -88,19 +88,14 @@ export class Question {
    * @returns {{answer: Answer, answered: boolean}}
    */
   answer(device, value, words) {
+    const { kernel, domain, params } = this.explanation.design;
     try {
-      return { answer: device.answer(this.#possible(value)), answered: true };
+      const known = this.value(value);
+      return { answer: device.answer(kernel.possible ? kernel.possible(known, domain, params.range) : known), answered: true };
     } catch {
       // Reading may fail in any way, since a value may be anything: all of them are no answer.
       return { answer: this.none === null ? this.#drawn(words) : device.answer(this.value(this.none)), answered: false };
     }
-  }
-
-  /** Of a list of pairs those that the design has keys and numbers for; anything else as it is. @param {any} value */
-  #possible(value) {
-    const { kernel, domain, params } = this.explanation.design;
-    const known = this.value(value);
-    return kernel.possible ? kernel.possible(known, domain, params.range) : known;
   }
 
   /** @param {Words} words @returns {Answer} a protected answer, uniformly drawn */

@@ -121,8 +121,7 @@ export class Task {
 
   /** @returns {number} bytes of every report body of this task */
   get width() {
-    const head = (this.questions.length > 1 ? 1 : 0) + this.strata.size;
-    return head + this.questions.reduce((most, question) => Math.max(most, question.width), 0);
+    return this.strata.size + Number(this.questions.length > 1) + Math.max(...this.questions.map(({ width }) => width));
   }
 
   /** @returns {number} the most that it asks of one device: for this task in version 1, for all of its collector in a year since */

@@ -34,10 +34,11 @@
 
 /**
  * A design that has the shape that it should have: nothing more is known of its numbers. One that is made of others has them as
- * `parts`, and is `proved` by proving these.
+ * `parts`, is `proved` by proving these, and is `agreed` to if each of them is.
  * @typedef {{
  *   name: string, epsilon: number, domain: Domain, params: Record<string, any>, kernel: any,
- *   parts?: any[], proved?: (prove: (part: Design, charge?: Charge) => Proved, charge?: Charge) => Proved,
+ *   parts?: any[], agreed?: (check: (part: Design, harmless: any) => void, harmless: any) => void,
+ *   proved?: (prove: (part: Design, charge?: Charge) => Proved, charge?: Charge) => Proved,
  * }} Design
  */
 

@@ -87,7 +87,7 @@ COMPOSED.set("dealt", {
     const kernel = new Dealt(/** @type {any} */ ({ parts: made.map((part) => part.kernel), shares: shares.map(BigInt) }));
     const answers = made.reduce((product, { domain }) => product * domain.answers, 1);
     const domain = { answers, index: (/** @type {unknown} */ value) => records(made, value) };
-    return { name: "dealt", epsilon: given.epsilon, domain, params: {}, kernel, parts: made, proved };
+    return { name: "dealt", epsilon: given.epsilon, domain, params: {}, kernel, parts: made, proved, agreed };
   },
   split,
 });
@@ -96,6 +96,14 @@ COMPOSED.set("dealt", {
 function proved(prove, charge = counter()) {
   const parts = (this.parts ?? []).map((part, i) => within(`part ${i + 1}`, () => prove(part, charge)));
   return { ...this, parts, ratio: largest(parts.map(({ ratio }) => ratio)) };
+}
+
+/** @this {Design} @param {(part: Design, harmless: any) => void} check @param {any} harmless */
+function agreed(check, harmless) {
+  const [lists, parts] = [harmless ?? [], this.parts ?? []];
+  const fits = Array.isArray(lists) && (!lists.length || lists.length === parts.length);
+  require(fits, "harmless", lists, `a list of ${parts.length} lists of answers`);
+  parts.forEach((part, i) => check(part, lists[i]));
 }
 
 /** @param {any} design @returns {{parts: any[], shares: number[]}} */
