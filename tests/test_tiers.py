@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -44,3 +45,17 @@ def test_each_case_has_its_day(pytester: pytest.Pytester) -> None:
     assert set.union(*days) == everything
     assert sum(len(day) - 1 for day in days) == 7
     assert ran(pytester, "--turn", "20777") == days[0]
+
+
+def test_figures_of_a_run(pytester: pytest.Pytester) -> None:
+    here = Path(__file__).parent
+    pytester.makepyfile(
+        test_cases=TESTS.replace("case >= 0", "case != 3") + "\n@pytest.mark.skip\ndef test_not(): ...\n"
+    )
+    pytester.makefile(".ini", pytest=INI)
+    pytester.makeconftest((here / "conftest.py").read_text())
+    pytester.makepyfile(tiers=(here / "tiers.py").read_text())
+    pytester.runpytest("--figures-to", "figures.json")
+    figures = json.loads((pytester.path / "figures.json").read_text())
+    assert (figures["passed"], figures["failed"], figures["skipped"]) == (7, 1, 1)
+    assert list(figures["seconds of files"]) == ["test_cases.py"]

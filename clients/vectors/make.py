@@ -1,4 +1,5 @@
-"""Makes the test vectors: random words -> report bytes for every kernel, the hash, packing, and what must be refused.
+"""Makes the test vectors: random words -> report bytes for every kernel, the hash, packing, and what must be refused;
+and the JavaScript client's tables of sentences, which both clients have from one file.
 
 `python clients/vectors/make.py` says which files differ from what this code gives; `--write` writes them. A vector that
 changes means that clients no longer agree with each other, so look twice. Numbers of 64 bits are written as text, in
@@ -58,6 +59,7 @@ from deniable_client.kernels.keyvalue import response, signed_subset, subset_of_
 from deniable_client.packing import bits_width, pack_bits, pack_int, uint_width
 
 FOLDER = Path(__file__).parent
+ENGLISH = FOLDER.parent / "python" / "src" / "deniable_client" / "texts" / "english.json"
 sys.path.insert(0, str(FOLDER))
 
 # What stands beside this file:
@@ -478,7 +480,17 @@ def every() -> dict[str, str]:
     made["texts"] = texts_vectors()
     made["dealt"] = dealt_vectors(Recorded, leaking)
     texts |= {f"{name}.json": lines(content) for name, content in made.items()}
-    return texts | {"hostile.json": lines(hostile_vectors(), " ")}
+    return texts | {"hostile.json": lines(hostile_vectors(), " ")} | sentences()
+
+
+def sentences() -> dict[str, str]:
+    """Modules of the JavaScript client with what the Python client says: one or two texts for each name."""
+    found = {}
+    for part, texts in json.loads(ENGLISH.read_text("utf-8")).items():
+        rows = "".join(f"  {name}: {json.dumps(text, ensure_ascii=False)},\n" for name, text in texts.items())
+        head = "/** Written by clients/vectors/make.py from english.json of the Python client. */\n"
+        found[f"../js/src/english_{part}.js"] = f"{head}export const {part.upper()} = {{\n{rows}}};\n"
+    return found
 
 
 def lines(content: dict[str, Any], between: str = "\n") -> str:

@@ -235,6 +235,7 @@ def test_the_chance_that_an_answer_is_named_counts_the_deal() -> None:
     assert found.parts[0].chance == Fraction(1, 4)
     assert found.chance == found.chance_of([2, 0]) == Fraction(1, 16)
     assert found.chance_of([0, 1]) == 0
+    assert found.disclosure == f"Question 1: {found.parts[0].disclosure}" in found.text
     with pytest.raises(ParameterError, match="value must be a list of 2 answers, one for each part"):
         found.chance_of(2)
 

@@ -19,7 +19,7 @@ _HEADERS = 700
 def wheel_size() -> int:
     """Bytes of a wheel that is packed as the build does it, without the build."""
     info = "deniable_client-0.1.0.dist-info"
-    sources = sorted(path for path in (CLIENT / "src").rglob("*") if path.suffix in (".py", ".typed"))
+    sources = sorted(path for path in (CLIENT / "src").rglob("*") if path.suffix in (".py", ".typed", ".json"))
     parts = {str(path.relative_to(CLIENT / "src")): path.read_bytes() for path in sources}
     parts[f"{info}/METADATA"] = (CLIENT / "pyproject.toml").read_bytes()[:_HEADERS] + (
         CLIENT / "README.md"

@@ -34,7 +34,7 @@ def test_the_files_are_there() -> None:
 
 def test_the_files_are_what_their_script_makes() -> None:
     made = runpy.run_path(str(FOLDER / "make.py"))["every"]()
-    assert {name.removesuffix(".json") for name in made} == set(FILES)
+    assert {name.removesuffix(".json") for name in made if not name.endswith(".js")} == set(FILES)
     for name, text in made.items():
         assert (FOLDER / name).read_text() == text, f"{name} differs from what clients/vectors/make.py gives"
 

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import os
 import sqlite3
 import subprocess
 import tempfile
 import threading
 from collections.abc import Iterator
+from contextlib import closing
 from dataclasses import replace
 from datetime import date, timedelta
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 import deniable as dn
@@ -21,6 +24,7 @@ from deniable.service.ingest import REASONS
 from deniable.service.store import care, engine_of, open_store, restoring, schema
 from deniable.service.store.contract import Batch, Incoming, KeyRow, Outcome, SessionRow, Store, Upload
 from deniable.service.store.database import Database
+from deniable.service.store.engine import ROW
 from deniable_client.canonical import canonical
 from deniable_client.task import Task
 from service.databases import ENGINES, new_database, started
@@ -443,6 +447,25 @@ def test_columns_are_those_of_the_list(tmp_path: Path) -> None:
 def test_other_urls_are_refused(url: str) -> None:
     with pytest.raises(ParameterError, match="database must be sqlite:///FILE or postgresql://"):
         open_store(url)
+
+
+@pytest.mark.slow
+def test_ids_are_looked_up_one_by_one(tmp_path: Path) -> None:
+    """PostgreSQL may plan a join of a batch with all ids as a walk through all of them, once it knows the statement."""
+    looked_at = "SELECT seq_tup_read + idx_tup_fetch FROM pg_stat_xact_user_tables WHERE relname = 'seen'"
+    with closing(open_store(new_database("postgres", tmp_path))) as store:
+        engine, rows = store.engine, np.frombuffer(os.urandom(80_000 * ROW), np.uint8).reshape(-1, ROW)
+        with engine.write() as session:
+            session.lock(1)
+            session.add_ids(1, rows[:60_000])
+        engine.settle()
+        with engine.write() as session:
+            session.execute("ANALYZE seen")
+        with engine.write() as session:
+            for start in range(60_000, 80_000, 1000):
+                session.add_ids(1, rows[start : start + 1000])
+                session.marks(1, rows[start - 50_000 : start - 49_900])
+            assert session.execute(looked_at) == [(20 * 100,)]  # those whose marks were asked for
 
 
 # ---- the server that these tests start

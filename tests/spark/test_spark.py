@@ -128,13 +128,14 @@ def test_every_engine_gives_the_same_bytes(tmp_path):
 
 def test_frames_groups_and_streams(tmp_path):
     from deniable.run import spark
+    from deniable.run.spark.parts import tables_of
     from deniable.run.spark.stream import State
 
     session = spark_on("local[2]")
     try:
         m = dn.mechanism("grr", epsilon=2.0, labels=["no", "yes", "often"])
         values = session.createDataFrame([("no", 1), ("yes", 2), ("often", 1)] * 50, ["answer", "day"])
-        out = str(tmp_path / "out")
+        out = str(tmp_path / "out of 1 %")
         reports = spark.privatize(values, m, out, column="answer", keep=["day"])
         assert reports.columns == ["report", "day"]
         whole = count_files([out])
@@ -142,6 +143,16 @@ def test_frames_groups_and_streams(tmp_path):
         assert dn.dump(spark.count_files(session, [out]).tally) == dn.dump(whole.tally)
         many = reports.repartition(40)
         assert spark.tally(many).tally == whole.tally
+        plain = tables_of(reports, m.design)  # files and nothing else: tasks open them
+        assert sorted(table.path for table in plain) == sorted(map(str, Path(out).glob("*.parquet")))
+        assert spark.tally(reports).tally == whole.tally
+        for other in (reports.filter("day = 1"), reports.select("report"), reports.limit(100), many):
+            assert tables_of(other, m.design) is None
+        assert spark.tally(reports.filter("day = 1")).tally.n == 100
+        by_day = str(tmp_path / "by-day")
+        reports.write.partitionBy("day").parquet(by_day)
+        assert tables_of(session.read.parquet(by_day), m.design) is None
+        assert spark.tally(session.read.parquet(by_day), m).tally.cells["n"].sum() == 150
         groups = spark.collected(spark.tally(many, by="day"), "day")
         assert {key: part.tally.n for key, part in groups.items()} == {(1,): 100, (2,): 50}
         assert sum(part.tally for part in groups.values()) == whole.tally

@@ -1,5 +1,6 @@
 /** What a design may send about each answer, in words that a person can agree to or not. */
 import { TOLD, disclosedBy, proved, spans } from "./device.js";
+import { REPORTS } from "./english_reports.js";
 import { require } from "./errors.js";
 import { ONE, Ratio, exactly } from "./exact.js";
 import { guarantees } from "./levels.js";
@@ -10,15 +11,17 @@ import { logUpper } from "./logarithms.js";
 const SHOWN = 12;
 const REPORTS_MAX = 10_000;
 
-/** Words for protection, by how sure in thousandths somebody who thought two answers equally likely can become. @type {[bigint, string][]} */
-const GRADES = [
-  [570n, "very strong protection"],
-  [670n, "strong protection"],
-  [750n, "good protection"],
-  [900n, "limited protection"],
-  [983n, "little protection (weak)"],
-  [1000n, "hardly any protection (weak)"],
-];
+/** How sure, in thousandths, somebody who thought two answers equally likely can become: each has its word for protection. */
+const GRADES = [570, 670, 750, 900, 983, 1000];
+
+/** All sentences by name; those of other modules come to them. @type {Record<string, string | string[]>} */
+export const SENTENCES = REPORTS;
+
+/** A sentence, or a part of one; of two, the first is for one and the other for several. @param {string} name @param {Record<string, unknown>} parts */
+export function say(name, parts = {}) {
+  const text = SENTENCES[name];
+  return (typeof text === "string" ? text : text[parts.count === 1 ? 0 : 1]).replace(/{(\w+)}/g, (_, part) => `${parts[part]}`);
+}
 
 /**
  * What a number of reports tell together, each drawn anew: they are at most `ratio` times as likely for a protected answer as
@@ -70,14 +73,14 @@ export class Explanation {
 
   /** What a report of this design may tell that nobody looked at, in a sentence. */
   get unread() {
-    if (this.chance.top) return "This report may name your answer openly, as you agreed.";
+    if (this.chance.top) return say("may_name");
     const { sure, phrase } = this.over(1);
     return this.now(thousandths(sure), phrase);
   }
 
-  /** How sure, in thousandths, a report makes somebody. @param {bigint} tenths @param {string} phrase */
-  now(tenths, phrase, knows = "") {
-    return `Somebody who thought ${two(this)} equally likely${knows} can now be ${certainty(tenths)}. This is ${phrase}.`;
+  /** How sure, in thousandths, a report makes somebody. @param {bigint} tenths @param {string} grade */
+  now(tenths, grade, name = "now") {
+    return say(name, { both: two(this), sure: certainty(tenths), grade });
   }
 
   /** The levels that a person may choose, if any, each with the word for protection by its own exact ratio. @returns {[number, string][]} */
@@ -156,13 +159,14 @@ const power = (ratio, reports) => (reports === 1 ? ratio : raised(ratio, reports
 // ---- sentences
 
 /** The word for protection that leaves somebody this sure. @param {Ratio} sure */
-const phraseOf = ({ top, bottom }) => /** @type {[bigint, string]} */ (GRADES.find(([most]) => 1000n * top <= most * bottom))[1];
+const phraseOf = ({ top, bottom }) => say(`grade_${GRADES.find((most) => 1000n * top <= BigInt(most) * bottom)}`);
 
 /** How sure somebody can become, in thousandths that are rounded up. @param {bigint} tenths */
-function certainty(tenths, of = "one of them") {
-  if (tenths >= 1000n) return `practically certain of ${of} (more than 99.9 % sure)`;
-  return `at most ${tenths / 10n}.${tenths % 10n} % sure of ${of}`;
-}
+const certainty = (tenths, of = "one") => percentage("sure", tenths, { one: say(of) });
+
+/** @param {string} name @param {bigint} tenths @param {Record<string, string>} [parts] */
+const percentage = (name, tenths, parts) =>
+  tenths < 1000n ? say(name, { ...parts, percent: `${tenths / 10n}.${tenths % 10n}` }) : say(`${name}_nearly`, parts);
 
 /** In thousandths, rounded up. @param {Ratio} share */
 export const thousandths = ({ top, bottom }) => up(1000n * top, bottom);
@@ -176,75 +180,61 @@ function lines(found, told) {
 }
 
 /** @param {Explanation} found @param {Telling} told */
-function protection({ design: { domain, kernel }, epsilon, disclosed }, { reports, ratio, phrase }) {
-  const loosest = kernel.kind === "personal" ? " at the least protective level" : "";
-  const sent = reports > 1 ? `your ${reports} reports together are` : "any report that you send is";
-  const most = `${sent} at most ${times(ratio)} times as likely`;
-  const level = `(epsilon ${levelOf(epsilon, reports)}${inAll(reports)}${loosest})`;
-  if (kernel.kind === "pairs") {
-    const own = `Everything that you say has ${phrase}: whichever keys and values you have`;
-    return `${own}, ${most} as for any other keys and values ${level}.`;
-  }
-  if (!disclosed.length) {
-    return `Every answer has ${phrase}: whatever you answer, ${most} for your answer as for any other one ${level}.`;
-  }
-  const kept = listOf(domain, spans(kernel.protected.map(Number)));
-  const grade = phrase[0].toUpperCase() + phrase.slice(1);
-  return `${grade}: ${kept}. With such an answer, ${most} for it as for any other answer ${level}; no report names it.`;
+function protection({ design: { domain, kernel }, epsilon, disclosed }, { reports: count, ratio, phrase: grade }) {
+  const likely = say("likely", { count, times: times(ratio) });
+  const most = say("level", { count, epsilon: levelOf(epsilon, count) });
+  const level = kernel.kind === "personal" ? say("level_loosest", { level: most }) : most;
+  if (!disclosed.length) return say(kernel.kind === "pairs" ? "protection_pairs" : "protection", { grade, likely, level });
+  const answers = listOf(domain, spans(kernel.protected.map(Number)));
+  return say("protection_some", { grade: grade[0].toUpperCase() + grade.slice(1), answers, likely, level });
 }
-
-/** @param {number} reports */
-const inAll = (reports) => (reports > 1 ? " in all" : "");
 
 /** @param {Explanation} found @param {Telling} told */
 function belief(found, { sure }) {
-  const [both, one] = found.disclosed.length ? ["such an answer and another one", "it"] : [two(found), "one of them"];
-  return `Somebody who thought ${both} equally likely can be ${certainty(thousandths(sure), one)} afterwards.`;
+  const [both, one] = found.disclosed.length ? [say("two_some"), "it"] : [two(found), "one"];
+  return say("belief", { both, sure: certainty(thousandths(sure), one) });
 }
 
 /** @param {Explanation} found */
-const two = ({ design }) => (design.kernel.kind === "pairs" ? "two sets of keys and values" : "two answers");
+const two = ({ design }) => say(design.kernel.kind === "pairs" ? "two_pairs" : "two");
 
 /** @param {Explanation} found @param {Telling} told */
-function disclosure({ design: { domain, kernel }, disclosed, chance }, { reports, named }) {
-  const most = kernel.kind === "personal" ? "up to " : "";
-  const all = `Not protected: ${listOf(domain, disclosed, Infinity)}.`;
-  const one = `The report names such an answer in ${most}${percent(chance)}; otherwise it could come from a protected one.`;
-  if (reports === 1) return `${all} ${one}`;
-  const several = `If you give it in all ${reports} reports, at least one of them names it in ${most}`;
-  return `${all} ${one} ${several}${percent(named)}.`;
+function disclosure({ design: { domain, kernel }, disclosed, chance }, { reports: count, named }) {
+  const [one, several] = [chance, named].map((share) => {
+    const cases = percentage("cases", thousandths(share));
+    return kernel.kind === "personal" ? say("cases_up_to", { cases }) : cases;
+  });
+  const told = say("disclosure", { answers: listOf(domain, disclosed, Infinity), cases: one });
+  return count === 1 ? told : say("disclosure_all", { disclosure: told, count, cases: several });
 }
 
 /** What else is to be said of designs with some kinds of kernels. @type {Record<string, (found: Explanation, reports: number) => string[]>} */
 const FURTHER = {
-  personal(found, reports) {
-    const levels = found.levels(reports).map(([epsilon, words]) => [levelOf(epsilon, reports), words]);
-    const listed = levels.map(([epsilon, words]) => `${epsilon}${inAll(reports)}, ${words}`).join("; ");
-    const line = `You choose how much: epsilon ${listed}. The most protective, ${levels[0][0]}, is taken if you do not.`;
+  personal(found, count) {
+    const levels = found.levels(count).map(([epsilon, grade]) => ({ count, epsilon: levelOf(epsilon, count), grade }));
+    const listed = levels.map((each) => say("choice_level", each)).join("; ");
+    const line = say("choice", { levels: listed, least: levels[0].epsilon });
     if (levels.length === 1) return [line];
     const { level, pair } = guarantees(found.design.kernel);
-    const sent = reports > 1 ? `Your ${reports} reports` : "The report";
-    const told = `${sent} may tell which level you chose: at most epsilon ${levelOf(level, reports)} about that`;
-    return [line, `${told}, and ${levelOf(pair, reports)} about your answer if you chose the level by looking at it.`];
+    return [line, say("choice_told", { count, level: levelOf(level, count), pair: levelOf(pair, count) })];
   },
 
-  "utility-levels"({ design: { domain, params, kernel } }, reports) {
+  "utility-levels"({ design: { domain, params, kernel } }, count) {
     const single = spans(kernel.sensitive.map(Number)).flatMap(([start, end]) =>
       Array.from({ length: end - start }, (_, i) => start + i),
     );
     const name = (/** @type {number} */ x, /** @type {number} */ i) =>
-      `${listOf(domain, [[x, x + 1]])} ${levelOf(params.item_epsilon[i], reports)}`;
-    const shown = single.slice(0, SHOWN).map(name).join(", ") + more(single.length);
-    return [`Each protected answer has its own epsilon${inAll(reports)}: ${shown}; of two answers the smaller holds.`];
+      `${listOf(domain, [[x, x + 1]])} ${levelOf(params.item_epsilon[i], count)}`;
+    return [say("budgets", { count, answers: cut(single.map(name)) })];
   },
 };
 
 /** What values that are none of the labels count as, and whether that is protected. @param {Domain} domain @param {Span[]} disclosed */
 function choices(domain, disclosed) {
   const open = new Set(domain.labels ? named(domain, disclosed) : []);
-  const told = [["If you leave the answer empty, that", domain.missing], ["Anything else", domain.other]];
-  return told.flatMap(([what, label]) =>
-    label === undefined ? [] : [`${what} is reported as ${quoted(label)}${open.has(label) ? ", which is not protected" : ""}.`],
+  const told = [["missing", domain.missing], ["other", domain.other]];
+  return told.flatMap(([name, label]) =>
+    label === undefined ? [] : [say(open.has(label) ? `${name}_open` : `${name}`, { label: quoted(label) })],
   );
 }
 
@@ -261,13 +251,16 @@ function listOf(domain, ranges, shown = SHOWN) {
   let parts = [];
   if (domain.labels) parts = named(domain, ranges).map(quoted);
   else if (domain.border) {
-    parts = named(domain, ranges).map(([low, high]) => `numbers from ${number(low)} to ${number(high)}`);
-  } else parts = ranges.map(([start, end]) => (end === start + 1 ? `${start}` : `${start} to ${end - 1}`));
-  return parts.slice(0, shown).join(", ") + (shown === SHOWN ? more(parts.length) : "");
+    parts = named(domain, ranges).map(([low, high]) => say("numbers", { low: number(low), high: number(high) }));
+  } else parts = ranges.map(([low, end]) => (end === low + 1 ? `${low}` : say("range", { low, high: end - 1 })));
+  return cut(parts, shown);
 }
 
-/** @param {number} count */
-const more = (count) => (count > SHOWN ? ` and ${count - SHOWN} more` : "");
+/** The first of a list, and how many more there are. @param {string[]} parts */
+function cut(parts, shown = SHOWN) {
+  const answers = parts.slice(0, shown).join(", ");
+  return parts.length > shown ? say("more", { answers, count: parts.length - shown }) : answers;
+}
 
 /** A number in as few digits as tell it from every other one. @param {number} x */
 export function number(x) {
@@ -304,12 +297,6 @@ function times({ top, bottom }) {
   const digits = top < 10n * bottom ? 2 : top < 100n * bottom ? 1 : 0;
   const text = `${up(top * 10n ** BigInt(digits), bottom)}`;
   return digits ? `${text.slice(0, -digits)}.${text.slice(-digits)}` : text;
-}
-
-/** A chance that is less than 1, rounded up to a tenth of a percent. @param {Ratio} chance */
-function percent(chance) {
-  const tenths = thousandths(chance);
-  return tenths === 1000n ? "nearly all cases" : `${tenths / 10n}.${tenths % 10n} % of the cases`;
 }
 
 /** The level of some reports together, rounded up to four digits. @param {number} epsilon @param {number} reports */

@@ -1,7 +1,7 @@
 /** What a design may send that deals one of its parts to each report. */
 import { TOLD } from "./device.js";
 import { Ratio } from "./exact.js";
-import { Explanation, reduced } from "./explain.js";
+import { Explanation, reduced, say } from "./explain.js";
 import { logUpper } from "./logarithms.js";
 
 /** @import { Telling } from "./explain.js" */
@@ -28,8 +28,8 @@ export class PartsExplanation extends Explanation {
 
   /** @param {Telling} told */
   lines({ reports }) {
-    const parts = this.parts.map((part, i) => part.over(reports).text.replace(/^/gm, `Question ${i + 1}: `));
-    return [`One of ${parts.length} questions is drawn for you; only that one is answered.`, ...parts];
+    const lines = this.parts.map((part) => part.over(reports).text.split("\n"));
+    return [say("drawn", { count: lines.length }), ...lines.flatMap((own, i) => own.map((text) => say("part", { number: i + 1, text })))];
   }
 }
 

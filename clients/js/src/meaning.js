@@ -1,5 +1,5 @@
 // What a report could have meant: how likely it is for each answer. For people to look at; nothing is decided by it.
-import { thousandths } from "./explain.js";
+import { say, thousandths } from "./explain.js";
 import { bucket, hash32 } from "./hashing.js";
 import { permute } from "./permuting.js";
 
@@ -198,9 +198,9 @@ export function reading(explanation, kernel, bytes, level = 0) {
   const named = explanation.disclosed.length ? namedBy(kernel, bytes, level) : null;
   if (named === undefined) return { shares: null, text: explanation.unread };
   const shares = meant(kernel, bytes, level);
-  if (named !== null) return { shares, text: "This report names your answer openly, as you agreed." };
+  if (named !== null) return { shares, text: say("names") };
   const { sure, phrase } = explanation.over(1);
   const [, own] = explanation.levels()[level] ?? [];
   const tenths = sureBy(thousandths(sure), likelihoods(kernel, bytes, level));
-  return { shares, text: explanation.now(tenths, own ?? phrase, own ? ", and knows your level," : "") };
+  return { shares, text: explanation.now(tenths, own ?? phrase, own && "now_level") };
 }

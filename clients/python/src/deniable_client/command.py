@@ -19,6 +19,7 @@ from deniable_client.ledger import Ledger
 from deniable_client.ledger.http import fetch
 from deniable_client.questions import Question
 from deniable_client.task import Task
+from deniable_client.telling import say
 from deniable_client.texts import printable, quoted
 
 __all__ = ["main"]
@@ -147,7 +148,7 @@ def _value(question: Question, given: Any, asks: bool) -> object:
     if given.value is not None:
         return read_value(question, given.value)
     if asks:
-        print(f"\nThe collector asks: {quoted(question.text)}")
+        print("\n" + say("question", text=quoted(question.text)))
     return ask_answer(question)
 
 
@@ -209,9 +210,9 @@ def _agreed(question: Question, given: Sequence[str] | None, asks: bool) -> Sequ
     """What a person agrees to disclose; `PrivacyError` without consent where it is needed."""
     agreed = ask_consent(question) if asks and not given else read_consent(question, given)
     if question.explanation.harmless and not agreed:
-        told = next(line for line in question.explanation.text.splitlines() if line.startswith("Not protected"))
         raise PrivacyError(
-            f"this report may name your answer, and you did not agree to that; nothing was spent or sent. {told}",
+            "this report may name your answer, and you did not agree to that; nothing was spent or sent. "
+            + question.explanation.disclosure,
             "To agree, list exactly these answers with --agree.",
         )
     return agreed
@@ -313,8 +314,7 @@ def ask_consent(question: Question) -> Sequence[object] | None:
     harmless = question.explanation.harmless
     if not harmless:
         return None
-    told = next(line for line in question.explanation.text.splitlines() if line.startswith("Not protected"))
-    print(printable(told))
+    print(printable(question.explanation.disclosure))
     agreed = input("Do you agree to that? [y/N] ").strip().lower() in ("y", "yes")
     return harmless if agreed else None
 

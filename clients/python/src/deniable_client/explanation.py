@@ -21,6 +21,7 @@ from deniable_client.telling import (
     percent,
     phrase,
     power,
+    say,
     sure_of,
     times,
 )
@@ -80,10 +81,17 @@ for your answer as for any other one (epsilon 1).
     def unread(self) -> str:
         """What a report of this design may tell that nobody looked at, in a sentence."""
         if self.chance:
-            return "This report may name your answer openly, as you agreed."
+            return say("may_name")
         told = self.over(1)
-        now = f"Somebody who thought {_two(self)} equally likely can now be {certainty(told.sure)}."
-        return f"{now} This is {told.phrase}."
+        return say("now", both=_two(self), sure=certainty(told.sure), grade=told.phrase)
+
+    @property
+    def disclosure(self) -> str:
+        """Which answers a report may name, and how often, in a sentence for each part; nothing if there are none."""
+        if self.parts:
+            named = ((i, part.disclosure) for i, part in enumerate(self.parts, start=1) if part.disclosed)
+            return "\n".join(say("part", number=i, text=text) for i, text in named)
+        return _disclosure(self, self.over(1)) if self.disclosed else ""
 
     def levels(self, reports: int = 1) -> tuple[tuple[float, str], ...]:
         """The levels that a person may choose, if any, each with the word for protection by its own exact ratio."""
@@ -207,9 +215,9 @@ def _cells(domain: Domain, border: Callable[[int], float], entry: object) -> tup
 
 def _lines(found: Explanation, told: Telling) -> list[str]:
     if found.parts:
-        lines = [f"One of {len(found.parts)} questions is drawn for you; only that one is answered."]
         texts = [part.over(told.reports).text.splitlines() for part in found.parts]
-        return lines + [f"Question {i}: {line}" for i, part in enumerate(texts, start=1) for line in part]
+        parts = [say("part", number=i, text=line) for i, part in enumerate(texts, start=1) for line in part]
+        return [say("drawn", count=len(texts)), *parts]
     design = found.design
     lines = [_protection(found, told), _belief(found, told)]
     lines += [_disclosure(found, told)] if found.disclosed else []
@@ -219,73 +227,61 @@ def _lines(found: Explanation, told: Telling) -> list[str]:
 
 
 def _protection(found: Explanation, told: Telling) -> str:
-    design, many = found.design, told.reports > 1
-    loosest = " at the least protective level" if design.levels else ""
-    sent = f"your {told.reports} reports together are" if many else "any report that you send is"
-    most = f"{sent} at most {times(told.ratio)} times as likely"
-    epsilon = f"(epsilon {level(found.epsilon, told.reports)}{' in all' * many}{loosest})"
-    if design.pairs:
-        own = f"Everything that you say has {told.phrase}: whichever keys and values you have"
-        return f"{own}, {most} as for any other keys and values {epsilon}."
-    if not found.disclosed:
-        own = f"Every answer has {told.phrase}: whatever you answer"
-        return f"{own}, {most} for your answer as for any other one {epsilon}."
-    kept = _list_of(design.domain, design.kernel.protected)
-    return (
-        f"{told.phrase.capitalize()}: {kept}. With such an answer, {most} for it as for any other answer {epsilon}; "
-        "no report names it."
-    )
+    design, reports = found.design, told.reports
+    likely = say("likely", count=reports, times=times(told.ratio))
+    most = say("level", count=reports, epsilon=level(found.epsilon, reports))
+    if design.levels:
+        most = say("level_loosest", level=most)
+    if found.disclosed:
+        kept, grade = _list_of(design.domain, design.kernel.protected), told.phrase.capitalize()
+        return say("protection_some", grade=grade, answers=kept, likely=likely, level=most)
+    name = "protection_pairs" if design.pairs else "protection"
+    return say(name, grade=told.phrase, likely=likely, level=most)
 
 
 def _belief(found: Explanation, told: Telling) -> str:
-    both, one = ("such an answer and another one", "it") if found.disclosed else (_two(found), "one of them")
-    return f"Somebody who thought {both} equally likely can be {certainty(told.sure, one)} afterwards."
+    both, one = (say("two_some"), "it") if found.disclosed else (_two(found), "one")
+    return say("belief", both=both, sure=certainty(told.sure, one))
 
 
 def _two(found: Explanation) -> str:
-    return "two sets of keys and values" if found.design.pairs else "two answers"
+    return say("two_pairs" if found.design.pairs else "two")
 
 
 def _disclosure(found: Explanation, told: Telling) -> str:
-    most = "up to " if found.design.levels else ""
-    named = f"Not protected: {_list_of(found.design.domain, found.disclosed, every=True)}. The report names such an "
-    named += f"answer in {most}{percent(found.chance)}; otherwise it could come from a protected one."
-    if told.reports > 1:
-        several = f"If you give it in all {told.reports} reports, at least one of them names it in {most}"
-        named += f" {several}{percent(told.named)}."
-    return named
+    one, several = percent(found.chance), percent(told.named)
+    if found.design.levels:
+        one, several = say("cases_up_to", cases=one), say("cases_up_to", cases=several)
+    named = say("disclosure", answers=_list_of(found.design.domain, found.disclosed, every=True), cases=one)
+    return named if told.reports == 1 else say("disclosure_all", disclosure=named, count=told.reports, cases=several)
 
 
 def _personal(found: Explanation, reports: int) -> list[str]:
-    kernel, together = found.design.kernel, " in all" * (reports > 1)
+    kernel = found.design.kernel
     levels = [(level(epsilon, reports), words) for epsilon, words in found.levels(reports)]
-    listed = "; ".join(f"{epsilon}{together}, {words}" for epsilon, words in levels)
-    line = f"You choose how much: epsilon {listed}. The most protective, {levels[0][0]}, is taken if you do not."
+    listed = "; ".join(say("choice_level", count=reports, epsilon=own, grade=words) for own, words in levels)
+    line = say("choice", levels=listed, least=levels[0][0])
     if len(kernel.data) == 1:
         return [line]
-    sent = f"Your {reports} reports" if reports > 1 else "The report"
-    told = f"{sent} may tell which level you chose: at most epsilon {level(kernel.level_guarantee, reports)} about that"
-    both = f"{level(kernel.pair_guarantee, reports)} about your answer if you chose the level by looking at it"
-    return [line, f"{told}, and {both}."]
+    about, pair = level(kernel.level_guarantee, reports), level(kernel.pair_guarantee, reports)
+    return [line, say("choice_told", count=reports, level=about, pair=pair)]
 
 
 def _budgets(found: Explanation, reports: int) -> list[str]:
     domain, kernel = found.design.domain, found.design.kernel
     single = [x for start, end in _ranges(kernel.protected) for x in range(start, end)]
     names = [_list_of(domain, (x, x + 1)) for x in single]
-    pairs = list(zip(names, found.design.params["item_epsilon"], strict=True))
-    shown = ", ".join(f"{name} {level(epsilon, reports)}" for name, epsilon in pairs[:_SHOWN]) + _more(len(pairs))
-    own = f"Each protected answer has its own epsilon{' in all' * (reports > 1)}"
-    return [f"{own}: {shown}; of two answers the smaller holds."]
+    pairs = zip(names, found.design.params["item_epsilon"], strict=True)
+    return [say("budgets", count=reports, answers=_cut([f"{name} {level(own, reports)}" for name, own in pairs]))]
 
 
 def _choices(domain: Domain, disclosed: tuple[int, ...]) -> list[str]:
     """What values that are none of the labels count as, and whether that is protected."""
     open_ = set(_named(domain, disclosed)) if domain.labels is not None else set()
-    told = (("If you leave the answer empty, that", domain.missing), ("Anything else", domain.other))
+    told = (("missing", domain.missing), ("other", domain.other))
     return [
-        f"{what} is reported as {_quoted(label)}{', which is not protected' * (label in open_)}."
-        for what, label in told
+        say(f"{name}_open" if label in open_ else name, label=_quoted(label))
+        for name, label in told
         if label is not None
     ]
 
@@ -317,14 +313,17 @@ def _list_of(domain: Domain, ranges: tuple[int, ...], *, every: bool = False) ->
     if domain.labels is not None:
         parts = [_quoted(name) for name in _named(domain, ranges)]
     elif domain.border is not None:
-        parts = [f"numbers from {number(low)} to {number(high)}" for low, high in _named(domain, ranges)]
+        parts = [say("numbers", low=number(low), high=number(high)) for low, high in _named(domain, ranges)]
     else:
-        parts = [f"{start}" if end == start + 1 else f"{start} to {end - 1}" for start, end in _ranges(ranges)]
-    return ", ".join(parts) if every else ", ".join(parts[:_SHOWN]) + _more(len(parts))
+        spans = [(start, end - 1) for start, end in _ranges(ranges)]
+        parts = [f"{low}" if low == high else say("range", low=low, high=high) for low, high in spans]
+    return ", ".join(parts) if every else _cut(parts)
 
 
-def _more(count: int) -> str:
-    return f" and {count - _SHOWN} more" if count > _SHOWN else ""
+def _cut(parts: list[str]) -> str:
+    """The first of a list, and how many more there are."""
+    shown = ", ".join(parts[:_SHOWN])
+    return say("more", answers=shown, count=len(parts) - _SHOWN) if len(parts) > _SHOWN else shown
 
 
 def _quoted(name: object) -> str:

@@ -14,7 +14,7 @@ from itertools import pairwise
 from typing import Any
 
 from deniable_client.documents import check_document, fields_of, is_list, is_number, is_whole
-from deniable_client.domains import Domain, Reader, read_domain
+from deniable_client.domains import Domain, read_domain
 from deniable_client.errors import FormatError, ParameterError, PrivacyError, show, within
 from deniable_client.exact import EPSILON_MIN, WORD_BITS, check_epsilon
 from deniable_client.kernels import Shapes, kernel_from, kernel_to
@@ -233,7 +233,7 @@ def _read_one(document: object) -> Design:
     return _read(name, FORMS[name], given)
 
 
-def _records(parts: Sequence[Design]) -> Reader:
+def _records(parts: Sequence[Design]) -> Callable[[object], Any]:
     """How a list with a value for each part is read."""
 
     def numbers(value: object) -> tuple[Any, ...]:

@@ -1,5 +1,8 @@
 """What reports tell, from exact numbers: how sure somebody can become, how often answers are named, in which words.
 
+All words for people are those of `texts/english.json`, in which every sentence stands once for all clients, with places
+for its parts; of two texts the first is for one (a `count` of 1), the other for several.
+
 Whoever thought two answers equally likely, and sees reports that are at most r times as likely for one of them as for
 the other, can become r/(1 + r) sure of it. The words for protection go by this share alone (`GRADES`); everything is
 compared in whole numbers and rounded against us.
@@ -7,9 +10,12 @@ compared in whole numbers and rounded against us.
 
 from __future__ import annotations
 
+import json
+from collections.abc import Mapping
 from dataclasses import dataclass
 from decimal import ROUND_CEILING, Context, Decimal
 from fractions import Fraction
+from pkgutil import get_data
 
 __all__ = [
     "GRADES",
@@ -22,20 +28,31 @@ __all__ = [
     "percent",
     "phrase",
     "power",
+    "say",
     "sure_of",
     "times",
 ]
 
-GRADES: tuple[tuple[Fraction, str], ...] = (
-    (Fraction(570, 1000), "very strong protection"),
-    (Fraction(670, 1000), "strong protection"),
-    (Fraction(750, 1000), "good protection"),
-    (Fraction(900, 1000), "limited protection"),
-    (Fraction(983, 1000), "little protection (weak)"),
+_TEXTS: Mapping[str, Mapping[str, str | list[str]]] = json.loads(
+    get_data("deniable_client.texts", "english.json") or ""
 )
+_SENTENCES = {name: text for part in _TEXTS.values() for name, text in part.items()}
+
+
+def say(name: str, /, **parts: object) -> str:
+    """A sentence, or a part of one, by its name; what is filled in stays as it is.
+
+    >>> say("days", count=1), say("days", count=7)
+    ('a day', '7 days')
+    """
+    text = _SENTENCES[name]
+    return (text if isinstance(text, str) else text[parts["count"] != 1]).format(**parts)
+
+
+GRADES = tuple((Fraction(most, 1000), say(f"grade_{most}")) for most in (570, 670, 750, 900, 983))
 """Words for protection: how sure somebody at even odds can become at most, and what that is called."""
 
-HARDLY_ANY = "hardly any protection (weak)"
+HARDLY_ANY = say("grade_1000")
 """What it is called beyond the last grade."""
 
 _BITS = 192
@@ -114,16 +131,13 @@ def phrase(sure: Fraction) -> str:
     return next((words for most, words in GRADES if sure <= most), HARDLY_ANY)
 
 
-def certainty(sure: Fraction, of: str = "one of them") -> str:
-    """How sure somebody can become, as the end of a sentence, rounded up to a tenth of a percent.
+def certainty(sure: Fraction, of: str = "one") -> str:
+    """How sure of one of them, or of it, somebody can become, rounded up to a tenth of a percent.
 
     >>> certainty(Fraction(3, 4)), certainty(Fraction(9999, 10000), "it")
     ('at most 75.0 % sure of one of them', 'practically certain of it (more than 99.9 % sure)')
     """
-    tenths = _up(1000 * sure)
-    if tenths == 1000:
-        return f"practically certain of {of} (more than 99.9 % sure)"
-    return f"at most {tenths // 10}.{tenths % 10} % sure of {of}"
+    return _percentage("sure", sure, one=say(of))
 
 
 def times(ratio: Fraction) -> str:
@@ -145,8 +159,14 @@ def percent(chance: Fraction) -> str:
     >>> percent(Fraction(1, 3)), percent(Fraction(9999, 10000))
     ('33.4 % of the cases', 'nearly all cases')
     """
-    tenths = _up(1000 * chance)
-    return "nearly all cases" if tenths == 1000 else f"{tenths // 10}.{tenths % 10} % of the cases"
+    return _percentage("cases", chance)
+
+
+def _percentage(name: str, share: Fraction, **parts: str) -> str:
+    tenths = _up(1000 * share)
+    if tenths == 1000:
+        return say(f"{name}_nearly", **parts)
+    return say(name, percent=f"{tenths // 10}.{tenths % 10}", **parts)
 
 
 def level(epsilon: float, reports: int = 1) -> str:

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
+from deniable_client.telling import say
 from deniable_client.texts import printable, quoted
 
 if TYPE_CHECKING:
@@ -21,35 +22,30 @@ def terms_of(task: Task) -> tuple[str, ...]:
 
 
 def _who(task: Task) -> Iterator[str]:
-    yield f"{task.collector} asks." if task.collector else "The collector does not say who it is."
-    if task.version == 1:
-        yield (
-            "This is an old task (version 1): nobody signed it, and it has no answer for no answer. "
-            "If you give none, a random answer is reported."
-        )
-    elif task.url is None:
-        yield f"Its key is {task.key[:16] if task.key else ''}..; no address vouches for it."
+    yield say("asks", collector=task.collector) if task.collector else say("asks_unnamed")
+    if task.key is None:
+        yield say("old")
     else:
-        yield f"Its key is {task.key[:16] if task.key else ''}..; reports go to {task.url} and nowhere else."
+        yield say("key" if task.url is None else "key_url", key=task.key[:16], url=task.url)
 
 
 def _questions(task: Task) -> Iterator[str]:
     if task.several:
-        yield f"One of {len(task.questions)} questions is drawn for you; only that one is answered."
+        yield say("drawn", count=len(task.questions))
     for question in task.questions:
-        yield f"The collector asks: {quoted(question.text)}"
+        yield say("question", text=quoted(question.text))
         yield from question.explanation.over(_windows(task)).text.splitlines()
         if question.labels and question.explanation.design.domain.labels is None:
-            named = (f"{number} is {label}" for number, label in enumerate(question.labels))
-            yield f"Answers by number: {', '.join(named)}."
+            named = (say("numbered_one", number=number, label=label) for number, label in enumerate(question.labels))
+            yield say("numbered", answers=", ".join(named))
         if task.version > 1:
-            yield f"No answer, or one that the question does not have, counts as {_named(question.none)}."
+            yield say("none", answer=_named(question.none))
     for name, values in task.strata.items():
-        yield f"Sent openly with your report: {name}, one of {', '.join(values)}."
+        yield say("openly", name=name, values=", ".join(values))
 
 
 def _named(none: object) -> str:
-    return "no pairs at all" if none == [] else "a random one" if none is None else _written(none)
+    return say("none_pairs") if none == [] else say("none_random") if none is None else _written(none)
 
 
 def _written(part: object) -> str:
@@ -60,23 +56,20 @@ def _written(part: object) -> str:
 
 
 def _sent(task: Task) -> Iterator[str]:
-    yield "That you take part is not hidden. Once you do, a report is sent, whatever you answer and if you do not."
-    tries = "once" if task.attempts == 1 else f"at most {task.attempts} times"
-    days = "a day" if task.send_days == 1 else f"{task.send_days} days"
-    yield f"A report is tried to be delivered {tries} within {days}; from {task.expires} on nothing is sent any more."
+    yield say("hidden")
+    tries, days = say("tries", count=task.attempts), say("days", count=task.send_days)
+    yield say("sent", tries=tries, days=days, expires=task.expires)
 
 
 def _course(task: Task) -> Iterator[str]:
-    until = f"{task.opens} to {task.closes - timedelta(1)}"
-    days = "a day" if task.days == 1 else f"{task.days} days"
-    often = "once" if task.count == 1 else f"once in each of {task.count} windows of {days}"
+    first, last, days = task.opens, task.closes - timedelta(1), say("days", count=task.days)
+    asked = say("asked", count=task.count, days=days, first=first, last=last)
     windows = _windows(task)
-    first = " The first answer is sent, and no other." if windows < task.count else ""
-    yield f"Asked {often}, {until}.{first}"
-    cost = f"A report costs epsilon {task.epsilon:.12g}, whether or not you answered"
-    yield cost + (f"; {windows} of them, {task.epsilon * windows:.12g} in all." if windows > 1 else ".")
+    yield say("asked_first", asked=asked) if windows < task.count else asked
+    epsilon, total = f"{task.epsilon:.12g}", f"{task.epsilon * windows:.12g}"
+    yield say("costs", count=windows, epsilon=epsilon, total=total)
     if task.version > 1:
-        yield f"This collector asks at most epsilon {task.most:.12g} of you in a year, with all its tasks."
+        yield say("year", most=f"{task.most:.12g}")
 
 
 def _windows(task: Task) -> int:
@@ -85,7 +78,4 @@ def _windows(task: Task) -> int:
 
 
 def _use(task: Task) -> Iterator[str]:
-    kept = f"Reports are kept for {task.keep_days} days after the last window."
-    yield f"Results are published for at least {task.min_batch} reports. " + (
-        "Reports are erased once they are counted." if task.keep == "tally" else kept
-    )
+    yield say(f"kept_{task.keep}", batch=task.min_batch, days=task.keep_days)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 from deniable.collect.codec import ReportReader, read
@@ -17,16 +16,12 @@ from deniable.run.files import naming, open_input
 from deniable.run.layout import STANDARD
 from deniable.run.local import Found, Seen
 from deniable.run.local import count_files as count_here
-from deniable.run.sources import files_of, regular_size
-from deniable.run.spark.frames import FAN_IN, _schema, _tree, tally
-from deniable.run.spark.session import calling, parallelism
-from deniable.run.spark.tasks import CountGroups, total_of
-from deniable.run.tables import Group, claimed, open_table
+from deniable.run.sources import files_of
+from deniable.run.spark.frames import tally
+from deniable.run.spark.parts import count_groups
+from deniable.run.tables import claimed, open_table
 
 __all__ = ["count_files"]
-
-TASK_BYTES = 1 << 27
-"""Bytes of a task, unless there are fewer for each core."""
 
 
 def count_files(spark: Any, sources: Sequence[str], *, design: Design | None = None, strict: bool = False) -> Counted:
@@ -74,7 +69,7 @@ def _count_shared(spark: Any, sources: Sequence[str], given: Design | None, stri
         counted = count_here(here, strict=strict)
         total += replace(counted, tally=replace(counted.tally, sources=()))
     if tables:
-        total += _count_groups(spark, tables, strict)
+        total += count_groups(spark, tables, strict)
     return replace(total, tally=replace(total.tally, sources=tuple(sorted(seen.reports))))
 
 
@@ -95,34 +90,6 @@ def _refused(other: TableReader, first: Design, strict: bool) -> Counted:
     if strict:
         raise MergeError(f"{other.path}: these reports are of another design: {difference(first, other.design)}.")
     return Counted(from_design(first).empty(), {"design": claimed(other)}, {"design": told})
-
-
-def _count_groups(spark: Any, tables: Sequence[TableReader], strict: bool) -> Counted:
-    """Count the parts of tables, in tasks of about equal size."""
-    groups, sizes = [], []
-    for table in tables:
-        given = None if table.given is None else table.given.design
-        groups += [Group(str(Path(table.path).resolve()), number, given) for number in range(table.groups)]
-        sizes += [(regular_size(table.path) or 0) / max(1, table.groups)] * table.groups
-    none = Counted(from_design(tables[0].design).empty(simulated=any(table.simulated for table in tables)))
-    if not groups:
-        return none
-    count = min(len(groups), max(parallelism(spark), int(sum(sizes) // TASK_BYTES) + 1))
-    tasks = _shares(groups, sizes, count)
-    numbers = spark.range(0, len(tasks), 1, len(tasks))
-    parts = numbers.mapInArrow(CountGroups(tasks, strict), _schema(numbers, ()))
-    with calling():
-        return none + total_of((_tree(parts, ()) if len(tasks) > FAN_IN else parts).collect(), lambda: none)
-
-
-def _shares(groups: Sequence[Group], sizes: Sequence[float], count: int) -> list[list[Group]]:
-    """Neighbouring parts in so many tasks of about equal size, none of them empty."""
-    whole, done = sum(sizes) or 1.0, 0.0
-    tasks: list[list[Group]] = [[] for _ in range(count)]
-    for group, size in zip(groups, sizes, strict=True):
-        tasks[min(count - 1, int(done / whole * count))].append(group)
-        done += size
-    return [task for task in tasks if task]
 
 
 def _count_remote(spark: Any, sources: Sequence[str], design: Design | None, strict: bool) -> Counted:

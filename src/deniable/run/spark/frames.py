@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -13,15 +12,14 @@ from deniable.mechanisms.base import Mechanism
 from deniable.mechanisms.registry import from_design
 from deniable.run.counting import Counted, Key
 from deniable.run.local import UNBIASED, estimate_tally
+from deniable.run.spark.parts import added, count_groups, result_schema, tables_of
 from deniable.run.spark.session import bounded, calling
-from deniable.run.spark.tasks import RESULT, Adding, CountFrame, counted_in, total_of
+from deniable.run.spark.tasks import CountFrame, counted_in, total_of
 
 __all__ = ["collected", "estimate", "tally"]
 
 Designs = Mechanism | Mapping[Any, Mechanism]
 """A mechanism, or one for each value of the column that rows are grouped by."""
-FAN_IN = 32
-"""Tallies that are added up in one place; more of them are added in two steps."""
 
 
 def tally(
@@ -44,7 +42,10 @@ def tally(
     simulated = False
     if not isinstance(m, Mapping):
         m, simulated = _known(frame, m, column)
-    parts = _tree(_partials(frame, m, keys, column, simulated, strict), keys)
+        tables = None if keys or column != REPORT else tables_of(frame, m.design)
+        if tables:
+            return count_groups(frame.sparkSession, tables, strict)
+    parts = added(_partials(frame, m, keys, column, simulated, strict), keys)
     if keys:
         return parts
     if isinstance(m, Mapping):
@@ -150,37 +151,4 @@ def _partials(frame: Any, m: Designs, by: tuple[str, ...], column: str, simulate
     designs = {k: each.design for k, each in m.items()} if isinstance(m, Mapping) else m.design
     task = CountFrame(designs, many, by, column, simulated, strict)
     chosen = frame.select(*wanted)
-    return chosen.mapInArrow(task, _schema(chosen, by))
-
-
-def _schema(frame: Any, by: Sequence[str]) -> Any:
-    """The columns of the group, then those of what was counted, as Spark knows them."""
-    types = need_extra("pyspark.sql.types", "spark")
-    text, whole = types.StringType(), types.LongType()
-    kinds = {
-        "n": whole,
-        "tally": types.BinaryType(),
-        "skipped": types.MapType(text, whole),
-        "places": types.MapType(text, text),
-    }
-    schema = types.StructType([types.StructField(name, frame.schema[name].dataType) for name in by])
-    for name in RESULT.names:
-        schema = schema.add(name, kinds[name])
-    return schema
-
-
-def _tree(parts: Any, by: tuple[str, ...]) -> Any:
-    """Partial tallies added up, in two steps where there are many: nobody holds more than a share of them at a time."""
-    functions = need_extra("pyspark.sql.functions", "spark")
-    count = parts.rdd.getNumPartitions()
-    adding = Adding(len(by))
-
-    def add(table: Any) -> Any:  # Spark counts the parameters of a function: one is the rows of a group
-        return adding(table)
-
-    if count > FAN_IN:
-        shares = math.isqrt(count - 1) + 1
-        share = functions.spark_partition_id() % shares
-        salted = parts.withColumn("share", share)
-        parts = salted.groupBy(*by, "share").applyInArrow(add, parts.schema)
-    return parts.groupBy(*by).applyInArrow(add, parts.schema) if by else parts
+    return chosen.mapInArrow(task, result_schema(chosen, by))

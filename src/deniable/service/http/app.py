@@ -148,17 +148,14 @@ async def upload(collector: Collector, request: Request) -> Response:
     def count(outcome: Outcome) -> None:
         counted[outcome.status, outcome.reason or ""] += 1
 
-    async with body_of(request, collector.settings, collector.held, room_of_reports(width)) as body:
-        aside = asyncio.to_thread if len(body) > _MUCH else _here
-        reading = await aside(read_reports, kind, body, width, collector.settings)
+    with collector.held.lease() as lease:
+        body = await body_of(request, collector.settings, lease, room_of_reports(width))
+        given = kind, body, width, collector.settings
+        reading = read_reports(*given) if len(body) <= _MUCH else await asyncio.to_thread(read_reports, *given)
         outcomes = await collector.upload(Upload(known.row.id, collector.today(), reading.reports))
         answer = results(reading, outcomes, count)
     collector.metrics.uploaded(perf_counter() - start)
     return Response(answer, media_type=JSON)
-
-
-async def _here(work: Callable[..., Any], *given: Any) -> Any:
-    return work(*given)
 
 
 # ---- for analysts

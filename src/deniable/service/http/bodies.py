@@ -6,8 +6,8 @@ import asyncio
 import binascii
 import zlib
 from base64 import b64decode
-from collections.abc import AsyncIterator, Callable, Sequence
-from contextlib import asynccontextmanager, suppress
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 from typing import NamedTuple
 
 import msgspec
@@ -93,11 +93,10 @@ def room_of_reports(width: int) -> Callable[[int], int]:
     return lambda size: _FLOOR + size // ID_BYTES * each
 
 
-@asynccontextmanager
 async def body_of(
-    request: Request, settings: Settings, held: Held, room: Callable[[int], int] | None = None
-) -> AsyncIterator[bytes]:
-    """The body, decompressed; refused if it is too large, too slow, or if memory is short. Held until this is left.
+    request: Request, settings: Settings, lease: Lease, room: Callable[[int], int] | None = None
+) -> bytes:
+    """The body, decompressed; refused if it is too large, too slow, or if memory is short. The lease holds it.
 
     `room`: the most to which so many bytes of gzip may be unpacked; the largest body if left out.
     """
@@ -108,18 +107,17 @@ async def body_of(
     if encoding not in ("identity", "gzip"):
         headers = {"accept-encoding": "gzip, identity", "connection": "close"}
         raise Problem("media-type", "The content encoding must be gzip, or none.", headers=headers)
-    with held.lease() as lease:
-        body = await _arrived(request, settings, lease)
-        if encoding == "gzip":
-            most = settings.max_body if room is None else min(settings.max_body, room(len(body)))
-            body = await _unpacked(body, most, settings, lease)
-        yield body
+    body = await _arrived(request, settings, lease)
+    if encoding == "gzip":
+        most = settings.max_body if room is None else min(settings.max_body, room(len(body)))
+        body = await _unpacked(body, most, settings, lease)
+    return body
 
 
 async def read_body(request: Request, settings: Settings, held: Held) -> bytes:
     """The body of a request that is small, or whose sender is known: its memory is not counted once it was read."""
-    async with body_of(request, settings, held) as body:
-        return body
+    with held.lease() as lease:
+        return await body_of(request, settings, lease)
 
 
 async def _arrived(request: Request, settings: Settings, lease: Lease) -> bytes:

@@ -16,6 +16,7 @@ from deniable.service.settings import Settings
 __all__ = ["ABORT", "SLICE", "connections"]
 
 _HEADER_BYTES = 32 << 10
+_AROUND = len(": \r\n")
 SLICE = 64 << 10
 """Bytes of an answer that are given to a connection at a time; what was not read of them is all that it holds."""
 ABORT = "deniable.abort"
@@ -86,7 +87,7 @@ class _Bounded(HttpToolsProtocol):
 
     def on_header(self, name: bytes, value: bytes) -> None:
         """A header, also one that comes after the body: those are counted, and not kept."""
-        self._count(len(name) + len(value) + len(": \r\n"))
+        self._count(len(name) + len(value) + _AROUND)
         if self._heading:
             super().on_header(name, value)
 

@@ -26,7 +26,7 @@ from deniable.service.store.contract import KeyRow
 __all__ = ["Row", "check_origin", "check_private", "key_of", "routes"]
 
 Handler = Callable[[Collector, Request], Awaitable[Response]]
-_SAFE = {"x-content-type-options": "nosniff", "referrer-policy": "no-referrer"}
+_SAFE = ((b"x-content-type-options", b"nosniff"), (b"referrer-policy", b"no-referrer"))
 """On every answer."""
 
 
@@ -69,7 +69,8 @@ class _Guarded:
         self._collector, self._path, self.rows = collector, path, methods
         self._shared = any(row.shared for row in methods.values())
         known = [*methods, *(["HEAD"] if "GET" in methods else []), *(["OPTIONS"] if self._shared else [])]
-        self._allow = ", ".join(known)
+        self._methods, self._allow = frozenset(known), ", ".join(known)
+        self._private = any(row.role is not Role.PUBLIC for row in methods.values())
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         request = Request(scope, receive)
@@ -80,10 +81,10 @@ class _Guarded:
             return
         if self._shared:
             self._share(request, response)
-        if any(row.role is not Role.PUBLIC for row in self.rows.values()):
+        if self._private:
             response.headers["cache-control"] = "no-store"
-        for name, value in _SAFE.items():
-            response.headers.setdefault(name, value)
+        own = {name for name, _ in response.raw_headers}
+        response.raw_headers += [header for header in _SAFE if header[0] not in own]
         self._collector.metrics.requests[self._path, self._known(request.method), response.status_code] += 1
         await self._send(response, scope, receive, send)
 
@@ -126,7 +127,7 @@ class _Guarded:
 
     def _known(self, method: str) -> str:
         """The method, if it is one of ours: others would be counters that strangers make."""
-        return method if method in self._allow.split(", ") else "other"
+        return method if method in self._methods else "other"
 
     async def _answer(self, request: Request) -> Response:
         method = "GET" if request.method == "HEAD" else request.method

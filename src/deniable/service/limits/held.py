@@ -6,8 +6,8 @@ oldest of equal ones. So a stranger who fills the memory loses it to the next ho
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
+from typing import Self
 
 from deniable.service.writer import OverloadedError
 
@@ -19,7 +19,9 @@ class CrowdedError(OverloadedError):
 
 
 class Lease:
-    """What one request holds."""
+    """What one request holds, until it is left."""
+
+    __slots__ = ("_held", "give_up", "lost", "size")
 
     def __init__(self, held: Held) -> None:
         self._held = held
@@ -28,6 +30,14 @@ class Lease:
         """Whether others needed the room."""
         self.give_up: Callable[[], None] | None = None
         """Ends what is waited for, to make room; None while nobody is waited for."""
+
+    def __enter__(self) -> Self:
+        self._held.leases[self] = None
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        del self._held.leases[self]
+        self._held.now -= self.size
 
     def take(self, size: int) -> None:
         """Hold so many bytes more; `CrowdedError` if there is no room for them."""
@@ -50,24 +60,18 @@ class Held:
 
     def __init__(self, most: int) -> None:
         self.most, self.now = most, 0
-        self._leases: dict[Lease, None] = {}
+        self.leases: dict[Lease, None] = {}
+        """All that are held now, the oldest first."""
 
-    @contextmanager
-    def lease(self) -> Iterator[Lease]:
-        """Something to hold memory by, until it is left."""
-        made = Lease(self)
-        self._leases[made] = None
-        try:
-            yield made
-        finally:
-            del self._leases[made]
-            self.now -= made.size
+    def lease(self) -> Lease:
+        """Something to hold memory by."""
+        return Lease(self)
 
     def make_room(self, wanted: Lease, size: int) -> None:
         """See that so much more fits in: those who hold more than this one will and wait for a client go first."""
         while self.now + size > self.most:
             most = wanted.size + size
-            others = [each for each in self._leases if each.give_up is not None and each.size >= most]
+            others = [each for each in self.leases if each.give_up is not None and each.size >= most]
             found = max((each for each in others if each is not wanted), key=lambda each: each.size, default=None)
             if found is None:
                 raise CrowdedError("too many requests are being read or answered.", "Try again later.")

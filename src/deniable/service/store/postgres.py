@@ -46,10 +46,14 @@ _MARK = f"substring(%(rows)b::bytea from i * {ROW} + {HASH + 1} for {MARK})"
 _NUMBERS = "generate_series(0, %(n)s::int - 1) AS i"
 _ADD_IDS = (
     f"INSERT INTO seen_fresh (task, id, mark) SELECT %(task)s, {_HASH}, {_MARK} FROM {_NUMBERS} "
-    f"WHERE NOT EXISTS (SELECT 1 FROM ONLY seen WHERE task = %(task)s AND id = {_HASH}) "
+    f"WHERE (SELECT true FROM ONLY seen WHERE task = %(task)s AND id = {_HASH}) IS NULL "
     "ON CONFLICT DO NOTHING RETURNING id"
 )
-_MARKS = f"SELECT i, mark FROM {_NUMBERS} JOIN seen ON task = %(task)s AND id = {_HASH}"
+"""Ids that are not there yet. Each is looked up by itself: a join may be planned as a walk through the whole table."""
+_MARKS = (
+    f"SELECT i, mark FROM {_NUMBERS}, "
+    f"LATERAL (SELECT mark FROM seen WHERE task = %(task)s AND id = {_HASH} LIMIT 1) AS known"
+)
 _ADD_BODIES = (
     "INSERT INTO kept_fresh (task, window_number, question, strata, id, body) "
     "SELECT %(task)s, %(window)s, %(question)s, "
@@ -170,7 +174,7 @@ class PostgresSession:
 class PostgresEngine:
     """A database of PostgreSQL, by its URL."""
 
-    most_fresh = 50_000
+    most_fresh = 200_000
 
     def __init__(self, url: str) -> None:
         self._psycopg = need_extra("psycopg", "postgres")
