@@ -1,4 +1,4 @@
-"""How the tests read our own sources: modules, what they import and use, and classes with what they inherit."""
+"""How our own sources are read: modules, what they import and use, and classes with what they inherit."""
 
 from __future__ import annotations
 
@@ -32,6 +32,18 @@ class Source(NamedTuple):
         """All nodes of the tree."""
         return walked(self.text)
 
+    @classmethod
+    def at(cls, path: Path, text: str) -> Source:
+        """The module at a path below a folder of sources."""
+        parts = path.with_suffix("").parts
+        is_package = parts[-1] == "__init__"
+        return cls(".".join(parts[:-1] if is_package else parts), is_package, text)
+
+    @property
+    def path(self) -> str:
+        """Where it is below the folder of sources."""
+        return f"{self.module.replace('.', '/')}{'/__init__' * self.is_package}.py"
+
     @property
     def ours(self) -> bool:
         """Whether it is one of the sources, and not one of their readers."""
@@ -57,9 +69,7 @@ def walked(text: str) -> tuple[ast.AST, ...]:
 def read(path: Path) -> Source:
     """The module in a file below one of the SOURCES, or below the root for readers."""
     base = next((base for base in SOURCES if path.is_relative_to(base)), ROOT)
-    parts = path.relative_to(base).with_suffix("").parts
-    is_package = parts[-1] == "__init__"
-    return Source(".".join(parts[:-1] if is_package else parts), is_package, path.read_text("utf-8"))
+    return Source.at(path.relative_to(base), path.read_text("utf-8"))
 
 
 @cache
@@ -89,6 +99,14 @@ def known_names(source: Source) -> Mapping[str, str]:
                 whole = bool(alias.asname) or isinstance(node, ast.ImportFrom)
                 names[alias.asname or alias.name.partition(".")[0]] = name if whole else name.partition(".")[0]
     return names
+
+
+@cache
+def all_names(source: Source) -> Mapping[str, str]:
+    """What the names of a module stand for: imported ones, and those that it makes itself."""
+    made = [node.name for node in source.tree.body if isinstance(node, (ast.ClassDef, *FUNCTION))]
+    own = {name: f"{source.module}.{name}" for name in (*assigned(source), *made)}
+    return {**known_names(source), **own}
 
 
 def dotted(node: ast.expr, names: Mapping[str, str]) -> str:
@@ -183,9 +201,8 @@ def classes(tree: Tree) -> dict[str, Class]:
     found = {}
     for source in tree.values():
         nodes = [node for node in source.tree.body if isinstance(node, ast.ClassDef)] if source.ours else []
-        names = {**known_names(source)} | {node.name: f"{source.module}.{node.name}" for node in nodes}
         for node in nodes:
-            bases = (home(dotted(base, names), tree) for base in node.bases)
+            bases = (home(dotted(base, all_names(source)), tree) for base in node.bases)
             found[f"{source.module}.{node.name}"] = Class(source, node, tuple(base for base in bases if base))
     return {name: made._replace(bases=tuple(b for b in made.bases if b in found)) for name, made in found.items()}
 
