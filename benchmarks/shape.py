@@ -12,7 +12,6 @@ import argparse
 import ast
 import io
 import json
-import re
 import subprocess
 import sys
 import tarfile
@@ -24,7 +23,23 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
 
-from sources import FUNCTION, ROOT, SOURCES, Source, all_names, chain, classes, depth, dotted, home, targets
+from sources import (
+    FUNCTION,
+    ROOT,
+    SOURCES,
+    Source,
+    all_functions,
+    all_names,
+    body_lines,
+    chain,
+    classes,
+    depth,
+    dotted,
+    functions_in,
+    home,
+    says_see,
+    targets,
+)
 
 FOLDERS = tuple(base.relative_to(ROOT).as_posix() for base in SOURCES)
 ROLES = ("Mechanism", "Bulk", "Law")
@@ -100,13 +115,13 @@ def shape(sources: Sources) -> dict[str, Any]:
     folders = Counter(Path(module.path).parent.as_posix() for module in modules)
     folder, most = max(folders.items(), key=lambda pair: (pair[1], pair[0]))
     deepest = sorted(known, key=lambda name: (-depth(name, known), name))
-    members = {
-        name: len({function for step in chain(name, known) for function in known[step].functions}) for name in known
-    }
+    members = {name: len(all_functions(name, known)) for name in known}
     fullest = max(members, key=lambda name: (members[name], name))
     mechanism = next(made for name, made in known.items() if name.endswith(".mechanisms.base.Mechanism"))
     asked = [question for module in modules for question in questions(module, sources)]
-    functions = sorted(((body_lines(node), f"{m.path}:{node.name}") for m in modules for node in defs(m)), reverse=True)
+    functions = sorted(
+        ((body_lines(node), f"{m.path}:{node.name}") for m in modules for node in functions_in(m)), reverse=True
+    )
     return {
         "files": len(lines),
         "lines": sum(lines.values()),
@@ -121,28 +136,12 @@ def shape(sources: Sources) -> dict[str, Any]:
         "isinstance": sum(is_question(node) for m in modules for node in m.nodes),
         "isinstance_on_roles": [place for place, kind in asked if kind == "isinstance"],
         "match_on_roles": [place for place, kind in asked if kind == "match"],
-        "see_docstrings": sum(says_see(node) for m in modules for node in defs(m)),
+        "see_docstrings": sum(says_see(node) for m in modules for node in functions_in(m)),
         "largest_functions": [{"name": name, "lines": count} for count, name in functions[:5]],
         "largest_modules": [
             {"name": name, "lines": lines[name]} for name in sorted(lines, key=lambda p: -lines[p])[:5]
         ],
     }
-
-
-def defs(module: Source) -> list[ast.FunctionDef | ast.AsyncFunctionDef]:
-    """All functions of a module, at any depth."""
-    return [node for node in module.nodes if isinstance(node, FUNCTION)]
-
-
-def body_lines(node: ast.FunctionDef | ast.AsyncFunctionDef) -> int:
-    """Lines of a function's body without its docstring."""
-    body = node.body[1:] if ast.get_docstring(node, clean=False) is not None else node.body
-    return (body[-1].end_lineno or 0) - body[0].lineno + 1 if body else 0
-
-
-def says_see(node: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
-    """Whether a docstring only points to another one, and the function has a body that could stand without."""
-    return len(node.body) > 1 and re.fullmatch(r"See `[^`]+`\.?", ast.get_docstring(node) or "") is not None
 
 
 def is_question(node: ast.AST) -> bool:

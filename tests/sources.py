@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
@@ -175,6 +176,22 @@ def explained_in(source: Source) -> set[str]:
     return {node.name for node in source.tree.body if isinstance(node, FUNCTION) and ast.get_docstring(node)}
 
 
+def functions_in(source: Source) -> list[ast.FunctionDef | ast.AsyncFunctionDef]:
+    """All functions of a module, at any depth."""
+    return [node for node in source.nodes if isinstance(node, FUNCTION)]
+
+
+def body_lines(node: ast.FunctionDef | ast.AsyncFunctionDef) -> int:
+    """Lines of a function's body without its docstring."""
+    body = node.body[1:] if ast.get_docstring(node, clean=False) is not None else node.body
+    return (body[-1].end_lineno or 0) - body[0].lineno + 1 if body else 0
+
+
+def says_see(node: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
+    """Whether a docstring only points to another one, and the function has a body that could stand without."""
+    return len(node.body) > 1 and re.fullmatch(r"See `[^`]+`\.?", ast.get_docstring(node) or "") is not None
+
+
 class Class(NamedTuple):
     """A class with its module, its bases among our own classes, and the functions in its body."""
 
@@ -217,6 +234,11 @@ def home(name: str, tree: Tree) -> str:
 def chain(name: str, known: Mapping[str, Class]) -> list[str]:
     """A class and all that it inherits from, its own name first."""
     return [name, *(above for base in known[name].bases for above in chain(base, known))]
+
+
+def all_functions(name: str, known: Mapping[str, Class]) -> set[str]:
+    """The functions of a class, inherited ones included."""
+    return {function for step in chain(name, known) for function in known[step].functions}
 
 
 def depth(name: str, known: Mapping[str, Class]) -> int:
