@@ -26,11 +26,11 @@ ROOT = Path(__file__).resolve().parents[2]
 @pytest.fixture(scope="module")
 def fuzz() -> ModuleType:
     """The script that alters reports."""
-    sys.path.insert(0, str(ROOT / "benchmarks"))
+    sys.path.insert(0, str(ROOT / "tests" / "faults"))
     try:
         import mutated_reports
     finally:
-        sys.path.remove(str(ROOT / "benchmarks"))
+        sys.path.remove(str(ROOT / "tests" / "faults"))
     return mutated_reports
 
 
