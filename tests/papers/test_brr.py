@@ -22,7 +22,7 @@ from deniable.papers.brr.paper import PAPER
 from deniable.papers.brr.places import all_losses, laws, load_places, some_places
 from deniable.papers.brr.regions import halved_regions, prefix_regions, tile_codes
 from deniable.papers.paper import Context
-from deniable.papers.rules import Evidence, Missing, Rule, Verdict, decide
+from deniable.papers.rules import Evidence, Missing, Verdict, decide
 from deniable.papers.runner import PAPERS
 
 GOLDEN = json.loads((Path(__file__).parents[1] / "golden/brr.json").read_text("utf-8"))
@@ -97,10 +97,6 @@ def measured(found: Evidence | Missing) -> dict[str, Any]:
     return dict(found)
 
 
-def rule_of(name: str) -> Rule:
-    return next(claim.rule for claim in PAPER.claims if claim.id == name)
-
-
 # What is there
 
 
@@ -115,7 +111,7 @@ def test_the_paper_is_listed_with_its_figures_and_all_claims() -> None:
 
 @pytest.mark.parametrize("name", EXPECTED)
 def test_verdict(name: str, context: Context) -> None:
-    claim = next(claim for claim in PAPER.claims if claim.id == name)
+    claim = PAPER.claim(name)
     assert claim.test(context).verdict == EXPECTED[name]
 
 
@@ -129,7 +125,7 @@ def test_a_right_rule_would_be_reproduced(context: Context, monkeypatch: pytest.
     ]
     monkeypatch.setattr(theory, "rules", lambda context: right)
     for name, measure in (("alg3-even", theory.even_i), ("thm1-m", theory.from_one)):
-        assert decide(rule_of(name), measure(context)).verdict == "reproduced"
+        assert decide(PAPER.claim(name).rule, measure(context)).verdict == "reproduced"
 
 
 # Numbers
@@ -229,7 +225,7 @@ def test_levels_are_measured_also_of_what_should_keep_epsilon(
 
     def verdict() -> str:
         own = Context(PAPER, quick=True)
-        return decide(rule_of("lsrr-level"), release._printed_level(own)).verdict
+        return decide(PAPER.claim("lsrr-level").rule, release._printed_level(own)).verdict
 
     assert verdict() == "corrected"
     monkeypatch.setattr(staircase, "calibrated_staircase", staircase.staircase)
@@ -238,9 +234,10 @@ def test_levels_are_measured_also_of_what_should_keep_epsilon(
 
 def test_the_largest_gain_must_be_where_the_paper_has_it(context: Context) -> None:
     """Gains that are large enough at the printed budgets do not do if others are larger."""
-    rule = rule_of("fig8-largest")
-    at = {f"{data}, budget of the largest gain, {groups}": 2.0 for data in release.GAINS for groups in ("one", "two")}
-    gains = {f"{name}, other groups": gain for name, gain in release.TOP.items()}
+    rule = PAPER.claim("fig8-largest").rule
+    at = {f"{data}, budget of the largest gain, {groups}": 2.0 for data in release._DATA for groups in ("one", "two")}
+    printed: Any = PAPER.claim("fig8-largest").paper
+    gains = {f"{name}, other groups": gain for name, gain in printed.items()}
     assert decide(rule, gains | at).verdict == "corrected"
     moved = at | {name: 0.25 for name in at if name.startswith("FourSquare")}
     assert decide(rule, gains | moved).verdict == "reproduced"
@@ -303,7 +300,7 @@ def test_halves_are_as_many_as_asked_for_and_none_is_too_small() -> None:
 
 
 def test_the_numbers_of_regions_decide_and_made_up_places_do_not(context: Context) -> None:
-    claim = next(claim for claim in PAPER.claims if claim.id == "fig7")
+    claim = PAPER.claim("fig7")
     assert claim.test(context).verdict == "not tested"
     sizes = {"Gowalla, smallest": 7, "Gowalla, largest": 235}
     assert decide(claim.rule, {"Gowalla, regions": 14, **sizes}).verdict == "corrected"
@@ -379,7 +376,7 @@ def test_leaves_that_the_published_range_cuts_off_decide_about_it(monkeypatch: p
     def verdict(most: float) -> Verdict:
         trees = [np.array([0.0, -min(most, 0.9**number)]) for number in range(50)]
         monkeypatch.setattr(applications, "plain_leaves", lambda context, name: (name, trees))
-        return next(c for c in PAPER.claims if c.id == "half-range").test(Context(PAPER))
+        return PAPER.claim("half-range").test(Context(PAPER))
 
     assert [verdict(most).verdict for most in (0.4, 0.46)] == ["reproduced", "corrected"]
     found = verdict(0.46).measured

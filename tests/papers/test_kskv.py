@@ -40,7 +40,7 @@ FORMULAS = {
 
 @pytest.mark.parametrize("name", FORMULAS)
 def test_claims_about_formulas(name: str) -> None:
-    claim = next(c for c in kskv.PAPER.claims if c.id == name)
+    claim = kskv.PAPER.claim(name)
     assert claim.test(Context(kskv.PAPER, quick=True)).verdict == FORMULAS[name]
 
 
@@ -129,7 +129,7 @@ def test_statements_about_figures_are_judged_by_the_spread_of_the_runs(
 ) -> None:
     context = Context(kskv.PAPER)
     context._made[kskv.PAPER.figure(figure).compute, ()] = rows(*values), []
-    check = next(c for c in kskv.PAPER.claims if c.id == claim)
+    check = kskv.PAPER.claim(claim)
     assert check.test(context).verdict == verdict
 
 
@@ -143,7 +143,7 @@ def test_what_only_the_repaired_form_bears_out_is_corrected(printed: float, repa
     some += rows(repaired, 0.4, 0.001, names=(names["repaired"], "other"))
     context = Context(kskv.PAPER)
     context._made[kskv.PAPER.figure("fig8").compute, ()] = some, []
-    check = next(c for c in kskv.PAPER.claims if c.id == "fig8-adap")
+    check = kskv.PAPER.claim("fig8-adap")
     assert check.test(context).verdict == verdict
 
 
@@ -164,7 +164,7 @@ def test_consistently_means_everywhere() -> None:
     ]
     context = Context(kskv.PAPER)
     context._made[kskv.PAPER.figure("fig3").compute, ()] = some, []
-    found = next(c for c in kskv.PAPER.claims if c.id == "fig3-ue").test(context)
+    found = kskv.PAPER.claim("fig3-ue").test(context)
     assert found.verdict == "refuted"
     assert found.measured is not None
     assert float(found.measured["mean gain"]) > 0.1
@@ -179,7 +179,7 @@ def test_everywhere_is_also_for_each_number_of_top_keys() -> None:
     ]
     context = Context(kskv.PAPER)
     context._made[kskv.PAPER.figure("fig3").compute, ()] = some, []
-    assert next(c for c in kskv.PAPER.claims if c.id == "fig3-ue").test(context).verdict == "refuted"
+    assert kskv.PAPER.claim("fig3-ue").test(context).verdict == "refuted"
 
 
 def test_alike_is_within_a_tenth_at_small_and_at_large_budgets() -> None:
@@ -190,7 +190,7 @@ def test_alike_is_within_a_tenth_at_small_and_at_large_budgets() -> None:
     ]
     context = Context(kskv.PAPER)
     context._made[kskv.PAPER.figure("fig5").compute, ()] = some, []
-    found = next(c for c in kskv.PAPER.claims if c.id == "fig5-ue").test(context)
+    found = kskv.PAPER.claim("fig5-ue").test(context)
     assert found.verdict == "corrected"
 
 
@@ -243,7 +243,7 @@ def test_most_situations_are_against_both_others() -> None:
                 for row in rows(value, 0.5, 0.01, names=(name, "none"))
             ]
             context._made[kskv.PAPER.figure(f"fig{first}").compute, ()] = some, []
-        return next(c for c in kskv.PAPER.claims if c.id == "best").test(context).verdict
+        return kskv.PAPER.claim("best").test(context).verdict
 
     assert verdict(0.4) == "reproduced"
     assert verdict(0.6) == "not tested"

@@ -14,7 +14,7 @@ import pytest
 from deniable.papers import runner
 from deniable.papers.charts import bar_chart, cell_chart, marked
 from deniable.papers.paper import Claim, Context, Figure, LeftOut, Paper, Rows, made_up
-from deniable.papers.rules import Evidence, Missing, Rule, at_most
+from deniable.papers.rules import Condition, Evidence, Missing, Rule
 from deniable.papers.runner import PAPERS, reproduce
 from deniable.present.charts import line_chart
 
@@ -92,7 +92,7 @@ FIGURES = (
 def claim(id: str, where: str, found: Evidence | Missing, figure: str | None = None, paper: Any = 1) -> Claim:
     """Reproduced, corrected or refuted by x = 1, 2 or 3."""
     why = "nearly" if id == "many" else f"because of {NASTY}"
-    rule = Rule((at_most("x", 1),), (at_most("x", 2),), why)
+    rule = Rule((Condition("x", "<=", 1),), (Condition("x", "<=", 2),), why)
     return Claim(id, f"claim {id} {NASTY}", where, paper, rule, lambda context: found, figure)
 
 

@@ -21,7 +21,7 @@ from scipy.stats import norm, t
 
 import deniable.papers
 from deniable.errors import ParameterError
-from deniable.papers.paper import Claims, Context, Paper
+from deniable.papers.paper import Claim, Context, Measures, Paper, read_paper
 from deniable.papers.rules import (
     ALPHA,
     Condition,
@@ -29,13 +29,8 @@ from deniable.papers.rules import (
     Missing,
     Rule,
     Verdict,
-    above,
-    at_least,
-    at_most,
-    below,
     decide,
-    differs,
-    equal,
+    read_rule,
     spread_of,
 )
 from deniable.papers.runner import PAPERS
@@ -52,7 +47,11 @@ def verdict(rule: Rule, **measured: Any) -> str:
 
 
 def test_a_statement_is_reproduced_corrected_or_refuted() -> None:
-    rule = Rule((at_most("off", 0.1), equal("lost", 0)), (at_most("other", "limit"),), "what holds instead")
+    rule = Rule(
+        (Condition("off", "<=", 0.1), Condition("lost", "==", 0)),
+        (Condition("other", "<=", "limit"),),
+        "what holds instead",
+    )
     assert verdict(rule, off=0.1, lost=0, other=9, limit=1) == "reproduced"
     assert verdict(rule, off=0.2, lost=0, other=1, limit=1) == "corrected"
     assert verdict(rule, off=0.1, lost=1, other=1, limit=1) == "corrected"
@@ -67,12 +66,12 @@ def test_a_statement_is_reproduced_corrected_or_refuted() -> None:
 @pytest.mark.parametrize(
     ("condition", "value", "state"),
     [
-        (below("x", 1), 1, False),
-        (at_most("x", 1), 1, True),
-        (above("x", 1), 1, False),
-        (at_least("x", 1), 1, True),
-        (equal("x", 1), 1, True),
-        (differs("x", 1), 1, False),
+        (Condition("x", "<", 1), 1, False),
+        (Condition("x", "<=", 1), 1, True),
+        (Condition("x", ">", 1), 1, False),
+        (Condition("x", ">=", 1), 1, True),
+        (Condition("x", "==", 1), 1, True),
+        (Condition("x", "!=", 1), 1, False),
     ],
 )
 def test_bounds_are_strict_or_not_as_they_say(condition: Condition, value: float, state: bool) -> None:
@@ -80,7 +79,7 @@ def test_bounds_are_strict_or_not_as_they_say(condition: Condition, value: float
 
 
 def test_a_star_means_each_of_them() -> None:
-    rule = Rule((below("*, printed", "*, exact"),))
+    rule = Rule((Condition("*, printed", "<", "*, exact"),))
     good = {"a, printed": 1, "a, exact": 2, "b, printed": 3, "b, exact": 4}
     assert decide(rule, good).verdict == "reproduced"
     found = decide(rule, good | {"b, exact": 3})
@@ -93,7 +92,7 @@ def test_a_star_means_each_of_them() -> None:
 )
 def test_evidence_that_lacks_what_the_rule_speaks_of_is_an_error(given: Evidence, message: str) -> None:
     with pytest.raises(ParameterError, match=message):
-        decide(Rule((at_most("off", 1),)), given)
+        decide(Rule((Condition("off", "<=", 1),)), given)
 
 
 def noisy(value: float, error: float, runs: int | None = None) -> Evidence:
@@ -102,7 +101,7 @@ def noisy(value: float, error: float, runs: int | None = None) -> Evidence:
 
 
 def test_numbers_that_were_drawn_decide_only_beyond_chance() -> None:
-    rule = Rule((above("gain", 0, noisy=True),), alpha=ALPHA)
+    rule = Rule((Condition("gain", ">", 0, noisy=True),), alpha=ALPHA)
     edge = float(norm.isf(ALPHA))
     for value, expected in ((1.01, "reproduced"), (0.99, "not tested"), (-0.99, "not tested"), (-1.01, "refuted")):
         assert decide(rule, noisy(edge * value, 1.0)).verdict == expected
@@ -112,7 +111,7 @@ def test_numbers_that_were_drawn_decide_only_beyond_chance() -> None:
 
 
 def test_few_runs_need_more_and_one_run_decides_nothing() -> None:
-    rule = Rule((above("gain", 0, noisy=True),), alpha=ALPHA)
+    rule = Rule((Condition("gain", ">", 0, noisy=True),), alpha=ALPHA)
     edge = float(t.isf(ALPHA, 3))
     assert edge > 2 * norm.isf(ALPHA)
     assert decide(rule, noisy(1.01 * edge, 1.0, runs=4)).verdict == "reproduced"
@@ -121,7 +120,7 @@ def test_few_runs_need_more_and_one_run_decides_nothing() -> None:
 
 
 def test_all_comparisons_of_a_rule_share_its_error_rate() -> None:
-    rule = Rule((above("gain *", 0, noisy=True),), alpha=ALPHA)
+    rule = Rule((Condition("gain *", ">", 0, noisy=True),), alpha=ALPHA)
     many: dict[str, float] = {}
     for i in range(100):
         many |= {f"gain {i}": norm.isf(ALPHA / 50), spread_of(f"gain {i}"): 1.0}
@@ -130,13 +129,13 @@ def test_all_comparisons_of_a_rule_share_its_error_rate() -> None:
 
 
 def test_not_worse_is_what_chance_allows() -> None:
-    rule = Rule((at_least("gain", 0, noisy=True),), alpha=ALPHA)
+    rule = Rule((Condition("gain", ">=", 0, noisy=True),), alpha=ALPHA)
     assert decide(rule, noisy(-3.0, 1.0)).verdict == "reproduced"
     assert decide(rule, noisy(-3.2, 1.0)).verdict == "refuted"
 
 
 def test_a_correction_that_is_not_decided_is_none() -> None:
-    rule = Rule((equal("lost", 0),), (above("gain", 0, noisy=True),), "instead", alpha=ALPHA)
+    rule = Rule((Condition("lost", "==", 0),), (Condition("gain", ">", 0, noisy=True),), "instead", alpha=ALPHA)
     found = decide(rule, {"lost": 1, **noisy(1.0, 1.0)})
     assert found.verdict == "refuted"
     assert "not decided" in found.note
@@ -146,10 +145,10 @@ def test_a_correction_that_is_not_decided_is_none() -> None:
     ("made", "message"),
     [
         (lambda: Rule(()), "holds must be at least one condition"),
-        (lambda: Rule((above("x", 0, noisy=True),)), "alpha must be above 0"),
-        (lambda: Rule((equal("x", 0),), (equal("y", 0),)), "why must be given"),
+        (lambda: Rule((Condition("x", ">", 0, noisy=True),)), "alpha must be above 0"),
+        (lambda: Rule((Condition("x", "==", 0),), (Condition("y", "==", 0),)), "why must be given"),
         (lambda: Condition("x", "~", 0), "relation must be one of"),
-        (lambda: above("x", "y", noisy=True), "noisy must be given for"),
+        (lambda: Condition("x", ">", "y", noisy=True), "noisy must be given for"),
     ],
 )
 def test_a_rule_is_checked(made: Any, message: str) -> None:
@@ -158,10 +157,53 @@ def test_a_rule_is_checked(made: Any, message: str) -> None:
 
 
 def test_what_cannot_be_measured_is_not_tested() -> None:
-    claims = Claims()
-    claims.add("x", "says", "Eq. 1", 1, Rule((equal("x", 1),)))(lambda context: Missing("no file"))
-    paper = Paper("toy", "Toy25", "A toy", (), claims)
-    assert claims[0].test(Context(paper)) == Verdict("not tested", None, "no file")
+    claim = Claim("x", "says", "Eq. 1", 1, Rule((Condition("x", "==", 1),)), lambda context: Missing("no file"))
+    assert claim.test(Context(Paper("toy", "Toy25", "A toy", (), (claim,)))) == Verdict("not tested", None, "no file")
+
+
+# ---- what is written down
+
+
+def test_a_rule_that_is_written_down_is_the_same_rule() -> None:
+    told = {
+        "holds": [["gain, *", ">", 0.1, "beyond chance"], ["lost", "==", 0]],
+        "instead": [["lost", "<=", "most"]],
+        "why": "some are lost",
+        "note": "of all",
+    }
+    holds = Condition("gain, *", ">", 0.1, noisy=True), Condition("lost", "==", 0)
+    assert read_rule(told) == Rule(holds, (Condition("lost", "<=", "most"),), "some are lost", "of all", ALPHA)
+    assert read_rule({**told, "alpha": 1e-6}).alpha == 1e-6
+    assert read_rule({"holds": [["lost", "==", 0]]}).alpha == 0
+
+
+@pytest.mark.parametrize(
+    ("told", "message"),
+    [
+        ({"holds": [["gain", ">", 0, "by chance"]]}, "chance must be 'beyond chance', or left out, got 'by chance'"),
+        ({"holds": [["gain", "above", 0]]}, "relation must be one of"),
+        ({"why": "nothing holds"}, "holds must be at least one condition"),
+    ],
+)
+def test_a_rule_that_is_written_down_wrongly_is_refused(told: dict[str, Any], message: str) -> None:
+    with pytest.raises(ParameterError, match=message):
+        read_rule(told)
+
+
+def test_every_claim_that_is_written_down_is_measured_once() -> None:
+    paper = PAPERS["pldp"]
+    measures = Measures({claim.id: claim.measure for claim in paper.claims})
+    assert read_paper("pldp", paper.figures, measures) == paper
+    first = Measures({"thm51": measures["thm51"]})
+    for parts in (
+        [Measures({id: measure for id, measure in measures.items() if id != "thm51"})],
+        [measures, Measures({"thm99": measures["thm51"]})],
+        [measures, first],
+    ):
+        with pytest.raises(ParameterError, match="one measurement for each of"):
+            read_paper("pldp", paper.figures, *parts)
+    with pytest.raises(ParameterError, match="each claim is measured once"):
+        first.add("thm51")(measures["thm51"])
 
 
 # ---- evidence for and against, for every claim
@@ -358,7 +400,7 @@ def test_numbers_that_decide_are_computed(name: str) -> None:
     ],
 )
 def test_a_planted_number_is_seen(source: str, caught: bool) -> None:
-    assert bool(constant(Rule((equal("wrong", 0),)), source)) is caught
+    assert bool(constant(Rule((Condition("wrong", "==", 0),)), source)) is caught
 
 
 KEPT = sorted((Path(__file__).parents[2] / "docs" / "data" / "claims").glob("*/*/claims.json"))

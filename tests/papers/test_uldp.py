@@ -86,7 +86,7 @@ def test_every_claim_is_expected_or_simulated() -> None:
 
 @pytest.mark.parametrize("name", EXPECTED)
 def test_verdict(name: str, context: Context) -> None:
-    claim = next(claim for claim in PAPER.claims if claim.id == name)
+    claim = PAPER.claim(name)
     assert claim.test(context).verdict == EXPECTED[name]
 
 
@@ -95,7 +95,7 @@ def test_verdict(name: str, context: Context) -> None:
 @pytest.mark.parametrize("name", SIMULATED)
 def test_simulated_verdict(name: str, context: Context) -> None:
     """One fixed seed; alpha is 1e-3 over all comparisons of a claim."""
-    claim = next(claim for claim in PAPER.claims if claim.id == name)
+    claim = PAPER.claim(name)
     assert claim.test(context).verdict in SIMULATED[name]
 
 
@@ -148,7 +148,7 @@ def judge(id: str, figure: str, rows: list[dict[str, Any]]) -> str:
     """The verdict on rows that are made up."""
     context = Context(PAPER)
     context._made[PAPER.figure(figure).compute, ()] = rows, []
-    return next(claim for claim in PAPER.claims if claim.id == id).test(context).verdict
+    return PAPER.claim(id).test(context).verdict
 
 
 def errors(spread: float, **mae: float) -> list[dict[str, Any]]:

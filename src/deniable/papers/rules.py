@@ -14,7 +14,7 @@ import operator
 import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from deniable.errors import ParameterError, require
 
@@ -28,13 +28,8 @@ __all__ = [
     "Rule",
     "Value",
     "Verdict",
-    "above",
-    "at_least",
-    "at_most",
-    "below",
     "decide",
-    "differs",
-    "equal",
+    "read_rule",
     "spread_of",
 ]
 
@@ -181,36 +176,6 @@ def _number(evidence: Evidence, name: str) -> float:
     return value
 
 
-def at_most(quantity: str, bound: float | str, *, noisy: bool = False) -> Condition:
-    """The quantity is not above the bound; of a number that was drawn, by no more than chance explains."""
-    return Condition(quantity, "<=", bound, noisy)
-
-
-def at_least(quantity: str, bound: float | str, *, noisy: bool = False) -> Condition:
-    """The quantity is not below the bound; of a number that was drawn, by no more than chance explains."""
-    return Condition(quantity, ">=", bound, noisy)
-
-
-def below(quantity: str, bound: float | str, *, noisy: bool = False) -> Condition:
-    """The quantity is below the bound; of a number that was drawn, by more than chance explains."""
-    return Condition(quantity, "<", bound, noisy)
-
-
-def above(quantity: str, bound: float | str, *, noisy: bool = False) -> Condition:
-    """The quantity is above the bound; of a number that was drawn, by more than chance explains."""
-    return Condition(quantity, ">", bound, noisy)
-
-
-def equal(quantity: str, bound: float | str) -> Condition:
-    """The quantity is the bound, exactly."""
-    return Condition(quantity, "==", bound)
-
-
-def differs(quantity: str, bound: float | str) -> Condition:
-    """The quantity is not the bound."""
-    return Condition(quantity, "!=", bound)
-
-
 @dataclass(frozen=True, slots=True)
 class Rule:
     """When a statement counts as reproduced, and when as corrected; else it is refuted.
@@ -244,6 +209,22 @@ class Rule:
         if self.instead:
             told += f"; else corrected if {' and '.join(map(str, self.instead))}"
         return told
+
+
+def read_rule(told: Mapping[str, Any]) -> Rule:
+    """A rule as it is written down: a condition has a quantity, a relation, a bound and, if it was drawn, chance.
+
+    >>> str(read_rule({"holds": [["lost", "==", 0], ["gain, *", ">", 0.1, "beyond chance"]]}))
+    "reproduced if 'lost' is 0 and every 'gain, *' is above 0.1 beyond chance"
+    """
+    holds, instead = (tuple(_condition(*given) for given in told.get(key, ())) for key in ("holds", "instead"))
+    drawn = any(condition.noisy for condition in holds + instead)
+    return Rule(**{"alpha": ALPHA if drawn else 0.0, **told, "holds": holds, "instead": instead})
+
+
+def _condition(quantity: str, relation: str, bound: float | str, chance: str = "") -> Condition:
+    require(chance in ("", "beyond chance"), "chance", chance, "'beyond chance', or left out")
+    return Condition(quantity, relation, bound, noisy=bool(chance))
 
 
 def decide(rule: Rule, evidence: Evidence) -> Verdict:

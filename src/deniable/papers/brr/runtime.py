@@ -19,13 +19,13 @@ from deniable.mechanisms.registry import mechanism
 from deniable.papers.brr.places import load_places, mean_row, some_places
 from deniable.papers.brr.regions import tile_codes
 from deniable.papers.charts import Axes, lines
-from deniable.papers.paper import Claims, Context, Figure, Rows
-from deniable.papers.rules import ALPHA, Evidence, Rule, above, below, spread_of
+from deniable.papers.paper import Context, Figure, Measures, Rows
+from deniable.papers.rules import Evidence, spread_of
 
-__all__ = ["CLAIMS", "FIGURES"]
+__all__ = ["FIGURES", "MEASURES"]
 
-CLAIMS = Claims()
-claim = CLAIMS.add
+MEASURES = Measures()
+measures = MEASURES.add
 
 Uniform: TypeAlias = Callable[[], float]
 """Numbers from 0 to 1, one at a time."""
@@ -155,18 +155,7 @@ def _runs(context: Context) -> dict[str, int]:
     return {"runs": min(int(row["runs"] or 0) for row in context.rows("fig12"))}
 
 
-@claim(
-    "fig12",
-    "GRR takes little time, BRR more, L-SRR more than BRR",
-    "Fig. 12, App. B.4",
-    "GRR, BRR, L-SRR",
-    Rule(
-        (below("*, log of GRR over BRR", 0, noisy=True), above("*, log of L-SRR over BRR", 0, noisy=True)),
-        note="logarithms of ratios of processor times on this machine, all users, one after the other",
-        alpha=ALPHA,
-    ),
-    "fig12",
-)
+@measures("fig12")
 def _order_of_times(context: Context) -> Evidence:
     """Seconds of GRR and L-SRR over those of BRR, all users."""
     logs = _logs(context)
@@ -179,18 +168,7 @@ def _order_of_times(context: Context) -> Evidence:
     return found | _runs(context)
 
 
-@claim(
-    "fig12-growth",
-    "The time of BRR grows more slowly with the users than that of L-SRR",
-    "Fig. 12, App. B.4",
-    "more slowly",
-    Rule(
-        (below("*, microseconds of a further user, BRR minus L-SRR", 0, noisy=True),),
-        note="processor time on this machine: from a tenth of the users to all of them",
-        alpha=ALPHA,
-    ),
-    "fig12",
-)
+@measures("fig12-growth")
 def _growth(context: Context) -> Evidence:
     """What a further user costs."""
     found: dict[str, float] = {}
@@ -211,26 +189,7 @@ def _growth(context: Context) -> Evidence:
     return found | _runs(context)
 
 
-PRINTED_SECONDS = {"log of the seconds of a user": math.log(0.03), "log of the seconds of FourSquare": math.log(4.0)}
-_FACTOR = math.log(3)
-
-
-@claim(
-    "fig12-seconds",
-    "A user needs 0.03 s, 3,000 users of FourSquare 4 s",
-    "Fig. 12, App. B.4",
-    {"seconds of a user": 0.03, "seconds of FourSquare": 4.0},
-    Rule(
-        (
-            *(above(name, value - _FACTOR, noisy=True) for name, value in PRINTED_SECONDS.items()),
-            *(below(name, value + _FACTOR, noisy=True) for name, value in PRINTED_SECONDS.items()),
-        ),
-        why="what the paper measures is its program on its machine: the mechanism itself takes another time here",
-        note="processor time on this machine; the same: within a factor of 3",
-        alpha=ALPHA,
-    ),
-    "fig12",
-)
+@measures("fig12-seconds")
 def _as_fast(context: Context) -> Evidence:
     """Seconds of all users of FourSquare, and of one of them."""
     log, error = _logs(context)["FourSquare", "BRR"]

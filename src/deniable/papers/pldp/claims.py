@@ -13,17 +13,17 @@ from deniable.core.types import FloatArray
 from deniable.datasets.tables import load
 from deniable.mechanisms.personal.estimate import blend
 from deniable.mechanisms.personal.plain import Personal
-from deniable.papers.paper import Claims, Context
+from deniable.papers.paper import Context, Measures
 from deniable.papers.pldp.baselines import pbp
 from deniable.papers.pldp.experiments import BUDGETS, DATA, by_budget
 from deniable.papers.pldp.printed import theorem_53
 from deniable.papers.pldp.study import LEVELS
-from deniable.papers.rules import ALPHA, EXACT, Evidence, Rule, above, at_most, below, spread_of
+from deniable.papers.rules import Evidence, spread_of
 
-__all__ = ["CLAIMS"]
+__all__ = ["MEASURES"]
 
-CLAIMS = Claims()
-claim = CLAIMS.add
+MEASURES = Measures()
+measures = MEASURES.add
 
 
 def _design(k: int, base: str = "sue", level_epsilon: float = 0.3) -> Personal:
@@ -34,18 +34,7 @@ def _design(k: int, base: str = "sue", level_epsilon: float = 0.3) -> Personal:
 # ---- privacy
 
 
-@claim(
-    "level-private",
-    "The level is protected by its own budget alone",
-    "Sec. 5.1 (5)",
-    "epsilon_p-LDP",
-    Rule(
-        (at_most("whole report, *", "level epsilon"),),
-        (at_most("level part alone: largest excess over its budget", EXACT), above("whole report, *", "level epsilon")),
-        "true of the part that tells the level; the data part depends on the level too, and with the value known the "
-        "whole report leaks more. Local hashing with one range for all levels leaks least",
-    ),
-)
+@measures("level-private")
 def level_private(_: Context) -> Evidence:
     """Exact log-ratios of the level part alone and of the whole report, from the integers that are sampled."""
     found: dict[str, float] = {"level epsilon": 0.3}
@@ -58,22 +47,7 @@ def level_private(_: Context) -> Evidence:
     return found | {"level part alone: largest excess over its budget": excess}
 
 
-@claim(
-    "level-guess",
-    "Nobody guesses a level more often than the level's own budget allows",
-    "of our own, after Sec. 5.1 (5)",
-    "epsilon_p-LDP, so at most e^epsilon_p/(e^epsilon_p + t - 1) for t levels that are equally common",
-    Rule(
-        (at_most("best guess, *", "most that the level's budget allows"),),
-        (
-            above("best guess, *", "most that the level's budget allows"),
-            at_most("best guess, *", "most that the whole report allows, *"),
-        ),
-        "the data part tells the level, too: with the value known the best guess is right more often with every base; "
-        "it stays within the bound of the whole report, which for unary encodings allows nearly everything and is far "
-        "from what a guess achieves",
-    ),
-)
+@measures("level-guess")
 def level_guess(_: Context) -> Evidence:
     """Bayes success of guessing the level from a whole report and the value, ten levels that are equally common."""
     t, odds = len(LEVELS), math.exp(0.3)
@@ -111,20 +85,7 @@ def _top() -> tuple[float, int]:
     return float(people.frequencies.max()), people.n
 
 
-@claim(
-    "thm51",
-    "With known shares of the levels the estimate is unbiased",
-    "Theorem 5.1",
-    "E = f",
-    Rule(
-        (
-            above("mean error in standard deviations", -0.15, noisy=True),
-            below("mean error in standard deviations", 0.15, noisy=True),
-        ),
-        note="simulated, the most frequent value of Education; unbiased: within 0.15 standard deviations",
-        alpha=ALPHA,
-    ),
-)
+@measures("thm51")
 def known_shares(context: Context) -> Evidence:
     """The mean error of the estimate that knows the shares."""
     _, values = _of_education(context, 0.5)
@@ -141,24 +102,7 @@ def _mean(values: FloatArray) -> tuple[float, float]:
 _BIAS = "bias in standard deviations, epsilon_p "
 
 
-@claim(
-    "thm52",
-    "AUEM is approximately unbiased",
-    "Theorem 5.2",
-    "E = f, approximately",
-    Rule(
-        (above(f"{_BIAS}*", -0.1, noisy=True), below(f"{_BIAS}*", 0.1, noisy=True)),
-        (
-            at_most("bias minus that by formula at epsilon_p 0.5, in standard errors", 4),
-            above(f"{_BIAS}0.5", -0.1, noisy=True),
-            below(f"{_BIAS}0.5", 0.1, noisy=True),
-        ),
-        "to first order only: the bias is (f - 1/2) times the level noise for SUE, which is not small for small "
-        "epsilon_p; neither mean nor variance exist where the estimated p - q can reach 0",
-        note="approximately: within a tenth of the standard deviation, simulated, the most frequent value of Education",
-        alpha=ALPHA,
-    ),
-)
+@measures("thm52")
 def unbiased(context: Context) -> Evidence:
     """Mean errors in standard deviations, and how far they are from the second-order bias.
 
@@ -178,24 +122,7 @@ def unbiased(context: Context) -> Evidence:
     return found | {"runs": int(min(_of_education(context, budget)[0].size for budget in (0.5, 0.1)))}
 
 
-@claim(
-    "thm53",
-    "Variance of AUEM",
-    "Theorem 5.3",
-    "V1 + V2 + V3 + V4",
-    Rule(
-        (above("printed over simulated", 1 / 1.5, noisy=True), below("printed over simulated", 1.5, noisy=True)),
-        (
-            above("first order over simulated", 1 / 1.5, noisy=True),
-            below("first order over simulated", 1.5, noisy=True),
-            above("printed, V1 and V2 over n^2, over simulated", 1.5, noisy=True),
-        ),
-        "V1 and V2 lack 1/n^2, the shares of the levels are taken as independent of each other and of the blended p, "
-        "and a covariance is dropped; the first-order variance is in docs/maths/personal.md, section 4",
-        note="the same within a factor of 1.5 beyond chance; simulated by the interquartile range",
-        alpha=ALPHA,
-    ),
-)
+@measures("thm53")
 def variance(context: Context) -> Evidence:
     """The printed sum, the first-order variance, and what is seen (by the interquartile range)."""
     f, n = _top()
@@ -221,23 +148,7 @@ def variance(context: Context) -> Evidence:
 # ---- the budget of the level
 
 
-@claim(
-    "fig2",
-    "The error of AUEM, MSE and MAE, falls with epsilon_p, steeply below 0.4",
-    "Sec. 7.3.1, Fig. 2",
-    "steep below 0.4",
-    Rule(
-        (
-            above("*: slope below 0.4", 0, noisy=True),
-            above("*: slope above 0.4", 0, noisy=True),
-            above("*: slope below 0.4 minus slope above", 0, noisy=True),
-        ),
-        note="slopes of the logarithm of the error of raw AUEM as simulated; self-calibrated estimates do not depend "
-        "on epsilon_p at all",
-        alpha=ALPHA,
-    ),
-    "fig2",
-)
+@measures("fig2")
 def falls(context: Context) -> Evidence:
     """How fast the simulated error falls from 0.1 to 0.4 and from 0.4 to 1, per unit of the budget."""
     found: dict[str, float] = {}
@@ -261,20 +172,7 @@ def falls(context: Context) -> Evidence:
     return found | {"runs": by_budget(context, "Job", 0.1).runs}
 
 
-_HALF = math.log(2)
-_PAIRED = (
-    "paired logarithms of the MSE of AUEM over that with the true shares of the levels; primary: more than half of it"
-)
-
-
-@claim(
-    "source",
-    "Below epsilon_p 0.4 the protection of the level is the primary source of AUEM's error",
-    "Sec. 5.3, 7.3.1, Fig. 2",
-    "primary source below 0.4",
-    Rule((above("with over without it, *", _HALF, noisy=True),), note=_PAIRED, alpha=ALPHA),
-    "fig2",
-)
+@measures("source")
 def source(context: Context) -> Evidence:
     """At the budgets below 0.4."""
     return _with_over_without(context, [budget for budget in BUDGETS if budget < 0.4])
@@ -283,25 +181,7 @@ def source(context: Context) -> Evidence:
 _SHARE = "share of the variance"
 
 
-@claim(
-    "source-minor",
-    "Above epsilon_p 0.4 the protection of the level is a minor source of AUEM's error",
-    "Sec. 7.3.1, Fig. 2",
-    "relatively minor",
-    Rule(
-        (below(f"{_SHARE}, *", 0.5), at_most("simulated from formula, most standard errors", 5)),
-        (
-            below(f"{_SHARE} from epsilon_p 0.6 on, most", 0.5),
-            above(f"{_SHARE} at epsilon_p 0.5, most", 0.5),
-            at_most("simulated from formula, most standard errors", 5),
-        ),
-        "from 0.6 on; at 0.5 there are data on which it still is more than half of the error",
-        note="minor: less than half of the first-order variance (docs/maths/personal.md, section 4), which the errors "
-        "that were simulated agree with",
-        alpha=ALPHA,
-    ),
-    "fig2",
-)
+@measures("source-minor")
 def minor(context: Context) -> Evidence:
     """At the budgets above 0.4: by formula, which errors of AUEM over those with true shares must bear out.
 

@@ -9,14 +9,14 @@ from typing import Any
 
 import numpy as np
 
-from deniable.papers.paper import Claims, Context
-from deniable.papers.rules import ALPHA, Evidence, Rule, above, at_least, at_most, below, spread_of
+from deniable.papers.paper import Context, Measures
+from deniable.papers.rules import ALPHA, Evidence, spread_of
 from deniable.papers.uldp.figures import DATA, PRINTED, made, theta_error
 
-__all__ = ["CLAIMS"]
+__all__ = ["MEASURES"]
 
-CLAIMS = Claims()
-claim = CLAIMS.add
+MEASURES = Measures()
+measures = MEASURES.add
 
 TABLE2 = {
     "uSS": {"Foursquare": 0.0123, "Census": 0.004, "Drug": 0.0151, "Normal": 0.0245},
@@ -26,27 +26,9 @@ TABLE2 = {
 """As printed."""
 _RUNS = 50
 """Of the paper."""
-_ALIKE = 0.1
 
 
-@claim(
-    "table2",
-    "Relative error of the estimated theta",
-    "Table 2",
-    "0.40 % to 18.09 %",
-    Rule(
-        (above("adjusted p-value of the printed values", ALPHA),),
-        (
-            above("adjusted p-value of the printed values but Census", ALPHA),
-            above("adjusted p-value of the simulated values", ALPHA),
-        ),
-        "the printed values are those of epsilon 0.5, up to the chance of 50 runs, but on Census, where they fit "
-        "neither that nor the mean over the budgets",
-        note="exact: closed form at epsilon 0.5; simulated: through collaborative sampling at the paper's n",
-        alpha=ALPHA,
-    ),
-    "table2",
-)
+@measures("table2")
 def _table2(context: Context) -> Evidence:
     """Printed values over exact ones, whose mean over 50 runs varies by a known amount; and simulated over exact."""
     found: dict[str, float] = {}
@@ -79,24 +61,7 @@ def _rows(context: Context, figure: str) -> list[dict[str, Any]]:
     return [dict(row) for row in context.rows(figure)]
 
 
-@claim(
-    "collaborative",
-    "Collaborative sampling is close to knowing theta",
-    "Fig. 6, Sec. 6.3",
-    "close",
-    Rule(
-        (
-            below("uSS, 5 % thrown away: mean", 0.1, noisy=True),
-            below("uUE, 5 % thrown away: mean", 0.1, noisy=True),
-            at_most("uSS, 5 % thrown away, *", 0.1, noisy=True),
-            at_most("uUE, 5 % thrown away, *", 0.1, noisy=True),
-        ),
-        note="close: at most 10 % more error, simulated at the paper's numbers of people. Throwing the first 5 % away "
-        "costs 5 % alone; pooling both phases keeps them",
-        alpha=ALPHA,
-    ),
-    "fig6",
-)
+@measures("collaborative")
 def _collaborative(context: Context) -> Evidence:
     """Simulated extra error of both ways to use the first 5 % over theta known, with all people."""
     value = {(r["setting"], r["series"], r["epsilon"]): r for r in _rows(context, "fig6")}
@@ -118,14 +83,7 @@ def _collaborative(context: Context) -> Evidence:
     return found | {"runs": min(r["runs"] for r in value.values())}
 
 
-@claim(
-    "simulated",
-    "Simulated MSE agrees with the closed forms",
-    "Fig. 4, Sec. 6.2",
-    "consistent",
-    Rule((above("smallest adjusted p-value", ALPHA),), alpha=ALPHA),
-    "fig8",
-)
+@measures("simulated")
 def _simulated(context: Context) -> Evidence:
     """p-values of the exact errors, by Bonferroni's correction, of all mechanisms whose reports can be made."""
     rows = _rows(context, "fig8")
@@ -154,21 +112,7 @@ def _fewest(context: Context, data: tuple[str, ...] = tuple(DATA)) -> dict[str, 
     return {"runs": min(int(t["runs"]) for t in _rows(context, "fig8") if t["data"] in data)}
 
 
-@claim(
-    "mae",
-    "By MAE uSS remains superior to uRR",
-    "Fig. 8, Sec. 6.5",
-    "superior",
-    Rule(
-        (
-            at_most("uSS against uRR, *", 0, noisy=True),
-            below("mean over Census and Normal, uSS against uRR", 0, noisy=True),
-        ),
-        note="nowhere worse beyond chance, and better on the data with many sensitive items",
-        alpha=ALPHA,
-    ),
-    "fig8",
-)
+@measures("mae")
 def _mae(context: Context) -> Evidence:
     """MAE of uSS over that of uRR, minus 1."""
     found = _apart(context, "mae", "uSS", "uRR")
@@ -178,18 +122,7 @@ def _mae(context: Context) -> Evidence:
     return found | {mean: float(np.mean([found[n] for n in many])), spread_of(mean): spread} | _fewest(context)
 
 
-@claim(
-    "mae-uhr",
-    "By MAE uHR is the best on Foursquare",
-    "Fig. 8(a), Sec. 6.5",
-    "the best-performing mechanism",
-    Rule(
-        (below("uHR against u*, Foursquare, mean", 0, noisy=True),),
-        note="of the six mechanisms, those of them whose reports are private; ours are better still in part",
-        alpha=ALPHA,
-    ),
-    "fig8",
-)
+@measures("mae-uhr")
 def _mae_uhr(context: Context) -> Evidence:
     """MAE of uHR over that of the others on Foursquare, averaged over the budgets."""
     found: dict[str, float] = {}
@@ -202,23 +135,7 @@ def _mae_uhr(context: Context) -> Evidence:
     return found | _fewest(context, ("Foursquare",))
 
 
-@claim(
-    "mae-similar",
-    "By MAE uUE and uLH are similar",
-    "Fig. 8, Sec. 6.5",
-    "similar",
-    Rule(
-        (
-            at_least("uLH valid against uUE, *", -_ALIKE, noisy=True),
-            at_most("uLH valid against uUE, *", _ALIKE, noisy=True),
-            above("mean, uLH valid against uUE", -_ALIKE, noisy=True),
-            below("mean, uLH valid against uUE", _ALIKE, noisy=True),
-        ),
-        note="uLH with the corrected z, because as printed it is not private; similar: within 10 %",
-        alpha=ALPHA,
-    ),
-    "fig8",
-)
+@measures("mae-similar")
 def _mae_similar(context: Context) -> Evidence:
     """MAE of valid uLH over that of uUE, minus 1, everywhere and on average."""
     found = _apart(context, "mae", "uLH valid", "uUE")
@@ -228,18 +145,7 @@ def _mae_similar(context: Context) -> Evidence:
     return found | {mean: float(np.mean([found[n] for n in names])), spread_of(mean): spread} | _fewest(context)
 
 
-@claim(
-    "mae-urap",
-    "By MAE uUE does not consistently outperform uRAP on Foursquare and Normal",
-    "Fig. 8(a) and 8(d), Sec. 6.5",
-    "not consistently",
-    Rule(
-        (above("*, where uUE is most above uRAP", 0, noisy=True),),
-        note="MAE over that of uRAP, minus 1; the standard error is that of the largest of several",
-        alpha=ALPHA,
-    ),
-    "fig8",
-)
+@measures("mae-urap")
 def _mae_urap(context: Context) -> Evidence:
     """The excess of uUE's MAE over uRAP's that chance explains least, its error widened for having been picked."""
     from scipy.stats import t
@@ -258,18 +164,7 @@ def _mae_urap(context: Context) -> Evidence:
     return found | {"runs": runs}
 
 
-@claim(
-    "theta-z",
-    "A larger z gives a more accurate theta",
-    "Sec. 6.3, Table 2",
-    "more accurate",
-    Rule(
-        (above("*, log of the error of uUE over that of uSS", 0, noisy=True),),
-        note="simulated at epsilon 0.5, where uSS has the larger z; on Drug both have the same",
-        alpha=ALPHA,
-    ),
-    "fig6",
-)
+@measures("theta-z")
 def _theta_z(context: Context) -> Evidence:
     """Relative errors of theta of two mechanisms on the data on which their z differ."""
     rows = {(r["setting"], r["mechanism"]): r for r in _rows(context, "fig6") if r["epsilon"] == 0.5}
@@ -293,26 +188,7 @@ _MINED = ("Foursquare", "Census", "Normal")
 """Data with more than 30 items: of Drug's ten, five are looked for, and all find them."""
 
 
-@claim(
-    "frequent",
-    "For frequent items uRR is worst",
-    "Fig. 9, Sec. 6.5",
-    "the worst",
-    Rule(
-        (below(f"mean, *, {_LEAST}", 0, noisy=True),),
-        (
-            below(f"mean, Foursquare, *, {_LEAST}", 0, noisy=True),
-            below(f"mean, Census, *, {_LEAST}", 0, noisy=True),
-            above(f"epsilon=5, Normal, *, {_LEAST}", 0, noisy=True),
-        ),
-        "true on Foursquare and Census; on Normal it is ahead of uRAP and uHR at large budgets, where its error is "
-        "smaller than theirs",
-        note="F1 and NDCG by data, means over epsilon; Foursquare, Census and Normal, which have more than 30 items; "
-        "those of the six whose reports are private",
-        alpha=ALPHA,
-    ),
-    "fig9",
-)
+@measures("frequent")
 def _frequent(context: Context) -> Evidence:
     """uRR against the worst of the others by F1 and NDCG of the 30 most frequent items."""
     found: dict[str, float] = {}
@@ -323,24 +199,7 @@ def _frequent(context: Context) -> Evidence:
     return found | _fewest(context, _MINED)
 
 
-@claim(
-    "frequent-similar",
-    "For frequent items all but uRR are similar",
-    "Fig. 9, Sec. 6.5",
-    "similarly",
-    Rule(
-        (
-            below("mean, *, largest minus least of the others", _ALIKE, noisy=True),
-            at_most("epsilon=5, *, largest minus least of the others", _ALIKE, noisy=True),
-        ),
-        (below("epsilon up to 3, *, largest minus least of the others", _ALIKE, noisy=True),),
-        "up to epsilon 3; at larger budgets uSS and uUE find more of the frequent items of Normal than uRAP and uHR",
-        note="F1 and NDCG by data, means over epsilon, and at epsilon 5; Foursquare, Census and Normal, which have "
-        "more than 30 items; similar: within 0.1",
-        alpha=ALPHA,
-    ),
-    "fig9",
-)
+@measures("frequent-similar")
 def _frequent_similar(context: Context) -> Evidence:
     """The best against the worst of the others."""
     found: dict[str, float] = {}
