@@ -21,8 +21,9 @@ from deniable.papers.brr.learning import Examples, digits, examples
 from deniable.papers.brr.paper import PAPER
 from deniable.papers.brr.places import all_losses, laws, load_places, some_places
 from deniable.papers.brr.regions import halved_regions, prefix_regions, tile_codes
+from deniable.papers.evidence import Evidence, Missing
 from deniable.papers.paper import Context
-from deniable.papers.rules import Evidence, Missing, Verdict, decide
+from deniable.papers.rules import Verdict, decide
 from deniable.papers.runner import PAPERS
 
 GOLDEN = json.loads((Path(__file__).parents[1] / "golden/brr.json").read_text("utf-8"))

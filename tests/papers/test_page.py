@@ -13,8 +13,9 @@ import pytest
 
 from deniable.papers import runner
 from deniable.papers.charts import bar_chart, cell_chart, marked
+from deniable.papers.evidence import Evidence, Missing
 from deniable.papers.paper import Claim, Context, Figure, LeftOut, Paper, Rows, made_up
-from deniable.papers.rules import Condition, Evidence, Missing, Rule
+from deniable.papers.rules import Condition, Rule
 from deniable.papers.runner import PAPERS, reproduce
 from deniable.present.charts import line_chart
 

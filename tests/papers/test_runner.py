@@ -13,8 +13,9 @@ import pytest
 
 from deniable.errors import MissingExtraError, ParameterError
 from deniable.papers import runner
+from deniable.papers.evidence import Evidence, Missing
 from deniable.papers.paper import Claim, Context, Figure, LeftOut, Paper, Rows
-from deniable.papers.rules import Condition, Evidence, Missing, Rule, Verdict
+from deniable.papers.rules import Condition, Rule, Verdict
 from deniable.papers.runner import reproduce
 from deniable.present.charts import line_chart
 

@@ -11,9 +11,10 @@ import numpy as np
 from deniable.mechanisms.base import Mechanism
 from deniable.mechanisms.registry import MECHANISMS, mechanism
 from deniable.mechanisms.support import SupportMechanism
+from deniable.papers.evidence import Evidence
 from deniable.papers.montecarlo import Trials
 from deniable.papers.paper import Context
-from deniable.papers.rules import ALPHA, EXACT, Evidence
+from deniable.papers.rules import ALPHA, EXACT
 
 __all__ = ["Agreement", "Equation", "design", "off", "small_designs", "small_designs_of"]
 

@@ -26,7 +26,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar, TypeVarTuple
 
 from deniable.errors import ParameterError, require
-from deniable.papers.rules import Evidence, Missing, Rule, Value, Verdict, decide, read_rule
+from deniable.papers.evidence import Evidence, Missing
+from deniable.papers.rules import Rule, Value, Verdict, decide, read_rule
 from deniable.randomness import Simulation, simulation
 
 if TYPE_CHECKING:
@@ -41,6 +42,7 @@ __all__ = [
     "Measures",
     "Paper",
     "Rows",
+    "fewest_runs",
     "made_up",
     "read_paper",
     "silent",
@@ -82,6 +84,15 @@ def made_up_in(rows: Rows) -> tuple[str, ...]:
     """
     texts = dict.fromkeys(text for row in rows for text in row.values() if isinstance(text, str))
     return tuple(text.removesuffix(_MADE_UP) for text in texts if text.endswith(_MADE_UP))
+
+
+def fewest_runs(rows: Rows) -> dict[str, int]:
+    """The evidence of how many runs there were, from a table that tells them; the fewest if they differ.
+
+    >>> fewest_runs([{"runs": 50}, {"runs": 8}])
+    {'runs': 8}
+    """
+    return {"runs": min(int(row["runs"] or 0) for row in rows)}
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,8 +20,9 @@ from deniable.mechanisms.registry import mechanism
 from deniable.papers.adaptive.designs import ORIGIN, TWELVE, known_parameter, points
 from deniable.papers.adaptive.equations import BUDGETS, DOMAINS, LOW, SETTINGS, SMALL
 from deniable.papers.checks import design, off, small_designs
+from deniable.papers.evidence import Evidence
 from deniable.papers.paper import Context, Measures
-from deniable.papers.rules import EXACT, Evidence
+from deniable.papers.rules import EXACT
 
 __all__ = ["MEASURES"]
 

@@ -16,8 +16,8 @@ from deniable.mechanisms.frequency.noise import asr_laplace
 from deniable.mechanisms.registry import mechanism
 from deniable.mechanisms.support import SupportMechanism
 from deniable.papers.checks import Equation, design, off
+from deniable.papers.evidence import Evidence
 from deniable.papers.paper import Context, Measures
-from deniable.papers.rules import Evidence
 
 __all__ = ["BUDGETS", "DOMAINS", "LOW", "MEASURES", "SETTINGS", "SMALL", "K", "eq8", "eq8_joined", "eq15"]
 

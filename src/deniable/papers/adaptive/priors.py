@@ -13,8 +13,8 @@ from deniable.mechanisms.frequency.families import FAMILIES, choose
 from deniable.mechanisms.registry import mechanism
 from deniable.papers.adaptive.designs import ORIGIN, chosen_at
 from deniable.papers.checks import design
+from deniable.papers.evidence import Evidence
 from deniable.papers.paper import Context, Measures
-from deniable.papers.rules import Evidence
 
 __all__ = ["MEASURES"]
 

@@ -12,8 +12,9 @@ from deniable.mechanisms.frequency.families import FAMILIES
 from deniable.papers.adaptive.designs import ORIGIN, chosen_at
 from deniable.papers.adaptive.equations import BUDGETS, K
 from deniable.papers.checks import off
+from deniable.papers.evidence import Evidence
 from deniable.papers.paper import Context, Measures
-from deniable.papers.rules import EXACT, Evidence
+from deniable.papers.rules import EXACT
 
 __all__ = ["MEASURES"]
 

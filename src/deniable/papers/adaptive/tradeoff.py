@@ -11,8 +11,9 @@ from deniable.mechanisms.frequency.families import FAMILIES
 from deniable.papers.adaptive.designs import ORIGIN, TWELVE, points
 from deniable.papers.adaptive.equations import LOW, SETTINGS, SMALL, K
 from deniable.papers.checks import design, off
+from deniable.papers.evidence import Evidence
 from deniable.papers.paper import Context, Measures
-from deniable.papers.rules import EXACT, Evidence
+from deniable.papers.rules import EXACT
 
 __all__ = ["MEASURES"]
 

@@ -13,8 +13,9 @@ from deniable.mechanisms.frequency.options import Metric
 from deniable.papers.adaptive.designs import ORIGIN, Point, chosen_at, known_parameter, make, points
 from deniable.papers.adaptive.equations import BUDGETS, DOMAINS, LOW, SETTINGS, SMALL, K
 from deniable.papers.checks import design, off
+from deniable.papers.evidence import Evidence
 from deniable.papers.paper import Context, Measures
-from deniable.papers.rules import EXACT, Evidence
+from deniable.papers.rules import EXACT
 
 __all__ = ["MEASURES"]
 

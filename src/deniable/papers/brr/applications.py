@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 
 from deniable.papers.brr.learning import (
@@ -21,8 +19,9 @@ from deniable.papers.brr.learning import (
     recipe_sgd,
 )
 from deniable.papers.charts import Axes, lines
-from deniable.papers.paper import Context, Figure, Measures, Rows, made_up_in
-from deniable.papers.rules import EXACT, Evidence, spread_of
+from deniable.papers.evidence import Evidence, Sampled
+from deniable.papers.paper import Context, Figure, Measures, Rows, fewest_runs, made_up_in
+from deniable.papers.rules import EXACT
 
 __all__ = ["FIGURES", "MEASURES"]
 
@@ -32,12 +31,16 @@ measures = MEASURES.add
 PRINTED = "DPBoost-BRR (paper: half the sensitivity)"
 LAPLACE = "DPBoost (Laplace)"
 DNN_BRR, DNN_DP = "DNN-BRR (Alg. 4, by importance)", "DNN-DP (Laplace, by importance)"
-Values = dict[tuple[str, float, str], float]
+Values = dict[tuple[str, float, str], Sampled]
 
 
-def _values(rows: Rows, key: str = "value") -> Values:
-    """The last value of each data set, budget and method."""
-    return {(str(r["data"]), float(r["epsilon"] or 0), str(r["method"])): float(r[key] or 0) for r in rows}
+def _values(rows: Rows) -> Values:
+    """The last value of each data set, budget and method; of a single run the error is not known, and taken as huge."""
+    found: Values = {}
+    for row in rows:
+        at, error = (str(row["data"]), float(row["epsilon"] or 0), str(row["method"])), row[_SPREAD]
+        found[at] = Sampled(float(row["value"] or 0), 1e9 if error is None else float(error))
+    return found
 
 
 def _told_runs(rows: Rows) -> str:
@@ -52,7 +55,7 @@ _IN_ALL, _RIGHT, _SPREAD = "privacy budget ε in all", "share of digits told rig
 
 def _against(rows: Rows, method: str) -> Rows:
     """The rows of the other methods, each with the value of this one on the same data as `plain`."""
-    plain = {key[0]: value for key, value in _values(rows).items() if key[2] == method}
+    plain = {data: found.value for (data, _, name), found in _values(rows).items() if name == method}
     return [{**row, "plain": plain[str(row["data"])]} for row in rows if row["method"] != method]
 
 
@@ -143,60 +146,45 @@ _draw_fig11b = lines(
 # ---- claims
 
 
-def _errors(rows: Rows) -> Values:
-    """The standard error of each last value; of a single run nothing is known."""
-    found = {(str(r["data"]), float(r["epsilon"] or 0), str(r["method"])): r["standard error"] for r in rows}
-    return {at: 1e9 if error is None else float(error) for at, error in found.items()}
+def _runs(rows: Rows) -> dict[str, int]:
+    return fewest_runs([row for row in rows if row["method"] != LARGER])
 
 
-def _runs(rows: Rows) -> int:
-    return min(int(row["runs"] or 0) for row in rows if row["method"] != LARGER)
-
-
-def _apart(rows: Rows, one: str, two: str, label: str, *, logs: bool = False) -> dict[str, float]:
-    """Differences of two methods (or the logarithms of their ratios), with standard errors, by data and budget."""
-    values, errors = _values(rows), _errors(rows)
-    found: dict[str, float] = {}
-    for data, e, method in values:
+def _apart(rows: Rows, one: str, two: str, label: str, *, logs: bool = False) -> dict[str, Sampled]:
+    """Differences of two methods (or the logarithms of their ratios) by data and budget."""
+    values = _values(rows)
+    found = {}
+    for (data, e, method), own in values.items():
         if method == one:
-            a, b, da, db = (table[data, e, m] for table in (values, errors) for m in (one, two))
-            name = f"{label}, {data.split(' (')[0]}, epsilon={e:g}"
-            found[name] = math.log(a / b) if logs else a - b
-            found[spread_of(name)] = math.hypot(da / a, db / b) if logs else math.hypot(da, db)
+            other = values[data, e, two]
+            found[f"{label}, {data.split(' (')[0]}, epsilon={e:g}"] = own.log_ratio(other) if logs else own - other
     return found
-
-
-def _mean(found: dict[str, float], name: str) -> dict[str, float]:
-    """The mean of differences, all of them of their own runs."""
-    own = [key for key in found if not key.endswith("standard error")]
-    spread = math.sqrt(sum(found[spread_of(key)] ** 2 for key in own)) / len(own)
-    return {name: float(np.mean([found[key] for key in own])), spread_of(name): spread}
 
 
 @measures("fig9")
 def _boost_better(context: Context) -> Evidence:
     """In all settings."""
     rows = context.rows("fig9")
-    return _apart(rows, PRINTED, LAPLACE, "log ratio", logs=True) | {"runs": _runs(rows)}
+    return _apart(rows, PRINTED, LAPLACE, "log ratio", logs=True) | _runs(rows)
 
 
 @measures("fig9-size")
 def _boost_size(context: Context) -> Evidence:
     """The ratios at epsilon 5."""
     rows = [row for row in context.rows("fig9") if row["epsilon"] == 5.0]
-    return _apart(rows, PRINTED, LAPLACE, "log ratio", logs=True) | {"runs": _runs(rows)}
+    return _apart(rows, PRINTED, LAPLACE, "log ratio", logs=True) | _runs(rows)
 
 
 @measures("fig9-best")
 def _boost_best(context: Context) -> Evidence:
     """What is better than both: sums and counts with noise, and for BRR all of the range."""
     rows = context.rows("fig9")
-    found: dict[str, float] = {}
+    found = {}
     for method in dict.fromkeys(str(row["method"]) for row in rows):
         if method in LEAVES and method != PRINTED:
             apart = _apart(rows, method, PRINTED, "log ratio", logs=True)
-            found |= _mean(apart, f"{method} / BRR as printed, mean log ratio")
-    return found | {"runs": _runs(rows)}
+            found[f"{method} / BRR as printed, mean log ratio"] = Sampled.mean(apart.values())
+    return found | _runs(rows)
 
 
 @measures("half-range")
@@ -220,13 +208,12 @@ def _half_range(context: Context) -> Evidence:
 def _sgd_sign(context: Context) -> Evidence:
     """The gain, and the gain without the sign."""
     rows = [row for row in _ends(context) if float(row["epsilon"] or 0) < 1]
-    found = _apart(rows, SIGNED, "Laplace", "BRR by sign minus Laplace")
+    found: dict[str, float | Sampled] = {}
+    found |= _apart(rows, SIGNED, "Laplace", "BRR by sign minus Laplace")
     found |= _apart(rows, SYMMETRIC, "Laplace", "BRR on [-C, C] minus Laplace")
-    values = _values(rows)
-    found |= {
-        f"not private, epsilon={e:g}": value for (_, e, method), value in values.items() if method == "not private"
-    }
-    return found | {"runs": _runs(rows)}
+    for (_, e, method), one in _values(rows).items():
+        found |= {f"not private, epsilon={e:g}": one.value} if method == "not private" else {}
+    return found | _runs(rows)
 
 
 def _ends(context: Context) -> Rows:
@@ -245,34 +232,33 @@ def _sgd_large(context: Context) -> Evidence:
     found = _apart(rows, SYMMETRIC, "Laplace", "BRR on [-C, C] minus Laplace")
     found |= _apart(rows, "not private", "Laplace", "not private minus Laplace")
     found |= _apart(rows, "not private", SYMMETRIC, "not private minus BRR on [-C, C]")
-    return found | {"runs": _runs(rows)}
+    return found | _runs(rows)
 
 
 @measures("fig10-safe")
 def _sgd_safe(context: Context) -> Evidence:
     """The gain at small budgets, in the safe version."""
     rows = context.rows("fig10b")
-    found = {f"epsilon={e:g}, {method}": value for (_, e, method), value in _values(rows).items()}
+    found: dict[str, float | Sampled] = {}
+    found |= {f"epsilon={e:g}, {method}": one.value for (_, e, method), one in _values(rows).items()}
     small = [row for row in rows if float(row["epsilon"] or 0) <= 1]
     others = ("piecewise mechanism", "Duchi", "codebook")
     for way in others:
-        found |= _mean(_apart(small, "BRR (Alg. 4)", way, "apart"), f"BRR minus {way}, epsilon up to 1, mean")
-    return found | {"runs": _runs([row for row in small if row["method"] in ("BRR (Alg. 4)", *others)])}
+        apart = _apart(small, "BRR (Alg. 4)", way, "apart")
+        found[f"BRR minus {way}, epsilon up to 1, mean"] = Sampled.mean(apart.values())
+    return found | fewest_runs([row for row in small if row["method"] in ("BRR (Alg. 4)", *others)])
 
 
 @measures("fig11")
 def _dnn_better(context: Context) -> Evidence:
     """Accuracy against Laplace noise, and against always saying the larger class."""
     rows = [row for row in context.rows("fig11") if float(row["epsilon"] or 0) <= 3.5]
-    values = _values(rows)
+    values = {at: one.value for at, one in _values(rows).items()}
     gains = _apart(rows, DNN_BRR, DNN_DP, "gain over Laplace")
-    census = {name: value for name, value in gains.items() if "US Census" in name}
+    census = [gain for name, gain in gains.items() if "US Census" in name]
     over = [max(values[d, e, way] for way in NETWORKS) - values[d, e, LARGER] for d, e, m in values if m == DNN_BRR]
-    return (
-        gains
-        | _mean(census, "US Census, mean gain over Laplace")
-        | {"largest gain over the larger class": max(over), "runs": _runs(rows)}
-    )
+    means: dict[str, float | Sampled] = {"US Census, mean gain over Laplace": Sampled.mean(census)}
+    return gains | means | {"largest gain over the larger class": max(over)} | _runs(rows)
 
 
 FIGURES = (

@@ -23,9 +23,10 @@ from deniable.papers.brr.figures import fig3_holds
 from deniable.papers.brr.places import find_table
 from deniable.papers.brr.printed import grid_alg4
 from deniable.papers.brr.theory import BUDGETS, each_loss
+from deniable.papers.evidence import Evidence, Missing
 from deniable.papers.leaks import Leak, bounded_noise, clipping_by_data, interval_by_sign, region_restriction
 from deniable.papers.paper import Context, Measures
-from deniable.papers.rules import EXACT, Evidence, Missing
+from deniable.papers.rules import EXACT
 
 __all__ = ["MEASURES"]
 

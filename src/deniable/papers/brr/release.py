@@ -11,8 +11,9 @@ import numpy as np
 from deniable.errors import require
 from deniable.papers.brr.places import BUDGETS, fig8, fig8b, laws, load_places
 from deniable.papers.charts import Axes, lines
+from deniable.papers.evidence import Evidence, Missing
 from deniable.papers.paper import Context, Figure, Measures, Rows
-from deniable.papers.rules import EXACT, Evidence, Missing
+from deniable.papers.rules import EXACT
 from deniable.present.maps import map_chart, regions_chart
 
 if TYPE_CHECKING:

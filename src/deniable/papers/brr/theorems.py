@@ -15,9 +15,10 @@ from deniable.mechanisms.metric.losses import Line, Losses, MatrixLosses
 from deniable.mechanisms.registry import mechanism
 from deniable.papers.brr import printed
 from deniable.papers.brr.theory import BUDGETS, each_loss, local_ratios, rules
+from deniable.papers.evidence import Evidence
 from deniable.papers.leaks import own_window_sizes
 from deniable.papers.paper import Context, Measures
-from deniable.papers.rules import EXACT, Evidence
+from deniable.papers.rules import EXACT
 
 __all__ = ["LIMITS", "MANY", "MEASURES", "mean_loss", "mean_ratio"]
 

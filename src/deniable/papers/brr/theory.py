@@ -14,8 +14,8 @@ from deniable.core.types import FloatArray, IntArray
 from deniable.mechanisms.metric.bipartite import line_min, local_m
 from deniable.mechanisms.metric.losses import Line, MatrixLosses
 from deniable.papers.brr import printed
+from deniable.papers.evidence import Evidence
 from deniable.papers.paper import Context, Measures
-from deniable.papers.rules import Evidence
 
 __all__ = ["BUDGETS", "MEASURES", "each_loss", "local_ratios", "rules"]
 

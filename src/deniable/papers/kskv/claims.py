@@ -11,20 +11,15 @@ from typing import Any
 import numpy as np
 
 from deniable.core.domain import Domain
-from deniable.core.intervals import spread
 from deniable.core.types import FloatArray
 from deniable.mechanisms.keyvalue.laws import SHAPES, Signal, ratio_of
 from deniable.mechanisms.keyvalue.pairs import PairSets
 from deniable.mechanisms.keyvalue.protocols import choose_length, printed_budget, printed_length
 from deniable.mechanisms.registry import mechanism
+from deniable.papers.evidence import Evidence, Missing, Sampled
 from deniable.papers.kskv.study import SERIES, KeyValueData, load_data, run_forms
 from deniable.papers.paper import Context, Measures
-from deniable.papers.rules import (
-    EXACT,
-    Evidence,
-    Missing,
-    spread_of,
-)
+from deniable.papers.rules import EXACT
 
 __all__ = ["MEASURES"]
 
@@ -78,33 +73,24 @@ def _one_key(context: Context, epsilon: float) -> tuple[FloatArray, FloatArray]:
     return held / _PEOPLE, (signs[:, 0] - signs[:, 1]) / (s - r) / held
 
 
-def _mean(values: FloatArray) -> tuple[float, float]:
-    """The mean and its standard error."""
-    return float(values.mean()), float(values.std(ddof=1) / math.sqrt(values.size))
-
-
 @measures("eq8")
 def _eq8(context: Context) -> Evidence:
-    found: dict[str, float] = {"runs": _OFTEN}
+    found: dict[str, float | Sampled] = {"runs": _OFTEN}
     for epsilon, held in _HELD.items():
-        name, f = f"mean error over the frequency, epsilon={epsilon:g}", held / _PEOPLE
-        found[name], found[spread_of(name)] = _mean(context.once(_one_key, epsilon)[0] / f - 1)
+        off = context.once(_one_key, epsilon)[0] / (held / _PEOPLE) - 1
+        found[f"mean error over the frequency, epsilon={epsilon:g}"] = Sampled.over_runs(off)
     return found
 
 
 @measures("eq10")
 def _eq10(context: Context) -> Evidence:
-    found: dict[str, float] = {"runs": _OFTEN}
+    found: dict[str, float | Sampled] = {"runs": _OFTEN}
     for epsilon, held in _HELD.items():
         e = math.exp(epsilon)
         printed = 8 * e * _PEOPLE / ((e - 1) ** 2 * held**2) - 4 / ((e - 1) * held)
-        value, noise = _mean(context.once(_one_key, epsilon)[1] / _VALUE - 1)
-        name = f"bias over the printed one, epsilon={epsilon:g}"
-        found |= {
-            f"printed bias, epsilon={epsilon:g}": printed,
-            name: value / printed,
-            spread_of(name): noise / printed,
-        }
+        bias = Sampled.over_runs(context.once(_one_key, epsilon)[1] / _VALUE - 1)
+        found[f"printed bias, epsilon={epsilon:g}"] = printed
+        found[f"bias over the printed one, epsilon={epsilon:g}"] = bias / printed
     return found
 
 
@@ -187,10 +173,10 @@ def _divisor(context: Context) -> Evidence:
             for series, _, _, mean in run_forms("ks-grr", people, epsilon, (1,), rng):
                 means.setdefault(series, []).append(float(mean[0]))
         for form, name in (("paper", "as printed"), ("repaired", "repaired")):
-            value, noise = _mean(np.array(means[SERIES["ks-grr"][form]]))
-            found[f"{name}: mean, epsilon={epsilon:g}"] = value
+            seen = Sampled.over_runs(np.array(means[SERIES["ks-grr"][form]]))
+            found[f"{name}: mean, epsilon={epsilon:g}"] = seen.value
             worst = f"{name}: error in standard errors"
-            found[worst] = max(found.get(worst, 0.0), abs(value - 0.6) / noise)
+            found[worst] = max(found.get(worst, 0.0), seen.away(0.6))
         both = (found[f"{name}: mean, epsilon={epsilon:g}"] for name in ("as printed", "repaired"))
         found[f"shrunk to, epsilon={epsilon:g}"] = next(both) / next(both)
     return found
@@ -227,10 +213,9 @@ def _sizes(context: Context) -> Evidence:
         lengths["negative shares as 0"].append(printed_length(np.maximum(shares, 0)))
         own = few.estimate(few.tally(few.privatize_items(truth, rng))).value
         lengths["capped and projected"].append(choose_length(own))
-    found: dict[str, float] = {"collections": 200}
+    found: dict[str, float | Sampled] = {"collections": 200}
     for name, seen in lengths.items():
-        quantity = f"{name}: mean length"
-        found |= {quantity: float(np.mean(seen)), spread_of(quantity): spread(np.array(seen, float)) or 0.0}
+        found[f"{name}: mean length"] = Sampled.over_runs(np.array(seen, float))
         found[f"{name}: one length in ten is above"] = float(np.percentile(seen, 90))
     return found
 

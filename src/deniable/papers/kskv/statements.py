@@ -16,9 +16,9 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+from deniable.papers.evidence import Evidence, Missing, Sampled
 from deniable.papers.kskv.study import SERIES, enough
 from deniable.papers.paper import Context, Measures
-from deniable.papers.rules import Evidence, Missing, spread_of
 
 __all__ = ["MEASURES"]
 
@@ -52,54 +52,46 @@ class Comparison:
             found |= {f"repaired: {name}": x for name, x in replace(self, one=self.repaired)._found(context).items()}
         return found
 
-    def _found(self, context: Context) -> dict[str, float]:
+    def _found(self, context: Context) -> dict[str, float | Sampled]:
         gains, runs = self.gains(context)
         if not gains:
             return {}
-        found: dict[str, float] = {}
+        found: dict[str, float | Sampled] = {}
         alike: dict[Runs, float] = {}
-        for (data, epsilon, top, other), (gain, spread) in gains.items():
+        for (data, epsilon, top, other), gain in gains.items():
             name = f"gain, {data}, epsilon={epsilon:g}, top {top}" + (f", over {other}" if len(self.others) > 1 else "")
-            found |= {name: gain, spread_of(name): spread}
-            alike[data, epsilon] = alike.get((data, epsilon), 0.0) + spread
+            found[name] = gain
+            alike[data, epsilon] = alike.get((data, epsilon), 0.0) + gain.error
         for name, fits in (("mean gain", None), (_SMALL, _small), (_LARGE, _large)):
-            own = [gain for (_, epsilon, *_), (gain, _) in gains.items() if fits is None or fits(epsilon)]
-            errors = [spread for (_, epsilon), spread in alike.items() if fits is None or fits(epsilon)]
+            own = [gain.value for (_, epsilon, *_), gain in gains.items() if fits is None or fits(epsilon)]
+            errors = [error for (_, epsilon), error in alike.items() if fits is None or fits(epsilon)]
             if own:
-                found |= {name: float(np.mean(own)), spread_of(name): math.hypot(*errors) / len(own)}
-        values = [gain for gain, _ in gains.values()]
-        return found | {"settings": len(gains), "better": sum(gain > 0 for gain in values), "runs": runs}
+                found[name] = Sampled(float(np.mean(own)), math.hypot(*errors) / len(own))
+        better = sum(gain.value > 0 for gain in gains.values())
+        return found | {"settings": len(gains), "better": better, "runs": runs}
 
-    def gains(self, context: Context) -> tuple[dict[Setting, tuple[float, float]], int]:
-        """Gain and standard error by setting and other mechanism, and the fewest runs.
+    def gains(self, context: Context) -> tuple[dict[Setting, Sampled], int]:
+        """Gains by setting and other mechanism, and the fewest runs.
 
         Those with the same data and budget come from the same runs of `one`: their errors may go all the same way.
         """
         lower = self.quantity != "ncr"
-        cells: dict[tuple[str, float, int], dict[str, tuple[float, float]]] = {}
+        cells: dict[tuple[str, float, int], dict[str, Sampled]] = {}
         runs = 10**9
         for row in context.rows(self.figure):
-            value, spread, epsilon = row[self.quantity], row[f"{self.quantity}_stderr"], float(row["epsilon"] or 0)
+            value, error, epsilon = row[self.quantity], row[f"{self.quantity}_stderr"], float(row["epsilon"] or 0)
             fits = self.budgets(epsilon) and str(row["data"]).startswith(self.data)
-            if fits and value is not None and spread is not None and (not lower or enough(row)):
+            if fits and value is not None and error is not None and (not lower or enough(row)):
                 cell = cells.setdefault((str(row["data"]), epsilon, int(row["top"] or 0)), {})
-                cell[str(row["mechanism"])] = float(value), float(spread)
+                cell[str(row["mechanism"])] = Sampled(float(value), float(error))
                 if row["mechanism"] in (self.one, *self.others):
                     runs = min(runs, int(row["runs"] or 0))
         return {
-            (*at, other): _gain(cell[self.one], cell[other], lower=lower)
+            (*at, other): cell[other].log_ratio(cell[self.one]) if lower else cell[self.one] - cell[other]
             for at, cell in cells.items()
             for other in self.others
             if self.one in cell and other in cell
         }, runs
-
-
-def _gain(one: tuple[float, float], two: tuple[float, float], *, lower: bool) -> tuple[float, float]:
-    """By how much the first is better, and the standard error of that."""
-    (a, da), (b, db) = one, two
-    if lower:
-        return math.log(b / a), math.hypot(da / a, db / b)
-    return a - b, math.hypot(da, db)
 
 
 def _small(epsilon: float) -> bool:
@@ -163,15 +155,14 @@ def _mostly(context: Context) -> Evidence:
     for first, (new, others) in ((3, single), (6, several)):
         for figure, one in product((f"fig{first + i}" for i in range(3)), new):
             gains, _ = Comparison(figure, one, others, _QUANTITIES[figure]).gains(context)
-            for (data, epsilon, *_), (gain, spread) in gains.items():
-                better, settings, at = better + (gain > 0), settings + 1, (one, (data, epsilon))
-                unsure[at] = unsure.get(at, 0.0) + _doubt(gain, spread)
-    share = "share of settings with a gain"
-    found = {"settings": settings, "better": better, share: better / settings}
-    return found | {spread_of(share): math.hypot(*unsure.values()) / settings}
+            for (data, epsilon, *_), gain in gains.items():
+                better, settings, at = better + (gain.value > 0), settings + 1, (one, (data, epsilon))
+                unsure[at] = unsure.get(at, 0.0) + _doubt(gain)
+    share = Sampled(better / settings, math.hypot(*unsure.values()) / settings)
+    return {"settings": settings, "better": better, "share of settings with a gain": share}
 
 
-def _doubt(gain: float, spread: float) -> float:
-    """The standard deviation of whether a gain is above 0, of a number with this error."""
-    chance = 0.5 * math.erfc(abs(gain) / (spread * math.sqrt(2))) if spread else 0.5 * (gain == 0)
+def _doubt(gain: Sampled) -> float:
+    """The standard deviation of whether a gain is above 0."""
+    chance = 0.5 * math.erfc(abs(gain.value) / (gain.error * math.sqrt(2))) if gain.error else 0.5 * (gain.value == 0)
     return math.sqrt(chance * (1 - chance))

@@ -13,12 +13,12 @@ from deniable.core.types import FloatArray
 from deniable.datasets.tables import load
 from deniable.mechanisms.personal.estimate import blend
 from deniable.mechanisms.personal.plain import Personal
+from deniable.papers.evidence import Evidence, Sampled
 from deniable.papers.paper import Context, Measures
 from deniable.papers.pldp.baselines import pbp
 from deniable.papers.pldp.experiments import BUDGETS, DATA, by_budget
 from deniable.papers.pldp.printed import theorem_53
 from deniable.papers.pldp.study import LEVELS
-from deniable.papers.rules import Evidence, spread_of
 
 __all__ = ["MEASURES"]
 
@@ -89,17 +89,9 @@ def _top() -> tuple[float, int]:
 def known_shares(context: Context) -> Evidence:
     """The mean error of the estimate that knows the shares."""
     _, values = _of_education(context, 0.5)
-    name, spread = "mean error in standard deviations", float(values.std(ddof=1))
-    error, noise = _mean((values - _top()[0]) / spread)
-    return {name: error, spread_of(name): noise, "standard deviation": spread, "runs": int(values.size)}
-
-
-def _mean(values: FloatArray) -> tuple[float, float]:
-    """The mean and its standard error."""
-    return float(values.mean()), float(values.std(ddof=1) / np.sqrt(values.size))
-
-
-_BIAS = "bias in standard deviations, epsilon_p "
+    spread = float(values.std(ddof=1))
+    error = Sampled.over_runs((values - _top()[0]) / spread)
+    return {"mean error in standard deviations": error, "standard deviation": spread, "runs": int(values.size)}
 
 
 @measures("thm52")
@@ -109,16 +101,15 @@ def unbiased(context: Context) -> Evidence:
     They are taken from the estimate with known shares, which reads the same reports and is unbiased (`thm51`).
     """
     f, n = _top()
-    found: dict[str, float] = {}
+    found: dict[str, float | Sampled] = {}
     for budget in (0.5, 0.1):
         values, known = _of_education(context, budget)
-        (bias, noise), spread = _mean(values - known), float(values.std(ddof=1))
+        bias, spread = Sampled.over_runs(values - known), float(values.std(ddof=1))
         formula = _design(16, level_epsilon=budget).moments(f, n).bias
-        found |= {f"bias, epsilon_p {budget:g}": bias, f"bias by formula, epsilon_p {budget:g}": formula}
-        name = f"{_BIAS}{budget:g}"
-        found |= {name: bias / spread, spread_of(name): noise / spread}
+        found |= {f"bias, epsilon_p {budget:g}": bias.value, f"bias by formula, epsilon_p {budget:g}": formula}
+        found[f"bias in standard deviations, epsilon_p {budget:g}"] = bias / spread
         if budget == 0.5:
-            found["bias minus that by formula at epsilon_p 0.5, in standard errors"] = abs(bias - formula) / noise
+            found["bias minus that by formula at epsilon_p 0.5, in standard errors"] = bias.away(formula)
     return found | {"runs": int(min(_of_education(context, budget)[0].size for budget in (0.5, 0.1)))}
 
 
@@ -131,7 +122,8 @@ def variance(context: Context) -> Evidence:
     values, _ = _of_education(context, 0.5)
     low, high = np.quantile(values, [0.25, 0.75])
     seen = float(((high - low) / 1.349) ** 2)
-    found = {
+    found: dict[str, float | Sampled] = {}
+    told = {
         "printed": float(sum(parts)),
         "printed, V1 and V2 over n^2": float((parts[0] + parts[1]) / n**2 + parts[2] + parts[3]),
         "first order": m.moments(f, n).random_levels,
@@ -140,9 +132,9 @@ def variance(context: Context) -> Evidence:
     # the relative standard error of a squared interquartile range of normal estimates
     spread = 2 * 1.167 / math.sqrt(values.size)
     for name, over in (("printed", ""), ("first order", ""), ("printed, V1 and V2 over n^2", ",")):
-        ratio, quantity = found[name] / seen, f"{name}{over} over simulated"
-        found |= {quantity: ratio, spread_of(quantity): ratio * spread}
-    return found
+        ratio = told[name] / seen
+        found[f"{name}{over} over simulated"] = Sampled(ratio, ratio * spread)
+    return told | found
 
 
 # ---- the budget of the level
@@ -151,24 +143,16 @@ def variance(context: Context) -> Evidence:
 @measures("fig2")
 def falls(context: Context) -> Evidence:
     """How fast the simulated error falls from 0.1 to 0.4 and from 0.4 to 1, per unit of the budget."""
-    found: dict[str, float] = {}
+    found: dict[str, float | Sampled] = {}
     for data, error in product(DATA, ("mse", "mae")):
         errors = {budget: getattr(by_budget(context, data, budget), error)["auem"] for budget in (0.1, 0.4, 1.0)}
-        logs = {budget: np.log(values) for budget, values in errors.items()}
-        mean = {budget: float(values.mean()) for budget, values in logs.items()}
-        noise = {budget: float(values.std(ddof=1)) / math.sqrt(values.size) for budget, values in logs.items()}
-        steep, flat = (mean[0.1] - mean[0.4]) / 0.3, (mean[0.4] - mean[1.0]) / 0.6
-        named = {
-            "slope below 0.4": (steep, math.hypot(noise[0.1], noise[0.4]) / 0.3),
-            "slope above 0.4": (flat, math.hypot(noise[0.4], noise[1.0]) / 0.6),
-            "slope below 0.4 minus slope above": (
-                steep - flat,
-                math.hypot(noise[0.1] / 0.3, noise[0.4] * (1 / 0.3 + 1 / 0.6), noise[1.0] / 0.6),
-            ),
-        }
-        for name, (value, spread) in named.items():
-            quantity = f"{data}, {error.upper()}: {name}"
-            found |= {quantity: value, spread_of(quantity): spread}
+        first, middle, last = (Sampled.over_runs(np.log(values)) for values in errors.values())
+        steep, flat = (first - middle) / 0.3, (middle - last) / 0.6
+        # both slopes have the error in the middle
+        bent = math.hypot(first.error / 0.3, middle.error * (1 / 0.3 + 1 / 0.6), last.error / 0.6)
+        at = f"{data}, {error.upper()}: slope"
+        found |= {f"{at} below 0.4": steep, f"{at} above 0.4": flat}
+        found[f"{at} below 0.4 minus slope above"] = Sampled(steep.value - flat.value, bent)
     return found | {"runs": by_budget(context, "Job", 0.1).runs}
 
 
@@ -210,8 +194,8 @@ def minor(context: Context) -> Evidence:
 
 def _with_over_without(context: Context, budgets: Sequence[float]) -> Evidence:
     """By how much the error is larger because shares of levels are estimated from protected levels."""
-    found: dict[str, float] = {}
+    found: dict[str, float | Sampled] = {}
     for data, budget in product(DATA, budgets):
-        name = f"with over without it, {data}, epsilon_p {budget:g}"
-        found[name], found[spread_of(name)] = by_budget(context, data, budget).log_ratio("auem", "pbp")
+        ratio = by_budget(context, data, budget).log_ratio("auem", "pbp")
+        found[f"with over without it, {data}, epsilon_p {budget:g}"] = ratio
     return found | {"runs": min(by_budget(context, "Job", budget).runs for budget in budgets)}

@@ -10,6 +10,7 @@ import numpy as np
 
 from deniable.core.types import FloatArray
 from deniable.datasets.tables import load
+from deniable.papers.evidence import Evidence, Sampled
 from deniable.papers.paper import Context, Measures
 from deniable.papers.pldp.experiments import (
     DATA,
@@ -24,7 +25,6 @@ from deniable.papers.pldp.experiments import (
     two_levels_often,
 )
 from deniable.papers.pldp.study import Errors
-from deniable.papers.rules import Evidence, spread_of
 
 __all__ = ["MEASURES"]
 
@@ -37,6 +37,7 @@ measures = MEASURES.add
 _FEW, _OFTEN = 4, 600
 """Up to so many values they are few, and collected so often."""
 Compare = Callable[[Context, str, str], Errors]
+Found = dict[str, float | Sampled]
 
 
 _BOTH = ("mse", "mae")
@@ -50,13 +51,12 @@ def _ratios(
     two: str,
     errors: tuple[str, ...] = _BOTH,
     tables: tuple[str, ...] = tuple(DATA),
-) -> dict[str, float]:
+) -> Found:
     """Paired log-ratios of the errors of two methods by data and distribution; below 0 the first is better."""
-    found: dict[str, float] = {}
-    for error, data, kind in product(errors, tables, SHARES):
-        name = f"{what}, {error.upper()}, {data}, {kind}"
-        found[name], found[spread_of(name)] = compute(context, data, kind).log_ratio(one, two, error)
-    return found
+    return {
+        f"{what}, {error.upper()}, {data}, {kind}": compute(context, data, kind).log_ratio(one, two, error)
+        for error, data, kind in product(errors, tables, SHARES)
+    }
 
 
 def _ratios_by_size(
@@ -65,22 +65,20 @@ def _ratios_by_size(
     one: str,
     two: str,
     compute: Callable[[Context, str, int], Errors] | None = None,
-) -> dict[str, float]:
+) -> Found:
     """The same by data and number of values."""
-    found: dict[str, float] = {}
-    compute = compute or by_size
-    for error, data in product(_BOTH, DATA):
-        for k in sizes(context, data):
-            name = f"{what}, {error.upper()}, {data}, {k} values"
-            found[name], found[spread_of(name)] = compute(context, data, k).log_ratio(one, two, error)
-    return found
+    return {
+        f"{what}, {error.upper()}, {data}, {k} values": (compute or by_size)(context, data, k).log_ratio(
+            one, two, error
+        )
+        for error, data in product(_BOTH, DATA)
+        for k in sizes(context, data)
+    }
 
 
-def _apart(one: FloatArray, two: FloatArray) -> tuple[float, float]:
-    """The difference of the mean logarithms of errors from different runs, and its standard error."""
-    logs = [np.log(one), np.log(two)]
-    noise = math.hypot(*(float(x.std(ddof=1)) / math.sqrt(x.size) for x in logs))
-    return float(logs[0].mean() - logs[1].mean()), noise
+def _apart(one: FloatArray, two: FloatArray) -> Sampled:
+    """The difference of the mean logarithms of errors from different runs."""
+    return Sampled.over_runs(np.log(one)) - Sampled.over_runs(np.log(two))
 
 
 def _runs(*several: Errors) -> dict[str, float]:
@@ -103,9 +101,7 @@ def em_by_size(context: Context) -> Evidence:
     found |= _ratios_by_size(context, "as coded over AUEM", "emoa as coded", "auem")
     for error, data in product(_BOTH, DATA):
         seen = [by_size_fitted(context, data, k).log_ratio("em", "auem", error) for k in sizes(context, data)]
-        name = f"corrected EM over AUEM, mean, {error.upper()}, {data}"
-        found[name] = sum(value for value, _ in seen) / len(seen)
-        found[spread_of(name)] = math.hypot(*(noise for _, noise in seen)) / len(seen)
+        found[f"corrected EM over AUEM, mean, {error.upper()}, {data}"] = Sampled.mean(seen)
     return found | _runs(by_size_fitted(context, "Job", 12))
 
 
@@ -117,12 +113,11 @@ def _rises(error: str) -> Callable[[Context], Evidence]:
     """A measurement of whether a larger domain has the larger error, step by step."""
 
     def measure(context: Context) -> Evidence:
-        found: dict[str, float] = {}
+        found: Found = {}
         for data, method in product(DATA, _FIVE):
             for few, many in pairwise(sizes(context, data)):
                 less, more = (getattr(by_size(context, data, k), error)[method] for k in (few, many))
-                name = f"rise, {data}, {method}: from {few} to {many} values"
-                found[name], found[spread_of(name)] = _apart(more, less)
+                found[f"rise, {data}, {method}: from {few} to {many} values"] = _apart(more, less)
         return found | _runs(by_size(context, "Job", 12))
 
     return measure
@@ -134,7 +129,7 @@ MEASURES |= {"fig3": _rises("mse"), "fig4": _rises("mae")}
 @measures("ppda")
 def ppda(context: Context) -> Evidence:
     """Raw AUEM and EMOA as the authors coded it over PPDA."""
-    found: dict[str, float] = {}
+    found: Found = {}
     for label, method in (("AUEM", "auem"), ("EMOA", "emoa as coded")):
         found |= _ratios(context, ten_levels_often, f"{label} over PPDA", method, "ppda")
         found |= _ratios_by_size(context, f"{label} over PPDA", method, "ppda")
@@ -144,7 +139,7 @@ def ppda(context: Context) -> Evidence:
 @measures("rcf-better")
 def rcf_better(context: Context) -> Evidence:
     """AUEM and EMOA as coded against both that see the levels."""
-    found: dict[str, float] = {}
+    found: Found = {}
     for (one, a), (two, b) in product(
         (("AUEM", "auem"), ("EMOA", "emoa as coded")), (("RCF", "rcf"), ("APLDP", "apldp"))
     ):
@@ -168,7 +163,7 @@ def near_rcf_by_size(context: Context) -> Evidence:
 @measures("rcf")
 def near_rcf(context: Context) -> Evidence:
     """EMOA as coded over both that see the levels, and corrected EM over RCF, both within the simplex."""
-    found: dict[str, float] = {}
+    found: Found = {}
     for what, one, two in (
         ("EMOA over RCF", "emoa as coded", "rcf"),
         ("EMOA over APLDP", "emoa as coded", "apldp"),
@@ -181,7 +176,7 @@ def near_rcf(context: Context) -> Evidence:
 @measures("pbp")
 def pbp(context: Context) -> Evidence:
     """AUEM and EMOA against PBP with the right shares and with random ones."""
-    found: dict[str, float] = {}
+    found: Found = {}
     for label, method in (("AUEM", "auem"), ("EMOA", "emoa as coded")):
         found |= _ratios(context, two_levels_often, f"{label} over PBP with the true shares", method, "pbp")
         found |= _ratios(context, two_levels_often, f"{label} over PBP with random shares", method, "pbp random")
@@ -192,25 +187,24 @@ def pbp(context: Context) -> Evidence:
 def improvement(context: Context) -> Evidence:
     """The share of PBP's mean squared error that is left, as the paper measures it and with the true shares."""
     errors = two_levels_often(context, "Job", "uniform")
-    found: dict[str, float] = {}
+    found: Found = {}
     for shares, other in (("random shares", "pbp random"), ("the true shares", "pbp")):
         a, b = errors.mse["emoa as coded"], errors.mse[other]
-        name, ratio = f"EMOA as coded, PBP with {shares}: share of the MSE left", float(a.mean() / b.mean())
         # by the delta method, paired
-        noise = float((a / a.mean() - b / b.mean()).std(ddof=1)) / math.sqrt(a.size)
-        found |= {name: ratio, spread_of(name): ratio * noise}
+        ratio, noise = float(a.mean() / b.mean()), float((a / a.mean() - b / b.mean()).std(ddof=1)) / math.sqrt(a.size)
+        found[f"EMOA as coded, PBP with {shares}: share of the MSE left"] = Sampled(ratio, ratio * noise)
     return found | _runs(errors)
 
 
 @measures("uniform-better")
 def uniform_better(context: Context) -> Evidence:
     """Errors with the power law over those with uniform levels, two and ten levels."""
-    found: dict[str, float] = {}
+    found: Found = {}
     for compute, levels, methods in ((two_levels_often, "two", _THREE), (ten_levels_often, "ten", _FIVE)):
         for data, method, error in product(DATA, methods, _BOTH):
             even, uneven = (getattr(compute(context, data, kind), error)[method] for kind in SHARES)
             name = f"power law over uniform, {levels} levels, {error.upper()}, {data}, {method}"
-            found[name], found[spread_of(name)] = _apart(uneven, even)
+            found[name] = _apart(uneven, even)
     return found | _runs(ten_levels_often(context, "Job", "uniform"))
 
 
@@ -224,15 +218,13 @@ def table_sizes(_: Context) -> Evidence:
 @measures("country")
 def country(context: Context) -> Evidence:
     """Errors on Country over those on both others, and what the number of people alone explains."""
-    found: dict[str, float] = {}
+    found: Found = {}
     for other, kind, method, error in product(("Education", "Job"), SHARES, _FIVE, _BOTH):
         own, theirs = (getattr(ten_levels_often(context, data, kind), error)[method] for data in ("Country", other))
-        name = f"Country over {other}, {error.upper()}, {kind}, {method}"
-        found[name], found[spread_of(name)] = _apart(own, theirs)
+        found[f"Country over {other}, {error.upper()}, {kind}, {method}"] = _apart(own, theirs)
     few, many = (more_people(context, n).mse for n in (load(DATA[data]).n for data in ("Job", "Country")))
     for method in ("rcf", "ppda"):
-        name = f"as many people as Country over those of Job, {method}"
-        found[name], found[spread_of(name)] = _apart(many[method], few[method])
+        found[f"as many people as Country over those of Job, {method}"] = _apart(many[method], few[method])
     return found | _runs(ten_levels_often(context, "Job", "uniform"))
 
 
@@ -242,11 +234,11 @@ def country(context: Context) -> Evidence:
 @measures("apldp-few")
 def apldp_few(context: Context) -> Evidence:
     """Both baselines on the same people, whose levels they see."""
-    found: dict[str, float] = {}
+    found: Found = {}
     runs = 300 if context.quick else _OFTEN
     for data, k in (("Job", 3), ("Education", _FEW)):
-        name = f"APLDP over RCF, {data}, {k} values"
-        found[name], found[spread_of(name)] = few_values(context, data, k, runs).log_ratio("apldp", "rcf")
+        ratio = few_values(context, data, k, runs).log_ratio("apldp", "rcf")
+        found[f"APLDP over RCF, {data}, {k} values"] = ratio
     many = few_values(context, "Job", 12, 3).mse
     found["largest relative difference for 12 values"] = float(np.abs(many["apldp"] / many["rcf"] - 1).max())
     return found | {"runs": runs}

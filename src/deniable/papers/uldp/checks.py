@@ -16,8 +16,9 @@ from deniable.mechanisms.utility import laws
 from deniable.mechanisms.utility.base import Utility
 from deniable.mechanisms.utility.estimate import noise_square
 from deniable.papers.checks import off
+from deniable.papers.evidence import Evidence
 from deniable.papers.paper import Context, Measures
-from deniable.papers.rules import EXACT, Evidence
+from deniable.papers.rules import EXACT
 from deniable.papers.uldp.figures import made
 
 __all__ = ["MEASURES"]

@@ -13,8 +13,8 @@ from deniable.audit.exact import audit
 from deniable.core.laws import epsilon_to
 from deniable.mechanisms.utility.bound import least_mse_sum
 from deniable.mechanisms.utility.laws import mapped_size
+from deniable.papers.evidence import Evidence
 from deniable.papers.paper import Context, Measures
-from deniable.papers.rules import Evidence
 from deniable.papers.uldp.figures import BUDGETS, DATA, KNOWN, OURS, PRINTED, PRIVATE, bits, made
 
 __all__ = ["MEASURES"]

@@ -7,8 +7,8 @@ from itertools import pairwise, product
 
 from deniable.core.laws import epsilon_to
 from deniable.papers.checks import design, off
+from deniable.papers.evidence import Evidence, Missing
 from deniable.papers.paper import Context, Measures, made_up
-from deniable.papers.rules import Evidence, Missing
 from deniable.papers.uldp.collected import TABLE2
 from deniable.papers.uldp.figures import BUDGETS, DATA, KNOWN, PRINTED, made, theta_error
 from deniable.papers.uldp.simulated import people

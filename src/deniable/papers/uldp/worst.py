@@ -8,8 +8,8 @@ from deniable.core.laws import epsilon_to
 from deniable.mechanisms.registry import mechanism
 from deniable.mechanisms.utility.bound import least_mse_sum
 from deniable.mechanisms.utility.minimax import worst_error
+from deniable.papers.evidence import Evidence
 from deniable.papers.paper import Context, Measures
-from deniable.papers.rules import Evidence
 from deniable.papers.uldp.figures import DATA
 
 __all__ = ["MEASURES"]
