@@ -1,4 +1,4 @@
-"""The reproduction of BRR: verdicts that the mathematics forces, their numbers, and a whole quick run."""
+"""The reproduction of BRR: what its claims measure, and that they can come out otherwise."""
 
 from __future__ import annotations
 
@@ -28,60 +28,6 @@ from deniable.papers.runner import PAPERS
 
 GOLDEN = json.loads((Path(__file__).parents[1] / "golden/brr.json").read_text("utf-8"))
 
-EXPECTED = {
-    "alg3-even": "corrected",
-    "thm1-m": "corrected",
-    "alg3-line1": "corrected",
-    "alg3-line3": "corrected",
-    "eq15": "refuted",
-    "m1-floor": "corrected",
-    "step2": "corrected",
-    "eq12-14": "reproduced",
-    "end-or-middle": "reproduced",
-    "fig3": "reproduced",
-    "own-m": "reproduced",
-    "min-m": "reproduced",
-    "thm1-limit": "reproduced",
-    "thm1-ldp": "reproduced",
-    "never-worse": "corrected",
-    "thm2-bounds": "corrected",
-    "thm2-gap": "reproduced",
-    "thm3": "reproduced",
-    "exponential-times": "reproduced",
-    "eq20": "corrected",
-    "thm4": "reproduced",
-    "optimal": "corrected",
-    "more-points": "refuted",
-    "alg4": "corrected",
-    "two-steps": "refuted",
-    "explosive": "refuted",
-    "fig5-6": "reproduced",
-    "exponential": "corrected",
-    "region": "refuted",
-    "laplace-range": "corrected",
-    "sgd-sign": "refuted",
-    "sgd-clip": "refuted",
-    "dnn-noise": "refuted",
-}
-"""What needs neither data nor luck."""
-
-EXPERIMENTS = {
-    *("fig7", "fig8", "fig8-largest", "fig8-falls", "fig8-best", "fig8-others", "lsrr-level", "fig12", "fig12-growth"),
-    *(
-        "fig12-seconds",
-        "sizes",
-        "half-range",
-        "fig9",
-        "fig9-size",
-        "fig9-best",
-        "fig10",
-        "fig10-high",
-        "fig10-safe",
-        "fig11",
-    ),
-}
-"""What needs data, time or luck."""
-
 
 @pytest.fixture(scope="module")
 def context() -> Context:
@@ -104,16 +50,9 @@ def measured(found: Evidence | Missing) -> dict[str, Any]:
 def test_the_paper_is_listed_with_its_figures_and_all_claims() -> None:
     assert PAPERS["brr"] is PAPER
     assert {f"fig{i}" for i in (1, 3, 5, 6, 8, 9, 10, 11, 12)} <= {figure.id for figure in PAPER.figures}
-    assert {claim.id for claim in PAPER.claims} == {*EXPECTED, *EXPERIMENTS}
 
 
 # Verdicts
-
-
-@pytest.mark.parametrize("name", EXPECTED)
-def test_verdict(name: str, context: Context) -> None:
-    claim = PAPER.claim(name)
-    assert claim.test(context).verdict == EXPECTED[name]
 
 
 def test_a_right_rule_would_be_reproduced(context: Context, monkeypatch: pytest.MonkeyPatch) -> None:

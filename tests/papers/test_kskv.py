@@ -1,4 +1,4 @@
-"""The reproduction of KSKV: every claim gets a verdict that the formulas force, and the figures have their rows."""
+"""The reproduction of KSKV: what is measured decides, and the figures have their rows."""
 
 from __future__ import annotations
 
@@ -20,53 +20,6 @@ from deniable.papers.kskv import paper as kskv
 from deniable.papers.kskv.statements import Comparison
 from deniable.papers.kskv.study import SERIES, load_data, run_forms, unary_counts
 from deniable.papers.paper import Context
-
-FORMULAS = {
-    "thm41": "reproduced",
-    "eq8": "reproduced",
-    "eq9": "reproduced",
-    "eq10": "reproduced",
-    "eq11": "refuted",
-    "pckv-variance": "corrected",
-    "frequency-lower": "reproduced",
-    "mean-lower": "refuted",
-    "alg2-mean": "corrected",
-    "a-range": "corrected",
-    "length": "corrected",
-    "sizes": "corrected",
-    "budget": "corrected",
-    "least-error": "corrected",
-}
-
-
-@pytest.mark.parametrize("name", FORMULAS)
-def test_claims_about_formulas(name: str) -> None:
-    claim = kskv.PAPER.claim(name)
-    assert claim.test(Context(kskv.PAPER, quick=True)).verdict == FORMULAS[name]
-
-
-def test_numbers_of_the_claims_are_those_of_the_errata() -> None:
-    context = Context(kskv.PAPER, quick=True)
-    checks = {c.id: c.test(context).measured or {} for c in kskv.PAPER.claims if c.id in FORMULAS}
-    assert checks["alg2-mean"]["shrunk to, epsilon=1"] == pytest.approx(0.4621, abs=1e-4)
-    assert checks["eq11"]["printed bound"] == pytest.approx(3.33, abs=0.01)
-    assert checks["eq11"]["variance"] == pytest.approx(3.95, abs=0.01)
-    assert checks["mean-lower"]["epsilon=1 m=0"] == pytest.approx(1.95, abs=0.01)
-    assert checks["length"]["mean l=1"] == pytest.approx(0.3056, abs=1e-4)
-    assert checks["budget"]["as printed: share of epsilon that is spent, epsilon=1 l=2"] == pytest.approx(
-        0.62, abs=1e-3
-    )
-    assert float(checks["sizes"]["as printed: one length in ten is above"]) > 20
-
-
-@pytest.mark.slow
-def test_figures_have_all_mechanisms_and_finite_numbers() -> None:
-    context = Context(kskv.PAPER, quick=True)
-    for figure, names in (("fig3", 7), ("fig6", 6)):
-        rows = context.rows(figure)
-        assert len(rows) == 2 * names == 2 * len({row["mechanism"] for row in rows})
-        assert all(0 <= row["ncr"] <= 1 for row in rows)
-        assert {row["epsilon"] for row in rows} == {2.0, 4.0}
 
 
 @pytest.mark.parametrize("name", ["ks-grr", "ks-adap"])
