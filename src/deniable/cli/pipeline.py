@@ -187,7 +187,8 @@ def tally(
     rest |= {"skipped": dict(counted.skipped), "places": dict(counted.places)}
     if out.as_json or target is None:
         title = f"{_title(m)}: {total.n:,} reports{', SIMULATED' * total.simulated}"
-        out.show(facts | rest, title, *_counts(total, m))
+        each = [(part, from_design(part.design)) for part in total.parts] or [(total, m)]
+        out.show(facts | rest, title, *(table for part in each for table in _counts(*part)))
 
 
 def _note_skipped(out: Output, counted: Counted) -> None:

@@ -19,9 +19,10 @@ import numpy as np
 
 from deniable.collect.reports import Reports, split_rows
 from deniable.collect.tally import Tally
-from deniable.core.types import BoolArray, Bytes, Columns, IntArray
+from deniable.core.types import BoolArray, Bytes, IntArray
 from deniable.errors import FormatError, ParameterError
 from deniable.mechanisms.base import Mechanism
+from deniable.mechanisms.framing import apart, filled, unframed
 from deniable.mechanisms.registry import from_design
 from deniable.service.store.contract import Batch
 from deniable.service.turns import short_turns
@@ -162,15 +163,17 @@ class Intake:
         table = np.frombuffer(b"".join(bodies), np.uint8).reshape(len(bodies), width)
         codes = np.zeros(len(bodies), np.uint8)
         codes[wrong] = _CODES["length"]
-        if self._question_at is not None:
-            _mark(codes, table[:, self._question_at] >= len(self.task.questions), "question")
+        _mark(codes, self._numbers(table) >= len(self.task.questions), "question")
         for column, size in enumerate(self._sizes, start=self._strata_at):
             _mark(codes, table[:, column] >= size, "stratum")
         counted = None
-        for question, rows in self._questions(table, np.flatnonzero(codes == _FINE)):
-            found = self._check_question(question, table, rows, codes)
-            if found is not None and rows.size == len(bodies):
-                counted = question, found
+        for question, rows, reports in self._questions(table, np.flatnonzero(codes == _FINE)):
+            try:
+                found = self._tally(question, reports)
+            except FormatError:
+                codes[rows] = self._faults(question, reports)
+            else:
+                counted = (question, found) if rows.size == len(bodies) else None
         return Checked(table, codes, counted)
 
     def tallies(self, checked: Checked, chosen: IntArray, window: int) -> Iterator[tuple[Batch, Tally, IntArray]]:
@@ -179,54 +182,40 @@ class Intake:
             question, tally = checked.counted
             yield Batch(window, question, ()), tally, chosen
             return
-        for question, rows in self._questions(checked.table, chosen):
-            for strata, part in self._strata(checked.table, rows):
-                yield Batch(window, question, strata), self._tally(question, checked.table[part]), part
+        for question, rows, reports in self._questions(checked.table, chosen):
+            for strata, at in self._strata(checked.table[rows]):
+                yield Batch(window, question, strata), self._tally(question, reports[at]), rows[at]
 
-    def _questions(self, table: Bytes, rows: IntArray) -> Iterator[tuple[int, IntArray]]:
-        """The rows of each question that occurs."""
-        if not rows.size:
-            return
-        if self._question_at is None:
-            yield 0, rows
-            return
-        numbers = table[rows, self._question_at]
-        for question in np.unique(numbers).tolist():
-            yield question, rows[numbers == question]
+    def _numbers(self, table: Bytes) -> Bytes:
+        """The number of the question that each body answers: the only one where bodies do not say it."""
+        return np.zeros(len(table), np.uint8) if self._question_at is None else table[:, self._question_at]
 
-    def _strata(self, table: Bytes, rows: IntArray) -> Iterator[tuple[tuple[int, ...], IntArray]]:
-        """The rows of each combination of strata that occurs."""
+    def _questions(self, table: Bytes, rows: IntArray) -> Iterator[tuple[int, IntArray, Bytes]]:
+        """Each question that the bodies in these rows answer, with the rows that do and their reports."""
+        bodies = table if rows.size == len(table) else table[rows]
+        for question, at, reports in apart(self._numbers(bodies), bodies[:, self.head :]):
+            yield question, rows[at], reports
+
+    def _strata(self, bodies: Bytes) -> Iterator[tuple[tuple[int, ...], IntArray | slice]]:
+        """Each combination of strata that occurs, and which of the bodies are of it."""
         if not self._sizes:
-            yield (), rows
+            yield (), slice(None)
             return
-        heads, which = np.unique(
-            table[rows, self._strata_at : self._strata_at + len(self._sizes)], axis=0, return_inverse=True
-        )
+        own = bodies[:, self._strata_at : self._strata_at + len(self._sizes)]
+        heads, which = np.unique(own, axis=0, return_inverse=True)
         for number, head in enumerate(heads.tolist()):
-            yield tuple(head), rows[which.ravel() == number]
+            yield tuple(head), np.flatnonzero(which.ravel() == number)
 
-    def _check_question(self, question: int, table: Bytes, rows: IntArray, codes: Bytes) -> Tally | None:
-        """Mark what is wrong with the rows of a question; their tally if nothing is."""
-        end = self.head + self.mechanisms[question].bulk.row_bytes
-        if end < table.shape[1]:
-            padded = table[rows, end:].any(axis=1)
-            codes[rows[padded]] = _CODES["padding"]
-            rows = rows[~padded]
-        if not rows.size:
-            return None
-        try:
-            return self._tally(question, table[rows])
-        except FormatError:
-            bulk = self.mechanisms[question].bulk
-            codes[rows[~bulk.possible(self._columns(question, table[rows]))]] = _CODES["impossible"]
-            return None
-
-    def _tally(self, question: int, table: Bytes) -> Tally:
+    def _tally(self, question: int, reports: Bytes) -> Tally:
         made = self.mechanisms[question]
-        return made.tally(Reports(made.design, made.fields, self._columns(question, table)))
+        return made.tally(Reports(made.design, made.fields, unframed(made.bulk, reports)))
 
-    def _columns(self, question: int, table: Bytes) -> Columns:
-        return split_rows(self.mechanisms[question].fields, table[:, self.head :])
+    def _faults(self, question: int, reports: Bytes) -> Bytes:
+        """What is wrong with each of some reports of a question."""
+        bulk = self.mechanisms[question].bulk
+        possible = bulk.possible(split_rows(bulk.fields, reports))
+        wrong = np.where(possible, _FINE, _CODES["impossible"])
+        return np.where(filled(bulk, reports), wrong, _CODES["padding"]).astype(np.uint8)
 
 
 def _mark(codes: Bytes, wrong: BoolArray, reason: str) -> None:
