@@ -470,13 +470,13 @@ def every() -> dict[str, str]:
     made = {kind: kernel_vectors(kind) for kind in KERNELS}
     made["keyvalue"] = keyvalue_vectors()
     made |= {name: other_vectors(kernels()) for name, kernels in OTHERS.items()}
-    made["dealt"] = dealt_vectors(Recorded, leaking)
     made |= {"hash": hash_vectors(), "packing": packing_vectors(), "promise": promise_vectors()}
     made["grammar"] = grammar_vectors()
     texts = {f"{name}.json": json.dumps(content, indent=1) + "\n" for name, content in made.items()}
     made = {"canonical": canonical_vectors(), "tasks": tasks_vectors(), "ledger": ledger_vectors()}
     made["signatures"] = signatures_vectors()
     made["texts"] = texts_vectors()
+    made["dealt"] = dealt_vectors(Recorded, leaking)
     texts |= {f"{name}.json": lines(content) for name, content in made.items()}
     return texts | {"hostile.json": lines(hostile_vectors(), " ")}
 

@@ -11,7 +11,8 @@ from typing import Any
 
 import pytest
 
-from deniable_client.errors import ParameterError, PrivacyError
+from deniable_client import Device, explain
+from deniable_client.errors import FormatError, ParameterError, PrivacyError
 from deniable_client.exact import exp_bounds
 from deniable_client.kernels import (
     Dealt,
@@ -149,6 +150,93 @@ def test_values_parts_and_reports_are_checked() -> None:
     for inside in (lambda: Mixture(kernel, kernel, 1), lambda: KeysOnly(kernel), lambda: Grouped(kernel, kernel, 1)):
         with pytest.raises(PrivacyError, match="must not disclose"):
             inside()  # type: ignore[no-untyped-call]
+
+
+# ---- designs of parts
+
+
+@pytest.mark.parametrize("case", VECTORS["good"], ids=lambda case: case["about"])
+def test_a_design_of_parts_is_read_by_itself(case: dict[str, Any]) -> None:
+    found = explain(case["design"])
+    assert (found.epsilon, found.text, found.unread) == (case["epsilon"], case["text"], case["unread"])
+    assert found.over(12).text == case["several"]
+    assert found.ratio == max(part.ratio for part in found.parts)
+    assert [part.design.name for part in found.parts] == [part["mechanism"] for part in case["design"]["parts"]]
+    for harmless in (found.harmless, case["harmless"]):
+        device = Device(case["design"], harmless=harmless)
+        assert (device.kernel.width, device.epsilon) == (case["width"], case["design"]["epsilon"])
+        for row in case["reports"]:
+            assert device.report(row["value"], replayed(row)).hex() == row["report"]
+
+
+@pytest.mark.parametrize("case", VECTORS["refused"], ids=lambda case: case["about"])
+def test_a_design_that_deals_wrongly_is_refused_by_kind(case: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("os.urandom", lambda size: pytest.fail("a word was drawn"))
+    with pytest.raises({"format": FormatError, "privacy": PrivacyError}[case["error"]]):
+        Device(case["design"], harmless=case["harmless"])
+
+
+def design(*names: str, **more: Any) -> dict[str, Any]:
+    """Some of the good designs, dealt."""
+    found: dict[str, Any] = {}
+    for case in VECTORS["good"]:
+        found |= dict(zip(case["about"].split(", "), case["design"]["parts"], strict=True))
+    own = [found[name] for name in names]
+    return {"mechanism": "dealt", "version": 1, "epsilon": 1, "shares": [1] * len(own), "parts": own} | more
+
+
+def test_what_is_wrong_with_a_part_names_the_part() -> None:
+    good = design("grr", "ss")
+    for change, words in (
+        ({"version": 2}, r"^part 2: version 2 of ss is unknown"),
+        ({"epsilon": 0.3}, r"^part 2: this design promises epsilon 0\.3 but its subset kernel"),
+    ):
+        with pytest.raises((FormatError, PrivacyError), match=words):
+            explain(good | {"parts": [good["parts"][0], good["parts"][1] | change]})
+
+
+def test_parts_are_so_many_and_so_much_work_at_most() -> None:
+    one = design("grr", "ss")["parts"][0]
+    most = explain(design("grr", "ss", parts=[one] * 255, shares=[1] * 255))
+    assert len(most.parts) == 255
+    with pytest.raises(FormatError, match="parts of a design of parts must be a list of 2 to 255 designs"):
+        explain(design("grr", "ss", parts=[one] * 256, shares=[1] * 256))
+    with pytest.raises(FormatError, match="parts of a design of parts must be designs that have no parts themselves"):
+        explain(design("grr", "ss", parts=[one, design("grr", "ss")]))
+    own = design("pldp", "grr")["parts"][0]
+    many = {"levels": [0.5 + i / 100 for i in range(16)], "level_report": "none", "level_epsilon": None}
+    kernel = {"kind": "personal", "level": [], "data": own["kernel"]["data"][:1] * 16}
+    levels = own | {"params": own["params"] | many, "kernel": kernel}
+    assert len(explain(design("grr", "ss", parts=[levels] * 2)).parts) == 2
+    with pytest.raises(FormatError, match="part 20: these designs need more than 2000000 steps to be proved"):
+        explain(design("grr", "ss", parts=[levels] * 255, shares=[1] * 255))
+
+
+def test_values_of_all_parts_are_read_and_one_is_reported() -> None:
+    dealt = design("labels", "kv-ss2")
+    device = Device(dealt)
+    assert device.answer(["a", [(0, -1)]]) == (0, [(0, 0)])
+    assert device.known(["a", [[0, -1]]]) == (0, [(0, 0)])
+    assert device.known(["a", [[7, 0]]]) is None
+    for wrong in (["a"], "ab", ["a", [[0, 0]], 1], {"a": 1}, ["a", 0]):
+        with pytest.raises(ParameterError):
+            device.report(wrong)
+    patient = Device(dealt, stand_in=["b", []])
+    assert patient.answer(["a", 0]) == patient.stand_in == (1, [])
+    with pytest.raises(ParameterError, match="level must be left out"):
+        device.report(["a", []], level=1.0)
+    with pytest.raises(ParameterError, match="harmless must be a list of 2 lists of answers"):
+        Device(dealt, harmless=[["a"]])
+
+
+def test_the_chance_that_an_answer_is_named_counts_the_deal() -> None:
+    found = explain(design("urr", "grr", shares=[1, 3]))
+    assert found.harmless == ((range(2, 4),), ())
+    assert found.parts[0].chance == Fraction(1, 4)
+    assert found.chance == found.chance_of([2, 0]) == Fraction(1, 16)
+    assert found.chance_of([0, 1]) == 0
+    with pytest.raises(ParameterError, match="value must be a list of 2 answers, one for each part"):
+        found.chance_of(2)
 
 
 # ---- groups of two

@@ -225,7 +225,7 @@ def test_blind_reports_and_how_they_compare(kind: str) -> None:
 
 @pytest.mark.parametrize("kind", [kind for kind in BASES if kind != "unary"])
 def test_blind_reports_are_counted_exactly(kind: str) -> None:
-    """Given the seed, if there is one: all are equally likely, as are those of a value that support it, and the others."""
+    """Given the seed, all are equally likely; so are those of a value that support it, and those that do not."""
     rng = random.Random(f"reports {kind}")
     for _ in range(12):
         kernel = EXACT[kind](rng)

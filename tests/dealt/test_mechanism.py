@@ -301,17 +301,17 @@ def test_a_design_has_the_form_of_tasks() -> None:
 
 
 BAD: dict[str, tuple[dict[str, Any], str]] = {
-    "no shares": ({"shares": None}, "shares of a design of parts must be 3 whole numbers"),
-    "a share of nothing": ({"shares": [1, 0, 1]}, "shares of a design of parts must be 3 whole numbers"),
-    "half a share": ({"shares": [1, 0.5, 1]}, "shares of a design of parts must be 3 whole numbers"),
-    "shares of others": ({"shares": [1, 1]}, "shares of a design of parts must be 3 whole numbers"),
+    "no shares": ({"shares": None}, "shares of a design of parts must be a list of 3 whole numbers"),
+    "a share of nothing": ({"shares": [1, 0, 1]}, "a share of a design of parts must be a whole number from 1"),
+    "half a share": ({"shares": [1, 0.5, 1]}, "a share of a design of parts must be a whole number from 1"),
+    "shares of others": ({"shares": [1, 1]}, "shares of a design of parts must be a list of 3 whole numbers"),
     "one part": ({"parts": [survey().mechanisms[0].design], "shares": [1]}, "a list of 2 to 255 designs"),
     "too many parts": ({"parts": [survey().mechanisms[0].design] * 256, "shares": [1] * 256}, "a list of 2 to 255"),
-    "parts that are none": ({"parts": [1, 2, 3]}, "must be a mapping"),
-    "parts within parts": ({"parts": [survey().design] * 3}, "is made of parts itself"),
+    "parts that are none": ({"parts": [1, 2, 3]}, "^part 1: the design must be a mapping"),
+    "parts within parts": ({"parts": [survey().design] * 3}, "designs that have no parts themselves"),
     "a later version": ({"version": 2}, "version 2 of dealt is unknown"),
     "true": ({"version": True}, "version True of dealt is unknown"),
-    "less than a part": ({"epsilon": 0.5}, "at least the largest of the parts"),
+    "too large an epsilon": ({"epsilon": 900.0}, "epsilon"),
     "no epsilon": ({"epsilon": "1"}, "epsilon of a design of parts must be a number"),
     "endless epsilon": ({"epsilon": -1.0}, "epsilon"),
     "more": ({"kernel": {}}, "a design of parts"),
@@ -323,6 +323,11 @@ def test_bad_designs_are_refused(name: str) -> None:
     change, words = BAD[name]
     with pytest.raises(FormatError, match=words):
         dn.from_design({**survey().design, **change})
+
+
+def test_a_design_that_promises_less_than_a_part_is_refused() -> None:
+    with pytest.raises(dn.PrivacyError, match=r"a part of the design promises epsilon 1, more than the 0\.5"):
+        dn.from_design({**survey().design, "epsilon": 0.5})
 
 
 @pytest.mark.parametrize(

@@ -6,14 +6,14 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from deniable_client.documents import parts_of
-from deniable_client.errors import FormatError, ParameterError, require
+from deniable_client.errors import FormatError, ParameterError, require, within
 from deniable_client.exact import exp_bounds
-from deniable_client.explanation import Explanation, check_consent, explanation
-from deniable_client.grammar import read_design
+from deniable_client.explanation import Explanation, check_consent, explanation, of_parts
+from deniable_client.grammar import Design, read_design
 from deniable_client.kernels import check_promise
 from deniable_client.words import SystemWords, Words
 
-__all__ = ["Device", "check_work", "explain", "plain"]
+__all__ = ["Device", "Steps", "check_work", "explain", "plain"]
 
 _NO_VALUE = object()
 
@@ -28,6 +28,9 @@ class Device:
 
     A design may protect some answers only. Then `harmless` must list exactly the answers that a report may name
     (`explain` says which): without that consent it is refused too.
+
+    A design of parts deals one of them to each report; then values, stand-in and consent are lists, with one for each
+    part.
 
     `stand_in` is reported in place of a value that the question has no answer for. Without it such a value is an error,
     and whoever sees that no report arrives learns that the value was none of the answers.
@@ -65,7 +68,8 @@ class Device:
     ) -> bytes:
         """One report for `value`: a label, a number of the interval, or an integer from 0 to k-1, as the domain has it.
 
-        For key-value designs `value` is the list of the person's pairs (key, number).
+        For key-value designs `value` is the list of the person's pairs (key, number), for designs of parts a list with
+        a value for each part; only the one of the part that is drawn is looked at, at its most protective level.
 
         `coin` is the public seed that the collector dealt, for kernels that have one. Decide to take part before
         looking at it, and answer a retry with the same report: see docs/maths/coins.md, section 4.
@@ -143,7 +147,7 @@ class Device:
         return 0 if level is None else self.levels.index(level)
 
 
-def plain(value: object, depth: int = 2) -> object:
+def plain(value: object, depth: int = 3) -> object:
     """A value as one of Python's own kinds, whatever its class does; an object without meaning if it is another."""
     kind = type(value)
     if value is None or kind is bool:
@@ -163,13 +167,24 @@ def plain(value: object, depth: int = 2) -> object:
 def explain(design: Mapping[str, object], *, charge: Charge | None = None) -> Explanation:
     """What a design may send about each answer, after the same checks as a device's: to be read before any consent.
 
-    `charge` is told how many steps comes next, before it is done, and may refuse.
+    `charge` is told how many steps come next, before they are done, and may refuse.
     """
     if charge is not None:
         charge(_STEPS + _STEPS_OF_PART * parts_of(design))
-    read = read_design(design)
+    return _proved(read_design(design), charge or Steps())
+
+
+def _proved_part(number: int, read: Design, charge: Charge) -> Explanation:
+    with within(f"part {number}"):
+        return _proved(read, charge)
+
+
+def _proved(read: Design, charge: Charge) -> Explanation:
+    """What a design of the right shape may send, after its proof, or those of its parts."""
+    if read.parts:
+        return of_parts(read, tuple(_proved_part(i, part, charge) for i, part in enumerate(read.parts, start=1)))
     check_work(read.kernel)
-    if charge is not None and hasattr(read.kernel, "work"):
+    if hasattr(read.kernel, "work"):
         charge(read.kernel.work.steps)
     try:
         ratio = check_promise(read.kernel, exp_bounds(read.epsilon)[0], read.epsilon)
@@ -183,6 +198,19 @@ def explain(design: Mapping[str, object], *, charge: Charge | None = None) -> Ex
 Charge = Callable[[int], None]
 
 
+class Steps:
+    """Counts the steps of proofs, and refuses more than a device takes part in."""
+
+    def __init__(self) -> None:
+        self._left = _STEPS_MAX
+
+    def __call__(self, steps: int) -> None:
+        self._left -= steps
+        if self._left < 0:
+            told = f"these designs need more than {_STEPS_MAX} steps to be proved"
+            raise FormatError(f"{told}, more than a device takes part in.", "Ask fewer or smaller questions.")
+
+
 _WORDS_MAX = 1 << 20
 """Random words of one report, on average: about a second in Python."""
 
@@ -191,6 +219,9 @@ _BYTES_MAX = 1 << 20
 
 _STEPS, _STEPS_OF_PART = 100, 3
 """Steps of every design, and for each of its parts; a step is about a microsecond in Python."""
+
+_STEPS_MAX = 2_000_000
+"""Steps of the proofs of all designs of a task, or of all parts of a design: about two seconds in Python."""
 
 
 def check_work(kernel: Any) -> None:

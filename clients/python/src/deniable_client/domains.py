@@ -13,13 +13,13 @@ from deniable_client.documents import fields_of, is_list, is_number, is_whole
 from deniable_client.errors import FormatError, ParameterError, show
 from deniable_client.texts import labels_fault
 
-__all__ = ["Domain", "read_domain"]
+__all__ = ["Domain", "Reader", "read_domain"]
 
 _ANSWERS_MAX = 1 << 32
 _POINTS_MAX = 1 << 30
 _CHOICES = ("missing", "other")
 
-Reader = Callable[[object], int]
+Reader = Callable[[object], Any]
 
 
 @dataclass(frozen=True, slots=True)

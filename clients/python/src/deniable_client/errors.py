@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 __all__ = [
     "BudgetError",
     "DeniableError",
@@ -15,6 +18,7 @@ __all__ = [
     "WindowError",
     "require",
     "show",
+    "within",
 ]
 
 
@@ -76,6 +80,15 @@ def require(ok: bool, name: str, got: object, need: str, hint: str = "") -> None
     """
     if not ok:
         raise ParameterError(f"{name} must be {need}, got {show(got)}.", hint)
+
+
+@contextmanager
+def within(where: str) -> Iterator[None]:
+    """Errors of what is done here say where it is: `question q: ...`."""
+    try:
+        yield
+    except DeniableError as error:
+        raise type(error)(f"{where}: {error.message}", error.hint) from error
 
 
 def show(got: object, limit: int = 80) -> str:

@@ -25,7 +25,7 @@ from deniable_client.telling import (
     times,
 )
 
-__all__ = ["Explanation", "check_consent", "explanation"]
+__all__ = ["Explanation", "check_consent", "explanation", "of_parts"]
 
 _SHOWN = 12
 """Answers that are named one by one."""
@@ -56,6 +56,8 @@ for your answer as for any other one (epsilon 1).
     """Answers that a report may name: half-open ranges of their numbers (start, end, start, end, ...)."""
     chance: Fraction
     """Chance that the report of such an answer names it; the largest there is."""
+    parts: tuple[Explanation, ...] = ()
+    """The same for each part of a design that deals one of them; the answers that are named are told there alone."""
 
     def __str__(self) -> str:
         return self.text
@@ -77,7 +79,7 @@ for your answer as for any other one (epsilon 1).
     @property
     def unread(self) -> str:
         """What a report of this design may tell that nobody looked at, in a sentence."""
-        if self.disclosed:
+        if self.chance:
             return "This report may name your answer openly, as you agreed."
         told = self.over(1)
         now = f"Somebody who thought {_two(self)} equally likely can now be {certainty(told.sure)}."
@@ -93,13 +95,19 @@ for your answer as for any other one (epsilon 1).
     def harmless(self) -> tuple[object, ...]:
         """The answers that a report may name, which is what `Device(harmless=...)` asks consent for.
 
-        As the question has them: labels, pairs (low, high) of numbers of an interval, else ranges of answers' numbers.
+        As the question has them: labels, pairs (low, high) of numbers of an interval, else ranges of answers' numbers;
+        of designs of parts one tuple of these for each part, if any of them names answers.
         """
+        if self.parts and self.chance:
+            return tuple(part.harmless for part in self.parts)
         return _named(self.design.domain, self.disclosed)
 
     def chance_of(self, value: object) -> Fraction:
         """Chance that a report for this value names its answer; 0 if it is protected."""
         x = self.design.domain.index(value)
+        if self.parts:
+            values: Any = value
+            return _dealt(self.design, (part.chance_of(each) for part, each in zip(self.parts, values, strict=True)))
         return self.chance if any(start <= x < end for start, end in _ranges(self.disclosed)) else Fraction(0)
 
 
@@ -121,8 +129,27 @@ def explanation(design: Design, ratio: Fraction) -> Explanation:
     return Explanation(design, ratio, log_upper(ratio), disclosed, chance)
 
 
+def of_parts(design: Design, parts: tuple[Explanation, ...]) -> Explanation:
+    """What a design means that deals one of its parts, which mean these."""
+    ratio = promised_ratio(design.kernel)
+    return Explanation(design, ratio, log_upper(ratio), (), _dealt(design, (part.chance for part in parts)), parts)
+
+
+def _dealt(design: Design, chances: Iterable[Fraction]) -> Fraction:
+    """Chance of what happens with these chances in the parts of a design."""
+    shares: tuple[int, ...] = design.kernel.shares
+    return sum((share * chance for share, chance in zip(shares, chances, strict=True)), Fraction(0)) / sum(shares)
+
+
 def check_consent(found: Explanation, harmless: Iterable[object] | None) -> None:
     """`PrivacyError` unless the caller consented to disclose exactly the answers that reports may name."""
+    if found.parts:
+        given = harmless or [None] * len(found.parts)
+        if not isinstance(given, list | tuple) or len(given) != len(found.parts):
+            raise ParameterError(f"harmless must be a list of {len(found.parts)} lists of answers, got {show(given)}.")
+        for part, own in zip(found.parts, given, strict=True):
+            check_consent(part, own)
+        return
     domain = found.design.domain
     given = _consented(domain, harmless)
     if given == found.disclosed:
@@ -179,6 +206,10 @@ def _cells(domain: Domain, border: Callable[[int], float], entry: object) -> tup
 
 
 def _lines(found: Explanation, told: Telling) -> list[str]:
+    if found.parts:
+        lines = [f"One of {len(found.parts)} questions is drawn for you; only that one is answered."]
+        texts = [part.over(told.reports).text.splitlines() for part in found.parts]
+        return lines + [f"Question {i}: {line}" for i, part in enumerate(texts, start=1) for line in part]
     design = found.design
     lines = [_protection(found, told), _belief(found, told)]
     lines += [_disclosure(found, told)] if found.disclosed else []

@@ -14,17 +14,23 @@ from itertools import pairwise
 from typing import Any
 
 from deniable_client.documents import check_document, fields_of, is_list, is_number, is_whole
-from deniable_client.domains import Domain, read_domain
-from deniable_client.errors import FormatError, ParameterError, show
-from deniable_client.exact import WORD_BITS, check_epsilon
+from deniable_client.domains import Domain, Reader, read_domain
+from deniable_client.errors import FormatError, ParameterError, PrivacyError, show, within
+from deniable_client.exact import EPSILON_MIN, WORD_BITS, check_epsilon
 from deniable_client.kernels import Shapes, kernel_from, kernel_to
 from deniable_client.kernels.contract import inner_of
+from deniable_client.kernels.dealt import PARTS_MAX, Dealt
 
-__all__ = ["FORMS", "Design", "read_design"]
+__all__ = ["FORMS", "SHARE_MAX", "Design", "read_design", "split_design"]
 
 VERSION = 1
 """The version of all mechanisms so far."""
 
+_DEALT = "dealt"
+"""The mechanism's name in designs of parts."""
+_WHOLE_MAX = 1000
+"""The most that a design of parts promises; its parts, of which it is the largest, promise less."""
+SHARE_MAX = 1_000_000
 _FIELDS = ("mechanism", "version", "epsilon", "domain", "params", "kernel")
 _NEAR = 1 << (WORD_BITS - 30)
 """How far a threshold may be from the probability that a parameter says, as a float, in 2**-64."""
@@ -51,6 +57,8 @@ class Design:
     domain: Domain
     params: Mapping[str, Any]
     kernel: Any
+    parts: tuple[Design, ...] = ()
+    """The designs one of which is dealt to a person, if there are several."""
 
     @property
     def pairs(self) -> bool:
@@ -63,7 +71,7 @@ class Design:
         return tuple(self.params.get("levels", ()))
 
     def number_of(self, value: object) -> Any:
-        """What the kernel randomises: the number of an answer, or pairs of numbers; `ParameterError` if it is none."""
+        """What the kernel randomises: the number of an answer, pairs of numbers, or one of these for each part."""
         if self.pairs:
             return self.kernel.pairs_of(value, self.domain, self.params["range"])
         return self.domain.index(value)
@@ -203,6 +211,21 @@ def read_design(document: object) -> Design:
     2
     """
     check_document(document)
+    designs, shares = split_design(document)
+    if len(designs) == 1:
+        return _read_one(document)
+    parts = tuple(_part(number, design) for number, design in enumerate(designs, start=1))
+    kernel = Dealt(tuple(part.kernel for part in parts), shares)
+    return Design(_DEALT, document["epsilon"], Domain(kernel.k, _records(parts)), {}, kernel, parts)  # type: ignore[index]
+
+
+def _part(number: int, document: object) -> Design:
+    with within(f"part {number}"):
+        return _read_one(document)
+
+
+def _read_one(document: object) -> Design:
+    """A design that has no parts."""
     given = fields_of(document, "a design", _FIELDS)
     name = given["mechanism"]
     if not isinstance(name, str) or name not in FORMS:
@@ -210,9 +233,57 @@ def read_design(document: object) -> Design:
     return _read(name, FORMS[name], given)
 
 
-def _read(name: str, form: Form, given: Mapping[str, Any]) -> Design:
+def _records(parts: Sequence[Design]) -> Reader:
+    """How a list with a value for each part is read."""
+
+    def numbers(value: object) -> tuple[Any, ...]:
+        if not isinstance(value, list | tuple) or len(value) != len(parts):
+            raise ParameterError(f"value must be a list of {len(parts)} answers, one for each part, got {show(value)}.")
+        return tuple(part.number_of(each) for part, each in zip(parts, value, strict=True))
+
+    return numbers
+
+
+def split_design(document: Any, most: float = math.inf) -> tuple[Sequence[Any], tuple[int, ...]]:
+    """The designs that a design deals one of, and their shares; itself alone if it has no parts.
+
+    `PrivacyError` if it promises more than `most`, or one of the parts more than the whole.
+    """
+    if not isinstance(document, Mapping) or document.get("mechanism") != _DEALT:
+        return [document], (1,)
+    given = fields_of(document, "a design of parts", (*_FIELDS[:3], "shares", "parts"))
+    _check_version(_DEALT, given)
+    whole, parts, shares = given["epsilon"], given["parts"], given["shares"]
+    fits = is_number(whole) and EPSILON_MIN <= whole <= _WHOLE_MAX
+    _need(fits, "epsilon", f"a number from {EPSILON_MIN:g} to {_WHOLE_MAX}", whole)
+    _need(is_list(parts) and 2 <= len(parts) <= PARTS_MAX, "parts", f"a list of 2 to {PARTS_MAX} designs", parts)
+    plain = [not isinstance(part, Mapping) or part.get("mechanism") != _DEALT for part in parts]
+    _need(all(plain), "parts", "designs that have no parts themselves", parts)
+    _need(is_list(shares) and len(shares) == len(parts), "shares", f"a list of {len(parts)} whole numbers", shares)
+    if whole > most:
+        raise PrivacyError(f"the design promises epsilon {whole:g}, more than the {most:g} that the task says.")
+    for part in parts:
+        own = part.get("epsilon") if isinstance(part, Mapping) else None
+        if is_number(own) and own > whole:
+            told = f"epsilon {own:g}, more than the {whole:g} of the whole design; nothing is sent."
+            raise PrivacyError(f"a part of the design promises {told}")
+    for share in shares:
+        _need(is_whole(share, 1, SHARE_MAX), "a share", f"a whole number from 1 to {SHARE_MAX}", share)
+    return parts, tuple(map(int, shares))
+
+
+def _need(ok: bool, where: str, need: str, got: object) -> None:
+    if not ok:
+        raise FormatError(f"{where} of a design of parts must be {need}, got {show(got)}.")
+
+
+def _check_version(name: str, given: Mapping[str, Any]) -> None:
     if given["version"] != VERSION or isinstance(given["version"], bool):
         raise FormatError(f"version {show(given['version'])} of {name} is unknown; this client has {VERSION}.")
+
+
+def _read(name: str, form: Form, given: Mapping[str, Any]) -> Design:
+    _check_version(name, given)
     epsilon = _epsilon(given["epsilon"], "epsilon")
     try:
         kernel = kernel_from(given["kernel"], form.kernel, f"the kernel of {name}")

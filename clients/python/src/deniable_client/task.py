@@ -12,15 +12,17 @@ from typing import Any
 
 from deniable_client.addresses import checked_url
 from deniable_client.canonical import canonical, digest, parse
-from deniable_client.device import explain
+from deniable_client.device import Steps, explain
 from deniable_client.documents import fields_of, is_list, is_number, is_whole
 from deniable_client.domains import Domain
-from deniable_client.errors import DeniableError, FormatError, ParameterError, PrivacyError, WindowError, show
+from deniable_client.errors import FormatError, ParameterError, PrivacyError, WindowError, show, within
 from deniable_client.explanation import Explanation
+from deniable_client.grammar import SHARE_MAX, split_design
+from deniable_client.kernels.dealt import Dealt
 from deniable_client.questions import Question, amount_of, check_none
 from deniable_client.signing import verify
 from deniable_client.texts import labels_fault, text_fault
-from deniable_client.words import Words, below
+from deniable_client.words import Words
 
 __all__ = ["NOT_TOLD", "Question", "Task", "seal", "signed_part"]
 
@@ -70,13 +72,10 @@ _TEXT_MAX = 10_000
 _LISTED_MAX = 255
 """Questions, and values of a stratum: one byte of a report."""
 _STRATA_MAX, _GROUPS_MAX = 8, 4096
-_SHARE_MAX = 1_000_000
 _ATTEMPTS_MAX, _SEND_DAYS_MAX = 8, 7
 _BYTES_MAX = 1 << 22
 _TEXTS_MAX = 1 << 20
 """Characters of a task's texts, all together."""
-_STEPS_MAX = 2_000_000
-"""Steps of the proofs of a task's designs, all together (`device.explain`): about two seconds in Python."""
 _NAME = re.compile("[a-z0-9_-]{1,64}")
 _DAY = re.compile("[0-9]{4}-[0-9]{2}-[0-9]{2}")
 _TAG = re.compile("(?=.{2,35}$)[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8})*")
@@ -162,6 +161,12 @@ class Task:
         """Whether there is more than one question, so that bodies have a question's number."""
         return len(self.questions) > 1
 
+    @cached_property
+    def kernel(self) -> Any:
+        """What makes its reports: the kernel of its question, or the deal of one of several."""
+        parts = tuple(question.explanation.design.kernel for question in self.questions)
+        return Dealt(parts, tuple(question.share for question in self.questions)) if self.several else parts[0]
+
     @property
     def question_at(self) -> int | None:
         """Where bodies have the number of the question; None if there is only one."""
@@ -175,7 +180,7 @@ class Task:
     @cached_property
     def width(self) -> int:
         """Bytes of every report body of this task."""
-        return self.several + len(self.strata) + max(question.width for question in self.questions)
+        return int(self.kernel.width) + len(self.strata)
 
     def window(self, today: date) -> int:
         """The number of the window that a day is in; `WindowError` if there is none."""
@@ -196,21 +201,17 @@ class Task:
 
     def deal(self, words: Words) -> Question:
         """One of the questions, drawn by their shares."""
-        drawn = below(sum(question.share for question in self.questions), words)
-        for question in self.questions:
-            drawn -= question.share
-            if drawn < 0:
-                break
-        return question
+        return self.questions[self.kernel.deal(words) if self.several else 0]
 
     def body(self, question: Question, report: bytes, strata: Mapping[str, str] | None = None) -> bytes:
         """What is sent: the numbers of the question and of the strata, the report, and zeros up to `width`."""
-        return (self.head(question, strata) + report).ljust(self.width, b"\0")
+        groups, at = bytes(self.groups(strata)), self.strata_at
+        framed = self.kernel.frame(self.questions.index(question), report) if self.several else report
+        return bytes(framed[:at] + groups + framed[at:])
 
     def head(self, question: Question, strata: Mapping[str, str] | None = None) -> bytes:
         """The first bytes of a body, which are sent in the clear: the numbers of the question and of the strata."""
-        groups, own = bytes(self.groups(strata)), bytes([self.questions.index(question)] if self.several else [])
-        return own + groups if self.version == 1 else groups + own
+        return self.body(question, bytes(question.width), strata)[: self.several + len(self.strata)]
 
     def groups(self, strata: Mapping[str, str] | None = None) -> list[int]:
         """The number of the value that is told for each stratum; in version 2 those left out are not told."""
@@ -263,23 +264,15 @@ class _Proofs:
 
     def __init__(self) -> None:
         self._known: dict[str, Explanation] = {}
-        self._steps = 0
+        self._charge = Steps()
 
     def of(self, design: Any, name: str) -> Explanation:
         """What a design may send, for the question of this name."""
         key = digest({"design": design})
         if key not in self._known:
-            try:
+            with within(f"question {name}"):
                 self._known[key] = explain(design, charge=self._charge)
-            except DeniableError as error:
-                raise type(error)(f"question {name}: {error.message}", error.hint) from error
         return self._known[key]
-
-    def _charge(self, steps: int) -> None:
-        self._steps += steps
-        if self._steps > _STEPS_MAX:
-            told = f"the designs of this task need more than {_STEPS_MAX} steps to be proved"
-            raise FormatError(f"{told}, more than a device takes part in.", "Ask fewer or smaller questions.")
 
 
 def _read_first(given: Mapping[str, Any]) -> Task:
@@ -326,7 +319,7 @@ def _read_second(given: Mapping[str, Any]) -> Task:
     subject, epsilon = _text(given["subject"], "subject", 200), _amount(given["epsilon"], "epsilon")
     _need(_fits(_TAG, given["language"]), "language", "a tag such as en or pt-BR", given["language"])
     sending = fields_of(given["sending"], "sending", ("attempts", "days"))
-    designs, shares = _parts(given["design"], epsilon)
+    designs, shares = split_design(given["design"], epsilon)
     texts = _list(given["questions"], "questions", len(designs), len(designs))
     asked = [_list(together, "questions of a part", 1, 1)[0] for together in texts]
     proofs, own = _Proofs(), {"collector": key}
@@ -388,29 +381,10 @@ def _common(given: Mapping[str, Any], version: int, questions: Sequence[Question
     }
 
 
-def _parts(design: object, epsilon: float) -> tuple[Sequence[Any], Sequence[int]]:
-    """The designs that a design is made of, and their shares."""
-    if not isinstance(design, Mapping) or design.get("mechanism") != "dealt":
-        return [design], [1]
-    given = fields_of(design, "a design of parts", ("mechanism", "version", "epsilon", "shares", "parts"))
-    version, whole = given["version"], _amount(given["epsilon"], "epsilon of the design")
-    _need(is_whole(version, 1, 1), "version of the design of parts", "1", version)
-    parts = _list(given["parts"], "parts of the design", 2, _LISTED_MAX)
-    shares = _list(given["shares"], "shares of the design", len(parts), len(parts))
-    if whole > epsilon:
-        raise PrivacyError(f"the design promises epsilon {whole:g}, more than the {epsilon:g} that the task says.")
-    for part in parts:
-        own = part.get("epsilon") if isinstance(part, Mapping) else None
-        if is_number(own) and own > whole:  # type: ignore[operator]  # it is a number
-            told = f"epsilon {own:g}, more than the {whole:g} of the whole design; nothing is sent."
-            raise PrivacyError(f"a part of the design promises {told}")
-    return parts, [_whole(share, "a share", 1, _SHARE_MAX) for share in shares]
-
-
 def _whole_question(document: object, own: Mapping[str, str], epsilon: float, proofs: _Proofs) -> Question:
     """A question of version 1, which has its design."""
     given = fields_of(document, "a question", ("name", "text", "design", "share"), ("labels",))
-    share = _whole(given["share"], "share of a question", 1, _SHARE_MAX)
+    share = _whole(given["share"], "share of a question", 1, SHARE_MAX)
     return _question(given, given["design"], share, own, epsilon, proofs)
 
 

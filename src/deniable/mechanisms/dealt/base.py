@@ -20,7 +20,7 @@ from deniable.core.guess import Guess
 from deniable.core.protection import ANSWERS, Protection
 from deniable.core.support import check_n
 from deniable.core.types import IntArray
-from deniable.errors import DeniableError, FormatError, InWords, ParameterError, require, show
+from deniable.errors import FormatError, InWords, ParameterError, is_whole, require
 from deniable.estimate.result import Part
 from deniable.mechanisms.base import Mechanism, refuse_broken, report_size
 from deniable.mechanisms.dealt.bulk import NUMBER, DealtBulk
@@ -29,14 +29,12 @@ from deniable.mechanisms.dealt.records import Answers, Drawn, columns_by_part, i
 from deniable.mechanisms.fitting import check_tally
 from deniable.mechanisms.framing import framed
 from deniable.randomness import Stream, stream_of
-from deniable_client.documents import fields_of, is_list, is_number, is_whole
+from deniable_client.errors import within
+from deniable_client.grammar import SHARE_MAX, split_design
 from deniable_client.kernels import Dealt as DealtKernel
 from deniable_client.kernels.dealt import PARTS_MAX
 
 __all__ = ["Dealt", "dealt", "from_parts"]
-
-SHARE_MAX = 1_000_000
-"""Of one part, as in tasks."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -198,15 +196,15 @@ class Dealt(Mechanism):
         }
 
     def estimate(self, tally: Tally) -> Estimates:  # type: ignore[override]  # there is no list of labels for all parts
-        """Unbiased estimates of every part, by name, each from the reports of those who got it."""
+        """Unbiased estimates of every part, by name, each from the reports of those who got it.
+
+        Where one of them has no reports, `apart` has the tallies of the others.
+        """
         each = self.apart(self.tally(tally) if isinstance(tally, Reports) else tally)
         found = {}
         for name, m in self._named.items():
-            try:
+            with within(name):
                 found[name] = m.estimate(each[name])
-            except DeniableError as error:
-                hint = f"{error.hint} The other parts: m.apart(tally) has the tally of each.".strip()
-                raise type(error)(f"{name}: {error.message}", hint) from error
         return Estimates(found, self.design)
 
     def parts(self, tally: Tally) -> dict[str, Part]:
@@ -293,23 +291,14 @@ def dealt(
 def from_parts(design: Design, read: Callable[[Design], Mechanism]) -> Dealt:
     """The mechanism of a design of parts, each of which is a design that `read` makes a mechanism of.
 
-    `FormatError` for anything that is not on the list; `from_design` of the registry calls it.
+    Its shape is checked as devices do it; `from_design` of the registry calls this.
     """
-    given = fields_of(design, "a design of parts", ("mechanism", "version", "epsilon", "shares", "parts"))
-    version, epsilon, shares, parts = (given[name] for name in ("version", "epsilon", "shares", "parts"))
-    if not is_whole(version, Dealt.version, Dealt.version):
-        raise FormatError(f"version {show(version)} of {Dealt.family} is unknown; this program has {Dealt.version}.")
-    if not is_number(epsilon):
-        raise FormatError(f"epsilon of a design of parts must be a number, got {show(epsilon)}.")
-    if not is_list(parts) or not 2 <= len(parts) <= PARTS_MAX:
-        raise FormatError(f"parts of a design must be a list of 2 to {PARTS_MAX} designs, got {show(parts)}.")
-    if not is_list(shares) or len(shares) != len(parts) or not all(is_whole(s, 1, SHARE_MAX) for s in shares):
-        need = f"{len(parts)} whole numbers from 1 to {SHARE_MAX:,}"
-        raise FormatError(f"shares of a design of parts must be {need}, got {show(shares)}.")
-    if any(isinstance(part, Mapping) and part.get("mechanism") == Dealt.family for part in parts):
-        raise FormatError("a part of a design is made of parts itself.", "List those parts, with shares that fit.")
-    each = tuple(map(read, parts))
+    parts, shares = split_design(design)
+    each = []
+    for number, part in enumerate(parts, start=1):
+        with within(f"part {number}"):
+            each.append(read(part))
     try:
-        return Dealt(epsilon=epsilon, mechanisms=each, shares=tuple(int(share) for share in shares))
+        return Dealt(epsilon=design["epsilon"], mechanisms=tuple(each), shares=shares)
     except ParameterError as error:
         raise FormatError(f"the design of parts does not agree with itself: {error.message}", error.hint) from error

@@ -12,10 +12,11 @@ from deniable.collect.reports import Reports
 from deniable.core.domain import Domain
 from deniable.core.types import IntArray
 from deniable.core.values import arrays_of
-from deniable.errors import DeniableError, InWords, ParameterError, require, show
+from deniable.errors import InWords, ParameterError, require, show
 from deniable.mechanisms.base import Mechanism
 from deniable.mechanisms.keyvalue.pairs import PairSets
 from deniable.randomness import Stream
+from deniable_client.errors import within
 
 __all__ = ["Answers", "Drawn", "columns_by_part", "items_of", "reader_of"]
 
@@ -70,10 +71,8 @@ def columns_by_part(given: object, names: Sequence[str], columns: object) -> lis
 def reader_of(m: Mechanism, name: str, column: Any) -> tuple[int, Drawn]:
     """How many people a column has, and what makes reports of some; all of its answers are checked, not only those."""
     require(m.takes in _READERS, "parts", m.takes, f"such as take {', '.join(_READERS)}")
-    try:
+    with within(name):
         return _READERS[m.takes](m, column)
-    except DeniableError as error:
-        raise type(error)(f"{name}: {error.message}", error.hint) from error
 
 
 def items_of(m: Mechanism, items: IntArray) -> Drawn:

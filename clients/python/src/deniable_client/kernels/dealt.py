@@ -40,10 +40,12 @@ class Deal:
 
     @property
     def width(self) -> int:
+        """See `Kernel.width`: the longest part's, after the number of the part."""
         return 1 + max(part.width for part in self.parts)
 
     @property
     def words(self) -> int:
+        """See `Kernel.words`: the most of any part, after the deal."""
         return 1 + max(part.words for part in self.parts)
 
     def deal(self, words: Words) -> int:

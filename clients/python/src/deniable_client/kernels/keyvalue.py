@@ -302,10 +302,12 @@ class Grouped(Deal):
 
     @property
     def parts(self) -> tuple[Kernel, Kernel]:
+        """See `Deal.parts`: both kernels."""
         return self.first, self.second
 
     @property
     def shares(self) -> tuple[int, int]:
+        """See `Deal.shares`: in 2**-64."""
         return _WORD - self.coin, self.coin
 
     @property
@@ -377,7 +379,7 @@ class Pairs:
 
     @property
     def work(self) -> Work:
-        """See `Work`."""
+        """See `Work`: the ratio is looked for over all numbers of keys that a set may hold."""
         return Work("pairs per person", self.length, 1 << 12, 40 * self.length)
 
     def pairs_of(self, pairs: object, domain: Domain, ends: Sequence[float]) -> list[tuple[int, int]]:

@@ -6,6 +6,7 @@ They are computed for any number of values, in whole numbers and rounded up; ind
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -33,8 +34,27 @@ def largest(one: Sequence[int], two: Sequence[int]) -> float:
     return _upper(max(Fraction(a, b) for a, b in zip(one, two, strict=True)))
 
 
+class Law(ABC):
+    """The law of a kernel's reports, given the public seed if there is one; `its` is that of one of its form."""
+
+    __slots__ = ()
+
+    @property
+    @abstractmethod
+    def blind(self) -> Law:
+        """The same for reports without a value."""
+
+    @abstractmethod
+    def same(self, its: Any, factor: Fraction = Fraction(1)) -> float:
+        """Largest log-ratio of a report of this kernel and of the other one for one value, and a factor."""
+
+    @abstractmethod
+    def other(self, its: Any) -> float:
+        """... of this kernel for one value and of the other kernel for another one."""
+
+
 @dataclass(frozen=True, slots=True)
-class Bits:
+class Bits(Law):
     """Independent bits, 1 with chance keep/2**64 for the own value and flip/2**64 for any of the others."""
 
     k: int
@@ -43,22 +63,19 @@ class Bits:
 
     @property
     def blind(self) -> Bits:
-        """The same for reports without a value."""
         return replace(self, keep=self.flip)
 
     def same(self, its: Any, factor: Fraction = Fraction(1)) -> float:
-        """Largest log-ratio of a report of this kernel and of another one of its form for one value, and a factor."""
         rest = (self.k - 1) * _bit(self.flip, its.flip)
         return add_up(_log(factor), _bit(self.keep, its.keep), rest)
 
     def other(self, its: Any) -> float:
-        """... of this kernel for one value and of the other kernel for another one."""
         rest = (self.k - 2) * _bit(self.flip, its.flip)
         return add_up(_bit(self.keep, its.flip), _bit(self.flip, its.keep), rest)
 
 
 @dataclass(frozen=True, slots=True)
-class OneOf:
+class OneOf(Law):
     """One of `size` answers (for hashing: given the seed), the own one with chance `own`, any other with `rest`."""
 
     size: int
@@ -90,10 +107,11 @@ class Hiding:
     told: Fraction
 
     def same(self, its: Any) -> float:
+        """See `Law.same`: of all reports."""
         return float(max(self.base.same(its.base), self.open(its), self._hidden(its)))
 
     def other(self, its: Any) -> float:
-        """See `Bits.other`: of reports that disclose nothing."""
+        """See `Law.other`: of reports that disclose nothing."""
         own = self.base.same(its.base.blind, 1 / (1 - its.told))
         theirs = self.base.blind.same(its.base, 1 - self.told)
         return float(max(self.base.other(its.base), self._hidden(its), own, theirs))
@@ -105,10 +123,6 @@ class Hiding:
     def _hidden(self, its: Any) -> float:
         """Largest log-ratio of a report that hides a harmless value."""
         return float(self.base.blind.same(its.base.blind, (1 - self.told) / (1 - its.told)))
-
-
-Law = Bits | OneOf
-"""Of kernels that disclose nothing."""
 
 
 def _bit(a: int, b: int) -> float:

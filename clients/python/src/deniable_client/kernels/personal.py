@@ -120,7 +120,7 @@ class Bit:
         return 1
 
     def odds(self, x: int) -> list[int]:
-        """See `Response.odds`."""
+        """See `Response.odds`: of a bit that is 0, and that is 1."""
         return [_WORD - self.chances[x], self.chances[x]]
 
     def randomise(self, x: int, words: Words) -> bytes:

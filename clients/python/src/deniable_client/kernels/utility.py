@@ -154,7 +154,7 @@ class Utility(Disclosing):
 
     @property
     def inner(self) -> Kernel:
-        """See `inner_of`."""
+        """The kernel on the sensitive values, where there is one: see `inner_of`."""
         return self.base[0]
 
     @property
@@ -407,7 +407,7 @@ class UtilityBudgets(Disclosing):
 
     @property
     def work(self) -> Work:
-        """See `Work`."""
+        """See `Work`: each budget is compared with those that are no smaller."""
         return Work("budgets of answers", self.s, 1 << 12, 80 * self.s)
 
     def check_promises(self, params: Mapping[str, Any]) -> None:
