@@ -62,7 +62,7 @@ def apart(numbers: IntArray | UintArray, rows: Bytes) -> Iterator[tuple[int, Int
 
 def unframed(part: Bulk[Any], rows: Bytes) -> Columns:
     """Reports of one kind without what fills them up; `FormatError` where that is not zero."""
-    if rows[:, part.row_bytes :].any():
+    if rows.shape[1] > part.row_bytes and rows[:, part.row_bytes :].any():
         raise FormatError("a report has bytes after its end that are not zero.")
     return split_rows(part.fields, rows)
 

@@ -163,17 +163,18 @@ class Intake:
         table = np.frombuffer(b"".join(bodies), np.uint8).reshape(len(bodies), width)
         codes = np.zeros(len(bodies), np.uint8)
         codes[wrong] = _CODES["length"]
-        _mark(codes, self._numbers(table) >= len(self.task.questions), "question")
+        if self._question_at is not None:
+            _mark(codes, table[:, self._question_at] >= len(self.task.questions), "question")
         for column, size in enumerate(self._sizes, start=self._strata_at):
             _mark(codes, table[:, column] >= size, "stratum")
-        counted = None
-        for question, rows, reports in self._questions(table, np.flatnonzero(codes == _FINE)):
+        counted, fine = None, np.flatnonzero(codes == _FINE)
+        for question, at, reports in self._questions(table if fine.size == len(table) else table[fine]):
             try:
                 found = self._tally(question, reports)
             except FormatError:
-                codes[rows] = self._faults(question, reports)
+                codes[fine[at]] = self._faults(question, reports)
             else:
-                counted = (question, found) if rows.size == len(bodies) else None
+                counted = (question, found) if len(reports) == len(table) else None
         return Checked(table, codes, counted)
 
     def tallies(self, checked: Checked, chosen: IntArray, window: int) -> Iterator[tuple[Batch, Tally, IntArray]]:
@@ -182,19 +183,18 @@ class Intake:
             question, tally = checked.counted
             yield Batch(window, question, ()), tally, chosen
             return
-        for question, rows, reports in self._questions(checked.table, chosen):
-            for strata, at in self._strata(checked.table[rows]):
-                yield Batch(window, question, strata), self._tally(question, reports[at]), rows[at]
+        bodies = checked.table[chosen]
+        for question, own, reports in self._questions(bodies):
+            for strata, at in self._strata(bodies[own]):
+                yield Batch(window, question, strata), self._tally(question, reports[at]), chosen[own][at]
 
-    def _numbers(self, table: Bytes) -> Bytes:
-        """The number of the question that each body answers: the only one where bodies do not say it."""
-        return np.zeros(len(table), np.uint8) if self._question_at is None else table[:, self._question_at]
-
-    def _questions(self, table: Bytes, rows: IntArray) -> Iterator[tuple[int, IntArray, Bytes]]:
-        """Each question that the bodies in these rows answer, with the rows that do and their reports."""
-        bodies = table if rows.size == len(table) else table[rows]
-        for question, at, reports in apart(self._numbers(bodies), bodies[:, self.head :]):
-            yield question, rows[at], reports
+    def _questions(self, bodies: Bytes) -> Iterator[tuple[int, IntArray | slice, Bytes]]:
+        """Each question that some bodies answer, which of them do, and their reports."""
+        reports = bodies[:, self.head :]
+        if self._question_at is not None:
+            yield from apart(bodies[:, self._question_at], reports)
+        elif len(bodies):
+            yield 0, slice(None), reports
 
     def _strata(self, bodies: Bytes) -> Iterator[tuple[tuple[int, ...], IntArray | slice]]:
         """Each combination of strata that occurs, and which of the bodies are of it."""

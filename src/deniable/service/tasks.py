@@ -147,7 +147,8 @@ def own_none(question: Question) -> int | None:
     domain = question.explanation.design.domain
     if domain.missing is None or question.none != domain.missing:
         return None
-    return domain.index(domain.missing)
+    number: int = domain.index(domain.missing)
+    return number
 
 
 def counted_as(question: Question) -> str:
