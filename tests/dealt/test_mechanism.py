@@ -108,6 +108,8 @@ def test_the_exact_checks_of_all_mechanisms_pass(m: Dealt) -> None:
     assert found["rows"] == "11 outputs sum to 1 for each of 36 values"
     assert "and by enumeration" in found["privacy"]
     assert "set of answers" in found["protection"]
+    rest = dict(conformance(m, checks=["sampler", "power", "unbiased"]))
+    assert all(told.startswith("does not apply") for told in rest.values()), "told in words, and tried below"
 
 
 def test_the_best_guess_is_that_of_the_channel() -> None:
