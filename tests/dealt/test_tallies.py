@@ -209,6 +209,15 @@ def test_a_part_without_reports_is_named() -> None:
     assert m.mechanisms[0].estimate(each["drink"]).n == each["drink"].n > 0
 
 
+def test_parts_are_fitted_one_by_one() -> None:
+    m = survey()
+    reports = reports_of(m, 3000)
+    with pytest.raises(ParameterError, match=r"parts are fitted one by one.*m\.apart\(reports\)\['drink'\]"):
+        m.fit(reports)
+    apart = m.apart(reports)
+    assert m.mechanisms[0].fit(apart["drink"]).n == len(apart["drink"])
+
+
 # ---- files
 
 

@@ -9,7 +9,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, ClassVar, Self, overload
+from typing import Any, ClassVar, NoReturn, Self, overload
 
 import numpy as np
 
@@ -206,6 +206,10 @@ class Dealt(Mechanism):
             with within(name):
                 found[name] = m.estimate(each[name])
         return Estimates(found, self.design)
+
+    def _fit(self, data: object, method: str, options: object) -> NoReturn:
+        hint = f"Take them apart first: m.mechanisms[0].fit(m.apart(reports)[{self.names[0]!r}])."
+        raise ParameterError("parts are fitted one by one, each by the methods that it has.", hint)
 
     def parts(self, tally: Tally) -> dict[str, Part]:
         """See `Mechanism.parts`: those of all parts, each with the name of its part before its own."""
