@@ -39,7 +39,7 @@ BATCH = 60
 """Designs that are sent in one go; the other client works on them while this one does."""
 CASES = 110
 """Values and words of a design that is taken."""
-SHARES = {"inside": 0.6, "mutated": 0.2, "outside": 0.1, "grown": 0.1}
+SHARES = {"inside": 0.55, "mutated": 0.2, "outside": 0.1, "grown": 0.1, "dealt": 0.05}
 SHOWN = 5
 """Differences that are told in full."""
 ODD_VALUES: tuple[Any, ...] = (
@@ -166,11 +166,27 @@ def jobs(rng: Random, mechanism: str | None = None, sorts: dict[str, float] = SH
             document = outside.mutated(rng, good, rng.choice(kept))
         elif sort == "grown":
             document = large.grown(rng, good)
+        elif sort == "dealt":
+            document = dealt(rng, [good, *rng.choices(kept, k=rng.choice((1, 1, 2)))])
+            document = outside.mutated(rng, document, rng.choice(kept)) if rng.random() < 0.3 else document
         try:
             plain = json.loads(json.dumps(document, allow_nan=False))
         except (TypeError, ValueError, RecursionError):  # no JSON document: texts of bytes, not a number, endless
             continue
         yield sort, job(rng, plain)
+
+
+def dealt(rng: Random, parts: list[Any]) -> dict[str, Any]:
+    """A design of parts, which promises as much as they do; now and then a little less."""
+    most = max(part["epsilon"] for part in parts) * (0.99 if rng.random() < 0.05 else 1)
+    shares = [rng.choice((1, 2, 7, 1_000_000)) for _ in parts]
+    return {"mechanism": "dealt", "version": 1, "epsilon": most, "shares": shares, "parts": parts}
+
+
+def plain_designs(document: Any) -> list[Any]:
+    """The designs that a design is made of."""
+    found: list[Any] = document["parts"] if document["mechanism"] == "dealt" else [document]
+    return found
 
 
 def job(rng: Random, document: Any) -> Job:
@@ -181,15 +197,21 @@ def job(rng: Random, document: Any) -> Job:
     except DeniableError:
         found["harmless"] = rng.choice((None, [], [0], ["a"], "a", 3))
         return found
-    found["harmless"] = consent(rng, list(explanation.harmless))
+    parts = explanation.parts or (explanation,)
+    agreed = [consent(rng, list(part.harmless)) for part in parts]
+    found["harmless"] = agreed if explanation.parts else agreed[0]
     device = Device(read(document), harmless=explanation.harmless)
-    values, cases = list(some_values(rng, document, explanation.design.domain)), CASES
+    designs = zip(plain_designs(document), parts, strict=True)
+    each = [list(some_values(rng, part, told.design.domain)) for part, told in designs]
+    values, cases = [list(record) for record in zip(*(rng.choices(own, k=40) for own in each), strict=True)], CASES
+    values = values if explanation.parts else each[0]
     if device.kernel.width > 512:
         cases = 5
     if rng.random() < 0.1:
         found["stand_in"] = rng.choice(values)
     seeded = hasattr(device.kernel, "randomise_dealt")
-    edges = [int(text) for text in inside_numbers(document["kernel"]) if 0 < int(text) < WORD]
+    kernels = [part["kernel"] for part in plain_designs(document)]
+    edges = [int(text) for text in inside_numbers(kernels) if 0 < int(text) < WORD]
     for _ in range(cases):
         found["cases"].append(
             {
@@ -230,7 +252,7 @@ def inside_numbers(part: Any) -> Iterator[str]:
 
 def consent(rng: Random, harmless: list[Any]) -> Any:
     """The answers that a report may name as JSON has them; now and then others."""
-    plain = [{"start": each.start, "end": each.stop} if isinstance(each, range) else each for each in harmless]
+    plain = listed(harmless)
     if rng.random() < 0.97:
         rng.shuffle(plain)
         return plain or (None if rng.random() < 0.5 else [])
@@ -278,6 +300,20 @@ def some_values(rng: Random, design: Any, domain: Any) -> Iterator[Any]:
 # ---- the Python client
 
 
+def listed(harmless: Any) -> Any:
+    """Answers that a report may name as JSON has them."""
+    if isinstance(harmless, range):
+        return {"start": harmless.start, "end": harmless.stop}
+    return [listed(each) for each in harmless] if isinstance(harmless, list | tuple) else harmless
+
+
+def unlisted(harmless: Any) -> Any:
+    """The inverse of `listed`."""
+    if isinstance(harmless, dict) and {"start", "end"} <= set(harmless):
+        return range(harmless["start"], harmless["end"])
+    return [unlisted(each) for each in harmless] if isinstance(harmless, list) else harmless
+
+
 def read(document: Any) -> Any:
     """A document as it is read from JSON; 1.0 becomes 1."""
     return parse(json.dumps(document))
@@ -300,23 +336,19 @@ def _tried(make: Callable[[], Any]) -> Any:
 def _told(document: Any) -> dict[str, Any]:
     found = explain(read(document))
     chance = found.chance
-    harmless = [{"start": each.start, "end": each.stop} if isinstance(each, range) else each for each in found.harmless]
-    listed = [list(each) if isinstance(each, tuple) else each for each in harmless]
     parts = {
         "text": str(found),
         "over": found.over(9).text,
         "epsilon": found.epsilon,
         "chance": f"{chance.numerator}/{chance.denominator}",
     }
-    return {**parts, "harmless": listed}
+    return {**parts, "harmless": listed(found.harmless)}
 
 
 def answered(asked: Job) -> dict[str, Any]:
     """What this client makes of a design, in the form of `differential.js`."""
     told = _tried(lambda: _told(asked["design"]))
-    given = asked["harmless"]
-    if isinstance(given, list):
-        given = [range(each["start"], each["end"]) if isinstance(each, dict) else each for each in given]
+    given = unlisted(asked["harmless"])
     more = {"stand_in": plain(asked["stand_in"])} if "stand_in" in asked else {}
     device = _tried(lambda: Device(read(asked["design"]), harmless=given, **more))
     if isinstance(device, dict):
@@ -348,7 +380,8 @@ def compare(figures: Figures, sort: str, asked: Job, here: Any, there: Any) -> N
             figures.differ(part, here.get(part), there.get(part), asked["design"])
     if "error" in here or "error" in there:
         return
-    kinds = set(kinds_of(asked["design"]["kernel"]))
+    designs = plain_designs(asked["design"])
+    kinds = set(kinds_of([part["kernel"] for part in designs])) | ({"dealt"} if len(designs) > 1 else set())
     for case, mine, theirs in zip(asked["cases"], here["reports"], there["reports"], strict=True):
         if mine != theirs:
             figures.differ("report", mine, theirs, {**case, "design": asked["design"]})
@@ -399,8 +432,7 @@ def leaking(rng: Random) -> Iterator[tuple[str, Job]]:
             document = _worse(rng, good)
             by = leaks(document, rng)
             if by:
-                harmless = [{"start": n.start, "end": n.stop} if isinstance(n, range) else n for n in named]
-                yield by, {"design": document, "harmless": harmless, "cases": []}
+                yield by, {"design": document, "harmless": listed(named), "cases": []}
 
 
 def _worse(rng: Random, good: Any) -> Any:

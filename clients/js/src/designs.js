@@ -6,7 +6,7 @@ import { FormatError, ParameterError, PrivacyError, require, show } from "./erro
 import { WORD, checkEpsilon, either, twoLevelLift } from "./exact.js";
 
 /** @import { Ratio } from "./exact.js" */
-/** @import { Check, Design, Domain, Form, Parts, Shapes, Words } from "./types.js" */
+/** @import { Answer, Check, Composed, Design, Domain, Form, Parts, Shapes, Words } from "./types.js" */
 
 const DEPTH_MAX = 12;
 const NODES_MAX = (1 << 19) + (1 << 12);
@@ -182,14 +182,20 @@ export class Disclosing extends Kernel {
 }
 
 /**
- * A kernel that others may build on: it has reports made without any value (`valueless`), and most have `keep` and `levels`:
- * how many of those support a given value and how many do not, up to a factor.
+ * A kernel that others may build on: it has reports made without any value (`blind`). Most of them have `keep`, and `reports`:
+ * the exact number of different blind reports that support a given value and of those that do not, all of them equally likely;
+ * where a report shows a public seed, given that seed. `favours` says how many values each report favours, or slights (0: up to
+ * all), if that is worked out, and `even` that blind reports support equally many values each, up to rounding.
  */
 export class Base extends Kernel {
+  /** The same up to a factor. @returns {bigint[]} */
+  get levels() {
+    return /** @type {any} */ (this).reports;
+  }
+
   /** How many times as likely a report is for a value that it supports as for another one; may be below 1. */
   get lift() {
-    const [own, rest] = /** @type {any} */ (this).levels;
-    return twoLevelLift(this.keep, own, rest);
+    return twoLevelLift(this.keep, this.levels[0], this.levels[1]);
   }
 
   get ratio() {
@@ -311,14 +317,27 @@ const VERSION = 1;
 /** How far a threshold may be from the probability that a parameter says, as a float, in 2**-64. */
 const NEAR = 1n << 34n;
 
-/** A design whose shape was checked; nothing more is known of its numbers. @param {unknown} document */
+/** Designs that are made of others, by the mechanism's name: those whose module was loaded. @type {Map<unknown, Composed>} */
+export const COMPOSED = new Map();
+
+/** A design whose shape was checked; nothing more is known of its numbers. @param {unknown} document @returns {Design} */
 export function readDesign(document) {
-  const given = fieldsOf(readDocument(document), "a design", FIELDS);
+  const given = readDocument(document);
+  return COMPOSED.get(given.mechanism)?.read(given) ?? readOne(given);
+}
+
+/** @param {any} document of a design that has no parts @returns {Design} */
+export function readOne(document) {
+  const given = fieldsOf(document, "a design", FIELDS);
   const name = given.mechanism;
   const form = FORMS.get(name);
   if (form) return read(name, form, given);
   throw new FormatError(`mechanism ${show(name)} is unknown to this client.`, "Upgrade the client, or use deviceFor of load.js.");
 }
+
+/** What a kernel randomises for a value; `ParameterError` if that is no answer. @param {Design} design @param {unknown} value @returns {Answer} */
+export const answerOf = ({ kernel, domain, params }, value) =>
+  kernel.pairsOf?.(value, domain, params.range) ?? domain.index(value);
 
 /** @param {string} name @param {Form} form @param {Record<string, any>} given @returns {Design} */
 export function read(name, form, given) {
@@ -329,7 +348,7 @@ export function read(name, form, given) {
   const kernel = asFormat(`the kernel of ${name} has numbers that do not fit`, () =>
     kernelFrom(given.kernel, form.kernel, `the kernel of ${name}`),
   );
-  const domain = readDomain(given.domain, kernel.kind === "pairs" ? kernel.keys : kernel.k);
+  const domain = readDomain(given.domain, kernel.answers ?? kernel.k);
   checkParams(name, form, given, kernel);
   return { name, epsilon, domain, params: given.params, kernel };
 }

@@ -1,15 +1,19 @@
 /** A device: checks the design it was given, then turns its own value into one deniable report. */
-import { Disclosing, asFormat, checkPromise, readDesign, whole } from "./designs.js";
+import { Disclosing, answerOf, asFormat, checkPromise, readDesign, whole } from "./designs.js";
 import { DeniableError, FormatError, ParameterError, PrivacyError, require, show } from "./errors.js";
 import { SystemWords, expLow } from "./exact.js";
 
-/** @import { Ratio } from "./exact.js" */
-/** @import { Answer, Design, Domain, Drawing, Options, Span, Told } from "./types.js" */
+/** @import { Answer, Charge, Design, Domain, Drawing, Options, Proved, Span, Told } from "./types.js" */
 
 const WORK_MAX = 1n << 20n;
 
-/** What `explain.js` adds once it is loaded. @type {Told} */
-export const TOLD = {};
+/** What `explain.js` and `explain_parts.js` add once they are loaded. @type {Told} */
+export const TOLD = { explanation: unloaded, ofParts: unloaded };
+
+/** @returns {never} */
+function unloaded() {
+  throw new DeniableError("the module of explanations is not loaded.", "Use explanationFor of load.js.");
+}
 
 /**
  * Reports values under a design, after proving that the design keeps its promise. The document may come from a server that
@@ -20,16 +24,16 @@ export class Device {
   /** @type {Answer | undefined} */
   #standIn;
   #design;
-  #ratio;
 
   /**
    * `harmless` is consent to exactly the answers that a report may name (`explain` says which), needed where a design protects
    * some answers only. `standIn` is reported in place of a value that the question has no answer for; without it such a value
-   * is an error, and whoever sees that no report arrives learns that it was none of the answers.
+   * is an error, and whoever sees that no report arrives learns that it was none of the answers. For a design of parts they are
+   * lists, with one for each part.
    * @param {unknown} design @param {Options} [options]
    */
   constructor(design, options = {}) {
-    [this.#design, this.#ratio] = proved(design);
+    this.#design = proved(design);
     checkConsent(this.#design, options.harmless);
     const { epsilon, kernel, domain, params } = this.#design;
     this.epsilon = epsilon;
@@ -37,18 +41,17 @@ export class Device {
     this.labels = domain.labels ?? null;
     /** @type {readonly number[]} */
     this.levels = Object.freeze([...(params.levels ?? [])]);
-    this.#standIn = "standIn" in options ? this.#numberOf(options.standIn) : undefined;
+    this.#standIn = "standIn" in options ? answerOf(this.#design, options.standIn) : undefined;
   }
 
   /** What this design may send about each answer, once `explain.js` is loaded, as `index.js` and `task.js` do. */
   explain() {
-    if (TOLD.explanation) return TOLD.explanation(this.#design, this.#ratio);
-    throw new DeniableError("the module of explanations is not loaded.", "Use explanationFor of load.js.");
+    return TOLD.explanation(this.#design);
   }
 
   /**
    * One report for `value`: a label, a number of the interval, or an integer from 0 to k-1, as the domain has it; for
-   * key-value designs the list of the person's pairs [key, number].
+   * key-value designs the list of the person's pairs [key, number], for designs of parts a list with a value for each part.
    *
    * `coin` is the public seed that the collector dealt, for kernels that have one. `level` is the protection that the person
    * chose, where the design has levels: one of `levels`, the most protective one if left out.
@@ -61,7 +64,7 @@ export class Device {
   /** What is randomised for a value. @param {unknown} value @returns {Answer} */
   answer(value) {
     try {
-      return this.#numberOf(value);
+      return answerOf(this.#design, value);
     } catch (error) {
       if (!(error instanceof ParameterError) || this.#standIn === undefined) throw error;
       return this.#standIn;
@@ -89,23 +92,20 @@ export class Device {
     require(none || this.levels.includes(level), "level", level, `one of ${this.levels.join(", ")}`);
     return none ? 0 : this.levels.indexOf(level);
   }
-
-  /** @param {unknown} value @returns {Answer} */
-  #numberOf(value) {
-    const { domain, params } = this.#design;
-    return this.kernel.pairsOf?.(value, domain, params.range) ?? domain.index(value);
-  }
 }
 
 /**
- * A design of the right shape that is little enough work and keeps all its promises, and its exact ratio.
- * @param {unknown} document @param {(kernel: any) => void} [before] the proof; may refuse it @returns {[Design, Ratio]}
+ * A design of the right shape that is little enough work and keeps all its promises.
+ * @param {unknown} document @param {Charge} [charge]
  */
-export function proved(document, before) {
-  const design = readDesign(document);
+export const proved = (document, charge) => kept(readDesign(document), charge);
+
+/** @param {Design} design @param {Charge} [charge] @returns {Proved} */
+function kept(design, charge) {
+  if (design.proved) return design.proved(kept, charge);
   const { kernel, epsilon, params } = design;
   checkWork(kernel);
-  before?.(kernel);
+  charge?.(Number(kernel.work?.steps ?? 0));
   const told = `the kernel of ${design.name} has parts that do not go together`;
   const ratio = asFormat(told, () => checkPromise(kernel, expLow(epsilon), epsilon));
   kernel.checkPromises?.(params);
@@ -113,19 +113,19 @@ export function proved(document, before) {
     const told = "this design protects no answer: its reports name them, whatever its epsilon says; no report was made.";
     throw new PrivacyError(told, "Do not take part; tell whoever runs the task.");
   }
-  return [design, ratio];
+  return { ...design, ratio };
 }
 
 /** `FormatError` for a kernel whose proof or reports are more work, or longer, than a device takes part in. @param {any} kernel */
 function checkWork(kernel) {
   const amounts = [
-    { what: "random words", count: kernel.words, most: WORK_MAX },
-    { what: "bytes", count: BigInt(kernel.width), most: WORK_MAX },
-    ...(kernel.parts ? [kernel.parts] : []),
+    { what: "random words", number: kernel.words, most: WORK_MAX },
+    { what: "bytes", number: BigInt(kernel.width), most: WORK_MAX },
+    ...(kernel.work ? [kernel.work] : []),
   ];
-  for (const { what, count, most } of amounts) {
-    if (count > most) {
-      const told = `a report of this design needs ${count} ${what}, more than the ${most} that a device takes part in.`;
+  for (const { what, number, most } of amounts) {
+    if (number > most) {
+      const told = `a report of this design needs ${number} ${what}, more than the ${most} that a device takes part in.`;
       throw new FormatError(told, "For many answers use a mechanism with short reports, such as plh, pgr or olh.");
     }
   }
@@ -145,6 +145,7 @@ export function disclosedBy({ kernel, domain }) {
 
 /** `PrivacyError` unless consent was given to exactly the answers that reports may name. @param {Design} design @param {any} harmless */
 function checkConsent(design, harmless) {
+  if (design.agreed) return design.agreed(checkConsent, harmless);
   const { domain } = design;
   const [open, given] = [disclosedBy(design), consented(domain, harmless ?? [])];
   if (`${given}` === `${open}`) return;

@@ -184,9 +184,9 @@ export function packBits(items, k) {
   return out;
 }
 
-/** Parts as one; there may be more of them than a call can have arguments. @param {Uint8Array[]} parts */
-export function join(parts) {
-  const out = new Uint8Array(parts.reduce((sum, part) => sum + part.length, 0));
+/** Parts as one, with zeros up to `width`; there may be more of them than a call can have arguments. @param {Uint8Array[]} parts */
+export function join(parts, width = parts.reduce((sum, part) => sum + part.length, 0)) {
+  const out = new Uint8Array(width);
   let at = 0;
   for (const part of parts) {
     out.set(part, at);

@@ -6,7 +6,7 @@ import { ONE, Ratio, exactly } from "./exact.js";
 import { guarantees } from "./levels.js";
 import { logUpper } from "./logarithms.js";
 
-/** @import { Design, Domain, Span } from "./types.js" */
+/** @import { Charge, Design, Domain, Proved, Span } from "./types.js" */
 
 const SHOWN = 12;
 const REPORTS_MAX = 10_000;
@@ -63,12 +63,17 @@ export class Explanation {
     const sure = sureOf(ratio);
     const named = reports === 1 ? this.chance : ONE.minus(raised(ONE.minus(this.chance), reports, 0n));
     const told = { reports, ratio, sure, named, phrase: phraseOf(sure), text: "" };
-    return { ...told, text: lines(this, told).join("\n") };
+    return { ...told, text: this.lines(told).join("\n") };
+  }
+
+  /** @param {Telling} told @returns {string[]} */
+  lines(told) {
+    return lines(this, told);
   }
 
   /** What a report of this design may tell that nobody looked at, in a sentence. */
   get unread() {
-    if (this.disclosed.length) return say("may_name");
+    if (this.chance.top) return say("may_name");
     const { sure, phrase } = this.over(1);
     return this.now(thousandths(sure), phrase);
   }
@@ -91,6 +96,7 @@ export class Explanation {
   /**
    * The answers that a report may name, which is what `new Device(design, {harmless})` asks consent for. As the question has
    * them: labels, pairs [low, high] of numbers of an interval, else ranges {start, end} of answers' numbers, without the end.
+   * @returns {any[]}
    */
   get harmless() {
     const { labels, border } = this.design.domain;
@@ -107,15 +113,16 @@ export class Explanation {
 
 /**
  * What a design may send about each answer, after the same checks as a device's: to be read before any consent.
- * @param {unknown} design @param {(kernel: any) => void} [before] the proof, which may be refused then
+ * @param {unknown} design @param {Charge} [charge]
  */
-export const explain = (design, before) => explanation(...proved(design, before));
+export const explain = (design, charge) => explanation(proved(design, charge));
 
-/** What the integers of a design, with this exact ratio, mean for each answer. @param {Design} design @param {Ratio} ratio */
-function explanation(design, ratio) {
+/** What the integers of a design mean for each answer. @param {Proved} design @returns {Explanation} */
+function explanation(design) {
+  if (design.parts) return TOLD.ofParts(design, design.parts.map(explanation));
   const disclosed = disclosedBy(design);
   const chance = reduced(disclosed.length ? design.kernel.disclosed : new Ratio(0n));
-  return new Explanation(design, ratio, logUpper(ratio), disclosed, chance);
+  return new Explanation(design, design.ratio, logUpper(design.ratio), disclosed, chance);
 }
 
 TOLD.explanation = explanation;

@@ -16,6 +16,7 @@ import "./kernels/utility_forms.js";
 import "./kernels/utility_mixture.js";
 import "./kernels/budgets.js";
 import "./kernels/personal.js";
+import "./kernels/dealt.js";
 import "./kernels/keyvalue/pairs.js";
 import "./kernels/keyvalue/grouped.js";
 import "./kernels/keyvalue/onekey.js";
@@ -29,6 +30,7 @@ import "./codes.js";
 import "./spaces.js";
 import "./unicode_texts.js";
 import "./terms.js";
+import "./explain_parts.js";
 
 export { Device } from "./device.js";
 export * from "./errors.js";

@@ -1,6 +1,6 @@
 /** For pages: devices that load only the modules of what their design has. */
 import { Device } from "./device.js";
-import { isMapping, readDocument } from "./designs.js";
+import { COMPOSED, isMapping, readDocument } from "./designs.js";
 
 /** @import { Options } from "./types.js" */
 
@@ -27,6 +27,7 @@ const MODULES = [
   ["utility-levels", () => import("./kernels/budgets.js")],
   ["personal bit", () => import("./kernels/personal.js")],
   ["pairs", () => import("./kernels/keyvalue/pairs.js")],
+  ["dealt :dealt", () => import("./kernels/dealt.js")],
   ["keys-only grouped", () => import("./kernels/keyvalue/grouped.js")],
   ["signed-unary", () => import("./kernels/keyvalue/signed_unary.js")],
   ["signed-subset", () => import("./kernels/keyvalue/signed_subset.js")],
@@ -66,5 +67,6 @@ export async function deviceFor(design, options) {
 /** What a design may send about each answer, as `explain(design)` says it. @param {unknown} design */
 export async function explanationFor(design) {
   await prepare(design);
+  if (COMPOSED.size) await import("./explain_parts.js");
   return (await import("./explain.js")).explain(design);
 }

@@ -5,9 +5,10 @@
  */
 
 import { digest } from "./canonical.js";
+import { counter, within } from "./dealing.js";
 import { Device } from "./device.js";
 import { asFormat, isNumber, isWhole } from "./designs.js";
-import { DeniableError, FormatError, ParameterError, PrivacyError, show } from "./errors.js";
+import { PrivacyError, show } from "./errors.js";
 import { below } from "./exact.js";
 import { explain } from "./explain.js";
 import { general, listIn, need, textIn } from "./parts.js";
@@ -18,9 +19,6 @@ import { needLabels } from "./texts.js";
 
 export const TEXT_MAX = 10_000;
 export const NAME = /^[a-z0-9_-]{1,64}$/;
-
-/** Where values of pairs lie: half of the steps of their range. */
-const MIDDLE = 2 ** 31;
 
 /** A question of a task; its design has been proved to keep its promise. */
 export class Question {
@@ -90,37 +88,20 @@ export class Question {
    * @returns {{answer: Answer, answered: boolean}}
    */
   answer(device, value, words) {
+    const { kernel, domain, params } = this.explanation.design;
     try {
-      return { answer: device.answer(this.#possible(value)), answered: true };
+      const known = this.value(value);
+      return { answer: device.answer(kernel.possible ? kernel.possible(known, domain, params.range) : known), answered: true };
     } catch {
       // Reading may fail in any way, since a value may be anything: all of them are no answer.
       return { answer: this.none === null ? this.#drawn(words) : device.answer(this.value(this.none)), answered: false };
     }
   }
 
-  /** Of a list of pairs those that the design has keys and numbers for. @param {any} value */
-  #possible(value) {
-    const { kernel, domain, params } = this.explanation.design;
-    const known = this.value(value);
-    if (kernel.kind !== "pairs" || !Array.isArray(known)) return known;
-    const [low, high] = params.range;
-    const fits = known.filter((pair) => {
-      if (!Array.isArray(pair) || pair.length !== 2 || typeof pair[1] !== "number") return false;
-      try {
-        domain.index(pair[0]);
-      } catch (error) {
-        if (error instanceof ParameterError) return false; // a key that is none of the design's
-        throw error;
-      }
-      return low <= pair[1] && pair[1] <= high;
-    });
-    return fits.length || !known.length ? fits : null;
-  }
-
   /** @param {Words} words @returns {Answer} a protected answer, uniformly drawn */
   #drawn(words) {
     const { kernel, domain } = this.explanation.design;
-    if (kernel.kind === "pairs") return kernel.length ? [] : [[Number(below(kernel.keys, words)), MIDDLE]];
+    if (kernel.drawn) return kernel.drawn(words);
     const { disclosed } = this.explanation;
     const open = openOf(this.explanation);
     if (open === domain.answers) return Number(below(BigInt(open), words));
@@ -158,18 +139,8 @@ export function questionFrom(given, { design, share, by, epsilon, proofs }) {
   return made;
 }
 
-/** Steps of the proofs of a task's designs, all together (docs/protocol.md, section 2). */
-const STEPS_MAX = 2_000_000;
-
-/** Steps of every design, and for each of its parts. */
+/** Steps of every design, and for each of its parts; kernels say themselves what else a proof takes (`work`). */
 const [STEPS, STEPS_OF_PART] = [100, 3];
-
-/** Steps of a proof beyond these, by the kind of the kernel (docs/protocol.md, section 2). @type {Record<string, (kernel: any) => number>} */
-const PROOFS = {
-  pairs: ({ length }) => 40 * Number(length),
-  "utility-levels": ({ s }) => 80 * Number(s),
-  personal: ({ data }) => 400 * data.length ** 2,
-};
 
 /** It, and every mapping, list, text, number, true, false and null in it. @param {any} part @returns {number} */
 const partsOf = (part) =>
@@ -179,30 +150,17 @@ const partsOf = (part) =>
 export class Proofs {
   /** @type {Map<string, any>} */
   #known = new Map();
-  #steps = 0;
+  #charge = counter();
 
   /** @param {any} design @param {string} name of the question @returns {any} what it may send */
   of(design, name) {
     const key = digest({ design });
-    try {
-      if (!this.#known.has(key)) {
-        this.#charge(STEPS + STEPS_OF_PART * partsOf(design));
-        this.#known.set(key, explain(design, (kernel) => this.#charge(PROOFS[kernel.kind]?.(kernel) ?? 0)));
-      }
-    } catch (error) {
-      if (!(error instanceof DeniableError)) throw error;
-      const Kind = /** @type {new (message: string, hint: string) => DeniableError} */ (error.constructor);
-      throw new Kind(`question ${name}: ${error.message}`, error.hint);
-    }
+    const told = () => {
+      this.#charge(STEPS + STEPS_OF_PART * partsOf(design));
+      return explain(design, this.#charge);
+    };
+    if (!this.#known.has(key)) this.#known.set(key, within(`question ${name}`, told));
     return this.#known.get(key);
-  }
-
-  /** @param {number} steps */
-  #charge(steps) {
-    this.#steps += steps;
-    if (this.#steps <= STEPS_MAX) return;
-    const told = `the designs of this task need more than ${STEPS_MAX} steps to be proved`;
-    throw new FormatError(`${told}, more than a device takes part in.`, "Ask fewer or smaller questions.");
   }
 }
 
@@ -235,7 +193,7 @@ function checkNone(asked) {
     if (openOf(explanation) < domain.answers) return;
     throw new PrivacyError(`${where} must be a protected answer, and reports may name all of them; nothing is sent.`);
   }
-  if (kernel.kind === "pairs") {
+  if (kernel.pairsOf) {
     const pairs = Array.isArray(none) && none.every((pair) => Array.isArray(pair) && pair.length === 2);
     const fit = pairs && none.every(([key, number]) => isAnswer(asked, key) && isNumber(number));
     need(fit, where, "a list of pairs [key, number]", none);

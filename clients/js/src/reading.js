@@ -7,9 +7,9 @@
 import { checkedUrl } from "./addresses.js";
 import { amountOf } from "./amounts.js";
 import { LAST_DAY } from "./days.js";
-import { asFormat, fieldsOf, isMapping, isNumber } from "./designs.js";
-import { FormatError, PrivacyError } from "./errors.js";
-import { BUDGET_MAX, amountIn, dayIn, general, listIn, need, textIn, wholeIn } from "./parts.js";
+import { COMPOSED, asFormat, fieldsOf, isMapping } from "./designs.js";
+import { FormatError } from "./errors.js";
+import { BUDGET_MAX, amountIn, dayIn, listIn, need, textIn, wholeIn } from "./parts.js";
 import { NAME, Proofs, TEXT_MAX, checkLabels, questionFrom } from "./question.js";
 import { verified } from "./signing.js";
 import { needLabels } from "./texts.js";
@@ -30,7 +30,6 @@ export const FIELDS = {
 /** @type {Record<number, string[]>} */
 const MEMORIES = { 1: ["fresh", "remembered", "first"], 2: ["fresh"] };
 const BUDGETS = ["task", "subject", "lifetime"];
-const DEALT = ["mechanism", "version", "epsilon", "shares", "parts"];
 const SHARE_MAX = 1_000_000;
 
 /** Parts of a design, and values of a stratum: one byte of a report. */
@@ -162,7 +161,7 @@ function shared(given, questions) {
  * @param {number} epsilon
  */
 function questionsIn({ design, questions }, collector, epsilon) {
-  const { parts, shares } = partsOf(design, epsilon);
+  const { parts, shares } = COMPOSED.get(design?.mechanism)?.split(design, epsilon) ?? { parts: [design], shares: [1] };
   const proofs = new Proofs();
   const asked = listIn(questions, "questions", parts.length, parts.length).map(
     (together) => listIn(together, "questions of a part", 1, 1)[0],
@@ -171,26 +170,6 @@ function questionsIn({ design, questions }, collector, epsilon) {
     const given = fieldsOf(each, "a question", ["name", "text", "none"], ["labels"]);
     return questionFrom(given, { design: parts[i], share: shares[i], by: { collector }, epsilon, proofs });
   });
-}
-
-/** The designs that a design is made of, and their shares. @param {any} design @param {number} epsilon @returns {{parts: any[], shares: number[]}} */
-function partsOf(design, epsilon) {
-  if (!isMapping(design) || design.mechanism !== "dealt") return { parts: [design], shares: [1] };
-  const given = fieldsOf(design, "a design of parts", DEALT);
-  const whole = amountIn(given.epsilon, "epsilon of the design");
-  need(given.version === 1, "version of the design of parts", "1", given.version);
-  const parts = listIn(given.parts, "parts of the design", 2, LISTED_MAX);
-  const shares = listIn(given.shares, "shares of the design", parts.length, parts.length);
-  if (whole > epsilon) {
-    const told = `epsilon ${general(whole)}, more than the ${general(epsilon)} that the task says`;
-    throw new PrivacyError(`the design promises ${told}; nothing is sent.`);
-  }
-  for (const part of parts) {
-    if (!isMapping(part) || !isNumber(part.epsilon) || part.epsilon <= whole) continue;
-    const told = `epsilon ${general(part.epsilon)}, more than the ${general(whole)} of the whole design; nothing is sent.`;
-    throw new PrivacyError(`a part of the design promises ${told}`);
-  }
-  return { parts, shares: shares.map((share) => wholeIn(share, "a share", 1, SHARE_MAX)) };
 }
 
 /**

@@ -6,9 +6,10 @@
 
 import { canonical, digest, parse } from "./canonical.js";
 import { dayNumber, dayOf, dayText } from "./days.js";
+import { dealt } from "./dealing.js";
 import { fieldsOf, lengthOf } from "./designs.js";
 import { DeniableError, FormatError, ParameterError, show } from "./errors.js";
-import { below } from "./exact.js";
+import { join } from "./exact.js";
 import { WindowError } from "./ledger_errors.js";
 import { need } from "./parts.js";
 import { FIELDS, NOT_TOLD, readNew, readOld, signedPart } from "./reading.js";
@@ -120,8 +121,7 @@ export class Task {
 
   /** @returns {number} bytes of every report body of this task */
   get width() {
-    const head = (this.questions.length > 1 ? 1 : 0) + this.strata.size;
-    return head + this.questions.reduce((most, question) => Math.max(most, question.width), 0);
+    return this.strata.size + Number(this.questions.length > 1) + Math.max(...this.questions.map(({ width }) => width));
   }
 
   /** @returns {number} the most that it asks of one device: for this task in version 1, for all of its collector in a year since */
@@ -170,8 +170,7 @@ export class Task {
 
   /** @param {Words} words @returns {Question} one of the questions, drawn by their shares */
   deal(words) {
-    let drawn = Number(below(BigInt(this.questions.reduce((sum, question) => sum + question.share, 0)), words));
-    return /** @type {Question} */ (this.questions.find((question) => (drawn -= question.share) < 0));
+    return this.questions[dealt(this.questions.map(({ share }) => BigInt(share)), words)];
   }
 
   /**
@@ -183,7 +182,7 @@ export class Task {
    * @returns {Uint8Array}
    */
   body(question, report, strata = null) {
-    return joined(this.head(question, strata), report, this.width);
+    return join([this.head(question, strata), report], this.width);
   }
 
   /**
@@ -218,14 +217,6 @@ export class Task {
     if (SAID.terms) return SAID.terms(this);
     throw new DeniableError("the module of terms is not loaded.", "Import terms.js.");
   }
-}
-
-/** @param {Uint8Array} head @param {Uint8Array} report @param {number} width zeros follow up to it */
-export function joined(head, report, width) {
-  const body = new Uint8Array(width);
-  body.set(head);
-  body.set(report, head.length);
-  return body;
 }
 
 /** @param {Mapping} document @returns {string} the hash of its content */

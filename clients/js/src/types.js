@@ -11,15 +11,15 @@
  * says where the numbers of an answer begin, for one answer more than there are where the last end, and `span` which answers
  * a pair of borders has.
  * @typedef {{
- *   answers: number, index: (value: unknown) => number, labels?: string[], missing?: string, other?: string,
+ *   answers: number, index: (value: unknown) => any, labels?: string[], missing?: string, other?: string,
  *   border?: (i: number) => number, span?: (pair: unknown) => Span,
  * }} Domain
  */
 
-/** @typedef {"again" | "arc" | "attach" | "blind" | "coin" | "flip" | "g" | "grid" | "k" | "keep" | "keys" | "length" | "m"} Few */
+/** @typedef {"again" | "arc" | "attach" | "coin" | "flip" | "g" | "grid" | "k" | "keep" | "keys" | "length" | "m"} Few */
 /** @typedef {"level_bottom" | "level_top" | "other" | "outputs" | "own" | "plain" | "prime" | "reach" | "ring" | "size"} More */
 /** @typedef {Record<Few | More | "shift" | "slope" | "tie", bigint> & Record<"neighbours" | "weights", bigint[][]>} Wholes */
-/** @typedef {Record<"chances" | "codes" | "flips" | "sensitive" | "starts" | "told", bigint[]> & Record<"data" | "level", any[]>} Lists */
+/** @typedef {Record<"chances" | "codes" | "flips" | "sensitive" | "shares" | "starts" | "told", bigint[]> & Record<"data" | "level" | "parts", any[]>} Lists */
 /** @typedef {Wholes & Lists & Record<"base" | "bit" | "first" | "second" | "window", any>} Parts a kernel's fields */
 
 /** @typedef {Record<string, any>} Shapes kinds of kernels that may stand somewhere, with the shapes of their fields */
@@ -30,15 +30,30 @@
  * @typedef {(value: any, words: string[], kernel: any, design: any) => string} Check
  */
 
+/** @typedef {(steps: number) => void} Charge is told how many steps come next, and may refuse */
+
 /**
- * A design that has the shape that it should have: nothing more is known of its numbers.
- * @typedef {{name: string, epsilon: number, domain: Domain, params: Record<string, any>, kernel: any}} Design
+ * A design that has the shape that it should have: nothing more is known of its numbers. One that is made of others has them as
+ * `parts`, is `proved` by proving these, and is `agreed` to if each of them is.
+ * @typedef {{
+ *   name: string, epsilon: number, domain: Domain, params: Record<string, any>, kernel: any,
+ *   parts?: any[], agreed?: (check: (part: Design, harmless: any) => void, harmless: any) => void,
+ *   proved?: (prove: (part: Design, charge?: Charge) => Proved, charge?: Charge) => Proved,
+ * }} Design
+ */
+
+/** @typedef {Design & {ratio: Ratio}} Proved a design that keeps its promises, and so do its parts; with its exact ratio */
+
+/**
+ * How designs are read that are made of others, and split into these: `PrivacyError` if one promises more than `most`, or a part
+ * more than the whole.
+ * @typedef {{read: (given: any) => Design, split: (given: any, most?: number) => {parts: any[], shares: number[]}}} Composed
  */
 
 /** @typedef {{words?: Words, coin?: bigint | number, level?: number}} Drawing how a report is drawn */
-/** @typedef {number | [number, number][]} Answer the number of an answer, or pairs of numbers (key, steps) */
+/** @typedef {number | [number, number][] | any[]} Answer the number of an answer, pairs (key, steps), or one of these for each part */
 /** @typedef {{harmless?: Iterable<unknown> | null, standIn?: unknown}} Options of a device */
-/** @typedef {{explanation?: (design: Design, ratio: Ratio) => Explanation}} Told */
+/** @typedef {{explanation: (design: Proved) => Explanation, ofParts: (design: Proved, parts: Explanation[]) => Explanation}} Told */
 
 /**
  * What is known of characters: what is wrong with a text, what it looks like, how messages show it, and which of its characters

@@ -7,7 +7,7 @@
 import { amountOf } from "./amounts.js";
 import { fromBase64, toBase64 } from "./book.js";
 import { dayNumber, dayOf, dayText } from "./days.js";
-import { joined } from "./task.js";
+import { join } from "./exact.js";
 import { upTo } from "./memory.js";
 
 /** @typedef {import("./book.js").Book} Book */
@@ -116,7 +116,7 @@ export function draw({ book, source, task }, asked, entry, value) {
   const chosen = sorted(answer);
   const words = source.words("report", { question: asked.key, answer: chosen, level, round: [task.id, entry.window] });
   const report = device.randomise(chosen, { words, level: level === null ? undefined : device.levels[level] });
-  entry.body = toBase64(joined(fromBase64(head), report, task.width));
+  entry.body = toBase64(join([fromBase64(head), report], task.width));
   return answered;
 }
 

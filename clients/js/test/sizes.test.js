@@ -17,12 +17,14 @@ const SOURCE = new URL("../src/", import.meta.url);
 const FAMILY = { plain: 60_000, gzip: 15_000 };
 /** What comes to a family, or to what else is said. @type {[string, string[], typeof FAMILY][]} */
 const BESIDES = [
+  ["kernels/dealt.js", ["load.js"], { plain: 8_700, gzip: 2_500 }],
   ["labels.js", ["load.js"], { plain: 4_900, gzip: 1_600 }],
   ["intervals.js", ["load.js"], { plain: 3_300, gzip: 1_200 }],
   ["codes.js", ["load.js"], { plain: 4_300, gzip: 1_700 }],
   ["spaces.js", ["load.js", "labels.js"], { plain: 1_200, gzip: 560 }],
   ["unicode_texts.js", ["load.js", "labels.js"], { plain: 46_500, gzip: 18_000 }],
   ["explain.js", ["load.js"], { plain: 25_300, gzip: 6_500 }],
+  ["explain_parts.js", ["load.js", "explain.js"], { plain: 2_000, gzip: 800 }],
   ["task.js", ["load.js", "labels.js", "explain.js"], { plain: 58_500, gzip: 15_900 }],
   ["terms.js", ["load.js", "task.js"], { plain: 5_500, gzip: 2_000 }],
   ["ledger.js", ["load.js", "task.js"], { plain: 45_500, gzip: 10_000 }],
@@ -84,7 +86,7 @@ test("every kind of kernel and of domain has one module", () => {
   const all = MODULES.flatMap(({ looked }) => looked);
   assert.deepEqual(all.filter((each) => /^[^.:]/.test(each)).sort(), [...KERNELS.keys()].sort());
   assert.deepEqual(all.filter((each) => each.startsWith(".")), [".labels", ".interval", ".codes", ".space"]);
-  assert.ok(all.filter((each) => each.startsWith(":")).every((each) => FORMS.has(each.slice(1))));
+  assert.ok(all.filter((each) => each.startsWith(":")).every((each) => FORMS.has(each.slice(1)) || each === ":dealt"));
   assert.equal(new Set(MODULES.map(({ url }) => url.href)).size, MODULES.length);
 });
 

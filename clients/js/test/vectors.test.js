@@ -22,11 +22,13 @@ const KERNEL_FILES = Object.keys(FILES).filter((name) => FILES[name].cases?.[0]?
 
 /** @param {Uint8Array} bytes */
 const hex = (bytes) => Buffer.from(bytes).toString("hex");
+/** @param {string[]} words */
+const replayed = (words) => new ReplayWords(words.map((word) => BigInt(`0x${word}`)));
 /** @param {string} kind */
 const refusal = (kind) => (/** @type {any} */ error) => error.kind === kind || assert.fail(`${error.kind}: ${error}`);
 
 test("the files of kernels are there, and have all kinds", () => {
-  assert.equal(KERNEL_FILES.length, 14);
+  assert.equal(KERNEL_FILES.length, 15);
   const kinds = new Set();
   const walk = (/** @type {any} */ part) => {
     if (part?.kind) kinds.add(part.kind);
@@ -34,7 +36,7 @@ test("the files of kernels are there, and have all kinds", () => {
   };
   for (const name of KERNEL_FILES) FILES[name].cases.forEach((/** @type {any} */ { kernel }) => walk(kernel));
   assert.deepEqual([...kinds].sort(), [...KERNELS.keys()].sort());
-  assert.equal(kinds.size, 32);
+  assert.equal(kinds.size, 33);
 });
 
 for (const name of KERNEL_FILES) {
@@ -53,8 +55,8 @@ for (const name of KERNEL_FILES) {
       check(kernel);
       if (leaks) assert.throws(() => check(kernelFrom(leaks)), refusal("PrivacyError"));
       for (const { value, pairs, level, words, report } of reports) {
-        const given = pairs ? pairs.map((/** @type {any} */ [k, v]) => [k, Number(v)]) : BigInt(value);
-        const replay = new ReplayWords(words.map((/** @type {string} */ word) => BigInt(`0x${word}`)));
+        const given = pairs ? pairs.map((/** @type {any} */ [k, v]) => [k, Number(v)]) : Array.isArray(value) ? value : BigInt(value);
+        const replay = replayed(words);
         assert.equal(hex(kernel.randomise(given, replay, level)), report);
         assert.throws(() => replay.word(), refusal("ParameterError"), "all words are used");
         count++;
@@ -63,6 +65,35 @@ for (const name of KERNEL_FILES) {
     assert.ok(count >= 20, `${count}`);
   });
 }
+
+test("words deal the parts that the vectors say, and reports of parts are framed as they say", () => {
+  let [dealt, framed] = [0, 0];
+  for (const { kernel: document, deals, frames } of FILES.dealt.cases) {
+    const kernel = kernelFrom(document);
+    for (const { words, part } of deals) assert.equal(kernel.deal(replayed(words)), part, `${dealt++}`);
+    for (const { part, report, framed: whole } of frames) {
+      assert.equal(hex(kernel.frame(part, Uint8Array.from(Buffer.from(report, "hex")))), whole, `${framed++}`);
+    }
+  }
+  assert.ok(dealt > 90 && framed > 40, `${[dealt, framed]}`);
+});
+
+test("designs of parts are read by themselves: the same words, and the same reports", () => {
+  for (const { about, design, harmless, epsilon, text, several, unread, width, reports } of FILES.dealt.good) {
+    const found = explain(design);
+    assert.deepEqual([found.epsilon, found.text, found.over(12).text, found.unread], [epsilon, text, several, unread], about);
+    for (const agreed of [found.harmless, harmless]) {
+      const device = new Device(design, { harmless: agreed });
+      assert.deepEqual([device.kernel.width, device.epsilon, `${device.explain()}`], [width, design.epsilon, text], about);
+      for (const { value, words, report } of reports) {
+        const replay = replayed(words);
+        assert.equal(hex(device.report(value, { words: replay })), report, about);
+        assert.throws(() => replay.word(), refusal("ParameterError"), "all words are used");
+      }
+    }
+  }
+  assert.ok(FILES.dealt.good.length > 7);
+});
 
 test("the hash of items and seeds, step by step", () => {
   for (const { seed, item, mix, a, b, hash, buckets } of FILES.hash.cases) {
@@ -108,7 +139,7 @@ test("the grammar is the one that all clients share", () => {
 
 test("hostile documents are refused with the kind of error that the vectors say, good ones are taken", () => {
   const kinds = /** @type {any} */ ({ format: "FormatError", privacy: "PrivacyError" });
-  for (const { about, design, harmless, error } of FILES.hostile.cases) {
+  for (const { about, design, harmless, error } of [...FILES.hostile.cases, ...FILES.dealt.refused]) {
     try {
       new Device(design, { harmless });
       assert.fail("taken");
@@ -120,7 +151,7 @@ test("hostile documents are refused with the kind of error that the vectors say,
     assert.doesNotThrow(() => new Device(design, { harmless }), about);
     assert.equal(`${explain(design).harmless.length > 0}`, `${harmless !== null}`, about);
   }
-  assert.ok(FILES.hostile.cases.length > 300 && FILES.hostile.good.length > 20);
+  assert.ok(FILES.hostile.cases.length > 300 && FILES.dealt.refused.length > 40 && FILES.hostile.good.length > 20);
 });
 
 test("no file is left out", () => {

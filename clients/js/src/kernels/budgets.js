@@ -86,8 +86,8 @@ export class UtilityBudgets extends Disclosing {
   }
 
   /** What a proof goes through. */
-  get parts() {
-    return { what: "budgets of answers", count: this.s, most: 1n << 12n };
+  get work() {
+    return { what: "budgets of answers", number: this.s, most: 1n << 12n, steps: 80n * this.s };
   }
 
   /** Bytes of the first field. */

@@ -9,7 +9,6 @@ import { below, happens, packInt, uintWidth } from "../exact.js";
 export class Hadamard extends Base {
   static kind = "hadamard";
   static fields = "k keep%";
-  levels = [1n, 1n];
   words = 2n;
 
   check() {
@@ -19,6 +18,10 @@ export class Hadamard extends Base {
   /** Number of columns: the least power of two above k. */
   get order() {
     return 1n << BigInt(this.k.toString(2).length);
+  }
+
+  get reports() {
+    return [this.order / 2n, this.order / 2n];
   }
 
   get width() {
@@ -37,7 +40,7 @@ export class Hadamard extends Base {
   }
 
   /** @param {Words} words */
-  valueless(words) {
+  blind(words) {
     return packInt(below(this.order, words), this.width);
   }
 }
@@ -69,7 +72,7 @@ export class Projective extends Base {
     return this.points(this.rank);
   }
 
-  get levels() {
+  get reports() {
     const own = this.points(this.rank - 1n);
     return [own, this.order - own];
   }
@@ -94,7 +97,7 @@ export class Projective extends Base {
   }
 
   /** @param {Words} words */
-  valueless(words) {
+  blind(words) {
     return packInt(below(this.order, words), this.width);
   }
 

@@ -11,12 +11,17 @@ export class Interval extends Base {
   static kind = "interval";
   static fields = "k# size keep%";
   words = 3n;
+  even = true;
 
   check() {
     checkWhole("size", this.size, 1n, this.k - 1n);
   }
 
-  get levels() {
+  get favours() {
+    return this.size;
+  }
+
+  get reports() {
     return [this.size, this.k - this.size];
   }
 
@@ -35,7 +40,7 @@ export class Interval extends Base {
   }
 
   /** @param {Words} words */
-  valueless(words) {
+  blind(words) {
     return seeded(words.word(), below(this.k, words), this.k);
   }
 }

@@ -63,7 +63,7 @@ export class Laplace extends Base {
   }
 
   /** @param {Words} words */
-  valueless(words) {
+  blind(words) {
     return this.around(-1n, words);
   }
 

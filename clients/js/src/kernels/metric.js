@@ -101,10 +101,10 @@ export class Constant extends Base {
   /** @param {bigint} x */
   randomise(x) {
     checkValue(x, this.k);
-    return this.valueless();
+    return this.blind();
   }
 
-  valueless() {
+  blind() {
     return packInt(0n, 1);
   }
 }

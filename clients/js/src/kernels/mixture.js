@@ -23,10 +23,10 @@ export class Whole extends Base {
   /** @param {bigint} x */
   randomise(x) {
     checkValue(x, this.k);
-    return this.valueless();
+    return this.blind();
   }
 
-  valueless() {
+  blind() {
     return packBits(Array(Number(this.k)).keys(), this.k);
   }
 }

@@ -68,8 +68,9 @@ export class Personal extends Disclosing {
   }
 
   /** What a proof goes through, two by two. */
-  get parts() {
-    return { what: "levels", count: BigInt(this.data.length), most: 16n };
+  get work() {
+    const number = BigInt(this.data.length);
+    return { what: "levels", number, most: 16n, steps: 400n * number * number };
   }
 
   get width() {

@@ -9,8 +9,10 @@ export class Response extends Base {
   static kind = "response";
   static fields = "k# keep%";
   words = 2n;
+  favours = 1n;
+  even = true;
 
-  get levels() {
+  get reports() {
     return [1n, this.k - 1n];
   }
 
@@ -25,7 +27,7 @@ export class Response extends Base {
   }
 
   /** @param {Words} words */
-  valueless(words) {
+  blind(words) {
     return packInt(below(this.k, words), this.width);
   }
 }

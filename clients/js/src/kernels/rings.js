@@ -10,6 +10,8 @@ import { Hashing, Seeded } from "./seeded.js";
 /** Balanced hashing: a keyed permutation cut into g blocks, then randomised response on the block's number. */
 export class Balanced extends Hashing {
   static kind = "balanced";
+  favours = undefined;
+  even = true;
 
   /** More blocks than items would be empty. */
   check() {
@@ -33,7 +35,7 @@ export class Wheel extends Seeded {
     checkWhole("arc", this.arc, 1n, this.outputs - 1n);
   }
 
-  get levels() {
+  get reports() {
     return [this.arc, this.outputs - this.arc];
   }
 

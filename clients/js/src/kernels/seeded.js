@@ -27,7 +27,7 @@ export class Seeded extends Base {
   }
 
   /** @param {Words} words */
-  valueless(words) {
+  blind(words) {
     return seeded(words.word(), below(this.outputs, words), this.outputs);
   }
 }
@@ -36,13 +36,15 @@ export class Seeded extends Base {
 export class Hashing extends Seeded {
   static kind = "hashing";
   static fields = "k# g keep%";
+  /** Buckets may hold all. @type {bigint | undefined} */
+  favours = 0n;
 
   /** With 32-bit hash values every bucket must be non-empty. */
   check(most = 1n << 31n) {
     checkWhole("g", (this.outputs = this.g), 2n, most);
   }
 
-  get levels() {
+  get reports() {
     return [1n, this.g - 1n];
   }
 

@@ -8,9 +8,22 @@ import { bitsWidth, happens, packBits, subset } from "../exact.js";
 export class Subset extends Base {
   static kind = "subset";
   static fields = "k# size keep%";
+  even = true;
 
   check() {
     checkWhole("size", this.size, 1n, this.k - 1n);
+  }
+
+  /** Sets that hold a value, and sets that do not. */
+  get reports() {
+    const others = this.k - this.size;
+    let own = 1n;
+    for (let i = 1n; i < this.size; i++) own = (own * (others + i)) / i;
+    return [own, (own * others) / this.size];
+  }
+
+  get favours() {
+    return this.size;
   }
 
   get levels() {
@@ -35,7 +48,7 @@ export class Subset extends Base {
   }
 
   /** @param {Words} words */
-  valueless(words) {
+  blind(words) {
     return packBits(subset(this.k, this.size, words), this.k);
   }
 }

@@ -34,7 +34,7 @@ export class Unary extends Base {
   }
 
   /** @param {Words} words */
-  valueless(words) {
+  blind(words) {
     return this.bits(-1, words);
   }
 

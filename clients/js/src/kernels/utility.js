@@ -26,7 +26,12 @@ export class Utility extends Disclosing {
     require(fits, "base", base.length, s >= 2n ? `one kernel on ${s} values` : "empty for fewer than 2 values");
     require(s ? plain < WORD : plain === WORD, "plain", plain, "from 0 to 2**64 - 1");
     require(s ? attach < WORD : !attach, "attach", attach, "a threshold");
-    checkWhole("blind", this.blind, 0n, 1n);
+    checkWhole("blind", /** @type {any} */ (this).blind, 0n, 1n);
+  }
+
+  /** Whether a report that discloses nothing is made without any value; the field has the name of the reports that bases make. */
+  get blindly() {
+    return /** @type {any} */ (this).blind === 1n;
   }
 
   /** Number of sensitive values. */
@@ -56,7 +61,7 @@ export class Utility extends Disclosing {
     const [base] = this.base;
     if (!base) return ONE.over(this.kept);
     if (this.s === this.k) return base.ratio;
-    const peak = this.blind ? blindPeak(withBlind(base)) : mappedPeak(base);
+    const peak = this.blindly ? blindPeak(baseHalf(base)) : mappedPeak(base);
     return largest([base.ratio, peak.over(this.kept)]);
   }
 
@@ -80,7 +85,7 @@ export class Utility extends Disclosing {
     const [base] = this.base;
     if (sensitive) return this.pack(0n, base?.randomise(rank, words));
     if (happens(this.plain, words)) return this.pack(1n + rank);
-    const told = base && (this.blind ? withBlind(base).valueless(words) : base.randomise(below(this.s, words), words));
+    const told = base && (this.blindly ? baseHalf(base).blind(words) : base.randomise(below(this.s, words), words));
     const beside = this.attach > 0n && happens(this.attach, words);
     return this.pack(beside ? 1n + this.k - this.s + rank : 0n, told);
   }
@@ -107,8 +112,8 @@ export function checkRanges(ranges, k) {
   require(ok, "sensitive", ranges, `increasing ends of half-open ranges within 0..${k}`);
 }
 
-/** @param {any} kernel @returns {any} */
-function withBlind(kernel) {
+/** A kernel that has reports without a value; `ParameterError` for another one. @param {any} kernel @returns {any} */
+function baseHalf(kernel) {
   if (kernel instanceof Base) return kernel;
   throw new ParameterError(`a ${kernel.kind} kernel has no reports without a value.`, "Use blind = 0.");
 }
@@ -134,8 +139,8 @@ function mappedPeak(kernel) {
 
 /** That m: 1 holds for every kernel, more where all reports support equally many values. @param {any} kernel @returns {any} */
 function favoured(kernel) {
-  const { kind, k, keep } = kernel;
-  if (!["response", "subset", "interval", "balanced"].includes(kind)) return 1n;
+  const { k, keep, even } = kernel;
+  if (!even) return 1n;
   const share = shareOf(kernel);
   const part = k * share.top;
   return chance(keep).below(share) ? k - (part + share.bottom - 1n) / share.bottom : part / share.bottom;

@@ -1,8 +1,8 @@
 /** Key-value kernels of two groups: some people speak of keys only, the others of keys with signs. */
 import { Kernel, checkPlain, checkValue, register } from "../../designs.js";
 import { require } from "../../errors.js";
-import { ONE, Ratio, either, happens, largest, most } from "../../exact.js";
-import { favouredBy, paddedRatio } from "./pairs.js";
+import { ONE, Ratio, either, happens, join, largest, most } from "../../exact.js";
+import { paddedRatio } from "./pairs.js";
 
 /** @import { Words } from "../../types.js" */
 
@@ -22,7 +22,7 @@ export class KeysOnly extends Kernel {
 
   /** @param {bigint} keys @param {bigint} length */
   padded(keys, length) {
-    const size = favouredBy(this.base);
+    const size = this.base.favours;
     return size ? paddedKeys(this.base.lift, size, keys, length) : this.base.ratio;
   }
 
@@ -41,7 +41,7 @@ export class KeysOnly extends Kernel {
   }
 }
 
-/** The second of two kernels with probability coin/2**64, by a coin that a report shows in its first byte. */
+/** A deal of two parts with the same input (`dealt.js`): the second one with probability coin/2**64, for the low words. */
 export class Grouped extends Kernel {
   static kind = "grouped";
   static fields = "first@ second@ coin%";
@@ -70,13 +70,10 @@ export class Grouped extends Kernel {
     return 1n + most([this.first.words, this.second.words]);
   }
 
-  /** The shorter report is filled up with zeros. @param {bigint} x @param {Words} words */
+  /** @param {bigint} x @param {Words} words */
   randomise(x, words) {
     const second = happens(this.coin, words);
-    const out = new Uint8Array(this.width);
-    out[0] = Number(second);
-    out.set((second ? this.second : this.first).randomise(x, words), 1);
-    return out;
+    return join([Uint8Array.of(second ? 1 : 0), (second ? this.second : this.first).randomise(x, words)], this.width);
   }
 }
 

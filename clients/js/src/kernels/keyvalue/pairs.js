@@ -33,6 +33,11 @@ export class Pairs extends Kernel {
     return this.length ? paddedRatio(this.base, this.keys, this.length) : this.base.ratio;
   }
 
+  /** Of a domain: its keys. */
+  get answers() {
+    return this.keys;
+  }
+
   get width() {
     return this.base.width;
   }
@@ -42,8 +47,8 @@ export class Pairs extends Kernel {
   }
 
   /** What a proof goes through. */
-  get parts() {
-    return { what: "pairs per person", count: this.length, most: 1n << 12n };
+  get work() {
+    return { what: "pairs per person", number: this.length, most: 1n << 12n, steps: 40n * this.length };
   }
 
   /** A report for pairs (key, value in steps of 1/GRID of the range). @param {any[]} pairs @param {Words} words */
@@ -85,6 +90,27 @@ export class Pairs extends Kernel {
     this.checkPairs(numbers);
     return numbers;
   }
+
+  /** Of a list of pairs those that there are keys and numbers for; null if that leaves none. @param {any} pairs @param {Domain} domain @param {[number, number]} range */
+  possible(pairs, domain, [low, high]) {
+    if (!Array.isArray(pairs)) return pairs;
+    const fits = pairs.filter((pair) => {
+      if (!Array.isArray(pair) || pair.length !== 2 || typeof pair[1] !== "number") return false;
+      try {
+        domain.index(pair[0]);
+      } catch (error) {
+        if (error instanceof ParameterError) return false; // a key that is none of the design's
+        throw error;
+      }
+      return low <= pair[1] && pair[1] <= high;
+    });
+    return fits.length || !pairs.length ? fits : null;
+  }
+
+  /** What somebody may have who says nothing. @param {Words} words @returns {[number, number][]} */
+  drawn(words) {
+    return this.length ? [] : [[Number(below(this.keys, words)), Number(GRID / 2n)]];
+  }
 }
 
 /** The nearest whole number, halves to the even one. @param {number} x */
@@ -123,6 +149,10 @@ export class SignedSet extends Signed {
     checkWhole("size", this.size, 1n, this.keys);
   }
 
+  get favours() {
+    return this.size;
+  }
+
   get lift() {
     return twoLevelLift(this.keep, this.size, this.k - this.size);
   }
@@ -135,19 +165,12 @@ export class SignedSet extends Signed {
 /** The sign is kept, or turned, or the key is not said at all. @param {Kernel} kernel */
 export const checkTurned = ({ own, flip }) => require(own + flip < WORD, "own + flip", own + flip, "below 2**64");
 
-/** How many of their answers plain kernels favour (or slight); bits are free, buckets may hold all. @param {any} kernel */
-export const favouredBy = ({ kind, size }) => (kind === "response" ? 1n : /^(signed-)?(subset|interval)$/.test(kind) && size);
-
-/** Kernels that gain nothing by padding: their positions are independent, or buckets may hold all pairs. */
-const FREE = ["hashing", "signed-unary", "signed-hashing"];
-
 /** Exact ratio between sets of pairs (docs/maths/keyvalue.md, section 4). @param {any} base @param {bigint} keys @param {bigint} length @returns {Ratio} */
 export function paddedRatio(base, keys, length) {
   if (base.padded) return base.padded(keys, length);
-  const size = favouredBy(base);
-  if (size) return either(ONE.plus(base.lift.minus(ONE).times(new Ratio(size < length ? size : length, length))));
-  require(FREE.includes(base.kind), "kernel", base.kind, "one that padding is worked out for");
-  return base.ratio;
+  const size = base.favours;
+  require(size !== undefined, "kernel", base.kind, "one that padding is worked out for");
+  return size ? either(ONE.plus(base.lift.minus(ONE).times(new Ratio(size < length ? size : length, length)))) : base.ratio;
 }
 
 CHECKS.range = (value) => {

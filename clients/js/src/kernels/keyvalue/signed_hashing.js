@@ -14,6 +14,7 @@ export class SignedHashing extends Signed {
   static kind = "signed-hashing";
   static fields = "keys# g own% flip%";
   words = 5n;
+  favours = 0n;
 
   check() {
     super.check();

@@ -9,6 +9,7 @@ import { Signed, checkTurned } from "./pairs.js";
 export class SignedUnary extends Signed {
   static kind = "signed-unary";
   static fields = "keys# own% flip% other%";
+  favours = 0n;
 
   check() {
     super.check();
