@@ -54,9 +54,9 @@ def check_data(kernel: Any) -> None:
         told = kernel.blind == 1 and kernel.attach == 0 and kernel.plain > 0
         hint = "A level that never discloses would be ruled out by every disclosed value."
         require(told, "data", kernel, "with blind reports, and values disclosed alone now and then", hint)
-    base = inner_of(kernel)
-    known = getattr(base, "law", None) is not None
-    require(known, "data", base.kind, "response, unary or hashing kernels, or utility kernels on these")
+    inner = inner_of(kernel)
+    known = getattr(inner, "law", None) is not None
+    require(known, "data", inner.kind, "response, unary or hashing kernels, or utility kernels on these")
 
 
 def same_value(a: Any, b: Any) -> float:
