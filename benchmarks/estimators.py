@@ -1,10 +1,10 @@
 """Which estimate to use when: raw, projected and fitted estimates of the same reports, compared with the truth.
 
-    python benchmarks/estimators.py            the whole study (about ten minutes on two cores); writes the pages below
+    python benchmarks/estimators.py            the whole study (about ten minutes on two cores); keeps the numbers
     python benchmarks/estimators.py --quick    two runs per setting, printed only
-    python benchmarks/estimators.py --render   only write the page and the picture again from the numbers
+    python benchmarks/estimators.py --render   only draw the picture again from the numbers
 
-Writes docs/data/estimators.csv, the measured part of docs/estimators.md and docs/pictures/estimators.png. Everyone in a
+Writes docs/data/estimators.csv and docs/pictures/estimators.png; docs/generate.py writes the page. Everyone in a
 population of known frequencies reports once; every estimate is made from the same reports, so differences are paired.
 """
 
@@ -28,6 +28,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from measure import read_csv, table
 
 import deniable as dn
 from deniable.datasets import Population, load, synthetic
@@ -36,9 +37,7 @@ from deniable.present.charts import line_chart, save
 
 ROOT = Path(__file__).resolve().parents[1]
 NUMBERS = ROOT / "docs/data/estimators.csv"
-PAGE = ROOT / "docs/estimators.md"
 PICTURE = ROOT / "docs/pictures/estimators.png"
-BEGIN, END = "<!-- measured: estimators -->", "<!-- end of estimators -->"
 
 SEED, RUNS, QUICK_RUNS, SMOOTH_RUNS = 20261115, 50, 2, 10
 """Smoothing takes long and is for ordered values only: the ages, and fewer runs."""
@@ -196,12 +195,15 @@ def write_numbers(rows: Sequence[Row], path: Path = NUMBERS) -> None:
         out.writerows([f"{v:.5g}" if isinstance(v, float) else v for v in asdict(r).values()] for r in rows)
 
 
-def read_numbers(path: Path = NUMBERS) -> list[Row]:
+def read_numbers() -> list[Row]:
     """What `write_numbers` wrote."""
+    return [_row(line) for line in read_csv("estimators")]
+
+
+def _row(line: Mapping[str, Any]) -> Row:
     kinds = {f.name: f.type for f in fields(Row)}
     convert: Mapping[str, Any] = {"str": str, "int": int, "float": float}
-    with path.open(newline="") as file:
-        return [Row(**{k: convert[str(kinds[k])](v) for k, v in line.items()}) for line in csv.DictReader(file)]
+    return Row(**{k: convert[str(kinds[k])](v) for k, v in line.items()})
 
 
 def find(rows: Sequence[Row], data: str, mechanism: str, epsilon: float, estimate: str) -> Row:
@@ -216,8 +218,9 @@ def percent(change: float, error: float) -> str:
     return f"**{text}**" if abs(change) > 3 * error else text
 
 
-def render(rows: Sequence[Row]) -> str:
-    """The measured part of the page."""
+def render(numbers: Sequence[Mapping[str, Any]]) -> str:
+    """The part of the page."""
+    rows = [_row(each) for each in numbers]
     parts = [
         ("Change of the MSE, from the least to the largest over mechanisms and data:", _ranges(rows)),
         (
@@ -231,7 +234,7 @@ def render(rows: Sequence[Row]) -> str:
         ),
         ("Change of the MSE against projected, in per cent, by the methods for special cases:", _extra_table(rows)),
     ]
-    return "\n\n".join(f"{textwrap.fill(text, 118)}\n\n{table}" for text, table in parts)
+    return "\n\n".join(f"{textwrap.fill(text, 118)}\n\n{cells}" for text, cells in parts)
 
 
 def _ranges(rows: Sequence[Row]) -> str:
@@ -256,16 +259,7 @@ def _ranges(rows: Sequence[Row]) -> str:
     for e in EPSILONS:
         steps = [r.steps for r in rows if r.estimate == "em" and r.epsilon == e]
         passes.append(f"{min(steps):.0f} to {max(steps):.0f}")
-    return _table(["", *(f"epsilon {e:g}" for e in EPSILONS)], 1, [*lines, passes])
-
-
-def _line(cells: Sequence[str]) -> str:
-    return "| " + " | ".join(cells) + " |"
-
-
-def _table(head: Sequence[str], right: int, lines: Sequence[Sequence[str]]) -> str:
-    rule = ["---"] * right + ["---:"] * (len(head) - right)
-    return "\n".join(_line(cells) for cells in [head, rule, *lines])
+    return table(["", *(f"epsilon {e:g}" for e in EPSILONS)], [*lines, passes])
 
 
 def _summary(rows: Sequence[Row]) -> str:
@@ -279,7 +273,7 @@ def _summary(rows: Sequence[Row]) -> str:
             better, worse = sum(c < -3 for c in change), sum(c > 3 for c in change)
             cells.append(f"{better} better, {worse} worse, {len(own) - better - worse} alike")
         lines.append(cells)
-    return _table(["against projected", "MSE", "MAE", "worst item"], 4, lines)
+    return table(["against projected", "MSE", "MAE", "worst item"], lines, 4)
 
 
 def _main_table(rows: Sequence[Row]) -> str:
@@ -294,7 +288,7 @@ def _main_table(rows: Sequence[Row]) -> str:
                 lines.append([d, f"`{m}`", f"{e:g}", *mse, *changes, *worst])
     head = ["data", "mechanism", "epsilon", "raw MSE", "projected", "EM"]
     head += ["EM: change of MSE", "of MAE", "of worst item", "raw worst item", "projected", "EM"]
-    return _table(head, 2, lines)
+    return table(head, lines, 2)
 
 
 def _extra_table(rows: Sequence[Row]) -> str:
@@ -309,7 +303,7 @@ def _extra_table(rows: Sequence[Row]) -> str:
                     cells.append(percent(own[0].mse_change, own[0].mse_change_se) if own else "")
                 if any(cells[3:]):
                     lines.append(cells)
-    return _table(["data", "mechanism", "epsilon", "count-aware projected", "EMS"], 2, lines)
+    return table(["data", "mechanism", "epsilon", "count-aware projected", "EMS"], lines, 2)
 
 
 def chart(rows: Sequence[Row]) -> Any:
@@ -340,12 +334,8 @@ def chart(rows: Sequence[Row]) -> Any:
     )
 
 
-def write_page(rows: Sequence[Row]) -> None:
-    """The page, the picture, and the picture's description, by which a test sees whether it is up to date."""
-    text = PAGE.read_text("utf-8")
-    before, _, rest = text.partition(BEGIN)
-    _, _, after = rest.partition(END)
-    PAGE.write_text(f"{before}{BEGIN}\n\n{render(rows)}\n\n{END}{after}", "utf-8")
+def draw(rows: Sequence[Row]) -> None:
+    """The picture, and its description, by which a test sees whether it is up to date."""
     drawn = chart(rows)
     save(drawn, PICTURE.with_suffix(".json"))
     save(drawn, PICTURE)
@@ -355,10 +345,10 @@ def write_page(rows: Sequence[Row]) -> None:
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Run the study or write its page again."""
+    """Run the study or draw its picture again."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--quick", action="store_true", help=f"{QUICK_RUNS} runs per setting, printed only")
-    parser.add_argument("--render", action="store_true", help="write page and picture from the stored numbers")
+    parser.add_argument("--render", action="store_true", help="draw the picture from the stored numbers")
     parser.add_argument("--json", action="store_true", help="print the numbers as JSON")
     parser.add_argument("--workers", type=int, default=os.cpu_count() or 1)
     options = parser.parse_args(arguments)
@@ -369,11 +359,11 @@ def main(arguments: Sequence[str]) -> int:
     if not options.quick:
         if not options.render:
             write_numbers(rows)
-        write_page(read_numbers())
+        draw(read_numbers())
     if options.json:
         print(json.dumps({"rows": [asdict(r) for r in rows]}))
     elif options.quick:
-        print(render(rows))
+        print(render([asdict(row) for row in rows]))
     return 0
 
 

@@ -9,17 +9,18 @@ Every case runs in a process of its own, which tells its peak memory. `--write` 
 from __future__ import annotations
 
 import argparse
+import importlib
 import json
 import os
 import resource
 import subprocess
 import sys
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
-from measure import cores, write_csv
+from measure import DATA, cores, read_csv, write_csv
 
 import deniable as dn
 
@@ -109,11 +110,55 @@ def measure(*, quick: bool) -> list[dict[str, Any]]:
     return rows
 
 
+def charts() -> Iterator[tuple[str, Any]]:
+    """The charts of the page, by name."""
+    from deniable.present.charts import line_chart
+
+    rows, machine = read_csv("growth"), {row["what"]: row["value"] for row in read_csv("machine")}
+    for varied, title, x_title in (
+        ("n", "Time to make and count reports, k = 1,000", "reports"),
+        ("k", "Time per report over the number of answers", "answers k"),
+    ):
+        unit, per = ("seconds", 1.0) if varied == "n" else ("ns per report", 1e9)
+        points = [
+            {
+                "mechanism": row["mechanism"],
+                varied: float(row[varied]),
+                unit: per * float(row["seconds"]) / (1 if varied == "n" else float(row["n"])),
+            }
+            for row in rows
+            if row["varied"] == varied
+        ]
+        chart = line_chart(
+            points,
+            x=varied,
+            y=unit,
+            series="mechanism",
+            title=title,
+            subtitle=f"epsilon 1, secure randomness, {machine['cores']} cores",
+            log_x=True,
+            log_y=True,
+            x_title=x_title,
+        )
+        yield f"growth-{varied}", chart
+
+
+def draw() -> None:
+    """The charts as pictures in docs/data."""
+    from deniable.present.charts import save
+
+    sys.path.append(str(DATA.parent))
+    squeezed = importlib.import_module("make_pictures").squeezed
+    for name, chart in charts():
+        picture = save(chart, DATA / f"{name}.png")
+        picture.write_bytes(squeezed(picture.read_bytes()))
+
+
 def main() -> None:
     """Measure, then print or keep the results."""
     parser = argparse.ArgumentParser(description="Time and memory against the numbers of reports and answers.")
     parser.add_argument("--json", action="store_true", help="print one JSON object")
-    parser.add_argument("--write", action="store_true", help="keep the results in docs/data")
+    parser.add_argument("--write", action="store_true", help="keep the results in docs/data, and draw them")
     parser.add_argument("--quick", action="store_true", help="leave out the largest cases")
     parser.add_argument("--case", nargs=3, help=argparse.SUPPRESS)
     asked = parser.parse_args()
@@ -125,6 +170,7 @@ def main() -> None:
     rows = measure(quick=asked.quick)
     if asked.write:
         write_csv("growth", rows)
+        draw()
     if asked.json:
         print(json.dumps({"rows": rows, "exponents": exponents(rows)}))
         return

@@ -3,9 +3,8 @@
     python benchmarks/intervals.py                       the whole table (about a quarter of an hour of one core)
     python benchmarks/intervals.py --quick               50 runs per setting and few settings, printed only
     python benchmarks/intervals.py --only duchi,ussmix   some mechanisms or families; other rows stay as they are
-    python benchmarks/intervals.py --render              write the page again from the kept numbers
 
-Writes docs/data/coverage.csv and the measured part of docs/maths/intervals.md. In every run people are drawn from a
+Writes docs/data/coverage.csv; docs/generate.py writes the page. In every run people are drawn from a
 known population, report once, and the intervals of both targets are compared with their own truth: that of these
 people, and that of the population. Exit code 1 if a coverage is outside of 93 to 97 % beyond chance and the estimates
 do not say so in a note.
@@ -25,8 +24,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from measure import DATA, read_csv, write_csv
-from report import table
+from measure import DATA, read_csv, table, write_csv
 from scipy.stats import binomtest
 
 import deniable as dn
@@ -35,9 +33,6 @@ from deniable.errors import ParameterError
 from deniable.estimate.result import Part
 from deniable.mechanisms.keyvalue.pairs import PairSets
 from deniable_client.kernels.keyvalue import GRID
-
-PAGE = DATA.parent / "maths/intervals.md"
-_PART = re.compile(r"(<!-- measured: coverage -->\n).*?(<!-- end measured -->)", re.DOTALL)
 
 SEED, RUNS, QUICK_RUNS, LEVEL = 20261116, 2000, 50, 0.95
 EPSILONS = (0.5, 1.0, 4.0)
@@ -325,7 +320,7 @@ def render(rows: Sequence[Mapping[str, str]]) -> str:
             least, middle, most = (f"{100 * x:.1f} %" for x in (found.min(), float(np.median(found)), found.max()))
             lines.append([family, str(names), part, target, *counts, least, middle, most])
     head = ["family", "mechanisms", "part", "target", "settings", "93 to 97 %", "above", "below"]
-    return table([*head, "least", "median", "most"], lines, 4) + "\n" + _outside(rows)
+    return table([*head, "least", "median", "most"], lines, 4) + "\n\n" + _outside(rows)
 
 
 UNTOLD = ("above unflagged", "below unflagged")
@@ -372,33 +367,22 @@ def _outside(rows: Sequence[Mapping[str, str]]) -> str:
     return f"{line}.\n\nOutside of 93 to 97 %, and what the estimates say of it:\n\n{cells}"
 
 
-def write_page(rows: Sequence[Mapping[str, str]]) -> None:
-    """The measured part of the page."""
-    text = PAGE.read_text("utf-8")
-    PAGE.write_text(_PART.sub(lambda found: f"{found[1]}{render(rows)}{found[2]}", text), "utf-8")
-
-
 def main(arguments: Sequence[str]) -> int:
-    """Measure, keep what was measured, and write the page."""
+    """Measure, and keep what was measured."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--quick", action="store_true", help=f"{QUICK_RUNS} runs and few settings, printed only")
     parser.add_argument("--only", default="", help="some mechanisms or families; other rows stay as they are")
     parser.add_argument("--runs", type=int, default=RUNS, help="of every setting")
-    parser.add_argument("--render", action="store_true", help="write the page from the kept numbers")
     parser.add_argument("--json", action="store_true", help="print the numbers as JSON")
     options = parser.parse_args(arguments)
-    rows = []
-    if not options.render:
-        rows = study(set(options.only.split(",")) - {""}, QUICK_RUNS if options.quick else options.runs, options.quick)
+    rows = study(set(options.only.split(",")) - {""}, QUICK_RUNS if options.quick else options.runs, options.quick)
     if options.json:
         print(json.dumps({"rows": rows}))
     elif options.quick:
         print(render([{key: str(value) for key, value in row.items()} for row in rows]))
     if not options.quick:
-        if rows:
-            keep(rows)
+        keep(rows)
         rows = read_csv("coverage")
-        write_page(rows)
     told, beyond = summary(rows)
     print(told, file=sys.stderr)
     return int(beyond > 0 and not options.quick)

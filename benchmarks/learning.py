@@ -1,10 +1,9 @@
 """Learners on perturbed data, compared on real tables: boosted trees, gradient descent, a small network.
 
-    python benchmarks/learning.py              the whole study (about 15 minutes on two cores); writes the page below
+    python benchmarks/learning.py              the whole study (about 15 minutes on two cores); keeps the numbers
     python benchmarks/learning.py --quick      two runs per setting, printed only
-    python benchmarks/learning.py --render     only write the page again from the numbers
 
-Writes docs/data/learning.csv and the measured part of docs/learning.md. Data are read from the folder named by
+Writes docs/data/learning.csv; docs/generate.py writes the page. Data are read from the folder named by
 DENIABLE_DATA; parts whose files are missing are left out with a note. All methods of a run see the same split.
 """
 
@@ -23,14 +22,13 @@ from typing import Any
 
 import numpy as np
 from measure import DATA, read_csv, write_csv
+from measure import table as markdown
 from scipy.stats import rankdata
 
 from deniable.datasets.folder import data_folder, read_images, read_table
 from deniable.learn import BoostedTrees, LocalNetwork, LocalSGDClassifier
 from deniable.randomness import simulation
 
-PAGE = DATA.parent / "learning.md"
-BEGIN, END = "<!-- measured: learning -->", "<!-- end of learning -->"
 SEED, RUNS, QUICK_RUNS = 20261116, 10, 2
 
 Arrays = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]
@@ -236,15 +234,14 @@ def render(rows: Sequence[dict[str, Any]]) -> str:
 
 def _table(rows: Sequence[dict[str, Any]]) -> str:
     levels = sorted({float(row["epsilon"]) for row in rows if row["epsilon"] not in ("", None)})
-    lines = [["data", "method", *(f"epsilon {level:g}" for level in levels)]]
-    lines.append(["---", "---", *["---:"] * len(levels)])
+    lines = []
     for data in dict.fromkeys(row["data"] for row in rows):
         for method in dict.fromkeys(row["method"] for row in rows if row["data"] == data):
             own = [row for row in rows if (row["data"], row["method"]) == (data, method)]
             found = {float(row["epsilon"]) if row["epsilon"] not in ("", None) else None: row for row in own}
             cells = [_cell(found.get(level, found.get(None))) for level in levels]
             lines.append([data, method, *cells])
-    return "\n".join("| " + " | ".join(line) + " |" for line in lines)
+    return markdown(["data", "method", *(f"epsilon {level:g}" for level in levels)], lines, 2)
 
 
 def _cell(row: dict[str, Any] | None) -> str:
@@ -255,25 +252,13 @@ def _cell(row: dict[str, Any] | None) -> str:
     return f"{mean:.{digits}f} ± {error:.{digits}f}"
 
 
-def write_page(rows: Sequence[dict[str, Any]]) -> None:
-    """Replace the measured part of the page."""
-    text = PAGE.read_text("utf-8")
-    before, _, rest = text.partition(BEGIN)
-    after = rest.partition(END)[2]
-    PAGE.write_text(f"{before}{BEGIN}\n\n{render(rows)}\n\n{END}{after}", "utf-8")
-
-
 def main(arguments: Sequence[str]) -> int:
-    """Run, store, write."""
+    """Run and store."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--quick", action="store_true", help="two runs per setting, printed only")
-    parser.add_argument("--render", action="store_true", help="write the page from the stored numbers")
     parser.add_argument("--part", choices=PARTS, action="append", help="only this part, stored parts are kept")
     parser.add_argument("--workers", type=int, default=2)
     given = parser.parse_args(arguments)
-    if given.render:
-        write_page(read_csv("learning"))
-        return 0
     for part in given.part or list(PARTS):
         rows = study(part, QUICK_RUNS if given.quick else RUNS, given.workers)
         if given.quick:
@@ -283,7 +268,6 @@ def main(arguments: Sequence[str]) -> int:
         write_csv(
             "learning", [row for name in PARTS for row in (rows if name == part else kept) if row["part"] == name]
         )
-        write_page(read_csv("learning"))
     return 0
 
 

@@ -57,3 +57,9 @@ def read_csv(name: str) -> list[dict[str, str]]:
     """The inverse of `write_csv`; all cells are text."""
     with (DATA / f"{name}.csv").open(newline="") as file:
         return list(csv.DictReader(file))
+
+
+def table(head: Sequence[str], rows: Sequence[Sequence[str]], right: int = 1) -> str:
+    """A Markdown table; columns from number `right` on are flush right."""
+    line = ["---"] * right + ["---:"] * (len(head) - right)
+    return "\n".join("| " + " | ".join(row) + " |" for row in [head, line, *rows])

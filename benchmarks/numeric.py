@@ -1,9 +1,8 @@
 """Numbers in an interval: distributions and means by every mechanism, the choice of the grid, and the time of reports.
 
     python benchmarks/numeric.py [--runs 40] [--quick] [--json]     measure; without --quick, keep the results
-    python benchmarks/numeric.py --render                           write the page's tables from the kept results
 
-Writes docs/data/numeric.csv, numeric-grids.csv and numeric-speed.csv and the measured parts of docs/maths/numeric.md.
+Writes docs/data/numeric.csv, numeric-grids.csv and numeric-speed.csv; docs/generate.py writes the page.
 All methods of a run see the same 20,000 people; errors are against these people's own values on the grid.
 """
 
@@ -17,8 +16,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
-from measure import DATA, best, read_csv, write_csv
-from report import table
+from measure import best, table, write_csv
 
 import deniable as dn
 from deniable.core.grid import Grid
@@ -31,7 +29,6 @@ PEOPLE, POINTS, RUNS, QUICK = 20_000, 64, 40, 3
 EPSILONS = (1.0, 2.0)
 GRIDS = (16, 32, 64, 128, 256, 512, 1024)
 USERS = 1_000_000
-PAGE = DATA.parent / "maths/numeric.md"
 Row = Mapping[str, Any]
 
 
@@ -171,7 +168,7 @@ def render_study(rows: Sequence[Row]) -> str:
         for d, e in keys
     ]
     second = [[f"{d}, {e}", *(_with_error(found[d, e, m]) for m in means)] for d, e in keys]
-    return table(["data, epsilon", *full], first, 1) + "\n" + table(["data, epsilon", *means], second, 1)
+    return table(["data, epsilon", *full], first, 1) + "\n\n" + table(["data, epsilon", *means], second, 1)
 
 
 def _with_error(row: Row) -> str:
@@ -198,26 +195,15 @@ PARTS: dict[str, tuple[str, Callable[[Sequence[Row]], str]]] = {
     "grids": ("numeric-grids", render_grids),
     "speed": ("numeric-speed", render_speed),
 }
-"""Measured parts of the page: where their numbers are kept, and how they are shown."""
-
-
-def fresh(text: str) -> str:
-    """The page with its measured parts written from the kept results."""
-    for name, (file, show) in PARTS.items():
-        begin, end = f"<!-- measured: {name} -->\n", "<!-- end measured -->"
-        before, found, rest = text.partition(begin)
-        if found:
-            text = f"{before}{begin}{show(read_csv(file))}{end}{rest.partition(end)[2]}"
-    return text
+"""Parts of the page: where their numbers are kept, and how they are shown."""
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Measure, or write the page again."""
+    """Measure, and keep or print the results."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--runs", type=int, default=RUNS)
     parser.add_argument("--only", choices=list(PARTS), help="measure this part alone")
     parser.add_argument("--quick", action="store_true", help=f"{QUICK} runs, printed only")
-    parser.add_argument("--render", action="store_true", help="write the page from the kept results")
     parser.add_argument("--json", action="store_true", help="print the numbers as JSON")
     options = parser.parse_args(arguments)
     runs = QUICK if options.quick else options.runs
@@ -226,15 +212,13 @@ def main(arguments: Sequence[str]) -> int:
         "grids": lambda: grids(runs),
         "speed": speed,
     }
-    chosen = [] if options.render else [options.only] if options.only else list(work)
+    chosen = [options.only] if options.only else list(work)
     results = {name: work[name]() for name in chosen}
     for name, rows in results.items():
         if not options.quick:
             write_csv(PARTS[name][0], rows)
         if not options.json:
             print(PARTS[name][1](rows))
-    if not options.quick and PAGE.exists():
-        PAGE.write_text(fresh(PAGE.read_text("utf-8")), "utf-8")
     if options.json:
         print(json.dumps(results))
     return 0

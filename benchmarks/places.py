@@ -1,7 +1,6 @@
 """Mean losses of location releases on real places: the staircase of L-SRR, brr and codebook.
 
-    DENIABLE_DATA=FOLDER python benchmarks/places.py     # measures, writes docs/data/places.csv and the page's table
-    python benchmarks/places.py --render                 # only the table, from docs/data/places.csv
+    DENIABLE_DATA=FOLDER python benchmarks/places.py     # measures, writes docs/data/places.csv
 
 Losses are expectations of the ideal channels over all places, nothing is drawn.
 """
@@ -16,7 +15,7 @@ from collections.abc import Mapping, Sequence
 from itertools import groupby
 from pathlib import Path
 
-from measure import read_csv, write_csv
+from measure import write_csv
 
 import deniable as dn
 from deniable.datasets.folder import data_folder
@@ -24,8 +23,6 @@ from deniable.mechanisms.metric.brr import make_brr
 from deniable.mechanisms.metric.codebook import make_codebook
 from deniable.mechanisms.metric.tables import TableMechanism
 
-PAGE = Path(__file__).resolve().parent.parent / "docs/maths/metric.md"
-BEGIN, END = "<!-- measured: places -->", "<!-- end -->"
 EPSILONS = (1.0, 2.0, 4.0)
 SETS = {
     "1000 of the paper": ("gowalla_brr_1000.csv.gz", ("x", "y"), 1000),
@@ -82,17 +79,13 @@ def render(rows: Sequence[Mapping[str, str]]) -> str:
 
 
 def main() -> None:
-    """Measure unless told otherwise, and renew the page."""
+    """Measure, and keep the results."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--render", action="store_true", help="only make the table, from what was measured")
-    if not parser.parse_args().render:
-        folder = data_folder()
-        if folder is None:
-            parser.error("set DENIABLE_DATA to the folder with the places")
-        write_csv("places", measure(folder))
-    before, _, rest = PAGE.read_text("utf-8").partition(BEGIN)
-    after = rest.partition(END)[2]
-    PAGE.write_text(f"{before}{BEGIN}\n{render(read_csv('places'))}\n{END}{after}", "utf-8")
+    parser.parse_args()
+    folder = data_folder()
+    if folder is None:
+        parser.error("set DENIABLE_DATA to the folder with the places")
+    write_csv("places", measure(folder))
 
 
 if __name__ == "__main__":

@@ -12,126 +12,72 @@ import argparse
 import ast
 import io
 import json
-import re
 import subprocess
+import sys
 import tarfile
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from functools import cached_property
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
-ROOT = Path(__file__).resolve().parents[1]
-FOLDERS = ("clients/python/src", "src")
-FUNCTION = (ast.FunctionDef, ast.AsyncFunctionDef)
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
+
+from sources import (
+    FUNCTION,
+    ROOT,
+    SOURCES,
+    Source,
+    all_functions,
+    all_names,
+    body_lines,
+    chain,
+    classes,
+    depth,
+    dotted,
+    functions_in,
+    home,
+    says_see,
+    targets,
+)
+
+FOLDERS = tuple(base.relative_to(ROOT).as_posix() for base in SOURCES)
 ROLES = ("Mechanism", "Bulk", "Law")
 """Classes that stand for mechanisms and kernels in bulk, with all that inherit from them; `Law` is an old name."""
 KERNELS = "deniable_client.kernels."
 """All classes below are kernels."""
 
 
-class Class(NamedTuple):
-    """A class: its bases as dotted names, and the names of its functions."""
-
-    bases: tuple[str, ...]
-    functions: frozenset[str]
-
-
-class Module:
-    """One file of the sources."""
-
-    def __init__(self, path: str, text: str) -> None:
-        self.path, self.text, self.tree = path, text, ast.parse(text)
-        parts = Path(path).with_suffix("").parts
-        self.is_face = parts[-1] == "__init__"
-        self.name = ".".join(parts[:-1] if self.is_face else parts)
-
-    @cached_property
-    def nodes(self) -> list[ast.AST]:
-        return list(ast.walk(self.tree))
-
-    @cached_property
-    def names(self) -> dict[str, str]:
-        """What plain names stand for: imports, and classes and functions that are made here."""
-        package = self.name.split(".")[: None if self.is_face else -1]
-        made = (node.name for node in self.tree.body if isinstance(node, (ast.ClassDef, *FUNCTION)))
-        found = {name: f"{self.name}.{name}" for name in made}
-        for node in self.nodes:
-            if isinstance(node, ast.Import):
-                found |= {a.asname or a.name.partition(".")[0]: a.name if a.asname else "" for a in node.names}
-            elif isinstance(node, ast.ImportFrom):
-                start = package[: len(package) - node.level + 1] if node.level else []
-                home = ".".join([*start, *([node.module] if node.module else [])])
-                found |= {a.asname or a.name: f"{home}.{a.name}" for a in node.names}
-        return found
-
-    def listed(self, name: str) -> ast.expr | None:
-        """What a name of this module was set to, such as a tuple of classes."""
-        for node in self.tree.body:
-            if isinstance(node, ast.Assign) and any(isinstance(t, ast.Name) and t.id == name for t in node.targets):
-                return node.value
-        return None
-
-
 class Sources:
-    """All modules of both packages."""
+    """All modules of both packages, by their names."""
 
     def __init__(self, files: Mapping[str, str]) -> None:
-        self.modules = {module.name: module for module in (Module(path, text) for path, text in files.items())}
+        read = (Source.at(Path(path), text) for path, text in files.items())
+        self.tree = {source.module: source for source in read}
+        self.classes = classes(self.tree)
 
-    def resolve(self, name: str) -> str:
-        """Where a dotted name was made, also if modules have passed it on."""
-        module, _, last = name.rpartition(".")
-        passed = self.modules[module].names.get(last, name) if module in self.modules else name
-        return name if passed == name else self.resolve(passed)
-
-    def named(self, node: ast.expr | None, module: Module) -> Iterator[str]:
+    def named(self, node: ast.expr, source: Source) -> Iterator[str]:
         """The dotted names in an expression such as `A`, `a.B[int]`, `A | B`, `(A, B)`, or a name for one of those."""
-        if isinstance(node, ast.Subscript):
-            yield from self.named(node.value, module)
-        elif isinstance(node, ast.BinOp):
-            yield from [*self.named(node.left, module), *self.named(node.right, module)]
-        elif isinstance(node, ast.Tuple):
-            yield from (name for part in node.elts for name in self.named(part, module))
-        elif isinstance(node, ast.Attribute):
-            yield from (self.resolve(f"{before}.{node.attr}") for before in self.named(node.value, module))
-        elif isinstance(node, ast.Name):
-            name = self.resolve(module.names.get(node.id, f"{module.name}.{node.id}"))
-            home, _, last = name.rpartition(".")
-            value = self.modules[home].listed(last) if home in self.modules else None
-            yield from [name] if value is None else self.named(value, self.modules[home])
-
-    @cached_property
-    def classes(self) -> dict[str, Class]:
-        found = {}
-        for module in self.modules.values():
-            for node in module.tree.body:
-                if isinstance(node, ast.ClassDef):
-                    bases = tuple(name for base in node.bases for name in self.named(base, module))
-                    functions = frozenset(part.name for part in node.body if isinstance(part, FUNCTION))
-                    found[f"{module.name}.{node.name}"] = Class(bases, functions)
-        return found
-
-    def chain(self, name: str) -> list[str]:
-        """A class and all of ours that it inherits from, itself first."""
-        above = [base for base in self.classes[name].bases if base in self.classes]
-        return [name, *(step for base in above for step in self.chain(base))]
-
-    def depth(self, name: str) -> int:
-        """How many of our classes stand above each other, itself included."""
-        return 1 + max((self.depth(base) for base in self.classes[name].bases if base in self.classes), default=0)
+        if isinstance(node, ast.BinOp | ast.Tuple):
+            parts = node.elts if isinstance(node, ast.Tuple) else [node.left, node.right]
+            yield from (name for part in parts for name in self.named(part, source))
+            return
+        name = home(dotted(node, all_names(source)), self.tree)
+        module, _, last = name.rpartition(".")
+        body = self.tree[module].tree.body if module in self.tree else []
+        given = [each.value for each in body if isinstance(each, ast.Assign) and last in targets(each)]
+        yield from self.named(given[-1], self.tree[module]) if given else [name]
 
     @cached_property
     def roles(self) -> set[str]:
         """All mechanisms, kernels and kernels in bulk."""
         return {
-            name
-            for name in self.classes
-            if name.startswith(KERNELS)
-            or any(
-                step.rpartition(".")[2] in ROLES and step.startswith("deniable.mechanisms") for step in self.chain(name)
-            )
+            name for name in self.classes if name.startswith(KERNELS) or any(map(_is_role, chain(name, self.classes)))
         }
+
+
+def _is_role(name: str) -> bool:
+    return name.rpartition(".")[2] in ROLES and name.startswith("deniable.mechanisms")
 
 
 # ---- reading
@@ -164,26 +110,25 @@ def revision(root: Path, name: str) -> dict[str, str]:
 
 def shape(sources: Sources) -> dict[str, Any]:
     """All counts."""
-    modules = sources.modules.values()
+    modules, known = sources.tree.values(), sources.classes
     lines = {module.path: len(module.text.splitlines()) for module in modules}
     folders = Counter(Path(module.path).parent.as_posix() for module in modules)
     folder, most = max(folders.items(), key=lambda pair: (pair[1], pair[0]))
-    deepest = sorted(sources.classes, key=lambda name: (-sources.depth(name), name))
-    members = {
-        name: len({function for step in sources.chain(name) for function in sources.classes[step].functions})
-        for name in sources.classes
-    }
+    deepest = sorted(known, key=lambda name: (-depth(name, known), name))
+    members = {name: len(all_functions(name, known)) for name in known}
     fullest = max(members, key=lambda name: (members[name], name))
-    mechanism = next(made for name, made in sources.classes.items() if name.endswith(".mechanisms.base.Mechanism"))
+    mechanism = next(made for name, made in known.items() if name.endswith(".mechanisms.base.Mechanism"))
     asked = [question for module in modules for question in questions(module, sources)]
-    functions = sorted(((body_lines(node), f"{m.path}:{node.name}") for m in modules for node in defs(m)), reverse=True)
+    functions = sorted(
+        ((body_lines(node), f"{m.path}:{node.name}") for m in modules for node in functions_in(m)), reverse=True
+    )
     return {
         "files": len(lines),
         "lines": sum(lines.values()),
         "largest_folder": {"name": folder, "files": most},
         "depth": {
-            "most": sources.depth(deepest[0]),
-            "above_3": [name for name in deepest if sources.depth(name) > 3],
+            "most": depth(deepest[0], known),
+            "above_3": [name for name in deepest if depth(name, known) > 3],
         },
         "mechanism_functions": len(mechanism.functions),
         "most_functions": {"name": fullest, "functions": members[fullest]},
@@ -191,7 +136,7 @@ def shape(sources: Sources) -> dict[str, Any]:
         "isinstance": sum(is_question(node) for m in modules for node in m.nodes),
         "isinstance_on_roles": [place for place, kind in asked if kind == "isinstance"],
         "match_on_roles": [place for place, kind in asked if kind == "match"],
-        "see_docstrings": sum(says_see(node) for m in modules for node in defs(m)),
+        "see_docstrings": sum(says_see(node) for m in modules for node in functions_in(m)),
         "largest_functions": [{"name": name, "lines": count} for count, name in functions[:5]],
         "largest_modules": [
             {"name": name, "lines": lines[name]} for name in sorted(lines, key=lambda p: -lines[p])[:5]
@@ -199,28 +144,12 @@ def shape(sources: Sources) -> dict[str, Any]:
     }
 
 
-def defs(module: Module) -> list[ast.FunctionDef | ast.AsyncFunctionDef]:
-    """All functions of a module, at any depth."""
-    return [node for node in module.nodes if isinstance(node, FUNCTION)]
-
-
-def body_lines(node: ast.FunctionDef | ast.AsyncFunctionDef) -> int:
-    """Lines of a function's body without its docstring."""
-    body = node.body[1:] if ast.get_docstring(node, clean=False) is not None else node.body
-    return (body[-1].end_lineno or 0) - body[0].lineno + 1 if body else 0
-
-
-def says_see(node: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
-    """Whether a docstring only points to another one, and the function has a body that could stand without."""
-    return len(node.body) > 1 and re.fullmatch(r"See `[^`]+`\.?", ast.get_docstring(node) or "") is not None
-
-
 def is_question(node: ast.AST) -> bool:
     """Whether it is a call of `isinstance`."""
     return isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "isinstance"
 
 
-def questions(module: Module, sources: Sources) -> Iterator[tuple[str, str]]:
+def questions(module: Source, sources: Sources) -> Iterator[tuple[str, str]]:
     """Place and kind of each question whether something is a certain mechanism, kernel or bulk."""
     for node in module.nodes:
         if isinstance(node, ast.MatchClass):
@@ -238,10 +167,10 @@ def gone(before: Sources, now: Sources) -> dict[str, list[str]]:
     """The names of modules, classes and functions that are nowhere any more; what moved is still there."""
 
     def stems(sources: Sources) -> set[str]:
-        return {module.path for module in sources.modules.values()}
+        return {module.path for module in sources.tree.values()}
 
     def made(sources: Sources, kind: Any) -> set[str]:
-        return {node.name for module in sources.modules.values() for node in module.tree.body if isinstance(node, kind)}
+        return {node.name for module in sources.tree.values() for node in module.tree.body if isinstance(node, kind)}
 
     return {
         "modules": sorted(stems(before) - stems(now)),

@@ -1,7 +1,8 @@
 """Writes the parts of the documentation that come from the program: tables, command help, outputs of examples.
 
-    python docs/generate.py            write them
-    python docs/generate.py --check    only look; exit code 1 if some page is not up to date
+    python docs/generate.py                   write them
+    python docs/generate.py performance.md    write those of some pages
+    python docs/generate.py --check           only look; exit code 1 if some page is not up to date
 
 A page marks such a part with `<!-- generated: NAME -->` and `<!-- end -->`, where NAME is one of PARTS; in a block of
 kind `console`, what follows a line `$ COMMAND` is the command's output. What Python sessions (`>>>`) show is written
@@ -54,9 +55,9 @@ NAMES = ("grr", "ss", "sue", "oue", "blh", "olh", "plh", "the", "she", "wheel", 
 """The plain frequency oracles, which need only k and epsilon: those of the tables."""
 
 
-def pages() -> list[Path]:
-    """All pages of the documentation."""
-    return [ROOT / "README.md", *sorted(DOCS.rglob("*.md"))]
+def pages(*names: str) -> list[Path]:
+    """All pages of the documentation, or those of these names below docs/."""
+    return [DOCS / name for name in names] or [ROOT / "README.md", *sorted(DOCS.rglob("*.md"))]
 
 
 # ---- tables
@@ -344,9 +345,14 @@ PARTS: dict[str, Callable[[], str]] = {
     "epsilon-unused": epsilon_unused,
     "gaps": gaps,
     "grades": grades,
+    "growth": measured.growth,
+    "largest": measured.largest,
+    "limits": measured.limits,
+    "machine": measured.machine,
     "mechanisms": mechanisms,
     "oracles": oracles,
     "papers": measured.papers,
+    "peers": measured.peers,
     "poisoning": poisoning,
     "promises": promises,
     "routes": routes,
@@ -354,6 +360,7 @@ PARTS: dict[str, Callable[[], str]] = {
     "spark": measured.spark,
     "starters": starters,
     "tree": tree,
+    **measured.STUDIES,
 }
 """The parts that pages may ask for."""
 
@@ -436,9 +443,9 @@ class _Recorder(doctest.DocTestRunner):
 
 
 def run(arguments: Sequence[str]) -> int:
-    """Write or check all pages."""
+    """Write or check all pages, or some."""
     check, stale = "--check" in arguments, 0
-    for page in pages():
+    for page in pages(*(name for name in arguments if name != "--check")):
         text = page.read_text("utf-8")
         new = fresh_sessions(fresh(text))
         if new != text:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import re
+import sys
 import textwrap
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -13,15 +15,12 @@ from deniable.papers.paper import Paper
 from deniable.papers.rules import Rule
 from deniable.papers.runner import PAPERS
 
-DATA = Path(__file__).resolve().parent / "data"
+sys.path.append(str(Path(__file__).resolve().parents[1] / "benchmarks"))
+
+from measure import DATA, read_csv, table
+
 KEPT = DATA / "claims"
 """Results of `deniable reproduce`, a folder for each seed."""
-
-
-def table(head: Sequence[str], rows: Sequence[Sequence[str]], right: int = 1) -> str:
-    """A Markdown table; columns from number `right` on are flush right."""
-    line = ["---"] * right + ["---:"] * (len(head) - right)
-    return "\n".join("| " + " | ".join(row) + " |" for row in [head, line, *rows])
 
 
 def papers() -> str:
@@ -141,3 +140,97 @@ def _sizes(rows: Sequence[dict[str, Any]]) -> Iterator[list[str]]:
 
 def _cost(hours: float, gigabytes: float) -> str:
     return f"{hours:.2g} core-hours, {gigabytes:,.3g} GB"
+
+
+# ---- speed and memory, from `bin/bench`
+
+
+def _figures() -> dict[str, str]:
+    """The machine and its limits."""
+    return {row["what"]: row["value"] for row in read_csv("machine")}
+
+
+def peers() -> str:
+    """One row per work: ours, each library, and the ratio to the faster one."""
+    works: dict[str, dict[str, dict[str, str]]] = {}
+    for row in read_csv("peers"):
+        works.setdefault(row["work"], {})[row["peer"]] = row
+    libraries = ["multi-freq-ldpy", "pure-ldp"]
+    rows = []
+    for work, found in works.items():
+        least = min(found.values(), key=lambda row: float(row["ratio"]))
+        theirs = [_number(found[name]["theirs"]) if name in found else "–" for name in libraries]
+        share = f"{float(least['limit_share']):.0%} ({least['limit']})" if least["limit_share"] else ""
+        rows.append([work, _number(least["ours"]), *theirs, f"{float(least['ratio']):,.0f}", share])
+    return table(["work", "ns per user", *libraries, "times faster", "share of the machine's limit"], rows, 1)
+
+
+def _number(text: str) -> str:
+    """Three digits or so."""
+    value = float(text)
+    return f"{value:,.0f}" if value >= 100 else f"{value:.1f}" if value >= 1 else f"{value:.2f}"
+
+
+def limits() -> str:
+    """The machine's limits as rates."""
+    found = _figures()
+    names = {"copy": "memory copy", "read": "memory read", "cipher": "AES-256 stream (secure randomness)"}
+    rows = [[name, f"{1 / float(found[f'{key}_ns']):.1f} GB/s"] for key, name in names.items()]
+    rows.append(["random bits of any probability, from that stream", f"{_number(found['random_bit_ns'])} ns per bit"])
+    rows.append(["hash values", f"{float(found['hash_ns']):.3f} ns each"])
+    return table(["limit, on all cores", "measured"], rows, 1)
+
+
+def machine() -> str:
+    """What the figures were measured on."""
+    found = _figures()
+    return (
+        f"Measured on {found['cores']} cores of an x86-64 machine (instructions: {found['instructions']}), "
+        f"load {found['load']} before the run."
+    )
+
+
+def growth() -> str:
+    """Exponents and peak memory."""
+    rows = [
+        [
+            row["mechanism"],
+            {"n": "reports", "k": "answers"}[row["varied"]],
+            f"{row['from']:,} to {row['to']:,}",
+            f"{row['exponent']:.2f}",
+            f"{row['peak_mib']:.0f} MiB",
+        ]
+        for row in import_module("growth").exponents(read_csv("growth"))
+    ]
+    return table(["mechanism", "varied", "range", "exponent of time", "peak memory"], rows, 2)
+
+
+def largest() -> str:
+    """The largest cases, in words."""
+    rows = [row for row in read_csv("growth") if row["varied"] == "n"]
+    top = {row["mechanism"]: row for row in rows}
+    lines = [
+        f"- {int(row['n']):,} {name} reports made in {float(row['privatize']):.1f} s and counted in "
+        f"{float(row['tally']):.1f} s, within {float(row['peak_mib']):.0f} MiB"
+        for name, row in top.items()
+    ]
+    return "\n".join(lines)
+
+
+# ---- studies, each shown as its script in benchmarks/ does
+
+
+def _shown(script: str, data: str, show: str = "render") -> Callable[[], str]:
+    return lambda: str(getattr(import_module(script), show)(read_csv(data)))
+
+
+STUDIES: dict[str, Callable[[], str]] = {
+    "estimators": _shown("estimators", "estimators"),
+    "intervals": _shown("intervals", "coverage"),
+    "learning": _shown("learning", "learning"),
+    "numeric-grids": _shown("numeric", "numeric-grids", "render_grids"),
+    "numeric-speed": _shown("numeric", "numeric-speed", "render_speed"),
+    "numeric-study": _shown("numeric", "numeric", "render_study"),
+    "places": _shown("places", "places"),
+}
+"""Parts by name."""

@@ -1,8 +1,9 @@
-"""How the tests read our own sources: modules, what they import and use, and classes with what they inherit."""
+"""How our own sources are read: modules, what they import and use, and classes with what they inherit."""
 
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
@@ -32,6 +33,18 @@ class Source(NamedTuple):
         """All nodes of the tree."""
         return walked(self.text)
 
+    @classmethod
+    def at(cls, path: Path, text: str) -> Source:
+        """The module at a path below a folder of sources."""
+        parts = path.with_suffix("").parts
+        is_package = parts[-1] == "__init__"
+        return cls(".".join(parts[:-1] if is_package else parts), is_package, text)
+
+    @property
+    def path(self) -> str:
+        """Where it is below the folder of sources."""
+        return f"{self.module.replace('.', '/')}{'/__init__' * self.is_package}.py"
+
     @property
     def ours(self) -> bool:
         """Whether it is one of the sources, and not one of their readers."""
@@ -57,9 +70,7 @@ def walked(text: str) -> tuple[ast.AST, ...]:
 def read(path: Path) -> Source:
     """The module in a file below one of the SOURCES, or below the root for readers."""
     base = next((base for base in SOURCES if path.is_relative_to(base)), ROOT)
-    parts = path.relative_to(base).with_suffix("").parts
-    is_package = parts[-1] == "__init__"
-    return Source(".".join(parts[:-1] if is_package else parts), is_package, path.read_text("utf-8"))
+    return Source.at(path.relative_to(base), path.read_text("utf-8"))
 
 
 @cache
@@ -89,6 +100,14 @@ def known_names(source: Source) -> Mapping[str, str]:
                 whole = bool(alias.asname) or isinstance(node, ast.ImportFrom)
                 names[alias.asname or alias.name.partition(".")[0]] = name if whole else name.partition(".")[0]
     return names
+
+
+@cache
+def all_names(source: Source) -> Mapping[str, str]:
+    """What the names of a module stand for: imported ones, and those that it makes itself."""
+    made = [node.name for node in source.tree.body if isinstance(node, (ast.ClassDef, *FUNCTION))]
+    own = {name: f"{source.module}.{name}" for name in (*assigned(source), *made)}
+    return {**known_names(source), **own}
 
 
 def dotted(node: ast.expr, names: Mapping[str, str]) -> str:
@@ -157,6 +176,22 @@ def explained_in(source: Source) -> set[str]:
     return {node.name for node in source.tree.body if isinstance(node, FUNCTION) and ast.get_docstring(node)}
 
 
+def functions_in(source: Source) -> list[ast.FunctionDef | ast.AsyncFunctionDef]:
+    """All functions of a module, at any depth."""
+    return [node for node in source.nodes if isinstance(node, FUNCTION)]
+
+
+def body_lines(node: ast.FunctionDef | ast.AsyncFunctionDef) -> int:
+    """Lines of a function's body without its docstring."""
+    body = node.body[1:] if ast.get_docstring(node, clean=False) is not None else node.body
+    return (body[-1].end_lineno or 0) - body[0].lineno + 1 if body else 0
+
+
+def says_see(node: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
+    """Whether a docstring only points to another one, and the function has a body that could stand without."""
+    return len(node.body) > 1 and re.fullmatch(r"See `[^`]+`\.?", ast.get_docstring(node) or "") is not None
+
+
 class Class(NamedTuple):
     """A class with its module, its bases among our own classes, and the functions in its body."""
 
@@ -183,9 +218,8 @@ def classes(tree: Tree) -> dict[str, Class]:
     found = {}
     for source in tree.values():
         nodes = [node for node in source.tree.body if isinstance(node, ast.ClassDef)] if source.ours else []
-        names = {**known_names(source)} | {node.name: f"{source.module}.{node.name}" for node in nodes}
         for node in nodes:
-            bases = (home(dotted(base, names), tree) for base in node.bases)
+            bases = (home(dotted(base, all_names(source)), tree) for base in node.bases)
             found[f"{source.module}.{node.name}"] = Class(source, node, tuple(base for base in bases if base))
     return {name: made._replace(bases=tuple(b for b in made.bases if b in found)) for name, made in found.items()}
 
@@ -200,6 +234,11 @@ def home(name: str, tree: Tree) -> str:
 def chain(name: str, known: Mapping[str, Class]) -> list[str]:
     """A class and all that it inherits from, its own name first."""
     return [name, *(above for base in known[name].bases for above in chain(base, known))]
+
+
+def all_functions(name: str, known: Mapping[str, Class]) -> set[str]:
+    """The functions of a class, inherited ones included."""
+    return {function for step in chain(name, known) for function in known[step].functions}
 
 
 def depth(name: str, known: Mapping[str, Class]) -> int:

@@ -6,8 +6,10 @@ import ast
 import re
 import subprocess
 import sys
+from importlib import import_module
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 import pytest
 
@@ -39,11 +41,39 @@ def test_name_is_what_its_home_calls_so(name: str) -> None:
     assert name in dir(deniable)
 
 
-@pytest.mark.parametrize(("former", "name"), deniable._FORMER.items())
-def test_former_names_are_the_new_ones_and_say_so(former: str, name: str) -> None:
-    with pytest.warns(DeprecationWarning, match=f"deniable.{former} is now called deniable.{name}"):
-        assert getattr(deniable, former) is getattr(deniable, name)
-    assert former not in deniable.__all__
+FORMER = [
+    (former, home, instead)
+    for instead, homes in deniable._FORMER.items()
+    for home, names in homes.items()
+    for former in names
+]
+
+
+@pytest.mark.parametrize(("former", "home", "instead"), FORMER)
+def test_former_names_are_those_of_their_homes_and_say_what_to_use(former: str, home: str, instead: str) -> None:
+    with pytest.warns(DeprecationWarning, match=re.escape(f"deniable.{former} goes: {instead} now.")):
+        assert getattr(deniable, former) is getattr(import_module(home), former)
+    assert former not in dir(deniable)
+    assert getattr(deniable, re.findall(r"deniable\.(\w+)", instead)[0])
+
+
+@pytest.mark.parametrize(
+    ("former", "limits", "question", "told"),
+    [
+        ("plan_keyvalue", {"stderr": 0.5, "bytes": 4}, "key-value", {"target_error": 0.5, "max_bytes": 4}),
+        ("plan_pairs", None, "key-value", {}),
+        ("plan_means", {"asr": 0.9, "poisoning": 5.0}, "mean", {"max_asr": 0.9, "max_poisoning": 5.0}),
+        ("plan_release", {"loss": 3.0, "worst": 4.0}, "release", {"target_error": 3.0, "max_worst": 4.0}),
+    ],
+)
+def test_former_plans_answer_with_their_own_limits(
+    former: str, limits: dict[str, float] | None, question: str, told: dict[str, float]
+) -> None:
+    answers = {"key-value": {"k": 4}, "mean": {"interval": (0, 1)}, "release": {"points": 5}}[question]
+    asked: dict[str, Any] = answers | ({} if question == "release" else {"n": 1000})
+    with pytest.warns(DeprecationWarning, match=r"deniable\.plan\(question="):
+        found = getattr(deniable, former)(epsilon=1.0, limits=limits, **asked)
+    assert found == deniable.plan(question=question, epsilon=1.0, **asked, **told)
 
 
 def test_unknown_names_are_refused_in_the_usual_way() -> None:
@@ -65,7 +95,7 @@ def test_importing_loads_next_to_nothing() -> None:
 
 def test_functions_win_over_packages_of_the_same_name() -> None:
     code = (
-        "import deniable.audit.exact, deniable.plan.frequency, deniable as dn; "
+        "import deniable.audit.exact, deniable.plan.questions, deniable as dn; "
         "print(callable(dn.audit), callable(dn.plan))"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=300)

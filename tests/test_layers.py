@@ -18,17 +18,21 @@ from sources import (
     ROOT,
     Source,
     Tree,
+    all_functions,
     assigned,
+    body_lines,
     chain,
     classes,
     depth,
     explained,
     explained_in,
     filled_by,
+    functions_in,
     imports,
     is_empty,
     listed,
     read,
+    says_see,
     targets,
     used,
     within,
@@ -48,6 +52,7 @@ ORDER = (
     ("mechanisms.frequency", "mechanisms.metric"),
     ("mechanisms.utility", "mechanisms.keyvalue", "mechanisms.numeric"),
     ("mechanisms.personal",),
+    ("mechanisms.dealt",),
     ("mechanisms.registry",),
     ("datasets",),
     ("plan",),
@@ -63,6 +68,8 @@ ORDER = (
 )
 RANK = {name: rank for rank, names in enumerate(ORDER) for name in names}
 FAMILIES = ("frequency", "utility", "personal", "keyvalue", "metric", "numeric")
+TRANSFORMS = ("dealt",)
+"""Rooms for what makes a mechanism of mechanisms of any family; they have no rows."""
 MAY = {"utility": {"frequency"}, "keyvalue": {"frequency"}, "personal": {"frequency", "utility"}}
 """Which families a family may build on; any other import between families is a fault."""
 QUESTIONS = {
@@ -211,13 +218,8 @@ def docstrings_say_something(source: Source) -> Iterator[Fault]:
 
     Where the docstring is the whole body, as in an abstract method that narrows a type, it stays.
     """
-    for node in source.nodes:
-        if (
-            isinstance(node, FUNCTION)
-            and len(node.body) > 1
-            and re.fullmatch(r"See `[^`]+`\.?", ast.get_docstring(node) or "")
-        ):
-            yield Fault(node.lineno, f"{node.name}: {ast.get_docstring(node)}")
+    for node in filter(says_see, functions_in(source)):
+        yield Fault(node.lineno, f"{node.name}: {ast.get_docstring(node)}")
 
 
 def modules_have_content(source: Source) -> Iterator[Fault]:
@@ -247,12 +249,9 @@ def module_is_short(source: Source) -> Iterator[Fault]:
 
 def functions_are_short(source: Source) -> Iterator[Fault]:
     """A function's body, without its docstring, fits on a screen."""
-    for node in source.nodes:
-        if isinstance(node, FUNCTION):
-            body = node.body[1:] if ast.get_docstring(node, clean=False) is not None else node.body
-            lines = (body[-1].end_lineno or 0) - body[0].lineno + 1 if body else 0
-            if lines > FUNCTION_LINES:
-                yield Fault(node.lineno, f"{node.name} has {lines} body lines, at most {FUNCTION_LINES} are allowed")
+    for node in functions_in(source):
+        if (lines := body_lines(node)) > FUNCTION_LINES:
+            yield Fault(node.lineno, f"{node.name} has {lines} body lines, at most {FUNCTION_LINES} are allowed")
 
 
 def randomness_has_one_door(source: Source) -> Iterator[Fault]:
@@ -296,7 +295,7 @@ def classes_are_small(tree: Tree) -> Iterator[Found]:
     known = classes(tree)
     for name, made in known.items():
         own, most = len(made.functions), OWN_FUNCTIONS.get(name, CLASS_FUNCTIONS)
-        every = len({function for step in chain(name, known) for function in known[step].functions})
+        every = len(all_functions(name, known))
         if own > most:
             yield made.source.module, Fault(made.node.lineno, f"{made.node.name} has {own} functions, at most {most}")
         elif every > CLASS_FUNCTIONS:
@@ -313,10 +312,12 @@ def folders_are_small(tree: Tree) -> Iterator[Found]:
 
 
 def families_have_tables(tree: Tree) -> Iterator[Found]:
-    """Every family has its table, and every folder of `mechanisms` is a family."""
+    """Every family has its table, and every folder of `mechanisms` is a family, or a transform of all of them."""
     for source in tree.values():
         below = source.module.removeprefix("deniable.mechanisms.")
         if source.is_package and below != source.module and "." not in below:
+            if below in TRANSFORMS:
+                continue
             if below not in FAMILIES:
                 yield source.module, Fault(1, f"{below} is no family; name it in FAMILIES")
             else:

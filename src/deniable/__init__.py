@@ -28,35 +28,18 @@ if TYPE_CHECKING:
     from deniable.errors import DeniableError, FormatError, MergeError, ParameterError, PrivacyError
     from deniable.estimate.result import Comparison, Estimate
     from deniable.mechanisms.base import Mechanism
-    from deniable.mechanisms.frequency.grr import GRR
-    from deniable.mechanisms.frequency.local_hashing import LocalHashing
-    from deniable.mechanisms.frequency.subset import SubsetSelection
-    from deniable.mechanisms.frequency.unary import Unary
-    from deniable.mechanisms.metric.brr import BRR
-    from deniable.mechanisms.metric.codebook import Codebook
-    from deniable.mechanisms.numeric.base import Duchi, Hybrid, Piecewise, SquareWave
-    from deniable.mechanisms.personal.plain import Personal
-    from deniable.mechanisms.personal.sensitive import PersonalUtility
     from deniable.mechanisms.registry import MECHANISMS, PROTOCOLS, from_design, mechanism, protocol, register
-    from deniable.mechanisms.utility.base import Utility
     from deniable.mechanisms.utility.make import utility
-    from deniable.plan.frequency import Plan, plan
-    from deniable.plan.keyvalue import KeyValuePlan, plan_keyvalue
-    from deniable.plan.mean import MeanPlan, plan_means
-    from deniable.plan.release import ReleasePlan, plan_release
+    from deniable.plan.questions import plan
     from deniable.randomness import secure, simulation
-    from deniable.run.files import read_space
     from deniable.run.store import load, save
 
 __version__ = "0.1.0"
 
 # What there is to work with: values and what holds them, then mechanisms, then what is done with them, then errors.
 __all__ = ["Channel", "Comparison", "Domain", "Estimate", "Grid", "Reports", "Space", "Tally", "__version__"]
-__all__ += ["BRR", "GRR", "MECHANISMS", "PROTOCOLS", "Codebook", "Duchi", "Hybrid", "LocalHashing", "Mechanism"]
-__all__ += ["Personal", "PersonalUtility", "Piecewise", "SquareWave", "SubsetSelection", "Unary", "Utility"]
-__all__ += ["from_design", "mechanism", "protocol", "register", "secure", "simulation", "utility"]
-__all__ += ["attack", "audit", "datasets", "dump", "load", "read_space", "save"]
-__all__ += ["KeyValuePlan", "MeanPlan", "Plan", "ReleasePlan", "plan", "plan_keyvalue", "plan_means", "plan_release"]
+__all__ += ["MECHANISMS", "PROTOCOLS", "Mechanism", "from_design", "mechanism", "protocol", "register", "utility"]
+__all__ += ["attack", "audit", "datasets", "dump", "load", "plan", "save", "secure", "simulation"]
 __all__ += ["DeniableError", "FormatError", "MergeError", "ParameterError", "PrivacyError"]
 
 _HOMES: Mapping[str, tuple[str, ...]] = {
@@ -73,30 +56,37 @@ _HOMES: Mapping[str, tuple[str, ...]] = {
     "deniable.errors": ("DeniableError", "FormatError", "MergeError", "ParameterError", "PrivacyError"),
     "deniable.estimate.result": ("Comparison", "Estimate"),
     "deniable.mechanisms.base": ("Mechanism",),
-    "deniable.mechanisms.frequency.grr": ("GRR",),
-    "deniable.mechanisms.frequency.local_hashing": ("LocalHashing",),
-    "deniable.mechanisms.frequency.subset": ("SubsetSelection",),
-    "deniable.mechanisms.frequency.unary": ("Unary",),
-    "deniable.mechanisms.metric.brr": ("BRR",),
-    "deniable.mechanisms.metric.codebook": ("Codebook",),
-    "deniable.mechanisms.numeric.base": ("Duchi", "Hybrid", "Piecewise", "SquareWave"),
-    "deniable.mechanisms.personal.plain": ("Personal",),
-    "deniable.mechanisms.personal.sensitive": ("PersonalUtility",),
     "deniable.mechanisms.registry": ("MECHANISMS", "PROTOCOLS", "from_design", "mechanism", "protocol", "register"),
-    "deniable.mechanisms.utility.base": ("Utility",),
     "deniable.mechanisms.utility.make": ("utility",),
-    "deniable.plan.frequency": ("Plan", "plan"),
-    "deniable.plan.keyvalue": ("KeyValuePlan", "plan_keyvalue"),
-    "deniable.plan.mean": ("MeanPlan", "plan_means"),
-    "deniable.plan.release": ("ReleasePlan", "plan_release"),
+    "deniable.plan.questions": ("plan",),
     "deniable.randomness": ("secure", "simulation"),
-    "deniable.run.files": ("read_space",),
     "deniable.run.store": ("load", "save"),
 }
 """Where the names come from: the same as above, for loading each when it is first used."""
 
-_FORMER: Mapping[str, str] = {"PairPlan": "KeyValuePlan", "plan_pairs": "plan_keyvalue"}
-"""Names of the version before, and what they are called now; they go with the next version."""
+_FORMER: Mapping[str, Mapping[str, tuple[str, ...]]] = {
+    "deniable.mechanism(name, ...) makes it": {
+        "deniable.mechanisms.frequency.grr": ("GRR",),
+        "deniable.mechanisms.frequency.local_hashing": ("LocalHashing",),
+        "deniable.mechanisms.frequency.subset": ("SubsetSelection",),
+        "deniable.mechanisms.frequency.unary": ("Unary",),
+        "deniable.mechanisms.metric.brr": ("BRR",),
+        "deniable.mechanisms.metric.codebook": ("Codebook",),
+        "deniable.mechanisms.numeric.base": ("Duchi", "Hybrid", "Piecewise", "SquareWave"),
+        "deniable.mechanisms.personal.plain": ("Personal",),
+        "deniable.mechanisms.personal.sensitive": ("PersonalUtility",),
+        "deniable.mechanisms.utility.base": ("Utility",),
+    },
+    "deniable.plan(question=..., ...) gives it": {
+        "deniable.plan.answer": ("Plan",),
+        "deniable.plan.former": ("PairPlan", "plan_keyvalue", "plan_means", "plan_pairs", "plan_release"),
+        "deniable.plan.keyvalue": ("KeyValuePlan",),
+        "deniable.plan.mean": ("MeanPlan",),
+        "deniable.plan.release": ("ReleasePlan",),
+    },
+    "deniable.load(path) reads it": {"deniable.run.files": ("read_space",)},
+}
+"""Names of the version before by what is there instead, and where they come from; they go with the next version."""
 
 _HOME = {name: module for module, names in _HOMES.items() for name in names}
 
@@ -106,9 +96,11 @@ for _name in ("audit", "plan"):  # functions that have the names of packages: th
 
 
 def __getattr__(name: str) -> object:
-    if name in _FORMER:
-        warnings.warn(f"deniable.{name} is now called deniable.{_FORMER[name]}.", DeprecationWarning, stacklevel=2)
-        return getattr(import_module(__name__), _FORMER[name])
+    for instead, homes in _FORMER.items():
+        for module, names in homes.items():
+            if name in names:
+                warnings.warn(f"deniable.{name} goes: {instead} now.", DeprecationWarning, stacklevel=2)
+                return getattr(import_module(module), name)
     if name not in _HOME:
         from difflib import get_close_matches
 

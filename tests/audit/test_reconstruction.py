@@ -14,7 +14,7 @@ from scipy.stats import binomtest
 import deniable as dn
 from deniable.audit.reconstruction import best_guesses
 from deniable.mechanisms.bulk import Bulk
-from deniable.mechanisms.frequency.grr import ResponseBulk
+from deniable.mechanisms.frequency.grr import GRR, ResponseBulk
 from tiers import every
 
 OWN: dict[str, dict[str, Any]] = {"ue": {"p": 0.8}, "lh": {"g": 5}, "ssmix": {"size": 3, "share": 0.4}}
@@ -79,7 +79,7 @@ def test_without_a_likelihood_only_the_expectation_is_there() -> None:
     class SilentBulk(ResponseBulk):
         likelihood = Bulk.likelihood  # type: ignore[assignment]
 
-    class Silent(dn.GRR):
+    class Silent(GRR):
         @cached_property
         def bulk(self) -> SilentBulk:
             return SilentBulk(super().bulk.kernel)

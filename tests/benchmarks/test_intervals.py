@@ -111,8 +111,3 @@ def test_verdict_on_a_cell(
     assert benchmarks["intervals"].verdict(row) == name
     assert benchmarks["intervals"].beyond_chance(row) == beyond
     assert benchmarks["intervals"].summary([row])[1] == int(beyond and name.endswith("unflagged"))
-
-
-def test_the_page_shows_the_kept_table(benchmarks: Modules) -> None:
-    intervals = benchmarks["intervals"]
-    assert intervals.render(benchmarks["measure"].read_csv("coverage")) in intervals.PAGE.read_text("utf-8")

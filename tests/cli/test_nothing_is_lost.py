@@ -326,5 +326,5 @@ def test_what_a_format_does_not_have_is_refused(folder: Path, args: tuple[str, .
 def test_errors_of_distances_name_the_file(run: Run, tmp_path: Path) -> None:
     (tmp_path / "d.csv").write_text("0,1\n-1,0\n")
     with pytest.raises(dn.ParameterError, match=r"d\.csv: losses must be >= 0"):
-        dn.read_space(tmp_path / "d.csv")
+        dn.load(tmp_path / "d.csv")
     assert "d.csv: losses must be" in run("design", "brr", "--epsilon", 1, "--distances", "d.csv").err

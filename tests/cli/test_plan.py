@@ -96,7 +96,7 @@ KEYS = ("--question", "key-value", "--k", 50, "--n", 10_000, "--epsilon", 2)
 
 def test_key_value_question(run, tmp_path):
     done = run("plan", *KEYS, "--interest", 0.5, "--length", 2, "--max-bytes", 20, "--json")
-    found = dn.plan_keyvalue(k=50, n=10_000, epsilon=2.0, interest=0.5, length=2, limits={"bytes": 20})
+    found = dn.plan(question="key-value", k=50, n=10_000, epsilon=2.0, interest=0.5, length=2, max_bytes=20)
     assert (done.code, done.json) == (0, json.loads(json.dumps(found.document())))
     shown = run("plan", *KEYS, "--chart", "plan.svg")
     assert "is best for frequencies and means equally" in shown.out
@@ -104,8 +104,8 @@ def test_key_value_question(run, tmp_path):
     assert run("plan", *KEYS, "--max-bytes", 1, "--target-error", 1e-6).code == 1
     options = ("--weights", "error=3, bits=1", "--max-asr", 0.06, "--max-work", 50, "--max-poisoning", 0.5)
     weighed = run("plan", *KEYS, *options, "--json")
-    limits = {"asr": 0.06, "work": 50, "poisoning": 0.5}
-    found = dn.plan_keyvalue(k=50, n=10_000, epsilon=2.0, weights={"error": 3, "bits": 1}, limits=limits)
+    limits = {"max_asr": 0.06, "max_work": 50, "max_poisoning": 0.5}
+    found = dn.plan(question="key-value", k=50, n=10_000, epsilon=2.0, weights={"error": 3, "bits": 1}, **limits)
     assert (weighed.code, weighed.json) == (0, json.loads(json.dumps(found.document())))
     assert "is the best compromise for" in weighed.json["message"]
     for text in ("error", "speed=1", "error=0"):
@@ -120,7 +120,7 @@ def test_key_value_question(run, tmp_path):
 
 def test_questions_about_near_answers_and_means(run, tmp_path):
     near = run("plan", "--question", "release", "--points", 30, "--epsilon", 2, "--max-bytes", 1, "--json")
-    found = dn.plan_release(points=30, epsilon=2.0, limits={"bytes": 1})
+    found = dn.plan(question="release", points=30, epsilon=2.0, max_bytes=1)
     assert (near.code, near.json) == (0, json.loads(json.dumps(found.document())))
     (tmp_path / "losses.csv").write_text("a,b,c\n0,1,2\n1,0,1\n2,1,0\n")
     shown = run("plan", "--question", "release", "--distances", "losses.csv", "--epsilon", 1, "--chart", "near.svg")
@@ -128,12 +128,17 @@ def test_questions_about_near_answers_and_means(run, tmp_path):
     assert (tmp_path / "near.svg").stat().st_size > 1000
     assert run("plan", "--question", "release", "--points", 30, "--epsilon", 2, "--target-error", 0.1).code == 1
     mean = ("--question", "mean", "--interval", "0,100", "--epsilon", 1)
-    found = dn.plan_means(interval="0,100", epsilon=1.0, n=5000)
+    found = dn.plan(question="mean", interval="0,100", epsilon=1.0, n=5000)
     assert run("plan", *mean, "--n", 5000, "--json").json == json.loads(json.dumps(found.document()))
     assert "people are enough for a standard error of 0.5" in run("plan", *mean, "--target-error", 0.5).out
     options = ("--n", 5000, "--weights", "error=1,asr=4,poisoning=1", "--max-asr", 0.63)
-    found = dn.plan_means(
-        interval="0,100", epsilon=1.0, n=5000, weights={"error": 1, "asr": 4, "poisoning": 1}, limits={"asr": 0.63}
+    found = dn.plan(
+        question="mean",
+        interval="0,100",
+        epsilon=1.0,
+        n=5000,
+        weights={"error": 1, "asr": 4, "poisoning": 1},
+        max_asr=0.63,
     )
     assert run("plan", *mean, *options, "--json").json == json.loads(json.dumps(found.document()))
     assert run("plan", *mean, "--n", 5000, "--max-asr", 0.55).code == 1

@@ -10,6 +10,7 @@ import pytest
 
 import deniable as dn
 from deniable.mechanisms.registry import MECHANISMS, PROTOCOLS
+from deniable.plan.questions import PLANS
 from deniable.run.inputs import INPUTS
 from deniable.run.questions import QUESTIONS
 from deniable_client import explain
@@ -18,7 +19,7 @@ ALL = {**MECHANISMS, **PROTOCOLS}
 
 
 def test_every_row_has_its_input_and_its_question():
-    assert {entry.question for entry in ALL.values()} == set(QUESTIONS)
+    assert {entry.question for entry in ALL.values()} == set(QUESTIONS) == set(PLANS)
     assert {entry.cls.takes for entry in MECHANISMS.values()} == set(INPUTS)
 
 

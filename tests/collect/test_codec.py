@@ -182,10 +182,11 @@ def test_random_bytes_are_refused(data: bytes) -> None:
 def test_what_is_unknown_is_named() -> None:
     with pytest.raises(FormatError, match=r"neither reports nor a tally: they start with b'PK"):
         kind_of(b"PK\x03\x04")
-    for kind in ("reports", "tally"):
+    for kind, newest, known in (("reports", 2, "1"), ("tally", 3, "1 and 2")):
         newer = bytearray(small(kind))
-        newer[4] = 2
-        with pytest.raises(FormatError, match=f"this {kind} file has version 2, this program reads 1. Upgrade"):
+        newer[4] = newest
+        told = f"this {kind} file has version {newest}, this program reads {known}. Upgrade"
+        with pytest.raises(FormatError, match=told):
             dn.load(bytes(newer))
     with pytest.raises(FormatError, match="this is a tally file, a reports file is needed"):
         ReportReader(io.BytesIO(small("tally")))

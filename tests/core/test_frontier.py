@@ -24,6 +24,7 @@ from deniable.core.guess import uniform_success
 from deniable.core.laws import balanced, epsilon_to, wheel
 from deniable.core.types import FloatArray
 from deniable.mechanisms.frequency.families import FAMILIES
+from deniable.mechanisms.frequency.subset import SubsetSelection
 
 SETTINGS = json.loads((Path(__file__).parents[1] / "golden" / "adaptive.json").read_text())["settings"]
 KS = (2, 3, 5, 10, 25, 100, 1000)
@@ -84,7 +85,7 @@ def test_the_frontier_is_subset_selection_at_whole_sizes_and_convex_between(k: i
     sizes = sorted({*range(top, min(top + 4, k)), k - 1} - {0})
     for size in sizes:
         m = dn.mechanism("ss", k=k, epsilon=epsilon, size=size)
-        assert isinstance(m, dn.SubsetSelection)
+        assert isinstance(m, SubsetSelection)
         assert frontier_mse(k, epsilon, m.asr) == pytest.approx(m.mse(), rel=1e-9)
     high = at(k, epsilon, top)[0]
     asr = np.linspace(1 / k, high, 302)[1:-1]

@@ -37,6 +37,7 @@ PAGES = (
     "docs/learning.md",
     "docs/maths/adaptive.md",
     "docs/maths/coins.md",
+    "docs/maths/dealt.md",
 )
 
 

@@ -13,6 +13,7 @@ import pytest
 import deniable as dn
 from deniable.collect.codec import ReportWriter
 from deniable.core.channel import Channel
+from deniable.mechanisms.frequency.grr import GRR
 from deniable.mechanisms.support import SupportMechanism
 from deniable_client import Device
 
@@ -96,10 +97,10 @@ def test_the_same_bytes_again_are_not_a_second_report() -> None:
 def test_a_mechanism_that_breaks_its_promise_draws_nothing() -> None:
     """Integers for epsilon 1 under the promise of 0.9."""
 
-    class Careless(dn.GRR):
+    class Careless(GRR):
         @property
         def kernel(self):  # type: ignore[no-untyped-def]
-            return dn.GRR(epsilon=1.0, domain=self.domain).kernel
+            return GRR(epsilon=1.0, domain=self.domain).kernel
 
     m = replace(Careless(epsilon=1.0, domain=4), epsilon=0.9)
     assert not dn.audit(m).holds

@@ -14,6 +14,7 @@ import deniable as dn
 from deniable.core.frontier import frontier_mse
 from deniable.errors import FormatError
 from deniable.mechanisms.frequency.mixture import SubsetMixture
+from deniable.mechanisms.frequency.subset import SubsetSelection
 from deniable.testing import StreamWords
 from deniable_client import Device
 
@@ -150,7 +151,7 @@ def test_on_the_frontier_everywhere() -> None:
 
 def test_one_size_is_subset_selection() -> None:
     m, s = made(12, 1.5, 3, 0.0), dn.mechanism("ss", k=12, epsilon=1.5, size=3)
-    assert isinstance(s, dn.SubsetSelection)
+    assert isinstance(s, SubsetSelection)
     for key in ("mse", "asr", "bits", "bytes", "gap"):
         assert m.properties(10)[key] == pytest.approx(s.properties(10)[key], rel=1e-12, abs=1e-12)
     reports = m.privatize(np.arange(500) % 12, rng=dn.simulation(1))

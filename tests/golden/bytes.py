@@ -16,6 +16,7 @@ import numpy as np
 import deniable as dn
 from deniable.collect.reports import Reports
 from deniable.collect.tally import Tally
+from deniable.mechanisms.dealt.base import dealt
 
 FOLDER = Path(__file__).parent
 RECORD = FOLDER / "bytes.json"
@@ -31,7 +32,8 @@ def cases() -> dict[str, dn.Mechanism]:
         f"{name}-cyclic": dn.mechanism(name, epsilon=EPSILON, k=ANSWERS, encoding="cyclic")
         for name in ("kv-ss2", "kv-ss")
     }
-    return made | {"labels": dn.mechanism("grr", epsilon=EPSILON, domain=LABELS)}
+    made |= {"labels": dn.mechanism("grr", epsilon=EPSILON, domain=LABELS)}
+    return made | {"dealt": dealt([made[name] for name in ("labels", "uss", "oue")], [1, 2, 3])}
 
 
 def design(name: str) -> dn.Mechanism:

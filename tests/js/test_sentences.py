@@ -38,7 +38,8 @@ def _designs() -> list[dict[str, Any]]:
     ]
     made = [m.design for m in kinds + own if not isinstance(m.kernel, Disclosing) or m.kernel.protected]
     numbers = {"interval": [-1, 1e15], "points": 8, "layout": "midpoints", "clip": True}
-    return [*made, {**dn.mechanism("urr", epsilon=1.0, k=8, sensitive=4).design, "domain": numbers}]
+    made.append({**dn.mechanism("urr", epsilon=1.0, k=8, sensitive=4).design, "domain": numbers})
+    return [*made, {"mechanism": "dealt", "version": 1, "epsilon": 9.0, "shares": [1, 2], "parts": made[-2:]}]
 
 
 def _tasks() -> list[Any]:

@@ -30,12 +30,6 @@ def study() -> ModuleType:
     return module
 
 
-def test_page_is_made_from_the_numbers(study: ModuleType) -> None:
-    page = study.PAGE.read_text("utf-8")
-    measured = page.partition(study.BEGIN)[2].partition(study.END)[0].strip()
-    assert measured == study.render(study.read_csv("learning")), "run: python benchmarks/learning.py --render"
-
-
 def test_what_the_page_says_of_trees_is_in_the_numbers(study: ModuleType) -> None:
     """Noise on sums and counts is best everywhere; at epsilon 0.5 staying inside the range is the gain of brr."""
     found = {(r["data"], r["method"], r["epsilon"]): float(r["mean"]) for r in study.read_csv("learning")}

@@ -15,6 +15,7 @@ import pytest
 
 import deniable as dn
 from deniable.errors import DeniableError
+from deniable.mechanisms.frequency.grr import GRR
 
 M = dn.mechanism("ss", epsilon=1.0, labels=["no", "yes"])
 REPORTS = M.privatize(["no", "yes"] * 20, rng=dn.simulation(1))
@@ -67,7 +68,7 @@ TYPED: dict[str, tuple[Callable[[], object], str]] = {
     "coins": (lambda: dn.mechanism("olh", epsilon=1, k=4).privatize([1], coins=[1, 2]), r"got int64 of shape \(2,\)"),
     "no reports": (lambda: dn.Reports.concat([]), "parts must be at least one batch of reports, got none"),
     "space": (lambda: dn.Space.of(3), r"points must be at least 2.*dn\.Space\.vectors, places"),
-    "class": (lambda: dn.audit(dn.GRR), r"audit takes a mechanism or a channel, got the class GRR\. Make one: GRR\("),
+    "class": (lambda: dn.audit(GRR), r"audit takes a mechanism or a channel, got the class GRR\. Make one: GRR\("),
     "levels": (
         lambda: dn.mechanism(
             "pldp", k=4, base="sue", levels=[0.5, 1.0], shares=[0.5, 0.5], level_epsilon=1.0

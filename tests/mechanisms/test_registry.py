@@ -113,7 +113,7 @@ def test_protocols_are_registered_too() -> None:
         ("1", CAREFUL, BACK, "name must be a letter"),
         ("x-", CAREFUL, BACK, "name must be a letter"),
         (None, CAREFUL, BACK, "name must be a letter"),
-        ("careful", dn.GRR, BACK, "entry must be an Entry"),
+        ("careful", GRR, BACK, "entry must be an Entry"),
         ("careful", CAREFUL, {**BACK, "class": BACK["back"]}, "named by lower-case letters"),
         ("careful", CAREFUL, {**BACK, "fancy": None}, "described by an Option each"),
         ("careful", CAREFUL, {**BACK, "json": BACK["back"]}, "free: there are such options already"),

@@ -177,7 +177,7 @@ def test_files_of_distances(tmp_path: Path) -> None:
     assert read_space(file).labels == ("a", "b")
     file.write_text("label,lat,lon\nBerlin,52.5,13.4\nParis,48.9,2.4\n")
     assert read_space(file) == Space.places([[52.5, 13.4], [48.9, 2.4]], ["Berlin", "Paris"])
-    m = dn.mechanism("brr", epsilon=1.0, distances=dn.read_space(file))
+    m = dn.mechanism("brr", epsilon=1.0, distances=dn.load(file))
     assert m.properties()["unit"] == "km"
     assert m.privatize(["Paris"]).row_bytes == 1
 
@@ -186,11 +186,11 @@ def test_files_of_distances(tmp_path: Path) -> None:
 def test_no_mechanism_opens_a_file(tmp_path: Path, kind: type) -> None:
     """What is given may come from anywhere; an error must not quote a file of this machine."""
     (tmp_path / "secret").write_text("0,1\nsecret,0\n")
-    with pytest.raises(dn.ParameterError, match=r"a Space or a matrix of losses, got .*deniable\.read_space") as caught:
+    with pytest.raises(dn.ParameterError, match=r"a Space or a matrix of losses, got .*deniable\.load") as caught:
         dn.mechanism("brr", epsilon=1.0, distances=kind(tmp_path / "secret"))
     assert "secret,0" not in str(caught.value)
     with pytest.raises(dn.ParameterError, match="a Space or a matrix of losses"):
-        dn.plan_release(epsilon=1.0, distances=kind(tmp_path / "nowhere.csv"))
+        dn.plan(question="release", epsilon=1.0, distances=kind(tmp_path / "nowhere.csv"))
 
 
 @pytest.mark.parametrize(

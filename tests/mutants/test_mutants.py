@@ -16,7 +16,19 @@ from mutants.run import LISTS, ROOT, ListError, Mutant, chosen, read_lists
 TOOL = LISTS / "run.py"
 LEAST = 120
 AREAS = {
-    *("audit", "grammar", "learn", "ledger", "marks", "proofs", "randomness", "releases", "sessions", "testing"),
+    *(
+        "audit",
+        "dealt",
+        "grammar",
+        "learn",
+        "ledger",
+        "marks",
+        "proofs",
+        "randomness",
+        "releases",
+        "sessions",
+        "testing",
+    ),
     "thresholds",
 }
 CRITICAL = (

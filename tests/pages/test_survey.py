@@ -19,7 +19,7 @@ import deniable as dn
 from deniable.core.space import Space
 from deniable.core.types import FloatArray
 from deniable.service.pages import assets
-from deniable.service.pages.asking import Asked, Choice, asked, regions
+from deniable.service.pages.asking import Choice, QuestionForm, asked, regions
 from deniable.service.pages.render import POLICY
 from deniable_client import explain
 from deniable_client.task import Task
@@ -36,7 +36,7 @@ BUDGET = {"task": 8, "subject": 8, "lifetime": 16}
 # ---- what is asked
 
 
-def _one(document: dict[str, Any]) -> Asked:
+def _one(document: dict[str, Any]) -> QuestionForm:
     return asked(Task.load(document))[0]
 
 

@@ -16,6 +16,7 @@ from deniable.papers.checks import Agreement, Equation, design, small_designs, s
 from deniable.papers.montecarlo import Trials, collect_often
 from deniable.papers.paper import Context, Paper
 from deniable.papers.rules import ALPHA, Verdict, decide
+from deniable.papers.runner import PAPERS
 from deniable.randomness import simulation
 
 PROTOCOLS = ("grr", "ss", "sue", "oue", "blh", "olh")
@@ -29,12 +30,13 @@ def context() -> Context:
 # Equations
 
 
-def judge(check: Equation | Agreement, context: Context) -> Verdict:
-    return decide(check.rule, check(context))
+def judge(check: Equation | Agreement, context: Context, claim: str = "eq15") -> Verdict:
+    """By the rule of a claim that such a check is made for."""
+    return decide(PAPERS["adaptive"].claim(claim).rule, check(context))
 
 
-def equation(factor: float, wrong: str = "a factor") -> Equation:
-    return Equation("asr", lambda m: factor * m.asr, lambda: [design("grr", k, 1.0) for k in (2, 5)], wrong)
+def equation(factor: float) -> Equation:
+    return Equation("asr", lambda m: factor * m.asr, lambda: [design("grr", k, 1.0) for k in (2, 5)])
 
 
 def test_a_right_equation_is_reproduced(context: Context) -> None:
@@ -48,7 +50,7 @@ def test_a_right_equation_is_reproduced(context: Context) -> None:
 def test_a_wrong_equation_is_corrected(context: Context) -> None:
     found = judge(equation(1 + 1e-6), context)
     assert found.verdict == "corrected"
-    assert found.note.startswith("a factor; the correct form agrees with all")
+    assert found.note.endswith("; the correct form agrees with all enumerated channels")
     assert isinstance(found.measured, dict)
     assert found.measured["largest relative deviation"] == pytest.approx(1e-6, rel=1e-3)
 
@@ -113,7 +115,7 @@ def test_the_same_stream_gives_the_same_trials() -> None:
 def test_agreement_is_reproduced_corrected_or_refuted(context: Context, trials: list[Trials]) -> None:
     def verdict(agreement: Agreement) -> str:
         context._made.clear()
-        return judge(agreement, context).verdict
+        return judge(agreement, context, "fig8-asr" if agreement.printed else "eq3").verdict
 
     assert verdict(Agreement("asr", lambda _: trials)) == "reproduced"
     assert verdict(Agreement("asr", lambda _: trials, lambda t: t.expected("asr"))) == "reproduced"
@@ -126,7 +128,7 @@ def test_agreement_names_who_is_rejected_and_corrects_for_many_tests(context: Co
     def printed(t: Trials) -> float:
         return t.expected("asr") * (1.05 if t.mechanism.name == "olh" else 1)
 
-    found = judge(Agreement("asr", lambda _: trials, printed), context)
+    found = judge(Agreement("asr", lambda _: trials, printed), context, "fig8-asr")
     assert isinstance(found.measured, dict)
     assert found.measured["printed values rejected"] == "olh epsilon=1.5"
     assert found.measured["exact values rejected"] == "none"

@@ -13,8 +13,9 @@ import pytest
 
 from deniable.errors import MissingExtraError, ParameterError
 from deniable.papers import runner
+from deniable.papers.evidence import Evidence, Missing
 from deniable.papers.paper import Claim, Context, Figure, LeftOut, Paper, Rows
-from deniable.papers.rules import Evidence, Missing, Rule, Verdict, above, equal
+from deniable.papers.rules import Condition, Rule, Verdict
 from deniable.papers.runner import reproduce
 from deniable.present.charts import line_chart
 
@@ -34,7 +35,7 @@ def figure(name: str) -> Figure:
     return Figure(name, f"the {name}", f"Fig. {name[3:]}", compute, draw)
 
 
-RULE = Rule((above("x", 0),), (equal("rows", 3),), "read from it")
+RULE = Rule((Condition("x", ">", 0),), (Condition("rows", "==", 3),), "read from it")
 
 
 def says(**measured: float) -> Callable[[Context], Evidence]:

@@ -14,8 +14,6 @@ from deniable.core.space import Space
 from deniable.mechanisms import registry
 from deniable.mechanisms.entry import Traits
 from deniable.mechanisms.registry import MECHANISMS
-from deniable.plan.keyvalue import plan_keyvalue
-from deniable.plan.mean import plan_means
 from tiers import every
 
 
@@ -79,14 +77,14 @@ PLANS = [
     lambda **more: dn.plan(k=100, n=1000, epsilon=4.0, weight=0.5, **more),
     lambda **more: dn.plan(k=50, epsilon=0.5, target_error=0.01, **more),
     *(
-        lambda k=k, e=e, i=i, **more: dn.plan_keyvalue(k=k, n=10_000, epsilon=e, interest=i, **more)
+        lambda k=k, e=e, i=i, **more: dn.plan(question="key-value", k=k, n=10_000, epsilon=e, interest=i, **more)
         for k, e, i in ((3, 1.0, 0.0), (5, 4.0, 1.0), (50, 2.0, 1.0), (20, 1.0, 0.5), (10, 0.5, 3.0))
     ),
-    lambda **more: dn.plan_keyvalue(k=20, n=10_000, epsilon=1.0, length=3, **more),
-    lambda **more: dn.plan_release(points=30, epsilon=2.0, **more),
-    lambda **more: dn.plan_keyvalue(k=20, n=10_000, epsilon=1.0, weights={"error": 1, "bits": 2}, **more),
-    lambda **more: dn.plan_means(interval=(0, 100), epsilon=1.0, n=100, **more),
-    lambda **more: dn.plan_means(interval=(0, 100), epsilon=2.0, n=100, weight=0.5, **more),
+    lambda **more: dn.plan(question="key-value", k=20, n=10_000, epsilon=1.0, length=3, **more),
+    lambda **more: dn.plan(question="release", points=30, epsilon=2.0, **more),
+    lambda **more: dn.plan(question="key-value", k=20, n=10_000, epsilon=1.0, weights={"error": 1, "bits": 2}, **more),
+    lambda **more: dn.plan(question="mean", interval=(0, 100), epsilon=1.0, n=100, **more),
+    lambda **more: dn.plan(question="mean", interval=(0, 100), epsilon=2.0, n=100, weight=0.5, **more),
 ]
 
 
@@ -117,8 +115,8 @@ def test_long_reports_are_no_first_advice():
 def test_words_of_caution(asked, words):
     assert any(words in note for note in dn.plan(**asked).notes)
     assert not dn.plan(k=4, n=100_000, epsilon=1.0).notes
-    assert not dn.plan_keyvalue(k=4, n=1000, epsilon=1.0).notes
-    assert "protects little" in dn.plan_means(interval=(0, 1), n=10, epsilon=5.0).notes[0]
+    assert not dn.plan(question="key-value", k=4, n=1000, epsilon=1.0).notes
+    assert "protects little" in dn.plan(question="mean", interval=(0, 1), n=10, epsilon=5.0).notes[0]
 
 
 def test_the_reports_that_a_caution_asks_for_do():
@@ -142,16 +140,16 @@ def test_a_target_of_a_whole_share_or_more_is_refused():
     ],
 )
 def test_how_much_better_than_a_constant_answer_a_release_is(where, values):
-    best = dn.plan_release(epsilon=2.0, **where).best
+    best = dn.plan(question="release", epsilon=2.0, **where).best
     assert best.constant == pytest.approx(np.abs(values - np.median(values)).mean(), rel=1e-4)
     assert best.saved == pytest.approx(1 - best.loss / best.constant)
-    told = dn.plan_release(epsilon=2.0, **where).message
+    told = dn.plan(question="release", epsilon=2.0, **where).message
     assert f"{100 * best.saved:.3g} % less than one constant answer for everybody" in told
 
 
 def test_a_release_that_says_hardly_anything_is_called_so():
     table = Space.places([[52.5, 13.4], [48.9, 2.4], [41.9, 12.5]])
-    found = dn.plan_release(distances=table, epsilon=0.05)
+    found = dn.plan(question="release", distances=table, epsilon=0.05)
     assert found.best.constant == pytest.approx(table.matrix().mean(axis=0).min())
     assert "no better than one constant answer" in found.notes[0]
     assert found.best.saved < 0.1
@@ -166,23 +164,23 @@ def test_zero_is_given_and_wrong_not_left_out(name):
 
 def test_a_mean_that_may_lie_anywhere_is_told():
     for vague in (
-        plan_means(interval=(0, 100), epsilon=1.0, limits={"stderr": 50}),
-        plan_means(interval=(0, 1), epsilon=1.0, n=1),
+        dn.plan(question="mean", interval=(0, 100), epsilon=1.0, target_error=50),
+        dn.plan(question="mean", interval=(0, 1), epsilon=1.0, n=1),
     ):
         assert any("the mean may lie nearly anywhere between 0 and 1" in note for note in vague.notes)
-    clear = plan_means(interval=(0, 100), epsilon=1.0, n=10_000)
+    clear = dn.plan(question="mean", interval=(0, 100), epsilon=1.0, n=10_000)
     assert clear.notes == ()
     n = 11_000  # as the caution says
-    assert plan_means(interval=(0, 100), epsilon=1.0, n=n).best.stderr == pytest.approx(1.0, rel=0.05)
+    assert dn.plan(question="mean", interval=(0, 100), epsilon=1.0, n=n).best.stderr == pytest.approx(1.0, rel=0.05)
 
 
 def test_keys_that_cannot_be_told_apart_are_told():
-    few = plan_keyvalue(k=2, n=1, epsilon=1.0)
+    few = dn.plan(question="key-value", k=2, n=1, epsilon=1.0)
     assert few.best.rarest > 1
     assert "% of the people have" not in few.message
     assert "even if everybody has it" in few.message
     assert any("larger than the average frequency of a key (50 points at most)" in note for note in few.notes)
-    many = plan_keyvalue(k=2, n=100_000, epsilon=1.0)
+    many = dn.plan(question="key-value", k=2, n=100_000, epsilon=1.0)
     assert many.notes == ()
     assert "% of the people have" in many.message
 
@@ -201,7 +199,7 @@ def test_reasons_name_designs_that_are_worth_a_choice_and_say_the_numbers_of_the
 
 
 def test_what_is_beaten_by_a_design_of_its_own_name_is_told_by_its_parameters():
-    found = plan_keyvalue(k=2, n=1000, epsilon=1.0)
+    found = dn.plan(question="key-value", k=2, n=1000, epsilon=1.0)
     told = next(part for part in found.parts() if isinstance(part, str) and part.startswith("Not worth a choice"))
     assert "kv-ss2 (size = 1) beats kv-ss2 (size = 1, encoding = cyclic)" in told
 
@@ -209,13 +207,13 @@ def test_what_is_beaten_by_a_design_of_its_own_name_is_told_by_its_parameters():
 @pytest.mark.parametrize("length", [0, 6, -1, 1.5])
 def test_a_length_that_no_design_can_have_is_an_error_at_once(length):
     with pytest.raises(dn.ParameterError, match=r"length must be an integer from 1 to the number of keys, 5, got"):
-        plan_keyvalue(k=5, n=100, epsilon=1.0, length=length)
+        dn.plan(question="key-value", k=5, n=100, epsilon=1.0, length=length)
 
 
 @pytest.mark.parametrize("interval", [(0, 1e300), (0, 1e-300)])
 def test_intervals_whose_squares_are_no_floats_are_refused(interval):
     for ask in (
-        lambda: plan_means(interval=interval, epsilon=1.0, n=10),
+        lambda: dn.plan(question="mean", interval=interval, epsilon=1.0, n=10),
         lambda: dn.mechanism("hm", epsilon=1.0, interval=interval),
     ):
         with pytest.raises(dn.ParameterError, match=r"interval must be from 1e-100 to 1e\+100 wide"):
@@ -225,13 +223,15 @@ def test_intervals_whose_squares_are_no_floats_are_refused(interval):
 @pytest.mark.parametrize(
     ("given", "says"),
     [
-        ({"target_error": 0.5}, r"plan_means takes no 'target_error'.*limits=\{\"stderr\": 0.5\}"),
-        ({"laiout": "endpoints"}, "plan_means takes no 'laiout'; .*Did you mean layout?"),
-        ({"limits": [0.5]}, "limits must be numbers by name, got \\[0.5\\]"),
-        ({"limits": {"stder": 0.5}}, "limits must be named by stderr, .*, got 'stder'. Did you mean stderr?"),
+        ({"max_loss": 0.5}, "max_loss must be left out for the question 'mean', got 0.5. Did you mean max_asr"),
+        ({"laiout": "endpoints"}, "laiout must be left out .*Did you mean layout?"),
+        ({"limits": {"stderr": 0.5}}, "limits must be left out .*: target_error, max_asr, .*, max_poisoning."),
+        ({"length": 2}, "length must be left out for the question 'mean', got 2. It belongs to question='key-value'"),
+        ({"prior": [0.5, 0.5]}, "prior must be left out .* It belongs to question='frequency'."),
+        ({"question": "median"}, "question must be one of frequency, key-value, release, mean, got 'median'"),
     ],
 )
 def test_slips_in_plans_of_means_are_told(given, says):
     with pytest.raises(dn.ParameterError, match=says):
-        dn.plan_means(interval=(0, 100), epsilon=1.0, **given)
-    assert dn.plan_means(interval=(0, 1), epsilon=1.0, n=np.int64(100)).best.n == 100
+        dn.plan(**{"question": "mean", "interval": (0, 100), "epsilon": 1.0, **given})
+    assert dn.plan(question="mean", interval=(0, 1), epsilon=1.0, n=np.int64(100)).best.n == 100

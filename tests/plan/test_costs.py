@@ -148,7 +148,9 @@ def test_forged_reports_move_a_mean_by_what_is_said_and_by_no_more(name):
         found.append(m.estimate(tally).value[0] - m.grid.at(0))
     said = forged_gain(MECHANISMS[name].traits.pull(m, 1))
     assert max(found) == pytest.approx(said, rel=1e-4)
-    planned = next(d for d in dn.plan_means(interval=(10, 30), points=8, epsilon=1.0, n=100).designs if d.name == name)
+    planned = next(
+        d for d in dn.plan(question="mean", interval=(10, 30), points=8, epsilon=1.0, n=100).designs if d.name == name
+    )
     assert planned.poisoning == pytest.approx(said)
     assert planned.work == pytest.approx(1 + m.readings.size / 100)
 
@@ -165,9 +167,9 @@ def test_a_forged_near_answer_costs_the_largest_loss_that_a_report_can_have(name
 
 
 def test_limits_on_work_and_on_forged_reports_are_kept_for_means_and_near_answers():
-    means = dn.plan_means(interval=(0, 100), epsilon=1.0, n=10_000, limits={"poisoning": 2.0, "work": 1.5})
+    means = dn.plan(question="mean", interval=(0, 100), epsilon=1.0, n=10_000, max_poisoning=2.0, max_work=1.5)
     assert [d.name for d in means.designs] == ["duchi"]
-    near = dn.plan_release(points=30, epsilon=1.0, limits={"poisoning": 0.25})
+    near = dn.plan(question="release", points=30, epsilon=1.0, max_poisoning=0.25)
     assert [d.name for d in near.designs] == ["codebook"]
     assert near.designs[0].work == 1.0
-    assert dn.plan_release(points=30, epsilon=1.0, limits={"work": 0.5}).designs == ()
+    assert dn.plan(question="release", points=30, epsilon=1.0, max_work=0.5).designs == ()

@@ -14,6 +14,7 @@ import deniable as dn
 from deniable.core.frontier import frontier_mse, least_mse
 from deniable.mechanisms import registry
 from deniable.mechanisms.entry import Traits
+from deniable.mechanisms.frequency.grr import GRR
 from deniable.mechanisms.registry import MECHANISMS
 from deniable.plan.candidates import recipes
 
@@ -250,7 +251,7 @@ def test_rows_that_cannot_be_made_say_why(monkeypatch):
 
 
 def test_rows_without_an_error_to_compare_are_out(monkeypatch):
-    class Odd(dn.GRR):
+    class Odd(GRR):
         def properties(self, n=1):
             return {"loss": 1.0}
 

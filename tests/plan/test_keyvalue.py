@@ -27,7 +27,7 @@ ROWS = [name for name, entry in MECHANISMS.items() if entry.question == "key-val
 def test_designs_are_ranked_by_what_was_asked_and_the_best_is_near_the_frontier(
     k: int, epsilon: float, interest: float
 ) -> None:
-    found = dn.plan_keyvalue(k=k, n=10_000, epsilon=epsilon, interest=interest)
+    found = dn.plan(question="key-value", k=k, n=10_000, epsilon=epsilon, interest=interest)
     assert {d.name for d in found.designs} == set(ROWS)
     costs = [d.cost for d in found.designs]
     assert costs == pytest.approx(sorted(costs), rel=1e-8)
@@ -44,11 +44,12 @@ def test_designs_are_ranked_by_what_was_asked_and_the_best_is_near_the_frontier(
 
 def test_interest_moves_the_share_and_several_pairs_are_planned_for() -> None:
     shares = [
-        _named(dn.plan_keyvalue(**JOB, interest=i).designs, "kv-mix").mechanism.params["mix"] for i in (0.5, 1, 2)
+        _named(dn.plan(question="key-value", **JOB, interest=i).designs, "kv-mix").mechanism.params["mix"]
+        for i in (0.5, 1, 2)
     ]
     assert shares == sorted(shares)
     assert shares[0] < shares[2]
-    padded = dn.plan_keyvalue(**JOB, length=3)
+    padded = dn.plan(question="key-value", **JOB, length=3)
     assert [o.title for o in padded.out] == ["privkv"]
     assert all(d.mechanism.params["length"] == 3 for d in padded.designs)
     assert all(d.gap is not None and d.gap > 1 for d in padded.designs), "padding costs at least that"
@@ -59,30 +60,30 @@ def _named(designs: tuple[KeyValuePrediction, ...], name: str) -> KeyValuePredic
 
 
 def test_short_encodings_are_designs_of_their_own() -> None:
-    found = dn.plan_keyvalue(k=1206, n=10_000, epsilon=2.0)
+    found = dn.plan(question="key-value", k=1206, n=10_000, epsilon=2.0)
     ring = next(d for d in found.designs if d.name == "kv-ss2" and d.options == {"encoding": "cyclic"})
     bits = _named(found.designs, "kv-ss2")
     assert (ring.cost, ring.bytes, bits.bytes) == (bits.cost, 10, 302)
     assert ring.work > 100 * bits.work
-    assert dn.plan_keyvalue(k=1206, n=10_000, epsilon=2.0, limits={"bytes": 16}).designs[0].title == ring.title
+    assert dn.plan(question="key-value", k=1206, n=10_000, epsilon=2.0, max_bytes=16).designs[0].title == ring.title
 
 
 def test_limits_leave_out_and_no_design_is_an_answer() -> None:
-    short = dn.plan_keyvalue(**JOB, limits={"bytes": 2})
+    short = dn.plan(question="key-value", **JOB, max_bytes=2)
     assert {d.bytes for d in short.designs} <= {1, 2}
     assert all("instead of at most 2" in o.reason for o in short.out)
-    none = dn.plan_keyvalue(**JOB, limits={"bytes": 2, "stderr": 1e-4})
+    none = dn.plan(question="key-value", **JOB, max_bytes=2, target_error=1e-4)
     assert (none.feasible, none.best) == (False, None)
-    told = "No design meets the limits (bytes at most 2, standard error at most 0.0001); the closest is "
+    told = "No design meets the limits (standard error at most 0.0001, bytes at most 2); the closest is "
     assert none.message.startswith(told)
-    assert len(dn.plan_keyvalue(**JOB, top=2).designs) == 2
+    assert len(dn.plan(question="key-value", **JOB, top=2).designs) == 2
 
 
 @pytest.mark.parametrize("n", [1, 10, 200])
 def test_no_design_waits_for_reports_that_hardly_anybody_sends(n: int) -> None:
     """With two kinds of reports there is no estimate unless both come in."""
     for more in ({}, {"weights": {"poisoning": 1}}):
-        found = dn.plan_keyvalue(k=17, n=n, epsilon=1.0, interest=4.0, **more)
+        found = dn.plan(question="key-value", k=17, n=n, epsilon=1.0, interest=4.0, **more)
         shares = [min(float(g.share) for g in d.mechanism.groups) for d in found.designs]
         assert all(share == 1 or (1 - share) ** n <= 1e-6 for share in shares)
         assert {d.name for d in found.designs} == set(ROWS)
@@ -109,11 +110,11 @@ def test_forged_reports_gain_what_is_predicted() -> None:
     [
         ({"interest": -1}, "interest must be"),
         ({"interest": math.nan}, "interest must be"),
-        ({"limits": {"loss": 0.1}}, "limits must be named by"),
-        ({"limits": {"asr": 2}}, "max_asr must be at most 1"),
+        ({"max_worst": 0.1}, "max_worst must be left out for the question 'key-value', got 0.1. .*question='release'"),
+        ({"max_asr": 2}, "max_asr must be at most 1"),
         ({"weights": {"loss": 1}}, "weights must be named by error, asr, bits, work, poisoning"),
         ({"weight": 1.5}, "weight must be from 0 to 1"),
-        ({"limits": {"bytes": -1}}, "max_bytes must be a finite number"),
+        ({"max_bytes": -1}, "max_bytes must be a finite number"),
         ({"targets": 100}, "targets must be"),
         ({"top": 0}, "top must be"),
         ({"n": 0}, "n must be"),
@@ -122,11 +123,11 @@ def test_forged_reports_gain_what_is_predicted() -> None:
 )
 def test_bad_questions_are_refused(given: dict[str, Any], words: str) -> None:
     with pytest.raises(ParameterError, match=words):
-        dn.plan_keyvalue(**(JOB | given))
+        dn.plan(question="key-value", **(JOB | given))
 
 
 def test_document_is_plain_and_the_chart_has_all_designs() -> None:
-    found = dn.plan_keyvalue(**JOB)
+    found = dn.plan(question="key-value", **JOB)
     document = json.loads(json.dumps(found.document(), allow_nan=False))
     assert [d["mechanism"] for d in document["designs"]] == [d.name for d in found.designs]
     again = document["designs"][0]

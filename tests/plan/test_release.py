@@ -28,7 +28,7 @@ MEANS = {name for name, entry in MECHANISMS.items() if entry.question == "mean"}
     every(4, product([{"points": 12}, {"interval": "0,10"}, {"interval": (0, 10), "points": 9}], [0.5, 2.0, 4.0])),
 )
 def test_releases_on_a_line_are_ranked_and_no_loss_is_below_the_codebook(where: dict[str, Any], epsilon: float) -> None:
-    found = dn.plan_release(epsilon=epsilon, **where)
+    found = dn.plan(question="release", epsilon=epsilon, **where)
     assert {d.name for d in found.designs} == RELEASES
     assert {d.options["rule"] for d in found.designs if d.name == "brr"} == {"mean", "min"}
     losses = [d.loss for d in found.designs]
@@ -48,7 +48,7 @@ def test_releases_on_a_line_are_ranked_and_no_loss_is_below_the_codebook(where: 
 
 def test_the_bound_of_a_space_is_that_of_all_channels() -> None:
     space = Space.places([[52.5, 13.4], [48.9, 2.4], [41.9, 12.5], [40.4, -3.7]])
-    found = dn.plan_release(distances=space, epsilon=1.0)
+    found = dn.plan(question="release", distances=space, epsilon=1.0)
     least = optimal_release(space.matrix(), 1.0).loss
     assert {d.bound for d in found.designs} == {least}
     assert all(d.loss >= least * (1 - 1e-9) for d in found.designs)
@@ -70,14 +70,14 @@ def brute_worst(d: ReleasePrediction) -> float:
     "where", [{"interval": "0,10"}, {"interval": "0,10", "points": 9, "layout": "endpoints"}], ids=str
 )
 def test_the_worst_value_of_an_interval_is_the_worst_of_all_numbers(where: dict[str, Any]) -> None:
-    for d in dn.plan_release(epsilon=2.0, **where).designs:
+    for d in dn.plan(question="release", epsilon=2.0, **where).designs:
         if d.mechanism.k <= 16:
             assert d.worst == pytest.approx(brute_worst(d), rel=2e-3)
             assert d.worst >= brute_worst(d) * (1 - 1e-12)
 
 
 def test_rule_min_leaves_no_value_worse_off_than_randomised_response() -> None:
-    found = dn.plan_release(points=60, epsilon=1.0)
+    found = dn.plan(question="release", points=60, epsilon=1.0)
     kept = next(d for d in found.designs if d.options.get("rule") == "min")
     assert "no value has a larger expected loss" in kept.why
 
@@ -88,10 +88,10 @@ def test_rule_min_leaves_no_value_worse_off_than_randomised_response() -> None:
 
 
 def test_weight_moves_the_choice_from_the_loss_to_the_best_guess() -> None:
-    plain = dn.plan_release(points=20, epsilon=2.0)
+    plain = dn.plan(question="release", points=20, epsilon=2.0)
     assert "least expected loss" in plain.message
     for weight in (0.0, 0.5, 0.8, 1.0):
-        found = dn.plan_release(points=20, epsilon=2.0, weight=weight)
+        found = dn.plan(question="release", points=20, epsilon=2.0, weight=weight)
         first = plain.designs[0]
         rank = [(1 - weight) * d.loss / first.loss + weight * d.asr / first.asr for d in found.designs]
         assert rank == pytest.approx(sorted(rank), rel=1e-9)
@@ -106,17 +106,17 @@ def test_weight_moves_the_choice_from_the_loss_to_the_best_guess() -> None:
 
 
 def test_long_lines_are_planned_and_say_what_is_unknown() -> None:
-    found = dn.plan_release(points=10**6, epsilon=2.0)
+    found = dn.plan(question="release", points=10**6, epsilon=2.0)
     assert [d.name for d in found.designs] == ["codebook", "brr", "brr"]
     assert all(d.worst is None and d.bound is None for d in found.designs)
     assert all("worst" not in d.why for d in found.designs)
     assert {o.title for o in found.out} == {"exponential", "laplace", "geometric", "lsrr"}
-    assert not dn.plan_release(points=10**6, epsilon=2.0, limits={"worst": 1e9}).feasible, "unknown meets no limit"
+    assert not dn.plan(question="release", points=10**6, epsilon=2.0, max_worst=1e9).feasible, "unknown meets no limit"
 
 
 @pytest.mark.parametrize("epsilon", [0.5, 1.0, 2.0, 4.0])
 def test_means_are_ranked_by_the_worst_variance(epsilon: float) -> None:
-    found = dn.plan_means(interval=(0, 100), n=10_000, epsilon=epsilon)
+    found = dn.plan(question="mean", interval=(0, 100), n=10_000, epsilon=epsilon)
     assert {d.name for d in found.designs} == MEANS
     worst = [d.variance_worst for d in found.designs]
     assert worst == pytest.approx(sorted(worst), rel=1e-8)
@@ -130,7 +130,7 @@ def test_means_are_ranked_by_the_worst_variance(epsilon: float) -> None:
 
 
 def test_people_for_a_standard_error_are_the_fewest() -> None:
-    found = dn.plan_means(interval="0,100", epsilon=1.0, limits={"stderr": 0.5})
+    found = dn.plan(question="mean", interval="0,100", epsilon=1.0, target_error=0.5)
     for d in found.designs:
         assert d.mechanism.properties(d.n)["variance_worst"] <= 0.25 < d.mechanism.properties(d.n - 1)["variance_worst"]
     assert found.designs[0].n == min(d.n for d in found.designs)
@@ -138,56 +138,63 @@ def test_people_for_a_standard_error_are_the_fewest() -> None:
 
 
 def test_limits_leave_out() -> None:
-    short = dn.plan_means(interval="0,1", n=100, epsilon=1.0, limits={"bytes": 1})
+    short = dn.plan(question="mean", interval="0,1", n=100, epsilon=1.0, max_bytes=1)
     assert [d.name for d in short.designs] == ["duchi"]
-    none = dn.plan_means(interval="0,1", n=100, epsilon=1.0, limits={"bytes": 1, "stderr": 1e-6})
+    none = dn.plan(question="mean", interval="0,1", n=100, epsilon=1.0, max_bytes=1, target_error=1e-6)
     assert (none.feasible, none.best) == (False, None)
-    told = "No design meets the limits (bytes at most 1, standard error at most 1e-06); the closest is "
+    told = "No design meets the limits (standard error at most 1e-06, bytes at most 1); the closest is "
     assert none.message.startswith(told)
-    near = dn.plan_release(points=20, epsilon=1.0, limits={"loss": 5.0}, top=1)
+    near = dn.plan(question="release", points=20, epsilon=1.0, target_error=5.0, top=1)
     assert len(near.designs) == 1
     assert near.designs[0].loss <= 5.0
     assert all("instead of at most 5" in o.reason for o in near.out)
 
 
 @pytest.mark.parametrize(
-    ("ask", "given", "words"),
+    ("question", "given", "words"),
     [
-        (dn.plan_release, {}, "domain must be given by points, interval or distances"),
-        (dn.plan_release, {"points": 1}, "points must be"),
-        (dn.plan_release, {"points": 9, "weight": 2}, "weight must be from 0 to 1, got 2"),
-        (dn.plan_release, {"k": 5}, "domain must be given by"),
-        (dn.plan_release, {"points": 5, "limits": {"stderr": 1}}, "limits must be named by"),
-        (dn.plan_release, {"points": 5, "top": 0}, "top must be"),
-        (dn.plan_means, {"interval": "0,1"}, "n must be an integer"),
-        (dn.plan_means, {"interval": "1,0", "n": 5}, "interval must be"),
-        (dn.plan_means, {"interval": "0,1", "n": 0}, "n must be"),
+        ("release", {}, "domain must be given by points, interval or distances"),
+        ("release", {"points": 1}, "points must be"),
+        ("release", {"points": 9, "weight": 2}, "weight must be from 0 to 1, got 2"),
         (
-            dn.plan_means,
+            "release",
+            {"k": 5},
+            "k must be left out .*'release', got 5. It belongs to question='frequency' and",
+        ),
+        ("release", {"points": 5, "n": 9}, "n must be left out for the question 'release', got 9"),
+        ("release", {"points": 5, "top": 0}, "top must be"),
+        ("mean", {"interval": "0,1"}, "n must be an integer"),
+        ("mean", {"interval": "1,0", "n": 5}, "interval must be"),
+        ("mean", {"interval": "0,1", "n": 0}, "n must be"),
+        (
+            "mean",
             {"interval": "0,1", "n": 5, "distances": "x"},
-            "plan_means takes no .distances.; of the grid it takes points",
+            "distances must be left out .*, got 'x'. It belongs to question='release'.",
         ),
         (
-            dn.plan_means,
-            {"interval": "0,1", "n": 5, "limits": {"stderr": math.nan}},
+            "mean",
+            {"interval": "0,1", "n": 5, "target_error": math.nan},
             "target_error must be a finite number",
         ),
     ],
 )
-def test_bad_questions_are_refused(ask: Any, given: dict[str, Any], words: str) -> None:
+def test_bad_questions_are_refused(question: str, given: dict[str, Any], words: str) -> None:
     with pytest.raises(ParameterError, match=words):
-        ask(epsilon=1.0, **given)
+        dn.plan(question=question, epsilon=1.0, **given)
 
 
 def test_documents_are_plain_and_charts_have_all_designs() -> None:
-    for found in (dn.plan_release(points=10, epsilon=1.0), dn.plan_means(interval=(0, 1), n=1000, epsilon=1.0)):
+    for found in (
+        dn.plan(question="release", points=10, epsilon=1.0),
+        dn.plan(question="mean", interval=(0, 1), n=1000, epsilon=1.0),
+    ):
         document = json.loads(json.dumps(found.document(), allow_nan=False))
         assert [d["mechanism"] for d in document["designs"]] == [d.name for d in found.designs]
         again = document["designs"][0]
         made = dn.mechanism(again["mechanism"], epsilon=1.0, **again["options"])
         assert made == found.designs[0].mechanism
     pytest.importorskip("altair")
-    chart = json.dumps(dn.plan_release(points=10, epsilon=1.0).chart().to_dict())
+    chart = json.dumps(dn.plan(question="release", points=10, epsilon=1.0).chart().to_dict())
     assert all(name in chart for name in RELEASES)
-    chart = json.dumps(dn.plan_means(interval=(0, 1), n=1000, epsilon=1.0).chart().to_dict())
+    chart = json.dumps(dn.plan(question="mean", interval=(0, 1), n=1000, epsilon=1.0).chart().to_dict())
     assert all(name in chart for name in MEANS)

@@ -9,7 +9,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import deniable as dn
-from deniable.plan.mean import plan_means
 from deniable.plan.smallest import EPSILON_STEPS, smallest_epsilon, smallest_n
 
 
@@ -103,7 +102,7 @@ def test_smallest_n_ends_where_one_report_more_makes_no_difference():
 def test_a_target_that_nobody_can_reach_is_answered_with_a_caution():
     for found in (
         dn.plan(k=20, epsilon=1.0, target_error=1e-12),
-        plan_means(interval=(0, 1), epsilon=1.0, limits={"stderr": 1e-9}),
+        dn.plan(question="mean", interval=(0, 1), epsilon=1.0, target_error=1e-9),
     ):
         assert found.best.n > 8_000_000_000
         assert any("there are fewer people than that" in note for note in found.notes)

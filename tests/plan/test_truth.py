@@ -10,9 +10,6 @@ import pytest
 
 import deniable as dn
 from deniable.core.protection import Protection, weakest
-from deniable.plan.keyvalue import plan_keyvalue
-from deniable.plan.mean import plan_means
-from deniable.plan.release import plan_release
 from tiers import every
 
 LIMITS = [
@@ -99,26 +96,26 @@ def test_an_audit_of_another_promise_says_that_promise_and_not_the_own_one(name,
 
 
 def test_whoever_asks_too_much_hears_what_comes_closest_and_how_many_people_it_takes():
-    means = plan_means(interval=(0, 100), epsilon=1.0, n=10_000, limits={"stderr": 0.5})
+    means = dn.plan(question="mean", interval=(0, 100), epsilon=1.0, n=10_000, target_error=0.5)
     assert "the closest is hm" in means.message
     people = int(re.search(r"That error takes ([\d,]+) people", means.message)[1].replace(",", ""))
-    assert plan_means(interval=(0, 100), epsilon=1.0, n=people, limits={"stderr": 0.5}).feasible
-    assert not plan_means(interval=(0, 100), epsilon=1.0, n=people - 1, limits={"stderr": 0.5}).feasible
-    keys = {"k": 50, "epsilon": 2.0, "limits": {"stderr": 0.005}}
-    found = plan_keyvalue(n=10_000, **keys)
+    assert dn.plan(question="mean", interval=(0, 100), epsilon=1.0, n=people, target_error=0.5).feasible
+    assert not dn.plan(question="mean", interval=(0, 100), epsilon=1.0, n=people - 1, target_error=0.5).feasible
+    keys = {"k": 50, "epsilon": 2.0, "target_error": 0.005}
+    found = dn.plan(question="key-value", n=10_000, **keys)
     people = int(re.search(r"That error takes ([\d,]+) people", found.message)[1].replace(",", ""))
-    assert plan_keyvalue(n=people, **keys).feasible
-    near = plan_release(points=40, epsilon=2.0, limits={"loss": 5.0})
+    assert dn.plan(question="key-value", n=people, **keys).feasible
+    near = dn.plan(question="release", points=40, epsilon=2.0, target_error=5.0)
     assert "the closest is codebook (size = 3): expected loss 6.238 instead of at most 5" in near.message
     assert near.document()["closest"]["mechanism"] == "codebook"
-    assert "closest" not in plan_release(points=40, epsilon=2.0).document()
+    assert "closest" not in dn.plan(question="release", points=40, epsilon=2.0).document()
 
 
 def test_a_limit_below_a_blind_guess_is_told_for_every_question():
     words = "Without any report a guess is right"
-    assert words in plan_means(interval=(0, 1), epsilon=1.0, n=100, limits={"asr": 0.5}).message
-    assert words in plan_keyvalue(k=50, epsilon=2.0, n=100, limits={"asr": 0.005}).message
-    closest = plan_keyvalue(k=50, epsilon=2.0, n=100, limits={"asr": 0.005}).nearest()
+    assert words in dn.plan(question="mean", interval=(0, 1), epsilon=1.0, n=100, max_asr=0.5).message
+    assert words in dn.plan(question="key-value", k=50, epsilon=2.0, n=100, max_asr=0.005).message
+    closest = dn.plan(question="key-value", k=50, epsilon=2.0, n=100, max_asr=0.005).nearest()
     assert closest.asr < 0.0115, "with its parameter moved as far as it goes"
 
 
@@ -137,7 +134,7 @@ def test_sensitive_answers_that_no_design_makes_use_of_are_told():
 
 @pytest.mark.parametrize("where", [{"points": 10}, {"points": 40}, {"interval": (0, 10)}])
 def test_near_answers_are_beaten_in_what_is_said_and_no_more_is_said(where):
-    found = plan_release(epsilon=2.0, **where)
+    found = dn.plan(question="release", epsilon=2.0, **where)
     columns = {"loss": "loss", "worst loss": "worst", "bytes": "bytes"}
     assert found.compared == "loss, worst loss and bytes"
     beaten = [d for d in found.designs if d.beaten_by]
@@ -151,7 +148,7 @@ def test_near_answers_are_beaten_in_what_is_said_and_no_more_is_said(where):
 
 
 def test_people_for_evenly_spread_numbers_are_enough_and_agree_with_what_beats_what():
-    found = plan_means(interval=(0, 100), epsilon=1.0, limits={"stderr": 0.5})
+    found = dn.plan(question="mean", interval=(0, 100), epsilon=1.0, target_error=0.5)
     cell = found.columns["evenly spread"]
     people = {d.name: int(cell(d).replace(",", "")) for d in found.designs}
     for d in found.designs:
@@ -159,11 +156,11 @@ def test_people_for_evenly_spread_numbers_are_enough_and_agree_with_what_beats_w
         if d.beaten_by:
             assert people[d.beaten_by.split()[0]] <= people[d.name]
     assert "evenly spread: people that are enough where all values are equally likely" in found.legend
-    assert "evenly spread: the same where" in plan_means(interval=(0, 100), epsilon=1.0, n=100).legend
+    assert "evenly spread: the same where" in dn.plan(question="mean", interval=(0, 100), epsilon=1.0, n=100).legend
 
 
 def test_of_designs_that_take_as_many_people_the_one_with_the_least_error_is_first():
-    found = plan_means(interval=(0, 100), epsilon=1.0, limits={"stderr": 1000})
+    found = dn.plan(question="mean", interval=(0, 100), epsilon=1.0, target_error=1000)
     assert {d.n for d in found.designs} == {1}
     assert found.best.stderr == min(d.stderr for d in found.designs)
     assert found.message.startswith("1 person is enough")
@@ -171,7 +168,9 @@ def test_of_designs_that_take_as_many_people_the_one_with_the_least_error_is_fir
 
 def test_more_interest_in_frequencies_never_makes_them_worse():
     """Where hardly anybody would send pairs, other shares of those who do are tried, not only all."""
-    errors = [plan_keyvalue(k=50, n=10_000, epsilon=2.0, interest=i).best.stderr for i in (1.0, 10.0, 1e6)]
+    errors = [
+        dn.plan(question="key-value", k=50, n=10_000, epsilon=2.0, interest=i).best.stderr for i in (1.0, 10.0, 1e6)
+    ]
     assert errors == sorted(errors, reverse=True)
 
 
@@ -186,8 +185,8 @@ def test_large_numbers_are_written_out():
     cells = [weak.columns["excess"](d) for d in weak.designs]
     assert all(len(cell) <= 13 for cell in cells), cells
     assert "> 1,000,000 %" in cells
-    assert plan_means(interval=(0, 1e6), n=1, epsilon=1.0).message.count("1,032,000") == 1
-    assert "156,2" in plan_release(interval=(0, 1e6), epsilon=2.0).message
+    assert dn.plan(question="mean", interval=(0, 1e6), n=1, epsilon=1.0).message.count("1,032,000") == 1
+    assert "156,2" in dn.plan(question="release", interval=(0, 1e6), epsilon=2.0).message
 
 
 def test_a_parameter_near_a_whole_number_is_not_told_as_one():
@@ -201,9 +200,9 @@ def test_a_parameter_near_a_whole_number_is_not_told_as_one():
     "ask",
     [
         lambda **w: dn.plan(k=20, n=10_000, epsilon=1.0, **w),
-        lambda **w: plan_keyvalue(k=20, n=10_000, epsilon=1.0, **w),
-        lambda **w: plan_release(points=20, epsilon=2.0, **w),
-        lambda **w: plan_means(interval=(0, 1), n=100, epsilon=1.0, **w),
+        lambda **w: dn.plan(question="key-value", k=20, n=10_000, epsilon=1.0, **w),
+        lambda **w: dn.plan(question="release", points=20, epsilon=2.0, **w),
+        lambda **w: dn.plan(question="mean", interval=(0, 1), n=100, epsilon=1.0, **w),
     ],
 )
 def test_weights_that_leave_out_the_error_are_told_and_called_no_compromise(ask):
@@ -223,9 +222,9 @@ def test_weights_that_leave_out_the_error_are_told_and_called_no_compromise(ask)
 
 def test_limits_are_told_with_the_answer_to_every_question():
     for found in (
-        plan_keyvalue(k=50, n=10_000, epsilon=2.0, limits={"bytes": 1}),
-        plan_release(points=40, epsilon=2.0, limits={"bytes": 1}),
-        plan_means(interval=(0, 1), n=100, epsilon=1.0, limits={"bytes": 1}),
+        dn.plan(question="key-value", k=50, n=10_000, epsilon=2.0, max_bytes=1),
+        dn.plan(question="release", points=40, epsilon=2.0, max_bytes=1),
+        dn.plan(question="mean", interval=(0, 1), n=100, epsilon=1.0, max_bytes=1),
     ):
         assert "within the limits (bytes at most 1)" in found.message
 
@@ -234,25 +233,27 @@ def test_limits_are_told_with_the_answer_to_every_question():
 
 
 def test_a_grid_that_counts_for_more_than_the_noise_is_told():
-    coarse = plan_means(interval=(0, 100), n=10_000, epsilon=1.0, points=2)
+    coarse = dn.plan(question="mean", interval=(0, 100), n=10_000, epsilon=1.0, points=2)
     assert any("rounded to 2 points first, which may move the mean by up to 25: more than" in x for x in coarse.notes)
     m = coarse.best.mechanism
     moved = [abs(np.asarray(m.grid.points)[m.domain.encode([x])[0]] - x) for x in (0.0, 49.999, 100.0)]
     assert max(moved) == pytest.approx(25.0, abs=0.01)
-    assert any("rounded to 1,024 points" in x for x in plan_means(interval=(0, 100), n=10**12, epsilon=1.0).notes)
-    assert plan_means(interval=(0, 100), n=10_000, epsilon=1.0).notes == ()
+    assert any(
+        "rounded to 1,024 points" in x for x in dn.plan(question="mean", interval=(0, 100), n=10**12, epsilon=1.0).notes
+    )
+    assert dn.plan(question="mean", interval=(0, 100), n=10_000, epsilon=1.0).notes == ()
 
 
 def test_near_answers_that_are_worse_than_a_constant_are_called_so():
-    found = plan_release(points=40, epsilon=0.1, weight=1.0)
+    found = dn.plan(question="release", points=40, epsilon=0.1, weight=1.0)
     assert found.best.saved < -0.1
     assert "worse than one constant answer" in found.notes[-1]
     assert f"{100 * -found.best.saved:.3g} % more than one constant answer" in found.message
-    flat = plan_release(points=10, epsilon=0.01)
+    flat = dn.plan(question="release", points=10, epsilon=0.01)
     assert 0 < flat.best.saved < 0.1
     assert "hardly better than one constant answer" in flat.notes[-1]
 
 
 def test_on_an_interval_the_guess_is_said_to_be_that_of_a_cell():
-    assert "of the cell that a value is in" in plan_release(interval=(0, 10), epsilon=2.0).legend
-    assert "of the cell" not in plan_release(points=10, epsilon=2.0).legend
+    assert "of the cell that a value is in" in dn.plan(question="release", interval=(0, 10), epsilon=2.0).legend
+    assert "of the cell" not in dn.plan(question="release", points=10, epsilon=2.0).legend

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import replace
 from itertools import product
 from typing import Any
@@ -13,32 +13,34 @@ import pytest
 
 import deniable as dn
 from deniable.mechanisms.registry import MECHANISMS
-from deniable.plan.answer import Answer
+from deniable.plan.answer import Plan
 from deniable.plan.frequency import _Planner
+from deniable.plan.request import request
 from deniable.plan.scoring import WEIGHED, Weights, check_weights, excess, missed
 from tiers import every
 
-Question = tuple[str, Callable[..., Answer[Any]]]
+Question = tuple[str, Callable[..., Plan[Any]]]
 """The column of the error, and the plan for weights and limits."""
 
 
-def _shares(limits: Mapping[str, float] | None = None, **more: Any) -> Answer[Any]:
-    names = {"stderr": "target_error"}
-    told = {names.get(name, f"max_{name}"): most for name, most in (limits or {}).items()}
-    return dn.plan(k=12, n=2000, epsilon=1.5, **told, **more)
+def _shares(**more: Any) -> Plan[Any]:
+    return dn.plan(k=12, n=2000, epsilon=1.5, **more)
 
 
 QUESTIONS: dict[str, Question] = {
     "shares": ("mse", _shares),
     "sensitive": ("mse", lambda **more: _shares(sensitive=4, **more)),
     "people": ("n", lambda **more: dn.plan(k=12, epsilon=1.5, target_error=0.02, **more)),
-    "pairs": ("cost", lambda **more: dn.plan_keyvalue(k=8, n=2000, epsilon=1.5, **more)),
-    "several pairs": ("cost", lambda **more: dn.plan_keyvalue(k=8, n=2000, epsilon=2.0, length=2, interest=3, **more)),
-    "near": ("loss", lambda **more: dn.plan_release(points=14, epsilon=2.0, **more)),
-    "mean": ("variance_worst", lambda **more: dn.plan_means(interval=(0, 10), n=50, epsilon=1.5, **more)),
+    "pairs": ("cost", lambda **more: dn.plan(question="key-value", k=8, n=2000, epsilon=1.5, **more)),
+    "several pairs": (
+        "cost",
+        lambda **more: dn.plan(question="key-value", k=8, n=2000, epsilon=2.0, length=2, interest=3, **more),
+    ),
+    "near": ("loss", lambda **more: dn.plan(question="release", points=14, epsilon=2.0, **more)),
+    "mean": ("variance_worst", lambda **more: dn.plan(question="mean", interval=(0, 10), n=50, epsilon=1.5, **more)),
     "people for a mean": (
         "n",
-        lambda **more: dn.plan_means(interval=(0, 10), epsilon=3.0, **{"limits": {"stderr": 0.1}, **more}),
+        lambda **more: dn.plan(question="mean", interval=(0, 10), epsilon=3.0, **{"target_error": 0.1, **more}),
     ),
 }
 
@@ -112,21 +114,21 @@ def test_every_limit_is_kept_and_what_breaks_it_is_named(name: str, word: str) -
     _, plan = QUESTIONS[name]
     values = sorted(column(d, word) for d in plan().designs)
     most = values[len(values) // 2]
-    found = plan(limits={word: most})
+    found = plan(**{f"max_{word}": most})
     assert found.designs
     assert all(column(d, word) <= most for d in found.designs)
     if values[-1] > most:
         assert any("instead of at most" in o.reason for o in found.out)
-    assert not plan(limits={word: values[0] / 1e9}).feasible
+    assert not plan(**{f"max_{word}": values[0] / 1e9}).feasible
 
 
 @pytest.mark.parametrize("limits", [{"asr": 0.04}, {"poisoning": 0.1}], ids=str)
 def test_limits_move_the_parameters_of_pairs(limits: dict[str, float]) -> None:
     """To the least error within the limit: of all sizes none is better."""
     job: dict[str, Any] = {"k": 30, "n": 1000, "epsilon": 2.0}
-    found = dn.plan_keyvalue(**job, limits=limits)
+    found = dn.plan(question="key-value", **job, **{f"max_{name}": most for name, most in limits.items()})
     moved = next(d for d in found.designs if d.name == "kv-ss2" and not d.options.get("encoding"))
-    plain = next(d for d in dn.plan_keyvalue(**job).designs if d.name == "kv-ss2")
+    plain = next(d for d in dn.plan(question="key-value", **job).designs if d.name == "kv-ss2")
     assert plain.mechanism.size != moved.mechanism.size
 
     def at(size: int) -> Any:
@@ -147,17 +149,18 @@ def test_the_usual_parameter_stands_for_a_better_one_only_where_it_scores_as_wel
     assert best is not None
     tuned, usual = replace(best, options={"size": 27}), replace(best, mse=1.001 * best.mse, options={})
     for weights, kept in (({"error": 1}, usual), ({"error": 1, "bits": 1}, tuned)):
-        wanted = dn.plan(k=100, n=1000, epsilon=1.0, weights=weights).wanted
-        score = wanted.weights.among([tuned, usual])
+        weighed = check_weights(None, weights, "mse")
+        wanted = request(dn.Domain.of(100), 1000, 1.0, {}, weighed, None, None, {}, None)
+        score = weighed.among([tuned, usual])
         assert _Planner(wanted)._merged([tuned, usual], score) == [kept]
 
 
 def test_the_reasons_tell_the_score_and_the_bits_that_are_weighed() -> None:
-    found = dn.plan_means(interval=(0, 1), n=100, epsilon=1.0, weights={"error": 1, "bits": 1})
+    found = dn.plan(question="mean", interval=(0, 1), n=100, epsilon=1.0, weights={"error": 1, "bits": 1})
     assert found.best is not None
     assert found.best.why.startswith("The best score")
     assert "the fewest bits" in min(found.designs, key=lambda d: d.bits).why
-    plain = [d.why for d in dn.plan_means(interval=(0, 1), n=100, epsilon=1.0).designs]
+    plain = [d.why for d in dn.plan(question="mean", interval=(0, 1), n=100, epsilon=1.0).designs]
     assert not any("score" in why or "fewest bits" in why for why in plain)
 
 

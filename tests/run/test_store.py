@@ -142,9 +142,9 @@ SHOWN: dict[str, tuple[Any, str]] = {
     "fit without errors": (M.fit(REPORTS, stderr=None), r": never [\d.]+ %, often [\d.]+ %, "),
     "audit": (dn.audit(M), r"<Audit of ss: the promise 2\.0 is kept, exact epsilon [\d.]+>"),
     "plan": (PLAN, r"<Plan: \w+ has the least error"),
-    "means": (dn.plan_means(interval=(0, 1), n=100, epsilon=1.0), "<MeanPlan: "),
-    "pairs": (dn.plan_keyvalue(k=4, n=100, epsilon=1.0), "<KeyValuePlan: "),
-    "near": (dn.plan_release(points=5, epsilon=1.0), "<ReleasePlan: "),
+    "means": (dn.plan(question="mean", interval=(0, 1), n=100, epsilon=1.0), "<Plan: "),
+    "pairs": (dn.plan(question="key-value", k=4, n=100, epsilon=1.0), "<Plan: "),
+    "near": (dn.plan(question="release", points=5, epsilon=1.0), "<Plan: "),
     "numbers": (dn.mechanism("sw", epsilon=1.0, interval=(0, 1)), r"<sw \(epsilon = 1, k = 512"),
     "many labels": (dn.mechanism("grr", epsilon=1.0, labels=[f"x{i}" for i in range(999)]), "x5, ...>"),
 }
@@ -169,6 +169,22 @@ class Page(HTMLParser):
 
     def handle_data(self, data: str) -> None:
         self.text += data + " "
+
+
+PLANS = (
+    dn.plan(k=20, n=10_000, epsilon=1.0, max_bytes=1),
+    dn.plan(k=20, n=10_000, epsilon=1.0, max_bytes=1, target_error=1e-6),
+    dn.plan(question="mean", interval=(0, 1), n=100, epsilon=1.0, max_bytes=1),
+)
+
+
+@pytest.mark.parametrize("plan", PLANS)
+def test_a_plan_in_a_notebook_has_no_heading_without_its_table(plan: Any) -> None:
+    text = Page(plan._repr_html_()).text
+    assert plan.message in text
+    assert any(isinstance(part, str) and part.startswith("Left out") for part in plan.parts())
+    assert "Left out" not in text
+    assert all(d.title in text for d in plan.designs)
 
 
 @pytest.mark.parametrize("name", SHOWN)

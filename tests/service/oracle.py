@@ -18,8 +18,18 @@ class Shape(NamedTuple):
 
 
 def report_shape(design: Mapping[str, Any]) -> Shape:
-    """The reports of a design."""
-    return _shape(design["kernel"])
+    """The reports of a design; of one of parts, the number of a part, its report, and zeros up to the longest."""
+    if "parts" not in design:
+        return _shape(design["kernel"])
+    shapes = [report_shape(part) for part in design["parts"]]
+
+    def fits(data: bytes) -> bool:
+        if data[0] >= len(shapes):
+            return False
+        end = 1 + shapes[data[0]].width
+        return not any(data[end:]) and shapes[data[0]].fits(data[1:end])
+
+    return Shape(1 + max(shape.width for shape in shapes), fits)
 
 
 def body_check(task: Mapping[str, Any]) -> Callable[[bytes], bool]:

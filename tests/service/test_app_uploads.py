@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 import deniable as dn
+from deniable.mechanisms.dealt.base import dealt
 from deniable.service.ingest import Intake
 from deniable.service.settings import Settings
 from deniable.service.store.contract import Upload
@@ -135,10 +136,17 @@ def test_a_report_alone_is_taken_as_in_company(path: Path) -> None:
     """Devices send one by one; whatever kind of report it is, none of the others is needed to look at it."""
     reports = dn.load(path)
     assert isinstance(reports, dn.Reports)
-    intake = Intake(canonical(task_of(Asked(text="?", design=reports.design))))
+    parts = reports.design.get("parts", [reports.design])
+    intake = Intake(canonical(task_of(*(Asked(text="?", design=design) for design in parts))))
     rows = [reports.row(i) for i in range(min(12, len(reports)))]
     assert intake.check(rows).fine.all()
     assert [bool(intake.check([row]).fine.all()) for row in rows] == [True] * len(rows)
+
+
+def test_a_question_asks_for_one_part() -> None:
+    whole = dealt([dn.from_design(DESIGN), dn.mechanism("oue", epsilon=1.0, k=20)])
+    with pytest.raises(dn.ParameterError, match="design must be that of one question, got one of several parts"):
+        task_of(Asked(text="?", design=whole.design))
 
 
 # ---- when

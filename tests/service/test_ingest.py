@@ -14,8 +14,11 @@ import pytest
 import deniable as dn
 from deniable.collect.reports import Reports, split_rows
 from deniable.mechanisms.bulk import Bulk
+from deniable.mechanisms.dealt.base import dealt
 from deniable.mechanisms.registry import MECHANISMS, from_design
+from deniable.service.identity import Identity
 from deniable.service.ingest import REASONS, Intake, first_day_after, window_of
+from deniable.service.tasks import Asked, Terms, new_task
 from deniable_client.canonical import canonical
 from service.making import DAY, make_task, task_document
 from service.oracle import body_check, report_shape
@@ -26,11 +29,11 @@ ROOT = Path(__file__).resolve().parents[2]
 @pytest.fixture(scope="module")
 def fuzz() -> ModuleType:
     """The script that alters reports."""
-    sys.path.insert(0, str(ROOT / "benchmarks"))
+    sys.path.insert(0, str(ROOT / "tests" / "faults"))
     try:
         import mutated_reports
     finally:
-        sys.path.remove(str(ROOT / "benchmarks"))
+        sys.path.remove(str(ROOT / "tests" / "faults"))
     return mutated_reports
 
 
@@ -96,6 +99,59 @@ def test_many_bad_reports_are_found_at_once() -> None:
     assert checked.reasons == [*expected, "length", "length", None]
     assert set(filter(None, checked.reasons)) <= set(REASONS)
     assert intake.check([]).reasons == []
+
+
+QUESTIONS = (("grr", {"k": 5}), ("uss", {"k": 9, "sensitive": 4}), ("duchi", {"interval": (0, 1)}))
+
+
+@pytest.mark.parametrize("version", [1, 2])
+@pytest.mark.parametrize("strata", [{}, {"country": ["DE", "FR"], "age": ["old", "young", "neither"]}], ids=str)
+def test_bodies_of_several_questions_are_reports_of_parts(version: int, strata: dict[str, list[str]]) -> None:
+    """Where the strata stand is all that differs; what is counted is the tally of the parts, in any order."""
+    made = [dn.mechanism(name, epsilon=1.0, **own) for name, own in QUESTIONS]
+    document = task_document([m.design for m in made], strata=strata)
+    if version == 2:
+        asked = [Asked(text=f"Question {i}?", design=m.design) for i, m in enumerate(made)]
+        document = new_task(asked, Terms(opens=DAY, strata=strata), Identity(bytes(32)))
+    intake, m, rng = Intake(canonical(document)), dealt(made), random.Random(version)
+    reports = m.privatize_items(
+        np.stack([np.arange(90) % 5, np.arange(90) % 9, np.arange(90)], axis=1), dn.simulation(1)
+    )
+    heads = [bytes(rng.randrange(1, len(values)) for values in intake.task.strata.values()) for _ in range(90)]
+    rows = [reports.row(i) for i in range(90)]
+    at = intake.task.strata_at
+    bodies = [row[:at] + head + row[at:] for row, head in zip(rows, heads, strict=True)]
+    checked = intake.check(bodies)
+    assert checked.reasons == [None] * 90
+    found = [made[i].empty() for i in range(3)]
+    for batch, tally, own in intake.tallies(checked, np.array(rng.sample(range(90), 90)), 0):
+        assert {rows[i][0] for i in own} == {batch.question}
+        assert {heads[i] for i in own} == {bytes(batch.strata)}
+        assert tally.n == own.size
+        found[batch.question] += tally
+    whole = m.tally(reports)
+    assert [dict(part.cells).keys() for part in found] == [dict(part.cells).keys() for part in whole.parts]
+    for part, want in zip(found, whole.parts, strict=True):
+        assert all(np.array_equal(part.cells[name], cell) for name, cell in want.cells.items())
+
+
+def test_what_is_wrong_with_a_report_of_a_part() -> None:
+    """The question, then the stratum, then the bytes that fill it up, then the report itself."""
+    made = [dn.mechanism("grr", epsilon=1.0, k=5), dn.mechanism("grr", epsilon=1.0, k=300)]
+    intake = Intake(canonical(task_document([m.design for m in made], strata={"country": ["DE", "FR"]})))
+    wanted = {
+        "000004": "length",
+        "00000400": None,
+        "01012b01": None,
+        "01012c01": "impossible",
+        "00000401": "padding",
+        "00000501": "padding",
+        "00000500": "impossible",
+        "00020500": "stratum",
+        "02020501": "question",
+    }
+    assert intake.check([bytes.fromhex(body) for body in wanted]).reasons == list(wanted.values())
+    assert [intake.check([bytes.fromhex(body)]).reasons[0] for body in wanted] == list(wanted.values())
 
 
 def test_another_check_knows_bodies() -> None:

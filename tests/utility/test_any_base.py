@@ -12,6 +12,7 @@ import pytest
 
 import deniable as dn
 from deniable.core.channel import Channel
+from deniable.mechanisms.frequency.grr import GRR
 from deniable.mechanisms.utility.base import Utility
 from deniable.mechanisms.utility.bases import BASES
 from deniable.mechanisms.utility.mixture import UtilityMixture
@@ -177,7 +178,7 @@ def test_whole_weights_are_kept_as_they_are() -> None:
         ("brr", {"sensitive": 3, "epsilon": 1.0}, dn.ParameterError, "is made first and given itself"),
         ("ssmix", {"sensitive": 3, "epsilon": 1.0, "form": "glutf"}, dn.ParameterError, "form must be null"),
         (None, {"sensitive": 2, "epsilon": 1.0}, dn.ParameterError, "base must be a mechanism, a Channel, or the name"),
-        (dn.GRR, {"sensitive": 2, "epsilon": 1.0}, dn.ParameterError, "base must be a mechanism, a Channel, or"),
+        (GRR, {"sensitive": 2, "epsilon": 1.0}, dn.ParameterError, "base must be a mechanism, a Channel, or"),
     ],
 )
 def test_refusals_name_the_reason(base: Any, given: dict[str, Any], error: type[Exception], told: str) -> None:

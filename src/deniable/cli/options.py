@@ -39,7 +39,7 @@ from deniable.mechanisms.registry import (
 from deniable.mechanisms.spaces import SPACE
 from deniable.run.files import read_labels, read_space
 
-__all__ = ["DOMAIN", "Choice", "Given", "argument", "changed", "command", "option", "read_domain", "split"]
+__all__ = ["DOMAIN", "FILES", "Choice", "Given", "argument", "changed", "command", "option", "read_domain", "split"]
 
 _Parameters = list[inspect.Parameter]
 _WHOLE = re.compile(
@@ -52,7 +52,7 @@ Known: TypeAlias = Sequence[str] | Callable[[], Iterable[str]]
 """What an argument or an option may be; a function where it takes a moment to know."""
 DOMAIN = ("k", "labels", "labels_file")
 """Options that give the domain."""
-_FILES: Mapping[str, Callable[[str], Any]] = {"distances": read_space}
+FILES: Mapping[str, Callable[[str], Any]] = {"distances": read_space}
 """Options that are files on the command line, and how they are read."""
 
 
@@ -87,7 +87,7 @@ class Choice:
             raise ParameterError("epsilon must be given.", "Say how private it is to be, e.g. --epsilon 1.")
         if domain is None and not self.domain_stands and "prior" not in self.options:
             check_options(self.name, self.options)
-        own = {o: _FILES[o](x) if o in _FILES and o in entry.options else x for o, x in self.options.items()}
+        own = {o: FILES[o](x) if o in FILES and o in entry.options else x for o, x in self.options.items()}
         planned = {"n": n} if n is not None and "n" in entry.inner else {}
         where = domain or self._domain
         if "prior" in own:
@@ -128,7 +128,7 @@ class Choice:
     def files(self) -> list[str]:
         """The files that are read to make it."""
         known = {**self.domain_given, **self.options}
-        given = [known[name] for name in ("labels_file", *_FILES) if name in known]
+        given = [known[name] for name in ("labels_file", *FILES) if name in known]
         return given + [prior for prior in [known.get("prior", "")] if prior.lower().endswith(".csv")]
 
     def without(self, names: Container[str]) -> Choice:

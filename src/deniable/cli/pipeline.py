@@ -187,7 +187,9 @@ def tally(
     rest |= {"skipped": dict(counted.skipped), "places": dict(counted.places)}
     if out.as_json or target is None:
         title = f"{_title(m)}: {total.n:,} reports{', SIMULATED' * total.simulated}"
-        out.show(facts | rest, title, *_counts(total, m))
+        parts = total.parts if "parts" in total.design else (total,)
+        tables = [table for part in parts for table in _counts(part, m if part is total else from_design(part.design))]
+        out.show(facts | rest, title, *tables)
 
 
 def _note_skipped(out: Output, counted: Counted) -> None:

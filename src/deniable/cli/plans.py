@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from deniable.cli.options import DOMAIN, Given, read_domain
+from deniable.cli.options import DOMAIN, FILES, Given, read_domain
 from deniable.cli.output import Output
-from deniable.errors import require
+from deniable.plan.questions import PLANS, check
+from deniable.plan.questions import plan as run
 from deniable.plan.scoring import WEIGHED
 from deniable.present.export import save
-from deniable.run.questions import QUESTIONS
 from deniable.run.results import check_chart
 
 __all__ = ["ASKED", "plan"]
@@ -37,7 +37,7 @@ ASKED: Given = {
     "sensitive": (str, "S", "Sensitive values: labels separated by commas, or how many of the first."),
     "top": (int, "T", "Only the best T designs."),
     "chart": (str, "FILE", "Draw the error against the best guess: .html, .png, .svg or .json."),
-    "question": (str, "|".join(QUESTIONS), f"{_ASKED}  [default: {next(iter(QUESTIONS))}]"),
+    "question": (str, "|".join(PLANS), f"{_ASKED}  [default: {next(iter(PLANS))}]"),
     "length": (int, "L", "Key-value: pairs per person to allow for; one each if left out."),
     "interest": (float, "I", "Key-value: weight of frequencies against means; 1 if left out."),
     "points": (int, "N", "Release, mean: points on a line, or in the interval."),
@@ -45,7 +45,7 @@ ASKED: Given = {
     "distances": (str, "FILE", "Release: a .csv file of losses or places."),
     "force": (bool, None, "Replace a chart that is there already."),
 }
-"""What the planner may be told; which question takes what is for `QUESTIONS` to say."""
+"""What the planner may be told; which question takes what is for `PLANS` to say."""
 
 
 def plan(out: Output, given: Given) -> int:
@@ -62,15 +62,16 @@ def plan(out: Output, given: Given) -> int:
     Example: deniable plan --k 1000 --n 100000 --epsilon 1 --max-bytes 16
     """
     told: dict[str, Any] = dict(given)
-    question, chart = told.pop("question", next(iter(QUESTIONS))), told.pop("chart", None)
-    require(question in QUESTIONS, "question", question, f"one of {', '.join(QUESTIONS)}")
+    question, chart = told.pop("question", next(iter(PLANS))), told.pop("chart", None)
     out.claim(chart, "chart", sources=[told.get("labels_file"), told.get("distances")], force=told.pop("force", False))
     if chart is not None:
         check_chart(chart)
-    QUESTIONS[question].check_plan({name: value for name, value in told.items() if name not in DOMAIN})
-    if "domain" in QUESTIONS[question].asked:
+    check(question, {name: value for name, value in told.items() if name not in DOMAIN})
+    if "domain" in PLANS[question].takes:
         told["domain"] = read_domain({name: told.pop(name) for name in DOMAIN if name in told})
-    found = QUESTIONS[question].answer(told)
+    files = {name: told[name] for name in FILES if name in told}
+    found = run(question=question, **told | {name: FILES[name](path) for name, path in files.items()})
+    found = found.naming(**files) if files else found
     if chart is not None:
         out.note(f"drew {save(found.chart(), chart)}")
     out.show(found.document(), *found.parts())

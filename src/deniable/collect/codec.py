@@ -3,7 +3,8 @@
 A file is: 4 bytes magic, 1 byte version, a header (4 bytes length, canonical JSON, 4 bytes CRC-32), then
 - reports: blocks of (4 bytes number of reports, 4 bytes CRC-32, the columns one after the other), and a last block of
   number 0 with an 8-byte total, so that a file that was cut short is noticed;
-- tally: the cells in the order of the header as little-endian 64-bit integers, and their CRC-32.
+- tally: the cells in the order of the header as little-endian 64-bit integers, and their CRC-32. Version 2 is that of
+  designs of parts: strata and cells are those of the parts, each with its part's name.
 """
 
 from __future__ import annotations
@@ -41,7 +42,8 @@ __all__ = [
     "read",
 ]
 
-_VERSION = 1
+_VERSION, _OF_PARTS = 1, 2
+"""Of files; tallies of a design of parts, whose cells have not all the same strata, are of the second version."""
 MAGIC = {b"DNRP": "reports", b"DNTL": "tally"}
 """How files of reports and of tallies begin, whatever their names end in."""
 _ID = re.compile("[0-9a-f]{32}")
@@ -250,7 +252,7 @@ def _write_tally(out: BinaryIO, tally: Tally) -> None:
     layout = [[name, list(tally.cells[name].shape)] for name in names]
     header = {"design": tally.design, "strata": list(tally.strata), "cells": layout, "simulated": tally.simulated}
     header |= {"sources": list(tally.sources)} if tally.sources else {}
-    _write_header(out, b"DNTL", header)
+    _write_header(out, b"DNTL", header, _version_of(tally.design))
     payload = b"".join(tally.cells[name].astype("<i8").tobytes() for name in names)
     out.write(payload + _U32.pack(zlib.crc32(payload)))
 
@@ -307,11 +309,16 @@ def _layout(rows: list[list[Any]]) -> list[tuple[str, tuple[int, ...], int]]:
     return layout
 
 
-def _write_header(out: BinaryIO, magic: bytes, document: dict[str, Any]) -> None:
+def _version_of(design: Design) -> int:
+    """The version of a tally's file."""
+    return _OF_PARTS if "parts" in design else _VERSION
+
+
+def _write_header(out: BinaryIO, magic: bytes, document: dict[str, Any], version: int = _VERSION) -> None:
     check_answers(document["design"])
     text = canonical(document)
     _check_length(len(text))
-    out.write(magic + bytes([_VERSION]) + _U32.pack(len(text)) + text + _U32.pack(zlib.crc32(text)))
+    out.write(magic + bytes([version]) + _U32.pack(len(text)) + text + _U32.pack(zlib.crc32(text)))
 
 
 def _read_header(stream: BinaryIO, kind: str, magic: bytes | None) -> dict[str, Any]:
@@ -319,16 +326,21 @@ def _read_header(stream: BinaryIO, kind: str, magic: bytes | None) -> dict[str, 
     if found != kind:
         raise FormatError(f"this is a {found} file, a {kind} file is needed.")
     version = _take(stream, 1, "the version")[0]
-    if version != _VERSION:
-        raise FormatError(
-            f"this {kind} file has version {version}, this program reads {_VERSION}.", "Upgrade deniable."
-        )
+    known = (_VERSION, _OF_PARTS) if kind == "tally" else (_VERSION,)
+    if version not in known:
+        read = " and ".join(map(str, known))
+        raise FormatError(f"this {kind} file has version {version}, this program reads {read}.", "Upgrade deniable.")
     (length,) = _U32.unpack(_take(stream, 4, "the header's length"))
     _check_length(length)
     text = _take(stream, length, "the header")
     _check_crc(text, _U32.unpack(_take(stream, 4, "the header's check sum"))[0], "the header")
     document = parse_header(text)
-    check_answers(_part(document, "design", dict))
+    design = _part(document, "design", dict)
+    check_answers(design)
+    if kind == "tally" and version != _version_of(design):
+        raise FormatError(f"this tally file has version {version}; a tally of its design has {_version_of(design)}.")
+    if version == _OF_PARTS and not all(isinstance(part, dict) for part in _part(design, "parts", list)):
+        raise FormatError("the design's 'parts' are not well formed: each is a design.")
     return document
 
 

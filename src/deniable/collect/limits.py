@@ -88,6 +88,10 @@ def _without_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 def check_answers(design: Mapping[str, Any]) -> None:
     """`FormatError` for a design with more answers than a file may have; what else is wrong with it is not said."""
+    parts = design.get("parts")
+    for part in parts if isinstance(parts, list) else ():
+        if isinstance(part, Mapping):
+            check_answers(part)
     domain = design.get("domain")
     if not isinstance(domain, Mapping):
         return

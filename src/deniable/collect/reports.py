@@ -20,6 +20,7 @@ __all__ = [
     "Reports",
     "batches_of",
     "difference",
+    "join_rows",
     "new_id",
     "once",
     "split_rows",
@@ -244,6 +245,15 @@ def split_rows(fields: Sequence[Field], rows: Bytes) -> Columns:
     return columns
 
 
+def join_rows(fields: Sequence[Field], columns: Columns) -> Bytes:
+    """The inverse of `split_rows`: reports, one row of bytes each."""
+    parts = [
+        np.ascontiguousarray(columns[f.name].astype(f.dtype, copy=False)).view(np.uint8).reshape(-1, f.width)
+        for f in fields
+    ]
+    return parts[0] if len(parts) == 1 else np.concatenate(parts, axis=1)
+
+
 def title_of(design: Design) -> str:
     """A design in a few words.
 
@@ -253,6 +263,8 @@ def title_of(design: Design) -> str:
     domain = design.get("domain", {})
     k = len(domain["labels"]) if "labels" in domain else domain.get("k", domain.get("points", ""))
     size = {"k": f"{k:,}"} if isinstance(k, int) else {}
+    parts = design.get("parts")
+    size |= {"parts": f"{len(parts)}"} if isinstance(parts, list) else {}
     own = {name: f"{x:,.6g}" for name, x in design.get("params", {}).items() if _is_number(x)}
     shown = {"epsilon": f"{design.get('epsilon', 0.0):g}", **size, **own}
     return f"{design.get('mechanism')} ({', '.join(f'{name} = {x}' for name, x in shown.items())})"

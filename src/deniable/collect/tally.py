@@ -13,7 +13,10 @@ from deniable.collect.reports import Design, batches_of, difference, once, title
 from deniable.core.types import IntArray
 from deniable.errors import FormatError, MergeError
 
-__all__ = ["Tally", "exact_sum"]
+__all__ = ["Tally", "exact_sum", "part_name"]
+
+_PART = "/"
+"""What stands between the name of a part and that of its stratum or cell."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -22,6 +25,8 @@ class Tally:
 
     `cells["n"]` counts reports by stratum; every other cell has the stratum as its first axis too. Strata are the
     public kinds of reports that are counted apart (one for most mechanisms).
+    Of a design of parts, strata and cells are those of the parts, `q2/support` of the second one: such a cell has the
+    strata of its own part only.
     """
 
     design: Design
@@ -34,13 +39,12 @@ class Tally:
     """The same of reports in memory: the last batches that were counted here. No part of the tally's bytes."""
 
     def __post_init__(self) -> None:
-        for name, cell in self.cells.items():
-            if cell.dtype != np.int64 or cell.ndim < 1 or cell.shape[0] != len(self.strata):
-                raise FormatError(
-                    f"tally cell {name!r} must be int64 with {len(self.strata)} strata, got {cell.shape}."
-                )
         if not all(isinstance(name, str) for name in self.strata):
             raise FormatError("the strata of a tally are names.")
+        for name, cell in self.cells.items():
+            rows = len(self._at(name))
+            if cell.dtype != np.int64 or cell.ndim < 1 or cell.shape[0] != rows:
+                raise FormatError(f"tally cell {name!r} must be int64 with {rows} strata, got {cell.shape}.")
         if "n" not in self.cells or self.cells["n"].ndim != 1:
             raise FormatError("a tally needs the cell 'n', the number of reports by stratum.")
 
@@ -53,6 +57,22 @@ class Tally:
     def n(self) -> int:
         """Number of reports."""
         return exact_sum(self.cells["n"])
+
+    @property
+    def parts(self) -> tuple[Tally, ...]:
+        """Of a design of parts, the tally of each of them; none of any other design."""
+        return tuple(self._part(part_name(i), design) for i, design in enumerate(self.design.get("parts", ())))
+
+    def _part(self, part: str, design: Design) -> Tally:
+        own = {name.removeprefix(part): cell for name, cell in self.cells.items() if name.startswith(part)}
+        at = self._at(part)
+        strata = tuple(self.strata[i].removeprefix(part) for i in at)
+        return Tally(design, strata, {"n": self.cells["n"][at], **own}, self.simulated)
+
+    def _at(self, cell: str) -> list[int]:
+        """The strata that a cell has: all of them, or those of its part in a design of parts."""
+        part = "".join(cell.partition(_PART)[:2]) if "parts" in self.design and _PART in cell else ""
+        return [i for i, stratum in enumerate(self.strata) if stratum.startswith(part)]
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Tally):
@@ -86,6 +106,11 @@ class Tally:
         The cell `n`, the number of reports, comes first; it has no label. Entries that are not about answers, such as
         the reports of a code, have their number.
         """
+        if self.parts:
+            each = [(part_name(i), part.to_columns()) for i, part in enumerate(self.parts)]
+            for part, columns in each:
+                columns["stratum"] = [part + stratum for stratum in columns["stratum"]]
+            return {name: [x for _, columns in each for x in columns[name]] for name in each[0][1]}
         rows: list[tuple[str, str, str | None, int]] = []
         for i, stratum in enumerate(self.strata):
             rows.append((stratum, "n", None, int(self.cells["n"][i])))
@@ -116,13 +141,19 @@ class Tally:
         """A small table with bars for notebooks."""
         from deniable.present.html import counts_html
 
-        rows = [
+        return counts_html(f"{self.n:,} reports of {title_of(self.design)}", self._shown(), simulated=self.simulated)
+
+    def _shown(self) -> list[tuple[str, IntArray, Sequence[object]]]:
+        """Rows of counts, each with its name and those of its entries."""
+        if self.parts:
+            each = ((part_name(i), part._shown()) for i, part in enumerate(self.parts))
+            return [(part + name, *rest) for part, rows in each for name, *rest in rows]  # type: ignore[misc]
+        return [
             (f"{name}{f', {stratum}' * (len(self.strata) > 1 and stratum != name)}", cell[i], self._named(name))
             for name, cell in sorted(self.cells.items())
             for i, stratum in enumerate(self.strata)
             if name != "n" and (cell[i].any() or not cell.any())
         ]
-        return counts_html(f"{self.n:,} reports of {title_of(self.design)}", rows, simulated=self.simulated)
 
     def _named(self, cell: str) -> Sequence[object]:
         """What the entries of a cell are about: answers (with sensitive ones those, or the others), else numbers."""
@@ -149,6 +180,15 @@ def _few(cell: IntArray, most: int = 6) -> str:
     """The first numbers of a cell."""
     flat = cell.ravel()
     return "[" + " ".join(f"{x}" for x in flat[:most].tolist()) + " ..." * (flat.size > most) + "]"
+
+
+def part_name(i: int) -> str:
+    """What the strata and cells of the part with this number begin with, counted from 0 as reports do.
+
+    >>> part_name(0) + "support"
+    'q1/support'
+    """
+    return f"q{i + 1}{_PART}"
 
 
 def exact_sum(cells: IntArray) -> int:

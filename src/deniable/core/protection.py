@@ -16,15 +16,17 @@ from typing import Any
 
 from deniable.errors import require
 
-__all__ = ["ANSWER", "NUMBER", "PAIR", "PAIRS", "VALUE", "Protection", "times", "weakest"]
+__all__ = ["ANSWER", "ANSWERS", "NUMBER", "PAIR", "PAIRS", "VALUE", "Protection", "times", "weakest"]
 
 ANSWER, NUMBER, VALUE, PAIR, PAIRS = "answer", "number", "value", "pair", "set of pairs"
+ANSWERS = "set of answers"
 """What one person hands in."""
 _PROTECTED: Mapping[str, tuple[str, str]] = {
     ANSWER: ("every answer", "for one answer as for another"),
     NUMBER: ("every number of the interval", "for one number as for another, near or far"),
     VALUE: ("every value", "for one value as for another, near or far"),
     PAIR: ("key and value together", "for one pair of key and value as for another"),
+    ANSWERS: ("all answers of a person together", "for one set of answers as for another"),
     PAIRS: ("all pairs of a person together", "for one set of pairs as for another, the empty set included"),
 }
 """What is protected, and between what reports are compared, by what one person hands in."""

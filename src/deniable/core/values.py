@@ -9,7 +9,7 @@ import numpy as np
 
 from deniable.errors import InWords, ParameterError, meant, need_extra, require
 
-__all__ = ["cells_of", "columns_of", "is_missing", "labels_of"]
+__all__ = ["arrays_of", "cells_of", "columns_of", "is_missing", "labels_of"]
 
 _READABLE = "a list, an array, a series, or a frame with column=NAME"
 _FRAME_MARKS = ("columns", "column_names", "__dataframe__", "__arrow_c_stream__")
@@ -115,6 +115,12 @@ def _column_of(given: object, column: str | None = None) -> object:
 
 def columns_of(given: object, columns: Sequence[str]) -> list[list[Any]] | None:
     """Several columns of a frame, cell by cell in the same order; None for what is no frame."""
+    found = arrays_of(given, columns)
+    return None if found is None else [part.tolist() for part in found]
+
+
+def arrays_of(given: object, columns: Sequence[str]) -> list[np.ndarray[Any, Any]] | None:
+    """Several columns of a frame as arrays, fetched together; None for what is no frame."""
     frame = _frame(given, asked=True)
     if frame is None:
         return None
@@ -126,7 +132,7 @@ def columns_of(given: object, columns: Sequence[str]) -> list[list[Any]] | None:
         known = _listed(names)
         raise ParameterError(f"the frame has no column {unknown[0]!r}; it has {known or 'none'}.", hint)
     found = fetch(*columns) if len(columns) > 1 else [fetch(columns[0])]
-    return [cells_of(part).tolist() for part in found]
+    return [cells_of(part) for part in found]
 
 
 def _listed(names: Sequence[str]) -> str:

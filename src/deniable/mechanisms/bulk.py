@@ -246,17 +246,18 @@ class Bulk(ABC, Generic[K]):
                 return self.perturb(items[part], own)
             return self.perturb_dealt(items[part], coins[part], own)
 
-        if items.size <= self.block:
-            with sparing(items.size * self.k):
+        people = len(items)
+        if people <= self.block:
+            with sparing(people * self.k):
                 return perturb(slice(None), stream)
-        columns: Columns = {f.name: np.empty(f.shape(items.size), f.dtype) for f in self.fields}
+        columns: Columns = {f.name: np.empty(f.shape(people), f.dtype) for f in self.fields}
 
         def fill(job: tuple[slice, Stream]) -> None:
             part, own = job
             for name, column in perturb(part, own).items():
                 columns[name][part] = column
 
-        parts = blocks(items.size, self.block)
+        parts = blocks(people, self.block)
         run(fill, zip(parts, stream.spawn(len(parts)), strict=True))
         return columns
 

@@ -356,6 +356,10 @@ def from_design(design: Design) -> Mechanism:
 
     Designs come from outside: their shape is checked as devices do it, before any number in them is believed.
     """
+    if isinstance(design, Mapping) and design.get("mechanism") == "dealt":
+        from deniable.mechanisms.dealt.base import from_parts  # loaded for designs of parts alone
+
+        return from_parts(design, from_design)
     check = read_design if _known_to_devices(design) else check_document
     check(design)
     name = design.get("mechanism")

@@ -65,6 +65,6 @@ def _space(given: object) -> Space:
     """A space itself, or a matrix of losses. No file is opened here: what is given may come from anywhere."""
     if isinstance(given, Space):
         return given
-    hint = "Read the file where it is yours to read: distances=deniable.read_space(path)."
+    hint = "Read the file where it is yours to read: distances=deniable.load(path)."
     require(not isinstance(given, str | PurePath), "distances", given, "a Space or a matrix of losses", hint)
     return Space.losses(given)

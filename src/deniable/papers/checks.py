@@ -11,9 +11,10 @@ import numpy as np
 from deniable.mechanisms.base import Mechanism
 from deniable.mechanisms.registry import MECHANISMS, mechanism
 from deniable.mechanisms.support import SupportMechanism
+from deniable.papers.evidence import Evidence
 from deniable.papers.montecarlo import Trials
 from deniable.papers.paper import Context
-from deniable.papers.rules import ALPHA, EXACT, Evidence, Rule, above, at_most
+from deniable.papers.rules import ALPHA, EXACT
 
 __all__ = ["Agreement", "Equation", "design", "off", "small_designs", "small_designs_of"]
 
@@ -65,22 +66,14 @@ def _enumerate(m: SupportMechanism) -> dict[str, float]:
 class Equation:
     """Check of a printed formula for `asr` or `mse_approx`, over a grid and over all small designs of the family.
 
-    The mechanism's own closed form is held against the small designs' outputs, the printed one against both. `wrong`
-    says what is wrong with the printed one, should it turn out so; `examples` are shown in any case.
+    The mechanism's own closed form is held against the small designs' outputs, the printed one against both. Values of
+    `examples` are shown with them.
     """
 
     quantity: str
     printed: Formula
     grid: Callable[[], Iterable[SupportMechanism]]
-    wrong: str = ""
     examples: tuple[Example, ...] = ()
-
-    @property
-    def rule(self) -> Rule:
-        """Reproduced if it agrees everywhere; corrected if it does not, but the closed form does."""
-        why = f"{self.wrong}; the correct form agrees with all enumerated channels" if self.wrong else ""
-        instead = (at_most("largest relative deviation of the correct form", EXACT),) if self.wrong else ()
-        return Rule((at_most("largest relative deviation", EXACT),), instead, why)
 
     def __call__(self, context: Context) -> Evidence:
         """Deviations of the printed formula and of the closed form."""
@@ -110,15 +103,6 @@ class Agreement:
     quantity: str
     trials: Callable[[Context], list[Trials]]
     printed: Callable[[Trials], float] | None = None
-
-    @property
-    def rule(self) -> Rule:
-        """Reproduced if neither printed nor exact values are rejected, corrected if only printed ones are."""
-        exact = above("smallest p-value, exact values", ALPHA)
-        if self.printed is None:
-            return Rule((exact,), alpha=ALPHA)
-        why = "the exact values agree with what was simulated, the printed ones do not"
-        return Rule((above("smallest p-value, printed values", ALPHA),), (exact,), why, alpha=ALPHA)
 
     def __call__(self, context: Context) -> Evidence:
         """Adjusted p-values, who is rejected, and what was seen over what was expected."""

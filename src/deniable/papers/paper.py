@@ -4,11 +4,12 @@ To add a paper, write one module with
 
 - a function per figure that returns the rows of a table, and one that draws them (`Figure`; `charts.lines`). Data that
   are made up have a name by `made_up` in some column: the picture then says so, as it does if streams were drawn from;
-- a function per claim that measures: it returns numbers by name. Above it stands the claim with the rule that makes a
-  verdict of them (`Claims.add`, `rules.Rule`). Numbers are measured when it runs; only what the paper itself prints may
-  stand in the source, in the field `paper`, and in the rule;
-- a `LeftOut` for each statement of the paper that has no claim, with the reason;
-- `PAPER = Paper(...)`, which checks the tables;
+- a function per claim that measures: it returns numbers by name, under the claim's id (`Measures.add`). Numbers are
+  measured when it runs; what the paper itself prints is had from the claim (`Paper.claim`), not written there;
+- `claims.toml` beside it: key and title of the paper, and a table per claim in the order of the page: what the paper
+  says, where, what it prints (`paper`), and the rule that makes a verdict of the numbers (`rules.read_rule`). Several
+  claims may share a `[rule.NAME]`. Each statement that has no claim is a `[[left_out]]`, with the reason;
+- `PAPER = read_paper(...)`, which checks the tables;
 
 and put it into `runner.PAPERS`. Functions get a `Context`: whether to be quick, where data sets are, seeded streams by
 name, and `once` for results that several claims share. What cannot be measured in a run is `rules.Missing`.
@@ -17,13 +18,16 @@ name, and `once` for results that several claims share. What cannot be measured 
 from __future__ import annotations
 
 import hashlib
+import tomllib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar, TypeVarTuple
 
 from deniable.errors import ParameterError, require
-from deniable.papers.rules import Evidence, Missing, Rule, Value, Verdict, decide
+from deniable.papers.evidence import Evidence, Missing
+from deniable.papers.rules import Rule, Value, Verdict, decide, read_rule
 from deniable.randomness import Simulation, simulation
 
 if TYPE_CHECKING:
@@ -32,13 +36,15 @@ if TYPE_CHECKING:
 __all__ = [
     "SEED",
     "Claim",
-    "Claims",
     "Context",
     "Figure",
     "LeftOut",
+    "Measures",
     "Paper",
     "Rows",
+    "fewest_runs",
     "made_up",
+    "read_paper",
     "silent",
 ]
 
@@ -78,6 +84,15 @@ def made_up_in(rows: Rows) -> tuple[str, ...]:
     """
     texts = dict.fromkeys(text for row in rows for text in row.values() if isinstance(text, str))
     return tuple(text.removesuffix(_MADE_UP) for text in texts if text.endswith(_MADE_UP))
+
+
+def fewest_runs(rows: Rows) -> dict[str, int]:
+    """The evidence of how many runs there were, from a table that tells them; the fewest if they differ.
+
+    >>> fewest_runs([{"runs": 50}, {"runs": 8}])
+    {'runs': 8}
+    """
+    return {"runs": min(int(row["runs"] or 0) for row in rows)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,25 +146,18 @@ class LeftOut:
     reason: str
 
 
-class Claims(list[Claim]):
-    """The claims of a module, in the order in which they are written down."""
+class Measures(dict[str, Measure]):
+    """The measurements of a module, by the ids of their claims."""
 
-    def add(
-        self, id: str, claim: str, where: str, paper: Value, rule: Rule, figure: str | None = None
-    ) -> Callable[[Measured], Measured]:
-        """A decorator: the claim and its rule stand above the function that measures."""
+    def add(self, id: str) -> Callable[[Measured], Measured]:
+        """A decorator: the function measures what this claim is about."""
 
         def keep(measure: Measured) -> Measured:
-            self.append(Claim(id, claim, where, paper, rule, measure, figure))
+            require(id not in self, "id", id, "another one than those before: each claim is measured once")
+            self[id] = measure
             return measure
 
         return keep
-
-    def ordered(self, ids: str) -> Claims:
-        """The same claims in the order of these ids, all of them."""
-        known = {claim.id: claim for claim in self}
-        require(sorted(known) == sorted(ids.split()), "ids", ids, f"those of all claims: {', '.join(known)}")
-        return Claims(known[id] for id in ids.split())
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,6 +187,27 @@ class Paper:
             listed = ", ".join(known) or "none"
             raise ParameterError(f"figure must be one of {listed} for {self.name}, got {name!r}.")
         return found
+
+    def claim(self, id: str) -> Claim:
+        """The claim of this id."""
+        known = {claim.id: claim for claim in self.claims}
+        require(id in known, "claim", id, f"one of {', '.join(known) or 'none'} for {self.name}")
+        return known[id]
+
+
+def read_paper(name: str, figures: Sequence[Figure], *parts: Measures) -> Paper:
+    """The paper in the folder of this name: what it says is in `claims.toml` there, what is measured in `parts`."""
+    told = tomllib.loads((files("deniable.papers") / name / "claims.toml").read_text("utf-8"))
+    measures = {id: measure for part in parts for id, measure in part.items()}
+    once = len(measures) == sum(map(len, parts)) and set(measures) == set(told["claim"])
+    require(once, "parts", ", ".join(measures), f"one measurement for each of {', '.join(told['claim'])}")
+    claims = []
+    for id, head in told["claim"].items():
+        says = {key: head.pop(key) for key in ("claim", "where", "paper", "figure") if key in head}
+        shared = told["rule"][head.pop("rule")] if "rule" in head else {}
+        claims.append(Claim(id, rule=read_rule({**shared, **head}), measure=measures[id], **says))
+    left_out = [LeftOut(**one) for one in told["left_out"]]
+    return Paper(name, told["key"], told["title"], figures, claims, left_out)
 
 
 @dataclass(frozen=True, slots=True)

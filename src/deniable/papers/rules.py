@@ -2,8 +2,8 @@
 
 A rule is data: what must be true of the measured numbers if the statement holds as printed, and what must be true if
 the correction holds that is given instead. `decide` is the one function that makes a verdict of a rule and of numbers;
-no claim has another way to one. Comparisons of numbers that were drawn have standard errors: the evidence has the one
-of "x" as "x, standard error", and a comparison is decided only beyond what chance explains.
+no claim has another way to one. Numbers that were drawn have standard errors (`evidence.Sampled`), and a comparison of
+one is decided only beyond what chance explains.
 """
 
 from __future__ import annotations
@@ -14,28 +14,21 @@ import operator
 import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from deniable.errors import ParameterError, require
+from deniable.papers.evidence import Evidence, Plain, Sampled, as_plain
 
 __all__ = [
     "ALPHA",
     "EXACT",
     "VERDICTS",
     "Condition",
-    "Evidence",
-    "Missing",
     "Rule",
     "Value",
     "Verdict",
-    "above",
-    "at_least",
-    "at_most",
-    "below",
     "decide",
-    "differs",
-    "equal",
-    "spread_of",
+    "read_rule",
 ]
 
 VERDICTS = ("reproduced", "corrected", "refuted", "not tested")
@@ -49,9 +42,6 @@ ALPHA = 1e-3
 
 Value: TypeAlias = str | int | float | Mapping[str, str | int | float]
 """What a paper says: a text, a number, or numbers by name."""
-
-Evidence: TypeAlias = Mapping[str, str | int | float]
-"""What is measured: numbers by name, and texts that explain them."""
 
 _RELATIONS: Mapping[str, tuple[Callable[[float, float], bool], str]] = {
     "<": (operator.lt, "is below"),
@@ -68,7 +58,7 @@ class Verdict:
     """What a check found. Everything but `reproduced` says in `note` why."""
 
     verdict: str
-    measured: Evidence | None = None
+    measured: Plain | None = None
     note: str = ""
 
     def __post_init__(self) -> None:
@@ -81,13 +71,6 @@ class Verdict:
             json.dumps(self.measured, allow_nan=False)
         except (TypeError, ValueError) as error:
             raise ParameterError(f"measured must be text, finite numbers, or a mapping of them: {error}.") from error
-
-
-@dataclass(frozen=True, slots=True)
-class Missing:
-    """Why nothing could be measured in this run."""
-
-    reason: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,7 +111,6 @@ class Condition:
             if isinstance(self.bound, str) and found.groups()
             else self.bound
             for name, found in fits.items()
-            if not name.endswith(_SPREAD)
         }
         require(bool(names), "measured", ", ".join(evidence), f"numbers that have '{self.quantity}' among them")
         return names
@@ -147,7 +129,7 @@ class Condition:
         if not self.noisy:
             return _RELATIONS[self.relation][0](value, limit)
         away = (value - limit) * (1 if self.relation.startswith(">") else -1)
-        reach = margin * _number(evidence, spread_of(name))
+        reach = margin * _error(evidence, name)
         if self.relation.endswith("="):
             return not away < -reach
         return True if away > reach else False if away < -reach else None
@@ -162,53 +144,19 @@ class Condition:
         return ", ".join(seen[:most]) + (f" and {len(seen) - most} more" if len(seen) > most else "")
 
 
-_SPREAD = ", standard error"
-
-
-def spread_of(name: str) -> str:
-    """The name of the standard error of a quantity.
-
-    >>> spread_of("gain")
-    'gain, standard error'
-    """
-    return f"{name}{_SPREAD}"
-
-
 def _number(evidence: Evidence, name: str) -> float:
-    value = evidence.get(name)
+    found = evidence.get(name)
+    value = found.value if isinstance(found, Sampled) else found
     if not isinstance(value, (int, float)):
         raise ParameterError(f"measured must have the number '{name}', got {', '.join(evidence)}.")
     return value
 
 
-def at_most(quantity: str, bound: float | str, *, noisy: bool = False) -> Condition:
-    """The quantity is not above the bound; of a number that was drawn, by no more than chance explains."""
-    return Condition(quantity, "<=", bound, noisy)
-
-
-def at_least(quantity: str, bound: float | str, *, noisy: bool = False) -> Condition:
-    """The quantity is not below the bound; of a number that was drawn, by no more than chance explains."""
-    return Condition(quantity, ">=", bound, noisy)
-
-
-def below(quantity: str, bound: float | str, *, noisy: bool = False) -> Condition:
-    """The quantity is below the bound; of a number that was drawn, by more than chance explains."""
-    return Condition(quantity, "<", bound, noisy)
-
-
-def above(quantity: str, bound: float | str, *, noisy: bool = False) -> Condition:
-    """The quantity is above the bound; of a number that was drawn, by more than chance explains."""
-    return Condition(quantity, ">", bound, noisy)
-
-
-def equal(quantity: str, bound: float | str) -> Condition:
-    """The quantity is the bound, exactly."""
-    return Condition(quantity, "==", bound)
-
-
-def differs(quantity: str, bound: float | str) -> Condition:
-    """The quantity is not the bound."""
-    return Condition(quantity, "!=", bound)
+def _error(evidence: Evidence, name: str) -> float:
+    found = evidence.get(name)
+    if not isinstance(found, Sampled):
+        raise ParameterError(f"measured must have '{name}' with a standard error, got {found!r}.")
+    return found.error
 
 
 @dataclass(frozen=True, slots=True)
@@ -246,9 +194,25 @@ class Rule:
         return told
 
 
+def read_rule(told: Mapping[str, Any]) -> Rule:
+    """A rule as it is written down: a condition has a quantity, a relation, a bound and, if it was drawn, chance.
+
+    >>> str(read_rule({"holds": [["lost", "==", 0], ["gain, *", ">", 0.1, "beyond chance"]]}))
+    "reproduced if 'lost' is 0 and every 'gain, *' is above 0.1 beyond chance"
+    """
+    holds, instead = (tuple(_condition(*given) for given in told.get(key, ())) for key in ("holds", "instead"))
+    drawn = any(condition.noisy for condition in holds + instead)
+    return Rule(**{"alpha": ALPHA if drawn else 0.0, **told, "holds": holds, "instead": instead})
+
+
+def _condition(quantity: str, relation: str, bound: float | str, chance: str = "") -> Condition:
+    require(chance in ("", "beyond chance"), "chance", chance, "'beyond chance', or left out")
+    return Condition(quantity, relation, bound, noisy=bool(chance))
+
+
 def decide(rule: Rule, evidence: Evidence) -> Verdict:
     """The verdict that follows from a rule and from what was measured: the only place where one is made."""
-    margin = _margin(rule, evidence)
+    margin, measured = _margin(rule, evidence), as_plain(evidence)
     printed = _all(condition.state(evidence, margin) for condition in rule.holds)
 
     def _faults(conditions: tuple[Condition, ...]) -> str:
@@ -256,17 +220,17 @@ def decide(rule: Rule, evidence: Evidence) -> Verdict:
 
     if printed is None:
         return Verdict(
-            "not tested", evidence, _told(f"not decided, as chance may explain: {_faults(rule.holds)}", rule.note)
+            "not tested", measured, _told(f"not decided, as chance may explain: {_faults(rule.holds)}", rule.note)
         )
     if printed:
-        return Verdict("reproduced", evidence, rule.note)
+        return Verdict("reproduced", measured, rule.note)
     if not rule.instead:
-        return Verdict("refuted", evidence, _told(rule.why or _faults(rule.holds), rule.note))
+        return Verdict("refuted", measured, _told(rule.why or _faults(rule.holds), rule.note))
     if _all(condition.state(evidence, margin) for condition in rule.instead):
-        return Verdict("corrected", evidence, _told(rule.why, rule.note))
+        return Verdict("corrected", measured, _told(rule.why, rule.note))
     lost = any(condition.state(evidence, margin) is False for condition in rule.instead)
     told = "not even what is given instead holds" if lost else "whether something else holds instead is not decided"
-    return Verdict("refuted", evidence, _told(_faults(rule.holds), f"{told}: {_faults(rule.instead)}", rule.note))
+    return Verdict("refuted", measured, _told(_faults(rule.holds), f"{told}: {_faults(rule.instead)}", rule.note))
 
 
 def _all(states: Iterable[bool | None]) -> bool | None:

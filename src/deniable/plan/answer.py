@@ -8,7 +8,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, Self, TypeVar
 
-from deniable.core.domain import Domain
 from deniable.core.protection import weakest
 from deniable.errors import DeniableError, require
 from deniable.mechanisms.entry import Entry
@@ -22,15 +21,7 @@ from deniable.present.tables import Column, Table, Whole, right
 if TYPE_CHECKING:
     import altair
 
-__all__ = [
-    "Answer",
-    "Rejected",
-    "check_domain",
-    "check_top",
-    "made",
-    "rows_for",
-    "sift",
-]
+__all__ = ["Plan", "Rejected", "check_top", "made", "rows_for", "sift"]
 
 D = TypeVar("D", bound=Prediction[Any])
 
@@ -61,8 +52,8 @@ class Rejected:
 
 
 @dataclass(frozen=True, repr=False)
-class Answer(ABC, Generic[D]):
-    """What was asked, and the designs that meet it, best first."""
+class Plan(ABC, Generic[D]):
+    """What was asked, as plain data, and the designs that meet it, best first."""
 
     request: Mapping[str, Any]
     limits: Mapping[str, float]
@@ -70,8 +61,9 @@ class Answer(ABC, Generic[D]):
     out: tuple[Rejected, ...]
     compared: str = field(default="everything", kw_only=True)
     """In what a design is at least as good that beats another."""
+    labels: tuple[str, ...] | None = field(default=None, kw_only=True)
+    """What people may answer by name, where it has one."""
 
-    first_column: ClassVar[Column] = Column("design", wrap=True, most=24)
     meanings: ClassVar[Mapping[str, str]] = {}
     """What the columns mean, by heading."""
 
@@ -142,7 +134,9 @@ class Answer(ABC, Generic[D]):
     @property
     def domain_options(self) -> Mapping[str, Any]:
         """The options that say what people may answer, beside those of the designs."""
-        return {}
+        if self.labels is not None:
+            return {"labels": self.labels}
+        return {"k": self.request["k"]} if "k" in self.request else {}
 
     @property
     def limits_text(self) -> str:
@@ -179,7 +173,8 @@ class Answer(ABC, Generic[D]):
         text, near = f"No design meets {self.limits_text}", self.nearest()
         if near is None:
             return f"{text}: none can be made."
-        text += f"; the closest is {near.title}: {missed(near, self.limits)}."
+        at = f" at epsilon {near.epsilon:g}" if self.request["epsilon"] is None else ""
+        text += f"; the closest is {near.title}{at}: {missed(near, self.limits)}."
         blind = getattr(near, "blind", None)
         if blind is not None and self.limits.get("asr", math.inf) <= blind:
             text += f" Without any report a guess is right {100 * blind:.3g} % of the time already."
@@ -241,11 +236,21 @@ class Answer(ABC, Generic[D]):
 
     def parts(self) -> list[Table | str]:
         """For people: the answer, the designs with their numbers, why each, and what is out."""
+        return [*self.overview(), *self.reasons(), *([Whole(f"Next: {self.next}")] if self.next else [])]
+
+    def overview(self) -> list[Table | str]:
+        """The answer, and the designs with their numbers."""
         parts: list[Table | str] = [self.message, *self.protection, *self.notes]
         if self.designs:
-            head = (self.first_column, *right(*self.shown))
+            head = (Column("design", wrap=True, most=24), *right(*self.shown))
             parts.append(Table(head, [[d.title, *(cell(d) for cell in self.shown.values())] for d in self.designs]))
             parts += [self.legend] if self.legend else []
+        return parts
+
+    def reasons(self) -> list[Table | str]:
+        """Why each design is worth a choice or not, and what is out."""
+        parts: list[Table | str] = []
+        if self.designs:
             good = [[d.title, d.why] for d in self.designs if not d.beaten_by]
             parts.append(Table((Column("worth a choice", wrap=True, most=24), Column("why", wrap=True)), good))
             beaten, kept = dict[str, list[str]](), {d.name for d in self.designs if not d.beaten_by}
@@ -259,10 +264,10 @@ class Answer(ABC, Generic[D]):
             more = f" ({len(rows) - _MOST_OUT} more with --json)" if len(rows) > _MOST_OUT else ""
             head = (Column("design", wrap=True, most=24), Column("why not", wrap=True))
             parts += [f"Left out{more}:", Table(head, rows[:_MOST_OUT])]
-        return [*parts, *([Whole(f"Next: {self.next}")] if self.next else [])]
+        return parts
 
     def __repr__(self) -> str:
-        return f"<{type(self).__name__}: {self.message}>"
+        return f"<Plan: {self.message}>"
 
     def _repr_html_(self) -> str:
         """A small table with bars for notebooks: the message and the designs, the bars of their errors."""
@@ -271,8 +276,7 @@ class Answer(ABC, Generic[D]):
         errors = [getattr(d, "stderr", getattr(d, "loss", None)) for d in self.designs]
         most = max((x for x in errors if x is not None and math.isfinite(x)), default=0.0) or 1.0
         bars = [None if x is None or not math.isfinite(x) else Bar(x / most) for x in errors]
-        told = [part for part in self.parts() if isinstance(part, str) or part.columns[0] is self.first_column]
-        return parts_html(type(self).__name__, [part for part in told if part != "Out:"], bars)
+        return parts_html("Plan", self.overview(), bars)
 
     def naming(self, **names: str) -> Self:
         """The same, with options told by what the asker calls them: a file's name for what was read from it."""
@@ -331,11 +335,6 @@ def sift(
     out += [Rejected(d.title, missed(d, limits), d) for d in found if misses(d, limits)]
     inside = (score.marked(d) for d in found if not misses(d, limits))
     return sorted(inside, key=lambda d: (*score.key(d), *rounded([between(d)]))), tuple(out)
-
-
-def check_domain(k: int | None, labels: Sequence[str] | None, domain: Domain | None) -> Domain:
-    """The one domain that is given, in one of several ways."""
-    return Domain.given(k, labels, domain)
 
 
 def check_top(top: int | None) -> None:

@@ -16,7 +16,7 @@ from deniable.present.scatter import scatter_chart
 if TYPE_CHECKING:
     import altair
 
-    from deniable.plan.frequency import FrequencyPrediction, Plan
+    from deniable.plan.frequency import FrequencyPlan, FrequencyPrediction
     from deniable.plan.keyvalue import KeyValuePlan, KeyValuePrediction
 
 __all__ = ["answer_chart", "keyvalue_chart", "plan_chart", "reason"]
@@ -65,38 +65,38 @@ def _costs(d: FrequencyPrediction | KeyValuePrediction) -> dict[str, str]:
 # ---- frequencies: best guess against error
 
 
-def plan_chart(p: Plan) -> altair.LayerChart:
+def plan_chart(p: FrequencyPlan) -> altair.LayerChart:
     """The chart of a plan. The frontier is for a guesser without prior knowledge; under a prior it is left out."""
-    r = p.wanted
+    asked = p.request
     rows = [_row(d) for d in p.designs]
     rows += [_row(o.design) | {"kind": "out", "why": f"{o.title}: {o.reason}"} for o in p.out if o.design is not None]
     _some(rows)
     least = min(row["error"] for row in rows)
     far = [row for row in rows if row["error"] > _FAR * least]
-    line = [{"asr": 100 * row["asr"], "error": 100 * row["stderr"]} for row in p.frontier] if r.prior is None else []
+    edge = p.frontier if asked["prior"] == "uniform" else ()
     limits = {
-        axis: 100 * r.limits[name]
+        axis: 100 * p.limits[name]
         for axis, name in (("x", "asr"), ("y", "stderr"))
-        if name in r.limits and r.n and r.epsilon
+        if name in p.limits and asked["n"] and asked["epsilon"]
     }
     return answer_chart(
         [row for row in rows if row["error"] <= _FAR * least],
         x="asr",
         y="error",
-        title=f"Designs for {r.k:,} answers: error against the best guess",
+        title=f"Designs for {asked['k']:,} answers: error against the best guess",
         subtitle=_subtitle(p, far),
         x_title="best guess from a report is right, %",
         y_title="standard error of an estimated share, percentage points",
-        line=line,
+        line=[{"asr": 100 * row["asr"], "error": 100 * row["stderr"]} for row in edge],
         limits=limits,
     )
 
 
-def _subtitle(p: Plan, far: Sequence[Mapping[str, Any]]) -> str:
-    r = p.wanted
-    n = "each with the fewest reports that do" if r.n is None else f"n = {r.n:,}"
-    epsilon = "each with the least ε that does" if r.epsilon is None else f"ε = {r.epsilon:g}"
-    blind = next((d.blind for d in p.designs), 1 / r.k)
+def _subtitle(p: FrequencyPlan, far: Sequence[Mapping[str, Any]]) -> str:
+    asked = p.request
+    n = "each with the fewest reports that do" if asked["n"] is None else f"n = {asked['n']:,}"
+    epsilon = "each with the least ε that does" if asked["epsilon"] is None else f"ε = {asked['epsilon']:g}"
+    blind = next((d.blind for d in p.designs), 1 / asked["k"])
     off = ", ".join(f"{row['label']} ({row['std. error']})" for row in far)
     text = f"{epsilon} · {n} · a guess without a report is right {100 * blind:.3g} % of the time"
     return text + (f" · off the chart: {off}" if far else "")

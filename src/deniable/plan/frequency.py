@@ -19,7 +19,7 @@ from deniable.mechanisms.entry import Traits
 from deniable.mechanisms.registry import MECHANISMS
 from deniable.mechanisms.utility.sensitive import sensitive_ranges
 from deniable.plan.advice import advise
-from deniable.plan.answer import Answer, Rejected, check_domain
+from deniable.plan.answer import Plan, Rejected
 from deniable.plan.candidates import Recipe, Wish, check_given, make, recipes
 from deniable.plan.cautions import about_people, about_shares, about_target
 from deniable.plan.charts import plan_chart
@@ -33,7 +33,7 @@ from deniable_client.exact import EPSILON_MAX
 if TYPE_CHECKING:
     import altair
 
-__all__ = ["FrequencyPrediction", "Plan", "plan"]
+__all__ = ["FrequencyPlan", "FrequencyPrediction", "plan_frequency"]
 
 _FRONTIER_POINTS = 200
 _NEEDED = ("mse", "asr", "bits", "bytes")
@@ -95,16 +95,17 @@ class FrequencyPrediction(Prediction[Mechanism]):
 
 
 @dataclass(frozen=True, repr=False)
-class Plan(Answer[FrequencyPrediction]):
+class FrequencyPlan(Plan[FrequencyPrediction]):
     """Mechanisms for shares, best first."""
 
-    wanted: Request
     closest: FrequencyPrediction | None = None
     """The design that misses the limits by least, if none meets them."""
     smallest_n: FrequencyPrediction | None = None
     """With a target error: the design that needs fewest reports at this epsilon."""
     smallest_epsilon: FrequencyPrediction | None = None
     """With a target error: the design that needs the least epsilon for this n."""
+    unused: tuple[str, ...] = ()
+    """That no design here makes use of what was given, with the reason, if it is so."""
     meanings: ClassVar[Mapping[str, str]] = {
         "error": "standard error of a share, in percentage points",
         "excess": "how far its square is above the least that is possible with the same promise",
@@ -122,43 +123,26 @@ class Plan(Answer[FrequencyPrediction]):
         design where one of them was looked for.
         """
         best = self.best or self.closest
-        return () if best is None else _frontier(self.wanted.k, best.mechanism.epsilon, best.n)
+        return () if best is None else _frontier(self.request["k"], best.mechanism.epsilon, best.n)
 
     @property
     def notes(self) -> tuple[str, ...]:
         """What a newcomer should hear, and that no design here makes use of what was given."""
-        best, w = self.best, self.wanted
-        found = [*super().notes, *about_target(w.target)]
+        best, asked = self.best, self.request
+        found = [*super().notes, *about_target(self.limits.get("stderr"))]
         if best is not None:
-            found += [*(about_people(best.n) if w.n is None else ()), *about_shares(w.k, best.n, best.stderr)]
-        return (*found, *self._unused())
-
-    @property
-    def domain_options(self) -> Mapping[str, Any]:
-        labels = self.wanted.domain.labels
-        return {"k": self.wanted.k} if labels is None else {"labels": labels}
-
-    def _unused(self) -> tuple[str, ...]:
-        """Designs for what was given, e.g. sensitive answers, that are all out: they miss a limit, or may do so."""
-        own = [o for o in self.out if o.design is not None and set(self.wanted.given) & set(o.design.options)]
-        kept = any(set(self.wanted.given) & set(d.options) for d in self.designs)
-        if kept or not own or len(self.designs) in (0, self.wanted.top):  # others may be further down
-            return ()
-        names = ", ".join(dict.fromkeys(o.design.name for o in own if o.design is not None))
-        told = (
-            f"Note: no design here makes use of {' and '.join(self.wanted.given)}. Those that do ({names}) are left out"
-        )
-        unknown = {name for o in own for name in self.limits if getattr(o.design, name) is None}
-        if all(any(getattr(o.design, name) is None for name in unknown) for o in own):
-            what = " and ".join(sorted(unknown))
-            return (f"{told} because their {what} is not known, so they cannot meet a limit on it.",)
-        return (f"{told} because they miss the limits.",)
+            many = about_people(best.n) if asked["n"] is None else ()
+            found += [*many, *about_shares(asked["k"], best.n, best.stderr)]
+        return (*found, *self.unused)
 
     def chart(self) -> altair.LayerChart:
         return plan_chart(self)
 
+    def nearest(self) -> FrequencyPrediction | None:
+        return self.closest
+
     def found(self) -> dict[str, Prediction[Any] | None]:
-        return {"smallest_n": self.smallest_n, "smallest_epsilon": self.smallest_epsilon, "closest": self.closest}
+        return {"smallest_n": self.smallest_n, "smallest_epsilon": self.smallest_epsilon, **super().found()}
 
     def document(self) -> dict[str, Any]:
         return super().document() | {"frontier": [dict(row) for row in self.frontier]}
@@ -166,34 +150,28 @@ class Plan(Answer[FrequencyPrediction]):
     @property
     def columns(self) -> Mapping[str, Callable[[FrequencyPrediction], str]]:
         found: dict[str, Callable[[FrequencyPrediction], str]] = {}
-        if self.wanted.epsilon is None:
+        if self.request["epsilon"] is None:
             found["epsilon"] = lambda d: f"{d.mechanism.epsilon:.6g}"
-        if self.wanted.n is None:
+        if self.request["n"] is None:
             found["reports"] = lambda d: f"{d.n:,}"
         return found | _COLUMNS
 
     def _told(self, best: FrequencyPrediction) -> str:
-        w = self.wanted
-        goal = f"for a standard error of {w.target:g}" if w.target else ""
-        if w.n is None:
+        n, epsilon = self.request["n"], self.request["epsilon"]
+        goal = f"for a standard error of {self.limits['stderr']:g}" if "stderr" in self.limits else ""
+        if n is None:
             enough = counted(best.n, "report is", "reports are")
-            return f"{enough} enough {goal} at epsilon {w.epsilon:g}: {best.title}."
-        if w.epsilon is None:
-            reports = counted(w.n, "report", "reports")
+            return f"{enough} enough {goal} at epsilon {epsilon:g}: {best.title}."
+        if epsilon is None:
+            reports = counted(n, "report", "reports")
             return f"epsilon {best.mechanism.epsilon!r} is enough {goal} with {reports}: {best.title}."
         what, more = self._chosen(best, "has the least error", "stderr")
         error = f"a standard error of {figure(100 * best.stderr)} percentage points{more}"
         return f"{best.title} {what}{self.within}: {error}."
 
     def _no(self) -> str:
-        w, closest, text = self.wanted, self.closest, f"No design meets {self.limits_text}"
-        if closest is None:
-            return f"{text}: none can be made."
-        at = f" at epsilon {closest.mechanism.epsilon:g}" if w.epsilon is None else ""
-        text += f"; the closest is {closest.title}{at}: {missed(closest, w.limits)}."
-        if "asr" in w.limits and w.limits["asr"] <= closest.blind:
-            text += f" Without any report a guess is right {100 * closest.blind:.3g} % of the time already."
-        if self.smallest_n is not None and w.n is not None:
+        text = super()._no()
+        if self.smallest_n is not None and self.request["n"] is not None:
             text += f" That error takes {self.smallest_n.smallest_n:,} reports with {self.smallest_n.title}"
             little = self.smallest_epsilon
             text += f", or epsilon {little.mechanism.epsilon!r}." if little is not None else "."
@@ -210,19 +188,14 @@ _COLUMNS: dict[str, Callable[[FrequencyPrediction], str]] = {
 }
 
 
-def plan(
+def plan_frequency(
     *,
     k: int | None = None,
     labels: Sequence[str] | None = None,
     domain: Domain | None = None,
     n: int | None = None,
     epsilon: float | None = None,
-    target_error: float | None = None,
-    max_asr: float | None = None,
-    max_bits: float | None = None,
-    max_bytes: float | None = None,
-    max_work: float | None = None,
-    max_poisoning: float | None = None,
+    limits: Mapping[str, float],
     weight: float | None = None,
     weights: Mapping[str, float] | str | None = None,
     targets: int | None = None,
@@ -230,25 +203,16 @@ def plan(
     sensitive: object = None,
     given: Mapping[str, Any] | None = None,
     top: int | None = None,
-) -> Plan:
-    """Ranked designs for a question with k answers (or `labels`), n reports and a promise epsilon.
+) -> FrequencyPlan:
+    """Ranked designs for shares of k answers (or `labels`), n reports and a promise epsilon.
 
-    `target_error` is a standard error of an estimated share, the root of the exact MSE: 0.01 is one percentage point.
-    With it one of n and epsilon may be left out, and the smallest is found. Limits: success of the best guess (`asr`),
-    bits and bytes of a report, operations of the server per report (`work`), and how much one per cent of forged
-    reports can raise the summed shares of `targets` answers (`poisoning`, 10 targets unless given). Designs are ranked
-    by their error, or by a weighted sum relative to the design of least error: `weight` is that of the ASR, the error
-    has the rest; or `weights` of error, asr, bits, work and poisoning. `prior` is what a guesser knows about the
-    answers beforehand. `sensitive`: which answers need protection, as a list of labels or as the number of the first
-    ones; mechanisms that protect all of them are compared anyway. `given` has further options that some mechanisms
-    need, by name.
-
-    >>> found = plan(k=1000, n=100_000, epsilon=1.0)
-    >>> found.best.title, round(100 * found.best.stderr, 3)
-    ('ss (size = 269)', 0.606)
+    The standard error that is limited is that of a share, the root of the exact MSE; with it one of n and epsilon may
+    be left out, and the smallest is found. asr is the success of the best guess of an answer under `prior`, poisoning
+    how much forged reports can raise the summed shares of `targets` answers (10 unless given). `sensitive`: which
+    answers need protection, as a list of labels or as the number of the first ones; mechanisms that protect all of
+    them are compared anyway. `given` has further options that some mechanisms need, by name.
     """
-    most = {"asr": max_asr, "bits": max_bits, "bytes": max_bytes, "work": max_work, "poisoning": max_poisoning}
-    answers, limits = check_domain(k, labels, domain), {"stderr": target_error} | most
+    answers = Domain.given(k, labels, domain)
     weighed, options = check_weights(weight, weights, "mse"), dict(given or {})
     if sensitive is not None:
         require("sensitive" not in options, "sensitive", sensitive, "left out if `given` has it")
@@ -268,7 +232,7 @@ class _Planner:
         self.wanted = wanted
         self.out: list[Rejected] = []
 
-    def plan(self) -> Plan:
+    def plan(self) -> FrequencyPlan:
         epsilon = self.wanted.epsilon
         return self._ranked(self._at_smallest_epsilon() if epsilon is None else self._at(epsilon))
 
@@ -317,7 +281,7 @@ class _Planner:
 
     # ---- ranking
 
-    def _ranked(self, found: Sequence[FrequencyPrediction]) -> Plan:
+    def _ranked(self, found: Sequence[FrequencyPrediction]) -> FrequencyPlan:
         """By the weighted sum, in which what is looked for stands for the error."""
         w = self.wanted
         lead = "epsilon" if w.epsilon is None else "n" if w.n is None else "mse"
@@ -328,11 +292,28 @@ class _Planner:
             (d for d in distinct if misses(d, w.limits)), key=lambda d: rounded((excess(d, w.limits), d.mse))
         )
         ranked = self._merged(sorted(inside, key=lambda d: (*score.key(d), *rounded([d.mse]))), score)
-        designs = advise(ranked, lead, weights=weights)
+        designs = advise(ranked, lead, weights=weights)[: w.top]
         self.out += [Rejected(d.title, missed(d, w.limits), d) for d in outside]
         closest = outside[0] if outside and not inside else None
         few, little = self._needs(distinct)
-        return Plan(w.document(), w.limits, designs[: w.top], tuple(self.out), w, closest, few, little)
+        unused = self._unused(designs)
+        out, labels = tuple(self.out), w.domain.labels
+        return FrequencyPlan(w.document(), w.limits, designs, out, closest, few, little, unused, labels=labels)
+
+    def _unused(self, designs: Sequence[FrequencyPrediction]) -> tuple[str, ...]:
+        """Designs for what was given, e.g. sensitive answers, that are all out: they miss a limit, or may do so."""
+        w = self.wanted
+        own = [o.design for o in self.out if o.design is not None and set(w.given) & set(o.design.options)]
+        kept = any(set(w.given) & set(d.options) for d in designs)
+        if kept or not own or len(designs) in (0, w.top):  # others may be further down
+            return ()
+        names = ", ".join(dict.fromkeys(d.name for d in own))
+        told = f"Note: no design here makes use of {' and '.join(w.given)}. Those that do ({names}) are left out"
+        unknown = {name for d in own for name in w.limits if getattr(d, name) is None}
+        if all(any(getattr(d, name) is None for name in unknown) for d in own):
+            what = " and ".join(sorted(unknown))
+            return (f"{told} because their {what} is not known, so they cannot meet a limit on it.",)
+        return (f"{told} because they miss the limits.",)
 
     def _needs(
         self, found: Sequence[FrequencyPrediction]

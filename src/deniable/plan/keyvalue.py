@@ -23,21 +23,18 @@ from deniable.mechanisms.keyvalue.base import KeyValue
 from deniable.mechanisms.keyvalue.laws import frontier
 from deniable.mechanisms.registry import entry_of
 from deniable.plan.advice import FEW_FORGERS, LITTLE_WORK, LOW_GUESS, SHORT_REPORTS, advise, relative
-from deniable.plan.answer import Answer, check_domain, check_top, made, rows_for, sift
+from deniable.plan.answer import Plan, made, rows_for, sift
 from deniable.plan.cautions import about_keys
 from deniable.plan.charts import keyvalue_chart
 from deniable.plan.prediction import Prediction, excess_percent, figure, forged_gain, points
-from deniable.plan.scoring import Score, Weights, check_limits, check_weights, excess
+from deniable.plan.request import Request, request
+from deniable.plan.scoring import Score, check_weights, excess
 from deniable.present.tables import number
-from deniable_client.exact import check_epsilon
 
 if TYPE_CHECKING:
     import altair
 
 __all__ = ["KeyValuePlan", "KeyValuePrediction", "plan_keyvalue"]
-
-_LIMITS = ("stderr", "asr", "bits", "bytes", "work", "poisoning")
-"""What can be limited, by the names that designs have them under."""
 
 _TOLD = 0.1
 """A mean is told where its standard error is at most this share of the range."""
@@ -125,7 +122,7 @@ _ASPECTS = (
 
 
 @dataclass(frozen=True, repr=False)
-class KeyValuePlan(Answer[KeyValuePrediction]):
+class KeyValuePlan(Plan[KeyValuePrediction]):
     """Key-value mechanisms, best first."""
 
     columns: ClassVar[Mapping[str, Callable[[KeyValuePrediction], str]]] = {
@@ -152,12 +149,6 @@ class KeyValuePlan(Answer[KeyValuePrediction]):
         "work": "operations of the server per report",
         "forged": "what 1 % of forged reports can add to the frequencies of the targets",
     }
-    labels: tuple[str, ...] | None = None
-    """The keys by name, where they have one."""
-
-    @property
-    def domain_options(self) -> Mapping[str, Any]:
-        return {"k": self.request["k"]} if self.labels is None else {"labels": self.labels}
 
     def _told(self, best: KeyValuePrediction) -> str:
         interest = self.request["interest"]
@@ -218,7 +209,7 @@ def plan_keyvalue(
     epsilon: float,
     length: int | None = None,
     interest: float = 1.0,
-    limits: Mapping[str, float] | None = None,
+    limits: Mapping[str, float],
     weight: float | None = None,
     weights: Mapping[str, float] | str | None = None,
     targets: int | None = None,
@@ -227,47 +218,38 @@ def plan_keyvalue(
     """Ranked key-value mechanisms for k keys (or `labels`), n people and a promise epsilon.
 
     `length`: how many pairs per person to allow for; None if everybody has exactly one. `interest` weighs frequencies
-    against means: designs are ranked by interest^2 F + M, 0 is for means alone. `limits` has the largest allowed
-    stderr (of a frequency), asr, bits, bytes, work and poisoning, the last for `targets` keys (10 unless given). asr is
-    the success of the best guess of the key and the rounded value (an end of the range) of somebody with one pair.
-    Designs may also be ranked by a weighted sum, relative to the design with the least of interest^2 F + M: `weight` is
-    that of the best guess, the error has the rest; or `weights` of error (that sum), asr, bits, work and poisoning.
-
-    >>> plan_keyvalue(k=1206, n=23_486, epsilon=2.0).best.title
-    'kv-ss2 (size = 288)'
+    against means: designs are ranked by interest^2 F + M, 0 is for means alone, and this is the error that `weights`
+    weigh. The standard error that is limited is that of a frequency. asr is the success of the best guess of the key
+    and the rounded value (an end of the range) of somebody with one pair.
     """
-    keys = check_domain(k, labels, domain)
-    require(is_whole(n, 1), "n", n, "an integer >= 1", "It is the number of people.")
+    keys = Domain.given(k, labels, domain)
     number = isinstance(interest, int | float) and not isinstance(interest, bool) and 0 <= interest < math.inf
     require(number, "interest", interest, "a number >= 0", "1 gives both the same weight, 0 is for means alone.")
     if length is not None:
         fits = is_whole(length, 1) and length <= keys.k
         hint = "Leave it out where everybody has exactly one pair."
         require(fits, "length", length, f"an integer from 1 to the number of keys, {keys.k}", hint)
-    most, weighed = check_limits(limits, _LIMITS), check_weights(weight, weights, "cost")
-    aim = min(10, keys.k - 1) if targets is None else targets
-    require(isinstance(aim, int) and 1 <= aim < keys.k, "targets", targets, f"an integer from 1 to {keys.k - 1}")
-    check_top(top)
-    asked = _Asked(keys, int(n), check_epsilon(epsilon, sampling=True), length, float(interest), aim)
-    return asked.plan(most, weighed, top)
+    weighed = check_weights(weight, weights, "cost")
+    wanted = request(keys, n, epsilon, limits, weighed, targets, None, {}, top)
+    return _Planner(wanted, int(n), float(epsilon), length, float(interest)).plan()
 
 
 @dataclass(frozen=True, slots=True)
-class _Asked:
-    """One question on its way to a plan."""
+class _Planner:
+    """One request on its way to a plan: for so many people, with this promise."""
 
-    domain: Domain
+    wanted: Request
     n: int
     epsilon: float
     length: int | None
     interest: float
-    targets: int
 
-    def plan(self, limits: Mapping[str, float], weights: Weights, top: int | None) -> KeyValuePlan:
+    def plan(self) -> KeyValuePlan:
         """All designs, those with several encodings once for each; those beyond the limits out.
 
         Where limits or weights ask for something else than the least error, also with a parameter moved to it.
         """
+        limits, weights, domain = self.wanted.limits, self.wanted.weights, self.wanted.domain
         makers: list[tuple[str, Callable[[], KeyValuePrediction]]] = [
             (name, cache(partial(self._best, name, entry, encoding)))
             for name, entry in rows_for(KEY_VALUE)
@@ -280,9 +262,9 @@ class _Asked:
             makers += [(d.name, partial(replace, d)) for d in moved if d is not None]
         found, out = sift(makers, limits, weights)
         ranked = advise(found, aspects=_ASPECTS, weights=weights)
-        asked = {"question": KEY_VALUE, "k": self.domain.k, "n": self.n, "epsilon": self.epsilon}
-        rest = {"length": self.length, "interest": self.interest, "targets": self.targets} | weights.document()
-        return KeyValuePlan(asked | rest, limits, ranked[:top], out, self.domain.labels)
+        asked = {"question": KEY_VALUE, "k": domain.k, "n": self.n, "epsilon": self.epsilon}
+        rest = {"length": self.length, "interest": self.interest, "targets": self.wanted.targets} | weights.document()
+        return KeyValuePlan(asked | rest, limits, ranked[: self.wanted.top], out, labels=domain.labels)
 
     def _best(self, name: str, entry: Entry, encoding: Mapping[str, Any]) -> KeyValuePrediction:
         """The row with its own parameters chosen for the interest."""
@@ -344,7 +326,7 @@ class _Asked:
     def _reach(self, option: str) -> tuple[float, float]:
         """The least and the largest value of a parameter that are tried."""
         ratio = math.exp(min(self.epsilon, _LARGE))
-        most = {"size": 2 * (self.domain.k + (self.length or 0)) - 1, "g": _RANGES * (ratio + 1), "mix": _SHARES[-1]}
+        most = {"size": 2 * (self.wanted.k + (self.length or 0)) - 1, "g": _RANGES * (ratio + 1), "mix": _SHARES[-1]}
         return {"size": 1, "g": 2, "mix": 0.0}[option], most[option]
 
     def _choices(self, entry: Entry) -> Iterator[dict[str, Any]]:
@@ -360,7 +342,7 @@ class _Asked:
             yield known
 
     def _design(self, name: str, entry: Entry, options: dict[str, Any]) -> KeyValuePrediction:
-        m: KeyValue = made(name, epsilon=self.epsilon, domain=self.domain, **options)
+        m: KeyValue = made(name, epsilon=self.epsilon, domain=self.wanted.domain, **options)
         self._check_groups(m)
         own, traits, guess = m.properties(self.n), entry.traits, m.guess_pair()
         assert traits.work is not None
@@ -375,7 +357,7 @@ class _Asked:
             asr=guess.success,
             blind=guess.blind,
             work=float(traits.work(m, self.n)),
-            poisoning=float(forged_gain(traits.pull(m, self.targets))),
+            poisoning=float(forged_gain(traits.pull(m, self.wanted.targets))),
             **{name: own[name] for name in ("variance", "variance_mean", "bits", "bytes")},
         )
 

@@ -9,13 +9,12 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from deniable.core.grid import check_interval
-from deniable.errors import ParameterError, is_whole, meant, require
+from deniable.errors import is_whole, require
 from deniable.mechanisms.entry import MEAN
 from deniable.mechanisms.numeric.base import Numeric
 from deniable.mechanisms.registry import entry_of
-from deniable.mechanisms.spaces import INTERVAL
 from deniable.plan.advice import LITTLE_WORK, LOW_GUESS, SHORT_REPORTS, Aspect, advise, fewest, forged, least_error
-from deniable.plan.answer import Answer, check_top, made, rows_for, sift
+from deniable.plan.answer import Plan, check_top, made, rows_for, sift
 from deniable.plan.cautions import about_mean, about_people, about_rounding
 from deniable.plan.charts import answer_chart, reason
 from deniable.plan.prediction import Prediction, counted, figure, forged_gain
@@ -27,10 +26,7 @@ from deniable_client.exact import check_epsilon
 if TYPE_CHECKING:
     import altair
 
-__all__ = ["MeanPlan", "plan_means"]
-
-_LIMITS = ("stderr", "asr", "bits", "bytes", "work", "poisoning")
-"""What can be limited, by the names that designs have them under."""
+__all__ = ["plan_mean"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -99,7 +95,7 @@ _COLUMNS: dict[str, Callable[[MeanPrediction], str]] = {
 
 
 @dataclass(frozen=True, repr=False)
-class MeanPlan(Answer[MeanPrediction]):
+class MeanPlan(Plan[MeanPrediction]):
     """Mechanisms for means, best first."""
 
     meanings: ClassVar[Mapping[str, str]] = {
@@ -167,12 +163,12 @@ class MeanPlan(Answer[MeanPrediction]):
         return answer_chart(rows, x=x, y=y, title=title, subtitle=n)
 
 
-def plan_means(
+def plan_mean(
     *,
     interval: Any,
     epsilon: float,
     n: int | None = None,
-    limits: Mapping[str, float] | None = None,
+    limits: Mapping[str, float],
     weight: float | None = None,
     weights: Mapping[str, float] | str | None = None,
     top: int | None = None,
@@ -180,25 +176,13 @@ def plan_means(
 ) -> MeanPlan:
     """Ranked mechanisms for the mean of numbers of an interval, for n people and a promise epsilon.
 
-    Without n, `limits` must have the wanted stderr; every design then has the fewest people that reach it. `limits` may
-    also have asr (success of the best guess of the half of the interval that a number is in), bits, bytes, work and
-    poisoning (how far 1 % of forged reports may move the mean). Designs are ranked by the largest variance of the mean,
-    or by a weighted sum relative to the design where it is least: `weight` is that of the best guess, the variance has
-    the rest; or `weights` of error (that variance, or the number of people without n), asr, bits, work and poisoning.
-    `grid` has points, layout and clip where they are not left to the mechanism.
-
-    >>> plan_means(interval=(0, 100), epsilon=1.0, limits={"stderr": 0.5}).message
-    '42,589 people are enough for a standard error of 0.5: hm (m = 724, share = 0.5841).'
+    Without n, `limits` must have the wanted stderr; every design then has the fewest people that reach it. asr is the
+    success of the best guess of the half of the interval that a number is in, poisoning how far forged reports can move
+    the mean. Designs are ranked by the largest variance of the mean, or without n by the number of people, and this is
+    the error that `weights` weigh. `grid` has points, layout and clip where they are not left to the mechanism.
     """
-    unknown = [name for name in grid if name not in INTERVAL]
-    if unknown:
-        told = meant(unknown[0], (*INTERVAL, "limits", "weight", "weights", "top"))
-        aim = 'A target is told as limits={"stderr": 0.5}.' if unknown[0] in ("stderr", "target_error") else told
-        raise ParameterError(
-            f"plan_means takes no {unknown[0]!r}; of the grid it takes {', '.join(INTERVAL[1:])}.", aim
-        )
     low, high = check_interval(interval)
-    epsilon, most = check_epsilon(epsilon, sampling=True), check_limits(limits, _LIMITS)
+    epsilon, most = check_epsilon(epsilon, sampling=True), check_limits(limits)
     weighed = check_weights(weight, weights, "n" if n is None else "variance_worst")
     check_top(top)
     whole = is_whole(n, 1)

@@ -12,15 +12,15 @@ import numpy as np
 from deniable.core.codes import Codes
 from deniable.core.grid import Grid
 from deniable.core.space import Space
-from deniable.errors import ParameterError, require
+from deniable.errors import ParameterError
 from deniable.mechanisms.entry import RELEASE
 from deniable.mechanisms.metric.base import MetricMechanism
 from deniable.mechanisms.metric.bound import optimal_release
 from deniable.mechanisms.metric.options import RULES
 from deniable.mechanisms.registry import entry_of, mechanism
-from deniable.mechanisms.spaces import SPACE, space_of
+from deniable.mechanisms.spaces import space_of
 from deniable.plan.advice import LITTLE_WORK, LOW_GUESS, SHORT_REPORTS, Aspect, advise, forged, join, relative
-from deniable.plan.answer import Answer, check_top, made, rows_for, sift
+from deniable.plan.answer import Plan, check_top, made, rows_for, sift
 from deniable.plan.cautions import about_saved
 from deniable.plan.charts import answer_chart, reason
 from deniable.plan.prediction import Prediction, excess_percent, figure, forged_gain, plain
@@ -31,10 +31,7 @@ from deniable_client.exact import check_epsilon
 if TYPE_CHECKING:
     import altair
 
-__all__ = ["ReleasePlan", "ReleasePrediction", "plan_release"]
-
-_LIMITS = ("loss", "worst", "asr", "bits", "bytes", "work", "poisoning")
-"""What can be limited, by the names that designs have them under."""
+__all__ = ["ReleasePrediction", "plan_release"]
 
 _WRITTEN = 1 << 20
 """Entries of the largest channel that is looked through for the value that is worst off."""
@@ -118,7 +115,7 @@ _IF_WEIGHED: Mapping[str, Aspect] = {
 
 
 @dataclass(frozen=True, repr=False)
-class ReleasePlan(Answer[ReleasePrediction]):
+class ReleasePlan(Plan[ReleasePrediction]):
     """Mechanisms for near answers, best first."""
 
     columns: ClassVar[Mapping[str, Callable[[ReleasePrediction], str]]] = {
@@ -182,7 +179,7 @@ class ReleasePlan(Answer[ReleasePrediction]):
 def plan_release(
     *,
     epsilon: float,
-    limits: Mapping[str, float] | None = None,
+    limits: Mapping[str, float],
     weight: float | None = None,
     weights: Mapping[str, float] | str | None = None,
     top: int | None = None,
@@ -190,18 +187,12 @@ def plan_release(
 ) -> ReleasePlan:
     """Ranked mechanisms that release single values near the truth, for a promise epsilon.
 
-    `where` is the domain as mechanisms take it: points, interval (with points, layout and clip) or distances. `limits`
-    has the largest allowed loss, worst, asr, bits, bytes, work and poisoning. Designs are ranked by their expected
-    loss, or by a weighted sum relative to the design of least loss: `weight` is that of the best guess, the loss has
-    the rest; or `weights` of error (the loss), asr, bits, work and poisoning.
-
-    >>> plan_release(points=40, epsilon=2.0).best.title
-    'codebook (size = 3)'
+    `where` is the domain as mechanisms take it: points, interval (with points, layout and clip) or distances. Designs
+    are ranked by their expected loss, and this is the error that `weights` weigh. asr is the success of the best guess
+    of a value, poisoning what forged reports can add to the mean loss.
     """
-    unknown = [name for name in where if name not in SPACE]
-    require(not unknown, "domain", unknown, f"given by {', '.join(SPACE)}")
     epsilon = check_epsilon(epsilon, sampling=True)
-    most = check_limits(limits, _LIMITS)
+    most = check_limits(limits)
     check_top(top)
     weighed = check_weights(weight, weights, "loss")
     mechanism("brr", epsilon=epsilon, domain=_checked(where))  # an error in the domain is one of the question

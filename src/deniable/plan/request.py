@@ -12,7 +12,7 @@ from deniable.core.types import FloatArray
 from deniable.errors import ParameterError, is_whole, require
 from deniable.mechanisms.registry import OPTIONS
 from deniable.plan.answer import check_top
-from deniable.plan.scoring import LIMITED, Weights, check_limits
+from deniable.plan.scoring import Weights, check_limits
 from deniable_client.exact import check_epsilon
 
 __all__ = ["Request", "request"]
@@ -56,7 +56,7 @@ def request(
     answers: Domain,
     n: Any,
     epsilon: float | None,
-    limits: Mapping[str, float | None],
+    limits: Mapping[str, float],
     weights: Weights,
     targets: int | None,
     prior: object,
@@ -66,7 +66,7 @@ def request(
     """A checked request."""
     unknown = [name for name in given if name not in OPTIONS]
     require(not unknown, "given", unknown, f"named by options of mechanisms: {', '.join(OPTIONS)}")
-    set_limits = check_limits({name: most for name, most in limits.items() if most is not None}, tuple(LIMITED))
+    set_limits = check_limits(limits)
     target = set_limits.get("stderr", 0.0)
     require(target < 1, "target_error", target, "below 1", "It is a share: 0.01 is one percentage point.")
     _check_known(n, epsilon, set_limits)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
@@ -161,19 +161,14 @@ def _named(weights: Mapping[str, float] | str) -> dict[str, float]:
 # ---- limits
 
 
-def check_limits(limits: Mapping[str, float] | None, known: Sequence[str]) -> dict[str, float]:
-    """Limits by known names, finite and above 0."""
-    hint = f"For example limits={{{known[0]!r}: 0.01}}."
-    require(limits is None or isinstance(limits, Mapping), "limits", limits, "numbers by name", hint)
-    most = dict(limits or {})
-    unknown = next((name for name in most if name not in known), None)
-    require(unknown is None, "limits", unknown, f"named by {', '.join(known)}", meant(unknown, known))
-    for name, x in most.items():
-        word = "target_error" if name == "stderr" else f"max_{name}"
+def check_limits(limits: Mapping[str, float]) -> dict[str, float]:
+    """Limits by their columns, finite and above 0."""
+    for name, x in limits.items():
+        word = "target_error" if name in ("stderr", "loss") else f"max_{name}"
         number = isinstance(x, int | float | np.integer | np.floating) and not isinstance(x, bool)
         require(number and 0 < x < math.inf, word, x, "a finite number > 0")
         require(name != "asr" or x <= 1, word, x, "at most 1", "It is a probability.")
-    return {name: float(x) for name, x in most.items()}
+    return {name: float(x) for name, x in limits.items()}
 
 
 def misses(design: Any, limits: Mapping[str, float]) -> list[str]:

@@ -67,6 +67,8 @@ class Input:
 
 def input_of(m: Mechanism, given: Mapping[str, Any]) -> Input:
     """The input of a mechanism, if it knows all that is given."""
+    hint = "Give them to m.privatize as a frame."
+    require(m.takes in INPUTS, "mechanism", m.name, f"one that takes {' or '.join(INPUTS)}, for files", hint)
     found = INPUTS[m.takes]
     for name in given:
         if name not in found.columns:

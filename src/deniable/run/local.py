@@ -252,6 +252,12 @@ UNBIASED = "unbiased"
 
 def estimate_tally(tally: Tally, method: str = UNBIASED) -> Estimate:
     """Estimate with the mechanism that the tally's own design describes, by one of its methods."""
+    if "parts" in tally.design:
+        count = len(tally.design["parts"])
+        raise ParameterError(
+            f"these are reports of {count} parts, of which everybody answered one; give those of one part.",
+            "In Python: dn.from_design(tally.design).estimate(tally) has them all, by name.",
+        )
     m = from_design(tally.design)
     _check_method(m, method)
     with using("reference"):  # nothing is counted here, so there is no need to load what counts fast

@@ -1,6 +1,7 @@
-"""What people ask: one table by `Entry.question`, which `simulate`, `plan` and `estimate` ask, and pages will.
+"""What people ask: one table by `Entry.question`, which `simulate` and `estimate` ask, and pages will.
 
-A row says what answers its question, and what may be told; what it does not list is refused.
+A row says what answers its question, and what may be told; what it does not list is refused. What `plan` may be told
+is in `deniable.plan.questions`.
 """
 
 from __future__ import annotations
@@ -10,18 +11,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from deniable.core.types import Target
-from deniable.errors import ParameterError, require
+from deniable.errors import require
 from deniable.estimate.result import Estimate
 from deniable.mechanisms.entry import FREQUENCY, KEY_VALUE, MEAN, RELEASE
 from deniable.mechanisms.registry import entry_of
-from deniable.plan.answer import Answer
-from deniable.plan.frequency import plan
-from deniable.plan.keyvalue import plan_keyvalue
-from deniable.plan.mean import plan_means
-from deniable.plan.release import plan_release
 from deniable.present.studies import frequency_table, keyvalue_table, mean_table, release_table
 from deniable.present.tables import Table
-from deniable.run.files import read_space
 from deniable.run.results import Shown
 from deniable.run.studies.frequency import simulate
 from deniable.run.studies.keyvalue import show_pairs, simulate_keyvalue
@@ -34,7 +29,7 @@ __all__ = ["QUESTIONS", "question_of"]
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """A question: who studies, plans and shows it, and what these may be told."""
+    """A question: who studies and shows it, and what these may be told."""
 
     name: str
     about: str
@@ -44,13 +39,6 @@ class Question:
     """What a study may be told beside the data, people, runs and seed; and `chart` if there is something to draw."""
     table: Callable[[Mapping[str, Any]], Table]
     """Of a study's document, for people."""
-    plan: Callable[..., Answer[Any]]
-    asked: tuple[str, ...]
-    """What a plan may be told beside limits."""
-    limits: Mapping[str, str]
-    """What a plan may limit, by the names that its designs have them under."""
-    needed: Mapping[str, str]
-    """What a plan must be told, each with an example."""
     shown: Callable[..., Shown] = Shown.of
     readings: tuple[str, ...] = ()
     """What may be told beside the interval where an estimate is shown."""
@@ -60,23 +48,6 @@ class Question:
         for name, value in given.items():
             require(name in self.settings, name, value, f"left out for {self.about}")
 
-    def check_plan(self, given: Mapping[str, Any]) -> None:
-        """Refuse what a plan is not told, with the questions that it belongs to."""
-        for name, value in given.items():
-            those = [each for each, asked in QUESTIONS.items() if name in (*asked.asked, *asked.limits)]
-            hint = f"It belongs to --question {' and to --question '.join(those)}." if those else ""
-            shown = name.replace("_", "-")
-            require(self.name in those, shown, value, f"left out for the question {self.name!r}", hint)
-
-    def answer(self, given: Mapping[str, Any]) -> Answer[Any]:
-        """The plan for what is given, by the names of the command line's options."""
-        self.check_plan(given)
-        for name, example in self.needed.items():
-            if name not in given:
-                raise ParameterError(f"{name} must be given for the question {self.name!r}.", f"For example {example}.")
-        limits = {self.limits[name]: value for name, value in given.items() if name in self.limits}
-        return self.plan(limits=limits, **{name: value for name, value in given.items() if name in self.asked})
-
     def show(self, estimate: Estimate, level: float, target: Target, simultaneous: bool, **given: Any) -> Shown:
         """The estimate with its intervals; what is None is not given."""
         own = {name: value for name, value in given.items() if value is not None}
@@ -85,23 +56,6 @@ class Question:
         return self.shown(estimate, level=level, target=target, simultaneous=simultaneous, **own)
 
 
-def _plan_shares(*, limits: Mapping[str, Any], **asked: Any) -> Answer[Any]:
-    return plan(**limits, **asked)
-
-
-def _plan_near(*, distances: str | None = None, **asked: Any) -> Answer[Any]:
-    """Distances are a file: it is read once, and told by its name."""
-    if distances is None:
-        return plan_release(**asked)
-    return plan_release(distances=read_space(distances), **asked).naming(distances=distances)
-
-
-_WEIGHED = ("weight", "weights")
-_GUESS = {"max_asr": "asr"}
-_SIZE = {"max_bits": "bits", "max_bytes": "bytes"}
-_SERVER = {"max_work": "work", "max_poisoning": "poisoning"}
-_PROMISE = {"epsilon": "--epsilon 1"}
-
 QUESTIONS: Mapping[str, Question] = {
     FREQUENCY: Question(
         FREQUENCY,
@@ -109,10 +63,6 @@ QUESTIONS: Mapping[str, Question] = {
         simulate,
         ("domain", "level", "project", "chart", "column", "format"),
         frequency_table,
-        _plan_shares,
-        ("domain", "n", "epsilon", "targets", *_WEIGHED, "sensitive", "top"),
-        {name: name for name in ("target_error", *_GUESS, *_SIZE, *_SERVER)},
-        {},
     ),
     KEY_VALUE: Question(
         KEY_VALUE,
@@ -120,10 +70,6 @@ QUESTIONS: Mapping[str, Question] = {
         simulate_keyvalue,
         ("domain", "level", "chart", "columns", "duplicates", "top", "format"),
         keyvalue_table,
-        plan_keyvalue,
-        ("domain", "n", "epsilon", "length", "interest", "targets", *_WEIGHED, "top"),
-        {"target_error": "stderr", **_GUESS, **_SIZE, **_SERVER},
-        {"n": "--n 10000", **_PROMISE},
         show_pairs,
         ("shrink",),
     ),
@@ -133,10 +79,6 @@ QUESTIONS: Mapping[str, Question] = {
         simulate_release,
         ("domain", "placed", "column", "format"),
         release_table,
-        _plan_near,
-        ("epsilon", "points", "interval", "distances", *_WEIGHED, "top"),
-        {"target_error": "loss", **_GUESS, **_SIZE, **_SERVER},
-        _PROMISE,
     ),
     MEAN: Question(
         MEAN,
@@ -144,10 +86,6 @@ QUESTIONS: Mapping[str, Question] = {
         simulate_mean,
         ("level", "chart", "column", "format"),
         mean_table,
-        plan_means,
-        ("epsilon", "n", "points", "interval", *_WEIGHED, "top"),
-        {"target_error": "stderr", **_GUESS, **_SIZE, **_SERVER},
-        {**_PROMISE, "interval": "--interval 0,100"},
     ),
 }
 """By what `Entry.question` says."""

@@ -13,16 +13,19 @@ from deniable.collect.codec import dump
 from deniable.collect.files import replace_file
 from deniable.collect.reports import Reports, new_id
 from deniable.collect.tally import Tally
+from deniable.core.space import Space
 from deniable.errors import FormatError, ParameterError, require
 from deniable.mechanisms.base import Mechanism
 from deniable.mechanisms.registry import from_design
-from deniable.run.files import check_output, naming, refuse_loss
+from deniable.run.files import check_output, naming, read_space, refuse_loss
 
 __all__ = ["load", "save"]
 
 
-def load(what: str | os.PathLike[str] | bytes) -> Reports | Tally | Mechanism:
+def load(what: str | os.PathLike[str] | bytes) -> Reports | Tally | Mechanism | Space:
     """What a file holds, by its path, or what bytes of `dump` hold: reports, a tally, or a mechanism.
+
+    A .csv file holds a space: a table of losses, or places with the columns latitude and longitude.
 
     >>> import deniable as dn
     >>> dn.load("nowhere.bin")
@@ -40,6 +43,8 @@ def load(what: str | os.PathLike[str] | bytes) -> Reports | Tally | Mechanism:
     except OSError as error:
         hint = "Give the path of a file that dn.save or a command wrote."
         raise ParameterError(f"cannot read {str(what)!r}: {error.strerror}.", hint) from error
+    if path.suffix.lower() == ".csv" and data[:4] not in codec.MAGIC:
+        return read_space(path)
     with naming(str(what)):
         return _design(data) if data.lstrip()[:1] in (b"{", b"[") else codec.load(data)
 

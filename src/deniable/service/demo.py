@@ -32,7 +32,7 @@ from deniable.datasets.population import Population
 from deniable.datasets.tables import load as load_data
 from deniable.errors import DeniableError, FormatError, MissingExtraError, require
 from deniable.mechanisms.base import Mechanism
-from deniable.plan.frequency import plan
+from deniable.plan.questions import plan
 from deniable.present.tables import Table, designs_table, percent, shares_table
 from deniable.run.describe import describe
 from deniable.run.files import open_output

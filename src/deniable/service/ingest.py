@@ -19,9 +19,10 @@ import numpy as np
 
 from deniable.collect.reports import Reports, split_rows
 from deniable.collect.tally import Tally
-from deniable.core.types import BoolArray, Bytes, Columns, IntArray
+from deniable.core.types import BoolArray, Bytes, IntArray
 from deniable.errors import FormatError, ParameterError
 from deniable.mechanisms.base import Mechanism
+from deniable.mechanisms.framing import apart, filled, unframed
 from deniable.mechanisms.registry import from_design
 from deniable.service.store.contract import Batch
 from deniable.service.turns import short_turns
@@ -166,11 +167,14 @@ class Intake:
             _mark(codes, table[:, self._question_at] >= len(self.task.questions), "question")
         for column, size in enumerate(self._sizes, start=self._strata_at):
             _mark(codes, table[:, column] >= size, "stratum")
-        counted = None
-        for question, rows in self._questions(table, np.flatnonzero(codes == _FINE)):
-            found = self._check_question(question, table, rows, codes)
-            if found is not None and rows.size == len(bodies):
-                counted = question, found
+        counted, fine = None, np.flatnonzero(codes == _FINE)
+        for question, at, reports in self._questions(table if fine.size == len(table) else table[fine]):
+            try:
+                found = self._tally(question, reports)
+            except FormatError:
+                codes[fine[at]] = self._faults(question, reports)
+            else:
+                counted = (question, found) if len(reports) == len(table) else None
         return Checked(table, codes, counted)
 
     def tallies(self, checked: Checked, chosen: IntArray, window: int) -> Iterator[tuple[Batch, Tally, IntArray]]:
@@ -179,54 +183,39 @@ class Intake:
             question, tally = checked.counted
             yield Batch(window, question, ()), tally, chosen
             return
-        for question, rows in self._questions(checked.table, chosen):
-            for strata, part in self._strata(checked.table, rows):
-                yield Batch(window, question, strata), self._tally(question, checked.table[part]), part
+        bodies = checked.table[chosen]
+        for question, own, reports in self._questions(bodies):
+            for strata, at in self._strata(bodies[own]):
+                yield Batch(window, question, strata), self._tally(question, reports[at]), chosen[own][at]
 
-    def _questions(self, table: Bytes, rows: IntArray) -> Iterator[tuple[int, IntArray]]:
-        """The rows of each question that occurs."""
-        if not rows.size:
-            return
-        if self._question_at is None:
-            yield 0, rows
-            return
-        numbers = table[rows, self._question_at]
-        for question in np.unique(numbers).tolist():
-            yield question, rows[numbers == question]
+    def _questions(self, bodies: Bytes) -> Iterator[tuple[int, IntArray | slice, Bytes]]:
+        """Each question that some bodies answer, which of them do, and their reports."""
+        reports = bodies[:, self.head :]
+        if self._question_at is not None:
+            yield from apart(bodies[:, self._question_at], reports)
+        elif len(bodies):
+            yield 0, slice(None), reports
 
-    def _strata(self, table: Bytes, rows: IntArray) -> Iterator[tuple[tuple[int, ...], IntArray]]:
-        """The rows of each combination of strata that occurs."""
+    def _strata(self, bodies: Bytes) -> Iterator[tuple[tuple[int, ...], IntArray | slice]]:
+        """Each combination of strata that occurs, and which of the bodies are of it."""
         if not self._sizes:
-            yield (), rows
+            yield (), slice(None)
             return
-        heads, which = np.unique(
-            table[rows, self._strata_at : self._strata_at + len(self._sizes)], axis=0, return_inverse=True
-        )
+        own = bodies[:, self._strata_at : self._strata_at + len(self._sizes)]
+        heads, which = np.unique(own, axis=0, return_inverse=True)
         for number, head in enumerate(heads.tolist()):
-            yield tuple(head), rows[which.ravel() == number]
+            yield tuple(head), np.flatnonzero(which.ravel() == number)
 
-    def _check_question(self, question: int, table: Bytes, rows: IntArray, codes: Bytes) -> Tally | None:
-        """Mark what is wrong with the rows of a question; their tally if nothing is."""
-        end = self.head + self.mechanisms[question].bulk.row_bytes
-        if end < table.shape[1]:
-            padded = table[rows, end:].any(axis=1)
-            codes[rows[padded]] = _CODES["padding"]
-            rows = rows[~padded]
-        if not rows.size:
-            return None
-        try:
-            return self._tally(question, table[rows])
-        except FormatError:
-            bulk = self.mechanisms[question].bulk
-            codes[rows[~bulk.possible(self._columns(question, table[rows]))]] = _CODES["impossible"]
-            return None
-
-    def _tally(self, question: int, table: Bytes) -> Tally:
+    def _tally(self, question: int, reports: Bytes) -> Tally:
         made = self.mechanisms[question]
-        return made.tally(Reports(made.design, made.fields, self._columns(question, table)))
+        return made.tally(Reports(made.design, made.fields, unframed(made.bulk, reports)))
 
-    def _columns(self, question: int, table: Bytes) -> Columns:
-        return split_rows(self.mechanisms[question].fields, table[:, self.head :])
+    def _faults(self, question: int, reports: Bytes) -> Bytes:
+        """What is wrong with each of some reports of a question."""
+        bulk = self.mechanisms[question].bulk
+        possible = bulk.possible(split_rows(bulk.fields, reports))
+        wrong = np.where(possible, _FINE, _CODES["impossible"])
+        return np.where(filled(bulk, reports), wrong, _CODES["padding"]).astype(np.uint8)
 
 
 def _mark(codes: Bytes, wrong: BoolArray, reason: str) -> None:

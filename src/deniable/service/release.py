@@ -41,7 +41,7 @@ READERS = (
     "promise is what protects the answer, and nothing else. Taking part is not hidden."
 )
 """What the minimum batch promises against those who read all that is published, and what it does not."""
-OPEN, WAITING, PUBLISHED, WITHHELD = "open", "waiting", "published", "withheld"
+OPEN, PUBLISHED, WITHHELD = "open", "published", "withheld"
 _LEEWAY = timedelta(minutes=5)
 """After the end of a window, for clocks of several collectors that differ."""
 

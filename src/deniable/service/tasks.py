@@ -12,7 +12,7 @@ from datetime import date
 from typing import Any
 
 from deniable.collect.reports import Design
-from deniable.errors import FormatError, ParameterError, require
+from deniable.errors import FormatError, InWords, ParameterError, require
 from deniable.mechanisms.registry import from_design
 from deniable.service.identity import Identity
 from deniable.service.ingest import check_strata
@@ -72,6 +72,8 @@ def new_task(questions: Sequence[Asked], terms: Terms, identity: Identity) -> di
     require(bool(questions), "questions", questions, "at least one")
     for asked in questions:
         from_design(asked.design)  # the collector must be able to count and estimate what it asks for
+        hint = "Ask every part as a question of its own, with its share."
+        require("parts" not in asked.design, "design", InWords("one of several parts"), "that of one question", hint)
     check_strata({name: ("not told", *values) for name, values in (terms.strata or {}).items()})
     require(1 <= terms.window_days <= 3660, "window_days", terms.window_days, "a whole number from 1 to 3660")
     require(1 <= terms.windows <= 10_000, "windows", terms.windows, "a whole number from 1 to 10000")
@@ -147,7 +149,8 @@ def own_none(question: Question) -> int | None:
     domain = question.explanation.design.domain
     if domain.missing is None or question.none != domain.missing:
         return None
-    return domain.index(domain.missing)
+    number: int = domain.index(domain.missing)
+    return number
 
 
 def counted_as(question: Question) -> str:

@@ -158,6 +158,8 @@ def check_unbiased(m: Mechanism, *, alpha: float, n: int, seed: int) -> str:
     is turned back into the count it stands for, whose law (a sum of two binomials) is known exactly. Others: estimates
     are compared by their own standard errors (normal approximation). A right mechanism fails with chance <= alpha.
     """
+    if "parts" in m.design:
+        return "does not apply: each part has estimates of its own; check the parts"
     channel = None
     if supports_items(m):
         check_estimator_reads_support(m)

@@ -16,7 +16,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from deniable.collect.reports import Field, split_rows
+from deniable.collect.reports import Field, join_rows
 from deniable.core.channel import Channel
 from deniable.core.types import BoolArray, Bytes, Columns, IntArray
 from deniable.errors import FormatError, InWords, require
@@ -24,6 +24,7 @@ from deniable.kernels import loops
 from deniable.kernels.bits import clear_padding
 from deniable.kernels.sampling import below, bernoulli_bits, subset_bits
 from deniable.mechanisms.bulk import Bulk, Cells, SupportBulk, check_outputs, refuse_values, two_level
+from deniable.mechanisms.framing import chosen_channel, counted_apart, framed, framed_fields, log2_sum
 from deniable.mechanisms.frequency.subset import log2_comb
 from deniable.mechanisms.keyvalue.laws import Signal, signal_of_signed_subset
 from deniable.mechanisms.possible import Cell, nothing
@@ -35,6 +36,8 @@ from deniable_client.packing import bits_width
 __all__ = ["KeyBulk", "OnKeys", "OneKeyBulk", "PairsBulk", "SignedSubsetBulk", "SignedUnaryBulk", "key_cells"]
 
 _WORD = 1 << WORD_BITS
+_GROUP = "group"
+"""The field of a report that says which of two groups its sender is in."""
 K = TypeVar("K", bound=Kernel)
 
 
@@ -370,22 +373,18 @@ class PairsBulk(Bulk[Pairs]):
 
     @property
     def fields(self) -> tuple[Field, ...]:
-        report = Field("report", "bytes", max(group.kernel.width for group in self.groups))
-        return (report,) if len(self.groups) == 1 else (Field("group", "uint", 1), report)
+        return framed_fields(_GROUP, self.groups)[len(self.groups) == 1 :]
 
     @property
     def strata(self) -> tuple[str, ...]:
         return ("all",) if len(self.groups) == 1 else ("keys", "signed")
 
     def perturb(self, items: IntArray, rng: Stream) -> Columns:
-        if len(self.groups) == 1:
-            return {"report": _packed(self.groups[0], items, rng)}
+        groups = self.groups
+        if len(groups) == 1:
+            return {"report": join_rows(groups[0].fields, groups[0].perturb(items, rng))}
         number = bernoulli(rng, self.group_share, items.size)
-        rows = np.zeros((items.size, self.fields[1].width), np.uint8)
-        for i, group in enumerate(self.groups):
-            at = np.flatnonzero(number == i)
-            rows[at, : group.row_bytes] = _packed(group, items[at], rng)
-        return {"group": number.astype(np.uint8), "report": rows}
+        return framed(self.fields, groups, number, lambda i, at: groups[i].perturb(items[at], rng))
 
     @property
     def cells(self) -> Mapping[str, Cell]:
@@ -398,24 +397,14 @@ class PairsBulk(Bulk[Pairs]):
             group.check({name: cell[i : i + 1] for name, cell in cells.items()})
 
     def count(self, columns: Columns) -> Cells:
-        rows = [columns["report"]]
-        if len(self.groups) > 1:
-            refuse_values(columns["group"], len(self.groups), "group")
-            rows = [rows[0][columns["group"] == i] for i in range(len(self.groups))]
-        cells = [self._cells(group, part) for group, part in zip(self.groups, rows, strict=True)]
-        return {name: np.concatenate([part[name] for part in cells]) for name in cells[0]}
-
-    def _cells(self, group: KeyBulk[Any], rows: Bytes) -> Cells:
-        """The cells of one group, without dummies."""
-        if rows[:, group.row_bytes :].any():
-            raise FormatError("a report has bytes after its end that are not zero.")
-        found = group.count(split_rows(group.fields, rows))
-        return {name: cell if name == "n" else cell[:, : self.kernel.keys] for name, cell in found.items()}
+        numbered = {_GROUP: np.zeros(len(columns["report"]), np.uint8), **columns}
+        found = counted_apart(_GROUP, self.groups, numbered)
+        cells = {name: np.concatenate([part[name] for part in found]) for name in found[0]}
+        return {name: cell if name == "n" else cell[:, : self.kernel.keys] for name, cell in cells.items()}
 
     @cached_property
     def outputs(self) -> float:
-        found = [group.outputs for group in self.groups]
-        return max(found) + math.log2(sum(2.0 ** (v - max(found)) for v in found))
+        return log2_sum([group.outputs for group in self.groups])
 
     @property
     def channel_error(self) -> Fraction:
@@ -453,21 +442,7 @@ class PairsBulk(Bulk[Pairs]):
 
     def _chosen_channel(self) -> Channel:
         """Of the signed key that was chosen."""
-        first, *rest = (group.channel() for group in self.groups)
-        if not rest:
-            return replace(first, supported=None)
-        second = rest[0]
-        weights = [[w * second.total * (_WORD - self.group_share) for w in row] for row in first.weights]
-        weights += [[w * first.total * self.group_share for w in row] for row in second.weights]
-        names = [f"group {g}, {o}" for g, c in enumerate((first, second)) for o in c.outputs]
-        return Channel(tuple(names), tuple(map(tuple, weights)), first.total * second.total * _WORD)
-
-
-def _packed(bulk: Bulk[Any], items: IntArray, rng: Stream) -> Bytes:
-    """Reports as rows of bytes: the fields in their order."""
-    columns = bulk.perturb(items, rng)
-    parts = [
-        np.ascontiguousarray(columns[f.name].astype(f.dtype, copy=False)).view(np.uint8).reshape(items.size, f.width)
-        for f in bulk.fields
-    ]
-    return parts[0] if len(parts) == 1 else np.concatenate(parts, axis=1)
+        channels = [group.channel() for group in self.groups]
+        if len(channels) == 1:
+            return replace(channels[0], supported=None)
+        return chosen_channel(("group 0", "group 1"), channels, (_WORD - self.group_share, self.group_share))

@@ -20,31 +20,23 @@ from deniable.mechanisms.registry import mechanism
 from deniable.papers.adaptive.designs import ORIGIN, TWELVE, known_parameter, points
 from deniable.papers.adaptive.equations import BUDGETS, DOMAINS, LOW, SETTINGS, SMALL
 from deniable.papers.checks import design, off, small_designs
-from deniable.papers.paper import Claims, Context
-from deniable.papers.rules import EXACT, Evidence, Rule, above, at_least, at_most, below, equal
+from deniable.papers.evidence import Evidence
+from deniable.papers.paper import Context, Measures
+from deniable.papers.rules import EXACT
 
-__all__ = ["CLAIMS"]
+__all__ = ["MEASURES"]
 
-CLAIMS = Claims()
-claim = CLAIMS.add
+MEASURES = Measures()
+measures = MEASURES.add
 
 _PROTOCOLS = ("grr", "ss", "sue", "oue", "blh", "olh")
 _FAMILIES = (GRR, SubsetSelection, Unary, LocalHashing)
-
-FIG7 = {"SS": 2, "OUE": 0.5, "OLH": 56, "THE": 0.816}
-"""The parameters of the known protocols that the paper prints for k=100, epsilon=4."""
 
 
 # ---- privacy and error
 
 
-@claim(
-    "eq1",
-    "GRR, SS, SUE, OUE, BLH and OLH are epsilon-LDP",
-    "Eq. 1, Sec. IV",
-    "Pr[y|x] <= e Pr[y|x']",
-    Rule((equal("failed", 0),)),
-)
+@measures("eq1")
 def privacy(context: Context) -> Evidence:
     """Exact epsilon of every protocol: by its general argument and, where it is small, by enumeration."""
     small = [m for m, _ in small_designs(context, *_FAMILIES)]
@@ -54,19 +46,7 @@ def privacy(context: Context) -> Evidence:
     return found | {"failed": len(failed), "who failed": "; ".join(failed) or "none"}
 
 
-@claim(
-    "eq4",
-    "The second term of the variance can be ignored, so that Eq. 4 is the MSE",
-    "Eq. 4",
-    "MSE = q(1-q)/(n(p-q)^2)",
-    Rule(
-        (at_most("largest exact/Eq. 4", 1.01),),
-        (at_most("exact MSE, largest relative deviation from enumerated channels", EXACT),),
-        "averaged over the items the term is (1-p-q)/(nk(p-q)) for every population, and most of the error for large "
-        "epsilon; the MSE with it agrees with all enumerated channels",
-    ),
-    "fig5",
-)
+@measures("eq4")
 def dropped_term(context: Context) -> Evidence:
     """How much of the exact MSE Eq. 4 leaves out, and whether the exact one is right."""
     made = [design(name, k, epsilon) for name in _PROTOCOLS for k, epsilon in product(SMALL, LOW)]
@@ -87,17 +67,7 @@ def dropped_term(context: Context) -> Evidence:
 _FREE = ("sue", "oue", "blh", "olh", "she", "the")
 
 
-@claim(
-    "mse-free-of-k",
-    "The MSE of SUE, OUE, BLH, OLH, SHE and THE does not depend on k",
-    "Fig. 3, Sec. VI-C",
-    "independent of the domain size",
-    Rule(
-        (equal("protocols whose exact MSE depends on k", 0),),
-        (above("protocols whose exact MSE is free of k", 0), at_most("Eq. 4, largest relative change with k", EXACT)),
-        "true of Eq. 4, which leaves out the part with k in it; of the exact MSE only for some of them",
-    ),
-)
+@measures("mse-free-of-k")
 def free_of_k(context: Context) -> Evidence:
     """The MSE of the smallest domain over that of the largest, exactly and by Eq. 4."""
     table, approx = points(context), []
@@ -121,18 +91,7 @@ def free_of_k(context: Context) -> Evidence:
 # ---- the parameters of least error
 
 
-@claim(
-    "ss-size",
-    "This subset size minimises the MSE of Eq. 8",
-    "Sec. IV-B",
-    "max(1, [k/(e+1)])",
-    Rule(
-        (equal("another size is best by Eq. 4", 0),),
-        (at_most("rounding=best, largest exact MSE over its least, minus 1", EXACT),),
-        "k/(e+1) is the best real size for the exact MSE, not for Eq. 8 or Eq. 4; of the two integers next to it the "
-        "nearest is not always the better one (rounding=best takes the better)",
-    ),
-)
+@measures("ss-size")
 def best_size(_: Context) -> Evidence:
     """The printed subset size against the best ones by Eq. 4 and by the exact MSE, among all sizes."""
     found: dict[str, float] = {"settings": len(SETTINGS), "another size is best by Eq. 4": 0}
@@ -153,17 +112,7 @@ def best_size(_: Context) -> Evidence:
     return found | {"rounding=best, largest exact MSE over its least, minus 1": worst}
 
 
-@claim(
-    "olh-g",
-    "This g minimises the MSE of Eq. 14",
-    "Sec. IV-D",
-    "[e+1]",
-    Rule(
-        (equal("another g is better", 0),),
-        (equal("corrected rule is not the best g", 0),),
-        "best among the reals; with u = g-1 the best integer u changes at e = sqrt(u(u+1)), not at e = u + 1/2",
-    ),
-)
+@measures("olh-g")
 def best_g(_: Context) -> Evidence:
     """The printed g against its neighbours, by Eq. 14, and what the best integer is instead."""
     wrong = 0
@@ -183,16 +132,7 @@ def best_g(_: Context) -> Evidence:
     return found | {"corrected rule is not the best g": wrong}
 
 
-@claim(
-    "oue-p",
-    "p = 1/2 minimises the MSE of Eq. 11",
-    "Sec. IV-C",
-    0.5,
-    Rule(
-        (at_most("best p by Eq. 11, largest deviation from 1/2", EXACT),),
-        note="of Eq. 11; the exact MSE is least at a larger p",
-    ),
-)
+@measures("oue-p")
 def best_p(_: Context) -> Evidence:
     """Eq. 11 over a grid of p with 1/2 in its middle."""
     logit = np.linspace(-8, 8, 3201)
@@ -207,16 +147,7 @@ def best_p(_: Context) -> Evidence:
     return found | {"best p by Eq. 11, largest deviation from 1/2": max(off(value, 0.5) for value in best)}
 
 
-@claim(
-    "fig7-known",
-    "Parameters of SS, OUE, OLH and THE at k=100, epsilon=4",
-    "Fig. 7, Sec. VI-F",
-    FIG7,
-    Rule(
-        tuple(equal(name, value) for name, value in FIG7.items()),
-        note="the brackets of the rules for SS and OLH mean the nearest integer",
-    ),
-)
+@measures("fig7-known")
 def fixed_parameters(_: Context) -> Evidence:
     """The parameters of the known protocols in the setting of Fig. 7, to three decimals."""
     return {known.upper(): round(known_parameter(name, 100, 4.0), 3) for name, known in ORIGIN.items()}
@@ -225,17 +156,7 @@ def fixed_parameters(_: Context) -> Evidence:
 # ---- the best guess
 
 
-@claim(
-    "oue-olh-half",
-    "The largest ASR of OUE and OLH is about one half",
-    "Fig. 2, Sec. VI-B",
-    0.5,
-    Rule(
-        (at_most("largest deviation from 1/2", 0.01),),
-        (at_most("largest relative deviation from 1/2 + 1/(2k)", EXACT),),
-        "the limit of both is 1/2 + 1/(2k): near 1/2 for large domains only",
-    ),
-)
+@measures("oue-olh-half")
 def limit(_: Context) -> Evidence:
     """ASR of OUE and OLH where epsilon is so large that it no longer matters."""
     limits = {(name, k): design(name, k, 36.0).asr for name in ("oue", "olh") for k in (2, 25, 100)}
@@ -245,20 +166,7 @@ def limit(_: Context) -> Evidence:
     return found | {"largest relative deviation from 1/2 + 1/(2k)": worst}
 
 
-@claim(
-    "asr-rises",
-    "The ASR generally increases with epsilon, for all protocols",
-    "Fig. 2, Sec. VI-B",
-    "generally increases",
-    Rule(
-        (equal("curves that do not end above their start", 0), equal("curves on which not most steps rise", 0)),
-        (equal("steps without a rise, known protocols", 0),),
-        "always for the known protocols, not for the adaptive ones",
-        note="generally: on every curve from end to end and in most steps. That of an adaptive protocol falls where "
-        "the choice changes",
-    ),
-    "fig2",
-)
+@measures("asr-rises")
 def rises(context: Context) -> Evidence:
     """Whether the ASR grows from each budget to the next, and from the first to the last."""
     table, ends = points(context), (BUDGETS[0], BUDGETS[-1])
@@ -275,18 +183,7 @@ def rises(context: Context) -> Evidence:
     return found | {"curves on which not most steps rise": sum(2 * x >= len(BUDGETS) - 1 for x in seen.values())}
 
 
-@claim(
-    "asr-domain",
-    "A larger domain offers greater protection: the ASR falls with k, for all protocols",
-    "Fig. 2, Sec. VI-B",
-    "inherently offers greater privacy protection",
-    Rule(
-        (equal("steps without a fall", 0),),
-        (equal("steps without a fall, known protocols", 0),),
-        "always for the known protocols, not where an adaptive one chooses another parameter for the larger domain",
-    ),
-    "fig2",
-)
+@measures("asr-domain")
 def protects(context: Context) -> Evidence:
     """Whether the ASR falls from each number of items to the next larger one."""
     table = points(context)
@@ -297,36 +194,14 @@ def protects(context: Context) -> Evidence:
     return found | {"steps without a fall, known protocols": sum(name not in ORIGIN for name in lost)}
 
 
-@claim(
-    "ss-one",
-    "The ASR of SS gets to 1",
-    "Fig. 2, Sec. VI-B and VI-C",
-    "gets to 1: the adversary can fully infer the value",
-    Rule(
-        (at_least("ASR of SS at epsilon=10, k=*", 0.99),),
-        (at_least("ASR of SS at epsilon=10, k=100", 0.99), below("ASR of SS at epsilon=10, k=10000", 0.99)),
-        "in small domains; in large ones even the largest budget leaves room for doubt",
-        note="gets to 1: at least 0.99",
-    ),
-    "fig2",
-)
+@measures("ss-one")
 def certain(context: Context) -> Evidence:
     """The best guess from SS at the largest budget."""
     table, last = points(context), BUDGETS[-1]
     return {f"ASR of SS at epsilon={last:g}, k={k}": table["ss", k, last].asr for k in DOMAINS}
 
 
-@claim(
-    "grr-ss-highest",
-    "GRR and SS have the highest ASR of the known protocols, for all budgets and domains",
-    "Fig. 2, Sec. VI-B",
-    "highest across all",
-    Rule(
-        (equal("* above grr", 0), equal("* above ss", 0)),
-        (equal("* above grr", 0),),
-        "GRR is the highest everywhere; above SS there often are others, OUE and OLH by a few per cent",
-    ),
-)
+@measures("grr-ss-highest")
 def highest(context: Context) -> Evidence:
     """How often, and how far, another known protocol is above GRR or SS."""
     table = points(context)
@@ -339,16 +214,7 @@ def highest(context: Context) -> Evidence:
     return found | {f"largest {name}/{top}": max(r) for (top, name), r in over.items() if r}
 
 
-@claim(
-    "blh-lowest",
-    "BLH has an exceptionally low ASR for all budgets and domains",
-    "Fig. 2, Sec. VI-B",
-    "low",
-    Rule(
-        (equal("BLH not below *", 0), at_most("ASR of BLH over a blind guess, at most", 2)),
-        note="lower than that of every other known protocol, and at most twice as good as a blind guess",
-    ),
-)
+@measures("blh-lowest")
 def lowest(context: Context) -> Evidence:
     """How the ASR of BLH compares with the lowest of the other known protocols, and with a blind guess."""
     table = points(context)
@@ -363,20 +229,7 @@ def lowest(context: Context) -> Evidence:
 # ---- both
 
 
-@claim(
-    "inverse",
-    "For all protocols a lower MSE goes with a higher ASR",
-    "Fig. 5, Sec. VI-D",
-    "inverse",
-    Rule(
-        (equal("steps against it, *", 0),),
-        (equal("exact steps of known protocols against it", 0),),
-        "exactly true of the known protocols; by the printed metrics not of OLH, because Eq. 15 wavers about 1/2 where "
-        "g >= k; the adaptive ones move to another parameter as epsilon grows, which may lower the ASR or raise the "
-        "MSE",
-    ),
-    "fig5",
-)
+@measures("inverse")
 def inverse(context: Context) -> Evidence:
     """Along each curve of the figure, whether the error falls while the ASR rises."""
     curves: dict[tuple[Any, ...], list[tuple[Any, Any]]] = {}
@@ -393,18 +246,7 @@ def inverse(context: Context) -> Evidence:
 # ---- histograms
 
 
-@claim(
-    "she-sum",
-    "SHE estimates by the sum of the reports",
-    "Sec. IV-E",
-    "sum",
-    Rule(
-        (at_most("sum, standard errors from 1", 5),),
-        (at_most("mean, standard errors from 1", 5),),
-        "a frequency, and Eq. 16, need the mean: the total of all shares is 1 then, within its error",
-        alpha=1e-6,
-    ),
-)
+@measures("she-sum")
 def she_sum(context: Context) -> Evidence:
     """What the sum and the mean of the reports give for shares that sum to 1."""
     m, people = mechanism("she", k=10, epsilon=4.0), synthetic("zipf", k=10, n=2000)
@@ -420,17 +262,7 @@ def she_sum(context: Context) -> Evidence:
     }
 
 
-@claim(
-    "the-after",
-    "Thresholding after the report was sent protects as Eq. 21 says",
-    "Sec. V-D",
-    "post-processing",
-    Rule(
-        (equal("the raw vector gives more away", 0),),
-        (at_least("the raw vector gives more away", "settings"),),
-        "only if the device itself cuts: who sees the raw vector guesses from that, whatever the threshold",
-    ),
-)
+@measures("the-after")
 def the_after(_: Context) -> Evidence:
     """The best guess from the raw vector against that from the bits."""
     found: dict[str, float] = {}

@@ -13,18 +13,17 @@ from deniable.mechanisms.frequency.families import FAMILIES, choose
 from deniable.mechanisms.registry import mechanism
 from deniable.papers.adaptive.designs import ORIGIN, chosen_at
 from deniable.papers.checks import design
-from deniable.papers.paper import Claims, Context
-from deniable.papers.rules import EXACT, Evidence, Rule, above, at_most, below, equal
+from deniable.papers.evidence import Evidence
+from deniable.papers.paper import Context, Measures
 
-__all__ = ["CLAIMS"]
+__all__ = ["MEASURES"]
 
-CLAIMS = Claims()
-claim = CLAIMS.add
+MEASURES = Measures()
+measures = MEASURES.add
 
 _K, _EPSILON = 100, 4.0
 _PEOPLE = 10**9
 """How finely the made-up prior is divided."""
-_OURS = "of our own, after Sec. V"
 
 
 def _priors() -> dict[str, FloatArray]:
@@ -37,18 +36,7 @@ def _made(name: str, **own: Any) -> Mechanism:
     return mechanism(name, k=_K, epsilon=_EPSILON, **own)
 
 
-@claim(
-    "prior-uniform",
-    "ASS, chosen for equally likely values, is also harder to guess from than SS where values are not equally likely",
-    _OURS,
-    "the ASR is that under a uniform prior, whatever the population",
-    Rule(
-        (below("*, ASR of ASS over SS", 1),),
-        (above("Zipf 1.2, ASR of ASS over SS", 1), below("Adult age, ASR of ASS over SS", 1)),
-        "it depends on the population: true of Adult age; under a Zipf law with exponent 1.2 the tuned protocol is "
-        "easier to guess from, because larger subsets hold the common values more often",
-    ),
-)
+@measures("prior-uniform")
 def uniform_choice(_: Context) -> Evidence:
     """The best guess under two priors from SS and from ASS as the paper chooses it, k = 100, epsilon 4."""
     found: dict[str, float] = {}
@@ -60,21 +48,7 @@ def uniform_choice(_: Context) -> Evidence:
     return found
 
 
-@claim(
-    "prior-tuned",
-    "Chosen for the prior instead, the five adaptive designs are harder to guess from under it than chosen without",
-    _OURS,
-    "no such choice",
-    Rule(
-        (
-            below("Zipf 1.2, *, ASR over that of the choice without the prior", 1),
-            at_most("Adult age, *, sum over that of the choice without the prior", 1 + EXACT),
-            below("Zipf 1.2, ASS, ASR over that of SS", 1),
-        ),
-        note="the weighted sum is that of ASR and MSE relative to the design of least error, with equal weights; for "
-        "the real attribute the choice may have a higher ASR and less error instead",
-    ),
-)
+@measures("prior-tuned")
 def prior_choice(_: Context) -> Evidence:
     """ASR and weighted sum under a prior of the choice for it, over those of the choice without it."""
     found: dict[str, float] = {}
@@ -100,21 +74,7 @@ def _sum(m: Mechanism, least: Mechanism, prior: FloatArray) -> float:
     return (asr + float(m.properties()["mse"]) / float(least.properties()["mse"])) / 2
 
 
-@claim(
-    "constants",
-    "What hypervolume and Tchebycheff choose does not hang on their constants, the corner (1, 1) and rho = 1e-6",
-    "of our own, after App. B",
-    "the constants are fixed without a word",
-    Rule(
-        (equal("Tchebycheff, choices that change with rho", 0), equal("hypervolume, choices that change", 0)),
-        (
-            at_most("Tchebycheff, largest move with rho in steps of the grid", 1),
-            equal("hypervolume, protocols whose choice changes", "protocols"),
-        ),
-        "rho up to 0.01 moves a choice by a step of the grid at most; the corner decides: an MSE that counts up to 5, "
-        "or an ASR up to 0.3, moves every choice",
-    ),
-)
+@measures("constants")
 def constants(_: Context) -> Evidence:
     """The choices for k = 100, epsilon 4 by the paper's metrics and grids, with other constants."""
     found: dict[str, float] = {"protocols": len(ORIGIN)}

@@ -12,32 +12,20 @@ from deniable.mechanisms.frequency.families import FAMILIES
 from deniable.papers.adaptive.designs import ORIGIN, chosen_at
 from deniable.papers.adaptive.equations import BUDGETS, K
 from deniable.papers.checks import off
-from deniable.papers.paper import Claims, Context
-from deniable.papers.rules import EXACT, Evidence, Rule, above, differs, equal
+from deniable.papers.evidence import Evidence
+from deniable.papers.paper import Context, Measures
+from deniable.papers.rules import EXACT
 
-__all__ = ["CLAIMS"]
+__all__ = ["MEASURES"]
 
-CLAIMS = Claims()
-claim = CLAIMS.add
+MEASURES = Measures()
+measures = MEASURES.add
 
 
 # ---- selectors and the number of people
 
 
-@claim(
-    "selectors",
-    "All selectors but elbow and epsilon-constraint choose similar parameters",
-    "Fig. 9, Sec. V-C, App. B",
-    "similar",
-    Rule(
-        (
-            above("least share of those that are to be near", 0.5),
-            above("least share of those that are to be near", "largest share of elbow and epsilon-constraint"),
-        ),
-        note="near: within a tenth of the parameter that the weighted sum chooses",
-    ),
-    "fig9a",
-)
+@measures("selectors")
 def similar(context: Context) -> Evidence:
     """How often the selectors' parameters are within a tenth of that of the weighted sum."""
     chosen: dict[tuple[object, ...], dict[str, float]] = {}
@@ -68,17 +56,7 @@ def _curve(name: str, end: float | None = None) -> tuple[FloatArray, FloatArray,
     return values[order], asr[order], mse[order]
 
 
-@claim(
-    "elbow",
-    "The elbow is the point of largest curvature",
-    "Sec. V-C",
-    "maximum curvature",
-    Rule(
-        (equal("AUE, grid up to *", "AUE, largest curvature, grid up to *"),),
-        (differs("AUE, grid up to 0.999999", "AUE, grid up to 0.99"),),
-        "the largest distance to a chord, as App. B has it, is no curvature: it depends on where the grid ends",
-    ),
-)
+@measures("elbow")
 def elbow(_: Context) -> Evidence:
     """The elbow of AUE for two ends of the grid, and where its frontier bends most."""
     found: dict[str, float] = {}
@@ -91,18 +69,7 @@ def elbow(_: Context) -> Evidence:
     return found
 
 
-@claim(
-    "hypervolume",
-    "Hypervolume chooses the point that adds the largest area",
-    "Sec. V-C, App. B",
-    "contribution to the dominated space",
-    Rule(
-        (equal("*, area of its own", "*, rectangle"),),
-        (equal("the other choice than in Fig. 9", "protocols"),),
-        "what Fig. 9 shows is the choice by the rectangle between one point and (1, 1); the area that a point adds to "
-        "the others' chooses ends of the frontier. For small epsilon and n = 1 there is no area at all",
-    ),
-)
+@measures("hypervolume")
 def hypervolume(_: Context) -> Evidence:
     """The choices by the area that only one point adds, against those by the rectangle of one point."""
     found: dict[str, float] = {}
@@ -120,19 +87,7 @@ def hypervolume(_: Context) -> Evidence:
     return found | {"protocols": len(ORIGIN), "the other choice than in Fig. 9": others}
 
 
-@claim(
-    "fig15-n",
-    "The number of people does not alter the trade-off",
-    "Fig. 15, App. D",
-    "unaltered",
-    Rule(
-        (equal("choices that change with n", 0),),
-        (equal("protocols whose choice changes with n", "protocols"),),
-        "true of the curve, not of the point on it: the sum in Eq. 23 to 27 has the MSE divided by n, so the choice "
-        "for n people is another than for n = 1, with which the paper computes",
-    ),
-    "fig15",
-)
+@measures("fig15-n")
 def number_of_people(_: Context) -> Evidence:
     """The choices with equal weights for several n, and their errors over the least of the family."""
     found: dict[str, float] = {}

@@ -11,9 +11,9 @@ from deniable.papers.adaptive.equations import LOW, K
 from deniable.papers.charts import Axes, lines
 from deniable.papers.checks import Agreement
 from deniable.papers.montecarlo import Trials, collect_often
-from deniable.papers.paper import Claim, Context, Figure, Rows, made_up
+from deniable.papers.paper import Context, Figure, Measures, Rows, made_up
 
-__all__ = ["CLAIMS", "FIG8", "FIG15"]
+__all__ = ["FIG8", "FIG15", "MEASURES"]
 
 _AXES = Axes(
     "n_mse",
@@ -62,46 +62,14 @@ def _asr(t: Trials) -> float:
     return printed_asr(t.mechanism)
 
 
-EQ3 = Agreement("mse", _age_trials)
-EQ4, ASR = Agreement("mse", _age_trials, _eq4), Agreement("asr", _age_trials, _asr)
-CROWDS_MSE, CROWDS_ASR = Agreement("mse", _crowds, _eq4), Agreement("asr", _crowds, _asr)
-
-CLAIMS = (
-    Claim(
-        "eq3",
-        "The estimator is unbiased with the variance of Eq. 3 (averaged over the items, simulated)",
-        "Eq. 2 and 3",
-        "Var = q(1-q)/(n(p-q)^2) + f(1-p-q)/(n(p-q))",
-        EQ3.rule,
-        EQ3,
-    ),
-    Claim("fig8-mse", "Simulated MSE closely agrees with Eq. 4", "Fig. 8, Sec. VI-G", "closely align", EQ4.rule, EQ4),
-    Claim(
-        "fig8-asr",
-        "Simulated ASR closely agrees with Eq. 7, 9, 12, 15, 17 and 21",
-        "Fig. 8, Sec. VI-G",
-        "closely align",
-        ASR.rule,
-        ASR,
-    ),
-    Claim(
-        "fig15-mse",
-        "Simulated MSE of a Dirichlet population agrees with Eq. 4",
-        "Fig. 15",
-        "agrees",
-        CROWDS_MSE.rule,
-        CROWDS_MSE,
-        "fig15",
-    ),
-    Claim(
-        "fig15-asr",
-        "Simulated ASR of a Dirichlet population agrees with the closed forms",
-        "Fig. 15",
-        "agrees",
-        CROWDS_ASR.rule,
-        CROWDS_ASR,
-        "fig15",
-    ),
+MEASURES = Measures(
+    {
+        "eq3": Agreement("mse", _age_trials),
+        "fig8-mse": Agreement("mse", _age_trials, _eq4),
+        "fig8-asr": Agreement("asr", _age_trials, _asr),
+        "fig15-mse": Agreement("mse", _crowds, _eq4),
+        "fig15-asr": Agreement("asr", _crowds, _asr),
+    }
 )
 
 

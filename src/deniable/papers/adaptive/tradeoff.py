@@ -11,30 +11,19 @@ from deniable.mechanisms.frequency.families import FAMILIES
 from deniable.papers.adaptive.designs import ORIGIN, TWELVE, points
 from deniable.papers.adaptive.equations import LOW, SETTINGS, SMALL, K
 from deniable.papers.checks import design, off
-from deniable.papers.paper import Claims, Context
-from deniable.papers.rules import EXACT, Evidence, Rule, at_least, at_most, below, equal
+from deniable.papers.evidence import Evidence
+from deniable.papers.paper import Context, Measures
+from deniable.papers.rules import EXACT
 
-__all__ = ["CLAIMS"]
+__all__ = ["MEASURES"]
 
-CLAIMS = Claims()
-claim = CLAIMS.add
+MEASURES = Measures()
+measures = MEASURES.add
 
 _CHECKED = tuple(product(SMALL, LOW))
 
 
-@claim(
-    "frontier",
-    "The adaptive protocols are close to the Pareto frontier",
-    "Fig. 1 and 5, Sec. VI-D",
-    "close",
-    Rule(
-        (at_most("*, most above it", 0.01),),
-        (at_most("largest deviation of these from the frontier", 1e-6),),
-        "true of ASS, which is on it; AUE, ALH and ATHE are not: for the same best guess subsets have less error",
-        note="close: at most 1 % above it",
-    ),
-    "fig1",
-)
+@measures("frontier")
 def frontier(context: Context) -> Evidence:
     """Exact error over the least that any mechanism with the same epsilon and best guess can have, k=100."""
     table = points(context)
@@ -51,27 +40,7 @@ def frontier(context: Context) -> Evidence:
     return found | {"ASS of at least the best size": len(small), "largest deviation of these from the frontier": worst}
 
 
-_OFF = {new.upper(): known.upper() for new, known in ORIGIN.items() if known != "ss"}
-"""Pairs that are not on the frontier."""
-
-
-@claim(
-    "closer",
-    "The adaptive protocols are closer to the Pareto frontier than those they adapt",
-    "abstract, Sec. VI-D",
-    "consistently pushed closer",
-    Rule(
-        (equal("*: budgets at which it is not closer", 0),),
-        (
-            *(below(f"{new}: mean distance", f"{old}: mean distance") for new, old in _OFF.items()),
-            *(at_most(f"{name}: mean distance", EXACT) for name in ("SS", "ASS")),
-        ),
-        "true on average of AUE, ALH and ATHE; SS and ASS are both on the frontier, at other points of it; and where "
-        "the choice is that of the known protocol nothing changes",
-        note="how far the exact MSE is above the least for the same ASR, k = 100, epsilon from 2 to 10",
-    ),
-    "fig1",
-)
+@measures("closer")
 def closer(context: Context) -> Evidence:
     """Whether the distance from the frontier is smaller than that of the known protocol, by pair and budget."""
     table = points(context)
@@ -89,14 +58,7 @@ def closer(context: Context) -> Evidence:
     return found
 
 
-@claim(
-    "none-dominates",
-    "None of the known protocols dominates all others in ASR and MSE",
-    "Fig. 5, Sec. VI-D",
-    "none",
-    Rule((equal("protocols that dominate all others in all settings", 0),)),
-    "fig5",
-)
+@measures("none-dominates")
 def none_dominates(context: Context) -> Evidence:
     """How often a known protocol is at least as good as all others in both respects, and better in one."""
     table, known = points(context), [name for name in TWELVE if name not in ORIGIN]
@@ -114,18 +76,7 @@ def none_dominates(context: Context) -> Evidence:
     return found | {"protocols that dominate all others in all settings": always}
 
 
-@claim(
-    "athe-budget",
-    "THE and ATHE have the privacy, and the error, that belong to epsilon",
-    "Sec. IV-E and V-D",
-    "epsilon",
-    Rule(
-        (at_least("least share of epsilon that is spent", 1 - EXACT),),
-        (equal("mixed subsets have less MSE than ATHE for its ASR", "settings"),),
-        "the bits spend much less than epsilon: for the same ASR, subsets that spend all of it have less error in all "
-        "settings, and so have unary encodings in many",
-    ),
-)
+@measures("athe-budget")
 def athe_budget(context: Context) -> Evidence:
     """How much of epsilon thresholded reports spend, and whether a unary encoding is better in both respects."""
     found: dict[str, float] = {}

@@ -13,16 +13,15 @@ from deniable.mechanisms.frequency.options import Metric
 from deniable.papers.adaptive.designs import ORIGIN, Point, chosen_at, known_parameter, make, points
 from deniable.papers.adaptive.equations import BUDGETS, DOMAINS, LOW, SETTINGS, SMALL, K
 from deniable.papers.checks import design, off
-from deniable.papers.paper import Claims, Context
-from deniable.papers.rules import EXACT, Evidence, Rule, above, at_least, at_most, below, equal
+from deniable.papers.evidence import Evidence
+from deniable.papers.paper import Context, Measures
+from deniable.papers.rules import EXACT
 
-__all__ = ["CLAIMS"]
+__all__ = ["MEASURES"]
 
-CLAIMS = Claims()
-claim = CLAIMS.add
+MEASURES = Measures()
+measures = MEASURES.add
 
-FIG7_ADAPTIVE = {"ASS": 7, "AUE": 0.818, "ALH": 13, "ATHE": 0.783}
-"""Parameters printed for k=100, epsilon=4 and equal weights."""
 
 _CHECKED = tuple(product(SMALL, LOW))
 _METRICS: dict[str, Metric] = {"Eq. 4": "paper", "the exact MSE": "exact"}
@@ -40,17 +39,7 @@ def _pairs(context: Context, new: str, known: str = "") -> list[tuple[Point, Poi
 # ---- choices
 
 
-@claim(
-    "fig7-adaptive",
-    "Parameters chosen at k=100, epsilon=4, equal weights",
-    "Fig. 7, Sec. VI-F",
-    FIG7_ADAPTIVE,
-    Rule(
-        tuple(equal(name, value) for name, value in FIG7_ADAPTIVE.items()),
-        note="AUE and ATHE are values of grids, not the best ones",
-    ),
-    "fig7",
-)
+@measures("fig7-adaptive")
 def parameters(_: Context) -> Evidence:
     """The choices in the setting of Fig. 7, on the paper's grids, and what a finer search finds."""
     grid = {name.upper(): chosen_at(name, K, 4.0).value for name in ORIGIN}
@@ -60,18 +49,7 @@ def parameters(_: Context) -> Evidence:
     return found
 
 
-@claim(
-    "aue-grid",
-    "A grid of parameters ensures broad coverage (AUE: 100 values of p)",
-    "Sec. VI-A",
-    "broad coverage of the parameter space",
-    Rule(
-        (at_most("largest sum over its least", 1.01),),
-        (above("k=100 epsilon=10, best p", "last p of the grid but one"), below("largest search over grid", 1 + EXACT)),
-        "for large epsilon the best p lies between the last two values of the grid, 0.99495 and 0.999999, and the "
-        "grid's answer is p = 1/2, which is OUE; a search in the logit of p finds it",
-    ),
-)
+@measures("aue-grid")
 def aue_grid(_: Context) -> Evidence:
     """Whether the best value of the grid of 100 p is nearly as good as the best p."""
     found: dict[str, float] = {"settings": len(_CHECKED), "sum more than 1 % above its least": 0}
@@ -89,18 +67,7 @@ def aue_grid(_: Context) -> Evidence:
     return found | {"largest sum over its least": largest, "largest search over grid": other}
 
 
-@claim(
-    "weight-one",
-    "With all weight on the MSE the adaptive protocols are the known ones",
-    "Sec. V-C",
-    "w_MSE = 1 recovers the original protocols",
-    Rule(
-        (equal("* is another protocol by Eq. 4", 0),),
-        (equal("AUE is another protocol by Eq. 4", 0), above("ASS is another protocol by Eq. 4", 0)),
-        "by Eq. 4 true of AUE, and of ATHE and ALH up to grid and rounding, but not of ASS: SS has the size of least "
-        "exact MSE; by the exact MSE it is true of ASS alone, up to rounding",
-    ),
-)
+@measures("weight-one")
 def weight_one(_: Context) -> Evidence:
     """The choices with all weight on the MSE against the known parameters, by Eq. 4 and by the exact MSE."""
     found: dict[str, float] = {"settings": len(_CHECKED)}
@@ -120,14 +87,7 @@ def weight_one(_: Context) -> Evidence:
     return found
 
 
-@claim(
-    "weights",
-    "More weight on the ASR lowers it and raises the MSE",
-    "Fig. 6, Sec. VI-E",
-    "monotone",
-    Rule((equal("steps against it", 0),)),
-    "fig6",
-)
+@measures("weights")
 def weights(context: Context) -> Evidence:
     """Whether more weight on the ASR never raises it, and never lowers the MSE."""
     curves: dict[tuple[object, object], list[tuple[float, float]]] = {}
@@ -139,18 +99,7 @@ def weights(context: Context) -> Evidence:
     return {"curves": len(curves), "steps": len(steps), "steps against it": odd}
 
 
-@claim(
-    "g-bound",
-    "The bound max(k, e+1) of g avoids small g, which privacy needs",
-    "Eq. 26, Sec. V-D",
-    "g should match or exceed k",
-    Rule(
-        (equal("chosen g below k", 0),),
-        (equal("ranges from 2 to 1000 that keep epsilon", "ranges from 2 to 1000"),),
-        "an upper bound prevents no small g; the guarantee is that of the response to the hash value and does not "
-        "depend on g",
-    ),
-)
+@measures("g-bound")
 def range_bound(context: Context) -> Evidence:
     """How the chosen ranges of hash values compare with k, and whether they matter to privacy."""
     table = points(context)
@@ -168,13 +117,7 @@ def range_bound(context: Context) -> Evidence:
 # ---- privacy and best guess
 
 
-@claim(
-    "adaptive-eq1",
-    "The adaptive protocols are epsilon-LDP",
-    "Sec. V-D",
-    "preserves the guarantee by design",
-    Rule((equal("failed", 0),)),
-)
+@measures("adaptive-eq1")
 def privacy_kept(_: Context) -> Evidence:
     """Exact epsilon of the adaptive protocols as they are chosen."""
     made = [
@@ -184,18 +127,7 @@ def privacy_kept(_: Context) -> Evidence:
     return {"designs": len(made), "failed": len(failed), "who failed": "; ".join(failed) or "none"}
 
 
-@claim(
-    "asr-lower",
-    "The adaptive protocols have lower ASR than the known ones for all budgets",
-    "Fig. 2, Sec. VI-B",
-    "lower across all privacy budgets",
-    Rule(
-        (equal("*, the same ASR", 0), equal("*, a higher ASR", 0)),
-        why="with n = 1 and small epsilon the MSE outweighs the ASR: the adaptive protocols are the known ones, or "
-        "have a higher ASR, because Eq. 4, rounding or the grid move the parameter",
-    ),
-    "fig2",
-)
+@measures("asr-lower")
 def asr_lower(context: Context) -> Evidence:
     """In how many settings each adaptive protocol has a lower, the same or a higher ASR than the known one."""
     found: dict[str, float] = {"settings": len(SETTINGS)}
@@ -211,19 +143,7 @@ def asr_lower(context: Context) -> Evidence:
     return found | {f"k=100 epsilon=1, parameter of {name.upper()}": value for name, value in at.items()}
 
 
-@claim(
-    "asr-orders",
-    "The adaptive protocols lower the ASR by up to 5 orders of magnitude",
-    "Fig. 2, Sec. VI-B and VI-C",
-    "at most 5 orders",
-    Rule(
-        (above("largest reduction, orders of magnitude", 4),),
-        (below("largest reduction, orders of magnitude", "a blind guess, orders below 1"),),
-        "the best guess never succeeds less often than 1/k, so four orders are the most in domains of up to 10,000 "
-        "items, and less is reached",
-    ),
-    "fig2",
-)
+@measures("asr-orders")
 def asr_orders(context: Context) -> Evidence:
     """The largest reduction of the ASR, and the largest that is possible at all."""
     found: dict[str, float] = {}
@@ -235,31 +155,14 @@ def asr_orders(context: Context) -> Evidence:
     return found | {"largest reduction, orders of magnitude": largest, "a blind guess, orders below 1": possible}
 
 
-@claim(
-    "ass-cap",
-    "The ASR of ASS stays below 0.25",
-    "Fig. 2, Sec. VI-B",
-    0.25,
-    Rule(
-        (below("largest ASR of ASS", 0.25),),
-        note="a matter of k: the smallest domain that was looked at has 25 items",
-    ),
-    "fig2",
-)
+@measures("ass-cap")
 def ass_cap(context: Context) -> Evidence:
     """The largest ASR of ASS for medium to low privacy, and for all budgets."""
     p = max((p for p, _ in _pairs(context, "ass")), key=lambda p: p.asr)
     return {"largest ASR of ASS": p.asr, "k": p.k, "epsilon": p.epsilon}
 
 
-@claim(
-    "aue-asr",
-    "The ASR of AUE is lower than that of OUE or comparable",
-    "Fig. 2, Sec. VI-B",
-    "lower or comparable",
-    Rule((equal("higher", 0),), note="often the same, even for large epsilon, where the grid's answer is OUE"),
-    "fig2",
-)
+@measures("aue-asr")
 def aue_asr(context: Context) -> Evidence:
     """AUE against OUE."""
     pairs = _pairs(context, "aue")
@@ -270,17 +173,7 @@ def aue_asr(context: Context) -> Evidence:
     return found | {f"largest ASR of AUE ({_at(top)})": top.asr}
 
 
-@claim(
-    "alh-asr",
-    "The ASR of ALH is between those of BLH and OLH",
-    "Fig. 2, Sec. VI-B",
-    "a compromise between both",
-    Rule(
-        (equal("ALH below BLH", 0), equal("ALH above OLH", 0)),
-        why="there are settings in which ALH is above OLH: by the printed metrics another g is better than that of OLH",
-    ),
-    "fig2",
-)
+@measures("alh-asr")
 def alh_asr(context: Context) -> Evidence:
     """In how many settings ALH is outside, exactly."""
     low = [p.asr / q.asr for p, q in _pairs(context, "alh", "blh")]
@@ -292,18 +185,7 @@ def alh_asr(context: Context) -> Evidence:
     }
 
 
-@claim(
-    "aue-gap",
-    "The MSE of AUE is higher than that of OUE in all domains, and the more so the larger epsilon is",
-    "Fig. 3, Sec. VI-C",
-    "slightly higher, more pronounced with epsilon",
-    Rule(
-        (at_least("least MSE of AUE over OUE", 1 - EXACT), equal("steps of epsilon in which the gap shrinks", 0)),
-        (at_least("least MSE of AUE over OUE", 1 - EXACT), above("steps of epsilon in which the gap shrinks", 0)),
-        "never lower; but the gap shrinks at times, and is gone where the grid's answer is OUE",
-    ),
-    "fig3",
-)
+@measures("aue-gap")
 def aue_gap(context: Context) -> Evidence:
     """The MSE as printed of AUE over that of OUE, and how it changes with epsilon."""
     ratios = {(p.k, p.epsilon): p.mse_printed / q.mse_printed for p, q in _pairs(context, "aue")}
@@ -317,18 +199,7 @@ def aue_gap(context: Context) -> Evidence:
     }
 
 
-@claim(
-    "aue-sue",
-    "For epsilon up to 2 AUE has the MSE of SUE and a lower ASR",
-    "Fig. 3, Sec. VI-C",
-    "significantly improved ASR",
-    Rule(
-        (below("largest ASR of AUE over SUE", 1), at_most("largest MSE of AUE over SUE", 1.1)),
-        why="the MSE is lower indeed; the ASR is higher, not lower",
-        note="the same MSE: at most 10 % above",
-    ),
-    "fig3",
-)
+@measures("aue-sue")
 def aue_sue(context: Context) -> Evidence:
     """AUE against SUE for epsilon up to 2."""
     pairs = [(p, q) for p, q in _pairs(context, "aue", "sue") if p.epsilon <= 2]
@@ -344,17 +215,7 @@ def aue_sue(context: Context) -> Evidence:
 # ---- error
 
 
-@claim(
-    "mse-orders",
-    "The MSE of the adaptive protocols is higher by at most 2 orders of magnitude",
-    "Fig. 3 and 4, Sec. VI-C",
-    "at most 2 orders",
-    Rule(
-        (at_most("largest of all", 100),),
-        why="more than three orders for ASS and, by Eq. 4, for ALH, where epsilon is large, that is, privacy is low",
-    ),
-    "fig4",
-)
+@measures("mse-orders")
 def mse_orders(context: Context) -> Evidence:
     """The largest increase of the MSE, as printed and exactly."""
     found: dict[str, float] = {}
@@ -364,14 +225,7 @@ def mse_orders(context: Context) -> Evidence:
     return found | {"largest of all": max(found.values())}
 
 
-@claim(
-    "aue-order",
-    "The MSE of AUE stays within 10 times that of OUE",
-    "Fig. 3, Sec. VI-C",
-    10,
-    Rule((equal("more than 10 times", 0),), note="with the best p, which the grid does not have, it is more still"),
-    "fig3",
-)
+@measures("aue-order")
 def aue_order(context: Context) -> Evidence:
     """The MSE of AUE over that of OUE."""
     ratios = [(p.mse_printed / q.mse_printed, p) for p, q in _pairs(context, "aue")]
@@ -382,18 +236,7 @@ def aue_order(context: Context) -> Evidence:
     return found | {"k=25 epsilon=10, best p": free}
 
 
-@claim(
-    "sandwich",
-    "The MSE of ALH is between those of OLH and BLH, that of ATHE between those of THE and SHE",
-    "Fig. 3, Sec. VI-C",
-    "sandwiched",
-    Rule(
-        (equal("* outside, Eq. 4", 0), equal("* outside, exact", 0)),
-        (equal("above both", 0), at_most("below both by a share of at most", 0.05)),
-        "but for rounding: at times the adaptive one has the lower error of the two",
-    ),
-    "fig3",
-)
+@measures("sandwich")
 def sandwich(context: Context) -> Evidence:
     """ALH between OLH and BLH, ATHE between THE and SHE."""
     table = points(context)

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 
 from deniable.papers.brr.learning import (
+    BOOSTED,
     LARGER,
     LEAVES,
     NETWORKS,
@@ -20,23 +19,28 @@ from deniable.papers.brr.learning import (
     recipe_sgd,
 )
 from deniable.papers.charts import Axes, lines
-from deniable.papers.paper import Claims, Context, Figure, Rows, made_up_in
-from deniable.papers.rules import ALPHA, EXACT, Evidence, Rule, above, at_least, below, equal, spread_of
+from deniable.papers.evidence import Evidence, Sampled
+from deniable.papers.paper import Context, Figure, Measures, Rows, fewest_runs, made_up_in
+from deniable.papers.rules import EXACT
 
-__all__ = ["CLAIMS", "FIGURES"]
+__all__ = ["FIGURES", "MEASURES"]
 
-CLAIMS = Claims()
-claim = CLAIMS.add
+MEASURES = Measures()
+measures = MEASURES.add
 
 PRINTED = "DPBoost-BRR (paper: half the sensitivity)"
 LAPLACE = "DPBoost (Laplace)"
 DNN_BRR, DNN_DP = "DNN-BRR (Alg. 4, by importance)", "DNN-DP (Laplace, by importance)"
-Values = dict[tuple[str, float, str], float]
+Values = dict[tuple[str, float, str], Sampled]
 
 
-def _values(rows: Rows, key: str = "value") -> Values:
-    """The last value of each data set, budget and method."""
-    return {(str(r["data"]), float(r["epsilon"] or 0), str(r["method"])): float(r[key] or 0) for r in rows}
+def _values(rows: Rows) -> Values:
+    """The last value of each data set, budget and method; of a single run the error is not known, and taken as huge."""
+    found: Values = {}
+    for row in rows:
+        at, error = (str(row["data"]), float(row["epsilon"] or 0), str(row["method"])), row[_SPREAD]
+        found[at] = Sampled(float(row["value"] or 0), 1e9 if error is None else float(error))
+    return found
 
 
 def _told_runs(rows: Rows) -> str:
@@ -51,7 +55,7 @@ _IN_ALL, _RIGHT, _SPREAD = "privacy budget ε in all", "share of digits told rig
 
 def _against(rows: Rows, method: str) -> Rows:
     """The rows of the other methods, each with the value of this one on the same data as `plain`."""
-    plain = {key[0]: value for key, value in _values(rows).items() if key[2] == method}
+    plain = {data: found.value for (data, _, name), found in _values(rows).items() if name == method}
     return [{**row, "plain": plain[str(row["data"])]} for row in rows if row["method"] != method]
 
 
@@ -142,120 +146,48 @@ _draw_fig11b = lines(
 # ---- claims
 
 
-def _errors(rows: Rows) -> Values:
-    """The standard error of each last value; of a single run nothing is known."""
-    found = {(str(r["data"]), float(r["epsilon"] or 0), str(r["method"])): r["standard error"] for r in rows}
-    return {at: 1e9 if error is None else float(error) for at, error in found.items()}
+def _runs(rows: Rows) -> dict[str, int]:
+    return fewest_runs([row for row in rows if row["method"] != LARGER])
 
 
-def _runs(rows: Rows) -> int:
-    return min(int(row["runs"] or 0) for row in rows if row["method"] != LARGER)
-
-
-def _apart(rows: Rows, one: str, two: str, label: str, *, logs: bool = False) -> dict[str, float]:
-    """Differences of two methods (or the logarithms of their ratios), with standard errors, by data and budget."""
-    values, errors = _values(rows), _errors(rows)
-    found: dict[str, float] = {}
-    for data, e, method in values:
+def _apart(rows: Rows, one: str, two: str, label: str, *, logs: bool = False) -> dict[str, Sampled]:
+    """Differences of two methods (or the logarithms of their ratios) by data and budget."""
+    values = _values(rows)
+    found = {}
+    for (data, e, method), own in values.items():
         if method == one:
-            a, b, da, db = (table[data, e, m] for table in (values, errors) for m in (one, two))
-            name = f"{label}, {data.split(' (')[0]}, epsilon={e:g}"
-            found[name] = math.log(a / b) if logs else a - b
-            found[spread_of(name)] = math.hypot(da / a, db / b) if logs else math.hypot(da, db)
+            other = values[data, e, two]
+            found[f"{label}, {data.split(' (')[0]}, epsilon={e:g}"] = own.log_ratio(other) if logs else own - other
     return found
 
 
-def _mean(found: dict[str, float], name: str) -> dict[str, float]:
-    """The mean of differences, all of them of their own runs."""
-    own = [key for key in found if not key.endswith("standard error")]
-    spread = math.sqrt(sum(found[spread_of(key)] ** 2 for key in own)) / len(own)
-    return {name: float(np.mean([found[key] for key in own])), spread_of(name): spread}
-
-
-BOOSTED = {"Bias": 0.66, "abalone": 0.45, "superconduct": 0.67}
-"""RMSE of DPBoost-BRR over that of DPBoost at epsilon 5, as printed."""
-
-
-@claim(
-    "fig9",
-    "DPBoost-BRR consistently outperforms DPBoost",
-    "Fig. 9, App. B.1",
-    "consistently",
-    Rule(
-        (below("log ratio, *", 0, noisy=True),),
-        why="not at larger budgets: noise that is scaled to how far one person moves a leaf shrinks, BRR's range does "
-        "not",
-        note="logarithms of ratios of RMSE",
-        alpha=ALPHA,
-    ),
-    "fig9",
-)
+@measures("fig9")
 def _boost_better(context: Context) -> Evidence:
     """In all settings."""
     rows = context.rows("fig9")
-    return _apart(rows, PRINTED, LAPLACE, "log ratio", logs=True) | {"runs": _runs(rows)}
+    return _apart(rows, PRINTED, LAPLACE, "log ratio", logs=True) | _runs(rows)
 
 
-@claim(
-    "fig9-size",
-    "At epsilon 5 its error is 66, 45 and 67 % of that of DPBoost",
-    "Fig. 9, App. B.1",
-    BOOSTED,
-    Rule(
-        (
-            *(above(f"log ratio, {data}, epsilon=5", math.log(x / 1.2), noisy=True) for data, x in BOOSTED.items()),
-            *(below(f"log ratio, {data}, epsilon=5", math.log(x * 1.2), noisy=True) for data, x in BOOSTED.items()),
-        ),
-        why="other trees, budgets for splits and baselines give other ratios; those measured here differ by more than "
-        "20 %",
-        note="logarithms of ratios of RMSE; the same: within 20 %",
-        alpha=ALPHA,
-    ),
-    "fig9",
-)
+@measures("fig9-size")
 def _boost_size(context: Context) -> Evidence:
     """The ratios at epsilon 5."""
     rows = [row for row in context.rows("fig9") if row["epsilon"] == 5.0]
-    return _apart(rows, PRINTED, LAPLACE, "log ratio", logs=True) | {"runs": _runs(rows)}
+    return _apart(rows, PRINTED, LAPLACE, "log ratio", logs=True) | _runs(rows)
 
 
-@claim(
-    "fig9-best",
-    "BRR is the better release of leaves",
-    "App. B.1",
-    "outperforms",
-    Rule(
-        (above("noisy sums and counts / BRR as printed, mean log ratio", 0, noisy=True),),
-        why="with a trusted curator the noise may shrink with the size of a leaf, which no local mechanism can use",
-        alpha=ALPHA,
-    ),
-    "fig9",
-)
+@measures("fig9-best")
 def _boost_best(context: Context) -> Evidence:
     """What is better than both: sums and counts with noise, and for BRR all of the range."""
     rows = context.rows("fig9")
-    found: dict[str, float] = {}
+    found = {}
     for method in dict.fromkeys(str(row["method"]) for row in rows):
         if method in LEAVES and method != PRINTED:
             apart = _apart(rows, method, PRINTED, "log ratio", logs=True)
-            found |= _mean(apart, f"{method} / BRR as printed, mean log ratio")
-    return found | {"runs": _runs(rows)}
+            found[f"{method} / BRR as printed, mean log ratio"] = Sampled.mean(apart.values())
+    return found | _runs(rows)
 
 
-@claim(
-    "half-range",
-    "The range of leaves should be [-c, c], c half the sensitivity",
-    "App. B.1",
-    "c = min(g/(1+l2), 2 g (1-eta)^(t-1))/2",
-    Rule(
-        (equal("*: leaves beyond c", 0),),
-        (equal("trees with a wider range than DPBoost's", 0), above("*: leaves beyond c", 0)),
-        "private, but in the first trees narrower than where DPBoost clips, and there are leaves that it cuts off: a "
-        "bias that the original does not have",
-        note="leaves of the published trees without noise, in units of the largest gradient",
-    ),
-    "fig9",
-)
+@measures("half-range")
 def _half_range(context: Context) -> Evidence:
     """How many leaves of trees that are grown without noise lie beyond c, and where DPBoost clips."""
     rate, l2 = PUBLISHED["learning_rate"], PUBLISHED["l2"]
@@ -272,34 +204,16 @@ def _half_range(context: Context) -> Evidence:
     return found | {"trees with a narrower range": narrower, "trees with a wider range than DPBoost's": wider}
 
 
-@claim(
-    "fig10",
-    "BRR-SGD is significantly better than DP-SGD at small budgets",
-    "Fig. 10, App. B.2",
-    {"epsilon=0.3": 0.28, "epsilon=0.5": 0.21, "epsilon=0.7": 0.12},
-    Rule(
-        (above("BRR on [-C, C] minus Laplace, *", 0.1, noisy=True),),
-        (
-            above("BRR by sign minus Laplace, *", 0.1, noisy=True),
-            below("BRR on [-C, C] minus Laplace, *", 0.1, noisy=True),
-        ),
-        "the gain is there, and all of it comes from the interval being chosen by the sign: what is learned from is "
-        "the sign of every gradient, unperturbed; the budget is also spent anew for every coordinate and iteration",
-        note="differences of accuracies, each with its best step; significantly: by more than 0.1",
-        alpha=ALPHA,
-    ),
-    "fig10",
-)
+@measures("fig10")
 def _sgd_sign(context: Context) -> Evidence:
     """The gain, and the gain without the sign."""
     rows = [row for row in _ends(context) if float(row["epsilon"] or 0) < 1]
-    found = _apart(rows, SIGNED, "Laplace", "BRR by sign minus Laplace")
+    found: dict[str, float | Sampled] = {}
+    found |= _apart(rows, SIGNED, "Laplace", "BRR by sign minus Laplace")
     found |= _apart(rows, SYMMETRIC, "Laplace", "BRR on [-C, C] minus Laplace")
-    values = _values(rows)
-    found |= {
-        f"not private, epsilon={e:g}": value for (_, e, method), value in values.items() if method == "not private"
-    }
-    return found | {"runs": _runs(rows)}
+    for (_, e, method), one in _values(rows).items():
+        found |= {f"not private, epsilon={e:g}": one.value} if method == "not private" else {}
+    return found | _runs(rows)
 
 
 def _ends(context: Context) -> Rows:
@@ -309,29 +223,7 @@ def _ends(context: Context) -> Rows:
     return [row for row in rows if row["iteration"] == last]
 
 
-_CLOSE = 0.05
-
-
-@claim(
-    "fig10-high",
-    "At higher budgets the gap narrows, and both reach similarly high accuracies, near those without noise",
-    "Fig. 10, App. B.2",
-    "similarly high",
-    Rule(
-        (
-            above("BRR on [-C, C] minus Laplace, *", -_CLOSE, noisy=True),
-            below("BRR on [-C, C] minus Laplace, *", _CLOSE, noisy=True),
-            below("not private minus Laplace, *", _CLOSE, noisy=True),
-            below("not private minus BRR on [-C, C], *", _CLOSE, noisy=True),
-        ),
-        why="even at the largest budget for every coordinate and iteration they are apart, or below what is learned "
-        "without noise",
-        note="differences of accuracies at the largest budget of the figure, each with its best step; similar: within "
-        "0.05",
-        alpha=ALPHA,
-    ),
-    "fig10",
-)
+@measures("fig10-high")
 def _sgd_large(context: Context) -> Evidence:
     """All differences at the largest budget."""
     rows = _ends(context)
@@ -340,69 +232,33 @@ def _sgd_large(context: Context) -> Evidence:
     found = _apart(rows, SYMMETRIC, "Laplace", "BRR on [-C, C] minus Laplace")
     found |= _apart(rows, "not private", "Laplace", "not private minus Laplace")
     found |= _apart(rows, "not private", SYMMETRIC, "not private minus BRR on [-C, C]")
-    return found | {"runs": _runs(rows)}
+    return found | _runs(rows)
 
 
-@claim(
-    "fig10-safe",
-    "The same without leaks: BRR is significantly better at small budgets",
-    "App. B.2",
-    "significantly better",
-    Rule(
-        (above("BRR minus *, epsilon up to 1, mean", 0.1, noisy=True),),
-        why="with a symmetric interval, a public bound and one budget for all that a person sends, little is learned "
-        "up to epsilon 1 by any of them",
-        note="differences of accuracies; significantly: by more than 0.1",
-        alpha=ALPHA,
-    ),
-    "fig10b",
-)
+@measures("fig10-safe")
 def _sgd_safe(context: Context) -> Evidence:
     """The gain at small budgets, in the safe version."""
     rows = context.rows("fig10b")
-    found = {f"epsilon={e:g}, {method}": value for (_, e, method), value in _values(rows).items()}
+    found: dict[str, float | Sampled] = {}
+    found |= {f"epsilon={e:g}, {method}": one.value for (_, e, method), one in _values(rows).items()}
     small = [row for row in rows if float(row["epsilon"] or 0) <= 1]
     others = ("piecewise mechanism", "Duchi", "codebook")
     for way in others:
-        found |= _mean(_apart(small, "BRR (Alg. 4)", way, "apart"), f"BRR minus {way}, epsilon up to 1, mean")
-    return found | {"runs": _runs([row for row in small if row["method"] in ("BRR (Alg. 4)", *others)])}
+        apart = _apart(small, "BRR (Alg. 4)", way, "apart")
+        found[f"BRR minus {way}, epsilon up to 1, mean"] = Sampled.mean(apart.values())
+    return found | fewest_runs([row for row in small if row["method"] in ("BRR (Alg. 4)", *others)])
 
 
-DEEP = {"US Census, mean gain": 0.0322, "US Census, epsilon=0.25": 0.0529}
-"""As printed."""
-
-
-@claim(
-    "fig11",
-    "DNN-BRR consistently outperforms DNN-DP, by 3.22 % on average and by 5.29 % at epsilon 0.25",
-    "Fig. 11, App. B.3",
-    DEEP,
-    Rule(
-        (
-            above("US Census, mean gain over Laplace", DEEP["US Census, mean gain"] / 2, noisy=True),
-            above("gain over Laplace, US Census, epsilon=0.25", DEEP["US Census, epsilon=0.25"] / 2, noisy=True),
-            at_least("gain over Laplace, *", 0, noisy=True),
-        ),
-        why="with epsilon divided over all features, by importance or evenly, neither learns more at small budgets "
-        "than which class is larger; gains of several per cent need noise that is not tied to epsilon, as in the "
-        "published code",
-        note="differences of accuracies, budgets up to 3.5; as much: at least half of what is printed",
-        alpha=ALPHA,
-    ),
-    "fig11",
-)
+@measures("fig11")
 def _dnn_better(context: Context) -> Evidence:
     """Accuracy against Laplace noise, and against always saying the larger class."""
     rows = [row for row in context.rows("fig11") if float(row["epsilon"] or 0) <= 3.5]
-    values = _values(rows)
+    values = {at: one.value for at, one in _values(rows).items()}
     gains = _apart(rows, DNN_BRR, DNN_DP, "gain over Laplace")
-    census = {name: value for name, value in gains.items() if "US Census" in name}
+    census = [gain for name, gain in gains.items() if "US Census" in name]
     over = [max(values[d, e, way] for way in NETWORKS) - values[d, e, LARGER] for d, e, m in values if m == DNN_BRR]
-    return (
-        gains
-        | _mean(census, "US Census, mean gain over Laplace")
-        | {"largest gain over the larger class": max(over), "runs": _runs(rows)}
-    )
+    means: dict[str, float | Sampled] = {"US Census, mean gain over Laplace": Sampled.mean(census)}
+    return gains | means | {"largest gain over the larger class": max(over)} | _runs(rows)
 
 
 FIGURES = (

@@ -23,38 +23,18 @@ from deniable.papers.brr.figures import fig3_holds
 from deniable.papers.brr.places import find_table
 from deniable.papers.brr.printed import grid_alg4
 from deniable.papers.brr.theory import BUDGETS, each_loss
+from deniable.papers.evidence import Evidence, Missing
 from deniable.papers.leaks import Leak, bounded_noise, clipping_by_data, interval_by_sign, region_restriction
-from deniable.papers.paper import Claims, Context
-from deniable.papers.rules import EXACT, Evidence, Missing, Rule, above, at_most, below, equal
+from deniable.papers.paper import Context, Measures
+from deniable.papers.rules import EXACT
 
-__all__ = ["CLAIMS"]
+__all__ = ["MEASURES"]
 
-CLAIMS = Claims()
-claim = CLAIMS.add
-
-SIZES = {
-    "Bias, instances": 4177,
-    "Bias, features": 8,
-    "abalone, instances": 7588,
-    "abalone, features": 23,
-    "superconduct, instances": 21263,
-    "superconduct, features": 82,
-}
-"""As printed."""
+MEASURES = Measures()
+measures = MEASURES.add
 
 
-@claim(
-    "optimal",
-    "No better mechanism exists",
-    "Sec. 1, 3.3, 4.2",
-    "optimal",
-    Rule(
-        (at_most("above the optimum, *", 0.01),),
-        (at_most("codebook - linear programme, N=12 epsilon=1", 1e-9), above("above the optimum, *", 0.01)),
-        "a codebook with randomised response among its codes is the optimum on a line; two weights are the best only "
-        "for one answer, the others given",
-    ),
-)
+@measures("optimal")
 def optimal(_: Context) -> Evidence:
     """E11: against the best mechanism of the same promise, a constant, and the best common m."""
     found: dict[str, float] = {}
@@ -85,16 +65,7 @@ def _break_even() -> float:
     return low
 
 
-@claim(
-    "more-points",
-    "More points never hurt BRR",
-    "Sec. 4.1",
-    "not for BRR",
-    Rule(
-        (equal("steps from N to N+1 where the loss rises", 0),),
-        why="few points, well placed, are better than many; a codebook is better still",
-    ),
-)
+@measures("more-points")
 def more_points(_: Context) -> Evidence:
     """E12: the loss on [0, 1] against the number of points, on Alg. 4's grid and on midpoints of cells."""
     found: dict[str, float] = {}
@@ -109,17 +80,7 @@ def more_points(_: Context) -> Evidence:
     return found | {"steps from N to N+1 where the loss rises": rises}
 
 
-@claim(
-    "two-steps",
-    "Two steps beat L-SRR, which is for the plane only",
-    "Sec. 4.2",
-    "optimal",
-    Rule(
-        (equal("budgets at which three steps are better", 0),),
-        why="two steps are the best for one answer if the least probability is given, which says nothing about all "
-        "answers together; L-SRR needs only a notion of nearness, such as halves of a line",
-    ),
-)
+@measures("two-steps")
 def two_steps(_: Context) -> Evidence:
     """E13: a staircase of three steps against two, and L-SRR on a line."""
     table = Space.integers(range(1, 101)).matrix()
@@ -145,11 +106,6 @@ def two_steps(_: Context) -> Evidence:
     return found | {"budgets at which three steps are better": better}
 
 
-def _kept(why: str) -> Rule:
-    """Refuted if the exact audit of a recipe fails."""
-    return Rule((equal("promises kept", "promises"),), why=why)
-
-
 def _leaks(recipe: Callable[[float], Leak]) -> Evidence:
     """What a recipe leaks, exactly, at two promises."""
     found: dict[str, str | int] = {"promises": 0, "promises kept": 0}
@@ -161,68 +117,31 @@ def _leaks(recipe: Callable[[float], Leak]) -> Evidence:
     return found
 
 
-@claim(
-    "region",
-    "Reports from the own region are epsilon-LDP",
-    "Sec. 5.3",
-    "epsilon",
-    _kept("every report tells the region for certain; epsilon holds within a region at best, if regions are public"),
-)
+@measures("region")
 def regions(_: Context) -> Evidence:
     """E14."""
     return _leaks(region_restriction)
 
 
-@claim(
-    "sgd-sign",
-    "Gradients on [-C, 0] or [0, C] are epsilon-private",
-    "App. B.2",
-    "epsilon",
-    _kept("the interval tells the sign for certain; [-C, C] does not"),
-)
+@measures("sgd-sign")
 def sign(_: Context) -> Evidence:
     """E17, the interval."""
     return _leaks(interval_by_sign)
 
 
-@claim(
-    "sgd-clip",
-    "C may follow the norms of the batch",
-    "App. B.2",
-    "C_t from g_t",
-    _kept("reports are multiples of a number computed from raw gradients; C is to be public, or released on its own"),
-)
+@measures("sgd-clip")
 def clipping(_: Context) -> Evidence:
     """E17, the threshold."""
     return _leaks(clipping_by_data)
 
 
-@claim(
-    "dnn-noise",
-    "Bounded noise on features is epsilon-private",
-    "App. B.3 (code)",
-    0.1,
-    _kept("noise of at most 0.1 whatever epsilon is: far values have no report in common"),
-)
+@measures("dnn-noise")
 def published_noise(_: Context) -> Evidence:
     """The noise of the public code for networks."""
     return _leaks(bounded_noise)
 
 
-@claim(
-    "exponential",
-    "The exponential mechanism uses epsilon",
-    "Eq. 5, Sec. 5.1",
-    "epsilon",
-    Rule(
-        (at_most("line, largest relative deviation from epsilon", 1e-9),),
-        (
-            at_most("line, largest relative deviation from epsilon/2", 1e-9),
-            below("loss of BRR over that of the calibrated one, largest", 1),
-        ),
-        "on a line it uses half of epsilon; calibrated it is better, and BRR is still ahead of it",
-    ),
-)
+@measures("exponential")
 def exponential_level(_: Context) -> Evidence:
     """E15: the level that the exponential mechanism really uses."""
     found: dict[str, float] = {}
@@ -244,20 +163,7 @@ def exponential_level(_: Context) -> Evidence:
     return found | {"loss of BRR over that of the calibrated one, largest": over}
 
 
-@claim(
-    "alg4",
-    "The grid of Alg. 4",
-    "Alg. 4 line 1",
-    "y_i = a + (j-1)/(N-1)(b-a)",
-    Rule(
-        (equal("grids of 1 to 3 points that exist as printed", 3),),
-        (
-            equal("grids of 2 and 3 points that exist as printed", 2),
-            equal("grids of 1 point that are refused here", 1),
-        ),
-        "the point is y_j, and N must be at least 2: with N = 1 the printed grid divides by 0",
-    ),
-)
+@measures("alg4")
 def alg4_index(_: Context) -> Evidence:
     """E18: y_i where y_j is meant, and a grid of one point."""
     found: dict[str, str | float] = {}
@@ -285,14 +191,7 @@ def _exists(points: int) -> bool:
     return True
 
 
-@claim(
-    "fig3",
-    "How the derivative changes from row to row",
-    "Fig. 3",
-    "two regions",
-    Rule((equal("as the figure says", "cells"),)),
-    "fig3",
-)
+@measures("fig3")
 def monotone(_: Context) -> Evidence:
     """Fig. 3, cell by cell."""
     good = total = 0
@@ -302,17 +201,7 @@ def monotone(_: Context) -> Evidence:
     return {"cells": total, "as the figure says": good}
 
 
-@claim(
-    "explosive",
-    "The loss of GRR grows explosively with N",
-    "Sec. 1, Fig. 5(a)",
-    "explosion",
-    Rule(
-        (above("GRR, growth of loss/N from N=1000 to N=10000", 0.1),),
-        why="it grows linearly, as BRR's does: as a share of the range it tends to 1/3",
-        note="explosive: faster than the range itself",
-    ),
-)
+@measures("explosive")
 def explosive(_: Context) -> Evidence:
     """Fig. 5(a): the loss of GRR over N."""
     found: dict[str, float] = {}
@@ -324,14 +213,7 @@ def explosive(_: Context) -> Evidence:
     return found | {"GRR, growth of loss/N from N=1000 to N=10000": growth}
 
 
-@claim(
-    "fig5-6",
-    "BRR is better than GRR and the exponential mechanism",
-    "Fig. 5, 6",
-    "outperforms",
-    Rule((equal("another one is better", 0),)),
-    "fig6",
-)
+@measures("fig5-6")
 def lower_than_all(context: Context) -> Evidence:
     """Fig. 5 and 6: against GRR and the exponential mechanism, as printed and calibrated."""
     found: dict[str, float] = {}
@@ -348,18 +230,7 @@ def lower_than_all(context: Context) -> Evidence:
     return found | {"another one is better": lost}
 
 
-@claim(
-    "laplace-range",
-    "Replacing Laplace noise by BRR is what lowers the error",
-    "App. B.1",
-    "BRR",
-    Rule(
-        (at_most("share of BRR's gain at epsilon=1 that truncation alone has", 0.5),),
-        (below("BRR over truncated noise, *", 1),),
-        "at small budgets most of the gain over Laplace noise is that reports stay inside the range; BRR is better "
-        "still",
-    ),
-)
+@measures("laplace-range")
 def interval_errors(_: Context) -> Evidence:
     """Sec. 4.1 and Appendix B: what staying inside the range is worth, on [-1, 1]."""
     found: dict[str, float] = {}
@@ -376,22 +247,7 @@ def interval_errors(_: Context) -> Evidence:
     return found | {"share of BRR's gain at epsilon=1 that truncation alone has": share}
 
 
-@claim(
-    "sizes",
-    "Instances and features of the regression data",
-    "App. B.1",
-    SIZES,
-    Rule(
-        tuple(equal(name, value) for name, value in SIZES.items()),
-        (
-            *(equal(f"Bias, {what}", SIZES[f"abalone, {what}"]) for what in ("instances", "features")),
-            *(equal(f"abalone, {what}", SIZES[f"Bias, {what}"]) for what in ("instances", "features")),
-            equal("superconduct, instances", SIZES["superconduct, instances"]),
-        ),
-        "the sizes of Bias and abalone are exchanged; superconduct has 81 features and a target (the copy used here "
-        "lacks five of them)",
-    ),
-)
+@measures("sizes")
 def data_sizes(context: Context) -> Evidence | Missing:
     """E16, the sizes."""
     files = {"Bias": "bias_temperature_7588", "abalone": "abalone", "superconduct": "superconduct_76f"}
@@ -404,13 +260,7 @@ def data_sizes(context: Context) -> Evidence | Missing:
     return found
 
 
-@claim(
-    "min-m",
-    "With m above the least, some answer loses",
-    "Sec. 3.3",
-    "certainly",
-    Rule((equal("some answer loses with m + 1", "settings"),)),
-)
+@measures("min-m")
 def drawback_of_min(_: Context) -> Evidence:
     """Sec. 3.3: more than min_k m hurts somebody."""
     hurt = total = 0

@@ -19,6 +19,7 @@ from deniable.papers.paper import Context, Rows, made_up
 from deniable.randomness import Simulation
 
 __all__ = [
+    "BOOSTED",
     "LARGER",
     "LEAVES",
     "NETWORKS",
@@ -73,6 +74,8 @@ _TABLES = {
     "US Census": ("adult.csv.gz", "income", 48842, 14),
     "bank": ("bank_additional_full.csv.gz", "y", 41188, 20),
 }
+BOOSTED = ("Bias", "abalone", "superconduct")
+"""Data on which trees are grown."""
 _WAYS = {
     "piecewise mechanism": ("pm", "best"),
     "Duchi": ("duchi", 1),
@@ -158,7 +161,7 @@ def boosting(context: Context) -> Rows:
     budgets, runs = ((1.0, 5.0), 2) if context.quick else ((0.5, 1.0, 2.0, 3.0, 4.0, 5.0), 8)
     ways = {label: LEAVES[label] for label in _SHORT} if context.quick else LEAVES
     rows: list[dict[str, str | int | float | None]] = []
-    for name in ("Bias", "abalone", "superconduct"):
+    for name in BOOSTED:
         data = examples(context, name, 1500 if context.quick else None)
         context.progress(f"brr: boosted trees on {data.name}, {runs} runs for each budget and way")
         own = [_rmse(data, None, {}, _seed(context, f"{name} {run}")) for run in range(runs)]

@@ -11,17 +11,18 @@ import numpy as np
 from deniable.errors import require
 from deniable.papers.brr.places import BUDGETS, fig8, fig8b, laws, load_places
 from deniable.papers.charts import Axes, lines
-from deniable.papers.paper import Claims, Context, Figure, Rows
-from deniable.papers.rules import EXACT, Evidence, Missing, Rule, above, at_least, at_most, equal
+from deniable.papers.evidence import Evidence, Missing
+from deniable.papers.paper import Context, Figure, Measures, Rows
+from deniable.papers.rules import EXACT
 from deniable.present.maps import map_chart, regions_chart
 
 if TYPE_CHECKING:
     import altair
 
-__all__ = ["CLAIMS", "FIGURES"]
+__all__ = ["FIGURES", "MEASURES"]
 
-CLAIMS = Claims()
-claim = CLAIMS.add
+MEASURES = Measures()
+measures = MEASURES.add
 
 PAPER = "BRR, rule min (paper)"
 
@@ -62,25 +63,7 @@ def _draw_fig7(rows: Rows) -> altair.TopLevelMixin:
     )
 
 
-REGIONS = {"Gowalla, regions": 13, "Gowalla, smallest": 7, "Gowalla, largest": 235, "FourSquare, regions": 14}
-"""As printed; FourSquare's regions have 64 to 278 places."""
-_SIZES = tuple(equal(name, REGIONS[name]) for name in ("Gowalla, smallest", "Gowalla, largest"))
-
-
-@claim(
-    "fig7",
-    "Gowalla has 13 regions of 7 to 235 places, FourSquare 14 of 64 to 278",
-    "Fig. 7",
-    {**REGIONS, "FourSquare, smallest": 64, "FourSquare, largest": 278},
-    Rule(
-        (equal("Gowalla, regions", REGIONS["Gowalla, regions"]), *_SIZES),
-        (equal("Gowalla, regions", REGIONS["FourSquare, regions"]), *_SIZES),
-        "the numbers of regions are exchanged: by the published rule the paper's own places of Gowalla have 14",
-        note="the places of FourSquare are not the paper's: by the same rule they are a single region, because of "
-        "places on both sides of a border of large tiles; here they are halved until there are 13",
-    ),
-    "fig7",
-)
+@measures("fig7")
 def _region_sizes(context: Context) -> Evidence | Missing:
     """Regions of the paper's own places, by the published rule: the smallest tile with at least 6 places."""
     if load_places(context, "Gowalla").name != "Gowalla":
@@ -162,39 +145,11 @@ def _reductions(rows: Rows, other: str) -> dict[str, list[float]]:
     return found
 
 
-GAINS = {"Gowalla": 0.087, "FourSquare": 0.067}
-"""By how much BRR's loss is below that of L-SRR, mean over the budgets, as printed."""
-TOP = {"Gowalla, epsilon=2": 0.234, "FourSquare, epsilon=0.25": 0.143}
-"""The largest gains, as printed."""
-_LARGEST_AT = {"Gowalla": 2.0, "FourSquare": 0.25}
-"""The budgets at which they are."""
+_DATA = ("Gowalla", "FourSquare")
 _GROUPS = {"best groups": "L-SRR, printed", "other groups": "L-SRR, printed, other groups"}
-_AHEAD = (above("*, own region, best groups, smallest", 0), above("*, any place, calibrated, smallest", 0))
-_UNSAID = (
-    "the paper does not say how L-SRR's groups are made: of four ways (prefixes of one to four levels) the best and "
-    "the worst for L-SRR in each region are taken"
-)
 
 
-@claim(
-    "fig8",
-    "BRR has a lower loss than L-SRR on both data sets, by 8.7 and 6.7 % on average",
-    "Fig. 8, Sec. 5.3",
-    {f"{data}, mean reduction": gain for data, gain in GAINS.items()},
-    Rule(
-        (
-            *_AHEAD,
-            *(at_most(f"{data}, own region, best groups, mean reduction", gain) for data, gain in GAINS.items()),
-            *(at_least(f"{data}, own region, other groups, mean reduction", gain) for data, gain in GAINS.items()),
-            *(at_most(f"{data}, own region, what the groups change", gain) for data, gain in GAINS.items()),
-        ),
-        _AHEAD,
-        "it is ahead at every budget, also over all places and against calibrated L-SRR, but by another amount",
-        note="by as much: the printed gain is between those over two groupings, which differ by no more than it; "
-        f"{_UNSAID}. As printed L-SRR is not epsilon-LDP, and the restriction to regions is not either",
-    ),
-    "fig8b",
-)
+@measures("fig8")
 def _below_staircase(context: Context) -> Evidence:
     """Fig. 8 as in the paper (own region, L-SRR as printed), and over all places against calibrated L-SRR."""
     found: dict[str, float] = {}
@@ -207,29 +162,13 @@ def _below_staircase(context: Context) -> Evidence:
             found[f"{data}, {name}, mean reduction"] = float(np.mean(gains))
             found[f"{data}, {name}, smallest"] = min(gains)
             found[f"{data}, {name}, largest"] = max(gains)
-    for data in GAINS:
+    for data in _DATA:
         best, worst = (found[f"{data}, own region, {groups}, mean reduction"] for groups in _GROUPS)
         found[f"{data}, own region, what the groups change"] = worst - best
     return found
 
 
-@claim(
-    "fig8-largest",
-    "The gain is largest at epsilon 2 on Gowalla, 23.4 %, and at epsilon 0.25 on FourSquare, 14.3 %",
-    "Sec. 5.3",
-    TOP,
-    Rule(
-        (
-            *(at_least(f"{name}, other groups", gain) for name, gain in TOP.items()),
-            *(equal(f"{data}, budget of the largest gain, *", budget) for data, budget in _LARGEST_AT.items()),
-        ),
-        tuple(equal(f"{data}, budget of the largest gain, *", 2) for data in GAINS),
-        "the gain grows with epsilon on both data sets and is smaller than printed whatever the groups are; near "
-        "epsilon 0 all mechanisms are alike",
-        note=_UNSAID,
-    ),
-    "fig8b",
-)
+@measures("fig8-largest")
 def _largest_gain(context: Context) -> Evidence:
     """The gain over L-SRR by budget, and where it is largest."""
     found: dict[str, float] = {}
@@ -240,34 +179,20 @@ def _largest_gain(context: Context) -> Evidence:
     return found
 
 
-@claim(
-    "fig8-falls",
-    "The loss of all schemes falls as the budget grows",
-    "Sec. 5.3",
-    "gradually decreases",
-    Rule((equal("steps in which a loss does not fall", 0),)),
-    "fig8b",
-)
+@measures("fig8-falls")
 def _falls(context: Context) -> Evidence:
     """From each budget to the next, on both data sets, the three schemes as in the paper."""
     cells = _losses(context.rows("fig8b"))
     steps = [
         (cells[data, a][scheme], cells[data, b][scheme])
-        for data in GAINS
+        for data in _DATA
         for a, b in pairwise(BUDGETS)
         for scheme in ("GRR", "L-SRR, printed", PAPER)
     ]
     return {"steps": len(steps), "steps in which a loss does not fall": sum(b >= a for a, b in steps)}
 
 
-@claim(
-    "fig8-best",
-    "BRR performs the best of the three across all budgets",
-    "Sec. 5.3",
-    "the best",
-    Rule((equal("GRR: better than BRR", 0), equal("L-SRR, printed: better than BRR", 0))),
-    "fig8b",
-)
+@measures("fig8-best")
 def _best_of_three(context: Context) -> Evidence:
     """Only places of the own region are reported, as in the paper."""
     cells = _losses(context.rows("fig8b"))
@@ -277,19 +202,7 @@ def _best_of_three(context: Context) -> Evidence:
     return found
 
 
-@claim(
-    "fig8-others",
-    "No way to report a place is better than BRR",
-    "Sec. 1, 4.2, 5.3",
-    "the best",
-    Rule(
-        (equal("*: better than BRR", 0),),
-        (equal("codebook: better than BRR", "settings"), equal("codebook: better than calibrated L-SRR", "settings")),
-        "better are a codebook, everywhere, taking each report for the best place (free), and at small budgets a "
-        "constant",
-    ),
-    "fig8",
-)
+@measures("fig8-others")
 def _best_of_all(context: Context) -> Evidence:
     """Any place may be reported."""
     cells = _losses(context.rows("fig8"))
@@ -301,18 +214,7 @@ def _best_of_all(context: Context) -> Evidence:
     return found | {"codebook: better than calibrated L-SRR": kept}
 
 
-@claim(
-    "lsrr-level",
-    "L-SRR with c = e^epsilon is epsilon-LDP",
-    "Sec. 5.3",
-    "epsilon",
-    Rule(
-        (equal("settings beyond epsilon", 0),),
-        (equal("calibrated: settings beyond epsilon", 0),),
-        "groups have different sizes at different places, and so have the normalisers; calibrated it keeps epsilon",
-    ),
-    "fig8",
-)
+@measures("lsrr-level")
 def _printed_level(context: Context) -> Evidence:
     """L-SRR with c = e^epsilon: its exact level; and that of the calibrated one."""
     found: dict[str, float] = {}

@@ -19,13 +19,13 @@ from deniable.mechanisms.registry import mechanism
 from deniable.papers.brr.places import load_places, mean_row, some_places
 from deniable.papers.brr.regions import tile_codes
 from deniable.papers.charts import Axes, lines
-from deniable.papers.paper import Claims, Context, Figure, Rows
-from deniable.papers.rules import ALPHA, Evidence, Rule, above, below, spread_of
+from deniable.papers.evidence import Evidence, Sampled
+from deniable.papers.paper import Context, Figure, Measures, Rows, fewest_runs
 
-__all__ = ["CLAIMS", "FIGURES"]
+__all__ = ["FIGURES", "MEASURES"]
 
-CLAIMS = Claims()
-claim = CLAIMS.add
+MEASURES = Measures()
+measures = MEASURES.add
 
 Uniform: TypeAlias = Callable[[], float]
 """Numbers from 0 to 1, one at a time."""
@@ -139,107 +139,50 @@ _draw_fig12 = lines(
 )
 
 
-def _logs(context: Context, percent: int = 100) -> dict[tuple[str, str], tuple[float, float]]:
-    """Logarithms of the seconds, with standard errors, by data and mechanism."""
+def _seconds_of(context: Context) -> dict[tuple[str, str, int], Sampled]:
+    """The seconds by data, mechanism and share of the users, in per cent."""
     return {
-        (str(row["data"]).split()[0], str(row["method"])): (
-            math.log(float(row["value"] or 0)),
-            float(row["standard error"] or 0) / float(row["value"] or 1),
+        (str(row["data"]).split()[0], str(row["method"]), int(row["users, percent"] or 0)): Sampled(
+            float(row["value"] or 0), float(row["standard error"] or 0)
         )
         for row in context.rows("fig12")
-        if row["users, percent"] == percent
     }
 
 
-def _runs(context: Context) -> dict[str, int]:
-    return {"runs": min(int(row["runs"] or 0) for row in context.rows("fig12"))}
-
-
-@claim(
-    "fig12",
-    "GRR takes little time, BRR more, L-SRR more than BRR",
-    "Fig. 12, App. B.4",
-    "GRR, BRR, L-SRR",
-    Rule(
-        (below("*, log of GRR over BRR", 0, noisy=True), above("*, log of L-SRR over BRR", 0, noisy=True)),
-        note="logarithms of ratios of processor times on this machine, all users, one after the other",
-        alpha=ALPHA,
-    ),
-    "fig12",
-)
+@measures("fig12")
 def _order_of_times(context: Context) -> Evidence:
     """Seconds of GRR and L-SRR over those of BRR, all users."""
-    logs = _logs(context)
-    found: dict[str, float] = {}
-    for data in _DATA:
-        for label in ("GRR", "L-SRR"):
-            (one, a), (two, b) = logs[data, label], logs[data, "BRR"]
-            name = f"{data}, log of {label} over BRR"
-            found |= {name: one - two, spread_of(name): math.hypot(a, b)}
-    return found | _runs(context)
+    seconds = _seconds_of(context)
+    found = {
+        f"{data}, log of {label} over BRR": seconds[data, label, 100].log_ratio(seconds[data, "BRR", 100])
+        for data in _DATA
+        for label in ("GRR", "L-SRR")
+    }
+    return found | fewest_runs(context.rows("fig12"))
 
 
-@claim(
-    "fig12-growth",
-    "The time of BRR grows more slowly with the users than that of L-SRR",
-    "Fig. 12, App. B.4",
-    "more slowly",
-    Rule(
-        (below("*, microseconds of a further user, BRR minus L-SRR", 0, noisy=True),),
-        note="processor time on this machine: from a tenth of the users to all of them",
-        alpha=ALPHA,
-    ),
-    "fig12",
-)
+@measures("fig12-growth")
 def _growth(context: Context) -> Evidence:
     """What a further user costs."""
-    found: dict[str, float] = {}
+    seconds, found = _seconds_of(context), dict[str, float | Sampled]()
     for data in _DATA:
-        rows = [r for r in context.rows("fig12") if str(r["data"]).split()[0] == data]
-        at = {(str(r["method"]), r["users, percent"]): r for r in rows}
-        slopes = {}
-        for label in ("BRR", "L-SRR"):
-            ends = [at[label, percent] for percent in (10, 100)]
-            users = int(ends[1]["users"] or 0) - int(ends[0]["users"] or 0)
-            rise = float(ends[1]["value"] or 0) - float(ends[0]["value"] or 0)
-            spread = math.hypot(*(float(end["standard error"] or 0) for end in ends))
-            slopes[label] = 1e6 * rise / users, 1e6 * spread / users
-            found[f"{data}, microseconds of a further user, {label}"] = slopes[label][0]
-        name = f"{data}, microseconds of a further user, BRR minus L-SRR"
-        found[name] = slopes["BRR"][0] - slopes["L-SRR"][0]
-        found[spread_of(name)] = math.hypot(slopes["BRR"][1], slopes["L-SRR"][1])
-    return found | _runs(context)
+        users = {int(r["users"] or 0) for r in context.rows("fig12") if str(r["data"]).split()[0] == data}
+        further, name = (max(users) - min(users)) / 1e6, f"{data}, microseconds of a further user"
+        brr, lsrr = ((seconds[data, way, 100] - seconds[data, way, 10]) / further for way in ("BRR", "L-SRR"))
+        found |= {f"{name}, BRR": brr.value, f"{name}, L-SRR": lsrr.value, f"{name}, BRR minus L-SRR": brr - lsrr}
+    return found | fewest_runs(context.rows("fig12"))
 
 
-PRINTED_SECONDS = {"log of the seconds of a user": math.log(0.03), "log of the seconds of FourSquare": math.log(4.0)}
-_FACTOR = math.log(3)
-
-
-@claim(
-    "fig12-seconds",
-    "A user needs 0.03 s, 3,000 users of FourSquare 4 s",
-    "Fig. 12, App. B.4",
-    {"seconds of a user": 0.03, "seconds of FourSquare": 4.0},
-    Rule(
-        (
-            *(above(name, value - _FACTOR, noisy=True) for name, value in PRINTED_SECONDS.items()),
-            *(below(name, value + _FACTOR, noisy=True) for name, value in PRINTED_SECONDS.items()),
-        ),
-        why="what the paper measures is its program on its machine: the mechanism itself takes another time here",
-        note="processor time on this machine; the same: within a factor of 3",
-        alpha=ALPHA,
-    ),
-    "fig12",
-)
+@measures("fig12-seconds")
 def _as_fast(context: Context) -> Evidence:
     """Seconds of all users of FourSquare, and of one of them."""
-    log, error = _logs(context)["FourSquare", "BRR"]
     users = max(int(row["users"] or 0) for row in context.rows("fig12"))
-    found = {"seconds of FourSquare": math.exp(log), "seconds of a user": math.exp(log) / users}
-    for name, value in (("a user", log - math.log(users)), ("FourSquare", log)):
-        key = f"log of the seconds of {name}"
-        found |= {key: value, spread_of(key): error}
-    return found | _runs(context)
+    seconds = _seconds_of(context)["FourSquare", "BRR", 100]
+    of_all = {"FourSquare": seconds, "a user": seconds / users}
+    found: dict[str, float | Sampled] = {f"seconds of {name}": one.value for name, one in of_all.items()}
+    for name in ("a user", "FourSquare"):
+        found[f"log of the seconds of {name}"] = of_all[name].log_ratio(Sampled(1.0, 0.0))
+    return found | fewest_runs(context.rows("fig12"))
 
 
 # ---- many users

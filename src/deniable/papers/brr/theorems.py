@@ -15,14 +15,15 @@ from deniable.mechanisms.metric.losses import Line, Losses, MatrixLosses
 from deniable.mechanisms.registry import mechanism
 from deniable.papers.brr import printed
 from deniable.papers.brr.theory import BUDGETS, each_loss, local_ratios, rules
+from deniable.papers.evidence import Evidence
 from deniable.papers.leaks import own_window_sizes
-from deniable.papers.paper import Claims, Context
-from deniable.papers.rules import EXACT, Evidence, Rule, above, at_least, below, equal
+from deniable.papers.paper import Context, Measures
+from deniable.papers.rules import EXACT
 
-__all__ = ["CLAIMS", "LIMITS", "MANY", "mean_loss", "mean_ratio"]
+__all__ = ["LIMITS", "MANY", "MEASURES", "mean_loss", "mean_ratio"]
 
-CLAIMS = Claims()
-claim = CLAIMS.add
+MEASURES = Measures()
+measures = MEASURES.add
 
 LIMITS = (0.5, 1.0, 2.0, 4.0)
 """Budgets on which limits are looked at."""
@@ -34,19 +35,7 @@ MANY = 20_001
 # ---- theorems
 
 
-@claim(
-    "thm1-limit",
-    "m/N tends to 1/(s+1), and m >= 1",
-    "Theorem 1(1)",
-    "1/(s+1)",
-    Rule(
-        (
-            below("largest relative distance, N=1000000000", 1e-7),
-            below("largest relative distance, N=1000000", "largest relative distance, N=1000"),
-            at_least("least m", 1),
-        )
-    ),
-)
+@measures("thm1-limit")
 def theorem1_limit(_: Context) -> Evidence:
     """Theorem 1(1)."""
     found: dict[str, float] = {}
@@ -59,13 +48,7 @@ def theorem1_limit(_: Context) -> Evidence:
     return found | {"least m": least}
 
 
-@claim(
-    "thm1-ldp",
-    "BRR is epsilon-LDP",
-    "Theorem 1(3)",
-    "epsilon",
-    Rule((equal("promises broken", 0),), note="one m for all answers is all it needs, whatever the losses and ties"),
-)
+@measures("thm1-ldp")
 def theorem1_privacy(_: Context) -> Evidence:
     """Theorem 1(3), exactly: all ratios of what is sampled."""
     found: dict[str, float] = {}
@@ -77,29 +60,13 @@ def theorem1_privacy(_: Context) -> Evidence:
     return found | {"promises broken": broken}
 
 
-@claim(
-    "own-m",
-    "An m of its own for each answer violates LDP",
-    "Sec. 3.2",
-    "violates",
-    Rule((above("N=20, promised 1", 1), above("N=40, promised 2", 2))),
-)
+@measures("own-m")
 def own_sizes(_: Context) -> Evidence:
     """Sec. 3.2: different m for different answers break the promise."""
     return {f"N={n}, promised {e:g}": audit(own_window_sizes(e, n)).exact for n, e in ((20, 1.0), (40, 2.0))}
 
 
-@claim(
-    "never-worse",
-    "BRR is never worse than GRR",
-    "abstract, Theorem 2",
-    "never",
-    Rule(
-        (equal("Alg. 3, mean loss above GRR", 0), equal("Alg. 3, some answer above GRR", 0)),
-        (equal("Alg. 2, some answer above GRR", 0),),
-        "true with the m of Alg. 2, not with that of Alg. 3",
-    ),
-)
+@measures("never-worse")
 def never_worse(context: Context) -> Evidence:
     """E4 and the first part of Theorem 2: with the m of Alg. 3, and with that of Alg. 2."""
     globally, locally, worst = 0, 0, (1.0, 0, 0.0)
@@ -122,22 +89,7 @@ def never_worse(context: Context) -> Evidence:
     }
 
 
-@claim(
-    "thm2-bounds",
-    "Limits of the local ratio for any k",
-    "Theorem 2",
-    "2/(s+1), s - (s-1)/(s+1)(sqrt(e+2s+2)+1)",
-    Rule(
-        (below("at k=5, largest relative distance from the printed lower limit", 0.01),),
-        (
-            below("largest and smallest ratio, largest relative distance from the printed limits", 0.01),
-            below("at k=5, largest relative distance from the printed upper limit", 0.01),
-        ),
-        f"at N={MANY}: for a fixed k both limits are the upper one; the lower one is that of min over k, near "
-        "d = (c+1-sqrt(c^2+1))/2",
-    ),
-    "fig5b",
-)
+@measures("thm2-bounds")
 def theorem2_bounds(_: Context) -> Evidence:
     """E9: the printed limits are those of the largest and the smallest ratio, not of the ratio at any fixed k."""
     found: dict[str, float] = {}
@@ -160,13 +112,7 @@ def theorem2_bounds(_: Context) -> Evidence:
     }
 
 
-@claim(
-    "thm2-gap",
-    "Their gap is below 1/(2(s+1))",
-    "Theorem 2",
-    "< 1/(2(s+1))",
-    Rule((below("gap over its bound, largest", 1), below("closed form of the gap, largest deviation", EXACT))),
-)
+@measures("thm2-gap")
 def theorem2_gap(_: Context) -> Evidence:
     """The gap between both limits and its bound."""
     found: dict[str, float] = {}
@@ -180,14 +126,7 @@ def theorem2_gap(_: Context) -> Evidence:
     return found | {"gap over its bound, largest": over, "closed form of the gap, largest deviation": off}
 
 
-@claim(
-    "thm3",
-    "Limit of the ratio of mean losses",
-    "Theorem 3",
-    "(7s+9)/(4(s+1)^2)",
-    Rule((below("largest relative distance, N=10^9", 1e-6),)),
-    "fig5b",
-)
+@measures("thm3")
 def theorem3(_: Context) -> Evidence:
     """The limit of the ratio of mean losses."""
     found: dict[str, float] = {}
@@ -200,18 +139,7 @@ def theorem3(_: Context) -> Evidence:
     return found | {"largest relative distance, N=10^9": off}
 
 
-@claim(
-    "exponential-times",
-    "Expected errors can be exponential times lower than those of GRR, by the budget, if there are many points",
-    "Sec. 1",
-    "exponential times (dependent on privacy budget)",
-    Rule(
-        (above("growth of ln(GRR/BRR) for each unit of epsilon, least", 0.1),),
-        note="from epsilon 2 on, mean losses on a line of 10^9 points; it tends to 1/2, since the limit of Theorem 3 "
-        "is 7/(4 e^(epsilon/2)) for large epsilon",
-    ),
-    "fig5b",
-)
+@measures("exponential-times")
 def exponential_times(_: Context) -> Evidence:
     """How fast the logarithm of the ratio grows with the budget: exponential means that it does so at a rate."""
     budgets = (2.0, 4.0, 6.0, 8.0, 10.0, 12.0)
@@ -229,23 +157,7 @@ def mean_ratio(points: int, epsilon: float) -> float:
     return loss_of(line, epsilon, line_min(points, epsilon)) / loss_of(line, epsilon, 1)
 
 
-@claim(
-    "eq20",
-    "N Q_g in closed form",
-    "Eq. 20",
-    "two lines",
-    Rule(
-        (
-            below("first line, largest relative deviation", EXACT),
-            below("second line, largest relative deviation", EXACT),
-        ),
-        (
-            below("second line, largest relative deviation", EXACT),
-            below("first line corrected, the same", EXACT),
-        ),
-        "the -3e of the first line belongs to the constant term, as in the second line, which is exact",
-    ),
-)
+@measures("eq20")
 def equation20(_: Context) -> Evidence:
     """E10, for odd N and odd m."""
     found: dict[str, float] = {}
@@ -265,13 +177,7 @@ def equation20(_: Context) -> Evidence:
     return found | {"first line corrected, the same": corrected}
 
 
-@claim(
-    "thm4",
-    "In any space no answer is worse than with GRR",
-    "Theorem 4",
-    "at least equals",
-    Rule((equal("some answer is worse", 0), equal("then strictly better", "m above 1"))),
-)
+@measures("thm4")
 def theorem4(context: Context) -> Evidence:
     """Random spaces of several kinds: no answer is worse than with GRR; strictly better on average if m > 1."""
     runs = 60 if context.quick else 300

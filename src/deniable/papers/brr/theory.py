@@ -14,13 +14,13 @@ from deniable.core.types import FloatArray, IntArray
 from deniable.mechanisms.metric.bipartite import line_min, local_m
 from deniable.mechanisms.metric.losses import Line, MatrixLosses
 from deniable.papers.brr import printed
-from deniable.papers.paper import Claims, Context
-from deniable.papers.rules import EXACT, Evidence, Rule, below, equal
+from deniable.papers.evidence import Evidence
+from deniable.papers.paper import Context, Measures
 
-__all__ = ["BUDGETS", "CLAIMS", "each_loss", "local_ratios", "rules"]
+__all__ = ["BUDGETS", "MEASURES", "each_loss", "local_ratios", "rules"]
 
-CLAIMS = Claims()
-claim = CLAIMS.add
+MEASURES = Measures()
+measures = MEASURES.add
 
 BUDGETS = (0.05, 0.1, 0.2, 0.3, 0.5, 0.7, 0.9, 0.95, 1.0, 1.25, 1.5, 2.0, 2.5, 3.0, 3.5, 4.0, 5.0, 6.0)
 """Budgets on which rules for m are compared, for every number of points."""
@@ -96,51 +96,26 @@ def _wrong(cases: list[Choice], read: Callable[[Choice], int]) -> dict[str, floa
     return found
 
 
-def _set_right(why: str) -> Rule:
-    """Reproduced if the printed rule is right in all settings, corrected if the closed form used here is."""
-    return Rule((equal("wrong", 0),), (equal("wrong with the corrected rule", 0),), why)
-
-
 def _both(cases: list[Choice], read: Callable[[Choice], int]) -> dict[str, float]:
     """How often the printed rule and the corrected one differ from Alg. 2."""
     return _wrong(cases, read) | {"wrong with the corrected rule": sum(rule.closed != rule.least for rule in cases)}
 
 
-@claim(
-    "alg3-even",
-    "An even i gives m2 = i + 1",
-    "Alg. 3 line 4, proof of Theorem 1",
-    "i + 1",
-    _set_right(
-        "points 2n and 2n+1 are raised together or not at all: an even i means m2 = i - 1 (with i + 1 m2 never decides)"
-    ),
-)
+@measures("alg3-even")
 def even_i(context: Context) -> Evidence:
     """E1: an even i is made i + 1."""
     cases = [rule for rule in rules(context) if rule.epsilon < 1]
     return _both(cases, lambda rule: rule.by_alg3)
 
 
-@claim(
-    "thm1-m",
-    "For epsilon >= 1, m = m1",
-    "Theorem 1(2), Alg. 3 line 2",
-    "m1",
-    _set_right("the middle decides for large epsilon, too: m = min(m1, m2) for every epsilon"),
-)
+@measures("thm1-m")
 def from_one(context: Context) -> Evidence:
     """E2: m = m1 from epsilon 1 on."""
     cases = [rule for rule in rules(context) if rule.epsilon >= 1]
     return _both(cases, lambda rule: rule.by_alg3)
 
 
-@claim(
-    "alg3-line1",
-    "The root of m1 as typeset",
-    "Alg. 3 line 1, Theorem 1(2)",
-    "one root",
-    _set_right("the root ends before -(N - e/2 + 1/2)"),
-)
+@measures("alg3-line1")
 def line_one(context: Context) -> Evidence:
     """E5: the root of line 1 to the letter, all else set right."""
     cases = rules(context)
@@ -151,15 +126,7 @@ def line_one(context: Context) -> Evidence:
     return found
 
 
-@claim(
-    "alg3-line3",
-    "N/(e/2 + 1) as typeset",
-    "Alg. 3 line 3, App. A.1",
-    "e^epsilon/2",
-    _set_right(
-        "e/2 + 1 is to be e^(epsilon/2) + 1; Appendix A.1 has the same slip in sqrt(e^epsilon + 2e^epsilon + ...)"
-    ),
-)
+@measures("alg3-line3")
 def line_three(context: Context) -> Evidence:
     """E6: e/2 + 1 of line 3 to the letter, all else set right."""
     cases = rules(context)
@@ -170,13 +137,7 @@ def line_three(context: Context) -> Evidence:
     return found
 
 
-@claim(
-    "eq12-14",
-    "Derivatives at an end and in the middle",
-    "Eq. 12 to 14",
-    "quadratic in i",
-    Rule((below("largest deviation", EXACT),)),
-)
+@measures("eq12-14")
 def proof_roots(_: Context) -> Evidence:
     """Eq. 12 to 14 against Eq. 9 itself."""
     off = 0.0
@@ -192,13 +153,7 @@ def proof_roots(_: Context) -> Evidence:
     return {"largest deviation": off}
 
 
-@claim(
-    "end-or-middle",
-    "The least m is that of an end or of the middle",
-    "Sec. 3.4",
-    "end or middle",
-    Rule((equal("least m elsewhere", 0),)),
-)
+@measures("end-or-middle")
 def extreme_or_middle(context: Context) -> Evidence:
     """Fig. 3: the least m is that of an end or of the middle."""
     cases = rules(context)
@@ -206,17 +161,7 @@ def extreme_or_middle(context: Context) -> Evidence:
     return {"settings": len(cases), "least m elsewhere": len(lost)}
 
 
-@claim(
-    "eq15",
-    "The root at an end is below (N s - N)/(e - 1)",
-    "Eq. 15",
-    "for epsilon >= 1",
-    Rule(
-        (equal("inequality true", "settings"),),
-        why="sqrt(A^2+B^2) < A+B needs B > 0, but B = (1-e)/2 is negative; the root is N/(s+1) + 1/2 + O(1/N), and the "
-        "threshold 0.9624 for epsilon follows from nothing",
-    ),
-)
+@measures("eq15")
 def inequality15(context: Context) -> Evidence:
     """E3, at the budgets for which it is stated."""
     cases = [rule for rule in rules(context) if rule.epsilon >= 1]
@@ -226,17 +171,7 @@ def inequality15(context: Context) -> Evidence:
     return {"settings": len(both), "inequality true": true, "N=1000 epsilon=1, left": left, "right": right}
 
 
-@claim(
-    "m1-floor",
-    "m1 is the floor of the root",
-    "Theorem 1(2)",
-    "floor",
-    Rule(
-        (equal("floor", "Alg. 2"),),
-        (equal("here", "Alg. 2"),),
-        "Alg. 1 stops at a derivative of zero: m1 is the largest i with e i (i-1) < (N-i)(N-i+1), strictly",
-    ),
-)
+@measures("m1-floor")
 def integer_root(_: Context) -> Evidence:
     """E7: e^epsilon = 2 and six points, where every number is exact."""
     points, e = 6, 2
@@ -245,17 +180,7 @@ def integer_root(_: Context) -> Evidence:
     return {"root": root, "floor": math.floor(root), "Alg. 2": own, "here": line_min(points, math.log(2))}
 
 
-@claim(
-    "step2",
-    "At the i that is not raised, m = i",
-    "Sec. 3.2, step 2",
-    "m = i",
-    Rule(
-        (equal("m = i is worse", 0),),
-        (equal("better", 0),),
-        "i is the first report that is not raised, so m = i - 1 as in Alg. 1: with it no answer does worse",
-    ),
-)
+@measures("step2")
 def step_two(_: Context) -> Evidence:
     """E8: the i at which the derivative is no longer negative is not raised."""
     worse = same = better = 0

@@ -11,32 +11,20 @@ from typing import Any
 import numpy as np
 
 from deniable.core.domain import Domain
-from deniable.core.intervals import spread
 from deniable.core.types import FloatArray
 from deniable.mechanisms.keyvalue.laws import SHAPES, Signal, ratio_of
 from deniable.mechanisms.keyvalue.pairs import PairSets
 from deniable.mechanisms.keyvalue.protocols import choose_length, printed_budget, printed_length
 from deniable.mechanisms.registry import mechanism
+from deniable.papers.evidence import Evidence, Missing, Sampled
 from deniable.papers.kskv.study import SERIES, KeyValueData, load_data, run_forms
-from deniable.papers.paper import Claims, Context
-from deniable.papers.rules import (
-    ALPHA,
-    EXACT,
-    Evidence,
-    Missing,
-    Rule,
-    above,
-    at_least,
-    at_most,
-    below,
-    equal,
-    spread_of,
-)
+from deniable.papers.paper import Context, Measures
+from deniable.papers.rules import EXACT
 
-__all__ = ["CLAIMS"]
+__all__ = ["MEASURES"]
 
-CLAIMS = Claims()
-claim = CLAIMS.add
+MEASURES = Measures()
+measures = MEASURES.add
 
 _BUDGETS = (0.1, 0.5, 1.0, 2.0, 3.0, 4.0, 6.0)
 
@@ -56,16 +44,7 @@ def _mean_variance(name: str, epsilon: float, n: float, held: float, v: float) -
     return scale * (vx / ey**2 - 2 * ex * z * ex / ey**3 + ex**2 * vy / ey**4)
 
 
-@claim(
-    "thm41",
-    "KS-UE is epsilon-LDP",
-    "Thm. 4.1",
-    "epsilon",
-    Rule(
-        (at_most("largest excess over epsilon", 1e-12),),
-        note="the printed proof conditions on an impossible report and leaves out two signs of one key",
-    ),
-)
+@measures("thm41")
 def _privacy(_: Context) -> Evidence:
     """Thm. 4.1 by enumeration, with one pair and with padding."""
     worst = -math.inf
@@ -94,69 +73,28 @@ def _one_key(context: Context, epsilon: float) -> tuple[FloatArray, FloatArray]:
     return held / _PEOPLE, (signs[:, 0] - signs[:, 1]) / (s - r) / held
 
 
-def _mean(values: FloatArray) -> tuple[float, float]:
-    """The mean and its standard error."""
-    return float(values.mean()), float(values.std(ddof=1) / math.sqrt(values.size))
-
-
-@claim(
-    "eq8",
-    "The frequencies of KS-UE are unbiased",
-    "Eq. 8",
-    "E = f",
-    Rule(
-        (
-            above("mean error over the frequency, *", -0.002, noisy=True),
-            below("mean error over the frequency, *", 0.002, noisy=True),
-        ),
-        note="simulated; unbiased: within two thousandths of the frequency",
-        alpha=ALPHA,
-    ),
-)
+@measures("eq8")
 def _eq8(context: Context) -> Evidence:
-    found: dict[str, float] = {"runs": _OFTEN}
+    found: dict[str, float | Sampled] = {"runs": _OFTEN}
     for epsilon, held in _HELD.items():
-        name, f = f"mean error over the frequency, epsilon={epsilon:g}", held / _PEOPLE
-        found[name], found[spread_of(name)] = _mean(context.once(_one_key, epsilon)[0] / f - 1)
+        off = context.once(_one_key, epsilon)[0] / (held / _PEOPLE) - 1
+        found[f"mean error over the frequency, epsilon={epsilon:g}"] = Sampled.over_runs(off)
     return found
 
 
-@claim(
-    "eq10",
-    "The mean of KS-UE is about that of the values, times 1 + 8en/((e-1)^2 n_k^2) - 4/((e-1) n_k)",
-    "Eq. 10 and its proof",
-    "a second-order expansion",
-    Rule(
-        (
-            above("bias over the printed one, *", 0.8, noisy=True),
-            below("bias over the printed one, *", 1.25, noisy=True),
-        ),
-        note="the sum in Eq. 10 lacks the division by n_k that its proof has; about: within a quarter, simulated",
-        alpha=ALPHA,
-    ),
-)
+@measures("eq10")
 def _eq10(context: Context) -> Evidence:
-    found: dict[str, float] = {"runs": _OFTEN}
+    found: dict[str, float | Sampled] = {"runs": _OFTEN}
     for epsilon, held in _HELD.items():
         e = math.exp(epsilon)
         printed = 8 * e * _PEOPLE / ((e - 1) ** 2 * held**2) - 4 / ((e - 1) * held)
-        value, noise = _mean(context.once(_one_key, epsilon)[1] / _VALUE - 1)
-        name = f"bias over the printed one, epsilon={epsilon:g}"
-        found |= {
-            f"printed bias, epsilon={epsilon:g}": printed,
-            name: value / printed,
-            spread_of(name): noise / printed,
-        }
+        bias = Sampled.over_runs(context.once(_one_key, epsilon)[1] / _VALUE - 1)
+        found[f"printed bias, epsilon={epsilon:g}"] = printed
+        found[f"bias over the printed one, epsilon={epsilon:g}"] = bias / printed
     return found
 
 
-@claim(
-    "eq9",
-    "Variance of KS-UE's frequencies",
-    "Eq. 9",
-    "8e/((e-1)^2 n) + (e-3)f/((e-1)n)",
-    Rule((at_most("largest relative deviation", EXACT),)),
-)
+@measures("eq9")
 def _eq9(_: Context) -> Evidence:
     off = 0.0
     for epsilon in _BUDGETS:
@@ -167,16 +105,7 @@ def _eq9(_: Context) -> Evidence:
     return {"largest relative deviation": off}
 
 
-@claim(
-    "eq11",
-    "The variance of the mean is at most this",
-    "Eq. 11",
-    "8(e+2)n/((e-1)^2 n_k^2) + ...",
-    Rule(
-        (equal("settings above the printed bound", 0),),
-        why="it is the variance for values in the middle; for others a rare key's is larger",
-    ),
-)
+@measures("eq11")
 def _eq11(_: Context) -> Evidence:
     """The bound against the variance of keys that 10 % or 80 % of 400 people have, by their value."""
 
@@ -197,18 +126,7 @@ def _above(name: str, bound: Callable[[float, float], float]) -> dict[str, float
     return {"settings": len(settings), "settings above the printed bound": over}
 
 
-@claim(
-    "pckv-variance",
-    "Variances of PCKV-UE: of frequencies, and a bound for means",
-    "Sec. 3.5",
-    "8(e+1)/((e-1)^2 n) + f/n; 8(e+1)^2 n/((e+3)(e-1)^2 n_k^2) + 2(e+1)^2/((e+3)(e-1) n_k)",
-    Rule(
-        (at_most("frequencies, largest relative deviation", EXACT), equal("settings above the printed bound", 0)),
-        (at_most("frequencies, largest relative deviation", EXACT), above("settings above the printed bound", 0)),
-        "right for frequencies; what is given for means is the variance for values in the middle, and no bound for "
-        "others, as in Eq. 11",
-    ),
-)
+@measures("pckv-variance")
 def _pckv(_: Context) -> Evidence:
     """Both against the laws of the reports."""
 
@@ -224,13 +142,7 @@ def _pckv(_: Context) -> Evidence:
     return {"frequencies, largest relative deviation": off} | _above("pckv-ue", bound)
 
 
-@claim(
-    "frequency-lower",
-    "Frequencies of KS-UE have a lower variance than those of PCKV-UE",
-    "Sec. 4.4",
-    "lower",
-    Rule((below("epsilon=*", 1),)),
-)
+@measures("frequency-lower")
 def _lower_frequency(_: Context) -> Evidence:
     """For keys that nobody has, that some have and that all have."""
     found = {}
@@ -240,16 +152,7 @@ def _lower_frequency(_: Context) -> Evidence:
     return found
 
 
-@claim(
-    "mean-lower",
-    "Means of KS-UE have a lower variance than those of PCKV-UE",
-    "Sec. 4.4",
-    "lower",
-    Rule(
-        (below("epsilon=*", 1),),
-        why="KS-UE spends more on keys, so its means are worse: (e+2)(e+3)/(e+1)^2 times at m = 0 for rare keys",
-    ),
-)
+@measures("mean-lower")
 def _lower_mean(_: Context) -> Evidence:
     return {
         f"epsilon={x:g} m={v:g}": _mean_variance("ks-ue", x, 1e6, 1e3, v) / _mean_variance("pckv-ue", x, 1e6, 1e3, v)
@@ -258,18 +161,7 @@ def _lower_mean(_: Context) -> Evidence:
     }
 
 
-@claim(
-    "alg2-mean",
-    "KS-GRR's mean is divided by p + q",
-    "Alg. 2, line 18",
-    "p + q",
-    Rule(
-        (at_most("as printed: error in standard errors", 6),),
-        (at_most("repaired: error in standard errors", 6),),
-        "n+ - n- has mean n f m (p - q): the mean must be divided by p - q; as printed it is shrunk by (e-1)/(e+1)",
-        alpha=1e-4,
-    ),
-)
+@measures("alg2-mean")
 def _divisor(context: Context) -> Evidence:
     """KS-GRR as printed and repaired, 20 times with 20,000 people who all have one key with the value 0.6."""
     pairs = (np.arange(20_001), np.zeros(20_000, np.int64), np.full(20_000, 0.6))
@@ -281,41 +173,21 @@ def _divisor(context: Context) -> Evidence:
             for series, _, _, mean in run_forms("ks-grr", people, epsilon, (1,), rng):
                 means.setdefault(series, []).append(float(mean[0]))
         for form, name in (("paper", "as printed"), ("repaired", "repaired")):
-            value, noise = _mean(np.array(means[SERIES["ks-grr"][form]]))
-            found[f"{name}: mean, epsilon={epsilon:g}"] = value
+            seen = Sampled.over_runs(np.array(means[SERIES["ks-grr"][form]]))
+            found[f"{name}: mean, epsilon={epsilon:g}"] = seen.value
             worst = f"{name}: error in standard errors"
-            found[worst] = max(found.get(worst, 0.0), abs(value - 0.6) / noise)
+            found[worst] = max(found.get(worst, 0.0), seen.away(0.6))
         both = (found[f"{name}: mean, epsilon={epsilon:g}"] for name in ("as printed", "repaired"))
         found[f"shrunk to, epsilon={epsilon:g}"] = next(both) / next(both)
     return found
 
 
-@claim(
-    "a-range",
-    "a is below 1/2",
-    "Sec. 4.1",
-    "0 < a < 1/2",
-    Rule(
-        (below("a at epsilon=*", 0.5),),
-        (below("a at epsilon=0.7", 0.5), below("a at epsilon=*", 2 / 3)),
-        "a = 2/(e+2) is below 1/2 only for epsilon > ln 2; it ranges over (0, 2/3)",
-    ),
-)
+@measures("a-range")
 def _range_of_a(_: Context) -> Evidence:
     return {f"a at epsilon={x:g}": float(SHAPES["ks-ue"](ratio_of(x))[2]) for x in (0.1, 0.5, 0.7, 2.0)}
 
 
-@claim(
-    "length",
-    "A longer l means more bias and less variance",
-    "Sec. 4.3",
-    "more bias, less variance",
-    Rule(
-        (above("bias l=3", "bias l=1"), below("variance l=3", "variance l=1")),
-        (below("bias l=3", "bias l=1"), above("variance l=3", "variance l=1")),
-        "the reverse: a longer length has less bias (the truth is 0.5) and a variance that grows with its square",
-    ),
-)
+@measures("length")
 def _length(_: Context) -> Evidence:
     """Bias and variance of a key that people with one to three pairs have."""
     s, r, a = (float(x) for x in SHAPES["ks-ue"](ratio_of(1.0)))
@@ -329,20 +201,7 @@ def _length(_: Context) -> Evidence:
     return found
 
 
-@claim(
-    "sizes",
-    "The length is chosen from estimated sizes",
-    "Sec. 4.3",
-    "smallest l above 0.9",
-    Rule(
-        (below("as printed: mean length", 2, noisy=True),),
-        (below("capped and projected: mean length", 2, noisy=True),),
-        "the noise of 2t estimates swamps the sum (right would be 1; 10,550 people, epsilon 2, t = 20); with a cap and "
-        "projected shares the length is right, or one more",
-        note="as printed means with negative shares; without them the length is larger still",
-        alpha=ALPHA,
-    ),
-)
+@measures("sizes")
 def _sizes(context: Context) -> Evidence:
     """The rule for the length with 41 noisy shares as printed, or without negative ones, and with capped ones."""
     truth = np.repeat([0, 1, 2, 3], [9000, 1450, 80, 20])
@@ -354,30 +213,14 @@ def _sizes(context: Context) -> Evidence:
         lengths["negative shares as 0"].append(printed_length(np.maximum(shares, 0)))
         own = few.estimate(few.tally(few.privatize_items(truth, rng))).value
         lengths["capped and projected"].append(choose_length(own))
-    found: dict[str, float] = {"collections": 200}
+    found: dict[str, float | Sampled] = {"collections": 200}
     for name, seen in lengths.items():
-        quantity = f"{name}: mean length"
-        found |= {quantity: float(np.mean(seen)), spread_of(quantity): spread(np.array(seen, float)) or 0.0}
+        found[f"{name}: mean length"] = Sampled.over_runs(np.array(seen, float))
         found[f"{name}: one length in ten is above"] = float(np.percentile(seen, 90))
     return found
 
 
-@claim(
-    "budget",
-    "Every group of users has the entirety of the privacy budget",
-    "Sec. 4.2 and 4.3",
-    "all of epsilon",
-    Rule(
-        (at_least("as printed: share of epsilon that is spent, *", 1 - EXACT),),
-        (
-            at_most("as printed: share of epsilon that is spent, *", 1 + 1e-12),
-            at_least("amplified: share of epsilon that is spent, *", 1 - EXACT),
-            at_most("amplified: share of epsilon that is spent, *", 1 + 1e-12),
-        ),
-        "private, but with several pairs the last step as printed leaves part of the budget unused: padding hides "
-        "which pair is sent; randomised response that counts on it spends all",
-    ),
-)
+@measures("budget")
 def _spent(_: Context) -> Evidence:
     """The exact epsilon of KS-GRR's and KS-Adap's last step, by enumeration of all sets of pairs with 4 candidates."""
     found: dict[str, float] = {}
@@ -392,22 +235,7 @@ def _spent(_: Context) -> Evidence:
     return found
 
 
-CLOTHING = {"users": 47_959, "keys": 5_850, "pairs": 82_789}
-"""As printed."""
-
-
-@claim(
-    "clothing",
-    "The clothing data",
-    "Sec. 5.1",
-    CLOTHING,
-    Rule(
-        tuple(equal(name, value) for name, value in CLOTHING.items()),
-        (equal("keys", CLOTHING["keys"]),),
-        "the data with so many keys are RentTheRunway's, used here, and have other users and pairs; the printed ones "
-        "are those with which ModCloth is published",
-    ),
-)
+@measures("clothing")
 def _clothing(context: Context) -> Evidence | Missing:
     """Counted in the file."""
     data = context.once(load_data, "Clothing")
@@ -417,21 +245,7 @@ def _clothing(context: Context) -> Evidence | Missing:
     return {"users": len(data.pairs), "keys": int(np.unique(keys).size), "pairs": int(keys.size)}
 
 
-ECOMMERCE = {"users": 23_486, "keys": 1_206, "most pairs of a user": 1}
-"""As printed."""
-
-
-@claim(
-    "ecommerce",
-    "The E-Commerce data, one pair for each user",
-    "Sec. 5.1",
-    ECOMMERCE,
-    Rule(
-        tuple(equal(name, value) for name, value in ECOMMERCE.items()),
-        note="used for several pairs, too, where nobody has more than one: with a length of 2 half of the reports are "
-        "about padding",
-    ),
-)
+@measures("ecommerce")
 def _ecommerce(context: Context) -> Evidence | Missing:
     """Counted in the file."""
     data = context.once(load_data, "E-Commerce")
@@ -444,18 +258,7 @@ def _ecommerce(context: Context) -> Evidence | Missing:
     }
 
 
-@claim(
-    "least-error",
-    "The error of KS-UE is lower than that of other algorithms",
-    "Sec. 5.2",
-    "lower",
-    Rule(
-        (at_most("KS-UE above the least F, *", 0.01),),
-        (at_most("kv-ss2 above it, *", 1e-6), at_most("kv-ss2 above KS-UE in M, *", 0.0)),
-        "at its own error of means KS-UE has a larger error of frequencies than needed; subset selection has the least "
-        "and no larger error of means",
-    ),
-)
+@measures("least-error")
 def _frontier(_: Context) -> Evidence:
     """How far KS-UE is above the least error that any mechanism can have at its error of means, by closed forms."""
     found = {}

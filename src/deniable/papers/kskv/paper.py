@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from deniable.papers.charts import Axes, lines
 from deniable.papers.kskv import claims, statements
 from deniable.papers.kskv.study import SERIES, enough, several, single
-from deniable.papers.paper import Claims, Figure, LeftOut, Paper, Rows
+from deniable.papers.paper import Figure, Rows, read_paper
 
 if TYPE_CHECKING:
     import altair
@@ -88,44 +88,4 @@ FIGURES = (
     _figure(8, "mse_mean", _MANY),
 )
 
-LEFT_OUT = (
-    LeftOut(
-        "PCKV-GRR performs well only where there are few keys",
-        "Sec. 5.1",
-        "taken over from the cited paper; fig3-grr and fig6-adap show it on thousands of keys",
-    ),
-    LeftOut(
-        "PCKV-UE and PCKV-GRR outperform the PrivKV series",
-        "Sec. 3.3",
-        "a result of the cited paper, taken over without an experiment",
-    ),
-    LeftOut(
-        "PCKV-UE and PCKV-GRR deteriorate on data that do not have the length that is set",
-        "Sec. 3.3",
-        "about the cited paper, without an experiment; fig6 to fig8 have KS-UE with lengths 1 and 2 beside each other",
-    ),
-    LeftOut(
-        "The first task of KS-Adap is stable and not affected by the length",
-        "Sec. 4.3",
-        "it does not depend on the length by construction; stable is not defined",
-    ),
-    LeftOut(
-        "For large epsilon KS-GRR is relatively efficient in the clothing-multiple dataset",
-        "Fig. 8",
-        "relatively efficient is not defined; fig8-adap and fig8-advantage compare it there",
-    ),
-    LeftOut(
-        "A higher NCR implies more identified keys, so equal errors of means are a success",
-        "Sec. 5.2",
-        "an interpretation, not a number",
-    ),
-)
-
-PAPER = Paper(
-    "kskv",
-    "KSKV",
-    "KSKV: Key-Strategy for Key-Value Data Collection with Local Differential Privacy",
-    FIGURES,
-    Claims((*claims.CLAIMS, *statements.CLAIMS)),
-    LEFT_OUT,
-)
+PAPER = read_paper("kskv", FIGURES, *(part.MEASURES for part in (claims, statements)))

@@ -13,17 +13,17 @@ from deniable.core.types import FloatArray
 from deniable.datasets.tables import load
 from deniable.mechanisms.personal.estimate import blend
 from deniable.mechanisms.personal.plain import Personal
-from deniable.papers.paper import Claims, Context
+from deniable.papers.evidence import Evidence, Sampled
+from deniable.papers.paper import Context, Measures
 from deniable.papers.pldp.baselines import pbp
 from deniable.papers.pldp.experiments import BUDGETS, DATA, by_budget
 from deniable.papers.pldp.printed import theorem_53
 from deniable.papers.pldp.study import LEVELS
-from deniable.papers.rules import ALPHA, EXACT, Evidence, Rule, above, at_most, below, spread_of
 
-__all__ = ["CLAIMS"]
+__all__ = ["MEASURES"]
 
-CLAIMS = Claims()
-claim = CLAIMS.add
+MEASURES = Measures()
+measures = MEASURES.add
 
 
 def _design(k: int, base: str = "sue", level_epsilon: float = 0.3) -> Personal:
@@ -34,18 +34,7 @@ def _design(k: int, base: str = "sue", level_epsilon: float = 0.3) -> Personal:
 # ---- privacy
 
 
-@claim(
-    "level-private",
-    "The level is protected by its own budget alone",
-    "Sec. 5.1 (5)",
-    "epsilon_p-LDP",
-    Rule(
-        (at_most("whole report, *", "level epsilon"),),
-        (at_most("level part alone: largest excess over its budget", EXACT), above("whole report, *", "level epsilon")),
-        "true of the part that tells the level; the data part depends on the level too, and with the value known the "
-        "whole report leaks more. Local hashing with one range for all levels leaks least",
-    ),
-)
+@measures("level-private")
 def level_private(_: Context) -> Evidence:
     """Exact log-ratios of the level part alone and of the whole report, from the integers that are sampled."""
     found: dict[str, float] = {"level epsilon": 0.3}
@@ -58,22 +47,7 @@ def level_private(_: Context) -> Evidence:
     return found | {"level part alone: largest excess over its budget": excess}
 
 
-@claim(
-    "level-guess",
-    "Nobody guesses a level more often than the level's own budget allows",
-    "of our own, after Sec. 5.1 (5)",
-    "epsilon_p-LDP, so at most e^epsilon_p/(e^epsilon_p + t - 1) for t levels that are equally common",
-    Rule(
-        (at_most("best guess, *", "most that the level's budget allows"),),
-        (
-            above("best guess, *", "most that the level's budget allows"),
-            at_most("best guess, *", "most that the whole report allows, *"),
-        ),
-        "the data part tells the level, too: with the value known the best guess is right more often with every base; "
-        "it stays within the bound of the whole report, which for unary encodings allows nearly everything and is far "
-        "from what a guess achieves",
-    ),
-)
+@measures("level-guess")
 def level_guess(_: Context) -> Evidence:
     """Bayes success of guessing the level from a whole report and the value, ten levels that are equally common."""
     t, odds = len(LEVELS), math.exp(0.3)
@@ -111,91 +85,35 @@ def _top() -> tuple[float, int]:
     return float(people.frequencies.max()), people.n
 
 
-@claim(
-    "thm51",
-    "With known shares of the levels the estimate is unbiased",
-    "Theorem 5.1",
-    "E = f",
-    Rule(
-        (
-            above("mean error in standard deviations", -0.15, noisy=True),
-            below("mean error in standard deviations", 0.15, noisy=True),
-        ),
-        note="simulated, the most frequent value of Education; unbiased: within 0.15 standard deviations",
-        alpha=ALPHA,
-    ),
-)
+@measures("thm51")
 def known_shares(context: Context) -> Evidence:
     """The mean error of the estimate that knows the shares."""
     _, values = _of_education(context, 0.5)
-    name, spread = "mean error in standard deviations", float(values.std(ddof=1))
-    error, noise = _mean((values - _top()[0]) / spread)
-    return {name: error, spread_of(name): noise, "standard deviation": spread, "runs": int(values.size)}
+    spread = float(values.std(ddof=1))
+    error = Sampled.over_runs((values - _top()[0]) / spread)
+    return {"mean error in standard deviations": error, "standard deviation": spread, "runs": int(values.size)}
 
 
-def _mean(values: FloatArray) -> tuple[float, float]:
-    """The mean and its standard error."""
-    return float(values.mean()), float(values.std(ddof=1) / np.sqrt(values.size))
-
-
-_BIAS = "bias in standard deviations, epsilon_p "
-
-
-@claim(
-    "thm52",
-    "AUEM is approximately unbiased",
-    "Theorem 5.2",
-    "E = f, approximately",
-    Rule(
-        (above(f"{_BIAS}*", -0.1, noisy=True), below(f"{_BIAS}*", 0.1, noisy=True)),
-        (
-            at_most("bias minus that by formula at epsilon_p 0.5, in standard errors", 4),
-            above(f"{_BIAS}0.5", -0.1, noisy=True),
-            below(f"{_BIAS}0.5", 0.1, noisy=True),
-        ),
-        "to first order only: the bias is (f - 1/2) times the level noise for SUE, which is not small for small "
-        "epsilon_p; neither mean nor variance exist where the estimated p - q can reach 0",
-        note="approximately: within a tenth of the standard deviation, simulated, the most frequent value of Education",
-        alpha=ALPHA,
-    ),
-)
+@measures("thm52")
 def unbiased(context: Context) -> Evidence:
     """Mean errors in standard deviations, and how far they are from the second-order bias.
 
     They are taken from the estimate with known shares, which reads the same reports and is unbiased (`thm51`).
     """
     f, n = _top()
-    found: dict[str, float] = {}
+    found: dict[str, float | Sampled] = {}
     for budget in (0.5, 0.1):
         values, known = _of_education(context, budget)
-        (bias, noise), spread = _mean(values - known), float(values.std(ddof=1))
+        bias, spread = Sampled.over_runs(values - known), float(values.std(ddof=1))
         formula = _design(16, level_epsilon=budget).moments(f, n).bias
-        found |= {f"bias, epsilon_p {budget:g}": bias, f"bias by formula, epsilon_p {budget:g}": formula}
-        name = f"{_BIAS}{budget:g}"
-        found |= {name: bias / spread, spread_of(name): noise / spread}
+        found |= {f"bias, epsilon_p {budget:g}": bias.value, f"bias by formula, epsilon_p {budget:g}": formula}
+        found[f"bias in standard deviations, epsilon_p {budget:g}"] = bias / spread
         if budget == 0.5:
-            found["bias minus that by formula at epsilon_p 0.5, in standard errors"] = abs(bias - formula) / noise
+            found["bias minus that by formula at epsilon_p 0.5, in standard errors"] = bias.away(formula)
     return found | {"runs": int(min(_of_education(context, budget)[0].size for budget in (0.5, 0.1)))}
 
 
-@claim(
-    "thm53",
-    "Variance of AUEM",
-    "Theorem 5.3",
-    "V1 + V2 + V3 + V4",
-    Rule(
-        (above("printed over simulated", 1 / 1.5, noisy=True), below("printed over simulated", 1.5, noisy=True)),
-        (
-            above("first order over simulated", 1 / 1.5, noisy=True),
-            below("first order over simulated", 1.5, noisy=True),
-            above("printed, V1 and V2 over n^2, over simulated", 1.5, noisy=True),
-        ),
-        "V1 and V2 lack 1/n^2, the shares of the levels are taken as independent of each other and of the blended p, "
-        "and a covariance is dropped; the first-order variance is in docs/maths/personal.md, section 4",
-        note="the same within a factor of 1.5 beyond chance; simulated by the interquartile range",
-        alpha=ALPHA,
-    ),
-)
+@measures("thm53")
 def variance(context: Context) -> Evidence:
     """The printed sum, the first-order variance, and what is seen (by the interquartile range)."""
     f, n = _top()
@@ -204,7 +122,8 @@ def variance(context: Context) -> Evidence:
     values, _ = _of_education(context, 0.5)
     low, high = np.quantile(values, [0.25, 0.75])
     seen = float(((high - low) / 1.349) ** 2)
-    found = {
+    found: dict[str, float | Sampled] = {}
+    told = {
         "printed": float(sum(parts)),
         "printed, V1 and V2 over n^2": float((parts[0] + parts[1]) / n**2 + parts[2] + parts[3]),
         "first order": m.moments(f, n).random_levels,
@@ -213,68 +132,31 @@ def variance(context: Context) -> Evidence:
     # the relative standard error of a squared interquartile range of normal estimates
     spread = 2 * 1.167 / math.sqrt(values.size)
     for name, over in (("printed", ""), ("first order", ""), ("printed, V1 and V2 over n^2", ",")):
-        ratio, quantity = found[name] / seen, f"{name}{over} over simulated"
-        found |= {quantity: ratio, spread_of(quantity): ratio * spread}
-    return found
+        ratio = told[name] / seen
+        found[f"{name}{over} over simulated"] = Sampled(ratio, ratio * spread)
+    return told | found
 
 
 # ---- the budget of the level
 
 
-@claim(
-    "fig2",
-    "The error of AUEM, MSE and MAE, falls with epsilon_p, steeply below 0.4",
-    "Sec. 7.3.1, Fig. 2",
-    "steep below 0.4",
-    Rule(
-        (
-            above("*: slope below 0.4", 0, noisy=True),
-            above("*: slope above 0.4", 0, noisy=True),
-            above("*: slope below 0.4 minus slope above", 0, noisy=True),
-        ),
-        note="slopes of the logarithm of the error of raw AUEM as simulated; self-calibrated estimates do not depend "
-        "on epsilon_p at all",
-        alpha=ALPHA,
-    ),
-    "fig2",
-)
+@measures("fig2")
 def falls(context: Context) -> Evidence:
     """How fast the simulated error falls from 0.1 to 0.4 and from 0.4 to 1, per unit of the budget."""
-    found: dict[str, float] = {}
+    found: dict[str, float | Sampled] = {}
     for data, error in product(DATA, ("mse", "mae")):
         errors = {budget: getattr(by_budget(context, data, budget), error)["auem"] for budget in (0.1, 0.4, 1.0)}
-        logs = {budget: np.log(values) for budget, values in errors.items()}
-        mean = {budget: float(values.mean()) for budget, values in logs.items()}
-        noise = {budget: float(values.std(ddof=1)) / math.sqrt(values.size) for budget, values in logs.items()}
-        steep, flat = (mean[0.1] - mean[0.4]) / 0.3, (mean[0.4] - mean[1.0]) / 0.6
-        named = {
-            "slope below 0.4": (steep, math.hypot(noise[0.1], noise[0.4]) / 0.3),
-            "slope above 0.4": (flat, math.hypot(noise[0.4], noise[1.0]) / 0.6),
-            "slope below 0.4 minus slope above": (
-                steep - flat,
-                math.hypot(noise[0.1] / 0.3, noise[0.4] * (1 / 0.3 + 1 / 0.6), noise[1.0] / 0.6),
-            ),
-        }
-        for name, (value, spread) in named.items():
-            quantity = f"{data}, {error.upper()}: {name}"
-            found |= {quantity: value, spread_of(quantity): spread}
+        first, middle, last = (Sampled.over_runs(np.log(values)) for values in errors.values())
+        steep, flat = (first - middle) / 0.3, (middle - last) / 0.6
+        # both slopes have the error in the middle
+        bent = math.hypot(first.error / 0.3, middle.error * (1 / 0.3 + 1 / 0.6), last.error / 0.6)
+        at = f"{data}, {error.upper()}: slope"
+        found |= {f"{at} below 0.4": steep, f"{at} above 0.4": flat}
+        found[f"{at} below 0.4 minus slope above"] = Sampled(steep.value - flat.value, bent)
     return found | {"runs": by_budget(context, "Job", 0.1).runs}
 
 
-_HALF = math.log(2)
-_PAIRED = (
-    "paired logarithms of the MSE of AUEM over that with the true shares of the levels; primary: more than half of it"
-)
-
-
-@claim(
-    "source",
-    "Below epsilon_p 0.4 the protection of the level is the primary source of AUEM's error",
-    "Sec. 5.3, 7.3.1, Fig. 2",
-    "primary source below 0.4",
-    Rule((above("with over without it, *", _HALF, noisy=True),), note=_PAIRED, alpha=ALPHA),
-    "fig2",
-)
+@measures("source")
 def source(context: Context) -> Evidence:
     """At the budgets below 0.4."""
     return _with_over_without(context, [budget for budget in BUDGETS if budget < 0.4])
@@ -283,25 +165,7 @@ def source(context: Context) -> Evidence:
 _SHARE = "share of the variance"
 
 
-@claim(
-    "source-minor",
-    "Above epsilon_p 0.4 the protection of the level is a minor source of AUEM's error",
-    "Sec. 7.3.1, Fig. 2",
-    "relatively minor",
-    Rule(
-        (below(f"{_SHARE}, *", 0.5), at_most("simulated from formula, most standard errors", 5)),
-        (
-            below(f"{_SHARE} from epsilon_p 0.6 on, most", 0.5),
-            above(f"{_SHARE} at epsilon_p 0.5, most", 0.5),
-            at_most("simulated from formula, most standard errors", 5),
-        ),
-        "from 0.6 on; at 0.5 there are data on which it still is more than half of the error",
-        note="minor: less than half of the first-order variance (docs/maths/personal.md, section 4), which the errors "
-        "that were simulated agree with",
-        alpha=ALPHA,
-    ),
-    "fig2",
-)
+@measures("source-minor")
 def minor(context: Context) -> Evidence:
     """At the budgets above 0.4: by formula, which errors of AUEM over those with true shares must bear out.
 
@@ -330,8 +194,8 @@ def minor(context: Context) -> Evidence:
 
 def _with_over_without(context: Context, budgets: Sequence[float]) -> Evidence:
     """By how much the error is larger because shares of levels are estimated from protected levels."""
-    found: dict[str, float] = {}
+    found: dict[str, float | Sampled] = {}
     for data, budget in product(DATA, budgets):
-        name = f"with over without it, {data}, epsilon_p {budget:g}"
-        found[name], found[spread_of(name)] = by_budget(context, data, budget).log_ratio("auem", "pbp")
+        ratio = by_budget(context, data, budget).log_ratio("auem", "pbp")
+        found[f"with over without it, {data}, epsilon_p {budget:g}"] = ratio
     return found | {"runs": min(by_budget(context, "Job", budget).runs for budget in budgets)}

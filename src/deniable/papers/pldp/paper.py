@@ -9,7 +9,7 @@ import numpy as np
 
 from deniable.core.intervals import spread
 from deniable.papers.charts import Axes, lines
-from deniable.papers.paper import Claims, Context, Figure, LeftOut, Paper, Rows
+from deniable.papers.paper import Context, Figure, Rows, read_paper
 from deniable.papers.pldp import claims, comparisons
 from deniable.papers.pldp.experiments import BUDGETS, DATA, SHARES, by_budget, by_size, sizes, ten_levels, two_levels
 from deniable.papers.pldp.study import Errors
@@ -158,34 +158,4 @@ FIGURES = (
     _figure(8, "mae", "with ten levels", _ten_levels, TEN_TEXT),
 )
 
-LEFT_OUT = (
-    LeftOut(
-        "The framework is applicable to a wide range of LDP protocols",
-        "Sec. 1 and 8",
-        "an assessment; the library runs it on four of them",
-    ),
-    LeftOut(
-        "As epsilon_p tends to 0 the variance tends to infinity",
-        "Sec. 5.3",
-        "follows from Eq. 4; fig2 measures the slope",
-    ),
-    LeftOut(
-        "The objective of the EM algorithm rises from step to step",
-        "Sec. 6.2",
-        "true of EM algorithms, and the printed step is none: emoa measures where it ends",
-    ),
-    LeftOut(
-        "The method can only approach APLDP and RCF and cannot be better",
-        "Sec. 7.3.3",
-        "an argument about information; rcf-better and rcf measure the distance",
-    ),
-)
-
-PAPER = Paper(
-    "pldp",
-    "PLDP",
-    "Overcoming Challenges in PLDP: A New Paradigm for Protecting Privacy Budgets and Enhancing Data Utility",
-    FIGURES,
-    Claims((*claims.CLAIMS, *comparisons.CLAIMS)),
-    LEFT_OUT,
-)
+PAPER = read_paper("pldp", FIGURES, *(part.MEASURES for part in (claims, comparisons)))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -10,12 +9,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from deniable.core.domain import Domain
-from deniable.core.intervals import spread
 from deniable.core.types import FloatArray, IntArray
 from deniable.datasets.population import Population
 from deniable.estimate.simplex import project_simplex
 from deniable.mechanisms.personal.estimate import blend, estimate_shares, linear
 from deniable.mechanisms.personal.plain import Personal
+from deniable.papers.evidence import Sampled
 from deniable.papers.pldp.baselines import apldp, pbp, ppda, rcf
 from deniable.papers.pldp.printed import auem_as_coded, emoa, emoa_as_coded
 from deniable.randomness import Simulation
@@ -66,11 +65,10 @@ class Errors:
         """Mean over the runs of the mean squared error."""
         return float(self.mse[method].mean())
 
-    def log_ratio(self, one: str, two: str, error: str = "mse") -> tuple[float, float]:
-        """Paired mean of the logarithms of the ratios of two methods' errors, and its standard error."""
+    def log_ratio(self, one: str, two: str, error: str = "mse") -> Sampled:
+        """Paired mean of the logarithms of the ratios of two methods' errors."""
         errors: Mapping[str, FloatArray] = getattr(self, error)
-        logs = np.log(errors[one]) - np.log(errors[two])
-        return float(logs.mean()), spread(logs) or math.inf
+        return Sampled.over_runs(np.log(errors[one]) - np.log(errors[two]))
 
     def difference(self, one: str, two: str) -> tuple[float, float]:
         """Paired mean difference of the squared errors of two methods, and its standard error."""

@@ -16,14 +16,15 @@ from deniable.mechanisms.utility import laws
 from deniable.mechanisms.utility.base import Utility
 from deniable.mechanisms.utility.estimate import noise_square
 from deniable.papers.checks import off
-from deniable.papers.paper import Claims, Context
-from deniable.papers.rules import EXACT, Evidence, Rule, above, at_most, equal
+from deniable.papers.evidence import Evidence
+from deniable.papers.paper import Context, Measures
+from deniable.papers.rules import EXACT
 from deniable.papers.uldp.figures import made
 
-__all__ = ["CLAIMS"]
+__all__ = ["MEASURES"]
 
-CLAIMS = Claims()
-claim = CLAIMS.add
+MEASURES = Measures()
+measures = MEASURES.add
 
 _GRID = tuple(product((2, 3, 10, 25, 100, 230, 424), (0.1, 0.5, 1.0, 2.0, 3.0, 5.0), (0.0, 0.3, 0.56, 0.77, 0.95, 1.0)))
 
@@ -34,18 +35,7 @@ def small(*names: str, form: str) -> list[Utility]:
     return [m for m in made if m.s >= 2]
 
 
-@claim(
-    "privacy",
-    "GLUTF mechanisms satisfy ULDP",
-    "Def. 3, Sec. 3 and 5",
-    "all outputs within e",
-    Rule(
-        (equal("broken as printed", 0),),
-        (equal("broken with the corrected z, or with the null branch", 0),),
-        "true of uSS, uUE, uRR and uRAP as printed, not of uLH and uWheel (see eq45, eq59); with the corrected z, and "
-        "with the null branch, all of them satisfy it",
-    ),
-)
+@measures("privacy")
 def privacy(_: Context) -> Evidence:
     """Definition 3 for all forms: all outputs, all hash functions of small cases; arguments for large ones."""
     printed = small("uss", "uue", "urr", "urap", form="glutf") + small("ulh", "uwheel", form="paper")
@@ -63,17 +53,7 @@ def privacy(_: Context) -> Evidence:
     }
 
 
-@claim(
-    "thm1",
-    "The largest z of GLUTF",
-    "Theorem 1, Eq. 13",
-    "1 - max p_i/(e sum p_i/s)",
-    Rule(
-        (at_most("largest deviation of z as printed", EXACT),),
-        (at_most("largest deviation of z", EXACT),),
-        "the sum's index must be t, and its factor f/s, not 1/s; the maximum runs over every output, hash included",
-    ),
-)
+@measures("thm1")
 def theorem1(_: Context) -> Evidence:
     """The largest z from the enumerated likelihoods: 1 - (1/e) max over i, y of p_i(y)/((f/s) sum_t p_t(y))."""
     right = printed = 0.0
@@ -89,18 +69,7 @@ def theorem1(_: Context) -> Evidence:
     return {"largest deviation of z as printed": printed, "largest deviation of z": right, "designs": len(designs)}
 
 
-@claim(
-    "eq45",
-    "uLH with this z satisfies ULDP",
-    "Eq. 45, Sec. 5.3",
-    "z = (e-1)/(e+g-1)",
-    Rule(
-        (equal("of them broken", 0),),
-        (equal("broken with the corrected z or the null branch", 0),),
-        "the report reveals H, and for one H the other items do not hash 1/g on average; valid for every H is "
-        "z = e(e-1)/((e+g-1)(e+s-1)), or the null branch with z* = (e-1)/(e+g-1)",
-    ),
-)
+@measures("eq45")
 def eq45(_: Context) -> Evidence:
     """What uLH as printed leaks, exactly, and whether the corrected z does not."""
     found: dict[str, float] = {}
@@ -114,17 +83,7 @@ def eq45(_: Context) -> Evidence:
     return found | {"broken with the corrected z or the null branch": sum(not audit(m).holds for m in valid)}
 
 
-@claim(
-    "eq59",
-    "uWheel with this z satisfies ULDP",
-    "Eq. 59, Theorem 9",
-    "z = l(e-1)/(le+1-l)",
-    Rule(
-        (equal("of them broken", 0),),
-        (equal("broken with the corrected z or the null branch", 0),),
-        "as for uLH; valid is z = e l (e-1)/((l e + 1-l)(e+s-1)), or the null branch",
-    ),
-)
+@measures("eq59")
 def eq59(_: Context) -> Evidence:
     """The same for uWheel."""
     cases = small("uwheel", form="paper")
@@ -157,16 +116,7 @@ def _share(m: Utility) -> float:
     return float(f[m.items[1]].sum())
 
 
-@claim(
-    "eq28",
-    "MSE of pure ULDP mechanisms",
-    "Eq. 25 to 28",
-    "sum of variances",
-    Rule(
-        (at_most("largest relative deviation", EXACT),),
-        note="it is the sum of the variances over the items, not their average as the text before Eq. 7 says",
-    ),
-)
+@measures("eq28")
 def eq28(_: Context) -> Evidence:
     """Eq. 28 against enumerated channels of uSS, uUE, uRAP and valid uLH."""
     cases = small("uss", "uue", "urap", "ulh", form="glutf")
@@ -182,13 +132,7 @@ def eq28(_: Context) -> Evidence:
 # ---- parameters
 
 
-@claim(
-    "eq37",
-    "The optimal k of uSS",
-    "Eq. 36, 37",
-    "Eq. 37 minimises Eq. 35",
-    Rule((equal("another size is best", 0),), note="the better of both neighbours of the real k"),
-)
+@measures("eq37")
 def eq37(_: Context) -> Evidence:
     """The rounded size of Eq. 37 against all sizes."""
     worst, wrong = 1.0, 0
@@ -205,13 +149,7 @@ def _ss(s: int, k: int, theta: float, w: float, v: float) -> float:
     return float(laws.mapped_law(subset(w, v, s, k), s, laws.mapped_disclosure(k, s, w, v)).mse_sum(s, theta))
 
 
-@claim(
-    "eq43",
-    "The optimal p of uUE",
-    "Eq. 42, 43",
-    "Eq. 43 minimises Eq. 41",
-    Rule((at_most("largest MSE over its least, minus 1", EXACT),)),
-)
+@measures("eq43")
 def eq43(_: Context) -> Evidence:
     """Eq. 43 against a numeric minimum."""
     from scipy.optimize import minimize_scalar
@@ -230,18 +168,7 @@ def eq43(_: Context) -> Evidence:
     return {"settings": len(_GRID), "largest MSE over its least, minus 1": worst}
 
 
-@claim(
-    "eq49",
-    "The optimal g of uLH",
-    "Eq. 48, 49, 63",
-    "Eq. 49 minimises Eq. 47",
-    Rule(
-        (at_most("largest excess over the least error, all settings", 0.01),),
-        (at_most("largest for s >= 25, epsilon <= ln s", 0.01),),
-        "derived for s much larger than g, where it loses less than 1 %, and used without that condition; an integer "
-        "search on the exact error is used here",
-    ),
-)
+@measures("eq49")
 def eq49(_: Context) -> Evidence:
     """What g of Eq. 49, rounded, loses against the best g for the same (printed) error."""
 
@@ -267,18 +194,7 @@ def eq49(_: Context) -> Evidence:
 # ---- mechanisms that are not pure
 
 
-@claim(
-    "eq30",
-    "The estimator for mechanisms that are not pure",
-    "Eq. 30, Theorem 7",
-    "Agg(Y') - f(1-z)/s theta",
-    Rule(
-        (at_most("by |Y'|", 5),),
-        (at_most("largest error in standard errors, by n", 5),),
-        "Agg must divide by n, not by the number of its reports; and values beside reports are counted too",
-        alpha=1e-5,
-    ),
-)
+@measures("eq30")
 def eq30(context: Context) -> Evidence:
     """One collection with noisy vectors, aggregated both ways: divided by the number of their reports, and by all n."""
     truth = np.array([0.2, 0.1, 0.05, 0.25, 0.25, 0.15])
@@ -297,17 +213,7 @@ def eq30(context: Context) -> Evidence:
     return found | {"largest error in standard errors, by n": off_n, "by |Y'|": off_y}
 
 
-@claim(
-    "eq31",
-    "Its variance; an accurate one is impossible",
-    "Eq. 31, Theorem 8",
-    "UA + f^3(1-z)^2 theta/(n s^2 (1-f))",
-    Rule(
-        (at_most("printed, relative deviation", EXACT),),
-        (at_most("with the covariance, relative deviation", EXACT), at_most("ours, relative deviation", EXACT)),
-        "users are independent, so their variances add up: the covariance 2 f^2 (1-z)^2 theta/(n s^2) is missing",
-    ),
-)
+@measures("eq31")
 def eq31(_: Context) -> Evidence:
     """The variance of a sensitive item for noisy vectors, by Eq. 31 and exactly, and the size of the difference."""
     m = made(("utility", "glutf"), (3, 0.65, 6), math.log(3), base="she")
@@ -325,17 +231,7 @@ def eq31(_: Context) -> Evidence:
     return found | {"ours, relative deviation": off(found["ours, by adding up"], exact)}
 
 
-@claim(
-    "uhr-mse",
-    "uHR has no accurate theoretical MSE",
-    "Sec. 1, 6.2",
-    "only an upper bound",
-    Rule(
-        (above("closed form, largest relative deviation", EXACT),),
-        why="n MSE = s((e+1)/(e-1))^2 (1 - theta(e-1)/(e+1)) - (1-theta) + 2 theta/(e-1), exactly",
-        note="refuted by a closed form that agrees with all enumerated channels",
-    ),
-)
+@measures("uhr-mse")
 def uhr(_: Context) -> Evidence:
     """The closed form of uHR's error against enumerated channels, and its limit for large epsilon."""
 

@@ -13,21 +13,14 @@ from deniable.audit.exact import audit
 from deniable.core.laws import epsilon_to
 from deniable.mechanisms.utility.bound import least_mse_sum
 from deniable.mechanisms.utility.laws import mapped_size
-from deniable.papers.paper import Claims, Context
-from deniable.papers.rules import Evidence, Rule, above, at_least, at_most, below, equal
-from deniable.papers.uldp import checks
+from deniable.papers.evidence import Evidence
+from deniable.papers.paper import Context, Measures
 from deniable.papers.uldp.figures import BUDGETS, DATA, KNOWN, OURS, PRINTED, PRIVATE, bits, made
 
-__all__ = ["CLAIMS"]
+__all__ = ["MEASURES"]
 
-CLAIMS = Claims(checks.CLAIMS)
-claim = CLAIMS.add
-
-QUOTED_P = {"uRAP epsilon=0.5": 0.562, "uUE epsilon=0.5": 0.5, "uRAP epsilon=5": 0.924, "uUE epsilon=5": 0.517}
-"""p on Census, as printed."""
-
-QUOTED_Z = {"uSS": 0.2, "uUE": 0.0028, "uLH": 0.18}
-"""z* on Normal at epsilon 0.5, as printed."""
+MEASURES = Measures()
+measures = MEASURES.add
 
 
 def _errors(chosen: Mapping[str, tuple[str, str]]) -> dict[tuple[str, float], dict[str, float]]:
@@ -37,18 +30,7 @@ def _errors(chosen: Mapping[str, tuple[str, str]]) -> dict[tuple[str, float], di
     }
 
 
-@claim(
-    "uue-urap",
-    "uUE has lower MSE than uRAP in all settings",
-    "Sec. 6.2",
-    "consistently",
-    Rule(
-        (equal("uRAP is better", 0),),
-        (equal("uRAP is better than ours", 0),),
-        "z* = (e-1)/(e+s-1) is far below uRAP's at small epsilon; with the null branch uUE is better in all settings",
-    ),
-    "fig4",
-)
+@measures("uue-urap")
 def _uue_urap(_: Context) -> Evidence:
     errors = _errors({"uUE": PRINTED["uUE"], "uRAP": KNOWN["uRAP"], "uUE ours": ("uue", "null")})
     lost = [f"{data} {e:g}" for (data, e), x in errors.items() if x["uRAP"] < x["uUE"]]
@@ -63,18 +45,7 @@ def _uue_urap(_: Context) -> Evidence:
     }
 
 
-@claim(
-    "uss-best",
-    "uSS has the lowest MSE in all settings",
-    "Sec. 6.2",
-    "consistently",
-    Rule(
-        (equal("another private one is better", 0),),
-        (equal("better than ours", 0),),
-        "uHR is better at small epsilon; uSS with the null branch is beaten nowhere",
-    ),
-    "fig4",
-)
+@measures("uss-best")
 def _uss_best(_: Context) -> Evidence:
     private = KNOWN | {"uSS": PRINTED["uSS"], "uUE": PRINTED["uUE"]} | PRIVATE | {"uSS ours": OURS["uSS ours"]}
     errors = _errors(private)
@@ -89,19 +60,7 @@ def _uss_best(_: Context) -> Evidence:
     return found | {f"Foursquare epsilon=1, n MSE of {label}": at[label] for label in ("uHR", "uSS", "uSS ours")}
 
 
-@claim(
-    "optimal-z",
-    "Maximal z gives the best utility",
-    "Sec. 3",
-    "z is optimal",
-    Rule(
-        (at_most("*, as printed above the optimum at most", 0.01),),
-        (at_most("*, ours above the optimum at most", 0.01),),
-        "z is the largest only if harmless values are mapped uniformly; the null branch discloses more, and is within "
-        "1 % of the optimum on all data sets",
-    ),
-    "fig4",
-)
+@measures("optimal-z")
 def _optimum(_: Context) -> Evidence:
     """How far uSS as printed, and with the null branch, are above the least error of any mechanism."""
     found: dict[str, float] = {}
@@ -114,18 +73,7 @@ def _optimum(_: Context) -> Evidence:
     return found
 
 
-@claim(
-    "largest-z",
-    "The largest z lowers the MSE by 9 to 26 % on average",
-    "Fig. 7, Sec. 6.4",
-    "9 % to 26 %",
-    Rule(
-        (at_least("least reduction", 0.085), at_most("largest reduction", 0.265)),
-        note="by closed forms, mechanisms as printed; on Drug uSS has k = 1 and saves nothing, as the paper says; for "
-        "valid uLH less than for the printed one",
-    ),
-    "fig7",
-)
+@measures("largest-z")
 def _largest_z(context: Context) -> Evidence:
     rows = context.rows("fig7")
     found: dict[str, float] = {}
@@ -136,21 +84,7 @@ def _largest_z(context: Context) -> Evidence:
     return found | {"least reduction": min(printed), "largest reduction": max(printed)}
 
 
-@claim(
-    "k-one",
-    "For uSS k = 1 is optimal on Foursquare for epsilon above 3.5, and on Drug for every epsilon",
-    "Sec. 6.4",
-    3.5,
-    Rule(
-        (
-            at_most("k = 1 from epsilon", 3.5),
-            equal("k above 1 from there on", 0),
-            equal("Drug: budgets at which k is above 1", 0),
-        ),
-        note="on Foursquare the optimal k is 1 already from a smaller epsilon on",
-    ),
-    "fig7",
-)
+@measures("k-one")
 def _k_one(_: Context) -> Evidence:
     s, theta = 25, 0.95
 
@@ -166,19 +100,7 @@ def _k_one(_: Context) -> Evidence:
     return found | {"Drug: budgets at which k is above 1": sum(best(e / 20, "Drug") != 1 for e in range(2, 101))}
 
 
-@claim(
-    "table1-bits",
-    "uLH has the lowest communication cost for large s",
-    "Table 1, Sec. 5.4",
-    "O(log(e+d-s))",
-    Rule(
-        (at_most("* uLH, hash named", "* least of the others"),),
-        (at_most("* uLH ours", "* least of the others"),),
-        "the number of the hash function and the pairs are left out, and uRR and uHR are smaller; uRAP's outputs are "
-        "2^s (d-s+1); with the null branch uLH has the fewest bits if the hash is public, and uPGR needs none",
-    ),
-    "table1",
-)
+@measures("table1-bits")
 def _bits(_: Context) -> Evidence:
     found: dict[str, float] = {}
     for data, (label, which) in product(("Foursquare", "Census"), (KNOWN | PRINTED | OURS).items()):
@@ -189,17 +111,7 @@ def _bits(_: Context) -> Evidence:
     return found
 
 
-@claim(
-    "table1-order",
-    "uSS, uUE and uLH are order-optimal, uRR is not",
-    "Table 1, Theorem 6",
-    "orders in s",
-    Rule(
-        (*(below(f"{label}, *", 1.2) for label in ("uSS", "uUE", "uLH")), above("uRR, *", 10)),
-        note="in s, as Table 1 says; that uRAP is not of the order e/(e-1)^2 for growing epsilon shows in Fig. 3",
-    ),
-    "table1",
-)
+@measures("table1-order")
 def _orders(context: Context) -> Evidence:
     """Error over the order of the optimum, at s = 10,000 against s = 100: constant if order-optimal."""
     rows = {str(r["mechanism"]): r for r in context.rows("table1")}
@@ -212,26 +124,14 @@ def _orders(context: Context) -> Evidence:
     return {f"{label}, {regime}": grows(label, regime) for label, regime in product((*KNOWN, *PRINTED), regimes)}
 
 
-@claim(
-    "z-quoted",
-    "z* of uSS, uUE, uLH on Normal at epsilon 0.5",
-    "Sec. 6.3",
-    QUOTED_Z,
-    Rule(
-        (at_most("largest deviation from what is printed", 0.006), equal("of the printed ones not private", 0)),
-        (
-            at_most("largest deviation from what is printed", 0.006),
-            equal("of `uLH valid` and `uLH ours` not private", 0),
-        ),
-        "uLH's value is that of a z which is not private; valid are those of `uLH valid` and of the null branch",
-    ),
-)
-def _quoted_z(_: Context) -> Evidence:
+@measures("z-quoted")
+def _quoted_z(context: Context) -> Evidence:
+    printed: Any = context.paper.claim("z-quoted").paper
     designs = {label: made(which, "Normal", 0.5) for label, which in (PRINTED | PRIVATE).items()}
     designs["uLH ours"] = made(OURS["uLH ours"], "Normal", 0.5, g=3)
     found: dict[str, float] = {label: m.law.z for label, m in designs.items()}
     found["exact epsilon of uLH as printed"] = audit(designs["uLH"]).exact
-    found["largest deviation from what is printed"] = max(abs(found[label] - z) for label, z in QUOTED_Z.items())
+    found["largest deviation from what is printed"] = max(abs(found[label] - z) for label, z in printed.items())
     found["of the printed ones not private"] = sum(not audit(designs[label]).holds for label in PRINTED)
     valid = ("uLH valid", "uLH ours")
     return found | {
@@ -239,16 +139,7 @@ def _quoted_z(_: Context) -> Evidence:
     }
 
 
-@claim(
-    "p-quoted",
-    "p of uRAP and uUE on Census",
-    "Sec. 6.2",
-    QUOTED_P,
-    Rule(
-        tuple(c for name, p in QUOTED_P.items() for c in (at_least(name, p), below(name, p + 0.001))),
-        note="cut off, not rounded",
-    ),
-)
+@measures("p-quoted")
 def _quoted_p(_: Context) -> Evidence:
     found = {}
     for e, (label, which) in product((0.5, 5.0), {"uRAP": KNOWN["uRAP"], "uUE": PRINTED["uUE"]}.items()):
@@ -256,14 +147,7 @@ def _quoted_p(_: Context) -> Evidence:
     return found
 
 
-@claim(
-    "falls",
-    "The MSE of each mechanism decreases with epsilon",
-    "Fig. 4, Sec. 6.2",
-    "decreases",
-    Rule((equal("not falling", 0),)),
-    "fig4",
-)
+@measures("falls")
 def _falls(_: Context) -> Evidence:
     rising = [
         f"{label} {data}"
@@ -275,26 +159,7 @@ def _falls(_: Context) -> Evidence:
     return {"curves": curves, "not falling": len(rising), "which": "; ".join(rising) or "none"}
 
 
-@claim(
-    "urr-rank",
-    "uRR is among the best on Drug and the worst on Census and Normal",
-    "Fig. 4, Sec. 6.2",
-    "highest utility on Drug, lowest on Census and Normal",
-    Rule(
-        (
-            at_most("Drug, uRR above the best of the six, mean over epsilon", 0.1),
-            equal("Census, budgets at which uRR is not the worst of the six", 0),
-            equal("Normal, budgets at which uRR is not the worst of the six", 0),
-        ),
-        (
-            at_most("Drug, uRR above the best of the six, mean over epsilon", 0.1),
-            above("*, least epsilon at which uRR is not the worst", "*, largest epsilon at which uRR is the worst"),
-        ),
-        "true up to some epsilon; above that its error falls below that of others, as the paper itself explains",
-        note="by closed forms, mechanisms as printed",
-    ),
-    "fig4",
-)
+@measures("urr-rank")
 def _urr_rank(_: Context) -> Evidence:
     errors = _errors(KNOWN | PRINTED)
     found: dict[str, float] = {}
@@ -308,17 +173,7 @@ def _urr_rank(_: Context) -> Evidence:
     return found
 
 
-@claim(
-    "uhr-small",
-    "uHR is similar to uSS at small budgets and much worse at large ones",
-    "Fig. 4, Sec. 6.2",
-    "similar, then degrades significantly",
-    Rule(
-        (below("*, uHR over the best of uSS, uUE, uLH at epsilon 0.5", 1.2), above("*, at epsilon 5", 1.5)),
-        note="by closed forms; similar: at most 20 % above, much worse: by more than a half",
-    ),
-    "fig4",
-)
+@measures("uhr-small")
 def _uhr_small(_: Context) -> Evidence:
     errors = _errors({"uHR": KNOWN["uHR"], **PRINTED})
     found: dict[str, float] = {}
@@ -328,14 +183,7 @@ def _uhr_small(_: Context) -> Evidence:
     return found
 
 
-@claim(
-    "share",
-    "The error grows with the share of sensitive items",
-    "Fig. 5, Sec. 6.2",
-    "grows",
-    Rule((equal("steps where the error falls", 0),)),
-    "fig5",
-)
+@measures("share")
 def _share(context: Context) -> Evidence:
     rows = context.rows("fig5")
     growth: dict[str, float] = {}
@@ -354,19 +202,7 @@ def _share(context: Context) -> Evidence:
     return growth | {"steps where the error falls": falling}
 
 
-@claim(
-    "share-uhr",
-    "With the share of sensitive items the error of uHR grows faster than that of the others",
-    "Fig. 5, Sec. 6.2",
-    "more rapidly than other mechanisms",
-    Rule(
-        (equal("data sets on which another one grows faster", 0),),
-        (equal("data sets on which another one than uRR grows faster", 0),),
-        "faster than all but uRR, whose error grows with the square of the number of sensitive items",
-        note="from a share of 10 % to one of 80 %, epsilon 2, closed forms, mechanisms as printed",
-    ),
-    "fig5",
-)
+@measures("share-uhr")
 def _share_uhr(context: Context) -> Evidence:
     value = {(r["setting"], r["mechanism"], r["share"]): float(r["n_mse"] or 0) for r in context.rows("fig5")}
     growth = {(d, m): value[d, m, 0.8] / value[d, m, 0.1] for d in DATA for m in KNOWN | PRINTED}
@@ -378,20 +214,7 @@ def _share_uhr(context: Context) -> Evidence:
     }
 
 
-@claim(
-    "ulh-uue",
-    "uLH resembles uUE",
-    "Sec. 6.2",
-    "consistently resembles",
-    Rule(
-        (at_most("as printed: largest difference", 0.05),),
-        (at_most("null branch: largest difference", 0.05),),
-        "as printed their z differ, and with them their errors; with the null branch, which discloses the same, they "
-        "are alike but for the rounding of g",
-        note="alike: n MSE within 5 % in all settings",
-    ),
-    "fig4",
-)
+@measures("ulh-uue")
 def _same_as_uue(_: Context) -> Evidence:
     def apart(one: tuple[str, str], two: tuple[str, str]) -> float:
         pairs = [(made(one, d, e).mse_sum(), made(two, d, e).mse_sum()) for d, e in product(DATA, BUDGETS)]

@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from itertools import product
 from typing import Any
 
 import numpy as np
 
-from deniable.papers.paper import Claims, Context
-from deniable.papers.rules import ALPHA, Evidence, Rule, above, at_least, at_most, below, spread_of
+from deniable.papers.evidence import Evidence, Sampled
+from deniable.papers.paper import Context, Measures, fewest_runs
+from deniable.papers.rules import ALPHA
 from deniable.papers.uldp.figures import DATA, PRINTED, made, theta_error
 
-__all__ = ["CLAIMS"]
+__all__ = ["MEASURES"]
 
-CLAIMS = Claims()
-claim = CLAIMS.add
+MEASURES = Measures()
+measures = MEASURES.add
 
 TABLE2 = {
     "uSS": {"Foursquare": 0.0123, "Census": 0.004, "Drug": 0.0151, "Normal": 0.0245},
@@ -26,27 +27,9 @@ TABLE2 = {
 """As printed."""
 _RUNS = 50
 """Of the paper."""
-_ALIKE = 0.1
 
 
-@claim(
-    "table2",
-    "Relative error of the estimated theta",
-    "Table 2",
-    "0.40 % to 18.09 %",
-    Rule(
-        (above("adjusted p-value of the printed values", ALPHA),),
-        (
-            above("adjusted p-value of the printed values but Census", ALPHA),
-            above("adjusted p-value of the simulated values", ALPHA),
-        ),
-        "the printed values are those of epsilon 0.5, up to the chance of 50 runs, but on Census, where they fit "
-        "neither that nor the mean over the budgets",
-        note="exact: closed form at epsilon 0.5; simulated: through collaborative sampling at the paper's n",
-        alpha=ALPHA,
-    ),
-    "table2",
-)
+@measures("table2")
 def _table2(context: Context) -> Evidence:
     """Printed values over exact ones, whose mean over 50 runs varies by a known amount; and simulated over exact."""
     found: dict[str, float] = {}
@@ -79,53 +62,24 @@ def _rows(context: Context, figure: str) -> list[dict[str, Any]]:
     return [dict(row) for row in context.rows(figure)]
 
 
-@claim(
-    "collaborative",
-    "Collaborative sampling is close to knowing theta",
-    "Fig. 6, Sec. 6.3",
-    "close",
-    Rule(
-        (
-            below("uSS, 5 % thrown away: mean", 0.1, noisy=True),
-            below("uUE, 5 % thrown away: mean", 0.1, noisy=True),
-            at_most("uSS, 5 % thrown away, *", 0.1, noisy=True),
-            at_most("uUE, 5 % thrown away, *", 0.1, noisy=True),
-        ),
-        note="close: at most 10 % more error, simulated at the paper's numbers of people. Throwing the first 5 % away "
-        "costs 5 % alone; pooling both phases keeps them",
-        alpha=ALPHA,
-    ),
-    "fig6",
-)
+@measures("collaborative")
 def _collaborative(context: Context) -> Evidence:
     """Simulated extra error of both ways to use the first 5 % over theta known, with all people."""
-    value = {(r["setting"], r["series"], r["epsilon"]): r for r in _rows(context, "fig6")}
-    found: dict[str, float] = {}
-    for (data, series, e), row in value.items():
+    rows = _rows(context, "fig6")
+    value = {(r["setting"], r["series"], r["epsilon"]): _sampled(r, "n_mse") for r in rows}
+    found: dict[str, dict[str, Sampled]] = {}
+    for (data, series, e), one in value.items():
         label, way = series.split(", ", 1)
         if way != "theta known":
-            plain, name = value[data, f"{label}, theta known", e], f"{series}, {data}, epsilon={e:g}"
-            ratio = row["n_mse"] / plain["n_mse"]
-            found[name] = ratio - 1
-            found[spread_of(name)] = ratio * math.hypot(
-                row["n_mse_stderr"] / row["n_mse"], plain["n_mse_stderr"] / plain["n_mse"]
-            )
-    for series in dict.fromkeys(s for _, s, _ in value if not s.endswith("theta known")):
-        own = [name for name in found if name.startswith(f"{series}, ") and not name.endswith("standard error")]
-        found[f"{series}: mean"] = float(np.mean([found[name] for name in own]))
-        total = math.sqrt(sum(found[spread_of(name)] ** 2 for name in own))
-        found[spread_of(f"{series}: mean")] = total / len(own)
-    return found | {"runs": min(r["runs"] for r in value.values())}
+            plain = value[data, f"{label}, theta known", e]
+            ratio = one.value / plain.value
+            more = Sampled(ratio - 1, ratio * math.hypot(one.relative, plain.relative))
+            found.setdefault(series, {})[f"{series}, {data}, epsilon={e:g}"] = more
+    each = {name: one for own in found.values() for name, one in own.items()}
+    return each | {f"{series}: mean": Sampled.mean(own.values()) for series, own in found.items()} | fewest_runs(rows)
 
 
-@claim(
-    "simulated",
-    "Simulated MSE agrees with the closed forms",
-    "Fig. 4, Sec. 6.2",
-    "consistent",
-    Rule((above("smallest adjusted p-value", ALPHA),), alpha=ALPHA),
-    "fig8",
-)
+@measures("simulated")
 def _simulated(context: Context) -> Evidence:
     """p-values of the exact errors, by Bonferroni's correction, of all mechanisms whose reports can be made."""
     rows = _rows(context, "fig8")
@@ -138,232 +92,117 @@ def _simulated(context: Context) -> Evidence:
     }
 
 
-def _apart(context: Context, key: str, one: str, two: str, data: tuple[str, ...] = tuple(DATA)) -> dict[str, float]:
-    """Differences of a score between two mechanisms, by data and epsilon, as shares of the second, with errors."""
-    seen = {(t["data"], t["mechanism"], t["epsilon"]): t for t in _rows(context, "fig8")}
-    found: dict[str, float] = {}
-    for (where, label, e), row in seen.items():
+def _sampled(row: Mapping[str, Any], key: str) -> Sampled:
+    return Sampled(row[key], row[f"{key}_stderr"])
+
+
+def _apart(context: Context, one: str, two: str, data: tuple[str, ...] = tuple(DATA)) -> dict[str, Sampled]:
+    """Differences of the MAE of two mechanisms, by data and epsilon, as shares of the second."""
+    seen = {(t["data"], t["mechanism"], t["epsilon"]): _sampled(t, "mae") for t in _rows(context, "fig8")}
+    found = {}
+    for (where, label, e), own in seen.items():
         if label == one and where in data:
-            other, name = seen[where, two, e], f"{one} against {two}, {where}, epsilon={e:g}"
-            found[name] = row[key] / other[key] - 1
-            found[spread_of(name)] = math.hypot(row[f"{key}_stderr"], other[f"{key}_stderr"]) / other[key]
+            other = seen[where, two, e]
+            more = Sampled(own.value / other.value - 1, (own - other).error / other.value)
+            found[f"{one} against {two}, {where}, epsilon={e:g}"] = more
     return found
 
 
-def _fewest(context: Context, data: tuple[str, ...] = tuple(DATA)) -> dict[str, float]:
-    return {"runs": min(int(t["runs"]) for t in _rows(context, "fig8") if t["data"] in data)}
+def _fewest(context: Context, data: tuple[str, ...] = tuple(DATA)) -> dict[str, int]:
+    return fewest_runs([row for row in context.rows("fig8") if row["data"] in data])
 
 
-@claim(
-    "mae",
-    "By MAE uSS remains superior to uRR",
-    "Fig. 8, Sec. 6.5",
-    "superior",
-    Rule(
-        (
-            at_most("uSS against uRR, *", 0, noisy=True),
-            below("mean over Census and Normal, uSS against uRR", 0, noisy=True),
-        ),
-        note="nowhere worse beyond chance, and better on the data with many sensitive items",
-        alpha=ALPHA,
-    ),
-    "fig8",
-)
+@measures("mae")
 def _mae(context: Context) -> Evidence:
     """MAE of uSS over that of uRR, minus 1."""
-    found = _apart(context, "mae", "uSS", "uRR")
-    many = [name for name in found if name.split(", ")[1] in ("Census", "Normal") and not name.endswith("error")]
-    mean = "mean over Census and Normal, uSS against uRR"
-    spread = math.sqrt(sum(found[spread_of(name)] ** 2 for name in many)) / len(many)
-    return found | {mean: float(np.mean([found[n] for n in many])), spread_of(mean): spread} | _fewest(context)
+    found = _apart(context, "uSS", "uRR")
+    mean = Sampled.mean(_apart(context, "uSS", "uRR", ("Census", "Normal")).values())
+    return found | {"mean over Census and Normal, uSS against uRR": mean} | _fewest(context)
 
 
-@claim(
-    "mae-uhr",
-    "By MAE uHR is the best on Foursquare",
-    "Fig. 8(a), Sec. 6.5",
-    "the best-performing mechanism",
-    Rule(
-        (below("uHR against u*, Foursquare, mean", 0, noisy=True),),
-        note="of the six mechanisms, those of them whose reports are private; ours are better still in part",
-        alpha=ALPHA,
-    ),
-    "fig8",
-)
+@measures("mae-uhr")
 def _mae_uhr(context: Context) -> Evidence:
     """MAE of uHR over that of the others on Foursquare, averaged over the budgets."""
-    found: dict[str, float] = {}
+    found = {}
     for other in ("uRR", "uRAP", "uSS", "uUE"):
-        each = _apart(context, "mae", "uHR", other, ("Foursquare",))
-        names = [name for name in each if not name.endswith("error")]
-        mean = f"uHR against {other}, Foursquare, mean"
-        found[mean] = float(np.mean([each[name] for name in names]))
-        found[spread_of(mean)] = math.sqrt(sum(each[spread_of(name)] ** 2 for name in names)) / len(names)
+        each = _apart(context, "uHR", other, ("Foursquare",))
+        found[f"uHR against {other}, Foursquare, mean"] = Sampled.mean(each.values())
     return found | _fewest(context, ("Foursquare",))
 
 
-@claim(
-    "mae-similar",
-    "By MAE uUE and uLH are similar",
-    "Fig. 8, Sec. 6.5",
-    "similar",
-    Rule(
-        (
-            at_least("uLH valid against uUE, *", -_ALIKE, noisy=True),
-            at_most("uLH valid against uUE, *", _ALIKE, noisy=True),
-            above("mean, uLH valid against uUE", -_ALIKE, noisy=True),
-            below("mean, uLH valid against uUE", _ALIKE, noisy=True),
-        ),
-        note="uLH with the corrected z, because as printed it is not private; similar: within 10 %",
-        alpha=ALPHA,
-    ),
-    "fig8",
-)
+@measures("mae-similar")
 def _mae_similar(context: Context) -> Evidence:
     """MAE of valid uLH over that of uUE, minus 1, everywhere and on average."""
-    found = _apart(context, "mae", "uLH valid", "uUE")
-    names = [name for name in found if not name.endswith("error")]
-    mean = "mean, uLH valid against uUE"
-    spread = math.sqrt(sum(found[spread_of(name)] ** 2 for name in names)) / len(names)
-    return found | {mean: float(np.mean([found[n] for n in names])), spread_of(mean): spread} | _fewest(context)
+    found = _apart(context, "uLH valid", "uUE")
+    return found | {"mean, uLH valid against uUE": Sampled.mean(found.values())} | _fewest(context)
 
 
-@claim(
-    "mae-urap",
-    "By MAE uUE does not consistently outperform uRAP on Foursquare and Normal",
-    "Fig. 8(a) and 8(d), Sec. 6.5",
-    "not consistently",
-    Rule(
-        (above("*, where uUE is most above uRAP", 0, noisy=True),),
-        note="MAE over that of uRAP, minus 1; the standard error is that of the largest of several",
-        alpha=ALPHA,
-    ),
-    "fig8",
-)
+@measures("mae-urap")
 def _mae_urap(context: Context) -> Evidence:
     """The excess of uUE's MAE over uRAP's that chance explains least, its error widened for having been picked."""
     from scipy.stats import t
 
     sets = ("Foursquare", "Normal")
     runs = _fewest(context, sets)["runs"]
-    found: dict[str, float] = {}
+    found: dict[str, Sampled] = {}
     for data in sets:
-        each = _apart(context, "mae", "uUE", "uRAP", (data,))
-        own = [(each[name], each[spread_of(name)]) for name in each if not name.endswith("error")]
-        value, noise = max(own, key=lambda pair: pair[0] / pair[1])
-        name = f"{data}, where uUE is most above uRAP"
-        wider = float(t.isf(ALPHA / (2 * len(own)), runs - 1) / t.isf(ALPHA / 2, runs - 1))
-        found |= {name: value, spread_of(name): noise * wider}
-        found |= each
+        each = _apart(context, "uUE", "uRAP", (data,))
+        most = max(each.values(), key=lambda one: one.value / one.error)
+        wider = float(t.isf(ALPHA / (2 * len(each)), runs - 1) / t.isf(ALPHA / 2, runs - 1))
+        found |= {f"{data}, where uUE is most above uRAP": Sampled(most.value, most.error * wider), **each}
     return found | {"runs": runs}
 
 
-@claim(
-    "theta-z",
-    "A larger z gives a more accurate theta",
-    "Sec. 6.3, Table 2",
-    "more accurate",
-    Rule(
-        (above("*, log of the error of uUE over that of uSS", 0, noisy=True),),
-        note="simulated at epsilon 0.5, where uSS has the larger z; on Drug both have the same",
-        alpha=ALPHA,
-    ),
-    "fig6",
-)
+@measures("theta-z")
 def _theta_z(context: Context) -> Evidence:
     """Relative errors of theta of two mechanisms on the data on which their z differ."""
     rows = {(r["setting"], r["mechanism"]): r for r in _rows(context, "fig6") if r["epsilon"] == 0.5}
-    found: dict[str, float] = {}
+    found: dict[str, float | Sampled] = {}
     for data in dict.fromkeys(data for data, _ in rows):
         z = {label: made(PRINTED[label], (DATA[data][1], 0.0, DATA[data][2]), 0.5).law.z for label in ("uSS", "uUE")}
         if z["uSS"] > z["uUE"] * 1.1:
-            one, two = rows[data, "uUE"], rows[data, "uSS"]
-            name = f"{data}, log of the error of uUE over that of uSS"
-            found[name] = math.log(one["theta_error"] / two["theta_error"])
-            found[spread_of(name)] = math.hypot(*(r["theta_error_stderr"] / r["theta_error"] for r in (one, two)))
+            one, two = (_sampled(rows[data, label], "theta_error") for label in ("uUE", "uSS"))
+            found[f"{data}, log of the error of uUE over that of uSS"] = one.log_ratio(two)
             found |= {f"{data}, z of {label}": value for label, value in z.items()}
-    return found | {"runs": min(row["runs"] for row in rows.values())}
+    return found | fewest_runs([*rows.values()])
 
 
 _OTHERS = ("uRAP", "uHR", "uSS", "uUE")
 
 
-_LEAST = "uRR minus the least of the others"
 _MINED = ("Foursquare", "Census", "Normal")
 """Data with more than 30 items: of Drug's ten, five are looked for, and all find them."""
 
 
-@claim(
-    "frequent",
-    "For frequent items uRR is worst",
-    "Fig. 9, Sec. 6.5",
-    "the worst",
-    Rule(
-        (below(f"mean, *, {_LEAST}", 0, noisy=True),),
-        (
-            below(f"mean, Foursquare, *, {_LEAST}", 0, noisy=True),
-            below(f"mean, Census, *, {_LEAST}", 0, noisy=True),
-            above(f"epsilon=5, Normal, *, {_LEAST}", 0, noisy=True),
-        ),
-        "true on Foursquare and Census; on Normal it is ahead of uRAP and uHR at large budgets, where its error is "
-        "smaller than theirs",
-        note="F1 and NDCG by data, means over epsilon; Foursquare, Census and Normal, which have more than 30 items; "
-        "those of the six whose reports are private",
-        alpha=ALPHA,
-    ),
-    "fig9",
-)
+@measures("frequent")
 def _frequent(context: Context) -> Evidence:
     """uRR against the worst of the others by F1 and NDCG of the 30 most frequent items."""
-    found: dict[str, float] = {}
+    found = {}
     for name, score, budgets in _mined(context):
-        low = min(_OTHERS, key=lambda x: score[x][0])
+        low = min((score[label] for label in _OTHERS), key=lambda one: one.value)
         if budgets != "epsilon up to 3":
-            found |= _minus(f"{budgets}, {name}, {_LEAST}", score["uRR"], score[low])
+            found[f"{budgets}, {name}, uRR minus the least of the others"] = score["uRR"] - low
     return found | _fewest(context, _MINED)
 
 
-@claim(
-    "frequent-similar",
-    "For frequent items all but uRR are similar",
-    "Fig. 9, Sec. 6.5",
-    "similarly",
-    Rule(
-        (
-            below("mean, *, largest minus least of the others", _ALIKE, noisy=True),
-            at_most("epsilon=5, *, largest minus least of the others", _ALIKE, noisy=True),
-        ),
-        (below("epsilon up to 3, *, largest minus least of the others", _ALIKE, noisy=True),),
-        "up to epsilon 3; at larger budgets uSS and uUE find more of the frequent items of Normal than uRAP and uHR",
-        note="F1 and NDCG by data, means over epsilon, and at epsilon 5; Foursquare, Census and Normal, which have "
-        "more than 30 items; similar: within 0.1",
-        alpha=ALPHA,
-    ),
-    "fig9",
-)
+@measures("frequent-similar")
 def _frequent_similar(context: Context) -> Evidence:
     """The best against the worst of the others."""
-    found: dict[str, float] = {}
+    found = {}
     for name, score, budgets in _mined(context):
-        low, high = (pick(_OTHERS, key=lambda x: score[x][0]) for pick in (min, max))
-        found |= _minus(f"{budgets}, {name}, largest minus least of the others", score[high], score[low])
+        low, high = (pick((score[label] for label in _OTHERS), key=lambda one: one.value) for pick in (min, max))
+        found[f"{budgets}, {name}, largest minus least of the others"] = high - low
     return found | _fewest(context, _MINED)
 
 
-def _mined(context: Context) -> Iterator[tuple[str, dict[str, tuple[float, float]], str]]:
-    """Mean scores and their standard errors by mechanism, for each data set, score and set of budgets."""
+def _mined(context: Context) -> Iterator[tuple[str, dict[str, Sampled], str]]:
+    """Mean scores by mechanism, for each data set, score and set of budgets."""
     rows = _rows(context, "fig9")
     for data, key in product(_MINED, ("f1", "ndcg")):
         for budgets, least, most in (("mean", 0, 5), ("epsilon=5", 5, 5), ("epsilon up to 3", 0, 3)):
-            scores: dict[str, tuple[float, float]] = {}
-            for label in ("uRR", *_OTHERS):
-                own = [
-                    t for t in rows if (t["mechanism"], t["data"]) == (label, data) and least <= t["epsilon"] <= most
-                ]
-                error = math.sqrt(sum(t[f"{key}_stderr"] ** 2 for t in own)) / len(own)
-                scores[label] = float(np.mean([t[key] for t in own])), error
+            own = [t for t in rows if t["data"] == data and least <= t["epsilon"] <= most]
+            scores = {
+                label: Sampled.mean(_sampled(t, key) for t in own if t["mechanism"] == label)
+                for label in ("uRR", *_OTHERS)
+            }
             yield f"{data}, {key.upper()}", scores, budgets
-
-
-def _minus(name: str, one: tuple[float, float], two: tuple[float, float]) -> dict[str, float]:
-    return {name: one[0] - two[0], spread_of(name): math.hypot(one[1], two[1])}

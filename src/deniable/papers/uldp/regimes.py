@@ -7,35 +7,22 @@ from itertools import pairwise, product
 
 from deniable.core.laws import epsilon_to
 from deniable.papers.checks import design, off
-from deniable.papers.paper import Claims, Context, made_up
-from deniable.papers.rules import Evidence, Missing, Rule, above, at_least, at_most, below, equal
+from deniable.papers.evidence import Evidence, Missing
+from deniable.papers.paper import Context, Measures, made_up
 from deniable.papers.uldp.collected import TABLE2
 from deniable.papers.uldp.figures import BUDGETS, DATA, KNOWN, PRINTED, made, theta_error
 from deniable.papers.uldp.simulated import people
 
-__all__ = ["CLAIMS"]
+__all__ = ["MEASURES"]
 
-CLAIMS = Claims()
-claim = CLAIMS.add
+MEASURES = Measures()
+measures = MEASURES.add
 
 _MANY = ("Census", "Normal")
 """Data with many sensitive items."""
 
 
-@claim(
-    "many-sensitive",
-    "uUE and uLH have the lowest MSE where there are many sensitive items",
-    "abstract",
-    "the lowest",
-    Rule(
-        (at_most("*, as printed, most above the lowest of the six", 0.05),),
-        (at_most("*, null branch, most above the lowest of all", 0.1),),
-        "as printed others are lower, uHR at small budgets and uSS at large ones; with the null branch both are within "
-        "10 % of the lowest everywhere",
-        note="on Census and Normal, by closed forms; the lowest: within 5 %",
-    ),
-    "fig4",
-)
+@measures("many-sensitive")
 def _many_sensitive(_: Context) -> Evidence:
     """By how much both are above the lowest error at any budget, as printed and with the null branch."""
     found: dict[str, float] = {}
@@ -53,19 +40,7 @@ def _many_sensitive(_: Context) -> Evidence:
     return found
 
 
-@claim(
-    "large-s",
-    "Where there are many sensitive items, uSS, uUE and uLH have very similar errors",
-    "Sec. 5.4",
-    "very similar data utility",
-    Rule(
-        (at_most("*, as printed, largest over least of the three", 1.1),),
-        (at_most("*, null branch, largest over least of the three", 1.1),),
-        "as printed their z differ, and with them their errors; with the null branch they are within 10 %",
-        note="on Census and Normal, by closed forms; very similar: within 10 % at every budget",
-    ),
-    "fig4",
-)
+@measures("large-s")
 def _large_s(_: Context) -> Evidence:
     """The largest error of the three over the least, at the budget where they are farthest apart."""
     found: dict[str, float] = {}
@@ -77,19 +52,7 @@ def _large_s(_: Context) -> Evidence:
     return found
 
 
-@claim(
-    "uss-urr",
-    "uSS consistently outperforms uRR",
-    "Sec. 6.2",
-    "across all settings",
-    Rule(
-        (equal("settings in which uSS is not ahead", 0),),
-        (equal("settings in which uRR is ahead", 0), equal("of those with k above 1, uSS is not ahead", 0)),
-        "never worse, and ahead wherever k is above 1; with k = 1, on Drug at every budget, they are the same",
-        note="by closed forms, mechanisms as printed",
-    ),
-    "fig4",
-)
+@measures("uss-urr")
 def _uss_urr(_: Context) -> Evidence:
     """Where the error of uSS is below that of uRR, above it, or the same."""
     ratios, sizes = {}, {}
@@ -107,18 +70,7 @@ def _uss_urr(_: Context) -> Evidence:
     }
 
 
-@claim(
-    "advantage",
-    "The advantage of uSS over uRR grows with |s/(e+1) - 1|, and that of uUE over uRAP with |1/2 - p| of uRAP",
-    "Sec. 6.2",
-    "more pronounced",
-    Rule(
-        (equal("uSS over uRR, steps in which it shrinks", 0), equal("uUE over uRAP, steps in which it shrinks", 0)),
-        note="by closed forms, mechanisms as printed, on each data set from one budget to another with the larger "
-        "distance",
-    ),
-    "fig4",
-)
+@measures("advantage")
 def _advantage(_: Context) -> Evidence:
     """Steps, in order of the distance, in which the ratio of the errors falls."""
     far = {
@@ -135,14 +87,7 @@ def _advantage(_: Context) -> Evidence:
     return found
 
 
-@claim(
-    "dominates",
-    "The error of sensitive items always dominates: theta (1-z*)/z* is below s q*(1-q*)/(p*-q*)^2",
-    "proof of Theorem 6",
-    "always",
-    Rule((below("*, error of harmless items over that of sensitive ones, largest", 1),)),
-    "fig4",
-)
+@measures("dominates")
 def _dominates(_: Context) -> Evidence:
     """The larger one of the two over the other, on all data at all budgets, also where nearly all are harmless."""
     found: dict[str, float] = {}
@@ -156,18 +101,7 @@ def _dominates(_: Context) -> Evidence:
     return found
 
 
-@claim(
-    "theta-impact",
-    "How precisely theta is known has minimal impact on the error",
-    "Sec. 6.3",
-    "minimal impact",
-    Rule(
-        (at_most("*, more error with a theta that is so far off, most", 0.01),),
-        note="by closed forms, all budgets, designs for a theta that is off by what Table 2 prints, either way; "
-        "minimal: at most 1 % more error",
-    ),
-    "fig6",
-)
+@measures("theta-impact")
 def _theta_impact(_: Context) -> Evidence:
     """The error of designs for a wrong theta over that of the design for the right one."""
     found: dict[str, float] = {}
@@ -182,20 +116,7 @@ def _theta_impact(_: Context) -> Evidence:
     return found
 
 
-@claim(
-    "uwheel-ulh",
-    "The performance of uWheel is nearly identical to that of uLH",
-    "Sec. 5, App. B",
-    "nearly identical",
-    Rule(
-        (at_most("*: largest difference", 0.05),),
-        (at_most("Census: largest difference", 0.05), at_most("Normal: largest difference", 0.05)),
-        "where there are many sensitive items, for which the l of uWheel is derived; where there are few, uLH is ahead "
-        "at large budgets",
-        note="n MSE within 5 % at all budgets, by closed forms, as printed; neither is private then (eq45, eq59)",
-    ),
-    "fig4",
-)
+@measures("uwheel-ulh")
 def _uwheel(_: Context) -> Evidence:
     """The largest relative difference of their errors, by data."""
     forms = (("uwheel", "paper"), PRINTED["uLH"])
@@ -203,21 +124,7 @@ def _uwheel(_: Context) -> Evidence:
     return {f"{data}: largest difference": max(off(a, b) for a, b in pairs) for data, pairs in errors.items()}
 
 
-@claim(
-    "order-medium",
-    "For epsilon between 1 and ln s, uRR and uRAP are not order-optimal, and uSS, uUE and uLH are",
-    "Sec. 1, Theorem 6",
-    "e s/(e-1)^2",
-    Rule(
-        (
-            *(below(f"{label}: growth", 1.2) for label in PRINTED),
-            *(above(f"{label}: growth", 2) for label in ("uRR", "uRAP")),
-        ),
-        note="n MSE over the order of the optimum at epsilon = (ln s)/2, s = 10,000 against s = 100, closed forms; "
-        "uLH as printed is not private",
-    ),
-    "table1",
-)
+@measures("order-medium")
 def _order_medium(_: Context) -> Evidence:
     """How the error grows beyond the order of the optimum where epsilon grows with s."""
 
@@ -229,22 +136,7 @@ def _order_medium(_: Context) -> Evidence:
     return {f"{label}: growth": over(label, 10_000) / over(label, 100) for label in KNOWN | PRINTED}
 
 
-@claim(
-    "uhr-constant",
-    "The MSE of uHR is constant for epsilon above 3.5",
-    "Fig. 4, Sec. 6.2",
-    "constant",
-    Rule(
-        (at_most("*: error at 3.5 over that at 5", 1.1),),
-        (
-            below("*: fall from 4.5 to 5", "*: fall from 3.5 to 4"),
-            at_most("*: error at 20 over (s-1)(1-theta), minus 1", 1e-3),
-        ),
-        "it falls on, ever more slowly, towards (s-1)(1-theta)",
-        note="by the closed form (`uhr-mse`); constant: within 10 %",
-    ),
-    "fig4",
-)
+@measures("uhr-constant")
 def _uhr_constant(_: Context) -> Evidence:
     """The error of uHR at large budgets, and its limit."""
     found: dict[str, float] = {}
@@ -264,21 +156,7 @@ _WITHOUT = {"uRR": "grr", "uRAP": "sue", "uHR": "hr", "uSS": "ss", "uUE": "oue",
 """The mechanism for sensitive answers only that each one of the six is made of."""
 
 
-@claim(
-    "all-sensitive",
-    "Where all items are sensitive the six are LDP mechanisms, and their error is the largest",
-    "Fig. 5, Sec. 6.2",
-    "the lowest utility",
-    Rule(
-        (
-            at_most("*: n MSE over that of the LDP mechanism, minus 1", 0.03),
-            above("*: n MSE at 100 % over that at any smaller share, least", 1),
-        ),
-        note="epsilon 2, closed forms, the four numbers of items; the same within 3 %, since uUE and uLH take the best "
-        "parameter for the exact error",
-    ),
-    "fig5",
-)
+@measures("all-sensitive")
 def _all_sensitive(context: Context) -> Evidence:
     """The six at a share of 100 %, against those without any distinction and against smaller shares."""
     errors = {(r["setting"], r["mechanism"], r["share"]): float(r["n_mse"] or 0) for r in context.rows("fig5")}
@@ -293,33 +171,7 @@ def _all_sensitive(context: Context) -> Evidence:
     return found
 
 
-_MOST = 0.0438
-
-
-@claim(
-    "table2-bound",
-    "The estimated theta is off by less than 4.38 % for all mechanisms, but for uUE on Normal",
-    "Table 2, Sec. 6.3",
-    _MOST,
-    Rule(
-        (
-            at_most("uSS, *", _MOST),
-            at_most("uLH, *", _MOST),
-            at_most("uUE, *", _MOST),
-            above("Normal, uUE", _MOST),
-        ),
-        (
-            at_most("uSS, *", _MOST),
-            at_most("uLH, *", _MOST),
-            above("Normal, uUE", _MOST),
-            above("uLH valid, Normal", _MOST),
-        ),
-        "uUE is off by more on Census, too, whose printed value is the bound itself; and uLH keeps it only with the z "
-        "that is not private",
-        note="mean relative errors at epsilon 0.5 by closed form, 5 % of the people",
-    ),
-    "table2",
-)
+@measures("table2-bound")
 def _off_theta(_: Context) -> Evidence:
     """The mean relative error of theta from 5 % of the people, parameters for theta = 0."""
     found: dict[str, float] = {}
@@ -330,21 +182,7 @@ def _off_theta(_: Context) -> Evidence:
     return found
 
 
-@claim(
-    "data",
-    "The mean share of sensitive items of the real data is 23 %, and 78 % of the ratings of Drug are harmless",
-    "Sec. 6.1 and 6.3",
-    {"mean share of sensitive items": 0.23, "Drug, theta": 0.78},
-    Rule(
-        (
-            at_least("mean share of sensitive items", 0.225),
-            below("mean share of sensitive items", 0.235),
-            at_least("Drug, theta", 0.775),
-            below("Drug, theta", 0.785),
-        ),
-        note="rounded; the training part of the ratings of drugs.com",
-    ),
-)
+@measures("data")
 def _data(context: Context) -> Evidence | Missing:
     """Counted."""
     drug = people("Drug", context)

@@ -8,37 +8,20 @@ from deniable.core.laws import epsilon_to
 from deniable.mechanisms.registry import mechanism
 from deniable.mechanisms.utility.bound import least_mse_sum
 from deniable.mechanisms.utility.minimax import worst_error
-from deniable.papers.paper import Claims, Context
-from deniable.papers.rules import Evidence, Rule, at_most
+from deniable.papers.evidence import Evidence
+from deniable.papers.paper import Context, Measures
 from deniable.papers.uldp.figures import DATA
 
-__all__ = ["CLAIMS"]
+__all__ = ["MEASURES"]
 
-CLAIMS = Claims()
-claim = CLAIMS.add
+MEASURES = Measures()
+measures = MEASURES.add
 
 _FEW = {"s=5 d=40": (5, 40, 35 / 40)}
 _BUDGETS = (1.0, 2.0, 4.0)
 
 
-@claim(
-    "minimax",
-    "uSS for the expected share of harmless answers is near the best where the share turns out to be another one",
-    "of our own, after Sec. 5.4",
-    "parameters are set for an expected or estimated theta",
-    Rule(
-        (at_most("*, largest error of uSS over the least possible one", 1.05),),
-        (
-            at_most(
-                "*, largest error of the mixture for the least favourable share over the least possible one", 1.0001
-            ),
-            at_most("*, largest error of uSS for the least favourable share over the least possible one", 1.05),
-        ),
-        "it can be far off; chosen for the least favourable share, one size is near the least possible largest error "
-        "and two mixed sizes attain it",
-        note="the least possible one is for the worst share of harmless answers; [Yoon25] attain it by block designs",
-    ),
-)
+@measures("minimax")
 def minimax(_: Context) -> Evidence:
     """Largest n MSE over all shares of harmless answers, over the least that any mechanism can have."""
     found: dict[str, float] = {}

@@ -14,6 +14,7 @@ import msgspec
 from starlette.requests import ClientDisconnect, Request
 
 from deniable.service.http.problems import Problem
+from deniable.service.ingest import ID_BYTES
 from deniable.service.limits.held import CrowdedError, Held, Lease
 from deniable.service.settings import Settings
 from deniable.service.store.contract import REJECTED, Incoming, Outcome
@@ -21,7 +22,6 @@ from deniable.service.store.contract import REJECTED, Incoming, Outcome
 __all__ = ["JSON", "OCTETS", "Batch", "Results", "body_of", "read_body", "read_reports", "results", "room_of_reports"]
 
 JSON, OCTETS = "application/json", "application/octet-stream"
-ID_BYTES = 16
 MALFORMED = "malformed"
 """The reason of a report that is not even an id and base64."""
 

@@ -13,7 +13,7 @@ from deniable_client.domains import Domain
 from deniable_client.task import Question, Task
 from deniable_client.telling import number
 
-__all__ = ["Asked", "Choice", "asked", "regions"]
+__all__ = ["Choice", "QuestionForm", "asked", "regions"]
 
 _LISTED = 12
 """Answers that are shown as buttons; more of them are a list to choose from."""
@@ -39,7 +39,7 @@ class Choice:
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class QuestionForm:
     """A question as the page asks it.
 
     `kind` is "choice", "places", "number" or "ratings"; `low` and `high` belong to numbers and ratings.
@@ -76,12 +76,12 @@ class Asked:
         return len(self.choices) <= _LISTED
 
 
-def asked(task: Task) -> tuple[Asked, ...]:
+def asked(task: Task) -> tuple[QuestionForm, ...]:
     """Every question of a task."""
     return tuple(_asked(question, _reports(task)) for question in task.questions)
 
 
-def _asked(question: Question, reports: int) -> Asked:
+def _asked(question: Question, reports: int) -> QuestionForm:
     found = question.explanation
     told = found.over(reports)
     design, domain = found.design, found.design.domain
@@ -96,17 +96,19 @@ def _asked(question: Question, reports: int) -> Asked:
     }
     if design.kernel.kind == "pairs":
         low, high = design.params["range"]
-        return Asked(**common, kind="ratings", choices=_choices(question, domain, ()), low=low, high=high)
+        return QuestionForm(**common, kind="ratings", choices=_choices(question, domain, ()), low=low, high=high)
     if domain.border is not None:
         clip = bool(question.design["domain"].get("clip"))
-        return Asked(**common, kind="number", low=domain.border(0), high=domain.border(domain.answers), clip=clip)
+        return QuestionForm(
+            **common, kind="number", low=domain.border(0), high=domain.border(domain.answers), clip=clip
+        )
     outlines = _outlines(question.design["domain"])
     kind = "places" if outlines else "choice"
     choices = _choices(question, domain, found.disclosed, outlines)
     none = own_none(question)
     first = [choice for choice in choices if choice.number == none]
     ordered = (*first, *(choice for choice in choices if choice.number != none))
-    return Asked(**common, kind=kind, choices=ordered, none=none)
+    return QuestionForm(**common, kind=kind, choices=ordered, none=none)
 
 
 def _choices(

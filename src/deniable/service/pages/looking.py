@@ -28,7 +28,7 @@ _FINEST = 1e4
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class QuestionTable:
     """A question in a window as the table behind its chart, or the reason why nothing is told."""
 
     question: str
@@ -41,19 +41,21 @@ class Told:
     note: str = ""
 
 
-def told(question: Mapping[str, Any]) -> Told:
+def told(question: Mapping[str, Any]) -> QuestionTable:
     """What was published about a question, as rows of text."""
     name, text, reports = question["question"], question["text"], question["reports"]
     estimate = question.get("estimate")
     if question["state"] != PUBLISHED or estimate is None:
-        return Told(name, text, reports, why=question.get("why", ""))
+        return QuestionTable(name, text, reports, why=question.get("why", ""))
     share = "mean" if estimate.get("part") == "mean" else "share"
     columns = {"answer": [str(label) for label in estimate["labels"]]}
     columns |= _interval(estimate, "", share, number if share == "mean" else percent)
     if "mean" in estimate:
         columns |= _interval(estimate, "mean_", "mean", number)
     rows = tuple(zip(*columns.values(), strict=True))
-    return Told(name, text, reports, tuple(columns), rows[:_SHOWN], rows[_SHOWN:], note=estimate.get("note", ""))
+    return QuestionTable(
+        name, text, reports, tuple(columns), rows[:_SHOWN], rows[_SHOWN:], note=estimate.get("note", "")
+    )
 
 
 def _interval(

@@ -14,10 +14,10 @@ from starlette.responses import RedirectResponse, Response
 
 from deniable.core.domain import Domain
 from deniable.errors import DeniableError, ParameterError, require
-from deniable.mechanisms.entry import FREQUENCY, MEAN
-from deniable.plan.answer import Answer
+from deniable.mechanisms.entry import MEAN
+from deniable.plan.answer import Plan
+from deniable.plan.questions import plan
 from deniable.present.export import save
-from deniable.run.questions import QUESTIONS
 from deniable.service.access import KEY_ROLES, Role
 from deniable.service.collector import Collector
 from deniable.service.http.problems import Problem
@@ -50,20 +50,18 @@ def _given(fields: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
 
 
 @lru_cache(maxsize=32)
-def planned(given: tuple[tuple[str, str], ...]) -> Answer[Any]:
+def planned(given: tuple[tuple[str, str], ...]) -> Plan[Any]:
     """The plan for what was filled in; `ParameterError` in the words of the form."""
     fields = dict(given)
     epsilon, people = _number(fields["epsilon"], "protection"), _number(fields["people"], "people")
     require(people == int(people) and people >= 1, "people", fields["people"], "a whole number of at least 1")
     if fields["kind"] == "mean":
         ends = f"{_number(fields['low'], 'lowest number'):g},{_number(fields['high'], 'highest number'):g}"
-        return QUESTIONS[MEAN].answer({"interval": ends, "epsilon": epsilon, "n": int(people)})
+        return plan(question=MEAN, interval=ends, epsilon=epsilon, n=int(people))
     labels = _lines(fields["answers"])
     require(len(labels) >= 2, "answers", fields["answers"], "at least two, one on each line")
-    told: dict[str, Any] = {"domain": Domain.of(labels), "epsilon": epsilon, "n": int(people), "top": _TOP}
-    if fields["sensitive"]:
-        told["sensitive"] = ",".join(_lines(fields["sensitive"]))
-    return QUESTIONS[FREQUENCY].answer(told)
+    sensitive = ",".join(_lines(fields["sensitive"])) or None
+    return plan(domain=Domain.of(labels), epsilon=epsilon, n=int(people), top=_TOP, sensitive=sensitive)
 
 
 def _lines(text: str) -> list[str]:

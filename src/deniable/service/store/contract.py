@@ -24,6 +24,7 @@ __all__ = [
     "DUPLICATE",
     "REJECTED",
     "SETTLE_SECONDS",
+    "STATES",
     "Batch",
     "Incoming",
     "KeyRow",
@@ -34,6 +35,9 @@ __all__ = [
     "TaskRow",
     "Upload",
 ]
+
+STATES = ("draft", "open", "closed")
+"""Of a task, in the order that it passes through."""
 
 ACCEPTED, DUPLICATE, REJECTED = "accepted", "duplicate", "rejected"
 SETTLE_SECONDS = 60.0

@@ -32,6 +32,7 @@ from deniable.service.store.contract import (
     DUPLICATE,
     REJECTED,
     SETTLE_SECONDS,
+    STATES,
     Batch,
     Incoming,
     KeyRow,
@@ -48,7 +49,6 @@ from deniable.service.store.settling import Settler
 
 __all__ = ["Database"]
 
-_STATES = ("draft", "open", "closed")
 _COUNTED, _AGAIN = Outcome(ACCEPTED), Outcome(DUPLICATE)
 _PAGE = 1000
 _TRIES = 4
@@ -104,13 +104,13 @@ class Database:
         return [TaskRow(id, bytes(document), state) for id, document, state in found]
 
     def set_state(self, id: str, state: str) -> None:
-        require(state in _STATES, "state", state, f"one of {', '.join(_STATES)}")
+        require(state in STATES, "state", state, f"one of {', '.join(STATES)}")
         number = self._known(id)[0]
         self._journal.ready(self.engine)
         with self.engine.write() as session:
             session.lock(number, alone=True)
             now = _state(session, number)
-            if _STATES.index(state) < _STATES.index(now):
+            if STATES.index(state) < STATES.index(now):
                 raise ParameterError(f"the task is {now} and cannot be {state} again.", "Make a new task.")
             if state != now:
                 self._change(session, number, state)

@@ -1,7 +1,7 @@
 """Altered reports and broken requests over HTTP, on a real collector with SQLite.
 
-    python benchmarks/mutated_http.py --json              200,000 altered reports
-    python benchmarks/mutated_http.py --count 5000
+    python tests/faults/mutated_http.py --json              200,000 altered reports
+    python tests/faults/mutated_http.py --count 5000
 
 Reports of every mechanism are altered (`mutated_reports.py`) and sent as JSON or as bytes, some compressed; what is
 accepted must be valid by a check that shares nothing with the collector (`tests/service/oracle.py`), and the other way

@@ -1,4 +1,4 @@
-"""The fault benchmark, in its short form: nothing that was acknowledged is lost, and the control does lose."""
+"""Machines, disks and processes that fail: nothing that was acknowledged is lost, and the control does lose."""
 
 from __future__ import annotations
 
