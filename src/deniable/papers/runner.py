@@ -31,7 +31,7 @@ from deniable.papers.uldp import paper as uldp
 from deniable.present.charts import save
 from deniable.run.files import csv_bytes
 
-__all__ = ["PAPERS", "Summary", "reproduce"]
+__all__ = ["PAPERS", "reproduce"]
 
 PAPERS: Mapping[str, Paper] = {
     paper.name: paper for paper in (adaptive.PAPER, uldp.PAPER, kskv.PAPER, pldp.PAPER, brr.PAPER)

@@ -67,16 +67,17 @@ def _collaborative(context: Context) -> Evidence:
     """Simulated extra error of both ways to use the first 5 % over theta known, with all people."""
     rows = _rows(context, "fig6")
     value = {(r["setting"], r["series"], r["epsilon"]): _sampled(r, "n_mse") for r in rows}
-    found: dict[str, dict[str, Sampled]] = {}
+    found: dict[str, Sampled] = {}
+    same: dict[str, list[Sampled]] = {}
     for (data, series, e), one in value.items():
         label, way = series.split(", ", 1)
         if way != "theta known":
             plain = value[data, f"{label}, theta known", e]
             ratio = one.value / plain.value
             more = Sampled(ratio - 1, ratio * math.hypot(one.relative, plain.relative))
-            found.setdefault(series, {})[f"{series}, {data}, epsilon={e:g}"] = more
-    each = {name: one for own in found.values() for name, one in own.items()}
-    return each | {f"{series}: mean": Sampled.mean(own.values()) for series, own in found.items()} | fewest_runs(rows)
+            found[f"{series}, {data}, epsilon={e:g}"] = more
+            same.setdefault(series, []).append(more)
+    return found | {f"{series}: mean": Sampled.mean(own) for series, own in same.items()} | fewest_runs(rows)
 
 
 @measures("simulated")
@@ -168,8 +169,6 @@ def _theta_z(context: Context) -> Evidence:
 
 
 _OTHERS = ("uRAP", "uHR", "uSS", "uUE")
-
-
 _MINED = ("Foursquare", "Census", "Normal")
 """Data with more than 30 items: of Drug's ten, five are looked for, and all find them."""
 
