@@ -100,7 +100,7 @@ _WEIGHED = ("weight", "weights")
 _GUESS = {"max_asr": "asr"}
 _SIZE = {"max_bits": "bits", "max_bytes": "bytes"}
 _SERVER = {"max_work": "work", "max_poisoning": "poisoning"}
-_PROMISE = {"epsilon": "--epsilon 1"}
+_EPSILON = {"epsilon": "--epsilon 1"}
 
 QUESTIONS: Mapping[str, Question] = {
     FREQUENCY: Question(
@@ -123,7 +123,7 @@ QUESTIONS: Mapping[str, Question] = {
         plan_keyvalue,
         ("domain", "n", "epsilon", "length", "interest", "targets", *_WEIGHED, "top"),
         {"target_error": "stderr", **_GUESS, **_SIZE, **_SERVER},
-        {"n": "--n 10000", **_PROMISE},
+        {"n": "--n 10000", **_EPSILON},
         show_pairs,
         ("shrink",),
     ),
@@ -136,7 +136,7 @@ QUESTIONS: Mapping[str, Question] = {
         _plan_near,
         ("epsilon", "points", "interval", "distances", *_WEIGHED, "top"),
         {"target_error": "loss", **_GUESS, **_SIZE, **_SERVER},
-        _PROMISE,
+        _EPSILON,
     ),
     MEAN: Question(
         MEAN,
@@ -147,7 +147,7 @@ QUESTIONS: Mapping[str, Question] = {
         plan_means,
         ("epsilon", "n", "points", "interval", *_WEIGHED, "top"),
         {"target_error": "stderr", **_GUESS, **_SIZE, **_SERVER},
-        {**_PROMISE, "interval": "--interval 0,100"},
+        {**_EPSILON, "interval": "--interval 0,100"},
     ),
 }
 """By what `Entry.question` says."""

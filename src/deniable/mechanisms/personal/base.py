@@ -185,14 +185,11 @@ class LevelMechanism(Mechanism):
         harmless items may be disclosed, `data` and `pair` are of reports that disclose nothing, and `disclosure` is the
         part of disclosing in `leakage`.
         """
-        return self._promise()
-
-    def _promise(self) -> dict[str, Any]:
-        found = self._ideal_promise() if self.refusal else self.bulk.promise
+        found = self._ideal_guarantee() if self.refusal else self.bulk.guarantee
         return found | {"warning": leak_warning(found)}
 
     @abstractmethod
-    def _ideal_promise(self) -> dict[str, Any]:
+    def _ideal_guarantee(self) -> dict[str, Any]:
         """`guarantee` for ideal parameters."""
 
     @property

@@ -125,8 +125,10 @@ class PersonalUtility(LevelMechanism, SensitiveItems):
     def disclosed_chance(self) -> Fraction:
         return max(1 - each.kernel.kept for each in self.bulk.data)
 
-    def _ideal_promise(self) -> dict[str, Any]:
-        return sensitive_laws.ideal_utility_promise(self.law, self.base, self.levels, self.g, self.level_epsilon or 0.0)
+    def _ideal_guarantee(self) -> dict[str, Any]:
+        return sensitive_laws.ideal_utility_guarantee(
+            self.law, self.base, self.levels, self.g, self.level_epsilon or 0.0
+        )
 
     @cached_property
     def proof(self) -> Proof:
