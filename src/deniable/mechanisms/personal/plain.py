@@ -91,7 +91,8 @@ class Personal(LevelMechanism):
             f"level {worst.epsilon:g}: {worst.proof.argument}"
         )
         witness = Witness(worst.proof.witness.output, worst.proof.witness.likely, worst.proof.witness.unlikely)
-        return Proof(promised_ratio(self.kernel), f"{worst.proof.method}, at a known level", text, witness)
+        found = Proof(promised_ratio(self.kernel), f"{worst.proof.method}, at a known level", text, witness)
+        return self.by_level(found)
 
     # ---- closed forms
 
