@@ -277,6 +277,35 @@ def test_the_judge_is_the_definition(data: st.DataObject) -> None:
     assert [pair.kept for pair in pairs] == sorted(pair.kept for pair in pairs), "the worst comes first"
 
 
+def two_outputs(total: int, *first: int) -> Channel:
+    """The weights of one output; the other has the rest."""
+    return Channel(("one", "other"), (first, tuple(total - w for w in first)), total)
+
+
+def test_only_a_harmless_value_may_be_shown() -> None:
+    p = Promise.by_class(3, ((0, 2), (2, 3)), (1.0, INF), strict=1.0)
+    assert breach(enumerated(p, [two_outputs(4, 0, 0, 2)])) is None
+    for shown in ((2, 0, 0), (0, 1, 2), (1, 1, 0)):
+        found = breach(enumerated(p, [two_outputs(4, *shown)]))
+        assert found is not None, shown
+        assert (found.ratio, found.output) == (None, "one")
+    loose = replace(p, strict=None)
+    assert breach(enumerated(loose, [two_outputs(4, 0, 1, 2)])) is not None
+    assert breach(enumerated(loose, [two_outputs(4, 0, 0, 2)])) is None
+
+
+def test_levels_are_compared_for_one_value_and_for_two() -> None:
+    low, high = two_outputs(10, 8, 7), two_outputs(10, 1, 6)
+    p = Promise.plain(2.0, 2).with_levels((2.0, 3.0), level=3.0, pair=3.0)
+    assert breach(enumerated(p, [low, high])) is None
+    one = breach(enumerated(Promise.plain(2.0, 2).with_levels((2.0, 3.0), 2.0, 3.0), [low, high]))
+    assert one is not None
+    assert (one.likely, one.unlikely, one.ratio) == ("0 at level 2", "0 at level 3", 8)
+    two = breach(enumerated(Promise.plain(2.0, 2).with_levels((2.0, 3.0), 3.0, 1.9), [low, high]))
+    assert two is not None
+    assert (two.likely, two.unlikely, two.ratio) == ("1 at level 2", "0 at level 3", 7), "not the likeliest with itself"
+
+
 def test_no_rounding_is_forgiven_also_beyond_what_floats_have() -> None:
     low, high = exp_bounds(1.0)
     assert Pair("a", "b", 1.0, low, "o").kept
