@@ -129,6 +129,16 @@ def test_a_promise_of_its_own_is_what_an_object_is_held_against() -> None:
     assert audit(broken(epsilon=1.0, domain=made.domain), epsilon=1.5).holds, "another promise was asked about"
 
 
+def test_an_argument_that_says_too_little_of_a_smaller_budget_is_found_out() -> None:
+    made = dn.mechanism("grr", epsilon=1.0, k=3)
+    less = dn.promise(item_epsilon=[1, 0.5, 1], rule="own")
+    told = replace(made.proof, ratios=((made.proof.ratio, Witness("o", 0, 1)), (Fraction(3, 2), Witness("o", 1, 0))))
+    own = {"promise": property(lambda self: less), "proof": property(lambda self: told)}
+    found = audit(type("Wrong", (type(made),), own)(epsilon=1.0, domain=made.domain))
+    assert (found.agrees, found.own_kept, found.holds) == (True, True, False)
+    assert (found.broken, found.broken and found.broken.budget) == (found.pairs[0], 0.5)
+
+
 def test_any_channel_is_held_against_any_promise() -> None:
     line = dn.promise(points=[0, 1, 2], epsilon=0.6)
     steps = dn.mechanism("geometric", points=3, epsilon=1.2).channel()
