@@ -179,7 +179,12 @@ class Protection:
         return replace(self, epsilon=epsilon, promise=self.promise.flat(epsilon), itemised=False)
 
     def same_but(self, other: Protection) -> bool:
-        """Whether another promise is of the same kind to the same answers, whatever its epsilon is."""
+        """Whether another promise is of the same kind to the same answers, whatever its epsilon is.
+
+        Numbers of an interval may be points of grids that are not equally fine.
+        """
+        if self.kind == other.kind == "LDP":
+            return (self.subject, self.steps) == (other.subject, other.steps)
         plain = not (self.levels or self.itemised)
         return (self.against(other.epsilon) if plain else replace(self, epsilon=other.epsilon)) == other
 
@@ -202,7 +207,10 @@ def weakest(claims: Sequence[Protection]) -> Protection:
     'Protects every answer: no report is more than e^2 = 7.39 times as likely for one answer as for another.'
     """
     most = {name: max(getattr(claim, name) for claim in claims) for name in ("epsilon", "disclosed")}
-    return replace(claims[0], promise=reduce(or_, (claim.promise for claim in claims)), **most)
+    found = max(claims, key=lambda claim: claim.epsilon).promise
+    if claims[0].kind != "LDP":
+        found = reduce(or_, (claim.promise for claim in claims))
+    return replace(claims[0], promise=found, **most)
 
 
 def explained(promise: Promise, number: int) -> str:

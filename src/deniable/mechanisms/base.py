@@ -19,7 +19,7 @@ from deniable.collect.tally import Tally
 from deniable.core.channel import Channel, Proof
 from deniable.core.domain import Domain
 from deniable.core.guess import Guess
-from deniable.core.promise import Promise
+from deniable.core.promise.value import plain_promise
 from deniable.core.protection import ANSWER
 from deniable.core.types import IntArray
 from deniable.errors import (
@@ -110,11 +110,6 @@ class Mechanism(ABC):
     def proof(self) -> Proof:
         """The exact worst likelihood ratio, with the argument why it is the worst."""
 
-    @property
-    def promise(self) -> Promise:
-        """What is promised to whom, between any two inputs of the channel: `deniable.core.promise`."""
-        return Promise.plain(self.epsilon, self.k, self.domain.labels)
-
     # ---- estimator
 
     @abstractmethod
@@ -202,6 +197,7 @@ class Mechanism(ABC):
         columns = self.bulk.draw(items, stream, dealt)
         return Reports(self.design, self.fields, columns, stream.simulated, batches=(new_id(),))
 
+    promise = cached_property(plain_promise)
     protection = cached_property(common.in_words)
     tally = common.tally
     simulate_tally = common.simulate_tally

@@ -15,7 +15,7 @@ from deniable.collect.limits import too_many
 from deniable.collect.reports import Reports, difference
 from deniable.collect.tally import Tally
 from deniable.core.channel import Channel
-from deniable.core.promise.judge import breach, proved
+from deniable.core.promise.judge import Pair, breach, proved
 from deniable.core.protection import Protection
 from deniable.errors import FormatError, MergeError, ParameterError, PrivacyError, require
 from deniable.estimate.result import Estimate
@@ -41,12 +41,18 @@ __all__ = [
 
 def kept(m: Mechanism) -> bool:
     """Whether what is sampled keeps the promise, by the argument of the proof."""
-    return breach(proved(m.promise, m.proof)) is None
+    return _breach(m) is None
+
+
+def _breach(m: Mechanism) -> Pair | None:
+    """The pair that is farthest beyond its budget, by the argument of the proof."""
+    proof = m.proof
+    return breach(proved(m.promise, proof))
 
 
 def refuse_broken(m: Mechanism) -> None:
     """`PrivacyError` for a mechanism that leaks more than it promises."""
-    found = breach(proved(m.promise, m.proof))
+    found = _breach(m)
     if found is not None:
         raise PrivacyError(
             f"{m.name} promises epsilon {found.budget!r} but its exact epsilon is {found.epsilon!r}; "
@@ -73,23 +79,23 @@ def in_words(m: Mechanism) -> Protection:
     return Protection(promise=m.promise, epsilon=m.epsilon, subject=m.subject)
 
 
-def tally(m: Mechanism, reports: Reports) -> Tally:
+def tally(self: Mechanism, reports: Reports) -> Tally:
     """Count reports of this very design."""
     hint = (
         "Answers become reports first: m.tally(m.privatize(values)). Batches are added up: "
         "sum(m.tally(part) for part in batches). Bytes of devices: dn.Reports.from_rows."
     )
     require(isinstance(reports, Reports), "reports", reports, "what m.privatize(values) gives", hint)
-    if reports.design != m.design:
-        raise MergeError(f"these reports are of another design: {difference(m.design, reports.design)}.")
-    if reports.fields != m.fields:
-        own, got = (", ".join(f"{f.name} ({f.width} bytes)" for f in x.fields) for x in (m, reports))
+    if reports.design != self.design:
+        raise MergeError(f"these reports are of another design: {difference(self.design, reports.design)}.")
+    if reports.fields != self.fields:
+        own, got = (", ".join(f"{f.name} ({f.width} bytes)" for f in x.fields) for x in (self, reports))
         raise FormatError(f"reports of this design have the fields {own}, got {got}.")
     known = {"sources": reports.sources, "batches": reports.batches}
-    return Tally(m.design, m.bulk.strata, m.bulk.tally(reports), reports.simulated, **known)
+    return Tally(self.design, self.bulk.strata, self.bulk.tally(reports), reports.simulated, **known)
 
 
-def simulate_tally(m: Mechanism, counts: object, rng: Simulation) -> Tally:
+def simulate_tally(self: Mechanism, counts: object, rng: Simulation) -> Tally:
     """The tally of a population with counts[x] people of item x, in the same law as if all of them had reported.
 
     For studies of errors over many runs: the time depends on k, not on the number of people.
@@ -99,36 +105,36 @@ def simulate_tally(m: Mechanism, counts: object, rng: Simulation) -> Tally:
             f"rng must be a seeded stream, got {type(rng).__name__}.", "Give deniable.simulation(seed)."
         )
     people = np.asarray(counts)
-    whole = people.shape == (m.k,) and np.issubdtype(people.dtype, np.integer) and bool((people >= 0).all())
-    require(whole, "counts", counts, f"{m.k} whole numbers >= 0, one per item")
-    refuse_broken(m)
-    cells = m.bulk.simulate_counts(people.astype(np.int64), rng)
-    return Tally(m.design, m.bulk.strata, cells, simulated=True)
+    whole = people.shape == (self.k,) and np.issubdtype(people.dtype, np.integer) and bool((people >= 0).all())
+    require(whole, "counts", counts, f"{self.k} whole numbers >= 0, one per item")
+    refuse_broken(self)
+    cells = self.bulk.simulate_counts(people.astype(np.int64), rng)
+    return Tally(self.design, self.bulk.strata, cells, simulated=True)
 
 
-def empty(m: Mechanism, *, simulated: bool = False, most: float = math.inf) -> Tally:
+def empty(self: Mechanism, *, simulated: bool = False, most: float = math.inf) -> Tally:
     """The tally of no reports: the identity of `+`. `FormatError` where it has more than `most` cells."""
-    bulk = m.bulk
+    bulk = self.bulk
     size = sum(map(math.prod, bulk.layout.values()))
     if size > most:
         raise too_many(size)
     none = {name: np.zeros(shape, np.int64) for name, shape in bulk.layout.items()}
-    return Tally(m.design, bulk.strata, none, simulated)
+    return Tally(self.design, bulk.strata, none, simulated)
 
 
-def estimate(m: Mechanism, tally: Tally) -> Estimate:
+def estimate(self: Mechanism, tally: Tally) -> Estimate:
     """Unbiased estimates with standard errors, from a tally of this very design."""
     from deniable.mechanisms.fitting import check_tally  # loaded when somebody estimates
 
     if isinstance(tally, Reports):
-        tally = m.tally(tally)
-    check_tally(m, tally)
+        tally = self.tally(tally)
+    check_tally(self, tally)
     steps = (f"unbiased estimate from {tally.n} reports",)
-    return Estimate(m.domain.labels_or_numbers, m.parts(tally), tally.n, m.design, tally.simulated, steps)
+    return Estimate(self.domain.labels_or_numbers, self.parts(tally), tally.n, self.design, tally.simulated, steps)
 
 
 def fit(
-    m: Mechanism,
+    self: Mechanism,
     data: object,
     method: str = "em",
     *,
@@ -152,4 +158,4 @@ def fit(
     from deniable.estimate.fit import FitOptions
 
     options = FitOptions(stderr=stderr, tolerance=tolerance, max_steps=max_steps, runs=runs, rng=rng, progress=progress)
-    return m._fit(data, method, options)
+    return self._fit(data, method, options)

@@ -22,7 +22,7 @@ from deniable.collect.reports import Reports
 from deniable.collect.tally import Tally
 from deniable.core.channel import Proof
 from deniable.core.domain import Domain
-from deniable.core.promise import Promise
+from deniable.core.promise.value import plain_promise
 from deniable.core.protection import ANSWER, Protection
 from deniable.core.types import IntArray
 from deniable.errors import ParameterError, require
@@ -130,7 +130,7 @@ class Protocol(ABC, Generic[Data]):
     def protection(self) -> Protection:
         """Who is protected from what, over all steps."""
         return Protection(
-            promise=Promise.plain(self.epsilon, self.k, self.domain.labels),
+            promise=plain_promise(self),
             epsilon=self.epsilon,
             subject=self.subject,
             steps="every" if self.repeated else "one",

@@ -10,10 +10,11 @@ import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from itertools import islice
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
+from deniable.core.domain import Domain
 from deniable.core.promise.ranges import Ranges, holds, joined, ranges_of, refined, size
 from deniable.core.types import BoolArray, FloatArray, IntArray
 from deniable.errors import EnumerationError, InWords, ParameterError, is_whole, require
@@ -21,7 +22,7 @@ from deniable.errors import EnumerationError, InWords, ParameterError, is_whole,
 if TYPE_CHECKING:
     from deniable.core.promise.paths import Implied
 
-__all__ = ["LISTED", "Promise", "add_up", "few"]
+__all__ = ["LISTED", "Promise", "add_up", "few", "plain_promise"]
 
 _MATRIX = 2048
 """Inputs of the largest matrix that is written out."""
@@ -400,6 +401,21 @@ def _alike(matrix: FloatArray, x: int, y: int) -> bool:
     others[[x, y]] = False
     rows = np.array_equal(matrix[x, others], matrix[y, others]) and matrix[x, y] == matrix[y, x]
     return bool(rows and np.array_equal(matrix[others, x], matrix[others, y]))
+
+
+class _Asked(Protocol):
+    """What has one epsilon and a domain."""
+
+    @property
+    def epsilon(self) -> float: ...
+
+    @property
+    def domain(self) -> Domain: ...
+
+
+def plain_promise(m: _Asked) -> Promise:
+    """What is promised to whom, between any two inputs of the channel: here, one epsilon to all answers."""
+    return Promise.plain(m.epsilon, m.domain.k, m.domain.labels)
 
 
 def add_up(one: Any, two: Any) -> Any:

@@ -44,6 +44,11 @@ _LEAST = 1e-9
 """Of errors below it, for one report, the bound would be lost in rounding; it is left out."""
 
 
+def _promise(m: KeyValue) -> Promise:
+    """See `Mechanism.promise`: signed keys, or sets of pairs, are the inputs."""
+    return Promise.plain(m.epsilon, 2 * m.k if m.length is None else 3**m.k)
+
+
 def _in_words(m: KeyValue) -> Protection:
     return Protection(promise=m.promise, epsilon=m.epsilon, subject=PAIR if m.length is None else PAIRS)
 
@@ -62,11 +67,7 @@ class KeyValue(Mechanism):
         object.__setattr__(self, "range", check_range(self.range))
         object.__setattr__(self, "length", check_length(self.length, self.k))
 
-    @property
-    def promise(self) -> Promise:
-        """See `Mechanism.promise`: signed keys, or sets of pairs, are the inputs."""
-        return Promise.plain(self.epsilon, 2 * self.k if self.length is None else 3**self.k)
-
+    promise = cached_property(_promise)
     protection = cached_property(_in_words)
 
     # ---- what a kind of mechanism says of itself

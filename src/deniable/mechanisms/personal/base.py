@@ -12,7 +12,7 @@ import numpy as np
 from deniable.collect.reports import Reports
 from deniable.collect.tally import Tally
 from deniable.core.channel import Proof, Witness
-from deniable.core.promise import Promise
+from deniable.core.promise.value import Promise, plain_promise
 from deniable.core.support import check_n
 from deniable.core.types import IntArray
 from deniable.core.values import columns_of
@@ -40,6 +40,12 @@ LEVEL_REPORT = "level report"
 """The part of a report that tells the level, as promises and proofs call it."""
 FITS = ("em", "em-known", "em-blind")
 """Maximum likelihood: the shares of the levels fitted too, known to be `shares`, or fitted without level reports."""
+
+
+def _promise(m: LevelMechanism) -> Promise:
+    """See `Mechanism.promise`: of values and levels; what is told about levels is counted from the integers."""
+    made = m.value_promise.with_levels(m.levels, m.guarantee["level"], m.guarantee["pair"])
+    return made if m.level_epsilon is None else replace(made, parts={LEVEL_REPORT: m.level_epsilon})
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -168,16 +174,12 @@ class LevelMechanism(Mechanism):
 
     # ---- what is promised
 
-    @property
-    def promise(self) -> Promise:
-        """See `Mechanism.promise`: of values and levels; what is told about levels is counted from the integers."""
-        made = self.value_promise.with_levels(self.levels, self.guarantee["level"], self.guarantee["pair"])
-        return made if self.level_epsilon is None else replace(made, parts={LEVEL_REPORT: self.level_epsilon})
+    promise = cached_property(_promise)
 
     @property
     def value_promise(self) -> Promise:
         """The promise at the largest level, if that is known."""
-        return super().promise
+        return plain_promise(self)
 
     def by_level(self, proof: Proof) -> Proof:
         """A proof at a known level, with the ratios of all levels and that of the level report."""

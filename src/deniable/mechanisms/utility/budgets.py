@@ -18,6 +18,7 @@ from deniable.core.domain import Domain
 from deniable.core.guess import Guess, check_prior
 from deniable.core.promise import Promise
 from deniable.core.promise.ranges import others, ranges_of
+from deniable.core.protection import Protection
 from deniable.core.support import Support, check_n
 from deniable.core.types import Columns, FloatArray, IntArray, Target
 from deniable.errors import FormatError, InWords, ParameterError, require
@@ -116,6 +117,18 @@ class BudgetsBulk(DisclosingBulk[BudgetsKernel]):
         return disclosing_channel(protected, told, rest, _WORD ** (s + 1))
 
 
+def _promise(m: UtilityBudgets) -> Promise:
+    """See `Mechanism.promise`: the smaller budget of two items; nothing to harmless ones."""
+    own, budgets = m.items[0], np.array(m.item_epsilon)
+    kinds = np.unique(budgets).tolist()
+    classes = [*(ranges_of(own[budgets == b]) for b in kinds), others(m.sensitive, m.k)]
+    return Promise.by_class(m.k, classes, (*kinds, math.inf), m.domain.labels, least=True, strict=m.epsilon)
+
+
+def _in_words(m: UtilityBudgets) -> Protection:
+    return replace(sensitive_in_words(m), itemised=True)
+
+
 @dataclass(frozen=True, kw_only=True)
 class UtilityBudgets(SensitiveMechanism):
     """Unary encoding in which every sensitive item has a budget of its own.
@@ -156,17 +169,8 @@ class UtilityBudgets(SensitiveMechanism):
         flip = round(Fraction(self.flip) * _WORD)
         return BudgetsBulk(BudgetsKernel.calibrate(self.item_epsilon, self.k, self.sensitive, flip))
 
-    @cached_property
-    def promise(self) -> Promise:
-        """See `Mechanism.promise`: the smaller budget of two items; nothing to harmless ones."""
-        own: IntArray = self.items[0]
-        budgets: FloatArray = np.array(self.item_epsilon)
-        kinds = np.unique(budgets).tolist()
-        classes = [*(ranges_of(own[budgets == b]) for b in kinds), others(self.sensitive, self.k)]
-        labels = self.domain.labels
-        return Promise.by_class(self.k, classes, (*kinds, math.inf), labels, least=True, strict=self.epsilon)
-
-    protection = cached_property(lambda m: replace(sensitive_in_words(m), itemised=True))
+    promise = cached_property(_promise)
+    protection = cached_property(_in_words)
 
     @property
     def disclosed_chance(self) -> Fraction:

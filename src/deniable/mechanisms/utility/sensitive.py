@@ -92,10 +92,7 @@ class SensitiveMechanism(Mechanism, SensitiveItems):
         object.__setattr__(self, "sensitive", tuple(int(r) for r in self.sensitive))
         object.__setattr__(self, "theta", check_theta(self.theta, self.s, self.k))
 
-    @property
-    def promise(self) -> Promise:
-        return promise_sensitive(self)
-
+    promise = cached_property(promise_sensitive)
     protection = cached_property(sensitive_in_words)
 
 
