@@ -104,7 +104,7 @@ def settings(quick: bool) -> Iterator[Setting]:
         if row.kind != "mechanism":
             continue
         family = row.cls.__module__.split(".")[-2]
-        budgets = (1.0,) if family == "personal" or row.promise or quick else EPSILONS
+        budgets = (1.0,) if family == "personal" or row.default_epsilon or quick else EPSILONS
         for epsilon in budgets:
             for n in people:
                 if epsilon in PEOPLE[n] and (name != "she" or n < max(PEOPLE)):  # its noise takes too long to draw
@@ -139,7 +139,7 @@ def of(family: str, name: str, epsilon: float, n: int) -> Iterator[Setting]:
 
 def make(s: Setting) -> Any:
     """The mechanism of a setting."""
-    free = dn.MECHANISMS[s.mechanism].promise is not None
+    free = dn.MECHANISMS[s.mechanism].default_epsilon is not None
     return dn.mechanism(s.mechanism, **({} if free else {"epsilon": s.epsilon}), **s.options)
 
 

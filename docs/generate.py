@@ -171,7 +171,7 @@ def oracles() -> str:
     names = [
         name
         for name, row in dn.MECHANISMS.items()
-        if row.question == "frequency" and row.kind == "mechanism" and not row.needed and row.promise is None
+        if row.question == "frequency" and row.kind == "mechanism" and not row.needed and row.default_epsilon is None
     ]
     head = ["oracle", "own parameters", "std. error, points", "above the bound", "best guess right", "bits", "bytes"]
     parts = []

@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from deniable.core.channel import Channel
     from deniable.core.domain import Domain
     from deniable.core.grid import Grid
+    from deniable.core.promise import Promise
+    from deniable.core.promise.making import promise
     from deniable.core.space import Space
     from deniable.errors import DeniableError, FormatError, MergeError, ParameterError, PrivacyError
     from deniable.estimate.result import Comparison, Estimate
@@ -37,9 +39,9 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 # What there is to work with: values and what holds them, then mechanisms, then what is done with them, then errors.
-__all__ = ["Channel", "Comparison", "Domain", "Estimate", "Grid", "Reports", "Space", "Tally", "__version__"]
+__all__ = ["Channel", "Comparison", "Domain", "Estimate", "Grid", "Promise", "Reports", "Space", "Tally", "__version__"]
 __all__ += ["MECHANISMS", "PROTOCOLS", "Mechanism", "from_design", "mechanism", "protocol", "register", "utility"]
-__all__ += ["attack", "audit", "datasets", "dump", "load", "plan", "save", "secure", "simulation"]
+__all__ += ["attack", "audit", "datasets", "dump", "load", "plan", "promise", "save", "secure", "simulation"]
 __all__ += ["DeniableError", "FormatError", "MergeError", "ParameterError", "PrivacyError"]
 
 _HOMES: Mapping[str, tuple[str, ...]] = {
@@ -52,6 +54,8 @@ _HOMES: Mapping[str, tuple[str, ...]] = {
     "deniable.core.channel": ("Channel",),
     "deniable.core.domain": ("Domain",),
     "deniable.core.grid": ("Grid",),
+    "deniable.core.promise": ("Promise",),
+    "deniable.core.promise.making": ("promise",),
     "deniable.core.space": ("Space",),
     "deniable.errors": ("DeniableError", "FormatError", "MergeError", "ParameterError", "PrivacyError"),
     "deniable.estimate.result": ("Comparison", "Estimate"),

@@ -13,7 +13,7 @@ import deniable as dn
 from deniable.audit.exact import Audit, audit
 from deniable.core.channel import Channel, Proof, Witness
 from deniable.errors import EnumerationError
-from deniable.mechanisms.base import refuse_broken
+from deniable.mechanisms.common import refuse_broken
 from deniable_client.exact import exp_bounds
 
 LOW, HIGH = exp_bounds(1.0)
@@ -26,18 +26,18 @@ def proof(ratio: Fraction | None, method: str = "argument") -> Proof:
 
 def verdict(ratio: Fraction | None, enumerated: Fraction | str | None = "none", **more: Any) -> Audit:
     found = None if enumerated == "none" else proof(enumerated, "enumeration")  # type: ignore[arg-type]
-    return Audit("made up", 1.0, proof(ratio), found, vetted=True, **more)
+    return replace(audit(Promised(1.0, proof(ratio))), enumerated=found, vetted=True, **more)
 
 
 @dataclass(frozen=True)
-class Promise:
+class Promised:
     """Something with an argument and a channel of its own."""
 
     epsilon: float
     proof: Proof
     made: Channel | None = None
     vetted: bool = False
-    name: str = "promise"
+    name: str = "promised"
 
     def channel(self) -> Channel:
         if self.made is None:
@@ -84,15 +84,14 @@ def test_what_was_enumerated_is_what_is_reported() -> None:
     assert verdict(Fraction(2)).exact == proof(Fraction(2)).epsilon
 
 
-def test_smaller_budgets_count_too() -> None:
-    assert not verdict(Fraction(2), budgets_kept=False).holds
+def test_what_reports_tell_beside_epsilon_is_evidence() -> None:
     found = verdict(Fraction(2), guarantee={"level": 1}).document()
     assert (found["guarantee"], found["budgets_kept"]) == ({"level": 1}, True)
     assert "budgets_kept" not in verdict(Fraction(2)).document()
 
 
 def test_an_object_is_asked_for_both_its_argument_and_its_channel() -> None:
-    right = Promise(1.0, proof(Fraction(2)), coin(2, 1))
+    right = Promised(1.0, proof(Fraction(2)), coin(2, 1))
     found = audit(right)
     assert found.holds
     assert found.enumerated == coin(2, 1).proof()
@@ -101,7 +100,7 @@ def test_an_object_is_asked_for_both_its_argument_and_its_channel() -> None:
     assert audit(replace(right, made=None)).enumerated is None
     assert audit(replace(right, vetted=True)).vetted
     assert not found.vetted
-    assert found.name == "promise"
+    assert found.name == "promised"
 
 
 def test_an_object_without_an_argument_is_enumerated() -> None:
@@ -116,13 +115,48 @@ def test_an_object_without_an_argument_is_enumerated() -> None:
     assert audit(Bare(), epsilon=1.2).holds
 
 
-def test_budgets_that_an_object_breaks_are_seen() -> None:
+def test_a_promise_of_its_own_is_what_an_object_is_held_against() -> None:
     made = dn.mechanism("grr", epsilon=1.0, k=3)
-    assert audit(made).holds
-    broken = type("Broken", (type(made),), {"budgets_kept": False, "guarantee": {"items": "less"}})
+    less = dn.promise(item_epsilon=[1, 0.5, 1], rule="own")
+    broken = type("Broken", (type(made),), {"promise": property(lambda self: less), "guarantee": {"items": "less"}})
     found = audit(broken(epsilon=1.0, domain=made.domain))
+    assert audit(made).holds
     assert not found.holds
-    assert found.guarantee == {"items": "less"}
+    assert (found.pairs[0].likely, found.pairs[0].budget, found.pairs[0].kept) == ("1", 0.5, False)
+    assert (found.guarantee, found.own_kept) == ({"items": "less"}, False)
+    with pytest.raises(dn.PrivacyError, match=r"promises epsilon 0\.5 but its exact epsilon is 1\.0"):
+        refuse_broken(broken(epsilon=1.0, domain=made.domain))
+    assert audit(broken(epsilon=1.0, domain=made.domain), epsilon=1.5).holds, "another promise was asked about"
+
+
+def test_an_argument_that_says_too_little_of_a_smaller_budget_is_found_out() -> None:
+    made = dn.mechanism("grr", epsilon=1.0, k=3)
+    less = dn.promise(item_epsilon=[1, 0.5, 1], rule="own")
+    told = replace(made.proof, ratios=((made.proof.ratio, Witness("o", 0, 1)), (Fraction(3, 2), Witness("o", 1, 0))))
+    own = {"promise": property(lambda self: less), "proof": property(lambda self: told)}
+    found = audit(type("Wrong", (type(made),), own)(epsilon=1.0, domain=made.domain))
+    assert (found.agrees, found.own_kept, found.holds) == (True, True, False)
+    assert (found.broken, found.broken and found.broken.budget) == (found.pairs[0], 0.5)
+
+
+def test_any_channel_is_held_against_any_promise() -> None:
+    line = dn.promise(points=[0, 1, 2], epsilon=0.6)
+    steps = dn.mechanism("geometric", points=3, epsilon=1.2).channel()
+    assert audit(steps, promise=line).holds
+    found = audit(dn.mechanism("grr", epsilon=1.2, k=3), promise=line)
+    assert not found.holds
+    worst = found.pairs[0]
+    assert (worst.budget, worst.ratio, worst.output) == (0.6, found.proof.ratio, "report 0")
+    assert [pair.kept for pair in found.pairs] == [False, False, True], "to the middle, from it, from end to end"
+    with pytest.raises(dn.ParameterError, match="of 3 values each"):
+        audit(coin(3, 1), promise=line)
+    with pytest.raises(dn.ParameterError, match="left out with a promise"):
+        audit(steps, promise=line, epsilon=1.0)
+    with pytest.raises(dn.ParameterError, match="promise must be a promise"):
+        audit(steps, promise=1.0)  # type: ignore[arg-type]
+    large = dn.mechanism("oue", epsilon=1.2, k=1000)
+    assert audit(large, promise=dn.promise(epsilon=1.2, k=1000)).holds
+    assert not audit(large, promise=dn.promise(blocks=[500, 500], inside=1.2, across=1.1)).holds, "the smallest counts"
 
 
 def test_the_promise_is_the_object_s_unless_another_is_given() -> None:

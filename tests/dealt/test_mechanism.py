@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 import random
+from dataclasses import replace
 from fractions import Fraction
 from itertools import product
 from typing import Any
@@ -14,6 +16,7 @@ from scipy.stats import binom
 import deniable as dn
 from deniable.collect.reports import Reports, join_rows
 from deniable.core.channel import Channel
+from deniable.core.promise.judge import breach, proved
 from deniable.errors import EnumerationError, FormatError, ParameterError
 from deniable.mechanisms.dealt.base import Dealt, dealt
 from deniable.mechanisms.frequency.grr import GRR
@@ -80,6 +83,24 @@ def test_the_worst_part_counts_and_the_promise_is_sharp(budgets: tuple[float, ..
     assert found.holds
     assert found.agrees
     assert not dn.audit(m, epsilon=m.epsilon * 0.97).holds
+
+
+def test_every_part_keeps_a_budget_of_its_own() -> None:
+    m = dealt([m.at(epsilon) for m, epsilon in zip(survey().mechanisms, (0.5, 2.0, 1.0), strict=True)])
+    assert m.promise.between(0, 35) == 2.0
+    assert m.promise.parts == {"q1": 0.5, "q2": 2.0, "q3": 1.0}
+    told = {pair.output: (pair.budget, pair.ratio) for pair in proved(m.promise, m.proof) if not pair.likely}
+    assert told == {f"the {n}": (p.epsilon, p.proof.ratio) for n, p in zip(m.names, m.mechanisms, strict=True)}
+    sharper = replace(m.promise, parts={**m.promise.parts, "q1": 0.485})
+    found = breach(proved(sharper, m.proof))
+    assert found is not None
+    assert found.output == "the q1"
+
+
+def test_where_a_part_discloses_only_reports_that_do_not_are_limited() -> None:
+    promise = with_all_kinds().promise
+    assert promise.between(0, 1) == math.inf
+    assert promise.limit(0, 1) == 1.0
 
 
 def test_the_witness_attains_the_ratio() -> None:

@@ -9,6 +9,8 @@ from fractions import Fraction
 import pytest
 
 import deniable as dn
+from deniable.core.promise import Promise
+from deniable.core.promise.ranges import others
 from deniable.core.protection import PAIR, PAIRS, Protection, times
 from deniable.mechanisms.registry import MECHANISMS, PROTOCOLS
 from deniable.testing.exact import enumerated
@@ -65,12 +67,12 @@ def facts(told):
 def test_the_plain_statement_is_found_wrong_for_all_that_promise_less(name):
     """For all but pldp the plain statement is false; pldp's levels promise more to some, and other things to all."""
     m = dn.mechanism(name, **MECHANISMS[name].small[0])
-    plain = Protection(epsilon=m.epsilon)
+    plain = Protection(promise=Promise.plain(m.epsilon, m.k), epsilon=m.epsilon)
     channels = [m.channel()]
     if name == "pldp":
         check_claims(plain, channels)
     else:
-        with pytest.raises(AssertionError, match="nothing is told of disclosures"):
+        with pytest.raises(AssertionError, match="no disclosure of a harmless answer alone"):
             check_claims(plain, channels)
 
 
@@ -78,15 +80,20 @@ def uss():
     return dn.mechanism("uss", epsilon=1.0, k=5, sensitive="1,3")
 
 
+def only(*ranges):
+    """Epsilon 1 to the values of these ranges of 5, strictly."""
+    return Promise.by_class(5, (ranges, others(ranges, 5)), (1.0, math.inf), strict=1.0)
+
+
 @pytest.mark.parametrize(
     ("wrong", "words"),
     [
-        ({"epsilon": 0.99}, "more than e\\^0.99 times as likely"),
+        ({"promise": uss().promise.flat(0.99)}, "more than e\\^0.99 times as likely"),
         ({"disclosed": Fraction(1, 10)}, "with a chance of up to 0.1, the channel has 0.46"),
         ({"disclosed": Fraction(1)}, "with a chance of up to 1.0, the channel has 0.46"),
-        ({"sensitive": (0, 2)}, "the channel has|no disclosure of a harmless one"),
-        ({"sensitive": (1, 4)}, "no disclosure of a harmless one alone"),
-        ({"sensitive": None}, "nothing is told of disclosures"),
+        ({"promise": only(0, 2)}, "no disclosure of a harmless answer alone"),
+        ({"promise": only(1, 4)}, "no disclosure of a harmless answer alone"),
+        ({"promise": Promise.plain(1.0, 5)}, "no disclosure of a harmless answer alone"),
     ],
 )
 def test_a_wrong_claim_is_found(wrong, words):
@@ -104,25 +111,35 @@ def test_a_statement_of_another_epsilon_is_found(monkeypatch):
         check_protection(m)
 
 
+def test_a_statement_about_another_promise_is_found(monkeypatch):
+    m = uss()
+    loose = replace(m.protection, promise=m.promise.flat(2.0))
+    monkeypatch.setattr(type(m), "protection", property(lambda self: loose))
+    with pytest.raises(AssertionError, match="the statement is about <Promise to 5 values in 2 classes: 2"):
+        check_protection(m)
+
+
 def test_wrong_budgets_and_levels_are_found():
     m = dn.mechanism("uue-levels", k=5, sensitive="0,2,4", item_epsilon="0.5,4,1")
+    less = dn.mechanism("uue-levels", k=5, sensitive="0,2,4", item_epsilon="0.4,4,1").promise
     with pytest.raises(AssertionError, match="more than e"):
-        check_claims(replace(m.protection, budgets=(0.4, 4.0, 1.0)), [m.channel()])
+        check_claims(replace(m.protection, promise=less), [m.channel()])
     m = dn.mechanism("pldp", k=4, levels="0.5,1,2", base="sue", level_epsilon=0.5)
     channels = [m.bulk.channel_at(i) for i in range(3)]
     check_claims(m.protection, channels)
-    for wrong in ({"levels": (0.4, 1.0, 2.0)}, {"level": 0.5}, {"pair": 2.0}):
-        with pytest.raises(AssertionError, match=r"more than e|reports tell"):
-            check_claims(replace(m.protection, **wrong), channels)
+    told, levels = m.protection, (0.5, 1.0, 2.0)
+    for wrong in (((0.4, 1.0, 2.0), told.level, told.pair), (levels, 0.5, told.pair), (levels, told.level, 2.0)):
+        with pytest.raises(AssertionError, match=r"more than e"):
+            check_claims(replace(told, promise=Promise.plain(2.0, 4).with_levels(*wrong)), channels)
     with pytest.raises(AssertionError, match="less than e"):
-        check_claims(replace(m.protection, level=9.0), channels)
+        check_claims(replace(told, promise=Promise.plain(2.0, 4).with_levels(levels, 9.0, 9.0)), channels)
 
 
 def test_nothing_sensitive_protects_nobody_and_all_sensitive_is_plain():
     none, every = (dn.mechanism("utility", k=3, sensitive=s, epsilon=1.0) for s in (0, 3))
     assert none.protection.text == "Protects nobody: no answer is sensitive, and every report discloses its answer."
-    assert every.protection == Protection(epsilon=1.0)
-    broken = replace(none.protection, sensitive=None)
+    assert every.protection == Protection(promise=Promise.plain(1.0, 3), epsilon=1.0)
+    broken = replace(none.protection, promise=Promise.plain(1.0, 3))
     with pytest.raises(AssertionError, match="rules answers out"):
         check_claims(broken, [none.channel()])
 
@@ -145,7 +162,7 @@ def test_protocols_keep_their_statement_in_every_step(name, options):
         spent = spent + m.epsilon if p.repeated else max(spent, m.epsilon)
         found = enumerated(m)
         if found is not None:
-            check_claims(replace(told, epsilon=m.epsilon, steps="one"), [found])
+            check_claims(replace(told, promise=m.promise, epsilon=m.epsilon, steps="one"), [found])
     assert spent == pytest.approx(told.epsilon, abs=1e-12)
     assert spent <= told.epsilon
     assert ("every step" if p.repeated else "one step only") in told.text
@@ -164,7 +181,8 @@ def test_numbers_are_rounded_against_us():
     assert times(0.1) == "e^0.1 = 1.11 times"
     assert times(math.log(2)) == "e^0.694 = 2.01 times"
     assert times(14.5) == "e^14.5 times"
-    told = Protection(epsilon=1.0, sensitive=(0, 1), disclosed=Fraction(1, 3))
+    some = Promise.by_class(3, ((0, 1), (1, 3)), (1.0, math.inf), strict=1.0)
+    told = Protection(promise=some, epsilon=1.0, disclosed=Fraction(1, 3))
     assert "up to 33.4 %" in told.text
     assert told.document()["disclosed"] >= Fraction(1, 3)
 

@@ -20,7 +20,7 @@ from deniable.mechanisms.personal.em import UtilityLevelEvidence, fit_levels
 from deniable.mechanisms.personal.laws import level_leakage
 from deniable.mechanisms.personal.plain import Personal
 from deniable.mechanisms.personal.sensitive import PersonalUtility
-from deniable.mechanisms.personal.sensitive_laws import ideal_utility_promise
+from deniable.mechanisms.personal.sensitive_laws import ideal_utility_guarantee
 from deniable.testing import StreamWords
 from deniable.testing.sampling import two_sided
 from deniable_client import Device, explain
@@ -96,7 +96,7 @@ def test_guarantee_is_the_enumerated_one(case: dict[str, Any]) -> None:
         assert found[name] == pytest.approx(want, rel=1e-13), name
     for level, kernel in zip(m.levels, m.kernel.data, strict=True):
         assert kernel.hidden_ratio <= exp_bounds(level)[0], "each level keeps its own promise"
-    ideal = ideal_utility_promise(m.law, m.base, m.levels, m.g, m.level_epsilon or 0.0)
+    ideal = ideal_utility_guarantee(m.law, m.base, m.levels, m.g, m.level_epsilon or 0.0)
     for name in ("level", "pair"):
         assert ideal[name] >= found[name] * (1 - 1e-12), f"the ideal {name} is no upper bound"
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import math
 import re
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 import deniable as dn
-from deniable.core.protection import Protection, weakest
+from deniable.core.protection import weakest
 from tiers import every
 
 LIMITS = [
@@ -54,7 +55,7 @@ def test_statements_about_several_designs_hold_for_each_of_them(asked):
         ]
         worst = max(p.epsilon for p in group), max(p.disclosed for p in group)
         text = next(text for text in others if ": Protects every" in text) if own.kind == "LDP" else others[0]
-        told = Protection(epsilon=worst[0], sensitive=own.sensitive, disclosed=worst[1]).text
+        told = replace(own.against(worst[0]), disclosed=worst[1]).text
         short = worst[0] == first.epsilon and own.kind == first.kind
         assert text.split(": ", 1)[1] == (told[told.index("Harmless") :] if short else told), d.name
         assert ("(told for the largest epsilon among them)" in text) == (len({p.epsilon for p in group}) > 1)
@@ -63,7 +64,7 @@ def test_statements_about_several_designs_hold_for_each_of_them(asked):
 
 
 def test_the_weakest_of_several_claims_is_implied_by_each():
-    one = Protection(epsilon=1.0, sensitive=(0, 2), disclosed=dn.mechanism("urr", **SMALL).protection.disclosed)
+    one = dn.mechanism("urr", **SMALL).protection
     two = dn.mechanism("uss", **SMALL | {"epsilon": 0.5}).protection
     both = weakest([one, two])
     assert both.epsilon == 1.0

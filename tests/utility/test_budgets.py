@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 import deniable as dn
+from deniable.mechanisms.common import kept
 from deniable.mechanisms.utility.budgets import UtilityBudgets, best_flip
 from deniable.randomness import simulation
 from deniable_client import Device, explain
@@ -212,7 +213,9 @@ def test_a_design_that_breaks_one_budget_is_refused_everywhere() -> None:
     with pytest.raises(dn.FormatError, match="item_epsilon"):
         Device({**made.design, "params": {}})
     made.__dict__["bulk"] = replace(made.bulk, kernel=wrong)  # as a bug in the calibration would have it
-    assert (made.budgets_kept, dn.audit(made).holds) == (False, False)
+    assert (kept(made), dn.audit(made).holds) == (False, False)
+    found = dn.audit(made).pairs[0]
+    assert (found.budget, found.kept) == (1.0, False), "the pair that is farthest beyond its budget comes first"
     with pytest.raises(dn.PrivacyError):
         made.privatize_items(np.zeros(3, np.int64), simulation(1))
 

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 import deniable as dn
+from deniable.core.promise.ranges import sensitive_ranges
 from deniable.mechanisms.utility.base import Utility
-from deniable.mechanisms.utility.sensitive import sensitive_ranges
 from deniable.randomness import simulation
 from deniable_client import Device, explain
 

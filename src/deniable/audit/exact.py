@@ -4,14 +4,19 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from fractions import Fraction
 from typing import Any, Protocol, runtime_checkable
 
 from deniable.core.channel import Channel, Proof
+from deniable.core.promise import Promise
+from deniable.core.promise.judge import Pair, breach, enumerated, proved
+from deniable.core.promise.ranges import others, ranges_of
 from deniable.core.protection import Protection
-from deniable.errors import EnumerationError, ParameterError
-from deniable_client.exact import check_epsilon, exp_bounds
+from deniable.errors import EnumerationError, ParameterError, require
+from deniable.mechanisms.base import Mechanism
+from deniable.mechanisms.common import channels_of, kept
+from deniable_client.exact import check_epsilon
 
 __all__ = ["Audit", "audit"]
 
@@ -39,10 +44,15 @@ class Audit:
     proof: Proof
     enumerated: Proof | None
     vetted: bool
-    budgets_kept: bool = True
-    """Values or levels that have smaller budgets of their own keep them too; true where there are none."""
+    pairs: tuple[Pair, ...] = ()
+    """For each two classes of inputs that are promised something: the budget, the exact largest ratio, and a report
+    that attains it. The pair that comes nearest to its budget, or is farthest beyond it, is the first."""
+    broken: Pair | None = None
+    """A pair that is beyond its budget, by the argument or by enumeration; None if there is none."""
     guarantee: Mapping[str, Any] | None = None
-    """What is promised beside epsilon, e.g. about a person's level; None where there is nothing."""
+    """What reports tell beside epsilon, e.g. about a person's level; None where there is nothing."""
+    own_kept: bool = True
+    """Whether the own promise is kept, with all of its levels or budgets, where another epsilon was asked about."""
     protection: Protection | None = None
     """Who is protected from what, if the promise is kept; None where nothing but epsilon is known."""
 
@@ -62,10 +72,8 @@ class Audit:
 
     @property
     def holds(self) -> bool:
-        """The exact ratio is at most a certified lower bound of e^epsilon: no rounding is forgiven."""
-        ratio = self._worst.ratio
-        kept = self.agrees and self.budgets_kept
-        return kept and ratio is not None and ratio <= exp_bounds(self.promised)[0]
+        """Every exact ratio is within the promise (`deniable.core.promise.judge`), and the two ways to it agree."""
+        return self.agrees and self.broken is None
 
     @property
     def verdict(self) -> str:
@@ -111,41 +119,74 @@ class Audit:
             "ratio": str(worst.ratio) if worst.ratio is not None else "infinite",
             "vetted": self.vetted,
             **({} if self.protection is None else {"protection": self.protection.document()}),
-        } | ({} if self.guarantee is None else {"guarantee": dict(self.guarantee), "budgets_kept": self.budgets_kept})
+        } | ({} if self.guarantee is None else {"guarantee": dict(self.guarantee), "budgets_kept": self.own_kept})
 
 
-def audit(what: object, *, epsilon: float | None = None) -> Audit:
+def audit(what: object, *, epsilon: float | None = None, promise: Promise | None = None) -> Audit:
     """Audit a mechanism, a channel, or any object with `epsilon` and `channel()`, against its promise or another one.
 
     >>> import deniable as dn
     >>> dn.audit(dn.mechanism("grr", epsilon=1.0, k=4)).holds
     True
-    >>> dn.audit(dn.Channel(("no", "yes"), ((3, 1), (1, 3)), 4), epsilon=1.0).holds
-    False
+    >>> found = dn.audit(dn.Channel(("no", "yes"), ((3, 1), (1, 3)), 4), epsilon=1.0)
+    >>> found.holds, str(found.pairs[0])
+    (False, 'no for 0 against 1: promised 1, exact 1.09861')
     """
     if isinstance(what, type):
         raise _unfit(what)
+    promised = _promised(what, epsilon, promise)
+    name = "channel" if isinstance(what, Channel) else str(getattr(what, "name", type(what).__name__))
+    proof, vetted = getattr(what, "proof", None), bool(getattr(what, "vetted", False))
+    if isinstance(proof, Proof):
+        judged, proof = _judged(what, proof, promised, promise)
+        argued = proved(judged, proof)
+        found, pairs = _enumerate(what, judged, proof)
+        told = getattr(what, "protection", None)
+        told = told.against(promised) if isinstance(told, Protection) and promise is None else None
+        broken = breach(argued) or breach(pairs)
+        more = getattr(what, "guarantee", None)
+        return Audit(name, promised, proof, found, vetted, pairs or argued, broken, more, _keeps(what), told)
+    if isinstance(what, Channel | _Enumerable):
+        channel = what if isinstance(what, Channel) else what.channel()
+        judged = promise or _of_channel(channel, promised)
+        pairs = enumerated(judged, [channel])
+        told = Protection(promise=judged, epsilon=promised, disclosed=_disclosed(channel)) if promise is None else None
+        return Audit(name, promised, channel.proof(), None, vetted, pairs, breach(pairs), protection=told)
+    raise _unfit(what)
+
+
+def _promised(what: object, epsilon: float | None, promise: Promise | None) -> float:
+    """The epsilon that is to be checked: what was given, or the object's own."""
+    if promise is not None:
+        require(isinstance(promise, Promise), "promise", promise, "a promise", "Make one: dn.promise(...).")
+        require(epsilon is None, "epsilon", epsilon, "left out with a promise", "The promise has its own budgets.")
+        return promise.epsilon
     promised = epsilon if epsilon is not None else getattr(what, "epsilon", None)
     if promised is None and (hasattr(what, "channel") or hasattr(what, "proof")):
         hint = "Say which promise is to be checked, for example epsilon=1."
         raise ParameterError("epsilon must be given to audit something that promises none itself.", hint)
     if promised is None:
         raise _unfit(what)
-    check_epsilon(promised)
-    if isinstance(what, Channel):
-        return Audit("channel", promised, what.proof(), None, False, protection=_of_channel(what, promised))
-    name = str(getattr(what, "name", type(what).__name__))
-    proof = getattr(what, "proof", None)
-    vetted = bool(getattr(what, "vetted", False))
-    if isinstance(proof, Proof):
-        kept, more = bool(getattr(what, "budgets_kept", True)), getattr(what, "guarantee", None)
-        own = getattr(what, "protection", None)
-        told = (own.against(promised) if kept else own) if isinstance(own, Protection) else None
-        return Audit(name, promised, proof, _enumerate(what), vetted, kept, more, told)
-    if isinstance(what, _Enumerable):
-        channel = what.channel()
-        return Audit(name, promised, channel.proof(), None, vetted, protection=_of_channel(channel, promised))
-    raise _unfit(what)
+    return check_epsilon(promised)
+
+
+def _keeps(what: object) -> bool:
+    """Whether a mechanism keeps its own promise."""
+    return not isinstance(what, Mechanism) or kept(what)
+
+
+def _judged(what: object, proof: Proof, promised: float, promise: Promise | None) -> tuple[Promise, Proof]:
+    """The promise that something with a proof is held against: its own, or one epsilon to the same values.
+
+    What a proof says of smaller budgets is about those of the own promise.
+    """
+    own = getattr(what, "promise", None)
+    if promise is None and isinstance(own, Promise) and promised == getattr(what, "epsilon", None):
+        return own, proof
+    if promise is None and isinstance(own, Promise):
+        promise = own.flat(promised)
+    plain = Promise.plain(promised, 1 + max(1, proof.witness.likely, proof.witness.unlikely))
+    return promise or plain, replace(proof, ratios=(), parts=())
 
 
 def _unfit(what: object) -> ParameterError:
@@ -161,20 +202,27 @@ def _unfit(what: object) -> ParameterError:
     return ParameterError(f"audit takes a mechanism or a channel, got {type(what).__name__}.", hint)
 
 
-def _of_channel(channel: Channel, epsilon: float) -> Protection:
+def _of_channel(channel: Channel, epsilon: float) -> Promise:
     """What a channel on its own promises: to all inputs, or to those that it does not call harmless."""
     if not channel.harmless:
-        return Protection(epsilon=epsilon)
-    own = tuple(end for x in range(channel.k) if x not in channel.harmless for end in (x, x + 1))
+        return Promise.plain(epsilon, channel.k)
+    rest = ranges_of(channel.harmless)
+    return Promise.by_class(channel.k, (others(rest, channel.k), rest), (epsilon, math.inf), strict=epsilon)
+
+
+def _disclosed(channel: Channel) -> Fraction:
+    """The largest chance that a harmless input is disclosed."""
     told = (sum(channel.weights[o][x] for o in channel.disclosing) for x in channel.harmless)
-    return Protection(epsilon=epsilon, sensitive=own, disclosed=Fraction(max(told), channel.total))
+    return Fraction(max(told, default=0), channel.total)
 
 
-def _enumerate(what: object) -> Proof | None:
-    """The enumeration of all outputs, or None where they are too many."""
+def _enumerate(what: object, judged: Promise, proof: Proof) -> tuple[Proof | None, tuple[Pair, ...]]:
+    """What all outputs say, at every level where there are some; nothing where they are too many."""
     if not isinstance(what, _Enumerable):
-        return None
+        return None, ()
     try:
-        return what.channel().proof()
+        channel = what.channel()
+        channels = channels_of(what) if judged.levels and isinstance(what, Mechanism) else [channel]
     except EnumerationError:
-        return None
+        return None, ()
+    return channel.proof(), enumerated(judged, channels, proof)

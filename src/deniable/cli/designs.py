@@ -6,7 +6,8 @@ from typing import Annotated
 
 from deniable.cli.options import Choice, option
 from deniable.cli.output import Output
-from deniable.mechanisms.base import Mechanism, kept
+from deniable.mechanisms.base import Mechanism
+from deniable.mechanisms.common import kept
 from deniable.mechanisms.protocol import Protocol
 from deniable.present.studies import protocol_table, steps_table
 from deniable.present.tables import mechanisms_table, properties_table

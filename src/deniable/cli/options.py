@@ -83,7 +83,7 @@ class Choice:
 
     def _given(self, domain: Domain | None, n: int | None) -> dict[str, Any]:
         entry = self.entry
-        if self.epsilon is None and entry.promise is None:
+        if self.epsilon is None and entry.default_epsilon is None:
             raise ParameterError("epsilon must be given.", "Say how private it is to be, e.g. --epsilon 1.")
         if domain is None and not self.domain_stands and "prior" not in self.options:
             check_options(self.name, self.options)

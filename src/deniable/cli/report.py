@@ -39,7 +39,7 @@ def audit_table(found: Audit) -> Table:
     elif found.proof.method != "enumeration":
         rows.append(("enumeration", "not done: there are too many different reports to list"))
     if found.guarantee is not None:
-        rows.append(("own budgets", "kept" if found.budgets_kept else "NOT KEPT"))
+        rows.append(("own budgets", "kept" if found.own_kept else "NOT KEPT"))
     if found.guarantee is not None and "pair" in found.guarantee:
         told = ", ".join(f"{name} {found.guarantee[name]:.6g}" for name in ("data", "level", "pair"))
         rows.append(("levels", f"largest log-ratios of values at a known level, of levels, and of both: {told}"))

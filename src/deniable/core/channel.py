@@ -43,6 +43,11 @@ class Proof:
     method: str
     argument: str
     witness: Witness
+    ratios: tuple[tuple[Fraction | None, Witness], ...] = ()
+    """The largest ones of inputs that are promised less than others, each with two of them; inputs are numbered as in
+    the promise."""
+    parts: tuple[tuple[str, Fraction], ...] = ()
+    """The largest ones of parts of a report, by the names that the promise has for them."""
 
     @property
     def epsilon(self) -> float:

@@ -1,7 +1,7 @@
-"""Who is protected from what: the claims of each kind of promise, and the one sentence that tells them.
+"""Who is protected from what: promises in words, one sentence for each kind.
 
-A mechanism says its claims (`Mechanism.protection`); commands, plans, pages and documents print `text` and nothing of
-their own. `deniable.testing` holds every claim against the enumerated channel.
+A mechanism says its promise (`Mechanism.promise`, in words `protection`); commands, plans, pages and documents print
+`text` and nothing of their own. `deniable.testing` holds every number against the enumerated channel.
 """
 
 from __future__ import annotations
@@ -11,12 +11,18 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import ROUND_CEILING, Context, Decimal
 from fractions import Fraction
-from itertools import chain, islice
+from functools import reduce
+from itertools import islice
+from operator import or_
 from typing import Any
 
+from deniable.core.promise import Promise
+from deniable.core.promise.ranges import Ranges, members
+from deniable.core.promise.value import LISTED, few
+from deniable.core.types import FloatArray
 from deniable.errors import require
 
-__all__ = ["ANSWER", "ANSWERS", "NUMBER", "PAIR", "PAIRS", "VALUE", "Protection", "times", "weakest"]
+__all__ = ["ANSWER", "ANSWERS", "NUMBER", "PAIR", "PAIRS", "VALUE", "Protection", "explained", "times", "weakest"]
 
 ANSWER, NUMBER, VALUE, PAIR, PAIRS = "answer", "number", "value", "pair", "set of pairs"
 ANSWERS = "set of answers"
@@ -35,37 +41,26 @@ _STEPS: Mapping[str, str] = {
     "one": "Everybody answers one step only. ",
     "every": "Everybody answers every step, and all reports of a person together keep the promise. ",
 }
-_LISTED = 6
-"""Answers that are named, of those that are sensitive."""
 _TOLD = 1_000_000
 """Factors up to it are written out beside e^x."""
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class Protection:
-    """The claims of a promise; `text` says all of them, rounded against us where numbers are rounded.
+    """A promise in words; `text` says all of it, rounded against us where numbers are rounded.
 
-    >>> Protection(epsilon=1.0).text
+    >>> Protection(promise=Promise.plain(1.0, 4), epsilon=1.0).text
     'Protects every answer: no report is more than e^1 = 2.72 times as likely for one answer as for another.'
     """
 
+    promise: Promise
     epsilon: float
     """Reports that disclose nothing are at most e^epsilon times as likely for one input as for another."""
     subject: str = ANSWER
-    sensitive: tuple[int, ...] | None = None
-    """The answers that are never disclosed, as ends of half-open ranges; None: no answer is ever disclosed."""
-    names: Sequence[str] | None = None
-    """The names of all answers; numbers from 0 where there are none."""
     disclosed: Fraction = Fraction(0)
     """The largest chance that a harmless answer is disclosed."""
-    budgets: tuple[float, ...] = ()
-    """Of each sensitive answer, in order, where they have their own: the smaller of two counts."""
-    levels: tuple[float, ...] = ()
-    """What people choose from, where they do: at level L epsilon is L."""
-    level: float = 0.0
-    """Reports are at most e^level times as likely at one level as at another, the answer being the same."""
-    pair: float = 0.0
-    """Reports that disclose nothing are at most e^pair times as likely for one answer and level as for others."""
+    itemised: bool = False
+    """Sensitive answers are told one by one, with the budgets that they have of their own."""
     steps: str = ""
     """Whether a person answers `one` step of several, or `every` one; nothing if there is only one."""
 
@@ -83,10 +78,39 @@ class Protection:
         return " and ".join(words or ["LDP"]) + (" with item budgets" if self.budgets else "")
 
     @property
+    def sensitive(self) -> Ranges | None:
+        """The answers that are never disclosed, as ends of half-open ranges; None: no answer is ever disclosed."""
+        found = self.promise.sensitive
+        return (0, self.promise.k) if found is None and self.itemised else found
+
+    @property
     def items(self) -> Iterator[int]:
         """The numbers of the sensitive answers."""
-        ends = self.sensitive or ()
-        return chain.from_iterable(map(range, ends[::2], ends[1::2]))
+        return members(self.sensitive or ())
+
+    @property
+    def budgets(self) -> tuple[float, ...]:
+        """Of each sensitive answer, in order, where they have their own: the smaller of two counts."""
+        if not self.itemised:
+            return ()
+        own = {x: b for ends, b in zip(self.promise.classes, self.promise.own, strict=True) for x in members(ends)}
+        return tuple(own[x] for x in self.items)
+
+    @property
+    def levels(self) -> tuple[float, ...]:
+        """What people choose from, where they do: at level L epsilon is L."""
+        return self.promise.levels
+
+    @property
+    def level(self) -> float:
+        """Reports are at most e^level times as likely at one level as at another, the answer being the same."""
+        return 0.0 if self.promise.same is None else float(self.promise.same.max())
+
+    @property
+    def pair(self) -> float:
+        """Reports that disclose nothing are at most e^pair times as likely for one answer and level as for others."""
+        several = len(self.levels) > 1
+        return float(self.promise.limits[0, len(self.promise.classes)]) if several else sum(self.levels)
 
     @property
     def text(self) -> str:
@@ -131,17 +155,16 @@ class Protection:
         return f"{named}: {hidden} {times(self.epsilon)} as likely {between}.{chance}"
 
     def _named(self) -> str:
-        return self._names(islice(self.items, _LISTED + 1))
+        return self._names(self.items)
 
     def _names(self, items: Iterator[int]) -> str:
-        found = [str(i) if self.names is None else self.names[i] for i in islice(items, _LISTED + 1)]
-        return ", ".join(found[:_LISTED]) + ", ..." * (len(found) > _LISTED)
+        return few(map(self.promise.label, items))
 
     def _by_budget(self) -> str:
         own = list(zip(self.items, self.budgets, strict=True))
         groups = {b: [i for i, budget in own if budget == b] for b in sorted(set(self.budgets))}
         shown = [f"{b:g} for {self._names(iter(items))}" for b, items in groups.items()]
-        return "; ".join(shown[:_LISTED]) + "; ..." * (len(groups) > _LISTED)
+        return "; ".join(shown[:LISTED]) + "; ..." * (len(groups) > LISTED)
 
     def beside(self, lead: Protection) -> str:
         """The text beside that of another: what differs, if that is no more than the chance of a disclosure."""
@@ -155,7 +178,17 @@ class Protection:
         """What is claimed if the promise is this epsilon for all, and not the own one with its levels or budgets."""
         if epsilon == self.epsilon:
             return self
-        return replace(self, epsilon=epsilon, levels=(), level=0.0, pair=0.0, budgets=())
+        return replace(self, epsilon=epsilon, promise=self.promise.flat(epsilon), itemised=False)
+
+    def same_but(self, other: Protection) -> bool:
+        """Whether another promise is of the same kind to the same answers, whatever its epsilon is.
+
+        Numbers of an interval may be points of grids that are not equally fine.
+        """
+        if self.kind == other.kind == "LDP":
+            return (self.subject, self.steps) == (other.subject, other.steps)
+        plain = not (self.levels or self.itemised)
+        return (self.against(other.epsilon) if plain else replace(self, epsilon=other.epsilon)) == other
 
     def document(self) -> dict[str, Any]:
         """As plain data: the kind, the claims that it makes, and the text."""
@@ -172,11 +205,41 @@ class Protection:
 def weakest(claims: Sequence[Protection]) -> Protection:
     """What holds for every one of several that are of one kind: the first with the weakest numbers of all.
 
-    >>> weakest([Protection(epsilon=1.0), Protection(epsilon=2.0)]).text
+    >>> weakest([Protection(promise=Promise.plain(b, 4), epsilon=b) for b in (1.0, 2.0)]).text
     'Protects every answer: no report is more than e^2 = 7.39 times as likely for one answer as for another.'
     """
-    most = {name: max(getattr(claim, name) for claim in claims) for name in ("epsilon", "disclosed", "level", "pair")}
-    return replace(claims[0], **most)
+    most = {name: max(getattr(claim, name) for claim in claims) for name in ("epsilon", "disclosed")}
+    found = max(claims, key=lambda claim: claim.epsilon).promise
+    if claims[0].kind != "LDP":
+        found = reduce(or_, (claim.promise for claim in claims))
+    return replace(claims[0], promise=found, **most)
+
+
+def explained(promise: Promise, number: int) -> str:
+    """What is promised to an input, in a sentence or two: see `Promise.explain`."""
+    closed, own = promise.closed, promise.name(number)
+    groups = _against(closed, number, closed.table)
+    finite = [f"at most {times(b)} as likely as for {names}" for b, names in groups if math.isfinite(b)]
+    free = [names for b, names in groups if not math.isfinite(b)]
+    text = f"Whatever is sent for {own} is {'; '.join(finite)}, whatever is known already." if finite else ""
+    text += f" Against {free[0]} nothing is promised: a report may show that it was {own}." if free else ""
+    if closed.strict is not None and free:
+        hidden = _against(closed, number, closed.strict)
+        told = "; ".join(f"at most {times(b)} as likely as for {names}" for b, names in hidden)
+        text += f" A report that discloses nothing is {told}."
+    return text.strip()
+
+
+def _against(promise: Promise, number: int, table: FloatArray) -> list[tuple[float, str]]:
+    """The other inputs by their budget, the smallest first, and what they are called; a few of each class."""
+    found: dict[float, list[int]] = {}
+    value, k = number % promise.k, promise.k
+    for level in range(promise.inputs // k):
+        some = [islice((x for x in members(ends) if x != value), LISTED + 1) for ends in promise.classes]
+        for other in (level * k + x for x in sorted({value}.union(*some))):
+            if other != number:
+                found.setdefault(promise.entry(table, number, other), []).append(other)
+    return [(b, few(map(promise.name, found[b]))) for b in sorted(found)]
 
 
 def times(log: float) -> str:

@@ -7,50 +7,37 @@ Own parameters and closed forms: `params`, `properties`, `effective`, `guess`.
 
 from __future__ import annotations
 
-import math
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
-import numpy as np
-
 from deniable.collect.coins import check_coins
-from deniable.collect.limits import too_many
-from deniable.collect.reports import Design, Field, Reports, difference, new_id
+from deniable.collect.reports import Design, Field, Reports, new_id
 from deniable.collect.tally import Tally
 from deniable.core.channel import Channel, Proof
 from deniable.core.domain import Domain
 from deniable.core.guess import Guess
-from deniable.core.protection import ANSWER, Protection
+from deniable.core.promise.value import plain_promise
+from deniable.core.protection import ANSWER
 from deniable.core.types import IntArray
 from deniable.errors import (
     DeniableError,
-    FormatError,
-    MergeError,
     ParameterError,
-    PrivacyError,
-    require,
 )
-from deniable.estimate.result import Estimate, Part
+from deniable.estimate.result import Part
+from deniable.mechanisms import common
 from deniable.mechanisms.bulk import Bulk
 from deniable.mechanisms.showing import as_html, as_line, keep_line
-from deniable.randomness import Simulation, Stream, stream_of
-from deniable_client.exact import check_epsilon, exp_bounds
+from deniable.randomness import Stream, stream_of
+from deniable_client.exact import check_epsilon
 from deniable_client.kernels import AnyKernel, kernel_to
 
 if TYPE_CHECKING:
-    from deniable.estimate.fit import FitOptions
+    pass
 
-__all__ = ["Mechanism", "kept", "refuse_broken", "report_size"]
-
-
-def _fitted(m: Mechanism, data: object, method: str, options: FitOptions) -> Estimate:
-    """What `Mechanism.fit` does where a family has no methods of its own; loaded when somebody fits."""
-    from deniable.mechanisms.fitting import fit_reports
-
-    return fit_reports(m, data, method, options)
+__all__ = ["Mechanism", "report_size"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -122,11 +109,6 @@ class Mechanism(ABC):
     @abstractmethod
     def proof(self) -> Proof:
         """The exact worst likelihood ratio, with the argument why it is the worst."""
-
-    @property
-    def protection(self) -> Protection:
-        """Who is protected from what: claims that the channel must keep (`deniable.testing.check_protection`)."""
-        return Protection(epsilon=self.epsilon, subject=self.subject)
 
     # ---- estimator
 
@@ -209,110 +191,23 @@ class Mechanism(ABC):
 
     def privatize_items(self, items: IntArray, rng: Stream | None = None, *, coins: object = None) -> Reports:
         """`privatize` for items that are encoded already."""
-        refuse_broken(self)
+        common.refuse_broken(self)
         stream = stream_of(rng)
         dealt = None if coins is None else check_coins(coins, items.size)
         columns = self.bulk.draw(items, stream, dealt)
         return Reports(self.design, self.fields, columns, stream.simulated, batches=(new_id(),))
 
-    def tally(self, reports: Reports) -> Tally:
-        """Count reports of this very design."""
-        hint = (
-            "Answers become reports first: m.tally(m.privatize(values)). Batches are added up: "
-            "sum(m.tally(part) for part in batches). Bytes of devices: dn.Reports.from_rows."
-        )
-        require(isinstance(reports, Reports), "reports", reports, "what m.privatize(values) gives", hint)
-        if reports.design != self.design:
-            raise MergeError(f"these reports are of another design: {difference(self.design, reports.design)}.")
-        if reports.fields != self.fields:
-            own, got = (", ".join(f"{f.name} ({f.width} bytes)" for f in x.fields) for x in (self, reports))
-            raise FormatError(f"reports of this design have the fields {own}, got {got}.")
-        known = {"sources": reports.sources, "batches": reports.batches}
-        return Tally(self.design, self.bulk.strata, self.bulk.tally(reports), reports.simulated, **known)
-
-    def simulate_tally(self, counts: object, rng: Simulation) -> Tally:
-        """The tally of a population with counts[x] people of item x, in the same law as if all of them had reported.
-
-        For studies of errors over many runs: the time depends on k, not on the number of people.
-        """
-        if not isinstance(rng, Simulation):
-            raise ParameterError(
-                f"rng must be a seeded stream, got {type(rng).__name__}.", "Give deniable.simulation(seed)."
-            )
-        people = np.asarray(counts)
-        whole = people.shape == (self.k,) and np.issubdtype(people.dtype, np.integer) and bool((people >= 0).all())
-        require(whole, "counts", counts, f"{self.k} whole numbers >= 0, one per item")
-        refuse_broken(self)
-        cells = self.bulk.simulate_counts(people.astype(np.int64), rng)
-        return Tally(self.design, self.bulk.strata, cells, simulated=True)
-
-    def empty(self, *, simulated: bool = False, most: float = math.inf) -> Tally:
-        """The tally of no reports: the identity of `+`. `FormatError` where it has more than `most` cells."""
-        bulk = self.bulk
-        size = sum(map(math.prod, bulk.layout.values()))
-        if size > most:
-            raise too_many(size)
-        none = {name: np.zeros(shape, np.int64) for name, shape in bulk.layout.items()}
-        return Tally(self.design, bulk.strata, none, simulated)
-
-    def estimate(self, tally: Tally) -> Estimate:
-        """Unbiased estimates with standard errors, from a tally of this very design."""
-        from deniable.mechanisms.fitting import check_tally  # loaded when somebody estimates
-
-        if isinstance(tally, Reports):
-            tally = self.tally(tally)
-        check_tally(self, tally)
-        steps = (f"unbiased estimate from {tally.n} reports",)
-        return Estimate(self.domain.labels_or_numbers, self.parts(tally), tally.n, self.design, tally.simulated, steps)
-
-    def fit(
-        self,
-        data: object,
-        method: str = "em",
-        *,
-        stderr: str | None = "information",
-        tolerance: float | None = None,
-        max_steps: int = 2000,
-        runs: int = 100,
-        rng: Stream | None = None,
-        progress: Callable[[int, float], None] | None = None,
-    ) -> Estimate:
-        """Frequencies fitted to reports, to batches of them, or to a tally where it is `sufficient`.
-
-        `em`: maximum likelihood, stopped when the log-likelihood is provably within `tolerance` (0.02) nats of its
-        maximum. `ems`: the same iteration with smoothing, for values in an order; stopped when no value changes by more
-        than `tolerance` (1e-7). `count-aware`: the linear estimator for independent bits that weighs a report by its
-        number of ones, unbiased. `calibrated`: unbiased, for mechanisms with a public hash seed; what the seeds at
-        hand are known to do is taken off (docs/maths/coins.md). `stderr`: from the `information`, by `bootstrap`
-        (`runs` times, `rng` seeded) or None. At most `max_steps` passes over the reports; `progress` hears of each
-        with what the tolerance is compared to.
-        """
-        from deniable.estimate.fit import FitOptions
-
-        options = FitOptions(
-            stderr=stderr, tolerance=tolerance, max_steps=max_steps, runs=runs, rng=rng, progress=progress
-        )
-        return self._fit(data, method, options)
-
-    _fit = _fitted
+    promise = cached_property(plain_promise)
+    protection = cached_property(common.in_words)
+    tally = common.tally
+    simulate_tally = common.simulate_tally
+    empty = common.empty
+    estimate = common.estimate
+    fit = common.fit
+    _fit = common.fitted
     """`fit` with its options put together: families that have other methods replace it."""
 
 
 def report_size(m: Mechanism) -> dict[str, float]:
     """The properties `bits` and `bytes` of a report, where any can be drawn."""
     return {} if m.refusal else {"bits": m.bulk.outputs, "bytes": m.bulk.row_bytes}
-
-
-def kept(m: Mechanism) -> bool:
-    """Whether the exact ratio is at most a certified lower bound of e^epsilon."""
-    return m.proof.ratio is not None and m.proof.ratio <= exp_bounds(m.epsilon)[0]
-
-
-def refuse_broken(m: Mechanism) -> None:
-    """`PrivacyError` for a mechanism that leaks more than it promises."""
-    if not kept(m):
-        raise PrivacyError(
-            f"{m.name} promises epsilon {m.epsilon!r} but its exact epsilon is {m.proof.epsilon!r}; "
-            "no report was made.",
-            f"Witness: {m.proof.witness}.",
-        )

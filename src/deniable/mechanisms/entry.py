@@ -79,7 +79,7 @@ class Entry:
     question: str = FREQUENCY
     """What is estimated: the planner compares designs that answer the same question."""
     traits: Traits = Traits()
-    promise: Callable[[Mapping[str, Any]], float] | None = None
+    default_epsilon: Callable[[Mapping[str, Any]], float] | None = None
     """Epsilon where none is given, from the options; without it epsilon must be given."""
     space: Callable[[dict[str, Any]], Any] | None = None
     """Takes the options that describe a domain out of all options and makes it of them; None if there were none."""

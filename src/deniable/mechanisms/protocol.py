@@ -22,6 +22,7 @@ from deniable.collect.reports import Reports
 from deniable.collect.tally import Tally
 from deniable.core.channel import Proof
 from deniable.core.domain import Domain
+from deniable.core.promise.value import plain_promise
 from deniable.core.protection import ANSWER, Protection
 from deniable.core.types import IntArray
 from deniable.errors import ParameterError, require
@@ -128,7 +129,12 @@ class Protocol(ABC, Generic[Data]):
     @property
     def protection(self) -> Protection:
         """Who is protected from what, over all steps."""
-        return Protection(epsilon=self.epsilon, subject=self.subject, steps="every" if self.repeated else "one")
+        return Protection(
+            promise=plain_promise(self),
+            epsilon=self.epsilon,
+            subject=self.subject,
+            steps="every" if self.repeated else "one",
+        )
 
     @property
     @abstractmethod

@@ -274,9 +274,9 @@ def _made(
     entry = _known(kind, name, rows)
     check_options(name, options)
     if epsilon is None:
-        if entry.promise is None:
+        if entry.default_epsilon is None:
             raise ParameterError("epsilon must be given.", "Say how private it is to be, e.g. epsilon=1.")
-        epsilon = entry.promise(options)
+        epsilon = entry.default_epsilon(options)
     where = _domain(entry, ways, choices, options)
     return entry.make(epsilon=check_epsilon(epsilon), domain=where, **options)
 

@@ -108,7 +108,7 @@ class Plan(ABC, Generic[D]):
         lead, others = self.best.mechanism.protection, dict[str, list[D]]()
         for d in self.designs:
             told = d.mechanism.protection
-            if replace(told, epsilon=lead.epsilon) != lead:
+            if not told.same_but(lead):
                 others.setdefault(told.kind, []).append(d)
         rest = (
             f"Different with {_few(dict.fromkeys(d.name for d in kind))}{_at_most(kind)}: "

@@ -78,7 +78,7 @@ def check_given(request: Request) -> None:
         for recipe in recipes(request.given):
             if option in recipe.options:
                 try:
-                    epsilon = request.epsilon or (recipe.entry.promise or (lambda _: 1.0))(recipe.options)
+                    epsilon = request.epsilon or (recipe.entry.default_epsilon or (lambda _: 1.0))(recipe.options)
                     made(recipe.name, epsilon=epsilon, domain=request.domain, **recipe.options)
                     break
                 except DeniableError as error:

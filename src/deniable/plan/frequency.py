@@ -13,11 +13,11 @@ import numpy as np
 from deniable.core.domain import Domain
 from deniable.core.frontier import best_subset_size, mixture_mse, mixture_success
 from deniable.core.laws import epsilon_to
+from deniable.core.promise.ranges import sensitive_ranges
 from deniable.errors import DeniableError, ParameterError, require
 from deniable.mechanisms.base import Mechanism
 from deniable.mechanisms.entry import Traits
 from deniable.mechanisms.registry import MECHANISMS
-from deniable.mechanisms.utility.sensitive import sensitive_ranges
 from deniable.plan.advice import advise
 from deniable.plan.answer import Plan, Rejected
 from deniable.plan.candidates import Recipe, Wish, check_given, make, recipes

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from deniable.errors import PrivacyError, require
-from deniable.mechanisms.base import Mechanism, kept
+from deniable.mechanisms.base import Mechanism
+from deniable.mechanisms.common import kept
 from deniable.mechanisms.protocol import Protocol
 from deniable.mechanisms.registry import MECHANISMS, PROTOCOLS
 from deniable_client import explain

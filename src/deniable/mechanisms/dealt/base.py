@@ -17,12 +17,14 @@ from deniable.collect.reports import Design, Reports, new_id, split_rows
 from deniable.collect.tally import Tally
 from deniable.core.channel import Proof, Witness
 from deniable.core.guess import Guess
+from deniable.core.promise import Promise
 from deniable.core.protection import ANSWERS, Protection
 from deniable.core.support import check_n
 from deniable.core.types import IntArray
 from deniable.errors import FormatError, InWords, ParameterError, is_whole, require
 from deniable.estimate.result import Part
-from deniable.mechanisms.base import Mechanism, refuse_broken, report_size
+from deniable.mechanisms.base import Mechanism, report_size
+from deniable.mechanisms.common import in_words, refuse_broken
 from deniable.mechanisms.dealt.bulk import NUMBER, DealtBulk
 from deniable.mechanisms.dealt.estimates import Estimates
 from deniable.mechanisms.dealt.records import Answers, Drawn, columns_by_part, items_of, reader_of
@@ -35,6 +37,46 @@ from deniable_client.kernels import Dealt as DealtKernel
 from deniable_client.kernels.dealt import PARTS_MAX
 
 __all__ = ["Dealt", "dealt", "from_parts"]
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class PartsProtection(Protection):
+    """What is claimed where parts make claims of different kinds: those of each, for whoever gets it."""
+
+    each: tuple[tuple[str, Protection], ...]
+
+    @property
+    def kind(self) -> str:
+        return " or ".join(dict.fromkeys(told.kind for _, told in self.each))
+
+    @property
+    def text(self) -> str:
+        told = " ".join(f"{name}: {protection.text}" for name, protection in self.each)
+        return (
+            f"Everybody answers one part only, drawn without looking at any answer; nothing is told of the rest. {told}"
+        )
+
+    def document(self) -> dict[str, Any]:
+        head = {"kind": self.kind, "subject": self.subject, "epsilon": self.epsilon, "text": self.text}
+        return head | {"parts": {name: told.document() for name, told in self.each}}
+
+
+def _promise_of_parts(m: Any) -> Promise:
+    """See `Mechanism.promise`: between sets of answers; where a part may disclose, of reports that do not.
+
+    Each part has a budget of its own: what is promised of it alone.
+    """
+    free = any(part.promise.strict is not None for part in m.mechanisms)
+    own = Promise.by_class(m.k, [(0, m.k)], [math.inf], strict=m.epsilon) if free else Promise.plain(m.epsilon, m.k)
+    return replace(own, parts={name: part.epsilon for name, part in zip(m.names, m.mechanisms, strict=True)})
+
+
+def _parts_in_words(m: Any) -> Protection:
+    """See `Mechanism.protection`: one sentence for all where every part protects all answers alike."""
+    told, each = in_words(m), {name: part.protection for name, part in zip(m.names, m.mechanisms, strict=True)}
+    if {own.kind for own in each.values()} == {"LDP"}:
+        return told
+    return PartsProtection(promise=told.promise, epsilon=told.epsilon, subject=told.subject, each=tuple(each.items()))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -168,14 +210,12 @@ class Dealt(Mechanism):
         witness = Witness(
             f"part {i}, {worst.witness.output}", worst.witness.likely * step, worst.witness.unlikely * step
         )
-        return Proof(worst.ratio, f"the worst part, by {worst.method}", argument, witness)
+        known = zip(self.names, (proof.ratio for proof in proofs), strict=True)
+        each = tuple((name, ratio) for name, ratio in known if ratio is not None)
+        return Proof(worst.ratio, f"the worst part, by {worst.method}", argument, witness, parts=each)
 
-    @property
-    def protection(self) -> Protection:
-        each = {name: m.protection for name, m in self._named.items()}
-        if {told.kind for told in each.values()} == {"LDP"}:
-            return Protection(epsilon=self.epsilon, subject=self.subject)
-        return PartsProtection(epsilon=self.epsilon, subject=self.subject, each=tuple(each.items()))
+    promise = cached_property(_promise_of_parts)
+    protection = cached_property(_parts_in_words)
 
     # ---- estimator
 
@@ -223,15 +263,14 @@ class Dealt(Mechanism):
 
     def properties(self, n: float = 1) -> dict[str, Any]:
         """See `Mechanism.properties`: those of each part, of as many of the n reports as it gets on average."""
-        return self._of_each("properties", n) | report_size(self)
+        return self._of_each(lambda m, n: m.properties(n), n) | report_size(self)
 
     def effective(self, n: float = 1) -> dict[str, Any]:
-        return {"epsilon": self.epsilon_exact} | self._of_each("effective", n)
+        return {"epsilon": self.epsilon_exact} | self._of_each(lambda m, n: m.effective(n), n)
 
-    def _of_each(self, what: str, n: float) -> dict[str, Any]:
+    def _of_each(self, told: Callable[[Mechanism, float], dict[str, Any]], n: float) -> dict[str, Any]:
         n, chances = check_n(n), self.chances
-        each = {name: getattr(m, what)(n * chances[name]) for name, m in self._named.items()}
-        return {"shares": chances, "parts": each}
+        return {"shares": chances, "parts": {name: told(m, n * chances[name]) for name, m in self._named.items()}}
 
     def guess(self, prior: object = None) -> Guess:
         """See `Mechanism.guess`: of all answers of a person, which are independent; `prior` has one for each part."""
@@ -243,27 +282,6 @@ class Dealt(Mechanism):
         blind = math.prod(guess.blind for guess in each.values())
         told = (chance * each[name].success / each[name].blind for name, chance in self.chances.items())
         return Guess(blind * math.fsum(told), blind)
-
-
-@dataclass(frozen=True, kw_only=True, repr=False)
-class PartsProtection(Protection):
-    """What is claimed where parts make claims of different kinds: those of each, for whoever gets it."""
-
-    each: tuple[tuple[str, Protection], ...]
-
-    @property
-    def kind(self) -> str:
-        return " or ".join(dict.fromkeys(told.kind for _, told in self.each))
-
-    @property
-    def text(self) -> str:
-        told = " ".join(f"{name}: {protection.text}" for name, protection in self.each)
-        return (
-            f"Everybody answers one part only, drawn without looking at any answer; nothing is told of the rest. {told}"
-        )
-
-    def document(self) -> dict[str, Any]:
-        return super().document() | {"parts": {name: told.document() for name, told in self.each}}
 
 
 def dealt(

@@ -19,6 +19,7 @@ from deniable.collect.reports import Reports, new_id
 from deniable.collect.tally import Tally
 from deniable.core.channel import Proof, Witness
 from deniable.core.guess import Guess, check_prior
+from deniable.core.promise import Promise
 from deniable.core.protection import PAIR, PAIRS, Protection
 from deniable.core.support import check_n
 from deniable.core.types import FloatArray, IntArray
@@ -26,7 +27,8 @@ from deniable.errors import ParameterError, require
 from deniable.estimate.linear import check_reports
 from deniable.estimate.result import Estimate, Part
 from deniable.kernels.sampling import below, below_each
-from deniable.mechanisms.base import Mechanism, refuse_broken, report_size
+from deniable.mechanisms.base import Mechanism, report_size
+from deniable.mechanisms.common import refuse_broken
 from deniable.mechanisms.keyvalue.bulk import KeyBulk, PairsBulk
 from deniable.mechanisms.keyvalue.estimate import GroupCounts, keyvalue_parts
 from deniable.mechanisms.keyvalue.laws import Group, frontier, pooled, variances
@@ -40,6 +42,15 @@ __all__ = ["KeyValue", "check_interest", "check_length", "check_share"]
 
 _LEAST = 1e-9
 """Of errors below it, for one report, the bound would be lost in rounding; it is left out."""
+
+
+def _promise(m: KeyValue) -> Promise:
+    """See `Mechanism.promise`: signed keys, or sets of pairs, are the inputs."""
+    return Promise.plain(m.epsilon, 2 * m.k if m.length is None else 3**m.k)
+
+
+def _in_words(m: KeyValue) -> Protection:
+    return Protection(promise=m.promise, epsilon=m.epsilon, subject=PAIR if m.length is None else PAIRS)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -56,9 +67,8 @@ class KeyValue(Mechanism):
         object.__setattr__(self, "range", check_range(self.range))
         object.__setattr__(self, "length", check_length(self.length, self.k))
 
-    @property
-    def protection(self) -> Protection:
-        return Protection(epsilon=self.epsilon, subject=PAIR if self.length is None else PAIRS)
+    promise = cached_property(_promise)
+    protection = cached_property(_in_words)
 
     # ---- what a kind of mechanism says of itself
 

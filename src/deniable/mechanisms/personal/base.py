@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, ClassVar
 
@@ -11,11 +11,12 @@ import numpy as np
 
 from deniable.collect.reports import Reports
 from deniable.collect.tally import Tally
-from deniable.core.protection import Protection
+from deniable.core.channel import Proof, Witness
+from deniable.core.promise.value import Promise, plain_promise
 from deniable.core.support import check_n
 from deniable.core.types import IntArray
 from deniable.core.values import columns_of
-from deniable.errors import ParameterError, PrivacyError, require
+from deniable.errors import ParameterError, require
 from deniable.estimate.fit import FitOptions
 from deniable.estimate.linear import check_reports
 from deniable.estimate.result import Estimate, Part
@@ -30,14 +31,21 @@ from deniable.mechanisms.personal.laws import LevelLaw, ideal_channel, leak_warn
 from deniable.mechanisms.personal.levels import level_kernels, level_numbers, listed
 from deniable.mechanisms.support import SupportMechanism
 from deniable.randomness import Simulation, Stream
-from deniable_client.exact import exp_bounds, log_upper
 from deniable_client.kernels import Kernel, promised_ratio
 from deniable_client.kernels import Personal as PersonalKernel
 
 __all__ = ["LevelMechanism", "evidence_of"]
 
+LEVEL_REPORT = "level report"
+"""The part of a report that tells the level, as promises and proofs call it."""
 FITS = ("em", "em-known", "em-blind")
 """Maximum likelihood: the shares of the levels fitted too, known to be `shares`, or fitted without level reports."""
+
+
+def _promise(m: LevelMechanism) -> Promise:
+    """See `Mechanism.promise`: of values and levels; what is told about levels is counted from the integers."""
+    made = m.value_promise.with_levels(m.levels, m.guarantee["level"], m.guarantee["pair"])
+    return made if m.level_epsilon is None else replace(made, parts={LEVEL_REPORT: m.level_epsilon})
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -162,19 +170,24 @@ class LevelMechanism(Mechanism):
             numbers = rng.generator().choice(len(self.levels), size=items.size, p=self.shares)
         else:
             numbers = level_numbers(self.levels, self.levels[0] if levels is None else levels, items.size)
-        _refuse_broken_levels(self)
         return super().privatize_items(np.asarray(numbers * self.k + items, np.int64), rng)
 
     # ---- what is promised
 
-    @property
-    def protection(self) -> Protection:
-        return Protection(epsilon=self.epsilon, **self._level_claims)
+    promise = cached_property(_promise)
 
     @property
-    def _level_claims(self) -> dict[str, Any]:
-        """What is claimed about levels: the promises of `guarantee`."""
-        return {"levels": self.levels} | {name: self.guarantee[name] for name in ("level", "pair")}
+    def value_promise(self) -> Promise:
+        """The promise at the largest level, if that is known."""
+        return plain_promise(self)
+
+    def by_level(self, proof: Proof) -> Proof:
+        """A proof at a known level, with the ratios of all levels and that of the level report."""
+        w, kernel = proof.witness, self.kernel
+        each = enumerate(promised_ratio(data) for data in kernel.data)
+        ratios = ((ratio, Witness(w.output, i * self.k + w.likely, i * self.k + w.unlikely)) for i, ratio in each)
+        parts = ((LEVEL_REPORT, promised_ratio(channel)) for channel in kernel.level)
+        return replace(proof, ratios=tuple(ratios), parts=tuple(parts))
 
     @cached_property
     def guarantee(self) -> dict[str, Any]:
@@ -185,22 +198,12 @@ class LevelMechanism(Mechanism):
         harmless items may be disclosed, `data` and `pair` are of reports that disclose nothing, and `disclosure` is the
         part of disclosing in `leakage`.
         """
-        return self._promise()
-
-    def _promise(self) -> dict[str, Any]:
-        found = self._ideal_promise() if self.refusal else self.bulk.promise
+        found = self._ideal_guarantee() if self.refusal else self.bulk.guarantee
         return found | {"warning": leak_warning(found)}
 
     @abstractmethod
-    def _ideal_promise(self) -> dict[str, Any]:
+    def _ideal_guarantee(self) -> dict[str, Any]:
         """`guarantee` for ideal parameters."""
-
-    @property
-    def budgets_kept(self) -> bool:
-        """Every level's exact ratio is within its own e^level, and the level report's within its epsilon."""
-        kernel, channel = self.kernel, (self.level_epsilon,) * len(self.kernel.level)
-        promised = zip((*kernel.data, *kernel.level), (*self.levels, *channel), strict=True)
-        return all(promised_ratio(each) <= exp_bounds(epsilon or 0.0)[0] for each, epsilon in promised)
 
     # ---- closed forms
 
@@ -299,15 +302,3 @@ def evidence_of(m: LevelMechanism, data: object, *, blind: bool = False) -> tupl
         return data, bulk.tally_level_evidence(data.cells)
     tally, kept = checked_batches(m, data, keep=not bulk.sufficient)
     return tally, bulk.tally_level_evidence(tally.cells) if bulk.sufficient else bulk.level_evidence(kept, blind=blind)
-
-
-def _refuse_broken_levels(m: LevelMechanism) -> None:
-    """`PrivacyError` for a mechanism that promises a level, or the level report, more than it keeps."""
-    if m.budgets_kept:
-        return
-    exact = ", ".join(f"{log_upper(promised_ratio(kernel)):.6g}" for kernel in m.kernel.data)
-    told = f" and its level report has {m.kernel.report:.6g}" if m.kernel.level else ""
-    raise PrivacyError(
-        f"{m.name} promises the levels {listed(m.levels)} but its exact ones are {exact}{told}; no report was made.",
-        "Do not use this design.",
-    )

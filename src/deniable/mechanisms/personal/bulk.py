@@ -161,7 +161,7 @@ class LevelBulk(Bulk[PersonalKernel]):
         return max(bulk.channel_error for bulk in self.data)
 
     @property
-    def promise(self) -> dict[str, Any]:
+    def guarantee(self) -> dict[str, Any]:
         """Largest log-ratios of a whole report, exactly, rounded up, by the names of `LevelMechanism.guarantee`."""
         kernel = self.kernel
         return {
@@ -249,10 +249,10 @@ class SensitiveBulk(LevelBulk):
     data: tuple[UtilityBulk, ...]
 
     @property
-    def promise(self) -> dict[str, Any]:
-        """See `LevelBulk.promise`; `disclosure` is the part of disclosing in `leakage`."""
+    def guarantee(self) -> dict[str, Any]:
+        """See `LevelBulk.guarantee`; `disclosure` is the part of disclosing in `leakage`."""
         pairs = permutations([each.kernel for each in self.data], 2)
-        return super().promise | {"disclosure": max((disclosure(a, b) for a, b in pairs), default=0.0)}
+        return super().guarantee | {"disclosure": max((disclosure(a, b) for a, b in pairs), default=0.0)}
 
     def unfolded(self, cells: Cells) -> Cells:
         """See `LevelBulk.unfolded`: a report that discloses an item says nothing else."""

@@ -26,7 +26,7 @@ __all__ = [
     "calibration_slope",
     "common_range",
     "ideal_channel",
-    "ideal_promise",
+    "ideal_guarantee",
     "leak_warning",
     "level_leakage",
     "pair_bound",
@@ -301,7 +301,7 @@ def pair_bound(base: str, levels: Sequence[float], k: int, level_epsilon: float)
     return level_epsilon + high
 
 
-def ideal_promise(base: str, levels: Sequence[float], k: int, g: int | None, level_epsilon: float) -> dict[str, Any]:
+def ideal_guarantee(base: str, levels: Sequence[float], k: int, g: int | None, level_epsilon: float) -> dict[str, Any]:
     """What a report promises for ideal parameters, by the names of `LevelMechanism.guarantee`."""
     leak = level_leakage(base, levels, k, g)
     return {

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from deniable.core.domain import Domain
+from deniable.core.promise.ranges import sensitive_ranges
 from deniable.errors import ParameterError, require
 from deniable.mechanisms.personal.base import LevelMechanism
 from deniable.mechanisms.personal.laws import common_range
@@ -13,7 +14,6 @@ from deniable.mechanisms.personal.levels import BASES, check_levels
 from deniable.mechanisms.personal.options import DISCLOSURES
 from deniable.mechanisms.personal.plain import Personal
 from deniable.mechanisms.personal.sensitive import PersonalUtility
-from deniable.mechanisms.utility.sensitive import sensitive_ranges
 
 __all__ = ["largest_level", "make_personal"]
 

@@ -20,7 +20,7 @@ from deniable.estimate.result import Part
 from deniable.mechanisms.personal.base import LevelMechanism
 from deniable.mechanisms.personal.bulk import PersonalBulk
 from deniable.mechanisms.personal.estimate import choose, linear
-from deniable.mechanisms.personal.laws import LevelLaw, Moments, common_range, ideal_promise, level_leakage
+from deniable.mechanisms.personal.laws import LevelLaw, Moments, common_range, ideal_guarantee, level_leakage
 from deniable.mechanisms.personal.levels import make_bases
 from deniable.mechanisms.support import SupportMechanism
 from deniable_client.kernels import promised_ratio
@@ -70,16 +70,17 @@ class Personal(LevelMechanism):
 
     # ---- what is promised
 
-    def _promise(self) -> dict[str, Any]:
+    @cached_property
+    def guarantee(self) -> dict[str, Any]:
         """See `LevelMechanism.guarantee`; `pair_bound` is the closed form above `pair`."""
-        found, ideal = super()._promise(), self._ideal_promise()
+        found, ideal = super().guarantee, self._ideal_guarantee()
         least = level_leakage("lh", self.levels, self.k)
         if found["warning"] and least < ideal["leakage"]:
             found["warning"] += f"; base lh with g = {common_range(self.levels)} tells {least:.3g}"
         return found | {"pair_bound": max(ideal["pair"], found["pair"])}
 
-    def _ideal_promise(self) -> dict[str, Any]:
-        return ideal_promise(self.base, self.levels, self.k, self.g, self.level_epsilon or 0.0)
+    def _ideal_guarantee(self) -> dict[str, Any]:
+        return ideal_guarantee(self.base, self.levels, self.k, self.g, self.level_epsilon or 0.0)
 
     @cached_property
     def proof(self) -> Proof:
@@ -90,7 +91,8 @@ class Personal(LevelMechanism):
             f"level {worst.epsilon:g}: {worst.proof.argument}"
         )
         witness = Witness(worst.proof.witness.output, worst.proof.witness.likely, worst.proof.witness.unlikely)
-        return Proof(promised_ratio(self.kernel), f"{worst.proof.method}, at a known level", text, witness)
+        found = Proof(promised_ratio(self.kernel), f"{worst.proof.method}, at a known level", text, witness)
+        return self.by_level(found)
 
     # ---- closed forms
 

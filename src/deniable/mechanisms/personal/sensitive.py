@@ -19,7 +19,7 @@ from deniable.collect.tally import Tally
 from deniable.core.channel import Proof, Witness
 from deniable.core.domain import Domain
 from deniable.core.guess import Guess, check_prior
-from deniable.core.protection import Protection
+from deniable.core.promise import Promise
 from deniable.core.types import FloatArray
 from deniable.errors import InWords, require
 from deniable.estimate.result import Part
@@ -32,7 +32,7 @@ from deniable.mechanisms.personal.options import DISCLOSURES
 from deniable.mechanisms.personal.sensitive_laws import CAP_MAX, UtilityLevelLaw
 from deniable.mechanisms.support import SupportMechanism
 from deniable.mechanisms.utility.bulk import UtilityBulk
-from deniable.mechanisms.utility.sensitive import SensitiveItems, check_theta, protect_sensitive
+from deniable.mechanisms.utility.sensitive import SensitiveItems, check_theta, promise_sensitive, sensitive_in_words
 from deniable_client.exact import WORD_BITS, check_epsilon, exp_bounds
 from deniable_client.kernels import Utility as UtilityKernel
 from deniable_client.kernels import promised_ratio
@@ -118,15 +118,19 @@ class PersonalUtility(LevelMechanism, SensitiveItems):
     # ---- what is promised
 
     @property
-    def protection(self) -> Protection:
-        return protect_sensitive(self, **self._level_claims)
+    def value_promise(self) -> Promise:
+        return promise_sensitive(self)
+
+    protection = cached_property(sensitive_in_words)
 
     @property
     def disclosed_chance(self) -> Fraction:
         return max(1 - each.kernel.kept for each in self.bulk.data)
 
-    def _ideal_promise(self) -> dict[str, Any]:
-        return sensitive_laws.ideal_utility_promise(self.law, self.base, self.levels, self.g, self.level_epsilon or 0.0)
+    def _ideal_guarantee(self) -> dict[str, Any]:
+        return sensitive_laws.ideal_utility_guarantee(
+            self.law, self.base, self.levels, self.g, self.level_epsilon or 0.0
+        )
 
     @cached_property
     def proof(self) -> Proof:
@@ -140,7 +144,7 @@ class PersonalUtility(LevelMechanism, SensitiveItems):
             "ratio; two harmless items have the same likelihood"
         )
         witness = Witness("a report of the base that favours this sensitive value", int(own[0]), int(rest[0]))
-        return Proof(promised_ratio(self.kernel), "decomposition, at a known level", text, witness)
+        return self.by_level(Proof(promised_ratio(self.kernel), "decomposition, at a known level", text, witness))
 
     # ---- closed forms
 

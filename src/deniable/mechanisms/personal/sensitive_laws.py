@@ -24,7 +24,7 @@ from deniable.errors import ParameterError, require
 from deniable.mechanisms.personal.laws import LevelLaw, Linear, level_leakage
 from deniable.mechanisms.utility.laws import null_law
 
-__all__ = ["CAP_MAX", "UtilityLevelLaw", "ideal_law", "ideal_utility_promise"]
+__all__ = ["CAP_MAX", "UtilityLevelLaw", "ideal_law", "ideal_utility_guarantee"]
 
 CAP_MAX = 50.0
 """A cap of e^50 on quotients of chances binds nothing: no threshold is below 2^-64."""
@@ -259,7 +259,7 @@ def ideal_law(
     return UtilityLevelLaw.of(own, z, blind, s)
 
 
-def ideal_utility_promise(
+def ideal_utility_guarantee(
     law: UtilityLevelLaw, base: str, levels: Sequence[float], g: int | None, level_epsilon: float
 ) -> dict[str, Any]:
     """What a report promises for ideal parameters, by the names of `LevelMechanism.guarantee`: upper bounds."""

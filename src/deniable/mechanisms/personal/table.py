@@ -42,7 +42,7 @@ ROWS: Mapping[str, Entry] = {
             {"k": 3, "levels": "1", "base": "sue"},
         ),
         traits=Traits(work_levels, pull_levels),
-        promise=lambda options: largest_level(options["levels"]),
+        default_epsilon=lambda options: largest_level(options["levels"]),
     ),
     "upldp": Entry(
         PersonalUtility,
@@ -61,6 +61,6 @@ ROWS: Mapping[str, Entry] = {
             {"k": 4, "sensitive": 2, "levels": "1", "base": "grr"},
         ),
         traits=Traits(work_levels, pull_levels),
-        promise=lambda options: largest_level(options["levels"]),
+        default_epsilon=lambda options: largest_level(options["levels"]),
     ),
 }

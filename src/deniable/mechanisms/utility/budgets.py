@@ -12,11 +12,12 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from deniable.collect.reports import Reports
 from deniable.collect.tally import Tally
 from deniable.core.channel import Channel, Proof, Witness
 from deniable.core.domain import Domain
 from deniable.core.guess import Guess, check_prior
+from deniable.core.promise import Promise
+from deniable.core.promise.ranges import others, ranges_of
 from deniable.core.protection import Protection
 from deniable.core.support import Support, check_n
 from deniable.core.types import Columns, FloatArray, IntArray, Target
@@ -28,15 +29,15 @@ from deniable.kernels.bits import clear_padding
 from deniable.kernels.sampling import bernoulli_bits
 from deniable.mechanisms.base import report_size
 from deniable.mechanisms.bulk import Cells, check_outputs
+from deniable.mechanisms.common import kept
 from deniable.mechanisms.utility.bulk import DisclosingBulk, disclosing_channel, ranked, spread
 from deniable.mechanisms.utility.estimate import BudgetsPart
 from deniable.mechanisms.utility.laws import UtilityLaw, golden
 from deniable.mechanisms.utility.minimax import MINIMAX, at_worst, least_favourable
-from deniable.mechanisms.utility.sensitive import SensitiveMechanism, protect_sensitive, split_sensitive
+from deniable.mechanisms.utility.sensitive import SensitiveMechanism, sensitive_in_words, split_sensitive
 from deniable.randomness import Stream, bernoulli
-from deniable_client.exact import WORD_BITS, check_epsilon, exp_bounds, log_upper
+from deniable_client.exact import WORD_BITS, check_epsilon, log_upper
 from deniable_client.kernels import UtilityBudgets as BudgetsKernel
-from deniable_client.kernels.utility import check_budgets
 from deniable_client.packing import bits_width
 
 __all__ = ["UtilityBudgets", "best_flip", "check_item_epsilon", "make_budgets"]
@@ -116,6 +117,18 @@ class BudgetsBulk(DisclosingBulk[BudgetsKernel]):
         return disclosing_channel(protected, told, rest, _WORD ** (s + 1))
 
 
+def _promise(m: UtilityBudgets) -> Promise:
+    """See `Mechanism.promise`: the smaller budget of two items; nothing to harmless ones."""
+    own, budgets = m.items[0], np.array(m.item_epsilon)
+    kinds = np.unique(budgets).tolist()
+    classes = [*(ranges_of(own[budgets == b]) for b in kinds), others(m.sensitive, m.k)]
+    return Promise.by_class(m.k, classes, (*kinds, math.inf), m.domain.labels, least=True, strict=m.epsilon)
+
+
+def _in_words(m: UtilityBudgets) -> Protection:
+    return replace(sensitive_in_words(m), itemised=True)
+
+
 @dataclass(frozen=True, kw_only=True)
 class UtilityBudgets(SensitiveMechanism):
     """Unary encoding in which every sensitive item has a budget of its own.
@@ -156,14 +169,8 @@ class UtilityBudgets(SensitiveMechanism):
         flip = round(Fraction(self.flip) * _WORD)
         return BudgetsBulk(BudgetsKernel.calibrate(self.item_epsilon, self.k, self.sensitive, flip))
 
-    def privatize_items(self, items: IntArray, rng: Stream | None = None, *, coins: object = None) -> Reports:
-        """See `Mechanism.privatize_items`; refused too if an item's own budget is not kept."""
-        check_budgets(self.bulk.kernel, self.item_epsilon)
-        return super().privatize_items(items, rng, coins=coins)
-
-    @property
-    def protection(self) -> Protection:
-        return protect_sensitive(self, budgets=self.item_epsilon)
+    promise = cached_property(_promise)
+    protection = cached_property(_in_words)
 
     @property
     def disclosed_chance(self) -> Fraction:
@@ -234,7 +241,18 @@ class UtilityBudgets(SensitiveMechanism):
             "discloses has one possible sender's value, a harmless one"
         )
         ratio, output, likely, unlikely = max(self._worst(), key=lambda found: found[0])
-        return Proof(ratio, "factorisation", text, Witness(output, likely, unlikely))
+        return Proof(ratio, "factorisation", text, Witness(output, likely, unlikely), self._by_budget())
+
+    def _by_budget(self) -> tuple[tuple[Fraction, Witness], ...]:
+        """The largest ratio of the items of each budget against harmless ones and items with no smaller a budget."""
+        (own, rest), found = self.items, []
+        for b in sorted(set(self.item_epsilon)):
+            ratio, i = max((ratio, i) for i, ratio in enumerate(self.item_ratios) if self.item_epsilon[i] == b)
+            against = [*rest.tolist(), *(int(own[j]) for j, its in enumerate(self.item_epsilon) if its >= b and j != i)]
+            if against:
+                output = f"a report that favours an item of budget {b:g}, or the opposite"
+                found.append((ratio, Witness(output, int(own[i]), against[0])))
+        return tuple(found)
 
     def _worst(self) -> list[tuple[Fraction, str, int, int]]:
         """The ratios that can be the largest: those of the items whose bits have the least noise."""
@@ -259,12 +277,6 @@ class UtilityBudgets(SensitiveMechanism):
         """For each sensitive item the exact largest ratio against harmless items and those with no smaller a budget."""
         return self.bulk.kernel.item_ratios(self.item_epsilon)
 
-    @property
-    def budgets_kept(self) -> bool:
-        """Every sensitive item's exact ratio is at most the certified lower bound of its own e^budget."""
-        pairs = zip(self.item_ratios, self.item_epsilon, strict=True)
-        return all(ratio <= exp_bounds(epsilon)[0] for ratio, epsilon in pairs)
-
     @cached_property
     def guarantee(self) -> dict[str, Any]:
         """Exact epsilon of every sensitive item, in order and rounded up; and the largest one of each budget."""
@@ -272,7 +284,7 @@ class UtilityBudgets(SensitiveMechanism):
         levels = sorted(set(self.item_epsilon))
         pairs = list(zip(self.item_epsilon, exact, strict=True))
         by_level = [[level, max(e for budget, e in pairs if budget == level)] for level in levels]
-        return {"items": exact, "by_level": by_level, "kept": self.budgets_kept, "warning": ""}
+        return {"items": exact, "by_level": by_level, "kept": kept(self), "warning": ""}
 
 
 # ---- options, parameters, closed forms

@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 
 from deniable.collect.reports import Reports
 from deniable.collect.tally import Tally
+from deniable.core.promise.ranges import sensitive_ranges
 from deniable.core.protection import Protection
 from deniable.core.types import IntArray
 from deniable.errors import require
@@ -18,7 +19,6 @@ from deniable.mechanisms.protocol import Protocol, Step
 from deniable.mechanisms.utility.base import Utility
 from deniable.mechanisms.utility.make import make_utility
 from deniable.mechanisms.utility.mixture import UtilityMixture, make_mixture, mixture_gain
-from deniable.mechanisms.utility.sensitive import sensitive_ranges
 from deniable.randomness import Stream
 from deniable_client.exact import exp_bounds
 

@@ -9,6 +9,7 @@ from typing import Any
 
 from deniable.core.channel import Channel
 from deniable.core.domain import Domain
+from deniable.core.promise.ranges import sensitive_ranges
 from deniable.errors import require
 from deniable.mechanisms.base import Mechanism
 from deniable.mechanisms.entry import ADDED
@@ -18,7 +19,7 @@ from deniable.mechanisms.utility.explicit import written_down
 from deniable.mechanisms.utility.minimax import MINIMAX, at_worst, least_favourable
 from deniable.mechanisms.utility.mixture import UtilityMixture, make_mixture
 from deniable.mechanisms.utility.options import FORMS, MIXTURE
-from deniable.mechanisms.utility.sensitive import sensitive_ranges, split_sensitive
+from deniable.mechanisms.utility.sensitive import split_sensitive
 from deniable_client.exact import check_epsilon
 
 __all__ = ["make_separate", "make_utility", "utility"]

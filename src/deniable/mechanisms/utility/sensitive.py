@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import csv
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -13,17 +13,19 @@ from typing import Any
 import numpy as np
 
 from deniable.core.domain import Domain
+from deniable.core.promise import Promise
+from deniable.core.promise.ranges import others, sensitive_ranges
 from deniable.core.protection import Protection
 from deniable.core.types import IntArray
-from deniable.errors import ParameterError, meant, require, show
+from deniable.errors import require
 from deniable.mechanisms.base import Mechanism
 
 __all__ = [
     "SensitiveItems",
     "SensitiveMechanism",
     "check_theta",
-    "protect_sensitive",
-    "sensitive_ranges",
+    "promise_sensitive",
+    "sensitive_in_words",
     "split_items",
     "split_sensitive",
 ]
@@ -55,6 +57,25 @@ class SensitiveItems(ABC):
         return split_items(self.sensitive, self.k)
 
 
+def promise_sensitive(m: Any) -> Promise:
+    """The same to all sensitive items, nothing to others; reports that disclose nothing keep it in both directions.
+
+    If all items are sensitive, there is no other report.
+    """
+    if m.s == m.k:
+        return Promise.plain(m.epsilon, m.k, m.domain.labels)
+    rest = others(m.sensitive, m.k)
+    return Promise.by_class(m.k, (m.sensitive, rest), (m.epsilon, math.inf), m.domain.labels, strict=m.epsilon)
+
+
+def sensitive_in_words(m: Any) -> Protection:
+    """See `Mechanism.protection`. Where nothing can be sampled the chance to disclose is not known, and told as 1."""
+    told = Fraction(1) if m.refusal else m.disclosed_chance
+    return Protection(
+        promise=m.promise, epsilon=m.epsilon, disclosed=told if m.promise.sensitive is not None else Fraction(0)
+    )
+
+
 @dataclass(frozen=True, kw_only=True)
 class SensitiveMechanism(Mechanism, SensitiveItems):
     """A mechanism of which some items are sensitive.
@@ -71,20 +92,8 @@ class SensitiveMechanism(Mechanism, SensitiveItems):
         object.__setattr__(self, "sensitive", tuple(int(r) for r in self.sensitive))
         object.__setattr__(self, "theta", check_theta(self.theta, self.s, self.k))
 
-    @property
-    def protection(self) -> Protection:
-        return protect_sensitive(self)
-
-
-def protect_sensitive(m: Any, **more: Any) -> Protection:
-    """What a mechanism with sensitive items promises: the same to all items if all are sensitive.
-
-    Where nothing can be sampled the chance to disclose is not known, and told as 1.
-    """
-    if m.s == m.k and "budgets" not in more:
-        return Protection(epsilon=m.epsilon, **more)
-    told = Fraction(1) if m.refusal else m.disclosed_chance
-    return Protection(epsilon=m.epsilon, sensitive=m.sensitive, names=m.domain.labels, disclosed=told, **more)
+    promise = cached_property(promise_sensitive)
+    protection = cached_property(sensitive_in_words)
 
 
 def check_theta(theta: Any, s: int, k: int) -> float:
@@ -112,42 +121,6 @@ def _read(text: str) -> float | str:
         return float(text)
     except ValueError:
         return text
-
-
-def sensitive_ranges(sensitive: object, domain: Domain) -> tuple[int, ...]:
-    """The sensitive items as ends of half-open ranges.
-
-    A whole number (also as text) means the first so many items, whatever their labels are; else labels, in a list or
-    separated by commas. A label that is a number stands in a list, or in quotation marks.
-
-    >>> sensitive_ranges("b,d", Domain.of(["a", "b", "c", "d"])), sensitive_ranges(2, Domain.of(5))
-    ((1, 2, 3, 4), (0, 2))
-    """
-    if isinstance(sensitive, str) and sensitive.strip().isascii() and sensitive.strip().isdigit():
-        sensitive = int(sensitive)
-    if isinstance(sensitive, int | np.integer) and not isinstance(sensitive, bool):
-        ok = bool(0 <= sensitive <= domain.k)
-        require(ok, "sensitive", sensitive, f"a number from 0 to {domain.k}, or labels of the domain")
-        return (0, int(sensitive)) if sensitive else ()
-    names = next(csv.reader([sensitive]), []) if isinstance(sensitive, str) else sensitive
-    listed = isinstance(names, Sequence | set | frozenset | np.ndarray)
-    require(listed, "sensitive", sensitive, "a number of items or a list of labels")
-    index = {label: i for i, label in enumerate(domain.labels_or_numbers)}
-    wanted = [str(name) for name in names]  # type: ignore[attr-defined]
-    unknown = [name for name in wanted if name not in index]
-    if unknown:
-        shown = ", ".join(list(index)[:6]) + (", ..." if domain.k > 6 else "")
-        raise ParameterError(
-            f"sensitive must be among the {domain.k} labels of the domain ({shown}), got {show(unknown[0])}.",
-            f"{meant(unknown[0], index)} Correct it, or add the label to the domain.".lstrip(),
-        )
-    ranges: list[int] = []
-    for i in sorted({index[name] for name in wanted}):
-        if ranges and ranges[-1] == i:
-            ranges[-1] = i + 1
-        else:
-            ranges += [i, i + 1]
-    return tuple(ranges)
 
 
 def split_sensitive(sensitive: object, domain: Domain, theta: object) -> tuple[tuple[int, ...], int, float]:

@@ -151,7 +151,7 @@ ROWS: Mapping[str, Entry] = {
             {"k": 3, "sensitive": 1, "item_epsilon": "1"},
         ),
         traits=Traits(costs.work_sensitive, costs.pull_budgets),
-        promise=lambda options: max(check_item_epsilon(options["item_epsilon"])),
+        default_epsilon=lambda options: max(check_item_epsilon(options["item_epsilon"])),
     ),
     "collaborative": Entry(
         CollaborativeSampling,
