@@ -12,7 +12,7 @@ import numpy as np
 from deniable.core.domain import Domain
 from deniable.errors import ParameterError, meant, require, show
 
-__all__ = ["Ranges", "holds", "joined", "members", "others", "ranges_of", "refined", "sensitive_ranges", "size"]
+__all__ = ["Ranges", "joined", "members", "others", "ranges_of", "refined", "sensitive_ranges", "size"]
 
 Ranges = tuple[int, ...]
 
@@ -20,11 +20,6 @@ Ranges = tuple[int, ...]
 def size(ends: Ranges) -> int:
     """How many numbers there are."""
     return sum(ends[1::2]) - sum(ends[::2])
-
-
-def holds(ends: Ranges, number: int) -> bool:
-    """Whether a number is one of them."""
-    return bisect_right(ends, number) % 2 == 1
 
 
 def members(ends: Ranges) -> Iterator[int]:

@@ -7,6 +7,7 @@ decided in `deniable.core.promise.judge`, nowhere else. Mathematics: docs/maths/
 from __future__ import annotations
 
 import math
+from bisect import bisect_right
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from itertools import islice
@@ -15,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 
 from deniable.core.domain import Domain
-from deniable.core.promise.ranges import Ranges, holds, joined, ranges_of, refined, size
+from deniable.core.promise.ranges import Ranges, joined, ranges_of, refined, size
 from deniable.core.types import BoolArray, FloatArray, IntArray
 from deniable.errors import EnumerationError, InWords, ParameterError, is_whole, require
 
@@ -59,8 +60,12 @@ class Promise:
     parts: Mapping[str, float] = field(default_factory=dict)
     """What parts of a report keep on their own; these are no statements between inputs."""
     labels: Sequence[str] | None = None
+    places: tuple[tuple[int, int], ...] = field(init=False)
+    """Where ranges begin, in order, each with the number of its class."""
 
     def __post_init__(self) -> None:
+        places = sorted((start, i) for i, ends in enumerate(self.classes) for start in ends[::2])
+        object.__setattr__(self, "places", tuple(places))
         nodes = len(self.classes) * max(1, len(self.levels))
         shape = self.table.shape == (nodes, nodes) and (self.strict is None or self.strict.shape == (nodes, nodes))
         require(shape, "table", InWords(f"shape {self.table.shape}"), f"a budget for each two of {nodes} classes")
@@ -193,7 +198,7 @@ class Promise:
 
     def class_of(self, value: int) -> int:
         """The number of a value's class."""
-        return next(i for i, ends in enumerate(self.classes) if holds(ends, value))
+        return self.places[bisect_right(self.places, (value, len(self.classes))) - 1][1]
 
     def between(self, likely: object, unlikely: object) -> float:
         """The budget as it was given: of reports for the first against the second; inf where there is no limit.
@@ -368,7 +373,7 @@ class Promise:
         return hash(self._key())
 
     def _key(self) -> tuple[Any, ...]:
-        values = [getattr(self, f.name) for f in fields(self) if f.name not in ("parts", "labels")]
+        values = [getattr(self, f.name) for f in fields(self) if f.name not in ("parts", "labels", "places")]
         plain = (value.tobytes() if isinstance(value, np.ndarray) else value for value in values)
         return (*plain, tuple(sorted(self.parts.items())), None if self.labels is None else tuple(self.labels))
 

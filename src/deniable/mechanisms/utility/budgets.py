@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
-from itertools import product
+from itertools import groupby, product
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -245,13 +245,17 @@ class UtilityBudgets(SensitiveMechanism):
 
     def _by_budget(self) -> tuple[tuple[Fraction, Witness], ...]:
         """The largest ratio of the items of each budget against harmless ones and items with no smaller a budget."""
-        (own, rest), found = self.items, []
-        for b in sorted(set(self.item_epsilon)):
-            ratio, i = max((ratio, i) for i, ratio in enumerate(self.item_ratios) if self.item_epsilon[i] == b)
-            against = [*rest.tolist(), *(int(own[j]) for j, its in enumerate(self.item_epsilon) if its >= b and j != i)]
-            if against:
+        own, rest = (part.tolist() for part in self.items)
+        order = sorted(range(self.s), key=lambda i: -self.item_epsilon[i])
+        found, partners = [], rest[:1]
+        for b, group in groupby(order, key=lambda i: self.item_epsilon[i]):
+            alike = list(group)
+            i = max(alike, key=lambda i: self.item_ratios[i])
+            partners = (partners + [own[j] for j in alike if j != i])[:1]
+            if partners:
                 output = f"a report that favours an item of budget {b:g}, or the opposite"
-                found.append((ratio, Witness(output, int(own[i]), against[0])))
+                found.append((self.item_ratios[i], Witness(output, own[i], partners[0])))
+            partners = partners or [own[i]]
         return tuple(found)
 
     def _worst(self) -> list[tuple[Fraction, str, int, int]]:
