@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from itertools import accumulate
 from typing import Any
 
-from task_cases import DESIGNS  # it stands beside this file
+from task_cases import DESIGNS, question, task  # it stands beside this file
 
 from deniable_client import Device, explain
 from deniable_client.exact import exp_bounds
@@ -105,7 +105,9 @@ def dealt_vectors(recorded: Callable[..., Any], leaking: Callable[[dict[str, Any
     text += "deals: the part that words draw; frames: a part's report as one of the whole; "
     text += "leaks: the same kernel with a larger ratio, to be refused; good: designs of parts, with what is told of "
     text += "one report and of several, and reports of a person's values; refused: designs that are none, or leak"
-    return {"about": text, "cases": cases, "good": list(good_designs(recorded)), "refused": list(refused_designs())}
+    text += "; tasks: to be refused, since a question asks for one part"
+    made = {"about": text, "cases": cases, "good": list(good_designs(recorded)), "refused": list(refused_designs())}
+    return made | {"tasks": list(refused_tasks())}
 
 
 def records(kernel: Dealt) -> Iterator[list[int]]:
@@ -235,3 +237,10 @@ def kept(design: dict[str, Any], keep: int) -> dict[str, Any]:
 def refused(about: str, error: str, design: Any, harmless: Any = None) -> dict[str, Any]:
     """A document, what is wrong with it, and how it is refused."""
     return {"about": about, "harmless": harmless, "error": error, "design": design}
+
+
+def refused_tasks() -> Iterator[dict[str, Any]]:
+    """Tasks of version 1 with a question about a design of parts."""
+    whole = question("q") | {"design": parts("grr", "ss")}
+    for about, asked in (("one question", [whole]), ("the second of two", [question("r"), whole])):
+        yield {"about": about, "error": "format", "task": task(questions=asked)}

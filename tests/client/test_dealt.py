@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from deniable_client import Device, explain
+from deniable_client import Device, Task, explain
 from deniable_client.errors import DeniableError, FormatError, ParameterError, PrivacyError
 from deniable_client.exact import exp_bounds
 from deniable_client.kernels import (
@@ -176,6 +176,12 @@ def test_a_design_that_deals_wrongly_is_refused_by_kind(case: dict[str, Any], mo
     monkeypatch.setattr("os.urandom", lambda size: pytest.fail("a word was drawn"))
     with pytest.raises({"format": FormatError, "privacy": PrivacyError}[case["error"]]):
         Device(case["design"], harmless=case["harmless"])
+
+
+@pytest.mark.parametrize("case", VECTORS["tasks"], ids=lambda case: case["about"])
+def test_a_question_of_a_task_asks_for_one_part(case: dict[str, Any]) -> None:
+    with pytest.raises(FormatError, match="design of q of a task must be without parts"):
+        Task.load(case["task"])
 
 
 def design(*names: str, **more: Any) -> dict[str, Any]:

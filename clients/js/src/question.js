@@ -126,6 +126,7 @@ export function questionFrom(given, { design, share, by, epsilon, proofs }) {
   const { name } = given;
   need(typeof name === "string" && NAME.test(name), "name of a question", "small letters, digits, - or _", name);
   const text = textIn(given.text, `text of ${name}`, TEXT_MAX, true);
+  need(design?.parts === undefined, `design of ${name}`, "without parts, of which each is a question of its own", design);
   const explanation = proofs.of(design, name);
   const { domain } = explanation.design;
   if (explanation.design.epsilon > epsilon) {

@@ -4,10 +4,10 @@ import { test } from "node:test";
 import { Worker } from "node:worker_threads";
 
 import { reduced } from "../src/explain.js";
-import { Device, explain } from "../src/index.js";
+import { Device, Task, explain } from "../src/index.js";
 import { vectors } from "./tasks.js";
 
-const { good } = vectors("dealt");
+const { good, tasks } = vectors("dealt");
 /** @type {Record<string, any>} */
 const PARTS = Object.assign({}, ...good.map((/** @type {any} */ { about, design }) => Object.fromEntries(about.split(", ").map((/** @type {string} */ name, /** @type {number} */ i) => [name, design.parts[i]]))));
 
@@ -39,6 +39,12 @@ test("parts are so many and so much work at most", () => {
   assert.doesNotThrow(() => new Device(many(levels, 2)));
   const message = /^part 20: these designs need more than 2000000 steps to be proved/;
   assert.throws(() => new Device(many(levels, 255)), { kind: "FormatError", message });
+});
+
+test("a question of a task asks for one part", () => {
+  const wanted = { kind: "FormatError", message: /design of q of a task must be without parts/ };
+  for (const { task } of tasks) assert.throws(() => Task.load(task), wanted);
+  assert.equal(tasks.length, 2);
 });
 
 test("values of all parts are read and one is reported", () => {

@@ -406,6 +406,8 @@ def _question(
     name = given["name"]
     _need(_fits(_NAME, name), "name of a question", "small letters, digits, - or _", name)
     text = _text(given["text"], f"text of {name}", _TEXT_MAX, prose=True)
+    plain = not isinstance(design, Mapping) or "parts" not in design
+    _need(plain, f"design of {name}", "without parts, of which each is a question of its own", design)
     explanation = proofs.of(design, name)
     proved = explanation.design
     if proved.epsilon > epsilon:
