@@ -223,15 +223,14 @@ class Dealt(Mechanism):
 
     def properties(self, n: float = 1) -> dict[str, Any]:
         """See `Mechanism.properties`: those of each part, of as many of the n reports as it gets on average."""
-        return self._of_each("properties", n) | report_size(self)
+        return self._of_each(lambda m, n: m.properties(n), n) | report_size(self)
 
     def effective(self, n: float = 1) -> dict[str, Any]:
-        return {"epsilon": self.epsilon_exact} | self._of_each("effective", n)
+        return {"epsilon": self.epsilon_exact} | self._of_each(lambda m, n: m.effective(n), n)
 
-    def _of_each(self, what: str, n: float) -> dict[str, Any]:
+    def _of_each(self, told: Callable[[Mechanism, float], dict[str, Any]], n: float) -> dict[str, Any]:
         n, chances = check_n(n), self.chances
-        each = {name: getattr(m, what)(n * chances[name]) for name, m in self._named.items()}
-        return {"shares": chances, "parts": each}
+        return {"shares": chances, "parts": {name: told(m, n * chances[name]) for name, m in self._named.items()}}
 
     def guess(self, prior: object = None) -> Guess:
         """See `Mechanism.guess`: of all answers of a person, which are independent; `prior` has one for each part."""
