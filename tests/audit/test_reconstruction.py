@@ -77,7 +77,7 @@ def test_a_point_mass_is_guessed_blindly() -> None:
 
 def test_without_a_likelihood_only_the_expectation_is_there() -> None:
     class SilentBulk(ResponseBulk):
-        likelihood = Bulk.likelihood  # type: ignore[assignment]
+        reader = Bulk.reader  # type: ignore[assignment]
 
     class Silent(dn.GRR):
         @cached_property

@@ -16,7 +16,6 @@ from deniable.core.guess import Guess, check_prior
 from deniable.core.types import Columns, FloatArray, IntArray
 from deniable.errors import ParameterError, is_whole, require
 from deniable.mechanisms.base import Mechanism
-from deniable.mechanisms.bulk import Bulk
 from deniable.randomness import Simulation, simulation
 
 __all__ = ["attack", "best_guesses"]
@@ -138,7 +137,7 @@ def attack(
     pi = np.full(m.k, 1 / m.k) if prior is None else check_prior(prior, m.k)
     expected = m.guess(None if prior is None else pi)
     values, drawn = simulation(seed).spawn(2)
-    if type(m.bulk).likelihood is Bulk.likelihood:
+    if not m.bulk.reader.known:
         return Attack(m, pi, expected, 0, 0, seed)
     items = _draw(pi, reports, values)
     step = max(1, _CELLS // m.k)
@@ -177,7 +176,7 @@ def _attack_level(
 
 def best_guesses(m: Mechanism, columns: Columns, prior: FloatArray) -> IntArray:
     """For each report the value of largest posterior probability; of several equal ones the first, which is as good."""
-    best: IntArray = np.argmax(m.bulk.likelihood(columns) * prior, axis=1).astype(np.int64)
+    best: IntArray = np.argmax(m.bulk.reader.likelihood(columns) * prior, axis=1).astype(np.int64)
     return best
 
 

@@ -75,8 +75,6 @@ class Mechanism(ABC):
 
     linear_methods: ClassVar[tuple[str, ...]] = ()
     """Names that `estimate` takes as a method, all of them read from tallies; none if there is one way only."""
-    own_fits: ClassVar[tuple[str, ...]] = ()
-    """Names that `fit` takes as a method, for families with their own; `methods_of` has those of all."""
 
     __repr__ = as_line
     _repr_html_ = as_html

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, TypeGuard
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -11,7 +11,7 @@ from deniable.collect.reports import Reports, difference
 from deniable.collect.tally import Tally
 from deniable.core.types import Columns
 from deniable.errors import FormatError, MergeError, ParameterError, require
-from deniable.estimate.calibrated import PublicCoin, calibrate
+from deniable.estimate.calibrated import calibrate
 from deniable.estimate.evidence import Evidence
 from deniable.estimate.fit import METHODS, FitOptions, fit_frequencies
 from deniable.estimate.linear import check_reports
@@ -20,7 +20,7 @@ from deniable.estimate.result import Estimate
 if TYPE_CHECKING:
     from deniable.mechanisms.base import Mechanism
 
-__all__ = ["CALIBRATED", "check_tally", "checked_batches", "fit_reports", "has_coins", "methods_of"]
+__all__ = ["CALIBRATED", "check_tally", "checked_batches", "fit_reports", "methods_of"]
 
 CALIBRATED = "calibrated"
 """The method that subtracts what the public coins do."""
@@ -28,15 +28,7 @@ CALIBRATED = "calibrated"
 
 def methods_of(m: Mechanism) -> tuple[str, ...]:
     """The methods of fitting that a mechanism has."""
-    if m.own_fits:
-        return m.own_fits
-    fits: tuple[str, ...] = m.bulk.fits
-    return (*fits, CALIBRATED) if has_coins(m.bulk) else fits
-
-
-def has_coins(bulk: object) -> TypeGuard[PublicCoin]:
-    """Whether reports carry a public coin: only then is there a law given the coin."""
-    return hasattr(bulk, "given_coins")
+    return m.bulk.reader.fits
 
 
 def fit_reports(m: Mechanism, data: object, method: str, options: FitOptions) -> Estimate:
@@ -52,8 +44,8 @@ def fit_reports(m: Mechanism, data: object, method: str, options: FitOptions) ->
 
 def _fit_calibrated(m: Mechanism, data: object) -> Estimate:
     """Unbiased, with what the realised public coins are known to do subtracted; it reads the reports."""
-    bulk = m.bulk
-    if not has_coins(bulk):
+    coins = m.bulk.reader.coins
+    if coins is None:
         raise ParameterError(
             f"method calibrated is for reports with a public hash seed; those of {m.name} have none.",
             "Use estimate(), or a mechanism such as olh or plh.",
@@ -62,7 +54,7 @@ def _fit_calibrated(m: Mechanism, data: object) -> Estimate:
         raise ParameterError("method calibrated reads reports, whose coins a tally does not keep.", "Give the reports.")
     tally, kept = checked_batches(m, data)
     columns = {name: np.concatenate([part[name] for part in kept]) for name in kept[0]}
-    part = calibrate(bulk, columns)
+    part = calibrate(coins, columns)
     steps = (f"unbiased estimate from {tally.n} reports, calibrated to their public coins by cross-fitting",)
     return Estimate(m.domain.labels_or_numbers, {"frequency": part}, tally.n, m.design, tally.simulated, steps)
 
@@ -87,18 +79,18 @@ def check_tally(m: Mechanism, tally: Tally) -> None:
 def _from_tally(m: Mechanism, tally: Tally) -> tuple[Tally, Evidence]:
     check_tally(m, tally)
     check_reports(tally)
-    if not m.bulk.sufficient:
+    if not m.bulk.reader.sufficient:
         raise ParameterError(
             f"a tally of {m.name} does not tell which items a report supports together, and the likelihood needs that.",
             "Keep the reports and fit those; or use estimate(), which needs no more than the tally.",
         )
-    return tally, m.bulk.tally_evidence(tally.cells)
+    return tally, m.bulk.reader.tally_evidence(tally.cells)
 
 
 def _from_reports(m: Mechanism, data: object) -> tuple[Tally, Evidence]:
-    bulk = m.bulk
-    tally, kept = checked_batches(m, data, keep=not bulk.sufficient)
-    return tally, bulk.tally_evidence(tally.cells) if bulk.sufficient else bulk.evidence(kept)
+    reader = m.bulk.reader
+    tally, kept = checked_batches(m, data, keep=not reader.sufficient)
+    return tally, reader.tally_evidence(tally.cells) if reader.sufficient else reader.evidence(kept)
 
 
 def checked_batches(m: Mechanism, data: object, *, keep: bool = True) -> tuple[Tally, list[Columns]]:

@@ -7,6 +7,7 @@ from abc import abstractmethod
 from collections.abc import Sequence
 from fractions import Fraction
 from functools import cached_property
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +21,7 @@ from deniable.estimate.evidence import DenseEvidence, Evidence
 from deniable.estimate.window import WindowEvidence
 from deniable.kernels.sampling import draw_by_row, row_thresholds, windowed
 from deniable.mechanisms.bulk import Bulk, Cells, K, Numbered, check_outputs
+from deniable.mechanisms.reader import Reader
 from deniable.randomness import Simulation, Stream
 from deniable_client.exact import WORD_BITS
 from deniable_client.kernels import Table, Window
@@ -27,6 +29,7 @@ from deniable_client.kernels import Table, Window
 __all__ = [
     "MATRIX_MAX",
     "OutputBulk",
+    "OutputReader",
     "TableBulk",
     "Weights",
     "WindowBulk",
@@ -79,13 +82,28 @@ class OutputBulk(Numbered, Bulk[K]):
         rows, total = self.weights()
         return Channel(tuple(f"report {y}" for y in range(self.size)), tuple(zip(*rows, strict=True)), total)
 
+    @property
+    def reader(self) -> OutputReader[Any]:
+        return OutputReader(self)
+
+
+B = TypeVar("B", bound=OutputBulk[Any])
+
+
+class OutputReader(Reader[B]):
+    """Numbers of outputs: the columns of the channel."""
+
+    @property
+    def sufficient(self) -> bool:
+        return True
+
     def likelihood(self, columns: Columns) -> FloatArray:
-        return np.asarray(self.matrix.T[columns["value"].astype(np.int64)])
+        return np.asarray(self.bulk.matrix.T[columns["value"].astype(np.int64)])
 
     def tally_evidence(self, cells: Cells) -> Evidence:
         counts = cells["value"][0]
         seen = np.flatnonzero(counts)
-        return DenseEvidence(np.ascontiguousarray(self.matrix.T[seen]), counts[seen].astype(np.float64))
+        return DenseEvidence(np.ascontiguousarray(self.bulk.matrix.T[seen]), counts[seen].astype(np.float64))
 
 
 class TableBulk(OutputBulk[Table]):
@@ -132,11 +150,17 @@ class WindowBulk(OutputBulk[Window]):
         check_matrix(self.k, self.size, "this window kernel")
         return favoured_matrix(self._held(), 1 + self.kernel.tie, *odds_to(self.odds), self.kernel.m)
 
+    @property
+    def reader(self) -> _WindowReader:
+        return _WindowReader(self)
+
+
+class _WindowReader(OutputReader[WindowBulk]):
     def likelihood(self, columns: Columns) -> FloatArray:
-        return window_likelihood(self.kernel, columns["value"])
+        return window_likelihood(self.bulk.kernel, columns["value"])
 
     def tally_evidence(self, cells: Cells) -> Evidence:
-        return WindowEvidence.of(self.kernel, cells["value"][0])
+        return WindowEvidence.of(self.bulk.kernel, cells["value"][0])
 
 
 def odds_to(odds: Fraction) -> tuple[float, float]:

@@ -307,7 +307,7 @@ def _parts(found: Found, first: Design, strict: bool, fit: str | None) -> Iterat
     keep = False
     if fit is not None:
         _check_method(m, fit)
-        keep = fit not in m.linear_methods and (fit == CALIBRATED or not m.bulk.sufficient)
+        keep = fit not in m.linear_methods and (fit == CALIBRATED or not m.bulk.reader.sufficient)
     if isinstance(found, Tally):
         check_tally(m, found)
         yield Part(Counted(replace(found, sources=())), [])  # `Seen` has them

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, partial
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -27,6 +27,7 @@ from deniable.kernels.sampling import below
 from deniable.kernels.transforms import count_orthogonal, walsh_hadamard
 from deniable.mechanisms.bulk import Cells, Numbered, SupportBulk, check_outputs, two_level
 from deniable.mechanisms.outputs import check_matrix
+from deniable.mechanisms.reader import NumberReader
 from deniable.mechanisms.support import SupportMechanism
 from deniable.randomness import Simulation, Stream, bernoulli
 from deniable_client.exact import check_epsilon
@@ -61,6 +62,10 @@ class HadamardBulk(Numbered, SupportBulk[HadamardKernel]):
     @cached_property
     def support(self) -> Support[Fraction]:
         return hadamard(*ratio_to(self.kernel.ratio))
+
+    @property
+    def reader(self) -> NumberReader[Any]:
+        return NumberReader(self)
 
     @property
     def uneven(self) -> bool:
@@ -152,6 +157,10 @@ class ProjectiveBulk(Numbered, SupportBulk[ProjectiveKernel]):
     @cached_property
     def support(self) -> Support[Fraction]:
         return projective(*ratio_to(self.kernel.ratio), self.kernel.prime, self.kernel.rank)
+
+    @property
+    def reader(self) -> NumberReader[Any]:
+        return NumberReader(self)
 
     @property
     def uneven(self) -> bool:

@@ -21,6 +21,7 @@ from deniable.kernels.bits import pack_one
 from deniable.kernels.sampling import below, respond
 from deniable.mechanisms.bulk import Cells, Numbered, SupportBulk, check_outputs, one_stratum, refuse_values, two_level
 from deniable.mechanisms.possible import Cell
+from deniable.mechanisms.reader import SupportReader
 from deniable.mechanisms.support import SupportMechanism
 from deniable.randomness import Simulation, Stream
 from deniable_client.kernels import Response, promised_ratio
@@ -59,8 +60,9 @@ class ResponseBulk(Numbered, SupportBulk[Response]):
     def most(self, r: int) -> int:
         return 1
 
-    def tally_evidence(self, cells: Cells) -> Evidence:
-        return ValueEvidence(cells["support"][0].astype(np.float64), self.odds)
+    @property
+    def reader(self) -> _ResponseReader:
+        return _ResponseReader(self)
 
     @property
     def knows_counts(self) -> bool:
@@ -77,6 +79,15 @@ class ResponseBulk(Numbered, SupportBulk[Response]):
         check_outputs(math.log2(self.k), "this randomised response", self.k)
         held = [frozenset({y}) for y in range(self.k)]
         return two_level(self.kernel, [f"report {y}" for y in range(self.k)], held, 1, self.k - 1)
+
+
+class _ResponseReader(SupportReader[ResponseBulk]):
+    @property
+    def sufficient(self) -> bool:
+        return True
+
+    def tally_evidence(self, cells: Cells) -> Evidence:
+        return ValueEvidence(cells["support"][0].astype(np.float64), self.bulk.odds)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -19,6 +19,7 @@ from deniable.core.laws import balanced, epsilon_to, hashing, ratio_to
 from deniable.core.support import Support
 from deniable.core.types import Bytes, Columns, FloatArray, IntArray, UintArray
 from deniable.errors import require
+from deniable.estimate.calibrated import PublicCoin
 from deniable.kernels import loops
 from deniable.kernels.hashing import interval_of, interval_rows
 from deniable.kernels.permutation import permute, place_rows
@@ -35,6 +36,7 @@ from deniable.mechanisms.bulk import (
 )
 from deniable.mechanisms.frequency.costs import HASH_WORK, ROUND_WORK
 from deniable.mechanisms.possible import Cell
+from deniable.mechanisms.reader import SupportReader
 from deniable.mechanisms.support import SupportMechanism
 from deniable.randomness import Stream
 from deniable_client.exact import WORD_BITS, check_epsilon
@@ -102,6 +104,10 @@ class HashingBulk(_Hashed, SupportBulk[Hashing]):
         return interval_rows(columns["seed"], first, length, self.k)
 
     @property
+    def reader(self) -> _HashedReader:
+        return _HashedReader(self)
+
+    @property
     def work(self) -> float:
         """See `SupportBulk.work`: a hash value for each item."""
         return float(HASH_WORK * self.k)
@@ -152,6 +158,10 @@ class BalancedBulk(_Hashed, SupportBulk[Hashing]):
         return min(r, -(-self.k // self.kernel.g))
 
     @property
+    def reader(self) -> _HashedReader:
+        return _HashedReader(self)
+
+    @property
     def work(self) -> float:
         """See `SupportBulk.work`: a permuted place for each item in the largest block."""
         return float(-(-self.k // self.kernel.g) * ROUND_WORK * rounds(self.k))
@@ -174,6 +184,16 @@ def _proof(ratio: Fraction, function: str, bucket: str) -> Proof:
     )
     output = f"any seed that sends values 0 and 1 to different {bucket}s, with the {bucket} of 0"
     return Proof(ratio, "conditioning on the public seed", text, Witness(output, 0, 1))
+
+
+class _HashedReader(SupportReader[HashingBulk | BalancedBulk]):
+    @property
+    def fits(self) -> tuple[str, ...]:
+        return (*super().fits, "calibrated")
+
+    @property
+    def coins(self) -> PublicCoin:
+        return self.bulk
 
 
 @dataclass(frozen=True, kw_only=True)

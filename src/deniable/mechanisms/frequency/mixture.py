@@ -29,6 +29,7 @@ from deniable.mechanisms.base import Mechanism, report_size
 from deniable.mechanisms.bulk import Bulk, Cells, check_outputs
 from deniable.mechanisms.frequency.subset import SubsetBulk, SubsetSelection, check_size, log2_comb
 from deniable.mechanisms.possible import Cell
+from deniable.mechanisms.reader import Reader
 from deniable.randomness import Stream, bernoulli
 from deniable_client.exact import WORD_BITS
 from deniable_client.kernels import Kernel, Mixture, Subset, Whole, promised_ratio
@@ -139,12 +140,9 @@ class MixtureBulk(Bulk[Mixture]):
         """The sets of items that reports support, one row of packed bits per report: the reports themselves."""
         return columns["bits"].astype(np.uint8, copy=False)
 
-    def likelihood(self, columns: Columns) -> FloatArray:
-        rows = self.supported(columns)
-        member = np.unpackbits(rows, axis=1, count=self.k, bitorder="little")
-        low = np.array([float(s.w) for s in self.sizes])
-        outside = low[loops().popcounts(rows) - self._size]
-        return np.where(member == 1, 1.0, outside[:, None])
+    @property
+    def reader(self) -> _MixtureReader:
+        return _MixtureReader(self)
 
     @cached_property
     def sizes(self) -> tuple[_Stratum, _Stratum]:
@@ -155,6 +153,16 @@ class MixtureBulk(Bulk[Mixture]):
             _Stratum(size, 1 - share, subset(*one, self.k, size), one[0]),
             _Stratum(size + 1, share, subset(*two, self.k, size + 1), two[0]),
         )
+
+
+class _MixtureReader(Reader[MixtureBulk]):
+    def likelihood(self, columns: Columns) -> FloatArray:
+        rows = self.bulk.supported(columns)
+        member = np.unpackbits(rows, axis=1, count=self.bulk.k, bitorder="little")
+        smaller, larger = self.bulk.sizes
+        low = np.array([float(smaller.w), float(larger.w)])
+        outside = low[loops().popcounts(rows) - smaller.size]
+        return np.where(member == 1, 1.0, outside[:, None])
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -68,17 +68,8 @@ class Codebook(MetricMechanism):
         found = self.k if self.codes is None else len(self.codes)
         require(self.size is None or self.size == found, "size", self.size, f"the number of codes, {found}")
         object.__setattr__(self, "size", found)
-        if self.given is not None and not self._differs(self.given):
+        if self.given is not None and not _differs(self, self.given):
             object.__setattr__(self, "given", None)
-
-    def _differs(self, given: Recode) -> bool:
-        """Whether the runs of a design are to be taken: other ones whose codes are as near."""
-        if self.codes is None or self.losses.line is not None:
-            return False
-        items = np.arange(self.k)
-        theirs, own = code_of(items, *_runs_of(given)), code_of(items, *self._nearest)
-        check_nearest(self.loss_matrix(), theirs[:, None], own[:, None])
-        return [given.starts, given.codes] != [tuple(part.tolist()) for part in self._nearest]
 
     @property
     def _interval(self) -> Codes | None:
@@ -193,6 +184,16 @@ class Codebook(MetricMechanism):
         codes = self.domain.decode(np.arange(self.output_count) if points is None else points).tolist()
         told = {} if codes == self.params.get("codes") else {"codes": codes}
         return super().properties(n) | own | told
+
+
+def _differs(m: Codebook, given: Recode) -> bool:
+    """Whether the runs of a design are to be taken: other ones whose codes are as near."""
+    if m.codes is None or m.losses.line is not None:
+        return False
+    items = np.arange(m.k)
+    theirs, own = code_of(items, *_runs_of(given)), code_of(items, *m._nearest)
+    check_nearest(m.loss_matrix(), theirs[:, None], own[:, None])
+    return [given.starts, given.codes] != [tuple(part.tolist()) for part in m._nearest]
 
 
 def _check_codes(codes: Sequence[int], outputs: int) -> tuple[int, ...]:

@@ -22,7 +22,7 @@ from deniable.estimate.result import Estimate, Part
 from deniable.mechanisms.base import Mechanism, report_size
 from deniable.mechanisms.fitting import check_tally, checked_batches
 from deniable.mechanisms.personal import levels as given
-from deniable.mechanisms.personal.bulk import LevelBulk
+from deniable.mechanisms.personal.bulk import FITS, LevelBulk
 from deniable.mechanisms.personal.em import Levelled, fit_levels
 from deniable.mechanisms.personal.estimate import LevelCounts, plausible_shares
 from deniable.mechanisms.personal.inference import LevelGuess, best_levels, guess_level
@@ -34,10 +34,7 @@ from deniable_client.exact import exp_bounds, log_upper
 from deniable_client.kernels import Kernel, promised_ratio
 from deniable_client.kernels import Personal as PersonalKernel
 
-__all__ = ["LevelMechanism", "evidence_of"]
-
-FITS = ("em", "em-known", "em-blind")
-"""Maximum likelihood: the shares of the levels fitted too, known to be `shares`, or fitted without level reports."""
+__all__ = ["LevelMechanism", "evidence_of", "level_channel"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -58,7 +55,6 @@ class LevelMechanism(Mechanism):
     vetted: ClassVar[bool] = True
     takes: ClassVar[str] = "values with levels"
     linear_methods: ClassVar[tuple[str, ...]] = ("auto", "auem", "self", "grouped")
-    own_fits: ClassVar[tuple[str, ...]] = FITS
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -100,20 +96,12 @@ class LevelMechanism(Mechanism):
 
     # ---- the level report
 
-    @property
-    def _told(self) -> list[float]:
-        """The numbers of the levels whose mean one bit is to tell: q, or p for hashing, where q is the same for all."""
-        return [base.support.p if self.base == "lh" else base.support.q for base in self.bases]
-
-    def _level_kernels(self) -> tuple[Kernel, ...]:
-        return level_kernels(self.level_report, self.level_epsilon, self._told)
-
     @cached_property
     def level_law(self) -> LevelLaw:
         """Ideal support by level and level channel, with the expected shares."""
         supports = tuple(base.support for base in self.bases)
         return LevelLaw(
-            supports, np.array(self.shares), ideal_channel(self.level_report, self.level_epsilon, self._told)
+            supports, np.array(self.shares), ideal_channel(self.level_report, self.level_epsilon, _told(self))
         )
 
     # ---- client
@@ -280,16 +268,27 @@ class LevelMechanism(Mechanism):
         return Estimate(labels, {"frequency": part}, tally.n, self.design, tally.simulated, steps, biased=True)
 
 
+def _told(m: LevelMechanism) -> list[float]:
+    """The numbers of the levels whose mean one bit is to tell: q, or p for hashing, where q is the same for all."""
+    return [base.support.p if m.base == "lh" else base.support.q for base in m.bases]
+
+
+def level_channel(m: LevelMechanism) -> tuple[Kernel, ...]:
+    """What reports the level, or nothing."""
+    return level_kernels(m.level_report, m.level_epsilon, _told(m))
+
+
 def evidence_of(m: LevelMechanism, data: object, *, blind: bool = False) -> tuple[Tally, Levelled]:
     """What reports, or a tally where that is enough, say about values and levels; `blind` ignores the level reports."""
     bulk = m.bulk
-    if blind and bulk.sufficient and len(m.levels) > 1:
+    sufficient = bulk.reader.sufficient
+    if blind and sufficient and len(m.levels) > 1:
         raise ParameterError(
             f"method em-blind is not for base {m.base}: values and levels cannot be told apart then.",
             "Use method='em'.",
         )
     if isinstance(data, Tally):
-        if not bulk.sufficient:
+        if not sufficient:
             raise ParameterError(
                 f"a tally of {m.name} with base {m.base} does not tell the sets of items in a report.",
                 "Keep the reports and fit those; or use estimate(), which needs no more than the tally.",
@@ -297,8 +296,8 @@ def evidence_of(m: LevelMechanism, data: object, *, blind: bool = False) -> tupl
         check_tally(m, data)
         check_reports(data)
         return data, bulk.tally_level_evidence(data.cells)
-    tally, kept = checked_batches(m, data, keep=not bulk.sufficient)
-    return tally, bulk.tally_level_evidence(tally.cells) if bulk.sufficient else bulk.level_evidence(kept, blind=blind)
+    tally, kept = checked_batches(m, data, keep=not sufficient)
+    return tally, bulk.tally_level_evidence(tally.cells) if sufficient else bulk.level_evidence(kept, blind=blind)
 
 
 def _refuse_broken_levels(m: LevelMechanism) -> None:

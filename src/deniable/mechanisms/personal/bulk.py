@@ -24,6 +24,7 @@ from deniable.mechanisms.personal.em import LevelEvidence, Levelled, UtilityLeve
 from deniable.mechanisms.personal.laws import LevelLaw
 from deniable.mechanisms.personal.sensitive_laws import UtilityLevelLaw
 from deniable.mechanisms.possible import Cell
+from deniable.mechanisms.reader import Reader
 from deniable.mechanisms.utility.bulk import UtilityBulk
 from deniable.randomness import Stream
 from deniable_client.exact import WORD_BITS, log_upper
@@ -33,7 +34,10 @@ from deniable_client.kernels.personal import disclosure
 from deniable_client.kernels.utility import base_half
 from deniable_client.packing import uint_width
 
-__all__ = ["LevelBulk", "PersonalBulk", "SensitiveBulk", "log_masses"]
+__all__ = ["FITS", "LevelBulk", "PersonalBulk", "SensitiveBulk", "log_masses"]
+
+FITS = ("em", "em-known", "em-blind")
+"""Maximum likelihood: the shares of the levels fitted too, known to be `shares`, or fitted without level reports."""
 
 _WORD = 1 << WORD_BITS
 
@@ -182,14 +186,14 @@ class LevelBulk(Bulk[PersonalKernel]):
         channel = np.array([[weight / sum(row) for weight in row] for row in told])
         return LevelLaw(tuple(base.support.map(float) for base in self.bases), shares, channel)
 
+    @property
+    def reader(self) -> LevelReader:
+        return LevelReader(self)
+
     @cached_property
     def _law(self) -> LevelLaw:
         """With any shares, where these do not matter."""
         return self.level_law(np.full(len(self.data), 1 / len(self.data)))
-
-    @property
-    def sufficient(self) -> bool:
-        return self.bases[0].sufficient
 
     def _table(self, counts: IntArray) -> tuple[LevelEvidence, FloatArray]:
         """Every reported level and value as often as it occurs, and the log-likelihoods of reports of no item.
@@ -227,6 +231,18 @@ class LevelBulk(Bulk[PersonalKernel]):
     @abstractmethod
     def tally_level_evidence(self, cells: Cells) -> Levelled:
         """What a tally says about values and levels, where it is `sufficient`."""
+
+
+class LevelReader(Reader[LevelBulk]):
+    """Fits of values and levels together; `level_evidence` has the likelihoods."""
+
+    @property
+    def fits(self) -> tuple[str, ...]:
+        return FITS
+
+    @property
+    def sufficient(self) -> bool:
+        return self.bulk.bases[0].reader.sufficient
 
 
 class PersonalBulk(LevelBulk):

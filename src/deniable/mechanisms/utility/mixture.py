@@ -91,10 +91,6 @@ class UtilityMixtureBulk(DisclosingBulk[MixtureKernel]):
         return found
 
     @property
-    def fits(self) -> tuple[str, ...]:
-        return ()
-
-    @property
     def strata(self) -> tuple[str, ...]:
         return ("smaller", "larger", "disclosed")
 

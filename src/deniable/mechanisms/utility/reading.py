@@ -232,7 +232,7 @@ class Counts(Reading):
 
     @property
     def _matrix(self) -> FloatArray:
-        if not self.m.bulk.sufficient:
+        if not self.m.bulk.reader.sufficient:
             raise ParameterError(
                 f"no linear estimate is known: a tally of the base {self.base.name} neither counts supported items nor "
                 "every output.",

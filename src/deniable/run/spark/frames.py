@@ -82,7 +82,7 @@ def estimate(
 ) -> Estimate | Any:
     """The estimate from the reports of a Spark data frame; with `by` a data frame with a row for each group and label.
 
-    A fit (`method`) needs no more than the tally where that counts every possible report (`m.bulk.sufficient`); where
+    A fit (`method`) needs no more than the tally where that counts every possible report (`reader.sufficient`); where
     it does not, fits read reports, and belong on one machine.
     """
     if by is None:
