@@ -14,7 +14,7 @@ from deniable.core.intervals import critical
 from deniable.core.support import check_target
 from deniable.core.types import Target
 from deniable.errors import require
-from deniable.mechanisms.base import Mechanism
+from deniable.mechanisms.base import Mechanism, entry_names
 from deniable.mechanisms.registry import from_design
 from deniable.present.estimates import ORDERS
 from deniable.present.tables import Column, Table, number, parameters, shares_table
@@ -202,11 +202,12 @@ def _counts(total: Tally, m: Mechanism) -> list[Table]:
     Cells of the sensitive and of the harmless labels only have a table each; a cell that counts reports by what they
     say, which is no label, has rows with numbers.
     """
+    cells = m.bulk.cells
     tables: dict[tuple[str, tuple[str, ...]], list[tuple[Column, list[int]]]] = {}
     for name, cell in total.cells.items():
         if name == "n":
             continue
-        rows = tables.setdefault(_rows_of(name, cell.shape[1], m), [])
+        rows = tables.setdefault((cells[name].about.what, tuple(entry_names(m, name))), [])
         for stratum, row in zip(total.strata, cell.tolist(), strict=True):
             rows.append((Column(f"{name}, {stratum}" if len(total.strata) > 1 else name, right=True), row))
     return [
@@ -216,21 +217,6 @@ def _counts(total: Tally, m: Mechanism) -> list[Table]:
         )
         for (first, names), rows in tables.items()
     ]
-
-
-def _rows_of(name: str, size: int, m: Mechanism) -> tuple[str, tuple[str, ...]]:
-    """What the entries of a cell stand for, and their names."""
-    labels = m.domain.labels_or_numbers
-    items = getattr(m, "items", None)
-    if items is not None and name != "value":
-        own, rest = (tuple(labels[i] for i in part.tolist()) for part in items)
-        if name == "disclosed":
-            return "harmless label", rest
-        if size == len(own):
-            return "sensitive label", own
-    if name != "value" and size == len(labels):
-        return "label", labels
-    return "report", tuple(map(str, range(size)))
 
 
 def _methods() -> Iterable[str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -32,6 +32,8 @@ class Tally:
     """Ids of the report files that are counted here, as far as they are known: none is counted twice."""
     batches: tuple[str, ...] = ()
     """The same of reports in memory: the last batches that were counted here. No part of the tally's bytes."""
+    names: Callable[[str], Sequence[str]] | None = None
+    """What the entries of a cell are about, by the cell's name, where that is known. No part of the bytes either."""
 
     def __post_init__(self) -> None:
         for name, cell in self.cells.items():
@@ -74,7 +76,8 @@ class Tally:
             raise FormatError(f"a tally is damaged: its cells are {other.layout}, those of the other {self.layout}.")
         sources, batches = once(self.sources, other.sources), batches_of(self.batches, other.batches)
         cells = {name: _added(name, cell, other.cells[name]) for name, cell in self.cells.items()}
-        return Tally(self.design, self.strata, cells, self.simulated or other.simulated, sources, batches)
+        simulated, names = self.simulated or other.simulated, self.names or other.names
+        return Tally(self.design, self.strata, cells, simulated, sources, batches, names)
 
     def __radd__(self, other: object) -> Tally:
         """So that `sum` adds up, which starts with 0."""
@@ -90,8 +93,9 @@ class Tally:
         for i, stratum in enumerate(self.strata):
             rows.append((stratum, "n", None, int(self.cells["n"][i])))
             for name, cell in sorted(self.cells.items()):
-                counts = cell[i].tolist() if name != "n" else []
-                rows += [(stratum, name, str(x), count) for x, count in zip(self._named(name), counts, strict=False)]
+                if name != "n":
+                    counts = zip(self._named(name), cell[i].tolist(), strict=True)
+                    rows += [(stratum, name, label, count) for label, count in counts]
         columns = {name: [row[j] for row in rows] for j, name in enumerate(("stratum", "cell", "label", "count"))}
         return {**columns, "simulated": [self.simulated] * len(rows)}
 
@@ -124,25 +128,9 @@ class Tally:
         ]
         return counts_html(f"{self.n:,} reports of {title_of(self.design)}", rows, simulated=self.simulated)
 
-    def _named(self, cell: str) -> Sequence[object]:
-        """What the entries of a cell are about: answers (with sensitive ones those, or the others), else numbers."""
-        size = self.cells[cell].shape[-1]
-        domain, params = self.design.get("domain", {}), self.design.get("params", {})
-        names: Sequence[object] = domain.get("labels") or range(domain.get("k", size))
-        if cell == "value" and self.design.get("kernel", {}).get("kind") not in _ANSWERS:
-            return range(size)
-        if "codes" in params:
-            names = [names[i] for i in params["codes"]]
-        elif params.get("sensitive") is not None:
-            own = np.zeros(len(names), np.bool_)
-            for low, high in zip(params["sensitive"][::2], params["sensitive"][1::2], strict=True):
-                own[low:high] = True
-            names = [names[i] for i in np.flatnonzero(~own if cell == "disclosed" else own).tolist()]
-        return names if len(names) == size else range(size)
-
-
-_ANSWERS = ("recode", "table", "window")
-"""Kernels whose numbered reports are answers; those of others are codes that stand for several, or bins."""
+    def _named(self, cell: str) -> Sequence[str]:
+        """What the entries of a cell are about, as the mechanism says; where nobody knows it, their numbers."""
+        return self.names(cell) if self.names is not None else tuple(map(str, range(self.cells[cell].shape[-1])))
 
 
 def _few(cell: IntArray, most: int = 6) -> str:

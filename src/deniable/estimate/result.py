@@ -13,11 +13,11 @@ from deniable.collect.frames import as_frame, as_library
 from deniable.collect.reports import Design, title_of
 from deniable.core.intervals import Interval, wald_interval
 from deniable.core.support import check_target
-from deniable.core.types import FloatArray, Target
+from deniable.core.types import BoolArray, FloatArray, Target
 from deniable.errors import InWords, MergeError, ParameterError, require
 from deniable.estimate.simplex import project_simplex
 
-__all__ = ["Comparison", "Estimate", "NormalPart", "Part"]
+__all__ = ["Comparison", "Estimate", "NormalPart", "Part", "Shares"]
 
 
 class Part(Protocol):
@@ -40,8 +40,42 @@ class Part(Protocol):
         """Confidence intervals."""
         ...
 
+    @property
+    def several(self) -> bool:
+        """Whether people may have several of the labels, so that shares need not sum to 1."""
+        ...
 
-class NormalPart:
+    @property
+    def range(self) -> tuple[float, float] | None:
+        """The ends of the interval that means are from; None of shares."""
+        ...
+
+    def too_rare(self, level: float = 0.95) -> BoolArray | None:
+        """Of which labels nothing can be said, because too few people have them; None where that does not happen."""
+        ...
+
+
+class Shares:
+    """What most parts are: shares that sum to 1, each of which can be told."""
+
+    __slots__ = ()
+
+    @property
+    def several(self) -> bool:
+        """See `Part.several`: everybody has one label."""
+        return False
+
+    @property
+    def range(self) -> tuple[float, float] | None:
+        """See `Part.range`: no means."""
+        return None
+
+    def too_rare(self, level: float = 0.95) -> BoolArray | None:
+        """See `Part.too_rare`: it does not happen."""
+        return None
+
+
+class NormalPart(Shares):
     """A part whose intervals follow from the normal law: value +- z stderr."""
 
     __slots__ = ()
@@ -53,7 +87,7 @@ class NormalPart:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Projected:
+class _Projected(Shares):
     """A part after projection onto the simplex: biased; intervals stay those of the unbiased estimate."""
 
     raw: Part
@@ -132,9 +166,7 @@ class Estimate:
         name, part = next(iter(self.parts.items()))
         require(name == "frequency", "part", name, "'frequency'", "Only frequencies sum to 1.")
         hint = "People have several of the answers, so their shares need not sum to 1."
-        require(
-            not getattr(part, "several", False), "part", InWords("shares of several pairs per person"), "single", hint
-        )
+        require(not part.several, "part", InWords("shares of several pairs per person"), "single", hint)
         if isinstance(part, _Projected):
             return self
         projected = _Projected(part, project_simplex(part.value))
@@ -215,10 +247,7 @@ class Estimate:
     @property
     def range(self) -> tuple[float, float] | None:
         """The ends of the interval that a mean, or the mean of a key's values, is from; None of shares."""
-        if next(iter(self.parts)) != "mean":
-            return None
-        low, high = self.design["params"].get("range") or self.design["domain"]["interval"]
-        return float(low), float(high)
+        return self._part.range
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Estimate):
@@ -282,8 +311,8 @@ class Estimate:
         spread = (unit * np.sqrt(squares[:most])).tolist()
         digits = [max(0, 1 - math.floor(math.log10(s))) if 0 < s < math.inf else 2 for s in spread]
         told = [f"{x:.{d}f}{sign} ± {s:.{d}f}" for x, s, d in zip(value, spread, digits, strict=True)]
-        rare = getattr(part, "too_rare", None)
-        return told if rare is None else ["too rare to say" if no else x for x, no in zip(told, rare(), strict=False)]
+        rare = part.too_rare()
+        return told if rare is None else ["too rare to say" if no else x for x, no in zip(told, rare, strict=False)]
 
 
 _FEW = 4

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
@@ -226,7 +226,7 @@ class Mechanism(ABC):
             own, got = (", ".join(f"{f.name} ({f.width} bytes)" for f in x.fields) for x in (self, reports))
             raise FormatError(f"reports of this design have the fields {own}, got {got}.")
         known = {"sources": reports.sources, "batches": reports.batches}
-        return Tally(self.design, self.bulk.strata, self.bulk.tally(reports), reports.simulated, **known)
+        return _tallied(self, self.bulk.tally(reports), reports.simulated, **known)
 
     def simulate_tally(self, counts: object, rng: Simulation) -> Tally:
         """The tally of a population with counts[x] people of item x, in the same law as if all of them had reported.
@@ -242,7 +242,7 @@ class Mechanism(ABC):
         require(whole, "counts", counts, f"{self.k} whole numbers >= 0, one per item")
         refuse_broken(self)
         cells = self.bulk.simulate_counts(people.astype(np.int64), rng)
-        return Tally(self.design, self.bulk.strata, cells, simulated=True)
+        return _tallied(self, cells, simulated=True)
 
     def empty(self, *, simulated: bool = False, most: float = math.inf) -> Tally:
         """The tally of no reports: the identity of `+`. `FormatError` where it has more than `most` cells."""
@@ -251,7 +251,7 @@ class Mechanism(ABC):
         if size > most:
             raise too_many(size)
         none = {name: np.zeros(shape, np.int64) for name, shape in bulk.layout.items()}
-        return Tally(self.design, bulk.strata, none, simulated)
+        return _tallied(self, none, simulated)
 
     def estimate(self, tally: Tally) -> Estimate:
         """Unbiased estimates with standard errors, from a tally of this very design."""
@@ -294,6 +294,16 @@ class Mechanism(ABC):
 
     _fit = _fitted
     """`fit` with its options put together: families that have other methods replace it."""
+
+
+def _tallied(m: Mechanism, cells: Mapping[str, IntArray], simulated: bool, **known: Any) -> Tally:
+    return Tally(m.design, m.bulk.strata, cells, simulated, **known, names=partial(entry_names, m))
+
+
+def entry_names(m: Mechanism, cell: str) -> Sequence[str]:
+    """The names of what the entries of a cell of its tallies are about."""
+    found = m.bulk.cells[cell]
+    return found.about.names(m.domain.labels_or_numbers, found.size)
 
 
 def report_size(m: Mechanism) -> dict[str, float]:

@@ -25,7 +25,7 @@ from deniable.errors import EnumerationError, FormatError, ParameterError
 from deniable.kernels import loops, sparing
 from deniable.kernels.parallel import blocks, run, shares
 from deniable.kernels.sampling import below
-from deniable.mechanisms.possible import Cell, Cells, check_reports_of
+from deniable.mechanisms.possible import NUMBERED, Cell, Cells, check_reports_of
 from deniable.mechanisms.reader import Reader, SupportReader
 from deniable.randomness import Simulation, Stream
 from deniable_client.exact import WORD_BITS
@@ -264,7 +264,7 @@ class Numbered(ABC):
     @property
     def cells(self) -> Mapping[str, Cell]:
         """See `Bulk.cells`: a report is one of the outputs."""
-        return {"value": Cell(self.size, total=(1, 1))}
+        return {"value": Cell(self.size, total=(1, 1), about=NUMBERED)}
 
     def possible(self, columns: Columns) -> BoolArray:
         """See `Bulk.possible`: the numbers that there are."""

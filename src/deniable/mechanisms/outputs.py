@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 from abc import abstractmethod
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
 from typing import Any, TypeVar
@@ -21,6 +22,7 @@ from deniable.estimate.evidence import DenseEvidence, Evidence
 from deniable.estimate.window import WindowEvidence
 from deniable.kernels.sampling import draw_by_row, row_thresholds, windowed
 from deniable.mechanisms.bulk import Bulk, Cells, K, Numbered, check_outputs
+from deniable.mechanisms.possible import NUMBERED, Cell, Entries
 from deniable.mechanisms.reader import Reader
 from deniable.randomness import Simulation, Stream
 from deniable_client.exact import WORD_BITS
@@ -48,8 +50,16 @@ Weights = tuple[Sequence[Sequence[int]], int]
 """Whole numbers in proportion to Pr[output | value], a row for each value, and the sum of a row."""
 
 
+@dataclass(frozen=True)
 class OutputBulk(Numbered, Bulk[K]):
     """Reports are numbers of outputs."""
+
+    about: Entries = field(default=NUMBERED, kw_only=True)
+    """What outputs are, for those who read counts: just numbers, unless they are answers."""
+
+    @property
+    def cells(self) -> Mapping[str, Cell]:
+        return {"value": replace(super().cells["value"], about=self.about)}
 
     @abstractmethod
     def weights(self) -> Weights:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,7 @@ from deniable.collect.files import replace_file
 from deniable.collect.reports import Reports, new_id
 from deniable.collect.tally import Tally
 from deniable.errors import FormatError, ParameterError, require
-from deniable.mechanisms.base import Mechanism
+from deniable.mechanisms.base import Mechanism, entry_names
 from deniable.mechanisms.registry import from_design
 from deniable.run.files import check_output, naming, refuse_loss
 
@@ -31,7 +32,7 @@ def load(what: str | os.PathLike[str] | bytes) -> Reports | Tally | Mechanism:
     deniable_client.errors.ParameterError: cannot read 'nowhere.bin': No such file or directory. Give the path of ...
     """
     if isinstance(what, bytes | bytearray | memoryview):
-        return codec.load(bytes(what))
+        return _known(codec.load(bytes(what)))
     known = isinstance(what, str | os.PathLike)
     require(known, "path", what, "the path of a file, or bytes that dn.dump gave")
     path = Path(what)
@@ -41,7 +42,14 @@ def load(what: str | os.PathLike[str] | bytes) -> Reports | Tally | Mechanism:
         hint = "Give the path of a file that dn.save or a command wrote."
         raise ParameterError(f"cannot read {str(what)!r}: {error.strerror}.", hint) from error
     with naming(str(what)):
-        return _design(data) if data.lstrip()[:1] in (b"{", b"[") else codec.load(data)
+        return _design(data) if data.lstrip()[:1] in (b"{", b"[") else _known(codec.load(data))
+
+
+def _known(found: Reports | Tally) -> Reports | Tally:
+    """The same; whoever looks at the counts of a tally sees what they are about."""
+    if isinstance(found, Tally):
+        return replace(found, names=lambda cell: entry_names(from_design(found.design), cell))
+    return found
 
 
 def save(what: Reports | Tally | Mechanism, path: str | os.PathLike[str], *, force: bool = False) -> Path:

@@ -21,6 +21,7 @@ from deniable.estimate.result import Part
 from deniable.mechanisms.metric.base import (
     MetricMechanism,
     check_nearest,
+    outputs_of,
     refuse_prior,
     response_parts,
 )
@@ -106,9 +107,10 @@ class BRR(MetricMechanism):
     def bulk(self) -> WindowBulk | NeighboursBulk:
         if self.on_line:
             shift, tie = self.shifts[0], len(self.shifts) - 1
-            return WindowBulk(Window.calibrate(self.epsilon, self.k, self.k, self.m, shift, tie))
+            kernel = Window.calibrate(self.epsilon, self.k, self.k, self.m, shift, tie)
+            return WindowBulk(kernel, about=outputs_of(self))
         lists = tuple(map(tuple, self.lists.tolist()))
-        return NeighboursBulk(Neighbours.calibrate(self.epsilon, lists, self.output_count))
+        return NeighboursBulk(Neighbours.calibrate(self.epsilon, lists, self.output_count), about=outputs_of(self))
 
     # ---- channel
 

@@ -19,7 +19,7 @@ from deniable.core.laws import epsilon_to, response
 from deniable.core.types import FloatArray, IntArray
 from deniable.errors import InWords, ParameterError, require
 from deniable.estimate.result import Part
-from deniable.mechanisms.metric.base import MetricMechanism, check_nearest, refuse_prior, response_parts
+from deniable.mechanisms.metric.base import MetricMechanism, check_nearest, outputs_of, refuse_prior, response_parts
 from deniable.mechanisms.metric.bulk import CodeBulk, ConstantBulk, code_matrix, code_of
 from deniable.mechanisms.metric.codes_search import (
     POINTS_MAX,
@@ -109,12 +109,12 @@ class Codebook(MetricMechanism):
     @cached_property
     def bulk(self) -> CodeBulk | ConstantBulk:
         if self.output_count == 1:
-            return ConstantBulk(Constant(self.k))
+            return ConstantBulk(Constant(self.k), about=outputs_of(self))
         response, (starts, codes) = Response.calibrate(self.epsilon, self.output_count), self.runs
         if self.codes is None:
-            return CodeBulk(response, response, starts, codes)
+            return CodeBulk(response, response, starts, codes, about=outputs_of(self))
         kernel = Recode(self.k, tuple(starts.tolist()), tuple(codes.tolist()), response)
-        return CodeBulk(kernel, response, starts, codes)
+        return CodeBulk(kernel, response, starts, codes, about=outputs_of(self))
 
     def _own(self) -> IntArray:
         """The code of every value."""

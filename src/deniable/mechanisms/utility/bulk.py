@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
 from typing import Any, TypeVar
@@ -22,7 +22,7 @@ from deniable.errors import FormatError, ParameterError, require
 from deniable.estimate.evidence import DenseEvidence, Evidence, PackedRows, RowEvidence
 from deniable.kernels.sampling import below
 from deniable.mechanisms.bulk import Bulk, Cells, SupportBulk, check_outputs, refuse_values
-from deniable.mechanisms.possible import Cell, loosened, nothing
+from deniable.mechanisms.possible import LABELS, Cell, Entries, loosened, nothing
 from deniable.mechanisms.reader import Reader
 from deniable.mechanisms.utility.estimate import UtilityEvidence
 from deniable.mechanisms.utility.sensitive import split_items
@@ -88,13 +88,18 @@ class DisclosingBulk(Bulk[K]):
     @property
     def disclosed(self) -> Mapping[str, Cell]:
         """The cell of what is disclosed, if anything can be."""
-        harmless = self.items[1].size
-        return {"disclosed": Cell(harmless, total=(0, 1))} if harmless else {}
+        rest = self.items[1]
+        about = Entries("harmless label", rest.tolist())
+        return {"disclosed": Cell(rest.size, total=(0, 1), about=about)} if rest.size else {}
 
     @property
     def cells(self) -> Mapping[str, Cell]:
         """See `Bulk.cells`: which sensitive items reports support, and what they disclose."""
-        return {"support": Cell(self.items[0].size), **self.disclosed}
+        return {"support": Cell(self.items[0].size, about=self.protected(LABELS)), **self.disclosed}
+
+    def protected(self, about: Entries) -> Entries:
+        """What entries about the protected items are about, all items in view."""
+        return about.among("sensitive label", self.items[0].tolist())
 
     def check(self, cells: Cells) -> None:
         """See `Bulk.check`: reports of the last stratum disclose one item each, and only those."""
@@ -168,7 +173,8 @@ class UtilityBulk(DisclosingBulk[UtilityKernel]):
     @property
     def cells(self) -> Mapping[str, Cell]:
         """See `Bulk.cells`: those of the base; only some reports are of it."""
-        return {name: loosened(cell) for name, cell in self._base_cells.items()} | dict(self.disclosed)
+        own = {name: replace(cell, about=self.protected(cell.about)) for name, cell in self._base_cells.items()}
+        return {name: loosened(cell) for name, cell in own.items()} | dict(self.disclosed)
 
     @property
     def _base_cells(self) -> Mapping[str, Cell]:
