@@ -55,10 +55,10 @@ class FitOptions:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Fit:
-    """Fitted frequencies, whether they are biased, and what was done."""
+    """Fitted frequencies, what makes them biased, and what was done."""
 
     part: Part
-    biased: bool
+    bias: tuple[str, ...]
     steps: tuple[str, ...]
 
 
@@ -120,7 +120,7 @@ def _fit_em(evidence: Evidence, options: FitOptions) -> Fit:
     spread = _EM.spread_of(evidence, climb.value, options)
     kind = f"{'expected' if evidence.complete else 'observed'} information"
     bias = "the estimate is biased near the edge of the simplex"
-    return Fit(FittedPart(climb.value, spread), True, (text, _told_spread(spread, kind, bias, options)))
+    return Fit(FittedPart(climb.value, spread), ("fitted",), (text, _told_spread(spread, kind, bias, options)))
 
 
 def _fit_ems(evidence: Evidence, options: FitOptions) -> Fit:
@@ -131,7 +131,8 @@ def _fit_ems(evidence: Evidence, options: FitOptions) -> Fit:
     text = f"EM with smoothing from {evidence.n} reports, for values in an order: {_told(climb)}, {end}"
     spread = _EMS.spread_of(evidence, climb.value, options)
     bias = "the estimate is biased by the smoothing, which neither standard errors nor intervals know of"
-    return Fit(FittedPart(climb.value, spread), True, (text, _told_spread(spread, "delta method", bias, options)))
+    steps = (text, _told_spread(spread, "delta method", bias, options))
+    return Fit(FittedPart(climb.value, spread), ("smoothed",), steps)
 
 
 def _fit_count_aware(evidence: Evidence, options: FitOptions) -> Fit:
@@ -147,7 +148,7 @@ def _fit_count_aware(evidence: Evidence, options: FitOptions) -> Fit:
         )
     linear = CountAware(evidence.odds, evidence.size_law)
     text = f"unbiased estimate from {evidence.n} reports, each weighed by its number of ones"
-    return Fit(linear.estimate(evidence.rows), False, (text,))
+    return Fit(linear.estimate(evidence.rows), (), (text,))
 
 
 METHODS: Mapping[str, Callable[[Evidence, FitOptions], Fit]] = {

@@ -112,8 +112,8 @@ class Estimate:
     """Estimates for every label, with error bars and their history.
 
     `value`, `stderr` and `interval` speak of the first part (`frequency` where there is one); `estimate["mean"]` is the
-    same estimate seen from another part. `steps` says what was done, in order; `biased` whether a step gave up
-    unbiasedness.
+    same estimate seen from another part. `steps` says what was done, in order; `bias` names the steps that
+    gave up unbiasedness.
     """
 
     labels: tuple[str, ...]
@@ -122,7 +122,13 @@ class Estimate:
     design: Design
     simulated: bool
     steps: tuple[str, ...]
-    biased: bool = False
+    bias: tuple[str, ...] = ()
+    """What made it biased, in order: `fitted`, `smoothed`, `projected`, `shrunk`, ...; nothing if it is not."""
+
+    @property
+    def biased(self) -> bool:
+        """Whether a step gave up unbiasedness."""
+        return bool(self.bias)
 
     @property
     def _part(self) -> Part:
@@ -171,7 +177,7 @@ class Estimate:
             return self
         projected = _Projected(part, project_simplex(part.value))
         steps = (*self.steps, "projected onto the simplex (biased; intervals from before, within [0, 1])")
-        return replace(self, parts={**self.parts, name: projected}, steps=steps, biased=True)
+        return replace(self, parts={**self.parts, name: projected}, steps=steps, bias=(*self.bias, "projected"))
 
     def binned(self, bins: int | None = None) -> Estimate:
         """The distribution of numbers in equal bins: so many, or as many as the reports can tell apart."""
@@ -252,7 +258,7 @@ class Estimate:
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Estimate):
             return NotImplemented
-        kept = ("labels", "n", "design", "simulated", "steps", "biased")
+        kept = ("labels", "n", "design", "simulated", "steps", "bias")
         same = all(getattr(self, name) == getattr(other, name) for name in kept)
         same = same and list(self.parts) == list(other.parts)
         return same and all(_agree(part, other.parts[name]) for name, part in self.parts.items())

@@ -39,7 +39,7 @@ def fit_reports(m: Mechanism, data: object, method: str, options: FitOptions) ->
     tally, evidence = _from_tally(m, data) if isinstance(data, Tally) else _from_reports(m, data)
     fit = fit_frequencies(evidence, method, options)
     labels, parts = m.domain.labels_or_numbers, {"frequency": fit.part}
-    return Estimate(labels, parts, tally.n, m.design, tally.simulated, fit.steps, fit.biased)
+    return Estimate(labels, parts, tally.n, m.design, tally.simulated, fit.steps, fit.bias)
 
 
 def _fit_calibrated(m: Mechanism, data: object) -> Estimate:

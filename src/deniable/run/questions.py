@@ -1,6 +1,7 @@
-"""What people ask: one table by `Entry.question`, which `simulate`, `plan` and `estimate` ask, and pages will.
+"""What people ask: one table by `Entry.question`, which `simulate`, `plan`, `estimate`, releases and pages ask.
 
-A row says what answers its question, and what may be told; what it does not list is refused.
+A row says what answers its question, and what may be told; what it does not list is refused. It has a value for
+everything that differs by question: a row that leaves one out cannot be made.
 """
 
 from __future__ import annotations
@@ -18,13 +19,15 @@ from deniable.plan.answer import Answer
 from deniable.plan.frequency import plan
 from deniable.plan.keyvalue import plan_keyvalue
 from deniable.plan.mean import plan_means
+from deniable.plan.prediction import points
 from deniable.plan.release import plan_release
 from deniable.present.studies import frequency_table, keyvalue_table, mean_table, release_table
 from deniable.present.tables import Table
 from deniable.run.files import read_space
+from deniable.run.forms import ANSWERS, NUMBERS, Form
 from deniable.run.results import Shown
 from deniable.run.studies.frequency import simulate
-from deniable.run.studies.keyvalue import show_pairs, simulate_keyvalue
+from deniable.run.studies.keyvalue import shrink_means, simulate_keyvalue
 from deniable.run.studies.mean import simulate_mean
 from deniable.run.studies.release import simulate_release
 from deniable.run.studies.study import Study
@@ -34,7 +37,7 @@ __all__ = ["QUESTIONS", "question_of"]
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """A question: who studies, plans and shows it, and what these may be told."""
+    """A question: who studies and plans it, what these may be told, and the words that go with it."""
 
     name: str
     about: str
@@ -51,9 +54,14 @@ class Question:
     """What a plan may limit, by the names that its designs have them under."""
     needed: Mapping[str, str]
     """What a plan must be told, each with an example."""
-    shown: Callable[..., Shown] = Shown.of
-    readings: tuple[str, ...] = ()
-    """What may be told beside the interval where an estimate is shown."""
+    unit: str
+    """In what an error is given, in words."""
+    forged: Callable[[float], str]
+    """What forged reports can do, from how much they change."""
+    form: Form | None
+    """How a page asks for a plan; None where none does."""
+    readings: Mapping[str, Callable[[Estimate, Any], Estimate]]
+    """What an estimate may be made into before it is shown, by the name under which that is told."""
 
     def check_study(self, given: Mapping[str, Any]) -> None:
         """Refuse settings that a study does not have."""
@@ -79,10 +87,11 @@ class Question:
 
     def show(self, estimate: Estimate, level: float, target: Target, simultaneous: bool, **given: Any) -> Shown:
         """The estimate with its intervals; what is None is not given."""
-        own = {name: value for name, value in given.items() if value is not None}
-        for name, value in own.items():
-            require(name in self.readings, name, value, f"left out for {self.about}")
-        return self.shown(estimate, level=level, target=target, simultaneous=simultaneous, **own)
+        for name, value in given.items():
+            if value is not None:
+                require(name in self.readings, name, value, f"left out for {self.about}")
+                estimate = self.readings[name](estimate, value)
+        return Shown.of(estimate, level=level, target=target, simultaneous=simultaneous)
 
 
 def _plan_shares(*, limits: Mapping[str, Any], **asked: Any) -> Answer[Any]:
@@ -96,6 +105,11 @@ def _plan_near(*, distances: str | None = None, **asked: Any) -> Answer[Any]:
     return plan_release(distances=read_space(distances), **asked).naming(distances=distances)
 
 
+def _points(gain: float) -> str:
+    return points(gain).replace(" pt", " percentage points")
+
+
+_SHARES, _NUMBERS = "in percentage points", "in the unit of the numbers"
 _WEIGHED = ("weight", "weights")
 _GUESS = {"max_asr": "asr"}
 _SIZE = {"max_bits": "bits", "max_bytes": "bytes"}
@@ -113,6 +127,10 @@ QUESTIONS: Mapping[str, Question] = {
         ("domain", "n", "epsilon", "targets", *_WEIGHED, "sensitive", "top"),
         {name: name for name in ("target_error", *_GUESS, *_SIZE, *_SERVER)},
         {},
+        _SHARES,
+        lambda gain: f"raise the share of one answer by at most {_points(gain)}",
+        ANSWERS,
+        {},
     ),
     KEY_VALUE: Question(
         KEY_VALUE,
@@ -124,8 +142,10 @@ QUESTIONS: Mapping[str, Question] = {
         ("domain", "n", "epsilon", "length", "interest", "targets", *_WEIGHED, "top"),
         {"target_error": "stderr", **_GUESS, **_SIZE, **_SERVER},
         {"n": "--n 10000", **_PROMISE},
-        show_pairs,
-        ("shrink",),
+        _SHARES,
+        lambda gain: f"raise the frequency of one key by at most {_points(gain)}",
+        None,
+        {"shrink": shrink_means},
     ),
     RELEASE: Question(
         RELEASE,
@@ -137,6 +157,10 @@ QUESTIONS: Mapping[str, Question] = {
         ("epsilon", "points", "interval", "distances", *_WEIGHED, "top"),
         {"target_error": "loss", **_GUESS, **_SIZE, **_SERVER},
         _PROMISE,
+        _SHARES,
+        lambda gain: f"add at most {gain:.3g} to the mean loss",
+        None,
+        {},
     ),
     MEAN: Question(
         MEAN,
@@ -148,6 +172,10 @@ QUESTIONS: Mapping[str, Question] = {
         ("epsilon", "n", "points", "interval", *_WEIGHED, "top"),
         {"target_error": "stderr", **_GUESS, **_SIZE, **_SERVER},
         {**_PROMISE, "interval": "--interval 0,100"},
+        _NUMBERS,
+        lambda gain: f"move the mean by at most {gain:.3g}",
+        NUMBERS,
+        {},
     ),
 }
 """By what `Entry.question` says."""

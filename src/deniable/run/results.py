@@ -7,7 +7,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -40,6 +40,8 @@ class Shown:
     """What a chart shows instead, where single numbers say nothing: their shares in bins."""
     edges: FloatArray | None = None
     """Where bins begin and end."""
+    bias: tuple[str, ...] = ()
+    """What made the estimate biased; see `Estimate.bias`."""
 
     @classmethod
     def of(
@@ -50,13 +52,16 @@ class Shown:
         target: Target = "reporters",
         simultaneous: bool = False,
         truth: FloatArray | None = None,
+        truth_mean: FloatArray | None = None,
     ) -> Shown:
-        """The estimate with its intervals."""
+        """The estimate with its intervals; of shares of keys also their means, and which are too rare to say."""
         span = estimate.range
         ends = estimate.interval(level, target, simultaneous=simultaneous)
         numbers = (estimate.value, np.sqrt(estimate.variance(target)), ends.low, ends.high)
         columns = dict(zip(_COLUMNS, numbers, strict=True)) | ({} if truth is None else {"truth": truth})
+        means = _Means.of(estimate, level, target, simultaneous, truth_mean)
         facts = {
+            **means.first,
             **({} if span is None else {"part": "mean", "interval": list(span)}),
             "mechanism": estimate.design["mechanism"],
             "epsilon": estimate.design["epsilon"],
@@ -68,10 +73,12 @@ class Shown:
             "target": target,
             "simultaneous": simultaneous,
             **({"note": ends.note_on(estimate.labels)} if ends.notes else {}),
+            **means.last,
         }
         again: dict[str, Any] = {"level": level, "target": target, "simultaneous": simultaneous}
         coarse = cls.of(estimate.binned(), **again) if truth is None and is_fine(estimate) else None
-        return cls(estimate.labels, columns, facts, len(estimate.labels), coarse, edges_of(estimate))
+        every = {**columns, **means.columns}
+        return cls(estimate.labels, every, facts, len(estimate.labels), coarse, edges_of(estimate), estimate.bias)
 
     @property
     def numbers(self) -> bool:
@@ -81,13 +88,7 @@ class Shown:
     @property
     def projected(self) -> bool:
         """Whether these were moved to shares >= 0 that sum to 1."""
-        return any("projected" in step for step in self.facts["steps"])
-
-    @property
-    def _bias(self) -> str:
-        """What made these biased."""
-        smoothed = any("smoothing" in step for step in self.facts["steps"])
-        return f"{'projected' if self.projected else 'smoothed' if smoothed else 'shrunk'} (biased)"
+        return "projected" in self.bias
 
     def top(self, t: int) -> Shown:
         """Only the items with the largest estimates, largest first; equal ones keep their order."""
@@ -124,8 +125,8 @@ class Shown:
             self.drawn.draw(target, title, order)
             return
         notes = []
-        if self.facts["biased"]:
-            notes.append(self._bias)
+        if self.bias:
+            notes.append(f"{', '.join(self.bias)} (biased)")
         if len(self.labels) < self.total:
             notes.append(f"the {len(self.labels)} largest of {self.total:,}")
         more: dict[str, Any] = {"ends": tuple(self.facts["interval"])} if self.numbers else {}
@@ -153,6 +154,27 @@ class Shown:
         truth = self.columns[names[3]][rows] if names[3] in self.columns else None
         labels, told = tuple(self.labels[i] for i in rows), {"subtitle": " · ".join([source, *notes]), **more}
         save(estimate_chart(labels, value, low, high, title=title, truth=truth, level=facts["level"], **told), target)
+
+
+class _Means(NamedTuple):
+    """What is shown of the means beside shares, where an estimate has both: facts before and after all others."""
+
+    first: dict[str, Any]
+    columns: dict[str, Any]
+    last: dict[str, Any]
+
+    @classmethod
+    def of(
+        cls, estimate: Estimate, level: float, target: Target, simultaneous: bool, truth: FloatArray | None
+    ) -> _Means:
+        """Of the part `mean`, where it does not come first."""
+        part = dict(list(estimate.parts.items())[1:]).get("mean")
+        if part is None or part.range is None:
+            return cls({}, {}, {})
+        ends = part.interval(level, target, simultaneous)
+        columns = {"mean": part.value, "mean_low": ends.low, "mean_high": ends.high, "too_rare": part.too_rare(level)}
+        columns |= {} if truth is None else {"truth_mean": truth}
+        return cls({"range": list(part.range)}, columns, {"note_mean": ends.note} if ends.note else {})
 
 
 def check_chart(target: str, name: str = "chart") -> None:

@@ -254,7 +254,7 @@ def shrink_means(estimate: Estimate, top: int) -> Estimate:
     shrunk = np.clip(centre + pull * (s / f - centre), -1, 1)
     steps = (*estimate.steps, f"means shrunk towards that of the {top} most frequent keys (biased)")
     parts = {**estimate.parts, "mean": replace(part, shrunk=shrunk)}
-    return replace(estimate, parts=parts, steps=steps, biased=True)
+    return replace(estimate, parts=parts, steps=steps, bias=(*estimate.bias, "shrunk"))
 
 
 @dataclass(frozen=True, slots=True)

@@ -265,7 +265,7 @@ class LevelMechanism(Mechanism):
         told = ", ".join(f"{level:g}: {share:.3g}" for level, share in zip(self.levels, shares.tolist(), strict=True))
         steps = (*steps, f"shares of the levels: {told}")
         labels = self.domain.labels_or_numbers
-        return Estimate(labels, {"frequency": part}, tally.n, self.design, tally.simulated, steps, biased=True)
+        return Estimate(labels, {"frequency": part}, tally.n, self.design, tally.simulated, steps, ("fitted",))
 
 
 def _told(m: LevelMechanism) -> list[float]:
