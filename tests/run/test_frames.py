@@ -73,7 +73,7 @@ def test_arrow_tables_carry_their_design_and_the_mark():
 
 
 def test_what_may_stay_beside_reports_is_for_the_row_of_the_input_to_say(monkeypatch: pytest.MonkeyPatch) -> None:
-    """No name of an input is known to frames: a new kind of data that takes several rows is refused in its own words."""
+    """No name of an input is known to frames: new data of which people have several rows are refused in its words."""
     diary = replace(INPUTS["values"], names=("person", "day"))
     monkeypatch.setattr("deniable.run.frames.INPUTS", {**INPUTS, "diaries": diary})
     m = type("Diary", (dn.GRR,), {"takes": "diaries"})(epsilon=1.0, domain=dn.Domain.of(2))

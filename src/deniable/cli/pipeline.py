@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import replace
 from typing import Annotated, TypeAlias, cast
 
@@ -14,6 +13,7 @@ from deniable.core.intervals import critical
 from deniable.core.support import check_target
 from deniable.core.types import Target
 from deniable.errors import require
+from deniable.estimate.methods import METHODS, UNBIASED, in_words
 from deniable.mechanisms.base import Mechanism, entry_names
 from deniable.mechanisms.registry import from_design
 from deniable.present.estimates import ORDERS
@@ -22,7 +22,7 @@ from deniable.run.counting import Counted, skipped_text
 from deniable.run.engines import ENGINES, check_engine, count_with, estimate_with, privatize_on_spark, read_design
 from deniable.run.files import named
 from deniable.run.layout import COMPRESSIONS, FORMATS, STANDARD, Layout
-from deniable.run.local import UNBIASED, is_table, privatize_file, spent_before, write_tally
+from deniable.run.local import is_table, privatize_file, spent_before, write_tally
 from deniable.run.questions import question_of
 from deniable.run.results import check_chart, check_order, check_table
 
@@ -219,15 +219,6 @@ def _counts(total: Tally, m: Mechanism) -> list[Table]:
     ]
 
 
-def _methods() -> Iterable[str]:
-    """How to estimate, for shells."""
-    from deniable.estimate.fit import METHODS
-    from deniable.mechanisms.fitting import CALIBRATED
-
-    levels = ("auto", "auem", "self", "grouped", "em-known", "em-blind")
-    return (UNBIASED, *METHODS, CALIBRATED, *levels)
-
-
 def estimate(
     files: Annotated[
         list[str],
@@ -249,9 +240,8 @@ def estimate(
         option(
             "--method",
             "unbiased|em|...",
-            "Or fit the shares: em, or ems (smoothed) for values in an order; count-aware or calibrated where reports "
-            "have bits or public seeds; with levels: auto, auem, self, grouped, em, em-known or em-blind.",
-            _methods,
+            in_words(),
+            lambda: METHODS,
         ),
     ] = UNBIASED,
     shrink: Annotated[

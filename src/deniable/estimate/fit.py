@@ -24,7 +24,7 @@ from deniable.estimate.fitted import (
 from deniable.estimate.result import Part
 from deniable.randomness import Simulation, Stream
 
-__all__ = ["METHODS", "FitOptions", "fit_frequencies"]
+__all__ = ["FitOptions", "fit_frequencies"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,12 +63,12 @@ class Fit:
 
 
 def fit_frequencies(evidence: Evidence, method: str, options: FitOptions) -> Fit:
-    """Fit by one of the METHODS."""
-    require(method in METHODS, "method", method, f"one of {', '.join(METHODS)}")
+    """Fit by one of the methods that read a likelihood."""
+    require(method in _FITS, "method", method, f"one of {', '.join(_FITS)}")
     if options.stderr == "information" and method != "count-aware":
         hint = "Ask for stderr='bootstrap', or for no standard errors with stderr=None."
         require(evidence.k <= MATRIX_MAX, "k", evidence.k, f"at most {MATRIX_MAX} with stderr='information'", hint)
-    return METHODS[method](evidence, options)
+    return _FITS[method](evidence, options)
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,12 +151,12 @@ def _fit_count_aware(evidence: Evidence, options: FitOptions) -> Fit:
     return Fit(linear.estimate(evidence.rows), (), (text,))
 
 
-METHODS: Mapping[str, Callable[[Evidence, FitOptions], Fit]] = {
+_FITS: Mapping[str, Callable[[Evidence, FitOptions], Fit]] = {
     "em": _fit_em,
     "ems": _fit_ems,
     "count-aware": _fit_count_aware,
 }
-"""What `Mechanism.fit` can do, by name."""
+"""Who fits, by the names of `METHODS`: those that read a likelihood."""
 
 
 def _told(climb: Climb) -> str:

@@ -73,9 +73,6 @@ class Mechanism(ABC):
     subject: ClassVar[str] = ANSWER
     """The same by the name that statements of protection have for it."""
 
-    linear_methods: ClassVar[tuple[str, ...]] = ()
-    """Names that `estimate` takes as a method, all of them read from tallies; none if there is one way only."""
-
     __repr__ = as_line
     _repr_html_ = as_html
     __init_subclass__ = classmethod(keep_line)

@@ -13,28 +13,30 @@ from deniable.core.types import Columns
 from deniable.errors import FormatError, MergeError, ParameterError, require
 from deniable.estimate.calibrated import calibrate
 from deniable.estimate.evidence import Evidence
-from deniable.estimate.fit import METHODS, FitOptions, fit_frequencies
+from deniable.estimate.fit import FitOptions, fit_frequencies
 from deniable.estimate.linear import check_reports
+from deniable.estimate.methods import BITS, LIKELIHOOD, METHODS, REPORTS, SEEDS, UNBIASED, methods_for
 from deniable.estimate.result import Estimate
 
 if TYPE_CHECKING:
     from deniable.mechanisms.base import Mechanism
 
-__all__ = ["CALIBRATED", "check_tally", "checked_batches", "fit_reports", "methods_of"]
+__all__ = ["PLAIN", "check_tally", "checked_batches", "fit_reports", "methods_of"]
 
-CALIBRATED = "calibrated"
-"""The method that subtracts what the public coins do."""
+PLAIN = (LIKELIHOOD, BITS, SEEDS)
+"""What reports without levels may have for a fit."""
 
 
 def methods_of(m: Mechanism) -> tuple[str, ...]:
-    """The methods of fitting that a mechanism has."""
-    return m.bulk.reader.fits
+    """The methods that a mechanism has."""
+    return (UNBIASED, *methods_for(m.bulk.reader.traits))
 
 
 def fit_reports(m: Mechanism, data: object, method: str, options: FitOptions) -> Estimate:
     """The estimate that a method of fitting gives: what `Mechanism.fit` does."""
-    require(method in (*METHODS, CALIBRATED), "method", method, f"one of {', '.join((*METHODS, CALIBRATED))}")
-    if method == CALIBRATED:
+    known = methods_for(PLAIN)
+    require(method in known, "method", method, f"one of {', '.join(known)}")
+    if METHODS[method].reads == REPORTS:
         return _fit_calibrated(m, data)
     tally, evidence = _from_tally(m, data) if isinstance(data, Tally) else _from_reports(m, data)
     fit = fit_frequencies(evidence, method, options)

@@ -15,6 +15,7 @@ from deniable.core.types import Columns, FloatArray
 from deniable.errors import ParameterError
 from deniable.estimate.calibrated import PublicCoin
 from deniable.estimate.evidence import DenseEvidence, Evidence, PackedRows, RowEvidence
+from deniable.estimate.methods import BITS, LIKELIHOOD
 from deniable.kernels.parallel import blocks
 from deniable.mechanisms.possible import Cells
 
@@ -39,9 +40,9 @@ class Reader(Generic[B]):
         return type(self).likelihood is not Reader.likelihood
 
     @property
-    def fits(self) -> tuple[str, ...]:
-        """The methods that fit frequencies to reports: none where no likelihood is written out."""
-        return ("em", "ems") if self.known else ()
+    def traits(self) -> tuple[str, ...]:
+        """What reports have that methods of `estimate.methods` need."""
+        return (LIKELIHOOD,) if self.known else ()
 
     @property
     def coins(self) -> PublicCoin | None:
@@ -80,8 +81,8 @@ class SupportReader(Reader[S]):
     """Reports that support items: a supported value is `odds` times as likely as one that is not."""
 
     @property
-    def fits(self) -> tuple[str, ...]:
-        return super().fits if self.bulk.size_law is None else (*super().fits, "count-aware")
+    def traits(self) -> tuple[str, ...]:
+        return super().traits if self.bulk.size_law is None else (*super().traits, BITS)
 
     def likelihood(self, columns: Columns) -> FloatArray:
         """See `Reader.likelihood`: 1 where a value is supported, else 1/`odds`."""

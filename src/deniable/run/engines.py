@@ -10,6 +10,7 @@ from typing import Any
 from deniable.collect.limits import parse_header
 from deniable.collect.reports import Design
 from deniable.errors import FormatError, ParameterError, require
+from deniable.estimate.methods import UNBIASED
 from deniable.estimate.result import Estimate
 from deniable.mechanisms.base import Mechanism
 from deniable.mechanisms.registry import from_design
@@ -67,7 +68,7 @@ def count_with(
 def estimate_with(
     engine: str,
     sources: Sequence[str],
-    method: str = local.UNBIASED,
+    method: str = UNBIASED,
     *,
     master: str | None = None,
     design: Design | None = None,

@@ -11,12 +11,13 @@ from typing import Any
 
 from deniable.collect.parquet import METADATA, REPORT, head_in, metadata_of, rows_array
 from deniable.errors import ParameterError, need_extra, require
+from deniable.estimate.methods import UNBIASED
 from deniable.mechanisms.base import Mechanism
 from deniable.mechanisms.registry import from_design
 from deniable.randomness import Stream
 from deniable.run.counting import Counted, Counting, head_of
 from deniable.run.inputs import INPUTS
-from deniable.run.local import UNBIASED, estimate_tally
+from deniable.run.local import estimate_tally
 
 __all__ = ["estimate", "privatize", "tally"]
 

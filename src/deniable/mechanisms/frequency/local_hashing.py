@@ -20,6 +20,7 @@ from deniable.core.support import Support
 from deniable.core.types import Bytes, Columns, FloatArray, IntArray, UintArray
 from deniable.errors import require
 from deniable.estimate.calibrated import PublicCoin
+from deniable.estimate.methods import SEEDS
 from deniable.kernels import loops
 from deniable.kernels.hashing import interval_of, interval_rows
 from deniable.kernels.permutation import permute, place_rows
@@ -188,8 +189,8 @@ def _proof(ratio: Fraction, function: str, bucket: str) -> Proof:
 
 class _HashedReader(SupportReader[HashingBulk | BalancedBulk]):
     @property
-    def fits(self) -> tuple[str, ...]:
-        return (*super().fits, "calibrated")
+    def traits(self) -> tuple[str, ...]:
+        return (*super().traits, SEEDS)
 
     @property
     def coins(self) -> PublicCoin:

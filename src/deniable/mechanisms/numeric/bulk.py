@@ -86,7 +86,7 @@ class _MeansReader(OutputReader[OutputBulk[Any]]):
     why: str
 
     @property
-    def fits(self) -> tuple[str, ...]:
+    def traits(self) -> tuple[str, ...]:
         return ()
 
     def tally_evidence(self, cells: Cells) -> Evidence:

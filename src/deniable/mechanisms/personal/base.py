@@ -18,11 +18,12 @@ from deniable.core.values import columns_of
 from deniable.errors import ParameterError, PrivacyError, require
 from deniable.estimate.fit import FitOptions
 from deniable.estimate.linear import check_reports
+from deniable.estimate.methods import EVIDENCE, LEVELS, methods_for
 from deniable.estimate.result import Estimate, Part
 from deniable.mechanisms.base import Mechanism, report_size
 from deniable.mechanisms.fitting import check_tally, checked_batches
 from deniable.mechanisms.personal import levels as given
-from deniable.mechanisms.personal.bulk import FITS, LevelBulk
+from deniable.mechanisms.personal.bulk import LevelBulk
 from deniable.mechanisms.personal.em import Levelled, fit_levels
 from deniable.mechanisms.personal.estimate import LevelCounts, plausible_shares
 from deniable.mechanisms.personal.inference import LevelGuess, best_levels, guess_level
@@ -54,7 +55,6 @@ class LevelMechanism(Mechanism):
     shares: tuple[float, ...] | None = field(default=None, compare=False)
     vetted: ClassVar[bool] = True
     takes: ClassVar[str] = "values with levels"
-    linear_methods: ClassVar[tuple[str, ...]] = ("auto", "auem", "self", "grouped")
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -255,8 +255,13 @@ class LevelMechanism(Mechanism):
         return dict(self.estimate(tally).parts)
 
     def _fit(self, data: object, method: str, options: FitOptions) -> Estimate:
-        """Maximum likelihood of values and levels, from reports or (base grr) a tally: see `FITS`."""
-        require(method in FITS, "method", method, f"one of {', '.join(FITS)}")
+        """Maximum likelihood of values and levels, from reports or (base grr) a tally.
+
+        The shares of the levels are fitted too (`em`), known to be `shares` (`em-known`), or fitted without level
+        reports (`em-blind`).
+        """
+        fits = methods_for([LEVELS], EVIDENCE)
+        require(method in fits, "method", method, f"one of {', '.join(fits)}")
         tally, evidence = evidence_of(self, data, blind=method == "em-blind")
         t, known = len(self.levels), method == "em-known"
         start = np.array(self.shares) if known else (plausible_shares(self.level_counts(tally)) + 1 / t) / 2

@@ -16,6 +16,7 @@ import numpy as np
 from deniable.collect.reports import Field
 from deniable.core.channel import Channel
 from deniable.core.types import BoolArray, Columns, FloatArray, IntArray
+from deniable.estimate.methods import LEVELS
 from deniable.kernels import loops
 from deniable.kernels.bits import pack_one
 from deniable.kernels.sampling import respond
@@ -34,10 +35,7 @@ from deniable_client.kernels.personal import disclosure
 from deniable_client.kernels.utility import base_half
 from deniable_client.packing import uint_width
 
-__all__ = ["FITS", "LevelBulk", "PersonalBulk", "SensitiveBulk", "log_masses"]
-
-FITS = ("em", "em-known", "em-blind")
-"""Maximum likelihood: the shares of the levels fitted too, known to be `shares`, or fitted without level reports."""
+__all__ = ["LevelBulk", "PersonalBulk", "SensitiveBulk", "log_masses"]
 
 _WORD = 1 << WORD_BITS
 
@@ -234,11 +232,11 @@ class LevelBulk(Bulk[PersonalKernel]):
 
 
 class LevelReader(Reader[LevelBulk]):
-    """Fits of values and levels together; `level_evidence` has the likelihoods."""
+    """Values and levels are fitted together; `level_evidence` has the likelihoods."""
 
     @property
-    def fits(self) -> tuple[str, ...]:
-        return FITS
+    def traits(self) -> tuple[str, ...]:
+        return (LEVELS,)
 
     @property
     def sufficient(self) -> bool:

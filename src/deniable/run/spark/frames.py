@@ -8,11 +8,12 @@ from typing import Any
 
 from deniable.collect.parquet import DESIGN, METADATA, PACKED, REPORT, parse_head
 from deniable.errors import ParameterError, need_extra, require
+from deniable.estimate.methods import UNBIASED
 from deniable.estimate.result import Estimate
 from deniable.mechanisms.base import Mechanism
 from deniable.mechanisms.registry import from_design
 from deniable.run.counting import Counted, Key
-from deniable.run.local import UNBIASED, estimate_tally
+from deniable.run.local import estimate_tally
 from deniable.run.spark.session import bounded, calling
 from deniable.run.spark.tasks import RESULT, Adding, CountFrame, counted_in, total_of
 
