@@ -8,11 +8,12 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
 from deniable.core.guess import Guess, check_prior
+from deniable.core.same import Same
 from deniable.core.types import Columns, FloatArray, IntArray
 from deniable.errors import ParameterError, is_whole, require
 from deniable.mechanisms.base import Mechanism
@@ -31,7 +32,7 @@ _CELLS = 1 << 21
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Attack:
+class Attack(Same):
     """What an attacker gains who knows the mechanism and the prior: always beside the best guess without a report."""
 
     mechanism: Mechanism
@@ -45,6 +46,7 @@ class Attack:
     seed: int
     target: str = "value"
     """What is guessed: the value, or the level."""
+    tells: ClassVar[tuple[str, ...]] = ("mechanism", "expected", "hits", "reports", "seed", "target", "prior")
 
     def __repr__(self) -> str:
         told = f"the best guess of a {self.target} is right {100 * self.expected.success:.3g} % of the time"
@@ -60,16 +62,6 @@ class Attack:
         if self.reports:
             facts["simulated"] = f"{self.hits:,} of {self.reports:,} reports, seed {self.seed}"
         return facts_html(f"Attack on {self.mechanism.name}: best guess of a {self.target}", facts, bar=Bar(right))
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, Attack):
-            return NotImplemented
-        kept = ("mechanism", "expected", "hits", "reports", "seed", "target")
-        return all(getattr(self, name) == getattr(other, name) for name in kept) and np.array_equal(
-            self.prior, other.prior
-        )
-
-    __hash__ = None  # type: ignore[assignment]
 
     @property
     def measured(self) -> float | None:
@@ -159,7 +151,7 @@ def _attack_level(
 ) -> Attack:
     """Levels are drawn from the design's shares, and guessed from the whole report and the value."""
     hint = "Personal budgets are those of pldp."
-    require(hasattr(m, "guess_level"), "target", "level", f"value for {m.name}, which hides no level", hint)
+    require(bool(m.protection.levels), "target", "level", f"value for {m.name}, which hides no level", hint)
     require(len(m.levels) > 1, "target", "level", "value where there is one level only")
     expected, pi = m.guess_level(prior), np.full(m.k, 1 / m.k) if prior is None else check_prior(prior, m.k)
     values, chosen, drawn = simulation(seed).spawn(3)

@@ -19,12 +19,13 @@ from deniable.mechanisms.registry import from_design
 from deniable.present.estimates import ORDERS
 from deniable.present.tables import Column, Table, number, parameters, shares_table
 from deniable.run.counting import Counted, skipped_text
-from deniable.run.engines import ENGINES, check_engine, count_with, estimate_with, privatize_on_spark, read_design
+from deniable.run.engines import ENGINES, check_engine, count_with, estimate_with, privatize_on_spark
 from deniable.run.files import named
 from deniable.run.layout import COMPRESSIONS, FORMATS, STANDARD, Layout
 from deniable.run.local import is_table, privatize_file, spent_before, write_tally
 from deniable.run.questions import question_of
 from deniable.run.results import check_chart, check_order, check_table
+from deniable.run.store import read_design
 
 __all__ = [
     "ColumnName",
@@ -171,7 +172,7 @@ def tally(
     """
     out.claim(target, sources=files, force=force)
     check_engine(engine, master)
-    known = read_design(design)
+    known = None if design is None else read_design(design)
     out.note(f"tallying {', '.join(map(named, files))}{' on Spark' * (engine == 'spark')}")
     with out.progress("tallying") as progress:
         counted = count_with(engine, files, master=master, design=known, strict=strict, progress=progress)
@@ -290,7 +291,7 @@ def estimate(
     critical(level)
     require(top is None or top >= 1, "top", top, "an integer >= 1")
     check_engine(engine, master)
-    known = read_design(design)
+    known = None if design is None else read_design(design)
     out.note(f"estimating from {', '.join(map(named, files))}{' on Spark' * (engine == 'spark')}")
     with out.progress("tallying") as progress:
         found, counted = estimate_with(

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
-from deniable.collect.frames import as_frame, as_library
+from deniable.collect.frames import Columned
 from deniable.collect.reports import Design, batches_of, difference, once, title_of
+from deniable.core.same import Same
 from deniable.core.types import IntArray
 from deniable.errors import FormatError, MergeError
 
@@ -17,7 +18,7 @@ __all__ = ["Tally", "exact_sum"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Tally:
+class Tally(Same, Columned):
     """What a collection of reports adds up to.
 
     `cells["n"]` counts reports by stratum; every other cell has the stratum as its first axis too. Strata are the
@@ -34,6 +35,8 @@ class Tally:
     """The same of reports in memory: the last batches that were counted here. No part of the tally's bytes."""
     names: Callable[[str], Sequence[str]] | None = None
     """What the entries of a cell are about, by the cell's name, where that is known. No part of the bytes either."""
+
+    tells: ClassVar[tuple[str, ...]] = ("design", "simulated", "cells")
 
     def __post_init__(self) -> None:
         for name, cell in self.cells.items():
@@ -55,14 +58,6 @@ class Tally:
     def n(self) -> int:
         """Number of reports."""
         return exact_sum(self.cells["n"])
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, Tally):
-            return NotImplemented
-        same = self.design == other.design and self.simulated == other.simulated and set(self.cells) == set(other.cells)
-        return same and all(np.array_equal(cell, other.cells[name]) for name, cell in self.cells.items())
-
-    __hash__ = None  # type: ignore[assignment]
 
     def __add__(self, other: Tally) -> Tally:
         if not isinstance(other, Tally):
@@ -98,18 +93,6 @@ class Tally:
                     rows += [(stratum, name, label, count) for label, count in counts]
         columns = {name: [row[j] for row in rows] for j, name in enumerate(("stratum", "cell", "label", "count"))}
         return {**columns, "simulated": [self.simulated] * len(rows)}
-
-    def to_frame(self) -> Any:
-        """`to_columns` as a frame of Polars or pandas, whichever is installed (Polars first), else the columns."""
-        return as_frame(self.to_columns())
-
-    def to_pandas(self) -> Any:
-        """`to_columns` as a pandas frame."""
-        return as_library("pandas", self.to_columns())
-
-    def to_polars(self) -> Any:
-        """`to_columns` as a Polars frame."""
-        return as_library("polars", self.to_columns())
 
     def __repr__(self) -> str:
         mark = ", SIMULATED" if self.simulated else ""

@@ -5,13 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any, Protocol
+from typing import Any, ClassVar, Protocol
 
 import numpy as np
 
-from deniable.collect.frames import as_frame, as_library
+from deniable.collect.frames import Columned
 from deniable.collect.reports import Design, title_of
 from deniable.core.intervals import Interval, wald_interval
+from deniable.core.same import Same, agree
 from deniable.core.support import check_target
 from deniable.core.types import BoolArray, FloatArray, Target
 from deniable.errors import InWords, MergeError, ParameterError, require
@@ -108,7 +109,7 @@ class _Projected(Shares):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Estimate:
+class Estimate(Columned):
     """Estimates for every label, with error bars and their history.
 
     `value`, `stderr` and `interval` speak of the first part (`frequency` where there is one); `estimate["mean"]` is the
@@ -208,18 +209,6 @@ class Estimate:
             "high": ends.high.tolist(),
             "simulated": [self.simulated] * len(self.labels),
         }
-
-    def to_frame(self, level: float = 0.95, target: Target = "reporters") -> Any:
-        """`to_columns` as a frame of Polars or pandas, whichever is installed (Polars first), else the columns."""
-        return as_frame(self.to_columns(level, target))
-
-    def to_pandas(self, level: float = 0.95, target: Target = "reporters") -> Any:
-        """`to_columns` as a pandas frame."""
-        return as_library("pandas", self.to_columns(level, target))
-
-    def to_polars(self, level: float = 0.95, target: Target = "reporters") -> Any:
-        """`to_columns` as a Polars frame."""
-        return as_library("polars", self.to_columns(level, target))
 
     def chart(
         self,
@@ -327,11 +316,7 @@ _FEW = 4
 
 def _agree(one: Part, two: Part) -> bool:
     """Whether two parts say the same: values and variances."""
-    first, second = _variance(one), _variance(two)
-    if first is None or second is None:
-        return first is second and np.array_equal(one.value, two.value, equal_nan=True)
-    pairs = ((one.value, two.value), (first, second))
-    return all(np.array_equal(a, b, equal_nan=True) for a, b in pairs)
+    return agree(one.value, two.value) and agree(_variance(one), _variance(two))
 
 
 def _variance(part: Part) -> FloatArray | None:
@@ -343,7 +328,7 @@ def _variance(part: Part) -> FloatArray | None:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Comparison:
+class Comparison(Same, Columned):
     """Differences of two independent estimates, with standard errors and tests."""
 
     labels: tuple[str, ...]
@@ -353,6 +338,7 @@ class Comparison:
     n: tuple[int, int]
     simulated: bool
     """Whether one of the two is."""
+    tells: ClassVar[tuple[str, ...]] = ("labels", "target", "n", "simulated", "value", "stderr")
 
     def __repr__(self) -> str:
         told = zip(self.labels[:_FEW], self.value.tolist(), self.stderr.tolist(), strict=False)
@@ -373,15 +359,6 @@ class Comparison:
         head = ("", "difference", "p-value, corrected")
         return bars_html(f"Comparison of {self._people}", head, rows, simulated=self.simulated)
 
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, Comparison):
-            return NotImplemented
-        same = all(getattr(self, name) == getattr(other, name) for name in ("labels", "target", "n", "simulated"))
-        pairs = ((self.value, other.value), (self.stderr, other.stderr))
-        return same and all(np.array_equal(a, b, equal_nan=True) for a, b in pairs)
-
-    __hash__ = None  # type: ignore[assignment]
-
     def to_columns(self, level: float = 0.95) -> dict[str, list[Any]]:
         """Label, difference, standard error, interval ends, p-values and the mark of simulated data as plain lists."""
         ends = self.interval(level)
@@ -389,18 +366,6 @@ class Comparison:
         numbers |= {"pvalue": self.pvalue, "pvalue_adjusted": self.pvalue_adjusted}
         told = {name: column.tolist() for name, column in numbers.items()}
         return {"label": list(self.labels), **told, "simulated": [self.simulated] * len(self.labels)}
-
-    def to_frame(self, level: float = 0.95) -> Any:
-        """`to_columns` as a frame of Polars or pandas, whichever is installed (Polars first), else the columns."""
-        return as_frame(self.to_columns(level))
-
-    def to_pandas(self, level: float = 0.95) -> Any:
-        """`to_columns` as a pandas frame."""
-        return as_library("pandas", self.to_columns(level))
-
-    def to_polars(self, level: float = 0.95) -> Any:
-        """`to_columns` as a Polars frame."""
-        return as_library("polars", self.to_columns(level))
 
     def interval(self, level: float = 0.95, *, simultaneous: bool = False) -> Interval:
         """Normal confidence intervals of the differences."""

@@ -12,14 +12,15 @@ from typing import Any
 from deniable.collect import codec
 from deniable.collect.codec import dump
 from deniable.collect.files import replace_file
-from deniable.collect.reports import Reports, new_id
+from deniable.collect.limits import parse_header
+from deniable.collect.reports import Design, Reports, new_id
 from deniable.collect.tally import Tally
 from deniable.errors import FormatError, ParameterError, require
 from deniable.mechanisms.base import Mechanism, entry_names
 from deniable.mechanisms.registry import from_design
-from deniable.run.files import check_output, naming, refuse_loss
+from deniable.run.files import check_output, naming, open_input, refuse_loss
 
-__all__ = ["load", "save"]
+__all__ = ["load", "read_design", "save"]
 
 
 def load(what: str | os.PathLike[str] | bytes) -> Reports | Tally | Mechanism:
@@ -50,6 +51,27 @@ def _known(found: Reports | Tally) -> Reports | Tally:
     if isinstance(found, Tally):
         return replace(found, names=lambda cell: entry_names(from_design(found.design), cell))
     return found
+
+
+def read_design(path: str) -> Design:
+    """The design in a file: as `save` writes it, or within what `deniable design` and `deniable plan` print as JSON."""
+    with open_input(path) as stream, naming(path):
+        try:
+            document = parse_header(stream.read(1 << 25))
+        except FormatError as error:
+            raise FormatError("this is not a design: it is not JSON.", _WANTED) from error
+        if document.get("feasible") is False:
+            raise ParameterError("this plan has no design: none meets its limits.", "Plan with other limits.")
+        found = document.get("design", document)
+        if not isinstance(found, dict) or "kernel" not in found:
+            raise FormatError("this is not a design: there is none with a kernel in it.", _WANTED)
+        return from_design(found).design
+
+
+_WANTED = (
+    "Give a design as deniable.save(mechanism, path) writes it, or the output of `deniable design NAME --json` or "
+    "`deniable plan --json`."
+)
 
 
 def save(what: Reports | Tally | Mechanism, path: str | os.PathLike[str], *, force: bool = False) -> Path:

@@ -207,6 +207,8 @@ class LocalHashing(SupportMechanism):
 
     g: int
     family: ClassVar[str] = "lh"
+    fixed: ClassVar[Mapping[str, int]] = {"blh": 2}
+    """The g that a name stands for."""
     vetted: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
@@ -214,7 +216,8 @@ class LocalHashing(SupportMechanism):
         ok = isinstance(self.g, int | np.integer) and not isinstance(self.g, bool) and self.g >= 2
         require(ok, "g", self.g, "an integer >= 2", "BLH is g=2; the best is near e^epsilon + 1.")
         object.__setattr__(self, "g", int(self.g))
-        require(self.name != "blh" or self.g == 2, "g", self.g, "2 for blh", "Use lh to choose g.")
+        own = self.fixed.get(self.name, self.g)
+        require(self.g == own, "g", self.g, f"{own} for {self.name}", "Use lh to choose g.")
 
     @classmethod
     def binary(cls, *, epsilon: float, domain: Domain) -> LocalHashing:

@@ -92,7 +92,7 @@ def simulate_keyvalue(
 
 
 def _top(m: KeyValue | Protocol[PairSets], top: int | None) -> int:
-    own = getattr(m, "top", None)
+    own = m.params.get("top")
     if own is not None:
         return int(own)
     whole = top is None or (isinstance(top, int) and not isinstance(top, bool) and 1 <= top <= m.k)

@@ -32,15 +32,14 @@ from deniable.service.http.bodies import (
 )
 from deniable.service.http.openapi import openapi
 from deniable.service.http.problems import Problem, respond
-from deniable.service.http.routes import Row, routes
+from deniable.service.http.routes import FOR_EVER, Row, routes
 from deniable.service.logs import log
 from deniable.service.release import Window, tally_of, windows
-from deniable.service.store.contract import Outcome, StoreUnavailableError, Upload
+from deniable.service.store.contract import STATES, Outcome, StoreUnavailableError, Upload
 from deniable_client.task import Task
 
 __all__ = ["ROWS", "application"]
 
-_FOR_EVER = "public, max-age=31536000, immutable"
 _PROBE_SECONDS = 5
 """How long a look at the database may take."""
 _MUCH = 64 << 10
@@ -128,7 +127,7 @@ async def task(collector: Collector, request: Request) -> Response:
     """The task document."""
     known = await _found(collector, request)
     tag = f'"{known.row.id}"'
-    headers = {"etag": tag, "cache-control": _FOR_EVER}
+    headers = {"etag": tag, "cache-control": FOR_EVER}
     if request.headers.get("if-none-match") == tag:
         return Response(status_code=304, headers=headers)
     return Response(known.row.document, 200, headers, JSON)
@@ -324,8 +323,7 @@ async def set_state(collector: Collector, request: Request) -> Response:
     """Open a task, or close it for good."""
     wanted = (await _body(collector, request, State)).state
     known = await _found(collector, request, drafts=True)
-    order = ("draft", "open", "closed")
-    if order.index(wanted) < order.index(known.row.state):
+    if STATES.index(wanted) < STATES.index(known.row.state):
         raise Problem("conflict", f"The task is {known.row.state}; it cannot become {wanted} again.")
     await asyncio.to_thread(collector.store.set_state, known.row.id, wanted)
     collector.forget(known.row.id)

@@ -16,12 +16,11 @@ from starlette.requests import ClientDisconnect, Request
 from deniable.service.http.problems import Problem
 from deniable.service.limits.held import CrowdedError, Held, Lease
 from deniable.service.settings import Settings
-from deniable.service.store.contract import REJECTED, Incoming, Outcome
+from deniable.service.store.contract import ID_BYTES, REJECTED, Incoming, Outcome
 
 __all__ = ["JSON", "OCTETS", "Batch", "Results", "body_of", "read_body", "read_reports", "results", "room_of_reports"]
 
 JSON, OCTETS = "application/json", "application/octet-stream"
-ID_BYTES = 16
 MALFORMED = "malformed"
 """The reason of a report that is not even an id and base64."""
 

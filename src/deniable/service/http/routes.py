@@ -23,11 +23,13 @@ from deniable.service.sessions import cookie_name, is_local, visitor
 from deniable.service.settings import Settings
 from deniable.service.store.contract import KeyRow
 
-__all__ = ["Row", "check_origin", "check_private", "key_of", "routes"]
+__all__ = ["FOR_EVER", "Row", "check_origin", "check_private", "key_of", "routes"]
 
 Handler = Callable[[Collector, Request], Awaitable[Response]]
 _SAFE = {"x-content-type-options": "nosniff", "referrer-policy": "no-referrer"}
 """On every answer."""
+FOR_EVER = "public, max-age=31536000, immutable"
+"""How long what never changes under its address may be kept."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -9,7 +9,7 @@ from starlette.responses import Response
 
 from deniable.service.access import Role
 from deniable.service.collector import Collector, Known
-from deniable.service.http.routes import Row
+from deniable.service.http.routes import FOR_EVER, Row
 from deniable.service.pages import assets
 from deniable.service.pages.asking import asked
 from deniable.service.pages.charts import once
@@ -18,8 +18,6 @@ from deniable_client.errors import WindowError
 from deniable_client.task import Task
 
 __all__ = ["ROWS"]
-
-_FOR_EVER = "public, max-age=31536000, immutable"
 
 
 async def survey(collector: Collector, request: Request) -> Response:
@@ -59,7 +57,7 @@ async def static(_: Collector, request: Request) -> Response:
     found = assets.asset(path) if f"/static/{version}/" == assets.base() else None
     if found is None:
         return refused(404, "There is nothing here", "The page that asked for this file is out of date: load it again.")
-    headers = {"cache-control": _FOR_EVER, "vary": "accept-encoding"}
+    headers = {"cache-control": FOR_EVER, "vary": "accept-encoding"}
     if takes_gzip(request):
         return Response(found.small, 200, {**headers, "content-encoding": "gzip"}, found.kind)
     return Response(found.plain, 200, headers, found.kind)

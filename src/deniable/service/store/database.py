@@ -24,14 +24,16 @@ from deniable.collect.tally import Tally
 from deniable.core.types import BoolArray, Bytes, IntArray
 from deniable.errors import DeniableError, FormatError, ParameterError, require
 from deniable.service.identity import SEED_BYTES
-from deniable.service.ingest import ID_BYTES, SKEW, Checked, Intake, check_strata, intake_of, window_of
+from deniable.service.ingest import SKEW, Checked, Intake, check_strata, intake_of, window_of
 from deniable.service.logs import log
 from deniable.service.store import care
 from deniable.service.store.contract import (
     ACCEPTED,
     DUPLICATE,
+    ID_BYTES,
     REJECTED,
     SETTLE_SECONDS,
+    STATES,
     Batch,
     Incoming,
     KeyRow,
@@ -48,7 +50,6 @@ from deniable.service.store.settling import Settler
 
 __all__ = ["Database"]
 
-_STATES = ("draft", "open", "closed")
 _COUNTED, _AGAIN = Outcome(ACCEPTED), Outcome(DUPLICATE)
 _PAGE = 1000
 _TRIES = 4
@@ -100,13 +101,13 @@ class Database:
         return [TaskRow(id, bytes(document), state) for id, document, state in found]
 
     def set_state(self, id: str, state: str) -> None:
-        require(state in _STATES, "state", state, f"one of {', '.join(_STATES)}")
+        require(state in STATES, "state", state, f"one of {', '.join(STATES)}")
         number = self._known(id)[0]
         self._journal.ready(self.engine)
         with self.engine.write() as session:
             session.lock(number, alone=True)
             now = _state(session, number)
-            if _STATES.index(state) < _STATES.index(now):
+            if STATES.index(state) < STATES.index(now):
                 raise ParameterError(f"the task is {now} and cannot be {state} again.", "Make a new task.")
             if state != now:
                 self._change(session, number, state)
