@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import Any, Generic, TypeVar
+from typing import Any, ClassVar, Generic, TypeVar
 
 import numpy as np
 
@@ -173,10 +173,13 @@ class Bulk(ABC, Generic[K]):
         """Probability of each output of the channel for a blind report: all alike, unless a kernel says otherwise."""
         return [Fraction(1, len(channel.outputs))] * len(channel.outputs)
 
+    reads: ClassVar[type[Reader[Any]]] = Reader
+    """Whoever knows the likelihood of reports; the plain reader knows none."""
+
     @property
     def reader(self) -> Reader[Any]:
-        """What reports and tallies say about the frequencies; by itself it knows no likelihood."""
-        return Reader(self)
+        """What reports and tallies say about the frequencies."""
+        return self.reads(self)
 
     @property
     def support(self) -> Support[Fraction] | None:
@@ -313,6 +316,8 @@ class Seeded(ABC):
 class SupportBulk(Bulk[K]):
     """Reports that support items with the same p and q for all, and reports made without any value."""
 
+    reads: ClassVar[type[Reader[Any]]] = SupportReader
+
     @property
     @abstractmethod
     def support(self) -> Support[Fraction]:
@@ -358,10 +363,6 @@ class SupportBulk(Bulk[K]):
     def size_law(self) -> FloatArray | None:
         """Law of the number of supported items, where reports of one size are subset-selection reports; else None."""
         return None
-
-    @property
-    def reader(self) -> SupportReader[Any]:
-        return SupportReader(self)
 
 
 def fresh_seeds(n: int, rng: Stream) -> UintArray:

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, partial
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
@@ -55,6 +55,8 @@ def _draw_blocks(bulk: HadamardBulk | ProjectiveBulk, counts: IntArray, rng: Sim
 class HadamardBulk(Numbered, SupportBulk[HadamardKernel]):
     """Hadamard response for many people: a column number."""
 
+    reads = NumberReader
+
     @property
     def size(self) -> int:
         return self.kernel.order
@@ -62,10 +64,6 @@ class HadamardBulk(Numbered, SupportBulk[HadamardKernel]):
     @cached_property
     def support(self) -> Support[Fraction]:
         return hadamard(*ratio_to(self.kernel.ratio))
-
-    @property
-    def reader(self) -> NumberReader[Any]:
-        return NumberReader(self)
 
     @property
     def uneven(self) -> bool:
@@ -150,6 +148,8 @@ class Hadamard(SupportMechanism):
 class ProjectiveBulk(Numbered, SupportBulk[ProjectiveKernel]):
     """Projective-geometry response for many people: the number of a point."""
 
+    reads = NumberReader
+
     @property
     def size(self) -> int:
         return self.kernel.order
@@ -157,10 +157,6 @@ class ProjectiveBulk(Numbered, SupportBulk[ProjectiveKernel]):
     @cached_property
     def support(self) -> Support[Fraction]:
         return projective(*ratio_to(self.kernel.ratio), self.kernel.prime, self.kernel.rank)
-
-    @property
-    def reader(self) -> NumberReader[Any]:
-        return NumberReader(self)
 
     @property
     def uneven(self) -> bool:

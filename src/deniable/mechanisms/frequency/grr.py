@@ -29,8 +29,19 @@ from deniable_client.kernels import Response, promised_ratio
 __all__ = ["GRR", "ResponseBulk"]
 
 
+class _ResponseReader(SupportReader["ResponseBulk"]):
+    @property
+    def sufficient(self) -> bool:
+        return True
+
+    def tally_evidence(self, cells: Cells) -> Evidence:
+        return ValueEvidence(cells["support"][0].astype(np.float64), self.bulk.odds)
+
+
 class ResponseBulk(Numbered, SupportBulk[Response]):
     """Randomised response for many people: a report is one answer and supports just itself."""
+
+    reads = _ResponseReader
 
     @property
     def size(self) -> int:
@@ -61,10 +72,6 @@ class ResponseBulk(Numbered, SupportBulk[Response]):
         return 1
 
     @property
-    def reader(self) -> _ResponseReader:
-        return _ResponseReader(self)
-
-    @property
     def knows_counts(self) -> bool:
         return True
 
@@ -79,15 +86,6 @@ class ResponseBulk(Numbered, SupportBulk[Response]):
         check_outputs(math.log2(self.k), "this randomised response", self.k)
         held = [frozenset({y}) for y in range(self.k)]
         return two_level(self.kernel, [f"report {y}" for y in range(self.k)], held, 1, self.k - 1)
-
-
-class _ResponseReader(SupportReader[ResponseBulk]):
-    @property
-    def sufficient(self) -> bool:
-        return True
-
-    def tally_evidence(self, cells: Cells) -> Evidence:
-        return ValueEvidence(cells["support"][0].astype(np.float64), self.bulk.odds)
 
 
 @dataclass(frozen=True, kw_only=True)

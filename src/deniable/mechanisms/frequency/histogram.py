@@ -93,8 +93,24 @@ class THE(SupportMechanism):
         return float(support.q)
 
 
+class _LaplaceReader(Reader["LaplaceBulk"]):
+    @property
+    def blind_likelihood(self) -> float:
+        """See `Reader.blind_likelihood`: noise alone has e^((eps/2)(|y-1| - |y|)) times a value's likelihood."""
+        return 1.0
+
+    def likelihood(self, columns: Columns) -> FloatArray:
+        """See `Reader.likelihood`: exp((eps/2) clip(2y-1, -1, 1)) of a value's coordinate."""
+        kernel = self.bulk.kernel
+        y = self.bulk.steps(columns) / (1 << kernel.grid)
+        half = kernel.level_top / kernel.level_bottom / 2
+        return np.asarray(np.exp(half * np.clip(2 * y - 1, -1, 1)))
+
+
 class LaplaceBulk(Bulk[Laplace]):
     """Noisy vectors of many people: 4 bytes for each item, the number of steps plus 2**31."""
+
+    reads = _LaplaceReader
 
     @property
     def fields(self) -> tuple[Field, ...]:
@@ -144,10 +160,6 @@ class LaplaceBulk(Bulk[Laplace]):
         check_reach(self.kernel)
         return np.asarray(cells["sum"][0] / (1 << self.kernel.grid))
 
-    @property
-    def reader(self) -> _LaplaceReader:
-        return _LaplaceReader(self)
-
     def channel(self) -> Channel:
         """See `Bulk.channel`: for a small `reach` only."""
         check_outputs(self.outputs, "noisy vectors", self.k)
@@ -164,20 +176,6 @@ class LaplaceBulk(Bulk[Laplace]):
     def blind_weights(self, channel: Channel) -> list[Fraction]:
         law, total = step_law(self.kernel)
         return [Fraction(math.prod(law[False][step] for step in y), total**self.k) for y in self._reports()]
-
-
-class _LaplaceReader(Reader[LaplaceBulk]):
-    @property
-    def blind_likelihood(self) -> float:
-        """See `Reader.blind_likelihood`: noise alone has e^((eps/2)(|y-1| - |y|)) times a value's likelihood."""
-        return 1.0
-
-    def likelihood(self, columns: Columns) -> FloatArray:
-        """See `Reader.likelihood`: exp((eps/2) clip(2y-1, -1, 1)) of a value's coordinate."""
-        kernel = self.bulk.kernel
-        y = self.bulk.steps(columns) / (1 << kernel.grid)
-        half = kernel.level_top / kernel.level_bottom / 2
-        return np.asarray(np.exp(half * np.clip(2 * y - 1, -1, 1)))
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from itertools import permutations, product
-from typing import ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 
@@ -37,7 +37,7 @@ from deniable.mechanisms.bulk import (
 )
 from deniable.mechanisms.frequency.costs import HASH_WORK, ROUND_WORK
 from deniable.mechanisms.possible import Cell
-from deniable.mechanisms.reader import SupportReader
+from deniable.mechanisms.reader import Reader, SupportReader
 from deniable.mechanisms.support import SupportMechanism
 from deniable.randomness import Stream
 from deniable_client.exact import WORD_BITS, check_epsilon
@@ -47,10 +47,21 @@ from deniable_client.kernels import Balanced, Hashing, promised_ratio
 __all__ = ["BalancedBulk", "BalancedHashing", "HashingBulk", "LocalHashing", "best_range"]
 
 
+class _HashedReader(SupportReader["HashingBulk | BalancedBulk"]):
+    @property
+    def traits(self) -> tuple[str, ...]:
+        return (*super().traits, SEEDS)
+
+    @property
+    def coins(self) -> PublicCoin:
+        return self.bulk
+
+
 class _Hashed(Seeded):
     """A public seed sends items to 0..g-1; then randomised response."""
 
     kernel: Hashing
+    reads: ClassVar[type[Reader[Any]]] = _HashedReader
 
     @property
     def numbers(self) -> int:
@@ -105,10 +116,6 @@ class HashingBulk(_Hashed, SupportBulk[Hashing]):
         return interval_rows(columns["seed"], first, length, self.k)
 
     @property
-    def reader(self) -> _HashedReader:
-        return _HashedReader(self)
-
-    @property
     def work(self) -> float:
         """See `SupportBulk.work`: a hash value for each item."""
         return float(HASH_WORK * self.k)
@@ -159,10 +166,6 @@ class BalancedBulk(_Hashed, SupportBulk[Hashing]):
         return min(r, -(-self.k // self.kernel.g))
 
     @property
-    def reader(self) -> _HashedReader:
-        return _HashedReader(self)
-
-    @property
     def work(self) -> float:
         """See `SupportBulk.work`: a permuted place for each item in the largest block."""
         return float(-(-self.k // self.kernel.g) * ROUND_WORK * rounds(self.k))
@@ -185,16 +188,6 @@ def _proof(ratio: Fraction, function: str, bucket: str) -> Proof:
     )
     output = f"any seed that sends values 0 and 1 to different {bucket}s, with the {bucket} of 0"
     return Proof(ratio, "conditioning on the public seed", text, Witness(output, 0, 1))
-
-
-class _HashedReader(SupportReader[HashingBulk | BalancedBulk]):
-    @property
-    def traits(self) -> tuple[str, ...]:
-        return (*super().traits, SEEDS)
-
-    @property
-    def coins(self) -> PublicCoin:
-        return self.bulk
 
 
 @dataclass(frozen=True, kw_only=True)

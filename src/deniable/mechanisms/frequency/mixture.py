@@ -60,8 +60,20 @@ class _Stratum:
         return self.size * (k - self.size) * (inside - outside) ** 2 / (k * (k - 1))
 
 
+class _MixtureReader(Reader["MixtureBulk"]):
+    def likelihood(self, columns: Columns) -> FloatArray:
+        rows = self.bulk.supported(columns)
+        member = np.unpackbits(rows, axis=1, count=self.bulk.k, bitorder="little")
+        smaller, larger = self.bulk.sizes
+        low = np.array([float(smaller.w), float(larger.w)])
+        outside = low[loops().popcounts(rows) - smaller.size]
+        return np.where(member == 1, 1.0, outside[:, None])
+
+
 class MixtureBulk(Bulk[Mixture]):
     """Subset selection of two sizes for many people: the set as k bits; its size is the stratum."""
+
+    reads = _MixtureReader
 
     @cached_property
     def parts(self) -> tuple[SubsetBulk, SubsetBulk | None]:
@@ -140,10 +152,6 @@ class MixtureBulk(Bulk[Mixture]):
         """The sets of items that reports support, one row of packed bits per report: the reports themselves."""
         return columns["bits"].astype(np.uint8, copy=False)
 
-    @property
-    def reader(self) -> _MixtureReader:
-        return _MixtureReader(self)
-
     @cached_property
     def sizes(self) -> tuple[_Stratum, _Stratum]:
         """Both sizes as they are sampled, in fractions; with all items in, every value is as likely."""
@@ -153,16 +161,6 @@ class MixtureBulk(Bulk[Mixture]):
             _Stratum(size, 1 - share, subset(*one, self.k, size), one[0]),
             _Stratum(size + 1, share, subset(*two, self.k, size + 1), two[0]),
         )
-
-
-class _MixtureReader(Reader[MixtureBulk]):
-    def likelihood(self, columns: Columns) -> FloatArray:
-        rows = self.bulk.supported(columns)
-        member = np.unpackbits(rows, axis=1, count=self.bulk.k, bitorder="little")
-        smaller, larger = self.bulk.sizes
-        low = np.array([float(smaller.w), float(larger.w)])
-        outside = low[loops().popcounts(rows) - smaller.size]
-        return np.where(member == 1, 1.0, outside[:, None])
 
 
 @dataclass(frozen=True, kw_only=True)

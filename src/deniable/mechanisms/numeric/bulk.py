@@ -80,7 +80,7 @@ class WindowOrBitBulk(OutputBulk[WindowOrBit]):
 
 
 @dataclass(frozen=True, eq=False)
-class _MeansReader(OutputReader[OutputBulk[Any]]):
+class _MeansReader(OutputReader):
     """Reports from which no distribution follows, and why."""
 
     why: str

@@ -52,6 +52,18 @@ _DRAWN: Mapping[str, Callable[[Any, IntArray, Stream, Any], Any]] = {"response":
 """How a channel reports levels, by the kind of its kernel."""
 
 
+class LevelReader(Reader["LevelBulk"]):
+    """Values and levels are fitted together; `level_evidence` has the likelihoods."""
+
+    @property
+    def traits(self) -> tuple[str, ...]:
+        return (LEVELS,)
+
+    @property
+    def sufficient(self) -> bool:
+        return self.bulk.bases[0].reader.sufficient
+
+
 @dataclass(frozen=True)
 class LevelBulk(Bulk[PersonalKernel]):
     """One bulk of the data for each level, and a channel that hides the level.
@@ -60,6 +72,7 @@ class LevelBulk(Bulk[PersonalKernel]):
     most protective one.
     """
 
+    reads = LevelReader
     data: tuple[Bulk[Any], ...]
     bases: tuple[SupportBulk[Any], ...]
     """What reports the items that are protected, at each level: the data, or what these are made of."""
@@ -184,10 +197,6 @@ class LevelBulk(Bulk[PersonalKernel]):
         channel = np.array([[weight / sum(row) for weight in row] for row in told])
         return LevelLaw(tuple(base.support.map(float) for base in self.bases), shares, channel)
 
-    @property
-    def reader(self) -> LevelReader:
-        return LevelReader(self)
-
     @cached_property
     def _law(self) -> LevelLaw:
         """With any shares, where these do not matter."""
@@ -229,18 +238,6 @@ class LevelBulk(Bulk[PersonalKernel]):
     @abstractmethod
     def tally_level_evidence(self, cells: Cells) -> Levelled:
         """What a tally says about values and levels, where it is `sufficient`."""
-
-
-class LevelReader(Reader[LevelBulk]):
-    """Values and levels are fitted together; `level_evidence` has the likelihoods."""
-
-    @property
-    def traits(self) -> tuple[str, ...]:
-        return (LEVELS,)
-
-    @property
-    def sufficient(self) -> bool:
-        return self.bulk.bases[0].reader.sufficient
 
 
 class PersonalBulk(LevelBulk):

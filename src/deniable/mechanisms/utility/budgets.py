@@ -47,8 +47,24 @@ _GRID, _STEPS = 64, 60
 """Places of the search for `flip`: first a grid, then golden sections around its best place."""
 
 
+class _BudgetsReader(Reader["BudgetsBulk"]):
+    def likelihood(self, columns: Columns) -> FloatArray:
+        """See `Reader.likelihood`: relative to a report made of other items' bits only."""
+        (own, rest), law, s = self.bulk.items, self.bulk.law, self.bulk.kernel.s
+        told = columns["disclosed"].astype(np.int64)
+        ones = np.unpackbits(columns["bits"], axis=1, count=s, bitorder="little") == 1
+        found = np.empty((told.size, self.bulk.k))
+        found[:, own] = np.where(ones, law.base.p / law.base.q, law.base.p_not / law.base.q_not)
+        found[:, rest] = 1 - law.z
+        found[told > 0] = 0.0
+        found[np.flatnonzero(told), rest[told[told > 0] - 1]] = 1.0
+        return found
+
+
 class BudgetsBulk(DisclosingBulk[BudgetsKernel]):
     """Independent bits with noise of their own for many people, or a harmless item alone."""
+
+    reads = _BudgetsReader
 
     @property
     def ranges(self) -> tuple[int, ...]:
@@ -87,10 +103,6 @@ class BudgetsBulk(DisclosingBulk[BudgetsKernel]):
             raise FormatError(f"a report has ones after its {s} bits.")
         return {"n": heads["n"], "support": np.stack([support[:s], np.zeros(s, np.int64)])} | heads
 
-    @property
-    def reader(self) -> _BudgetsReader:
-        return _BudgetsReader(self)
-
     def channel(self) -> Channel:
         own, rest = (part.tolist() for part in self.items)
         kernel, s = self.kernel, self.kernel.s
@@ -107,20 +119,6 @@ class BudgetsBulk(DisclosingBulk[BudgetsKernel]):
         plain = Fraction(kernel.plain, _WORD)
         told = [(f"discloses {x}", x, plain, frozenset({x})) for x in rest]
         return disclosing_channel(protected, told, rest, _WORD ** (s + 1))
-
-
-class _BudgetsReader(Reader[BudgetsBulk]):
-    def likelihood(self, columns: Columns) -> FloatArray:
-        """See `Reader.likelihood`: relative to a report made of other items' bits only."""
-        (own, rest), law, s = self.bulk.items, self.bulk.law, self.bulk.kernel.s
-        told = columns["disclosed"].astype(np.int64)
-        ones = np.unpackbits(columns["bits"], axis=1, count=s, bitorder="little") == 1
-        found = np.empty((told.size, self.bulk.k))
-        found[:, own] = np.where(ones, law.base.p / law.base.q, law.base.p_not / law.base.q_not)
-        found[:, rest] = 1 - law.z
-        found[told > 0] = 0.0
-        found[np.flatnonzero(told), rest[told[told > 0] - 1]] = 1.0
-        return found
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -125,10 +125,90 @@ class DisclosingBulk(Bulk[K]):
         return cells
 
 
+class UtilityReader(Reader["UtilityBulk"]):
+    """Harmless items that are disclosed are certain; for all else the base's likelihoods, and those of the branch."""
+
+    def likelihood(self, columns: Columns) -> FloatArray:
+        told, harmless = columns["disclosed"].astype(np.int64), self.bulk.items[1]
+        out = np.zeros((told.size, self.bulk.k))
+        out[told == 0] = self._hidden({name: column[told == 0] for name, column in columns.items()})
+        where = np.flatnonzero(told)
+        if where.size:
+            out[where, harmless[(told[where] - 1) % harmless.size]] = 1.0
+        return out
+
+    def _hidden(self, columns: Columns) -> FloatArray:
+        """Likelihoods of all items given reports that disclose nothing."""
+        base, kernel = self.bulk.base, self.bulk.kernel
+        if base is None:
+            return self._widened(np.ones((len(columns["disclosed"]), kernel.s)), 1.0)
+        seen = base.reader.likelihood(columns)
+        return self._widened(seen, self._blind if kernel.blind else seen.mean(axis=1))
+
+    def _widened(self, seen: FloatArray, branch: FloatArray | float) -> FloatArray:
+        """Likelihoods of the sensitive items, and those of the branch for all others."""
+        own, rest = self.bulk.items
+        out = np.empty((len(seen), self.bulk.k))
+        out[:, own] = seen
+        out[:, rest] = np.reshape(float(self.bulk.kernel.kept) * np.asarray(branch), (-1, 1))
+        return out
+
+    @property
+    def _blind(self) -> float:
+        found = None if self.bulk.base is None else self.bulk.base.reader.blind_likelihood
+        if found is None:
+            raise ParameterError("the likelihood of this base's blind reports is not written out.", "Use estimate().")
+        return found
+
+    def evidence(self, batches: Sequence[Columns]) -> Evidence:
+        """See `Reader.evidence`: packed sets where a harmless item is as likely as an unsupported one, else rows."""
+        k, harmless = self.bulk.k, self.bulk.items[1]
+        told, hidden = np.zeros(k), list[Columns]()
+        for columns in batches:
+            head = columns["disclosed"].astype(np.int64)
+            if harmless.size:
+                told[harmless] += count_disclosed(head, harmless.size)
+            hidden.append({name: column[head == 0] for name, column in columns.items()})
+        base = self._two_level
+        if base is not None:
+            sets = [self._sets(base, columns) for columns in hidden]
+            return UtilityEvidence(RowEvidence(PackedRows.of(sets, k), base.odds), told)
+        rows = np.concatenate([np.empty((0, k)), *(self._hidden(columns) for columns in hidden)])
+        return UtilityEvidence(DenseEvidence(rows, np.ones(len(rows))), told)
+
+    @property
+    def _two_level(self) -> SupportBulk[Any] | None:
+        """The base, if a hidden harmless item is as likely as a sensitive one that a report does not support."""
+        base: Any = self.bulk.base
+        if base is None or base.support is None or not self.bulk.kernel.blind:
+            return None
+        found: SupportBulk[Any] = base
+        return found if abs(float(self.bulk.kernel.kept) * self._blind * found.odds - 1) < _SAME else None
+
+    def _sets(self, base: SupportBulk[Any], columns: Columns) -> Bytes:
+        """The sensitive items that reports support, as packed bits of all k items."""
+        member = np.unpackbits(base.supported(columns), axis=1, count=base.k, bitorder="little")
+        wide = np.zeros((len(member), self.bulk.k), np.uint8)
+        wide[:, self.bulk.items[0]] = member
+        return np.packbits(wide, axis=1, bitorder="little")
+
+    @property
+    def sufficient(self) -> bool:
+        """See `Reader.sufficient`: what stands beside a disclosed item tells nothing, so the base's counts decide."""
+        base = self.bulk.base
+        return base is not None and base.support is None and base.reader.sufficient
+
+    def tally_evidence(self, cells: Cells) -> Evidence:
+        counts = self.bulk.output_counts(cells)
+        seen = np.flatnonzero(counts)
+        return DenseEvidence(np.ascontiguousarray(self.bulk.reduced.T[seen]), counts[seen].astype(np.float64))
+
+
 @dataclass(frozen=True)
 class UtilityBulk(DisclosingBulk[UtilityKernel]):
     """The transform of a base for many people; `base` is None if there are fewer than two sensitive items."""
 
+    reads = UtilityReader
     base: Bulk[Any] | None
 
     @property
@@ -237,12 +317,6 @@ class UtilityBulk(DisclosingBulk[UtilityKernel]):
         """The base's cells of the reports that disclose nothing."""
         return {name: cell[:1] for name, cell in cells.items() if name != "disclosed"}
 
-    # ---- likelihood
-
-    @property
-    def reader(self) -> UtilityReader:
-        return UtilityReader(self)
-
     @cached_property
     def reduced(self) -> FloatArray:
         """Chance of each of the base's outputs, hidden, and then of disclosing each harmless item; a row per item.
@@ -305,85 +379,6 @@ class UtilityBulk(DisclosingBulk[UtilityKernel]):
         if self.kernel.blind:
             return self.base.blind_weights(base)
         return [Fraction(sum(row), base.total * base.k) for row in base.weights]
-
-
-class UtilityReader(Reader[UtilityBulk]):
-    """Harmless items that are disclosed are certain; for all else the base's likelihoods, and those of the branch."""
-
-    def likelihood(self, columns: Columns) -> FloatArray:
-        told, harmless = columns["disclosed"].astype(np.int64), self.bulk.items[1]
-        out = np.zeros((told.size, self.bulk.k))
-        out[told == 0] = self._hidden({name: column[told == 0] for name, column in columns.items()})
-        where = np.flatnonzero(told)
-        if where.size:
-            out[where, harmless[(told[where] - 1) % harmless.size]] = 1.0
-        return out
-
-    def _hidden(self, columns: Columns) -> FloatArray:
-        """Likelihoods of all items given reports that disclose nothing."""
-        base, kernel = self.bulk.base, self.bulk.kernel
-        if base is None:
-            return self._widened(np.ones((len(columns["disclosed"]), kernel.s)), 1.0)
-        seen = base.reader.likelihood(columns)
-        return self._widened(seen, self._blind if kernel.blind else seen.mean(axis=1))
-
-    def _widened(self, seen: FloatArray, branch: FloatArray | float) -> FloatArray:
-        """Likelihoods of the sensitive items, and those of the branch for all others."""
-        own, rest = self.bulk.items
-        out = np.empty((len(seen), self.bulk.k))
-        out[:, own] = seen
-        out[:, rest] = np.reshape(float(self.bulk.kernel.kept) * np.asarray(branch), (-1, 1))
-        return out
-
-    @property
-    def _blind(self) -> float:
-        found = None if self.bulk.base is None else self.bulk.base.reader.blind_likelihood
-        if found is None:
-            raise ParameterError("the likelihood of this base's blind reports is not written out.", "Use estimate().")
-        return found
-
-    def evidence(self, batches: Sequence[Columns]) -> Evidence:
-        """See `Reader.evidence`: packed sets where a harmless item is as likely as an unsupported one, else rows."""
-        k, harmless = self.bulk.k, self.bulk.items[1]
-        told, hidden = np.zeros(k), list[Columns]()
-        for columns in batches:
-            head = columns["disclosed"].astype(np.int64)
-            if harmless.size:
-                told[harmless] += count_disclosed(head, harmless.size)
-            hidden.append({name: column[head == 0] for name, column in columns.items()})
-        base = self._two_level
-        if base is not None:
-            sets = [self._sets(base, columns) for columns in hidden]
-            return UtilityEvidence(RowEvidence(PackedRows.of(sets, k), base.odds), told)
-        rows = np.concatenate([np.empty((0, k)), *(self._hidden(columns) for columns in hidden)])
-        return UtilityEvidence(DenseEvidence(rows, np.ones(len(rows))), told)
-
-    @property
-    def _two_level(self) -> SupportBulk[Any] | None:
-        """The base, if a hidden harmless item is as likely as a sensitive one that a report does not support."""
-        base: Any = self.bulk.base
-        if base is None or base.support is None or not self.bulk.kernel.blind:
-            return None
-        found: SupportBulk[Any] = base
-        return found if abs(float(self.bulk.kernel.kept) * self._blind * found.odds - 1) < _SAME else None
-
-    def _sets(self, base: SupportBulk[Any], columns: Columns) -> Bytes:
-        """The sensitive items that reports support, as packed bits of all k items."""
-        member = np.unpackbits(base.supported(columns), axis=1, count=base.k, bitorder="little")
-        wide = np.zeros((len(member), self.bulk.k), np.uint8)
-        wide[:, self.bulk.items[0]] = member
-        return np.packbits(wide, axis=1, bitorder="little")
-
-    @property
-    def sufficient(self) -> bool:
-        """See `Reader.sufficient`: what stands beside a disclosed item tells nothing, so the base's counts decide."""
-        base = self.bulk.base
-        return base is not None and base.support is None and base.reader.sufficient
-
-    def tally_evidence(self, cells: Cells) -> Evidence:
-        counts = self.bulk.output_counts(cells)
-        seen = np.flatnonzero(counts)
-        return DenseEvidence(np.ascontiguousarray(self.bulk.reduced.T[seen]), counts[seen].astype(np.float64))
 
 
 # ---- what all kinds of ULDP reports have in common
