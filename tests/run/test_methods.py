@@ -15,13 +15,13 @@ from deniable.estimate.fit import _FITS
 from deniable.estimate.methods import (
     BITS,
     EVIDENCE,
+    IN_WORDS,
     LEVELS,
     LIKELIHOOD,
     METHODS,
     SEEDS,
     TALLY,
     UNBIASED,
-    in_words,
     methods_for,
 )
 from deniable.mechanisms.fitting import PLAIN, methods_of
@@ -116,4 +116,4 @@ def test_every_method_of_the_table_has_somebody_who_does_it() -> None:
 
 
 def test_help_names_all_methods() -> None:
-    assert [name for name in METHODS if name != UNBIASED and name not in re.findall(r"[\w-]+", in_words())] == []
+    assert [name for name in METHODS if name != UNBIASED and name not in re.findall(r"[\w-]+", IN_WORDS)] == []

@@ -13,7 +13,7 @@ from deniable.core.intervals import critical
 from deniable.core.support import check_target
 from deniable.core.types import Target
 from deniable.errors import require
-from deniable.estimate.methods import METHODS, UNBIASED, in_words
+from deniable.estimate.methods import IN_WORDS, METHODS, UNBIASED
 from deniable.mechanisms.base import Mechanism, entry_names
 from deniable.mechanisms.registry import from_design
 from deniable.present.estimates import ORDERS
@@ -241,7 +241,7 @@ def estimate(
         option(
             "--method",
             "unbiased|em|...",
-            in_words(),
+            IN_WORDS,
             lambda: METHODS,
         ),
     ] = UNBIASED,

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 __all__ = [
     "BITS",
     "EVIDENCE",
+    "IN_WORDS",
     "LEVELS",
     "LIKELIHOOD",
     "METHODS",
@@ -15,7 +16,6 @@ __all__ = [
     "SEEDS",
     "TALLY",
     "UNBIASED",
-    "in_words",
     "methods_for",
 ]
 
@@ -62,8 +62,7 @@ def methods_for(traits: Iterable[str], *reads: str) -> tuple[str, ...]:
     )
 
 
-def in_words() -> str:
-    """All methods that somebody may ask for, in a sentence."""
-    fits = ", ".join(f"{name} ({method.does})" for name, method in METHODS.items() if method.does)
-    levels = ", ".join(name for name in methods_for([LEVELS]) if not METHODS[name].does)
-    return f"Or fit the shares: {fits}; with levels also {levels}."
+_FITS = ", ".join(f"{name} ({method.does})" for name, method in METHODS.items() if method.does)
+_BY_LEVELS = ", ".join(name for name, method in METHODS.items() if LEVELS in method.needs and not method.does)
+IN_WORDS = f"Or fit the shares: {_FITS}; with levels also {_BY_LEVELS}."
+"""All methods that somebody may ask for, in a sentence."""

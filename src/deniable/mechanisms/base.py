@@ -223,7 +223,8 @@ class Mechanism(ABC):
             own, got = (", ".join(f"{f.name} ({f.width} bytes)" for f in x.fields) for x in (self, reports))
             raise FormatError(f"reports of this design have the fields {own}, got {got}.")
         known = {"sources": reports.sources, "batches": reports.batches}
-        return _tallied(self, self.bulk.tally(reports), reports.simulated, **known)
+        cells, names = self.bulk.tally(reports), partial(entry_names, self)
+        return Tally(self.design, self.bulk.strata, cells, reports.simulated, **known, names=names)
 
     def simulate_tally(self, counts: object, rng: Simulation) -> Tally:
         """The tally of a population with counts[x] people of item x, in the same law as if all of them had reported.
@@ -239,7 +240,7 @@ class Mechanism(ABC):
         require(whole, "counts", counts, f"{self.k} whole numbers >= 0, one per item")
         refuse_broken(self)
         cells = self.bulk.simulate_counts(people.astype(np.int64), rng)
-        return _tallied(self, cells, simulated=True)
+        return Tally(self.design, self.bulk.strata, cells, simulated=True, names=partial(entry_names, self))
 
     def empty(self, *, simulated: bool = False, most: float = math.inf) -> Tally:
         """The tally of no reports: the identity of `+`. `FormatError` where it has more than `most` cells."""
@@ -248,7 +249,7 @@ class Mechanism(ABC):
         if size > most:
             raise too_many(size)
         none = {name: np.zeros(shape, np.int64) for name, shape in bulk.layout.items()}
-        return _tallied(self, none, simulated)
+        return Tally(self.design, bulk.strata, none, simulated, names=partial(entry_names, self))
 
     def estimate(self, tally: Tally) -> Estimate:
         """Unbiased estimates with standard errors, from a tally of this very design."""
@@ -291,10 +292,6 @@ class Mechanism(ABC):
 
     _fit = _fitted
     """`fit` with its options put together: families that have other methods replace it."""
-
-
-def _tallied(m: Mechanism, cells: Mapping[str, IntArray], simulated: bool, **known: Any) -> Tally:
-    return Tally(m.design, m.bulk.strata, cells, simulated, **known, names=partial(entry_names, m))
 
 
 def entry_names(m: Mechanism, cell: str) -> Sequence[str]:

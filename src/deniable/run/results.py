@@ -7,7 +7,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -58,10 +58,20 @@ class Shown:
         span = estimate.range
         ends = estimate.interval(level, target, simultaneous=simultaneous)
         numbers = (estimate.value, np.sqrt(estimate.variance(target)), ends.low, ends.high)
-        columns = dict(zip(_COLUMNS, numbers, strict=True)) | ({} if truth is None else {"truth": truth})
-        means = _Means.of(estimate, level, target, simultaneous, truth_mean)
+        columns: dict[str, Any] = dict(zip(_COLUMNS, numbers, strict=True)) | (
+            {} if truth is None else {"truth": truth}
+        )
+        first: dict[str, Any] = {}
+        last: dict[str, Any] = {}
+        means = dict(list(estimate.parts.items())[1:]).get("mean")  # those beside shares
+        if means is not None and means.range is not None:
+            about = means.interval(level, target, simultaneous)
+            own = {"mean": means.value, "mean_low": about.low, "mean_high": about.high}
+            columns |= own | {"too_rare": means.too_rare(level)}
+            columns |= {} if truth_mean is None else {"truth_mean": truth_mean}
+            first, last = {"range": list(means.range)}, {"note_mean": about.note} if about.note else {}
         facts = {
-            **means.first,
+            **first,
             **({} if span is None else {"part": "mean", "interval": list(span)}),
             "mechanism": estimate.design["mechanism"],
             "epsilon": estimate.design["epsilon"],
@@ -73,12 +83,11 @@ class Shown:
             "target": target,
             "simultaneous": simultaneous,
             **({"note": ends.note_on(estimate.labels)} if ends.notes else {}),
-            **means.last,
+            **last,
         }
         again: dict[str, Any] = {"level": level, "target": target, "simultaneous": simultaneous}
         coarse = cls.of(estimate.binned(), **again) if truth is None and is_fine(estimate) else None
-        every = {**columns, **means.columns}
-        return cls(estimate.labels, every, facts, len(estimate.labels), coarse, edges_of(estimate), estimate.bias)
+        return cls(estimate.labels, columns, facts, len(estimate.labels), coarse, edges_of(estimate), estimate.bias)
 
     @property
     def numbers(self) -> bool:
@@ -154,27 +163,6 @@ class Shown:
         truth = self.columns[names[3]][rows] if names[3] in self.columns else None
         labels, told = tuple(self.labels[i] for i in rows), {"subtitle": " · ".join([source, *notes]), **more}
         save(estimate_chart(labels, value, low, high, title=title, truth=truth, level=facts["level"], **told), target)
-
-
-class _Means(NamedTuple):
-    """What is shown of the means beside shares, where an estimate has both: facts before and after all others."""
-
-    first: dict[str, Any]
-    columns: dict[str, Any]
-    last: dict[str, Any]
-
-    @classmethod
-    def of(
-        cls, estimate: Estimate, level: float, target: Target, simultaneous: bool, truth: FloatArray | None
-    ) -> _Means:
-        """Of the part `mean`, where it does not come first."""
-        part = dict(list(estimate.parts.items())[1:]).get("mean")
-        if part is None or part.range is None:
-            return cls({}, {}, {})
-        ends = part.interval(level, target, simultaneous)
-        columns = {"mean": part.value, "mean_low": ends.low, "mean_high": ends.high, "too_rare": part.too_rare(level)}
-        columns |= {} if truth is None else {"truth_mean": truth}
-        return cls({"range": list(part.range)}, columns, {"note_mean": ends.note} if ends.note else {})
 
 
 def check_chart(target: str, name: str = "chart") -> None:

@@ -105,12 +105,13 @@ class BRR(MetricMechanism):
 
     @cached_property
     def bulk(self) -> WindowBulk | NeighboursBulk:
+        about = outputs_of(self)
         if self.on_line:
             shift, tie = self.shifts[0], len(self.shifts) - 1
             kernel = Window.calibrate(self.epsilon, self.k, self.k, self.m, shift, tie)
-            return WindowBulk(kernel, about=outputs_of(self))
+            return WindowBulk(kernel, about=about)
         lists = tuple(map(tuple, self.lists.tolist()))
-        return NeighboursBulk(Neighbours.calibrate(self.epsilon, lists, self.output_count), about=outputs_of(self))
+        return NeighboursBulk(Neighbours.calibrate(self.epsilon, lists, self.output_count), about=about)
 
     # ---- channel
 

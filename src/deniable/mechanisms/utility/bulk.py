@@ -35,6 +35,7 @@ from deniable_client.packing import bits_width, uint_width
 __all__ = ["DisclosingBulk", "Protected", "UtilityBulk", "count_disclosed", "disclosing_channel", "ranked", "spread"]
 
 _WORD = 1 << WORD_BITS
+_SENSITIVE = "sensitive label"
 _SAME = 1e-9
 """Likelihoods that differ by less are one: thresholds are whole numbers."""
 
@@ -95,11 +96,8 @@ class DisclosingBulk(Bulk[K]):
     @property
     def cells(self) -> Mapping[str, Cell]:
         """See `Bulk.cells`: which sensitive items reports support, and what they disclose."""
-        return {"support": Cell(self.items[0].size, about=self.protected(LABELS)), **self.disclosed}
-
-    def protected(self, about: Entries) -> Entries:
-        """What entries about the protected items are about, all items in view."""
-        return about.among("sensitive label", self.items[0].tolist())
+        own = self.items[0]
+        return {"support": Cell(own.size, about=LABELS.among(_SENSITIVE, own.tolist())), **self.disclosed}
 
     def check(self, cells: Cells) -> None:
         """See `Bulk.check`: reports of the last stratum disclose one item each, and only those."""
@@ -253,8 +251,9 @@ class UtilityBulk(DisclosingBulk[UtilityKernel]):
     @property
     def cells(self) -> Mapping[str, Cell]:
         """See `Bulk.cells`: those of the base; only some reports are of it."""
-        own = {name: replace(cell, about=self.protected(cell.about)) for name, cell in self._base_cells.items()}
-        return {name: loosened(cell) for name, cell in own.items()} | dict(self.disclosed)
+        own, base = self.items[0].tolist(), self._base_cells.items()
+        found = {name: replace(loosened(cell), about=cell.about.among(_SENSITIVE, own)) for name, cell in base}
+        return found | dict(self.disclosed)
 
     @property
     def _base_cells(self) -> Mapping[str, Cell]:
