@@ -93,12 +93,20 @@ def test_a_task_that_cannot_be(run, tmp_path, options, says):
     assert says in done.err
 
 
+@pytest.mark.parametrize("command", ["task new", "tally"])
 @pytest.mark.parametrize("text", ["", "[]", "{}", '{"design": 1}', "[" * 100_000, '{"feasible": false}'])
-def test_a_file_that_is_no_design(run, tmp_path, text):
+def test_a_file_that_is_no_design(run, tmp_path, text, command):
+    """In the same words for every command."""
     (tmp_path / "d.json").write_text(text)
-    done = run("task", "new", "--design", "d.json", "--question", "How often?", *DB)
+    rest = ["--question", "How often?", *DB] if command == "task new" else ["reports.csv"]
+    done = run(*command.split(), "--design", "d.json", *rest)
     assert done.code == 2
-    assert "design must be a design, or the output of" in done.err
+    said = (
+        "d.json: this plan has no design: none meets its limits."
+        if "feasible" in text
+        else "d.json: this is not a design:"
+    )
+    assert said in done.err
 
 
 def test_a_design_that_leaks_makes_no_task(run, tmp_path):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -91,6 +92,31 @@ def test_a_codebook_names_the_answers_it_reports() -> None:
     m = dn.mechanism("codebook", epsilon=1.0, labels=LABELS)
     _, tally = tallied("codebook")
     assert tally.to_polars().filter(cell="value")["label"].to_list() == [LABELS[i] for i in m.params["codes"]]
+
+
+def test_counts_by_code_are_named_in_files_sums_and_without_a_name_of_their_own(tmp_path: Path) -> None:
+    """Whoever makes a tally knows what it counts: a file's, a sum's, and that of a mechanism that nobody registered."""
+    m, (_, tally) = dn.mechanism("codebook", epsilon=1.0, labels=LABELS), tallied("codebook")
+    named = [LABELS[i] for i in m.params["codes"]]
+    kept = dn.load(dn.save(tally, tmp_path / "tally.bin"))
+    one = m.tally(m.privatize(LABELS, rng=dn.simulation(4)))
+    stranger: Any = type("Stranger", (type(m),), {})(epsilon=1.0, domain=m.domain, codes=m.params["codes"], name="mine")
+    for found in (kept, dn.load(dn.dump(tally)), kept + one, one + kept, stranger.empty()):
+        assert isinstance(found, dn.Tally)
+        assert found.to_polars().filter(cell="value")["label"].to_list() == named
+
+
+def test_a_tally_of_which_nobody_knows_more_has_numbers() -> None:
+    bare = dn.Tally({"domain": {"labels": ["a", "b"]}}, ("all",), {"n": np.array([3]), "value": np.array([[1, 2]])})
+    assert bare.to_columns()["label"] == [None, "0", "1"]
+
+
+def test_answers_of_a_map_and_of_a_grid_are_named() -> None:
+    places = dn.Space.vectors([(0, 0), (0, 1), (3, 0)], labels=["a", "b", "c"])
+    apart = dn.mechanism("brr", epsilon=1.0, distances=places, size=2)
+    assert apart.empty().to_columns()["label"] == [None, "a", "b", "c"]
+    near = dn.mechanism("brr", epsilon=1.0, interval=(0, 1), points=4)
+    assert near.empty().to_columns()["label"] == [None, "0.125", "0.375", "0.625", "0.875"]
 
 
 def test_numbers_and_pairs_have_frames() -> None:

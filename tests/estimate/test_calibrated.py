@@ -13,7 +13,6 @@ from deniable.core.types import FloatArray, IntArray
 from deniable.estimate.calibrated import _halves, calibrate
 from deniable.kernels.hashing import bucket
 from deniable.kernels.permutation import permute
-from deniable.mechanisms.fitting import has_coins
 
 
 def heavy(k: int, n: int, share: float = 0.7) -> IntArray:
@@ -43,7 +42,7 @@ def gain(m: Any, f: FloatArray) -> float:
 def test_expectation_given_a_coin_is_that_of_the_response(name: str) -> None:
     """By the definition: p if the sender's item is in the same bucket, p' else, one item and one coin at a time."""
     m: Any = dn.mechanism(name, k=7, epsilon=1.0, **({"g": 3} if name == "plh" else {}))
-    assert has_coins(m.bulk)
+    assert m.bulk.reader.coins is m.bulk
     f = np.array([0.4, 0.1, 0.0, 0.2, 0.1, 0.15, 0.05])
     seeds = dn.simulation(1).draw(64, 6).astype(np.uint64)
     found = m.bulk.given_coins({"seed": seeds}, f)

@@ -41,7 +41,11 @@ def reports_of(m: Mechanism, n: int, seed: int) -> dn.Reports:
 
 
 def evidence_of(m: Mechanism, reports: dn.Reports) -> Evidence:
-    return m.bulk.tally_evidence(m.tally(reports).cells) if m.bulk.sufficient else m.bulk.evidence([reports.columns])
+    return (
+        m.bulk.reader.tally_evidence(m.tally(reports).cells)
+        if m.bulk.reader.sufficient
+        else m.bulk.reader.evidence([reports.columns])
+    )
 
 
 def maximised(evidence: Evidence, tolerance: float, **options: Any) -> Any:
@@ -89,7 +93,7 @@ def test_step_is_that_of_the_written_out_likelihood(name: str) -> None:
     """Larger domains, packed over several bytes and blocks: the same sums from the dense matrix."""
     m = made(name, epsilon=1.3, k=37)
     reports = reports_of(m, 20_000, seed=8)
-    dense = DenseEvidence(m.bulk.likelihood(reports.columns), np.ones(len(reports)))
+    dense = DenseEvidence(m.bulk.reader.likelihood(reports.columns), np.ones(len(reports)))
     f = dn.simulation(9).generator().dirichlet(np.ones(m.k))
     g, _ = evidence_of(m, reports).step(f)
     np.testing.assert_allclose(g, dense.step(f)[0], rtol=1e-11)
@@ -126,7 +130,7 @@ def test_packed_sums_are_plain_sums(bits: np.ndarray, weighted: bool) -> None:
 def test_equal_reports_are_counted_together() -> None:
     m = made("ss", epsilon=1.0, k=6)
     reports = reports_of(m, 5000, seed=2)
-    rows = m.bulk.evidence([reports.columns]).rows  # type: ignore[attr-defined]
+    rows = m.bulk.reader.evidence([reports.columns]).rows  # type: ignore[attr-defined]
     assert len(rows) == 15  # all pairs of 6 items
     assert rows.weights.sum() == 5000
 

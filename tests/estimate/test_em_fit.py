@@ -13,7 +13,7 @@ from deniable.errors import MergeError, ParameterError
 from deniable.estimate.em import ConvergenceWarning, em_move
 from deniable.estimate.fitted import MATRIX_MAX
 from deniable.mechanisms.base import Mechanism
-from deniable.mechanisms.bulk import Bulk
+from deniable.mechanisms.reader import Reader
 
 SUFFICIENT = ("grr", "hr", "pgr")
 
@@ -87,7 +87,7 @@ def test_tally_says_the_same_as_the_kept_reports(name: str) -> None:
     """Through the supported items of every report, as for other mechanisms."""
     m, reports = collected(name)
     f = dn.simulation(2).generator().dirichlet(np.ones(m.k))
-    one, two = m.bulk.tally_evidence(m.tally(reports).cells), m.bulk.evidence([reports.columns])
+    one, two = m.bulk.reader.tally_evidence(m.tally(reports).cells), m.bulk.reader.evidence([reports.columns])
     np.testing.assert_allclose(one.step(f)[0], two.step(f)[0], rtol=1e-11)
     assert one.step(f)[1] == pytest.approx(two.step(f)[1], rel=1e-11)
 
@@ -155,7 +155,7 @@ def test_smoothing_says_what_it_is() -> None:
 
 def test_tolerance_is_kept() -> None:
     m, reports = collected("oue")
-    evidence = m.bulk.evidence([reports.columns])
+    evidence = m.bulk.reader.evidence([reports.columns])
     for tolerance in (5.0, 0.5, 1e-3):
         assert em_move(evidence)(m.fit(reports, tolerance=tolerance, stderr=None).value).gap <= tolerance
 
@@ -280,6 +280,6 @@ def test_large_domains_have_no_matrix_but_a_fit() -> None:
 def test_mechanisms_without_a_likelihood_say_so() -> None:
     m = dn.mechanism("grr", epsilon=1.0, k=3)
     with pytest.raises(ParameterError, match="is not written out"):
-        Bulk.likelihood(m.bulk, {})
+        Reader(m.bulk).likelihood({})
     with pytest.raises(ParameterError, match="give the reports"):
-        Bulk.tally_evidence(m.bulk, m.empty().cells)
+        Reader(m.bulk).tally_evidence(m.empty().cells)

@@ -26,7 +26,11 @@ def made(name: str, epsilon: float, k: int) -> SupportMechanism:
 
 
 def evidence_of(m: SupportMechanism, reports: dn.Reports) -> Evidence:
-    return m.bulk.tally_evidence(m.tally(reports).cells) if m.bulk.sufficient else m.bulk.evidence([reports.columns])
+    return (
+        m.bulk.reader.tally_evidence(m.tally(reports).cells)
+        if m.bulk.reader.sufficient
+        else m.bulk.reader.evidence([reports.columns])
+    )
 
 
 def some_rows(k: int = 7, n: int = 300) -> RowEvidence:

@@ -246,3 +246,14 @@ def test_variances_and_covariances_are_those_of_repeated_runs(name: str) -> None
     spread = np.sqrt((np.outer(np.diag(true), np.diag(true)) + true**2) / runs)
     assert (np.abs(found - true) < limit * spread).all()
     assert (0.25 * np.diag(true) > 2 * limit * np.diag(spread)).all()
+
+
+def test_an_estimate_names_what_made_it_biased() -> None:
+    """In words of its own: what steps say in sentences is for people."""
+    m = dn.mechanism("grr", epsilon=1.0, k=4)
+    tally = m.tally(m.privatize([0, 0, 1, 2] * 50, rng=dn.simulation(1)))
+    raw = m.estimate(tally)
+    found = [raw, raw.project(), m.fit(tally, "em"), m.fit(tally, "ems"), m.fit(tally, "em").project()]
+    assert [e.bias for e in found] == [(), ("projected",), ("fitted",), ("smoothed",), ("fitted", "projected")]
+    assert [e.biased for e in found] == [False, True, True, True, True]
+    assert raw.project() != raw.project().__class__(raw.labels, raw.project().parts, raw.n, raw.design, True, raw.steps)

@@ -439,3 +439,18 @@ def test_nothing_inside_the_reference_falls_back_with_a_warning() -> None:
 def test_what_makes_no_sense_is_refused(name: str, rules: dict[str, Any], what: str) -> None:
     with pytest.raises(ParameterError, match=what):
         dn.mechanism(name, k=10, epsilon=1.0, **rules)
+
+
+def test_unary_encoding_is_symmetric_by_its_p_and_not_by_its_name() -> None:
+    """1 - p is then computed without cancellation, which rounds to nothing for large epsilon."""
+    for epsilon in (1.0, 40.0, 90.0):
+        sue = dn.mechanism("sue", epsilon=epsilon, k=5)
+        own = type(sue)(epsilon=epsilon, domain=dn.Domain.of(5), p=sue.p)
+        assert own.name == "ue"
+        assert own.support == sue.support
+        assert sue.support.p_not == pytest.approx(sue.support.q, rel=1e-12)
+        assert sue.support.p_not > 0
+    apart = type(sue)(epsilon=2.0, domain=dn.Domain.of(5), p=0.6, name="sue")
+    assert apart.support.p_not == pytest.approx(0.4)
+    with pytest.raises(dn.ParameterError, match="p must be between 0 and 1, got 1"):
+        dn.mechanism("ue", epsilon=2.0, k=5, p=1.0)

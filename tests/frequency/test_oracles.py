@@ -139,7 +139,7 @@ def test_best_guess_from_sums_under_a_prior_in_simulation() -> None:
     m, pi = make("she", epsilon=2.0, k=5), np.array([0.5, 0.2, 0.15, 0.1, 0.05])
     stream = dn.simulation(31)
     x = stream.generator().choice(5, p=pi, size=400_000)
-    hits = int(np.sum((m.bulk.likelihood(m.privatize(x, rng=stream).columns) * pi).argmax(axis=1) == x))
+    hits = int(np.sum((m.bulk.reader.likelihood(m.privatize(x, rng=stream).columns) * pi).argmax(axis=1) == x))
     expected = m.guess(pi).success
     assert binomtest(hits, x.size, expected).pvalue > 1e-4
     assert binomtest(hits, x.size, expected * 1.02).pvalue < 1e-4

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import json
 import math
 import re
@@ -19,7 +20,9 @@ import typer
 import deniable as dn
 from deniable.cli import main
 from deniable.cli.app import build
+from deniable.cli.options import Choice
 from deniable.errors import ParameterError
+from deniable.mechanisms import registry
 from deniable.mechanisms.entry import Entry, Option, Traits
 from deniable.mechanisms.frequency import costs
 from deniable.mechanisms.frequency import table as frequency
@@ -121,7 +124,6 @@ def test_protocols_are_registered_too() -> None:
         ("careful", CAREFUL, {**BACK, "size": BACK["back"]}, "free: there are such options already"),
         ("careful", CAREFUL, {**BACK, "k": BACK["back"]}, "free: there are such options already"),
         ("careful", CAREFUL, {**BACK, "Back": BACK["back"]}, "named by lower-case letters"),
-        ("careful", replace(CAREFUL, kind="oracle"), BACK, "kind must be one of mechanism, protocol"),
     ],
 )
 def test_what_cannot_be_registered_is_refused(name: str, entry: Entry, options: dict[str, Option], says: str) -> None:
@@ -343,3 +345,21 @@ def test_errors_are_those_of_some_reports(n: Any) -> None:
                 numbers(n)
     with pytest.raises(ParameterError, match=r"n must be a number > 0, got .* It is the number of reports"):
         made[0].mse(n)
+
+
+COMMANDS = ("attacks", "designs", "pipeline", "service_tasks", "studies")
+
+
+def test_names_of_arguments_and_of_commands_own_options_are_taken() -> None:
+    """What commands that make a mechanism call their own, in Python and on the line: else they would not start."""
+    taken, seen = set(registry._TAKEN), 0
+    assert set(inspect.signature(dn.mechanism).parameters) - {"options"} <= taken
+    for command in (f for name in COMMANDS for f in vars(import_module(f"deniable.cli.{name}")).values()):
+        if inspect.isfunction(command) and "Choice" in command.__annotations__.values():
+            seen += 1
+            for name, parameter in inspect.signature(command, eval_str=True).parameters.items():
+                told = getattr(parameter.annotation, "__metadata__", ())
+                spelled = [line for each in told for line in each.param_decls or ()]
+                own = {name, *(line.lstrip("-").replace("-", "_") for line in spelled)}
+                assert parameter.annotation is Choice or own <= taken, (command.__name__, own - taken)
+    assert seen >= 6

@@ -110,7 +110,7 @@ def test_fine_grids_are_fitted_too() -> None:
     """O(k) steps: 50 passes over 100,000 points."""
     m = SquareWave.optimal(epsilon=1.0, domain=Grid.of(0, 1, 100_000))
     reports = m.privatize(np.random.default_rng(2).beta(2, 5, 5000), rng=dn.simulation(9))
-    evidence = m.bulk.tally_evidence(m.tally(reports).cells)
+    evidence = m.bulk.reader.tally_evidence(m.tally(reports).cells)
     f = np.full(m.k, 1 / m.k)
     first = evidence.step(f)[1]
     for _ in range(50):

@@ -307,7 +307,7 @@ def _plain_jobs() -> list[_Job]:
     rng, found = dn.simulation(3), []
     for m in _designs():
         reports = m.privatize_items(np.arange(30) % m.bulk.k, rng)
-        found += [_job(m, reports, i, m.bulk.likelihood(reports[i].columns)[0]) for i in range(0, 30, 4)]
+        found += [_job(m, reports, i, m.bulk.reader.likelihood(reports[i].columns)[0]) for i in range(0, 30, 4)]
     return found
 
 
@@ -343,7 +343,7 @@ def _level_jobs() -> list[_Job]:
             for i in range(0, 27, 2):
                 data = m.bulk.data[i // 9]
                 columns = {field.name: reports[i].columns[field.name] for field in data.fields}
-                found.append(_job(m, reports, i, data.likelihood(columns)[0], i // 9))
+                found.append(_job(m, reports, i, data.reader.likelihood(columns)[0], i // 9))
     return found
 
 

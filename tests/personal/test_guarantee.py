@@ -178,7 +178,7 @@ def test_class_variables_stay_those_of_the_class(name: str) -> None:
         _ = m.design, m.properties(), m.effective()
         cached = {key for cls in type(m).__mro__ for key, v in vars(cls).items() if isinstance(v, cached_property)}
         assert set(vars(m)) <= cached | {f.name for f in fields(m)}
-        assert m.bulk.sufficient == (case["base"] == "grr")
+        assert m.bulk.reader.sufficient == (case["base"] == "grr")
         assert m.bulk.strata == m.empty().strata
 
 

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 import deniable as dn
+from deniable.errors import ParameterError
 from deniable.run import frames
+from deniable.run.inputs import INPUTS
 
 pa = pytest.importorskip("pyarrow")
 LABELS = ["no", "yes", "often"]
@@ -66,3 +70,13 @@ def test_arrow_tables_carry_their_design_and_the_mark():
     assert found.tally.simulated
     with pytest.raises(dn.ParameterError, match="does not say"):
         frames.tally(reports.replace_schema_metadata(None))
+
+
+def test_what_may_stay_beside_reports_is_for_the_row_of_the_input_to_say(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No name of an input is known to frames: new data of which people have several rows are refused in its words."""
+    diary = replace(INPUTS["values"], names=("person", "day"))
+    monkeypatch.setattr("deniable.run.frames.INPUTS", {**INPUTS, "diaries": diary})
+    m = type("Diary", (dn.GRR,), {"takes": "diaries"})(epsilon=1.0, domain=dn.Domain.of(2))
+    frame = pa.table({"value": [0, 1], "day": [1, 2]})
+    with pytest.raises(ParameterError, match="keep must be left out for diaries, of which a person has several rows"):
+        frames.privatize(frame, m, column="value", keep=["day"])

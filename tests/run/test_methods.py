@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -10,10 +11,22 @@ import pytest
 
 import deniable as dn
 from deniable.errors import ParameterError
-from deniable.estimate.fit import METHODS
-from deniable.mechanisms.fitting import CALIBRATED, methods_of
+from deniable.estimate.fit import _FITS
+from deniable.estimate.methods import (
+    BITS,
+    EVIDENCE,
+    IN_WORDS,
+    LEVELS,
+    LIKELIHOOD,
+    METHODS,
+    SEEDS,
+    TALLY,
+    UNBIASED,
+    methods_for,
+)
+from deniable.mechanisms.fitting import PLAIN, methods_of
 from deniable.mechanisms.registry import MECHANISMS, mechanism
-from deniable.run.local import UNBIASED, estimate_files
+from deniable.run.local import estimate_files
 
 N = 300
 
@@ -31,7 +44,7 @@ CASES = [
     (name, method)
     for name in MECHANISMS
     if (m := made(name)) is not None and hasattr(m, "fit")
-    for method in (UNBIASED, *m.linear_methods, *dict.fromkeys((*methods_of(m), *METHODS, CALIBRATED)))
+    for method in dict.fromkeys((*methods_of(m), *methods_for(PLAIN)))
 ]
 """All that others have too: what a mechanism does not have it refuses."""
 
@@ -41,7 +54,7 @@ def direct(m: Any, reports: Any, method: str) -> Any:
     try:
         if method == UNBIASED:
             return m.estimate(m.tally(reports))
-        return m.estimate(m.tally(reports), method) if method in m.linear_methods else m.fit(reports, method)
+        return m.estimate(m.tally(reports), method) if METHODS[method].reads == TALLY else m.fit(reports, method)
     except ParameterError as error:
         return error
 
@@ -60,7 +73,7 @@ def test_files_say_what_reports_say(name: str, method: str, tmp_path: Path) -> N
         Path(files[-1]).write_bytes(dn.dump(half))
     expected = direct(m, reports, method)
     if method != UNBIASED:  # which some channels do not have, depending on their rank
-        assert (method in (*m.linear_methods, *methods_of(m))) != isinstance(expected, ParameterError), expected
+        assert (method in methods_of(m)) != isinstance(expected, ParameterError), expected
     if isinstance(expected, ParameterError):
         with pytest.raises(ParameterError, match=str(expected).split(".")[0].replace("(", r"\(").replace(")", r"\)")):
             estimate_files(files, method)
@@ -72,13 +85,13 @@ def test_files_say_what_reports_say(name: str, method: str, tmp_path: Path) -> N
 
 def test_levels_and_public_seeds_have_methods_of_their_own() -> None:
     few = {name: made(name) for name in ("pldp", "olh", "ss", "oue", "ussmix", "duchi")}
-    methods = {name: {*m.linear_methods, *methods_of(m)} for name, m in few.items()}
+    methods = {name: {*methods_of(m)} - {UNBIASED} for name, m in few.items()}
     assert {"auto", "auem", "self", "grouped", "em", "em-known", "em-blind"} == methods["pldp"]
     assert "calibrated" in methods["olh"]
     assert methods["ss"] == {"em", "ems"} == methods["oue"] - {"count-aware"}
     assert methods["ussmix"] == methods["duchi"] == set()
     key_value = mechanism("kv-ss2", epsilon=1.0, k=4)
-    assert methods_of(key_value) == ()
+    assert methods_of(key_value) == (UNBIASED,)
     assert len({name for name, _ in CASES}) >= 25
 
 
@@ -88,3 +101,19 @@ def test_a_method_that_a_mechanism_does_not_have_is_refused(tmp_path: Path) -> N
     file.write_bytes(dn.dump(m.privatize([0, 1, 2, 3])))
     with pytest.raises(ParameterError, match=r"method must be one of unbiased, em, .* for reports of ss, got 'auem'"):
         estimate_files([str(file)], "auem")
+
+
+def test_every_method_of_the_table_has_somebody_who_does_it() -> None:
+    """Names that code goes by are those of the table: of fits, and of estimates by levels."""
+    assert tuple(_FITS) == methods_for([LIKELIHOOD, BITS], EVIDENCE)
+    assert methods_for([SEEDS]) == ("calibrated",)
+    m = made("pldp")
+    tally = m.tally(m.privatize_items(np.arange(9000) % m.k, dn.simulation(3)))
+    for method in methods_for([LEVELS], TALLY):
+        assert m.estimate(tally, method).n == 9000
+    with pytest.raises(ParameterError, match="method must be one of em, em-known, em-blind, got 'ems'"):
+        m.fit(tally, "ems")
+
+
+def test_help_names_all_methods() -> None:
+    assert [name for name in METHODS if name != UNBIASED and name not in re.findall(r"[\w-]+", IN_WORDS)] == []

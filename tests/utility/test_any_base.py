@@ -193,7 +193,9 @@ def test_refusals_name_the_reason(base: Any, given: dict[str, Any], error: type[
         ("ussmix", {"sensitive": 2}, "must not disclose"),
         ("uue-levels", {"sensitive": 1, "item_epsilon": "1"}, "must not disclose"),
         ("pldp", {"levels": "0.5,1", "level_epsilon": 1.0}, "must not disclose"),
+        ("pldp", {"levels": "1"}, "must not disclose"),
         ("kv-ss2", {}, "takes one of its values"),
+        ("kv-ss", {"length": 1}, "takes one of its values"),
     ],
 )
 def test_a_base_that_discloses_or_takes_something_else_is_refused(name: str, given: dict[str, Any], told: str) -> None:

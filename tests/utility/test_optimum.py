@@ -146,7 +146,7 @@ def test_likelihoods_are_those_of_the_channel(name: str, case: dict[str, Any]) -
     channel = m.channel()
     chance = channel.matrix()
     reports = m.privatize_items(np.arange(60) % m.k, simulation(9))
-    told = m.bulk.likelihood(reports.columns)
+    told = m.bulk.reader.likelihood(reports.columns)
     rows = {frozenset(s): chance[:, o] for o, s in enumerate(channel.supported or ()) if o not in channel.disclosing}
     for i in range(60):
         if reports.columns["disclosed"][i]:
@@ -168,7 +168,7 @@ def test_maximum_likelihood_climbs_the_likelihood_of_the_reports(form: str) -> N
     assert fitted.biased
     assert fitted.value.min() >= 0
     assert fitted.value.sum() == pytest.approx(1)
-    dense = m.bulk.likelihood(reports.columns)
+    dense = m.bulk.reader.likelihood(reports.columns)
     linear = m.estimate(m.tally(reports)).project().value
     for other in (people.frequencies, 0.999 * linear + 0.001 / 20):
         assert np.log(dense @ fitted.value).sum() >= np.log(dense @ other).sum() - 0.05

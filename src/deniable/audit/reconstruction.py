@@ -8,15 +8,15 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
 from deniable.core.guess import Guess, check_prior
+from deniable.core.same import Same
 from deniable.core.types import Columns, FloatArray, IntArray
 from deniable.errors import ParameterError, is_whole, require
 from deniable.mechanisms.base import Mechanism
-from deniable.mechanisms.bulk import Bulk
 from deniable.randomness import Simulation, simulation
 
 __all__ = ["attack", "best_guesses"]
@@ -32,7 +32,7 @@ _CELLS = 1 << 21
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Attack:
+class Attack(Same):
     """What an attacker gains who knows the mechanism and the prior: always beside the best guess without a report."""
 
     mechanism: Mechanism
@@ -46,6 +46,7 @@ class Attack:
     seed: int
     target: str = "value"
     """What is guessed: the value, or the level."""
+    tells: ClassVar[tuple[str, ...]] = ("mechanism", "expected", "hits", "reports", "seed", "target", "prior")
 
     def __repr__(self) -> str:
         told = f"the best guess of a {self.target} is right {100 * self.expected.success:.3g} % of the time"
@@ -61,16 +62,6 @@ class Attack:
         if self.reports:
             facts["simulated"] = f"{self.hits:,} of {self.reports:,} reports, seed {self.seed}"
         return facts_html(f"Attack on {self.mechanism.name}: best guess of a {self.target}", facts, bar=Bar(right))
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, Attack):
-            return NotImplemented
-        kept = ("mechanism", "expected", "hits", "reports", "seed", "target")
-        return all(getattr(self, name) == getattr(other, name) for name in kept) and np.array_equal(
-            self.prior, other.prior
-        )
-
-    __hash__ = None  # type: ignore[assignment]
 
     @property
     def measured(self) -> float | None:
@@ -138,7 +129,7 @@ def attack(
     pi = np.full(m.k, 1 / m.k) if prior is None else check_prior(prior, m.k)
     expected = m.guess(None if prior is None else pi)
     values, drawn = simulation(seed).spawn(2)
-    if type(m.bulk).likelihood is Bulk.likelihood:
+    if not m.bulk.reader.known:
         return Attack(m, pi, expected, 0, 0, seed)
     items = _draw(pi, reports, values)
     step = max(1, _CELLS // m.k)
@@ -160,7 +151,7 @@ def _attack_level(
 ) -> Attack:
     """Levels are drawn from the design's shares, and guessed from the whole report and the value."""
     hint = "Personal budgets are those of pldp."
-    require(hasattr(m, "guess_level"), "target", "level", f"value for {m.name}, which hides no level", hint)
+    require(bool(m.protection.levels), "target", "level", f"value for {m.name}, which hides no level", hint)
     require(len(m.levels) > 1, "target", "level", "value where there is one level only")
     expected, pi = m.guess_level(prior), np.full(m.k, 1 / m.k) if prior is None else check_prior(prior, m.k)
     values, chosen, drawn = simulation(seed).spawn(3)
@@ -177,7 +168,7 @@ def _attack_level(
 
 def best_guesses(m: Mechanism, columns: Columns, prior: FloatArray) -> IntArray:
     """For each report the value of largest posterior probability; of several equal ones the first, which is as good."""
-    best: IntArray = np.argmax(m.bulk.likelihood(columns) * prior, axis=1).astype(np.int64)
+    best: IntArray = np.argmax(m.bulk.reader.likelihood(columns) * prior, axis=1).astype(np.int64)
     return best
 
 

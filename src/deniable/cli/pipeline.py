@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import replace
 from typing import Annotated, TypeAlias, cast
 
@@ -14,17 +13,19 @@ from deniable.core.intervals import critical
 from deniable.core.support import check_target
 from deniable.core.types import Target
 from deniable.errors import require
+from deniable.estimate.methods import IN_WORDS, METHODS, UNBIASED
 from deniable.mechanisms.base import Mechanism
 from deniable.mechanisms.registry import from_design
 from deniable.present.estimates import ORDERS
 from deniable.present.tables import Column, Table, number, parameters, shares_table
 from deniable.run.counting import Counted, skipped_text
-from deniable.run.engines import ENGINES, check_engine, count_with, estimate_with, privatize_on_spark, read_design
+from deniable.run.engines import ENGINES, check_engine, count_with, estimate_with, privatize_on_spark
 from deniable.run.files import named
 from deniable.run.layout import COMPRESSIONS, FORMATS, STANDARD, Layout
-from deniable.run.local import UNBIASED, is_table, privatize_file, spent_before, write_tally
+from deniable.run.local import is_table, privatize_file, spent_before, write_tally
 from deniable.run.questions import question_of
 from deniable.run.results import check_chart, check_order, check_table
+from deniable.run.store import read_design
 
 __all__ = [
     "ColumnName",
@@ -171,7 +172,7 @@ def tally(
     """
     out.claim(target, sources=files, force=force)
     check_engine(engine, master)
-    known = read_design(design)
+    known = None if design is None else read_design(design)
     out.note(f"tallying {', '.join(map(named, files))}{' on Spark' * (engine == 'spark')}")
     with out.progress("tallying") as progress:
         counted = count_with(engine, files, master=master, design=known, strict=strict, progress=progress)
@@ -204,11 +205,12 @@ def _counts(total: Tally, m: Mechanism) -> list[Table]:
     Cells of the sensitive and of the harmless labels only have a table each; a cell that counts reports by what they
     say, which is no label, has rows with numbers.
     """
+    cells = m.bulk.cells
     tables: dict[tuple[str, tuple[str, ...]], list[tuple[Column, list[int]]]] = {}
     for name, cell in total.cells.items():
         if name == "n":
             continue
-        rows = tables.setdefault(_rows_of(name, cell.shape[1], m), [])
+        rows = tables.setdefault((cells[name].about.what, tuple(m.entry_names(name))), [])
         for stratum, row in zip(total.strata, cell.tolist(), strict=True):
             rows.append((Column(f"{name}, {stratum}" if len(total.strata) > 1 else name, right=True), row))
     return [
@@ -218,30 +220,6 @@ def _counts(total: Tally, m: Mechanism) -> list[Table]:
         )
         for (first, names), rows in tables.items()
     ]
-
-
-def _rows_of(name: str, size: int, m: Mechanism) -> tuple[str, tuple[str, ...]]:
-    """What the entries of a cell stand for, and their names."""
-    labels = m.domain.labels_or_numbers
-    items = getattr(m, "items", None)
-    if items is not None and name != "value":
-        own, rest = (tuple(labels[i] for i in part.tolist()) for part in items)
-        if name == "disclosed":
-            return "harmless label", rest
-        if size == len(own):
-            return "sensitive label", own
-    if name != "value" and size == len(labels):
-        return "label", labels
-    return "report", tuple(map(str, range(size)))
-
-
-def _methods() -> Iterable[str]:
-    """How to estimate, for shells."""
-    from deniable.estimate.fit import METHODS
-    from deniable.mechanisms.fitting import CALIBRATED
-
-    levels = ("auto", "auem", "self", "grouped", "em-known", "em-blind")
-    return (UNBIASED, *METHODS, CALIBRATED, *levels)
 
 
 def estimate(
@@ -265,9 +243,8 @@ def estimate(
         option(
             "--method",
             "unbiased|em|...",
-            "Or fit the shares: em, or ems (smoothed) for values in an order; count-aware or calibrated where reports "
-            "have bits or public seeds; with levels: auto, auem, self, grouped, em, em-known or em-blind.",
-            _methods,
+            IN_WORDS,
+            lambda: METHODS,
         ),
     ] = UNBIASED,
     shrink: Annotated[
@@ -316,7 +293,7 @@ def estimate(
     critical(level)
     require(top is None or top >= 1, "top", top, "an integer >= 1")
     check_engine(engine, master)
-    known = read_design(design)
+    known = None if design is None else read_design(design)
     out.note(f"estimating from {', '.join(map(named, files))}{' on Spark' * (engine == 'spark')}")
     with out.progress("tallying") as progress:
         found, counted = estimate_with(

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import json
-import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import date
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 
 from deniable.cli.options import Choice, argument, option, split
@@ -89,9 +87,10 @@ def new(
 
     Example: deniable plan --k 4 --n 10000 --epsilon 1 --json | deniable task new --design - --question "How often?"
     """
+    from deniable.run.store import read_design
     from deniable.service.identity import SEED_BYTES, Identity
     from deniable.service.settings import settings
-    from deniable.service.tasks import Asked, Terms, caution, counted_as, design_of, new_task
+    from deniable.service.tasks import Asked, Terms, caution, counted_as, new_task
     from deniable_client.canonical import canonical
     from deniable_client.task import Task
 
@@ -100,7 +99,7 @@ def new(
     shares = _shares(share, len(design))
     require(none is None or len(none) == len(design), "none", none, "given as often as --design, once for each")
     asked = [
-        Asked(text=text, design=design_of(_content(file)), share=one)
+        Asked(text=text, design=read_design(file), share=one)
         for file, text, one in zip(design, question, shares, strict=True)
     ]
     if none is not None:
@@ -155,15 +154,6 @@ def _none(design: Mapping[str, Any], text: str) -> Any:
         return float(text) if "interval" in design["domain"] else int(text)
     except ValueError:
         raise ParameterError(f"none must be a number here, got {text!r}.") from None
-
-
-def _content(file: str) -> bytes:
-    if file == STANDARD:
-        return sys.stdin.buffer.read()
-    try:
-        return Path(file).read_bytes()
-    except OSError as error:
-        raise ParameterError(f"design must be a file that can be read, got {file!r}: {error.strerror}.") from error
 
 
 def _day(text: str) -> date:

@@ -1,19 +1,46 @@
-"""Columns as a frame of a library that is installed; what has columns calls this."""
+"""What has columns, as a frame of a library that is installed."""
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from importlib import import_module
 from typing import Any
 
 from deniable.errors import MissingExtraError
 
-__all__ = ["as_frame", "as_library"]
+__all__ = ["Columned"]
 
 _LIBRARIES = ("polars", "pandas")
 
 
-def as_frame(columns: Mapping[str, Any]) -> Any:
+class Columned(ABC):
+    """What has columns, and so becomes a frame; the other functions take what `to_columns` takes."""
+
+    __slots__ = ()
+
+    @abstractmethod
+    def to_columns(self, *args: Any, **how: Any) -> dict[str, list[Any]]:
+        """The columns as plain lists, by name."""
+
+    def _framed(self, *args: Any, **how: Any) -> Mapping[str, Any]:
+        """The columns as frames take them best."""
+        return self.to_columns(*args, **how)
+
+    def to_frame(self, *args: Any, **how: Any) -> Any:
+        """`to_columns` as a frame of Polars or pandas, whichever is installed (Polars first), else the columns."""
+        return _as_frame(self._framed(*args, **how))
+
+    def to_pandas(self, *args: Any, **how: Any) -> Any:
+        """`to_columns` as a pandas frame."""
+        return _as_library("pandas", self._framed(*args, **how))
+
+    def to_polars(self, *args: Any, **how: Any) -> Any:
+        """`to_columns` as a Polars frame."""
+        return _as_library("polars", self._framed(*args, **how))
+
+
+def _as_frame(columns: Mapping[str, Any]) -> Any:
     """Columns as a frame of Polars or pandas, whichever is installed (Polars first), else as they are."""
     for library in _LIBRARIES:
         try:
@@ -24,7 +51,7 @@ def as_frame(columns: Mapping[str, Any]) -> Any:
     return columns
 
 
-def as_library(library: str, columns: Mapping[str, Any]) -> Any:
+def _as_library(library: str, columns: Mapping[str, Any]) -> Any:
     """Columns as a frame of this library, `pandas` or `polars`; `MissingExtraError` says how to get it."""
     try:
         module = import_module(library)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
-from deniable.collect.frames import as_frame, as_library
+from deniable.collect.frames import Columned
+from deniable.core.same import Same
 from deniable.core.types import Bytes, Columns, UintArray
 from deniable.errors import FormatError, InWords, MergeError, require
 
@@ -61,7 +62,7 @@ class Field:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Reports:
+class Reports(Same, Columned):
     """n reports of one design. `simulated` says whether any of them came from a seeded stream."""
 
     design: Design
@@ -76,6 +77,8 @@ class Reports:
     Some reports of a batch, such as `reports[:100]`, are a new one that is not known: what is taken apart is the
     caller's business.
     """
+
+    tells: ClassVar[tuple[str, ...]] = ("design", "fields", "simulated", "columns")
 
     def __post_init__(self) -> None:
         n = len(self)
@@ -102,14 +105,6 @@ class Reports:
                 raise IndexError("reports are taken by a number, a slice, or a list of numbers or of True and False.")
         part = {name: column[rows] for name, column in self.columns.items()}
         return Reports(self.design, self.fields, part, self.simulated)
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, Reports):
-            return NotImplemented
-        same = (self.design, self.fields, self.simulated) == (other.design, other.fields, other.simulated)
-        return same and all(np.array_equal(column, other.columns[name]) for name, column in self.columns.items())
-
-    __hash__ = None  # type: ignore[assignment]
 
     def __add__(self, other: Reports) -> Reports:
         if not isinstance(other, Reports):
@@ -156,26 +151,14 @@ class Reports:
 
         Numbers are numbers; packed bits are bytes.
         """
-        return {name: list(column) if isinstance(column, list) else column.tolist() for name, column in self._listed()}
+        parts = self._framed().items()
+        return {name: list(column) if isinstance(column, list) else column.tolist() for name, column in parts}
 
-    def to_frame(self) -> Any:
-        """`to_columns` as a frame of Polars or pandas, whichever is installed (Polars first), else arrays and lists."""
-        return as_frame(dict(self._listed()))
-
-    def to_pandas(self) -> Any:
-        """`to_columns` as a pandas frame."""
-        return as_library("pandas", dict(self._listed()))
-
-    def to_polars(self) -> Any:
-        """`to_columns` as a Polars frame."""
-        return as_library("polars", dict(self._listed()))
-
-    def _listed(self) -> Iterator[tuple[str, Any]]:
-        """Numbers as arrays, which frames take as they are, and packed bits as lists of bytes."""
-        for field in self.fields:
-            column = self.columns[field.name]
-            yield field.name, column if field.kind == "uint" else [row.tobytes() for row in column]
-        yield "simulated", np.full(len(self), self.simulated)
+    def _framed(self) -> dict[str, Any]:
+        """See `Columned._framed`: numbers as arrays, and packed bits as lists of bytes."""
+        numbers = ((f.name, f.kind == "uint", self.columns[f.name]) for f in self.fields)
+        found = {name: column if plain else [row.tobytes() for row in column] for name, plain, column in numbers}
+        return {**found, "simulated": np.full(len(self), self.simulated)}
 
     def row(self, i: int) -> bytes:
         """One report as a device would send it."""

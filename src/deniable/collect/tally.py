@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from functools import partial
+from typing import Any, ClassVar
 
 import numpy as np
 
-from deniable.collect.frames import as_frame, as_library
+from deniable.collect.frames import Columned
 from deniable.collect.reports import Design, batches_of, difference, once, title_of
+from deniable.core.same import Same
 from deniable.core.types import IntArray
 from deniable.errors import FormatError, MergeError
 
@@ -20,7 +22,7 @@ _PART = "/"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Tally:
+class Tally(Same, Columned):
     """What a collection of reports adds up to.
 
     `cells["n"]` counts reports by stratum; every other cell has the stratum as its first axis too. Strata are the
@@ -37,6 +39,10 @@ class Tally:
     """Ids of the report files that are counted here, as far as they are known: none is counted twice."""
     batches: tuple[str, ...] = ()
     """The same of reports in memory: the last batches that were counted here. No part of the tally's bytes."""
+    names: Callable[[str], Sequence[str]] | None = None
+    """What the entries of a cell are about, by the cell's name, where that is known. No part of the bytes either."""
+
+    tells: ClassVar[tuple[str, ...]] = ("design", "simulated", "cells")
 
     def __post_init__(self) -> None:
         if not all(isinstance(name, str) for name in self.strata):
@@ -67,20 +73,13 @@ class Tally:
         own = {name.removeprefix(part): cell for name, cell in self.cells.items() if name.startswith(part)}
         at = self._at(part)
         strata = tuple(self.strata[i].removeprefix(part) for i in at)
-        return Tally(design, strata, {"n": self.cells["n"][at], **own}, self.simulated)
+        names = None if self.names is None else partial(_of_part, self.names, part)
+        return Tally(design, strata, {"n": self.cells["n"][at], **own}, self.simulated, names=names)
 
     def _at(self, cell: str) -> list[int]:
         """The strata that a cell has: all of them, or those of its part in a design of parts."""
         part = "".join(cell.partition(_PART)[:2]) if "parts" in self.design and _PART in cell else ""
         return [i for i, stratum in enumerate(self.strata) if stratum.startswith(part)]
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, Tally):
-            return NotImplemented
-        same = self.design == other.design and self.simulated == other.simulated and set(self.cells) == set(other.cells)
-        return same and all(np.array_equal(cell, other.cells[name]) for name, cell in self.cells.items())
-
-    __hash__ = None  # type: ignore[assignment]
 
     def __add__(self, other: Tally) -> Tally:
         if not isinstance(other, Tally):
@@ -94,7 +93,8 @@ class Tally:
             raise FormatError(f"a tally is damaged: its cells are {other.layout}, those of the other {self.layout}.")
         sources, batches = once(self.sources, other.sources), batches_of(self.batches, other.batches)
         cells = {name: _added(name, cell, other.cells[name]) for name, cell in self.cells.items()}
-        return Tally(self.design, self.strata, cells, self.simulated or other.simulated, sources, batches)
+        simulated, names = self.simulated or other.simulated, self.names or other.names
+        return Tally(self.design, self.strata, cells, simulated, sources, batches, names)
 
     def __radd__(self, other: object) -> Tally:
         """So that `sum` adds up, which starts with 0."""
@@ -115,22 +115,11 @@ class Tally:
         for i, stratum in enumerate(self.strata):
             rows.append((stratum, "n", None, int(self.cells["n"][i])))
             for name, cell in sorted(self.cells.items()):
-                counts = cell[i].tolist() if name != "n" else []
-                rows += [(stratum, name, str(x), count) for x, count in zip(self._named(name), counts, strict=False)]
+                if name != "n":
+                    counts = zip(self._named(name), cell[i].tolist(), strict=True)
+                    rows += [(stratum, name, label, count) for label, count in counts]
         columns = {name: [row[j] for row in rows] for j, name in enumerate(("stratum", "cell", "label", "count"))}
         return {**columns, "simulated": [self.simulated] * len(rows)}
-
-    def to_frame(self) -> Any:
-        """`to_columns` as a frame of Polars or pandas, whichever is installed (Polars first), else the columns."""
-        return as_frame(self.to_columns())
-
-    def to_pandas(self) -> Any:
-        """`to_columns` as a pandas frame."""
-        return as_library("pandas", self.to_columns())
-
-    def to_polars(self) -> Any:
-        """`to_columns` as a Polars frame."""
-        return as_library("polars", self.to_columns())
 
     def __repr__(self) -> str:
         mark = ", SIMULATED" if self.simulated else ""
@@ -155,25 +144,14 @@ class Tally:
             if name != "n" and (cell[i].any() or not cell.any())
         ]
 
-    def _named(self, cell: str) -> Sequence[object]:
-        """What the entries of a cell are about: answers (with sensitive ones those, or the others), else numbers."""
-        size = self.cells[cell].shape[-1]
-        domain, params = self.design.get("domain", {}), self.design.get("params", {})
-        names: Sequence[object] = domain.get("labels") or range(domain.get("k", size))
-        if cell == "value" and self.design.get("kernel", {}).get("kind") not in _ANSWERS:
-            return range(size)
-        if "codes" in params:
-            names = [names[i] for i in params["codes"]]
-        elif params.get("sensitive") is not None:
-            own = np.zeros(len(names), np.bool_)
-            for low, high in zip(params["sensitive"][::2], params["sensitive"][1::2], strict=True):
-                own[low:high] = True
-            names = [names[i] for i in np.flatnonzero(~own if cell == "disclosed" else own).tolist()]
-        return names if len(names) == size else range(size)
+    def _named(self, cell: str) -> Sequence[str]:
+        """What the entries of a cell are about, as the mechanism says; where nobody knows it, their numbers."""
+        return self.names(cell) if self.names is not None else tuple(map(str, range(self.cells[cell].shape[-1])))
 
 
-_ANSWERS = ("recode", "table", "window")
-"""Kernels whose numbered reports are answers; those of others are codes that stand for several, or bins."""
+def _of_part(names: Callable[[str], Sequence[str]], part: str, cell: str) -> Sequence[str]:
+    """What the entries of a part's cell are about."""
+    return names(part + cell)
 
 
 def _few(cell: IntArray, most: int = 6) -> str:

@@ -11,11 +11,12 @@ from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from numbers import Real
 from statistics import NormalDist
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
 from deniable.core.exact import exact_end
+from deniable.core.same import Same
 from deniable.core.support import Support, check_target
 from deniable.core.types import BoolArray, FloatArray, IntArray, Target
 from deniable.errors import require
@@ -53,7 +54,7 @@ _NORMAL = "value +- standard errors by the normal law: rare labels and few repor
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Interval:
+class Interval(Same):
     """Lower and upper ends, with what they promise."""
 
     low: FloatArray
@@ -63,6 +64,7 @@ class Interval:
     simultaneous: bool
     notes: Mapping[str, BoolArray] = field(default_factory=dict)
     """What else is known of the coverage, where it is not about the level, and of which intervals."""
+    tells: ClassVar[tuple[str, ...]] = ("level", "target", "simultaneous", "low", "high", "notes")
 
     def __repr__(self) -> str:
         told = zip(self.low[:_NAMED].tolist(), self.high[:_NAMED].tolist(), strict=True)
@@ -70,15 +72,6 @@ class Interval:
         more = f", and {len(self.low) - _NAMED:,} more" if len(self.low) > _NAMED else ""
         joint = " together" if self.simultaneous else ""
         return f"<Interval, level {self.level:g}{joint}, of the {self.target}: {shown}{more}>"
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, Interval):
-            return NotImplemented
-        same = all(getattr(self, name) == getattr(other, name) for name in ("level", "target", "simultaneous", "note"))
-        mine, others = ((x.low, x.high, *x.notes.values()) for x in (self, other))
-        return same and all(np.array_equal(a, b, equal_nan=True) for a, b in zip(mine, others, strict=True))
-
-    __hash__ = None  # type: ignore[assignment]
 
     @property
     def note(self) -> str:

@@ -24,7 +24,7 @@ from deniable.estimate.fitted import (
 from deniable.estimate.result import Part
 from deniable.randomness import Simulation, Stream
 
-__all__ = ["METHODS", "FitOptions", "fit_frequencies"]
+__all__ = ["FitOptions", "fit_frequencies"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,20 +55,20 @@ class FitOptions:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Fit:
-    """Fitted frequencies, whether they are biased, and what was done."""
+    """Fitted frequencies, what makes them biased, and what was done."""
 
     part: Part
-    biased: bool
+    bias: tuple[str, ...]
     steps: tuple[str, ...]
 
 
 def fit_frequencies(evidence: Evidence, method: str, options: FitOptions) -> Fit:
-    """Fit by one of the METHODS."""
-    require(method in METHODS, "method", method, f"one of {', '.join(METHODS)}")
+    """Fit by one of the methods that read a likelihood."""
+    require(method in _FITS, "method", method, f"one of {', '.join(_FITS)}")
     if options.stderr == "information" and method != "count-aware":
         hint = "Ask for stderr='bootstrap', or for no standard errors with stderr=None."
         require(evidence.k <= MATRIX_MAX, "k", evidence.k, f"at most {MATRIX_MAX} with stderr='information'", hint)
-    return METHODS[method](evidence, options)
+    return _FITS[method](evidence, options)
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,7 +120,7 @@ def _fit_em(evidence: Evidence, options: FitOptions) -> Fit:
     spread = _EM.spread_of(evidence, climb.value, options)
     kind = f"{'expected' if evidence.complete else 'observed'} information"
     bias = "the estimate is biased near the edge of the simplex"
-    return Fit(FittedPart(climb.value, spread), True, (text, _told_spread(spread, kind, bias, options)))
+    return Fit(FittedPart(climb.value, spread), ("fitted",), (text, _told_spread(spread, kind, bias, options)))
 
 
 def _fit_ems(evidence: Evidence, options: FitOptions) -> Fit:
@@ -131,7 +131,8 @@ def _fit_ems(evidence: Evidence, options: FitOptions) -> Fit:
     text = f"EM with smoothing from {evidence.n} reports, for values in an order: {_told(climb)}, {end}"
     spread = _EMS.spread_of(evidence, climb.value, options)
     bias = "the estimate is biased by the smoothing, which neither standard errors nor intervals know of"
-    return Fit(FittedPart(climb.value, spread), True, (text, _told_spread(spread, "delta method", bias, options)))
+    steps = (text, _told_spread(spread, "delta method", bias, options))
+    return Fit(FittedPart(climb.value, spread), ("smoothed",), steps)
 
 
 def _fit_count_aware(evidence: Evidence, options: FitOptions) -> Fit:
@@ -147,15 +148,15 @@ def _fit_count_aware(evidence: Evidence, options: FitOptions) -> Fit:
         )
     linear = CountAware(evidence.odds, evidence.size_law)
     text = f"unbiased estimate from {evidence.n} reports, each weighed by its number of ones"
-    return Fit(linear.estimate(evidence.rows), False, (text,))
+    return Fit(linear.estimate(evidence.rows), (), (text,))
 
 
-METHODS: Mapping[str, Callable[[Evidence, FitOptions], Fit]] = {
+_FITS: Mapping[str, Callable[[Evidence, FitOptions], Fit]] = {
     "em": _fit_em,
     "ems": _fit_ems,
     "count-aware": _fit_count_aware,
 }
-"""What `Mechanism.fit` can do, by name."""
+"""Who fits, by the names of `METHODS`: those that read a likelihood."""
 
 
 def _told(climb: Climb) -> str:

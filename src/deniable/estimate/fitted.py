@@ -12,6 +12,7 @@ from deniable.core.types import FloatArray, Target
 from deniable.errors import ParameterError
 from deniable.estimate.em import smooth
 from deniable.estimate.evidence import Evidence
+from deniable.estimate.result import Shares
 
 __all__ = ["MATRIX_MAX", "FittedPart", "Spread", "bootstrap_spread", "information_spread", "smoothed_spread"]
 
@@ -51,7 +52,7 @@ class Spread:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class FittedPart:
+class FittedPart(Shares):
     """Fitted frequencies with a spread, if one was asked for; intervals are value +- z stderr, cut to [0, 1]."""
 
     value: FloatArray

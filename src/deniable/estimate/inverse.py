@@ -9,6 +9,7 @@ import numpy as np
 from deniable.core.intervals import Interval, curve_interval, drawn, mixed
 from deniable.core.types import FloatArray, IntArray, Target
 from deniable.errors import ParameterError
+from deniable.estimate.result import Shares
 from deniable.estimate.simplex import project_simplex
 
 __all__ = ["inverse_part"]
@@ -18,7 +19,7 @@ _CONDITION_MAX = 1e8
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class InversePart:
+class InversePart(Shares):
     """Unbiased frequencies: the share of each report, through the (pseudo-)inverse of the channel."""
 
     share: FloatArray

@@ -12,12 +12,13 @@ from deniable.core.intervals import Interval, count_interval, curve_interval, dr
 from deniable.core.support import Support
 from deniable.core.types import FloatArray, Target
 from deniable.errors import InWords, require
+from deniable.estimate.result import Shares
 
 __all__ = ["NoisePart", "SupportPart", "check_reports"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class SupportPart:
+class SupportPart(Shares):
     """Frequencies estimated from support counts: unbiased, with exact variances and score intervals."""
 
     share: FloatArray
@@ -48,7 +49,7 @@ class SupportPart:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class NoisePart:
+class NoisePart(Shares):
     """Frequencies as means of reports with independent noise of known variance."""
 
     value: FloatArray

@@ -9,12 +9,13 @@ import numpy as np
 from deniable.core.intervals import Interval, curve_interval, drawn
 from deniable.core.support import check_target
 from deniable.core.types import FloatArray, Target
+from deniable.estimate.result import Shares
 
 __all__ = ["MomentsPart"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class MomentsPart:
+class MomentsPart(Shares):
     """Estimates that are means of n weights, one per report, with the second moments of one report's weights.
 
     Given value x the weight of item i has variance `own` if i = x, else `other`; the weights of two items have

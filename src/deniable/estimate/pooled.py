@@ -42,5 +42,6 @@ def pool(estimates: Sequence[Estimate]) -> Estimate:
     n = sum(e.n for e in estimates)
     part = PooledPart(tuple(e.parts["frequency"] for e in estimates), tuple(e.n / n for e in estimates))
     steps = (*estimates[-1].steps, f"pooled with {len(estimates) - 1} other group(s), {n} reports in all")
-    simulated, biased = any(e.simulated for e in estimates), any(e.biased for e in estimates)
-    return Estimate(estimates[0].labels, {"frequency": part}, n, estimates[-1].design, simulated, steps, biased)
+    simulated = any(e.simulated for e in estimates)
+    bias = tuple(dict.fromkeys(word for e in estimates for word in e.bias))
+    return Estimate(estimates[0].labels, {"frequency": part}, n, estimates[-1].design, simulated, steps, bias)

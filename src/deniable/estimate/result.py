@@ -5,19 +5,20 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any, Protocol
+from typing import Any, ClassVar, Protocol
 
 import numpy as np
 
-from deniable.collect.frames import as_frame, as_library
+from deniable.collect.frames import Columned
 from deniable.collect.reports import Design, title_of
 from deniable.core.intervals import Interval, wald_interval
+from deniable.core.same import Same, agree
 from deniable.core.support import check_target
-from deniable.core.types import FloatArray, Target
+from deniable.core.types import BoolArray, FloatArray, Target
 from deniable.errors import InWords, MergeError, ParameterError, require
 from deniable.estimate.simplex import project_simplex
 
-__all__ = ["Comparison", "Estimate", "NormalPart", "Part"]
+__all__ = ["Comparison", "Estimate", "NormalPart", "Part", "Shares"]
 
 
 class Part(Protocol):
@@ -40,8 +41,42 @@ class Part(Protocol):
         """Confidence intervals."""
         ...
 
+    @property
+    def several(self) -> bool:
+        """Whether people may have several of the labels, so that shares need not sum to 1."""
+        ...
 
-class NormalPart:
+    @property
+    def range(self) -> tuple[float, float] | None:
+        """The ends of the interval that means are from; None of shares."""
+        ...
+
+    def too_rare(self, level: float = 0.95) -> BoolArray | None:
+        """Of which labels nothing can be said, because too few people have them; None where that does not happen."""
+        ...
+
+
+class Shares:
+    """What most parts are: shares that sum to 1, each of which can be told."""
+
+    __slots__ = ()
+
+    @property
+    def several(self) -> bool:
+        """See `Part.several`: everybody has one label."""
+        return False
+
+    @property
+    def range(self) -> tuple[float, float] | None:
+        """See `Part.range`: no means."""
+        return None
+
+    def too_rare(self, level: float = 0.95) -> BoolArray | None:
+        """See `Part.too_rare`: it does not happen."""
+        return None
+
+
+class NormalPart(Shares):
     """A part whose intervals follow from the normal law: value +- z stderr."""
 
     __slots__ = ()
@@ -53,7 +88,7 @@ class NormalPart:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Projected:
+class _Projected(Shares):
     """A part after projection onto the simplex: biased; intervals stay those of the unbiased estimate."""
 
     raw: Part
@@ -74,12 +109,12 @@ class _Projected:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Estimate:
+class Estimate(Columned):
     """Estimates for every label, with error bars and their history.
 
     `value`, `stderr` and `interval` speak of the first part (`frequency` where there is one); `estimate["mean"]` is the
-    same estimate seen from another part. `steps` says what was done, in order; `biased` whether a step gave up
-    unbiasedness.
+    same estimate seen from another part. `steps` says what was done, in order; `bias` names the steps that
+    gave up unbiasedness.
     """
 
     labels: tuple[str, ...]
@@ -88,7 +123,13 @@ class Estimate:
     design: Design
     simulated: bool
     steps: tuple[str, ...]
-    biased: bool = False
+    bias: tuple[str, ...] = ()
+    """What made it biased, in order: `fitted`, `smoothed`, `projected`, `shrunk`, ...; nothing if it is not."""
+
+    @property
+    def biased(self) -> bool:
+        """Whether a step gave up unbiasedness."""
+        return bool(self.bias)
 
     @property
     def _part(self) -> Part:
@@ -132,14 +173,12 @@ class Estimate:
         name, part = next(iter(self.parts.items()))
         require(name == "frequency", "part", name, "'frequency'", "Only frequencies sum to 1.")
         hint = "People have several of the answers, so their shares need not sum to 1."
-        require(
-            not getattr(part, "several", False), "part", InWords("shares of several pairs per person"), "single", hint
-        )
+        require(not part.several, "part", InWords("shares of several pairs per person"), "single", hint)
         if isinstance(part, _Projected):
             return self
         projected = _Projected(part, project_simplex(part.value))
         steps = (*self.steps, "projected onto the simplex (biased; intervals from before, within [0, 1])")
-        return replace(self, parts={**self.parts, name: projected}, steps=steps, biased=True)
+        return replace(self, parts={**self.parts, name: projected}, steps=steps, bias=(*self.bias, "projected"))
 
     def binned(self, bins: int | None = None) -> Estimate:
         """The distribution of numbers in equal bins: so many, or as many as the reports can tell apart."""
@@ -170,18 +209,6 @@ class Estimate:
             "high": ends.high.tolist(),
             "simulated": [self.simulated] * len(self.labels),
         }
-
-    def to_frame(self, level: float = 0.95, target: Target = "reporters") -> Any:
-        """`to_columns` as a frame of Polars or pandas, whichever is installed (Polars first), else the columns."""
-        return as_frame(self.to_columns(level, target))
-
-    def to_pandas(self, level: float = 0.95, target: Target = "reporters") -> Any:
-        """`to_columns` as a pandas frame."""
-        return as_library("pandas", self.to_columns(level, target))
-
-    def to_polars(self, level: float = 0.95, target: Target = "reporters") -> Any:
-        """`to_columns` as a Polars frame."""
-        return as_library("polars", self.to_columns(level, target))
 
     def chart(
         self,
@@ -215,15 +242,12 @@ class Estimate:
     @property
     def range(self) -> tuple[float, float] | None:
         """The ends of the interval that a mean, or the mean of a key's values, is from; None of shares."""
-        if next(iter(self.parts)) != "mean":
-            return None
-        low, high = self.design["params"].get("range") or self.design["domain"]["interval"]
-        return float(low), float(high)
+        return self._part.range
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Estimate):
             return NotImplemented
-        kept = ("labels", "n", "design", "simulated", "steps", "biased")
+        kept = ("labels", "n", "design", "simulated", "steps", "bias")
         same = all(getattr(self, name) == getattr(other, name) for name in kept)
         same = same and list(self.parts) == list(other.parts)
         return same and all(_agree(part, other.parts[name]) for name, part in self.parts.items())
@@ -282,8 +306,8 @@ class Estimate:
         spread = (unit * np.sqrt(squares[:most])).tolist()
         digits = [max(0, 1 - math.floor(math.log10(s))) if 0 < s < math.inf else 2 for s in spread]
         told = [f"{x:.{d}f}{sign} ± {s:.{d}f}" for x, s, d in zip(value, spread, digits, strict=True)]
-        rare = getattr(part, "too_rare", None)
-        return told if rare is None else ["too rare to say" if no else x for x, no in zip(told, rare(), strict=False)]
+        rare = part.too_rare()
+        return told if rare is None else ["too rare to say" if no else x for x, no in zip(told, rare, strict=False)]
 
 
 _FEW = 4
@@ -292,11 +316,7 @@ _FEW = 4
 
 def _agree(one: Part, two: Part) -> bool:
     """Whether two parts say the same: values and variances."""
-    first, second = _variance(one), _variance(two)
-    if first is None or second is None:
-        return first is second and np.array_equal(one.value, two.value, equal_nan=True)
-    pairs = ((one.value, two.value), (first, second))
-    return all(np.array_equal(a, b, equal_nan=True) for a, b in pairs)
+    return agree(one.value, two.value) and agree(_variance(one), _variance(two))
 
 
 def _variance(part: Part) -> FloatArray | None:
@@ -308,7 +328,7 @@ def _variance(part: Part) -> FloatArray | None:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Comparison:
+class Comparison(Same, Columned):
     """Differences of two independent estimates, with standard errors and tests."""
 
     labels: tuple[str, ...]
@@ -318,6 +338,7 @@ class Comparison:
     n: tuple[int, int]
     simulated: bool
     """Whether one of the two is."""
+    tells: ClassVar[tuple[str, ...]] = ("labels", "target", "n", "simulated", "value", "stderr")
 
     def __repr__(self) -> str:
         told = zip(self.labels[:_FEW], self.value.tolist(), self.stderr.tolist(), strict=False)
@@ -338,15 +359,6 @@ class Comparison:
         head = ("", "difference", "p-value, corrected")
         return bars_html(f"Comparison of {self._people}", head, rows, simulated=self.simulated)
 
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, Comparison):
-            return NotImplemented
-        same = all(getattr(self, name) == getattr(other, name) for name in ("labels", "target", "n", "simulated"))
-        pairs = ((self.value, other.value), (self.stderr, other.stderr))
-        return same and all(np.array_equal(a, b, equal_nan=True) for a, b in pairs)
-
-    __hash__ = None  # type: ignore[assignment]
-
     def to_columns(self, level: float = 0.95) -> dict[str, list[Any]]:
         """Label, difference, standard error, interval ends, p-values and the mark of simulated data as plain lists."""
         ends = self.interval(level)
@@ -354,18 +366,6 @@ class Comparison:
         numbers |= {"pvalue": self.pvalue, "pvalue_adjusted": self.pvalue_adjusted}
         told = {name: column.tolist() for name, column in numbers.items()}
         return {"label": list(self.labels), **told, "simulated": [self.simulated] * len(self.labels)}
-
-    def to_frame(self, level: float = 0.95) -> Any:
-        """`to_columns` as a frame of Polars or pandas, whichever is installed (Polars first), else the columns."""
-        return as_frame(self.to_columns(level))
-
-    def to_pandas(self, level: float = 0.95) -> Any:
-        """`to_columns` as a pandas frame."""
-        return as_library("pandas", self.to_columns(level))
-
-    def to_polars(self, level: float = 0.95) -> Any:
-        """`to_columns` as a Polars frame."""
-        return as_library("polars", self.to_columns(level))
 
     def interval(self, level: float = 0.95, *, simultaneous: bool = False) -> Interval:
         """Normal confidence intervals of the differences."""

@@ -60,11 +60,6 @@ class Mechanism(ABC):
     subject: ClassVar[str] = ANSWER
     """The same by the name that statements of protection have for it."""
 
-    linear_methods: ClassVar[tuple[str, ...]] = ()
-    """Names that `estimate` takes as a method, all of them read from tallies; none if there is one way only."""
-    own_fits: ClassVar[tuple[str, ...]] = ()
-    """Names that `fit` takes as a method, for families with their own; `methods_of` has those of all."""
-
     __repr__ = as_line
     _repr_html_ = as_html
     __init_subclass__ = classmethod(keep_line)
@@ -199,6 +194,7 @@ class Mechanism(ABC):
 
     promise = cached_property(plain_promise)
     protection = cached_property(common.in_words)
+    entry_names = common.entry_names
     tally = common.tally
     simulate_tally = common.simulate_tally
     empty = common.empty

@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import Any, Generic, TypeVar
+from typing import Any, ClassVar, Generic, TypeVar
 
 import numpy as np
 
@@ -22,11 +22,11 @@ from deniable.core.channel import Channel
 from deniable.core.support import Support
 from deniable.core.types import BoolArray, Bytes, Columns, FloatArray, IntArray, UintArray
 from deniable.errors import EnumerationError, FormatError, ParameterError
-from deniable.estimate.evidence import DenseEvidence, Evidence, PackedRows, RowEvidence
 from deniable.kernels import loops, sparing
 from deniable.kernels.parallel import blocks, run, shares
 from deniable.kernels.sampling import below
-from deniable.mechanisms.possible import Cell, Cells, check_reports_of
+from deniable.mechanisms.possible import NUMBERED, Cell, Cells, check_reports_of
+from deniable.mechanisms.reader import Reader, SupportReader
 from deniable.randomness import Simulation, Stream
 from deniable_client.exact import WORD_BITS
 from deniable_client.kernels import AnyKernel, promised_ratio
@@ -173,22 +173,13 @@ class Bulk(ABC, Generic[K]):
         """Probability of each output of the channel for a blind report: all alike, unless a kernel says otherwise."""
         return [Fraction(1, len(channel.outputs))] * len(channel.outputs)
 
-    @property
-    def fits(self) -> tuple[str, ...]:
-        """The methods that fit frequencies to reports: none where no likelihood is written out."""
-        return ("em", "ems")
-
-    def likelihood(self, columns: Columns) -> FloatArray:
-        """Likelihood of every value given each report, up to a factor per report; `ParameterError` where not known."""
-        raise ParameterError(
-            f"the likelihood of {self.kernel.kind} kernels is not written out, so nothing can be fitted to reports.",
-            "Use estimate(), or another mechanism.",
-        )
+    reads: ClassVar[type[Reader[Any]]] = Reader
+    """Whoever knows the likelihood of reports; the plain reader knows none."""
 
     @property
-    def sufficient(self) -> bool:
-        """Whether the tally tells as much about the frequencies as the reports do: it counts every possible report."""
-        return False
+    def reader(self) -> Reader[Any]:
+        """What reports and tallies say about the frequencies."""
+        return self.reads(self)
 
     @property
     def support(self) -> Support[Fraction] | None:
@@ -199,20 +190,6 @@ class Bulk(ABC, Generic[K]):
     def noise(self) -> float | None:
         """Variance of a coordinate, where reports are noisy vectors that `sums` adds up; else None."""
         return None
-
-    @property
-    def blind_likelihood(self) -> float | None:
-        """Likelihood of a blind report on the scale of `likelihood`, where that is one number for all; else None."""
-        return None
-
-    def evidence(self, batches: Sequence[Columns]) -> Evidence:
-        """What batches of reports say about the frequencies."""
-        rows = np.concatenate([np.empty((0, self.k)), *(self.likelihood(columns) for columns in batches)])
-        return DenseEvidence(rows, np.ones(len(rows)))
-
-    def tally_evidence(self, cells: Cells) -> Evidence:
-        """What a tally says about the frequencies, where it is `sufficient`."""
-        raise ParameterError("a tally of this mechanism tells less than its reports; give the reports.")
 
     # ---- derived
 
@@ -289,14 +266,9 @@ class Numbered(ABC):
         return math.log2(self.size)
 
     @property
-    def sufficient(self) -> bool:
-        """See `Bulk.sufficient`: every output is counted."""
-        return True
-
-    @property
     def cells(self) -> Mapping[str, Cell]:
         """See `Bulk.cells`: a report is one of the outputs."""
-        return {"value": Cell(self.size, total=(1, 1))}
+        return {"value": Cell(self.size, total=(1, 1), about=NUMBERED)}
 
     def possible(self, columns: Columns) -> BoolArray:
         """See `Bulk.possible`: the numbers that there are."""
@@ -345,6 +317,8 @@ class Seeded(ABC):
 class SupportBulk(Bulk[K]):
     """Reports that support items with the same p and q for all, and reports made without any value."""
 
+    reads: ClassVar[type[Reader[Any]]] = SupportReader
+
     @property
     @abstractmethod
     def support(self) -> Support[Fraction]:
@@ -379,7 +353,7 @@ class SupportBulk(Bulk[K]):
     @property
     def work(self) -> float:
         """Operations of the server per report: one counter, or one for each byte, unless there is more to do."""
-        return 1.0 if self.sufficient else float(self.row_bytes)
+        return 1.0 if self.reader.sufficient else float(self.row_bytes)
 
     @cached_property
     def odds(self) -> float:
@@ -390,34 +364,6 @@ class SupportBulk(Bulk[K]):
     def size_law(self) -> FloatArray | None:
         """Law of the number of supported items, where reports of one size are subset-selection reports; else None."""
         return None
-
-    @property
-    def fits(self) -> tuple[str, ...]:
-        return super().fits if self.size_law is None else (*super().fits, "count-aware")
-
-    @property
-    def blind_likelihood(self) -> float | None:
-        """See `Bulk.blind_likelihood`: 1/odds is (1 - p + p/odds) times that of a blind report."""
-        return 1 / self.odds / (float(self.support.p_not) + float(self.support.p) / self.odds)
-
-    def likelihood(self, columns: Columns) -> FloatArray:
-        """See `Bulk.likelihood`: 1 where a value is supported, else 1/`odds`."""
-        member = np.unpackbits(self.supported(columns), axis=1, count=self.k, bitorder="little")
-        return np.where(member == 1, 1.0, 1 / self.odds)
-
-    def evidence(self, batches: Sequence[Columns]) -> Evidence:
-        """See `Bulk.evidence`: the supported items, packed."""
-        rows = PackedRows.of([self.supported(columns) for columns in batches], self.k)
-        return RowEvidence(rows, self.odds, self.size_law)
-
-    def tally_evidence(self, cells: Cells) -> Evidence:
-        """See `Bulk.tally_evidence`: for reports that are one number, whose counts are the cell `value`."""
-        counts = cells["value"][0]
-        outputs = [
-            np.arange(part.start, part.stop, dtype=self.fields[0].dtype) for part in blocks(counts.size, 1 << 12)
-        ]
-        rows = PackedRows.of([self.supported({"value": values}) for values in outputs], self.k, counts)
-        return RowEvidence(rows, self.odds, complete=True)
 
 
 def fresh_seeds(n: int, rng: Stream) -> UintArray:

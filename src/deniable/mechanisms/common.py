@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 __all__ = [
     "channels_of",
     "empty",
+    "entry_names",
     "estimate",
     "fit",
     "fitted",
@@ -79,6 +80,12 @@ def in_words(m: Mechanism) -> Protection:
     return Protection(promise=m.promise, epsilon=m.epsilon, subject=m.subject)
 
 
+def entry_names(self: Mechanism, cell: str) -> Sequence[str]:
+    """The names of what the entries of a cell of its tallies are about."""
+    found = self.bulk.cells[cell]
+    return found.about.names(self.domain.labels_or_numbers, found.size)
+
+
 def tally(self: Mechanism, reports: Reports) -> Tally:
     """Count reports of this very design."""
     hint = (
@@ -92,7 +99,8 @@ def tally(self: Mechanism, reports: Reports) -> Tally:
         own, got = (", ".join(f"{f.name} ({f.width} bytes)" for f in x.fields) for x in (self, reports))
         raise FormatError(f"reports of this design have the fields {own}, got {got}.")
     known = {"sources": reports.sources, "batches": reports.batches}
-    return Tally(self.design, self.bulk.strata, self.bulk.tally(reports), reports.simulated, **known)
+    cells = self.bulk.tally(reports)
+    return Tally(self.design, self.bulk.strata, cells, reports.simulated, **known, names=self.entry_names)
 
 
 def simulate_tally(self: Mechanism, counts: object, rng: Simulation) -> Tally:
@@ -109,7 +117,7 @@ def simulate_tally(self: Mechanism, counts: object, rng: Simulation) -> Tally:
     require(whole, "counts", counts, f"{self.k} whole numbers >= 0, one per item")
     refuse_broken(self)
     cells = self.bulk.simulate_counts(people.astype(np.int64), rng)
-    return Tally(self.design, self.bulk.strata, cells, simulated=True)
+    return Tally(self.design, self.bulk.strata, cells, simulated=True, names=self.entry_names)
 
 
 def empty(self: Mechanism, *, simulated: bool = False, most: float = math.inf) -> Tally:
@@ -119,7 +127,7 @@ def empty(self: Mechanism, *, simulated: bool = False, most: float = math.inf) -
     if size > most:
         raise too_many(size)
     none = {name: np.zeros(shape, np.int64) for name, shape in bulk.layout.items()}
-    return Tally(self.design, bulk.strata, none, simulated)
+    return Tally(self.design, bulk.strata, none, simulated, names=self.entry_names)
 
 
 def estimate(self: Mechanism, tally: Tally) -> Estimate:

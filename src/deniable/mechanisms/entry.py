@@ -73,7 +73,6 @@ class Entry:
     """Options without a default."""
     inner: tuple[str, ...] = ()
     """Arguments for tests and research that the command line does not offer."""
-    kind: str = "mechanism"
     small: tuple[Mapping[str, Any], ...] = ()
     """Arguments of `mechanism` whose channel can be enumerated."""
     question: str = FREQUENCY
@@ -83,6 +82,13 @@ class Entry:
     """Epsilon where none is given, from the options; without it epsilon must be given."""
     space: Callable[[dict[str, Any]], Any] | None = None
     """Takes the options that describe a domain out of all options and makes it of them; None if there were none."""
+
+    @property
+    def kind(self) -> str:
+        """`mechanism`, or `protocol` if people are asked in several steps: as the class is."""
+        from deniable.mechanisms.protocol import Protocol  # not for those who only look for names
+
+        return "protocol" if issubclass(self.cls, Protocol) else "mechanism"
 
 
 ADDED: dict[str, Entry] = {}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, TypeGuard
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -11,49 +11,43 @@ from deniable.collect.reports import Reports, difference
 from deniable.collect.tally import Tally
 from deniable.core.types import Columns
 from deniable.errors import FormatError, MergeError, ParameterError, require
-from deniable.estimate.calibrated import PublicCoin, calibrate
+from deniable.estimate.calibrated import calibrate
 from deniable.estimate.evidence import Evidence
-from deniable.estimate.fit import METHODS, FitOptions, fit_frequencies
+from deniable.estimate.fit import FitOptions, fit_frequencies
 from deniable.estimate.linear import check_reports
+from deniable.estimate.methods import BITS, LIKELIHOOD, METHODS, REPORTS, SEEDS, UNBIASED, methods_for
 from deniable.estimate.result import Estimate
 
 if TYPE_CHECKING:
     from deniable.mechanisms.base import Mechanism
 
-__all__ = ["CALIBRATED", "check_tally", "checked_batches", "fit_reports", "has_coins", "methods_of"]
+__all__ = ["PLAIN", "check_tally", "checked_batches", "fit_reports", "methods_of"]
 
-CALIBRATED = "calibrated"
-"""The method that subtracts what the public coins do."""
+PLAIN = (LIKELIHOOD, BITS, SEEDS)
+"""What reports without levels may have for a fit."""
 
 
 def methods_of(m: Mechanism) -> tuple[str, ...]:
-    """The methods of fitting that a mechanism has."""
-    if m.own_fits:
-        return m.own_fits
-    fits: tuple[str, ...] = m.bulk.fits
-    return (*fits, CALIBRATED) if has_coins(m.bulk) else fits
-
-
-def has_coins(bulk: object) -> TypeGuard[PublicCoin]:
-    """Whether reports carry a public coin: only then is there a law given the coin."""
-    return hasattr(bulk, "given_coins")
+    """The methods that a mechanism has."""
+    return (UNBIASED, *methods_for(m.bulk.reader.traits))
 
 
 def fit_reports(m: Mechanism, data: object, method: str, options: FitOptions) -> Estimate:
     """The estimate that a method of fitting gives: what `Mechanism.fit` does."""
-    require(method in (*METHODS, CALIBRATED), "method", method, f"one of {', '.join((*METHODS, CALIBRATED))}")
-    if method == CALIBRATED:
+    known = methods_for(PLAIN)
+    require(method in known, "method", method, f"one of {', '.join(known)}")
+    if METHODS[method].reads == REPORTS:
         return _fit_calibrated(m, data)
     tally, evidence = _from_tally(m, data) if isinstance(data, Tally) else _from_reports(m, data)
     fit = fit_frequencies(evidence, method, options)
     labels, parts = m.domain.labels_or_numbers, {"frequency": fit.part}
-    return Estimate(labels, parts, tally.n, m.design, tally.simulated, fit.steps, fit.biased)
+    return Estimate(labels, parts, tally.n, m.design, tally.simulated, fit.steps, fit.bias)
 
 
 def _fit_calibrated(m: Mechanism, data: object) -> Estimate:
     """Unbiased, with what the realised public coins are known to do subtracted; it reads the reports."""
-    bulk = m.bulk
-    if not has_coins(bulk):
+    coins = m.bulk.reader.coins
+    if coins is None:
         raise ParameterError(
             f"method calibrated is for reports with a public hash seed; those of {m.name} have none.",
             "Use estimate(), or a mechanism such as olh or plh.",
@@ -62,7 +56,7 @@ def _fit_calibrated(m: Mechanism, data: object) -> Estimate:
         raise ParameterError("method calibrated reads reports, whose coins a tally does not keep.", "Give the reports.")
     tally, kept = checked_batches(m, data)
     columns = {name: np.concatenate([part[name] for part in kept]) for name in kept[0]}
-    part = calibrate(bulk, columns)
+    part = calibrate(coins, columns)
     steps = (f"unbiased estimate from {tally.n} reports, calibrated to their public coins by cross-fitting",)
     return Estimate(m.domain.labels_or_numbers, {"frequency": part}, tally.n, m.design, tally.simulated, steps)
 
@@ -87,18 +81,18 @@ def check_tally(m: Mechanism, tally: Tally) -> None:
 def _from_tally(m: Mechanism, tally: Tally) -> tuple[Tally, Evidence]:
     check_tally(m, tally)
     check_reports(tally)
-    if not m.bulk.sufficient:
+    if not m.bulk.reader.sufficient:
         raise ParameterError(
             f"a tally of {m.name} does not tell which items a report supports together, and the likelihood needs that.",
             "Keep the reports and fit those; or use estimate(), which needs no more than the tally.",
         )
-    return tally, m.bulk.tally_evidence(tally.cells)
+    return tally, m.bulk.reader.tally_evidence(tally.cells)
 
 
 def _from_reports(m: Mechanism, data: object) -> tuple[Tally, Evidence]:
-    bulk = m.bulk
-    tally, kept = checked_batches(m, data, keep=not bulk.sufficient)
-    return tally, bulk.tally_evidence(tally.cells) if bulk.sufficient else bulk.evidence(kept)
+    reader = m.bulk.reader
+    tally, kept = checked_batches(m, data, keep=not reader.sufficient)
+    return tally, reader.tally_evidence(tally.cells) if reader.sufficient else reader.evidence(kept)
 
 
 def checked_batches(m: Mechanism, data: object, *, keep: bool = True) -> tuple[Tally, list[Columns]]:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import math
 from abc import abstractmethod
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +22,8 @@ from deniable.estimate.evidence import DenseEvidence, Evidence
 from deniable.estimate.window import WindowEvidence
 from deniable.kernels.sampling import draw_by_row, row_thresholds, windowed
 from deniable.mechanisms.bulk import Bulk, Cells, K, Numbered, check_outputs
+from deniable.mechanisms.possible import NUMBERED, Cell, Entries
+from deniable.mechanisms.reader import Reader
 from deniable.randomness import Simulation, Stream
 from deniable_client.exact import WORD_BITS
 from deniable_client.kernels import Table, Window
@@ -27,6 +31,7 @@ from deniable_client.kernels import Table, Window
 __all__ = [
     "MATRIX_MAX",
     "OutputBulk",
+    "OutputReader",
     "TableBulk",
     "Weights",
     "WindowBulk",
@@ -45,8 +50,35 @@ Weights = tuple[Sequence[Sequence[int]], int]
 """Whole numbers in proportion to Pr[output | value], a row for each value, and the sum of a row."""
 
 
+class OutputReader(Reader[Any]):
+    """Numbers of outputs: the columns of the channel."""
+
+    bulk: OutputBulk[Any]
+
+    @property
+    def sufficient(self) -> bool:
+        return True
+
+    def likelihood(self, columns: Columns) -> FloatArray:
+        return np.asarray(self.bulk.matrix.T[columns["value"].astype(np.int64)])
+
+    def tally_evidence(self, cells: Cells) -> Evidence:
+        counts = cells["value"][0]
+        seen = np.flatnonzero(counts)
+        return DenseEvidence(np.ascontiguousarray(self.bulk.matrix.T[seen]), counts[seen].astype(np.float64))
+
+
+@dataclass(frozen=True)
 class OutputBulk(Numbered, Bulk[K]):
     """Reports are numbers of outputs."""
+
+    reads = OutputReader
+    about: Entries = field(default=NUMBERED, kw_only=True)
+    """What outputs are, for those who read counts: just numbers, unless they are answers."""
+
+    @property
+    def cells(self) -> Mapping[str, Cell]:
+        return {"value": replace(super().cells["value"], about=self.about)}
 
     @abstractmethod
     def weights(self) -> Weights:
@@ -79,14 +111,6 @@ class OutputBulk(Numbered, Bulk[K]):
         rows, total = self.weights()
         return Channel(tuple(f"report {y}" for y in range(self.size)), tuple(zip(*rows, strict=True)), total)
 
-    def likelihood(self, columns: Columns) -> FloatArray:
-        return np.asarray(self.matrix.T[columns["value"].astype(np.int64)])
-
-    def tally_evidence(self, cells: Cells) -> Evidence:
-        counts = cells["value"][0]
-        seen = np.flatnonzero(counts)
-        return DenseEvidence(np.ascontiguousarray(self.matrix.T[seen]), counts[seen].astype(np.float64))
-
 
 class TableBulk(OutputBulk[Table]):
     """A channel that is written down, for many people."""
@@ -106,8 +130,18 @@ class TableBulk(OutputBulk[Table]):
         return self.kernel.weights, 1 << WORD_BITS
 
 
+class _WindowReader(OutputReader):
+    def likelihood(self, columns: Columns) -> FloatArray:
+        return window_likelihood(self.bulk.kernel, columns["value"])
+
+    def tally_evidence(self, cells: Cells) -> Evidence:
+        return WindowEvidence.of(self.bulk.kernel, cells["value"][0])
+
+
 class WindowBulk(OutputBulk[Window]):
     """Windows of neighbouring answers for many people; likelihoods take steps of O(k)."""
+
+    reads = _WindowReader
 
     @property
     def size(self) -> int:
@@ -131,12 +165,6 @@ class WindowBulk(OutputBulk[Window]):
     def matrix(self) -> FloatArray:
         check_matrix(self.k, self.size, "this window kernel")
         return favoured_matrix(self._held(), 1 + self.kernel.tie, *odds_to(self.odds), self.kernel.m)
-
-    def likelihood(self, columns: Columns) -> FloatArray:
-        return window_likelihood(self.kernel, columns["value"])
-
-    def tally_evidence(self, cells: Cells) -> Evidence:
-        return WindowEvidence.of(self.kernel, cells["value"][0])
 
 
 def odds_to(odds: Fraction) -> tuple[float, float]:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -12,10 +12,37 @@ from deniable.collect.tally import exact_sum
 from deniable.core.types import IntArray
 from deniable.errors import FormatError
 
-__all__ = ["Cell", "Cells", "check_reports_of", "loosened", "nothing"]
+__all__ = ["LABELS", "NUMBERED", "Cell", "Cells", "Entries", "check_reports_of", "loosened", "nothing"]
 
 Cells = Mapping[str, IntArray]
 """The cells of a tally, by stratum."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Entries:
+    """What the entries of a cell are about: answers, all of them or those of some numbers, or numbered reports."""
+
+    what: str
+    """One of them, for people."""
+    items: Sequence[int] | None = None
+    """The numbers of the answers, where the entries are not about all of them, in their order."""
+    answers: bool = True
+
+    def names(self, labels: Sequence[str], size: int) -> Sequence[str]:
+        """The names of so many entries, by the labels of all answers."""
+        if not self.answers:
+            return tuple(map(str, range(size)))
+        return labels if self.items is None else tuple(labels[i] for i in self.items)
+
+    def among(self, what: str, items: Sequence[int]) -> Entries:
+        """The same where the answers are only those of these numbers among others."""
+        if not self.answers:
+            return self
+        return Entries(what, items if self.items is None else [items[i] for i in self.items])
+
+
+LABELS = Entries("label")
+NUMBERED = Entries("report", answers=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +61,7 @@ class Cell:
     each: tuple[int, int] = (0, 1)
     total: tuple[int, int] | None = None
     """None: whatever the entries can add up to."""
+    about: Entries = LABELS
 
     def check(self, name: str, entries: IntArray, n: int) -> None:
         """`FormatError` for entries that n reports cannot have added up to."""
@@ -50,7 +78,7 @@ class Cell:
 def loosened(cell: Cell) -> Cell:
     """The same cell where only some of the reports add to it."""
     (low, high), total = cell.each, cell.total
-    return Cell(cell.size, (min(0, low), high), None if total is None else (min(0, total[0]), total[1]))
+    return replace(cell, each=(min(0, low), high), total=None if total is None else (min(0, total[0]), total[1]))
 
 
 def nothing(size: int) -> Cell:

@@ -115,7 +115,7 @@ _TAKEN = [
 _TAKEN += ["column", "columns", "level_column", "duplicates", "format", "delimiter", "text_encoding", "compression"]
 _TAKEN += ["no_header", "header", "values", "data", "out", "target", "save", "force", "n", "runs", "seed", "level"]
 _TAKEN += ["project", "chart", "promise", "tuned", "reports", "version", "engine", "master", "table"]
-_TAKEN += ["config", "database", "question", "subject", "after", "window_days", "min_batch"]
+_TAKEN += ["prior", "config", "database", "question", "subject", "after", "window_days", "min_batch"]
 """Arguments of `mechanism`, and what commands call their own arguments and options: no option may have these names."""
 
 _KNOWN_AS = {
@@ -170,7 +170,6 @@ def register(name: str, entry: Entry, options: Mapping[str, Option] | None = Non
     fits = isinstance(name, str) and _NAME.fullmatch(name) is not None
     require(fits, "name", name, "a letter, then at most 39 lower-case letters and digits, with hyphens between them")
     require(isinstance(entry, Entry), "entry", entry, "an Entry", "Start from one: replace(dn.MECHANISMS['grr'], ...).")
-    require(entry.kind in _KINDS, "kind", entry.kind, f"one of {', '.join(_KINDS)}")
     free = not any(name in rows for rows in _KINDS.values()) and name not in ALIASES
     require(free, "name", name, "free: the registry has such a row, or knows one by this name")
     odd = [option for option in own if not _OPTION.fullmatch(option) or iskeyword(option)]

@@ -113,7 +113,7 @@ def _hits(mechanism: Mechanism, reports: Reports, items: IntArray, stream: Simul
         own, size = get_bits(rows, items), popcounts(rows)
         chance = np.where(size > 0, own / np.maximum(size, 1), 1 / mechanism.k)
     else:
-        likelihood = mechanism.bulk.likelihood(reports.columns)
+        likelihood = mechanism.bulk.reader.likelihood(reports.columns)
         best = likelihood == likelihood.max(axis=1, keepdims=True)
         chance = best[np.arange(items.size), items] / best.sum(axis=1)
     return int(np.count_nonzero(stream.generator().random(items.size) < chance))

@@ -7,19 +7,17 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from deniable.collect.limits import parse_header
 from deniable.collect.reports import Design
-from deniable.errors import FormatError, ParameterError, require
+from deniable.errors import ParameterError, require
+from deniable.estimate.methods import UNBIASED
 from deniable.estimate.result import Estimate
 from deniable.mechanisms.base import Mechanism
-from deniable.mechanisms.registry import from_design
 from deniable.run import local
 from deniable.run.counting import Counted
-from deniable.run.files import naming, open_input
 from deniable.run.layout import STANDARD, Layout
 from deniable.run.sources import Progress, files_of
 
-__all__ = ["ENGINES", "check_engine", "count_with", "estimate_with", "privatize_on_spark", "read_design"]
+__all__ = ["ENGINES", "check_engine", "count_with", "estimate_with", "privatize_on_spark"]
 
 ENGINES = ("local", "spark")
 """Where the work is done."""
@@ -30,21 +28,6 @@ def check_engine(engine: str, master: str | None) -> None:
     """Refuse an engine that is not known, and a master for one that has none."""
     require(engine in ENGINES, "engine", engine, f"one of {', '.join(ENGINES)}")
     require(engine == "spark" or master is None, "master", master, "left out, unless --engine spark is said")
-
-
-def read_design(path: str | None) -> Design | None:
-    """The design in a file: as `deniable.save` writes it, or within what `deniable design --json` prints."""
-    if path is None:
-        return None
-    with open_input(path) as stream, naming(path):
-        try:
-            document = parse_header(stream.read(1 << 25))
-        except FormatError as error:
-            hint = "`deniable design NAME --json` prints one, and deniable.save(mechanism, path) writes one."
-            raise FormatError("this is not a design: it is not JSON.", hint) from error
-        found = document.get("design", document)
-        require(isinstance(found, dict), "design", found, "a design document", "deniable design NAME --json has one.")
-        return from_design(found).design
 
 
 def count_with(
@@ -67,7 +50,7 @@ def count_with(
 def estimate_with(
     engine: str,
     sources: Sequence[str],
-    method: str = local.UNBIASED,
+    method: str = UNBIASED,
     *,
     master: str | None = None,
     design: Design | None = None,

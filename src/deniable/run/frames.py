@@ -11,11 +11,13 @@ from typing import Any
 
 from deniable.collect.parquet import METADATA, REPORT, head_in, metadata_of, rows_array
 from deniable.errors import ParameterError, need_extra, require
+from deniable.estimate.methods import UNBIASED
 from deniable.mechanisms.base import Mechanism
 from deniable.mechanisms.registry import from_design
 from deniable.randomness import Stream
 from deniable.run.counting import Counted, Counting, head_of
-from deniable.run.local import UNBIASED, estimate_tally
+from deniable.run.inputs import INPUTS
+from deniable.run.local import estimate_tally
 
 __all__ = ["estimate", "privatize", "tally"]
 
@@ -37,10 +39,7 @@ def privatize(
     names = [column] if isinstance(column, str) else list(column or ())
     told = [name for name in keep if name in (*names, levels)]
     require(not told, "keep", told, "other columns than those that are protected", "Their reports stand for them.")
-    pairs = m.takes == "key-value pairs"
-    require(
-        not (pairs and keep), "keep", list(keep), "left out for key-value pairs, of which a person has several rows"
-    )
+    INPUTS[m.takes].check_kept(m, keep)
     table = _whole(frame)
     reports = m.privatize(table, column=column, rng=rng, **({} if levels is None else {"levels": levels}))
     kept = [table.column(name) for name in keep]

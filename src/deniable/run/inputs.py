@@ -63,6 +63,13 @@ class Input:
     """Batches of a file for a mechanism: (m, source, format, progress), and what is said about the columns."""
     other: Mapping[str, str]
     """Why something else may not be said, where more is to be told than that."""
+    names: tuple[str, ...] = ()
+    """The columns of one person's rows, by their usual names, where a person may have several; else none."""
+
+    def check_kept(self, m: Mechanism, keep: Sequence[str]) -> None:
+        """Refuse columns that are kept beside reports, where these are not one for each row."""
+        need = f"left out for {m.takes}, of which a person has several rows"
+        require(not (self.names and keep), "keep", list(keep), need)
 
 
 def input_of(m: Mechanism, given: Mapping[str, Any]) -> Input:
@@ -279,6 +286,6 @@ _ONE_LEVEL = {"level_column": "left out: {m.name} has one level for all"}
 INPUTS: Mapping[str, Input] = {
     "values": Input(("column",), _values, _ONE_LEVEL),
     "values with levels": Input(("column", "level_column"), _leveled, {}),
-    "key-value pairs": Input(("columns", "duplicates"), _pairs, _ONE_LEVEL),
+    "key-value pairs": Input(("columns", "duplicates"), _pairs, _ONE_LEVEL, PAIR_COLUMNS),
 }
 """By what `Mechanism.takes` says."""

@@ -16,12 +16,12 @@ from deniable.collect.parquet import LAYOUTS, TableReader, TableWriter, head_in
 from deniable.collect.reports import Design, Reports, difference, new_id, title_of
 from deniable.collect.tally import Tally
 from deniable.errors import FormatError, MergeError, ParameterError, require
-from deniable.estimate.fit import METHODS
+from deniable.estimate.methods import EVIDENCE, METHODS, REPORTS, TALLY, UNBIASED, methods_for
 from deniable.estimate.result import Estimate
 from deniable.kernels import using
 from deniable.kernels.parallel import ahead
 from deniable.mechanisms.base import Mechanism
-from deniable.mechanisms.fitting import CALIBRATED, check_tally, methods_of
+from deniable.mechanisms.fitting import PLAIN, check_tally, methods_of
 from deniable.mechanisms.registry import from_design
 from deniable.randomness import Stream, stream_of
 from deniable.run.counting import Counted, head_of
@@ -32,7 +32,6 @@ from deniable.run.sources import files_of
 from deniable.run.tables import Group, claimed, count_group, open_table
 
 __all__ = [
-    "UNBIASED",
     "Seen",
     "count_files",
     "estimate_counted",
@@ -246,10 +245,6 @@ def write_tally(tally: Tally, target: str) -> None:
         out.write(dump(tally))
 
 
-UNBIASED = "unbiased"
-"""The method that every mechanism has: its own estimator, from the tally."""
-
-
 def estimate_tally(tally: Tally, method: str = UNBIASED) -> Estimate:
     """Estimate with the mechanism that the tally's own design describes, by one of its methods."""
     if "parts" in tally.design:
@@ -263,7 +258,7 @@ def estimate_tally(tally: Tally, method: str = UNBIASED) -> Estimate:
     with using("reference"):  # nothing is counted here, so there is no need to load what counts fast
         if method == UNBIASED:
             return m.estimate(tally)
-        if method in m.linear_methods:
+        if METHODS[method].reads == TALLY:
             named: Any = m
             found: Estimate = named.estimate(tally, method)
             return found
@@ -302,8 +297,8 @@ def estimate_counted(
 
 def _check_method(m: Mechanism, method: str) -> None:
     """Names that it does not know are refused; why it does not have one that others have, it says itself."""
-    if method not in (UNBIASED, *METHODS, CALIBRATED):
-        known = (UNBIASED, *m.linear_methods, *methods_of(m))
+    if method != UNBIASED and method not in methods_for(PLAIN):
+        known = methods_of(m)
         require(method in known, "method", method, f"one of {', '.join(known)} for reports of {m.name}")
 
 
@@ -313,7 +308,8 @@ def _parts(found: Found, first: Design, strict: bool, fit: str | None) -> Iterat
     keep = False
     if fit is not None:
         _check_method(m, fit)
-        keep = fit not in m.linear_methods and (fit == CALIBRATED or not m.bulk.sufficient)
+        reads = METHODS[fit].reads
+        keep = reads == REPORTS or (reads == EVIDENCE and not m.bulk.reader.sufficient)
     if isinstance(found, Tally):
         check_tally(m, found)
         yield Part(Counted(replace(found, sources=())), [])  # `Seen` has them

@@ -1,7 +1,8 @@
-"""What people ask: one table by `Entry.question`, which `simulate` and `estimate` ask, and pages will.
+"""What people ask: one table by `Entry.question`, which `simulate`, `estimate`, releases and pages ask.
 
-A row says what answers its question, and what may be told; what it does not list is refused. What `plan` may be told
-is in `deniable.plan.questions`.
+A row says what answers its question, and what may be told; what it does not list is refused. It has a value for
+everything that differs by question: a row that leaves one out cannot be made. What a plan may be told is in
+`deniable.plan.questions`.
 """
 
 from __future__ import annotations
@@ -15,11 +16,13 @@ from deniable.errors import require
 from deniable.estimate.result import Estimate
 from deniable.mechanisms.entry import FREQUENCY, KEY_VALUE, MEAN, RELEASE
 from deniable.mechanisms.registry import entry_of
+from deniable.plan.prediction import points
 from deniable.present.studies import frequency_table, keyvalue_table, mean_table, release_table
 from deniable.present.tables import Table
+from deniable.run.forms import ANSWERS, NUMBERS, Form
 from deniable.run.results import Shown
 from deniable.run.studies.frequency import simulate
-from deniable.run.studies.keyvalue import show_pairs, simulate_keyvalue
+from deniable.run.studies.keyvalue import shrink_means, simulate_keyvalue
 from deniable.run.studies.mean import simulate_mean
 from deniable.run.studies.release import simulate_release
 from deniable.run.studies.study import Study
@@ -29,7 +32,7 @@ __all__ = ["QUESTIONS", "question_of"]
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """A question: who studies and shows it, and what these may be told."""
+    """A question: who studies it, what a study may be told, and the words that go with it."""
 
     name: str
     about: str
@@ -39,9 +42,14 @@ class Question:
     """What a study may be told beside the data, people, runs and seed; and `chart` if there is something to draw."""
     table: Callable[[Mapping[str, Any]], Table]
     """Of a study's document, for people."""
-    shown: Callable[..., Shown] = Shown.of
-    readings: tuple[str, ...] = ()
-    """What may be told beside the interval where an estimate is shown."""
+    unit: str
+    """In what an error is given, in words."""
+    forged: Callable[[float], str]
+    """What forged reports can do, from how much they change."""
+    form: Form | None
+    """How a page asks for a plan; None where none does."""
+    readings: Mapping[str, Callable[[Estimate, Any], Estimate]]
+    """What an estimate may be made into before it is shown, by the name under which that is told."""
 
     def check_study(self, given: Mapping[str, Any]) -> None:
         """Refuse settings that a study does not have."""
@@ -50,11 +58,18 @@ class Question:
 
     def show(self, estimate: Estimate, level: float, target: Target, simultaneous: bool, **given: Any) -> Shown:
         """The estimate with its intervals; what is None is not given."""
-        own = {name: value for name, value in given.items() if value is not None}
-        for name, value in own.items():
-            require(name in self.readings, name, value, f"left out for {self.about}")
-        return self.shown(estimate, level=level, target=target, simultaneous=simultaneous, **own)
+        for name, value in given.items():
+            if value is not None:
+                require(name in self.readings, name, value, f"left out for {self.about}")
+                estimate = self.readings[name](estimate, value)
+        return Shown.of(estimate, level=level, target=target, simultaneous=simultaneous)
 
+
+def _points(gain: float) -> str:
+    return points(gain).replace(" pt", " percentage points")
+
+
+_SHARES, _NUMBERS = "in percentage points", "in the unit of the numbers"
 
 QUESTIONS: Mapping[str, Question] = {
     FREQUENCY: Question(
@@ -63,6 +78,10 @@ QUESTIONS: Mapping[str, Question] = {
         simulate,
         ("domain", "level", "project", "chart", "column", "format"),
         frequency_table,
+        _SHARES,
+        lambda gain: f"raise the share of one answer by at most {_points(gain)}",
+        ANSWERS,
+        {},
     ),
     KEY_VALUE: Question(
         KEY_VALUE,
@@ -70,8 +89,10 @@ QUESTIONS: Mapping[str, Question] = {
         simulate_keyvalue,
         ("domain", "level", "chart", "columns", "duplicates", "top", "format"),
         keyvalue_table,
-        show_pairs,
-        ("shrink",),
+        _SHARES,
+        lambda gain: f"raise the frequency of one key by at most {_points(gain)}",
+        None,
+        {"shrink": shrink_means},
     ),
     RELEASE: Question(
         RELEASE,
@@ -79,6 +100,10 @@ QUESTIONS: Mapping[str, Question] = {
         simulate_release,
         ("domain", "placed", "column", "format"),
         release_table,
+        _SHARES,
+        lambda gain: f"add at most {gain:.3g} to the mean loss",
+        None,
+        {},
     ),
     MEAN: Question(
         MEAN,
@@ -86,6 +111,10 @@ QUESTIONS: Mapping[str, Question] = {
         simulate_mean,
         ("level", "chart", "column", "format"),
         mean_table,
+        _NUMBERS,
+        lambda gain: f"move the mean by at most {gain:.3g}",
+        NUMBERS,
+        {},
     ),
 }
 """By what `Entry.question` says."""

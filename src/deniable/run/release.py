@@ -13,7 +13,8 @@ from deniable.collect.reports import Reports, title_of
 from deniable.collect.tally import Tally
 from deniable.errors import FormatError, MergeError, ParameterError, require
 from deniable.mechanisms.base import Mechanism
-from deniable.mechanisms.registry import from_design
+from deniable.mechanisms.entry import RELEASE
+from deniable.mechanisms.registry import entry_of, from_design
 from deniable.run.files import Progress, csv_bytes, naming, open_input, open_output, regular_size
 from deniable.run.layout import STANDARD
 from deniable.run.local import Seen
@@ -105,7 +106,7 @@ def _reports(found: Tally | ReportReader) -> Iterator[Reports]:
 
 def _reading(m: Any, remap: bool) -> Callable[[Reports], Any]:
     """How reports of a mechanism become values."""
-    if not hasattr(m, "released"):
+    if entry_of(m.name).question != RELEASE:
         hint = "Near answers come from brr, codebook, exponential, laplace, geometric and lsrr; see deniable estimate."
         raise ParameterError(f"single reports of {m.name} say nothing that can be read as a value.", hint)
     return m.remap().apply if remap else m.released  # type: ignore[no-any-return]

@@ -40,6 +40,8 @@ class Shown:
     """What a chart shows instead, where single numbers say nothing: their shares in bins."""
     edges: FloatArray | None = None
     """Where bins begin and end."""
+    bias: tuple[str, ...] = ()
+    """What made the estimate biased; see `Estimate.bias`."""
 
     @classmethod
     def of(
@@ -50,13 +52,26 @@ class Shown:
         target: Target = "reporters",
         simultaneous: bool = False,
         truth: FloatArray | None = None,
+        truth_mean: FloatArray | None = None,
     ) -> Shown:
-        """The estimate with its intervals."""
+        """The estimate with its intervals; of shares of keys also their means, and which are too rare to say."""
         span = estimate.range
         ends = estimate.interval(level, target, simultaneous=simultaneous)
         numbers = (estimate.value, np.sqrt(estimate.variance(target)), ends.low, ends.high)
-        columns = dict(zip(_COLUMNS, numbers, strict=True)) | ({} if truth is None else {"truth": truth})
+        columns: dict[str, Any] = dict(zip(_COLUMNS, numbers, strict=True)) | (
+            {} if truth is None else {"truth": truth}
+        )
+        first: dict[str, Any] = {}
+        last: dict[str, Any] = {}
+        means = dict(list(estimate.parts.items())[1:]).get("mean")  # those beside shares
+        if means is not None and means.range is not None:
+            about = means.interval(level, target, simultaneous)
+            own = {"mean": means.value, "mean_low": about.low, "mean_high": about.high}
+            columns |= own | {"too_rare": means.too_rare(level)}
+            columns |= {} if truth_mean is None else {"truth_mean": truth_mean}
+            first, last = {"range": list(means.range)}, {"note_mean": about.note} if about.note else {}
         facts = {
+            **first,
             **({} if span is None else {"part": "mean", "interval": list(span)}),
             "mechanism": estimate.design["mechanism"],
             "epsilon": estimate.design["epsilon"],
@@ -68,10 +83,11 @@ class Shown:
             "target": target,
             "simultaneous": simultaneous,
             **({"note": ends.note_on(estimate.labels)} if ends.notes else {}),
+            **last,
         }
         again: dict[str, Any] = {"level": level, "target": target, "simultaneous": simultaneous}
         coarse = cls.of(estimate.binned(), **again) if truth is None and is_fine(estimate) else None
-        return cls(estimate.labels, columns, facts, len(estimate.labels), coarse, edges_of(estimate))
+        return cls(estimate.labels, columns, facts, len(estimate.labels), coarse, edges_of(estimate), estimate.bias)
 
     @property
     def numbers(self) -> bool:
@@ -81,13 +97,7 @@ class Shown:
     @property
     def projected(self) -> bool:
         """Whether these were moved to shares >= 0 that sum to 1."""
-        return any("projected" in step for step in self.facts["steps"])
-
-    @property
-    def _bias(self) -> str:
-        """What made these biased."""
-        smoothed = any("smoothing" in step for step in self.facts["steps"])
-        return f"{'projected' if self.projected else 'smoothed' if smoothed else 'shrunk'} (biased)"
+        return "projected" in self.bias
 
     def top(self, t: int) -> Shown:
         """Only the items with the largest estimates, largest first; equal ones keep their order."""
@@ -124,8 +134,8 @@ class Shown:
             self.drawn.draw(target, title, order)
             return
         notes = []
-        if self.facts["biased"]:
-            notes.append(self._bias)
+        if self.bias:
+            notes.append(f"{', '.join(self.bias)} (biased)")
         if len(self.labels) < self.total:
             notes.append(f"the {len(self.labels)} largest of {self.total:,}")
         more: dict[str, Any] = {"ends": tuple(self.facts["interval"])} if self.numbers else {}

@@ -5,21 +5,23 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from deniable.collect import codec
 from deniable.collect.codec import dump
 from deniable.collect.files import replace_file
-from deniable.collect.reports import Reports, new_id
+from deniable.collect.limits import parse_header
+from deniable.collect.reports import Design, Reports, new_id
 from deniable.collect.tally import Tally
 from deniable.core.space import Space
 from deniable.errors import FormatError, ParameterError, require
 from deniable.mechanisms.base import Mechanism
 from deniable.mechanisms.registry import from_design
-from deniable.run.files import check_output, naming, read_space, refuse_loss
+from deniable.run.files import check_output, naming, open_input, read_space, refuse_loss
 
-__all__ = ["load", "save"]
+__all__ = ["load", "read_design", "save"]
 
 
 def load(what: str | os.PathLike[str] | bytes) -> Reports | Tally | Mechanism | Space:
@@ -34,7 +36,7 @@ def load(what: str | os.PathLike[str] | bytes) -> Reports | Tally | Mechanism | 
     deniable_client.errors.ParameterError: cannot read 'nowhere.bin': No such file or directory. Give the path of ...
     """
     if isinstance(what, bytes | bytearray | memoryview):
-        return codec.load(bytes(what))
+        return _known(codec.load(bytes(what)))
     known = isinstance(what, str | os.PathLike)
     require(known, "path", what, "the path of a file, or bytes that dn.dump gave")
     path = Path(what)
@@ -46,7 +48,35 @@ def load(what: str | os.PathLike[str] | bytes) -> Reports | Tally | Mechanism | 
     if path.suffix.lower() == ".csv" and data[:4] not in codec.MAGIC:
         return read_space(path)
     with naming(str(what)):
-        return _design(data) if data.lstrip()[:1] in (b"{", b"[") else codec.load(data)
+        return _design(data) if data.lstrip()[:1] in (b"{", b"[") else _known(codec.load(data))
+
+
+def _known(found: Reports | Tally) -> Reports | Tally:
+    """The same; whoever looks at the counts of a tally sees what they are about."""
+    if isinstance(found, Tally):
+        return replace(found, names=lambda cell: from_design(found.design).entry_names(cell))
+    return found
+
+
+def read_design(path: str) -> Design:
+    """The design in a file: as `save` writes it, or within what `deniable design` and `deniable plan` print as JSON."""
+    with open_input(path) as stream, naming(path):
+        try:
+            document = parse_header(stream.read(1 << 25))
+        except FormatError as error:
+            raise FormatError("this is not a design: it is not JSON.", _WANTED) from error
+        if document.get("feasible") is False:
+            raise ParameterError("this plan has no design: none meets its limits.", "Plan with other limits.")
+        found = document.get("design", document)
+        if not isinstance(found, dict) or "kernel" not in found:
+            raise FormatError("this is not a design: there is none with a kernel in it.", _WANTED)
+        return from_design(found).design
+
+
+_WANTED = (
+    "Give a design as deniable.save(mechanism, path) writes it, or the output of `deniable design NAME --json` or "
+    "`deniable plan --json`."
+)
 
 
 def save(what: Reports | Tally | Mechanism, path: str | os.PathLike[str], *, force: bool = False) -> Path:

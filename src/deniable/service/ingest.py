@@ -29,7 +29,6 @@ from deniable.service.turns import short_turns
 from deniable_client.task import Task
 
 __all__ = [
-    "ID_BYTES",
     "LARGE",
     "NEVER",
     "REASONS",
@@ -42,7 +41,6 @@ __all__ = [
     "window_of",
 ]
 
-ID_BYTES = 16
 SKEW = timedelta(1)
 """How far a device's clock may be off: reports are taken so much before the first window and after the last one."""
 COMBINATIONS = 4096

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import json
 from base64 import b64decode, b64encode
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
@@ -20,9 +20,8 @@ from deniable.collect.reports import Reports
 from deniable.collect.tally import Tally
 from deniable.errors import DeniableError, FormatError
 from deniable.mechanisms.base import Mechanism
-from deniable.mechanisms.entry import FREQUENCY, KEY_VALUE, MEAN, RELEASE
 from deniable.mechanisms.registry import entry_of
-from deniable.plan.prediction import FORGED, forged_gain, points
+from deniable.plan.prediction import FORGED, forged_gain
 from deniable.run.questions import question_of
 from deniable.service.groups import Name, group_of, groups, in_words
 from deniable.service.ingest import Intake, first_day_after
@@ -274,27 +273,13 @@ def certificate(task: Task, question: Question, m: Mechanism) -> dict[str, Any]:
     }
 
 
-def _points(gain: float) -> str:
-    return points(gain).replace(" pt", " percentage points")
-
-
-_FORGED: Mapping[str, Callable[[float], str]] = {
-    FREQUENCY: lambda gain: f"raise the share of one answer by at most {_points(gain)}",
-    KEY_VALUE: lambda gain: f"raise the frequency of one key by at most {_points(gain)}",
-    MEAN: lambda gain: f"move the mean by at most {gain:.3g}",
-    RELEASE: lambda gain: f"add at most {gain:.3g} to the mean loss",
-}
-"""What forged reports can do, by what is asked for."""
-
-
 def forged(m: Mechanism) -> dict[str, Any]:
     """By how much a hundredth of forged reports can change what is asked for, at most."""
-    entry = entry_of(m.name)
-    pull = entry.traits.pull
+    pull = entry_of(m.name).traits.pull
     if pull is None:
         return {"share": FORGED, "gain": None, "text": "How much forged reports can change is not known."}
     gain = float(forged_gain(pull(m, 1)))
-    text = f"{100 * FORGED:g} % of forged reports can {_FORGED[entry.question](gain)}."
+    text = f"{100 * FORGED:g} % of forged reports can {question_of(m.name).forged(gain)}."
     return {"share": FORGED, "gain": gain, "text": text}
 
 

@@ -5,20 +5,19 @@ The document itself, and all checks that a device will make, are `deniable_clien
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 from typing import Any
 
 from deniable.collect.reports import Design
-from deniable.errors import FormatError, InWords, ParameterError, require
+from deniable.errors import InWords, require
 from deniable.mechanisms.registry import from_design
 from deniable.service.identity import Identity
 from deniable.service.ingest import check_strata
 from deniable_client.task import Question, Task, seal
 
-__all__ = ["Asked", "Terms", "caution", "counted_as", "design_of", "new_task", "own_none"]
+__all__ = ["Asked", "Terms", "caution", "counted_as", "new_task", "own_none"]
 
 _BUDGET_MAX = 1000.0
 UNNAMED = "A collector that gives no name"
@@ -160,18 +159,3 @@ def counted_as(question: Question) -> str:
     if own_none(question) is not None or question.none == []:
         return ""
     return f"those who give no answer are counted as {question.none!r}."
-
-
-def design_of(text: bytes | str, where: str = "design") -> Design:
-    """A design from a file: the design itself, or what `deniable design --json` or `deniable plan --json` prints."""
-    need = "a design, or the output of `deniable design --json` or `deniable plan --json`"
-    try:
-        found = json.loads(text)
-    except (ValueError, RecursionError) as error:
-        raise FormatError(f"{where} must be {need}, got no JSON: {error}.") from error
-    if isinstance(found, dict) and found.get("feasible") is False:
-        raise ParameterError(f"{where} must be {need}; this plan has none that meets its limits.")
-    inner = found.get("design", found) if isinstance(found, dict) else found
-    if not isinstance(inner, dict) or "kernel" not in inner:
-        raise FormatError(f"{where} must be {need}; there is no design with a kernel in it.")
-    return inner

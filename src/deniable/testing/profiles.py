@@ -57,7 +57,7 @@ class Profiles:
         """How many reports are of each class; None if one is of no class, so that `m` cannot have made it."""
         rows = [np.ascontiguousarray(c).view(np.uint8).reshape(len(c), -1) for c in columns.values()]
         first, counts = distinct(np.concatenate(rows, axis=1))
-        kinds = m.bulk.likelihood({name: column[first] for name, column in columns.items()})
+        kinds = m.bulk.reader.likelihood({name: column[first] for name, column in columns.items()})
         kinds = kinds / kinds.max(axis=1, keepdims=True)
         off = np.abs(kinds[:, None, :] - self.likelihood[None, :, :]).max(axis=2)
         if off.min(axis=1).max() > 10.0 ** (1 - _DIGITS):

@@ -73,7 +73,7 @@ def untestable(m: Mechanism) -> str | None:
     if enumerated(m) is None:
         return "neither support probabilities nor few enough outputs to enumerate"
     try:
-        m.bulk.likelihood(m.privatize_items(np.zeros(1, np.int64), simulation(0)).columns)
+        m.bulk.reader.likelihood(m.privatize_items(np.zeros(1, np.int64), simulation(0)).columns)
     except ParameterError as error:
         return str(error)
     return None

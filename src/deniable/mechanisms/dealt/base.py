@@ -14,7 +14,7 @@ from typing import Any, ClassVar, NoReturn, Self, overload
 import numpy as np
 
 from deniable.collect.reports import Design, Reports, new_id, split_rows
-from deniable.collect.tally import Tally
+from deniable.collect.tally import Tally, part_name
 from deniable.core.channel import Proof, Witness
 from deniable.core.guess import Guess
 from deniable.core.promise import Promise
@@ -216,6 +216,11 @@ class Dealt(Mechanism):
 
     promise = cached_property(_promise_of_parts)
     protection = cached_property(_parts_in_words)
+
+    def entry_names(self, cell: str) -> Sequence[str]:
+        """The names of what the entries of a cell are about, as the part has them whose cell it is."""
+        i = next(i for i in range(len(self.mechanisms)) if cell.startswith(part_name(i)))
+        return self.mechanisms[i].entry_names(cell.removeprefix(part_name(i)))
 
     # ---- estimator
 

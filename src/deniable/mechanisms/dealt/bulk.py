@@ -43,10 +43,6 @@ class DealtBulk(Bulk[Dealt]):
 
     parts: tuple[Bulk[Any], ...]
 
-    @property
-    def fits(self) -> tuple[str, ...]:
-        return ()
-
     @cached_property
     def fields(self) -> tuple[Field, ...]:
         return framed_fields(NUMBER, self.parts)

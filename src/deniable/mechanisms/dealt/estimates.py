@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from deniable.collect.frames import as_frame, as_library
+from deniable.collect.frames import Columned
 from deniable.collect.reports import Design, title_of
 from deniable.core.types import Target
 from deniable.errors import ParameterError
@@ -16,7 +16,7 @@ __all__ = ["Estimates"]
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Estimates(Mapping[str, Estimate]):
+class Estimates(Columned, Mapping[str, Estimate]):
     """The estimate of every part, each from the reports of those who got it: `estimates["age"].value`.
 
     Errors for the `population` are for all people alike; those for `reporters` speak of the people who got the part.
@@ -60,15 +60,3 @@ class Estimates(Mapping[str, Estimate]):
         parts = [name for name, table in tables.items() for _ in table["label"]]
         first = next(iter(tables.values()))
         return {"part": parts} | {column: [x for table in tables.values() for x in table[column]] for column in first}
-
-    def to_frame(self, level: float = 0.95, target: Target = "reporters") -> Any:
-        """`to_columns` as a frame of Polars or pandas, whichever is installed (Polars first), else the columns."""
-        return as_frame(self.to_columns(level, target))
-
-    def to_pandas(self, level: float = 0.95, target: Target = "reporters") -> Any:
-        """`to_columns` as a pandas frame."""
-        return as_library("pandas", self.to_columns(level, target))
-
-    def to_polars(self, level: float = 0.95, target: Target = "reporters") -> Any:
-        """`to_columns` as a Polars frame."""
-        return as_library("polars", self.to_columns(level, target))

@@ -27,6 +27,7 @@ from deniable.kernels.sampling import below
 from deniable.kernels.transforms import count_orthogonal, walsh_hadamard
 from deniable.mechanisms.bulk import Cells, Numbered, SupportBulk, check_outputs, two_level
 from deniable.mechanisms.outputs import check_matrix
+from deniable.mechanisms.reader import NumberReader
 from deniable.mechanisms.support import SupportMechanism
 from deniable.randomness import Simulation, Stream, bernoulli
 from deniable_client.exact import check_epsilon
@@ -53,6 +54,8 @@ def _draw_blocks(bulk: HadamardBulk | ProjectiveBulk, counts: IntArray, rng: Sim
 
 class HadamardBulk(Numbered, SupportBulk[HadamardKernel]):
     """Hadamard response for many people: a column number."""
+
+    reads = NumberReader
 
     @property
     def size(self) -> int:
@@ -144,6 +147,8 @@ class Hadamard(SupportMechanism):
 
 class ProjectiveBulk(Numbered, SupportBulk[ProjectiveKernel]):
     """Projective-geometry response for many people: the number of a point."""
+
+    reads = NumberReader
 
     @property
     def size(self) -> int:

@@ -21,6 +21,7 @@ from deniable.kernels.bits import pack_one
 from deniable.kernels.sampling import below, respond
 from deniable.mechanisms.bulk import Cells, Numbered, SupportBulk, check_outputs, one_stratum, refuse_values, two_level
 from deniable.mechanisms.possible import Cell
+from deniable.mechanisms.reader import SupportReader
 from deniable.mechanisms.support import SupportMechanism
 from deniable.randomness import Simulation, Stream
 from deniable_client.kernels import Response, promised_ratio
@@ -28,8 +29,19 @@ from deniable_client.kernels import Response, promised_ratio
 __all__ = ["GRR", "ResponseBulk"]
 
 
+class _ResponseReader(SupportReader["ResponseBulk"]):
+    @property
+    def sufficient(self) -> bool:
+        return True
+
+    def tally_evidence(self, cells: Cells) -> Evidence:
+        return ValueEvidence(cells["support"][0].astype(np.float64), self.bulk.odds)
+
+
 class ResponseBulk(Numbered, SupportBulk[Response]):
     """Randomised response for many people: a report is one answer and supports just itself."""
+
+    reads = _ResponseReader
 
     @property
     def size(self) -> int:
@@ -58,9 +70,6 @@ class ResponseBulk(Numbered, SupportBulk[Response]):
 
     def most(self, r: int) -> int:
         return 1
-
-    def tally_evidence(self, cells: Cells) -> Evidence:
-        return ValueEvidence(cells["support"][0].astype(np.float64), self.odds)
 
     @property
     def knows_counts(self) -> bool:

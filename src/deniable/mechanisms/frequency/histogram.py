@@ -30,6 +30,7 @@ from deniable.mechanisms.bulk import Bulk, Cells, check_outputs
 from deniable.mechanisms.frequency.noise import asr_laplace, asr_laplace_prior, check_reach, step_law, variance_of
 from deniable.mechanisms.frequency.unary import UnaryBulk
 from deniable.mechanisms.possible import Cell
+from deniable.mechanisms.reader import Reader
 from deniable.mechanisms.support import SupportMechanism
 from deniable.randomness import Stream
 from deniable_client.exact import WORD_BITS, check_epsilon
@@ -92,8 +93,24 @@ class THE(SupportMechanism):
         return float(support.q)
 
 
+class _LaplaceReader(Reader["LaplaceBulk"]):
+    @property
+    def blind_likelihood(self) -> float:
+        """See `Reader.blind_likelihood`: noise alone has e^((eps/2)(|y-1| - |y|)) times a value's likelihood."""
+        return 1.0
+
+    def likelihood(self, columns: Columns) -> FloatArray:
+        """See `Reader.likelihood`: exp((eps/2) clip(2y-1, -1, 1)) of a value's coordinate."""
+        kernel = self.bulk.kernel
+        y = self.bulk.steps(columns) / (1 << kernel.grid)
+        half = kernel.level_top / kernel.level_bottom / 2
+        return np.asarray(np.exp(half * np.clip(2 * y - 1, -1, 1)))
+
+
 class LaplaceBulk(Bulk[Laplace]):
     """Noisy vectors of many people: 4 bytes for each item, the number of steps plus 2**31."""
+
+    reads = _LaplaceReader
 
     @property
     def fields(self) -> tuple[Field, ...]:
@@ -142,17 +159,6 @@ class LaplaceBulk(Bulk[Laplace]):
         """Sums of the coordinates; refused where noise is cut off so often that they are biased."""
         check_reach(self.kernel)
         return np.asarray(cells["sum"][0] / (1 << self.kernel.grid))
-
-    @property
-    def blind_likelihood(self) -> float:
-        """See `Bulk.blind_likelihood`: noise alone has e^((eps/2)(|y-1| - |y|)) times a value's likelihood."""
-        return 1.0
-
-    def likelihood(self, columns: Columns) -> FloatArray:
-        """See `Bulk.likelihood`: exp((eps/2) clip(2y-1, -1, 1)) of a value's coordinate."""
-        y = self.steps(columns) / (1 << self.kernel.grid)
-        half = self.kernel.level_top / self.kernel.level_bottom / 2
-        return np.asarray(np.exp(half * np.clip(2 * y - 1, -1, 1)))
 
     def channel(self) -> Channel:
         """See `Bulk.channel`: for a small `reach` only."""

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from itertools import permutations, product
-from typing import ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 
@@ -19,6 +19,8 @@ from deniable.core.laws import balanced, epsilon_to, hashing, ratio_to
 from deniable.core.support import Support
 from deniable.core.types import Bytes, Columns, FloatArray, IntArray, UintArray
 from deniable.errors import require
+from deniable.estimate.calibrated import PublicCoin
+from deniable.estimate.methods import SEEDS
 from deniable.kernels import loops
 from deniable.kernels.hashing import interval_of, interval_rows
 from deniable.kernels.permutation import permute, place_rows
@@ -35,6 +37,7 @@ from deniable.mechanisms.bulk import (
 )
 from deniable.mechanisms.frequency.costs import HASH_WORK, ROUND_WORK
 from deniable.mechanisms.possible import Cell
+from deniable.mechanisms.reader import Reader, SupportReader
 from deniable.mechanisms.support import SupportMechanism
 from deniable.randomness import Stream
 from deniable_client.exact import WORD_BITS, check_epsilon
@@ -44,10 +47,21 @@ from deniable_client.kernels import Balanced, Hashing, promised_ratio
 __all__ = ["BalancedBulk", "BalancedHashing", "HashingBulk", "LocalHashing", "best_range"]
 
 
+class _HashedReader(SupportReader["HashingBulk | BalancedBulk"]):
+    @property
+    def traits(self) -> tuple[str, ...]:
+        return (*super().traits, SEEDS)
+
+    @property
+    def coins(self) -> PublicCoin:
+        return self.bulk
+
+
 class _Hashed(Seeded):
     """A public seed sends items to 0..g-1; then randomised response."""
 
     kernel: Hashing
+    reads: ClassVar[type[Reader[Any]]] = _HashedReader
 
     @property
     def numbers(self) -> int:
@@ -186,6 +200,8 @@ class LocalHashing(SupportMechanism):
 
     g: int
     family: ClassVar[str] = "lh"
+    fixed: ClassVar[Mapping[str, int]] = {"blh": 2}
+    """The g that a name stands for."""
     vetted: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
@@ -193,7 +209,8 @@ class LocalHashing(SupportMechanism):
         ok = isinstance(self.g, int | np.integer) and not isinstance(self.g, bool) and self.g >= 2
         require(ok, "g", self.g, "an integer >= 2", "BLH is g=2; the best is near e^epsilon + 1.")
         object.__setattr__(self, "g", int(self.g))
-        require(self.name != "blh" or self.g == 2, "g", self.g, "2 for blh", "Use lh to choose g.")
+        own = self.fixed.get(self.name, self.g)
+        require(self.g == own, "g", self.g, f"{own} for {self.name}", "Use lh to choose g.")
 
     @classmethod
     def binary(cls, *, epsilon: float, domain: Domain) -> LocalHashing:

@@ -29,6 +29,7 @@ from deniable.mechanisms.base import Mechanism, report_size
 from deniable.mechanisms.bulk import Bulk, Cells, check_outputs
 from deniable.mechanisms.frequency.subset import SubsetBulk, SubsetSelection, check_size, log2_comb
 from deniable.mechanisms.possible import Cell
+from deniable.mechanisms.reader import Reader
 from deniable.randomness import Stream, bernoulli
 from deniable_client.exact import WORD_BITS
 from deniable_client.kernels import Kernel, Mixture, Subset, Whole, promised_ratio
@@ -59,8 +60,20 @@ class _Stratum:
         return self.size * (k - self.size) * (inside - outside) ** 2 / (k * (k - 1))
 
 
+class _MixtureReader(Reader["MixtureBulk"]):
+    def likelihood(self, columns: Columns) -> FloatArray:
+        rows = self.bulk.supported(columns)
+        member = np.unpackbits(rows, axis=1, count=self.bulk.k, bitorder="little")
+        smaller, larger = self.bulk.sizes
+        low = np.array([float(smaller.w), float(larger.w)])
+        outside = low[loops().popcounts(rows) - smaller.size]
+        return np.where(member == 1, 1.0, outside[:, None])
+
+
 class MixtureBulk(Bulk[Mixture]):
     """Subset selection of two sizes for many people: the set as k bits; its size is the stratum."""
+
+    reads = _MixtureReader
 
     @cached_property
     def parts(self) -> tuple[SubsetBulk, SubsetBulk | None]:
@@ -138,13 +151,6 @@ class MixtureBulk(Bulk[Mixture]):
     def supported(self, columns: Columns) -> Bytes:
         """The sets of items that reports support, one row of packed bits per report: the reports themselves."""
         return columns["bits"].astype(np.uint8, copy=False)
-
-    def likelihood(self, columns: Columns) -> FloatArray:
-        rows = self.supported(columns)
-        member = np.unpackbits(rows, axis=1, count=self.k, bitorder="little")
-        low = np.array([float(s.w) for s in self.sizes])
-        outside = low[loops().popcounts(rows) - self._size]
-        return np.where(member == 1, 1.0, outside[:, None])
 
     @cached_property
     def sizes(self) -> tuple[_Stratum, _Stratum]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -120,20 +121,23 @@ class Unary(SupportMechanism):
 
     p: float
     family: ClassVar[str] = "ue"
+    fixed: ClassVar[Mapping[str, float]] = {"oue": 0.5}
+    """The p that a name stands for."""
     vetted: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        top = 1.0 if self.name == "sue" else math.nextafter(1, 0)  # SUE's ideal p rounds to 1 for large epsilon
-        ok = isinstance(self.p, int | float) and not isinstance(self.p, bool) and 0 < self.p <= top
+        number = isinstance(self.p, int | float) and not isinstance(self.p, bool)
+        ok = number and (0 < self.p < 1 or self.symmetric_p)  # which rounds to 1 for large epsilon
         require(ok, "p", self.p, "between 0 and 1", "OUE is p=0.5.")
         object.__setattr__(self, "p", float(self.p))
-        require(self.name != "oue" or self.p == 0.5, "p", self.p, "0.5 for oue", "Use ue to choose p.")
+        own = self.fixed.get(self.name, self.p)
+        require(self.p == own, "p", self.p, f"{own:g} for {self.name}", "Use ue to choose p.")
 
     @classmethod
     def symmetric(cls, *, epsilon: float, domain: Domain) -> Unary:
         """SUE, the basic one-time RAPPOR: p = 1 - q = e^(eps/2)/(1+e^(eps/2))."""
-        p = 1 / (1 + math.exp(-check_epsilon(epsilon) / 2))
+        p = _symmetric(check_epsilon(epsilon))
         return cls(epsilon=epsilon, domain=domain, p=p, name="sue")
 
     @classmethod
@@ -142,10 +146,15 @@ class Unary(SupportMechanism):
         return cls(epsilon=epsilon, domain=domain, p=0.5, name="oue")
 
     @property
+    def symmetric_p(self) -> bool:
+        """Whether p is that of `symmetric`, up to its last digits: exponentials differ between machines."""
+        return math.isclose(self.p, _symmetric(self.epsilon), rel_tol=1e-15)
+
+    @property
     def _p_not(self) -> float:
-        """1 - p; for SUE without cancellation."""
+        """1 - p; without cancellation where q is the same."""
         half = math.exp(-self.epsilon / 2)
-        return half / (1 + half) if self.name == "sue" else 1 - self.p
+        return half / (1 + half) if self.symmetric_p else 1 - self.p
 
     @cached_property
     def bulk(self) -> UnaryBulk:
@@ -162,3 +171,8 @@ class Unary(SupportMechanism):
     @cached_property
     def support(self) -> Support[float]:
         return unary(self.p, self._p_not, *epsilon_to(self.epsilon))
+
+
+def _symmetric(epsilon: float) -> float:
+    """p = 1 - q = e^(eps/2)/(1+e^(eps/2))."""
+    return 1 / (1 + math.exp(-epsilon / 2))

@@ -355,10 +355,6 @@ class PairsBulk(Bulk[Pairs]):
     group_share: int
     """Chance of the second group, in 2**-64."""
 
-    @property
-    def fits(self) -> tuple[str, ...]:
-        return ()
-
     @classmethod
     def of(cls, groups: Sequence[KeyBulk[Any]], keys: int, length: int, group_share: int = 0) -> PairsBulk:
         """Of one kernel on signed keys, or of two and the share of the second."""

@@ -16,9 +16,9 @@ from typing import Any, NoReturn
 import numpy as np
 
 from deniable.core.intervals import Curve, Interval, critical, curve_interval, drawn, noted
-from deniable.core.types import FloatArray, IntArray, Target
+from deniable.core.types import BoolArray, FloatArray, IntArray, Target
 from deniable.errors import ParameterError, require
-from deniable.estimate.result import Estimate
+from deniable.estimate.result import Estimate, Shares
 from deniable.mechanisms.keyvalue.laws import Group
 
 __all__ = ["GroupCounts", "MeanPart", "Score", "clipped_mean", "keyvalue_parts", "score", "shrink_means"]
@@ -49,7 +49,7 @@ class GroupCounts:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class FrequencyPart:
+class FrequencyPart(Shares):
     """Unbiased frequencies; the variance of each is a polynomial of the true one, `curve` (constant term first)."""
 
     value: FloatArray
@@ -65,7 +65,6 @@ class FrequencyPart:
 
     @property
     def several(self) -> bool:
-        """Whether people may have several keys, so that the frequencies need not sum to 1."""
         return self.cross is None
 
     def _curve(self, target: Target) -> Curve:
@@ -101,7 +100,7 @@ _NEARLY = "keys nearly too rare to say: may cover more than the level"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class MeanPart:
+class MeanPart(Shares):
     """Means of values, in the units of their range: no unbiased ones. The rarer a key, the nearer to the middle.
 
     A frequency that is too large by chance makes the quotient small, one that is too small leaves it clipped at an end.
@@ -156,10 +155,14 @@ class MeanPart:
         notes |= noted(_NEARLY, self._rare(_TWICE * z2) & ~rare)
         return Interval(self.scaled(low), self.scaled(high), level, target, simultaneous, notes)
 
+    @property
+    def range(self) -> tuple[float, float]:
+        return self.ends
+
     def _rare(self, z2: float) -> Any:
         return (self.frequency <= 0) | (self.frequency**2 <= z2 * np.maximum(self.spread[1], 0))
 
-    def too_rare(self, level: float = 0.95) -> np.ndarray[Any, np.dtype[np.bool_]]:
+    def too_rare(self, level: float = 0.95) -> BoolArray:
         """Which keys are too rare to say anything of their mean: their frequency may be 0."""
         return np.asarray(self._rare(critical(level) ** 2))
 
@@ -251,7 +254,7 @@ def shrink_means(estimate: Estimate, top: int) -> Estimate:
     shrunk = np.clip(centre + pull * (s / f - centre), -1, 1)
     steps = (*estimate.steps, f"means shrunk towards that of the {top} most frequent keys (biased)")
     parts = {**estimate.parts, "mean": replace(part, shrunk=shrunk)}
-    return replace(estimate, parts=parts, steps=steps, biased=True)
+    return replace(estimate, parts=parts, steps=steps, bias=(*estimate.bias, "shrunk"))
 
 
 @dataclass(frozen=True, slots=True)

@@ -279,7 +279,7 @@ def _divided_as_printed(m: KeyValue, found: Estimate) -> Estimate:
     shrunk = clipped_mean(part.frequency, part.total * float(signal.gain / signal.held), part.n)
     told = f"means divided by P + Q as printed (biased: {float(signal.gain / signal.held):.3g} times what they are)"
     parts = {**found.parts, "mean": replace(part, shrunk=shrunk)}
-    return replace(found, parts=parts, steps=(*found.steps, told), biased=True)
+    return replace(found, parts=parts, steps=(*found.steps, told), bias=(*found.bias, "as printed"))
 
 
 def _pooled(p: KsGrr | KsAdap, m: KeyValue, tallies: Sequence[Tally], found: Estimate) -> Estimate:
@@ -308,7 +308,7 @@ def _pooled(p: KsGrr | KsAdap, m: KeyValue, tallies: Sequence[Tally], found: Est
     )
     candidates, _, *rest = found.steps
     parts: dict[str, Part] = {"frequency": replace(frequency, later=later), "mean": replace(own, shrunk=mean.unit)}
-    return replace(found, parts=parts, n=n, steps=(candidates, told, *rest), biased=True)
+    return replace(found, parts=parts, n=n, steps=(candidates, told, *rest), bias=(*found.bias, "selected"))
 
 
 def _best(estimate: Estimate, top: int) -> tuple[str, ...]:

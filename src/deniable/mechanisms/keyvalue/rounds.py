@@ -125,7 +125,9 @@ class PrivKvm(PairProtocol):
         told = f"means of round {self.rounds} as published (biased: for rare keys they are mostly guesses)"
         parts = {**found.parts, "mean": replace(part, shrunk=means)}
         simulated = any(t.simulated for t in tallies)
-        return replace(found, parts=parts, steps=(*found.steps, told), biased=True, simulated=simulated)
+        return replace(
+            found, parts=parts, steps=(*found.steps, told), bias=(*found.bias, "as published"), simulated=simulated
+        )
 
 
 def published_means(m: OneSampledKey, tally: Tally, before: FloatArray) -> FloatArray:

@@ -76,7 +76,7 @@ def _row(
 
 
 def _protocol(cls: type[Any], summary: str, source: str, best_for: str, *own: str) -> Entry:
-    return Entry(cls, cls, summary, source, best_for, (*own, "range"), kind="protocol", question=KEY_VALUE)
+    return Entry(cls, cls, summary, source, best_for, (*own, "range"), question=KEY_VALUE)
 
 
 ROWS: Mapping[str, Entry] = {

@@ -29,9 +29,10 @@ from deniable.mechanisms.base import Mechanism, report_size
 from deniable.mechanisms.metric.codes_search import interval_codes, line_codes
 from deniable.mechanisms.metric.losses import Losses, losses_of
 from deniable.mechanisms.outputs import OutputBulk
+from deniable.mechanisms.possible import LABELS, NUMBERED, Entries
 from deniable_client.kernels import Kernel, kernel_from
 
-__all__ = ["MetricMechanism", "check_nearest", "refuse_prior", "response_parts"]
+__all__ = ["MetricMechanism", "check_nearest", "outputs_of", "refuse_prior", "response_parts"]
 
 SEARCHED = 1024
 """Lines of at most this many points are compared with the best mechanism there is."""
@@ -203,6 +204,13 @@ def response_parts(tally: Tally, odds: Fraction, k: int) -> dict[str, Part]:
     check_reports(tally)
     law = response(*ratio_to(odds), k).map(float)
     return {"frequency": SupportPart(tally.cells["value"][0] / tally.n, law, tally.n)}
+
+
+def outputs_of(m: MetricMechanism) -> Entries:
+    """What outputs are: answers, unless there are others than those that people may give."""
+    if m.output_points is not None:
+        return Entries("label", m.output_points.tolist())
+    return LABELS if m.output_count == m.k else NUMBERED
 
 
 def check_nearest(table: FloatArray, given: IntArray, own: IntArray) -> None:

@@ -21,6 +21,7 @@ from deniable.estimate.result import Part
 from deniable.mechanisms.metric.base import (
     MetricMechanism,
     check_nearest,
+    outputs_of,
     refuse_prior,
     response_parts,
 )
@@ -73,16 +74,8 @@ class BRR(MetricMechanism):
             require(self.tie in TIES, "tie", self.tie, f"one of {', '.join(TIES)}")
         else:
             require(self.tie is None, "tie", self.tie, "left out where answers are not on a line")
-        if self.given is not None and not self._differs(self.given):
+        if self.given is not None and not _differs(self, self.given):
             object.__setattr__(self, "given", None)
-
-    def _differs(self, given: Neighbours) -> bool:
-        """Whether the lists of a design are to be taken: other ones that are as near."""
-        if self.on_line:
-            return False
-        lists = np.array(given.neighbours, np.int64)
-        check_nearest(self.losses.matrix(), lists, self._nearest)
-        return bool((lists != self._nearest).any())
 
     @property
     def on_line(self) -> bool:
@@ -112,11 +105,13 @@ class BRR(MetricMechanism):
 
     @cached_property
     def bulk(self) -> WindowBulk | NeighboursBulk:
+        about = outputs_of(self)
         if self.on_line:
             shift, tie = self.shifts[0], len(self.shifts) - 1
-            return WindowBulk(Window.calibrate(self.epsilon, self.k, self.k, self.m, shift, tie))
+            kernel = Window.calibrate(self.epsilon, self.k, self.k, self.m, shift, tie)
+            return WindowBulk(kernel, about=about)
         lists = tuple(map(tuple, self.lists.tolist()))
-        return NeighboursBulk(Neighbours.calibrate(self.epsilon, lists, self.output_count))
+        return NeighboursBulk(Neighbours.calibrate(self.epsilon, lists, self.output_count), about=about)
 
     # ---- channel
 
@@ -135,15 +130,7 @@ class BRR(MetricMechanism):
             "probability, keep/(2^64 m), for the values that favour it and one, (2^64 - keep)/(2^64 (N - m)), for all "
             "others, and with a coin for ties a mean of the two"
         )
-        return Proof(promised_ratio(self.kernel), "two levels", text, self._witness())
-
-    def _witness(self) -> Witness:
-        """An output that one value favours and another does not, if there is one."""
-        if self.on_line:
-            return Witness("report 0", 0, self.k - 1)
-        other = int((self.lists != self.lists[0]).any(axis=1).argmax())
-        outputs = np.setdiff1d(self.lists[0], self.lists[other])
-        return Witness(f"report {outputs[0] if outputs.size else 0}", 0, other)
+        return Proof(promised_ratio(self.kernel), "two levels", text, _witness(self))
 
     @cached_property
     def rank(self) -> int:
@@ -178,6 +165,24 @@ class BRR(MetricMechanism):
         width = self.losses.width if self.on_line else None
         fine = {} if width is None else {"loss_fine": width * fine_limit(self.epsilon)}
         return super().properties(n) | fine
+
+
+def _differs(m: BRR, given: Neighbours) -> bool:
+    """Whether the lists of a design are to be taken: other ones that are as near."""
+    if m.on_line:
+        return False
+    lists = np.array(given.neighbours, np.int64)
+    check_nearest(m.losses.matrix(), lists, m._nearest)
+    return bool((lists != m._nearest).any())
+
+
+def _witness(m: BRR) -> Witness:
+    """An output that one value favours and another does not, if there is one."""
+    if m.on_line:
+        return Witness("report 0", 0, m.k - 1)
+    other = int((m.lists != m.lists[0]).any(axis=1).argmax())
+    outputs = np.setdiff1d(m.lists[0], m.lists[other])
+    return Witness(f"report {outputs[0] if outputs.size else 0}", 0, other)
 
 
 def make_brr(

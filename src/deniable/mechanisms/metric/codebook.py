@@ -19,7 +19,7 @@ from deniable.core.laws import epsilon_to, response
 from deniable.core.types import FloatArray, IntArray
 from deniable.errors import InWords, ParameterError, require
 from deniable.estimate.result import Part
-from deniable.mechanisms.metric.base import MetricMechanism, check_nearest, refuse_prior, response_parts
+from deniable.mechanisms.metric.base import MetricMechanism, check_nearest, outputs_of, refuse_prior, response_parts
 from deniable.mechanisms.metric.bulk import CodeBulk, ConstantBulk, code_matrix, code_of
 from deniable.mechanisms.metric.codes_search import (
     POINTS_MAX,
@@ -68,17 +68,8 @@ class Codebook(MetricMechanism):
         found = self.k if self.codes is None else len(self.codes)
         require(self.size is None or self.size == found, "size", self.size, f"the number of codes, {found}")
         object.__setattr__(self, "size", found)
-        if self.given is not None and not self._differs(self.given):
+        if self.given is not None and not _differs(self, self.given):
             object.__setattr__(self, "given", None)
-
-    def _differs(self, given: Recode) -> bool:
-        """Whether the runs of a design are to be taken: other ones whose codes are as near."""
-        if self.codes is None or self.losses.line is not None:
-            return False
-        items = np.arange(self.k)
-        theirs, own = code_of(items, *_runs_of(given)), code_of(items, *self._nearest)
-        check_nearest(self.loss_matrix(), theirs[:, None], own[:, None])
-        return [given.starts, given.codes] != [tuple(part.tolist()) for part in self._nearest]
 
     @property
     def _interval(self) -> Codes | None:
@@ -118,12 +109,12 @@ class Codebook(MetricMechanism):
     @cached_property
     def bulk(self) -> CodeBulk | ConstantBulk:
         if self.output_count == 1:
-            return ConstantBulk(Constant(self.k))
+            return ConstantBulk(Constant(self.k), about=outputs_of(self))
         response, (starts, codes) = Response.calibrate(self.epsilon, self.output_count), self.runs
         if self.codes is None:
-            return CodeBulk(response, response, starts, codes)
+            return CodeBulk(response, response, starts, codes, about=outputs_of(self))
         kernel = Recode(self.k, tuple(starts.tolist()), tuple(codes.tolist()), response)
-        return CodeBulk(kernel, response, starts, codes)
+        return CodeBulk(kernel, response, starts, codes, about=outputs_of(self))
 
     def _own(self) -> IntArray:
         """The code of every value."""
@@ -193,6 +184,16 @@ class Codebook(MetricMechanism):
         codes = self.domain.decode(np.arange(self.output_count) if points is None else points).tolist()
         told = {} if codes == self.params.get("codes") else {"codes": codes}
         return super().properties(n) | own | told
+
+
+def _differs(m: Codebook, given: Recode) -> bool:
+    """Whether the runs of a design are to be taken: other ones whose codes are as near."""
+    if m.codes is None or m.losses.line is not None:
+        return False
+    items = np.arange(m.k)
+    theirs, own = code_of(items, *_runs_of(given)), code_of(items, *m._nearest)
+    check_nearest(m.loss_matrix(), theirs[:, None], own[:, None])
+    return [given.starts, given.codes] != [tuple(part.tolist()) for part in m._nearest]
 
 
 def _check_codes(codes: Sequence[int], outputs: int) -> tuple[int, ...]:

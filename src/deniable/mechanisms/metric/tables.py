@@ -20,7 +20,7 @@ from deniable.core.codes import Span, on_grid
 from deniable.core.domain import Domain
 from deniable.core.types import FloatArray, IntArray
 from deniable.errors import FormatError, ParameterError, require
-from deniable.mechanisms.metric.base import MetricMechanism
+from deniable.mechanisms.metric.base import MetricMechanism, outputs_of
 from deniable.mechanisms.metric.baselines import exponential, geometric, laplace_clamped, laplace_truncated
 from deniable.mechanisms.metric.staircase import (
     band_groups,
@@ -115,7 +115,7 @@ class TableMechanism(MetricMechanism):
 
     @cached_property
     def bulk(self) -> TableBulk:
-        return TableBulk(self.given or self._own)
+        return TableBulk(self.given or self._own, about=outputs_of(self))
 
     @cached_property
     def proof(self) -> Proof:

@@ -6,6 +6,7 @@ Windows in bulk are those of mechanisms/outputs.py.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from typing import Any
@@ -17,7 +18,7 @@ from deniable.core.types import Columns, IntArray
 from deniable.errors import ParameterError
 from deniable.estimate.evidence import Evidence
 from deniable.mechanisms.bulk import Cells
-from deniable.mechanisms.outputs import OutputBulk, Weights, WindowBulk
+from deniable.mechanisms.outputs import OutputBulk, OutputReader, Weights, WindowBulk
 from deniable.randomness import Stream, bernoulli
 from deniable_client.exact import WORD_BITS
 from deniable_client.kernels import Leaning, Window, WindowOrBit
@@ -43,12 +44,8 @@ class LeaningBulk(OutputBulk[Leaning]):
         return [(_WORD - one, one) for one in ones], _WORD
 
     @property
-    def fits(self) -> tuple[str, ...]:
-        return ()
-
-    def tally_evidence(self, cells: Cells) -> Evidence:
-        """No distribution follows from bits: `ParameterError`."""
-        raise _only_means(f"tell the mean and nothing else: their channel has rank 2, for {self.k} points")
+    def reader(self) -> _MeansReader:
+        return _MeansReader(self, f"tell the mean and nothing else: their channel has rank 2, for {self.k} points")
 
 
 class WindowOrBitBulk(OutputBulk[WindowOrBit]):
@@ -78,18 +75,23 @@ class WindowOrBitBulk(OutputBulk[WindowOrBit]):
         return [(*(w * window for w in answers), *(w * bit for w in own)) for answers, own in pairs], one * two * _WORD
 
     @property
-    def fits(self) -> tuple[str, ...]:
+    def reader(self) -> _MeansReader:
+        return _MeansReader(self, "are for means: some of them are bits")
+
+
+@dataclass(frozen=True, eq=False)
+class _MeansReader(OutputReader):
+    """Reports from which no distribution follows, and why."""
+
+    why: str
+
+    @property
+    def traits(self) -> tuple[str, ...]:
         return ()
 
     def tally_evidence(self, cells: Cells) -> Evidence:
-        """It is for means: `ParameterError`."""
-        raise _only_means("are for means: some of them are bits")
-
-
-def _only_means(why: str) -> ParameterError:
-    """The error where a distribution is asked of reports that have none."""
-    hint = "Use estimate() for the mean, or collect with sw for a distribution."
-    return ParameterError(f"no frequencies can be fitted: these reports {why}.", hint)
+        hint = "Use estimate() for the mean, or collect with sw for a distribution."
+        raise ParameterError(f"no frequencies can be fitted: these reports {self.why}.", hint)
 
 
 # ---- proofs

@@ -14,13 +14,14 @@ from deniable.core.grid import Grid
 from deniable.core.intervals import Curve, Interval, count_interval, critical, curve_interval, noted
 from deniable.core.support import Support
 from deniable.core.types import FloatArray, IntArray, Target
+from deniable.estimate.result import Shares
 from deniable.mechanisms.numeric.laws import Blend, Law, Lean, Sliding
 
 __all__ = ["mean_part"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class NumberPart:
+class NumberPart(Shares):
     """One mean with its variance, for those who reported and for the population behind them."""
 
     mean: float
@@ -30,10 +31,15 @@ class NumberPart:
     middle: float
     least: Curve
     """The least variance that any people with this mean have, by the mean's distance from `middle`."""
+    grid: Grid
 
     @property
     def value(self) -> FloatArray:
         return np.array([self.mean])
+
+    @property
+    def range(self) -> tuple[float, float]:
+        return float(self.grid.low), float(self.grid.high)
 
     def variance(self, target: Target) -> FloatArray:
         return np.array([self.population if target == "population" else self.reporters])
@@ -60,7 +66,7 @@ class NumberPart:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class BitPart:
+class BitPart(Shares):
     """The mean of values from bits. They do not tell how unlike the values are: variances are those of equal values."""
 
     ones: int
@@ -72,6 +78,10 @@ class BitPart:
     @property
     def value(self) -> FloatArray:
         return self._scaled(self.chances.unbias(np.array([self.ones / self.n])))
+
+    @property
+    def range(self) -> tuple[float, float]:
+        return float(self.grid.low), float(self.grid.high)
 
     def _scaled(self, unit: FloatArray) -> FloatArray:
         return np.asarray(self.grid.at(unit * (self.grid.k - 1)))
@@ -168,5 +178,5 @@ def _part(
     unit, middle = grid.step**2, (grid.k - 1) / 2
     curve = (least[0] * unit / n, 0.0, least[1] / n)
     return NumberPart(
-        float(grid.at(off + middle)), reporters * unit, population * unit, n, float(grid.at(middle)), curve
+        float(grid.at(off + middle)), reporters * unit, population * unit, n, float(grid.at(middle)), curve, grid
     )

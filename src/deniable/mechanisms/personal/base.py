@@ -19,6 +19,7 @@ from deniable.core.values import columns_of
 from deniable.errors import ParameterError, require
 from deniable.estimate.fit import FitOptions
 from deniable.estimate.linear import check_reports
+from deniable.estimate.methods import EVIDENCE, LEVELS, methods_for
 from deniable.estimate.result import Estimate, Part
 from deniable.mechanisms.base import Mechanism, report_size
 from deniable.mechanisms.fitting import check_tally, checked_batches
@@ -38,8 +39,6 @@ __all__ = ["LevelMechanism", "evidence_of"]
 
 LEVEL_REPORT = "level report"
 """The part of a report that tells the level, as promises and proofs call it."""
-FITS = ("em", "em-known", "em-blind")
-"""Maximum likelihood: the shares of the levels fitted too, known to be `shares`, or fitted without level reports."""
 
 
 def _promise(m: LevelMechanism) -> Promise:
@@ -65,8 +64,6 @@ class LevelMechanism(Mechanism):
     shares: tuple[float, ...] | None = field(default=None, compare=False)
     vetted: ClassVar[bool] = True
     takes: ClassVar[str] = "values with levels"
-    linear_methods: ClassVar[tuple[str, ...]] = ("auto", "auem", "self", "grouped")
-    own_fits: ClassVar[tuple[str, ...]] = FITS
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -108,20 +105,12 @@ class LevelMechanism(Mechanism):
 
     # ---- the level report
 
-    @property
-    def _told(self) -> list[float]:
-        """The numbers of the levels whose mean one bit is to tell: q, or p for hashing, where q is the same for all."""
-        return [base.support.p if self.base == "lh" else base.support.q for base in self.bases]
-
-    def _level_kernels(self) -> tuple[Kernel, ...]:
-        return level_kernels(self.level_report, self.level_epsilon, self._told)
-
     @cached_property
     def level_law(self) -> LevelLaw:
         """Ideal support by level and level channel, with the expected shares."""
         supports = tuple(base.support for base in self.bases)
         return LevelLaw(
-            supports, np.array(self.shares), ideal_channel(self.level_report, self.level_epsilon, self._told)
+            supports, np.array(self.shares), ideal_channel(self.level_report, self.level_epsilon, _told(self))
         )
 
     # ---- client
@@ -270,8 +259,13 @@ class LevelMechanism(Mechanism):
         return dict(self.estimate(tally).parts)
 
     def _fit(self, data: object, method: str, options: FitOptions) -> Estimate:
-        """Maximum likelihood of values and levels, from reports or (base grr) a tally: see `FITS`."""
-        require(method in FITS, "method", method, f"one of {', '.join(FITS)}")
+        """Maximum likelihood of values and levels, from reports or (base grr) a tally.
+
+        The shares of the levels are fitted too (`em`), known to be `shares` (`em-known`), or fitted without level
+        reports (`em-blind`).
+        """
+        fits = methods_for([LEVELS], EVIDENCE)
+        require(method in fits, "method", method, f"one of {', '.join(fits)}")
         tally, evidence = evidence_of(self, data, blind=method == "em-blind")
         t, known = len(self.levels), method == "em-known"
         start = np.array(self.shares) if known else (plausible_shares(self.level_counts(tally)) + 1 / t) / 2
@@ -280,19 +274,30 @@ class LevelMechanism(Mechanism):
         told = ", ".join(f"{level:g}: {share:.3g}" for level, share in zip(self.levels, shares.tolist(), strict=True))
         steps = (*steps, f"shares of the levels: {told}")
         labels = self.domain.labels_or_numbers
-        return Estimate(labels, {"frequency": part}, tally.n, self.design, tally.simulated, steps, biased=True)
+        return Estimate(labels, {"frequency": part}, tally.n, self.design, tally.simulated, steps, ("fitted",))
+
+
+def _told(m: LevelMechanism) -> list[float]:
+    """The numbers of the levels whose mean one bit is to tell: q, or p for hashing, where q is the same for all."""
+    return [base.support.p if m.base == "lh" else base.support.q for base in m.bases]
+
+
+def level_channel(m: LevelMechanism) -> tuple[Kernel, ...]:
+    """What reports the level, or nothing."""
+    return level_kernels(m.level_report, m.level_epsilon, _told(m))
 
 
 def evidence_of(m: LevelMechanism, data: object, *, blind: bool = False) -> tuple[Tally, Levelled]:
     """What reports, or a tally where that is enough, say about values and levels; `blind` ignores the level reports."""
     bulk = m.bulk
-    if blind and bulk.sufficient and len(m.levels) > 1:
+    sufficient = bulk.reader.sufficient
+    if blind and sufficient and len(m.levels) > 1:
         raise ParameterError(
             f"method em-blind is not for base {m.base}: values and levels cannot be told apart then.",
             "Use method='em'.",
         )
     if isinstance(data, Tally):
-        if not bulk.sufficient:
+        if not sufficient:
             raise ParameterError(
                 f"a tally of {m.name} with base {m.base} does not tell the sets of items in a report.",
                 "Keep the reports and fit those; or use estimate(), which needs no more than the tally.",
@@ -300,5 +305,5 @@ def evidence_of(m: LevelMechanism, data: object, *, blind: bool = False) -> tupl
         check_tally(m, data)
         check_reports(data)
         return data, bulk.tally_level_evidence(data.cells)
-    tally, kept = checked_batches(m, data, keep=not bulk.sufficient)
-    return tally, bulk.tally_level_evidence(tally.cells) if bulk.sufficient else bulk.level_evidence(kept, blind=blind)
+    tally, kept = checked_batches(m, data, keep=not sufficient)
+    return tally, bulk.tally_level_evidence(tally.cells) if sufficient else bulk.level_evidence(kept, blind=blind)

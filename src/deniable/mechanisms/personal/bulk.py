@@ -16,6 +16,7 @@ import numpy as np
 from deniable.collect.reports import Field
 from deniable.core.channel import Channel
 from deniable.core.types import BoolArray, Columns, FloatArray, IntArray
+from deniable.estimate.methods import LEVELS
 from deniable.kernels import loops
 from deniable.kernels.bits import pack_one
 from deniable.kernels.sampling import respond
@@ -24,6 +25,7 @@ from deniable.mechanisms.personal.em import LevelEvidence, Levelled, UtilityLeve
 from deniable.mechanisms.personal.laws import LevelLaw
 from deniable.mechanisms.personal.sensitive_laws import UtilityLevelLaw
 from deniable.mechanisms.possible import Cell
+from deniable.mechanisms.reader import Reader
 from deniable.mechanisms.utility.bulk import UtilityBulk
 from deniable.randomness import Stream
 from deniable_client.exact import WORD_BITS, log_upper
@@ -50,6 +52,18 @@ _DRAWN: Mapping[str, Callable[[Any, IntArray, Stream, Any], Any]] = {"response":
 """How a channel reports levels, by the kind of its kernel."""
 
 
+class LevelReader(Reader["LevelBulk"]):
+    """Values and levels are fitted together; `level_evidence` has the likelihoods."""
+
+    @property
+    def traits(self) -> tuple[str, ...]:
+        return (LEVELS,)
+
+    @property
+    def sufficient(self) -> bool:
+        return self.bulk.bases[0].reader.sufficient
+
+
 @dataclass(frozen=True)
 class LevelBulk(Bulk[PersonalKernel]):
     """One bulk of the data for each level, and a channel that hides the level.
@@ -58,6 +72,7 @@ class LevelBulk(Bulk[PersonalKernel]):
     most protective one.
     """
 
+    reads = LevelReader
     data: tuple[Bulk[Any], ...]
     bases: tuple[SupportBulk[Any], ...]
     """What reports the items that are protected, at each level: the data, or what these are made of."""
@@ -186,10 +201,6 @@ class LevelBulk(Bulk[PersonalKernel]):
     def _law(self) -> LevelLaw:
         """With any shares, where these do not matter."""
         return self.level_law(np.full(len(self.data), 1 / len(self.data)))
-
-    @property
-    def sufficient(self) -> bool:
-        return self.bases[0].sufficient
 
     def _table(self, counts: IntArray) -> tuple[LevelEvidence, FloatArray]:
         """Every reported level and value as often as it occurs, and the log-likelihoods of reports of no item.

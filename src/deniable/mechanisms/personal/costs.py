@@ -50,7 +50,7 @@ def _frequencies(m: Any, targets: FloatArray) -> FloatArray:
     s = m.bases[0].k
     f = np.ones(m.k)
     f[targets] = 0.0
-    theta = getattr(m, "theta", 0.0) or 0.0
+    theta = (m.theta or 0.0) if s < m.k else 0.0
     for part, share in ((slice(0, s), 1 - theta), (slice(s, m.k), theta)):
         f[part] *= share / max(1.0, float(f[part].sum()))
     return np.asarray(f / f.sum())

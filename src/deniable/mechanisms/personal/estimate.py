@@ -16,6 +16,7 @@ import numpy as np
 from deniable.core.intervals import Curve, Interval, curve_interval
 from deniable.core.types import FloatArray, IntArray, Target
 from deniable.errors import ParameterError, require
+from deniable.estimate.result import Shares
 from deniable.estimate.simplex import project_simplex
 from deniable.mechanisms.personal.laws import LevelLaw, Linear, calibration_slope
 from deniable.mechanisms.personal.sensitive_laws import UtilityLevelLaw
@@ -67,7 +68,7 @@ class LevelCounts:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class PersonalPart:
+class PersonalPart(Shares):
     """Frequencies with a first-order covariance, levels drawn."""
 
     value: FloatArray

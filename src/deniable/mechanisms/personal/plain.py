@@ -17,7 +17,7 @@ from deniable.core.channel import Proof, Witness
 from deniable.core.guess import Guess
 from deniable.errors import require
 from deniable.estimate.result import Part
-from deniable.mechanisms.personal.base import LevelMechanism
+from deniable.mechanisms.personal.base import LevelMechanism, level_channel
 from deniable.mechanisms.personal.bulk import PersonalBulk
 from deniable.mechanisms.personal.estimate import choose, linear
 from deniable.mechanisms.personal.laws import LevelLaw, Moments, common_range, ideal_guarantee, level_leakage
@@ -51,7 +51,7 @@ class Personal(LevelMechanism):
     @cached_property
     def bulk(self) -> PersonalBulk:
         data = tuple(base.bulk for base in self.bases)
-        return PersonalBulk.of(data, data, self._level_kernels(), self.levels)
+        return PersonalBulk.of(data, data, level_channel(self), self.levels)
 
     # ---- laws
 

@@ -24,7 +24,7 @@ from deniable.core.types import FloatArray
 from deniable.errors import InWords, require
 from deniable.estimate.result import Part
 from deniable.mechanisms.personal import sensitive_laws
-from deniable.mechanisms.personal.base import LevelMechanism
+from deniable.mechanisms.personal.base import LevelMechanism, level_channel
 from deniable.mechanisms.personal.bulk import SensitiveBulk
 from deniable.mechanisms.personal.estimate import UtilityLevelCounts, choose_utility, linear_utility
 from deniable.mechanisms.personal.levels import make_bases
@@ -85,19 +85,9 @@ class PersonalUtility(LevelMechanism, SensitiveItems):
         bases = tuple(base.bulk for base in self.bases)
         data = tuple(
             UtilityBulk(UtilityKernel(self.k, self.sensitive, (base.kernel,), plain, 0, 1), base)
-            for base, plain in zip(bases, self._thresholds(), strict=True)
+            for base, plain in zip(bases, _thresholds(self), strict=True)
         )
-        return SensitiveBulk.of(data, bases, self._level_kernels(), self.levels)
-
-    def _thresholds(self) -> list[int]:
-        """Thresholds of disclosure by level."""
-        own = [base.kernel for base in self.bases]
-        most = [most_disclosure(e, base_half(kernel).blind_peak) for e, kernel in zip(self.levels, own, strict=True)]
-        cap = min(most) if self.disclosure == "common" else 1 << WORD_BITS
-        if self.disclosure == "capped" and len(own) > 1:
-            leak = max(same_value(a, b) for a, b in permutations(own, 2))
-            cap = int(min(most) * exp_bounds(min(leak, CAP_MAX))[0])
-        return [min(plain, cap) for plain in most]
+        return SensitiveBulk.of(data, bases, level_channel(self), self.levels)
 
     # ---- laws
 
@@ -178,3 +168,14 @@ def _success(m: PersonalUtility, law: UtilityLevelLaw, pi: FloatArray) -> float:
     floor = max(support.p_not / (1 - b) * float(own.max()), (1 - z) * float(rest.max()))
     hidden = float(np.sum(first * np.maximum(support.p / b * own[order], floor)))
     return z * float(rest.sum()) + hidden + max(0.0, 1 - float(first.sum())) * floor
+
+
+def _thresholds(m: PersonalUtility) -> list[int]:
+    """Thresholds of disclosure by level."""
+    own = [base.kernel for base in m.bases]
+    most = [most_disclosure(e, base_half(kernel).blind_peak) for e, kernel in zip(m.levels, own, strict=True)]
+    cap = min(most) if m.disclosure == "common" else 1 << WORD_BITS
+    if m.disclosure == "capped" and len(own) > 1:
+        leak = max(same_value(a, b) for a, b in permutations(own, 2))
+        cap = int(min(most) * exp_bounds(min(leak, CAP_MAX))[0])
+    return [min(plain, cap) for plain in most]

@@ -258,8 +258,7 @@ def _check_sampled(base: Mechanism, form: str) -> None:
     """Refuse a base that discloses, that takes something else than a value, or that has no reports of this form."""
     bulk: Any = base.bulk
     check_plain("a base", base.kernel)
-    one = base.takes == "values" and bulk.inputs == base.k
-    require(one, "base", base.name, "a mechanism that takes one of its values from everybody")
+    require(bulk.inputs == base.k, "base", base.name, "a mechanism that takes one of its values from everybody")
     blind = form in ("null", SEPARATE)
     if blind and default_form(base) != "null":
         raise ParameterError(

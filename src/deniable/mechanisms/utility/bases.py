@@ -20,6 +20,7 @@ from deniable.mechanisms.frequency.local_hashing import BalancedHashing, LocalHa
 from deniable.mechanisms.frequency.subset import IntervalSelection, SubsetSelection
 from deniable.mechanisms.frequency.unary import Unary
 from deniable.mechanisms.frequency.wheel import Wheel
+from deniable.mechanisms.support import SupportMechanism
 from deniable.mechanisms.utility import laws
 from deniable.mechanisms.utility.bound import best_single
 from deniable.mechanisms.utility.explicit import Explicit
@@ -68,9 +69,15 @@ def _row(name: str) -> Base:
 # ---- what bases have in common
 
 
+def closed_forms(base: Mechanism | None) -> SupportMechanism | None:
+    """The base, if its laws are those of `Support`; bases of somebody else may have no more than a bulk."""
+    return base if isinstance(base, SupportMechanism) else None
+
+
 def least_of(base: Any) -> int:
     """How many items share the largest likelihood of an output, at least; 1 holds for every base."""
-    sizes = getattr(base, "sizes", {}) if _alone(base) is None else {}
+    ideal = closed_forms(base)
+    sizes = ideal.sizes if ideal is not None and _alone(base) is None else {}
     return min((size for size, chance in sizes.items() if size and chance), default=1)
 
 
@@ -81,8 +88,8 @@ def hashed(base: Any) -> bool:
 
 def _alone(base: Any) -> float | None:
     """Chance that a blind report supports an item, where it supports all of them independently; else None."""
-    found: float | None = base.alone(base.support) if hasattr(base, "alone") else None
-    return found
+    ideal = closed_forms(base)
+    return None if ideal is None else ideal.alone(ideal.support)
 
 
 def ideal_law(support: Support[float], s: int, least: int, form: str, w: float, v: float) -> UtilityLaw[float]:

@@ -30,6 +30,7 @@ from deniable.kernels.sampling import bernoulli_bits
 from deniable.mechanisms.base import report_size
 from deniable.mechanisms.bulk import Cells, check_outputs
 from deniable.mechanisms.common import kept
+from deniable.mechanisms.reader import Reader
 from deniable.mechanisms.utility.bulk import DisclosingBulk, disclosing_channel, ranked, spread
 from deniable.mechanisms.utility.estimate import BudgetsPart
 from deniable.mechanisms.utility.laws import UtilityLaw, golden
@@ -47,8 +48,24 @@ _GRID, _STEPS = 64, 60
 """Places of the search for `flip`: first a grid, then golden sections around its best place."""
 
 
+class _BudgetsReader(Reader["BudgetsBulk"]):
+    def likelihood(self, columns: Columns) -> FloatArray:
+        """See `Reader.likelihood`: relative to a report made of other items' bits only."""
+        (own, rest), law, s = self.bulk.items, self.bulk.law, self.bulk.kernel.s
+        told = columns["disclosed"].astype(np.int64)
+        ones = np.unpackbits(columns["bits"], axis=1, count=s, bitorder="little") == 1
+        found = np.empty((told.size, self.bulk.k))
+        found[:, own] = np.where(ones, law.base.p / law.base.q, law.base.p_not / law.base.q_not)
+        found[:, rest] = 1 - law.z
+        found[told > 0] = 0.0
+        found[np.flatnonzero(told), rest[told[told > 0] - 1]] = 1.0
+        return found
+
+
 class BudgetsBulk(DisclosingBulk[BudgetsKernel]):
     """Independent bits with noise of their own for many people, or a harmless item alone."""
+
+    reads = _BudgetsReader
 
     @property
     def ranges(self) -> tuple[int, ...]:
@@ -86,18 +103,6 @@ class BudgetsBulk(DisclosingBulk[BudgetsKernel]):
         if support[s:].any():
             raise FormatError(f"a report has ones after its {s} bits.")
         return {"n": heads["n"], "support": np.stack([support[:s], np.zeros(s, np.int64)])} | heads
-
-    def likelihood(self, columns: Columns) -> FloatArray:
-        """See `Bulk.likelihood`: relative to a report made of other items' bits only."""
-        (own, rest), law = self.items, self.law
-        told = columns["disclosed"].astype(np.int64)
-        ones = np.unpackbits(columns["bits"], axis=1, count=self.kernel.s, bitorder="little") == 1
-        found = np.empty((told.size, self.k))
-        found[:, own] = np.where(ones, law.base.p / law.base.q, law.base.p_not / law.base.q_not)
-        found[:, rest] = 1 - law.z
-        found[told > 0] = 0.0
-        found[np.flatnonzero(told), rest[told[told > 0] - 1]] = 1.0
-        return found
 
     def channel(self) -> Channel:
         own, rest = (part.tolist() for part in self.items)

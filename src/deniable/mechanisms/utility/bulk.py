@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
 from typing import Any, TypeVar
@@ -22,7 +22,8 @@ from deniable.errors import FormatError, ParameterError, require
 from deniable.estimate.evidence import DenseEvidence, Evidence, PackedRows, RowEvidence
 from deniable.kernels.sampling import below
 from deniable.mechanisms.bulk import Bulk, Cells, SupportBulk, check_outputs, refuse_values
-from deniable.mechanisms.possible import Cell, loosened, nothing
+from deniable.mechanisms.possible import LABELS, Cell, Entries, loosened, nothing
+from deniable.mechanisms.reader import Reader
 from deniable.mechanisms.utility.estimate import UtilityEvidence
 from deniable.mechanisms.utility.sensitive import split_items
 from deniable.randomness import Simulation, Stream, bernoulli
@@ -34,6 +35,7 @@ from deniable_client.packing import bits_width, uint_width
 __all__ = ["DisclosingBulk", "Protected", "UtilityBulk", "count_disclosed", "disclosing_channel", "ranked", "spread"]
 
 _WORD = 1 << WORD_BITS
+_SENSITIVE = "sensitive label"
 _SAME = 1e-9
 """Likelihoods that differ by less are one: thresholds are whole numbers."""
 
@@ -87,13 +89,15 @@ class DisclosingBulk(Bulk[K]):
     @property
     def disclosed(self) -> Mapping[str, Cell]:
         """The cell of what is disclosed, if anything can be."""
-        harmless = self.items[1].size
-        return {"disclosed": Cell(harmless, total=(0, 1))} if harmless else {}
+        rest = self.items[1]
+        about = Entries("harmless label", rest.tolist())
+        return {"disclosed": Cell(rest.size, total=(0, 1), about=about)} if rest.size else {}
 
     @property
     def cells(self) -> Mapping[str, Cell]:
         """See `Bulk.cells`: which sensitive items reports support, and what they disclose."""
-        return {"support": Cell(self.items[0].size), **self.disclosed}
+        own = self.items[0]
+        return {"support": Cell(own.size, about=LABELS.among(_SENSITIVE, own.tolist())), **self.disclosed}
 
     def check(self, cells: Cells) -> None:
         """See `Bulk.check`: reports of the last stratum disclose one item each, and only those."""
@@ -119,10 +123,90 @@ class DisclosingBulk(Bulk[K]):
         return cells
 
 
+class UtilityReader(Reader["UtilityBulk"]):
+    """Harmless items that are disclosed are certain; for all else the base's likelihoods, and those of the branch."""
+
+    def likelihood(self, columns: Columns) -> FloatArray:
+        told, harmless = columns["disclosed"].astype(np.int64), self.bulk.items[1]
+        out = np.zeros((told.size, self.bulk.k))
+        out[told == 0] = self._hidden({name: column[told == 0] for name, column in columns.items()})
+        where = np.flatnonzero(told)
+        if where.size:
+            out[where, harmless[(told[where] - 1) % harmless.size]] = 1.0
+        return out
+
+    def _hidden(self, columns: Columns) -> FloatArray:
+        """Likelihoods of all items given reports that disclose nothing."""
+        base, kernel = self.bulk.base, self.bulk.kernel
+        if base is None:
+            return self._widened(np.ones((len(columns["disclosed"]), kernel.s)), 1.0)
+        seen = base.reader.likelihood(columns)
+        return self._widened(seen, self._blind if kernel.blind else seen.mean(axis=1))
+
+    def _widened(self, seen: FloatArray, branch: FloatArray | float) -> FloatArray:
+        """Likelihoods of the sensitive items, and those of the branch for all others."""
+        own, rest = self.bulk.items
+        out = np.empty((len(seen), self.bulk.k))
+        out[:, own] = seen
+        out[:, rest] = np.reshape(float(self.bulk.kernel.kept) * np.asarray(branch), (-1, 1))
+        return out
+
+    @property
+    def _blind(self) -> float:
+        found = None if self.bulk.base is None else self.bulk.base.reader.blind_likelihood
+        if found is None:
+            raise ParameterError("the likelihood of this base's blind reports is not written out.", "Use estimate().")
+        return found
+
+    def evidence(self, batches: Sequence[Columns]) -> Evidence:
+        """See `Reader.evidence`: packed sets where a harmless item is as likely as an unsupported one, else rows."""
+        k, harmless = self.bulk.k, self.bulk.items[1]
+        told, hidden = np.zeros(k), list[Columns]()
+        for columns in batches:
+            head = columns["disclosed"].astype(np.int64)
+            if harmless.size:
+                told[harmless] += count_disclosed(head, harmless.size)
+            hidden.append({name: column[head == 0] for name, column in columns.items()})
+        base = self._two_level
+        if base is not None:
+            sets = [self._sets(base, columns) for columns in hidden]
+            return UtilityEvidence(RowEvidence(PackedRows.of(sets, k), base.odds), told)
+        rows = np.concatenate([np.empty((0, k)), *(self._hidden(columns) for columns in hidden)])
+        return UtilityEvidence(DenseEvidence(rows, np.ones(len(rows))), told)
+
+    @property
+    def _two_level(self) -> SupportBulk[Any] | None:
+        """The base, if a hidden harmless item is as likely as a sensitive one that a report does not support."""
+        base: Any = self.bulk.base
+        if base is None or base.support is None or not self.bulk.kernel.blind:
+            return None
+        found: SupportBulk[Any] = base
+        return found if abs(float(self.bulk.kernel.kept) * self._blind * found.odds - 1) < _SAME else None
+
+    def _sets(self, base: SupportBulk[Any], columns: Columns) -> Bytes:
+        """The sensitive items that reports support, as packed bits of all k items."""
+        member = np.unpackbits(base.supported(columns), axis=1, count=base.k, bitorder="little")
+        wide = np.zeros((len(member), self.bulk.k), np.uint8)
+        wide[:, self.bulk.items[0]] = member
+        return np.packbits(wide, axis=1, bitorder="little")
+
+    @property
+    def sufficient(self) -> bool:
+        """See `Reader.sufficient`: what stands beside a disclosed item tells nothing, so the base's counts decide."""
+        base = self.bulk.base
+        return base is not None and base.support is None and base.reader.sufficient
+
+    def tally_evidence(self, cells: Cells) -> Evidence:
+        counts = self.bulk.output_counts(cells)
+        seen = np.flatnonzero(counts)
+        return DenseEvidence(np.ascontiguousarray(self.bulk.reduced.T[seen]), counts[seen].astype(np.float64))
+
+
 @dataclass(frozen=True)
 class UtilityBulk(DisclosingBulk[UtilityKernel]):
     """The transform of a base for many people; `base` is None if there are fewer than two sensitive items."""
 
+    reads = UtilityReader
     base: Bulk[Any] | None
 
     @property
@@ -167,7 +251,9 @@ class UtilityBulk(DisclosingBulk[UtilityKernel]):
     @property
     def cells(self) -> Mapping[str, Cell]:
         """See `Bulk.cells`: those of the base; only some reports are of it."""
-        return {name: loosened(cell) for name, cell in self._base_cells.items()} | dict(self.disclosed)
+        own, base = self.items[0].tolist(), self._base_cells.items()
+        found = {name: replace(loosened(cell), about=cell.about.among(_SENSITIVE, own)) for name, cell in base}
+        return found | dict(self.disclosed)
 
     @property
     def _base_cells(self) -> Mapping[str, Cell]:
@@ -230,74 +316,6 @@ class UtilityBulk(DisclosingBulk[UtilityKernel]):
         """The base's cells of the reports that disclose nothing."""
         return {name: cell[:1] for name, cell in cells.items() if name != "disclosed"}
 
-    # ---- likelihood
-
-    def likelihood(self, columns: Columns) -> FloatArray:
-        told = columns["disclosed"].astype(np.int64)
-        out = np.zeros((told.size, self.k))
-        out[told == 0] = self._hidden({name: column[told == 0] for name, column in columns.items()})
-        where = np.flatnonzero(told)
-        if where.size:
-            out[where, self.items[1][(told[where] - 1) % self.items[1].size]] = 1.0
-        return out
-
-    def _hidden(self, columns: Columns) -> FloatArray:
-        """Likelihoods of all items given reports that disclose nothing."""
-        if self.base is None:
-            return self._widened(np.ones((len(columns["disclosed"]), self.kernel.s)), 1.0)
-        seen = self.base.likelihood(columns)
-        return self._widened(seen, self._blind if self.kernel.blind else seen.mean(axis=1))
-
-    def _widened(self, seen: FloatArray, branch: FloatArray | float) -> FloatArray:
-        """Likelihoods of the sensitive items, and those of the branch for all others."""
-        out = np.empty((len(seen), self.k))
-        out[:, self.items[0]] = seen
-        out[:, self.items[1]] = np.reshape(float(self.kernel.kept) * np.asarray(branch), (-1, 1))
-        return out
-
-    @property
-    def _blind(self) -> float:
-        found = None if self.base is None else self.base.blind_likelihood
-        if found is None:
-            raise ParameterError("the likelihood of this base's blind reports is not written out.", "Use estimate().")
-        return found
-
-    def evidence(self, batches: Sequence[Columns]) -> Evidence:
-        """See `Bulk.evidence`: packed sets where a harmless item is as likely as an unsupported one, else rows."""
-        told, hidden = np.zeros(self.k), list[Columns]()
-        for columns in batches:
-            head = columns["disclosed"].astype(np.int64)
-            if self.items[1].size:
-                told[self.items[1]] += count_disclosed(head, self.items[1].size)
-            hidden.append({name: column[head == 0] for name, column in columns.items()})
-        base = self._two_level
-        if base is not None:
-            sets = [self._sets(base, columns) for columns in hidden]
-            return UtilityEvidence(RowEvidence(PackedRows.of(sets, self.k), base.odds), told)
-        rows = np.concatenate([np.empty((0, self.k)), *(self._hidden(columns) for columns in hidden)])
-        return UtilityEvidence(DenseEvidence(rows, np.ones(len(rows))), told)
-
-    @property
-    def _two_level(self) -> SupportBulk[Any] | None:
-        """The base, if a hidden harmless item is as likely as a sensitive one that a report does not support."""
-        base: Any = self.base
-        if base is None or base.support is None or not self.kernel.blind:
-            return None
-        found: SupportBulk[Any] = base
-        return found if abs(float(self.kernel.kept) * self._blind * found.odds - 1) < _SAME else None
-
-    def _sets(self, base: SupportBulk[Any], columns: Columns) -> Bytes:
-        """The sensitive items that reports support, as packed bits of all k items."""
-        member = np.unpackbits(base.supported(columns), axis=1, count=base.k, bitorder="little")
-        wide = np.zeros((len(member), self.k), np.uint8)
-        wide[:, self.items[0]] = member
-        return np.packbits(wide, axis=1, bitorder="little")
-
-    @property
-    def sufficient(self) -> bool:
-        """See `Bulk.sufficient`: what stands beside a disclosed item tells nothing, so the base's counts decide."""
-        return self.base is not None and self.base.support is None and self.base.sufficient
-
     @cached_property
     def reduced(self) -> FloatArray:
         """Chance of each of the base's outputs, hidden, and then of disclosing each harmless item; a row per item.
@@ -317,11 +335,6 @@ class UtilityBulk(DisclosingBulk[UtilityKernel]):
         (name,) = (name for name in cells if name not in ("n", "disclosed"))
         told = [cells["disclosed"][1]] if self.items[1].size else []
         return np.concatenate([cells[name][0], *told])
-
-    def tally_evidence(self, cells: Cells) -> Evidence:
-        counts = self.output_counts(cells)
-        seen = np.flatnonzero(counts)
-        return DenseEvidence(np.ascontiguousarray(self.reduced.T[seen]), counts[seen].astype(np.float64))
 
     # ---- channel
 

@@ -16,13 +16,17 @@ import numpy as np
 from deniable.mechanisms.frequency.costs import MOST, WORK
 from deniable_client.packing import bits_width
 
-__all__ = ["pull_budgets", "pull_mixture", "pull_utility", "work_sensitive"]
+__all__ = ["pull_budgets", "pull_mixture", "pull_utility", "work_bits", "work_utility"]
 
 
-def work_sensitive(m: Any, n: float) -> float:
-    """One look at what is disclosed, and the base's work on the sensitive answers: bits where there is no base."""
-    base = getattr(m, "base", None)
-    return 1.0 + float(WORK[base.family](base, n) if base is not None else bits_width(m.s))
+def work_utility(m: Any, n: float) -> float:
+    """One look at what is disclosed, and the base's work on the sensitive answers."""
+    return work_bits(m, n) if m.base is None else 1.0 + float(WORK[m.base.family](m.base, n))
+
+
+def work_bits(m: Any, n: float) -> float:
+    """One look at what is disclosed, and one at each byte of the bits of the sensitive answers."""
+    return 1.0 + bits_width(m.s)
 
 
 def _best(m: Any, r: int, gain: Callable[[int], float], *turns: int) -> float:

@@ -10,6 +10,7 @@ import numpy as np
 from deniable.core.intervals import Curve, Interval, curve_interval, drawn, joined, mixed, told_interval
 from deniable.core.types import FloatArray, IntArray, Target
 from deniable.estimate.evidence import DenseEvidence, Evidence, RowEvidence, redrawn
+from deniable.estimate.result import Shares
 from deniable.mechanisms.utility.laws import UtilityLaw
 from deniable.randomness import Simulation
 
@@ -17,7 +18,7 @@ __all__ = ["BudgetsPart", "NoiseUtilityPart", "UtilityEvidence", "UtilityPart", 
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class UtilityPart:
+class UtilityPart(Shares):
     """Frequencies from support counts of the sensitive items and counts of disclosed harmless ones.
 
     c = (support share + credit (disclosed share) - q)/(p - q) for a sensitive item, (its disclosed share)/z for a

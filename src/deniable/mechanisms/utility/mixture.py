@@ -91,10 +91,6 @@ class UtilityMixtureBulk(DisclosingBulk[MixtureKernel]):
         return found
 
     @property
-    def fits(self) -> tuple[str, ...]:
-        return ()
-
-    @property
     def strata(self) -> tuple[str, ...]:
         return ("smaller", "larger", "disclosed")
 
@@ -158,8 +154,7 @@ class UtilityMixtureBulk(DisclosingBulk[MixtureKernel]):
 
 def _keep(base: Any) -> int:
     """Chance to keep the own value, of 2**64; the set of all values always does."""
-    found: int = getattr(base, "keep", _WORD)
-    return found
+    return base.keep if isinstance(base, Subset) else _WORD
 
 
 def _masses(chance: Fraction, part: Any, size: int) -> tuple[Fraction, Fraction, Fraction]:

@@ -10,6 +10,7 @@ from deniable.core.intervals import Curve, Interval, curve_interval, drawn, mixe
 from deniable.core.laws import subset
 from deniable.core.support import Support
 from deniable.core.types import BoolArray, FloatArray, IntArray, Target
+from deniable.estimate.result import Shares
 from deniable.estimate.simplex import project_simplex
 
 __all__ = ["MixtureLaw", "MixtureUtilityPart"]
@@ -144,7 +145,7 @@ _EVERY: Support[float] = Support(1.0, 1.0, 0.0, 0.0, 0.0, 1.0, 1.0)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class MixtureUtilityPart:
+class MixtureUtilityPart(Shares):
     """Frequencies by the weights of a `MixtureLaw`."""
 
     sensitive: IntArray

@@ -25,7 +25,7 @@ from deniable.estimate.result import Part
 from deniable.mechanisms.bulk import Cells
 from deniable.mechanisms.support import SupportMechanism
 from deniable.mechanisms.utility import laws
-from deniable.mechanisms.utility.bases import SEPARATE, hashed, ideal_law, least_of
+from deniable.mechanisms.utility.bases import SEPARATE, closed_forms, hashed, ideal_law, least_of
 from deniable.mechanisms.utility.estimate import NoiseUtilityPart, UtilityPart, noise_square
 from deniable.mechanisms.utility.laws import UtilityLaw
 from deniable_client.exact import WORD_BITS
@@ -107,8 +107,9 @@ class Supports(Reading):
         if m.base is None:
             law = laws.branch_law(_ALONE.map(float), 1.0, 0.0, v if m.s else 1.0, 0.0)
             return replace(law, r=w if m.s else 0.0, credit=-w / v if m.s else 0.0)
-        odds = laws.leaking_odds(getattr(m.base, "leak", m.epsilon), m.epsilon)
-        support = getattr(m.base, "support", None) or self.base.bulk.support.map(float)
+        ideal = closed_forms(m.base)
+        odds = laws.leaking_odds(m.epsilon if ideal is None else ideal.leak, m.epsilon)
+        support = self.base.bulk.support.map(float) if ideal is None else ideal.support
         if m.form == "null":
             return laws.null_law(support, w, v, odds)
         if m.form == SEPARATE:
@@ -232,7 +233,7 @@ class Counts(Reading):
 
     @property
     def _matrix(self) -> FloatArray:
-        if not self.m.bulk.sufficient:
+        if not self.m.bulk.reader.sufficient:
             raise ParameterError(
                 f"no linear estimate is known: a tally of the base {self.base.name} neither counts supported items nor "
                 "every output.",

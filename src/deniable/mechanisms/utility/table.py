@@ -18,7 +18,7 @@ from deniable.mechanisms.utility.options import MIXTURE
 
 __all__ = ["ROWS"]
 
-_TRAITS = Traits(costs.work_sensitive, costs.pull_utility)
+_TRAITS = Traits(costs.work_utility, costs.pull_utility)
 
 
 def _with_any_base(*, base: str = "ss", **given: Any) -> Mechanism:
@@ -64,7 +64,7 @@ ROWS: Mapping[str, Entry] = {
             {"k": 5, "sensitive": 2, "epsilon": 2.0, "theta": 0.95},
             {"k": 6, "sensitive": 4, "epsilon": 0.5, "theta": 0.5, "size": 2, "share": 0.25},
         ),
-        traits=Traits(costs.work_sensitive, costs.pull_mixture),
+        traits=Traits(costs.work_bits, costs.pull_mixture),
     ),
     "uue": _utility(
         "uue",
@@ -150,7 +150,7 @@ ROWS: Mapping[str, Entry] = {
             {"k": 3, "sensitive": 3, "item_epsilon": "0.5,1,1"},
             {"k": 3, "sensitive": 1, "item_epsilon": "1"},
         ),
-        traits=Traits(costs.work_sensitive, costs.pull_budgets),
+        traits=Traits(costs.work_bits, costs.pull_budgets),
         default_epsilon=lambda options: max(check_item_epsilon(options["item_epsilon"])),
     ),
     "collaborative": Entry(
@@ -162,6 +162,5 @@ ROWS: Mapping[str, Entry] = {
         ("sensitive", "base", "form", "mix"),
         needed=("sensitive",),
         inner=("guess", "first_share"),
-        kind="protocol",
     ),
 }

@@ -7,11 +7,12 @@ from typing import Any
 
 from deniable.collect.parquet import DESIGN, METADATA, PACKED, REPORT, parse_head
 from deniable.errors import ParameterError, need_extra, require
+from deniable.estimate.methods import UNBIASED
 from deniable.estimate.result import Estimate
 from deniable.mechanisms.base import Mechanism
 from deniable.mechanisms.registry import from_design
 from deniable.run.counting import Counted, Key
-from deniable.run.local import UNBIASED, estimate_tally
+from deniable.run.local import estimate_tally
 from deniable.run.spark.parts import added, count_groups, result_schema, tables_of
 from deniable.run.spark.session import bounded, calling
 from deniable.run.spark.tasks import CountFrame, counted_in, total_of
@@ -83,7 +84,7 @@ def estimate(
 ) -> Estimate | Any:
     """The estimate from the reports of a Spark data frame; with `by` a data frame with a row for each group and label.
 
-    A fit (`method`) needs no more than the tally where that counts every possible report (`m.bulk.sufficient`); where
+    A fit (`method`) needs no more than the tally where that counts every possible report (`reader.sufficient`); where
     it does not, fits read reports, and belong on one machine.
     """
     if by is None:

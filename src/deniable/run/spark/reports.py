@@ -10,7 +10,7 @@ from deniable.collect.reports import new_id
 from deniable.errors import need_extra, require
 from deniable.mechanisms.base import Mechanism
 from deniable.run.counting import head_of
-from deniable.run.inputs import PAIR_COLUMNS
+from deniable.run.inputs import INPUTS
 from deniable.run.spark.session import bounded, calling
 from deniable.run.spark.tasks import Privatize
 
@@ -39,22 +39,22 @@ def privatize(
     that is missing or not allowed is an error, and nothing is published. `seed` makes a simulation, which is marked.
     """
     require(mode in MODES, "mode", mode, f"one of {', '.join(MODES)}")
-    pairs = m.takes == "key-value pairs"
+    asked = INPUTS[m.takes]
     columns = _columns(frame, m, column, level_column)
     unknown = [name for name in (*columns, *keep) if name not in frame.columns]
     require(not unknown, "columns", unknown, f"among those of the frame: {', '.join(frame.columns)}")
     told = [name for name in keep if name in columns]
     require(not told, "keep", told, "other columns than those that are protected", "Their reports stand for them.")
-    require(
-        not (pairs and keep), "keep", list(keep), "left out for key-value pairs, of which a person has several rows"
-    )
+    asked.check_kept(m, keep)
     require(REPORT not in keep, "keep", REPORT, f"other names than {REPORT!r}, which the reports have")
     m.bulk  # noqa: B018  # refuses an epsilon that is too large, here and not on every executor
     chosen = frame.select(*columns, *keep)
-    if pairs:
+    if asked.names:
         chosen = chosen.repartition(columns[0]).sortWithinPartitions(columns[0])
     bounded(frame.sparkSession)
-    made = chosen.mapInArrow(Privatize(m.design, columns, pairs, tuple(keep), seed), _schema(chosen, m, keep, seed))
+    made = chosen.mapInArrow(
+        Privatize(m.design, columns, bool(asked.names), tuple(keep), seed), _schema(chosen, m, keep, seed)
+    )
     with calling():
         made.write.mode(mode).parquet(target)
     return frame.sparkSession.read.parquet(target)
@@ -62,15 +62,16 @@ def privatize(
 
 def _columns(frame: Any, m: Mechanism, column: str | Sequence[str] | None, level_column: str | None) -> tuple[str, ...]:
     """The columns that are read."""
-    if m.takes == "key-value pairs":
-        names = PAIR_COLUMNS if column is None else tuple(column)
+    asked = INPUTS[m.takes]
+    if asked.names:
+        names = asked.names if column is None else tuple(column)
         require(len(names) == 3 and not isinstance(column, str), "column", column, "three names: user, key and value")
         return names
     many = len(frame.columns) != 1 and level_column is None
     require(column is not None or not many, "column", column, f"one of {', '.join(frame.columns)}")
     own = str(column) if column is not None else str(frame.columns[0])
-    leveled = m.takes == "values with levels"
-    require(leveled or level_column is None, "level_column", level_column, f"left out: {m.name} has one level for all")
+    known = level_column is None or "level_column" in asked.columns
+    require(known, "level_column", level_column, f"left out: {m.name} has one level for all")
     return (own,) if level_column is None else (own, level_column)
 
 

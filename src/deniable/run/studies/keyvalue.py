@@ -8,13 +8,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from deniable.core.domain import Domain
-from deniable.core.types import FloatArray, Target
 from deniable.datasets.spec import resolve
 from deniable.errors import ParameterError, require
 from deniable.estimate.result import Estimate
@@ -32,7 +30,7 @@ from deniable.run.results import Shown
 from deniable.run.studies.people import check_source
 from deniable.run.studies.study import PEOPLE, Study, against, averaged, check_study, repeated
 
-__all__ = ["show_pairs", "simulate_keyvalue"]
+__all__ = ["shrink_means", "simulate_keyvalue"]
 
 _SPREAD = 0.1
 """Made-up values lie so far around the mean of their key, as a share of the range."""
@@ -94,7 +92,7 @@ def simulate_keyvalue(
 
 
 def _top(m: KeyValue | Protocol[PairSets], top: int | None) -> int:
-    own = getattr(m, "top", None)
+    own = m.params.get("top")
     if own is not None:
         return int(own)
     whole = top is None or (isinstance(top, int) and not isinstance(top, bool) and 1 <= top <= m.k)
@@ -139,7 +137,7 @@ def _run(
     every, means = np.full((2, m.k), np.nan)  # what a protocol does not ask for comes last
     every[places], means[places] = estimate.value, part.unit
     scores = score((f, unit), every, means, top)
-    return numbers, scores, show_pairs(estimate, level=level, truth=f[places], truth_mean=mean)
+    return numbers, scores, Shown.of(estimate, level=level, truth=f[places], truth_mean=mean)
 
 
 def _collect(m: KeyValue | Protocol[PairSets], pairs: PairSets, rng: Simulation) -> tuple[Estimate, Any]:
@@ -157,34 +155,3 @@ def _average(values: Sequence[float]) -> float | None:
     """Over the runs where there is a value."""
     known = [v for v in values if math.isfinite(v)]
     return float(np.mean(known)) if known else None
-
-
-def show_pairs(
-    estimate: Estimate,
-    *,
-    level: float = 0.95,
-    target: Target = "reporters",
-    simultaneous: bool = False,
-    truth: FloatArray | None = None,
-    truth_mean: FloatArray | None = None,
-    shrink: int | None = None,
-) -> Shown:
-    """Frequencies and means with their intervals, and which keys are too rare to say anything of their means.
-
-    `shrink` draws means towards that of so many most frequent keys.
-    """
-    found = estimate if shrink is None else shrink_means(estimate, shrink)
-    shown = Shown.of(found, level=level, target=target, simultaneous=simultaneous, truth=truth)
-    part = found.parts["mean"]
-    assert isinstance(part, MeanPart)
-    ends = part.interval(level, target, simultaneous)
-    means: dict[str, Any] = {
-        "mean": part.value,
-        "mean_low": ends.low,
-        "mean_high": ends.high,
-        "too_rare": part.too_rare(level),
-    }
-    means |= {} if truth_mean is None else {"truth_mean": truth_mean}
-    facts = {"range": list(found.design["params"]["range"]), **shown.facts}
-    facts |= {"note_mean": ends.note} if ends.note else {}
-    return replace(shown, columns=shown.columns | means, facts=facts)

@@ -14,10 +14,9 @@ import msgspec
 from starlette.requests import ClientDisconnect, Request
 
 from deniable.service.http.problems import Problem
-from deniable.service.ingest import ID_BYTES
 from deniable.service.limits.held import CrowdedError, Held, Lease
 from deniable.service.settings import Settings
-from deniable.service.store.contract import REJECTED, Incoming, Outcome
+from deniable.service.store.contract import ID_BYTES, REJECTED, Incoming, Outcome
 
 __all__ = ["JSON", "OCTETS", "Batch", "Results", "body_of", "read_body", "read_reports", "results", "room_of_reports"]
 

@@ -11,8 +11,7 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response, StreamingResponse
 
 from deniable.errors import DeniableError
-from deniable.mechanisms.entry import MEAN
-from deniable.mechanisms.registry import entry_of
+from deniable.run.questions import question_of
 from deniable.service.access import KEY_ROLES, Role
 from deniable.service.collector import Collector, Known
 from deniable.service.http.problems import Problem
@@ -111,9 +110,7 @@ def _window(window: Window, own: Any) -> dict[str, Any]:
 
 def _unit(known: Known) -> str:
     """In what a wanted error is given, in words."""
-    means = {entry_of(m.name).question == MEAN for m in known.intake.mechanisms}
-    units = {False: "in percentage points", True: "in the unit of the numbers"}
-    return ", of a mean ".join(units[each] for each in sorted(means))
+    return ", of a mean ".join(sorted({question_of(m.name).unit for m in known.intake.mechanisms}))
 
 
 def _needed(found: list[Window], wanted: str) -> list[tuple[str, str]]:

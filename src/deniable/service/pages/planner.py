@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import math
 from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any
@@ -12,12 +11,12 @@ from urllib.parse import urlencode
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
-from deniable.core.domain import Domain
-from deniable.errors import DeniableError, ParameterError, require
-from deniable.mechanisms.entry import MEAN
+from deniable.errors import DeniableError, require
 from deniable.plan.answer import Plan
 from deniable.plan.questions import plan
 from deniable.present.export import save
+from deniable.run.forms import ANSWERS, number_of
+from deniable.run.questions import QUESTIONS
 from deniable.service.access import KEY_ROLES, Role
 from deniable.service.collector import Collector
 from deniable.service.http.problems import Problem
@@ -33,8 +32,6 @@ from deniable_client.canonical import canonical
 __all__ = ["ROWS"]
 
 _FIELDS = ("text", "kind", "answers", "low", "high", "sensitive", "people", "epsilon")
-_TOP = 6
-_LARGEST = 10**12
 PROTECTION = {
     "0.5": "strong (epsilon 0.5)",
     "1": "usual (epsilon 1)",
@@ -53,28 +50,14 @@ def _given(fields: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
 def planned(given: tuple[tuple[str, str], ...]) -> Plan[Any]:
     """The plan for what was filled in; `ParameterError` in the words of the form."""
     fields = dict(given)
-    epsilon, people = _number(fields["epsilon"], "protection"), _number(fields["people"], "people")
+    epsilon, people = number_of(fields["epsilon"], "protection"), number_of(fields["people"], "people")
     require(people == int(people) and people >= 1, "people", fields["people"], "a whole number of at least 1")
-    if fields["kind"] == "mean":
-        ends = f"{_number(fields['low'], 'lowest number'):g},{_number(fields['high'], 'highest number'):g}"
-        return plan(question=MEAN, interval=ends, epsilon=epsilon, n=int(people))
-    labels = _lines(fields["answers"])
-    require(len(labels) >= 2, "answers", fields["answers"], "at least two, one on each line")
-    sensitive = ",".join(_lines(fields["sensitive"])) or None
-    return plan(domain=Domain.of(labels), epsilon=epsilon, n=int(people), top=_TOP, sensitive=sensitive)
+    asked, form = _FORMS.get(fields["kind"]) or _FORMS[ANSWERS.kind]
+    return plan(question=asked.name, **form.read(fields), epsilon=epsilon, n=int(people))
 
 
-def _lines(text: str) -> list[str]:
-    return [line.strip() for line in text.splitlines() if line.strip()]
-
-
-def _number(text: str, name: str) -> float:
-    try:
-        found = float(text)
-    except ValueError:
-        raise ParameterError(f"{name} must be a number, got {text[:40]!r}.") from None
-    require(math.isfinite(found) and abs(found) < _LARGEST, name, text[:40], f"a number below {_LARGEST:,}")
-    return found
+_FORMS = {asked.form.kind: (asked, asked.form) for asked in QUESTIONS.values() if asked.form is not None}
+"""The questions that the page asks, by the field `kind`."""
 
 
 async def form(_: Collector, request: Request) -> Response:
@@ -82,7 +65,7 @@ async def form(_: Collector, request: Request) -> Response:
     fields = {name: request.query_params.get(name, "") for name in _FIELDS}
     parts: dict[str, Any] = {
         "title": "Plan a task",
-        "fields": {**fields, "kind": fields["kind"] or "shares", "epsilon": fields["epsilon"] or "1"},
+        "fields": {**fields, "kind": fields["kind"] or ANSWERS.kind, "epsilon": fields["epsilon"] or "1"},
         "protections": PROTECTION,
         "admin": KEY_ROLES[request.state.key.role].includes(Role.ADMINISTRATOR),
         "answer": None,
@@ -116,7 +99,7 @@ async def open_task(collector: Collector, request: Request) -> Response:
     chosen = [d for d in answer.designs if d.title == fields.get("design")]
     if not chosen:
         raise Problem("invalid", "There is no such design in this plan.")
-    text, days = fields.get("text", "").strip(), _number(fields.get("days", "7"), "days")
+    text, days = fields.get("text", "").strip(), number_of(fields.get("days", "7"), "days")
     require(bool(text), "question", text, "what people are to be asked")
     terms = Terms(
         opens=collector.clock().date(),

@@ -18,10 +18,12 @@ from typing import NamedTuple, Protocol
 
 from deniable.collect.tally import Tally
 from deniable.errors import DeniableError
+from deniable_client.ledger.memory import ID_BYTES
 
 __all__ = [
     "ACCEPTED",
     "DUPLICATE",
+    "ID_BYTES",
     "REJECTED",
     "SETTLE_SECONDS",
     "STATES",
@@ -40,6 +42,8 @@ STATES = ("draft", "open", "closed")
 """Of a task, in the order that it passes through."""
 
 ACCEPTED, DUPLICATE, REJECTED = "accepted", "duplicate", "rejected"
+STATES = ("draft", "open", "closed")
+"""Of a task, in their order: none comes again."""
 SETTLE_SECONDS = 60.0
 """How long a single report may be told from the others in the files of the database, after it was acknowledged."""
 

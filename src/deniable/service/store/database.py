@@ -24,12 +24,13 @@ from deniable.collect.tally import Tally
 from deniable.core.types import BoolArray, Bytes, IntArray
 from deniable.errors import DeniableError, FormatError, ParameterError, require
 from deniable.service.identity import SEED_BYTES
-from deniable.service.ingest import ID_BYTES, SKEW, Checked, Intake, check_strata, intake_of, window_of
+from deniable.service.ingest import SKEW, Checked, Intake, check_strata, intake_of, window_of
 from deniable.service.logs import log
 from deniable.service.store import care
 from deniable.service.store.contract import (
     ACCEPTED,
     DUPLICATE,
+    ID_BYTES,
     REJECTED,
     SETTLE_SECONDS,
     STATES,
@@ -44,7 +45,7 @@ from deniable.service.store.contract import (
 )
 from deniable.service.store.engine import HASH, MARK, CrossedError, Engine, Session
 from deniable.service.store.journal import Journal, file_text
-from deniable.service.store.rows import Shapes
+from deniable.service.store.rows import Recent, Shapes
 from deniable.service.store.settling import Settler
 
 __all__ = ["Database"]
@@ -54,8 +55,6 @@ _PAGE = 1000
 _TRIES = 4
 _CACHED = 4096
 """Tasks that are remembered between commits."""
-_CACHED_BYTES = 32 << 20
-"""Of tallies that are remembered between commits."""
 
 
 class Database:
@@ -66,12 +65,10 @@ class Database:
     ) -> None:
         self.engine = engine
         self._journal = journal or Journal()
-        self._settler = Settler(self._settle_now, seconds=settle_seconds, most=engine.most_fresh)
+        self._settler = Settler(lambda log: engine.settle(log=log), seconds=settle_seconds, most=engine.most_fresh)
         self._intakes: dict[str, tuple[int, Intake]] = {}
         self._shapes: dict[int, Shapes] = {}
-        self._tallies: dict[tuple[int, Batch], tuple[bytes, Tally]] = {}
-        self._held = 0
-        """Bytes of the cells of these tallies."""
+        self._recent = Recent()
         self._guard = threading.Lock()
 
     # ---- tasks
@@ -219,25 +216,14 @@ class Database:
         where = "WHERE task = ? AND window_number = ? AND question = ? AND strata = ? AND shard = ?"
         found = session.execute(f"SELECT tally FROM tallies {where}", place)
         if found:
-            before, data = self._tallies.get((number, batch)), bytes(found[0][0])
-            old = before[1] if before is not None and before[0] == data else shapes.unpack(batch.question, data)
-            tally = old + tally
+            data = bytes(found[0][0])
+            tally = (self._recent.of((number, batch), data) or shapes.unpack(batch.question, data)) + tally
         data = shapes.pack(batch.question, tally)
         if found:
             session.execute(f"UPDATE tallies SET tally = ? {where}", (data, *place))
         else:
             session.execute("INSERT INTO tallies VALUES (?, ?, ?, ?, ?, ?)", (*place, data))
-        self._remember((number, batch), data, tally)
-
-    def _remember(self, key: tuple[int, Batch], data: bytes, tally: Tally) -> None:
-        """Keep a tally at hand; if its transaction fails, the bytes differ from those in the row."""
-        if key not in self._tallies:
-            size = sum(cell.nbytes for cell in tally.cells.values())
-            if self._held + size > _CACHED_BYTES:
-                self._tallies.clear()
-                self._held = 0
-            self._held += size
-        self._tallies[key] = data, tally
+        self._recent.keep((number, batch), data, tally)
 
     def _shape(self, number: int, intake: Intake) -> Shapes:
         """How tallies of a task are kept."""
@@ -426,7 +412,7 @@ class Database:
             gone["bodies"] += self._drop(number, "kept", close=False)
 
     def settle(self) -> None:
-        self._settle_now(True)
+        self.engine.settle(log=True)
 
     def settle_soon(self) -> None:
         """For the start of a service: settle at once, and see to what one that was killed has left.
@@ -438,9 +424,6 @@ class Database:
             with self.engine.write() as session:
                 care.note_erase(session)
         self._settler.soon()
-
-    def _settle_now(self, log: bool) -> None:
-        self.engine.settle(log=log)
 
     def writable(self) -> None:
         self.engine.writable()

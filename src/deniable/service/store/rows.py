@@ -20,13 +20,15 @@ from deniable.errors import FormatError
 from deniable.service.ingest import Intake
 from deniable.service.store.contract import Batch
 
-__all__ = ["MAGIC", "Shapes", "Tallies"]
+__all__ = ["MAGIC", "Recent", "Shapes", "Tallies"]
 
 MAGIC = b"DNTZ"
 """How a row begins; a tally file begins with another word."""
 _VERSION = 1
 _HEAD = struct.Struct("<4sB8s")
 _CRC = struct.Struct("<I")
+_RECENT_BYTES = 32 << 20
+"""Of tallies that are at hand between commits."""
 _CHECK = "Run deniable store check; restore a backup if it finds damage."
 
 
@@ -128,3 +130,27 @@ def _of_file(row: bytes) -> Tally:
     if not isinstance(found, Tally):
         raise FormatError("a row of the table of tallies has something else in it.", _CHECK)
     return found
+
+
+class Recent:
+    """Tallies that are at hand between commits, with the bytes of their rows."""
+
+    def __init__(self) -> None:
+        self._tallies: dict[tuple[int, Batch], tuple[bytes, Tally]] = {}
+        self._held = 0
+        """Bytes of the cells of these tallies."""
+
+    def of(self, key: tuple[int, Batch], data: bytes) -> Tally | None:
+        """The tally of a row with these bytes, if it is known."""
+        before = self._tallies.get(key)
+        return before[1] if before is not None and before[0] == data else None
+
+    def keep(self, key: tuple[int, Batch], data: bytes, tally: Tally) -> None:
+        """Keep a tally at hand; if its transaction fails, the bytes differ from those in the row."""
+        if key not in self._tallies:
+            size = sum(cell.nbytes for cell in tally.cells.values())
+            if self._held + size > _RECENT_BYTES:
+                self._tallies.clear()
+                self._held = 0
+            self._held += size
+        self._tallies[key] = data, tally

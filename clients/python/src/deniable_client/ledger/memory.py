@@ -11,10 +11,11 @@ from deniable_client.canonical import canonical
 from deniable_client.errors import EntropyError, ParameterError
 from deniable_client.words import SystemWords, Words
 
-__all__ = ["Derived", "DerivedWords", "Drawn", "checked_secret", "random_bytes"]
+__all__ = ["ID_BYTES", "Derived", "DerivedWords", "Drawn", "checked_secret", "random_bytes"]
 
 SECRET_LEAST = 32
 ID_BYTES = 16
+"""Of the id of a report."""
 
 
 class DerivedWords:

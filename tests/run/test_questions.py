@@ -1,0 +1,76 @@
+"""The table of questions: every row is whole, and what differs by question is asked of it alone."""
+
+from __future__ import annotations
+
+from dataclasses import MISSING, fields
+from typing import Any
+
+import pytest
+
+import deniable as dn
+from deniable.errors import ParameterError
+from deniable.mechanisms.registry import MECHANISMS, PROTOCOLS
+from deniable.run.questions import QUESTIONS, Question, question_of
+from deniable.service.release import forged
+
+
+@pytest.mark.parametrize("name", [field.name for field in fields(Question)])
+def test_a_question_without_one_of_its_pieces_cannot_be_made(name: str) -> None:
+    """So that it does not fail when its first window is published."""
+    row = QUESTIONS["frequency"]
+    whole = {field.name: getattr(row, field.name) for field in fields(Question)}
+    assert Question(**whole) == row
+    assert all(field.default is MISSING and field.default_factory is MISSING for field in fields(Question))
+    with pytest.raises(TypeError, match=f"missing 1 required positional argument: '{name}'"):
+        Question(**{own: value for own, value in whole.items() if own != name})
+
+
+def test_every_row_of_the_registry_has_its_question() -> None:
+    for name in (*MECHANISMS, *PROTOCOLS):
+        assert question_of(name) in QUESTIONS.values()
+
+
+@pytest.mark.parametrize(
+    ("name", "options", "told"),
+    [
+        ("grr", {"k": 4}, "1 % of forged reports can raise the share of one answer by at most 2."),
+        ("kv-ss", {"k": 4}, "raise the frequency of one key by at most"),
+        ("brr", {"k": 4}, "to the mean loss."),
+        ("hm", {"interval": (0, 1)}, "move the mean by at most"),
+    ],
+)
+def test_what_forged_reports_can_do_is_said_by_question(name: str, options: dict[str, Any], told: str) -> None:
+    found = forged(dn.mechanism(name, epsilon=1.0, **options))
+    assert told in found["text"]
+    assert question_of(name).forged(found["gain"]) in found["text"]
+
+
+def test_errors_of_means_have_the_unit_of_the_numbers() -> None:
+    units = {name: row.unit for name, row in QUESTIONS.items()}
+    assert units == dict.fromkeys(units, "in percentage points") | {"mean": "in the unit of the numbers"}
+
+
+def test_pages_ask_for_answers_and_for_numbers() -> None:
+    forms = {row.form.kind: row for row in QUESTIONS.values() if row.form is not None}
+    assert {kind: row.name for kind, row in forms.items()} == {"shares": "frequency", "mean": "mean"}
+    filled = {"answers": "a\n b \n\n", "sensitive": "a", "low": "0", "high": "1e2"}
+    for kind, told in (("shares", {"top": 6, "sensitive": "a"}), ("mean", {"interval": "0,100"})):
+        form = forms[kind].form
+        assert form is not None
+        found = form.read(filled)
+        assert {name: value for name, value in found.items() if name != "domain"} == told
+        assert set(found) <= {*forms[kind].asked}
+    with pytest.raises(ParameterError, match="highest number must be a number, got 'x'"):
+        QUESTIONS["mean"].form.read({"low": "0", "high": "x"})  # type: ignore[union-attr]
+
+
+def test_what_an_estimate_is_made_into_first_is_refused_for_other_questions() -> None:
+    m = dn.mechanism("grr", epsilon=1.0, k=3)
+    found = m.estimate(m.tally(m.privatize([0, 1, 2] * 9, rng=dn.simulation(1))))
+    with pytest.raises(ParameterError, match="shrink must be left out for shares of values, got 2"):
+        question_of("grr").show(found, 0.95, "reporters", False, shrink=2)
+    pairs = dn.mechanism("kv-ss", epsilon=1.0, k=3)
+    both = pairs.estimate(pairs.tally(pairs.privatize([(i, i % 3, 0.5) for i in range(30)], rng=dn.simulation(2))))
+    shown = question_of("kv-ss").show(both, 0.95, "reporters", False, shrink=2)
+    assert (shown.bias, shown.facts["range"]) == (("shrunk",), [-1.0, 1.0])
+    assert list(shown.columns) == ["value", "stderr", "low", "high", "mean", "mean_low", "mean_high", "too_rare"]
