@@ -439,7 +439,7 @@ class PairsBulk(Bulk[Pairs]):
         scale = math.lcm(*(v.denominator for mix in mixes for v in mix.values()))
         whole = [{x: int(v * scale) for x, v in mix.items()} for mix in mixes]
         weights = tuple(tuple(sum(v * row[x] for x, v in mix.items()) for mix in whole) for row in base.weights)
-        return Channel(base.outputs, weights, base.total * scale)
+        return replace(base, weights=weights, total=base.total * scale)
 
     def _mix(self, digits: tuple[int, ...]) -> dict[int, Fraction]:
         """The law of the signed key that is drawn from a set of pairs; the last digit is that of key 0."""
@@ -454,13 +454,23 @@ class PairsBulk(Bulk[Pairs]):
     def _chosen_channel(self) -> Channel:
         """Of the signed key that was chosen."""
         first, *rest = (group.channel() for group in self.groups)
+        supported = ((items, group.keys) for group in self.groups for items in group.channel().supported or ())
+        held = tuple(_real(items, keys, self.kernel.keys) for items, keys in supported)
         if not rest:
-            return replace(first, supported=None)
+            return replace(first, supported=held)
         second = rest[0]
         weights = [[w * second.total * (_WORD - self.group_share) for w in row] for row in first.weights]
         weights += [[w * first.total * self.group_share for w in row] for row in second.weights]
         names = [f"group {g}, {o}" for g, c in enumerate((first, second)) for o in c.outputs]
-        return Channel(tuple(names), tuple(map(tuple, weights)), first.total * second.total * _WORD)
+        strata = (0,) * len(first.outputs) + (1,) * len(second.outputs)
+        return Channel(
+            tuple(names), tuple(map(tuple, weights)), first.total * second.total * _WORD, held, strata=strata
+        )
+
+
+def _real(signed: frozenset[int], among: int, keys: int) -> frozenset[int]:
+    """Signed keys of so many, dummies among them, as signed keys of the real ones."""
+    return frozenset(x % among + keys * (x // among) for x in signed if x % among < keys)
 
 
 def _packed(bulk: Bulk[Any], items: IntArray, rng: Stream) -> Bytes:
