@@ -285,6 +285,20 @@ def test_moments_of_parts_of_all_kinds(kind: str, what: str, by: float, words: s
     assert words in says(like(m, parts=wrong), "closed_forms")
 
 
+def test_shares_of_those_who_reported_vary_less_than_those_of_the_population() -> None:
+    m = mechanism("exponential", epsilon=1.0, points=4)
+    parts = type(m).parts
+
+    class Population(Off):
+        """Tells no difference between the two targets."""
+
+        def variance(self, target: Any) -> Any:
+            return self.part.variance("population")
+
+    broken = like(m, parts=lambda self, tally: {n: Population(p, "", 1.0) for n, p in parts(self, tally).items()})
+    assert "reporters' variance of frequency" in says(broken, "closed_forms")
+
+
 @pytest.mark.parametrize("kind", ROWS)
 def test_best_guesses_of_all_kinds(kind: str) -> None:
     name, case = ROWS[kind]

@@ -208,7 +208,7 @@ def _influence(m: Mechanism, name: str, law: Law, f: FloatArray) -> FloatArray:
 def _check_spread(m: Mechanism, name: str, part: Part, law: Law, f: FloatArray) -> list[str]:
     """Variances and covariances for both targets, against those of one report's influence.
 
-    A part that has one variance for both targets, since its reports do not tell them apart, must have the larger one.
+    A mean that has one variance for both targets, since its reports do not tell them apart, must have the larger one.
     """
     moves = _influence(m, name, law, f)
     second = (f @ law.chances * moves.T) @ moves
@@ -217,7 +217,7 @@ def _check_spread(m: Mechanism, name: str, part: Part, law: Law, f: FloatArray) 
         "reporters": second - (f * mean.T) @ mean,
         "population": second - np.outer(f @ mean, f @ mean),
     }
-    if np.array_equal(part.variance("reporters"), part.variance("population")):
+    if name in _ABOVE and np.array_equal(part.variance("reporters"), part.variance("population")):
         targets["reporters"] = targets["population"]
     told = [f"{name} (variances)"]
     for target, true in targets.items():
