@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 from fractions import Fraction
 from itertools import combinations, product
 from typing import Any
@@ -178,26 +177,6 @@ def single_estimates(m: KeyValue) -> list[tuple[np.ndarray, np.ndarray]]:
             gain = float(signal.gain) or 1.0
             out.append((f * asked, weight * (plus - minus) / gain * asked))
     return out
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_covariance_between_keys_is_that_of_the_enumerated_channel(name: str) -> None:
-    """Everybody's reports are independent, so the covariance of n people is n times the mean one of a single report."""
-    own = SMALL.get(name, {"mix": 0.0} if name in ("kv-ss", "kv-mix") else {})
-    m = dn.mechanism(name, epsilon=1.5, k=3, **own)
-    assert isinstance(m, KeyValue)
-    law, offset = m.channel().matrix(), np.array([f for f, _ in single_estimates(m)])
-    counts = np.array([3, 2, 1])
-    truth = counts / 6
-    exact = np.zeros((3, 3))
-    for key in range(3):
-        mean = law[key] @ offset
-        exact += truth[key] * ((law[key][:, None] * offset).T @ offset - np.outer(mean, mean)) / 6
-    people = m.privatize_items(np.repeat(np.arange(3), counts), dn.simulation(1))
-    part = replace(m.estimate(m.tally(people)).parts["frequency"], value=truth)
-    assert np.allclose(part.covariance("reporters"), exact, rtol=1e-9, atol=1e-12)
-    inside = np.diag(truth) - np.outer(truth, truth)
-    assert np.allclose(part.covariance("population"), exact + inside / 6, rtol=1e-9, atol=1e-12)
 
 
 def test_covariance_is_refused_where_it_is_not_known() -> None:

@@ -233,6 +233,102 @@ def test_closed_forms_of_numbers() -> None:
     assert "the best guess is 0.5" in says(uniform, "closed_forms")
 
 
+ROWS: dict[str, tuple[str, dict[str, Any]]] = {
+    "disclosing": ("uss", {"epsilon": 1.0, "k": 5, "sensitive": 3}),
+    "levels": ("pldp", {"k": 4, "levels": "0.5,1,2", "base": "sue", "level_epsilon": 0.5}),
+    "pairs": ("kv-ss2", {"epsilon": 1.0, "k": 3}),
+    "released": ("exponential", {"epsilon": 1.0, "points": 4}),
+    "numbers": ("pm", {"epsilon": 1.0, "points": 4, "interval": (0.0, 1.0)}),
+}
+"""One of each kind of rows without support probabilities of their own."""
+
+
+class Off:
+    """A part with one thing wrong: a value, the variances for both targets, or the covariances for one of them."""
+
+    def __init__(self, part: Any, what: str, by: float) -> None:
+        self.part, self.what, self.by = part, what, by
+
+    @property
+    def value(self) -> Any:
+        return self.part.value * (self.by if self.what == "value" else 1.0)
+
+    def variance(self, target: Any) -> Any:
+        return self.part.variance(target) * (self.by if self.what in ("variance", f"{target} variance") else 1.0)
+
+    def covariance(self, target: Any) -> Any:
+        found = self.part.covariance(target)
+        off = (self.by - 1) * np.abs(found).max() * (self.what == f"{target} covariance")
+        return np.where(np.eye(len(found)), np.diag(self.variance(target)), found + off)
+
+
+WRONG = [
+    *((kind, "value", 1.0001, "is estimated as") for kind in ROWS),
+    *((kind, "variance", 1.02, "variance of") for kind in ROWS),
+    *((kind, "variance", 0.999, "variance of") for kind in ROWS),
+    *((kind, "reporters variance", 0.999, "reporters' variance of") for kind in ROWS),
+    *((kind, "population variance", 1.02, "population' variance of") for kind in ROWS),
+    *((kind, "reporters covariance", 1.001, "reporters' covariance of frequency") for kind in list(ROWS)[:-1]),
+    *((kind, "population covariance", 1.001, "population' covariance of frequency") for kind in list(ROWS)[:-1]),
+]
+
+
+@pytest.mark.parametrize(("kind", "what", "by", "words"), WRONG)
+def test_moments_of_parts_of_all_kinds(kind: str, what: str, by: float, words: str) -> None:
+    name, case = ROWS[kind]
+    m = mechanism(name, **case)
+    parts = type(m).parts
+
+    def wrong(self: Any, tally: Tally) -> Any:
+        return {part: Off(found, what, by) for part, found in parts(self, tally).items()}
+
+    assert words in says(like(m, parts=wrong), "closed_forms")
+
+
+def test_shares_of_those_who_reported_vary_less_than_those_of_the_population() -> None:
+    m = mechanism("exponential", epsilon=1.0, points=4)
+    parts = type(m).parts
+
+    class Population(Off):
+        """Tells no difference between the two targets."""
+
+        def variance(self, target: Any) -> Any:
+            return self.part.variance("population")
+
+    broken = like(m, parts=lambda self, tally: {n: Population(p, "", 1.0) for n, p in parts(self, tally).items()})
+    assert "reporters' variance of frequency" in says(broken, "closed_forms")
+
+
+@pytest.mark.parametrize("kind", ROWS)
+def test_best_guesses_of_all_kinds(kind: str) -> None:
+    name, case = ROWS[kind]
+    m = mechanism(name, **case)
+    guess = type(m).guess
+
+    def wrong(self: Any, prior: object = None) -> Guess:
+        found = guess(self, prior)
+        return Guess(found.success + 1e-9 * (prior is not None), found.blind)
+
+    assert "the best guess under the prior" in says(like(m, guess=wrong), "closed_forms")
+    wrong_always = like(m, guess=lambda self, prior=None: replace(guess(self, prior), success=0.999))
+    assert "is 0.999 in one place" in says(wrong_always, "closed_forms")
+
+
+def test_the_best_guess_of_continuous_noise_is_not_that_of_coarse_steps() -> None:
+    m = mechanism("she", epsilon=2.0, k=2, grid=0, reach=4)
+    ideal = like(m, guess=lambda self, prior=None: Guess(self.properties()["asr"], 0.5))
+    assert "the best guess is 0.72409" in says(like(ideal, effective=lambda self, n=1: {}), "closed_forms")
+
+
+def test_what_is_counted_is_what_the_outputs_say() -> None:
+    """Twice the support, which single reports show at once; a stranger's cells, of which the channel says nothing."""
+    twice = bulk(count=counting(lambda cells: {**cells, "support": 2 * cells["support"]}))
+    assert "which no output of the channel adds" in says(twice, "closed_forms")
+    other = bulk(cells=property(lambda self: {"answers": CoinBulk.cells.fget(self)["support"]}))  # type: ignore[attr-defined]
+    found = dict(conformance(coin(other), checks=["closed_forms"]))["closed_forms"]
+    assert found.endswith("moments do not apply: what outputs add to answers is not known")
+
+
 # ---- what is sent, stored and added up
 
 

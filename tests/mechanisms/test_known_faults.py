@@ -8,7 +8,6 @@ import subprocess
 import sys
 from collections import Counter
 from dataclasses import FrozenInstanceError
-from operator import itemgetter
 from typing import Any
 
 import numpy as np
@@ -18,10 +17,8 @@ from scipy.stats import binomtest
 import deniable as dn
 from deniable.mechanisms.support import SupportMechanism
 from deniable.testing import StreamWords
-from tiers import few_of_each
 
 NAMES = ["grr", "ss", "ue", "sue", "oue", "lh", "blh", "olh", "plh", "the", "wheel", "hr", "pgr"]
-SMALL = few_of_each([(n, case) for n, e in dn.MECHANISMS.items() for case in e.small], itemgetter(0), (1, -1))
 OPTIONS: dict[str, dict[str, Any]] = {"ue": {"p": 0.75}, "lh": {"g": 7}}
 
 
@@ -42,13 +39,6 @@ def test_a_true_bit_can_be_reported_as_zero_and_a_false_one_as_one(name: str) ->
     assert 0 < bits[:, 0].mean() < 1
     assert 0 < bits[:, 1].mean() < 1
     assert all(0 < p < 1 for p in (m.support.p, m.support.q))
-
-
-@pytest.mark.parametrize(("name", "case"), SMALL)
-def test_the_epsilon_that_is_asked_for_is_never_exceeded(name: str, case: dict[str, Any]) -> None:
-    audit = dn.audit(dn.mechanism(name, **case))
-    assert audit.holds
-    assert audit.exact <= audit.promised
 
 
 def test_a_kept_value_has_no_place_of_its_own_in_a_subset() -> None:

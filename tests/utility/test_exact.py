@@ -14,12 +14,12 @@ import pytest
 
 import deniable as dn
 from deniable.core.channel import Channel
-from deniable.core.types import FloatArray
 from deniable.mechanisms.frequency.unary import Unary
 from deniable.mechanisms.support import SupportMechanism
 from deniable.mechanisms.utility.base import Utility
 from deniable.mechanisms.utility.estimate import UtilityPart
 from deniable.mechanisms.utility.make import make_utility
+from deniable.testing import check_closed_forms
 from deniable_client import Device, explain
 from deniable_client.exact import exp_bounds
 from deniable_client.kernels import kernel_to
@@ -171,20 +171,6 @@ def test_an_output_that_discloses_wrongly_is_a_breach() -> None:
 # ---- moments
 
 
-def contributions(m: Utility, channel: Channel) -> FloatArray:
-    """What a report of each output adds to the estimates, by the formula of the estimator."""
-    own, rest = m.items
-    law = m.law_effective
-    out = np.zeros((len(channel.outputs), m.k))
-    for o, (label, items) in enumerate(zip(channel.outputs, channel.supported or (), strict=True)):
-        told = o in channel.disclosing
-        alone = told and label.startswith("discloses")
-        hit = np.array([i in items and not alone for i in own])
-        out[o, own] = (hit + (law.credit if told else 0) - law.base.q) / law.base.gap
-        out[o, rest] = [told and x in items for x in rest] / np.float64(law.z)
-    return out
-
-
 @pytest.mark.parametrize(
     ("form", "base", "s", "own", "epsilon"),
     every(4, [(*case.values, e) for e in BUDGETS for case in cases(("null", "glutf", "paper"))]),
@@ -192,29 +178,13 @@ def contributions(m: Utility, channel: Channel) -> FloatArray:
 def test_moments_and_best_guess_are_those_of_the_channel(
     form: str, base: str, s: int, own: dict[str, Any], epsilon: float
 ) -> None:
+    """All that conformance looks at, for every form and base; and what all variances add up to."""
     m = made(form, base, s, own, epsilon)
-    channel, d = m.channel(), m.k
-    chance, adds = channel.matrix(), contributions(m, channel)
-    mean = chance @ adds
-    scale = np.abs(adds).max()
-    assert np.abs(mean - np.eye(d)).max() <= 1e-12 * scale
-    f = np.array([2 * (d - i) / (d * (d + 1)) for i in range(d)])
-    second = np.einsum("x,xo,oi,oj->ij", f, chance, adds, adds)
-    true = second - np.einsum("x,xi,xj->ij", f, mean, mean)
-    theta = float(f[m.items[1]].sum())
-    law = m.law_effective
-    assert law.mse_sum(s, theta) == pytest.approx(np.trace(true), rel=1e-10)
-    assert m.mse_sum(theta=theta) == pytest.approx(np.trace(true), rel=1e-9)
-    assert m.effective()["asr"] == pytest.approx(float(channel.asr()), rel=1e-10)
-    shares = law.base.q + law.base.gap * f[m.items[0]] - law.credit * theta * law.z
-    part = m.reading.part_of(shares, f[m.items[1]] * law.z, 1)  # type: ignore[attr-defined]
-    assert np.allclose(part.value, f, rtol=0, atol=1e-12 * scale)
-    assert np.allclose(part.covariance("reporters"), true, rtol=0, atol=1e-11 * np.abs(true).max())
-    drawn = second - np.outer(f, f)
-    assert np.allclose(part.covariance("population"), drawn, rtol=0, atol=1e-11 * np.abs(drawn).max())
-    for prior in (f, f[::-1], np.roll(f, 1)):
-        exact = float(np.max(prior[:, None] * chance, axis=0).sum())
-        assert m.guess(prior).success == pytest.approx(exact, rel=1e-10)
+    assert "all moments of frequency" in check_closed_forms(m)
+    f = np.arange(m.k, 0, -1) / (m.k * (m.k + 1) / 2)
+    total, theta = np.trace(m.covariance(f)), float(f[m.items[1]].sum())
+    assert m.law_effective.mse_sum(s, theta) == pytest.approx(total, rel=1e-10)
+    assert m.mse_sum(theta=theta) == pytest.approx(total, rel=1e-9)
 
 
 @pytest.mark.parametrize(("base", "s", "own"), [("ss", 4, {}), ("ue", 3, {}), ("lh", 3, {"g": 2}), ("hr", 3, {})])

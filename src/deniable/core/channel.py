@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from numbers import Integral
+from operator import mul
 
 import numpy as np
 
@@ -77,6 +78,8 @@ class Channel:
     supported: tuple[frozenset[int], ...] | None = field(default=None)
     harmless: frozenset[int] = frozenset()
     disclosing: frozenset[int] = frozenset()
+    strata: tuple[int, ...] = ()
+    """The stratum that each output is counted in: the first unless told."""
 
     def __post_init__(self) -> None:
         require(len(self.weights) == len(self.outputs) > 0, "weights", len(self.weights), "one row per output")
@@ -159,10 +162,9 @@ class Channel:
         """Success of the best guess of the value from the report, under a prior (uniform unless given)."""
         weight = prior or [Fraction(1, self.k)] * self.k
         require(len(weight) == self.k and sum(weight) == 1, "prior", prior, f"{self.k} fractions that sum to 1")
-        return (
-            sum((max(w * v for w, v in zip(weight, row, strict=True)) for row in self.weights), Fraction(0))
-            / self.total
-        )
+        scale = math.lcm(*(w.denominator for w in weight))
+        whole = [int(w * scale) for w in weight]
+        return Fraction(sum(max(map(mul, whole, row)) for row in self.weights), scale * self.total)
 
     def matrix(self) -> FloatArray:
         """Pr[output | value] as floats, one row per value."""

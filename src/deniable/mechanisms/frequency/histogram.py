@@ -21,13 +21,20 @@ from deniable.core.guess import Guess, check_prior
 from deniable.core.laws import thresholded
 from deniable.core.support import Support, check_n
 from deniable.core.types import Columns, FloatArray, IntArray
-from deniable.errors import FormatError, require
+from deniable.errors import FormatError, InWords, require
 from deniable.estimate.linear import NoisePart, check_reports
 from deniable.estimate.result import Part
 from deniable.kernels.noise import laplace_steps
 from deniable.mechanisms.base import Mechanism, report_size
 from deniable.mechanisms.bulk import Bulk, Cells, check_outputs
-from deniable.mechanisms.frequency.noise import asr_laplace, asr_laplace_prior, check_reach, step_law, variance_of
+from deniable.mechanisms.frequency.noise import (
+    asr_laplace,
+    asr_laplace_prior,
+    check_reach,
+    step_law,
+    success_of,
+    variance_of,
+)
 from deniable.mechanisms.frequency.unary import UnaryBulk
 from deniable.mechanisms.possible import Cell
 from deniable.mechanisms.reader import Reader
@@ -39,6 +46,9 @@ from deniable_client.kernels import Unary as UnaryKernel
 from deniable_client.kernels.basic import EPSILON_MIN, grid_for
 
 __all__ = ["SHE", "THE"]
+
+_FINE = 2.0**-12
+"""Steps of noise, times epsilon, up to which continuous noise has the same best guess to a part in a billion."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -222,15 +232,28 @@ class SHE(Mechanism):
         return self._numbers(mse, asr) | report_size(self) | distance(self.k, self.epsilon, mse, asr, n)
 
     def effective(self, n: float = 1) -> dict[str, Any]:
-        numbers = self._numbers(variance_of(self.bulk.kernel) / check_n(n), asr_laplace(self.k, self.epsilon_exact))
+        numbers = self._numbers(variance_of(self.bulk.kernel) / check_n(n), self.guess().success)
         return {"epsilon": self.epsilon_exact, "step": 2.0**-self.bulk.kernel.grid} | numbers
 
     def guess(self, prior: object = None) -> Guess:
-        """See `Mechanism.guess`, for continuous noise."""
-        if prior is None:
-            return Guess(asr_laplace(self.k, self.epsilon), 1 / self.k)
-        pi = check_prior(prior, self.k)
-        return Guess(asr_laplace_prior(pi, self.epsilon), float(pi.max()))
+        """See `Mechanism.guess`: of the steps that are sampled.
+
+        Where no report can be drawn, or where the prior has so many different shares that a fine grid would take too
+        long, that of continuous noise: such a grid changes it by less than a part in a billion.
+        """
+        pi = np.full(self.k, 1 / self.k) if prior is None else check_prior(prior, self.k)
+        success = None if self.refusal else success_of(self.bulk.kernel, pi)
+        if success is None:
+            success = self._continuous(pi)
+        return Guess(success, float(pi.max()))
+
+    def _continuous(self, pi: FloatArray) -> float:
+        """Success for continuous noise; refused where the grid is too coarse for it."""
+        fine = bool(self.refusal) or self.epsilon / 2**self.bulk.kernel.grid <= _FINE
+        shares = InWords(f"{np.unique(pi).size:,} different shares")
+        hint = f"Join shares that hardly differ, or take a finer grid than {self.grid} bits."
+        require(fine, "prior", shares, "fewer of them for so coarse a grid", hint)
+        return asr_laplace_prior(pi, self.epsilon)
 
     def _numbers(self, mse: float, asr: float) -> dict[str, float]:
         return {"mse": mse, "mse_sum": self.k * mse, "mse_approx": mse, "asr": asr}

@@ -146,7 +146,9 @@ class MixtureBulk(Bulk[Mixture]):
         weights += [[w * first.total * coin for w in row] for row in second.weights]
         supported = (first.supported or ()) + (second.supported or ())
         total = first.total * second.total * _WORD
-        return Channel(first.outputs + second.outputs, tuple(map(tuple, weights)), total, supported)
+        strata = (0,) * len(first.outputs) + (1,) * len(second.outputs)
+        names = first.outputs + second.outputs
+        return Channel(names, tuple(map(tuple, weights)), total, supported, strata=strata)
 
     def supported(self, columns: Columns) -> Bytes:
         """The sets of items that reports support, one row of packed bits per report: the reports themselves."""

@@ -14,10 +14,12 @@ from deniable.errors import ParameterError
 from deniable_client.exact import WORD_BITS
 from deniable_client.kernels import Laplace
 
-__all__ = ["asr_laplace", "asr_laplace_prior", "check_reach", "step_law", "variance_of"]
+__all__ = ["asr_laplace", "asr_laplace_prior", "check_reach", "step_law", "success_of", "variance_of"]
 
 _WORD = 1 << WORD_BITS
 _PANELS, _NODES = 16, 64
+_VALUES_MAX = 1 << 22
+"""Values of a likelihood times a prior that are stepped through."""
 
 
 @cache
@@ -66,6 +68,37 @@ def _blind_law(s: FloatArray, epsilon: float) -> FloatArray:
     y = (np.log(np.maximum(s, 1e-300)) * 2 / epsilon + 1) / 2
     inside = 1 - np.exp(-epsilon / 2 * np.clip(y, 0, 1)) / 2
     return np.where(y < 0, 0.0, np.where(y >= 1, 1.0, inside))
+
+
+def success_of(kernel: Laplace, prior: FloatArray) -> float | None:
+    """Success of the best guess from the steps that are sampled, under a prior; None where that is too much work.
+
+    The mean of max_x prior_x W_x over blind reports, as in `asr_laplace_prior`; W, by what one coordinate tells, has
+    2**grid + 1 values. Its law is stepped through from value to value.
+    """
+    likely, people = np.unique(prior[prior > 0], return_counts=True)
+    if likely.size << kernel.grid > _VALUES_MAX:
+        return None
+    odds, above = _told(kernel)
+    step = np.diff(np.log1p(-above), prepend=0.0)
+    values, steps = np.outer(likely, odds).ravel(), np.outer(people, step).ravel()
+    order = np.argsort(values, kind="stable")
+    values, below = values[order], np.exp(np.cumsum(steps[order]))
+    known = values >= likely[-1] * odds[0]  # below the best that silence about all can do, every report tells more
+    return float(values[-1] - np.sum(np.where(known, below, 0.0)[:-1] * np.diff(values)))
+
+
+def _told(kernel: Laplace) -> tuple[FloatArray, FloatArray]:
+    """The likelihood ratios that a coordinate can have, rising, and the chance of larger ones for noise alone."""
+    again, rest = kernel.again / _WORD, np.ones(1)
+    for threshold in kernel.digits:
+        chance = threshold / _WORD
+        rest = np.concatenate([rest * (1 - chance), rest * chance])
+    first = (1 - again) * rest[0]  # a size of 0; its negative is drawn again, which halves it
+    odds = np.concatenate([[again], rest[:0:-1] / rest[1:], [1 / again]])
+    law = np.concatenate([[1.0], (1 - again) * rest[1:], [again]]) / (2 - first)
+    order = np.argsort(odds, kind="stable")
+    return odds[order], np.append(np.cumsum(law[order][:0:-1])[::-1], 0.0)
 
 
 def variance_of(kernel: Laplace) -> float:

@@ -424,7 +424,7 @@ class PairsBulk(Bulk[Pairs]):
         scale = math.lcm(*(v.denominator for mix in mixes for v in mix.values()))
         whole = [{x: int(v * scale) for x, v in mix.items()} for mix in mixes]
         weights = tuple(tuple(sum(v * row[x] for x, v in mix.items()) for mix in whole) for row in base.weights)
-        return Channel(base.outputs, weights, base.total * scale)
+        return replace(base, weights=weights, total=base.total * scale)
 
     def _mix(self, digits: tuple[int, ...]) -> dict[int, Fraction]:
         """The law of the signed key that is drawn from a set of pairs; the last digit is that of key 0."""
@@ -439,6 +439,19 @@ class PairsBulk(Bulk[Pairs]):
     def _chosen_channel(self) -> Channel:
         """Of the signed key that was chosen."""
         channels = [group.channel() for group in self.groups]
+        known = (
+            (items, group.keys)
+            for group, own in zip(self.groups, channels, strict=True)
+            for items in own.supported or ()
+        )
+        held = tuple(_real(items, keys, self.kernel.keys) for items, keys in known)
         if len(channels) == 1:
-            return replace(channels[0], supported=None)
-        return chosen_channel(("group 0", "group 1"), channels, (_WORD - self.group_share, self.group_share))
+            return replace(channels[0], supported=held)
+        strata = tuple(number for number, own in enumerate(channels) for _ in own.outputs)
+        names, shares = ("group 0", "group 1"), (_WORD - self.group_share, self.group_share)
+        return replace(chosen_channel(names, channels, shares), supported=held, strata=strata)
+
+
+def _real(signed: frozenset[int], among: int, keys: int) -> frozenset[int]:
+    """Signed keys of so many, dummies among them, as signed keys of the real ones."""
+    return frozenset(x % among + keys * (x // among) for x in signed if x % among < keys)

@@ -169,7 +169,8 @@ class LevelBulk(Bulk[PersonalKernel]):
         ]
         names, weights, supported, discloses = zip(*rows, strict=True)
         disclosing = frozenset(np.flatnonzero(discloses).tolist())
-        return Channel(names, weights, data.total * sum(told), supported, data.harmless, disclosing)
+        strata = tuple(range(len(told))) * len(data.outputs)
+        return Channel(names, weights, data.total * sum(told), supported, data.harmless, disclosing, strata)
 
     @property
     def channel_error(self) -> Fraction:

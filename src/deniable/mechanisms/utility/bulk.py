@@ -424,7 +424,8 @@ def disclosing_channel(
     rows = [*protected, *((label, _only(x, int(mass * total), k), items) for label, x, mass, items in told)]
     labels, weights, supported = zip(*rows, strict=True)
     disclosing = frozenset(range(len(protected), len(rows)))
-    return Channel(labels, tuple(map(tuple, weights)), total, supported, frozenset(rest), disclosing)
+    strata = (0,) * len(protected) + (1,) * len(told)
+    return Channel(labels, tuple(map(tuple, weights)), total, supported, frozenset(rest), disclosing, strata)
 
 
 def _only(x: int, weight: int, k: int) -> list[int]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
 from itertools import combinations
@@ -149,7 +149,9 @@ class UtilityMixtureBulk(DisclosingBulk[MixtureKernel]):
         protected: list[Protected] = []
         for (*_, size), three in zip(sizes, masses, strict=True):
             protected += _sets(size, tuple(int(mass * total) for mass in three), own, self.k)
-        return disclosing_channel(protected, [(f"discloses {x}", x, told, frozenset({x})) for x in rest], rest, total)
+        plain = [(f"discloses {x}", x, told, frozenset({x})) for x in rest]
+        strata = tuple(len(held) - self._size for *_, held in protected) + (2,) * len(rest)
+        return replace(disclosing_channel(protected, plain, rest, total), strata=strata)
 
 
 def _keep(base: Any) -> int:
