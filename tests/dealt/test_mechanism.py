@@ -142,7 +142,10 @@ def test_the_best_guess_is_that_of_the_channel() -> None:
     assert found.success == pytest.approx(float(m.channel().asr(joint)), rel=1e-12)
     assert found.blind == float(max(joint))
     with pytest.raises(ParameterError, match="prior must be a mapping with a prior for each of colour, drink, age"):
-        m.guess([0.5, 0.5])
+        m.guess({"colour": [0.5, 0.25, 0.25]})
+    together = [Fraction(1 + i * i % 7, 1) for i in range(m.k)]
+    together = [p / sum(together) for p in together]
+    assert m.guess([float(p) for p in together]).success == pytest.approx(float(m.channel().asr(together)), rel=1e-12)
 
 
 def test_what_is_promised_where_parts_promise_different_things() -> None:

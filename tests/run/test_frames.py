@@ -8,6 +8,7 @@ import pytest
 
 import deniable as dn
 from deniable.errors import ParameterError
+from deniable.mechanisms.frequency.grr import GRR
 from deniable.run import frames
 from deniable.run.inputs import INPUTS
 
@@ -76,7 +77,7 @@ def test_what_may_stay_beside_reports_is_for_the_row_of_the_input_to_say(monkeyp
     """No name of an input is known to frames: new data of which people have several rows are refused in its words."""
     diary = replace(INPUTS["values"], names=("person", "day"))
     monkeypatch.setattr("deniable.run.frames.INPUTS", {**INPUTS, "diaries": diary})
-    m = type("Diary", (dn.GRR,), {"takes": "diaries"})(epsilon=1.0, domain=dn.Domain.of(2))
+    m = type("Diary", (GRR,), {"takes": "diaries"})(epsilon=1.0, domain=dn.Domain.of(2))
     frame = pa.table({"value": [0, 1], "day": [1, 2]})
     with pytest.raises(ParameterError, match="keep must be left out for diaries, of which a person has several rows"):
         frames.privatize(frame, m, column="value", keep=["day"])

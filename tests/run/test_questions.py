@@ -10,6 +10,7 @@ import pytest
 import deniable as dn
 from deniable.errors import ParameterError
 from deniable.mechanisms.registry import MECHANISMS, PROTOCOLS
+from deniable.plan.questions import PLANS
 from deniable.run.questions import QUESTIONS, Question, question_of
 from deniable.service.release import forged
 
@@ -59,7 +60,7 @@ def test_pages_ask_for_answers_and_for_numbers() -> None:
         assert form is not None
         found = form.read(filled)
         assert {name: value for name, value in found.items() if name != "domain"} == told
-        assert set(found) <= {*forms[kind].asked}
+        assert set(found) <= {*PLANS[forms[kind].name].takes}
     with pytest.raises(ParameterError, match="highest number must be a number, got 'x'"):
         QUESTIONS["mean"].form.read({"low": "0", "high": "x"})  # type: ignore[union-attr]
 

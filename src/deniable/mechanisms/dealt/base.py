@@ -16,11 +16,11 @@ import numpy as np
 from deniable.collect.reports import Design, Reports, new_id, split_rows
 from deniable.collect.tally import Tally, part_name
 from deniable.core.channel import Proof, Witness
-from deniable.core.guess import Guess
+from deniable.core.guess import Guess, check_prior
 from deniable.core.promise import Promise
 from deniable.core.protection import ANSWERS, Protection
 from deniable.core.support import check_n
-from deniable.core.types import IntArray
+from deniable.core.types import FloatArray, IntArray
 from deniable.errors import FormatError, InWords, ParameterError, is_whole, require
 from deniable.estimate.result import Part
 from deniable.mechanisms.base import Mechanism, report_size
@@ -278,15 +278,27 @@ class Dealt(Mechanism):
         return {"shares": chances, "parts": {name: told(m, n * chances[name]) for name, m in self._named.items()}}
 
     def guess(self, prior: object = None) -> Guess:
-        """See `Mechanism.guess`: of all answers of a person, which are independent; `prior` has one for each part."""
+        """See `Mechanism.guess`: of all answers of a person together.
+
+        `prior`: a mapping with one for each part, whose answers are then independent; or one for all sets of answers.
+        """
         named = self._named
         known = dict.fromkeys(named) if prior is None else prior
-        fits = isinstance(known, Mapping) and set(known) == set(named)
-        require(fits, "prior", prior, f"a mapping with a prior for each of {', '.join(named)}")
-        each = {name: m.guess(known[name]) for name, m in named.items()}  # type: ignore[index]  # it is a mapping
+        if not isinstance(known, Mapping):
+            return self._guess_together(check_prior(known, self.k))
+        require(set(known) == set(named), "prior", prior, f"a mapping with a prior for each of {', '.join(named)}")
+        each = {name: m.guess(known[name]) for name, m in named.items()}
         blind = math.prod(guess.blind for guess in each.values())
         told = (chance * each[name].success / each[name].blind for name, chance in self.chances.items())
         return Guess(blind * math.fsum(told), blind)
+
+    def _guess_together(self, prior: FloatArray) -> Guess:
+        """With a prior for sets of answers: for each answer of the part that is told, the likeliest rest."""
+        table, success = prior.reshape([m.k for m in self.mechanisms]), []
+        for i, (m, chance) in enumerate(zip(self.mechanisms, self.chances.values(), strict=True)):
+            best = table.max(axis=tuple(axis for axis in range(table.ndim) if axis != i))
+            success.append(chance * float(best.sum()) * m.guess(best / best.sum()).success)
+        return Guess(math.fsum(success), float(prior.max()))
 
 
 def dealt(

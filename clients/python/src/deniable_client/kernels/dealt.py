@@ -97,7 +97,7 @@ class Dealt(Deal, Disclosing):
         """See `Disclosing.protected`: records all of whose answers are protected."""
         ranges = [(0, 1)]
         for part in self.parts:
-            own = part.protected if isinstance(part, Disclosing) else (0, part.k)
+            own = _told(part)[0]
             if own == (0, part.k):
                 ranges = [(start * part.k, end * part.k) for start, end in ranges]
             else:
@@ -109,8 +109,8 @@ class Dealt(Deal, Disclosing):
     @property
     def disclosed(self) -> Fraction:
         """See `Disclosing.disclosed`: of a record with nothing but such answers."""
-        chances = (part.disclosed if isinstance(part, Disclosing) else Fraction(0) for part in self.parts)
-        return sum(map(Fraction.__mul__, map(Fraction, self.shares), chances), Fraction(0)) / sum(self.shares)
+        told = (share * _told(part)[1] for share, part in zip(self.shares, self.parts, strict=True))
+        return sum(told, Fraction(0)) / sum(self.shares)
 
     def record(self, x: int) -> tuple[int, ...]:
         """The inputs of a record by its number."""
@@ -128,6 +128,11 @@ class Dealt(Deal, Disclosing):
             raise ParameterError(f"value must be a list of {len(self.parts)} inputs, one for each part, got {show(x)}.")
         part = self.deal(words)
         return self.frame(part, self.parts[part].randomise(record[part], words))
+
+
+def _told(part: AnyKernel) -> tuple[tuple[int, ...], Fraction]:
+    """The values of a part that no report gives away, and the chance that a report gives away another one."""
+    return (part.protected, part.disclosed) if isinstance(part, Disclosing) else ((0, part.k), Fraction(0))
 
 
 def _joined(ranges: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
