@@ -89,6 +89,7 @@ def test_what_passes_alone_is_unstable(run) -> None:
     assert rows[0][2].startswith("not known yet: AssertionError: a / b")
 
 
+@pytest.mark.slow
 def test_what_fails_again_is_broken(run) -> None:
     status, lines, rows = run(UNSTABLE, BROKEN)
     assert status == 1

@@ -53,6 +53,7 @@ def test_a_case_counts_every_report(benchmarks: Modules, name: str, monkeypatch:
     assert found["seconds"] == pytest.approx(found["privatize"] + found["tally"])
 
 
+@pytest.mark.slow
 def test_a_case_in_a_process_of_its_own_tells_its_memory(benchmarks: Modules) -> None:
     found = benchmarks["growth"].apart("grr", 1000, 10)
     assert (found["mechanism"], found["n"], found["k"]) == ("grr", 1000, 10)

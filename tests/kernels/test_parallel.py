@@ -215,6 +215,7 @@ def on_threads(count: int, work: Callable[[], object], seconds: float) -> list[E
     return errors
 
 
+@pytest.mark.slow
 def test_threads_do_not_disturb_each_other() -> None:
     """Errors of shared state came after a tenth of a second of `sparing`, after one or two of `tally`."""
     m = dn.mechanism("grr", epsilon=1.0, k=4)

@@ -6,6 +6,7 @@ import time
 from pathlib import Path
 from typing import Any
 
+import pytest
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from deniable_client import Ledger
@@ -16,6 +17,7 @@ DEADLINE = 1.0
 READ_MAX = 1 << 16
 
 
+@pytest.mark.slow
 def test_no_server_keeps_reports_from_the_others(tmp_path: Path, record_property: Any) -> None:
     """Servers that hang do so until the end of the test: that `flush` returns at all is its deadline's work."""
     assert len(BEHAVIOURS) >= 40

@@ -66,9 +66,9 @@ def _run(node: str, folder: Path, code: str) -> str:
     return done.stdout
 
 
-QUICK = {"vectors": 20, "device": 12}
+QUICK = {"vectors": 20}
 """Tests of the client, and how many there are at least."""
-LONG = {"canonical": 5, "task": 15, "signing": 3, "outbox": 10, "ledger": 40}
+LONG = {"device": 12, "canonical": 5, "task": 15, "signing": 3, "outbox": 10, "ledger": 40}
 
 
 @pytest.mark.parametrize("name", [*QUICK, *(pytest.param(name, marks=pytest.mark.slow) for name in LONG)])
