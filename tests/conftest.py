@@ -8,6 +8,7 @@ pytest --figures-to FILE               # also write how many tests there were, a
 
 from __future__ import annotations
 
+import gc
 import json
 import time
 from collections import Counter
@@ -22,6 +23,20 @@ from tiers import waiting
 settings.register_profile("same", derandomize=True, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.register_profile("search", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("same")
+
+
+gc.disable()  # tens of thousands of tests are collected, none of which goes: looking through them takes a third of it
+
+
+def pytest_collection_finish() -> None:
+    """From here on only what is new is looked through."""
+    gc.freeze()
+    gc.enable()
+
+
+def pytest_unconfigure() -> None:
+    """At the end everything may go."""
+    gc.unfreeze()
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
