@@ -122,6 +122,8 @@ def test_records_are_numbered_and_what_is_disclosed_is_said() -> None:
     assert kernel.hidden_ratio == open_.hidden_ratio
     words = [WORD // 2, 5]
     assert kernel.randomise(kernel.k - 1, ReplayWords(words)) == kernel.randomise([2, 4, 1], ReplayWords(words))
+    with pytest.raises(ParameterError, match="records of the first parts must be at most 65536 to be listed, got 4294"):
+        _ = Dealt((Response(2**32, WORD // 2), open_), (1, 1)).protected  # a design from outside may have any number
 
 
 @pytest.mark.parametrize(

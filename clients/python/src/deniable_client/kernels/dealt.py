@@ -22,6 +22,8 @@ __all__ = ["PARTS_MAX", "Deal", "Dealt"]
 
 PARTS_MAX = 255
 """Parts of a deal: their number is one byte of a report."""
+_LISTED = 1 << 16
+"""Records that are gone through one by one, at most: a design from outside may have any number of them."""
 
 
 class Deal:
@@ -94,13 +96,16 @@ class Dealt(Deal, Disclosing):
 
     @property
     def protected(self) -> tuple[int, ...]:
-        """See `Disclosing.protected`: records all of whose answers are protected."""
+        """See `Disclosing.protected`: records all of whose answers are protected; refused where they are too many."""
         ranges = [(0, 1)]
         for part in self.parts:
             own = _told(part)[0]
             if own == (0, part.k):
                 ranges = [(start * part.k, end * part.k) for start, end in ranges]
             else:
+                count = sum(end - start for start, end in ranges)
+                hint = "Ask the parts what they protect."
+                require(count <= _LISTED, "records of the first parts", count, f"at most {_LISTED} to be listed", hint)
                 places = [place for start, end in ranges for place in range(start, end)]
                 spans = list(zip(own[::2], own[1::2], strict=True))
                 ranges = [(place * part.k + start, place * part.k + end) for place in places for start, end in spans]
