@@ -40,8 +40,8 @@ from measure import DATA, machine  # noqa: E402
 
 import deniable as dn  # noqa: E402
 from deniable.core.space import Space  # noqa: E402
-from deniable.service.access import new_key  # noqa: E402
-from deniable.service.identity import Identity  # noqa: E402
+from deniable.service.access.identity import Identity  # noqa: E402
+from deniable.service.access.keys import new_key  # noqa: E402
 from deniable.service.store import open_store  # noqa: E402
 from deniable.service.tasks import Asked, Terms, new_task  # noqa: E402
 from deniable_client.canonical import canonical  # noqa: E402

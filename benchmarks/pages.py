@@ -41,9 +41,9 @@ sys.path[:] = [str(ROOT / "tests"), *(part for part in sys.path if part != str(R
 """Without this folder: its scripts have the names of folders of tests."""
 
 import deniable as dn  # noqa: E402
-from deniable.service.access import new_key  # noqa: E402
+from deniable.service.access.keys import new_key  # noqa: E402
+from deniable.service.access.sessions import LOCAL, begin  # noqa: E402
 from deniable.service.demo import serving  # noqa: E402
-from deniable.service.sessions import LOCAL, begin  # noqa: E402
 from deniable.service.settings import Settings  # noqa: E402
 from deniable.service.store import open_store  # noqa: E402
 from deniable_client.canonical import canonical  # noqa: E402

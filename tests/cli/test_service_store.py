@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from deniable.cli import main
-from deniable.service.access import new_key
+from deniable.service.access.keys import new_key
 from deniable.service.store import open_store
 from deniable.service.store.contract import Upload
 from deniable.service.store.schema import VERSION

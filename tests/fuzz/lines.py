@@ -19,8 +19,8 @@ import typer
 import deniable as dn
 from deniable.cli.app import build
 from deniable.mechanisms.registry import MECHANISMS, PROTOCOLS
-from deniable.service.access import new_key
-from deniable.service.identity import Identity
+from deniable.service.access.identity import Identity
+from deniable.service.access.keys import new_key
 from deniable.service.store import open_store
 from deniable.service.tasks import Asked, Terms, new_task
 from deniable_client.canonical import canonical

@@ -11,11 +11,11 @@ import numpy as np
 
 import deniable as dn
 from deniable.core.space import Space
-from deniable.service.access import new_key
+from deniable.service.access.identity import SEED_BYTES, Identity
+from deniable.service.access.keys import new_key
+from deniable.service.access.sessions import begin, cookie_name
 from deniable.service.http.app import application
-from deniable.service.identity import SEED_BYTES, Identity
 from deniable.service.pages.table import PAGES
-from deniable.service.sessions import begin, cookie_name
 from deniable.service.store.contract import Incoming, Store, Upload
 from deniable.service.tasks import Asked, Terms, new_task
 from deniable_client.task import Task

@@ -16,12 +16,12 @@ from urllib.parse import urlencode
 
 import pytest
 
-from deniable.service import access
+from deniable.service.access import keys
+from deniable.service.access.sessions import Failures, begin, end, is_local, visitor
 from deniable.service.http.app import ROWS
 from deniable.service.logs import _Lines
 from deniable.service.pages import dashboard
 from deniable.service.pages.table import PAGES
-from deniable.service.sessions import Failures, begin, end, is_local, visitor
 from deniable.service.settings import Settings
 from deniable.service.store import engine_of, open_store, restoring
 from deniable.service.store.contract import StoreUnavailableError
@@ -211,7 +211,7 @@ def test_a_revoked_key_is_void_whatever_the_clock_says(service: Paged, behind: t
     key = new_key(service, "analyst")
     ann = Browser(service, key)
     assert ann.get() == 200
-    access.revoke(service.store, "analyst-1", service.now.date() + behind)
+    keys.revoke(service.store, "analyst-1", service.now.date() + behind)
     assert ann.get() == 401
     assert service.get("/v1/tasks", {"authorization": f"Bearer {key}"}).problem == "no-key"
     assert Browser(service, key).reply.status == 401
@@ -219,7 +219,7 @@ def test_a_revoked_key_is_void_whatever_the_clock_says(service: Paged, behind: t
 
 def test_a_session_that_began_while_its_key_was_revoked_is_void(service: Paged) -> None:
     new_key(service, "analyst")
-    access.revoke(service.store, "analyst-1", service.now.date() + DAY)
+    keys.revoke(service.store, "analyst-1", service.now.date() + DAY)
     token = begin(service.store, "analyst-1", service.now, service.settings)
     assert visitor(service.store, token, service.now, service.settings) is None
 
@@ -229,7 +229,7 @@ def test_rotating_a_key_ends_its_sessions(service: Paged) -> None:
     key = new_key(service, "analyst")
     other = new_key(service, "analyst")
     ann, bob = Browser(service, key), Browser(service, other)
-    access.rotate(service.store, "analyst-1", today=service.now.date(), days=7)
+    keys.rotate(service.store, "analyst-1", today=service.now.date(), days=7)
     assert (ann.get(), bob.get()) == (401, 200)
     again = Browser(service, key)
     assert again.get() == 200
@@ -237,14 +237,14 @@ def test_rotating_a_key_ends_its_sessions(service: Paged) -> None:
     assert Browser(service, key).reply.status == 401
     service.later(-8)
     assert Browser(service, other).get() == 200
-    access.rotate(service.store, "analyst-2", today=service.now.date() + DAY, days=0)
+    keys.rotate(service.store, "analyst-2", today=service.now.date() + DAY, days=0)
     assert (bob.get(), Browser(service, other).reply.status) == (401, 401)
 
 
 def test_a_session_ends_on_the_day_on_which_its_key_does() -> None:
     service = Paged(Settings(session_seconds=3 * 86400, session_idle_seconds=3 * 86400))
     key = new_key(service, "analyst")
-    access.rotate(service.store, "analyst-1", today=service.now.date(), days=1)
+    keys.rotate(service.store, "analyst-1", today=service.now.date(), days=1)
     ann = Browser(service, key)
     assert ann.get() == 200
     service.later(1)
@@ -352,9 +352,9 @@ def test_an_open_stream_ends_with_the_session(service: Paged) -> None:
 
     ends: list[tuple[Step, bool]] = [
         (lambda: end(service.store, ann.token), True),
-        (lambda: access.rotate(service.store, "administrator-1", today=today, days=3), True),
+        (lambda: keys.rotate(service.store, "administrator-1", today=today, days=3), True),
         (wait, True),
-        (lambda: access.revoke(service.store, "administrator-1", today + DAY), True),
+        (lambda: keys.revoke(service.store, "administrator-1", today + DAY), True),
         (lambda: None, False),
     ]
     for step, over in ends:
@@ -363,7 +363,7 @@ def test_an_open_stream_ends_with_the_session(service: Paged) -> None:
         assert (status, events[0], events[-1] == END) == (200, COUNTS, over)
         assert len(events) == 2 if not over else events.index(END) == len(events) - 1 <= 2
     other = {"authorization": f"Bearer {new_key(service, 'analyst')}"}
-    stop = [lambda: access.revoke(service.store, "analyst-1", today)]
+    stop = [lambda: keys.revoke(service.store, "analyst-1", today)]
     assert watched(service, id, other, [*stop, lambda: None]) == (200, [COUNTS, END])
 
 
@@ -393,7 +393,7 @@ def test_all_processes_of_a_database_know_who_is_signed_in(two: list[Paged]) -> 
     assert post(other, "/sign-out", {}, {**LOCAL, "cookie": ann.cookie}).status == 303
     assert (ann.get(), ann.get(service=other)) == (401, 401)
     ann, bob = Browser(other, key), Browser(other, new_key(one, "analyst"))
-    access.revoke(one.store, "administrator-1", one.now.date() + DAY)
+    keys.revoke(one.store, "administrator-1", one.now.date() + DAY)
     assert (ann.get(), ann.get(service=one), bob.get()) == (401, 401, 200)
     assert [Browser(each, key).reply.status for each in two] == [401, 401]
     one.now = other.now = one.now + timedelta(minutes=50)
@@ -427,7 +427,7 @@ def test_a_restored_database_has_signed_nobody_in(two: list[Paged], url: str, tm
 def test_whatever_is_wrong_with_a_key_the_answer_is_the_same(service: Paged, monkeypatch: pytest.MonkeyPatch) -> None:
     """Unknown, void, of nobody's form: the same bytes, after the same comparisons; and nothing is said of names."""
     void = new_key(service, "analyst")
-    access.revoke(service.store, "analyst-1", service.now.date())
+    keys.revoke(service.store, "analyst-1", service.now.date())
     right, compared = new_key(service), list[int]()
     usual = hmac.compare_digest
 
@@ -435,7 +435,7 @@ def test_whatever_is_wrong_with_a_key_the_answer_is_the_same(service: Paged, mon
         compared.append(1)
         return usual(one, two)
 
-    monkeypatch.setattr(access.hmac, "compare_digest", compare)
+    monkeypatch.setattr(keys.hmac, "compare_digest", compare)
     wrong = (void, right[:-1] + ("A" if right[-1] != "A" else "B"), "x", "", "administrator-1", "\u20ac" * 500)
     replies = []
     for key in wrong:
@@ -470,7 +470,7 @@ def test_the_bucket_of_failures_fills_again() -> None:
     assert sum(bucket.note(start + 1e6) > 0 for _ in range(50)) == Failures.MOST
 
 
-KEYED = [row for row in (*ROWS, *PAGES) if row.role is not access.Role.PUBLIC]
+KEYED = [row for row in (*ROWS, *PAGES) if row.role is not keys.Role.PUBLIC]
 
 
 @pytest.mark.parametrize("row", KEYED, ids=lambda row: f"{row.method} {row.path}")

@@ -15,10 +15,10 @@ from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 
-from deniable.service import access
+from deniable.service.access import keys
+from deniable.service.access.sessions import SECURE
 from deniable.service.demo import serving
 from deniable.service.http.connections import connections
-from deniable.service.sessions import SECURE
 from deniable.service.settings import Settings
 from deniable.service.store import open_store
 from deniable.service.store.contract import Store
@@ -112,7 +112,7 @@ def sign_in(context: Any, url: str, key: str, path: str = "/") -> Any:
 
 
 def key_of(store: Store, role: str = "administrator") -> str:
-    return access.new_key(store, role, today=TODAY)[1]
+    return keys.new_key(store, role, today=TODAY)[1]
 
 
 def test_the_cookie_goes_to_its_own_collector_alone(context: Any, tmp_path: Path) -> None:
@@ -185,9 +185,9 @@ def test_an_open_page_ends_with_the_session(context: Any, how: str) -> None:
             other = Tab(context, site.url).page
             other.click("text=Sign out")
         elif how == "revoke":
-            access.revoke(service.store, "administrator-1", TODAY + timedelta(1))
+            keys.revoke(service.store, "administrator-1", TODAY + timedelta(1))
         else:
-            access.rotate(service.store, "administrator-1", today=TODAY, days=3)
+            keys.rotate(service.store, "administrator-1", today=TODAY, days=3)
         page.wait_for_selector("input[name=key]")
         assert "others must not read" not in page.content()
         page.go_back()
@@ -210,7 +210,7 @@ def test_what_one_process_ends_is_ended_at_the_other(context: Any, tmp_path: Pat
         second = context.new_page()
         second.goto(f"{other}/tasks/{document['id']}")  # cookies have no ports, and the database is the same
         second.wait_for_selector("#live")
-        access.revoke(store, "administrator-1", TODAY)
+        keys.revoke(store, "administrator-1", TODAY)
         for each in (page, second):
             each.wait_for_selector("input[name=key]")
     store.close()

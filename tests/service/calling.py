@@ -11,10 +11,10 @@ from datetime import UTC, date, datetime, timedelta
 from typing import Any
 
 import deniable as dn
-from deniable.service.access import new_key
+from deniable.service.access.identity import Identity
+from deniable.service.access.keys import new_key
 from deniable.service.collector import Collector
 from deniable.service.http.app import application
-from deniable.service.identity import Identity
 from deniable.service.settings import Settings
 from deniable.service.store.contract import Outcome, Upload
 from deniable.service.tasks import Asked, Terms, new_task

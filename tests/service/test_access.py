@@ -11,8 +11,8 @@ import pytest
 from starlette.routing import Route
 
 import deniable as dn
-from deniable.service import access
-from deniable.service.access import KEY_ROLES, Role, holder, new_key, revoke, rotate
+from deniable.service.access import keys as access
+from deniable.service.access.keys import KEY_ROLES, Role, holder, new_key, revoke, rotate
 from deniable.service.http.app import ROWS, application
 from deniable.service.http.routes import Row
 from deniable.service.pages.table import PAGES

@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 
 import deniable as dn
-from deniable.service.identity import Identity
+from deniable.service.access.identity import Identity
 from deniable.service.settings import Settings
 from deniable.service.tasks import Asked
 from deniable_client import Task

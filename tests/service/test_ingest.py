@@ -16,7 +16,7 @@ from deniable.collect.reports import Reports, split_rows
 from deniable.mechanisms.bulk import Bulk
 from deniable.mechanisms.dealt.base import dealt
 from deniable.mechanisms.registry import MECHANISMS, from_design
-from deniable.service.identity import Identity
+from deniable.service.access.identity import Identity
 from deniable.service.ingest import REASONS, Intake, first_day_after, window_of
 from deniable.service.tasks import Asked, Terms, new_task
 from deniable_client.canonical import canonical

@@ -25,9 +25,9 @@ from deniable.service.http.bodies import room_of_reports
 from deniable.service.ingest import intake_of
 from deniable.service.limits.flights import Flights
 from deniable.service.limits.held import CrowdedError, Held
+from deniable.service.limits.turns import short_turns
 from deniable.service.settings import Settings
 from deniable.service.tasks import Asked
-from deniable.service.turns import short_turns
 from deniable_client.canonical import canonical
 from service.calling import Service, item, task_of
 from service.running import LONG, Running, everything

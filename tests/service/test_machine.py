@@ -23,7 +23,7 @@ from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule, run_state_machine_as_test
 
-from deniable.service.access import new_key, rotate
+from deniable.service.access.keys import new_key, rotate
 from deniable.service.limits.clocks import confirm
 from deniable.service.store import open_store
 from deniable.service.store.contract import Batch, Outcome, Upload

@@ -15,7 +15,7 @@ import pytest
 
 import deniable as dn
 from deniable.errors import FormatError, ParameterError
-from deniable.service.access import new_key
+from deniable.service.access.keys import new_key
 from deniable.service.ingest import Intake
 from deniable.service.release import kept_reports, windows
 from deniable.service.store import engine_of, open_store, restoring, schema

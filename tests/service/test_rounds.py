@@ -10,7 +10,7 @@ import pytest
 import deniable as dn
 from deniable.estimate.result import Estimate
 from deniable.mechanisms.protocol import Protocol
-from deniable.service.identity import Identity
+from deniable.service.access.identity import Identity
 from deniable.service.rounds import Round, next_round, round_task
 from deniable_client import Task
 from service.calling import OPENS, Service, item

@@ -14,7 +14,7 @@ import deniable as dn
 from deniable.collect.codec import dump
 from deniable.collect.tally import Tally
 from deniable.errors import FormatError, ParameterError
-from deniable.service.identity import Identity
+from deniable.service.access.identity import Identity
 from deniable.service.ingest import Intake
 from deniable.service.store import open_store
 from deniable.service.store.contract import Batch, Incoming, Upload

@@ -116,7 +116,7 @@ def new(
 
     Example: deniable key new --role analyst --database sqlite:///collector.db
     """
-    from deniable.service.access import new_key
+    from deniable.service.access.keys import new_key
 
     with opened(database, config, new=True) as store:
         made, key = new_key(store, role, today=today(), name=name)
@@ -144,10 +144,10 @@ def listed(out: Output, database: DatabaseUrl = None, config: Config = None) -> 
 
 def revoke(name: KeyName, out: Output, database: DatabaseUrl = None, config: Config = None) -> None:
     """Make a key void, at once."""
-    from deniable.service import access
+    from deniable.service.access import keys
 
     with opened(database, config) as store:
-        access.revoke(store, name, today())
+        keys.revoke(store, name, today())
     out.show({"name": name, "revoked": str(today())}, f"The key {name} is void.")
 
 
@@ -162,10 +162,10 @@ def rotate(
 
     Example: deniable key rotate analyst-1 --days 3
     """
-    from deniable.service import access
+    from deniable.service.access import keys
 
     with opened(database, config) as store:
-        made, key, until = access.rotate(store, name, today=today(), days=days)
+        made, key, until = keys.rotate(store, name, today=today(), days=days)
     out.note(f"made the key {made}, shown this once; {name} works until {until}, not included")
     out.show({"name": made, "key": key, "replaces": name, "until": str(until)}, key)
 

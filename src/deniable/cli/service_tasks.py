@@ -88,7 +88,7 @@ def new(
     Example: deniable plan --k 4 --n 10000 --epsilon 1 --json | deniable task new --design - --question "How often?"
     """
     from deniable.run.store import read_design
-    from deniable.service.identity import SEED_BYTES, Identity
+    from deniable.service.access.identity import SEED_BYTES, Identity
     from deniable.service.settings import settings
     from deniable.service.tasks import Asked, Terms, caution, counted_as, new_task
     from deniable_client.canonical import canonical
@@ -203,7 +203,7 @@ def next_round(
     from deniable.estimate.result import Estimate
     from deniable.mechanisms.protocol import Protocol
     from deniable.run.questions import question_of
-    from deniable.service.identity import Identity
+    from deniable.service.access.identity import Identity
     from deniable.service.rounds import next_round as following
     from deniable.service.rounds import round_task
     from deniable_client.canonical import canonical

@@ -10,12 +10,12 @@ from dataclasses import dataclass
 from datetime import date, datetime
 
 from deniable.errors import DeniableError
+from deniable.service.access.sessions import Failures
 from deniable.service.ingest import LARGE, Intake, intake_of
 from deniable.service.limits.clocks import Clock, Watch, steady_seconds, utc_now
 from deniable.service.limits.flights import Flights
 from deniable.service.limits.held import Held
 from deniable.service.metrics import Metrics
-from deniable.service.sessions import Failures
 from deniable.service.settings import Settings
 from deniable.service.store.contract import Outcome, Store, TaskRow, Upload
 from deniable.service.upkeep import Upkeep

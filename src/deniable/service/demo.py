@@ -38,8 +38,8 @@ from deniable.run.describe import describe
 from deniable.run.files import open_output
 from deniable.run.local import estimate_tally
 from deniable.run.results import Shown
-from deniable.service.access import new_key
-from deniable.service.identity import Identity
+from deniable.service.access.identity import Identity
+from deniable.service.access.keys import new_key
 from deniable.service.store import open_store
 from deniable.service.tasks import Asked, Terms, new_task
 from deniable_client.canonical import canonical

@@ -24,8 +24,8 @@ from deniable.errors import FormatError, ParameterError
 from deniable.mechanisms.base import Mechanism
 from deniable.mechanisms.framing import apart, filled, unframed
 from deniable.mechanisms.registry import from_design
+from deniable.service.limits.turns import short_turns
 from deniable.service.store.contract import Batch
-from deniable.service.turns import short_turns
 from deniable_client.task import Task
 
 __all__ = [

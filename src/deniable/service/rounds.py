@@ -17,7 +17,7 @@ from deniable.errors import ParameterError, require
 from deniable.estimate.result import Estimate
 from deniable.mechanisms.base import Mechanism
 from deniable.mechanisms.protocol import Protocol
-from deniable.service.identity import Identity
+from deniable.service.access.identity import Identity
 from deniable.service.ingest import intake_of
 from deniable.service.release import tally_of, windows
 from deniable.service.store.contract import Store

@@ -13,7 +13,7 @@ from typing import Any
 from deniable.collect.reports import Design
 from deniable.errors import InWords, require
 from deniable.mechanisms.registry import from_design
-from deniable.service.identity import Identity
+from deniable.service.access.identity import Identity
 from deniable.service.ingest import check_strata
 from deniable_client.task import Question, Task, seal
 

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from deniable.service.access.sessions import erase
 from deniable.service.ingest import intake_of
 from deniable.service.limits.clocks import Watch
 from deniable.service.logs import log
 from deniable.service.release import publish
-from deniable.service.sessions import erase
 from deniable.service.store.contract import Store
 
 __all__ = ["Upkeep"]

@@ -16,8 +16,8 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from deniable.collect.codec import dump
-from deniable.service import access
-from deniable.service.access import Role
+from deniable.service.access import keys as access
+from deniable.service.access.keys import Role
 from deniable.service.collector import Collector, Known
 from deniable.service.http.bodies import (
     JSON,

@@ -8,7 +8,7 @@ from typing import Any
 
 import msgspec
 
-from deniable.service.access import Role
+from deniable.service.access.keys import Role
 from deniable.service.http.problems import KINDS, MEDIA_TYPE
 from deniable.service.http.routes import Row
 

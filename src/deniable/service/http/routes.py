@@ -13,13 +13,13 @@ from starlette.routing import Route
 from starlette.types import Message, Receive, Scope, Send
 
 from deniable.errors import DeniableError
-from deniable.service.access import KEY_ROLES, Role, holder
+from deniable.service.access.keys import KEY_ROLES, Role, holder
+from deniable.service.access.sessions import cookie_name, is_local, visitor
 from deniable.service.collector import Collector
 from deniable.service.http.connections import ABORT, SLICE
 from deniable.service.http.problems import Problem, problem_of, respond
 from deniable.service.limits.held import CrowdedError
 from deniable.service.logs import log
-from deniable.service.sessions import cookie_name, is_local, visitor
 from deniable.service.settings import Settings
 from deniable.service.store.contract import KeyRow
 

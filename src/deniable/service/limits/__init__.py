@@ -1,1 +1,1 @@
-"""What bounds the collector: memory that requests hold, work that is done once for many, clocks that are believed."""
+"""What bounds the collector: memory that requests hold, work that is done once for many, turns, clocks, and waiting."""

@@ -24,8 +24,8 @@ from deniable.present.renderer import DrawingError
 from deniable.run.questions import question_of
 from deniable.run.results import Shown
 from deniable.service.limits.flights import Flights
+from deniable.service.limits.turns import short_turns
 from deniable.service.pages.drawing import Renderer
-from deniable.service.turns import short_turns
 
 __all__ = ["ALONE", "KINDS", "RENDERER", "drawn", "estimate_of", "get_ready", "once", "picture"]
 

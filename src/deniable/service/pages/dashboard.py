@@ -12,7 +12,7 @@ from starlette.responses import RedirectResponse, Response, StreamingResponse
 
 from deniable.errors import DeniableError
 from deniable.run.questions import question_of
-from deniable.service.access import KEY_ROLES, Role
+from deniable.service.access.keys import KEY_ROLES, Role
 from deniable.service.collector import Collector, Known
 from deniable.service.http.problems import Problem
 from deniable.service.http.routes import Row, key_of

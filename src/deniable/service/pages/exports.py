@@ -14,7 +14,7 @@ from starlette.responses import Response
 
 from deniable.errors import need_extra
 from deniable.run.files import csv_bytes
-from deniable.service.access import Role
+from deniable.service.access.keys import Role
 from deniable.service.collector import Collector
 from deniable.service.http.problems import Problem
 from deniable.service.http.routes import Row

@@ -17,11 +17,11 @@ from deniable.plan.questions import plan
 from deniable.present.export import save
 from deniable.run.forms import ANSWERS, number_of
 from deniable.run.questions import QUESTIONS
-from deniable.service.access import KEY_ROLES, Role
+from deniable.service.access.identity import Identity
+from deniable.service.access.keys import KEY_ROLES, Role
 from deniable.service.collector import Collector
 from deniable.service.http.problems import Problem
 from deniable.service.http.routes import Row
-from deniable.service.identity import Identity
 from deniable.service.logs import log
 from deniable.service.pages.charts import ALONE, KINDS, drawn, once
 from deniable.service.pages.render import html, page

@@ -8,7 +8,8 @@ from urllib.parse import parse_qs
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
-from deniable.service.access import Role, holder
+from deniable.service.access.keys import Role, holder
+from deniable.service.access.sessions import COOKIES, Failures, begin, cookie_name, end
 from deniable.service.collector import Collector
 from deniable.service.http.bodies import read_body
 from deniable.service.http.problems import KINDS, Problem
@@ -16,7 +17,6 @@ from deniable.service.http.routes import Row, check_origin, check_private
 from deniable.service.logs import log
 from deniable.service.pages.charts import get_ready
 from deniable.service.pages.render import html, page, refused
-from deniable.service.sessions import COOKIES, Failures, begin, cookie_name, end
 from deniable.service.settings import Settings
 
 __all__ = ["FORM", "ROWS", "form_of", "told"]

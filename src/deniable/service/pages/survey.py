@@ -7,7 +7,7 @@ import gzip
 from starlette.requests import Request
 from starlette.responses import Response
 
-from deniable.service.access import Role
+from deniable.service.access.keys import Role
 from deniable.service.collector import Collector, Known
 from deniable.service.http.routes import FOR_EVER, Row
 from deniable.service.pages import assets

@@ -23,7 +23,7 @@ import numpy as np
 from deniable.collect.tally import Tally
 from deniable.core.types import BoolArray, Bytes, IntArray
 from deniable.errors import DeniableError, FormatError, ParameterError, require
-from deniable.service.identity import SEED_BYTES
+from deniable.service.access.identity import SEED_BYTES
 from deniable.service.ingest import SKEW, Checked, Intake, check_strata, intake_of, window_of
 from deniable.service.logs import log
 from deniable.service.store import care

@@ -23,11 +23,11 @@ import numpy as np
 
 from deniable.core.types import BoolArray, Bytes, IntArray
 from deniable.errors import ParameterError, need_extra
+from deniable.service.limits.unanswered import Watch
 from deniable.service.store.address import hidden, shown
 from deniable.service.store.contract import Batch, StoreUnavailableError
 from deniable.service.store.engine import HASH, MARK, PROBE, ROW, CrossedError, Row, hashes, placed
 from deniable.service.store.server_log import LOG_MAY, kept_by
-from deniable.service.store.watch import Watch
 
 if TYPE_CHECKING:
     import psycopg

@@ -17,7 +17,7 @@ from contextlib import suppress
 from datetime import datetime
 from ipaddress import ip_address
 
-from deniable.service.access import is_valid
+from deniable.service.access.keys import is_valid
 from deniable.service.settings import Settings
 from deniable.service.store.contract import KeyRow, SessionRow, Store, StoreUnavailableError
 
