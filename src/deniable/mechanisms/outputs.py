@@ -36,6 +36,7 @@ __all__ = [
     "Weights",
     "WindowBulk",
     "check_matrix",
+    "favoured_held",
     "favoured_matrix",
     "favoured_weights",
     "odds_to",
@@ -180,6 +181,14 @@ def check_matrix(k: int, outputs: int, name: str) -> None:
             f"the channel of {name} has {k} x {outputs} entries, too many to write out.",
             "Take fewer points; closed forms and reports work for any number of them.",
         )
+
+
+def favoured_held(lists: IntArray, outputs: int) -> IntArray:
+    """Which outputs each value's list has: a row of zeros and ones for each value."""
+    check_matrix(len(lists), outputs, "these lists of nearest answers")
+    held = np.zeros((len(lists), outputs), np.int64)
+    np.put_along_axis(held, lists, 1, axis=1)
+    return held
 
 
 def favoured_weights(held: IntArray, sides: int, keep: int, m: int) -> Weights:

@@ -34,10 +34,10 @@ from deniable.mechanisms.metric.bipartite import (
     loss_of,
     two_level,
 )
-from deniable.mechanisms.metric.bulk import NeighboursBulk, listed
+from deniable.mechanisms.metric.bulk import NeighboursBulk
 from deniable.mechanisms.metric.losses import nearest
 from deniable.mechanisms.metric.options import RULES, TIES
-from deniable.mechanisms.outputs import WindowBulk, check_matrix, favoured_matrix, odds_to
+from deniable.mechanisms.outputs import WindowBulk, check_matrix, favoured_held, favoured_matrix, odds_to
 from deniable_client.kernels import Kernel, Neighbours, Window, promised_ratio
 
 __all__ = ["BRR", "make_brr"]
@@ -120,7 +120,7 @@ class BRR(MetricMechanism):
         if self.on_line:
             held = window_held(starts_of(self.k, self.shifts, self.k - self.m), self.m, self.k)
         else:
-            held = listed(self.lists, self.output_count)
+            held = favoured_held(self.lists, self.output_count)
         return favoured_matrix(held, len(self.shifts), *epsilon_to(self.epsilon), self.m)
 
     @cached_property

@@ -10,12 +10,20 @@ import numpy as np
 
 from deniable.core.types import Columns, FloatArray, IntArray
 from deniable.kernels.sampling import near, respond
-from deniable.mechanisms.outputs import OutputBulk, Weights, check_matrix, favoured_matrix, favoured_weights, odds_to
+from deniable.mechanisms.outputs import (
+    OutputBulk,
+    Weights,
+    check_matrix,
+    favoured_held,
+    favoured_matrix,
+    favoured_weights,
+    odds_to,
+)
 from deniable.randomness import Stream
 from deniable_client.exact import WORD_BITS
 from deniable_client.kernels import Constant, Kernel, Neighbours, Response
 
-__all__ = ["CodeBulk", "ConstantBulk", "NeighboursBulk", "code_matrix", "code_of", "listed"]
+__all__ = ["CodeBulk", "ConstantBulk", "NeighboursBulk", "code_matrix", "code_of"]
 
 _WORD = 1 << WORD_BITS
 
@@ -35,8 +43,7 @@ class NeighboursBulk(OutputBulk[Neighbours]):
 
     @cached_property
     def _held(self) -> IntArray:
-        check_matrix(self.k, self.size, "this neighbours kernel")
-        return listed(np.array(self.kernel.neighbours, np.int64), self.size)
+        return favoured_held(np.array(self.kernel.neighbours, np.int64), self.size)
 
     @cached_property
     def _ranked(self) -> IntArray:
@@ -110,13 +117,6 @@ class ConstantBulk(OutputBulk[Constant]):
 
     def weights(self) -> Weights:
         return [[1]] * self.k, 1
-
-
-def listed(lists: IntArray, outputs: int) -> IntArray:
-    """Which outputs each value's list has: a row of zeros and ones for each value."""
-    held = np.zeros((len(lists), outputs), np.int64)
-    np.put_along_axis(held, lists, 1, axis=1)
-    return held
 
 
 def code_of(items: IntArray, starts: IntArray, codes: IntArray) -> IntArray:
