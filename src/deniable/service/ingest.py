@@ -136,6 +136,7 @@ class Intake:
     def __init__(self, document: bytes) -> None:
         self.task = Task.load(document)
         self._sizes = [len(values) for values in self.task.strata.values()]
+        self._width = self.task.width
         self._question_at = self.task.question_at
         self._strata_at = self.task.strata_at
         self.head = (self._question_at is not None) + len(self._sizes)
@@ -153,7 +154,7 @@ class Intake:
 
     def check(self, bodies: Sequence[bytes]) -> Checked:
         """Look at all bodies at once; only where something is wrong, it is found out where."""
-        width = self.task.width
+        width = self._width
         wrong = [i for i, body in enumerate(bodies) if len(body) != width]
         if wrong:
             blank = bytes(width)
