@@ -1,6 +1,7 @@
 """The walk of a value through the sources: which functions it visits from `privatize` through `tally` to `estimate`.
 
     python benchmarks/walks.py [--json] [--tree]
+    python benchmarks/walks.py --http [--tree]      ten reports over HTTP, and what is published of them
 
 Every walk is traced in a process of its own: the three commands on small files, each function at its first visit. Not
 counted are the parsing of arguments, the printing of tables, lookups in them, and functions without a name. A folder is
@@ -21,7 +22,8 @@ import os
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
+import threading
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from itertools import groupby
 from pathlib import Path
@@ -92,15 +94,9 @@ def roots() -> dict[str, str]:
     return {f"{Path(str(p.__file__)).parent}{os.sep}": p.__name__ for p in (deniable, deniable_client)}
 
 
-def trace(name: str) -> list[Visit]:
-    """The walk of a value of the mechanism `name`."""
-    from deniable.cli import main
-    from deniable.cli.app import build
-    from deniable.mechanisms.registry import MECHANISMS
-
-    build()  # loads what commands need: a walk is that of a value, not of modules
-    dict(MECHANISMS)  # the families, too
-    walk, home, visits, now = {**WALKS, **OTHERS}[name], roots(), dict[CodeType, Visit](), [""]
+def noted(visits: dict[CodeType, Visit], now: Sequence[str]) -> Callable[[FrameType, str, object], None]:
+    """For a profiler: notes the first visit of each function of ours, under the name that is now the first."""
+    home = roots()
 
     def note(frame: FrameType, event: str, _: object) -> None:
         code = frame.f_code
@@ -109,6 +105,57 @@ def trace(name: str) -> list[Visit]:
             file = Path(code.co_filename.removeprefix(root)).as_posix()
             visits[code] = Visit(now[0], home[root], file, code.co_qualname)
 
+    return note
+
+
+def trace_http() -> dict[str, list[Visit]]:
+    """The walks of ten uploaded reports of `ss`, and of the estimate after their window: from request to answer."""
+    sys.path.append(str(Path(__file__).resolve().parents[1] / "tests"))
+    sys.path[:] = [path for path in sys.path if path != str(Path(__file__).resolve().parent)]  # has another `service`
+    import deniable as dn
+    from deniable.mechanisms.registry import MECHANISMS
+    from deniable.service.tasks import Asked
+    from deniable_client import Device
+    from service.calling import Service, item, task_of
+
+    dict(MECHANISMS)
+    design = dn.mechanism("ss", epsilon=1.0, labels=list("abcd")).design
+    service, device = Service(), Device(design)
+    id = service.add(task_of(Asked(text="Which?", design=design), min_batch=5))
+    sent = [item(number, device.report("abcd"[number % 4])) for number in range(10)]
+    walks: dict[str, list[Visit]] = {}
+
+    def walked(name: str, step: Callable[[], Any]) -> None:
+        visits: dict[CodeType, Visit] = {}
+        note = noted(visits, [name])
+        threading.setprofile(note)
+        sys.setprofile(note)
+        try:
+            reply = step()
+        finally:
+            sys.setprofile(None)
+            threading.setprofile(None)
+        if reply.status != 200:
+            raise RuntimeError(f"{name} ends with {reply.status}: {reply.body!r}")
+        walks[name] = [visit for visit in visits.values() if counts(visit)]
+
+    walked("upload", lambda: service.send(id, *sent))
+    service.later(40)
+    key = service.key("analyst")
+    walked("estimate", lambda: service.get(f"/v1/tasks/{id}/estimate", key))
+    return walks
+
+
+def trace(name: str) -> list[Visit]:
+    """The walk of a value of the mechanism `name`."""
+    from deniable.cli import main
+    from deniable.cli.app import build
+    from deniable.mechanisms.registry import MECHANISMS
+
+    build()  # loads what commands need: a walk is that of a value, not of modules
+    dict(MECHANISMS)  # the families, too
+    walk, visits, now = {**WALKS, **OTHERS}[name], dict[CodeType, Visit](), [""]
+    note = noted(visits, now)
     for file, text in {"values.csv": walk.values, **walk.files}.items():
         Path(file).write_text("\n".join(text.split()) + "\n", "utf-8")
     make = [name, "--epsilon", "1", *walk.options.split()]
@@ -216,17 +263,28 @@ def measure() -> dict[str, dict[str, Any]]:
     return {name: figures(name, walks, imported) for name in WALKS}
 
 
+def measure_http() -> dict[str, dict[str, Any]]:
+    """The same of the walks over HTTP, in this process; nobody has a walk to tell own files from."""
+    return {name: {**_counted(visits), "own_files": [], "own_folders": []} for name, visits in trace_http().items()}
+
+
 def figures(name: str, walks: Mapping[str, Sequence[Visit]], imported: Mapping[str, set[str]]) -> dict[str, Any]:
     """What is counted of one walk, and its visits."""
-    visits, mine = walks[name], own(name, walks, imported)
+    mine = own(name, walks, imported)
+    return {
+        **_counted(walks[name]),
+        "own_files": mine,
+        "own_folders": sorted({folder_of(place) for place in mine}),
+    }
+
+
+def _counted(visits: Sequence[Visit]) -> dict[str, Any]:
     folders = runs(visits)
     return {
         "functions": len(visits),
         "files": len({visit.place for visit in visits}),
         "folder_visits": len(folders),
         "there_and_backs": there_and_backs(folders),
-        "own_files": mine,
-        "own_folders": sorted({folder_of(place) for place in mine}),
         "visits": [[visit.command, visit.place, visit.function] for visit in visits],
     }
 
@@ -261,12 +319,13 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--json", action="store_true", help="one JSON object")
     parser.add_argument("--tree", action="store_true", help="also the visits, file by file")
+    parser.add_argument("--http", action="store_true", help="the walks of an upload and of an estimate over HTTP")
     parser.add_argument("--trace", metavar="NAME", help="only the visits of one walk, in this process")
     given = parser.parse_args()
     if given.trace:
         print(json.dumps(trace(given.trace)))
         return
-    found = measure()
+    found = measure_http() if given.http else measure()
     if given.json:
         print(json.dumps({"walks": found}))
         return
