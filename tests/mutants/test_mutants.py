@@ -19,6 +19,7 @@ AREAS = {
     *(
         "audit",
         "dealt",
+        "estimates",
         "grammar",
         "learn",
         "ledger",

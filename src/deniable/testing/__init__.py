@@ -16,6 +16,7 @@ from collections.abc import Callable, Mapping, Sequence
 from deniable.errors import require
 from deniable.mechanisms.base import Mechanism
 from deniable.testing.exact import check_closed_forms, check_privacy, check_rows
+from deniable.testing.intervals import check_intervals
 from deniable.testing.sampling import (
     REPORTS_MAX,
     check_power,
@@ -35,6 +36,7 @@ __all__ = [
     "StreamWords",
     "check_bytes",
     "check_closed_forms",
+    "check_intervals",
     "check_merge",
     "check_power",
     "check_privacy",
@@ -95,6 +97,7 @@ CHECKS: Mapping[str, Check] = {
     "merge": lambda m, alpha, seed: check_merge(m),
     "bytes": lambda m, alpha, seed: check_bytes(m),
     "reports": lambda m, alpha, seed: check_reports(m),
+    "intervals": lambda m, alpha, seed: check_intervals(m, seed=seed),
     "sampler": _sampler,
     "power": _power,
     "unbiased": lambda m, alpha, seed: check_unbiased(m, alpha=alpha, n=_RUN, seed=seed + 2),

@@ -1,0 +1,130 @@
+"""Second moments: what parts say of their errors, held against the channel and against each other."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+import deniable as dn
+from deniable.core import intervals
+from deniable.estimate import result
+from deniable.estimate.pooled import pool
+from deniable.testing import check_closed_forms, check_intervals
+
+ONE_OF_EACH: list[tuple[str, Mapping[str, Any]]] = [
+    ("grr", {"k": 5, "epsilon": 1.0}),
+    ("she", {"k": 2, "epsilon": 4.0, "grid": 0, "reach": 16}),
+    ("ssmix", {"k": 5, "epsilon": 1.0}),
+    ("uss", {"k": 6, "sensitive": 4, "epsilon": 1.0}),
+    ("ussmix", {"k": 5, "sensitive": 3, "epsilon": 1.0, "theta": 0.95}),
+    ("uue-levels", {"k": 5, "sensitive": "0,2,4", "item_epsilon": "0.5,4,1", "theta": 0.5}),
+    ("pldp", {"k": 5, "levels": "0.5,1", "base": "grr", "level_epsilon": 0.3}),
+    ("kv-ss", {"k": 4, "epsilon": 1.0, "length": 2}),
+    ("privkv", {"k": 3, "epsilon": 1.0}),
+    ("exponential", {"points": 4, "epsilon": 2.0}),
+    ("hm", {"interval": "0,10", "points": 4, "epsilon": 1.0}),
+    ("duchi", {"interval": "0,10", "points": 4, "epsilon": 1.0}),
+]
+"""One of every kind of part."""
+
+
+@pytest.mark.parametrize(("name", "case"), ONE_OF_EACH, ids=[name for name, _ in ONE_OF_EACH])
+def test_errors_agree_with_each_other_and_with_the_channel(name: str, case: Mapping[str, Any]) -> None:
+    m = dn.mechanism(name, **case)
+    assert "of 40 and 4000 people" in check_intervals(m)
+    assert "moments" in check_closed_forms(m)
+
+
+# ---- the check itself: planted faults
+
+
+def planted(monkeypatch: pytest.MonkeyPatch, **changed: Any) -> dn.Mechanism:
+    """`grr`, whose intervals are those of counts, with a wrong one in their place."""
+    usual = result.Estimate.interval
+
+    def wrong(self: dn.Estimate, level: float = 0.95, target: Any = "reporters", **given: Any) -> Any:
+        return changed["change"](usual, self, level, target, **given)
+
+    monkeypatch.setattr(result.Estimate, "interval", wrong)
+    return dn.mechanism("grr", k=5, epsilon=1.0)
+
+
+FAULTS: dict[str, tuple[Any, str]] = {
+    "simultaneous": (lambda usual, e, level, target, **_: usual(e, level, target), "not those of the level"),
+    "level": (lambda usual, e, level, target, **given: usual(e, 0.95, target, **given), "not those of the level"),
+    "above": (
+        lambda usual, e, level, target, **given: replace(usual(e, level, target, **given), low=e.value + 0.1),
+        "begins above its value",
+    ),
+    "turned": (lambda usual, e, level, target, **given: usual(e, 1 - level, target, **given), "higher level begins"),
+}
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_wrong_intervals_are_found(fault: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    change, said = FAULTS[fault]
+    with pytest.raises(AssertionError, match=said):
+        check_intervals(planted(monkeypatch, change=change))
+
+
+@pytest.mark.parametrize(
+    ("name", "factor", "said"),
+    [("variance", {"reporters": 1.0, "population": 0.5}, "known too well|diagonal"), ("covariance", {}, "diagonal")],
+    ids=["population", "diagonal"],
+)
+def test_other_wrong_errors_are_found(
+    name: str, factor: Mapping[str, float], said: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    usual = getattr(result.Estimate, name)
+    wrong = lambda self, target="reporters": usual(self, target) * factor.get(target, 1.01)  # noqa: E731
+    monkeypatch.setattr(result.Estimate, name, wrong)
+    with pytest.raises(AssertionError, match=said):
+        check_intervals(dn.mechanism("grr", k=5, epsilon=1.0))
+
+
+@pytest.mark.parametrize(("seed", "above"), [(8, False), (12, True)], ids=["downwards", "upwards"])
+def test_a_projected_interval_holds_its_value_at_both_ends(seed: int, above: bool) -> None:
+    """Projection moves values out of their intervals, upwards or downwards: both ends follow."""
+    m = dn.mechanism("oue", k=6, epsilon=0.2)
+    e = m.estimate(m.tally(m.privatize_items(np.arange(200) % 6, dn.simulation(seed))))
+    raw, cut = e.interval(0.05), e.project()
+    low, high = np.clip(raw.low, 0, 1), np.clip(raw.high, 0, 1)
+    assert (cut.value > high if above else cut.value < low).any(), "the case shows this end"
+    ends = cut.interval(0.05)
+    assert (ends.low <= np.minimum(cut.value, low)).all()
+    assert (ends.high >= np.maximum(cut.value, high)).all()
+
+
+def test_exact_intervals_of_few_reports_share_the_level() -> None:
+    """With 12 reports intervals are exact; all at once they are those of the level 1 - alpha/k, count by count."""
+    support = dn.mechanism("grr", k=4, epsilon=2.0).support_effective
+    share = np.array([0, 1, 3, 8]) / 12
+    at_once = intervals.count_interval(share, support, 12, level=0.9, target="reporters", simultaneous=True)
+    one = intervals.count_interval(share, support, 12, level=0.975, target="reporters")
+    assert at_once.notes, "they are exact, which is said"
+    assert at_once.low == pytest.approx(one.low, abs=1e-12)
+    assert at_once.high == pytest.approx(one.high, abs=1e-12)
+
+
+def test_pooled_covariances_are_weighted_by_squares() -> None:
+    """Two groups of 3,000 and 1,000: the pooled covariance is 9/16 of the first's and 1/16 of the second's."""
+    m = dn.mechanism("oue", epsilon=1.0, k=3)
+    groups = [m.estimate(m.tally(m.privatize_items(np.arange(n) % 3, dn.simulation(n)))) for n in (3000, 1000)]
+    both = pool(groups)
+    for target in ("reporters", "population"):
+        expected = groups[0].covariance(target) * 9 / 16 + groups[1].covariance(target) / 16
+        assert both.covariance(target) == pytest.approx(expected, rel=1e-12)
+        assert both.variance(target) == pytest.approx(np.diag(expected), rel=1e-12)
+    assert both.value == pytest.approx(0.75 * groups[0].value + 0.25 * groups[1].value, rel=1e-12)
+
+
+def test_bins_without_covariances_are_told_the_most_that_they_can_be() -> None:
+    """Standard errors add up where nothing is known of how errors go together: never their squares."""
+    from deniable.estimate.bins import _summed
+
+    spread = np.array([4.0, 9.0, 16.0, 25.0])
+    assert _summed(spread, np.array([0, 2])).tolist() == [25.0, 81.0]
