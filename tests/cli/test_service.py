@@ -289,6 +289,19 @@ def test_options_without_effect_are_told(run, tmp_path):
     assert "no effect" not in run(*asked, "--retention-days", 5, "--retention", "reports").err
 
 
+def test_an_id_that_begins_several_tasks_names_none_of_them(run, tmp_path, monkeypatch):
+    """Closing is final: the first of two is not taken for the one that was meant."""
+    monkeypatch.setattr("deniable.cli.service_tasks._LEAST_PREFIX", 1)
+    ids = [new(run, tmp_path, "--min-batch", 50 + i)["id"] for i in range(17)]  # two of them begin alike
+    first = next(letter for letter in "0123456789abcdef" if sum(id[0] == letter for id in ids) > 1)
+    several = sum(id[0] == first for id in ids)
+    for verb in ("show", "open", "close"):
+        done = run("task", verb, first, *DB)
+        assert done.code == 2
+        assert f"{several} tasks begin with it" in " ".join(done.err.split())
+    assert {row["state"] for row in run("task", "list", *DB, "--json").json["tasks"]} == {"draft"}
+
+
 def test_how_a_task_is_named(run, tmp_path):
     id = new(run, tmp_path)["id"]
     assert "too short. hint: `deniable task list` shows them. It takes at least 4" in " ".join(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import socket
 import sqlite3
+import time
 from email.utils import formatdate
 from pathlib import Path
 from typing import Any
@@ -14,7 +15,7 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from deniable_client import Ledger, ParameterError, Task, WindowError
 from deniable_client.addresses import checked_url
-from deniable_client.ledger import Sent, http
+from deniable_client.ledger import Sent, http, outbox
 from deniable_client.ledger.outbox import retry_after
 from deniable_client.ledger.windows import seconds_up_to
 from tasks import noon, signed
@@ -347,3 +348,46 @@ def test_an_address_of_numbers_without_a_port(monkeypatch: pytest.MonkeyPatch) -
     assert reached == [("::1", 80)]
     assert b"\r\nHost: [::1]\r\n" in theirs.recv(10_000)
     theirs.close()
+
+
+def test_a_report_that_one_process_sends_no_other_sends_meanwhile(
+    tmp_path: Path, clock: Clock, collector: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """While the first waits for its answer, a second process finds nothing to send: it was put off before."""
+    one, two = (Ledger(tmp_path / "ledger", clock=clock, places=99) for _ in range(2))
+    one.answer(signed(), "yes", url=collector.url)
+    meanwhile: list[Sent] = []
+    usual = outbox.post
+
+    def post(url: str, body: bytes, timeout: float) -> Any:
+        if not meanwhile:
+            meanwhile.append(Sent(0, 0, 0, 0))  # the second process asks the collector, if it asks it, as usual
+            meanwhile[0] = two.flush()
+        return usual(url, body, timeout)
+
+    monkeypatch.setattr(outbox, "post", post)
+    assert one.flush() == Sent(1, 0, 0, 0)
+    assert meanwhile == [Sent(0, 0, 0, 1)]
+    assert [len(body["reports"]) for _, _, body in collector.seen] == [1]
+
+
+@pytest.mark.parametrize("zone", ["EAST-14", "WEST+11"])
+def test_windows_begin_by_the_day_of_the_task_wherever_the_device_is(
+    zone: str, tmp_path: Path, clock: Clock, collector: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Windows of a day: at half past eleven and half past midnight of UTC, fourteen hours east and eleven west."""
+    monkeypatch.setenv("TZ", zone)
+    time.tzset()
+    try:
+        ledger = Ledger(tmp_path / "ledger", clock=clock, places=99, delay=0)
+        task = signed(window={"opens": "2026-11-16", "days": 1, "count": 2})
+        ledger.take(task)
+        ledger.answer(task, "yes")
+        for hours, windows in ((0, [0]), (11.5, [0]), (12.5, [0, 1])):  # after noon of the first day
+            clock.now = noon() + hours * 3600
+            ledger.flush(collector.url)
+            planned = ledger.export()["reports"]
+            assert sorted({report["window"] for report in planned}) == windows
+    finally:
+        monkeypatch.delenv("TZ")
+        time.tzset()

@@ -27,6 +27,7 @@ AREAS = {
         "proofs",
         "randomness",
         "releases",
+        "second",
         "sessions",
         "testing",
     ),

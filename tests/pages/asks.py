@@ -6,6 +6,7 @@ import os
 from collections.abc import Mapping, Sequence
 from datetime import UTC, date, datetime
 from typing import Any
+from urllib.parse import urlencode
 
 import numpy as np
 
@@ -19,12 +20,28 @@ from deniable.service.pages.table import PAGES
 from deniable.service.store.contract import Incoming, Store, Upload
 from deniable.service.tasks import Asked, Terms, new_task
 from deniable_client.task import Task
-from service.calling import Service
+from service.calling import HOST, Reply, Service
 
-__all__ = ["EVIL", "TODAY", "Paged", "fill", "kinds", "mechanisms", "signed_in", "task"]
+__all__ = [
+    "EVIL",
+    "FORM",
+    "LOCAL",
+    "TODAY",
+    "Browser",
+    "Paged",
+    "fill",
+    "kinds",
+    "mechanisms",
+    "new_key_of",
+    "post",
+    "signed_in",
+    "task",
+]
 
 TODAY = datetime.now(UTC).date()
 """Pages in browsers read the real clock, and so do these tasks."""
+FORM = {"content-type": "application/x-www-form-urlencoded"}
+LOCAL = {"origin": f"http://{HOST}"}
 OFTEN = ["never", "sometimes", "often", "every night"]
 CITIES = {"Berlin": (52.5, 13.4), "Munich": (48.1, 11.6), "Frankfurt": (50.1, 8.7), "Hamburg": (53.6, 10.0)}
 EVIL = [
@@ -46,6 +63,33 @@ class Paged(Service):
         super().__post_init__()
         self.app = application(self.collector, more=PAGES)
         self.to_day(TODAY)
+
+
+def post(service: Paged, path: str, fields: Mapping[str, str], headers: Mapping[str, str]) -> Reply:
+    found = service.call("POST", path, urlencode(fields).encode(), {**FORM, **headers})
+    assert found is not None
+    return found
+
+
+def new_key_of(service: Paged, role: str = "administrator") -> str:
+    return service.key(role)["authorization"].removeprefix("Bearer ")
+
+
+class Browser:
+    """Someone who signs in and keeps the cookie."""
+
+    def __init__(self, service: Paged, key: str, headers: Mapping[str, str] = LOCAL) -> None:
+        self.service, self.headers = service, headers
+        self.reply = post(service, "/sign-in", {"key": key}, headers)
+        self.set_cookie = self.reply.headers.get("set-cookie", "")
+        self.cookie = self.set_cookie.partition(";")[0]
+        self.token = self.cookie.partition("=")[2]
+
+    def get(self, path: str = "/", service: Paged | None = None) -> int:
+        return (service or self.service).get(path, {**self.headers, "cookie": self.cookie}).status
+
+    def post(self, path: str, **fields: str) -> Reply:
+        return post(self.service, path, fields, {**self.headers, "cookie": self.cookie})
 
 
 def mechanisms() -> dict[str, list[Any]]:

@@ -25,42 +25,14 @@ from deniable.service.pages.table import PAGES
 from deniable.service.settings import Settings
 from deniable.service.store import engine_of, open_store, restoring
 from deniable.service.store.contract import StoreUnavailableError
-from pages.asks import TODAY, Paged, fill, mechanisms, task
-from service.calling import HOST, Reply
+from pages.asks import LOCAL, TODAY, Browser, Paged, fill, mechanisms, post, task
+from pages.asks import new_key_of as new_key
+from service.calling import HOST
 from service.databases import ENGINES, new_database
 
 PUBLIC = "https://collect.example.org"
-FORM = {"content-type": "application/x-www-form-urlencoded"}
-LOCAL = {"origin": f"http://{HOST}"}
 FAR = {"host": "collect.example.org", "origin": PUBLIC}
 DAY = timedelta(1)
-
-
-def post(service: Paged, path: str, fields: Mapping[str, str], headers: Mapping[str, str]) -> Reply:
-    found = service.call("POST", path, urlencode(fields).encode(), {**FORM, **headers})
-    assert found is not None
-    return found
-
-
-def new_key(service: Paged, role: str = "administrator") -> str:
-    return service.key(role)["authorization"].removeprefix("Bearer ")
-
-
-class Browser:
-    """Someone who signs in and keeps the cookie."""
-
-    def __init__(self, service: Paged, key: str, headers: Mapping[str, str] = LOCAL) -> None:
-        self.service, self.headers = service, headers
-        self.reply = post(service, "/sign-in", {"key": key}, headers)
-        self.set_cookie = self.reply.headers.get("set-cookie", "")
-        self.cookie = self.set_cookie.partition(";")[0]
-        self.token = self.cookie.partition("=")[2]
-
-    def get(self, path: str = "/", service: Paged | None = None) -> int:
-        return (service or self.service).get(path, {**self.headers, "cookie": self.cookie}).status
-
-    def post(self, path: str, **fields: str) -> Reply:
-        return post(self.service, path, fields, {**self.headers, "cookie": self.cookie})
 
 
 @pytest.fixture

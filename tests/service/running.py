@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import socket
 import threading
+import time
+from collections.abc import Callable
 
 from deniable.service.http.app import application
 from deniable.service.http.serve import server
@@ -56,3 +58,12 @@ def everything(client: socket.socket) -> bytes:
     while part := client.recv(65536):
         found += part
     return found
+
+
+def wait_for(done: Callable[[], bool]) -> None:
+    """Wait until something has happened, however long that takes this machine."""
+    for _ in range(6000):
+        if done():
+            return
+        time.sleep(0.01)
+    raise AssertionError("it did not happen in a minute")

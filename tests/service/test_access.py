@@ -151,6 +151,10 @@ def test_rotation_locks_nobody_out() -> None:
         (lambda store: revoke(store, "analyst-l", TODAY), "Did you mean analyst-1"),
         (lambda store: rotate(store, "nobody", today=TODAY, days=7), "must be the name of a key"),
         (lambda store: rotate(store, "analyst-1", today=TODAY, days=-1), "days must be"),
+        (
+            lambda store: (revoke(store, "analyst-1", TODAY), rotate(store, "analyst-1", today=TODAY, days=7)),
+            "a key that is not revoked",
+        ),
     ],
 )
 def test_what_cannot_be_a_key(call: Any, says: str) -> None:

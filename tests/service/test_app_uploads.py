@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import gzip
 import json
+import re
 import zlib
 from datetime import timedelta
 from pathlib import Path
@@ -15,6 +16,7 @@ import pytest
 import deniable as dn
 from deniable.mechanisms.dealt.base import dealt
 from deniable.service.ingest import Intake
+from deniable.service.metrics import Metrics
 from deniable.service.settings import Settings
 from deniable.service.store.contract import Upload
 from deniable.service.tasks import Asked
@@ -461,3 +463,39 @@ def test_metrics_count_reports_and_requests(service: Service) -> None:
     assert 'deniable_requests_total{route="/healthz",method="other",status="405"} 1' in lines
     assert "deniable_upload_seconds_count 1" in lines
     assert id not in "".join(lines)
+
+
+def test_buckets_of_times_are_cumulative() -> None:
+    """As Prometheus wants them: each has all uploads that took at most so long, the last one all."""
+    metrics = Metrics({})
+    for seconds in (0.0005, 0.0015, 0.0015, 0.3, 99.0):
+        metrics.uploaded(seconds)
+    found = dict(re.findall(r'bucket\{le="([^"]+)"\} (\d+)', metrics.text()))
+    assert {end: int(found[end]) for end in ("0.001", "0.002", "0.2", "0.5", "10.0", "+Inf")} == {
+        "0.001": 1,
+        "0.002": 3,
+        "0.2": 3,
+        "0.5": 4,
+        "10.0": 4,
+        "+Inf": 5,
+    }
+    assert "deniable_upload_seconds_count 5\n" in metrics.text()
+
+
+def test_what_is_unpacked_is_memory_that_is_held() -> None:
+    """A small body of gzip that becomes a large one waits for the room of the large one."""
+    service = Service(Settings(max_memory=1 << 20))
+    id = service.add(task_of())
+    seen: list[int] = []
+    usual = service.collector.upload
+
+    async def upload(given: Upload) -> Any:
+        seen.append(service.collector.held.now)
+        return await usual(given)
+
+    service.collector.upload = upload  # type: ignore[method-assign]
+    plain = json.dumps({"reports": [item(number) for number in range(500)]}).encode()
+    packed = gzip.compress(plain, 9)
+    assert zipped(service, id, packed).status == 200
+    assert seen[0] >= len(plain) + len(packed)
+    assert service.collector.held.now == 0

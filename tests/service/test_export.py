@@ -84,5 +84,37 @@ def test_windows_that_are_withheld_are_not_exported(store: Any) -> None:
     assert blocks(store, task.id) == [bytes(range(10))]
 
 
+def test_windows_questions_and_strata_are_exported_each_for_itself(store: Any, tmp_path: Path) -> None:
+    """Three windows, two questions, two strata: of each question what is published, with the day of its window.
+
+    The third window is not over, the second has too few of the second question. The two questions' reports are told
+    apart by their values, below and above 100; the byte of the question is none of them.
+    """
+    pq = pytest.importorskip("pyarrow.parquet")
+    task = opened(store, [M.design] * 2, strata={"a": ["0", "1"]}, min_batch=10, keep="60", days=5, count=3)
+    sizes = {(0, 0): 12, (0, 1): 15, (1, 0): 20, (1, 1): 9, (2, 0): 30, (2, 1): 30}
+    for (window, question), n in sizes.items():
+        sent = [
+            Incoming(fresh_id(), body(task, question, [i % 2], bytes([100 * question + 30 * window + i])))
+            for i in range(n)
+        ]
+        store.add([Upload(task.id, DAY + timedelta(5 * window), sent)])
+    row, intake = store.task(task.id), Intake(store.task(task.id).document)
+    found = windows(store, row, intake, datetime(2026, 11, 28, tzinfo=UTC))
+    told: dict[str, list[tuple[str, int]]] = {}
+    for question in ("q0", "q1"):
+        out = tmp_path / f"{question}.parquet"
+        with out.open("wb") as file:
+            n = write_reports(store, intake, found, question, file, "rows")
+        table = pq.read_table(out)
+        assert table.num_rows == n
+        names = [name for name in table.column_names if name != "window"]
+        values = [report[0] for report in table.column(names[0]).to_pylist()]
+        told[question] = sorted(zip(map(str, table.column("window").to_pylist()), values, strict=True))
+    first, second = "2026-11-16", "2026-11-21"
+    assert told["q0"] == [(first, i) for i in range(12)] + [(second, 30 + i) for i in range(20)]
+    assert told["q1"] == [(first, 100 + i) for i in range(15)]
+
+
 def _file(rows: list[bytes]) -> bytes:
     return dn.dump(Reports.from_rows(M.design, M.fields, rows, simulated=False))

@@ -6,8 +6,7 @@ import logging
 import queue
 import shutil
 import threading
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import ExitStack
 from datetime import timedelta
 from pathlib import Path
@@ -20,6 +19,7 @@ from deniable.service.store.settling import Settler
 from service.databases import ENGINES, forgetful_postgres, new_database
 from service.making import DAY, opened, report
 from service.recovery import COMMITTED, Stage, Trial, chance, files_of, life
+from service.running import wait_for
 
 
 @pytest.fixture
@@ -71,15 +71,6 @@ def test_reports_are_settled_in_time_without_being_asked(tmp_path: Path) -> None
         found = trial.scan(list(files_of("sqlite", url, tmp_path)))
         assert (found.tallies, found.reports, found.bodies) == (0, 0, 0)
     trial.store.close()
-
-
-def wait_for(done: Callable[[], bool]) -> None:
-    """Wait until something has happened, however long that takes this machine."""
-    for _ in range(6000):
-        if done():
-            return
-        time.sleep(0.01)
-    raise AssertionError("it did not happen in a minute")
 
 
 def test_the_time_counts_from_the_first_report_and_too_many_are_settled_at_once() -> None:

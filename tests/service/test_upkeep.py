@@ -93,6 +93,22 @@ def test_upkeep_that_fails_as_a_whole_is_told_and_tried_again(told: Any) -> None
     assert service.collector.notes == []
 
 
+@pytest.mark.parametrize("error", [KeyError, ValueError, RuntimeError, AssertionError, OSError])
+def test_upkeep_outlives_errors_of_every_kind(error: type[Exception], monkeypatch: pytest.MonkeyPatch) -> None:
+    service = Service()
+
+    def failing() -> Any:
+        raise error("anything")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(service.store, "tasks", failing)
+        for _ in range(2):
+            service.collector.tidy()
+            assert service.collector.notes == ["the last round of upkeep failed; the log says how"]
+    service.collector.tidy()
+    assert service.collector.notes == []
+
+
 def test_readiness_tells_of_upkeep_without_naming_a_task(monkeypatch: pytest.MonkeyPatch) -> None:
     service = Service()
     id = service.add(task_of())

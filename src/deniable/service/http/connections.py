@@ -67,9 +67,11 @@ class _Bounded(HttpToolsProtocol):
             return
         if self._deadline is None and (self.cycle is None or self.cycle.response_complete):
             self._wait()
-        self._complete = False
+        heading, self._complete = self._heading, False
         super().data_received(data)
-        if self._heading and not self._complete and not self.transport.is_closing():
+        if not heading:  # the rest of a body
+            self._early = 0
+        elif self._heading and not self._complete and not self.transport.is_closing():
             self._early += len(data)
             if self._early > _HEADER_BYTES:
                 self._refuse(_large_head())
