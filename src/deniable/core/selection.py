@@ -128,7 +128,7 @@ def select(
 
     >>> asr, mse = np.array([0.9, 0.5, 0.3, 0.1]), np.array([0.1, 0.2, 0.5, 2.0])
     >>> [select(asr, mse, Preference(how, "none")).index for how in SELECTORS]
-    [1, 1, 1, 3, 1, 1]
+    [1, 1, 2, 3, 1, 1]
     """
     require(asr.size == mse.size > 0, "asr and mse", (asr.size, mse.size), "of the same length, with a point at least")
     front = pareto(asr, mse)

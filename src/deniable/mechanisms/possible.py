@@ -54,7 +54,7 @@ class Cell:
     >>> Cell(3, total=(1, 1)).check("support", np.array([2, 2, 0]), 3)
     Traceback (most recent call last):
         ...
-    deniable_client.errors.FormatError: no 3 reports give these counts: 'support' sums to 4, possible is 3.
+    deniable_client.errors.FormatError: no 3 reports give these counts: 'support' sums to 4, possible is 3. ...
     """
 
     size: int

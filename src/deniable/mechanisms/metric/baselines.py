@@ -143,7 +143,7 @@ def laplace_loss(epsilon: float, variant: str) -> float:
     `raw` may leave the interval, `clamp` moves what does to the ends, `truncate` draws given that nothing does.
 
     >>> [round(laplace_loss(1.0, variant), 4) for variant in ("raw", "clamp", "truncate")]
-    [1.0, 0.3679, 0.285]
+    [1.0, 0.3679, 0.2851]
     """
     require(variant in ("raw", "clamp", "truncate"), "variant", variant, "one of raw, clamp, truncate")
     if variant == "raw":

@@ -19,7 +19,7 @@ def tile_codes(points: FloatArray) -> IntArray:
     """Codes of places (latitude, longitude) on Mercator's map: the bits of row and column by turns, coarse ones first.
 
     >>> [f"{code >> 42:04b}" for code in tile_codes(np.array([[40.7, -74.0], [-33.9, 151.2]])).tolist()]
-    ['0010', '1111']
+    ['0011', '1101']
     """
     tall = np.radians(np.clip(points[:, 0], -_POLE, _POLE))
     down = 0.5 - np.arctanh(np.sin(tall)) / (2 * np.pi)

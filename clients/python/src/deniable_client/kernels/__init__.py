@@ -140,6 +140,7 @@ def kernel_to(kernel: AnyKernel) -> dict[str, Any]:
 
     Kernels inside a kernel become documents inside the document, lists of either become lists.
 
+    >>> from deniable_client.kernels import Response
     >>> kernel_to(Response(k=2, keep=2**63))
     {'kind': 'response', 'k': '2', 'keep': '9223372036854775808'}
     """
