@@ -9,13 +9,12 @@ from __future__ import annotations
 
 import argparse
 import json
-import resource
 import time
 from typing import Any
 
 import numpy as np
 from limits import measure
-from measure import machine
+from measure import machine, peak_mib
 
 import deniable as dn
 
@@ -53,7 +52,7 @@ def run(name: str, k: int, n: int, limits: dict[str, float]) -> dict[str, Any]:
         "seconds": round(seconds, 2),
         "per_second": round(n / seconds),
         "bytes": n * size,
-        "peak_mib": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss >> 10,
+        "peak_mib": round(peak_mib()),
         "limit_share": round(least * 1e-9 * n / seconds, 3),
         "largest_error_in_standard_errors": round(worst, 2),
     }

@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import argparse
 import json
-import resource
 import time
 from typing import Any
 
 import numpy as np
+from measure import peak_mib
 
 import deniable as dn
 from deniable.datasets.tables import load
@@ -49,7 +49,7 @@ def million(n: int = 1_000_000) -> dict[str, Any]:
     start = time.perf_counter()
     found = m.fit(reports)
     seconds = time.perf_counter() - start
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6
+    peak = peak_mib() / 1e3
     truth = np.bincount(items, minlength=people.k) / n
     mse = float(np.mean((found.value - truth) ** 2))
     return {"n": n, "seconds": seconds, "gigabytes": peak, "mse": mse, "steps": found.steps[0]}

@@ -11,14 +11,13 @@ from __future__ import annotations
 
 import argparse
 import json
-import resource
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from measure import best, machine
+from measure import best, machine, peak_mib
 
 import deniable as dn
 from deniable.collect.parquet import write_table
@@ -80,7 +79,7 @@ def main() -> None:
     session.stop()
     packed = [row for row in rows if row["work"].endswith("packed")]
     both = sum(row["spark_files"] for row in packed) / sum(row["local"] for row in packed)
-    memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss >> 10
+    memory = round(peak_mib())
     found = {"rows": rows, "ratio_packed": both, "driver_mib": memory, "quick": args.quick, "machine": machine()}
     if args.json:
         print(json.dumps(found))

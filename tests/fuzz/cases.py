@@ -141,7 +141,7 @@ def meddled(document: Any, draw: random.Random) -> Any:
         elif what < 0.9:
             here[key] = nudged(here[key], draw)
         else:
-            there, other = draw.choice(list(places(out)))
+            there, other = draw.choice(list(places(document)))  # what was put in meanwhile may be too deep to copy
             here[key] = copy.deepcopy(there[other])
     return out
 
