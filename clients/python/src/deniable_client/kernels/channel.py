@@ -92,9 +92,9 @@ class Channel(Disclosing):
 
     @property
     def work(self) -> Work:
-        """See `Work`: every output is compared for each two values, about eight times in a microsecond."""
-        number = self.k * self.k * self.outputs
-        return Work("comparisons of values and outputs", number, _COMPARED, number >> 3)
+        """See `Work`: every output for each two values, about eight in a microsecond; and a bound of each budget."""
+        number, bounds = self.k * self.k * self.outputs, len({b for row in self.budgets for b in row})
+        return Work("comparisons of values and outputs", number, _COMPARED, (number >> 3) + 50 * bounds)
 
     # ---- what is promised
 
