@@ -9,8 +9,12 @@ from deniable.mechanisms.optimal.matrix import Matrix, make_matrix, rows_domain,
 
 __all__ = ["ROWS"]
 
-_COIN = ((3, 1), (1, 3))
-_THREE = ((4, 2, 1, 1), (1, 5, 1, 1), (2, 2, 2, 2))
+_SMALL = (
+    ((3, 1), (1, 3)),
+    ((4, 2, 1, 1), (1, 5, 1, 1), (2, 2, 2, 2)),
+    ((21, 20, 20), (20, 21, 20), (20, 20, 21), (20, 20, 21)),
+    ((54, 1), (1, 54)),
+)
 
 ROWS: Mapping[str, Entry] = {
     "matrix": Entry(
@@ -22,12 +26,7 @@ ROWS: Mapping[str, Entry] = {
         ("matrix",),
         needed=("matrix",),
         inner=("promise", "outputs", "prior"),
-        small=(
-            {"matrix": _COIN},
-            {"matrix": _COIN, "epsilon": 4.0},
-            {"matrix": _THREE, "epsilon": 2.0},
-            {"matrix": _THREE},
-        ),
+        small=tuple({"matrix": rows} for rows in _SMALL),
         default_epsilon=rows_epsilon,
         space=rows_domain,
         brings=True,
