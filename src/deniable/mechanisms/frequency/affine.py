@@ -300,7 +300,7 @@ def _candidates(q: int, share: float, most: int) -> IntArray:
     """Rows (q, m, j, zero) whose blocks are nearest to a share of the points, for all divisors m up to `most`."""
     every = np.arange(1, min(q - 1, most) + 1)
     m = every[(q - 1) % every == 0]
-    whole = np.floor(share * q * m / (q - 1)).astype(np.int64)
+    whole = np.minimum(np.floor(share * q * m / (q - 1)).astype(np.int64), m - 1)
     rows = [np.column_stack([np.full_like(m, q), m, whole + up, np.full_like(m, zero)]) for up, zero in _NEAR]
     found = np.concatenate(rows)
     return np.asarray(found[(found[:, 2] < found[:, 1]) & (found[:, 2] + found[:, 3] > 0)])
