@@ -36,6 +36,8 @@ _LONG, _SHORTER = 1000, 10
 _BRIEF = ((8, 50, 6, 5e-4), (50, math.inf, 10, 5e-3))
 """Where the error of shares counts: of reports of more than some bytes and up to others, one so many times shorter goes
 ahead, if its error is so little larger."""
+_QUICK = 1000
+"""Operations per report up to which the server's work does not keep it from that."""
 _BETTER = 0.99
 """One design beats another only if it is better by 1 % in something."""
 
@@ -207,8 +209,9 @@ def _headed(designs: Sequence[D], lead: Aspect, *, heed_size: bool, brief: bool)
         return [d for d in able if lead.of(d) <= more * lead.of(first) and times * d.bytes <= first.bytes]
 
     short = [near(times, 1 + more) for least, most, times, more in _BRIEF if brief and least < first.bytes <= most]
-    if any(short):
-        first = min(chain(*short), key=lambda d: d.bytes)
+    quick = [d for d in chain(*short) if LITTLE_WORK.of(d) <= max(_QUICK, LITTLE_WORK.of(first))]
+    if quick:
+        first = min(quick, key=lambda d: d.bytes)
     elif heed_size and first.bytes > _LONG:
         first = next(iter(near(_SHORTER, _NEAR)), first)
     return (first, *(d for d in designs if d is not first))

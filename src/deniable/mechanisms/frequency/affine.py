@@ -39,7 +39,7 @@ from deniable_client.kernels import Affine as AffineKernel
 from deniable_client.kernels import promised_ratio
 from deniable_client.kernels.affine import CELLS_MAX, primitive_root
 
-__all__ = ["Affine", "AffineBulk", "Numbers", "best_numbers", "make_affine"]
+__all__ = ["Affine", "AffineBulk", "Numbers", "OutdoneError", "best_numbers", "make_affine"]
 
 TOLERANCE = 1e-4
 """Share of error that is given for fewer reports, unless more is."""
@@ -246,12 +246,16 @@ def _check_tolerance(tolerance: object) -> float:
     return float(tolerance)  # type: ignore[arg-type]  # it is a number here
 
 
-def _no_design(k: int, excess: float, cells: int, direct: float) -> ParameterError:
+class OutdoneError(ParameterError):
+    """Another mechanism, which the hint names, is clearly better for this domain."""
+
+
+def _no_design(k: int, excess: float, cells: int, direct: float) -> OutdoneError:
     """The refusal of a domain that other mechanisms serve better, naming the one to take."""
     better = "grr" if direct <= min(excess, EXCESS_MAX) else "ss" if k <= _SETS_MAX else "plh"
     found = f"its best design is {excess:.1%} above the least error" if excess < math.inf else "it has no design"
     fewer = f", at most {cells} reports being allowed" if cells < CELLS_MAX else ""
-    return ParameterError(f"affine is not for {k} answers at this epsilon: {found}{fewer}.", f"Use {better}.")
+    return OutdoneError(f"affine is not for {k} answers at this epsilon: {found}{fewer}.", f"Use {better}.")
 
 
 # ---- the choice of numbers
