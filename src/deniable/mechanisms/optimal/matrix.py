@@ -23,7 +23,7 @@ from deniable_client.kernels import Channel as Table
 from deniable_client.kernels.channel import COMPARED
 from deniable_client.kernels.table import ENTRIES_MAX
 
-__all__ = ["Matrix", "Rows", "from_matrix", "make_matrix", "rows_domain", "rows_epsilon", "rows_of"]
+__all__ = ["Matrix", "from_matrix", "make_matrix", "rows_domain", "rows_epsilon"]
 
 _WORD = 1 << WORD_BITS
 _ROUNDING = Fraction(1, 10**6)
