@@ -20,13 +20,13 @@ from deniable.core.window import window_held, window_likelihood, window_odds, wi
 from deniable.errors import EnumerationError, require
 from deniable.estimate.evidence import DenseEvidence, Evidence
 from deniable.estimate.window import WindowEvidence
-from deniable.kernels.sampling import draw_by_row, row_thresholds, windowed
+from deniable.kernels.sampling import draw_by_row, last_outputs, row_thresholds, windowed
 from deniable.mechanisms.bulk import Bulk, Cells, K, Numbered, check_outputs
 from deniable.mechanisms.possible import NUMBERED, Cell, Entries
 from deniable.mechanisms.reader import Reader
 from deniable.randomness import Simulation, Stream
 from deniable_client.exact import WORD_BITS
-from deniable_client.kernels import Table, Window
+from deniable_client.kernels import Window
 
 __all__ = [
     "MATRIX_MAX",
@@ -113,22 +113,36 @@ class OutputBulk(Numbered, Bulk[K]):
         return Channel(tuple(f"report {y}" for y in range(self.size)), tuple(zip(*rows, strict=True)), total)
 
 
-class TableBulk(OutputBulk[Table]):
-    """A channel that is written down, for many people."""
+@dataclass(frozen=True)
+class TableBulk(OutputBulk[Any]):
+    """A channel that is written down, for many people: `weights` of its kernel, a row for each value."""
+
+    names: tuple[str, ...] = field(default=(), kw_only=True)
+    """What outputs are called, if they have names."""
+    unlimited: frozenset[tuple[int, int]] = field(default=frozenset(), kw_only=True)
+    """Pairs of values between which nothing is promised."""
 
     @property
     def size(self) -> int:
-        return self.kernel.outputs
+        return int(self.kernel.outputs)
 
     @cached_property
     def _thresholds(self) -> NDArray[np.uint64]:
         return row_thresholds(self.kernel.weights)
 
+    @cached_property
+    def _last(self) -> IntArray | None:
+        return last_outputs(self.kernel.weights)
+
     def perturb(self, items: IntArray, rng: Stream) -> Columns:
-        return {"value": draw_by_row(rng, self._thresholds, items).astype(self.fields[0].dtype)}
+        return {"value": draw_by_row(rng, self._thresholds, items, self._last).astype(self.fields[0].dtype)}
 
     def weights(self) -> Weights:
         return self.kernel.weights, 1 << WORD_BITS
+
+    def channel(self) -> Channel:
+        found = super().channel()
+        return replace(found, outputs=self.names or found.outputs, unlimited=self.unlimited)
 
 
 class _WindowReader(OutputReader):
