@@ -21,11 +21,11 @@ def test_json_is_the_plan(run):
 def test_table_has_a_line_and_a_reason_for_each_design(run):
     found = dn.plan(k=100, n=10_000, epsilon=1.0)
     out = run("plan", *JOB).out
-    assert out.startswith("ss (size = 27) has the least error: a standard error of 1.9 percentage points.\n")
+    assert out.startswith("affine has the least error: a standard error of 1.9 percentage points.\n")
     for d in found.designs:
         assert f"\n{d.title} " in out or f"\n{d.title}  " in out
         assert (d.why in out) != bool(d.beaten_by)
-    assert "as good in everything: ss (size = 27) beats " in " ".join(out.split())
+    assert "as good in everything: affine beats " in " ".join(out.split())
 
 
 def test_every_limit_has_an_option(run):

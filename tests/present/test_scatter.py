@@ -101,7 +101,7 @@ def test_a_prior_has_no_frontier():
 
 def test_no_name_is_written_over_another():
     """The size of a name is what the chart itself reckons with; names that crowd go further out."""
-    from deniable.present.scatter import _HEIGHT, _LETTER, _LINE_HEIGHT, _WIDTH, _Box, _share
+    from deniable.present.scatter import _HEIGHT, _LINE_HEIGHT, _WIDTH, _Box, _share, _wide
 
     for k in (50, 1000):
         spec = dn.plan(k=k, n=1000, epsilon=1.0).chart().to_dict()
@@ -110,8 +110,8 @@ def test_no_name_is_written_over_another():
         boxes = []
         for row in labels["data"]["values"]:
             x, y = _share(row["x"], scales["x"]) * _WIDTH, (1 - _share(row["y"], scales["y"])) * _HEIGHT
-            left = x + row["dx"] - (_LETTER * len(row["text"]) if row["align"] == "right" else 0)
+            left = x + row["dx"] - (_wide(row["text"]) if row["align"] == "right" else 0)
             top = y + row["dy"] - _LINE_HEIGHT / 2
-            boxes.append(_Box(left, top, left + _LETTER * len(row["text"]), top + _LINE_HEIGHT))
+            boxes.append(_Box(left, top, left + _wide(row["text"]), top + _LINE_HEIGHT))
         assert len(boxes) > 5
         assert not [(i, j) for i, one in enumerate(boxes) for j in range(i) if one.meets(boxes[j])]
