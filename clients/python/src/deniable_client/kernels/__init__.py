@@ -17,11 +17,13 @@ from deniable_client.errors import FormatError, show
 from deniable_client.kernels.contract import AnyKernel, Disclosing, Kernel, check_promise, promised_ratio
 
 if TYPE_CHECKING:
+    from deniable_client.kernels.arc import Arc
     from deniable_client.kernels.basic import Laplace, Mixture, Response, Subset, Unary, Whole
     from deniable_client.kernels.dealt import Dealt
     from deniable_client.kernels.geometry import Hadamard, Projective
     from deniable_client.kernels.keyvalue import Grouped, KeysOnly, OneKey, Pairs, SignedSubset, SignedUnary
     from deniable_client.kernels.keyvalue_seeded import SignedHashing, SignedInterval, ToldKey
+    from deniable_client.kernels.lattice import Lattice
     from deniable_client.kernels.metric import Constant, Leaning, Neighbours, Recode, Window, WindowOrBit
     from deniable_client.kernels.personal import Bit, Personal
     from deniable_client.kernels.seeded import Balanced, Hashing, Interval, Wheel
@@ -31,6 +33,7 @@ if TYPE_CHECKING:
 __all__ = [
     "KERNELS",
     "AnyKernel",
+    "Arc",
     "Balanced",
     "Bit",
     "Constant",
@@ -43,6 +46,7 @@ __all__ = [
     "Kernel",
     "KeysOnly",
     "Laplace",
+    "Lattice",
     "Leaning",
     "Mixture",
     "Neighbours",
@@ -74,11 +78,13 @@ __all__ = [
 ]
 
 _HOMES: Mapping[str, str] = {
+    "arc": "Arc",
     "basic": "Laplace Mixture Response Subset Unary Whole",
     "dealt": "Dealt",
     "geometry": "Hadamard Projective",
     "keyvalue": "Grouped KeysOnly OneKey Pairs SignedSubset SignedUnary",
     "keyvalue_seeded": "SignedHashing SignedInterval ToldKey",
+    "lattice": "Lattice",
     "metric": "Constant Leaning Neighbours Recode Window WindowOrBit",
     "personal": "Bit Personal",
     "seeded": "Balanced Hashing Interval Wheel",
