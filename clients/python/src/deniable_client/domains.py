@@ -17,6 +17,7 @@ __all__ = ["Domain", "read_domain"]
 
 _ANSWERS_MAX = 1 << 32
 _POINTS_MAX = 1 << 30
+_DIRECTIONS_MAX = 1 << 20
 _CHOICES = ("missing", "other")
 
 Reader = Callable[[object], int]
@@ -170,6 +171,18 @@ def _codes(document: object) -> Domain:
     return Domain(len(codes), lambda value: bisect_left(borders, inside(value)), border=ends.__getitem__)
 
 
+def _circle(document: object) -> Domain:
+    """Directions around a circle: `high` is `low` once more."""
+    given = fields_of(document, "the domain", ("circle", "points"))
+    low, high, inside = _inside({"interval": given["circle"], "clip": False})
+    points = given["points"]
+    _need(is_whole(points, 3, _DIRECTIONS_MAX), "points", points, f"a whole number from 3 to {_DIRECTIONS_MAX}")
+    points = int(points)
+    step = (high - low) / points
+    _need(low < low + step and high - step < high, "points", points, "so few that floats tell neighbours apart")
+    return Domain(points, lambda value: math.floor((inside(value) - low) / (high - low) * points + 0.5) % points)
+
+
 def _need(ok: bool, name: str, got: object, need: str) -> None:
     if not ok:
         raise FormatError(f"{name} of the design's domain must be {need}, got {show(got)}.")
@@ -177,6 +190,7 @@ def _need(ok: bool, name: str, got: object, need: str) -> None:
 
 _FORMS: Mapping[str, Callable[[object], Domain]] = {
     "space": _space,
+    "circle": _circle,
     "codes": _codes,
     "interval": _grid,
     "labels": _listed,

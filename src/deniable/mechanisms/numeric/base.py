@@ -150,6 +150,11 @@ class Numeric(Mechanism):
     def effective(self, n: float = 1) -> dict[str, Any]:
         return {"epsilon": self.epsilon_exact} | self._numbers(self.law_exact, n)
 
+    def variances(self, n: float = 1) -> tuple[float, float]:
+        """Of the mean of n values, in their own unit: averaged over the interval, and for the worst value."""
+        unit = self.grid.step**2 / check_n(n)
+        return float(self.law.average) * unit, float(self.law.worst) * unit
+
     def _numbers(self, law: Law, n: float) -> dict[str, float]:
         unit = self.grid.step**2 / check_n(n)
         return {"variance_mean": float(law.average) * unit, "variance_worst": float(law.worst) * unit}

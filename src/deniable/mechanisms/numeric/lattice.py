@@ -40,8 +40,8 @@ __all__ = ["LatticeBulk", "LogUniform", "OptimalMean", "Rows"]
 
 _OUTPUTS = 256
 """Outputs unless told otherwise, at most: a report has one byte."""
-_OUTPUTS_LU = 64
-"""Outputs of `lu`: its error is then within some ten-thousandths of what it can be."""
+_OUTPUTS_LU = 16
+"""Outputs of `lu`: its error is then within a thousandth of what it can be."""
 _GAP_MOST = 0.03
 """A design that is farther above the bound is refused."""
 _POINTS_MOST = 513

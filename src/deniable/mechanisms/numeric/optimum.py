@@ -22,7 +22,7 @@ __all__ = ["EPSILON_LEAST", "EPSILON_MOST", "Aim", "best_measure", "prove_bound"
 
 EPSILON_LEAST, EPSILON_MOST = 0.01, 8.0
 """Where the programs are solved."""
-_HALVES = ((0.1, 2), (0.5, 4), (1.0, 8), (2.0, 16), (4.0, 32), (5.0, 48), (6.0, 64), (7.0, 80), (8.0, 96))
+_HALVES = ((1.0, 8), (2.0, 16), (4.0, 32), (5.0, 48), (6.0, 64), (7.0, 80), (8.0, 96))
 """Points on one side of the middle, up to each epsilon: rounding between them adds little to the error."""
 _REACH = (
     (1.39, 1.0),

@@ -22,6 +22,7 @@ NAMES: Mapping[str, tuple[str, ...]] = {
         "hm",
         "om",
         "lu",
+        "arc",
     ),
 }
 """The rows of `table` by their kind, in their order."""

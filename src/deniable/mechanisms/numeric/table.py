@@ -8,7 +8,8 @@ from typing import Any
 
 from deniable.core.codes import Span
 from deniable.errors import require
-from deniable.mechanisms.entry import MEAN, Entry, Traits
+from deniable.mechanisms.entry import DIRECTION, MEAN, Entry, Traits
+from deniable.mechanisms.numeric.arc import Direction
 from deniable.mechanisms.numeric.base import Duchi, Hybrid, Numeric, Piecewise, SquareWave
 from deniable.mechanisms.numeric.lattice import LogUniform, OptimalMean
 from deniable.mechanisms.spaces import INTERVAL, space_of
@@ -107,6 +108,21 @@ ROWS: Mapping[str, Entry] = {
         question=MEAN,
         space=_span,
         traits=Traits(_work, _pull),
+    ),
+    "arc": Entry(
+        Direction,
+        Direction.optimal,
+        "a direction whose arc holds the true one",
+        "docs/maths/mean-optimum.md",
+        "the mean of directions or of hours of the day: the least variance of all, with an interval around the circle",
+        ("points", "interval"),
+        inner=("size",),
+        small=tuple(
+            {"interval": "0,24", "points": k, "epsilon": e} for k, e in ((3, 1.0), (9, 0.5), (8, 1.0), (12, 4.0))
+        ),
+        question=DIRECTION,
+        space=_span,
+        traits=Traits(lambda m, n: 1 + m.k / n, lambda m, r: 1 / m.pull),
     ),
     "lu": Entry(
         LogUniform,
