@@ -10,6 +10,7 @@ import copy
 from collections.abc import Iterator
 from typing import Any
 
+from lattice_cases import good_designs, hostile_designs  # it stands beside this file
 from rules import good_cases, rule_cases  # it stands beside this file
 from texts_cases import LABELS  # so does this
 
@@ -300,9 +301,22 @@ def rules() -> Iterator[Case]:
     return (case(*made) for made in rule_cases())
 
 
+def _good_means() -> list[Case]:
+    return [{"about": about, "harmless": None, "design": document} for about, document in good_designs()]
+
+
+def exact_means() -> Iterator[Case]:
+    """Tables of exact means, and directions."""
+    return (case(*made) for made in hostile_designs())
+
+
 def hostile_vectors() -> dict[str, Any]:
     """All of them, and good designs that most are changes of."""
-    parts = (inverted, disclosing, consent, numeric, untied, work, numbers, shapes, lookalikes, rules)
+    parts = (inverted, disclosing, consent, numeric, untied, work, numbers, shapes, lookalikes, rules, exact_means)
     text = "each design is refused with an error of this kind, given this consent (null: none); nothing is drawn; "
     made = [made for part in parts for made in part()]
-    return {"about": text + "those under good are taken, with this consent", "good": good_cases(), "cases": made}
+    return {
+        "about": text + "those under good are taken, with this consent",
+        "good": [*good_cases(), *_good_means()],
+        "cases": made,
+    }

@@ -30,6 +30,7 @@ from deniable_client.kernels import (
     Kernel,
     KeysOnly,
     Laplace,
+    Lattice,
     Leaning,
     Mixture,
     Neighbours,
@@ -66,6 +67,7 @@ sys.path.insert(0, str(FOLDER))
 from canonical_cases import canonical_vectors  # noqa: E402
 from dealt_cases import dealt_vectors  # noqa: E402
 from hostile import hostile_vectors  # noqa: E402
+from lattice_cases import arc_kernels, lattice_kernels, looser  # noqa: E402
 from ledger_cases import ledger_vectors  # noqa: E402
 from signature_cases import signatures_vectors  # noqa: E402
 from signed_cases import tasks_vectors  # noqa: E402
@@ -248,6 +250,8 @@ def keyvalue_vectors() -> dict[str, Any]:
 
 def leaking(kernel: dict[str, Any]) -> dict[str, Any]:
     """The kernel with one threshold moved by 2^-20 (2^-3 where not all is spent), so that its ratio is too large."""
+    if kernel["kind"] == "lattice":
+        return looser(kernel)
     step = 1 << (61 if kernel["kind"] == "one-key" else 44)
     for name, sign in (("own", 1), ("plain", 1), ("keep", 1), ("again", -1), ("base", -1)):
         if isinstance(kernel.get(name), str):
@@ -408,6 +412,8 @@ OTHERS = {
     "table": table_kernels,
     "window": window_kernels,
     "metric": metric_kernels,
+    "lattice": lattice_kernels,
+    "arc": arc_kernels,
 }
 """Files of kernels on plain values, beside those of `KERNELS`."""
 
@@ -425,6 +431,8 @@ def thresholds(kernel: Kernel, x: int, level: int) -> list[int]:
     """Numbers that words are compared with when x is reported."""
     if isinstance(kernel, Table):
         return list(accumulate(kernel.weights[x]))[:-1]
+    if isinstance(kernel, Lattice):
+        return list(accumulate(kernel.row(kernel.points * x // kernel.k)))[:-1]
     parts: list[Kernel] = [kernel.data[level], *kernel.level] if isinstance(kernel, Personal) else [kernel]
     bit = kernel.bit if isinstance(kernel, WindowOrBit) else kernel
     lean = [bit.base + x * bit.slope] if isinstance(bit, Leaning) else []
