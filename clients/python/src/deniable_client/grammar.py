@@ -372,7 +372,7 @@ def _wholes(value: Any, words: Sequence[str], kernel: Any, design: Any) -> str:
 
 def _certificate(value: Any, words: Sequence[str], kernel: Any, design: Any) -> str:
     """Rows of five whole numbers; nothing that a device does depends on them."""
-    rows = value if is_list(value) and len(value) <= CERTIFICATE_MAX else [None]
+    rows: Any = value if is_list(value) and len(value) <= CERTIFICATE_MAX else [None]
     fits = all(is_list(row) and len(row) == 5 and all(is_whole(v, -(2**53), 2**53) for v in row) for row in rows)
     return "" if fits else f"at most {CERTIFICATE_MAX} rows of five whole numbers"
 

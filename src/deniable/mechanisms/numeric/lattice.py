@@ -296,7 +296,7 @@ class OptimalMean(Rows):
 
     def at(self, epsilon: float) -> Self:
         """See `Mechanism.at`: the best table for the other epsilon on the same grid."""
-        own = {"points": self.table.points, "outputs": self.table.outputs, "objective": self.objective}
+        own: dict[str, Any] = {"points": self.table.points, "outputs": self.table.outputs, "objective": self.objective}
         fine = int(math.log2((self.k - 1) // (self.table.points - 1)))
         prior = self.weights if self.objective == "prior" else None
         made: Any = self.optimal(epsilon=epsilon, domain=self.domain, prior=prior, fine=fine, **own)
@@ -400,7 +400,7 @@ def _weights(objective: str, half: int, prior: FloatArray | None) -> FloatArray 
     if objective == "even":
         return np.full(2 * half + 1, 1 / (2 * half + 1))
     if objective == "centre":
-        return np.eye(2 * half + 1)[half]
+        return np.asarray(np.eye(2 * half + 1)[half])
     return prior
 
 

@@ -160,7 +160,8 @@ def _solve(
     under = sparse.vstack([squares, below], format="csr") if shares is None else below
     equal = sparse.vstack([terms(0, 0.0), terms(1, 0.0)], format="csr")
     right = np.concatenate([np.ones(points.size), np.zeros(points.size)])
-    found = linprog(price, under, np.zeros(under.shape[0]), equal, right, bounds=(0, None), method="highs-ipm")
+    limits: Any = {"A_ub": under, "b_ub": np.zeros(under.shape[0]), "A_eq": equal, "b_eq": right}
+    found: Any = linprog(price, **limits, bounds=(0, None), method="highs-ipm")
     if found.status != 0:
         hint = "Take more points or outputs, or another epsilon."
         raise ParameterError(f"no best mechanism was found at epsilon {epsilon:g}: {found.message}", hint)
@@ -274,7 +275,7 @@ def _lowered(
         tops = np.flatnonzero((high[1:-1] >= high[:-2]) & (high[1:-1] >= high[2:])) + 1
         tops = np.concatenate([[0], tops])
         pull = np.asarray(sum(part[:, tops] for part in slopes(mass)))
-        found = linprog(-np.ones(x.size), pull.T, -high[tops] / (4 * step), bounds=(-1, 1), method="highs")
+        found: Any = linprog(-np.ones(x.size), pull.T, -high[tops] / (4 * step), bounds=(-1, 1), method="highs")
         if found.status != 0:
             break
         mass = mass + 4 * step * found.x

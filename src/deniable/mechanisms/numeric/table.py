@@ -132,7 +132,7 @@ ROWS: Mapping[str, Entry] = {
         "the mean of numbers for epsilon below about 0.7: next to the least error, by a formula",
         ("outputs", "interval", "clip"),
         inner=("fine",),
-        small=_rows(*((e, {"outputs": many, "fine": 65}) for e, many in ((0.1, 2), (0.5, 4), (1.0, 8)))),
+        small=_rows(*((e, {"outputs": many, "fine": 8 * many - 7}) for e, many in ((0.1, 2), (0.5, 4), (1.0, 8)))),
         question=MEAN,
         space=_span,
         traits=Traits(_work, _pull),
