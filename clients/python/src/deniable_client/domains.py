@@ -180,7 +180,15 @@ def _circle(document: object) -> Domain:
     points = int(points)
     step = (high - low) / points
     _need(low < low + step and high - step < high, "points", points, "so few that floats tell neighbours apart")
-    return Domain(points, lambda value: math.floor((inside(value) - low) / (high - low) * points + 0.5) % points)
+
+    def nearest(value: object) -> int:
+        return math.floor((inside(value) - low) / (high - low) * points + 0.5) % points
+
+    def border(i: int) -> float:
+        """See `Domain.border`; those of the first answer end where all begin, and go on before the end of all."""
+        return low + (high - low) * (max(i - 0.5, 0.0) / points) if i < points else high
+
+    return Domain(points, nearest, border=border)
 
 
 def _need(ok: bool, name: str, got: object, need: str) -> None:

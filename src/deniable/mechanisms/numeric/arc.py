@@ -31,7 +31,7 @@ from deniable.randomness import Stream, bernoulli
 from deniable_client.exact import WORD_BITS, check_epsilon
 from deniable_client.kernels import Arc
 
-__all__ = ["ArcBulk", "Direction", "best_arc", "least_trace", "pull_of"]
+__all__ = ["Direction"]
 
 _WORD = 1 << WORD_BITS
 _POINTS = 360

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from itertools import pairwise
-from typing import Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,7 +37,12 @@ from deniable.randomness import Simulation, Stream
 from deniable_client.exact import WORD_BITS, check_epsilon
 from deniable_client.kernels import Lattice, kernel_from
 
-__all__ = ["LatticeBulk", "LogUniform", "OptimalMean", "Rows"]
+if TYPE_CHECKING:
+    _Numbers = Numeric
+else:
+    _Numbers = object
+
+__all__ = ["LogUniform", "OptimalMean"]
 
 _OUTPUTS = 256
 """Outputs unless told otherwise, at most: a report has one byte."""
@@ -130,8 +136,7 @@ class LatticeBulk(OutputBulk[Lattice]):
         return {"n": np.array([counts.sum()], np.int64), "value": np.asarray(drawn, np.int64)[None, :]}
 
 
-@dataclass(frozen=True, kw_only=True)
-class Rows(Numeric):
+class _Rows(_Numbers):
     """Mechanisms whose integers are rows of weights: the design carries them, and its reader does not search again."""
 
     table: Lattice
@@ -161,6 +166,10 @@ class Rows(Numeric):
     @property
     def params(self) -> dict[str, Any]:
         return {"points": self.table.points, "outputs": self.table.outputs}
+
+    def entry_names(self, cell: str) -> Sequence[str]:
+        """See `Mechanism.entry_names`: reports are counted, whatever the numbers of the interval are."""
+        return tuple(str(y) for y in range(self.bulk.cells[cell].size))
 
     @cached_property
     def coarse(self) -> tuple[Grid, IntArray]:
@@ -240,12 +249,13 @@ def _fine_grid(domain: Domain | Span, k: int) -> Grid:
 
 
 @dataclass(frozen=True, kw_only=True)
-class OptimalMean(Rows):
+class OptimalMean(_Rows, Numeric):
     """The least largest variance that any unbiased mechanism for means has, nearly, in whole numbers; or another aim.
 
     The `certificate` proves how near (docs/maths/mean-optimum.md).
     """
 
+    table: Lattice
     objective: str = "worst"
     certificate: tuple[Row, ...] = ()
     family: ClassVar[str] = "om"
@@ -415,9 +425,10 @@ def _check_room(values: IntArray, half: int, outputs: int | None) -> None:
 
 
 @dataclass(frozen=True, kw_only=True)
-class LogUniform(Rows):
+class LogUniform(_Rows, Numeric):
     """Estimates of either sign, log-uniform in size: the best law up to epsilon .71, without any search."""
 
+    table: Lattice
     family: ClassVar[str] = "lu"
 
     @classmethod
