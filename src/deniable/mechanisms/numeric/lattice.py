@@ -151,7 +151,8 @@ class _Rows(_Numbers):
     def of_design(cls, design: Design, domain: Domain) -> Self:
         own = {name: value for name, value in design["params"].items() if name not in ("points", "outputs")}
         table = kernel_from(design["kernel"])
-        return cls(epsilon=design["epsilon"], domain=domain, name=design["mechanism"], table=table, **own)
+        given: dict[str, Any] = {"table": table, "name": design["mechanism"], **own}
+        return cls(epsilon=design["epsilon"], domain=domain, **given)
 
     @cached_property
     def bulk(self) -> LatticeBulk:

@@ -85,7 +85,7 @@ ROWS: Mapping[str, Entry] = {
         Hybrid.optimal,
         "for each report a random choice of pm or duchi (hybrid mechanism)",
         "Wang19, docs/maths/numeric.md",
-        "the mean of numbers: the smallest worst-case variance of the four at every epsilon",
+        "the mean of numbers, where epsilon is beyond 8 or a distribution is not wanted: better than pm and duchi",
         INTERVAL,
         small=_cases({"interval": "0,1", "points": 9, "epsilon": 2.0}),
     ),
