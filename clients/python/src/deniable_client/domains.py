@@ -138,6 +138,11 @@ def _inside(given: Mapping[str, Any]) -> tuple[float, float, Callable[[object], 
     return low, high, inside
 
 
+def _check_steps(low: float, high: float, points: int) -> None:
+    step = (high - low) / points
+    _need(low < low + step and high - step < high, "points", points, "so few that floats tell neighbours apart")
+
+
 def _grid(document: object) -> Domain:
     given = fields_of(document, "the domain", ("interval", "points", "layout", "clip"))
     low, high, inside = _inside(given)
@@ -145,8 +150,7 @@ def _grid(document: object) -> Domain:
     _need(is_whole(points, 2, _POINTS_MAX), "points", points, f"a whole number from 2 to {_POINTS_MAX}")
     _need(layout in ("midpoints", "endpoints"), "layout", layout, "midpoints or endpoints")
     points = int(points)
-    step = (high - low) / points
-    _need(low < low + step and high - step < high, "points", points, "so few that floats tell neighbours apart")
+    _check_steps(low, high, points)
 
     def nearest(value: object) -> int:
         share = (inside(value) - low) / (high - low)
@@ -178,8 +182,7 @@ def _circle(document: object) -> Domain:
     points = given["points"]
     _need(is_whole(points, 3, _DIRECTIONS_MAX), "points", points, f"a whole number from 3 to {_DIRECTIONS_MAX}")
     points = int(points)
-    step = (high - low) / points
-    _need(low < low + step and high - step < high, "points", points, "so few that floats tell neighbours apart")
+    _check_steps(low, high, points)
 
     def nearest(value: object) -> int:
         return math.floor((inside(value) - low) / (high - low) * points + 0.5) % points
