@@ -76,6 +76,7 @@ QUESTIONS = {
     "frequency": {"frequency", "utility", "personal"},
     "keyvalue": {"keyvalue"},
     "mean": {"numeric"},
+    "direction": {"numeric"},
     "release": {"metric"},
 }
 """The families that answer a question: its modules in `plan` and `run.studies` may know them, and no other."""
@@ -151,7 +152,7 @@ def families_keep_apart(source: Source) -> Iterator[Fault]:
             yield Fault(line, f"family {own} imports {name} of family {other}")
 
 
-LAWS = ("laws", "sensitive_laws")
+LAWS = ("laws", "lattice_laws", "sensitive_laws")
 ESTIMATORS = ("estimate", "mixture_estimate", "em")
 
 

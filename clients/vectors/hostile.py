@@ -10,6 +10,7 @@ import copy
 from collections.abc import Iterator
 from typing import Any
 
+from lattice_cases import good_designs, hostile_designs  # it stands beside this file
 from rules import good_cases, rule_cases  # it stands beside this file
 from texts_cases import LABELS  # so does this
 from written_cases import BLOCKS  # and this
@@ -307,13 +308,35 @@ def written() -> Iterator[Case]:
     return (case(*made) for made in written_cases())
 
 
+def _good_means() -> list[Case]:
+    return [{"about": about, "harmless": None, "design": document} for about, document in good_designs()]
+
+
+def exact_means() -> Iterator[Case]:
+    """Tables of exact means, and directions."""
+    return (case(*made) for made in hostile_designs())
+
+
 def hostile_vectors() -> dict[str, Any]:
     """All of them, and good designs that most are changes of."""
-    parts = (inverted, disclosing, consent, numeric, untied, work, numbers, shapes, lookalikes, rules, written)
+    parts = (
+        inverted,
+        disclosing,
+        consent,
+        numeric,
+        untied,
+        work,
+        numbers,
+        shapes,
+        lookalikes,
+        rules,
+        written,
+        exact_means,
+    )
     text = "each design is refused with an error of this kind, given this consent (null: none); nothing is drawn; "
     made = [made for part in parts for made in part()]
     return {
         "about": text + "those under good are taken, with this consent",
-        "good": [*good_cases(), BLOCKS],
+        "good": [*good_cases(), BLOCKS, *_good_means()],
         "cases": made,
     }

@@ -31,6 +31,7 @@ from deniable_client.kernels import (
     Kernel,
     KeysOnly,
     Laplace,
+    Lattice,
     Leaning,
     Mixture,
     Neighbours,
@@ -67,6 +68,7 @@ sys.path.insert(0, str(FOLDER))
 from canonical_cases import canonical_vectors  # noqa: E402
 from dealt_cases import dealt_vectors  # noqa: E402
 from hostile import hostile_vectors  # noqa: E402
+from lattice_cases import arc_kernels, lattice_kernels, looser  # noqa: E402
 from ledger_cases import ledger_vectors  # noqa: E402
 from signature_cases import signatures_vectors  # noqa: E402
 from signed_cases import tasks_vectors  # noqa: E402
@@ -250,6 +252,8 @@ def keyvalue_vectors() -> dict[str, Any]:
 
 def leaking(kernel: dict[str, Any]) -> dict[str, Any]:
     """The kernel with one threshold moved by 2^-20 (2^-3 where not all is spent), so that its ratio is too large."""
+    if kernel["kind"] == "lattice":
+        return looser(kernel)
     step = 1 << (61 if kernel["kind"] == "one-key" else 44)
     for name, sign in (("own", 1), ("plain", 1), ("keep", 1), ("again", -1), ("base", -1)):
         if isinstance(kernel.get(name), str):
@@ -414,6 +418,8 @@ OTHERS = {
     "metric": metric_kernels,
     "affine": affine_kernels,
     "channel": channel_kernels,
+    "lattice": lattice_kernels,
+    "arc": arc_kernels,
 }
 """Files of kernels on plain values, beside those of `KERNELS`."""
 
@@ -434,6 +440,8 @@ def thresholds(kernel: Kernel, x: int, level: int) -> list[int]:
     if isinstance(kernel, Channel):
         found = sorted({total for total in accumulate(kernel.weights[x]) if 0 < total < WORD})
         return found if len(found) < 8 else found[:4] + found[-4:]
+    if isinstance(kernel, Lattice):
+        return list(accumulate(kernel.row(kernel.points * x // kernel.k)))[:-1]
     parts: list[Kernel] = [kernel.data[level], *kernel.level] if isinstance(kernel, Personal) else [kernel]
     bit = kernel.bit if isinstance(kernel, WindowOrBit) else kernel
     lean = [bit.base + x * bit.slope] if isinstance(bit, Leaning) else []

@@ -20,6 +20,7 @@ from deniable_client.errors import DeniableError, ParameterError, PrivacyError
 from deniable_client.exact import exp_bounds, log_upper
 from deniable_client.kernels import (
     Affine,
+    Arc,
     Balanced,
     Bit,
     Constant,
@@ -30,6 +31,7 @@ from deniable_client.kernels import (
     Interval,
     KeysOnly,
     Laplace,
+    Lattice,
     Leaning,
     Mixture,
     Neighbours,
@@ -114,6 +116,14 @@ def window(rng: random.Random, k: int = 3) -> Window:
             continue
 
 
+def lattice(rng: random.Random) -> Lattice:
+    """Two estimates of either sign; the inner ones, or one of them, may have a weight of its own in the middle."""
+    slight = threshold(rng) // 4 + 1
+    least, most = (slight, slight, slight, slight), (WORD // 2 - slight,) * 4
+    rows = ((0, 2), rng.choice([(1, 3), (1, 3, 1, most[1]), (0, 0, 1, most[1], 2, most[2])]), (2, 4))
+    return Lattice(7, (0, 3, 6), (0, 1, 3, 4), least, most, rows)
+
+
 def leaning(rng: random.Random, k: int = 3) -> Leaning:
     base = threshold(rng)
     return Leaning(k, base, rng.randint(1, max(1, (WORD - 1 - base) // (k - 1))))
@@ -171,6 +181,8 @@ EXACT: dict[str, Maker] = {
     "grouped": grouped,
     "window": window,
     "leaning": leaning,
+    "lattice": lattice,
+    "arc": lambda rng: Arc(5, rng.randint(1, 4), threshold(rng)),
     "window-or-bit": lambda rng: WindowOrBit(window(rng), leaning(rng), threshold(rng)),
     "neighbours": neighbours,
     "recode": lambda rng: Recode(4, (0, 1, 3), tuple(rng.choices(range(3), k=3)), Response(3, threshold(rng))),

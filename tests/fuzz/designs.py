@@ -116,8 +116,8 @@ def values(design: Mapping[str, Any]) -> list[Any]:
     where = design["domain"]
     if "labels" in where:
         found: list[Any] = list(where["labels"][:3]) + list(where["labels"][-1:])
-    elif "interval" in where:
-        low, high = where["interval"]
+    elif "interval" in where or "circle" in where:
+        low, high = where.get("interval") or where["circle"]
         found = [low, high, low + (high - low) / 3]
     else:
         last = (where["k"] if "k" in where else len(where["points"])) - 1

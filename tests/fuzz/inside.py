@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
+from itertools import accumulate
 from random import Random
 from typing import Any
 
@@ -97,6 +98,28 @@ def _window(rng: Random, k: int) -> Document:
     m, shift = rng.randint(1, outputs - 1), rng.randint(tie, k - 1)
     keep = threshold(rng, m, outputs - m)
     return {"k": k, "outputs": outputs, "m": m, "shift": shift, "tie": tie, "keep": keep}
+
+
+def _lattice(rng: Random, k: int) -> Document:
+    """Estimates of either sign, half of which are favoured; sometimes with a weight beside its place."""
+    count = rng.choice((1, 1, 2))
+    sizes = sorted(rng.sample(range(1, 4), count))
+    sums, share = [0, *accumulate(sizes)], WORD // count
+    most = max(threshold(rng, 1, 1) // count, 1)
+    numbers = [-size for size in reversed(sizes)] + sizes
+    rows = [[i, count + i] for i in range(count + 1)]
+    if rng.random() < 0.1:
+        rng.choice(rows).extend([rng.randrange(2 * count), rng.choice((most, share - most))])
+    places = [sums[-1] + sums[i] - sums[count - i] for i in range(count + 1)]
+    own = {"k": 2 * sums[-1] + 1, "places": places, "values": [number - numbers[0] for number in numbers]}
+    low, high = sorted((most, share - most))
+    return own | {"least": [low] * (2 * count), "most": [high] * (2 * count), "rows": rows}
+
+
+def _arc(rng: Random, k: int) -> Document:
+    k = max(k, 3)
+    size = rng.randint(1, k - 1)
+    return {"k": k, "size": size, "keep": threshold(rng, size, k - size)}
 
 
 def _neighbours(rng: Random, k: int) -> Document:
@@ -297,6 +320,8 @@ LEAVES: Mapping[str, Callable[[Random, int], Document]] = {
     "hadamard": _hadamard,
     "projective": _projective,
     "window": _window,
+    "lattice": _lattice,
+    "arc": _arc,
     "neighbours": _neighbours,
     "whole": _size_only,
     "constant": _size_only,
@@ -371,6 +396,8 @@ def domain(rng: Random, answers: int) -> Document:
     if way < 0.85:
         chosen = {name: rng.choice(labels["labels"]) for name in ("missing", "other") if rng.random() < 0.5}
         return {**labels, **chosen}
+    if way > 0.98 and answers > 2:
+        return {"circle": [0, 24], "points": answers}
     ends = {"interval": [0, rng.choice((1, 2.5, 100))], "clip": rng.random() < 0.5}
     if way < 0.9:
         return {**ends, "points": answers, "layout": rng.choice(("midpoints", "endpoints"))}
@@ -424,6 +451,8 @@ def at(made: Any, path: str) -> Any:
             made = next((part["sensitive"] for part in parts if "sensitive" in part), None)
         elif step == "m" and "neighbours" in made:
             return len(made["neighbours"][0])
+        elif step in ("points", "outputs") and "places" in made:
+            return len(made["places" if step == "points" else "values"])
         else:
             made = made.get(step) if isinstance(made, dict) else None
     return made
@@ -481,6 +510,7 @@ _OWN = {"utility", "utility-levels", "personal", "pairs", "channel"}
 _PLAIN = {name for name, form in FORMS.items() if not _OWN & set(form.kernel)} - {"ussmix"}
 
 PARAMS: Mapping[str, Callable[[Random, Sequence[str], Document], Any]] = {
+    "certificate": lambda rng, *_: [[rng.randint(-9, 9) for _ in range(5)] for _ in range(rng.randint(0, 2))],
     "whole": _whole,
     "wholes": lambda rng, words, made: [0, 1],
     "share": lambda rng, words, made: int(at(made, words[0])) / WORD,

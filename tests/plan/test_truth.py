@@ -98,7 +98,7 @@ def test_an_audit_of_another_promise_says_that_promise_and_not_the_own_one(name,
 
 def test_whoever_asks_too_much_hears_what_comes_closest_and_how_many_people_it_takes():
     means = dn.plan(question="mean", interval=(0, 100), epsilon=1.0, n=10_000, target_error=0.5)
-    assert "the closest is hm" in means.message
+    assert "the closest is om" in means.message
     people = int(re.search(r"That error takes ([\d,]+) people", means.message)[1].replace(",", ""))
     assert dn.plan(question="mean", interval=(0, 100), epsilon=1.0, n=people, target_error=0.5).feasible
     assert not dn.plan(question="mean", interval=(0, 100), epsilon=1.0, n=people - 1, target_error=0.5).feasible
@@ -186,7 +186,7 @@ def test_large_numbers_are_written_out():
     cells = [weak.columns["excess"](d) for d in weak.designs]
     assert all(len(cell) <= 13 for cell in cells), cells
     assert "> 1,000,000 %" in cells
-    assert dn.plan(question="mean", interval=(0, 1e6), n=1, epsilon=1.0).message.count("1,032,000") == 1
+    assert dn.plan(question="mean", interval=(0, 1e6), n=1, epsilon=1.0).message.count("999,400") == 1
     assert "156,2" in dn.plan(question="release", interval=(0, 1e6), epsilon=2.0).message
 
 
@@ -240,7 +240,7 @@ def test_a_grid_that_counts_for_more_than_the_noise_is_told():
     moved = [abs(np.asarray(m.grid.points)[m.domain.encode([x])[0]] - x) for x in (0.0, 49.999, 100.0)]
     assert max(moved) == pytest.approx(25.0, abs=0.01)
     assert any(
-        "rounded to 1,024 points" in x for x in dn.plan(question="mean", interval=(0, 100), n=10**12, epsilon=1.0).notes
+        "rounded to 1,024 points" in x for x in dn.plan(question="mean", interval=(0, 100), n=10**12, epsilon=9.0).notes
     )
     assert dn.plan(question="mean", interval=(0, 100), n=10_000, epsilon=1.0).notes == ()
 

@@ -206,6 +206,8 @@ _KINDS: dict[str, Callable[[Mapping[str, Any]], Shape]] = {
     "one-key": lambda kernel: _whole(3 * _n(kernel, "keys")),
     "told-key": lambda kernel: _whole(3 * _n(kernel, "keys")),
     "neighbours": lambda kernel: _whole(_n(kernel, "outputs")),
+    "lattice": lambda kernel: _whole(len(kernel["values"])),
+    "arc": lambda kernel: _whole(_n(kernel, "k")),
     "window": lambda kernel: _whole(_n(kernel, "outputs")),
     "recode": lambda kernel: _shape(kernel["base"]),
     "constant": lambda kernel: _whole(1),

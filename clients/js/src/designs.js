@@ -98,7 +98,7 @@ export function must(ok, name, got, need) {
  * Domains by the field that tells them, which is looked for in this order; `labels.js`, `spaces.js`, `intervals.js` and `codes.js` add their own.
  * @type {Record<string, ((document: any) => Domain) | null>}
  */
-export const DOMAINS = { space: null, codes: null, interval: null, labels: null, k: count };
+export const DOMAINS = { space: null, circle: null, codes: null, interval: null, labels: null, k: count };
 
 /** @param {any} document @param {bigint} answers as many as the kernel has @returns {Domain} */
 export function readDomain(document, answers) {

@@ -22,6 +22,8 @@ const MODULES = [
   ["table", () => import("./kernels/table.js")],
   ["channel", () => import("./kernels/channel.js")],
   ["window leaning window-or-bit :brr", () => import("./kernels/window.js")],
+  ["lattice", () => import("./kernels/lattice.js")],
+  ["arc", () => import("./kernels/arc.js")],
   ["neighbours recode constant :codebook", () => import("./kernels/metric.js")],
   ["utility", () => import("./kernels/utility.js")],
   [":uss :uue :urap :ulh :uwheel :upgr :urr :uhr :utility", () => import("./kernels/utility_forms.js")],
@@ -38,6 +40,7 @@ const MODULES = [
   ["one-key told-key", () => import("./kernels/keyvalue/onekey.js")],
   [".labels", () => import("./labels.js")],
   [".interval", () => import("./intervals.js")],
+  [".circle", () => import("./circles.js")],
   [".codes", () => import("./codes.js")],
   [".space", () => import("./spaces.js")],
 ];

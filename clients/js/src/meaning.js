@@ -149,6 +149,10 @@ const WEIGHTS = {
     const [y, outputs] = [Number(whole(bytes, 0, bytes.length)), Number(kernel.window.outputs)];
     return y < outputs ? likelihoods(kernel.window, bytes, level) : likelihoods(kernel.bit, Uint8Array.of(y - outputs), level);
   },
+  arc: (kernel, bytes) => {
+    const [y, k, size] = [Number(whole(bytes, 0, bytes.length)), Number(kernel.k), Number(kernel.size)];
+    return levels(kernel, size, k, (x) => (x - y + k) % k < size);
+  },
   neighbours: (kernel, bytes) => {
     const y = whole(bytes, 0, bytes.length).toString();
     const [outputs, m, keep] = [Number(kernel.outputs), kernel.neighbours[0].length, chance(kernel.keep)];

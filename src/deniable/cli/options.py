@@ -98,7 +98,7 @@ class Choice:
         own = {o: FILES[o](x) if o in FILES and o in entry.options else x for o, x in self.options.items()}
         planned = {"n": n} if n is not None and "n" in entry.inner else {}
         where = domain or self._domain
-        if "prior" in own:
+        if "prior" in own and (where is not None or entry.space is None):
             need = "left out: the choice is made without one"
             require("prior" in entry.options and where is not None, "prior", own["prior"], f"{need} for {self.name}")
             from deniable.run.priors import read_prior

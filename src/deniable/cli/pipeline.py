@@ -184,7 +184,7 @@ def tally(
         out.note(f"wrote the tally of {total.n:,} reports to {_target(target)}")
     facts = {"mechanism": m.name, "epsilon": m.epsilon, "k": m.k, "n": total.n, "simulated": total.simulated}
     cells = {name: cell.tolist() for name, cell in total.cells.items()}
-    rest = {"labels": list(m.domain.labels_or_numbers), "strata": list(total.strata), "cells": cells, "out": target}
+    rest = {"labels": list(m.bulk.reader.labels(m.domain)), "strata": list(total.strata), "cells": cells, "out": target}
     rest |= {"skipped": dict(counted.skipped), "places": dict(counted.places)}
     if out.as_json or target is None:
         title = f"{_title(m)}: {total.n:,} reports{', SIMULATED' * total.simulated}"

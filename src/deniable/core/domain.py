@@ -106,6 +106,10 @@ class Domain:
         """The inverse of `document`, for grids of numbers, codes and spaces too."""
         if not isinstance(document, Mapping):
             raise FormatError(f"a domain is described by a mapping, got {type(document).__name__}.")
+        if "circle" in document:
+            from deniable.core.circle import Circle
+
+            return Circle.from_circle(document)
         if "space" in document or "codes" in document:
             from deniable.core.codes import Codes
             from deniable.core.space import Space

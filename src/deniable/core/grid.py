@@ -25,6 +25,9 @@ _LISTED = 1 << 26
 """Most points that are written out as numbers."""
 
 
+_NAMED = 1 << 23
+"""Most points that are written out as texts."""
+
 _NARROW, _WIDE = 1e-100, 1e100
 """How wide intervals may be, so that squares of errors are floats."""
 
@@ -107,6 +110,7 @@ class Grid(Domain):
     @property
     def labels_or_numbers(self) -> tuple[str, ...]:
         """The numbers of the grid as text, with as many digits as tell neighbours apart."""
+        require(self.k <= _NAMED, "points", self.k, f"at most {_NAMED} to be named one by one")
         size = max(abs(self.low), abs(self.high))
         digits = min(17, max(1, math.ceil(math.log10(size / self.step))) + 2)
         near = np.where(np.abs(self.points) < self.step / 1e6, 0.0, self.points)

@@ -7,10 +7,24 @@ from dataclasses import dataclass
 from types import SimpleNamespace
 from typing import Any
 
-__all__ = ["ADDED", "FREQUENCY", "KEY_VALUE", "MEAN", "RELEASE", "Curve", "Entry", "Option", "Traits", "grid"]
+__all__ = [
+    "ADDED",
+    "DIRECTION",
+    "FREQUENCY",
+    "KEY_VALUE",
+    "MEAN",
+    "RELEASE",
+    "Curve",
+    "Entry",
+    "Option",
+    "Traits",
+    "grid",
+]
 
 FREQUENCY, KEY_VALUE, RELEASE, MEAN = "frequency", "key-value", "release", "mean"
-"""The questions: how often each answer occurs, keys with their means, how near single reports are, a mean."""
+DIRECTION = "direction"
+"""The questions: how often each answer occurs, keys with their means, how near single reports are, a mean, and the mean
+of directions."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -40,7 +40,7 @@ def fit_reports(m: Mechanism, data: object, method: str, options: FitOptions) ->
         return _fit_calibrated(m, data)
     tally, evidence = _from_tally(m, data) if isinstance(data, Tally) else _from_reports(m, data)
     fit = fit_frequencies(evidence, method, options)
-    labels, parts = m.domain.labels_or_numbers, {"frequency": fit.part}
+    labels, parts = m.bulk.reader.labels(m.domain), {"frequency": fit.part}
     return Estimate(labels, parts, tally.n, m.design, tally.simulated, fit.steps, fit.bias)
 
 

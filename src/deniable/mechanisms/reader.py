@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 import numpy as np
 
+from deniable.core.domain import Domain
 from deniable.core.types import Columns, FloatArray
 from deniable.errors import ParameterError
 from deniable.estimate.calibrated import PublicCoin
@@ -66,6 +67,10 @@ class Reader(Generic[B]):
         """What batches of reports say about the frequencies."""
         rows = np.concatenate([np.empty((0, self.bulk.k)), *(self.likelihood(columns) for columns in batches)])
         return DenseEvidence(rows, np.ones(len(rows)))
+
+    def labels(self, domain: Domain) -> tuple[str, ...]:
+        """What the evidence is about: the answers of a domain, unless a kernel has fewer rows than answers."""
+        return domain.labels_or_numbers
 
     @property
     def sufficient(self) -> bool:

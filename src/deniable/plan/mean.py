@@ -26,7 +26,7 @@ from deniable_client.exact import check_epsilon
 if TYPE_CHECKING:
     import altair
 
-__all__ = ["plan_mean"]
+__all__ = ["OTHERS", "MeanPlan", "MeanPrediction", "plan_mean"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -51,9 +51,11 @@ class MeanPrediction(Prediction[Numeric]):
     """Operations of the server per report; None where the row does not say."""
     poisoning: float | None = None
     """How far one per cent of forged reports can move the mean; None where the row does not say."""
+    gap: float | None = None
+    """How far its variance is above the least that is possible, as it proves itself; None where it does not."""
     told = (
         *("n", "variance_mean", "variance_worst", "stderr", "stderr_mean", "asr", "blind", "rounding"),
-        *("bits", "bytes", "work", "poisoning"),
+        *("bits", "bytes", "work", "poisoning", "gap"),
     )
 
     @property
@@ -67,7 +69,7 @@ class MeanPrediction(Prediction[Numeric]):
         return math.sqrt(self.variance_mean)
 
 
-_OTHERS = (
+OTHERS = (
     Aspect(
         lambda d: d.variance_mean * d.n,
         "the least error for values that are spread evenly",
@@ -82,6 +84,7 @@ _OTHERS = (
     LITTLE_WORK,
     forged("{} to the mean", figure),
 )
+"""What designs are good for beside their error."""
 
 
 _COLUMNS: dict[str, Callable[[MeanPrediction], str]] = {
@@ -192,30 +195,36 @@ def plan_mean(
     makers = ((name, partial(_design, name, epsilon, where, n, most)) for name, _ in rows_for(MEAN))
     found, out = sift(makers, most, weighed, lambda d: d.variance_worst)
     lead = fewest("people") if n is None else least_error("the least error, whatever the values are")
-    ranked = advise(found, aspects=(lead, *_OTHERS), weights=weighed)
+    ranked = advise(found, aspects=(lead, *OTHERS), weights=weighed)
     asked = {"question": MEAN, "interval": [low, high], **grid, "n": n, "epsilon": epsilon} | weighed.document()
     return MeanPlan(asked, most, ranked[:top], out)
 
 
 def _worst(m: Numeric, n: int) -> float:
     """The standard error, whatever the values are."""
-    return math.sqrt(m.properties(n)["variance_worst"])
+    return math.sqrt(m.variances(n)[1])
 
 
 def _design(
     name: str, epsilon: float, where: Mapping[str, Any], n: int | None, limits: Mapping[str, float]
 ) -> MeanPrediction:
-    m: Numeric = made(name, epsilon=epsilon, **where)
+    own_grid = "layout" not in entry_of(name).options
+    told = {key: value for key, value in where.items() if not own_grid or key in ("interval", "clip")}
+    m: Numeric = made(name, epsilon=epsilon, **told)
     people = smallest_n(partial(_worst, m), limits["stderr"]) if n is None else n
     own, traits, guess = m.properties(people), entry_of(name).traits, m.guess_half()
+    average, worst = m.variances(people)
     return MeanPrediction(
         mechanism=m,
-        options=where,
+        options=told,
         n=people,
         asr=guess.success,
         blind=guess.blind,
         rounding=m.grid.step / 2,
         work=None if traits.work is None else float(traits.work(m, people)),
         poisoning=None if traits.pull is None else float(forged_gain(traits.pull(m, 1))),
-        **{name: own[name] for name in ("variance_mean", "variance_worst", "bits", "bytes")},
+        variance_mean=average,
+        variance_worst=worst,
+        gap=own.get("gap"),
+        **{name: own[name] for name in ("bits", "bytes")},
     )

@@ -62,7 +62,7 @@ class Prediction(Generic[M]):
     @property
     def title(self) -> str:
         """Name and own parameters, as far as they are short."""
-        texts = {key: _short(x) if isinstance(x, float) else str(x) for key, x in self.own.items()}
+        texts = {key: _short(x) if isinstance(x, float) else str(x) for key, x in self.own.items() if x != []}
         told = ", ".join(f"{key} = {text}" for key, text in texts.items() if len(text) <= _SHORT)
         return f"{self.name} ({told})" if told else self.name
 

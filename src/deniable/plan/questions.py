@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from deniable.errors import ParameterError, meant, require
-from deniable.mechanisms.entry import FREQUENCY, KEY_VALUE, MEAN, RELEASE
+from deniable.mechanisms.entry import DIRECTION, FREQUENCY, KEY_VALUE, MEAN, RELEASE
 from deniable.mechanisms.spaces import INTERVAL, SPACE
 from deniable.plan.answer import Plan
+from deniable.plan.direction import plan_direction
 from deniable.plan.frequency import plan_frequency
 from deniable.plan.keyvalue import plan_keyvalue
 from deniable.plan.mean import plan_mean
@@ -65,6 +66,12 @@ PLANS: Mapping[str, Planning] = {
         ("epsilon", "n", *INTERVAL, *_WEIGHED),
         {"target_error": "stderr", **_COSTS},
         {**_EPSILON, "interval": "interval=(0, 100)"},
+    ),
+    DIRECTION: Planning(
+        plan_direction,
+        ("epsilon", "n", "interval", "points", *_WEIGHED),
+        {"target_error": "stderr", **_COSTS},
+        {**_EPSILON, "interval": "interval=(0, 24)"},
     ),
 }
 """By what `Entry.question` says."""

@@ -8,7 +8,15 @@ from typing import Any
 
 from deniable.present.tables import Column, Table, facts_table, number, parameters, percent
 
-__all__ = ["frequency_table", "keyvalue_table", "mean_table", "protocol_table", "release_table", "steps_table"]
+__all__ = [
+    "direction_table",
+    "frequency_table",
+    "keyvalue_table",
+    "mean_table",
+    "protocol_table",
+    "release_table",
+    "steps_table",
+]
 
 _Facts = list[tuple[str, str, str]]
 
@@ -74,6 +82,23 @@ def mean_table(d: Mapping[str, Any]) -> Table:
         *_head(d, f"{d['k']:,} points from {low:g} to {high:g}"),
         ("true mean", f"{d['truth']:.6g}", "of these people's numbers, rounded to the points"),
         ("mean error", bias, "estimate - truth ± its standard error over the runs"),
+        ("measured mse", number(d["mse"], 4), f"usual error {math.sqrt(d['mse']):.3g}"),
+        *_predicted(d, "predicted mse", told, ".4g", ".2g"),
+        _coverage(d),
+    ]
+    return facts_table(rows)
+
+
+def direction_table(d: Mapping[str, Any]) -> Table:
+    """A mean direction: what a simulation measured, against what was predicted."""
+    low, high = d["interval"]
+    bias = _within(f"{d['bias']:.4g}", d["bias_stderr"], ".2g")
+    told = "to first order, for these people and the integers sampled"
+    rows = [
+        *_head(d, f"{d['k']:,} directions from {low:g} to {high:g}, which is {low:g} again"),
+        ("true mean", f"{d['truth']:.6g}", "direction of these people's mean vector"),
+        ("resultant", f"{d['resultant']:.3g}", "length of that vector: 1 if all are the same, 0 if none prevails"),
+        ("mean error", bias, "estimate - truth, the shorter way around ± its standard error over the runs"),
         ("measured mse", number(d["mse"], 4), f"usual error {math.sqrt(d['mse']):.3g}"),
         *_predicted(d, "predicted mse", told, ".4g", ".2g"),
         _coverage(d),

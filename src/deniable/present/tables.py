@@ -201,7 +201,7 @@ def properties_table(document: Mapping[str, Any]) -> Table:
         points = f"{100 * math.sqrt(document['mse']):.4g} points"
         at = next(i for i, row in enumerate(rows) if row[0] == "mse") + 1
         rows.insert(at, ("std. error", points, f"sqrt(mse): the usual error of an estimated share, n = {n:,}"))
-    error = next((name for name in ("loss", "mse", "variance") if name in document), "mse")
+    error = next((name for name in ("loss", "mse", "variance", "variance_mean") if name in document), "mse")
     rows = [
         (name, value, meaning.replace("mse", error) if "bound" in meaning + name else meaning)
         for name, value, meaning in rows
@@ -248,6 +248,9 @@ _MEANING = {
     "variance": "of the estimated frequency of one item, levels drawn at random",
     "variance_mean": "of the mean, averaged over the points of the interval",
     "variance_worst": "of the mean, if all people had the value whose reports vary most",
+    "variance_even": "of the mean, if all numbers of the interval are equally likely",
+    "bound_circle": "the least variance_mean for directions all around the circle, of which the design has k",
+    "certificate": "what is least, the bound and who proves it (docs/maths/mean-optimum.md)",
     "bound_mean": "the least variance_mean that any mechanism with this epsilon and this variance can have",
     "estimator": "the linear estimator with the least predicted variance",
     "variance_estimator": "of that item's estimate by it",
@@ -268,6 +271,10 @@ def _among_others(document: Mapping[str, Any]) -> dict[str, str]:
     if {"variance", "variance_mean"} <= set(document):
         found["variance"] = "of an estimated frequency, averaged over keys that are equally frequent"
         found["variance_mean"] = "of frequency times mean, averaged alike, values in the middle of their range"
+    if "certificate" in document and "bound_circle" not in document:
+        found["variance_mean"] = "of the mean, for the worst value, in units of half the interval"
+    elif "bound_circle" in document:
+        found["variance_mean"] = "of the mean vector (cos, sin): the trace of its covariance"
     if "by_level" in document.get("guarantee", {}):
         found["guarantee"] = "largest log-ratio of the answers with each budget"
     return found
@@ -299,9 +306,13 @@ def parameters(params: Mapping[str, Any]) -> str:
     >>> parameters({"base": None, "sensitive": [0, 2, 5, 6], "theta": 2 / 3})
     'sensitive = answers 0 to 1 and 5, theta = 0.666667'
     """
-    known = {name: x for name, x in params.items() if x is not None}
+    known = {name: x for name, x in params.items() if x is not None and name not in _PROOFS}
     texts = {name: _ranges(x) if name == "sensitive" else _plain_value(x) for name, x in known.items()}
     return ", ".join(f"{name} = {text}" for name, text in texts.items())
+
+
+_PROOFS = ("certificate",)
+"""Parameters that prove something and are nothing to be read."""
 
 
 def _ranges(ends: Sequence[int]) -> str:

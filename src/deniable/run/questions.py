@@ -14,13 +14,14 @@ from typing import Any
 from deniable.core.types import Target
 from deniable.errors import require
 from deniable.estimate.result import Estimate
-from deniable.mechanisms.entry import FREQUENCY, KEY_VALUE, MEAN, RELEASE
+from deniable.mechanisms.entry import DIRECTION, FREQUENCY, KEY_VALUE, MEAN, RELEASE
 from deniable.mechanisms.registry import entry_of
 from deniable.plan.prediction import points
-from deniable.present.studies import frequency_table, keyvalue_table, mean_table, release_table
+from deniable.present.studies import direction_table, frequency_table, keyvalue_table, mean_table, release_table
 from deniable.present.tables import Table
 from deniable.run.forms import ANSWERS, NUMBERS, Form
 from deniable.run.results import Shown
+from deniable.run.studies.direction import simulate_direction
 from deniable.run.studies.frequency import simulate
 from deniable.run.studies.keyvalue import shrink_means, simulate_keyvalue
 from deniable.run.studies.mean import simulate_mean
@@ -114,6 +115,17 @@ QUESTIONS: Mapping[str, Question] = {
         _NUMBERS,
         lambda gain: f"move the mean by at most {gain:.3g}",
         NUMBERS,
+        {},
+    ),
+    DIRECTION: Question(
+        DIRECTION,
+        "mean directions",
+        simulate_direction,
+        ("level", "chart", "column", "format"),
+        direction_table,
+        _NUMBERS,
+        lambda gain: f"move the end of the resultant by at most {gain:.3g}",
+        None,
         {},
     ),
 }

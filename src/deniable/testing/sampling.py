@@ -11,7 +11,7 @@ import math
 from collections.abc import Mapping
 from fractions import Fraction
 from functools import lru_cache
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 from scipy.stats import binom, norm
@@ -19,6 +19,7 @@ from scipy.stats import binom, norm
 from deniable.collect.codec import dump, load
 from deniable.collect.tally import Tally
 from deniable.core.channel import Channel
+from deniable.core.circle import Circle
 from deniable.core.grid import Grid
 from deniable.core.types import Columns, FloatArray, IntArray
 from deniable.errors import ParameterError, require
@@ -185,6 +186,8 @@ def _estimate_pvalues(m: Mechanism, estimate: Estimate, holders: IntArray) -> Fl
     n = int(holders.sum())
     if not supports_items(m):
         truth, name = holders / n, "frequency"
+        if isinstance(m.domain, Circle):
+            return _vector_pvalue(estimate, truth @ m.domain.coordinates())
         if "frequency" not in estimate.parts and isinstance(m.domain, Grid):
             truth, name = np.array([truth @ m.domain.points]), "mean"
         off, spread = estimate[name].value - truth, estimate[name].stderr
@@ -193,6 +196,13 @@ def _estimate_pvalues(m: Mechanism, estimate: Estimate, holders: IntArray) -> Fl
     p, q = m.support_effective.p, m.support_effective.q
     counts = (n * (q + (p - q) * estimate.value)).tolist()
     return np.array([_pvalue_of_sum(c, h, n, p, q) for c, h in zip(counts, holders.tolist(), strict=True)])
+
+
+def _vector_pvalue(estimate: Estimate, truth: FloatArray) -> FloatArray:
+    """p-value of the mean vector of directions."""
+    part: Any = estimate.parts["mean"]
+    off = np.array([part.vector.cos, part.vector.sin]) - truth
+    return np.array([math.exp(-float(off @ np.linalg.solve(part.vector.reporters, off)) / 2)])
 
 
 def reports_needed(m: Mechanism, *, alpha: float, miss: float, excess: float = 1.1) -> float:

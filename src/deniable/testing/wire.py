@@ -12,6 +12,7 @@ import numpy as np
 from deniable.collect.codec import dump, load
 from deniable.collect.reports import Reports
 from deniable.collect.tally import Tally
+from deniable.core.circle import Circle
 from deniable.core.codes import Codes
 from deniable.core.domain import Domain
 from deniable.core.grid import Grid
@@ -182,7 +183,7 @@ def _check_outsiders(m: Mechanism, words: StreamWords) -> None:
 
 def _strangers(domain: Domain) -> list[Any]:
     """What is no value of a domain of numbers; labels are looked up, whatever they are."""
-    if isinstance(domain, Grid | Codes):
+    if isinstance(domain, Grid | Codes | Circle):
         wide = domain.high - domain.low
         outside = [] if domain.clip else [domain.low - wide, domain.high + wide]
         return [*outside, math.nan, math.inf, "none", None]

@@ -17,6 +17,7 @@ __all__ = ["Domain", "read_domain"]
 
 _ANSWERS_MAX = 1 << 32
 _POINTS_MAX = 1 << 30
+_DIRECTIONS_MAX = 1 << 20
 _CHOICES = ("missing", "other")
 
 Reader = Callable[[object], int]
@@ -137,6 +138,11 @@ def _inside(given: Mapping[str, Any]) -> tuple[float, float, Callable[[object], 
     return low, high, inside
 
 
+def _check_steps(low: float, high: float, points: int) -> None:
+    step = (high - low) / points
+    _need(low < low + step and high - step < high, "points", points, "so few that floats tell neighbours apart")
+
+
 def _grid(document: object) -> Domain:
     given = fields_of(document, "the domain", ("interval", "points", "layout", "clip"))
     low, high, inside = _inside(given)
@@ -144,8 +150,7 @@ def _grid(document: object) -> Domain:
     _need(is_whole(points, 2, _POINTS_MAX), "points", points, f"a whole number from 2 to {_POINTS_MAX}")
     _need(layout in ("midpoints", "endpoints"), "layout", layout, "midpoints or endpoints")
     points = int(points)
-    step = (high - low) / points
-    _need(low < low + step and high - step < high, "points", points, "so few that floats tell neighbours apart")
+    _check_steps(low, high, points)
 
     def nearest(value: object) -> int:
         share = (inside(value) - low) / (high - low)
@@ -170,6 +175,25 @@ def _codes(document: object) -> Domain:
     return Domain(len(codes), lambda value: bisect_left(borders, inside(value)), border=ends.__getitem__)
 
 
+def _circle(document: object) -> Domain:
+    """Directions around a circle: `high` is `low` once more."""
+    given = fields_of(document, "the domain", ("circle", "points"))
+    low, high, inside = _inside({"interval": given["circle"], "clip": False})
+    points = given["points"]
+    _need(is_whole(points, 3, _DIRECTIONS_MAX), "points", points, f"a whole number from 3 to {_DIRECTIONS_MAX}")
+    points = int(points)
+    _check_steps(low, high, points)
+
+    def nearest(value: object) -> int:
+        return math.floor((inside(value) - low) / (high - low) * points + 0.5) % points
+
+    def border(i: int) -> float:
+        """See `Domain.border`; those of the first answer end where all begin, and go on before the end of all."""
+        return low + (high - low) * (max(i - 0.5, 0.0) / points) if i < points else high
+
+    return Domain(points, nearest, border=border)
+
+
 def _need(ok: bool, name: str, got: object, need: str) -> None:
     if not ok:
         raise FormatError(f"{name} of the design's domain must be {need}, got {show(got)}.")
@@ -177,6 +201,7 @@ def _need(ok: bool, name: str, got: object, need: str) -> None:
 
 _FORMS: Mapping[str, Callable[[object], Domain]] = {
     "space": _space,
+    "circle": _circle,
     "codes": _codes,
     "interval": _grid,
     "labels": _listed,

@@ -31,6 +31,7 @@ _DEALT = "dealt"
 _WHOLE_MAX = 1000
 """The most that a design of parts promises; its parts, of which it is the largest, promise less."""
 SHARE_MAX = 1_000_000
+CERTIFICATE_MAX = 1024
 _FIELDS = ("mechanism", "version", "epsilon", "domain", "params", "kernel")
 _NEAR = 1 << (WORD_BITS - 30)
 """How far a threshold may be from the probability that a parameter says, as a float, in 2**-64."""
@@ -85,6 +86,7 @@ def _utility(*bases: str) -> Shapes:
     return {"utility": {"base": _one_of(*bases)}}
 
 
+_LATTICE = {"points": "whole points", "outputs": "whole outputs"}
 _SIZE, _G, _P = {"size": "whole size"}, {"g": "whole g"}, {"p": "share keep"}
 _PLAIN: Mapping[str, Form] = {
     "grr": Form(_one_of("response")),
@@ -127,6 +129,12 @@ _PLAIN: Mapping[str, Form] = {
         {"window-or-bit": {"window": _one_of("window"), "bit": _one_of("leaning")}},
         {"m": "whole window.m", "share": "share coin"},
     ),
+    "om": Form(
+        _one_of("lattice"),
+        {**_LATTICE, "objective": "word worst even centre prior", "certificate": "certificate"},
+    ),
+    "lu": Form(_one_of("lattice"), _LATTICE),
+    "arc": Form(_one_of("arc"), {"size": "whole size"}),
 }
 """Mechanisms that protect all answers alike; any of them, or a table, may be the base of `utility`."""
 
@@ -385,6 +393,13 @@ def _texts(value: Any, words: Sequence[str], kernel: Any, design: Any) -> str:
     return "" if fits and len(set(value)) == count else f"a list of {count} different names"
 
 
+def _certificate(value: Any, words: Sequence[str], kernel: Any, design: Any) -> str:
+    """Rows of five whole numbers; nothing that a device does depends on them."""
+    rows: Any = value if is_list(value) and len(value) <= CERTIFICATE_MAX else [None]
+    fits = all(is_list(row) and len(row) == 5 and all(is_whole(v, -(2**53), 2**53) for v in row) for row in rows)
+    return "" if fits else f"at most {CERTIFICATE_MAX} rows of five whole numbers"
+
+
 def _same(value: Any, words: Sequence[str], kernel: Any, design: Any) -> str:
     """The very numbers of the kernel."""
     found = _at(kernel, words[0])
@@ -457,6 +472,7 @@ def _base(value: Any, words: Sequence[str], kernel: Any, design: Any) -> str:
 
 _CHECKS: Mapping[str, Callable[[Any, Sequence[str], Any, Any], str]] = {
     "whole": _whole,
+    "certificate": _certificate,
     "wholes": _wholes,
     "share": _share,
     "chance": _chance,

@@ -19,7 +19,7 @@ from deniable.core.grid import Grid
 from deniable.core.guess import Guess
 from deniable.core.protection import NUMBER
 from deniable.core.support import check_n
-from deniable.core.types import FloatArray
+from deniable.core.types import FloatArray, IntArray
 from deniable.errors import InWords, ParameterError, require
 from deniable.estimate.linear import check_reports
 from deniable.estimate.result import Estimate, Part
@@ -59,13 +59,15 @@ class Numeric(Mechanism):
 
     vetted: ClassVar[bool] = True
     subject: ClassVar[str] = NUMBER
+    finest: ClassVar[int] = POINTS_MOST
+    """Points of the finest grid."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
         hint = "Give interval=(low, high) and, if wanted, points=N."
         if not isinstance(self.domain, Grid):
             raise ParameterError(f"domain must be a grid of numbers, got {self.domain.allowed}.", hint)
-        require(self.k <= POINTS_MOST, "points", self.k, f"at most {POINTS_MOST}", "Tallies count every answer.")
+        require(self.k <= self.finest, "points", self.k, f"at most {self.finest}", "Tallies count every answer.")
 
     @property
     @abstractmethod
@@ -82,6 +84,11 @@ class Numeric(Mechanism):
         """The domain, as what it is."""
         assert isinstance(self.domain, Grid)
         return self.domain
+
+    @property
+    def coarse(self) -> tuple[Grid, IntArray]:
+        """Numbers to make people up from, as a grid, and the items that they are: here, all of them."""
+        return self.grid, np.arange(self.k)
 
     @cached_property
     def proof(self) -> Proof:
@@ -142,6 +149,11 @@ class Numeric(Mechanism):
 
     def effective(self, n: float = 1) -> dict[str, Any]:
         return {"epsilon": self.epsilon_exact} | self._numbers(self.law_exact, n)
+
+    def variances(self, n: float = 1) -> tuple[float, float]:
+        """Of the mean of n values, in their own unit: averaged over the interval, and for the worst value."""
+        unit = self.grid.step**2 / check_n(n)
+        return float(self.law.average) * unit, float(self.law.worst) * unit
 
     def _numbers(self, law: Law, n: float) -> dict[str, float]:
         unit = self.grid.step**2 / check_n(n)

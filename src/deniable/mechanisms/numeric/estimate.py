@@ -15,6 +15,7 @@ from deniable.core.intervals import Curve, Interval, count_interval, critical, c
 from deniable.core.support import Support
 from deniable.core.types import FloatArray, IntArray, Target
 from deniable.estimate.result import Shares
+from deniable.mechanisms.numeric.lattice_laws import RowsLaw
 from deniable.mechanisms.numeric.laws import Blend, Law, Lean, Sliding
 
 __all__ = ["mean_part"]
@@ -158,14 +159,30 @@ def _distance(law: Blend[Fraction], counts: IntArray, z: FloatArray) -> float:
     return min(max(found, 0.0), most)
 
 
+def _rows_part(law: RowsLaw, counts: IntArray, grid: Grid) -> NumberPart:
+    """The mean of values from how often each report of a table of rows was given.
+
+    The reporters' variance is that of their very values up to what rounding may add (`RowsLaw.spread`); it is kept
+    between the least and the largest that any value has.
+    """
+    n, middle = int(counts.sum()), (law.k - 1) / 2
+    z = law.readings() - middle
+    mean, square = float(counts @ z) / n, float(counts @ z**2) / n
+    least, worst = float(min(law.noises)), float(law.worst)
+    own = min(max(float(counts @ law.spread) / n, least), worst) / n
+    whole = (square - mean**2) / (n - 1) if n > 1 else (worst + middle**2) / n
+    return _part(mean, own, whole, grid, n, (least, 0.0))
+
+
 _PARTS: Mapping[type, Callable[[Any, IntArray, Grid], NumberPart | BitPart]] = {
     Sliding: _sliding_part,
     Lean: _lean_part,
     Blend: _blend_part,
+    RowsLaw: _rows_part,
 }
 
 
-def mean_part(law: Law, counts: IntArray, grid: Grid) -> NumberPart | BitPart:
+def mean_part(law: Law | RowsLaw, counts: IntArray, grid: Grid) -> NumberPart | BitPart:
     """The mean of values from how often each report was given, by the law of what is sampled."""
     return _PARTS[type(law)](law, counts, grid)
 

@@ -71,9 +71,13 @@ def simulate(
     return Study(made=m, data=population.name, n=population.n, seed=seed, runs=runs, measured=measured, shown=shown)
 
 
-def tally_population(m: Mechanism, population: Population, rng: Stream) -> Tally:
-    """Everyone in the population reports once; their reports as a tally, chunk by chunk."""
-    jobs = with_streams(_items(population, chunk_size(m)), rng)
+def tally_population(m: Mechanism, population: Population, rng: Stream, items: IntArray | None = None) -> Tally:
+    """Everyone in the population reports once; their reports as a tally, chunk by chunk.
+
+    `items` are what the population's values are in the domain of the mechanism, where they are not its first ones.
+    """
+    held = _items(population, chunk_size(m))
+    jobs = with_streams(held if items is None else (items[own] for own in held), rng)
     parts = ahead(lambda job: m.tally(m.privatize_items(*job)), jobs)
     return sum(parts, m.empty(simulated=rng.simulated))
 

@@ -43,10 +43,11 @@ def simulate_mean(
     m, root, layout = make(), simulation(seed), Layout.of(format)
     check_source(data, column, layout)
     people = _people(data, m, n, column, layout, root.spawn(1)[0])
-    weights = people.frequencies
-    truth = np.array([weights @ m.grid.points])
-    noise = np.array([float(m.law_exact.noise(x)) for x in np.flatnonzero(people.counts).tolist()])
-    found = repeated(lambda rng: m.estimate(tally_population(m, people, rng)), root, runs, progress)
+    weights, (grid, items) = people.frequencies, m.coarse
+    truth = np.array([weights @ grid.points])
+    held = np.flatnonzero(people.counts)
+    noise = np.array([float(m.law_exact.noise(x)) for x in items[held].tolist()])
+    found = repeated(lambda rng: m.estimate(tally_population(m, people, rng, items)), root, runs, progress)
     errors = np.array([e.value[0] - truth[0] for e in found])
     covered = np.array([float(e.interval(level).covers(truth)[0]) for e in found])
     measured = {
@@ -63,10 +64,11 @@ def simulate_mean(
 
 def _people(data: str, m: Numeric, n: int | None, column: str | None, layout: Layout, rng: Stream) -> Population:
     """How many people have each number of the grid."""
+    grid, _ = m.coarse
     if not has_own_values(data, layout):
-        made = resolve(data, n=PEOPLE if n is None else n, k=m.k, rng=rng)
-        return Population(made.name, m.grid.labels_or_numbers, made.counts)
+        made = resolve(data, n=PEOPLE if n is None else n, k=grid.k, rng=rng)
+        return Population(made.name, grid.labels_or_numbers, made.counts)
     if data not in NAMES:
-        return counted(data, n, m.domain, column, layout)
+        return counted(data, n, grid, column, layout)
     hint = "Take a table of numbers, such as adult-age with --interval 0,100, or a made-up population."
-    return sorted_into(resolve(data, n=n), m.domain, hint)
+    return sorted_into(resolve(data, n=n), grid, hint)

@@ -19,12 +19,14 @@ from deniable_client.kernels.contract import AnyKernel, Disclosing, Kernel, chec
 
 if TYPE_CHECKING:
     from deniable_client.kernels.affine import Affine
+    from deniable_client.kernels.arc import Arc
     from deniable_client.kernels.basic import Laplace, Mixture, Response, Subset, Unary, Whole
     from deniable_client.kernels.channel import Channel
     from deniable_client.kernels.dealt import Dealt
     from deniable_client.kernels.geometry import Hadamard, Projective
     from deniable_client.kernels.keyvalue import Grouped, KeysOnly, OneKey, Pairs, SignedSubset, SignedUnary
     from deniable_client.kernels.keyvalue_seeded import SignedHashing, SignedInterval, ToldKey
+    from deniable_client.kernels.lattice import Lattice
     from deniable_client.kernels.metric import Constant, Leaning, Neighbours, Recode, Window, WindowOrBit
     from deniable_client.kernels.personal import Bit, Personal
     from deniable_client.kernels.seeded import Balanced, Hashing, Interval, Wheel
@@ -35,6 +37,7 @@ __all__ = [
     "KERNELS",
     "Affine",
     "AnyKernel",
+    "Arc",
     "Balanced",
     "Bit",
     "Channel",
@@ -48,6 +51,7 @@ __all__ = [
     "Kernel",
     "KeysOnly",
     "Laplace",
+    "Lattice",
     "Leaning",
     "Mixture",
     "Neighbours",
@@ -80,12 +84,14 @@ __all__ = [
 
 _HOMES: Mapping[str, str] = {
     "affine": "Affine",
+    "arc": "Arc",
     "basic": "Laplace Mixture Response Subset Unary Whole",
     "channel": "Channel",
     "dealt": "Dealt",
     "geometry": "Hadamard Projective",
     "keyvalue": "Grouped KeysOnly OneKey Pairs SignedSubset SignedUnary",
     "keyvalue_seeded": "SignedHashing SignedInterval ToldKey",
+    "lattice": "Lattice",
     "metric": "Constant Leaning Neighbours Recode Window WindowOrBit",
     "personal": "Bit Personal",
     "seeded": "Balanced Hashing Interval Wheel",

@@ -1,0 +1,109 @@
+"""The planner's question about directions: what a mean direction costs, and how many people it takes."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from functools import partial
+from typing import Any, ClassVar
+
+from deniable.core.grid import check_interval
+from deniable.errors import is_whole, require
+from deniable.mechanisms.entry import DIRECTION
+from deniable.mechanisms.numeric.arc import Direction
+from deniable.mechanisms.registry import entry_of
+from deniable.plan.advice import advise, fewest, least_error
+from deniable.plan.answer import check_top, made, rows_for, sift
+from deniable.plan.mean import OTHERS, MeanPlan, MeanPrediction
+from deniable.plan.prediction import forged_gain
+from deniable.plan.scoring import check_limits, check_weights
+from deniable.plan.smallest import smallest_n
+from deniable_client.exact import check_epsilon
+
+__all__ = ["plan_direction"]
+
+_PREVAILS = 0.5
+"""The resultant that errors are told for."""
+
+
+class DirectionPlan(MeanPlan):
+    """Mechanisms for mean directions, best first."""
+
+    meanings: ClassVar[Mapping[str, str]] = {
+        "error": f"standard error of the mean direction where the resultant is {_PREVAILS:g}, at most",
+        "all the same": "the same where all directions are the same",
+        "guess": (
+            "how often the best guess from a report, of the half of the circle that a direction is in, is right "
+            "(without a report 50 %)"
+        ),
+        "bytes": "of a report",
+        "work": "operations of the server per report",
+        "forged": "how far 1 % of forged reports can move the end of the resultant, whose length is 1 at most",
+    }
+
+    @property
+    def columns(self) -> Mapping[str, Callable[[MeanPrediction], str]]:
+        return {"all the same" if name == "evenly spread" else name: cell for name, cell in super().columns.items()}
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What a newcomer should hear: that there may be no direction."""
+        told = f"Errors are for a resultant of {_PREVAILS:g}: with half of it they are twice as large"
+        return () if self.best is None else (f"{told}, and where no direction prevails there is none to be found.",)
+
+
+def plan_direction(
+    *,
+    interval: Any,
+    epsilon: float,
+    n: int | None = None,
+    limits: Mapping[str, float],
+    weight: float | None = None,
+    weights: Mapping[str, float] | str | None = None,
+    top: int | None = None,
+    points: int | None = None,
+) -> DirectionPlan:
+    """Mechanisms for the mean direction of numbers around a circle, whose ends the interval has.
+
+    Without n, `limits` must have the wanted stderr; every design then has the fewest people that reach it.
+    """
+    low, high = check_interval(interval)
+    epsilon, most = check_epsilon(epsilon, sampling=True), check_limits(limits)
+    weighed = check_weights(weight, weights, "n" if n is None else "variance_worst")
+    check_top(top)
+    hint = "Without it, a target for the standard error says how many people are needed."
+    fits = is_whole(n, 1) if n is not None else "stderr" in most
+    require(fits, "n", n, "an integer >= 1, the number of people", hint)
+    where = {"interval": (low, high)} | ({} if points is None else {"points": points})
+    makers = ((name, partial(_design, name, epsilon, where, n, most)) for name, _ in rows_for(DIRECTION))
+    found, out = sift(makers, most, weighed, lambda d: d.variance_worst)
+    lead = fewest("people") if n is None else least_error("the least error")
+    ranked = advise(found, aspects=(lead, *OTHERS[1:]), weights=weighed)
+    asked = {"question": DIRECTION, "interval": [low, high], "n": n, "epsilon": epsilon} | weighed.document()
+    return DirectionPlan(asked, most, ranked[:top], out)
+
+
+def _stderr(m: Direction, n: float) -> float:
+    return math.sqrt(m.variance_at(_PREVAILS) / n)
+
+
+def _design(
+    name: str, epsilon: float, where: Mapping[str, Any], n: int | None, limits: Mapping[str, float]
+) -> MeanPrediction:
+    m: Direction = made(name, epsilon=epsilon, **where)
+    people = smallest_n(partial(_stderr, m), limits["stderr"]) if n is None else n
+    own, traits, guess = m.properties(people), entry_of(name).traits, m.guess_half()
+    return MeanPrediction(
+        mechanism=m,  # type: ignore[arg-type]  # it has what a prediction tells
+        options=where,
+        n=people,
+        asr=guess.success,
+        blind=guess.blind,
+        rounding=m.circle.step / 2,
+        work=None if traits.work is None else float(traits.work(m, people)),
+        poisoning=None if traits.pull is None else float(forged_gain(traits.pull(m, 1))),
+        variance_mean=m.variance_at(1.0) / people,
+        variance_worst=m.variance_at(_PREVAILS) / people,
+        gap=own["gap"],
+        **{key: own[key] for key in ("bits", "bytes")},
+    )
