@@ -86,9 +86,8 @@ def _inside(problem: Problem, progress: Progress | None) -> tuple[FloatArray, Fl
     """
     m = problem.size
     rows = np.concatenate([np.ones((1, m)), problem.turns.T])
-    goal = np.zeros(len(rows))
-    goal[0] = 1.0
-    w = np.full(m, 1 / m)
+    goal = np.eye(len(rows))[0]
+    w = _start(rows, goal)
     here = _at(problem, w, problem.turns, problem.squares)
     line = np.zeros(len(rows))
     line[0] = 1.1 * here.q.max()
@@ -98,7 +97,7 @@ def _inside(problem: Problem, progress: Progress | None) -> tuple[FloatArray, Fl
         above = float(w @ s) / here.spread
         if progress is not None:
             progress(step, above)
-        if above < _SMALL and np.abs(off).max() < 1e-12:
+        if above < _SMALL:
             break
         solve = _system(here.curve, rows, w / s)
         base = here.q - line @ rows
@@ -118,6 +117,20 @@ def _inside(problem: Problem, progress: Progress | None) -> tuple[FloatArray, Fl
         if most < 1e-8:
             break
     return w, s
+
+
+def _start(rows: FloatArray, goal: FloatArray) -> FloatArray:
+    """Weights with the right sums, none of them near 0: the nearest to equal ones, or those whose least is largest."""
+    m = rows.shape[1]
+    even = np.full(m, 1 / m)
+    near = even + np.linalg.lstsq(rows, goal - rows @ even, rcond=None)[0]
+    if near.min() > 0.2 / m:
+        return np.asarray(near)
+    from scipy.optimize import linprog
+
+    columns = np.column_stack([rows.mean(axis=1), rows])
+    best = linprog(-1.0 * (np.arange(m + 1) == 0), A_eq=columns, b_eq=goal, method="highs").x
+    return np.asarray(best[0] / m + best[1:])
 
 
 Solver = Callable[..., tuple[FloatArray, FloatArray, FloatArray]]
