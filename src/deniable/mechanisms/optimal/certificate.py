@@ -12,16 +12,16 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from deniable.core.types import FloatArray
+from deniable.core.types import FloatArray, IntArray
 
-__all__ = ["Certificate", "Problem", "certified", "problem_of"]
+__all__ = ["Certificate", "Problem", "certified", "plane_of", "problem_of"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Problem:
     """Outputs to choose from, in coordinates in which nothing cancels: spread = tr(C S^-1) + sum_i kappa_i / s_i.
 
-    S = sum w_j t_j t_j' and s_i = sum w_j v_ji; a choice has w >= 0, sum w_j = 1 and sum w_j t_j = 0.
+    S = sum w_j t_j t_j' and s_i = sum w_j v_ji; a choice has w >= 0, sum w_j = 1 and sum w_j u_j = 0.
     """
 
     turns: FloatArray
@@ -31,6 +31,12 @@ class Problem:
     squares: FloatArray
     """v_j, a row for each output: what exchangeable values have in common; no columns where there are none."""
     kappa: FloatArray
+    sums: FloatArray
+    """u_j, a row for each output: what must cancel; t_j, unless more is promised than what is estimated depends on."""
+
+    def some(self, kept: IntArray) -> Problem:
+        """The same with some of the outputs only."""
+        return Problem(self.turns[kept], self.cost, self.squares[kept], self.kappa, self.sums[kept])
 
     @property
     def size(self) -> int:
@@ -60,13 +66,15 @@ def problem_of(rays: FloatArray, prior: FloatArray, weights: FloatArray) -> Prob
 
     Columns of `plane` are an orthonormal basis of {s: f.s = 0}; in that basis tr(K Q) = tr(C S^-1).
     """
-    k = prior.size
-    turns = rays / (rays @ prior)[:, None] - 1
-    plane = np.linalg.svd(prior[None])[2][1:].T
+    plane = plane_of(prior)
+    turns = np.ascontiguousarray((rays / (rays @ prior)[:, None] - 1) @ plane)
     back = plane - np.outer(prior, plane.sum(axis=0))
-    return Problem(
-        np.ascontiguousarray(turns @ plane), back.T @ weights @ back, np.zeros((len(rays), 0)), np.zeros(k * 0)
-    )
+    return Problem(turns, back.T @ weights @ back, np.zeros((len(rays), 0)), np.zeros(0), turns)
+
+
+def plane_of(prior: FloatArray) -> FloatArray:
+    """An orthonormal basis (columns) of what has the product 0 with a vector."""
+    return np.ascontiguousarray(np.linalg.svd(prior[None])[2][1:].T)
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,11 +106,12 @@ def certified(every: Problem, used: Problem, w: FloatArray, *, tight: bool = Tru
     q = np.einsum("jx,jx->j", turned @ scaled, turned) + every.squares @ (every.kappa / single**2)
     own = used.turns @ root.T
     goal = np.einsum("jx,jx->j", own @ scaled, own) + used.squares @ (every.kappa / single**2)
-    line = np.column_stack([np.ones(len(own)), own]) * np.sqrt(w)[:, None]
-    found = np.linalg.lstsq(line, goal * np.sqrt(w), rcond=None)[0]
-    least = _bound(spread, found[1:], turned, q)
+    line = np.column_stack([np.ones(len(own)), used.sums]) * np.sqrt(w)[:, None]
+    size = np.maximum(np.abs(line).max(axis=0), 1e-300)
+    found = np.linalg.lstsq(line / size, goal * np.sqrt(w), rcond=None)[0] / size
+    least = _bound(spread, found[1:], every.sums, q)
     if tight and 1 - least / spread > _GAP:
-        least = max(least, _bound(spread, _best_line(turned, q), turned, q))
+        least = max(least, _bound(spread, _best_line(every.sums, q), every.sums, q))
     return Certificate(spread, least)
 
 
@@ -120,10 +129,10 @@ def _best_line(turns: FloatArray, q: FloatArray) -> FloatArray:
     """The line of least l0 by a linear program; nothing depends on its being right."""
     from scipy.optimize import linprog
 
-    scale = float(q.max())
-    rows = np.column_stack([np.ones(len(turns)), turns])
+    scale, size = float(q.max()), np.maximum(np.abs(turns).max(axis=0), 1e-300)
+    rows = np.column_stack([np.ones(len(turns)), turns / size])
     goal = np.zeros(rows.shape[1])
     goal[0] = 1.0
     tries = {"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10}
     found = linprog(goal, A_ub=-rows, b_ub=-q / scale, bounds=(None, None), method="highs", options=tries)
-    return np.zeros(turns.shape[1]) if found.x is None else np.asarray(found.x[1:] * scale)
+    return np.zeros(turns.shape[1]) if found.x is None else np.asarray(found.x[1:] * scale / size)

@@ -19,7 +19,7 @@ from deniable.core.promise.ranges import size
 from deniable.core.promise.value import Promise
 from deniable.core.types import FloatArray
 from deniable.errors import EnumerationError
-from deniable.mechanisms.optimal.certificate import Problem, certified
+from deniable.mechanisms.optimal.certificate import Problem, certified, plane_of
 from deniable.mechanisms.optimal.extremes import MOST_VALUES, extremes
 from deniable.mechanisms.optimal.solving import chosen
 
@@ -52,8 +52,7 @@ def least_by_class(promise: Promise, shares: FloatArray) -> ByClass:
     problem = _problem(_kinds(_between(promise), sizes), sizes, single)
     w = chosen(problem)
     kept = np.flatnonzero(w)
-    used = Problem(problem.turns[kept], problem.cost, problem.squares[kept], problem.kappa)
-    found = certified(problem, used, w[kept])
+    found = certified(problem, problem.some(kept), w[kept])
     return ByClass(max(0.0, found.spread - free), max(0.0, found.least - free), found.gap, problem.size)
 
 
@@ -110,10 +109,10 @@ def _problem(kinds: Iterator[Kind], sizes: FloatArray, single: FloatArray) -> Pr
     sums = count * top + (sizes - count) * low
     scale = (sums @ single)[:, None]
     root = np.sqrt(sizes)
-    plane = np.linalg.svd((root * single)[None])[2][1:].T
-    turns = (sums / (scale * sizes) - 1) * root @ plane
+    plane = plane_of(root * single)
+    turns = np.ascontiguousarray((sums / (scale * sizes) - 1) * root @ plane)
     back = plane - np.outer(root * single, root @ plane)
     several = sizes > 1
     apart = count * (sizes - count) / sizes * ((top - low) / scale) ** 2
     squares = apart[:, several] / (sizes[several] - 1)
-    return Problem(np.ascontiguousarray(turns), back.T @ back, squares, (sizes[several] - 1).astype(np.float64))
+    return Problem(turns, back.T @ back, squares, (sizes[several] - 1).astype(np.float64), turns)
