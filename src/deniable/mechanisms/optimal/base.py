@@ -7,8 +7,8 @@ to the least possible one. Mathematics: docs/maths/optimal.md.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, ClassVar, Self
 
@@ -88,15 +88,12 @@ class Optimal(Written):
         return super().of_design({**design, "params": {**design["params"], **own}}, domain)
 
     def at(self, epsilon: float) -> Self:
-        """See `Mechanism.at`: all budgets in proportion, and the best channel for them."""
-        budgets = self.promise.budgets * (epsilon / self.epsilon)
-        budgets[self.promise.budgets == self.epsilon] = epsilon
-        own = {"values": self.values, "functionals": self.functionals, "worst": self.case == _WORST}
-        prior = None if self.case == _WORST else self.prior
-        scaled = Promise.of_matrix(budgets, self.domain.labels)
-        return make_optimal(  # type: ignore[return-value]  # there is no other class of these
-            epsilon=epsilon, domain=self.domain, promise=scaled, objective=self.objective, prior=prior, **own
-        )
+        """See `Written.at`: the same outputs, flattened or sharpened; no longer the best ones for their promise."""
+        table = Written.of_table(self.table, self.domain, prior=self.prior).at(epsilon).table
+        matrix = np.array([[weight / 2**WORD_BITS for weight in row] for row in table.weights])
+        worth = Worth(self.goal, matrix)
+        error = float(worth.errors.max()) if self.case == _WORST else worth.error
+        return replace(self, epsilon=epsilon, table=table, error=error)
 
     @property
     def params(self) -> dict[str, Any]:
@@ -130,9 +127,10 @@ class Optimal(Written):
 
     @cached_property
     def certificate(self) -> dict[str, Any]:
-        """Error, least possible error, and what is between them as a share of the spread; `EnumerationError` if unknown.
+        """Error, least possible error, and what is between them as a share of the spread.
 
-        All are recomputed from the whole numbers, for one report: nothing that the design says of itself is believed.
+        `EnumerationError` where there are too many extreme outputs. All are recomputed from the whole numbers, for one
+        report: nothing that the design says of itself is believed.
         """
         every = extremes(self._budgets)
         proof = self.worth.certificate(every)
@@ -248,7 +246,7 @@ def promised_epsilon(options: Mapping[str, Any]) -> float:
     found = [b for row in promised.budgets.tolist() for b in row if math.isfinite(b) and b > 0]
     hint = "Give a finite budget to some pair, or hand the answers in as they are."
     require(bool(found), "promise", InWords("no limit between any two answers"), "at least one finite budget", hint)
-    return max(found)
+    return float(max(found))
 
 
 def _promised(given: object) -> Promise:

@@ -66,7 +66,7 @@ def least_at_levels(promise: Promise, prior: FloatArray, shares: FloatArray) -> 
     Levels are chosen without looking at values. Estimates have no bias where these shares are right, so that only the
     channel averaged over levels matters for the error; whoever has to estimate the shares too has no less.
     """
-    k, t = prior.size, shares.size
+    k = prior.size
     seen = np.flatnonzero(shares > 0)
     inputs = np.concatenate([i * k + np.arange(k) for i in seen])
     if k * seen.size > _LISTED or float(prior.min()) <= 0:

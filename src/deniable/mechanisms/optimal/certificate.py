@@ -13,6 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from deniable.core.types import FloatArray, IntArray
+from deniable.mechanisms.optimal.linear import least_of
 
 __all__ = ["Certificate", "Problem", "certified", "plane_of", "problem_of"]
 
@@ -127,12 +128,7 @@ def _bound(spread: float, line: FloatArray, turns: FloatArray, q: FloatArray) ->
 
 def _best_line(turns: FloatArray, q: FloatArray) -> FloatArray:
     """The line of least l0 by a linear program; nothing depends on its being right."""
-    from scipy.optimize import linprog
-
     scale, size = float(q.max()), np.maximum(np.abs(turns).max(axis=0), 1e-300)
     rows = np.column_stack([np.ones(len(turns)), turns / size])
-    goal = np.zeros(rows.shape[1])
-    goal[0] = 1.0
-    tries = {"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10}
-    found = linprog(goal, A_ub=-rows, b_ub=-q / scale, bounds=(None, None), method="highs", options=tries)
-    return np.zeros(turns.shape[1]) if found.x is None else np.asarray(found.x[1:] * scale / size)
+    found = least_of(np.eye(rows.shape[1])[0], below=(-rows, -q / scale), free=True)
+    return np.zeros(turns.shape[1]) if found is None else np.asarray(found[1:] * scale / size)

@@ -9,7 +9,7 @@ from deniable.mechanisms.entry import Option
 __all__ = ["NAMES", "OBJECTIVES", "OPTIONS"]
 
 OBJECTIVES = ("frequency", "mean", "functional")
-"""What is estimated: how often each answer occurs, the mean of numbers that answers stand for, or linear functionals."""
+"""What is estimated: how often each answer occurs, the mean of numbers that answers stand for, or functionals."""
 
 NAMES: Mapping[str, tuple[str, ...]] = {"mechanism": ("optimal",)}
 """The rows of `table` by their kind, in their order."""

@@ -12,7 +12,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from deniable.core.types import FloatArray, IntArray
+from deniable.errors import DeniableError
 from deniable.mechanisms.optimal.certificate import Problem
+from deniable.mechanisms.optimal.linear import least_of
 
 __all__ = ["chosen"]
 
@@ -128,10 +130,10 @@ def _start(rows: FloatArray, goal: FloatArray) -> FloatArray:
     near = even + np.linalg.lstsq(rows, goal - rows @ even, rcond=None)[0]
     if near.min() > 0.2 / m:
         return np.asarray(near)
-    from scipy.optimize import linprog
-
     columns = np.column_stack([rows.mean(axis=1), rows])
-    best = linprog(-1.0 * (np.arange(m + 1) == 0), A_eq=columns, b_eq=goal, method="highs").x
+    best = least_of(-1.0 * (np.arange(m + 1) == 0), equal=(columns, goal))
+    if best is None:
+        raise DeniableError("no weights of the extreme outputs make a channel.", "Use larger budgets, or other shares.")
     return np.asarray(best[0] / m + best[1:])
 
 
@@ -168,19 +170,16 @@ def _most(w: FloatArray, dw: FloatArray, s: FloatArray, ds: FloatArray) -> float
 
 def _sparse(problem: Problem, w: FloatArray, kept: IntArray) -> tuple[IntArray, FloatArray]:
     """Few outputs with the same sums: a vertex of all weights with the same S, s, total and sum of w u."""
-    from scipy.optimize import linprog
-
     t = problem.turns[kept]
     a, b = np.triu_indices(t.shape[1])
     single = problem.sums[kept].T, problem.squares[kept].T
     sums = np.concatenate([np.ones((1, kept.size)), (t[:, a] * t[:, b]).T, *single])
     sums /= np.abs(sums).max(axis=1, keepdims=True)
-    tries = {"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10}
-    found = linprog(-w[kept], A_eq=sums, b_eq=sums @ w[kept], method="highs-ds", options=tries)
-    if found.x is None:
+    found = least_of(-w[kept], equal=(sums, sums @ w[kept]), vertex=True)
+    if found is None:
         return kept, w[kept]
-    heavy = found.x > _RARE
-    return kept[heavy], np.asarray(found.x[heavy])
+    heavy = found > _RARE
+    return kept[heavy], found[heavy]
 
 
 def _polished(problem: Problem, w: FloatArray, kept: IntArray) -> FloatArray | None:

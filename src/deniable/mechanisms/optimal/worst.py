@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -17,6 +18,7 @@ from deniable.errors import DeniableError
 from deniable.mechanisms.optimal.estimation import Found, best
 from deniable.mechanisms.optimal.extremes import Extremes
 from deniable.mechanisms.optimal.goal import Goal, Worth
+from deniable.mechanisms.optimal.linear import least_of
 
 __all__ = ["Minimax", "minimax"]
 
@@ -86,16 +88,16 @@ def _tops(found: Found) -> FloatArray:
 
 def _mixture(cuts: FloatArray) -> tuple[float, FloatArray]:
     """The coin among designs whose worst value is least, and its error; checked here, whatever the solver says."""
-    from scipy.optimize import linprog
-
     n, k = cuts.shape
     unit = float(cuts.max())
     rows = np.column_stack([cuts.T / unit, -np.ones(k)])
-    goal, whole = np.eye(n + 1)[n], np.append(np.ones(n), 0.0)[None]
-    found = linprog(goal, A_ub=rows, b_ub=np.zeros(k), A_eq=whole, b_eq=[1.0], method="highs")
-    if found.x is None:
-        raise DeniableError(f"the least favourable frequencies were not found: {found.message}")
-    coin = np.maximum(found.x[:n], 0.0)
+    whole = np.append(np.ones(n), 0.0)[None], np.ones(1)
+    found = least_of(np.eye(n + 1)[n], equal=whole, below=(rows, np.zeros(k)))
+    if found is None:
+        raise DeniableError(
+            "the least favourable frequencies were not found.", "Use a prior instead of the worst case."
+        )
+    coin = np.maximum(found[:n], 0.0)
     coin /= coin.sum()
     return float((coin @ cuts).max()), coin
 
@@ -140,12 +142,18 @@ def _saddle(every: Extremes, goal: Goal, tops: FloatArray, points: Sequence[Foun
         return -worth.error / unit, np.asarray(-slope / unit)
 
     limits = [(LEAST_SHARE, 1.0)] * goal.prior.size
-    rule = {"type": "eq", "fun": lambda f: f.sum() - 1, "jac": lambda f: np.ones_like(f)}
+    rule: Any = {"type": "eq", "fun": lambda f: f.sum() - 1, "jac": lambda f: np.ones_like(f)}
     tries = []
     for start in starts:
-        options = {"ftol": 1e-16, "maxiter": 300}
+        options: Any = {"ftol": 1e-16, "maxiter": 300}
         end = minimize(
             loss, _inner(start), jac=True, bounds=limits, constraints=[rule], method="SLSQP", options=options
         )
         tries += [Worth(goal.at(_inner(f)), matrix) for f in (start, np.clip(end.x, 0, 1))]
-    return min(tries, key=lambda worth: float(worth.errors.max()))
+    return min(tries, key=lambda worth: _open(every, worth))
+
+
+def _open(every: Extremes, worth: Worth) -> float:
+    """How far the worst case of a channel may be above the least one, by its own certificate."""
+    proof = worth.certificate(every)
+    return float(worth.errors.max()) - worth.error + (proof.spread - proof.least)
