@@ -72,8 +72,12 @@ def minimax(every: Extremes, goal: Goal, progress: Progress | None = None) -> Mi
         if upper - lower <= _NEAR * upper or ahead is None or np.abs(ahead - centre).max() < _SAME:
             break
         centre = ahead
-    tops = np.asarray(sum(share * _tops(found) for share, found in zip(coin, points, strict=True)))
-    return Minimax(tops, _saddle(every, goal, tops, points, coin), lower, upper, len(points))
+    mixed = np.asarray(sum(share * _tops(found) for share, found in zip(coin, points, strict=True)))
+    ends = _saddles(every, goal, mixed, points, coin)
+    single = [best(every, worth.goal) for worth in ends]
+    tries = [(mixed, worth) for worth in ends] + [(_tops(found), found.worth) for found in single]
+    tops, worth = min(tries, key=lambda each: _open(every, each[1]))
+    return Minimax(tops, worth, lower, upper, len(points) + len(single))
 
 
 def _inner(f: FloatArray) -> FloatArray:
@@ -123,8 +127,8 @@ def _projected(home: FloatArray, cuts: FloatArray, level: float) -> FloatArray |
     return _inner(home + plane @ (-residual[:-1] / residual[-1]))
 
 
-def _saddle(every: Extremes, goal: Goal, tops: FloatArray, points: Sequence[Found], coin: FloatArray) -> Worth:
-    """The channel of these weights, with the scores of least worst-case error.
+def _saddles(every: Extremes, goal: Goal, tops: FloatArray, points: Sequence[Found], coin: FloatArray) -> list[Worth]:
+    """The channel of these weights, with scores of (nearly) the least worst-case error.
 
     For a fixed channel the least error over scores is concave in the frequencies too, and smooth.
     """
@@ -150,7 +154,7 @@ def _saddle(every: Extremes, goal: Goal, tops: FloatArray, points: Sequence[Foun
             loss, _inner(start), jac=True, bounds=limits, constraints=[rule], method="SLSQP", options=options
         )
         tries += [Worth(goal.at(_inner(f)), matrix) for f in (start, np.clip(end.x, 0, 1))]
-    return min(tries, key=lambda worth: _open(every, worth))
+    return tries
 
 
 def _open(every: Extremes, worth: Worth) -> float:
