@@ -8,6 +8,7 @@ sections 3, 7 and 8.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -17,15 +18,16 @@ from deniable.core.promise.ranges import members
 from deniable.core.promise.value import Promise
 from deniable.core.types import FloatArray
 from deniable.errors import EnumerationError
-from deniable.mechanisms.optimal.certificate import Problem, certified, plane_of
+from deniable.mechanisms.optimal.certificate import Problem, plane_of
 from deniable.mechanisms.optimal.classes import least_by_class
-from deniable.mechanisms.optimal.estimation import best
 from deniable.mechanisms.optimal.extremes import extremes
 from deniable.mechanisms.optimal.goal import Goal
-from deniable.mechanisms.optimal.solving import chosen
+from deniable.mechanisms.optimal.solving import near_least
 
 __all__ = ["Least", "least_at_levels", "least_error", "least_told"]
 
+_ROUNDING = 1e-12
+"""Errors below it are rounding: no bound is told."""
 _LISTED = 12
 """Inputs up to which it is tried to list all extreme outputs."""
 
@@ -38,6 +40,11 @@ class Least:
     """No design that keeps the promise has less."""
     by: str
     """What it was found by: `outputs`, `classes`, or `levels told`, if it may be out of reach."""
+
+    def distance(self, mse: float, k: int, n: float) -> dict[str, Any]:
+        """`bound` of the mean squared error of k frequencies from n reports, and the `gap` of a design to it."""
+        bound = self.error / k / n
+        return {"bound": bound, "gap": mse / bound - 1, "bound_by": self.by} if self.error > _ROUNDING else {}
 
 
 def least_error(promise: Promise, prior: FloatArray) -> Least | None:
@@ -53,8 +60,9 @@ def least_error(promise: Promise, prior: FloatArray) -> Least | None:
         if even and len(by_class) < promise.k:
             return Least(least_by_class(promise, np.array([own.sum() for own in by_class])).least, "classes")
         if promise.k <= _LISTED:
-            goal = Goal(prior, np.eye(promise.k))
-            return Least(best(extremes(promise.budgets), goal).least, "outputs")
+            rays = extremes(promise.budgets).rays
+            found = near_least(Goal(prior, np.eye(promise.k)).problem(rays))
+            return Least(max(0.0, found.least - (1 - float(prior @ prior))), "outputs")
     except EnumerationError:
         return None
     return None
@@ -78,9 +86,7 @@ def least_at_levels(promise: Promise, prior: FloatArray, shares: FloatArray) -> 
     except EnumerationError:
         return None
     problem = _levelled(rays, joint / joint.sum(), k)
-    w = chosen(problem)
-    kept = np.flatnonzero(w)
-    found = certified(problem, problem.some(kept), w[kept])
+    found = near_least(problem)
     return Least(max(0.0, found.least - (1 - float(prior @ prior))), "outputs")
 
 

@@ -19,14 +19,16 @@ from deniable.core.promise.ranges import size
 from deniable.core.promise.value import Promise
 from deniable.core.types import FloatArray
 from deniable.errors import EnumerationError
-from deniable.mechanisms.optimal.certificate import Problem, certified, plane_of
-from deniable.mechanisms.optimal.extremes import MOST_VALUES, extremes
-from deniable.mechanisms.optimal.solving import chosen
+from deniable.mechanisms.optimal.certificate import Problem, plane_of
+from deniable.mechanisms.optimal.extremes import extremes
+from deniable.mechanisms.optimal.solving import near_least
 
 __all__ = ["ByClass", "least_by_class"]
 
 _KINDS = 1 << 16
 """Kinds of outputs that are compared."""
+_NODES = 10
+"""Twice the classes of several values, and those of one value: any promise to so many has few enough vertices."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,9 +52,7 @@ def least_by_class(promise: Promise, shares: FloatArray) -> ByClass:
     if not np.isfinite(_between(promise)).any():
         return ByClass(0.0, 0.0, 0.0, int(sizes.sum()))
     problem = _problem(_kinds(_between(promise), sizes), sizes, single)
-    w = chosen(problem)
-    kept = np.flatnonzero(w)
-    found = certified(problem, problem.some(kept), w[kept])
+    found = near_least(problem)
     return ByClass(max(0.0, found.spread - free), max(0.0, found.least - free), found.gap, problem.size)
 
 
@@ -75,7 +75,7 @@ def _kinds(table: FloatArray, sizes: FloatArray) -> Iterator[Kind]:
     for split in product(*[(False, True) if n > 1 else (False,) for n in sizes.tolist()]):
         nodes = [a for a in range(c) for _ in range(1 + split[a])]
         high = [nodes.index(a) for a in range(c)]
-        if len(nodes) > MOST_VALUES:
+        if len(nodes) > _NODES:
             raise EnumerationError(
                 f"{c} classes of values are too many.", "Give more values the same budgets and the same share."
             )

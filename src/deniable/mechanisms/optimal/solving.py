@@ -13,10 +13,10 @@ import numpy as np
 
 from deniable.core.types import FloatArray, IntArray
 from deniable.errors import DeniableError
-from deniable.mechanisms.optimal.certificate import Problem
+from deniable.mechanisms.optimal.certificate import Certificate, Problem, certified
 from deniable.mechanisms.optimal.linear import least_of
 
-__all__ = ["chosen"]
+__all__ = ["chosen", "near_least"]
 
 _STEPS = 100
 _SMALL = 1e-11
@@ -41,6 +41,12 @@ def chosen(problem: Problem, progress: Progress | None = None) -> FloatArray:
         if polished is not None:
             return polished
     return np.asarray(inside / inside.sum())
+
+
+def near_least(problem: Problem) -> Certificate:
+    """The certificate of a choice that is nearly the best one, for those who need the bound and not the choice."""
+    w = _inside(_whitened(problem), None)[0]
+    return certified(problem, problem, w / w.sum(), tight=False)
 
 
 def _whitened(problem: Problem) -> Problem:
