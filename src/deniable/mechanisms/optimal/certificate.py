@@ -8,14 +8,15 @@ outputs, q_j being the squared deviation of the score of j. Proofs: docs/maths/o
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from deniable.core.types import FloatArray, IntArray
-from deniable.mechanisms.optimal.linear import least_of
 
-__all__ = ["Certificate", "Problem", "certified", "plane_of", "problem_of"]
+__all__ = ["Certificate", "Problem", "certified", "least_of", "plane_of", "problem_of"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -132,3 +133,31 @@ def _best_line(turns: FloatArray, q: FloatArray) -> FloatArray:
     rows = np.column_stack([np.ones(len(turns)), turns / size])
     found = least_of(np.eye(rows.shape[1])[0], below=(-rows, -q / scale), free=True)
     return np.zeros(turns.shape[1]) if found is None else np.asarray(found[1:] * scale / size)
+
+
+# ---- linear programmes
+
+_OPTIONS: Mapping[str, Any] = {"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10}
+"""What the solver says is checked by whoever asks."""
+
+
+def least_of(
+    cost: FloatArray,
+    *,
+    equal: tuple[FloatArray, FloatArray] | None = None,
+    below: tuple[FloatArray, FloatArray] | None = None,
+    free: bool = False,
+    vertex: bool = False,
+) -> FloatArray | None:
+    """Numbers >= 0 (any, if `free`) of least cost with Ax = b (`equal`) and Ax <= b (`below`); None if none were found.
+
+    `vertex`: those of a vertex, of which few are above 0.
+    """
+    from scipy import optimize
+
+    given: dict[str, Any] = {"bounds": (None if free else 0, None), "method": "highs-ds" if vertex else "highs"}
+    given |= {} if equal is None else {"A_eq": equal[0], "b_eq": equal[1]}
+    given |= {} if below is None else {"A_ub": below[0], "b_ub": below[1]}
+    solver: Any = optimize.linprog
+    found = solver(cost, options=dict(_OPTIONS), **given).x
+    return None if found is None else np.asarray(found, np.float64)

@@ -13,8 +13,7 @@ import numpy as np
 
 from deniable.core.types import FloatArray, IntArray
 from deniable.errors import DeniableError
-from deniable.mechanisms.optimal.certificate import Certificate, Problem, certified
-from deniable.mechanisms.optimal.linear import least_of
+from deniable.mechanisms.optimal.certificate import Certificate, Problem, certified, least_of
 
 __all__ = ["chosen", "near_least"]
 

@@ -15,10 +15,10 @@ import numpy as np
 
 from deniable.core.types import FloatArray
 from deniable.errors import DeniableError
+from deniable.mechanisms.optimal.certificate import least_of
 from deniable.mechanisms.optimal.estimation import Found, best
 from deniable.mechanisms.optimal.extremes import Extremes
 from deniable.mechanisms.optimal.goal import Goal, Worth
-from deniable.mechanisms.optimal.linear import least_of
 
 __all__ = ["Minimax", "minimax"]
 
