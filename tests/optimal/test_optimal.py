@@ -209,7 +209,7 @@ def test_parameters_from_elsewhere_are_not_believed(change: Any, told: str) -> N
             "0 between a and b",
         ),
         ({"promise": LINE, "epsilon": 1.0}, "epsilon must be the largest budget of the promise, 2.09"),
-        ({"promise": LINE, "k": 4}, "exactly one of k, labels and domain"),
+        ({"promise": LINE, "k": 5}, "promise must be one to 5 answers"),
         ({"promise": LINE, "prior": [1, 0, 0, 0]}, "prior must be at least 1e-09"),
         ({"promise": LINE, "prior": [0.5, 0.5, 0.5, 0.5]}, "prior must sum to 1"),
         ({"promise": LINE, "objective": "mean"}, "values must be given for objective mean"),

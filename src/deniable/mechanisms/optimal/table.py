@@ -1,4 +1,4 @@
-"""The registry's row of the best channel for any promise."""
+"""The registry's rows of mechanisms that are written down whole: matrices, and the best channels for any promise."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import numpy as np
 from deniable.core.promise.making import promise
 from deniable.mechanisms.entry import Entry, Traits
 from deniable.mechanisms.optimal.base import Optimal, domain_of, make_optimal, promised_epsilon
+from deniable.mechanisms.optimal.matrix import Matrix, make_matrix, rows_domain, rows_epsilon
 
 __all__ = ["ROWS"]
 
@@ -23,9 +24,29 @@ def _pull(m: Optimal, r: int) -> float:
     return float(np.sort(m.worth.scores, axis=1)[:, -r:].sum(axis=1).max())
 
 
+_SMALL = (
+    ((3, 1), (1, 3)),
+    ((4, 2, 1, 1), (1, 5, 1, 1), (2, 2, 2, 2)),
+    ((21, 20, 20), (20, 21, 20), (20, 20, 21), (20, 20, 21)),
+    ((54, 1), (1, 54)),
+)
 _UNEVEN = promise(budgets=[[0, 0.5, 1.2, "inf"], [1.0, 0, 0.7, 2.0], [0.4, 0.9, 0, 1.5], [1.0, 1.0, 0.3, 0]])
 
 ROWS: Mapping[str, Entry] = {
+    "matrix": Entry(
+        Matrix,
+        make_matrix,
+        "a matrix of chances, of your own",
+        "docs/maths/written.md",
+        "an idea of your own: audited exactly, then drawn, counted and estimated like any other",
+        ("matrix",),
+        needed=("matrix",),
+        inner=("promise", "outputs", "prior"),
+        small=tuple({"matrix": rows} for rows in _SMALL),
+        default_epsilon=rows_epsilon,
+        space=rows_domain,
+        brings=True,
+    ),
     "optimal": Entry(
         Optimal,
         make_optimal,
@@ -46,5 +67,6 @@ ROWS: Mapping[str, Entry] = {
         traits=Traits(_work, _pull),
         default_epsilon=promised_epsilon,
         space=domain_of,
+        brings=True,
     ),
 }

@@ -22,12 +22,12 @@ from deniable_client.kernels.table import ENTRIES_MAX, Rows, check_sizes, drawn
 from deniable_client.packing import pack_int, uint_width
 from deniable_client.words import Words
 
-__all__ = ["Breach", "Budgets", "Channel"]
+__all__ = ["COMPARED", "Channel"]
 
 _WORD = 1 << WORD_BITS
 _SHIFT = 256
 """Bounds of e^budget are whole numbers of 2**-256: all binary digits that they have."""
-_COMPARED = 1 << 23
+COMPARED = 1 << 23
 """Comparisons of one proof, at most: values times values times outputs."""
 
 Budgets = tuple[tuple[float, ...], ...]
@@ -92,9 +92,9 @@ class Channel(Disclosing):
 
     @property
     def work(self) -> Work:
-        """See `Work`: every output is compared for each two values, about eight times in a microsecond."""
-        number = self.k * self.k * self.outputs
-        return Work("comparisons of values and outputs", number, _COMPARED, number >> 3)
+        """See `Work`: every output for each two values, about eight in a microsecond; and a bound of each budget."""
+        number, bounds = self.k * self.k * self.outputs, len({b for row in self.budgets for b in row})
+        return Work("comparisons of values and outputs", number, COMPARED, (number >> 3) + 50 * bounds)
 
     # ---- what is promised
 
