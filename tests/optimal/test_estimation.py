@@ -195,6 +195,14 @@ def test_shares_are_exact_for_potentials_beyond_the_digits_of_floats() -> None:
     assert WORD / (high * (1 + more + more**2)) <= share <= WORD / (low * (1 + more))
 
 
+def test_no_limit_at_all_tells_every_value_also_rare_ones() -> None:
+    """Sums are exact where weights are ten thousand times apart."""
+    endless = np.array([[0, math.inf], [math.inf, 0]])
+    found = solved(endless, np.array([0.9999, 0.0001]))
+    assert found.error == pytest.approx(0.0, abs=1e-12)
+    assert written(found, endless).matrix == pytest.approx(np.eye(2), abs=1e-12)
+
+
 # ---- known optima
 
 

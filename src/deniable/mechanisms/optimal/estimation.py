@@ -20,6 +20,8 @@ LOST_MAX = 1e-9
 """Share of the error that whole numbers may add."""
 _EXTRA = (1e-6, 1e-8, 1e-10)
 """As if all frequencies mattered so much, where they do not: then no choice is singular."""
+_GAP_MAX = 1e-4
+"""A choice that may be farther from the best is refused."""
 _REFITS = 3
 _GOOD = 1e-9
 """Gaps below this are not improved any more."""
@@ -56,6 +58,11 @@ def best(every: Extremes, goal: Goal, progress: Progress | None = None) -> Found
         if found.gap < _GOOD:
             break
     assert found is not None
+    if found.gap > _GAP_MAX:
+        raise DeniableError(
+            f"the best channel was not found: what there is may be {100 * found.gap:.3g} % above the least error.",
+            "Use larger budgets, or a prior without rare values.",
+        )
     return found
 
 

@@ -22,8 +22,12 @@ _SMALL = 1e-11
 """What is left above the least, as a share, when the walk inside ends."""
 _BOUNDARY = 0.99
 """Share of the way to the boundary that a step takes at most."""
+_RIDGES = (1e-15, 1e-13, 1e-11)
+"""What is added to systems that rounding has made indefinite; steps are refined against the system itself."""
 _RARE = 1e-10
 """Outputs that are rarer are left out on the way."""
+_OFF = 1e-10
+"""What sums may be off after that."""
 _POLISH = 12
 """Steps of Newton's method on the outputs in use."""
 
@@ -109,6 +113,8 @@ def _inside(problem: Problem, progress: Progress | None) -> tuple[FloatArray, Fl
         if above < _SMALL:
             break
         solve = _system(here.curve, rows, w / s)
+        if solve is None:
+            break
         base = here.q - line @ rows
         dw, _, ds = solve(base, off, w, s)
         most = _most(w, dw, s, ds)
@@ -145,14 +151,25 @@ def _start(rows: FloatArray, goal: FloatArray) -> FloatArray:
 Solver = Callable[..., tuple[FloatArray, FloatArray, FloatArray]]
 
 
-def _system(curve: FloatArray, rows: FloatArray, ratio: FloatArray) -> Solver:
+def _root(matrix: FloatArray) -> FloatArray | None:
+    try:
+        return np.asarray(np.linalg.cholesky(matrix), np.float64)
+    except np.linalg.LinAlgError:  # rounding has made it indefinite
+        return None
+
+
+def _system(curve: FloatArray, rows: FloatArray, ratio: FloatArray) -> Solver | None:
     """(2 F'F + diag(s/w)) dw + A' dl = given, A dw = off: by a system of as many unknowns as F and A have rows."""
     both = np.concatenate([curve, rows])
     inner = (both * ratio) @ both.T
     d = len(curve)
     inner[np.arange(d), np.arange(d)] += 0.5
     size = np.sqrt(np.diag(inner))
-    factor = np.linalg.inv(np.linalg.cholesky(inner / np.outer(size, size) + 1e-15 * np.eye(len(inner)))) / size
+    even = inner / np.outer(size, size)
+    root = next((root for ridge in _RIDGES if (root := _root(even + ridge * np.eye(len(even)))) is not None), None)
+    if root is None:
+        return None
+    factor = np.linalg.inv(root) / size
 
     def solve(
         given: FloatArray, off: FloatArray, w: FloatArray, s: FloatArray, aim: FloatArray | float = 0.0
@@ -195,8 +212,10 @@ def _polished(problem: Problem, w: FloatArray, kept: IntArray) -> FloatArray | N
         goal = np.eye(len(rows))[0]
         here = _at(problem, w, turns, squares)
         n, e = kept.size, len(rows)
-        system = np.block([[2 * here.curve.T @ here.curve, rows.T], [rows, np.zeros((e, e))]])
-        move = np.linalg.lstsq(system, np.concatenate([here.q, goal - rows @ w]), rcond=1e-14)[0][:n]
+        scaled, size = here.curve * w, np.abs(rows * w).max(axis=1, keepdims=True)
+        system = np.block([[2 * scaled.T @ scaled, (rows * w / size).T], [rows * w / size, np.zeros((e, e))]])
+        right = np.concatenate([here.q * w, (goal - rows @ w) / size[:, 0]])
+        move = w * np.linalg.lstsq(system, right, rcond=1e-14)[0][:n]
         w = w + move
         good = w > _RARE
         if not good.all():
@@ -205,6 +224,8 @@ def _polished(problem: Problem, w: FloatArray, kept: IntArray) -> FloatArray | N
                 return None
         elif np.abs(move).max() < 1e-15:
             break
+    if np.abs(problem.sums[kept].T @ w).max() > _OFF or abs(w.sum() - 1) > _OFF:
+        return None
     whole = np.zeros(problem.size)
     whole[kept] = w
     return whole

@@ -221,6 +221,11 @@ class LevelMechanism(Mechanism):
         )
 
     @property
+    def error(self) -> float:
+        """The mean squared error of one report, by the ideal law."""
+        return float(self._numbers(self.law, 1)["mse"])
+
+    @property
     def expected(self) -> FloatArray:
         """The frequencies that errors in closed form are for."""
         return np.full(self.k, 1 / self.k)
