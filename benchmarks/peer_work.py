@@ -55,9 +55,11 @@ def peers(k: int, epsilon: float) -> Iterator[Peer]:
         yield Peer("pure-ldp", name, users, one.privatise, lambda r, other=other: [other.aggregate(x) for x in r])
 
 
-def rows(k: int, epsilon: float) -> Iterator[dict[str, Any]]:
-    """Nanoseconds per user of privatising and of counting."""
+def rows(k: int, epsilon: float, names: list[str]) -> Iterator[dict[str, Any]]:
+    """Nanoseconds per user of privatising and of counting, of all mechanisms or of some."""
     for peer in peers(k, epsilon):
+        if names and peer.name not in names:
+            continue
         values = np.random.default_rng(1).integers(0, k, peer.users).tolist()
         reports = [peer.privatize(v) for v in values]
         privatize = best(lambda peer=peer, values=values: [peer.privatize(v) for v in values])
@@ -67,4 +69,4 @@ def rows(k: int, epsilon: float) -> Iterator[dict[str, Any]]:
 
 
 if __name__ == "__main__":
-    json.dump(list(rows(int(sys.argv[1]), float(sys.argv[2]))), sys.stdout)
+    json.dump(list(rows(int(sys.argv[1]), float(sys.argv[2]), sys.argv[3:])), sys.stdout)

@@ -1,8 +1,9 @@
 """Our time per user and that of other libraries for the same work, and the machine's limits, all in one run.
 
-    python benchmarks/peers.py [--json] [--write]
+    python benchmarks/peers.py [--json] [--write] [--ours]
 
-`--json` prints one JSON object, `--write` keeps the results in docs/data. The other libraries live in an environment of
+`--json` prints one JSON object, `--write` keeps the results in docs/data, `--ours` measures `affine` and the limits
+alone. The other libraries live in an environment of
 their own, .venv-peers, which is made when it is needed. Times are wall-clock nanoseconds per user, the best of several
 runs; ours use all cores, and randomness is secure.
 """
@@ -30,6 +31,8 @@ PACKAGES = ("multi-freq-ldpy", "pure-ldp", "xxhash<4", "scikit-learn", "statsmod
 K, EPSILON = 1000, 1.0
 USERS = {"grr": 1_000_000, "ss": 200_000, "oue": 200_000, "olh": 200_000}
 """Users whose values are privatised at a time."""
+LARGE, PEOPLE = (1000, 100_000), 1_000_000
+"""Answers and users of `affine`, which no other library has: it is compared with the others' short reports, `olh`."""
 REPORTS = {"grr": 20_000_000, "ss": 1_000_000, "oue": 1_000_000, "olh": 200_000}
 """Reports that are counted at a time: for the long ones, more than the caches hold."""
 
@@ -52,10 +55,10 @@ def peers_python() -> Path:
     return python
 
 
-def theirs() -> list[dict[str, Any]]:
-    """The rows of peer_work.py."""
-    say("measuring: the other libraries")
-    command = [str(peers_python()), "-W", "ignore", str(HERE / "peer_work.py"), str(K), str(EPSILON)]
+def theirs(k: int = K, *names: str) -> list[dict[str, Any]]:
+    """The rows of peer_work.py, of all mechanisms unless some are named."""
+    say(f"measuring: the other libraries, {k} answers")
+    command = [str(peers_python()), "-W", "ignore", str(HERE / "peer_work.py"), str(k), str(EPSILON), *names]
     found = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True, env={**os.environ})
     rows: list[dict[str, Any]] = json.loads(found.stdout)
     return rows
@@ -83,9 +86,50 @@ def least(m: Mechanism, found: dict[str, float]) -> dict[str, tuple[str, float]]
     }
 
 
-def compare() -> dict[str, Any]:
-    """All rows, with the machine and its limits."""
+def affine(k: int) -> dict[str, float]:
+    """Nanoseconds per user of `affine`: making reports, counting them, and decoding the tally of all users."""
+    say(f"measuring: affine, {k} answers")
+    m = dn.mechanism("affine", epsilon=EPSILON, k=k)
+    values = np.random.default_rng(1).integers(0, k, PEOPLE)
+    reports = m.privatize(values)
+    tally = m.tally(reports)
+    works = {"privatize": lambda: m.privatize(values), "tally": lambda: m.tally(reports)}
+    works["decode"] = lambda: m.bulk.support_counts(tally.cells)  # type: ignore[attr-defined]  # it supports items
+    return {work: best(run) / PEOPLE * 1e9 for work, run in works.items()} | {"bytes": m.bulk.row_bytes}
+
+
+def large(found: dict[str, float], alone: bool) -> list[dict[str, Any]]:
+    """The rows of `affine`: with the faster of the other libraries, and the unavoidable part of the work."""
+    rows = []
+    for k in LARGE:
+        mine, others = affine(k), [] if alone else theirs(k, "olh")
+        lowest = {
+            "privatize": ("AES stream for a coin and two numbers", 16 * found["cipher"]),
+            "tally": ("memory read", mine.pop("bytes") * found["read"]),
+        }
+        for work, time in mine.items():
+            same = [row for row in others if row["work"] == f"olh {work}"]
+            fast = min(same, key=lambda row: row["theirs"], default={"peer": None, "theirs": None})
+            rows.append(
+                {
+                    "work": f"affine {work}, k = {k:,}",
+                    "peer": fast["peer"] and f"{fast['peer']} (olh)",
+                    "ours": time,
+                    "theirs": fast["theirs"],
+                    "ratio": fast["theirs"] and fast["theirs"] / time,
+                    "limit": lowest[work][0] if work in lowest else None,
+                    "limit_share": lowest[work][1] / time if work in lowest else None,
+                }
+            )
+    return rows
+
+
+def compare(alone: bool = False) -> dict[str, Any]:
+    """All rows, with the machine and its limits; or those of `affine` without other libraries."""
     before, found = machine(), limits.measure()
+    kept = {"unit": "ns per user", "epsilon": EPSILON, "machine": before, "limits": found}
+    if alone:
+        return {**kept, "k": list(LARGE), "rows": large(found, alone)}
     mine = {work: time for name in USERS for work, time in ours(name).items()}
     lowest = least(dn.mechanism("oue", epsilon=EPSILON, k=K), found)
     rows = [
@@ -100,7 +144,7 @@ def compare() -> dict[str, Any]:
         }
         for row in theirs()
     ]
-    return {"unit": "ns per user", "k": K, "epsilon": EPSILON, "machine": before, "limits": found, "rows": rows}
+    return {**kept, "k": K, "rows": rows, "affine": large(found, alone)}
 
 
 def main() -> None:
@@ -108,19 +152,24 @@ def main() -> None:
     parser = argparse.ArgumentParser(description="Compare with other libraries and with the machine's limits.")
     parser.add_argument("--json", action="store_true", help="print one JSON object")
     parser.add_argument("--write", action="store_true", help="keep the results in docs/data")
+    parser.add_argument("--ours", action="store_true", help="measure affine and the limits, without other libraries")
     asked = parser.parse_args()
+    if asked.ours and asked.write:
+        parser.error("--ours measures a part only, which is not kept")
     say(f"machine: {cores()} cores; load {os.getloadavg()[0]:.2f}, which should be near 0")
-    result = compare()
+    result = compare(asked.ours)
     if asked.write:
         write_csv("peers", [{**row} for row in result["rows"]])
+        write_csv("peers-affine", [{**row} for row in result["affine"]])
         figures = {**result["machine"], **{f"{name}_ns": value for name, value in result["limits"].items()}}
         write_csv("machine", [{"what": name, "value": value} for name, value in figures.items()])
     if asked.json:
         print(json.dumps(result))
         return
-    for row in result["rows"]:
+    for row in [*result["rows"], *result.get("affine", ())]:
         share = "" if row["limit_share"] is None else f"  {row['limit_share']:.0%} of the limit ({row['limit']})"
-        print(f"{row['work']:14} {row['peer']:16} {row['ours']:8.1f} {row['theirs']:11.0f} {row['ratio']:9.0f}x{share}")
+        other = "" if row["ratio"] is None else f"{row['peer']:22} {row['theirs']:11.0f} {row['ratio']:9.0f}x"
+        print(f"{row['work']:32} {row['ours']:8.2f} {other}{share}")
 
 
 if __name__ == "__main__":

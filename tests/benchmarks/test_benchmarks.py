@@ -69,8 +69,17 @@ def test_every_work_is_compared(benchmarks: Modules, monkeypatch: pytest.MonkeyP
     monkeypatch.setattr(peers.limits, "measure", lambda: limits)
     monkeypatch.setattr(peers, "ours", lambda name: {f"{name} privatize": 250.0, f"{name} tally": 1000.0})
     rows = [{"work": work, "peer": "other", "theirs": 5000.0} for work in works]
-    monkeypatch.setattr(peers, "theirs", lambda: rows)
+    monkeypatch.setattr(peers, "theirs", lambda k=0, *names: rows)
+    times = {"privatize": 25.0, "tally": 2.0, "decode": 1.0, "bytes": 4}
+    monkeypatch.setattr(peers, "affine", lambda k: dict(times))
     found = peers.compare()
+    assert [row["work"] for row in found["affine"][:3]] == [f"affine {work}, k = 1,000" for work in list(times)[:3]]
+    assert [row["ratio"] for row in found["affine"]] == [200.0, 2500.0, None] * 2
+    assert [row["limit_share"] for row in found["affine"]] == [8 / 25, 1.0, None] * 2
+    alone = peers.compare(alone=True)["rows"]
+    assert [(row["ours"], row["peer"], row["ratio"]) for row in alone[3:]] == [
+        (t, None, None) for t in (25.0, 2.0, 1.0)
+    ]
     assert [row["work"] for row in found["rows"]] == works
     assert {row["ratio"] for row in found["rows"]} == {20.0, 5.0}
     shares = {row["work"]: row["limit_share"] for row in found["rows"]}

@@ -129,6 +129,11 @@ def test_the_bound_is_decided_by_its_last_unit() -> None:
         one = small + off
         kernel = Channel(((one, WORD - one), (WORD - one, one)), ((0.0, 1.0), (1.0, 0.0)))
         assert (not list(kernel.breaches())) is kept
+    rare = 1 << 60
+    most = rare * low.numerator // low.denominator
+    for often, kept in ((most, True), (most + 1, False)):  # one weight alone, and no limit the other way
+        kernel = Channel(((often, WORD - often), (rare, WORD - rare)), ((0.0, 1.0), (INF, 0.0)))
+        assert (not list(kernel.breaches())) is kept
 
 
 def test_something_by_nothing_is_a_breach_that_is_named() -> None:

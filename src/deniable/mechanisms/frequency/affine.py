@@ -31,7 +31,7 @@ from deniable.kernels.sampling import below
 from deniable.mechanisms.bulk import Cells, Numbered, SupportBulk, check_outputs, two_level
 from deniable.mechanisms.frequency.geometry import draw_blocks
 from deniable.mechanisms.outputs import MATRIX_MAX
-from deniable.mechanisms.reader import NumberReader
+from deniable.mechanisms.reader import SupportReader
 from deniable.mechanisms.support import SupportMechanism
 from deniable.randomness import Simulation, Stream
 from deniable_client.exact import check_epsilon
@@ -39,7 +39,7 @@ from deniable_client.kernels import Affine as AffineKernel
 from deniable_client.kernels import promised_ratio
 from deniable_client.kernels.affine import CELLS_MAX, primitive_root
 
-__all__ = ["Affine", "AffineBulk", "Numbers", "OutdoneError", "best_numbers", "make_affine"]
+__all__ = ["Affine", "OutdoneError", "best_numbers", "make_affine"]
 
 TOLERANCE = 1e-4
 """Share of error that is given for fewer reports, unless more is."""
@@ -52,8 +52,12 @@ _SETS_MAX = 400
 # ---- reports
 
 
-class BlockReader(NumberReader["AffineBulk"]):
+class BlockReader(SupportReader["AffineBulk"]):
     """Numbers of blocks: a tally tells as much as they do, and steps of a fit are transforms of it."""
+
+    @property
+    def sufficient(self) -> bool:
+        return True
 
     def evidence(self, batches: Sequence[Columns]) -> Evidence:
         counts = np.zeros((1, self.bulk.size), np.int64)

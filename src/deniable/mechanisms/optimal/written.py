@@ -108,6 +108,8 @@ class Written(Mechanism):
         kernel = kernel_from(design["kernel"])
         if kernel.kind != Table.kind:
             raise FormatError(f"a design of {design['mechanism']} needs a channel, got a {kernel.kind} kernel.")
+        if kernel.work.number > kernel.work.most:
+            raise FormatError(f"a table of {kernel.k} x {kernel.outputs} entries is more than devices take part in.")
         params = design["params"].items()
         own: dict[str, Any] = {name: tuple(value) if isinstance(value, list) else value for name, value in params}
         return cls(epsilon=design["epsilon"], domain=domain, name=design["mechanism"], table=kernel, **own)

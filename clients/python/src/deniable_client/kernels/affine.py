@@ -13,7 +13,7 @@ from deniable_client.kernels.geometry import is_prime
 from deniable_client.packing import pack_int, uint_width
 from deniable_client.words import Words, below, happens
 
-__all__ = ["CELLS_MAX", "Affine", "is_primitive", "prime_factors", "primitive_root"]
+__all__ = ["CELLS_MAX", "Affine", "is_primitive", "primitive_root"]
 
 CELLS_MAX = 1 << 23
 """Reports that a design may have at most: they are also the cells of its tally."""
