@@ -517,6 +517,7 @@ PARAMS: Mapping[str, Callable[[Random, Sequence[str], Document], Any]] = {
     "chance": lambda rng, words, made: rng.random(),
     "number": lambda rng, words, made: rng.uniform(0, 2),
     "numbers": lambda rng, words, made: [1 / answers_of(made)] * answers_of(made),
+    "rows": lambda rng, words, made: [[float(x == y) for x in range(answers_of(made))] for y in range(2)],
     "texts": lambda rng, words, made: [f"output {y}" for y in range(len(made["weights"][0]))],
     "word": lambda rng, words, made: rng.choice(words),
     "same": lambda rng, words, made: [int(n) for n in at(made, words[0]) or ()],

@@ -35,8 +35,13 @@ def _designs() -> list[dict[str, Any]]:
         dn.mechanism("urr", epsilon=9.0, labels=labels, sensitive=labels[2:20], missing=labels[0], other=labels[1]),
         dn.mechanism("grr", epsilon=0.2, labels=labels, missing=labels[2], other=labels[3]),
         dn.mechanism("upldp", k=40, sensitive=30, levels="0.25,8,9", level_epsilon=0.5),
+        *(dn.mechanism("optimal", **case) for case in MECHANISMS["optimal"].small[1:]),
     ]
     made = [m.design for m in kinds + own if not isinstance(m.kernel, Disclosing) or m.kernel.protected]
+    blocks = dn.mechanism("optimal", promise=dn.promise(blocks=[1, 2], inside=1, across="inf"))
+    word, half = str(1 << 64), str(1 << 63)
+    rows = [[word, "0", "0"], ["0", half, half], ["0", half, half]]
+    made += [blocks.design, {**blocks.design, "kernel": {**blocks.design["kernel"], "weights": rows}}]
     numbers = {"interval": [-1, 1e15], "points": 8, "layout": "midpoints", "clip": True}
     made.append({**dn.mechanism("urr", epsilon=1.0, k=8, sensitive=4).design, "domain": numbers})
     return [*made, {"mechanism": "dealt", "version": 1, "epsilon": 9.0, "shares": [1, 2], "parts": made[-2:]}]

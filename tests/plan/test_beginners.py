@@ -48,7 +48,7 @@ def test_sensitive_is_an_argument_and_a_typo_in_it_an_error_at_once():
 def test_levels_are_planned_with_their_work_and_their_bound():
     found = dn.plan(k=10, n=1000, epsilon=2.0, given={"levels": "0.5,2", "level_epsilon": 1.0}, max_work=1e6)
     own = next(d for d in found.designs if d.name == "pldp")
-    assert own.gap is None
+    assert own.gap > 1
     assert own.work > 0
     assert own.poisoning > 0
 

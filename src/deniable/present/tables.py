@@ -259,6 +259,7 @@ _MEANING = {
     "bytes": "size of one report",
     "bound": "the least mse that any mechanism with this epsilon can have",
     "gap": "how far the mse is above that bound",
+    "bound_by": "what the bound looks at: all outputs, classes of values, or levels as if they were told",
     "bound_at_asr": "the least mse that any mechanism with this epsilon and at most this asr can have",
     "gap_at_asr": "how far the mse is above that one",
     "vetted": "privacy proved by enumeration and by a written argument",

@@ -64,7 +64,7 @@ def _default(base: str, given: dict[str, Any]) -> LevelMechanism:
         return common
     capped = _one(base, given | {"disclosure": "capped"})
     fits = capped.guarantee["level"] <= common.guarantee["level"] * (1 + 1e-12)
-    return min((common, capped) if fits else (common,), key=lambda m: float(m.properties()["mse"]))
+    return min((common, capped) if fits else (common,), key=lambda m: m.error)
 
 
 def _within(leak_budget: float, base: str | None, given: dict[str, Any]) -> LevelMechanism:
@@ -77,7 +77,7 @@ def _within(leak_budget: float, base: str | None, given: dict[str, Any]) -> Leve
             f"{f' and base {base}' if base else ''}, got {leak_budget!r}: the least is that of {_told(least)}.",
             "Choose levels that are nearer to each other, or a smaller level epsilon.",
         )
-    best = min(fitting, key=lambda m: float(m.properties()["mse"]))
+    best = min(fitting, key=lambda m: m.error)
     told = [_told(m) for m in found if m not in fitting]
     note = f"{_told(best)} has the least error of {len(fitting)} designs within the leak budget {leak_budget:g}"
     note += f"; beyond it: {', '.join(told)}" if told else ""
