@@ -12,7 +12,17 @@ from typing import Any
 
 from deniable_client.errors import FormatError
 
-__all__ = ["check_document", "fields_of", "is_list", "is_number", "is_whole", "parts_of", "read_whole", "read_wholes"]
+__all__ = [
+    "check_document",
+    "fields_of",
+    "is_list",
+    "is_number",
+    "is_whole",
+    "parts_of",
+    "read_budgets",
+    "read_whole",
+    "read_wholes",
+]
 
 _DEPTH_MAX = 12
 """Lists and mappings within each other; the deepest design that we make has 7."""
@@ -135,6 +145,20 @@ def read_wholes(parts: object, where: str) -> tuple[int, ...]:
     if set(map(type, parts)) <= {str} and all(map(_WHOLE.fullmatch, parts)):  # as below, in half the time
         return tuple(map(int, parts))
     return tuple(read_whole(part, where) for part in parts)
+
+
+def read_budgets(parts: object, where: str) -> tuple[float, ...]:
+    """A list of budgets: numbers, or the text "inf" for no limit.
+
+    >>> read_budgets([0, 0.5, "inf"], "budgets")
+    (0.0, 0.5, inf)
+    """
+    if not isinstance(parts, _LISTS):
+        raise FormatError(f"{where} must be a list, got {type(parts).__name__}.")
+    for part in parts:
+        if not is_number(part) and part != "inf":
+            raise FormatError(f'{where} needs numbers, or "inf" for no limit, got {_show(part)}.')
+    return tuple(math.inf if part == "inf" else float(part) for part in parts)
 
 
 def fields_of(document: Any, where: str, needed: Sequence[str], optional: Sequence[str] = ()) -> Mapping[str, Any]:

@@ -17,6 +17,7 @@ from deniable_client.errors import PrivacyError, require
 
 __all__ = [
     "EPSILON_MAX",
+    "EPSILON_MIN",
     "WORD_BITS",
     "check_epsilon",
     "exp_bounds",

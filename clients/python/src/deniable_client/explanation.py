@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Iterator, Set
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -81,7 +82,7 @@ for your answer as for any other one (epsilon 1).
     def unread(self) -> str:
         """What a report of this design may tell that nobody looked at, in a sentence."""
         if self.chance:
-            return say("may_name")
+            return say("may_name" if _alone(self) else "may_tell")
         told = self.over(1)
         return say("now", both=_two(self), sure=certainty(told.sure), grade=told.phrase)
 
@@ -128,7 +129,7 @@ def explanation(design: Design, ratio: Fraction) -> Explanation:
     disclosed: tuple[int, ...] = ()
     if isinstance(kernel, Disclosing) and kernel.disclosed:
         disclosed = _others(kernel.protected, design.domain.answers)
-        if not kernel.protected:
+        if not kernel.limited:
             raise PrivacyError(
                 "this design protects no answer: its reports name them, whatever its epsilon says; no report was made.",
                 "Do not take part; tell whoever runs the task.",
@@ -223,6 +224,7 @@ def _lines(found: Explanation, told: Telling) -> list[str]:
     lines += [_disclosure(found, told)] if found.disclosed else []
     lines += _personal(found, told.reports) if design.levels else []
     lines += _budgets(found, told.reports) if "item_epsilon" in design.params else []
+    lines += _limits(found, told.reports) if hasattr(design.kernel, "budgets") else []
     return lines + _choices(design.domain, found.disclosed)
 
 
@@ -234,13 +236,17 @@ def _protection(found: Explanation, told: Telling) -> str:
         most = say("level_loosest", level=most)
     if found.disclosed:
         kept, grade = _list_of(design.domain, design.kernel.protected), told.phrase.capitalize()
-        return say("protection_some", grade=grade, answers=kept, likely=likely, level=most)
+        name = "protection_some" if kept else "protection_between"
+        return say(name, grade=grade, answers=kept, likely=likely, level=most)
     name = "protection_pairs" if design.pairs else "protection"
     return say(name, grade=told.phrase, likely=likely, level=most)
 
 
 def _belief(found: Explanation, told: Telling) -> str:
-    both, one = (say("two_some"), "it") if found.disclosed else (_two(found), "one")
+    if found.disclosed and not found.design.kernel.protected:
+        both, one = say("two_between"), "one"
+    else:
+        both, one = (say("two_some"), "it") if found.disclosed else (_two(found), "one")
     return say("belief", both=both, sure=certainty(told.sure, one))
 
 
@@ -250,10 +256,18 @@ def _two(found: Explanation) -> str:
 
 def _disclosure(found: Explanation, told: Telling) -> str:
     one, several = percent(found.chance), percent(told.named)
+    if found.chance == 1:
+        one = several = say("cases_all")
     if found.design.levels:
         one, several = say("cases_up_to", cases=one), say("cases_up_to", cases=several)
-    named = say("disclosure", answers=_list_of(found.design.domain, found.disclosed, every=True), cases=one)
-    return named if told.reports == 1 else say("disclosure_all", disclosure=named, count=told.reports, cases=several)
+    name = "disclosure" if _alone(found) else "disclosure_open"
+    named = say(name, answers=_list_of(found.design.domain, found.disclosed, every=True), cases=one)
+    return named if told.reports == 1 else say(f"{name}_all", disclosure=named, count=told.reports, cases=several)
+
+
+def _alone(found: Explanation) -> bool:
+    """Whether a report that is not within the ratio names its answer: it could come from no other one."""
+    return all(getattr(each.design.kernel, "names_alone", True) for each in found.parts or (found,))
 
 
 def _personal(found: Explanation, reports: int) -> list[str]:
@@ -273,6 +287,24 @@ def _budgets(found: Explanation, reports: int) -> list[str]:
     names = [_list_of(domain, (x, x + 1)) for x in single]
     pairs = zip(names, found.design.params["item_epsilon"], strict=True)
     return [say("budgets", count=reports, answers=_cut([f"{name} {level(own, reports)}" for name, own in pairs]))]
+
+
+def _limits(found: Explanation, reports: int) -> list[str]:
+    """What each answer is promised, where that is not the same: the largest of its limits."""
+    domain, budgets = found.design.domain, found.design.kernel.budgets
+    rows = [[b for z, b in enumerate(row) if z != x] for x, row in enumerate(budgets)]
+    kinds = [(max((b for b in row if b < math.inf), default=None), math.inf in row) for row in rows]
+    if len(set(kinds)) == 1:
+        return []
+    told = [
+        say(
+            "limit_none" if own is None else "limit_some" if open_ else "limit",
+            answer=_list_of(domain, (x, x + 1)),
+            epsilon=level(own or 0.0, reports),
+        )
+        for x, (own, open_) in enumerate(kinds)
+    ]
+    return [say("limits", count=reports, answers=_cut(told))]
 
 
 def _choices(domain: Domain, disclosed: tuple[int, ...]) -> list[str]:

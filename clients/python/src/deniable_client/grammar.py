@@ -153,6 +153,11 @@ _SOME: Mapping[str, Form] = {
     ),
 }
 
+_WRITTEN: Mapping[str, Form] = {
+    "matrix": Form(_one_of("channel"), {"prior?": "numbers k", "outputs?": "texts outputs"}),
+}
+"""Mechanisms that are written down whole, with what they promise between any two answers."""
+
 _LEVELS = {
     "levels": "levels data",
     "base": "kind data sue:unary oue:unary grr:response lh:hashing",
@@ -198,7 +203,7 @@ _PAIRS: Mapping[str, Form] = {
     "privkv": _pairs(_one_of("one-key", "told-key"), **{"key_epsilon?": "number", "told?": "same base.told"}),
 }
 
-FORMS: Mapping[str, Form] = {**_PLAIN, **_SOME, **_OWN, **_PAIRS}
+FORMS: Mapping[str, Form] = {**_PLAIN, **_SOME, **_WRITTEN, **_OWN, **_PAIRS}
 """What designs look like, by the mechanism's name."""
 
 
@@ -289,6 +294,9 @@ def _read(name: str, form: Form, given: Mapping[str, Any]) -> Design:
         kernel = kernel_from(given["kernel"], form.kernel, f"the kernel of {name}")
     except ParameterError as error:
         raise FormatError(f"the kernel of {name} has numbers that do not fit: {error}") from error
+    largest = getattr(kernel, "limit", epsilon)
+    if largest != epsilon:
+        raise FormatError(f"epsilon of {name} must be the largest limit of its kernel, {largest!r}, got {epsilon!r}.")
     domain = read_domain(given["domain"], getattr(kernel, "answers", kernel.k))
     _check_params(name, form, given, kernel)
     params = {param: tuple(own) if is_list(own) else own for param, own in given["params"].items()}
@@ -360,6 +368,20 @@ def _word(value: Any, words: Sequence[str], kernel: Any, design: Any) -> str:
 
 def _wholes(value: Any, words: Sequence[str], kernel: Any, design: Any) -> str:
     return "" if is_list(value) and all(is_whole(v, 0, 2**32) for v in value) else "a list of whole numbers"
+
+
+def _numbers(value: Any, words: Sequence[str], kernel: Any, design: Any) -> str:
+    """As many numbers as the kernel says."""
+    count = _at(kernel, words[0])
+    fits = is_list(value) and len(value) == count and all(map(is_number, value))
+    return "" if fits else f"a list of {count} numbers"
+
+
+def _texts(value: Any, words: Sequence[str], kernel: Any, design: Any) -> str:
+    """As many different names as the kernel says."""
+    count = _at(kernel, words[0])
+    fits = is_list(value) and len(value) == count and all(isinstance(text, str) and text for text in value)
+    return "" if fits and len(set(value)) == count else f"a list of {count} different names"
 
 
 def _same(value: Any, words: Sequence[str], kernel: Any, design: Any) -> str:
@@ -439,6 +461,8 @@ _CHECKS: Mapping[str, Callable[[Any, Sequence[str], Any, Any], str]] = {
     "chance": _chance,
     "number": _finite,
     "word": _word,
+    "numbers": _numbers,
+    "texts": _texts,
     "same": _same,
     "range": _range,
     "budgets": _budgets,

@@ -6,18 +6,20 @@ integers of a design have one home.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import fields
 from functools import cache
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from deniable_client.documents import check_document, fields_of, is_list, read_whole, read_wholes
+from deniable_client.documents import check_document, fields_of, is_list, read_budgets, read_whole, read_wholes
 from deniable_client.errors import FormatError, show
 from deniable_client.kernels.contract import AnyKernel, Disclosing, Kernel, check_promise, promised_ratio
 
 if TYPE_CHECKING:
     from deniable_client.kernels.basic import Laplace, Mixture, Response, Subset, Unary, Whole
+    from deniable_client.kernels.channel import Channel
     from deniable_client.kernels.dealt import Dealt
     from deniable_client.kernels.geometry import Hadamard, Projective
     from deniable_client.kernels.keyvalue import Grouped, KeysOnly, OneKey, Pairs, SignedSubset, SignedUnary
@@ -33,6 +35,7 @@ __all__ = [
     "AnyKernel",
     "Balanced",
     "Bit",
+    "Channel",
     "Constant",
     "Dealt",
     "Disclosing",
@@ -75,6 +78,7 @@ __all__ = [
 
 _HOMES: Mapping[str, str] = {
     "basic": "Laplace Mixture Response Subset Unary Whole",
+    "channel": "Channel",
     "dealt": "Dealt",
     "geometry": "Hadamard Projective",
     "keyvalue": "Grouped KeysOnly OneKey Pairs SignedSubset SignedUnary",
@@ -126,6 +130,7 @@ KERNELS: Mapping[str, Callable[..., Any]] = _Kernels()
 
 _SHORT: Mapping[str, str] = {
     "Rows": "tuple[tuple[int, ...], ...]",
+    "Budgets": "tuple[tuple[float, ...], ...]",
     "Response": "Kernel",
     "Window": "Kernel",
     "Leaning": "Kernel",
@@ -138,7 +143,8 @@ _SHORT: Mapping[str, str] = {
 def kernel_to(kernel: AnyKernel) -> dict[str, Any]:
     """The integers of a kernel as a document; decimal strings, since JSON numbers lose bits in browsers.
 
-    Kernels inside a kernel become documents inside the document, lists of either become lists.
+    Budgets are numbers, or "inf" for no limit. Kernels inside a kernel become documents inside the document, lists of
+    either become lists.
 
     >>> kernel_to(Response(k=2, keep=2**63))
     {'kind': 'response', 'k': '2', 'keep': '9223372036854775808'}
@@ -150,6 +156,8 @@ def kernel_to(kernel: AnyKernel) -> dict[str, Any]:
 def _to_plain(value: Any) -> Any:
     if isinstance(value, tuple):
         return [_to_plain(v) for v in value]
+    if isinstance(value, float):
+        return "inf" if value == math.inf else value
     return str(value) if isinstance(value, int) else kernel_to(value)
 
 
@@ -203,10 +211,15 @@ def _numbers(part: object, shapes: Shapes | None, where: str) -> tuple[int, ...]
     return read_wholes(part, where)
 
 
+def _budgets(part: object, shapes: Shapes | None, where: str) -> tuple[float, ...]:
+    return read_budgets(part, where)
+
+
 _READERS: Mapping[str, Callable[[Any, Any, str], Any]] = {
     "int": _number,
     "tuple[int, ...]": _numbers,
     "tuple[tuple[int, ...], ...]": _several(_numbers),
+    "tuple[tuple[float, ...], ...]": _several(_budgets),
     "Kernel": kernel_from,
     "tuple[Kernel, ...]": _several(kernel_from),
 }

@@ -83,6 +83,8 @@ class Disclosing(ABC):
 
     __slots__ = ()
     kind: ClassVar[str]
+    names_alone: ClassVar[bool] = True
+    """Whether a report that gives a value away could come from no other one, and all others are within the ratio."""
     if TYPE_CHECKING:  # a data class would take it for the default of its field
 
         @property
@@ -117,6 +119,11 @@ class Disclosing(ABC):
     @abstractmethod
     def disclosed(self) -> Fraction:
         """Chance that a report gives away its value, if that is one of the others; the largest there is."""
+
+    @property
+    def limited(self) -> bool:
+        """Whether anything is promised: to the protected values, unless a kernel promises something of others too."""
+        return bool(self.protected)
 
 
 AnyKernel = Kernel | Disclosing

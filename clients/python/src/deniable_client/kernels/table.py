@@ -15,7 +15,7 @@ from deniable_client.kernels.contract import check_k, check_seed_words, check_va
 from deniable_client.packing import pack_int, uint_width
 from deniable_client.words import Words
 
-__all__ = ["ENTRIES_MAX", "Table"]
+__all__ = ["ENTRIES_MAX", "Rows", "Table", "check_sizes", "drawn"]
 
 ENTRIES_MAX = 1 << 18
 """Values times outputs of the largest table: every design carries all of them, in about 20 digits each."""
@@ -45,7 +45,7 @@ class Table:
     def __post_init__(self) -> None:
         shaped = isinstance(self.weights, tuple) and all(isinstance(row, tuple) for row in self.weights)
         require(shaped, "weights", self.weights, "a tuple of rows, one for each value")
-        _check_sizes(self.weights)
+        check_sizes(self.weights)
         for x, row in enumerate(self.weights):
             if set(map(type, row)) != {int} or min(row) < 1:
                 hint = "An output that never comes would rule values out."
@@ -63,7 +63,7 @@ class Table:
         """
         low = exp_bounds(check_epsilon(epsilon, sampling=True))[0]
         ideal = [[float(p) for p in row] for row in matrix]
-        _check_sizes(ideal)
+        check_sizes(ideal)
         _check_ideal(ideal, low, epsilon)
         exact = [_weights(row) for row in ideal]
         floors = [-(-min(column) // _UNIT) for column in zip(*exact, strict=True)]
@@ -98,9 +98,13 @@ class Table:
         """See `Kernel.randomise`: the first output whose cumulated weight is above the word."""
         check_value(x, self.k)
         check_seed_words(words)
-        word = words.word()
-        y = next(y for y, total in enumerate(accumulate(self.weights[x])) if word < total)
-        return pack_int(y, self.width)
+        return pack_int(drawn(self.weights[x], words), self.width)
+
+
+def drawn(row: Sequence[int], words: Words) -> int:
+    """The first output of a row of weights whose cumulated weight is above a random word."""
+    word = words.word()
+    return next(y for y, total in enumerate(accumulate(row)) if word < total)
 
 
 def _largest(quotients: Iterable[tuple[int, int]]) -> Fraction:
@@ -112,7 +116,7 @@ def _largest(quotients: Iterable[tuple[int, int]]) -> Fraction:
     return Fraction(over, under)
 
 
-def _check_sizes(rows: Sequence[Sequence[object]]) -> None:
+def check_sizes(rows: Sequence[Sequence[object]]) -> None:
     """Refuse tables that are too large, have rows of different lengths or fewer than two outputs."""
     check_k(len(rows))
     sizes = {len(row) for row in rows}

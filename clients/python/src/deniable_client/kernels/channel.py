@@ -1,0 +1,209 @@
+"""The kernel of a channel that is written down beside what it promises: a budget for each two values.
+
+An output may be impossible for some values, where nothing is promised against these. Every limit is checked in whole
+numbers, output by output, before the first report.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from itertools import repeat
+from operator import le, mul
+from typing import Any, ClassVar, NamedTuple
+
+from deniable_client.errors import PrivacyError, require
+from deniable_client.exact import EPSILON_MAX, EPSILON_MIN, WORD_BITS, exp_bounds
+from deniable_client.kernels.contract import Disclosing, Work, check_seed_words, check_value
+from deniable_client.kernels.table import ENTRIES_MAX, Rows, check_sizes, drawn
+from deniable_client.packing import pack_int, uint_width
+from deniable_client.words import Words
+
+__all__ = ["Breach", "Budgets", "Channel"]
+
+_WORD = 1 << WORD_BITS
+_SHIFT = 256
+"""Bounds of e^budget are whole numbers of 2**-256: all binary digits that they have."""
+_COMPARED = 1 << 23
+"""Comparisons of one proof, at most: values times values times outputs."""
+
+Budgets = tuple[tuple[float, ...], ...]
+
+
+class Breach(NamedTuple):
+    """An output that is likelier for a value, against another one, than their budget allows."""
+
+    output: int
+    likely: int
+    unlikely: int
+
+
+@dataclass(frozen=True)
+class Channel(Disclosing):
+    """Output y of value x with probability weights[x][y] / 2**64; one word decides.
+
+    `budgets[x][z]` is promised to whoever has x: every output is at most e^budgets[x][z] times as likely for x as for
+    z; infinite: there is no limit. A value that has a limit against every other one is protected. Of the others a
+    report may tell anything: it does so, here, if it is likelier for its value, against one that there is no limit
+    for, than the largest budget allows.
+
+    >>> half = 1 << 63
+    >>> kernel = Channel(((half, half, 0), (half // 2, half // 2, half)), ((0.0, 0.7), (math.inf, 0.0)))
+    >>> kernel.hidden_ratio, kernel.protected, kernel.disclosed
+    (Fraction(2, 1), (0, 1), Fraction(1, 2))
+    """
+
+    weights: Rows
+    budgets: Budgets
+    kind: ClassVar[str] = "channel"
+    names_alone: ClassVar[bool] = False
+
+    def __post_init__(self) -> None:
+        for name, rows in (("weights", self.weights), ("budgets", self.budgets)):
+            shaped = isinstance(rows, tuple) and all(isinstance(row, tuple) for row in rows)
+            require(shaped, name, rows, "a tuple of rows, one for each value")
+        check_sizes(self.weights)
+        _check_budgets(self.budgets, len(self.weights))
+        for x, row in enumerate(self.weights):
+            if set(map(type, row)) != {int} or min(row) < 0:
+                require(False, f"weights[{x}]", row, "integers >= 0")
+            if sum(row) != _WORD:
+                require(False, f"weights[{x}]", sum(row), f"integers whose sum is 2**{WORD_BITS}")
+
+    @property
+    def k(self) -> int:
+        """Number of values."""
+        return len(self.weights)
+
+    @property
+    def outputs(self) -> int:
+        """Number of different reports."""
+        return len(self.weights[0])
+
+    @property
+    def width(self) -> int:
+        return uint_width(self.outputs)
+
+    @property
+    def words(self) -> int:
+        return 1
+
+    @property
+    def work(self) -> Work:
+        """See `Work`: every output is compared for each two values, about eight times in a microsecond."""
+        number = self.k * self.k * self.outputs
+        return Work("comparisons of values and outputs", number, _COMPARED, number >> 3)
+
+    # ---- what is promised
+
+    @property
+    def limit(self) -> float:
+        """The largest finite budget, which is the epsilon of a design; 0 if there is none."""
+        return max(b for row in self.budgets for b in row if b < math.inf)
+
+    @property
+    def limited(self) -> bool:
+        """See `Disclosing.limited`: whether any two values have a limit."""
+        return any(b < math.inf for x, row in enumerate(self.budgets) for z, b in enumerate(row) if z != x)
+
+    def breaches(self) -> Iterator[Breach]:
+        """Limits that are not kept, one for each two values: nothing by nothing is no breach, anything by it is one."""
+        for x, budgets in enumerate(self.budgets):
+            own = [weight << _SHIFT for weight in self.weights[x]]
+            for z, budget in enumerate(budgets):
+                if z == x or budget == math.inf:
+                    continue
+                most, other = _most(budget), self.weights[z]
+                if not all(map(le, own, map(mul, repeat(most), other))):
+                    yield Breach(next(y for y, weight in enumerate(own) if weight > most * other[y]), x, z)
+
+    def check_promises(self, params: Mapping[str, Any]) -> None:
+        """`PrivacyError` unless every output is within the budget of every two values; they are the kernel's own."""
+        broken = next(self.breaches(), None)
+        if broken is not None:
+            y, x, z = broken
+            most = exp_bounds(self.budgets[x][z])[0]
+            raise PrivacyError(
+                f"value number {x} is promised {self.budgets[x][z]!r} against number {z}, at most {float(most)!r} "
+                f"times as likely, but output {y} has the weights {self.weights[x][y]} and {self.weights[z][y]}; no "
+                "report was made.",
+                "Do not take part; tell whoever runs the task.",
+            )
+
+    # ---- what is told
+
+    @cached_property
+    def _told(self) -> tuple[tuple[int, ...], Fraction]:
+        """How often, in 2**-64, each value is told without a limit; and the largest ratio of all else."""
+        over, under = 1, 1
+        told = []
+        most = _most(self.limit)
+        columns = {free: self._least(free) for free in {tuple(map(_endless, row)) for row in self.budgets}}
+        for row, budgets in zip(self.weights, self.budgets, strict=True):
+            limited, rest = columns[tuple(map(_endless, budgets))]
+            beyond = [w << _SHIFT > most * m for w, m in zip(row, rest, strict=True)] if rest else [False] * len(row)
+            told.append(sum(w for w, open_ in zip(row, beyond, strict=True) if open_))
+            pairs = list(zip(row, limited, strict=True))
+            pairs += [(w, m) for w, m, open_ in zip(row, rest, beyond, strict=True) if not open_] if rest else []
+            for top, bottom in pairs:
+                if top * under > over * bottom:
+                    over, under = top, bottom
+        if not under:
+            self.check_promises({})
+        return tuple(told), Fraction(over, under)
+
+    def _least(self, free: tuple[bool, ...]) -> tuple[list[int], list[int]]:
+        """The least weight of each output, of the values that are not `free` (the own one too), and of the others."""
+        parts = (
+            [row for row, open_ in zip(self.weights, free, strict=True) if open_ == which] for which in (False, True)
+        )
+        limited, rest = ([min(column) for column in zip(*rows, strict=True)] for rows in parts)
+        return limited, rest
+
+    @property
+    def hidden_ratio(self) -> Fraction:
+        """See `Disclosing.hidden_ratio`; `PrivacyError` where it would be infinite."""
+        return self._told[1]
+
+    @property
+    def protected(self) -> tuple[int, ...]:
+        """See `Disclosing.protected`: those that no report speaks for beyond the largest budget, against any other."""
+        closed = [not told for told in self._told[0]]
+        return tuple(x for x in range(self.k + 1) if (x < self.k and closed[x]) != (x > 0 and closed[x - 1]))
+
+    @property
+    def disclosed(self) -> Fraction:
+        return Fraction(max(self._told[0]), _WORD)
+
+    def randomise(self, x: int, words: Words) -> bytes:
+        """See `Kernel.randomise`: the first output whose cumulated weight is above the word."""
+        check_value(x, self.k)
+        check_seed_words(words)
+        return pack_int(drawn(self.weights[x], words), self.width)
+
+
+def _endless(budget: float) -> bool:
+    return budget == math.inf
+
+
+def _most(budget: float) -> int:
+    """A certified lower bound of e^budget in 2**-256: all of its digits, so nothing is lost."""
+    low = exp_bounds(budget)[0]
+    return (low.numerator << _SHIFT) // low.denominator
+
+
+def _check_budgets(budgets: Sequence[Sequence[object]], k: int) -> None:
+    """Refuse what is no square of budgets: 0 on the diagonal, else 0, from 1e-12 to 40, or infinite."""
+    hint = "Use fewer values."
+    require(k * k <= ENTRIES_MAX, "values times values", k * k, f"at most {ENTRIES_MAX} budgets", hint)
+    square = len(budgets) == k and all(len(row) == k for row in budgets)
+    require(square, "budgets", sorted({len(row) for row in budgets}), f"{k} rows of {k} budgets")
+    told = f"0, a number from {EPSILON_MIN:g} to {EPSILON_MAX:g}, or infinite"
+    for x, row in enumerate(budgets):
+        for z, budget in enumerate(row):
+            number = isinstance(budget, float) and (budget in (0, math.inf) or EPSILON_MIN <= budget <= EPSILON_MAX)
+            if not number or (x == z and budget):
+                require(False, f"budgets[{x}][{z}]", budget, "0" if x == z else told)
