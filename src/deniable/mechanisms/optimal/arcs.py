@@ -15,7 +15,7 @@ import numpy as np
 
 from deniable.core.types import BoolArray, FloatArray, IntArray
 
-__all__ = ["Arcs", "arcs_of", "spanner"]
+__all__ = ["Arcs", "arcs_of", "generating_pairs", "spanner"]
 
 _SAME = 1e-12
 """Share by which two budgets may differ and be the same: they are sums of floats."""
@@ -51,7 +51,7 @@ def arcs_of(budgets: FloatArray, groups: Sequence[Sequence[int]] = ()) -> Arcs:
     rounding are left out; this gives away no more than the rounding, and what is drawn is checked against all pairs.
     """
     k = len(budgets)
-    needed = _generating(budgets)
+    needed = generating_pairs(budgets)
     hubs: list[tuple[FloatArray, FloatArray]] = []
     left = np.isfinite(budgets) & ~np.eye(k, dtype=bool)
     for hub in _hubs(budgets, groups):
@@ -71,7 +71,7 @@ def arcs_of(budgets: FloatArray, groups: Sequence[Sequence[int]] = ()) -> Arcs:
     return Arcs(k, k + len(hubs), high.astype(np.int64), low.astype(np.int64), budget.astype(np.float64))
 
 
-def _generating(budgets: FloatArray) -> BoolArray:
+def generating_pairs(budgets: FloatArray) -> BoolArray:
     """Finite budgets that are shorter than every path through another value."""
     k = len(budgets)
     needed = np.isfinite(budgets) & ~np.eye(k, dtype=bool)
