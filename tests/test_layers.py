@@ -49,7 +49,7 @@ ORDER = (
     ("collect", "present"),
     ("estimate",),
     ("mechanisms",),
-    ("mechanisms.frequency", "mechanisms.metric"),
+    ("mechanisms.frequency", "mechanisms.metric", "mechanisms.optimal"),
     ("mechanisms.utility", "mechanisms.keyvalue", "mechanisms.numeric"),
     ("mechanisms.personal",),
     ("mechanisms.dealt",),
@@ -67,7 +67,7 @@ ORDER = (
     ("__main__",),
 )
 RANK = {name: rank for rank, names in enumerate(ORDER) for name in names}
-FAMILIES = ("frequency", "utility", "personal", "keyvalue", "metric", "numeric")
+FAMILIES = ("frequency", "utility", "personal", "keyvalue", "metric", "numeric", "optimal")
 TRANSFORMS = ("dealt",)
 """Rooms for what makes a mechanism of mechanisms of any family; they have no rows."""
 MAY = {"utility": {"frequency"}, "keyvalue": {"frequency"}, "personal": {"frequency", "utility"}}

@@ -12,6 +12,8 @@ from typing import Any
 
 from rules import good_cases, rule_cases  # it stands beside this file
 from texts_cases import LABELS  # so does this
+from written_cases import BLOCKS  # and this
+from written_cases import hostile as written_cases
 
 from deniable_client.texts import labels_fault
 
@@ -300,9 +302,18 @@ def rules() -> Iterator[Case]:
     return (case(*made) for made in rule_cases())
 
 
+def written() -> Iterator[Case]:
+    """Channels that are written down, and affine response."""
+    return (case(*made) for made in written_cases())
+
+
 def hostile_vectors() -> dict[str, Any]:
     """All of them, and good designs that most are changes of."""
-    parts = (inverted, disclosing, consent, numeric, untied, work, numbers, shapes, lookalikes, rules)
+    parts = (inverted, disclosing, consent, numeric, untied, work, numbers, shapes, lookalikes, rules, written)
     text = "each design is refused with an error of this kind, given this consent (null: none); nothing is drawn; "
     made = [made for part in parts for made in part()]
-    return {"about": text + "those under good are taken, with this consent", "good": good_cases(), "cases": made}
+    return {
+        "about": text + "those under good are taken, with this consent",
+        "good": [*good_cases(), BLOCKS],
+        "cases": made,
+    }

@@ -22,6 +22,7 @@ from deniable_client.hashing import bucket, expand, hash32, mix32, split64
 from deniable_client.kernels import (
     Balanced,
     Bit,
+    Channel,
     Constant,
     Grouped,
     Hadamard,
@@ -70,6 +71,7 @@ from ledger_cases import ledger_vectors  # noqa: E402
 from signature_cases import signatures_vectors  # noqa: E402
 from signed_cases import tasks_vectors  # noqa: E402
 from texts_cases import texts_vectors  # noqa: E402
+from written_cases import affine_kernels, channel_kernels, unkept  # noqa: E402
 
 WORD = 1 << 64
 KERNELS: dict[str, list[tuple[float, Kernel]]] = {
@@ -257,6 +259,8 @@ def leaking(kernel: dict[str, Any]) -> dict[str, Any]:
             *rest, last = kernel[name]
             moved = leaking(last) if isinstance(last, dict) else str(int(last) + step)
             return kernel | {name: [*rest, moved]}
+    if "budgets" in kernel:
+        return unkept(kernel)
     if "weights" in kernel:
         return kernel | {"weights": uneven(kernel["weights"], step)}
     inner = next(name for name in ("base", "window", "second") if name in kernel)
@@ -408,6 +412,8 @@ OTHERS = {
     "table": table_kernels,
     "window": window_kernels,
     "metric": metric_kernels,
+    "affine": affine_kernels,
+    "channel": channel_kernels,
 }
 """Files of kernels on plain values, beside those of `KERNELS`."""
 
@@ -425,6 +431,9 @@ def thresholds(kernel: Kernel, x: int, level: int) -> list[int]:
     """Numbers that words are compared with when x is reported."""
     if isinstance(kernel, Table):
         return list(accumulate(kernel.weights[x]))[:-1]
+    if isinstance(kernel, Channel):
+        found = sorted({total for total in accumulate(kernel.weights[x]) if 0 < total < WORD})
+        return found if len(found) < 8 else found[:4] + found[-4:]
     parts: list[Kernel] = [kernel.data[level], *kernel.level] if isinstance(kernel, Personal) else [kernel]
     bit = kernel.bit if isinstance(kernel, WindowOrBit) else kernel
     lean = [bit.base + x * bit.slope] if isinstance(bit, Leaning) else []

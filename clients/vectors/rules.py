@@ -10,6 +10,8 @@ import copy
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+import written_cases  # it stands beside this file
+
 WORD = 1 << 64
 FORMAT, PRIVACY = "format", "privacy"
 Design = dict[str, Any]
@@ -163,6 +165,7 @@ GOOD: Mapping[str, tuple[Design, list[Any] | None]] = {
     "places": (GRR | {"domain": {"space": "places", "points": [[0, 0], [1, 1]], "labels": ["a", "b"]}}, None),
     "sets": (GRR | {"domain": {"space": "sets", "points": [["a"], ["b", "c"]]}}, None),
     "labels": (GRR | {"domain": {"labels": ["a", "b"], "missing": "a", "other": "b"}}, None),
+    **written_cases.GOOD,
 }
 """Designs and the consent that they need."""
 
@@ -280,6 +283,7 @@ CHANGES: Mapping[str, Mapping[str, list[Any]]] = {
         "domain.other": ["c", None, ""],
         "domain.k": [2],
     },
+    **written_cases.CHANGES,
 }
 """What a good design may not have instead, or beside: refused for its form."""
 
@@ -300,6 +304,7 @@ LEAKS: Mapping[str, Mapping[str, list[Any]]] = {
     "kv-ss2": {"kernel.base.keep": [part(0.5), part(0.01)]},
     "kv-olh": {"kernel.base.keep": [part(0.8), part(0.2)]},
     "privkv": {"kernel.base.flip": [part(0.1)]},
+    **written_cases.LEAKS,
 }
 """What makes a good design leak more than it says."""
 

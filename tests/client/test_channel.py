@@ -7,7 +7,7 @@ import random
 import time
 from collections import Counter
 from fractions import Fraction
-from itertools import permutations
+from itertools import permutations, product
 from typing import Any
 
 import pytest
@@ -81,17 +81,14 @@ def test_every_limit_is_the_one_of_the_enumerated_channel() -> None:
     for _ in range(300):
         kernel = some(rng)
         assert not list(kernel.breaches())
-        k, most = kernel.k, exp_bounds(kernel.limit)[0]
+        k = kernel.k
+        pairs = [(x, z) for x, z in permutations(range(k), 2) if kernel.budgets[x][z] < INF]
+        found = [largest(kernel.weights[x], kernel.weights[z]) for x, z in pairs]
+        hidden = max([Fraction(1), *(ratio for ratio in found if ratio is not None)])
+        assert kernel.hidden_ratio == hidden <= exp_bounds(kernel.limit)[0]
         told = [Fraction(0)] * k
-        hidden = Fraction(1)
-        for x in range(k):
-            for y, weight in enumerate(kernel.weights[x]):
-                others = [(kernel.weights[z][y], kernel.budgets[x][z]) for z in range(k) if z != x]
-                beyond = any(b == INF and weight > most * other for other, b in others)
-                told[x] += Fraction(weight, WORD) if beyond else 0
-                within = [Fraction(weight, other) for other, b in others if other and (b < INF or not beyond)]
-                hidden = max(hidden, *within) if weight and within else hidden
-        assert kernel.hidden_ratio == hidden <= max(most, Fraction(1))
+        for x, weight in product(range(k), zip(*kernel.weights, strict=True)):
+            told[x] += Fraction(weight[x], WORD) if any(weight[x] > hidden * other for other in weight) else 0
         assert kernel.disclosed == max(told)
         ends = kernel.protected
         kept = {x for a, b in zip(ends[::2], ends[1::2], strict=True) for x in range(a, b)}

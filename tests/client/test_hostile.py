@@ -102,7 +102,7 @@ def test_every_kernel_has_its_amount_of_work() -> None:
 def test_only_kernels_that_protect_all_values_have_a_ratio() -> None:
     """What would forget a disclosure asks for `ratio`: kernels that disclose do not have it."""
     disclosing = {kind for kind, made in KERNELS.items() if issubclass(made, Disclosing)}  # type: ignore[arg-type]
-    assert disclosing == {"utility", "utility-levels", "personal", "dealt"}
+    assert disclosing == {"utility", "utility-levels", "personal", "dealt", "channel"}
     assert {kind for kind, made in KERNELS.items() if not hasattr(made, "ratio")} == disclosing
 
 

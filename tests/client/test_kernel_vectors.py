@@ -17,6 +17,7 @@ from deniable_client.errors import PrivacyError
 from deniable_client.exact import exp_bounds
 from deniable_client.kernels import (
     KERNELS,
+    Channel,
     Kernel,
     Personal,
     UtilityBudgets,
@@ -30,7 +31,7 @@ from deniable_client.packing import unpack_int
 from deniable_client.words import ReplayWords
 
 FOLDER = Path(__file__).parents[2] / "clients" / "vectors"
-FILES = ("seeded", "designs", "laplace", "mixture", "utility", "personal", "table", "window", "metric")
+FILES = ("seeded", "designs", "laplace", "mixture", "utility", "personal", "table", "window", "metric", "affine", "channel")
 CASES = [(name, case) for name in FILES for case in json.loads((FOLDER / f"{name}.json").read_text())["cases"]]
 IDS = [f"{name}-{case['kernel']['kind']}-{i}" for i, (name, case) in enumerate(CASES)]
 
@@ -63,6 +64,8 @@ def promised(case: dict[str, Any], document: dict[str, Any]) -> Kernel:
     check_promise(kernel, exp_bounds(case["epsilon"])[0], case["epsilon"])
     if isinstance(kernel, UtilityBudgets):
         check_budgets(kernel, case["budgets"])
+    if isinstance(kernel, Channel):
+        kernel.check_promises({})
     return kernel
 
 

@@ -19,6 +19,7 @@ import pytest
 from deniable_client.errors import DeniableError, ParameterError, PrivacyError
 from deniable_client.exact import exp_bounds, log_upper
 from deniable_client.kernels import (
+    Affine,
     Balanced,
     Bit,
     Constant,
@@ -142,6 +143,14 @@ def grouped(rng: random.Random) -> Grouped:
     return Grouped(parts[0], parts[1], threshold(rng))
 
 
+def affine(rng: random.Random) -> Affine:
+    """All divisors m of q-1, also blocks of one point and of all but one; some points are no items."""
+    q, g = rng.choice([(3, 2), (5, 3), (7, 3), (11, 8), (13, 6)])
+    m = rng.choice([m for m in range(1, q) if (q - 1) % m == 0])
+    zero = rng.randint(0, 1) if m > 1 else 1
+    return Affine(rng.randint(2, q), q, m, rng.randint(1 - zero, m - 1), zero, g, threshold(rng))
+
+
 EXACT: dict[str, Maker] = {
     "response": lambda rng: Response(rng.randint(2, 4), threshold(rng)),
     "subset": lambda rng: Subset(4, rng.randint(1, 3), threshold(rng)),
@@ -151,6 +160,7 @@ EXACT: dict[str, Maker] = {
     "balanced": lambda rng: Balanced(4, rng.randint(2, 3), threshold(rng)),
     "wheel": lambda rng: Wheel(2, rng.randint(1, 3), threshold(rng), 3),
     "interval": lambda rng: Interval(4, rng.randint(1, 3), threshold(rng)),
+    "affine": affine,
     "signed-unary": signed_unary,
     "signed-subset": lambda rng: SignedSubset(2, rng.randint(1, 2), threshold(rng)),
     "signed-interval": lambda rng: SignedInterval(3, rng.randint(1, 2), threshold(rng)),
@@ -204,7 +214,7 @@ def test_mixtures_are_at_most_as_telling_as_their_parts() -> None:
 
 # ---- what transforms ask of a base
 
-BASES = ("response", "subset", "unary", "hadamard", "hashing", "balanced", "wheel", "interval")
+BASES = ("response", "subset", "unary", "hadamard", "hashing", "balanced", "wheel", "interval", "affine")
 
 
 @pytest.mark.parametrize("kind", BASES)
@@ -286,7 +296,7 @@ def test_what_two_reports_of_one_draw_tell_needs_the_exact_number_of_reports() -
     assert round(math.log(tells(*kernel.levels)), 4) == 1.7569
 
 
-@pytest.mark.parametrize("kind", ["response", "subset", "balanced", "interval", "hashing", "unary"])
+@pytest.mark.parametrize("kind", ["response", "subset", "balanced", "interval", "affine", "hashing", "unary"])
 def test_so_many_values_share_the_largest_likelihood(kind: str) -> None:
     rng = random.Random(f"least {kind}")
     for _ in range(12):

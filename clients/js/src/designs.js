@@ -146,7 +146,10 @@ const Fields = /** @type {any} */ (
  */
 export class Kernel extends Fields {
   static kind = "";
-  /** Names of fields; after them `*`: a list, `**`: lists, `@`: a kernel, `@*`: kernels; `#`: sizes, `%`: thresholds. */
+  /**
+   * Names of fields; after them `*`: a list, `**`: lists, `@`: a kernel, `@*`: kernels; `#`: sizes, `%`: thresholds. A kernel may
+   * have `reads` of its own for fields that are none of these.
+   */
   static fields = "";
 
   constructor(/** @type {Parts} */ parts) {
@@ -178,6 +181,11 @@ export class Kernel extends Fields {
 export class Disclosing extends Kernel {
   get promisedRatio() {
     return /** @type {any} */ (this).hiddenRatio;
+  }
+
+  /** Whether anything is promised: to the protected values, unless a kernel promises something of others too. @returns {boolean} */
+  get limited() {
+    return /** @type {any} */ (this).protected.length > 0;
   }
 }
 
@@ -295,7 +303,10 @@ export function kernelFrom(document, shapes, where = "the kernel") {
   const given = fieldsOf(document, `a ${kind} kernel`, ["kind", ...fields.map(([name]) => name)]);
   /** @type {any} */
   const parts = {};
-  for (const [name, form] of fields) parts[name] = readPart(given[name], form, shapes?.[kind][name], `${name} of ${where}`);
+  for (const [name, form] of fields) {
+    const at = `${name} of ${where}`;
+    parts[name] = made.reads?.[name]?.(given[name], at) ?? readPart(given[name], form, shapes?.[kind][name], at);
+  }
   return new (made.choose?.(parts) ?? made)(parts);
 }
 
@@ -348,6 +359,9 @@ export function read(name, form, given) {
   const kernel = asFormat(`the kernel of ${name} has numbers that do not fit`, () =>
     kernelFrom(given.kernel, form.kernel, `the kernel of ${name}`),
   );
+  if ((kernel.limit ?? epsilon) !== epsilon) {
+    throw new FormatError(`epsilon of ${name} must be the largest limit of its kernel, ${kernel.limit}, got ${epsilon}.`);
+  }
   const domain = readDomain(given.domain, kernel.answers ?? kernel.k);
   checkParams(name, form, given, kernel);
   return { name, epsilon, domain, params: given.params, kernel };

@@ -4,7 +4,7 @@ import { EntropyError, PrivacyError, require } from "./errors.js";
 /** @import { Words } from "./types.js" */
 
 export const EPSILON_MAX = 40;
-const EPSILON_MIN = 1e-12;
+export const EPSILON_MIN = 1e-12;
 const GUARD_BITS = 192;
 
 /** 2**64: a threshold is a whole number between 0 and this. */

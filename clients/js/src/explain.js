@@ -73,7 +73,7 @@ export class Explanation {
 
   /** What a report of this design may tell that nobody looked at, in a sentence. */
   get unread() {
-    if (this.chance.top) return say("may_name");
+    if (this.chance.top) return say(alone(this) ? "may_name" : "may_tell");
     const { sure, phrase } = this.over(1);
     return this.now(thousandths(sure), phrase);
   }
@@ -186,12 +186,13 @@ function protection({ design: { domain, kernel }, epsilon, disclosed }, { report
   const level = kernel.kind === "personal" ? say("level_loosest", { level: most }) : most;
   if (!disclosed.length) return say(kernel.kind === "pairs" ? "protection_pairs" : "protection", { grade, likely, level });
   const answers = listOf(domain, spans(kernel.protected.map(Number)));
-  return say("protection_some", { grade: grade[0].toUpperCase() + grade.slice(1), answers, likely, level });
+  return say(answers ? "protection_some" : "protection_between", { grade: grade[0].toUpperCase() + grade.slice(1), answers, likely, level });
 }
 
 /** @param {Explanation} found @param {Telling} told */
 function belief(found, { sure }) {
-  const [both, one] = found.disclosed.length ? [say("two_some"), "it"] : [two(found), "one"];
+  const some = found.design.kernel.protected?.length ? [say("two_some"), "it"] : [say("two_between"), "one"];
+  const [both, one] = found.disclosed.length ? some : [two(found), "one"];
   return say("belief", { both, sure: certainty(thousandths(sure), one) });
 }
 
@@ -199,14 +200,19 @@ function belief(found, { sure }) {
 const two = ({ design }) => say(design.kernel.kind === "pairs" ? "two_pairs" : "two");
 
 /** @param {Explanation} found @param {Telling} told */
-function disclosure({ design: { domain, kernel }, disclosed, chance }, { reports: count, named }) {
+function disclosure(found, { reports: count, named }) {
+  const { design: { domain, kernel }, disclosed, chance } = found;
   const [one, several] = [chance, named].map((share) => {
-    const cases = percentage("cases", thousandths(share));
+    const cases = chance.top === chance.bottom ? say("cases_all") : percentage("cases", thousandths(share));
     return kernel.kind === "personal" ? say("cases_up_to", { cases }) : cases;
   });
-  const told = say("disclosure", { answers: listOf(domain, disclosed, Infinity), cases: one });
-  return count === 1 ? told : say("disclosure_all", { disclosure: told, count, cases: several });
+  const name = alone(found) ? "disclosure" : "disclosure_open";
+  const told = say(name, { answers: listOf(domain, disclosed, Infinity), cases: one });
+  return count === 1 ? told : say(`${name}_all`, { disclosure: told, count, cases: several });
 }
+
+/** Whether a report that is not within the ratio names its answer: it could come from no other one. @param {Explanation} found */
+const alone = ({ design: { kernel, parts } }) => (parts ?? [{ kernel }]).every((part) => part.kernel.kind !== "channel");
 
 /** What else is to be said of designs with some kinds of kernels. @type {Record<string, (found: Explanation, reports: number) => string[]>} */
 const FURTHER = {
@@ -226,6 +232,20 @@ const FURTHER = {
     const name = (/** @type {number} */ x, /** @type {number} */ i) =>
       `${listOf(domain, [[x, x + 1]])} ${levelOf(params.item_epsilon[i], count)}`;
     return [say("budgets", { count, answers: cut(single.map(name)) })];
+  },
+
+  channel({ design: { domain, kernel } }, count) {
+    const own = kernel.budgets.map((/** @type {number[]} */ row, /** @type {number} */ x) => {
+      const others = row.filter((_, z) => z !== x);
+      const finite = others.filter((budget) => budget < Infinity);
+      const name = !finite.length ? "limit_none" : finite.length < others.length ? "limit_some" : "limit";
+      return { name, epsilon: levelOf(Math.max(...finite, 0), count) };
+    });
+    if (new Set(own.map((/** @type {any} */ { name, epsilon }) => `${name} ${epsilon}`)).size === 1) return [];
+    const told = own.map((/** @type {any} */ { name, epsilon }, /** @type {number} */ x) =>
+      say(name, { answer: listOf(domain, [[x, x + 1]]), epsilon }),
+    );
+    return [say("limits", { count, answers: cut(told) })];
   },
 };
 

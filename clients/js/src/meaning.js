@@ -94,6 +94,14 @@ const WEIGHTS = {
     const [keep, flip] = [chance(kernel.keep), chance(kernel.flip)];
     return each(Number(kernel.k), (x) => (bit(bytes, x) ? keep / flip : (1 - keep) / (1 - flip)));
   },
+  affine: (kernel, bytes) => {
+    const [q, m, j, g] = [kernel.q, kernel.m, kernel.j, kernel.g].map(Number);
+    const y = Number(whole(bytes, 0, bytes.length));
+    const [first, shift] = [Math.floor(y / q), y % q];
+    const held = new Set(kernel.zero === "1" ? [0] : []);
+    for (let e = 0, power = 1; e < q - 1; e++, power = (power * g) % q) if ((e - first + m) % m < j) held.add(power);
+    return levels(kernel, held.size, q, (x) => held.has((x - shift + q) % q));
+  },
   whole: (kernel, bytes) => each(Number(kernel.k), () => (ones(bytes) === Number(kernel.k) ? 1 : 0)),
   constant: (kernel) => each(Number(kernel.k), () => 1),
   hashing: (kernel, bytes) => {
@@ -114,6 +122,11 @@ const WEIGHTS = {
     const even = (/** @type {number} */ x) => [...(BigInt(x + 1) & y).toString(2)].filter((b) => b === "1").length % 2 === 0;
     return levels(kernel, 1, 2, even);
   },
+  table: (kernel, bytes) => {
+    const y = Number(whole(bytes, 0, bytes.length));
+    return kernel.weights.map((/** @type {string[]} */ row) => chance(row[y]));
+  },
+  channel: (kernel, bytes, level) => WEIGHTS.table(kernel, bytes, level),
   mixture: (kernel, bytes, level) => {
     const coin = chance(kernel.coin);
     const [first, second] = [kernel.first, kernel.second].map((part) => likelihoods(part, bytes, level));

@@ -43,6 +43,8 @@ const SMALL = [
   [{ kind: "hadamard", k: "5", keep: KEEP }, 8n],
   [{ kind: "projective", k: "4", prime: "3", keep: KEEP }, 12n],
   [{ kind: "projective", k: "6", prime: "2", keep: KEEP }, 14n],
+  [{ kind: "affine", k: "5", q: "7", m: "2", j: "1", zero: "0", g: "3", keep: KEEP }, 84n],
+  [{ kind: "affine", k: "7", q: "7", m: "3", j: "1", zero: "1", g: "5", keep: KEEP }, 84n],
   [{ kind: "interval", k: "5", size: "2", keep: KEEP }, 30n],
   [{ kind: "hashing", k: "4", g: "3", keep: KEEP }, 6n],
   [{ kind: "balanced", k: "5", g: "3", keep: KEEP }, 6n],

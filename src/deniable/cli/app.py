@@ -200,7 +200,7 @@ def run(args: list[str]) -> int:
             stream.reconfigure(errors="replace")  # a sign that the terminal does not know is no reason to fail
     asked = _Asked()
     try:
-        code = _run(args, asked)
+        code = _run(_named(args), asked)
         sys.stdout.flush()
         return code
     except BrokenPipeError:
@@ -208,6 +208,16 @@ def run(args: list[str]) -> int:
         return PIPE_CLOSED
     except Exception as error:
         return _fail(error, asked, as_json="--json" in args)
+
+
+def _named(args: list[str]) -> list[str]:
+    """With a matrix, its row need not be named: `deniable design --matrix FILE`."""
+    if not any(arg.partition("=")[0] == "--matrix" for arg in args):
+        return args
+    from deniable.mechanisms.registry import MECHANISMS, resolved
+
+    named = any(resolved(arg) in MECHANISMS for arg in args[1:])
+    return args if named else [args[0], "matrix", *args[1:]]
 
 
 def _let_go() -> None:

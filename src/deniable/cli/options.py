@@ -52,7 +52,15 @@ Known: TypeAlias = Sequence[str] | Callable[[], Iterable[str]]
 """What an argument or an option may be; a function where it takes a moment to know."""
 DOMAIN = ("k", "labels", "labels_file")
 """Options that give the domain."""
-FILES: Mapping[str, Callable[[str], Any]] = {"distances": read_space}
+
+
+def _matrix(source: str) -> Any:
+    from deniable.run.matrices import read_matrix  # for those who have one
+
+    return read_matrix(source)
+
+
+FILES: Mapping[str, Callable[[str], Any]] = {"distances": read_space, "matrix": _matrix}
 """Options that are files on the command line, and how they are read."""
 
 
@@ -117,6 +125,8 @@ class Choice:
     @property
     def brings_domain(self) -> bool:
         """Whether own options, such as --interval, say what the domain is; then nothing else may."""
+        if self.entry.brings:
+            return not any(name in self.domain_given for name in DOMAIN)
         own = [name for name in SPACE if name in self.options and self.entry.space is not None]
         both = [_flag(name) for name in (*DOMAIN, *own) if own and name in {*self.domain_given, *own}]
         if len(both) > len(own):

@@ -80,6 +80,8 @@ class Channel:
     disclosing: frozenset[int] = frozenset()
     strata: tuple[int, ...] = ()
     """The stratum that each output is counted in: the first unless told."""
+    unlimited: frozenset[tuple[int, int]] = frozenset()
+    """Pairs of inputs (x, z) with no limit: how much likelier an output is for x than for z is not looked at."""
 
     def __post_init__(self) -> None:
         require(len(self.weights) == len(self.outputs) > 0, "weights", len(self.weights), "one row per output")
@@ -133,23 +135,35 @@ class Channel:
 
         An output that discloses counts as a breach, unless exactly one input can lead to it, and a harmless one.
         """
-        best: tuple[Fraction | None, int] = (Fraction(1), 0)
+        best: tuple[Fraction | None, int, tuple[int, int]] = (Fraction(1), 0, (0, 0))
+        groups = self._groups()
         for o, row in enumerate(self.weights):
-            top, bottom = max(row), min(row)
-            if top == 0 or self._discloses_well(o):
+            if self._discloses_well(o):
                 continue
-            ratio = Fraction(top, bottom) if bottom else None
-            if ratio is None or (best[0] is not None and ratio > best[0]):
-                best = (ratio, o)
-            if ratio is None:
-                break
-        ratio, o = best
-        row = self.weights[o]
-        witness = Witness(self.outputs[o], row.index(max(row)), row.index(min(row)))
-        text = f"all {len(self.outputs)} outputs and {self.k * (self.k - 1)} ordered pairs of values were compared"
+            for inputs, others in groups:
+                x, z = max(inputs, key=row.__getitem__), min(others, key=row.__getitem__)
+                if row[x] == 0 or best[0] is None:
+                    continue
+                ratio = Fraction(row[x], row[z]) if row[z] else None
+                if ratio is None or ratio > best[0]:
+                    best = (ratio, o, (x, z))
+        ratio, o, (x, z) = best
+        witness = Witness(self.outputs[o], x, z)
+        pairs = self.k * (self.k - 1) - len(self.unlimited)
+        text = f"all {len(self.outputs)} outputs and {pairs} ordered pairs of values were compared"
         if self.disclosing:
             text += f"; {len(self.disclosing)} of the outputs disclose a harmless value, each of them just one"
         return Proof(ratio, "enumeration", text, witness)
+
+    def _groups(self) -> list[tuple[Sequence[int], Sequence[int]]]:
+        """Inputs that something is promised to against the same ones, with these; themselves are among them."""
+        if not self.unlimited:
+            return [(range(self.k), range(self.k))]
+        found: dict[tuple[int, ...], list[int]] = {}
+        for x in range(self.k):
+            others = tuple(z for z in range(self.k) if (x, z) not in self.unlimited)
+            found.setdefault(others, []).append(x)
+        return [(inputs, others) for others, inputs in found.items()]
 
     def _discloses_well(self, o: int) -> bool:
         """Whether output o is one that may disclose, and only one input, a harmless one, leads to it."""

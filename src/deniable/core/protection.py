@@ -16,6 +16,8 @@ from itertools import islice
 from operator import or_
 from typing import Any
 
+import numpy as np
+
 from deniable.core.promise import Promise
 from deniable.core.promise.ranges import Ranges, members
 from deniable.core.promise.value import LISTED, few
@@ -41,6 +43,8 @@ _STEPS: Mapping[str, str] = {
     "one": "Everybody answers one step only. ",
     "every": "Everybody answers every step, and all reports of a person together keep the promise. ",
 }
+_LOOKED_AT = 600
+"""Answers that are compared two by two to name those without a limit."""
 _TOLD = 1_000_000
 """Factors up to it are written out beside e^x."""
 
@@ -74,8 +78,17 @@ class Protection:
     @property
     def kind(self) -> str:
         """The kind of promise: LDP, ULDP, PLDP, or two of them; with `item budgets` where answers have their own."""
+        if self.between:
+            return "LDP with budgets between answers"
         words = [word for word, there in (("PLDP", self.levels), ("ULDP", self.sensitive is not None)) if there]
         return " and ".join(words or ["LDP"]) + (" with item budgets" if self.budgets else "")
+
+    @property
+    def between(self) -> bool:
+        """Whether budgets are those of two answers each, whichever they are: neither one for all nor one of each."""
+        if self.levels or self.itemised or self.promise.strict is not None:
+            return False
+        return len(self.promise.value_budgets) > 1 or bool(np.isinf(self.promise.pairs_of_classes).any())
 
     @property
     def sensitive(self) -> Ranges | None:
@@ -115,7 +128,8 @@ class Protection:
     @property
     def text(self) -> str:
         """Who is protected from what, in a sentence or two."""
-        text = _STEPS[self.steps] + (self._all() if self.sensitive is None else self._some())
+        told = self._between() if self.between else self._all() if self.sensitive is None else self._some()
+        text = _STEPS[self.steps] + told
         if len(self.levels) > 1:
             hidden = ", if it discloses nothing," if self.disclosed else ""
             text += (
@@ -132,6 +146,26 @@ class Protection:
                 f"than e^L times as likely {between}."
             )
         return f"Protects {what}: no report is more than {times(self.epsilon)} as likely {between}."
+
+    def _between(self) -> str:
+        finite = sorted(self.promise.value_budgets)
+        if not finite:
+            return "Protects nobody: there is no limit between any two answers."
+        most = times(finite[-1]) if len(finite) == 1 else f"{times(finite[0])} to {times(finite[-1])}"
+        text = (
+            f"Protects answers by the budget between each two of them: no report is more than {most} as likely for one "
+            "as for another that it has a limit against."
+        )
+        free = [x for x in range(self.promise.k) if np.isinf(self.promise.budgets[x]).any()] if self._few else []
+        if np.isinf(self.promise.pairs_of_classes).any():
+            named = f" ({self._names(iter(free))})" if free else ""
+            text += f" Answers without a limit against some others{named} may be told from these for certain."
+        return f"{text} {self._chance()}" if self.disclosed else text
+
+    @property
+    def _few(self) -> bool:
+        """Whether the answers are few enough to look at each two of them."""
+        return self.promise.k <= _LOOKED_AT
 
     def _some(self) -> str:
         if not self.sensitive:

@@ -12,7 +12,7 @@ from deniable.errors import ParameterError
 from deniable.estimate.result import Shares
 from deniable.estimate.simplex import project_simplex
 
-__all__ = ["inverse_part"]
+__all__ = ["best_inverse", "inverse_part"]
 
 _CONDITION_MAX = 1e8
 """Channels that are nearer than this to having no inverse are refused: rounding would be part of the estimate."""
@@ -59,9 +59,28 @@ class InversePart(Shares):
         return curve_interval(self.value, curve, level=level, target=target, simultaneous=simultaneous, n=self.n)
 
 
-def inverse_part(counts: IntArray, matrix: FloatArray, n: int, name: str) -> InversePart:
-    """The estimate from counts of all outputs; `ParameterError` where the channel has no (good) inverse."""
-    sizes = np.linalg.svd(matrix, compute_uv=False)
+def inverse_part(
+    counts: IntArray, matrix: FloatArray, n: int, name: str, prior: FloatArray | None = None
+) -> InversePart:
+    """The estimate from counts of all outputs; `ParameterError` where the channel has no (good) inverse.
+
+    Of the inverses that a channel with more outputs than values has: the one that is best at a `prior`, else the
+    pseudo-inverse.
+    """
+    return InversePart(counts / n, matrix, best_inverse(matrix, name, prior), n)
+
+
+def best_inverse(matrix: FloatArray, name: str, prior: FloatArray | None = None) -> FloatArray:
+    """A row of unbiased scores for each output, of least summed variance at a prior (docs/maths/written.md, section 4).
+
+    It is the pseudo-inverse after each output is scaled by one over the root of its probability.
+    """
+    scale = np.ones(matrix.shape[1])
+    if prior is not None:
+        seen = prior @ matrix
+        scale = np.divide(1.0, np.sqrt(seen), out=np.zeros_like(seen), where=seen > 0)
+    scaled = matrix * scale
+    sizes = np.linalg.svd(scaled, compute_uv=False)
     k = matrix.shape[0]
     rank = int((sizes > sizes[0] * 1e-13 * max(matrix.shape)).sum())
     if rank < k:
@@ -72,7 +91,7 @@ def inverse_part(counts: IntArray, matrix: FloatArray, n: int, name: str) -> Inv
             "unbiased estimate would be rounding errors.",
             "Use fit(method='em'), which needs no inverse.",
         )
-    return InversePart(counts / n, matrix, np.asarray(np.linalg.pinv(matrix), np.float64), n)
+    return np.asarray(scale[:, None] * np.linalg.pinv(scaled), np.float64)
 
 
 def no_inverse(name: str, rank: int, k: int) -> ParameterError:

@@ -15,6 +15,7 @@ from deniable_client.hashing import rounds, shape
 
 __all__ = [
     "begin",
+    "block_of",
     "buckets",
     "compare",
     "count_bits",
@@ -145,6 +146,27 @@ def near(
     number = np.where(inside, scale(words, m, bits), scale(words, rest, bits))
     out[:] = np.where(inside, number + starts, number + m * (number >= starts))
     return np.flatnonzero(number < 0)
+
+
+def block_of(
+    out: UintArray, items: IntArray, coins: Words, keep: int, words: UintArray, powers: IntArray, shape: tuple[int, ...]
+) -> IntArray:
+    """A block that holds its item where the coin is below `keep`, else one that does not (`kernels.cyclotomic`).
+
+    `shape` has m, j, zero and the bits of the words, whose two rows choose the union and the point that the item is in
+    the unshifted block, by `scale`. Returns the places where words are to be drawn again.
+    """
+    (m, j, zero, bits), q = shape, powers.size + 1
+    step = (q - 1) // m
+    own = j * step + zero
+    inside = coins < np.uint64(keep)
+    union = scale(words[0], m, bits)
+    number = np.where(inside, scale(words[1], own, bits), scale(words[1], q - own, bits))
+    turn, place = np.divmod(np.maximum(number, 0), step)
+    exponent = (union + turn + np.where(inside, 0, j)) % m + m * place
+    point = np.where(turn == np.where(inside, j, m - j), 0, powers[exponent])
+    out[:] = union * q + (items - point) % q
+    return np.flatnonzero((union < 0) | (number < 0))
 
 
 def settle(

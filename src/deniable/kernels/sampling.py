@@ -26,6 +26,7 @@ __all__ = [
     "below_each",
     "bernoulli_bits",
     "draw_by_row",
+    "last_outputs",
     "near",
     "respond",
     "row_thresholds",
@@ -46,6 +47,8 @@ _ITEMS = 1 << 16
 """Items that respond together."""
 _SHARE_BITS = 8
 """Most bits of the share of ones that a uniform subset starts from."""
+_LARGEST = (1 << 64) - 1
+"""The largest random word."""
 _TRIES = 16
 """Positions drawn at a time for each row of a subset that has not its size yet."""
 
@@ -207,14 +210,25 @@ def weighted(stream: Stream, thresholds: Words, size: int) -> IntArray:
 
 
 def row_thresholds(weights: Sequence[Sequence[int]]) -> Words:
-    """The cumulated weights of each row but the last, which is 2**64 and decides nothing."""
-    return np.array([list(accumulate(row[:-1])) for row in weights], np.uint64)
+    """The cumulated weights of each row but the last, which is 2**64 and decides nothing.
+
+    Where outputs at the end of a row never come, 2**64 stands there earlier, as the largest word: see `draw_by_row`.
+    """
+    return np.array([[min(sum_, _LARGEST) for sum_ in accumulate(row[:-1])] for row in weights], np.uint64)
 
 
-def draw_by_row(stream: Stream, thresholds: Words, items: IntArray) -> IntArray:
+def last_outputs(weights: Sequence[Sequence[int]]) -> IntArray | None:
+    """The last output of each row that comes at all; None where that is the last one everywhere."""
+    if all(row[-1] for row in weights):
+        return None
+    return np.array([max(y for y, weight in enumerate(row) if weight) for row in weights], np.int64)
+
+
+def draw_by_row(stream: Stream, thresholds: Words, items: IntArray, last: IntArray | None = None) -> IntArray:
     """Output y for item x with probability exactly weights[x][y] / 2**64, from `row_thresholds(weights)`.
 
-    One word for each item decides, as in the scalar randomiser.
+    One word for each item decides, as in the scalar randomiser. `last` is `last_outputs(weights)`: where
+    weights at the end of a row are 0, the largest word of all is not below a threshold that should be 2**64.
     """
     out: IntArray = loops().draw_rows(stream.draw(64, items.size), thresholds, items)
-    return out
+    return out if last is None else np.minimum(out, last[items])

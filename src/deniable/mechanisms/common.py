@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,6 +16,7 @@ from deniable.collect.limits import too_many
 from deniable.collect.reports import Reports, difference
 from deniable.collect.tally import Tally
 from deniable.core.channel import Channel
+from deniable.core.promise import Promise
 from deniable.core.promise.judge import Pair, breach, proved
 from deniable.core.protection import Protection
 from deniable.errors import FormatError, MergeError, ParameterError, PrivacyError, require
@@ -32,6 +34,7 @@ __all__ = [
     "estimate",
     "fit",
     "fitted",
+    "from_matrix",
     "in_words",
     "kept",
     "refuse_broken",
@@ -167,3 +170,30 @@ def fit(
 
     options = FitOptions(stderr=stderr, tolerance=tolerance, max_steps=max_steps, runs=runs, rng=rng, progress=progress)
     return self._fit(data, method, options)
+
+
+def from_matrix(
+    matrix: object,
+    *,
+    labels: Sequence[str] | None = None,
+    epsilon: float | None = None,
+    promise: Promise | None = None,
+    outputs: Sequence[str] | None = None,
+    prior: Sequence[float] | None = None,
+) -> Mechanism:
+    """The mechanism of a matrix of chances: a row for each answer, a column for each output.
+
+    Entries are numbers, fractions (also as text, "1/3"), or whole numbers whose rows have one sum; columns may have
+    names (`outputs`, a frame, or a mapping of names to columns). `epsilon`: the promise, else the exact one of the
+    whole numbers that are sampled. `promise`: limits for pairs of answers; `prior`: where estimates are best.
+
+    >>> import deniable as dn
+    >>> coin = dn.Mechanism.from_matrix([[3, 1], [1, 3]], labels=["no", "yes"])
+    >>> coin.epsilon, dn.audit(coin).holds
+    (1.0986122886681098, True)
+    """
+    room = import_module("deniable.mechanisms.optimal.matrix")  # which is made of mechanisms
+    made: Mechanism = room.from_matrix(
+        matrix, labels=labels, epsilon=epsilon, promise=promise, outputs=outputs, prior=prior
+    )
+    return made

@@ -20,7 +20,7 @@ from deniable.core.window import window_held, window_likelihood, window_odds, wi
 from deniable.errors import EnumerationError, require
 from deniable.estimate.evidence import DenseEvidence, Evidence
 from deniable.estimate.window import WindowEvidence
-from deniable.kernels.sampling import draw_by_row, row_thresholds, windowed
+from deniable.kernels.sampling import draw_by_row, last_outputs, row_thresholds, windowed
 from deniable.mechanisms.bulk import Bulk, Cells, K, Numbered, check_outputs
 from deniable.mechanisms.possible import NUMBERED, Cell, Entries
 from deniable.mechanisms.reader import Reader
@@ -35,6 +35,7 @@ __all__ = [
     "TableBulk",
     "Weights",
     "WindowBulk",
+    "WrittenBulk",
     "check_matrix",
     "favoured_matrix",
     "favoured_weights",
@@ -112,22 +113,32 @@ class OutputBulk(Numbered, Bulk[K]):
         return Channel(tuple(f"report {y}" for y in range(self.size)), tuple(zip(*rows, strict=True)), total)
 
 
-class TableBulk(OutputBulk[Table]):
-    """A channel that is written down, for many people."""
+class WrittenBulk(OutputBulk[K]):
+    """A channel that is written down, for many people: `weights` of the kernel, a row for each value."""
+
+    kernel: Any
 
     @property
     def size(self) -> int:
-        return self.kernel.outputs
+        return int(self.kernel.outputs)
 
     @cached_property
     def _thresholds(self) -> NDArray[np.uint64]:
         return row_thresholds(self.kernel.weights)
 
+    @cached_property
+    def _last(self) -> IntArray | None:
+        return last_outputs(self.kernel.weights)
+
     def perturb(self, items: IntArray, rng: Stream) -> Columns:
-        return {"value": draw_by_row(rng, self._thresholds, items).astype(self.fields[0].dtype)}
+        return {"value": draw_by_row(rng, self._thresholds, items, self._last).astype(self.fields[0].dtype)}
 
     def weights(self) -> Weights:
         return self.kernel.weights, 1 << WORD_BITS
+
+
+class TableBulk(WrittenBulk[Table]):
+    """The same for a table, all of whose values are protected alike."""
 
 
 class _WindowReader(OutputReader):

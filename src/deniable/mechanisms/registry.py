@@ -20,6 +20,7 @@ from deniable.mechanisms.frequency import options as frequency
 from deniable.mechanisms.keyvalue import options as keyvalue
 from deniable.mechanisms.metric import options as metric
 from deniable.mechanisms.numeric import options as numeric
+from deniable.mechanisms.optimal import options as optimal
 from deniable.mechanisms.personal import options as personal
 from deniable.mechanisms.protocol import Protocol
 from deniable.mechanisms.utility import options as utility
@@ -45,7 +46,7 @@ _COMMON = ("epsilon", "k", "labels", "domain", "missing", "other")
 """What every mechanism takes, for hints at slips."""
 _SHOWN = 8
 """Names in a hint."""
-_TOLD = (frequency, utility, personal, keyvalue, metric, numeric)
+_TOLD = (frequency, utility, personal, keyvalue, metric, numeric, optimal)
 
 
 def _joined() -> dict[str, Option]:
@@ -313,9 +314,10 @@ def _domain(
 ) -> Domain | Span:
     """The one domain that is given, in one of several ways."""
     given = {name: what for name, what in ways.items() if what is not None}
-    names, own = list(options), None if entry.space is None else entry.space(options)
+    asked = entry.space is not None and not (entry.brings and given)
+    names, own = list(options), entry.space(options) if asked and entry.space is not None else None
     if own is not None:
-        given[" with ".join(name for name in names if name not in options)] = own
+        given[" with ".join(name for name in names if entry.brings or name not in options)] = own
     if len(given) != 1:
         more = "" if entry.space is None else ", or by points, interval or distances"
         told = " and ".join(given) or "none of them"

@@ -5,10 +5,31 @@ import { Ratio, WORD, largest, least, most, packInt, uintWidth } from "../exact.
 
 /** @import { Words } from "../types.js" */
 
-const ENTRIES_MAX = 1 << 18;
+export const ENTRIES_MAX = 1 << 18;
 
 /** @param {bigint[]} row */
 const sum = (row) => row.reduce((a, b) => a + b, 0n);
+
+/** The first output of a row whose cumulated weight is above a random word. @param {bigint[]} row @param {Words} words */
+export function drawn(row, words) {
+  const word = words.word();
+  let y = 0;
+  for (let total = row[0]; word >= total; total += row[y]) y++;
+  return BigInt(y);
+}
+
+/** Refuse rows of different lengths, and too many of them; then what is least, and not a sum of 2**64. @param {bigint[][]} rows @param {bigint} least */
+export function checkRows(rows, least, hint = "") {
+  checkK(BigInt(rows.length));
+  const outputs = rows[0].length;
+  require(rows.every((row) => row.length === outputs), "weights", rows.length, "rows of one length");
+  require(outputs >= 2, "outputs", outputs, "at least 2");
+  require(rows.length * outputs <= ENTRIES_MAX, "values times outputs", rows.length * outputs, `at most ${ENTRIES_MAX}`);
+  rows.forEach((row, x) => {
+    require(row.every((w) => w >= least), `weights[${x}]`, row, `integers >= ${least}`, hint);
+    require(sum(row) === WORD, `weights[${x}]`, sum(row), "integers whose sum is 2**64");
+  });
+}
 
 /** Output y of value x with probability weights[x][y] / 2**64; one word decides. */
 export class Table extends Kernel {
@@ -18,18 +39,9 @@ export class Table extends Kernel {
   words = 1n;
 
   check() {
-    const rows = this.weights;
-    checkK((this.k = BigInt(rows.length)));
-    const outputs = rows[0].length;
-    require(rows.every((row) => row.length === outputs), "weights", rows.length, "rows of one length");
-    require(outputs >= 2, "outputs", outputs, "at least 2");
-    require(rows.length * outputs <= ENTRIES_MAX, "values times outputs", rows.length * outputs, `at most ${ENTRIES_MAX}`);
-    const hint = "An output that never comes would rule values out.";
-    rows.forEach((row, x) => {
-      require(row.every((w) => w >= 1n), `weights[${x}]`, row, "integers >= 1", hint);
-      require(sum(row) === WORD, `weights[${x}]`, sum(row), "integers whose sum is 2**64");
-    });
-    this.outputs = BigInt(outputs);
+    checkRows(this.weights, 1n, "An output that never comes would rule values out.");
+    this.k = BigInt(this.weights.length);
+    this.outputs = BigInt(this.weights[0].length);
   }
 
   get columns() {
@@ -49,15 +61,11 @@ export class Table extends Kernel {
     return uintWidth(this.outputs);
   }
 
-  /** The first output whose cumulated weight is above the word. @param {bigint} x @param {Words} words */
+  /** @param {bigint} x @param {Words} words */
   randomise(x, words) {
     checkValue(x, this.k);
     checkSeedWords(words);
-    const row = this.weights[Number(x)];
-    const word = words.word();
-    let y = 0;
-    for (let total = row[0]; word >= total; total += row[y]) y++;
-    return packInt(BigInt(y), this.width);
+    return packInt(drawn(this.weights[Number(x)], words), this.width);
   }
 }
 

@@ -137,10 +137,10 @@ function mappedPeak(kernel) {
   return new Ratio(k * ratio.top, m * ratio.top + (k - m) * ratio.bottom);
 }
 
-/** That m: 1 holds for every kernel, more where all reports support equally many values. @param {any} kernel @returns {any} */
+/** That m: 1 holds for every kernel, more where all reports support equally many values, or as it says itself. @param {any} kernel @returns {any} */
 function favoured(kernel) {
-  const { k, keep, even } = kernel;
-  if (!even) return 1n;
+  const { k, keep, even, least = 1n } = kernel;
+  if (!even) return least;
   const share = shareOf(kernel);
   const part = k * share.top;
   return chance(keep).below(share) ? k - (part + share.bottom - 1n) / share.bottom : part / share.bottom;

@@ -4,6 +4,7 @@ import { BASES, CHECKS, FIELDS, FORMS, checkParams, fieldsOf, form, isMapping, m
 /** The inverse of `kernelFrom`. @param {any} kernel @returns {any} */
 export function kernelTo(kernel) {
   if (typeof kernel === "bigint") return `${kernel}`;
+  if (typeof kernel === "number") return kernel === Infinity ? "inf" : kernel;
   if (Array.isArray(kernel)) return kernel.map(kernelTo);
   return Object.fromEntries([["kind", kernel.kind], ...marked(kernel).map(([name]) => [name, kernelTo(kernel[name])])]);
 }

@@ -292,18 +292,15 @@ def _budgets(found: Explanation, reports: int) -> list[str]:
 def _limits(found: Explanation, reports: int) -> list[str]:
     """What each answer is promised, where that is not the same: the largest of its limits."""
     domain, budgets = found.design.domain, found.design.kernel.budgets
-    rows = [[b for z, b in enumerate(row) if z != x] for x, row in enumerate(budgets)]
-    kinds = [(max((b for b in row if b < math.inf), default=None), math.inf in row) for row in rows]
+    kinds = []
+    for x, row in enumerate(budgets):
+        others = [b for z, b in enumerate(row) if z != x]
+        finite = [b for b in others if b < math.inf]
+        name = "limit_none" if not finite else "limit_some" if len(finite) < len(others) else "limit"
+        kinds.append((name, level(max(finite, default=0.0), reports)))
     if len(set(kinds)) == 1:
         return []
-    told = [
-        say(
-            "limit_none" if own is None else "limit_some" if open_ else "limit",
-            answer=_list_of(domain, (x, x + 1)),
-            epsilon=level(own or 0.0, reports),
-        )
-        for x, (own, open_) in enumerate(kinds)
-    ]
+    told = [say(name, answer=_list_of(domain, (x, x + 1)), epsilon=own) for x, (name, own) in enumerate(kinds)]
     return [say("limits", count=reports, answers=_cut(told))]
 
 

@@ -106,6 +106,7 @@ _PLAIN: Mapping[str, Form] = {
     "wheel": Form(_one_of("wheel"), {"arc": "chance", "ring": "whole ring"}),
     "hr": Form(_one_of("hadamard")),
     "pgr": Form(_one_of("projective"), {"prime": "whole prime"}),
+    "affine": Form(_one_of("affine"), {name: f"whole {name}" for name in ("q", "m", "j", "zero", "g")}),
     "ssmix": Form(
         {"mixture": {"first": _one_of("subset"), "second": _one_of("subset", "whole")}},
         {"size": "whole first.size", "share": "share coin"},

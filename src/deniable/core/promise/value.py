@@ -175,6 +175,14 @@ class Promise:
         return found
 
     @property
+    def pairs_of_classes(self) -> FloatArray:
+        """All budgets that two different values can have, by classes: 0 where a class has one value only."""
+        found = self.limits.copy()
+        alone = [size(ends) == 1 for ends in self.classes] * max(1, len(self.levels))
+        np.fill_diagonal(found, np.where(alone, 0.0, found.diagonal()))
+        return found
+
+    @property
     def sensitive(self) -> Ranges | None:
         """The values that have a finite budget, None if all have."""
         free = self._harmless()

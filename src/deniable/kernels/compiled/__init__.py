@@ -9,6 +9,7 @@ from deniable.kernels import reference
 from deniable.kernels.compiled.counts import count_bits, count_values, popcounts
 from deniable.kernels.compiled.draws import (
     begin,
+    block_of,
     compare,
     draw_rows,
     draw_table,

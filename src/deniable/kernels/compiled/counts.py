@@ -13,6 +13,8 @@ from deniable.kernels.compiled.jit import compile_loop, inline
 
 __all__ = ["count_bits", "count_values", "popcounts"]
 
+_FEW = 1 << 18
+"""Values of more kinds have one counter each: equal neighbours are rare, and memory is not."""
 _LEVELS = 4
 """Levels of the vertical counters, four bits each."""
 _TILE = 256
@@ -20,7 +22,7 @@ _TILE = 256
 
 
 def count_values(values: NDArray[np.unsignedinteger], k: int) -> IntArray:
-    out = np.zeros((4, k), np.int64)
+    out = np.zeros((4 if k <= _FEW else 1, k), np.int64)
     _count_values(values, out)
     total: IntArray = out.sum(axis=0)
     return total
@@ -28,8 +30,8 @@ def count_values(values: NDArray[np.unsignedinteger], k: int) -> IntArray:
 
 @compile_loop
 def _count_values(values: Any, out: Any) -> None:
-    """Four counters for each value in turn, so that equal neighbours do not wait for each other."""
-    whole = values.size // 4 * 4
+    """Four counters for each value in turn, so that equal neighbours do not wait for each other; or one."""
+    whole = values.size // 4 * 4 if out.shape[0] == 4 else 0
     for i in range(0, whole, 4):
         out[0, values[i]] += 1
         out[1, values[i + 1]] += 1

@@ -11,6 +11,7 @@ from deniable.kernels.compiled.jit import compile_loop, inline
 
 __all__ = [
     "begin",
+    "block_of",
     "compare",
     "draw_rows",
     "draw_table",
@@ -144,6 +145,51 @@ def _near(
         out[i] = number + (starts[i] if inside else np.int64(m) * np.int64(number >= starts[i]))
         redraw[count] = i
         count += number < 0
+    return count
+
+
+def block_of(
+    out: UintArray, items: IntArray, coins: Words, keep: int, words: UintArray, powers: IntArray, shape: tuple[int, ...]
+) -> IntArray:
+    (m, j, zero, bits), q = shape, powers.size + 1
+    own = j * ((q - 1) // m) + zero
+    redraw = np.empty(out.size, np.int64)
+    numbers = np.array([m, own, q - own], np.uint64)
+    surplus = np.array([(1 << bits) % n for n in (m, own, q - own)], np.uint64)
+    sizes = np.uint64(bits), np.uint64((1 << bits) - 1), numbers, surplus
+    return redraw[: _block_of(out, items, coins, np.uint64(keep), words, powers, m, j, *sizes, redraw)]
+
+
+@compile_loop
+def _block_of(
+    out: Any,
+    items: Any,
+    coins: Any,
+    keep: Any,
+    words: Any,
+    powers: Any,
+    m: int,
+    j: int,
+    bits: Any,
+    mask: Any,
+    numbers: Any,
+    surplus: Any,
+    redraw: Any,
+) -> int:
+    count, q, step = 0, powers.size + 1, powers.size // m
+    for i in range(out.size):
+        kept = coins[i] < keep
+        which = 1 if kept else 2
+        union = _scaled(words[0, i], numbers[0], bits, mask, surplus[0])
+        number = _scaled(words[1, i], numbers[which], bits, mask, surplus[which])
+        known = max(number, 0)
+        turn = known // step
+        power = union + turn + (0 if kept else j)
+        point = 0 if turn == (j if kept else m - j) else powers[power % m + m * (known - turn * step)]
+        out[i] = union * q + (items[i] - point) % q
+        if union < 0 or number < 0:
+            redraw[count] = i
+            count += 1
     return count
 
 

@@ -6,6 +6,7 @@ which may be arrays: a whole family at once.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -79,6 +80,11 @@ def work_projective(m: Any, n: float) -> Any:
     return 1 + np.minimum(pairs, 2.0 * t * np.asarray(prime, np.float64) ** (t + 1)) / n
 
 
+def work_affine(m: Any, n: float) -> Any:
+    """One counter per report; per release two transforms of about 2q numbers for each class, and one back."""
+    return 1 + (2 * m.m + 1) * 2.0 * m.q * math.log2(2 * m.q) / n
+
+
 def points_of(prime: Any, t: Any) -> Any:
     """`points`, for arrays too."""
     return np.vectorize(points, otypes=[np.float64])(prime, t) if np.ndim(prime) else float(points(prime, t))
@@ -117,6 +123,11 @@ def most_projective(m: Any) -> Any:
     return points_of(m.prime, np.asarray(m.rank) - 1)
 
 
+def most_points(m: Any) -> Any:
+    """A report supports the points of a block; targets that all are in one do exist."""
+    return m.points
+
+
 Most = Callable[[Any], Any]
 MOST: Mapping[str, Most] = {
     "grr": most_one,
@@ -124,6 +135,7 @@ MOST: Mapping[str, Most] = {
     "iss": most_set,
     "plh": most_block,
     "pgr": most_projective,
+    "affine": most_points,
     **dict.fromkeys(("ue", "lh", "the", "wheel", "hr"), most_all),
 }
 """How many answers of a forger's choice a report supports at most, by family."""
@@ -134,6 +146,7 @@ WORK: Mapping[str, Callable[[Any, float], Any]] = {
     "she": work_numbers,
     "hr": work_hadamard,
     "pgr": work_projective,
+    "affine": work_affine,
     **dict.fromkeys(("ss", "ue", "the", "ssmix"), work_bits),
     **dict.fromkeys(("lh", "wheel"), work_hashes),
 }

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, partial
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -36,10 +36,10 @@ from deniable_client.kernels import Projective as ProjectiveKernel
 from deniable_client.kernels import promised_ratio
 from deniable_client.kernels.geometry import is_prime, point, points, rank_of
 
-__all__ = ["Hadamard", "HadamardBulk", "Projective", "best_prime"]
+__all__ = ["Hadamard", "HadamardBulk", "Projective", "best_prime", "draw_blocks"]
 
 
-def _draw_blocks(bulk: HadamardBulk | ProjectiveBulk, counts: IntArray, rng: Simulation, blind: int) -> Cells:
+def draw_blocks(bulk: Any, counts: IntArray, rng: Simulation, blind: int) -> Cells:
     """See `Bulk.simulate_counts`: the blocks of an item's people are multinomial, among its own and the others."""
     check_matrix(bulk.k, bulk.size, f"this {bulk.kernel.kind} kernel")
     blocks = bulk.supported({"value": np.arange(bulk.size, dtype=np.uint64)})
@@ -91,7 +91,7 @@ class HadamardBulk(Numbered, SupportBulk[HadamardKernel]):
         return True
 
     def simulate_counts(self, counts: IntArray, rng: Simulation, blind: int = 0) -> Cells:
-        return _draw_blocks(self, counts, rng, blind)
+        return draw_blocks(self, counts, rng, blind)
 
     def support_counts(self, cells: Cells) -> IntArray:
         """See `SupportBulk.support_counts`: by the fast Walsh-Hadamard transform."""
@@ -179,7 +179,7 @@ class ProjectiveBulk(Numbered, SupportBulk[ProjectiveKernel]):
         return True
 
     def simulate_counts(self, counts: IntArray, rng: Simulation, blind: int = 0) -> Cells:
-        return _draw_blocks(self, counts, rng, blind)
+        return draw_blocks(self, counts, rng, blind)
 
     def support_counts(self, cells: Cells) -> IntArray:
         return count_orthogonal(cells["value"][0], self.kernel.prime, self.kernel.rank, self.k)

@@ -36,6 +36,7 @@ NAMES: Mapping[str, tuple[str, ...]] = {
         "hr",
         "pgr",
         "iss",
+        "affine",
     ),
 }
 """The rows of `table` by their kind, in their order."""
@@ -47,6 +48,10 @@ OPTIONS: Mapping[str, Option] = {
     "threshold": Option(float, "Noisy coordinates above it are sent as 1 (the)."),
     "arc": Option(float, "Share of the ring that an answer's arc covers (wheel); the best is near 1/(e^epsilon+1)."),
     "prime": Option(int, "Prime of the projective geometry (pgr); the best is near e^epsilon + 1."),
+    "cells": Option(int, "Reports that a design may have at most, which are the cells of a tally (affine)."),
+    "tolerance": Option(
+        float, "Share of error that is given for shorter reports and smaller tallies, 0.0001 unless given (affine)."
+    ),
     "share": Option(float, "Share of the reports with a subset of size + 1 items instead of size (ssmix)."),
     "select": Option(str, "How error and best guess are balanced (ass, aue, alh, athe, ssmix).", SELECTORS),
     "objectives": Option(

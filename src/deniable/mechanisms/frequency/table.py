@@ -11,6 +11,7 @@ from deniable.mechanisms.base import Mechanism
 from deniable.mechanisms.entry import Curve, Entry, Traits, grid
 from deniable.mechanisms.frequency import costs, curves
 from deniable.mechanisms.frequency.adaptive import RULES, adaptive, mixed
+from deniable.mechanisms.frequency.affine import Affine, make_affine
 from deniable.mechanisms.frequency.geometry import Hadamard, Projective
 from deniable.mechanisms.frequency.grr import GRR
 from deniable.mechanisms.frequency.histogram import SHE, THE
@@ -64,6 +65,11 @@ def _adaptive(name: str, cls: type[Any], what: str, best_for: str, small: Cases,
 def _traits(family: str, curve: Callable[..., Curve] | None = None) -> Traits:
     """What reports of a family cost, and the family along its parameter where the planner may choose it."""
     return Traits(costs.WORK[family], costs.pull_by(family), curve)
+
+
+def _affine(k: int, numbers: tuple[int, ...], *epsilons: float) -> Cases:
+    """Small cases of `affine`, whose best designs for few answers are refused."""
+    return tuple({"k": k, "epsilon": e, **dict(zip(("q", "m", "j", "zero"), numbers, strict=True))} for e in epsilons)
 
 
 _SETS, _BITS, _HASHES = _traits("ss"), _traits("ue"), _traits("lh")
@@ -269,5 +275,23 @@ ROWS: Mapping[str, Entry] = {
         ("size",),
         small=(*grid(2, 3), {"k": 4, "epsilon": 1.0, "size": 2}, {"k": 5, "epsilon": 2.0, "size": 3}),
         traits=_traits("iss", curves.interval_curve),
+    ),
+    "affine": Entry(
+        Affine,
+        make_affine,
+        "affine response: blocks of cyclotomic classes",
+        "docs/maths/affine.md",
+        "more than about 65 answers: the least error in log2 k + 3 to 6 bits, no seed, quickest to make and to decode",
+        ("cells", "tolerance"),
+        inner=("q", "m", "j", "zero", "g"),
+        small=(
+            *_affine(7, (7, 3, 1, 0), 0.1, 1.0, 4.0),
+            *_affine(11, (13, 4, 1, 1), 0.5, 2.0),
+            *_affine(3, (3, 1, 0, 1), 1.0),
+            *_affine(2, (3, 2, 1, 0), 1.0),
+            *_affine(5, (13, 4, 1, 0), 1.0),
+            *_affine(9, (11, 2, 1, 0), 1.0),
+        ),
+        traits=_traits("affine"),
     ),
 }

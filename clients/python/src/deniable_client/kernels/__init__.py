@@ -18,6 +18,7 @@ from deniable_client.errors import FormatError, show
 from deniable_client.kernels.contract import AnyKernel, Disclosing, Kernel, check_promise, promised_ratio
 
 if TYPE_CHECKING:
+    from deniable_client.kernels.affine import Affine
     from deniable_client.kernels.basic import Laplace, Mixture, Response, Subset, Unary, Whole
     from deniable_client.kernels.channel import Channel
     from deniable_client.kernels.dealt import Dealt
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "KERNELS",
+    "Affine",
     "AnyKernel",
     "Balanced",
     "Bit",
@@ -77,6 +79,7 @@ __all__ = [
 ]
 
 _HOMES: Mapping[str, str] = {
+    "affine": "Affine",
     "basic": "Laplace Mixture Response Subset Unary Whole",
     "channel": "Channel",
     "dealt": "Dealt",

@@ -22,12 +22,12 @@ from deniable_client.kernels.table import ENTRIES_MAX, Rows, check_sizes, drawn
 from deniable_client.packing import pack_int, uint_width
 from deniable_client.words import Words
 
-__all__ = ["Breach", "Budgets", "Channel"]
+__all__ = ["COMPARED", "Breach", "Budgets", "Channel"]
 
 _WORD = 1 << WORD_BITS
 _SHIFT = 256
 """Bounds of e^budget are whole numbers of 2**-256: all binary digits that they have."""
-_COMPARED = 1 << 23
+COMPARED = 1 << 23
 """Comparisons of one proof, at most: values times values times outputs."""
 
 Budgets = tuple[tuple[float, ...], ...]
@@ -46,9 +46,8 @@ class Channel(Disclosing):
     """Output y of value x with probability weights[x][y] / 2**64; one word decides.
 
     `budgets[x][z]` is promised to whoever has x: every output is at most e^budgets[x][z] times as likely for x as for
-    z; infinite: there is no limit. A value that has a limit against every other one is protected. Of the others a
-    report may tell anything: it does so, here, if it is likelier for its value, against one that there is no limit
-    for, than the largest budget allows.
+    z; infinite: there is no limit. `hidden_ratio` is the largest ratio where there is one. A value is protected if all
+    its outputs are within that ratio against every other value, so if it has limits against all of them.
 
     >>> half = 1 << 63
     >>> kernel = Channel(((half, half, 0), (half // 2, half // 2, half)), ((0.0, 0.7), (math.inf, 0.0)))
@@ -93,9 +92,9 @@ class Channel(Disclosing):
 
     @property
     def work(self) -> Work:
-        """See `Work`: every output is compared for each two values, about eight times in a microsecond."""
-        number = self.k * self.k * self.outputs
-        return Work("comparisons of values and outputs", number, _COMPARED, number >> 3)
+        """See `Work`: every output for each two values, about eight in a microsecond; and a bound of each budget."""
+        number, bounds = self.k * self.k * self.outputs, len({b for row in self.budgets for b in row})
+        return Work("comparisons of values and outputs", number, COMPARED, (number >> 3) + 50 * bounds)
 
     # ---- what is promised
 
@@ -136,47 +135,51 @@ class Channel(Disclosing):
     # ---- what is told
 
     @cached_property
-    def _told(self) -> tuple[tuple[int, ...], Fraction]:
-        """How often, in 2**-64, each value is told without a limit; and the largest ratio of all else."""
+    def hidden_ratio(self) -> Fraction:
+        """See `Disclosing.hidden_ratio`: of any two values that have a limit; `PrivacyError` if it is infinite."""
         over, under = 1, 1
-        told = []
-        most = _most(self.limit)
-        columns = {free: self._least(free) for free in {tuple(map(_endless, row)) for row in self.budgets}}
-        for row, budgets in zip(self.weights, self.budgets, strict=True):
-            limited, rest = columns[tuple(map(_endless, budgets))]
-            beyond = [w << _SHIFT > most * m for w, m in zip(row, rest, strict=True)] if rest else [False] * len(row)
-            told.append(sum(w for w, open_ in zip(row, beyond, strict=True) if open_))
-            pairs = list(zip(row, limited, strict=True))
-            pairs += [(w, m) for w, m, open_ in zip(row, rest, beyond, strict=True) if not open_] if rest else []
-            for top, bottom in pairs:
+        for free, rows in self._alike.items():
+            peaks = (max(column) for column in zip(*rows, strict=True))
+            for top, bottom in zip(peaks, self._least(free, False), strict=True):
                 if top * under > over * bottom:
                     over, under = top, bottom
         if not under:
             self.check_promises({})
-        return tuple(told), Fraction(over, under)
+        return Fraction(over, under)
 
-    def _least(self, free: tuple[bool, ...]) -> tuple[list[int], list[int]]:
-        """The least weight of each output, of the values that are not `free` (the own one too), and of the others."""
-        parts = (
-            [row for row, open_ in zip(self.weights, free, strict=True) if open_ == which] for which in (False, True)
-        )
-        limited, rest = ([min(column) for column in zip(*rows, strict=True)] for rows in parts)
-        return limited, rest
+    @cached_property
+    def _told(self) -> tuple[int, ...]:
+        """How often, in 2**-64, a report speaks for each value beyond that ratio, against one that has no limit."""
+        top, bottom = self.hidden_ratio.as_integer_ratio()
+        least = {free: self._least(free, True) for free in self._alike if any(free)}
+        told = []
+        for row, budgets in zip(self.weights, self.budgets, strict=True):
+            rest = least.get(tuple(map(_endless, budgets)), row)
+            told.append(sum(w for w, m in zip(row, rest, strict=True) if w * bottom > top * m))
+        return tuple(told)
 
-    @property
-    def hidden_ratio(self) -> Fraction:
-        """See `Disclosing.hidden_ratio`; `PrivacyError` where it would be infinite."""
-        return self._told[1]
+    @cached_property
+    def _alike(self) -> Mapping[tuple[bool, ...], list[tuple[int, ...]]]:
+        """The weights of the values that have no limit against the same other ones, by these."""
+        found: dict[tuple[bool, ...], list[tuple[int, ...]]] = {}
+        for row, budgets in zip(self.weights, self.budgets, strict=True):
+            found.setdefault(tuple(map(_endless, budgets)), []).append(row)
+        return found
+
+    def _least(self, free: tuple[bool, ...], which: bool) -> list[int]:
+        """The least weight of each output, of the values that have no limit, or of the others (the own one too)."""
+        rows = [row for row, endless in zip(self.weights, free, strict=True) if endless == which]
+        return [min(column) for column in zip(*rows, strict=True)]
 
     @property
     def protected(self) -> tuple[int, ...]:
-        """See `Disclosing.protected`: those that no report speaks for beyond the largest budget, against any other."""
-        closed = [not told for told in self._told[0]]
+        """See `Disclosing.protected`: those that every report speaks for within the ratio, against any other one."""
+        closed = [not told for told in self._told]
         return tuple(x for x in range(self.k + 1) if (x < self.k and closed[x]) != (x > 0 and closed[x - 1]))
 
     @property
     def disclosed(self) -> Fraction:
-        return Fraction(max(self._told[0]), _WORD)
+        return Fraction(max(self._told), _WORD)
 
     def randomise(self, x: int, words: Words) -> bytes:
         """See `Kernel.randomise`: the first output whose cumulated weight is above the word."""
