@@ -70,7 +70,11 @@ RANK = {name: rank for rank, names in enumerate(ORDER) for name in names}
 FAMILIES = ("frequency", "utility", "personal", "keyvalue", "metric", "numeric", "optimal")
 TRANSFORMS = ("dealt",)
 """Rooms for what makes a mechanism of mechanisms of any family; they have no rows."""
-MAY = {"utility": {"frequency"}, "keyvalue": {"frequency"}, "personal": {"frequency", "utility"}}
+MAY = {
+    "utility": {"frequency", "optimal"},
+    "keyvalue": {"frequency"},
+    "personal": {"frequency", "utility", "optimal"},
+}
 """Which families a family may build on; any other import between families is a fault."""
 QUESTIONS = {
     "frequency": {"frequency", "utility", "personal"},

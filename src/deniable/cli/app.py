@@ -53,7 +53,7 @@ def _plans() -> _Made:
 def _pipeline() -> _Made:
     from deniable.cli.pipeline import estimate, privatize, tally
 
-    return {"privatize": (privatize, {}), "tally": (tally, {}), "estimate": (estimate, {})}
+    return {"privatize": (privatize, {"own": ("values",)}), "tally": (tally, {}), "estimate": (estimate, {})}
 
 
 def _studies() -> _Made:
@@ -61,7 +61,7 @@ def _studies() -> _Made:
 
     return {
         "simulate": (simulate, {}),
-        "audit": (audit, {"epsilon": False}),
+        "audit": (audit, {"epsilon": False, "own": ("promise",)}),
         "reproduce": (reproduce, {}),
     }
 

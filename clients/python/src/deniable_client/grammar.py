@@ -156,6 +156,18 @@ _SOME: Mapping[str, Form] = {
 
 _WRITTEN: Mapping[str, Form] = {
     "matrix": Form(_one_of("channel"), {"prior?": "numbers k", "outputs?": "texts outputs"}),
+    "optimal": Form(
+        _one_of("channel"),
+        {
+            "objective": "word frequency mean functional",
+            "prior?": "numbers k",
+            "values?": "numbers k",
+            "functionals?": "rows k",
+            "case?": "word worst",
+            "error": "number",
+            "blind": "whole",
+        },
+    ),
 }
 """Mechanisms that are written down whole, with what they promise between any two answers."""
 
@@ -378,6 +390,14 @@ def _numbers(value: Any, words: Sequence[str], kernel: Any, design: Any) -> str:
     return "" if fits else f"a list of {count} numbers"
 
 
+def _rows(value: Any, words: Sequence[str], kernel: Any, design: Any) -> str:
+    """Lists of as many numbers as the kernel says, at most as many lists."""
+    count = _at(kernel, words[0])
+    fits = is_list(value) and 0 < len(value) <= count
+    fits = fits and all(is_list(row) and len(row) == count and all(map(is_number, row)) for row in value)
+    return "" if fits else f"1 to {count} lists of {count} numbers"
+
+
 def _texts(value: Any, words: Sequence[str], kernel: Any, design: Any) -> str:
     """As many different names as the kernel says."""
     count = _at(kernel, words[0])
@@ -463,6 +483,7 @@ _CHECKS: Mapping[str, Callable[[Any, Sequence[str], Any, Any], str]] = {
     "number": _finite,
     "word": _word,
     "numbers": _numbers,
+    "rows": _rows,
     "texts": _texts,
     "same": _same,
     "range": _range,

@@ -8,20 +8,22 @@ outputs, q_j being the squared deviation of the score of j. Proofs: docs/maths/o
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
-from deniable.core.types import FloatArray
+from deniable.core.types import FloatArray, IntArray
 
-__all__ = ["Certificate", "Problem", "certified", "problem_of"]
+__all__ = ["Certificate", "Problem", "certified", "least_of", "plane_of", "problem_of"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Problem:
     """Outputs to choose from, in coordinates in which nothing cancels: spread = tr(C S^-1) + sum_i kappa_i / s_i.
 
-    S = sum w_j t_j t_j' and s_i = sum w_j v_ji; a choice has w >= 0, sum w_j = 1 and sum w_j t_j = 0.
+    S = sum w_j t_j t_j' and s_i = sum w_j v_ji; a choice has w >= 0, sum w_j = 1 and sum w_j u_j = 0.
     """
 
     turns: FloatArray
@@ -31,6 +33,12 @@ class Problem:
     squares: FloatArray
     """v_j, a row for each output: what exchangeable values have in common; no columns where there are none."""
     kappa: FloatArray
+    sums: FloatArray
+    """u_j, a row for each output: what must cancel; t_j, unless more is promised than what is estimated depends on."""
+
+    def some(self, kept: IntArray) -> Problem:
+        """The same with some of the outputs only."""
+        return Problem(self.turns[kept], self.cost, self.squares[kept], self.kappa, self.sums[kept])
 
     @property
     def size(self) -> int:
@@ -60,13 +68,15 @@ def problem_of(rays: FloatArray, prior: FloatArray, weights: FloatArray) -> Prob
 
     Columns of `plane` are an orthonormal basis of {s: f.s = 0}; in that basis tr(K Q) = tr(C S^-1).
     """
-    k = prior.size
-    turns = rays / (rays @ prior)[:, None] - 1
-    plane = np.linalg.svd(prior[None])[2][1:].T
+    plane = plane_of(prior)
+    turns = np.ascontiguousarray((rays / (rays @ prior)[:, None] - 1) @ plane)
     back = plane - np.outer(prior, plane.sum(axis=0))
-    return Problem(
-        np.ascontiguousarray(turns @ plane), back.T @ weights @ back, np.zeros((len(rays), 0)), np.zeros(k * 0)
-    )
+    return Problem(turns, back.T @ weights @ back, np.zeros((len(rays), 0)), np.zeros(0), turns)
+
+
+def plane_of(prior: FloatArray) -> FloatArray:
+    """An orthonormal basis (columns) of what has the product 0 with a vector."""
+    return np.ascontiguousarray(np.linalg.svd(prior[None])[2][1:].T)
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,11 +108,12 @@ def certified(every: Problem, used: Problem, w: FloatArray, *, tight: bool = Tru
     q = np.einsum("jx,jx->j", turned @ scaled, turned) + every.squares @ (every.kappa / single**2)
     own = used.turns @ root.T
     goal = np.einsum("jx,jx->j", own @ scaled, own) + used.squares @ (every.kappa / single**2)
-    line = np.column_stack([np.ones(len(own)), own]) * np.sqrt(w)[:, None]
-    found = np.linalg.lstsq(line, goal * np.sqrt(w), rcond=None)[0]
-    least = _bound(spread, found[1:], turned, q)
+    line = np.column_stack([np.ones(len(own)), used.sums]) * np.sqrt(w)[:, None]
+    size = np.maximum(np.abs(line).max(axis=0), 1e-300)
+    found = np.linalg.lstsq(line / size, goal * np.sqrt(w), rcond=None)[0] / size
+    least = _bound(spread, found[1:], every.sums, q)
     if tight and 1 - least / spread > _GAP:
-        least = max(least, _bound(spread, _best_line(turned, q), turned, q))
+        least = max(least, _bound(spread, _best_line(every.sums, q), every.sums, q))
     return Certificate(spread, least)
 
 
@@ -118,12 +129,35 @@ def _bound(spread: float, line: FloatArray, turns: FloatArray, q: FloatArray) ->
 
 def _best_line(turns: FloatArray, q: FloatArray) -> FloatArray:
     """The line of least l0 by a linear program; nothing depends on its being right."""
-    from scipy.optimize import linprog
+    scale, size = float(q.max()), np.maximum(np.abs(turns).max(axis=0), 1e-300)
+    rows = np.column_stack([np.ones(len(turns)), turns / size])
+    found = least_of(np.eye(rows.shape[1])[0], below=(-rows, -q / scale), free=True)
+    return np.zeros(turns.shape[1]) if found is None else np.asarray(found[1:] * scale / size)
 
-    scale = float(q.max())
-    rows = np.column_stack([np.ones(len(turns)), turns])
-    goal = np.zeros(rows.shape[1])
-    goal[0] = 1.0
-    tries = {"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10}
-    found = linprog(goal, A_ub=-rows, b_ub=-q / scale, bounds=(None, None), method="highs", options=tries)
-    return np.zeros(turns.shape[1]) if found.x is None else np.asarray(found.x[1:] * scale)
+
+# ---- linear programmes
+
+_OPTIONS: Mapping[str, Any] = {"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10}
+"""What the solver says is checked by whoever asks."""
+
+
+def least_of(
+    cost: FloatArray,
+    *,
+    equal: tuple[FloatArray, FloatArray] | None = None,
+    below: tuple[FloatArray, FloatArray] | None = None,
+    free: bool = False,
+    vertex: bool = False,
+) -> FloatArray | None:
+    """Numbers >= 0 (any, if `free`) of least cost with Ax = b (`equal`) and Ax <= b (`below`); None if none were found.
+
+    `vertex`: those of a vertex, of which few are above 0.
+    """
+    from scipy import optimize
+
+    given: dict[str, Any] = {"bounds": (None if free else 0, None), "method": "highs-ds" if vertex else "highs"}
+    given |= {} if equal is None else {"A_eq": equal[0], "b_eq": equal[1]}
+    given |= {} if below is None else {"A_ub": below[0], "b_ub": below[1]}
+    solver: Any = optimize.linprog
+    found = solver(cost, options=dict(_OPTIONS), **given).x
+    return None if found is None else np.asarray(found, np.float64)

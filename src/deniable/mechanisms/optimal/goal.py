@@ -8,7 +8,7 @@ from functools import cached_property
 import numpy as np
 
 from deniable.core.types import FloatArray
-from deniable.mechanisms.optimal.certificate import Certificate, Problem, certified, problem_of
+from deniable.mechanisms.optimal.certificate import Certificate, Problem, certified, plane_of, problem_of
 from deniable.mechanisms.optimal.extremes import Extremes
 
 __all__ = ["Goal", "Worth"]
@@ -60,14 +60,14 @@ class Worth:
     @cached_property
     def scores(self) -> FloatArray:
         """What each output adds to the frequencies (a row each): Pr[output | value] times these sums to the value."""
-        prior, k = self.goal.prior, self.goal.prior.size
+        prior = self.goal.prior
         chance = prior @ self.matrix
         rays = (self.matrix / np.where(chance > 0, chance, 1.0)).T
-        plane = np.linalg.svd(prior[None])[2][1:].T
+        plane = plane_of(prior)
         turns = (rays - (chance > 0)[:, None]) @ plane
         inner = (turns.T * chance) @ turns
         back = plane - np.outer(prior, plane.sum(axis=0))
-        return np.asarray(prior + turns @ np.linalg.solve(inner, back.T)) if k > 1 else np.ones((len(rays), 1))
+        return np.asarray(prior + turns @ np.linalg.solve(inner, back.T))
 
     @cached_property
     def errors(self) -> FloatArray:

@@ -12,9 +12,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from deniable.core.types import FloatArray, IntArray
-from deniable.mechanisms.optimal.certificate import Problem
+from deniable.errors import DeniableError
+from deniable.mechanisms.optimal.certificate import Certificate, Problem, certified, least_of
 
-__all__ = ["chosen"]
+__all__ = ["chosen", "near_least"]
 
 _STEPS = 100
 _SMALL = 1e-11
@@ -41,6 +42,12 @@ def chosen(problem: Problem, progress: Progress | None = None) -> FloatArray:
     return np.asarray(inside / inside.sum())
 
 
+def near_least(problem: Problem) -> Certificate:
+    """The certificate of a choice that is nearly the best one, for those who need the bound and not the choice."""
+    w = _inside(_whitened(problem), None)[0]
+    return certified(problem, problem, w / w.sum(), tight=False)
+
+
 def _whitened(problem: Problem) -> Problem:
     """The same in coordinates and units in which equal weights have S = I, s = 1 and the spread 1."""
     even = np.full(problem.size, 1 / problem.size)
@@ -48,7 +55,9 @@ def _whitened(problem: Problem) -> Problem:
     root = np.linalg.inv(np.linalg.cholesky(inner))
     cost, kappa = root @ problem.cost @ root.T, problem.kappa / single
     unit = float(np.trace(cost) + kappa.sum())
-    return Problem(np.ascontiguousarray(problem.turns @ root.T), cost / unit, problem.squares / single, kappa / unit)
+    turns, sums = np.ascontiguousarray(problem.turns @ root.T), problem.sums
+    outer = np.linalg.inv(np.linalg.cholesky((sums.T * even) @ sums))
+    return Problem(turns, cost / unit, problem.squares / single, kappa / unit, sums @ outer.T)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -81,11 +90,11 @@ def _at(problem: Problem, w: FloatArray, turns: FloatArray, squares: FloatArray)
 def _inside(problem: Problem, progress: Progress | None) -> tuple[FloatArray, FloatArray]:
     """A point near the best one from inside, and how far each output is below the line of the certificate.
 
-    Primal and dual steps with a predictor and a corrector; conditions are l0 + l.t_j - q_j = s_j, w_j s_j = mu, and
-    the sums of w and w t.
+    Primal and dual steps with a predictor and a corrector; conditions are l0 + l.u_j - q_j = s_j, w_j s_j = mu, and
+    the sums of w and w u.
     """
     m = problem.size
-    rows = np.concatenate([np.ones((1, m)), problem.turns.T])
+    rows = np.concatenate([np.ones((1, m)), problem.sums.T])
     goal = np.eye(len(rows))[0]
     w = _start(rows, goal)
     here = _at(problem, w, problem.turns, problem.squares)
@@ -126,10 +135,10 @@ def _start(rows: FloatArray, goal: FloatArray) -> FloatArray:
     near = even + np.linalg.lstsq(rows, goal - rows @ even, rcond=None)[0]
     if near.min() > 0.2 / m:
         return np.asarray(near)
-    from scipy.optimize import linprog
-
     columns = np.column_stack([rows.mean(axis=1), rows])
-    best = linprog(-1.0 * (np.arange(m + 1) == 0), A_eq=columns, b_eq=goal, method="highs").x
+    best = least_of(-1.0 * (np.arange(m + 1) == 0), equal=(columns, goal))
+    if best is None:
+        raise DeniableError("no weights of the extreme outputs make a channel.", "Use larger budgets, or other shares.")
     return np.asarray(best[0] / m + best[1:])
 
 
@@ -165,28 +174,25 @@ def _most(w: FloatArray, dw: FloatArray, s: FloatArray, ds: FloatArray) -> float
 
 
 def _sparse(problem: Problem, w: FloatArray, kept: IntArray) -> tuple[IntArray, FloatArray]:
-    """Few outputs with the same sums: a vertex of all weights with the same S, s, total and sum of w t."""
-    from scipy.optimize import linprog
-
+    """Few outputs with the same sums: a vertex of all weights with the same S, s, total and sum of w u."""
     t = problem.turns[kept]
     a, b = np.triu_indices(t.shape[1])
-    sums = np.concatenate([np.ones((1, kept.size)), t.T, (t[:, a] * t[:, b]).T, problem.squares[kept].T])
+    single = problem.sums[kept].T, problem.squares[kept].T
+    sums = np.concatenate([np.ones((1, kept.size)), (t[:, a] * t[:, b]).T, *single])
     sums /= np.abs(sums).max(axis=1, keepdims=True)
-    tries = {"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10}
-    found = linprog(-w[kept], A_eq=sums, b_eq=sums @ w[kept], method="highs-ds", options=tries)
-    if found.x is None:
+    found = least_of(-w[kept], equal=(sums, sums @ w[kept]), vertex=True)
+    if found is None:
         return kept, w[kept]
-    heavy = found.x > _RARE
-    return kept[heavy], np.asarray(found.x[heavy])
+    heavy = found > _RARE
+    return kept[heavy], found[heavy]
 
 
 def _polished(problem: Problem, w: FloatArray, kept: IntArray) -> FloatArray | None:
     """The best weights of the outputs `kept` by Newton's method, near w; None where it leads nowhere."""
     for _ in range(_POLISH):
         turns, squares = problem.turns[kept], problem.squares[kept]
-        rows = np.concatenate([np.ones((1, kept.size)), turns.T])
-        goal = np.zeros(len(rows))
-        goal[0] = 1.0
+        rows = np.concatenate([np.ones((1, kept.size)), problem.sums[kept].T])
+        goal = np.eye(len(rows))[0]
         here = _at(problem, w, turns, squares)
         n, e = kept.size, len(rows)
         system = np.block([[2 * here.curve.T @ here.curve, rows.T], [rows, np.zeros((e, e))]])

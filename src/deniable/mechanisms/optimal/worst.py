@@ -9,11 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from deniable.core.types import FloatArray
 from deniable.errors import DeniableError
+from deniable.mechanisms.optimal.certificate import least_of
 from deniable.mechanisms.optimal.estimation import Found, best
 from deniable.mechanisms.optimal.extremes import Extremes
 from deniable.mechanisms.optimal.goal import Goal, Worth
@@ -70,8 +72,12 @@ def minimax(every: Extremes, goal: Goal, progress: Progress | None = None) -> Mi
         if upper - lower <= _NEAR * upper or ahead is None or np.abs(ahead - centre).max() < _SAME:
             break
         centre = ahead
-    tops = np.asarray(sum(share * _tops(found) for share, found in zip(coin, points, strict=True)))
-    return Minimax(tops, _saddle(every, goal, tops, points, coin), lower, upper, len(points))
+    mixed = np.asarray(sum(share * _tops(found) for share, found in zip(coin, points, strict=True)))
+    ends = _saddles(every, goal, mixed, points, coin)
+    single = [best(every, worth.goal) for worth in ends]
+    tries = [(mixed, worth) for worth in ends] + [(_tops(found), found.worth) for found in single]
+    tops, worth = min(tries, key=lambda each: _open(every, each[1]))
+    return Minimax(tops, worth, lower, upper, len(points) + len(single))
 
 
 def _inner(f: FloatArray) -> FloatArray:
@@ -86,16 +92,16 @@ def _tops(found: Found) -> FloatArray:
 
 def _mixture(cuts: FloatArray) -> tuple[float, FloatArray]:
     """The coin among designs whose worst value is least, and its error; checked here, whatever the solver says."""
-    from scipy.optimize import linprog
-
     n, k = cuts.shape
     unit = float(cuts.max())
     rows = np.column_stack([cuts.T / unit, -np.ones(k)])
-    goal, whole = np.eye(n + 1)[n], np.append(np.ones(n), 0.0)[None]
-    found = linprog(goal, A_ub=rows, b_ub=np.zeros(k), A_eq=whole, b_eq=[1.0], method="highs")
-    if found.x is None:
-        raise DeniableError(f"the least favourable frequencies were not found: {found.message}")
-    coin = np.maximum(found.x[:n], 0.0)
+    whole = np.append(np.ones(n), 0.0)[None], np.ones(1)
+    found = least_of(np.eye(n + 1)[n], equal=whole, below=(rows, np.zeros(k)))
+    if found is None:
+        raise DeniableError(
+            "the least favourable frequencies were not found.", "Use a prior instead of the worst case."
+        )
+    coin = np.maximum(found[:n], 0.0)
     coin /= coin.sum()
     return float((coin @ cuts).max()), coin
 
@@ -121,8 +127,8 @@ def _projected(home: FloatArray, cuts: FloatArray, level: float) -> FloatArray |
     return _inner(home + plane @ (-residual[:-1] / residual[-1]))
 
 
-def _saddle(every: Extremes, goal: Goal, tops: FloatArray, points: Sequence[Found], coin: FloatArray) -> Worth:
-    """The channel of these weights, with the scores of least worst-case error.
+def _saddles(every: Extremes, goal: Goal, tops: FloatArray, points: Sequence[Found], coin: FloatArray) -> list[Worth]:
+    """The channel of these weights, with scores of (nearly) the least worst-case error.
 
     For a fixed channel the least error over scores is concave in the frequencies too, and smooth.
     """
@@ -140,12 +146,18 @@ def _saddle(every: Extremes, goal: Goal, tops: FloatArray, points: Sequence[Foun
         return -worth.error / unit, np.asarray(-slope / unit)
 
     limits = [(LEAST_SHARE, 1.0)] * goal.prior.size
-    rule = {"type": "eq", "fun": lambda f: f.sum() - 1, "jac": lambda f: np.ones_like(f)}
+    rule: Any = {"type": "eq", "fun": lambda f: f.sum() - 1, "jac": lambda f: np.ones_like(f)}
     tries = []
     for start in starts:
-        options = {"ftol": 1e-16, "maxiter": 300}
+        options: Any = {"ftol": 1e-16, "maxiter": 300}
         end = minimize(
             loss, _inner(start), jac=True, bounds=limits, constraints=[rule], method="SLSQP", options=options
         )
         tries += [Worth(goal.at(_inner(f)), matrix) for f in (start, np.clip(end.x, 0, 1))]
-    return min(tries, key=lambda worth: float(worth.errors.max()))
+    return tries
+
+
+def _open(every: Extremes, worth: Worth) -> float:
+    """How far the worst case of a channel may be above the least one, by its own certificate."""
+    proof = worth.certificate(every)
+    return float(worth.errors.max()) - worth.error + (proof.spread - proof.least)

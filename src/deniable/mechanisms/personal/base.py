@@ -14,7 +14,7 @@ from deniable.collect.tally import Tally
 from deniable.core.channel import Proof, Witness
 from deniable.core.promise.value import Promise, plain_promise
 from deniable.core.support import check_n
-from deniable.core.types import IntArray
+from deniable.core.types import FloatArray, IntArray
 from deniable.core.values import columns_of
 from deniable.errors import ParameterError, require
 from deniable.estimate.fit import FitOptions
@@ -24,6 +24,7 @@ from deniable.estimate.result import Estimate, Part
 from deniable.mechanisms.base import Mechanism, report_size
 from deniable.mechanisms.fitting import check_tally, checked_batches
 from deniable.mechanisms.personal import levels as given
+from deniable.mechanisms.personal.bound import distance_at_levels
 from deniable.mechanisms.personal.bulk import LevelBulk
 from deniable.mechanisms.personal.em import Levelled, fit_levels
 from deniable.mechanisms.personal.estimate import LevelCounts, plausible_shares
@@ -211,7 +212,18 @@ class LevelMechanism(Mechanism):
         """What closed forms say of n reports under one of the laws."""
 
     def properties(self, n: float = 1) -> dict[str, Any]:
-        return self._numbers(self.law, check_n(n)) | report_size(self) | {"guarantee": self.guarantee}
+        known = self._numbers(self.law, check_n(n)) | report_size(self)
+        shares = self.shares or ()
+        return (
+            known
+            | distance_at_levels(self.promise, self.expected, shares, known["mse"], n)
+            | {"guarantee": self.guarantee}
+        )
+
+    @property
+    def expected(self) -> FloatArray:
+        """The frequencies that errors in closed form are for."""
+        return np.full(self.k, 1 / self.k)
 
     def effective(self, n: float = 1) -> dict[str, Any]:
         return {"epsilon": self.epsilon_exact} | self._numbers(self.law_effective, check_n(n))

@@ -150,6 +150,13 @@ class PersonalUtility(LevelMechanism, SensitiveItems):
         asr = _success(self, law, np.full(self.k, 1 / self.k))
         return {"p": p, "q": q, "z": z, "theta": theta, "shares": list(self.shares or ())} | chosen | {"asr": asr}
 
+    @property
+    def expected(self) -> FloatArray:
+        """See `LevelMechanism.expected`: `theta` harmless answers, items of a kind being equally frequent."""
+        (own, rest), theta, f = self.items, float(self.theta or 0.0), np.zeros(self.k)
+        f[own], f[rest] = (1 - theta) / own.size, theta / rest.size
+        return f
+
     def guess(self, prior: object = None) -> Guess:
         """See `Mechanism.guess`: at the largest level, known to the attacker."""
         pi = np.full(self.k, 1 / self.k) if prior is None else check_prior(prior, self.k)

@@ -30,6 +30,7 @@ from deniable.kernels.sampling import bernoulli_bits
 from deniable.mechanisms.base import report_size
 from deniable.mechanisms.bulk import Cells, check_outputs
 from deniable.mechanisms.common import kept
+from deniable.mechanisms.optimal.bounds import least_error
 from deniable.mechanisms.reader import Reader
 from deniable.mechanisms.utility.bulk import DisclosingBulk, disclosing_channel, ranked, spread
 from deniable.mechanisms.utility.estimate import BudgetsPart
@@ -37,7 +38,7 @@ from deniable.mechanisms.utility.laws import UtilityLaw, golden
 from deniable.mechanisms.utility.minimax import MINIMAX, at_worst, least_favourable
 from deniable.mechanisms.utility.sensitive import SensitiveMechanism, sensitive_in_words, split_sensitive
 from deniable.randomness import Stream, bernoulli
-from deniable_client.exact import WORD_BITS, check_epsilon, log_upper
+from deniable_client.exact import EPSILON_MAX, WORD_BITS, check_epsilon, log_upper
 from deniable_client.kernels import UtilityBudgets as BudgetsKernel
 from deniable_client.packing import bits_width
 
@@ -221,7 +222,14 @@ class UtilityBudgets(SensitiveMechanism):
     def properties(self, n: float = 1) -> dict[str, Any]:
         """See `Mechanism.properties`; errors for `theta` harmless answers, sensitive ones being equally frequent."""
         more = {} if self.refusal else {"guarantee": self.guarantee}
-        return self._numbers(self.law, self.mse_sum(n)) | report_size(self) | more
+        return self._numbers(self.law, self.mse_sum(n)) | report_size(self) | self._distance(n) | more
+
+    def _distance(self, n: float) -> dict[str, Any]:
+        """`bound` and `gap` of all designs with this promise, harmless answers being equally frequent too."""
+        (own, rest), f = self.items, np.zeros(self.k)
+        f[own], f[rest] = (1 - self.theta) / max(1, own.size), self.theta / max(1, rest.size)
+        found = least_error(self.promise, f) if self.epsilon <= EPSILON_MAX else None
+        return {} if found is None else found.distance(self.mse_sum(n) / self.k, self.k, n)
 
     def effective(self, n: float = 1) -> dict[str, Any]:
         law = self.law_effective

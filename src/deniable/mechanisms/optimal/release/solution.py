@@ -12,9 +12,9 @@ from deniable.core.promise import Promise
 from deniable.core.promise.ranges import members
 from deniable.core.types import FloatArray, IntArray
 from deniable.errors import DeniableError, InWords, require
-from deniable.mechanisms.optimal.arcs import generating_pairs
-from deniable.mechanisms.optimal.programme import Progress, Solution, least_loss
-from deniable.mechanisms.optimal.snapping import pieces_of, shares_of_pieces
+from deniable.mechanisms.optimal.release.arcs import generating_pairs
+from deniable.mechanisms.optimal.release.programme import Progress, Solution, least_loss
+from deniable.mechanisms.optimal.release.snapping import pieces_of, shares_of_pieces
 from deniable.mechanisms.optimal.whole import Whole, whole
 
 __all__ = ["LOST_MAX", "Release", "check_loss", "release"]

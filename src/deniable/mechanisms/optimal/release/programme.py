@@ -16,7 +16,7 @@ import numpy as np
 
 from deniable.core.types import BoolArray, FloatArray, IntArray
 from deniable.errors import DeniableError, EnumerationError
-from deniable.mechanisms.optimal.arcs import Arcs, arcs_of, spanner
+from deniable.mechanisms.optimal.release.arcs import Arcs, arcs_of, spanner
 
 __all__ = ["CELLS", "Progress", "Solution", "bound_of", "least_loss"]
 
