@@ -15,7 +15,7 @@ import numpy as np
 
 from deniable.core.types import BoolArray, FloatArray, IntArray
 
-__all__ = ["Arcs", "arcs_of", "generating_pairs", "spanner"]
+__all__ = ["Arcs", "arcs_of", "spanner"]
 
 _SAME = 1e-12
 """Share by which two budgets may differ and be the same: they are sums of floats."""
@@ -51,7 +51,7 @@ def arcs_of(budgets: FloatArray, groups: Sequence[Sequence[int]] = ()) -> Arcs:
     rounding are left out; this gives away no more than the rounding, and what is drawn is checked against all pairs.
     """
     k = len(budgets)
-    needed = generating_pairs(budgets)
+    needed = _generating(budgets)
     hubs: list[tuple[FloatArray, FloatArray]] = []
     left = np.isfinite(budgets) & ~np.eye(k, dtype=bool)
     for hub in _hubs(budgets, groups):
@@ -71,7 +71,7 @@ def arcs_of(budgets: FloatArray, groups: Sequence[Sequence[int]] = ()) -> Arcs:
     return Arcs(k, k + len(hubs), high.astype(np.int64), low.astype(np.int64), budget.astype(np.float64))
 
 
-def generating_pairs(budgets: FloatArray) -> BoolArray:
+def _generating(budgets: FloatArray) -> BoolArray:
     """Finite budgets that are shorter than every path through another value."""
     k = len(budgets)
     needed = np.isfinite(budgets) & ~np.eye(k, dtype=bool)
@@ -84,7 +84,7 @@ def generating_pairs(budgets: FloatArray) -> BoolArray:
 
 
 def _hubs(budgets: FloatArray, groups: Sequence[Sequence[int]]) -> list[tuple[FloatArray, FloatArray]]:
-    """Hubs that say nothing stronger than the budgets: up[x] + down[z] >= budgets[x, z], inf for those who take no part.
+    """Hubs that say nothing stronger than the budgets: up[x] + down[z] >= budgets[x, z]; inf: takes no part.
 
     One below all values (a row has one budget), one above them (a column has), and one below each group.
     """
@@ -105,7 +105,7 @@ def _hubs(budgets: FloatArray, groups: Sequence[Sequence[int]]) -> list[tuple[Fl
 
 
 def spanner(arcs: Arcs) -> BoolArray:
-    """Which inequalities to begin with: none of the others is more than `_STRETCH` times as strong as a path of them."""
+    """Which inequalities to begin with: a path of them is at most `_STRETCH` times as long as any of the others."""
     far = np.where(np.eye(arcs.nodes, dtype=bool), 0.0, np.inf)
     chosen = np.zeros(arcs.size, np.bool_)
     for i in np.argsort(arcs.budget, kind="stable").tolist():

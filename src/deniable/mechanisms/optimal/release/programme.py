@@ -171,14 +171,15 @@ def _solved(arcs: Arcs, given: BoolArray, goal: _Goal) -> _Solved:
 
 def _optimum(cost: FloatArray, limits: Any, sums: Any, k: int) -> tuple[FloatArray, FloatArray, FloatArray]:
     """The optimum, multipliers of the sums, and those of the limits, clipped to their sign."""
-    from scipy.optimize import linprog
+    from scipy import optimize
 
+    solver: Any = optimize.linprog
     told = []
     for method, tolerance in _WAYS:
         options: dict[str, Any] = {"primal_feasibility_tolerance": tolerance, "dual_feasibility_tolerance": tolerance}
         if method == "highs-ipm":
             options["ipm_optimality_tolerance"] = tolerance / 100
-        found = linprog(
+        found = solver(
             cost,
             A_ub=limits,
             b_ub=np.zeros(limits.shape[0]),

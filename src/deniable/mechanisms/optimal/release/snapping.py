@@ -123,10 +123,6 @@ def shares_of_pieces(pieces: list[Piece], k: int) -> tuple[list[int], list[list[
 
 
 @cache
-def _rounded(down: Fraction) -> Fraction:
-    return exp_bounds(down)[1]  # type: ignore[arg-type]
-
-
 def _high(down: Fraction) -> Fraction:
     """A certified upper bound of e^down."""
-    return _rounded(down)
+    return exp_bounds(down)[1]

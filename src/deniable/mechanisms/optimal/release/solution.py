@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from fractions import Fraction
 
 import numpy as np
 
@@ -12,7 +11,6 @@ from deniable.core.promise import Promise
 from deniable.core.promise.ranges import members
 from deniable.core.types import FloatArray, IntArray
 from deniable.errors import DeniableError, InWords, require
-from deniable.mechanisms.optimal.release.arcs import generating_pairs
 from deniable.mechanisms.optimal.release.programme import Progress, Solution, least_loss
 from deniable.mechanisms.optimal.release.snapping import pieces_of, shares_of_pieces
 from deniable.mechanisms.optimal.whole import Whole, whole
@@ -85,7 +83,7 @@ def release(
     scale = float(table.max()) or 1.0
     found = least_loss(budgets, table / scale, weights, owner=owner, groups=groups, progress=progress)
     outputs, shares = shares_of_pieces(pieces_of(found.matrix, budgets), len(first))
-    made = _whole(shares, promise.budgets[np.ix_(first, first)], budgets)
+    made = whole(shares, promise.budgets[np.ix_(first, first)])
     points = _points(outputs, made, table)
     each = (made.matrix[owner] * table[:, points]).sum(axis=1)
     value, bound = float(each.max() if weights is None else weights @ each), max(0.0, found.bound * scale)
@@ -107,25 +105,6 @@ def _merged(budgets: FloatArray) -> tuple[list[int], IntArray]:
     require(len(kept) > 1, "promise", InWords("0 between all values"), f"above 0 for some of them: else {hint}")
     place = {x: i for i, x in enumerate(kept)}
     return kept, np.array([place[x] for x in firsts.tolist()])
-
-
-def _whole(shares: list[list[Fraction]], given: FloatArray, closed: FloatArray) -> Whole:
-    """Whole numbers that keep the budgets as they were given.
-
-    It is enough to raise entries along generating pairs, where all others follow from these; if rounding of their sums
-    is in the way, all pairs are looked at.
-    """
-    few = np.where(generating_pairs(closed), given, np.inf)
-    made = whole(shares, few)
-    return made if _keeps(made, given) else whole(shares, given)
-
-
-def _keeps(made: Whole, budgets: FloatArray) -> bool:
-    """Whether every pair is within its budget, in whole numbers."""
-    from deniable_client.kernels import Channel
-
-    rows = tuple(zip(*made.columns, strict=True))
-    return next(Channel(rows, tuple(map(tuple, budgets.tolist()))).breaches(), None) is None
 
 
 def _points(outputs: Sequence[int], made: Whole, loss: FloatArray) -> tuple[int, ...]:
