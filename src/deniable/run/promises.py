@@ -14,7 +14,7 @@ from deniable.core.space import Space
 from deniable.errors import FormatError, InWords, ParameterError, is_whole, meant, require, show
 from deniable.run.files import naming, open_input
 
-__all__ = ["SHAPE", "promise_document", "read_promise_file"]
+__all__ = ["SHAPE", "promise_document", "read_losses", "read_numbers", "read_promise_file"]
 
 SHAPE = 'For example {"budgets": [[0, 1], ["inf", 0]], "labels": ["ill", "well"]}, or {"epsilon": 1, "k": 4}.'
 """What a file may look like."""
@@ -30,6 +30,65 @@ _WAYS = ("item_epsilon", "graph", "distances", "points", "places", "blocks", "bu
 _ARGUMENTS = ("epsilon", "k", "labels", "sensitive", "rule", "inside", "across", *_WAYS)
 _WRITTEN = "classes"
 """What only the document of a promise has."""
+
+
+def read_numbers(source: str, labels: Sequence[str], name: str = "values") -> list[float]:
+    """A number for each value from a file: a JSON list or mapping, or lines of numbers, or of a label and a number.
+
+    Without labels they are in the order of the values.
+    """
+    with open_input(source) as stream:
+        data = stream.read(_BYTES + 1)
+    with naming(source):
+        need = f"a number for each of the {len(labels)} values, in their order or with their labels"
+        try:
+            text = data.decode("utf-8-sig").strip()
+            found = _numbers_of(text)
+        except (UnicodeDecodeError, csv.Error, ValueError, RecursionError, TypeError) as error:
+            raise FormatError(f"{name} must be {need}: {error}.") from error
+        if isinstance(found, dict):
+            odd = sorted(set(labels) ^ set(found))
+            require(not odd, name, InWords(f"other labels, such as {show(next(iter(odd), ''))}"), need)
+            found = [found[label] for label in labels]
+        require(len(found) == len(labels), name, InWords(f"{len(found)} numbers"), need)
+        return found
+
+
+def _numbers_of(text: str) -> list[float] | dict[str, float]:
+    if text[:1] in ("[", "{"):
+        given = json.loads(text, object_pairs_hook=_once, parse_constant=_no_constant)
+        return (
+            {label: _plain(x) for label, x in given.items()} if isinstance(given, dict) else [_plain(x) for x in given]
+        )
+    rows = [[cell.strip() for cell in row] for row in csv.reader(io.StringIO(text), strict=True) if any(row)]
+    body = rows[1:] if rows and not _is_budget(rows[0][-1]) else rows
+    if any(len(row) != 2 for row in body):
+        return [float(cell) for row in body for cell in row]
+    return _once([(label, float(cell)) for label, cell in body])
+
+
+def _plain(x: object) -> float:
+    if isinstance(x, bool) or not isinstance(x, int | float):
+        raise TypeError(f"{show(x)} is not a number")
+    return float(x)
+
+
+def read_losses(given: str) -> str | list[list[str]]:
+    """The name of a loss, or the rows of a .csv file of losses, with labels above them or without."""
+    if "." not in given and given != "-":
+        return given
+    with open_input(given) as stream:
+        data = stream.read(_BYTES + 1)
+    with naming(given):
+        try:
+            text = data.decode("utf-8-sig")
+            rows = [[cell.strip() for cell in row] for row in csv.reader(io.StringIO(text), strict=True) if any(row)]
+        except (UnicodeDecodeError, csv.Error) as error:
+            raise FormatError(f"loss must be a .csv file of numbers: {error}.") from error
+        named = bool(rows) and not any(map(_is_budget, rows[0]))
+        body = rows[1:] if named else rows
+        inner = named and all(row and not _is_budget(row[0]) for row in body)
+        return [row[1:] if inner else row for row in body]
 
 
 def read_promise_file(source: str) -> Promise:

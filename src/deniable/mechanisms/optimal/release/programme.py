@@ -33,7 +33,8 @@ _UNIT = 2.0**-53
 _WAYS = (("highs-ipm", 1e-10), ("highs-ds", 1e-10), ("highs-ipm", 1e-8), ("highs-ds", 1e-8))
 """Solvers and their tolerances, tried in turn until one says that it has the optimum."""
 
-Progress = Callable[[int, int | None], None]
+Progress = Callable[[str, float], None]
+"""Hears what is done, and for the how manieth time."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -85,7 +86,7 @@ def least_loss(
     lazily, given = not first.all(), np.tile(first[:, None], outputs)
     for rounds in range(1, _ROUNDS + 1):
         if progress is not None:
-            progress(rounds - 1, None)
+            progress(f"solving a linear programme of {int(given.sum()):,} limits", float(rounds))
         found = _solved(arcs, given, goal)
         broken = _broken(arcs, found.nodes) & ~given
         if not broken.any():

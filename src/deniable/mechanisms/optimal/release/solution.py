@@ -82,6 +82,8 @@ def release(
     groups = [[owner[x] for x in members(ends)] for ends in closed.classes] if len(first) == promise.k else []
     scale = float(table.max()) or 1.0
     found = least_loss(budgets, table / scale, weights, owner=owner, groups=groups, progress=progress)
+    if progress is not None:
+        progress("writing it in whole numbers", 0.0)
     outputs, shares = shares_of_pieces(pieces_of(found.matrix, budgets), len(first))
     made = whole(shares, promise.budgets[np.ix_(first, first)])
     points = _points(outputs, made, table)
