@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from numbers import Integral
 from operator import mul
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -16,12 +17,23 @@ from deniable.core.types import FloatArray
 from deniable.errors import ParameterError, require
 from deniable_client.exact import log_upper
 
-__all__ = ["Channel", "Proof", "Witness"]
+__all__ = ["Chances", "Channel", "Proof", "Witness"]
 
 _FEW = 4
 """Outputs that `repr` names."""
 _ROUNDING = Fraction(1, 10**6)
 """How far from 1 probabilities that were rounded may sum."""
+
+
+class Chances(NamedTuple):
+    """A matrix of chances as somebody wrote it down: nothing in it is checked yet."""
+
+    rows: Any
+    """A row for each answer, a column for each output."""
+    outputs: tuple[str, ...] | None = None
+    """The names of the columns, if they have some."""
+    labels: tuple[str, ...] | None = None
+    """The answers, if they stood beside the rows."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,7 +26,7 @@ from deniable.mechanisms.possible import NUMBERED, Cell, Entries
 from deniable.mechanisms.reader import Reader
 from deniable.randomness import Simulation, Stream
 from deniable_client.exact import WORD_BITS
-from deniable_client.kernels import Table, Window
+from deniable_client.kernels import Window
 
 __all__ = [
     "MATRIX_MAX",
@@ -35,7 +35,6 @@ __all__ = [
     "TableBulk",
     "Weights",
     "WindowBulk",
-    "WrittenBulk",
     "check_matrix",
     "favoured_matrix",
     "favoured_weights",
@@ -113,10 +112,14 @@ class OutputBulk(Numbered, Bulk[K]):
         return Channel(tuple(f"report {y}" for y in range(self.size)), tuple(zip(*rows, strict=True)), total)
 
 
-class WrittenBulk(OutputBulk[K]):
-    """A channel that is written down, for many people: `weights` of the kernel, a row for each value."""
+@dataclass(frozen=True)
+class TableBulk(OutputBulk[Any]):
+    """A channel that is written down, for many people: `weights` of its kernel, a row for each value."""
 
-    kernel: Any
+    names: tuple[str, ...] = field(default=(), kw_only=True)
+    """What outputs are called, if they have names."""
+    unlimited: frozenset[tuple[int, int]] = field(default=frozenset(), kw_only=True)
+    """Pairs of values between which nothing is promised."""
 
     @property
     def size(self) -> int:
@@ -136,9 +139,9 @@ class WrittenBulk(OutputBulk[K]):
     def weights(self) -> Weights:
         return self.kernel.weights, 1 << WORD_BITS
 
-
-class TableBulk(WrittenBulk[Table]):
-    """The same for a table, all of whose values are protected alike."""
+    def channel(self) -> Channel:
+        found = super().channel()
+        return replace(found, outputs=self.names or found.outputs, unlimited=self.unlimited)
 
 
 class _WindowReader(OutputReader):

@@ -317,7 +317,7 @@ def _domain(
     asked = entry.space is not None and not (entry.brings and given)
     names, own = list(options), entry.space(options) if asked and entry.space is not None else None
     if own is not None:
-        given[" with ".join(name for name in names if entry.brings or name not in options) or "promise"] = own
+        given[" with ".join(name for name in names if entry.brings or name not in options)] = own
     if len(given) != 1:
         more = "" if entry.space is None else ", or by points, interval or distances"
         told = " and ".join(given) or "none of them"

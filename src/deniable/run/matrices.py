@@ -8,8 +8,8 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from deniable.errors import FormatError, InWords, ParameterError, require
-from deniable.mechanisms.optimal.matrix import Rows, rows_of
+from deniable.core.channel import Chances
+from deniable.errors import FormatError, InWords, require
 from deniable.run.files import naming, open_input
 
 __all__ = ["read_matrix"]
@@ -19,7 +19,7 @@ _BYTES = 1 << 24
 _SHAPE = 'For example a .csv with the lines 0.75,0.25 and 0.25,0.75, or {"matrix": [[3, 1], [1, 3]], "labels": [..]}.'
 
 
-def read_matrix(source: str) -> Rows:
+def read_matrix(source: str) -> Chances:
     """The chances in a file, or in standard input for `-`; errors name the file.
 
     CSV: numbers or fractions such as 1/3. A first line of names is that of the columns; a first column of names is that
@@ -37,7 +37,7 @@ def read_matrix(source: str) -> Rows:
         return _of_json(text) if text.lstrip()[0] in "{[" else _of_csv(text)
 
 
-def _of_json(text: str) -> Rows:
+def _of_json(text: str) -> Chances:
     try:
         found: Any = json.loads(text)
     except (ValueError, RecursionError) as error:
@@ -46,16 +46,16 @@ def _of_json(text: str) -> Rows:
     odd = sorted(given.keys() - {"matrix", "labels", "outputs"})
     require("matrix" in given and not odd, "fields", odd or sorted(given), "matrix, labels and outputs", _SHAPE)
     names = {name: _listed(name, given[name]) for name in ("labels", "outputs") if given.get(name) is not None}
-    return _labelled(rows_of(given["matrix"], names.get("outputs")), names.get("labels"))
+    return Chances(given["matrix"], names.get("outputs"), names.get("labels"))
 
 
-def _listed(name: str, given: Any) -> list[str]:
+def _listed(name: str, given: Any) -> tuple[str, ...]:
     fits = isinstance(given, list) and all(isinstance(each, str) and each for each in given)
     require(fits, name, given, "a list of names")
-    return list(given)
+    return tuple(given)
 
 
-def _of_csv(text: str) -> Rows:
+def _of_csv(text: str) -> Chances:
     try:
         lines = [[cell.strip() for cell in row] for row in csv.reader(io.StringIO(text)) if row]
     except csv.Error as error:
@@ -63,12 +63,12 @@ def _of_csv(text: str) -> Rows:
     above = not any(map(_is_number, lines[0][1:])) and len(lines[0]) > 1
     head, body = (lines[0], lines[1:]) if above else (None, lines)
     beside = bool(body) and all(row and not _is_number(row[0]) for row in body)
-    labels = [row[0] for row in body] if beside else None
+    labels = tuple(row[0] for row in body) if beside else None
     cells = [row[1:] if beside else row for row in body]
     outputs = None if head is None else head[1:] if beside and cells and len(head) == len(cells[0]) + 1 else head
     fits = outputs is None or not cells or len(outputs) == len(cells[0])
     require(fits, "the first line", InWords(f"{len(outputs or [])} names"), "a name for each column")
-    return _labelled(rows_of(cells, outputs), labels)
+    return Chances(cells, None if outputs is None else tuple(outputs), labels)
 
 
 def _is_number(cell: str) -> bool:
@@ -78,11 +78,3 @@ def _is_number(cell: str) -> bool:
     except ValueError:
         return False
     return True
-
-
-def _labelled(found: Rows, labels: list[str] | None) -> Rows:
-    if labels is None:
-        return found
-    if len(labels) != len(found.rows):
-        raise ParameterError(f"labels must be {len(found.rows)} names, one for each row, got {len(labels)}.")
-    return found._replace(labels=tuple(labels))

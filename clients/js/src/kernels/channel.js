@@ -162,4 +162,26 @@ CHECKS.texts = (value, [path], kernel) => {
   return fits && new Set(value).size === count ? "" : `a list of ${count} different names`;
 };
 
-register([Channel], { matrix: form("channel", { "prior?": "numbers k", "outputs?": "texts outputs" }) }, [FORMS]);
+CHECKS.rows = (value, [path], kernel) => {
+  const count = Number(kernel[path]);
+  const fits = Array.isArray(value) && 0 < value.length && value.length <= count;
+  const rows = fits && value.every((row) => Array.isArray(row) && row.length === count && row.every(isNumber));
+  return rows ? "" : `1 to ${count} lists of ${count} numbers`;
+};
+
+register(
+  [Channel],
+  {
+    matrix: form("channel", { "prior?": "numbers k", "outputs?": "texts outputs" }),
+    optimal: form("channel", {
+      objective: "word frequency mean functional",
+      "prior?": "numbers k",
+      "values?": "numbers k",
+      "functionals?": "rows k",
+      "case?": "word worst",
+      error: "number",
+      blind: "whole",
+    }),
+  },
+  [FORMS],
+);

@@ -26,12 +26,12 @@ from deniable.errors import EnumerationError, FormatError, InWords, ParameterErr
 from deniable.estimate.linear import check_reports
 from deniable.estimate.result import Estimate, Part
 from deniable.mechanisms.base import report_size
-from deniable.mechanisms.optimal.estimation import LOST_MAX, Progress, best, written
+from deniable.mechanisms.optimal.estimation import LOST_MAX, Progress, best, rounded, written
 from deniable.mechanisms.optimal.extremes import extremes
 from deniable.mechanisms.optimal.goal import Goal, Worth
 from deniable.mechanisms.optimal.options import OBJECTIVES
 from deniable.mechanisms.optimal.scores import ScorePart
-from deniable.mechanisms.optimal.whole import BLIND_MAX, shares_of, whole
+from deniable.mechanisms.optimal.whole import BLIND_MAX
 from deniable.mechanisms.optimal.worst import minimax
 from deniable.mechanisms.optimal.written import Written, budgets_of
 from deniable_client.exact import WORD_BITS
@@ -292,8 +292,7 @@ def make_optimal(
     own |= {} if functionals is None else {"functionals": tuple(tuple(row) for row in goal.functionals.tolist())}
     if worst:
         found = minimax(every, goal, progress)
-        used = np.flatnonzero(found.tops)
-        table = whole(shares_of(every.potentials[used], every.bits, found.tops[used]), np.array(budgets))
+        table = rounded(every, found.tops, np.array(budgets))
         goal = found.worth.goal
         own |= {"case": _WORST, "prior": tuple(goal.prior.tolist())}
     else:

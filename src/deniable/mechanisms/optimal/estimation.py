@@ -9,17 +9,18 @@ import numpy as np
 
 from deniable.core.types import FloatArray
 from deniable.errors import DeniableError
-from deniable.mechanisms.optimal.extremes import Extremes, extremes
+from deniable.mechanisms.optimal.extremes import Extremes
 from deniable.mechanisms.optimal.goal import Goal, Worth
 from deniable.mechanisms.optimal.solving import chosen
 from deniable.mechanisms.optimal.whole import Whole, shares_of, whole
 
-__all__ = ["LOST_MAX", "Found", "best", "written"]
+__all__ = ["LOST_MAX", "Found", "Progress", "best", "rounded", "written"]
 
 LOST_MAX = 1e-9
 """Share of the error that whole numbers may add."""
 _EXTRA = (1e-6, 1e-8, 1e-10)
 """As if all frequencies mattered so much, where they do not: then no choice is singular."""
+_REFITS = 3
 _GOOD = 1e-9
 """Gaps below this are not improved any more."""
 
@@ -67,14 +68,28 @@ def _judged(every: Extremes, goal: Goal, chance: FloatArray) -> Found:
 
 def written(found: Found, budgets: FloatArray) -> Whole:
     """The whole numbers of a choice; refused where they cost more than a billionth of the error or of the spread."""
-    used = np.flatnonzero(found.chance)
-    tops = found.chance[used] / (found.every.rays[used] @ found.worth.goal.prior)
-    table = whole(shares_of(found.every.potentials[used], found.every.bits, tops), budgets)
-    check_lost(found, table)
+    table = rounded(found.every, found.chance / (found.every.rays @ found.worth.goal.prior), budgets)
+    _check_lost(found, table)
     return table
 
 
-def check_lost(found: Found, table: Whole) -> None:
+def rounded(every: Extremes, tops: FloatArray, budgets: FloatArray) -> Whole:
+    """The whole numbers of extreme outputs by the weights of their largest entries, most of which are 0."""
+    used = np.flatnonzero(tops)
+    own = _refitted(every.rays[used], tops[used])
+    return whole(shares_of(every.potentials[used], every.bits, own), budgets)
+
+
+def _refitted(rays: FloatArray, tops: FloatArray) -> FloatArray:
+    """The same weights but for their last digits, so that the sums of all values are 1 to the last digit."""
+    wide = rays.astype(np.longdouble)
+    for _ in range(_REFITS):
+        off = (1 - tops.astype(np.longdouble) @ wide).astype(np.float64)
+        tops = tops * (1 + np.linalg.lstsq((rays * tops[:, None]).T, off, rcond=None)[0])
+    return np.asarray(tops)
+
+
+def _check_lost(found: Found, table: Whole) -> None:
     """`DeniableError` where whole numbers have a larger error than the choice that they were made from."""
     own = Worth(found.worth.goal, table.matrix)
     spread = own.used[0].spread(own.used[1])
@@ -84,9 +99,3 @@ def check_lost(found: Found, table: Whole) -> None:
             f"the whole numbers of this channel have {spread / before - 1:.3g} more error than it should have.",
             "Use larger budgets, or a prior without rare values.",
         )
-
-
-def least(budgets: FloatArray, goal: Goal, progress: Progress | None = None) -> Found:
-    """The best channel for a matrix of budgets."""
-    heard = None if progress is None else lambda many: progress("listing extreme outputs", float(many))
-    return best(extremes(budgets, heard), goal, progress)

@@ -10,9 +10,10 @@ from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 
-from deniable.core.channel import Channel
-from deniable.core.domain import Domain, labels_of
+from deniable.core.channel import Chances, Channel
+from deniable.core.domain import Domain
 from deniable.core.promise import Promise
+from deniable.core.values import labels_of
 from deniable.errors import InWords, ParameterError, PrivacyError, require, show
 from deniable.mechanisms.optimal.ratios import worst_of
 from deniable.mechanisms.optimal.rounding import table_of
@@ -237,10 +238,13 @@ def rows_of(matrix: object, outputs: Iterable[object] | None = None) -> Rows:
         columns = [[Fraction(w, matrix.total) for w in row] for row in matrix.weights]
         return Rows(tuple(zip(*columns, strict=True)), _texts(outputs or matrix.outputs))
     names = None if outputs is None else _texts(outputs)
-    cells, own = _cells(matrix)
+    given = matrix if isinstance(matrix, Chances) else Chances(matrix)
+    cells, own = _cells(given.rows)
     _check_shape(cells)
+    if given.labels is not None and len(given.labels) != len(cells):
+        raise ParameterError(f"labels must be {len(cells)} names, one for each row, got {len(given.labels)}.")
     rows = [[_chance(cell, x, y) for y, cell in enumerate(row)] for x, row in enumerate(cells)]
-    return Rows(_divided(cells, rows), names or own)
+    return Rows(_divided(rows), names or given.outputs or own, given.labels)
 
 
 def _cells(matrix: Any) -> tuple[Sequence[Sequence[Any]], tuple[str, ...] | None]:
@@ -297,14 +301,14 @@ def _chance(cell: Any, x: int, y: int) -> Fraction:
     return found
 
 
-def _divided(cells: Sequence[Sequence[Any]], rows: list[list[Fraction]]) -> tuple[tuple[Fraction, ...], ...]:
+def _divided(rows: list[list[Fraction]]) -> tuple[tuple[Fraction, ...], ...]:
     """Rows by their sums: all of them are 1, or 1 up to the rounding of floats; or one whole number."""
-    sums = [sum(row) for row in rows]
+    sums = [sum(row, Fraction(0)) for row in rows]
     whole = all(entry.denominator == 1 for row in rows for entry in row)
     same = whole and len(set(sums)) == 1 and sums[0] > 0
     off = next((x for x, total in enumerate(sums) if abs(total - 1) > _ROUNDING), None)
     if not same and off is not None:
-        turned = all(abs(sum(column) - 1) <= _ROUNDING for column in zip(*rows, strict=True))
+        turned = all(abs(sum(column, Fraction(-1))) <= _ROUNDING for column in zip(*rows, strict=True))
         hint = "Its columns do: turn it round, a row for each answer." if turned else ""
         hint = hint or "A row holds the chances of all outputs for one answer; whole numbers have one sum in all rows."
         raise ParameterError(f"matrix[{off}] must sum to 1, got {float(sums[off]):.12g}.", hint)

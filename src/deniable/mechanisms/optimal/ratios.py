@@ -13,7 +13,7 @@ import numpy as np
 
 from deniable.core.types import BoolArray, FloatArray
 
-__all__ = ["Worst", "largest_ratios", "worst_of"]
+__all__ = ["largest_ratios", "worst_of"]
 
 _ROOM = 1e-12
 """Share that floats may be off: a quotient of two 64-bit integers is, by at most 2**-51."""

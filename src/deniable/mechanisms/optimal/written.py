@@ -7,7 +7,7 @@ pair, unbiased estimates with their covariances, likelihoods and the best guess.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
 from typing import Any, ClassVar, Self
@@ -16,7 +16,7 @@ import numpy as np
 
 from deniable.collect.reports import Design
 from deniable.collect.tally import Tally
-from deniable.core.channel import Channel, Proof, Witness
+from deniable.core.channel import Proof, Witness
 from deniable.core.domain import Domain
 from deniable.core.frontier import distance
 from deniable.core.guess import Guess, check_prior
@@ -30,7 +30,7 @@ from deniable.estimate.result import Part
 from deniable.mechanisms.base import Mechanism, report_size
 from deniable.mechanisms.optimal.ratios import largest_ratios, worst_of
 from deniable.mechanisms.optimal.rounding import flattened, table_of
-from deniable.mechanisms.outputs import WrittenBulk
+from deniable.mechanisms.outputs import TableBulk
 from deniable_client.exact import WORD_BITS, check_epsilon, exp_bounds, log_upper
 from deniable_client.kernels import Channel as Table
 from deniable_client.kernels import kernel_from
@@ -39,19 +39,6 @@ __all__ = ["Written", "budgets_of"]
 
 _LEAST = 1e-9
 """The least share of a prior that estimates may be best at."""
-
-
-@dataclass(frozen=True)
-class ChannelBulk(WrittenBulk[Table]):
-    """A table with limits between each two values, for many people."""
-
-    names: tuple[str, ...] = field(default=(), kw_only=True)
-    """What outputs are called; numbers if they have no names."""
-
-    def channel(self) -> Channel:
-        found = super().channel()
-        endless = ((x, z) for x, row in enumerate(self.kernel.budgets) for z, b in enumerate(row) if b == math.inf)
-        return Channel(self.names or found.outputs, found.weights, found.total, unlimited=frozenset(endless))
 
 
 def _promise(m: Written) -> Promise:
@@ -146,8 +133,9 @@ class Written(Mechanism):
         return self.output_names or tuple(f"report {y}" for y in range(self.table.outputs))
 
     @cached_property
-    def bulk(self) -> ChannelBulk:
-        return ChannelBulk(self.table, names=self.output_names)
+    def bulk(self) -> TableBulk:
+        endless = {(x, z) for x, row in enumerate(self.table.budgets) for z, b in enumerate(row) if b == math.inf}
+        return TableBulk(self.table, names=self.output_names, unlimited=frozenset(endless))
 
     @property
     def params(self) -> dict[str, Any]:

@@ -22,7 +22,7 @@ from deniable_client.kernels.table import ENTRIES_MAX, Rows, check_sizes, drawn
 from deniable_client.packing import pack_int, uint_width
 from deniable_client.words import Words
 
-__all__ = ["COMPARED", "Breach", "Budgets", "Channel"]
+__all__ = ["COMPARED", "Channel"]
 
 _WORD = 1 << WORD_BITS
 _SHIFT = 256
