@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, ClassVar, Self
 
@@ -31,7 +31,8 @@ from deniable.mechanisms.optimal.base import promised_epsilon
 from deniable.mechanisms.optimal.release.programme import Progress
 from deniable.mechanisms.optimal.release.solution import LOST_MAX, check_loss, release
 from deniable.mechanisms.optimal.whole import BLIND_MAX
-from deniable.mechanisms.optimal.written import ChannelBulk, Written, budgets_of
+from deniable.mechanisms.optimal.written import Written, budgets_of
+from deniable.mechanisms.outputs import TableBulk
 from deniable.mechanisms.spaces import space_of
 from deniable_client.exact import WORD_BITS
 from deniable_client.kernels import Channel as Table
@@ -161,8 +162,8 @@ class OptimalRelease(MetricMechanism):
         return self.written.proof
 
     @cached_property
-    def bulk(self) -> ChannelBulk:
-        return ChannelBulk(self.table, about=outputs_of(self))
+    def bulk(self) -> TableBulk:
+        return replace(self.written.bulk, about=outputs_of(self))
 
     @property
     def output_count(self) -> int:

@@ -17,6 +17,7 @@ import numpy as np
 from deniable.core.types import BoolArray, FloatArray, IntArray
 from deniable.errors import DeniableError, EnumerationError
 from deniable.mechanisms.optimal.release.arcs import Arcs, arcs_of, spanner
+from deniable.mechanisms.optimal.release.folding import Fold, folded
 
 __all__ = ["CELLS", "Progress", "Solution", "bound_of", "least_loss"]
 
@@ -82,12 +83,13 @@ def least_loss(
         )
     goal = _Goal(k, loss, prior, np.arange(k) if owner is None else owner)
     arcs = arcs_of(budgets, groups)
+    fold = folded(arcs, outputs, None if goal.merged else (budgets, loss, prior))
     first = spanner(arcs) if arcs.size * outputs > _ROWS else np.ones(arcs.size, np.bool_)
     lazily, given = not first.all(), np.tile(first[:, None], outputs)
     for rounds in range(1, _ROUNDS + 1):
         if progress is not None:
             progress(f"solving a linear programme of {int(given.sum()):,} limits", float(rounds))
-        found = _solved(arcs, given, goal)
+        found = _solved(arcs, given, goal, fold)
         broken = _broken(arcs, found.nodes) & ~given
         if not broken.any():
             break
@@ -111,6 +113,11 @@ class _Goal:
     loss: FloatArray
     prior: FloatArray | None
     owner: IntArray
+
+    @property
+    def merged(self) -> bool:
+        """Whether some kinds of people hand in the value of others."""
+        return not np.array_equal(self.owner, np.arange(self.k))
 
     def cost(self, weights: FloatArray) -> FloatArray:
         """What a probability costs, for each value and output, if kinds of people are so likely."""
@@ -138,36 +145,50 @@ class _Solved:
     """Those of the losses of values, where the largest is to be small: the least favourable prior."""
 
 
-def _solved(arcs: Arcs, given: BoolArray, goal: _Goal) -> _Solved:
+def _solved(arcs: Arcs, given: BoolArray, goal: _Goal, fold: Fold) -> _Solved:
     from scipy.sparse import coo_array, csr_array, hstack, vstack
 
-    k, (kinds, outputs) = goal.k, goal.loss.shape
-    n = arcs.nodes * outputs
-    which, where = np.nonzero(given)
-    rows: IntArray = np.arange(which.size)
-    down, up = np.exp(-arcs.budget[which] / 2), np.exp(arcs.budget[which] / 2)
-    entries = np.concatenate([down, -up])
-    columns = np.concatenate([arcs.high[which] * outputs + where, arcs.low[which] * outputs + where])
-    limits: Any = coo_array((entries, (np.tile(rows, 2), columns)), shape=(which.size, n))
-    sums: Any = coo_array((np.ones(k * outputs), (np.repeat(np.arange(k), outputs), np.arange(k * outputs))), (k, n))
+    k, outputs = goal.k, goal.loss.shape[1]
+    n = int(fold.cells.max()) + 1
+    first, many = fold.firsts(fold.limits)
+    asked = np.bincount(fold.limits, given.ravel()) > 0
+    which, where = np.divmod(first[asked], outputs)
+    rows, half = np.tile(np.arange(which.size), 2), np.exp(arcs.budget[which] / 2)
+    columns = fold.cells[np.concatenate([arcs.high[which], arcs.low[which]]) * outputs + np.tile(where, 2)]
+    limits: Any = coo_array((np.concatenate([1 / half, -half]), (rows, columns)), shape=(which.size, n))
+    own, people = fold.firsts(fold.values)
+    sums: Any = _rows_of(fold, own, np.ones((own.size, outputs)), n)
     cost = np.zeros(n)
+    kinds = np.arange(0)
     if goal.prior is not None:
-        cost[: k * outputs] = goal.cost(goal.prior).ravel()
+        np.add.at(cost, fold.cells[: k * outputs], goal.cost(goal.prior).ravel())
     else:
-        places = (goal.owner[:, None] * outputs + np.arange(outputs)[None, :]).ravel()
-        each = coo_array((goal.loss.ravel(), (np.repeat(np.arange(kinds), outputs), places)), (kinds, n))
-        top = csr_array(-np.ones((kinds, 1)))
+        kinds = np.arange(goal.owner.size) if goal.merged else own
+        each = _rows_of(fold, goal.owner[kinds], goal.loss[kinds], n)
+        top = csr_array(-np.ones((kinds.size, 1)))
         limits = vstack([hstack([limits, csr_array((which.size, 1))]), hstack([each, top])])
-        sums = hstack([sums, csr_array((k, 1))])
+        sums = hstack([sums, csr_array((own.size, 1))])
         cost = np.append(cost, 1.0)
-    x, single, sides = _optimum(cost, limits.tocsr(), sums.tocsr(), k)
-    multipliers = np.zeros(given.shape)
-    multipliers[which, where] = sides[: which.size]
-    weights = sides[which.size :] if goal.prior is None else goal.prior
-    total = float(weights.sum()) if goal.prior is None else 1.0
-    if total > 0:
-        weights, single, multipliers = weights / total, single / total, multipliers / total
-    return _Solved(np.maximum(x[:n], 0.0).reshape(arcs.nodes, outputs), single, multipliers, weights)
+    x, single, sides = _optimum(cost, limits.tocsr(), sums.tocsr(), own.size)
+    shares = np.zeros(many.size)
+    shares[asked] = sides[: which.size]
+    multipliers, singles = (shares / many)[fold.limits].reshape(given.shape), (single / people)[fold.values]
+    weights, total = goal.prior, 1.0
+    if weights is None:
+        weights = sides[which.size :]
+        weights = weights if goal.merged else (weights / people)[fold.values]
+        total = float(weights.sum()) or 1.0
+    nodes = np.maximum(x[fold.cells], 0.0).reshape(arcs.nodes, outputs)
+    return _Solved(nodes, singles / total, multipliers / total, weights / total)
+
+
+def _rows_of(fold: Fold, values: IntArray, entries: FloatArray, n: int) -> Any:
+    """Sums over the outputs of some values, a row for each."""
+    from scipy.sparse import coo_array
+
+    many, outputs = entries.shape
+    columns = fold.cells[(values[:, None] * outputs + np.arange(outputs)[None, :]).ravel()]
+    return coo_array((entries.ravel(), (np.repeat(np.arange(many), outputs), columns)), shape=(many, n))
 
 
 def _optimum(cost: FloatArray, limits: Any, sums: Any, k: int) -> tuple[FloatArray, FloatArray, FloatArray]:
