@@ -23,6 +23,7 @@ from deniable_client.explanation import Explanation
 from deniable_client.kernels import Disclosing, kernel_to, promised_ratio
 from deniable_client.kernels.basic import Response
 from deniable_client.telling import GRADES, HARDLY_ANY, Telling, number, percent, times
+from optimal.promises import beyond
 
 CLIENT = Path(__file__).resolve().parents[2] / "clients" / "js" / "src"
 WORD = 1 << 64
@@ -55,9 +56,9 @@ def _small() -> list[tuple[Explanation, Channel, bool]]:
     return found
 
 
-def _sure(channel: Channel, reports: int) -> Fraction:
+def _sure(channel: Channel, reports: int, epsilon: float) -> Fraction:
     """How sure of a protected answer somebody can become, of it and another one: all sequences of reports."""
-    open_ = channel.harmless
+    open_ = channel.harmless | {x for x in range(channel.k) if beyond(channel, x, epsilon)}
     best = Fraction(1, 2)
     for rows in product(channel.weights, repeat=reports):
         weights = [_all(columns) for columns in zip(*rows, strict=True)]
@@ -75,11 +76,12 @@ def _all(columns: tuple[int, ...]) -> int:
     return found
 
 
-def _named(channel: Channel, reports: int) -> Fraction:
+def _named(channel: Channel, reports: int, epsilon: float) -> Fraction:
     """The largest chance that a report of at least one of several reports of an answer names it."""
     most = Fraction(0)
-    for x in channel.harmless:
-        hidden = sum(row[x] for i, row in enumerate(channel.weights) if i not in channel.disclosing)
+    for x in range(channel.k):
+        open_ = beyond(channel, x, epsilon)
+        hidden = sum(row[x] for i, row in enumerate(channel.weights) if i not in open_)
         most = max(most, 1 - Fraction(hidden, channel.total) ** reports)
     return most
 
@@ -114,10 +116,11 @@ def test_sentences_are_those_of_the_enumerated_channel() -> None:
         assert told.text == found.text == str(found)
         assert (told.ratio, told.sure) == (ratio, ratio / (1 + ratio))
         if answers:
-            assert _sure(channel, 1) <= told.sure
-            assert _named(channel, 1) == told.named
+            epsilon = found.design.epsilon
+            assert _sure(channel, 1, epsilon) <= told.sure
+            assert _named(channel, 1, epsilon) == told.named
             if not found.disclosed:
-                assert _sure(channel, 1) == told.sure
+                assert _sure(channel, 1, epsilon) == told.sure
         _check_words(told, ratio / (1 + ratio), told.named)
 
 
@@ -128,7 +131,8 @@ def test_so_are_those_of_several_reports(reports: int) -> None:
     grain = Fraction(1, 1 << 150)
     for found, channel, answers in _small():
         if answers and len(channel.weights) ** reports * channel.k < 2000:
-            told, sure, chance = found.over(reports), _sure(channel, reports), _named(channel, reports)
+            told, epsilon = found.over(reports), found.design.epsilon
+            sure, chance = _sure(channel, reports, epsilon), _named(channel, reports, epsilon)
             assert chance <= told.named <= chance + grain
             assert sure <= told.sure
             if not found.disclosed:

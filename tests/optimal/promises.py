@@ -9,9 +9,11 @@ from typing import Any
 
 import numpy as np
 
+from deniable.core.channel import Channel
 from deniable.core.types import FloatArray
+from deniable_client.exact import exp_bounds
 
-__all__ = ["GOLDEN", "budgets_of_case", "functionals_of", "generic", "line", "random_promise"]
+__all__ = ["GOLDEN", "beyond", "budgets_of_case", "functionals_of", "generic", "line", "random_promise"]
 
 GOLDEN: Any = json.loads((Path(__file__).parents[1] / "golden" / "optimal.json").read_text())
 
@@ -57,3 +59,11 @@ def random_promise(rng: np.random.Generator, *, endless: bool) -> tuple[FloatArr
         found[(rng.random((k, k)) < 0.4) & ~np.eye(k, dtype=bool)] = math.inf
     prior = np.maximum(rng.dirichlet(np.ones(k)), 1e-4)
     return found, prior / prior.sum()
+
+
+def beyond(channel: Channel, x: int, epsilon: float) -> set[int]:
+    """Outputs that disclose x: those that say so, and what speaks for it beyond e^epsilon without a limit."""
+    others = [z for z in range(channel.k) if (x, z) in channel.unlimited]
+    low = exp_bounds(epsilon)[0]
+    open_ = {o for o, row in enumerate(channel.weights) if others and row[x] > low * min(row[z] for z in others)}
+    return open_ | {o for o in channel.disclosing if channel.weights[o][x]}
