@@ -27,6 +27,7 @@ PAGES = (
     "docs/architecture.md",
     "docs/formats.md",
     "docs/howto/frames.md",
+    "docs/howto/own-mechanism.md",
     "docs/jobs/data.md",
     "docs/jobs/engineer.md",
     "docs/jobs/research.md",
@@ -38,6 +39,7 @@ PAGES = (
     "docs/maths/adaptive.md",
     "docs/maths/coins.md",
     "docs/maths/dealt.md",
+    "docs/maths/written.md",
 )
 
 

@@ -245,7 +245,7 @@ def inside_numbers(part: Any) -> Iterator[str]:
     """All numbers of a kernel's document."""
     if isinstance(part, str):
         yield from [part] if part.isdecimal() else []
-    else:
+    elif isinstance(part, dict | list):
         for each in part.values() if isinstance(part, dict) else part:
             yield from inside_numbers(each)
 

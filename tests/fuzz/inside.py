@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
+from fractions import Fraction
 from random import Random
 from typing import Any
 
@@ -120,6 +121,38 @@ def _table(rng: Random, k: int) -> Document:
         row[-1] += WORD - sum(row)
         rows.append(row)
     return {"weights": rows}
+
+
+def _affine(rng: Random, k: int) -> Document:
+    q, roots = rng.choice(
+        [(q, roots) for q, roots in ((5, (2, 3)), (7, (3, 5)), (11, (2, 6)), (13, (2, 11))) if q >= k]
+    )
+    m = rng.choice([m for m in range(1, q) if (q - 1) % m == 0])
+    j = rng.randrange(m)
+    zero = rng.randint(0, 1) if j else 1
+    own = j * (q - 1) // m + zero
+    root = rng.choice(roots) if rng.random() < 0.9 else rng.randint(1, q - 1)
+    return {"k": k, "q": q, "m": m, "j": j, "zero": zero, "g": root, "keep": threshold(rng, own, q - own)}
+
+
+def _channel(rng: Random, k: int) -> Document:
+    """A table in which some entries are 0, and budgets beside what it has between each two values, or none."""
+    rows = _table(rng, k)["weights"]
+    for row in rows:
+        if rng.random() < 0.4:
+            y = rng.randrange(len(row))
+            row[(y + 1) % len(row)] += row[y]
+            row[y] = 0
+    budgets: list[list[Any]] = [[0] * k for _ in rows]
+    for x, one in enumerate(rows):
+        for z, other in enumerate(rows):
+            if x != z:
+                free = rng.random() < 0.2 or any(a and not b for a, b in zip(one, other, strict=True))
+                told = max([Fraction(1), *(Fraction(a, b) for a, b in zip(one, other, strict=True) if b)])
+                tight = 0 if told == 1 else math.log(told) * (1 + 1e-13) + 1e-12
+                own = near(rng, told) if told > 1 and rng.random() < 0.05 else tight
+                budgets[x][z] = "inf" if free and rng.random() < 0.98 else own
+    return {"weights": rows, "budgets": budgets}
 
 
 def _leaning(rng: Random, k: int) -> Document:
@@ -268,6 +301,8 @@ LEAVES: Mapping[str, Callable[[Random, int], Document]] = {
     "whole": _size_only,
     "constant": _size_only,
     "table": _table,
+    "affine": _affine,
+    "channel": _channel,
     "leaning": _leaning,
     "recode": _recode,
     "window-or-bit": _window_or_bit,
@@ -299,7 +334,7 @@ def kernel(rng: Random, shapes: Mapping[str, Any], k: int) -> Document:
 def plain(parts: Any) -> Any:
     """Whole numbers written as text."""
     if isinstance(parts, dict):
-        return {name: part if name == "kind" else plain(part) for name, part in parts.items()}
+        return {name: part if name in ("kind", "budgets") else plain(part) for name, part in parts.items()}
     return [plain(part) for part in parts] if isinstance(parts, list) else str(parts)
 
 
@@ -364,6 +399,8 @@ def design(rng: Random, name: str | None = None) -> Document:
             params[param.removesuffix("?")] = PARAMS[check](rng, words, made)
     if made["kind"] == "pairs":
         params |= {"length": int(made["length"])} if made["length"] != "0" else {}
+    if made["kind"] == "channel" and rng.random() < 0.95:
+        whole["epsilon"] = max(b for row in made["budgets"] for b in row if b != "inf")
     if "levels" in params:
         whole["epsilon"] = max(whole["epsilon"], params["levels"][-1])
     return whole | {"domain": domain(rng, answers), "params": params, "kernel": made}
@@ -440,7 +477,7 @@ def _base(rng: Random, words: Sequence[str], made: Document) -> Document | None:
     return {"mechanism": name, "params": params}
 
 
-_OWN = {"utility", "utility-levels", "personal", "pairs"}
+_OWN = {"utility", "utility-levels", "personal", "pairs", "channel"}
 _PLAIN = {name for name, form in FORMS.items() if not _OWN & set(form.kernel)} - {"ussmix"}
 
 PARAMS: Mapping[str, Callable[[Random, Sequence[str], Document], Any]] = {
@@ -449,6 +486,8 @@ PARAMS: Mapping[str, Callable[[Random, Sequence[str], Document], Any]] = {
     "share": lambda rng, words, made: int(at(made, words[0])) / WORD,
     "chance": lambda rng, words, made: rng.random(),
     "number": lambda rng, words, made: rng.uniform(0, 2),
+    "numbers": lambda rng, words, made: [1 / answers_of(made)] * answers_of(made),
+    "texts": lambda rng, words, made: [f"output {y}" for y in range(len(made["weights"][0]))],
     "word": lambda rng, words, made: rng.choice(words),
     "same": lambda rng, words, made: [int(n) for n in at(made, words[0]) or ()],
     "range": lambda rng, words, made: rng.choice(([-1, 1], [0, 2.5])),
@@ -478,8 +517,22 @@ def named(document: Document) -> list[int]:
         return "plain" in part and (part["plain"] != "0" or part.get("attach", "0") != "0")
 
     made = document["kernel"]
+    if made["kind"] == "channel":
+        return _beyond(made)
     if not tells(made):
         return []
     ends = [int(end) for end in at(made, "sensitive") or ()]
     held = {x for start, end in zip(ends[::2], ends[1::2], strict=True) for x in range(start, end)}
     return [x for x in range(answers_of(made)) if x not in held]
+
+
+def _beyond(made: Document) -> list[int]:
+    """The values of a channel that an output speaks for by more than by any two values with a limit."""
+    rows = [[int(weight) for weight in row] for row in made["weights"]]
+    pairs = [(x, z) for x, row in enumerate(made["budgets"]) for z, b in enumerate(row) if b != "inf"]
+    found = [(a, b) for x, z in pairs for a, b in zip(rows[x], rows[z], strict=True) if a]
+    if not all(b for _, b in found):
+        return []  # broken
+    most = max(Fraction(a, b) for a, b in found)
+    told = ((x, a, b) for x, row in enumerate(rows) for other in rows for a, b in zip(row, other, strict=True))
+    return sorted({x for x, a, b in told if a > most * b})

@@ -131,7 +131,7 @@ def _more(rng: Random, good: Document) -> Document:
 
 def _written(rng: Random, good: Document) -> Document:
     """A number of the kernel that is not written as it should be."""
-    numbers = [(p, n) for p, n in places(good["kernel"]) if isinstance(p[n], str) and n != "kind"]
+    numbers = [(p, n) for p, n in places(good["kernel"]) if isinstance(p[n], str) and p[n].isdecimal()]
     part, name = rng.choice(numbers)
     text = part[name]
     odd = [int(text), float(text), " " + text, text + " ", "0" + text, "+" + text, "-" + text, text + ".0", text + "\n"]

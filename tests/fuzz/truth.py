@@ -352,6 +352,17 @@ def _of_budgets(design: Mapping[str, Any], kernel: Any, named: set[int], seed: i
     return _plain(design, kernel, named, seed)
 
 
+def _of_limits(design: Mapping[str, Any], kernel: Any, named: set[int], seed: int) -> str:
+    """Every two answers keep their budget, and nobody who need not agree to it is told apart by more than epsilon."""
+    told = plain_channel(kernel, seed)
+    for x, row in enumerate(design["kernel"]["budgets"]):
+        for z, budget in enumerate(row):
+            limit = (exp_above(design["epsilon"]) if x not in named else None) if budget == "inf" else exp_above(budget)
+            if limit is not None and any(told[x][report] > limit * told[z].get(report, 0) for report in told[x]):
+                return f"the limit of {x} against {z}"
+    return ""
+
+
 def _of_levels(design: Mapping[str, Any], kernel: Any, named: set[int], seed: int) -> str:
     """Every level keeps its own epsilon, the report of the level its own, and what is said about both together."""
     params = design["params"]
@@ -392,5 +403,6 @@ def _last_bytes(told: Law) -> Law:
 _CHECKS: Mapping[str, Callable[[Mapping[str, Any], Any, set[int], int], str]] = {
     "pairs": _of_pairs,
     "utility-levels": _of_budgets,
+    "channel": _of_limits,
     "personal": _of_levels,
 }

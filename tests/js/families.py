@@ -117,6 +117,8 @@ FAMILIES: tuple[Family, ...] = (
     Family("kv-ss2", {"k": 3, "length": 1}, _pairs, _means),
     Family("kv-olh", {"k": 3, "length": 1}, _pairs, _means),
     Family("exponential", {"points": 4}, _answers(4), _shares),
+    Family("affine", {"k": 8, "tolerance": 1.0}, _answers(8), _shares),
+    Family("matrix", {"matrix": [[5, 2, 2], [2, 5, 2], [2, 2, 5]]}, _answers(3), _shares),
     Family("duchi", {"interval": (0, 1)}, _numbers, _mean),
     Family("pm", {"interval": (0, 1)}, _numbers, _mean),
     Family("hm", {"interval": (0, 1)}, _numbers, _mean),

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from deniable.errors import MissingExtraError
 from deniable.kernels import loops, reference, using
+from deniable.kernels.cyclotomic import Blocks
 from deniable.kernels.sampling import below, bernoulli_bits, near, respond, subset_bits, weighted
 from deniable.randomness import simulation
 from deniable_client.kernels.geometry import points
@@ -156,6 +157,25 @@ def test_scale_and_respond(bits: int, dtype: Any, n: int) -> None:
         return out, again
 
     assert_same(*both(answer_near))
+
+
+@pytest.mark.parametrize(("bits", "dtype"), [(8, np.uint8), (32, np.uint32)])
+@pytest.mark.parametrize("numbers", [(3, 1, 0, 1, 2), (7, 3, 1, 0, 3), (13, 4, 2, 1, 2), (101, 50, 13, 1, 2)], ids=str)
+def test_block_of(bits: int, dtype: Any, numbers: tuple[int, ...]) -> None:
+    """Half of the coins keep; words of 8 bits are often drawn again."""
+    q, m, j, zero, g = numbers
+    rng = generator(bits, *numbers)
+    items, coins = rng.integers(0, q, 4000), rng.integers(0, 1 << 63, 4000).astype(np.uint64) << np.uint64(1)
+    words = rng.integers(0, 1 << bits, (2, 4000)).astype(dtype)
+    powers = Blocks(q, m, j, zero, g).powers
+
+    def answer(loop: ModuleType) -> tuple[Any, ...]:
+        out = np.zeros(4000, np.uint16)
+        again = loop.block_of(out, items, coins, 1 << 63, words, powers, (m, j, zero, bits))
+        out[again] = 0
+        return out, again
+
+    assert_same(*both(answer))
 
 
 @pytest.mark.parametrize(("bits", "dtype"), [(8, np.uint8), (32, np.uint32)])

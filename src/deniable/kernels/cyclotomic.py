@@ -24,8 +24,8 @@ __all__ = ["Blocks"]
 
 _TOTAL = 1 << 32
 """Counts of a larger sum are transformed in two parts, so that what is rounded stays far below one half."""
-_DIGITS = 20
-"""Bits of the lower part: of 2^48 reports at most, each part has less than `_TOTAL` again, or entries below 2^20."""
+_DIGITS = 16
+"""Bits of the lower part: of 2^48 reports, the most there are, the upper part sums to `_TOTAL` at most."""
 _KEPT = 1 << 26
 """Bytes of the classes' transforms that are kept for the next sum."""
 _ITEMS = 1 << 16

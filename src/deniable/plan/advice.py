@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 from typing import Any, TypeVar
 
 from deniable.plan.prediction import FORGED, points
@@ -32,6 +33,11 @@ _NEAR, _DEAR = 1.05, 1.5
 """Up to 5 % above the best is near it; from half as much again on it is a cost."""
 _LONG, _SHORTER = 1000, 10
 """Reports of more bytes are long; from a tenth on a report is much shorter."""
+_BRIEF = ((8, 50, 6, 5e-4), (50, math.inf, 10, 5e-3))
+"""Where the error of shares counts: of reports of more than some bytes and up to others, one so many times shorter goes
+ahead, if its error is so little larger."""
+_QUICK = 1000
+"""Operations per report up to which the server's work does not keep it from that."""
 _BETTER = 0.99
 """One design beats another only if it is better by 1 % in something."""
 
@@ -172,7 +178,8 @@ def advise(
     able = [d for d in designs if _winner(d, designs, aspects) is None] or designs
     best = [_first_best(able, aspect) for aspect in aspects] if designs else []
     told = [_advised(d, designs, list(zip(aspects, best, strict=True)), compared) for d in designs]
-    return _headed(told, aspects[0], heed_size=weights is None or not weights.weighed)
+    weighed = weights is not None and weights.weighed
+    return _headed(told, aspects[0], heed_size=not weighed, brief=not weighed and aspects == (_LEADS["mse"], *_OTHERS))
 
 
 def _first_best(designs: Sequence[D], aspect: Aspect) -> D:
@@ -186,20 +193,27 @@ def _winner(d: D, designs: Sequence[D], aspects: Sequence[Aspect]) -> D | None:
     return next((other for other in designs if _beats(other, d, aspects)), None)
 
 
-def _headed(designs: Sequence[D], lead: Aspect, *, heed_size: bool) -> tuple[D, ...]:
+def _headed(designs: Sequence[D], lead: Aspect, *, heed_size: bool, brief: bool) -> tuple[D, ...]:
     """With a first design that no other beats, and whose reports are not needlessly long.
 
     Who beats another is as good in what designs are ranked by, up to rounding, since all that is weighed is among the
-    aspects. Where reports of the first are long, a
-    design within 5 % of it whose reports are a tenth as long goes ahead.
+    aspects. Where reports of the first are long, a design within 5 % of it whose reports are a tenth as long goes
+    ahead; if `brief`, the shortest of those that are as good up to much less (`_BRIEF`).
     """
     able = [d for d in designs if not d.beaten_by]
     if not able:
         return tuple(designs)
     first = able[0]
-    if heed_size and first.bytes > _LONG:
-        near = (d for d in able if lead.of(d) <= _NEAR * lead.of(first) and _SHORTER * d.bytes <= first.bytes)
-        first = next(near, first)
+
+    def near(times: float, more: float) -> list[D]:
+        return [d for d in able if lead.of(d) <= more * lead.of(first) and times * d.bytes <= first.bytes]
+
+    short = [near(times, 1 + more) for least, most, times, more in _BRIEF if brief and least < first.bytes <= most]
+    quick = [d for d in chain(*short) if LITTLE_WORK.of(d) <= max(_QUICK, LITTLE_WORK.of(first))]
+    if quick:
+        first = min(quick, key=lambda d: d.bytes)
+    elif heed_size and first.bytes > _LONG:
+        first = next(iter(near(_SHORTER, _NEAR)), first)
     return (first, *(d for d in designs if d is not first))
 
 

@@ -43,7 +43,7 @@ class Rejected:
     reason: str
     design: Prediction[Any] | None = None
     twin: bool = False
-    """Whether it is out only because another name stands for it."""
+    """Whether it is out only because another name stands for it, or serves the question so much better."""
 
     def document(self) -> dict[str, Any]:
         """As plain data."""

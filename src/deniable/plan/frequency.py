@@ -17,6 +17,7 @@ from deniable.core.promise.ranges import sensitive_ranges
 from deniable.errors import DeniableError, ParameterError, require
 from deniable.mechanisms.base import Mechanism
 from deniable.mechanisms.entry import Traits
+from deniable.mechanisms.frequency.affine import OutdoneError
 from deniable.mechanisms.registry import MECHANISMS
 from deniable.plan.advice import advise
 from deniable.plan.answer import Plan, Rejected
@@ -266,7 +267,8 @@ class _Planner:
             assert n is not None
             yield replace(_predict(m, options, recipe.entry.traits, w, n), smallest_n=few)
         except DeniableError as error:
-            self.out.append(Rejected(recipe.name, f"cannot be made: {error.message}"))
+            outdone = isinstance(error, OutdoneError)
+            self.out.append(Rejected(recipe.name, f"cannot be made: {error.message}", twin=outdone))
 
     def _at_smallest_epsilon(self) -> list[FrequencyPrediction]:
         """Every recipe at the least epsilon that reaches the target, or at the largest there is if none does."""

@@ -39,7 +39,7 @@ from deniable_client.kernels import Affine as AffineKernel
 from deniable_client.kernels import promised_ratio
 from deniable_client.kernels.affine import CELLS_MAX, primitive_root
 
-__all__ = ["Affine", "AffineBulk", "Numbers", "best_numbers", "make_affine"]
+__all__ = ["Affine", "AffineBulk", "Numbers", "OutdoneError", "best_numbers", "make_affine"]
 
 TOLERANCE = 1e-4
 """Share of error that is given for fewer reports, unless more is."""
@@ -169,13 +169,13 @@ class Affine(SupportMechanism):
         def cost(support: Support[Any]) -> Any:
             return support.mse(k)
 
-        numbers = best_numbers(k, w, v, w / (1 + w), cost, cells=most, tolerance=slack)
-        least = least_mse(k, epsilon)
-        excess = math.inf
+        least, above, excess = least_mse(k, epsilon), max(EXCESS_MAX, slack), math.inf
+        limits = {"cells": most, "tolerance": slack, "limit": least * (1 + above)}
+        numbers = best_numbers(k, w, v, w / (1 + w), cost, **limits)
         if numbers is not None:
             made = cls(epsilon=epsilon, domain=domain, **numbers._asdict(), g=primitive_root(numbers.q))
             excess = made.mse() / least - 1
-            if excess <= max(EXCESS_MAX, slack):
+            if excess <= above:
                 return made
         raise _no_design(k, excess, most, float(response(w, v, k).mse(k)) / least - 1)
 
@@ -246,12 +246,16 @@ def _check_tolerance(tolerance: object) -> float:
     return float(tolerance)  # type: ignore[arg-type]  # it is a number here
 
 
-def _no_design(k: int, excess: float, cells: int, direct: float) -> ParameterError:
+class OutdoneError(ParameterError):
+    """Another mechanism, which the hint names, is clearly better for this domain."""
+
+
+def _no_design(k: int, excess: float, cells: int, direct: float) -> OutdoneError:
     """The refusal of a domain that other mechanisms serve better, naming the one to take."""
     better = "grr" if direct <= min(excess, EXCESS_MAX) else "ss" if k <= _SETS_MAX else "plh"
     found = f"its best design is {excess:.1%} above the least error" if excess < math.inf else "it has no design"
     fewer = f", at most {cells} reports being allowed" if cells < CELLS_MAX else ""
-    return ParameterError(f"affine is not for {k} answers at this epsilon: {found}{fewer}.", f"Use {better}.")
+    return OutdoneError(f"affine is not for {k} answers at this epsilon: {found}{fewer}.", f"Use {better}.")
 
 
 # ---- the choice of numbers
@@ -273,24 +277,26 @@ def best_numbers(
     share: float,
     cost: Callable[[Support[Any]], Any],
     *,
-    cells: int = CELLS_MAX,
+    cells: float = CELLS_MAX,
     tolerance: float = TOLERANCE,
+    limit: float = math.inf,
 ) -> Numbers | None:
-    """The numbers of least cost, or of fewest reports within `tolerance` of it; None if there are too many answers.
+    """The numbers of least cost, or of fewest reports within `tolerance` of it and the `limit`; None if there are none.
 
     `share` is the best share of the points for a block of any size, on both sides of which the cost grows. Looked at
     are the primes above k as far as a good one is to be expected, and all divisors of q - 1 that `cells` allow.
     """
     rows, costs = [np.empty((0, 4), np.int64)], [np.empty(0)]
     for q in _primes(k, k + max(64, math.floor(4 * math.log(k + 2) ** 2))):
-        found = _candidates(q, share, cells // q)
+        found = _candidates(q, share, int(cells // q))
         if len(found):
             rows.append(found)
             costs.append(np.asarray(cost(subset(w, v, q, found[:, 2] * ((q - 1) // found[:, 1]) + found[:, 3]))))
     numbers, costly = np.concatenate(rows), np.concatenate(costs)
     if not costly.size:
         return None
-    good = np.flatnonzero(costly <= costly.min() * (1 + tolerance))
+    least = float(costly.min())
+    good = np.flatnonzero(costly <= max(least, min(limit, least * (1 + tolerance))))
     q, m, j, zero = numbers[good].T
     first = good[np.lexsort((zero, j, m, q, costly[good], m * q))[0]]
     return Numbers(*numbers[first].tolist())
@@ -300,7 +306,7 @@ def _candidates(q: int, share: float, most: int) -> IntArray:
     """Rows (q, m, j, zero) whose blocks are nearest to a share of the points, for all divisors m up to `most`."""
     every = np.arange(1, min(q - 1, most) + 1)
     m = every[(q - 1) % every == 0]
-    whole = np.floor(share * q * m / (q - 1)).astype(np.int64)
+    whole = np.minimum(np.floor(share * q * m / (q - 1)).astype(np.int64), m - 1)
     rows = [np.column_stack([np.full_like(m, q), m, whole + up, np.full_like(m, zero)]) for up, zero in _NEAR]
     found = np.concatenate(rows)
     return np.asarray(found[(found[:, 2] < found[:, 1]) & (found[:, 2] + found[:, 3] > 0)])

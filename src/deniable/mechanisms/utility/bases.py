@@ -13,6 +13,7 @@ from deniable.core.support import Support
 from deniable.errors import FormatError, ParameterError, meant, require
 from deniable.mechanisms.base import Mechanism
 from deniable.mechanisms.frequency.adaptive import RULES, adaptive
+from deniable.mechanisms.frequency.affine import Affine, best_numbers, make_affine
 from deniable.mechanisms.frequency.geometry import Hadamard, Projective, best_prime
 from deniable.mechanisms.frequency.grr import GRR
 from deniable.mechanisms.frequency.histogram import SHE, THE
@@ -27,6 +28,7 @@ from deniable.mechanisms.utility.explicit import Explicit
 from deniable.mechanisms.utility.laws import UtilityLaw, near, walk
 from deniable_client.hashing import RANGE_MAX
 from deniable_client.kernels import Kernel
+from deniable_client.kernels.affine import CELLS_MAX, primitive_root
 from deniable_client.kernels.geometry import rank_of
 
 __all__ = ["BASES", "SEPARATE", "base_from", "document_of", "hashed", "ideal_law", "least_of", "tuned"]
@@ -118,7 +120,8 @@ def tuned(name: str, *, epsilon: float, s: int, theta: float, form: str, own: Ma
     if s < 2:
         return None
     if row.choose is not None and row.parameter not in given:
-        given[row.parameter] = row.choose(s, theta, form, *epsilon_to(epsilon))
+        chosen = row.choose(s, theta, form, *epsilon_to(epsilon))
+        given |= chosen if isinstance(chosen, Mapping) else {row.parameter: chosen}
     made: Mechanism = row.make(epsilon=epsilon, domain=Domain.of(s), **given)
     return made if made.name == name else replace(made, name=name)
 
@@ -170,9 +173,19 @@ def _prime(s: int, theta: float, form: str, w: float, v: float) -> int:
     return best_prime(s, _real_range(s, theta, form, w, v), cost)
 
 
+def _numbers(s: int, theta: float, form: str, w: float, v: float) -> Mapping[str, int]:
+    """The numbers of `affine` of least error."""
+    share = 1 / _real_range(s, theta, "null", w, v)
+    found = best_numbers(s, w, v, share, lambda law: ideal_law(law, s, 1, "null", w, v).mse_sum(s, theta))
+    if found is None:
+        more = "Use plh, which has as many as you like."
+        raise ParameterError(f"base affine is for at most about {CELLS_MAX} sensitive answers, got {s}.", more)
+    return found._asdict() | {"g": primitive_root(found.q)}
+
+
 @dataclass(frozen=True, slots=True)
 class Base:
-    """How a base is made on some items, and its own parameter with the rule that chooses it."""
+    """How a base is made on some items, and its own parameter with the rule that chooses it, and others with it."""
 
     cls: type[Any]
     make: Callable[..., Any]
@@ -198,6 +211,7 @@ BASES: Mapping[str, Base] = {
     "wheel": Base(Wheel, Wheel, "arc", _arc, ("ring",)),
     "hr": Base(Hadamard, Hadamard),
     "pgr": Base(Projective, Projective, "prime", _prime),
+    "affine": Base(Affine, make_affine, "q", _numbers, ("m", "j", "zero", "g")),
     "the": Base(THE, THE.optimal),
     "she": Base(SHE, SHE, inner=("grid", "reach")),
     "ass": Base(SubsetSelection, adaptive("ass"), inner=_RULES),

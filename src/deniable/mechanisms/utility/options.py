@@ -24,6 +24,7 @@ BASES: tuple[str, ...] = (
     "wheel",
     "hr",
     "pgr",
+    "affine",
     "the",
     "she",
 )

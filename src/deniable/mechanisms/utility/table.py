@@ -125,9 +125,10 @@ ROWS: Mapping[str, Entry] = {
         "research: the transform with a base of choice",
         ("base", "sensitive", "theta", "form", "size", "p", "g", "arc", "prime"),
         needed=("sensitive",),
-        inner=("ring", "grid", "reach"),
+        inner=("ring", "grid", "reach", "q", "m", "j", "zero"),
         small=(
             {"k": 4, "sensitive": "1,3", "epsilon": 1.0, "base": "plh", "g": 2},
+            {"k": 9, "sensitive": 6, "epsilon": 1.0, "base": "affine", "q": 7, "m": 3, "j": 1, "zero": 0},
             {"k": 5, "sensitive": 4, "epsilon": 1.0, "base": "iss", "size": 2, "form": "glutf"},
             {"k": 4, "sensitive": 2, "epsilon": 2.0, "base": "the"},
             {"k": 3, "sensitive": 1, "epsilon": 1.0},
