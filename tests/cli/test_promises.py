@@ -134,3 +134,81 @@ def test_a_chart_has_every_budget_and_is_not_overwritten(run):
     refused = run("promise", "p.json", "--chart", "c.json")
     assert refused.code == 2
     assert "--force" in refused.err
+
+
+# ---- the best release from files
+
+
+def test_the_best_release_is_made_audited_and_simulated_from_files(run):
+    write({"points": list(range(6)), "epsilon": 0.5})
+    asked = ("optimal", "--objective", "release", "--promise", "p.json")
+    found = run("design", *asked, "--json").json
+    m = dn.mechanism("optimal", objective="release", promise=dn.promise(points=list(range(6)), epsilon=0.5))
+    assert (found["mechanism"], found["loss"]) == ("optimal-release", m.properties()["loss"])
+    assert found["gap"] < 1e-10
+    assert found["certificate"]["bound"] == found["bound"]
+    assert run("audit", *asked).code == 0
+    study = run("simulate", *asked, "--data", "uniform", "--n", 600, "--runs", 5, "--json").json
+    assert study["ratio"] == pytest.approx(1, abs=0.15)
+    write("1\n2\n5\n", "v.txt")
+    assert run("privatize", *asked, "v.txt", "--out", "r").code == 0
+    assert len(run("release", "r", "--json").json["values"]) == 3
+
+
+def test_losses_values_and_priors_come_from_files(run):
+    write({"epsilon": 1, "labels": ["a", "b", "c"]})
+    write("a,b,c\n0,1,2\n1,0,1\n2,1,0\n", "loss.csv")
+    write("label,number\nc,4\na,0\nb,1\n", "values.csv")
+    write({"a": 0.5, "b": 0.5, "c": 0.0}, "prior.json")
+    write("a,0.5\nb,0.5\nc,0\n", "prior.csv")
+    asked = ("design", "optimal", "--objective", "release", "--promise", "p.json", "--json")
+    plain = run(*asked).json["loss"]
+    assert run(*asked, "--loss", "loss.csv").json["loss"] == pytest.approx(plain, rel=1e-9)
+    p = dn.promise(epsilon=1, labels=["a", "b", "c"])
+    want = dn.mechanism("optimal", objective="release", promise=p, values=[0, 1, 4], loss="squared")
+    own = ("--values", "values.csv", "--loss", "squared")
+    assert run(*asked, *own).json["loss"] == pytest.approx(want.properties()["loss"], rel=1e-9)
+    likely = dn.mechanism("optimal", objective="release", promise=p, prior=[0.5, 0.5, 0])
+    for file in ("prior.json", "prior.csv"):
+        assert run(*asked, "--prior", file).json["loss"] == pytest.approx(likely.properties()["loss"], rel=1e-9)
+    worst = dn.mechanism("optimal", objective="release", promise=p, worst=True)
+    assert run(*asked, "--worst").json["loss"] == pytest.approx(worst.properties()["loss"], rel=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("own", "part"),
+    [
+        (("--loss", "cubed"), "absolute, squared, zero-one"),
+        (("--loss", "no.csv"), "cannot read"),
+        (("--loss", "bad.csv"), "loss"),
+        (("--values", "short.txt"), "a number for each of the 3 values"),
+        (("--prior", "bad.json"), "prior"),
+        (("--objective", "luck"), "--objective"),
+    ],
+)
+def test_files_that_do_not_fit_are_refused_in_words(run, own, part):
+    write({"epsilon": 1, "k": 3})
+    write("0,1\n1,nan\n", "bad.csv")
+    write("1\n2\n", "short.txt")
+    write("[0.5, 0.6, -0.1]", "bad.json")
+    objective = () if own[0] == "--objective" else ("--objective", "release")
+    done = run("design", "optimal", "--promise", "p.json", *objective, *own)
+    assert done.code == 2
+    assert part in done.err, done.err
+
+
+def test_places_have_labels(run):
+    write({"places": [[52.5, 13.4], [48.9, 2.4]], "labels": ["Berlin", "Paris"], "epsilon": 0.01})
+    assert "Berlin" in run("promise", "p.json", "--explain", "Paris").out
+
+
+def test_a_channel_is_drawn_with_every_probability():
+    from deniable.present.charts import channel_chart
+
+    pytest.importorskip("altair")
+    spec = channel_chart([[0.75, 0.25], [0.0, 1.0]], values=["ill", "well"]).to_dict()
+    cells = spec["hconcat"][0]["data"]["values"]
+    assert [cell["text"] for cell in cells] == ["75.0", "25.0", "", "100.0"]
+    assert cells[2]["told"] == "never"
+    with pytest.raises(dn.ParameterError, match="probabilities"):
+        channel_chart([[0.5, 0.6]])

@@ -70,7 +70,8 @@ def test_any_promise_has_its_best_release_and_others_as_far_above_it_as_they_are
         assert d.gap == pytest.approx(d.loss / least - 1)
         assert d.mechanism.epsilon == off.min(), "what keeps the smallest budget keeps all of them"
     again = json.loads(json.dumps(found.document()))["designs"][0]
-    assert dn.mechanism(again["mechanism"], **again["options"]) == found.best.mechanism
+    told = again["options"]["promise"]
+    assert dn.mechanism(again["mechanism"], promise=told, distances=space) == found.best.mechanism
     line = dn.plan(question="release", promise=dn.promise(points=[0, 1, 2, 3], epsilon=1.0))
     assert line.best is not None
     assert line.best.gap == pytest.approx(0, abs=1e-9)

@@ -151,7 +151,7 @@ def _of_json(text: str) -> Promise:
     own = {name: what for name, what in given.items() if name != "places"}
     if "places" in given:
         own["space"] = Space.places(given["places"])
-        own.setdefault("k", len(given["places"]))
+        own |= {} if "labels" in own else {"k": len(given["places"])}
     return promise(**own)
 
 
