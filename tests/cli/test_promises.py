@@ -207,7 +207,7 @@ def test_a_channel_is_drawn_with_every_probability():
 
     pytest.importorskip("altair")
     spec = channel_chart([[0.75, 0.25], [0.0, 1.0]], values=["ill", "well"]).to_dict()
-    cells = spec["hconcat"][0]["data"]["values"]
+    cells = (spec["data"] if "data" in spec else spec["hconcat"][0]["data"])["values"]
     assert [cell["text"] for cell in cells] == ["75.0", "25.0", "", "100.0"]
     assert cells[2]["told"] == "never"
     with pytest.raises(dn.ParameterError, match="probabilities"):

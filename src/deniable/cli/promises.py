@@ -12,8 +12,7 @@ from deniable.core.promise import Promise
 from deniable.core.promise.ranges import members, size
 from deniable.core.promise.value import few
 from deniable.core.types import FloatArray
-from deniable.present.export import save
-from deniable.present.heat import promise_chart
+from deniable.present.charts import promise_chart, save
 from deniable.present.tables import Column, Table, number, right
 from deniable.run.files import named
 from deniable.run.promises import promise_document, read_promise_file

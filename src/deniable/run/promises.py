@@ -14,7 +14,7 @@ from deniable.core.space import Space
 from deniable.errors import FormatError, InWords, ParameterError, is_whole, meant, require, show
 from deniable.run.files import naming, open_input
 
-__all__ = ["SHAPE", "promise_document", "read_losses", "read_numbers", "read_promise_file"]
+__all__ = ["promise_document", "read_losses", "read_numbers", "read_promise_file"]
 
 SHAPE = 'For example {"budgets": [[0, 1], ["inf", 0]], "labels": ["ill", "well"]}, or {"epsilon": 1, "k": 4}.'
 """What a file may look like."""

@@ -38,7 +38,7 @@ from deniable_client.exact import WORD_BITS
 from deniable_client.kernels import Channel as Table
 from deniable_client.kernels import kernel_from
 
-__all__ = ["LOSSES", "OptimalRelease", "make_release", "release_domain"]
+__all__ = ["OptimalRelease", "make_release", "release_domain"]
 
 _STATED = 1e-6
 """Share by which the loss that a design states may differ from that of its whole numbers."""

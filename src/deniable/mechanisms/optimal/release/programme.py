@@ -19,7 +19,7 @@ from deniable.errors import DeniableError, EnumerationError
 from deniable.mechanisms.optimal.release.arcs import Arcs, arcs_of, spanner
 from deniable.mechanisms.optimal.release.folding import Fold, folded
 
-__all__ = ["CELLS", "Progress", "Solution", "bound_of", "least_loss"]
+__all__ = ["Progress", "Solution", "bound_of", "least_loss"]
 
 CELLS = 1 << 16
 """Probabilities of the largest channel that is looked for."""

@@ -17,7 +17,7 @@ import numpy as np
 from deniable.core.types import BoolArray, FloatArray, IntArray
 from deniable_client.exact import WORD_BITS, exp_bounds
 
-__all__ = ["Piece", "pieces_of", "shares_of_pieces"]
+__all__ = ["pieces_of", "shares_of_pieces"]
 
 _WORD = 1 << WORD_BITS
 _USED = 1e-10

@@ -9,8 +9,7 @@ from deniable.core.domain import Domain
 from deniable.core.promise.making import promise
 from deniable.core.space import Space
 from deniable.errors import require
-from deniable.mechanisms.entry import RELEASE, Entry
-from deniable.mechanisms.metric.table import ROWS as NEAR
+from deniable.mechanisms.entry import RELEASE, Entry, Traits
 from deniable.mechanisms.optimal.base import Optimal, domain_of, make_optimal, promised_epsilon
 from deniable.mechanisms.optimal.options import RELEASED
 from deniable.mechanisms.optimal.release.mechanism import OptimalRelease, make_release, release_domain
@@ -20,6 +19,20 @@ __all__ = ["ROW", "make_any", "promise_domain"]
 
 _TRIANGLE = Space.places([(52.52, 13.40), (48.86, 2.35), (41.89, 12.48)])
 _UNEVEN = promise(budgets=[[0, 0.5, 1.2, "inf"], [1.0, 0, 0.7, 2.0], [0.4, 0.9, 0, 1.5], [1.0, 1.0, 0.3, 0]])
+
+
+def _counts(m: OptimalRelease, n: float) -> float:
+    """One counter per report."""
+    return 1.0
+
+
+def _far(m: OptimalRelease, r: int) -> float:
+    """The largest loss that a report can have, whoever it is from; on an interval, from any of its numbers."""
+    if m.losses.width is None:
+        return float(m.loss_matrix().max())
+    domain: Any = m.domain
+    answers = domain.points[m.output_points]
+    return float(max(domain.high - answers.min(), answers.max() - domain.low))
 
 
 def promise_domain(options: dict[str, Any]) -> Domain | Span | None:
@@ -70,7 +83,7 @@ ROW = Entry(
         {"promise": promise(blocks=[2, 2], inside=0.5, across="inf"), "loss": "zero-one"},
     ),
     question=RELEASE,
-    traits=NEAR["exponential"].traits,
+    traits=Traits(_counts, _far),
     default_epsilon=promised_epsilon,
     space=_near,
     brings=True,
