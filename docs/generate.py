@@ -356,6 +356,7 @@ PARTS: dict[str, Callable[[], str]] = {
     "growth": measured.growth,
     "largest": measured.largest,
     "limits": measured.limits,
+    "optimum": measured.optimum,
     "machine": measured.machine,
     "mechanisms": mechanisms,
     "oracles": oracles,

@@ -23,6 +23,21 @@ KEPT = DATA / "claims"
 """Results of `deniable reproduce`, a folder for each seed."""
 
 
+def optimum() -> str:
+    """Least losses under promises, and how far every baseline with the same promise is above them."""
+    rows = [
+        [
+            row["setting"],
+            row["way"],
+            f"{float(row['loss']):.4g}",
+            f"{100 * abs(round(float(row['above']), 4)):.1f} %",
+            f"{100 * float(row['guess']):.1f} %",
+        ]
+        for row in read_csv("optimum")
+    ]
+    return table(("setting", "release", "expected loss", "above the least", "best guess right"), rows, right=2)
+
+
 def papers() -> str:
     """How many claims each paper has, and its statements that have none, with the reasons."""
     rows = [[f"`{p.name}`", p.key, str(len(p.claims)), str(len(p.left_out))] for p in PAPERS.values()]

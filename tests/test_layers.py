@@ -71,6 +71,7 @@ FAMILIES = ("frequency", "utility", "personal", "keyvalue", "metric", "numeric",
 TRANSFORMS = ("dealt",)
 """Rooms for what makes a mechanism of mechanisms of any family; they have no rows."""
 MAY = {
+    "optimal": {"metric"},
     "utility": {"frequency", "optimal"},
     "keyvalue": {"frequency"},
     "personal": {"frequency", "utility", "optimal"},

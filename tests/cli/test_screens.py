@@ -25,6 +25,7 @@ FOLDER = Path(__file__).with_name("screens")
 WIDTHS = (40, 60, 80, 120)
 LABELS = ["never", "sometimes", "often, but not every day of the week", "\u6bcf\u5929 (every day)"]
 _PAIRS = ("--question", "key-value")
+PROMISE = '{"item_epsilon": [1, 2, 3, 4, "inf"], "rule": "min", "labels": ["always", "often", "rarely", "never", "?"]}'
 SCREENS = {
     "help": ("--help",),
     "help-task-new": ("task", "new", "--help"),
@@ -35,6 +36,7 @@ SCREENS = {
     "plan-mean": ("plan", "--question", "mean", "--interval", "0,10", "--n", 500, "--epsilon", 2, "--weight", 0.5),
     "audit": ("audit", "ss", "--epsilon", 1, "--k", 6),
     "estimate": ("estimate", "r.bin"),
+    "promise": ("promise", "p.json", "--explain", "always"),
     "simulate": ("simulate", "ss", "--epsilon", 1, "--k", 5, "--data", "zipf", "--n", 2000, "--runs", 3),
 }
 
@@ -44,6 +46,7 @@ def reports(tmp_path):
     m = dn.mechanism("ss", epsilon=2.0, labels=LABELS)
     people = [LABELS[i] for i in (0, 0, 0, 1, 1, 2, 3)] * 300
     (tmp_path / "r.bin").write_bytes(dn.dump(m.privatize(people, rng=dn.simulation(5))))
+    (tmp_path / "p.json").write_text(PROMISE)
 
 
 @pytest.mark.parametrize("width", WIDTHS)

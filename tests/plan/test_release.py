@@ -19,7 +19,7 @@ from deniable.mechanisms.registry import MECHANISMS
 from deniable.plan.release import ReleasePrediction
 from tiers import every
 
-RELEASES = {name for name, entry in MECHANISMS.items() if entry.question == "release"}
+RELEASES = {name for name, entry in MECHANISMS.items() if entry.question == "release" and not entry.needed}
 MEANS = {name for name, entry in MECHANISMS.items() if entry.question == "mean"}
 
 
@@ -50,10 +50,34 @@ def test_the_bound_of_a_space_is_that_of_all_channels() -> None:
     space = Space.places([[52.5, 13.4], [48.9, 2.4], [41.9, 12.5], [40.4, -3.7]])
     found = dn.plan(question="release", distances=space, epsilon=1.0)
     least = optimal_release(space.matrix(), 1.0).loss
-    assert {d.bound for d in found.designs} == {least}
+    assert [d.bound for d in found.designs] == pytest.approx([least] * len(found.designs), rel=1e-9)
+    best = next(d for d in found.designs if d.name == "optimal-release")
+    assert best.loss == pytest.approx(least, rel=1e-9)
     assert all(d.loss >= least * (1 - 1e-9) for d in found.designs)
     assert {o.title for o in found.out} == {"laplace", "geometric"}
     assert "km" in found.message
+
+
+def test_any_promise_has_its_best_release_and_others_as_far_above_it_as_they_are() -> None:
+    space = Space.places([[52.5, 13.4], [48.9, 2.4], [41.9, 12.5], [40.4, -3.7]])
+    p = dn.promise(space=space, epsilon=0.002)
+    found = dn.plan(question="release", distances=space, promise=p)
+    assert found.best is not None
+    assert found.best.name == "optimal-release"
+    least = dn.mechanism("optimal", promise=p, objective="release", distances=space).properties()["bound"]
+    off = p.budgets[p.budgets > 0]
+    for d in found.designs[1:]:
+        assert d.gap == pytest.approx(d.loss / least - 1)
+        assert d.mechanism.epsilon == off.min(), "what keeps the smallest budget keeps all of them"
+    again = json.loads(json.dumps(found.document()))["designs"][0]
+    told = again["options"]["promise"]
+    assert dn.mechanism(again["mechanism"], promise=told, distances=space) == found.best.mechanism
+    line = dn.plan(question="release", promise=dn.promise(points=[0, 1, 2, 3], epsilon=1.0))
+    assert line.best is not None
+    assert line.best.gap == pytest.approx(0, abs=1e-9)
+    for wrong in ({}, {"epsilon": 1.0, "promise": p}):
+        with pytest.raises(dn.ParameterError, match="epsilon or a promise"):
+            dn.plan(question="release", distances=space, **wrong)
 
 
 def brute_worst(d: ReleasePrediction) -> float:

@@ -38,6 +38,12 @@ def _designs() -> _Made:
     return {"mechanisms": (mechanisms, {}), "design": (design, {})}
 
 
+def _promises() -> _Made:
+    from deniable.cli.promises import promise
+
+    return {"promise": (promise, {})}
+
+
 def _plans() -> _Made:
     from deniable.cli.plans import ASKED, plan
 
@@ -114,6 +120,7 @@ class _Command(NamedTuple):
 _COMMANDS: Mapping[str, _Command] = {
     "mechanisms": _Command(_designs, "List the mechanisms, what each is best for, and its options."),
     "design": _Command(_designs, "Show a mechanism's parameters and properties."),
+    "promise": _Command(_promises, "Show what a promise says, and what follows from it."),
     "plan": _Command(_plans, "Find the mechanism and its parameters for a job."),
     "privatize": _Command(_pipeline, "Turn values into deniable reports, one for each value."),
     "tally": _Command(_pipeline, "Count reports, and add up tallies of one design."),

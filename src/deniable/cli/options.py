@@ -20,7 +20,7 @@ from typing import Annotated, Any, TypeAlias, cast, get_args
 import typer
 from typer.models import OptionInfo
 
-from deniable.cli.output import Output
+from deniable.cli.output import Output, heard
 from deniable.core.domain import Domain
 from deniable.errors import ParameterError, require
 from deniable.mechanisms.base import Mechanism
@@ -60,7 +60,24 @@ def _matrix(source: str) -> Any:
     return read_matrix(source)
 
 
-FILES: Mapping[str, Callable[[str], Any]] = {"distances": read_space, "matrix": _matrix}
+def _promise(source: str) -> Any:
+    from deniable.run.promises import read_promise_file
+
+    return read_promise_file(source)
+
+
+def _loss(given: str) -> Any:
+    from deniable.run.promises import read_losses
+
+    return read_losses(given)
+
+
+FILES: Mapping[str, Callable[[str], Any]] = {
+    "distances": read_space,
+    "matrix": _matrix,
+    "promise": _promise,
+    "loss": _loss,
+}
 """Options that are files on the command line, and how they are read."""
 
 
@@ -96,14 +113,20 @@ class Choice:
         if domain is None and not self.domain_stands and "prior" not in self.options:
             check_options(self.name, self.options)
         own = {o: FILES[o](x) if o in FILES and o in entry.options else x for o, x in self.options.items()}
-        planned = {"n": n} if n is not None and "n" in entry.inner else {}
+        planned: dict[str, Any] = {"n": n} if n is not None and "n" in entry.inner else {}
+        planned |= {"progress": heard()} if "progress" in entry.inner else {}
         where = domain or self._domain
-        if "prior" in own and (where is not None or entry.space is None):
+        about = where or _answers(own.get("promise"))
+        if "values" in own and "values" in entry.options and about is not None:
+            from deniable.run.promises import read_numbers
+
+            own["values"] = read_numbers(own["values"], about.labels_or_numbers)
+        if "prior" in own and (about is not None or entry.space is None):
             need = "left out: the choice is made without one"
-            require("prior" in entry.options and where is not None, "prior", own["prior"], f"{need} for {self.name}")
+            require("prior" in entry.options and about is not None, "prior", own["prior"], f"{need} for {self.name}")
             from deniable.run.priors import read_prior
 
-            own["prior"] = read_prior(own["prior"], cast(Domain, where))
+            own["prior"] = read_prior(own["prior"], cast(Domain, about))
         return {"epsilon": self.epsilon, "domain": where, **own, **planned}
 
     @property
@@ -138,13 +161,18 @@ class Choice:
     def files(self) -> list[str]:
         """The files that are read to make it."""
         known = {**self.domain_given, **self.options}
-        given = [known[name] for name in ("labels_file", *FILES) if name in known]
-        return given + [prior for prior in [known.get("prior", "")] if prior.lower().endswith(".csv")]
+        given = [known[name] for name in ("labels_file", *FILES, "values") if name in known]
+        return given + [prior for prior in [known.get("prior", "")] if prior.lower().endswith((".csv", ".json"))]
 
     def without(self, names: Container[str]) -> Choice:
         """The same without those of these options that the mechanism does not have."""
         kept = {o: x for o, x in self.options.items() if o not in names or o in self.entry.options}
         return replace(self, options=kept)
+
+
+def _answers(promise: Any) -> Domain | None:
+    """The answers that a promise is about."""
+    return None if promise is None else Domain.given(None if promise.labels else promise.k, promise.labels)
 
 
 def read_domain(given: Mapping[str, Any]) -> Domain:
@@ -337,7 +365,11 @@ def _present(values: Mapping[str, Any]) -> dict[str, Any]:
 def _choice(values: dict[str, Any]) -> Choice:
     name, epsilon, present = values.pop("name"), values.pop("epsilon"), _present(values)
     domain = {n: value for n, value in present.items() if n not in OPTIONS}
-    return Choice(resolved(name), epsilon, domain, {n: value for n, value in present.items() if n in OPTIONS})
+    options = {n: value for n, value in present.items() if n in OPTIONS}
+    row = resolved(name)
+    if f"{row}-{options.get('objective')}" in MECHANISMS:  # an objective that has a row of its own
+        row = f"{row}-{options.pop('objective')}"
+    return Choice(row, epsilon, domain, options)
 
 
 def _flag(name: str) -> str:

@@ -8,7 +8,7 @@ import shutil
 import sys
 import textwrap
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from rich.progress import Progress as RichProgress
     from rich.progress import TaskID
 
-__all__ = ["Output", "write_json"]
+__all__ = ["Output", "heard", "write_json"]
 
 _PATIENCE = 1.0
 """Seconds after which a progress bar appears."""
@@ -110,6 +110,19 @@ class Output:
             yield update
         finally:
             bar.stop()
+
+
+def heard() -> Callable[[str, float], None]:
+    """A callback that says on standard error what takes long: one line for each step, from the second second on."""
+    start, told = time.monotonic(), set[str]()
+
+    def hear(step: str, number: float) -> None:
+        if time.monotonic() - start > _PATIENCE and step not in told:
+            told.add(step)
+            sys.stderr.write(f"{printable(step)} ...\n")
+            sys.stderr.flush()
+
+    return hear
 
 
 def write_json(document: Mapping[str, Any]) -> None:

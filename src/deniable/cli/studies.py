@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Annotated
@@ -120,7 +122,8 @@ def audit(
     choice: Choice,
     out: Output,
     promise: Annotated[
-        float | None, option("--promise", "P", "Check this epsilon instead of the mechanism's own.")
+        str | None,
+        option("--promise", "P", "Check this epsilon instead of the mechanism's own; of optimal, its file of budgets."),
     ] = None,
 ) -> int:
     """Prove that no report leaks more than epsilon, or refute it.
@@ -131,11 +134,24 @@ def audit(
 
     Example: deniable audit ss --epsilon 1 --k 16
     """
-    in_reach = promise is None or 0 < promise <= _MOST
-    require(in_reach, "promise", promise, f"a number > 0 and at most {_MOST}", "It is the epsilon to check.")
-    found = audit_object(choice, promise) if ":" in choice.name else check(choice.make_any(), epsilon=promise)
+    other = ":" in choice.name
+    if promise is not None and not other and "promise" in choice.entry.options:
+        choice, promise = replace(choice, options={**choice.options, "promise": promise}), None
+    epsilon = None if promise is None else _number(promise)
+    found = audit_object(choice, epsilon) if other else check(choice.make_any(), epsilon=epsilon)
     out.show(found.document(), found.verdict, audit_table(found))
     return 0 if found.holds else 1
+
+
+def _number(promise: str) -> float:
+    """The epsilon that an audit is asked to check."""
+    try:
+        found = float(promise)
+    except ValueError:
+        found = math.nan
+    hint = "It is the epsilon to check; files of budgets are for optimal."
+    require(0 < found <= _MOST, "promise", promise, f"a number > 0 and at most {_MOST}", hint)
+    return found
 
 
 def reproduce(

@@ -145,7 +145,7 @@ def counted(n: int, one: str, many: str) -> str:
 
 def plain(x: Any) -> Any:
     """An option as plain data, or else in words."""
-    return list(x) if isinstance(x, tuple) else x if isinstance(x, int | float | str) else str(x)
+    return list(x) if isinstance(x, tuple) else x if isinstance(x, int | float | str | dict) else str(x)
 
 
 def points(share: float | None) -> str:

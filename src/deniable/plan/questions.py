@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from typing import Never
 
     from deniable.core.domain import Domain
+    from deniable.core.promise import Promise
 
 __all__ = ["PLANS", "check", "plan"]
 
@@ -57,9 +58,9 @@ PLANS: Mapping[str, Planning] = {
     ),
     RELEASE: Planning(
         plan_release,
-        ("epsilon", *SPACE, *_WEIGHED),
+        ("epsilon", "promise", *SPACE, *_WEIGHED),
         {"target_error": "loss", **_COSTS, "max_worst": "worst"},
-        _EPSILON,
+        {},
     ),
     MEAN: Planning(
         plan_mean,
@@ -90,6 +91,7 @@ def plan(
     distances: object = None,
     n: int | None = None,
     epsilon: float | None = None,
+    promise: Promise | None = None,
     target_error: float | None = None,
     max_asr: float | None = None,
     max_bits: float | None = None,
@@ -124,7 +126,8 @@ def plan(
     For shares, `sensitive` says which answers need protection, by their labels or as the number of the first ones;
     `prior` is what a guesser knows beforehand, and `given` has further options of mechanisms. For pairs, `length` is
     how many to allow for per person (left out: everybody has exactly one), and `interest` weighs frequencies against
-    means: the error is interest^2 F + M, 0 is for means alone.
+    means: the error is interest^2 F + M, 0 is for means alone. For near answers a `promise` of any kind may stand for
+    epsilon: the best release for it is listed, and others as they keep its smallest budget.
 
     >>> found = plan(k=1000, n=100_000, epsilon=1.0)
     >>> found.best.title, round(100 * found.best.stderr, 3)

@@ -11,11 +11,11 @@ import numpy as np
 
 from deniable.core.codes import Codes
 from deniable.core.grid import Grid
+from deniable.core.promise import Promise
 from deniable.core.space import Space
-from deniable.errors import ParameterError
+from deniable.errors import ParameterError, require
 from deniable.mechanisms.entry import RELEASE
 from deniable.mechanisms.metric.base import MetricMechanism
-from deniable.mechanisms.metric.bound import optimal_release
 from deniable.mechanisms.metric.options import RULES
 from deniable.mechanisms.registry import entry_of, mechanism
 from deniable.mechanisms.spaces import space_of
@@ -36,8 +36,10 @@ __all__ = ["ReleasePrediction", "plan_release"]
 _WRITTEN = 1 << 20
 """Entries of the largest channel that is looked through for the value that is worst off."""
 _PROGRAMME = 1 << 10
-"""Entries of the largest table of losses whose bound is found by linear programming."""
+"""Entries of the largest table of losses whose best release for one epsilon is found by linear programming."""
 _SAME = 1e-9
+_NOT_TOLD = ("codes", "points", "loss", "bound", "blind")
+"""Own parameters that are long, or have columns of their own."""
 _RULES = {
     "mean": "Reports stay in the domain, and every value favours equally many of them.",
     "min": "Reports stay in the domain, and no value has a larger expected loss than with randomised response.",
@@ -86,7 +88,7 @@ class ReleasePrediction(Prediction[MetricMechanism]):
         m = self.mechanism
         own = {"rule": self.options["rule"]} if "rule" in self.options else {}
         points = {"points": m.k} if isinstance(m.domain, Grid) and "points" not in self.options else {}
-        return {name: x for name, x in (own | points | m.params).items() if x != "random" and name != "codes"}
+        return own | points | {name: x for name, x in m.params.items() if x != "random" and name not in _NOT_TOLD}
 
 
 _ASPECTS = (
@@ -178,7 +180,8 @@ class ReleasePlan(Plan[ReleasePrediction]):
 
 def plan_release(
     *,
-    epsilon: float,
+    epsilon: float | None = None,
+    promise: Promise | None = None,
     limits: Mapping[str, float],
     weight: float | None = None,
     weights: Mapping[str, float] | str | None = None,
@@ -189,16 +192,23 @@ def plan_release(
 
     `where` is the domain as mechanisms take it: points, interval (with points, layout and clip) or distances. Designs
     are ranked by their expected loss, and this is the error that `weights` weigh. asr is the success of the best guess
-    of a value, poisoning what forged reports can add to the mean loss.
+    of a value, poisoning what forged reports can add to the mean loss. With a `promise` of any kind the best release
+    for it is among them, and all others are made for its smallest budget: these keep it too.
     """
-    epsilon = check_epsilon(epsilon, sampling=True)
+    if (epsilon is None) == (promise is None):
+        hint = "For example epsilon=1, or promise=dn.promise(points=[0, 1, 2], epsilon=0.5)."
+        raise ParameterError("epsilon or a promise must be given for the question 'release', one of them.", hint)
+    epsilon = check_epsilon(_smallest(promise) if promise is not None else epsilon or 0.0, sampling=True)
+    where = {"points": promise.k} if promise is not None and not where else where
     most = check_limits(limits)
     check_top(top)
     weighed = check_weights(weight, weights, "loss")
     mechanism("brr", epsilon=epsilon, domain=_checked(where))  # an error in the domain is one of the question
     bounds: dict[str, float] = {}
-    found, out = sift(_makers(epsilon, where, bounds), most, weighed)
-    told = {name: plain(x) for name, x in where.items()} | {"epsilon": epsilon} | weighed.document()
+    own = _makers(epsilon, where, bounds, promise)
+    found, out = sift(own, most, weighed, lambda d: float("promise" in d.options))  # of equals the one without a table
+    asked = {} if promise is None else {"promise": promise.to_document()}
+    told = {name: plain(x) for name, x in where.items()} | {"epsilon": epsilon} | asked | weighed.document()
     known = [aspect for aspect in _ASPECTS if all(aspect.value(d) is not None for d in found)]
     known += [aspect for name, aspect in _IF_WEIGHED.items() if name in weighed.columns]
     what = join([aspect.name for aspect in known])
@@ -213,23 +223,46 @@ def _checked(where: Mapping[str, Any]) -> Any:
     return domain
 
 
+def _smallest(promise: Promise) -> float:
+    """The smallest finite budget that is above 0: a mechanism that keeps it between all values keeps the promise."""
+    require(isinstance(promise, Promise), "promise", promise, "a promise", "dn.promise(...) makes one.")
+    closed = promise.closed.budgets
+    found = closed[np.isfinite(closed) & ~np.eye(promise.k, dtype=bool)]
+    require(found.size > 0 and bool(found.min() > 0), "promise", promise, "with finite budgets above 0 alone, or none")
+    return float(found.min())
+
+
+def _arguments(promise: Promise) -> dict[str, Any]:
+    """The arguments that say a promise, as plain data: options of a design are."""
+    rows = [["inf" if b == np.inf else b for b in row] for row in promise.budgets.tolist()]
+    return {"budgets": rows} | ({} if promise.labels is None else {"labels": list(promise.labels)})
+
+
 def _makers(
-    epsilon: float, where: Mapping[str, Any], bounds: dict[str, float]
+    epsilon: float, where: Mapping[str, Any], bounds: dict[str, float], promise: Promise | None
 ) -> Iterator[tuple[str, Callable[[], ReleasePrediction]]]:
-    """All rows that answer the question; brr with both of its rules."""
-    for name, entry in rows_for(RELEASE):
+    """All rows that answer the question; brr with both of its rules; the best release for a promise before others."""
+    domain = space_of(dict(where))
+    solved = isinstance(domain, Space) and domain.k * domain.outputs <= _PROGRAMME
+    if promise is None and solved and isinstance(domain, Space):
+        promise = Promise.plain(epsilon, domain.k, domain.labels)
+    for name, entry in sorted(rows_for(RELEASE), key=lambda row: "promise" not in row[1].options):
+        if "promise" in entry.options:
+            if promise is not None:
+                yield name, partial(_design, name, None, {**where, "promise": _arguments(promise)}, bounds)
+            continue
         for own in [{"rule": rule} for rule in RULES] if "rule" in entry.options else [{}]:
             yield name, partial(_design, name, epsilon, {**where, **own}, bounds)
 
 
-def _design(name: str, epsilon: float, options: Mapping[str, Any], bounds: dict[str, float]) -> ReleasePrediction:
+def _design(
+    name: str, epsilon: float | None, options: Mapping[str, Any], bounds: dict[str, float]
+) -> ReleasePrediction:
     m: MetricMechanism = made(name, epsilon=epsilon, **options)
     own = m.properties()
-    bound = own.get("bound")
-    if bound is None and isinstance(m.domain, Space) and m.domain.k * m.domain.outputs <= _PROGRAMME and epsilon <= 30:
-        if "least" not in bounds:
-            bounds["least"] = optimal_release(m.domain.matrix(), epsilon).loss
-        bound = bounds["least"]
+    if epsilon is None:  # the best release for what was promised: all others are compared with it
+        bounds["least"] = own["bound"]
+    bound = bounds.get("least", own.get("bound"))
     gap = None if not bound else own["loss"] / bound - 1
     told = {name: own[name] for name in ("loss", "asr", "bits", "bytes")}
     traits, few = entry_of(name).traits, m.losses.line is not None or m.losses.k * m.losses.outputs <= _WRITTEN

@@ -8,11 +8,21 @@ from __future__ import annotations
 
 from deniable.present.estimates import estimate_chart
 from deniable.present.export import save
+from deniable.present.heat import channel_chart, promise_chart
 from deniable.present.lines import line_chart
 from deniable.present.maps import map_chart
 from deniable.present.scatter import scatter_chart
 
-__all__ = ["caption", "estimate_chart", "line_chart", "map_chart", "save", "scatter_chart"]
+__all__ = [
+    "caption",
+    "channel_chart",
+    "estimate_chart",
+    "line_chart",
+    "map_chart",
+    "promise_chart",
+    "save",
+    "scatter_chart",
+]
 
 
 def caption(mechanism: str, *, epsilon: float, n: int, simulated: bool = False) -> str:

@@ -202,8 +202,13 @@ def properties_table(document: Mapping[str, Any]) -> Table:
         at = next(i for i, row in enumerate(rows) if row[0] == "mse") + 1
         rows.insert(at, ("std. error", points, f"sqrt(mse): the usual error of an estimated share, n = {n:,}"))
     error = next((name for name in ("loss", "mse", "variance", "variance_mean") if name in document), "mse")
+    kind = "this promise" if "certificate" in document else "this epsilon"
     rows = [
-        (name, value, meaning.replace("mse", error) if "bound" in meaning + name else meaning)
+        (
+            name,
+            value,
+            meaning.replace("mse", error).replace("this epsilon", kind) if "bound" in meaning + name else meaning,
+        )
         for name, value, meaning in rows
     ]
     filled = [[name, value, meaning.replace("1/k", f"1/k = {1 / k:.3g}")] for name, value, meaning in rows]
@@ -260,6 +265,8 @@ _MEANING = {
     "bound": "the least mse that any mechanism with this epsilon can have",
     "gap": "how far the mse is above that bound",
     "bound_by": "what the bound looks at: all outputs, classes of values, or levels as if they were told",
+    "outputs": "number of different reports",
+    "blind": "share of reports that rounding to whole numbers may have cost",
     "bound_at_asr": "the least mse that any mechanism with this epsilon and at most this asr can have",
     "gap_at_asr": "how far the mse is above that one",
     "vetted": "privacy proved by enumeration and by a written argument",
@@ -284,7 +291,7 @@ def _among_others(document: Mapping[str, Any]) -> dict[str, str]:
 _AMPLE = 140
 """Columns of text from which on space is not short."""
 
-_NO_ROW = ("design", "effective", "note", "estimator_reason", "protection", "explain")
+_NO_ROW = ("design", "effective", "note", "estimator_reason", "protection", "explain", "certificate", "kept")
 
 
 _VALUE = 48

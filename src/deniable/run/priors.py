@@ -3,23 +3,30 @@
 from __future__ import annotations
 
 import csv
+import re
 from pathlib import Path
 
 import numpy as np
 
 from deniable.core.domain import Domain
+from deniable.core.guess import check_prior
 from deniable.core.types import FloatArray
 from deniable.datasets import NAMES, Population, resolve
 from deniable.datasets.synthetic import KINDS
 from deniable.errors import FormatError, require
 from deniable.randomness import simulation
 from deniable.run.files import naming
+from deniable.run.promises import read_numbers
 
 __all__ = ["PRIOR", "domain_of_prior", "read_prior"]
 
-PRIOR = "uniform, zipf[:s], normal[:s], dirichlet[:a], a data set, or a .csv file of labels and counts"
+PRIOR = (
+    "uniform, zipf[:s], normal[:s], dirichlet[:a], a data set, or a .csv or .json file of labels and counts or shares"
+)
 """What a prior may be."""
 
+_DECIMAL = re.compile(r"[,;\n]\s*[0-9]*\.[0-9]|^\s*[0-9]*\.[0-9]")
+"""A share: a number with decimals that stands in a cell of its own."""
 _PEOPLE = 10**9
 """How finely a made-up prior is divided."""
 
@@ -32,6 +39,8 @@ def read_prior(text: str, domain: Domain, seed: int = 0) -> FloatArray | None:
     """
     if text == "uniform":
         return None
+    if _has_shares(text):
+        return check_prior(read_numbers(text, domain.labels_or_numbers, "prior"), domain.k)
     counted = _counted(text)
     if counted is None:
         return resolve(text, n=_PEOPLE, k=domain.k, rng=simulation(seed).spawn(1)[0], called="prior").frequencies
@@ -43,6 +52,16 @@ def read_prior(text: str, domain: Domain, seed: int = 0) -> FloatArray | None:
     fits = domain.labels is None and counted.k == domain.k
     require(fits, "prior", f"{text}, which has {counted.k} labels", need, "Leave out --k and --labels to use its own.")
     return counted.frequencies
+
+
+def _has_shares(text: str) -> bool:
+    """Whether this is a file of shares: JSON, or a table whose numbers have decimals."""
+    if text.lower().endswith(".json"):
+        return True
+    try:
+        return text.lower().endswith(".csv") and _DECIMAL.search(Path(text).read_text("utf-8-sig")) is not None
+    except (OSError, UnicodeDecodeError):
+        return False  # whoever reads the counts says why
 
 
 def domain_of_prior(text: str) -> Domain | None:

@@ -176,6 +176,17 @@ _WRITTEN: Mapping[str, Form] = {
             "blind": "whole",
         },
     ),
+    "optimal-release": Form(
+        _one_of("channel"),
+        {
+            "points": "wholes",
+            "prior?": "numbers k",
+            "case?": "word worst",
+            "loss": "number",
+            "bound": "number",
+            "blind": "whole",
+        },
+    ),
 }
 """Mechanisms that are written down whole, with what they promise between any two answers."""
 

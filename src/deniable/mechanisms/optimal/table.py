@@ -8,8 +8,10 @@ import numpy as np
 
 from deniable.core.promise.making import promise
 from deniable.mechanisms.entry import Entry, Traits
-from deniable.mechanisms.optimal.base import Optimal, domain_of, make_optimal, promised_epsilon
+from deniable.mechanisms.optimal.base import Optimal, promised_epsilon
 from deniable.mechanisms.optimal.matrix import Matrix, make_matrix, rows_domain, rows_epsilon
+from deniable.mechanisms.optimal.release.table import ROW, make_any, promise_domain
+from deniable.mechanisms.spaces import SPACE
 
 __all__ = ["ROWS"]
 
@@ -49,11 +51,11 @@ ROWS: Mapping[str, Entry] = {
     ),
     "optimal": Entry(
         Optimal,
-        make_optimal,
+        make_any,
         "the best channel for any promise: budgets between any two answers, found with a certificate",
         "docs/maths/optimal.md",
         "few answers, and a promise that is not the same to all: the least error there is",
-        ("promise", "objective", "prior", "values", "worst"),
+        ("promise", "objective", "prior", "values", "worst", "loss", *SPACE),
         needed=("promise",),
         inner=("functionals", "progress"),
         small=(
@@ -66,7 +68,8 @@ ROWS: Mapping[str, Entry] = {
         ),
         traits=Traits(_work, _pull),
         default_epsilon=promised_epsilon,
-        space=domain_of,
+        space=promise_domain,
         brings=True,
     ),
+    "optimal-release": ROW,
 }

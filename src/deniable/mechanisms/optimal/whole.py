@@ -7,7 +7,7 @@ for all values, and is inside the cone too. Proofs: docs/maths/optimal.md, secti
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -25,6 +25,9 @@ BLIND_MAX = 1e-9
 """Share of reports that may be made without looking at the value; more is an error somewhere else."""
 _FINE = 20
 """Bits of a potential that are taken apart from the others, so that both parts are floats."""
+
+_NEAR = 1e-9
+"""How near in logarithms a pair must be to its budget to be compared in whole numbers: floats err by far less."""
 
 Column = tuple[int, ...]
 
@@ -70,7 +73,7 @@ def whole(shares: Sequence[Sequence[Fraction]], budgets: FloatArray) -> Whole:
     """
     k, many = len(budgets), len(shares)
     limits = _limits(budgets)
-    least = min((float(budgets[x, z]) for x, z, _ in limits), default=math.inf)
+    least = float(limits.logs.min(initial=math.inf))
     off = float(max(abs(_WORD - sum(column)) for column in zip(*shares, strict=True)))
     blind = 0 if math.isinf(least) and off == 0 else _blind(off, many, least)
     while blind <= BLIND_MAX * _WORD:
@@ -90,15 +93,29 @@ def whole(shares: Sequence[Sequence[Fraction]], budgets: FloatArray) -> Whole:
 Limit = tuple[int, int, Fraction]
 
 
-def _limits(budgets: FloatArray) -> list[Limit]:
+@dataclass(frozen=True, slots=True, eq=False)
+class _Limits:
     """The pairs that have a budget, with certified lower bounds of its e-power."""
-    k = len(budgets)
-    return [
-        (x, z, exp_bounds(float(budgets[x, z]))[0])
-        for x in range(k)
-        for z in range(k)
-        if x != z and math.isfinite(budgets[x, z])
-    ]
+
+    pairs: list[Limit]
+    likely: IntArray
+    unlikely: IntArray
+    logs: FloatArray
+
+    def near(self, v: Sequence[int]) -> Iterator[Limit]:
+        """The pairs that these numbers may break: floats leave out those that are far from it, whole numbers decide."""
+        with np.errstate(divide="ignore", invalid="ignore"):
+            logs = np.log(np.array(v, np.float64))
+            apart = logs[self.likely] - logs[self.unlikely]
+        return (self.pairs[i] for i in np.flatnonzero(apart > self.logs - _NEAR).tolist())
+
+
+def _limits(budgets: FloatArray) -> _Limits:
+    likely, unlikely = np.nonzero(np.isfinite(budgets) & ~np.eye(len(budgets), dtype=bool))
+    logs = budgets[likely, unlikely]
+    bounds = {b: exp_bounds(b)[0] for b in set(logs.tolist())}
+    pairs = [(x, z, bounds[b]) for x, z, b in zip(likely.tolist(), unlikely.tolist(), logs.tolist(), strict=True)]
+    return _Limits(pairs, likely, unlikely, logs)
 
 
 def _blind(off: float, many: int, least: float) -> int:
@@ -109,21 +126,21 @@ def _blind(off: float, many: int, least: float) -> int:
     return math.ceil((off + many) / math.tanh(half) + many / (4 * math.sinh(half) ** 2)) + 2
 
 
-def _raised(column: Sequence[Fraction], limits: Sequence[Limit]) -> list[int]:
+def _raised(column: Sequence[Fraction], limits: _Limits) -> list[int]:
     """The least whole numbers that are not below an output's (and not 0 where it is not) and are in the cone."""
     v = [max(math.floor(s), 1) if s else 0 for s in column]
     moved = True
     while moved:
         moved = False
-        for x, z, low in limits:
+        for x, z, low in limits.near(v):
             need = -(-v[x] * low.denominator // low.numerator)
             if v[z] < need:
                 v[z], moved = need, True
     return v
 
 
-def _keeps(column: Sequence[int], limits: Sequence[Limit]) -> bool:
-    return all(column[x] * low.denominator <= column[z] * low.numerator for x, z, low in limits)
+def _keeps(column: Sequence[int], limits: _Limits) -> bool:
+    return all(column[x] * low.denominator <= column[z] * low.numerator for x, z, low in limits.near(column))
 
 
 def _with_rest(columns: Sequence[Sequence[int]], rest: Sequence[int]) -> tuple[Column, ...]:
