@@ -7,6 +7,8 @@ import { permute } from "./permuting.js";
 /** @typedef {Record<string, any>} Kernel A kernel as the design document has it. */
 
 const WORD = 2 ** 64;
+/** Answers that are gone through one by one. */
+const MOST = 65536;
 /** @param {string} threshold */
 const chance = (threshold) => Number(BigInt(threshold)) / WORD;
 
@@ -74,6 +76,20 @@ function disclosing(kernel, bytes, hidden) {
   return weights;
 }
 
+/** Weights of all sets of answers to several questions, the last of which counts fastest.
+ * @param {number[]} sizes @param {number[]} shape @param {string} keep @param {Uint8Array} bytes */
+function boxed(sizes, shape, keep, bytes) {
+  const [k, own] = [sizes, shape].map((numbers) => numbers.reduce((a, b) => a * b, 1));
+  if (k > MOST) return null;
+  let start = 0;
+  const held = sizes.map((size) => each(size, () => bit(bytes, start++)));
+  if (held.some((row, j) => row.filter(Boolean).length !== shape[j])) return each(k, () => 0);
+  return levels({ keep, k }, own, k, (x) => {
+    for (let j = sizes.length - 1; j >= 0; x = Math.floor(x / sizes[j--])) if (!held[j][x % sizes[j]]) return false;
+    return true;
+  });
+}
+
 /** Weights of all answers by the kind of the kernel; a report without any value would have the weight 1.
  * @type {Record<string, (kernel: Kernel, bytes: Uint8Array, level: number) => number[] | null>} */
 const WEIGHTS = {
@@ -85,6 +101,7 @@ const WEIGHTS = {
     const [k, size] = [Number(kernel.k), Number(kernel.size)];
     return ones(bytes) === size ? levels(kernel, size, k, (x) => bit(bytes, x) === 1) : each(k, () => 0);
   },
+  box: (kernel, bytes) => boxed(kernel.sizes.map(Number), kernel.shape.map(Number), kernel.keep, bytes),
   interval: (kernel, bytes) => {
     const [seed, first] = [whole(bytes, 0, 8), Number(whole(bytes, 8, bytes.length))];
     const [k, size] = [Number(kernel.k), Number(kernel.size)];
@@ -170,7 +187,7 @@ const WEIGHTS = {
  * @param {Kernel} kernel @param {Uint8Array} bytes @param {number} [level] number of the chosen level
  * @returns {number[] | null} */
 export function likelihoods(kernel, bytes, level = 0) {
-  if (!Object.hasOwn(WEIGHTS, kernel.kind) || Number(kernel.k ?? 0) > 65536) return null;
+  if (!Object.hasOwn(WEIGHTS, kernel.kind) || Number(kernel.k ?? 0) > MOST) return null;
   return WEIGHTS[kernel.kind](kernel, bytes, level);
 }
 

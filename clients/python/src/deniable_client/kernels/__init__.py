@@ -18,6 +18,7 @@ from deniable_client.kernels.contract import AnyKernel, Disclosing, Kernel, chec
 
 if TYPE_CHECKING:
     from deniable_client.kernels.basic import Laplace, Mixture, Response, Subset, Unary, Whole
+    from deniable_client.kernels.box import Box
     from deniable_client.kernels.dealt import Dealt
     from deniable_client.kernels.geometry import Hadamard, Projective
     from deniable_client.kernels.keyvalue import Grouped, KeysOnly, OneKey, Pairs, SignedSubset, SignedUnary
@@ -33,6 +34,7 @@ __all__ = [
     "AnyKernel",
     "Balanced",
     "Bit",
+    "Box",
     "Constant",
     "Dealt",
     "Disclosing",
@@ -75,6 +77,7 @@ __all__ = [
 
 _HOMES: Mapping[str, str] = {
     "basic": "Laplace Mixture Response Subset Unary Whole",
+    "box": "Box",
     "dealt": "Dealt",
     "geometry": "Hadamard Projective",
     "keyvalue": "Grouped KeysOnly OneKey Pairs SignedSubset SignedUnary",
