@@ -5,27 +5,27 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
-from functools import partial
+from functools import lru_cache, partial
 from typing import Any
 
 import numpy as np
 
 from deniable.core.domain import Domain
 from deniable.core.grid import Grid
-from deniable.errors import InWords, ParameterError, is_whole, meant, require, show
+from deniable.errors import FormatError, InWords, ParameterError, is_whole, meant, require, show
 from deniable.mechanisms.base import Mechanism
 from deniable.mechanisms.entry import FREQUENCY
 from deniable.mechanisms.registry import entry_of, mechanism
 from deniable.mechanisms.survey.blocks import Block, Goal, best_blocks, singles
 from deniable.mechanisms.survey.box import Box
-from deniable.mechanisms.survey.laws import sampling
+from deniable.mechanisms.survey.laws import box_costs, least_cost, sampling
 from deniable.mechanisms.survey.survey import SCHEMES, Question, Survey
 from deniable.plan.questions import plan
 from deniable_client.errors import within
 from deniable_client.exact import check_epsilon
 from deniable_client.kernels.dealt import PARTS_MAX
 
-__all__ = ["AUTO", "pays_from", "survey"]
+__all__ = ["AUTO", "Survey", "pays_from", "restored", "survey"]
 
 AUTO = "auto"
 """The way of asking with the smallest errors, of those that make one report."""
@@ -64,7 +64,7 @@ def survey(
     >>> s
     <Survey of 3 questions (epsilon = 1, scheme one): smokes, age, income>
     >>> [round(share, 3) for share in s.properties()["shares"].values()]
-    [0.268, 0.416, 0.316]
+    [0.282, 0.438, 0.28]
     >>> dn.survey({"a": 2, "b": 2}, epsilon=2.0).parts
     ('a+b',)
     >>> dn.survey({"a": 2, "b": 16}, epsilon=1.0, stderr=0.01).needed
@@ -108,15 +108,19 @@ def survey(
     )
 
 
-def pays_from(questions: Mapping[str, Any], weights: Any = None) -> float | None:
-    """The epsilon from which some of the questions are better asked together; None if that is beyond any in use.
+def pays_from(questions: Mapping[str, int], weights: Any = None) -> float | None:
+    """The epsilon from which some questions, by their numbers of answers, are better asked together.
+
+    None if that is beyond any epsilon in use.
 
     >>> round(pays_from({"a": 2, "b": 2}), 4)
     1.3425
     """
+    goal, sizes = _goal(tuple(questions), weights, None), list(questions.values())
 
     def together(epsilon: float) -> bool:
-        return survey(questions, epsilon=epsilon, weights=weights).scheme == "box"
+        costs = [least_cost(k, epsilon) for k in sizes]
+        return any(block.shape for block in best_blocks(epsilon, costs, sizes, goal))
 
     low, high = 0.01, _EPSILON_MOST
     if not together(high):
@@ -273,7 +277,13 @@ def _of_answers(told: dict[str, Any], epsilon: float) -> Mechanism:
 
 
 def _best(**asked: Any) -> Mechanism:
-    """The first design of the plan for a question."""
+    """The first design of the plan for a question; the same question is planned once."""
+    hashable = {name: tuple(each) if isinstance(each, list) else each for name, each in asked.items()}
+    return _planned(**hashable)
+
+
+@lru_cache(maxsize=256)
+def _planned(**asked: Any) -> Mechanism:
     found = plan(n=_PEOPLE, **asked).best
     require(found is not None, "question", InWords("one without a design"), "possible at this epsilon")
     made: Mechanism = found.mechanism  # type: ignore[union-attr]  # there is one
@@ -299,7 +309,7 @@ def _costed(name: str, m: Mechanism) -> Question:
         share = min(1.0, (m.params.get("length") or 1) / m.k)
         return made(told["variance"] + told["variance_mean"], share * (1 - share))
     if "variance_mean" in told:
-        points = np.asarray(m.domain.coordinates())
+        points = np.asarray(m.domain.decode(np.arange(m.k)), np.float64)
         low, high = float(points.min()), float(points.max())
         return made(told["variance_mean"], float(points.var()), (high - low) ** 2)
     plain = row.question == FREQUENCY and m.takes == "values" and m.protection.kind == "LDP"
@@ -359,3 +369,44 @@ def _split(questions: Mapping[str, Any], epsilon: float, goal: Goal) -> Survey:
 def _own_epsilon(given: Any) -> float | None:
     """The budget that a question brings itself."""
     return given.get("epsilon") if isinstance(given, Mapping) else getattr(given, "epsilon", None)
+
+
+# ---- surveys that were kept
+
+
+def restored(document: Mapping[str, Any], read: Callable[[Any], Mechanism]) -> Survey:
+    """The survey of a document: its questions and its design, each of which `read` makes a mechanism of.
+
+    `FormatError` where they do not go together: what is estimated is what the design says.
+    """
+    try:
+        named = {name: read(design) for name, design in document["questions"].items()}
+        members = [tuple(int(j) for j in part) for part in document["parts"]]
+        goal = Goal(tuple(document.get("weights", ())), tuple(document.get("stderr", ())))
+        scheme, epsilon, design = document["scheme"], document["epsilon"], document["design"]
+    except (LookupError, TypeError, ValueError, AttributeError) as error:
+        raise FormatError(f"the survey is not well formed: {error!r}.", "Make it again.") from error
+    fits = scheme in SCHEMES and len(goal.weights or goal.stderr) == len(named)
+    numbers = [j for part in members for j in part]
+    if not fits or len(set(numbers)) < len(numbers) or not set(numbers) <= set(range(len(named))) or not all(members):
+        raise FormatError("the survey does not agree with itself: its parts are not those of its questions.")
+    asked = tuple(_costed(name, m) for name, m in named.items())
+    whole = read(design)
+    parts = tuple(getattr(whole, "mechanisms", (whole,)))
+    blocks = tuple(_restored(part, m, asked, goal) for part, m in zip(members, parts, strict=False))
+    made = Survey(questions=asked, epsilon=epsilon, scheme=scheme, blocks=blocks, goal=goal, mechanisms=parts)
+    if len(parts) != len(members) or made.design() != design:
+        raise FormatError("the survey does not agree with itself: its design is not that of its questions and shares.")
+    return made
+
+
+def _restored(members: tuple[int, ...], m: Any, asked: Sequence[Question], goal: Goal) -> Block:
+    """A part of a survey, from its mechanism."""
+    sizes = tuple(asked[j].k for j in members)
+    if len(members) == 1 and m.design == asked[members[0]].mechanism.design:
+        costs: tuple[float, ...] = (asked[members[0]].cost,)
+        return Block(members, (), costs, goal.of(members).people(costs))
+    if getattr(m, "sizes", None) != sizes:
+        raise FormatError("the survey does not agree with itself: a part has other questions than it says.")
+    costs = tuple(box_costs(m.epsilon, sizes, m.shape))
+    return Block(members, m.shape, costs, goal.of(members).people(costs))

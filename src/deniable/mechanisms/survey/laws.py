@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Sequence
-from itertools import product
+from itertools import combinations, product
 from typing import Any
 
 from deniable.core.frontier import best_subset_size
@@ -17,7 +17,7 @@ from deniable.core.support import Support
 
 __all__ = ["best_shape", "box", "box_costs", "box_information", "cell", "least_cost", "most_information", "sampling"]
 
-_SHAPES = 512
+_SHAPES = 1024
 """Shapes that are all tried; of more, those that one step after the other leads to."""
 
 
@@ -95,8 +95,12 @@ def best_shape(
 
 
 def _near(shape: tuple[int, ...], sizes: Sequence[int]) -> Iterator[tuple[int, ...]]:
-    """Shapes that differ in one question, by one, or by half or twice as much."""
+    """Shapes that differ in one question, by one, or by half or twice as much; or in two, by one each."""
     for j, s in enumerate(shape):
         for other in {s - 1, s + 1, s // 2, 2 * s}:
             if 1 <= other < sizes[j]:
                 yield (*shape[:j], other, *shape[j + 1 :])
+    for i, j in combinations(range(len(shape)), 2):
+        for a, b in product((shape[i] - 1, shape[i] + 1), (shape[j] - 1, shape[j] + 1)):
+            if 1 <= a < sizes[i] and 1 <= b < sizes[j]:
+                yield (*shape[:i], a, *shape[i + 1 : j], b, *shape[j + 1 :])

@@ -218,7 +218,7 @@ class Survey:
     def estimate(self, tally: Any) -> SurveyEstimates:
         """An estimate of each question; a question that no report is about has none, and says so when asked for."""
         found: dict[str, Estimate] = {}
-        apart = self._apart(tally)
+        apart = self.apart(tally)
         for block, m, own in zip(self.blocks, self.mechanisms, apart, strict=True):
             if own.n == 0:
                 continue
@@ -232,8 +232,8 @@ class Survey:
         silent = tuple(name for name in self.names if name not in found)
         return SurveyEstimates(kept, self._title, silent, sum(own.n for own in apart))
 
-    def _apart(self, tally: Any) -> list[Tally]:
-        """The tally of each part."""
+    def apart(self, tally: Any) -> list[Tally]:
+        """The tally of each part, from that of the survey or from its reports."""
         if self.scheme == "split":
             counted = self.tally(tally) if isinstance(tally, Mapping) and _are_reports(tally) else tally
             self._check_split(counted)
