@@ -163,6 +163,16 @@ GOOD: Mapping[str, tuple[Design, list[Any] | None]] = {
     "places": (GRR | {"domain": {"space": "places", "points": [[0, 0], [1, 1]], "labels": ["a", "b"]}}, None),
     "sets": (GRR | {"domain": {"space": "sets", "points": [["a"], ["b", "c"]]}}, None),
     "labels": (GRR | {"domain": {"labels": ["a", "b"], "missing": "a", "other": "b"}}, None),
+    "interaction": (
+        design(
+            "interaction",
+            1.0,
+            12,
+            {"sizes": [4, 3], "g": 4, "size": 1},
+            kernel("interaction", sizes=["4", "3"], g=4, size=1, keep=part(0.45)),
+        ),
+        None,
+    ),
 }
 """Designs and the consent that they need."""
 
@@ -280,6 +290,30 @@ CHANGES: Mapping[str, Mapping[str, list[Any]]] = {
         "domain.other": ["c", None, ""],
         "domain.k": [2],
     },
+    "interaction": {
+        "params.sizes": [[3, 4], [12], [4], [4, 3, 1], "4,3", 12, None, [4, True], [4, "3"], [4.5, 3]],
+        "params.g": [3, "4", None],
+        "params.size": [2, None],
+        "params.keep": [1],
+        "domain.k": [7, 16],
+        "kernel.sizes": [
+            ["12"],
+            ["3", "4"],
+            ["4", "3", "1"],
+            ["4", "0"],
+            ["2"] * 9,
+            ["4294967296"] * 2,
+            [],
+            "12",
+            [4, 3],
+        ],
+        "kernel.g": ["1", "0", "5", "4097", 4],
+        "kernel.size": ["0", "4", "2"],
+        "kernel.keep": ["0", str(WORD)],
+        "kernel.k": ["12"],
+        "kernel.seed": ["1"],
+        "kernel.kind": ["subset", "hashing"],
+    },
 }
 """What a good design may not have instead, or beside: refused for its form."""
 
@@ -300,6 +334,7 @@ LEAKS: Mapping[str, Mapping[str, list[Any]]] = {
     "kv-ss2": {"kernel.base.keep": [part(0.5), part(0.01)]},
     "kv-olh": {"kernel.base.keep": [part(0.8), part(0.2)]},
     "privkv": {"kernel.base.flip": [part(0.1)]},
+    "interaction": {"kernel.keep": [part(0.48), part(0.05), "1", str(WORD - 1)], "epsilon": [0.5]},
 }
 """What makes a good design leak more than it says."""
 

@@ -22,6 +22,7 @@ from deniable.mechanisms.metric import options as metric
 from deniable.mechanisms.numeric import options as numeric
 from deniable.mechanisms.personal import options as personal
 from deniable.mechanisms.protocol import Protocol
+from deniable.mechanisms.survey import options as survey
 from deniable.mechanisms.utility import options as utility
 from deniable_client.documents import check_document
 from deniable_client.exact import check_epsilon
@@ -45,7 +46,7 @@ _COMMON = ("epsilon", "k", "labels", "domain", "missing", "other")
 """What every mechanism takes, for hints at slips."""
 _SHOWN = 8
 """Names in a hint."""
-_TOLD = (frequency, utility, personal, keyvalue, metric, numeric)
+_TOLD = (frequency, utility, personal, keyvalue, metric, numeric, survey)
 
 
 def _joined() -> dict[str, Option]:

@@ -198,7 +198,12 @@ _PAIRS: Mapping[str, Form] = {
     "privkv": _pairs(_one_of("one-key", "told-key"), **{"key_epsilon?": "number", "told?": "same base.told"}),
 }
 
-FORMS: Mapping[str, Form] = {**_PLAIN, **_SOME, **_OWN, **_PAIRS}
+_JOINT: Mapping[str, Form] = {
+    "interaction": Form(_one_of("interaction"), {"sizes": "same sizes", "g": "whole g", "size": "whole size"}),
+}
+"""Several questions in one report; what they protect are all answers together."""
+
+FORMS: Mapping[str, Form] = {**_PLAIN, **_SOME, **_OWN, **_PAIRS, **_JOINT}
 """What designs look like, by the mechanism's name."""
 
 
