@@ -53,6 +53,7 @@ ORDER = (
     ("mechanisms.utility", "mechanisms.keyvalue", "mechanisms.numeric"),
     ("mechanisms.personal",),
     ("mechanisms.dealt",),
+    ("mechanisms.survey",),
     ("mechanisms.registry",),
     ("datasets",),
     ("plan",),
@@ -67,10 +68,15 @@ ORDER = (
     ("__main__",),
 )
 RANK = {name: rank for rank, names in enumerate(ORDER) for name in names}
-FAMILIES = ("frequency", "utility", "personal", "keyvalue", "metric", "numeric")
+FAMILIES = ("frequency", "utility", "personal", "keyvalue", "metric", "numeric", "survey")
 TRANSFORMS = ("dealt",)
 """Rooms for what makes a mechanism of mechanisms of any family; they have no rows."""
-MAY = {"utility": {"frequency"}, "keyvalue": {"frequency"}, "personal": {"frequency", "utility"}}
+MAY = {
+    "utility": {"frequency"},
+    "keyvalue": {"frequency"},
+    "personal": {"frequency", "utility"},
+    "survey": {"frequency"},
+}
 """Which families a family may build on; any other import between families is a fault."""
 QUESTIONS = {
     "frequency": {"frequency", "utility", "personal"},

@@ -22,6 +22,7 @@ from deniable_client.hashing import bucket, expand, hash32, mix32, split64
 from deniable_client.kernels import (
     Balanced,
     Bit,
+    Box,
     Constant,
     Grouped,
     Hadamard,
@@ -399,6 +400,19 @@ def metric_kernels() -> list[tuple[float, Kernel]]:
     ]
 
 
+def box_kernels() -> list[tuple[float, Kernel]]:
+    """Several questions in one report: yes/no, of unequal sizes, in more than one byte, and one question alone."""
+    cases = (
+        (2.0, (2, 2), (1, 1)),
+        (3.0, (2, 2, 2), (1, 1, 1)),
+        (1.0, (4, 3), (2, 1)),
+        (0.5, (3, 5, 2), (2, 3, 1)),
+        (4.0, (10, 7, 12), (1, 2, 3)),
+        (1.0, (9,), (3,)),
+    )
+    return [(e, Box.calibrate(e, sizes, shape)) for e, sizes, shape in cases]
+
+
 def interaction_kernels() -> list[tuple[float, Kernel]]:
     """Cells of two and of three questions; numbers of answers that g divides, and others."""
     shapes = (
@@ -422,6 +436,7 @@ OTHERS = {
     "table": table_kernels,
     "window": window_kernels,
     "metric": metric_kernels,
+    "box": box_kernels,
     "interaction": interaction_kernels,
 }
 """Files of kernels on plain values, beside those of `KERNELS`."""

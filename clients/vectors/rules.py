@@ -41,6 +41,11 @@ def subset(k: int, size: int, keep: float) -> Design:
     return kernel("subset", k=k, size=size, keep=part(keep))
 
 
+def box(sizes: list[str], shape: list[str], keep: float) -> Design:
+    """A kernel of several questions."""
+    return kernel("box", sizes=sizes, shape=shape, keep=part(keep))
+
+
 def utility(k: int, sensitive: list[str], base: list[Design], plain: float) -> Design:
     """A utility kernel with blind reports."""
     return kernel("utility", k=k, sensitive=sensitive, base=base, plain=part(plain), attach=0, blind=1)
@@ -163,6 +168,7 @@ GOOD: Mapping[str, tuple[Design, list[Any] | None]] = {
     "places": (GRR | {"domain": {"space": "places", "points": [[0, 0], [1, 1]], "labels": ["a", "b"]}}, None),
     "sets": (GRR | {"domain": {"space": "sets", "points": [["a"], ["b", "c"]]}}, None),
     "labels": (GRR | {"domain": {"labels": ["a", "b"], "missing": "a", "other": "b"}}, None),
+    "box": (design("box", 1.0, 12, {"sizes": [4, 3], "shape": [2, 1]}, box(["4", "3"], ["2", "1"], 0.3)), None),
     "interaction": (
         design(
             "interaction",
@@ -290,6 +296,16 @@ CHANGES: Mapping[str, Mapping[str, list[Any]]] = {
         "domain.other": ["c", None, ""],
         "domain.k": [2],
     },
+    "box": {
+        "params.sizes": [[3, 4], [4, 3, 1], [4, "3"], [4, 3.5], 12, None],
+        "params.shape": [[1, 2], [2], ["2", "1"], None],
+        "kernel.sizes": [["3", "4"], ["12"], ["4", "3", "1"], ["4", "3", "2"], [], "12", ["4", 3], ["0", "3"]],
+        "kernel.shape": [["2"], ["2", "3"], ["0", "1"], ["4", "1"], ["2", "1", "1"], [], ["2", "01"], "21"],
+        "kernel.keep": ["0", str(WORD), None],
+        "kernel.k": ["12"],
+        "kernel": [box(["2"] * 33, ["1"] * 33, 0.5), box([str(1 << 17)] * 2, ["1", "1"], 0.5), subset(12, 2, 0.3)],
+        "domain.k": [7, 13],
+    },
     "interaction": {
         "params.sizes": [[3, 4], [12], [4], [4, 3, 1], "4,3", 12, None, [4, True], [4, "3"], [4.5, 3]],
         "params.g": [3, "4", None],
@@ -334,6 +350,7 @@ LEAKS: Mapping[str, Mapping[str, list[Any]]] = {
     "kv-ss2": {"kernel.base.keep": [part(0.5), part(0.01)]},
     "kv-olh": {"kernel.base.keep": [part(0.8), part(0.2)]},
     "privkv": {"kernel.base.flip": [part(0.1)]},
+    "box": {"epsilon": [0.7], "kernel.keep": [part(0.36), part(0.06), "1", str(WORD - 1)]},
     "interaction": {"kernel.keep": [part(0.48), part(0.05), "1", str(WORD - 1)], "epsilon": [0.5]},
 }
 """What makes a good design leak more than it says."""

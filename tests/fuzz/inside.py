@@ -54,6 +54,14 @@ def _subset(rng: Random, k: int) -> Document:
     return {"k": k, "size": size, "keep": threshold(rng, size, k - size)}
 
 
+def _box(rng: Random, k: int) -> Document:
+    """Few questions, whatever k is: it is their answers together that are gone through."""
+    sizes = rng.choice(([2], [4], [2, 2], [2, 3], [3, 2], [2, 2, 2]))
+    shape = [rng.randint(1, size - 1) for size in sizes]
+    own = math.prod(shape)
+    return {"sizes": sizes, "shape": shape, "keep": threshold(rng, own, math.prod(sizes) - own)}
+
+
 def _unary(rng: Random, k: int) -> Document:
     keep, flip = two(rng)
     return {"k": k, "keep": keep, "flip": flip}
@@ -263,6 +271,7 @@ LEAVES: Mapping[str, Callable[[Random, int], Document]] = {
     "response": _response,
     "subset": _subset,
     "interval": _subset,
+    "box": _box,
     "unary": _unary,
     "hashing": _hashing,
     "balanced": _balanced,

@@ -32,6 +32,7 @@ from deniable.mechanisms.metric import table as metric
 from deniable.mechanisms.numeric import table as numeric
 from deniable.mechanisms.personal import table as personal
 from deniable.mechanisms.registry import ALIASES, MECHANISMS, OPTIONS, PROTOCOLS, resolved
+from deniable.mechanisms.survey import table as survey
 from deniable.mechanisms.utility import table as utility
 from mechanisms.test_strangers import Coin
 
@@ -276,7 +277,7 @@ def test_designs_inside_designs_end_at_the_first() -> None:
 # ---- rows that are loaded when they are asked for
 
 
-TABLES = (frequency, utility, personal, keyvalue, metric, numeric)
+TABLES = (frequency, utility, personal, keyvalue, metric, numeric, survey)
 
 
 @pytest.mark.parametrize("table", TABLES, ids=lambda table: table.__name__)

@@ -16,6 +16,7 @@ import "./kernels/utility_forms.js";
 import "./kernels/utility_mixture.js";
 import "./kernels/budgets.js";
 import "./kernels/personal.js";
+import "./kernels/box.js";
 import "./kernels/interaction.js";
 import "./kernels/dealt.js";
 import "./kernels/keyvalue/pairs.js";

@@ -27,6 +27,7 @@ const MODULES = [
   ["utility-levels", () => import("./kernels/budgets.js")],
   ["personal bit", () => import("./kernels/personal.js")],
   ["pairs", () => import("./kernels/keyvalue/pairs.js")],
+  ["box", () => import("./kernels/box.js")],
   ["interaction", () => import("./kernels/interaction.js")],
   ["dealt :dealt", () => import("./kernels/dealt.js")],
   ["keys-only grouped", () => import("./kernels/keyvalue/grouped.js")],

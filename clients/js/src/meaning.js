@@ -7,6 +7,8 @@ import { permute } from "./permuting.js";
 /** @typedef {Record<string, any>} Kernel A kernel as the design document has it. */
 
 const WORD = 2 ** 64;
+/** Answers that are gone through one by one. */
+const MOST = 65536;
 /** @param {string} threshold */
 const chance = (threshold) => Number(BigInt(threshold)) / WORD;
 
@@ -74,11 +76,25 @@ function disclosing(kernel, bytes, hidden) {
   return weights;
 }
 
+/** Weights of all sets of answers to several questions, the last of which counts fastest.
+ * @param {number[]} sizes @param {number[]} shape @param {string} keep @param {Uint8Array} bytes */
+function boxed(sizes, shape, keep, bytes) {
+  const [k, own] = [sizes, shape].map((numbers) => numbers.reduce((a, b) => a * b, 1));
+  if (k > MOST) return null;
+  let start = 0;
+  const held = sizes.map((size) => each(size, () => bit(bytes, start++)));
+  if (held.some((row, j) => row.filter(Boolean).length !== shape[j])) return each(k, () => 0);
+  return levels({ keep, k }, own, k, (x) => {
+    for (let j = sizes.length - 1; j >= 0; x = Math.floor(x / sizes[j--])) if (!held[j][x % sizes[j]]) return false;
+    return true;
+  });
+}
+
 /** Weights of all cells of several questions, the last of which counts fastest: a report speaks of the sum of their buckets.
  * @param {Kernel} kernel @param {number[]} sizes @param {number} g @param {Uint8Array} bytes */
 function summed(kernel, sizes, g, bytes) {
   const k = sizes.reduce((product, own) => product * own, 1);
-  if (k > 65536) return null;
+  if (k > MOST) return null;
   const [seed, set, size] = [whole(bytes, 0, 8), bytes.subarray(8), Number(kernel.size)];
   const buckets = sizes.map((own, i) => {
     const [seeded, filled] = [split64(seed, BigInt(i + 1)), BigInt(Math.ceil(own / g) * g)];
@@ -103,6 +119,7 @@ const WEIGHTS = {
     const [k, size] = [Number(kernel.k), Number(kernel.size)];
     return ones(bytes) === size ? levels(kernel, size, k, (x) => bit(bytes, x) === 1) : each(k, () => 0);
   },
+  box: (kernel, bytes) => boxed(kernel.sizes.map(Number), kernel.shape.map(Number), kernel.keep, bytes),
   interval: (kernel, bytes) => {
     const [seed, first] = [whole(bytes, 0, 8), Number(whole(bytes, 8, bytes.length))];
     const [k, size] = [Number(kernel.k), Number(kernel.size)];
@@ -189,7 +206,7 @@ const WEIGHTS = {
  * @param {Kernel} kernel @param {Uint8Array} bytes @param {number} [level] number of the chosen level
  * @returns {number[] | null} */
 export function likelihoods(kernel, bytes, level = 0) {
-  if (!Object.hasOwn(WEIGHTS, kernel.kind) || Number(kernel.k ?? 0) > 65536) return null;
+  if (!Object.hasOwn(WEIGHTS, kernel.kind) || Number(kernel.k ?? 0) > MOST) return null;
   return WEIGHTS[kernel.kind](kernel, bytes, level);
 }
 

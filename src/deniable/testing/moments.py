@@ -84,7 +84,7 @@ def _every(channel: Channel, items: range | list[int]) -> IntArray:
 
 def _plain(channel: Channel, size: int) -> IntArray:
     """Support of the items that may not be disclosed, in their order."""
-    return _every(channel, [x for x in range(channel.k) if x not in channel.harmless])
+    return _every(channel, [x for x in range(channel.k) if x not in channel.harmless][:size])
 
 
 def _told(channel: Channel, size: int) -> IntArray:
@@ -170,7 +170,8 @@ def _held(m: Mechanism) -> FloatArray:
 
 
 def _check_truth(m: Mechanism, name: str, part: Part, f: FloatArray) -> None:
-    true = f @ _held(m) if name == "frequency" else None
+    held = _held(m) if m.bulk.held is None else m.bulk.held
+    true = f @ held if name == "frequency" else None
     if name == "mean" and isinstance(m.domain, Grid):
         true = np.array([f @ m.domain.points])
     if name == "interaction":

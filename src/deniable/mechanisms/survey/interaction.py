@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations, product
@@ -34,6 +34,7 @@ from deniable.mechanisms.bulk import Bulk, Cells, check_outputs, fresh_seeds, no
 from deniable.mechanisms.frequency.subset import log2_comb
 from deniable.mechanisms.possible import Cell
 from deniable.mechanisms.reader import Reader
+from deniable.mechanisms.survey.box import whole_numbers
 from deniable.mechanisms.survey.effects import Effects, best_buckets, interaction_of
 from deniable.randomness import Stream, bernoulli
 from deniable_client.kernels import Interaction as InteractionKernel
@@ -50,17 +51,13 @@ _AT_ONCE = 1 << 20
 
 def check_sizes(sizes: object) -> tuple[int, ...]:
     """Numbers of answers of several questions: a list, or text such as "3,4"."""
-    parts = sizes.split(",") if isinstance(sizes, str) else sizes
-    hint = 'For example sizes=(3, 4), or on the command line "--sizes 3,4".'
-    listed = isinstance(parts, Sequence | np.ndarray) and 2 <= len(parts) <= QUESTIONS_MAX
-    require(listed, "sizes", sizes, f"the numbers of answers of 2 to {QUESTIONS_MAX} questions", hint)
-    found = [int(part) if isinstance(part, str) and part.strip().isdecimal() else part for part in parts]  # type: ignore[union-attr]
-    whole = all(is_whole(own, 2, CELLS_MAX) for own in found)
-    require(whole, "sizes", sizes, "whole numbers >= 2, one for each question", hint)
-    cells = math.prod(map(int, found))
+    found = whole_numbers("sizes", sizes)
+    hint = "For example sizes=(3, 4), or --sizes 3,4."
+    several = 2 <= len(found) <= QUESTIONS_MAX and min(found) >= 2
+    require(several, "sizes", sizes, f"those of 2 to {QUESTIONS_MAX} questions, with 2 answers or more each", hint)
     few = "Group answers, or take fewer questions together."
-    require(cells <= CELLS_MAX, "sizes", sizes, f"such that there are at most {CELLS_MAX:,} cells", few)
-    return tuple(map(int, found))
+    require(math.prod(found) <= CELLS_MAX, "sizes", sizes, f"such that there are at most {CELLS_MAX:,} cells", few)
+    return found
 
 
 class InteractionReader(Reader["InteractionBulk"]):
@@ -284,8 +281,8 @@ class Interaction(Mechanism):
     @cached_property
     def proof(self) -> Proof:
         text = (
-            "the seed is drawn independently of the answers, so its probability cancels; given any hashes the report is "
-            "subset selection on the sum of the buckets: a set that holds it has the mass keep/(2^64 C(g-1,size-1)), "
+            "the seed is drawn independently of the answers, so its probability cancels; given any hashes the report "
+            "is subset selection on the sum of the buckets: a set that holds it has the mass keep/(2^64 C(g-1,size-1)), "
             "any other one (2^64 - keep)/(2^64 C(g-1,size))"
         )
         output = "any seed that sends cells 0 and 1 to different sums, with a set that holds that of 0 alone"

@@ -2,34 +2,33 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any
 
-from deniable.core.domain import Domain
 from deniable.mechanisms.entry import Entry
-from deniable.mechanisms.survey.interaction import Interaction, check_sizes
+from deniable.mechanisms.survey.box import Box, joint
+from deniable.mechanisms.survey.interaction import Interaction
 
 __all__ = ["ROWS"]
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Joint(Domain):
-    """All sets of answers to questions of these sizes, the last of which counts fastest."""
-
-    sizes: tuple[int, ...] = ()
-
-
-def joint(options: dict[str, Any]) -> Joint | None:
-    """The sets of answers that the option `sizes` describes, which is taken out of the options; None without it."""
-    if "sizes" not in options:
-        return None
-    sizes = check_sizes(options.pop("sizes"))
-    return Joint(k=math.prod(sizes), sizes=sizes)
-
-
 ROWS: Mapping[str, Entry] = {
+    "box": Entry(
+        Box,
+        Box.over,
+        "several questions in one report: a set of answers to each",
+        "docs/maths/survey.md",
+        "a few questions with few answers, asked together at a large epsilon: two yes/no questions from 1.35 on",
+        ("sizes", "shape"),
+        needed=("sizes",),
+        small=(
+            {"sizes": "2,2", "epsilon": 0.1},
+            {"sizes": "2,2", "epsilon": 2.0},
+            {"sizes": "2,2,2", "epsilon": 4.0},
+            {"sizes": "4,3", "shape": "2,1", "epsilon": 1.0},
+            {"sizes": "3,3", "shape": "1,2", "epsilon": 4.0},
+            {"sizes": "5", "shape": "2", "epsilon": 1.0},
+        ),
+        space=joint,
+    ),
     "interaction": Entry(
         Interaction,
         Interaction.optimal,
@@ -39,7 +38,7 @@ ROWS: Mapping[str, Entry] = {
         ("sizes", "g", "size"),
         needed=("sizes",),
         small=(
-            {"sizes": "2,2", "epsilon": 0.1},
+            {"sizes": "2,2", "epsilon": 0.5},
             {"sizes": "3,3", "epsilon": 1.0},
             {"sizes": "4,2", "g": 2, "epsilon": 4.0},
             {"sizes": "3,2", "g": 2, "epsilon": 2.0},

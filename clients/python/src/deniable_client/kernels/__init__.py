@@ -18,6 +18,7 @@ from deniable_client.kernels.contract import AnyKernel, Disclosing, Kernel, chec
 
 if TYPE_CHECKING:
     from deniable_client.kernels.basic import Laplace, Mixture, Response, Subset, Unary, Whole
+    from deniable_client.kernels.box import Box
     from deniable_client.kernels.dealt import Dealt
     from deniable_client.kernels.geometry import Hadamard, Projective
     from deniable_client.kernels.interaction import Interaction
@@ -34,6 +35,7 @@ __all__ = [
     "AnyKernel",
     "Balanced",
     "Bit",
+    "Box",
     "Constant",
     "Dealt",
     "Disclosing",
@@ -77,6 +79,7 @@ __all__ = [
 
 _HOMES: Mapping[str, str] = {
     "basic": "Laplace Mixture Response Subset Unary Whole",
+    "box": "Box",
     "dealt": "Dealt",
     "geometry": "Hadamard Projective",
     "interaction": "Interaction",
