@@ -20,7 +20,7 @@ from deniable.core.support import Support
 from deniable.core.types import FloatArray
 from deniable_client.kernels.interaction import BUCKETS_MAX
 
-__all__ = ["Effects", "best_buckets", "fill_up", "interaction_of"]
+__all__ = ["Effects", "best_buckets", "centred", "fill_up", "interaction_of"]
 
 
 def fill_up(sizes: Sequence[int], g: int) -> tuple[int, ...]:
@@ -62,10 +62,10 @@ class Effects:
         return self.buckets.gap * (self.g - 1) / self.g * self.scale
 
     def joint(self, gamma: FloatArray) -> FloatArray:
-        """How often two cells are supported by one report, at interactions `gamma` of all cells [formula (T5)]."""
+        """How often two cells are supported by one report, at interactions `gamma` of some answers [formula (T5)]."""
         g, own = self.g, self.buckets
         flat = self.scale * gamma.reshape(-1)
-        apart = _contrasts(self.sizes, self.padded)
+        apart = _contrasts(gamma.shape, self.padded)
         same = (1 + (g - 1) * apart) / g
         one = (1 + (g - 1) * flat) / g
         three = 1 + (g - 1) * (apart + flat[:, None] + flat[None, :])
@@ -97,6 +97,25 @@ class Effects:
             for own, full in zip(self.sizes, self.padded, strict=True)
         )
         return second - self.at_uniform**2
+
+    def cost(self) -> float:
+        """Variances of one report's estimates, centred over the answers that there are, summed over all cells.
+
+        All answers are equally common, and people are drawn. Where nothing is filled up it is that of all cells as
+        they are; else it is less, since what is filled up has margins of its own [formula (T7)].
+        """
+        two = np.full((2,) * len(self.sizes), self.at_uniform)
+        signs = np.array([(-1) ** sum(cell) for cell in np.ndindex(two.shape)])
+        told = float(self.joint(two)[0] @ signs) / self.slope**2
+        return math.prod(own - 1 for own in self.sizes) * told
+
+
+def centred(values: FloatArray, sizes: Sequence[int]) -> FloatArray:
+    """Numbers of cells (along the first axis) without the means of rows and columns: interactions of a table."""
+    found = values.reshape(*sizes, *values.shape[1:])
+    for axis in range(len(sizes)):
+        found = found - found.mean(axis=axis, keepdims=True)
+    return np.asarray(found.reshape(values.shape))
 
 
 def _contrasts(sizes: Sequence[int], padded: Sequence[int]) -> FloatArray:
@@ -134,11 +153,11 @@ def interaction_of(table: FloatArray, padded: Sequence[int]) -> FloatArray:
 
 
 def best_buckets(epsilon: float, sizes: Sequence[int]) -> tuple[int, int]:
-    """The number of buckets, and of those in a report, of least variance at equally common answers."""
+    """The number of buckets, and of those in a report, of least `cost`."""
     most = min(max(sizes), BUCKETS_MAX)
 
     def error(g: int) -> float:
-        return Effects.ideal(epsilon, sizes, g, best_subset_size(g, epsilon)).variance()
+        return Effects.ideal(epsilon, sizes, g, best_subset_size(g, epsilon)).cost()
 
     g = min(range(2, most + 1), key=error)
     return g, best_subset_size(g, epsilon)

@@ -282,8 +282,8 @@ class Interaction(Mechanism):
     def proof(self) -> Proof:
         text = (
             "the seed is drawn independently of the answers, so its probability cancels; given any hashes the report "
-            "is subset selection on the sum of the buckets: a set that holds it has the mass keep/(2^64 C(g-1,size-1)), "
-            "any other one (2^64 - keep)/(2^64 C(g-1,size))"
+            "is subset selection on the sum of the buckets: a set that holds it has the mass "
+            "keep/(2^64 C(g-1,size-1)), any other one (2^64 - keep)/(2^64 C(g-1,size))"
         )
         output = "any seed that sends cells 0 and 1 to different sums, with a set that holds that of 0 alone"
         return Proof(promised_ratio(self.kernel), "conditioning on the public seed", text, Witness(output, 0, 1))
