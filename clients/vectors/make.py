@@ -27,6 +27,7 @@ from deniable_client.kernels import (
     Grouped,
     Hadamard,
     Hashing,
+    Interaction,
     Interval,
     Kernel,
     KeysOnly,
@@ -412,6 +413,19 @@ def box_kernels() -> list[tuple[float, Kernel]]:
     return [(e, Box.calibrate(e, sizes, shape)) for e, sizes, shape in cases]
 
 
+def interaction_kernels() -> list[tuple[float, Kernel]]:
+    """Cells of two and of three questions; numbers of answers that g divides, and others."""
+    shapes = (
+        (1.0, (3, 3), 3, 1),
+        (2.0, (6, 3), 3, 1),
+        (0.5, (2, 2), 2, 1),
+        (1.0, (5, 300), 4, 2),
+        (1.5, (2, 3, 4), 2, 1),
+    )
+    more = ((0.5, (9, 70), 20, 7), (2.0, (70_000, 3), 9, 1))
+    return [(e, Interaction.calibrate(e, sizes, g, size)) for e, sizes, g, size in (*shapes, *more)]
+
+
 OTHERS = {
     "seeded": seeded_kernels,
     "designs": design_kernels,
@@ -423,6 +437,7 @@ OTHERS = {
     "window": window_kernels,
     "metric": metric_kernels,
     "box": box_kernels,
+    "interaction": interaction_kernels,
 }
 """Files of kernels on plain values, beside those of `KERNELS`."""
 

@@ -169,6 +169,16 @@ GOOD: Mapping[str, tuple[Design, list[Any] | None]] = {
     "sets": (GRR | {"domain": {"space": "sets", "points": [["a"], ["b", "c"]]}}, None),
     "labels": (GRR | {"domain": {"labels": ["a", "b"], "missing": "a", "other": "b"}}, None),
     "box": (design("box", 1.0, 12, {"sizes": [4, 3], "shape": [2, 1]}, box(["4", "3"], ["2", "1"], 0.3)), None),
+    "interaction": (
+        design(
+            "interaction",
+            1.0,
+            12,
+            {"sizes": [4, 3], "g": 4, "size": 1},
+            kernel("interaction", sizes=["4", "3"], g=4, size=1, keep=part(0.45)),
+        ),
+        None,
+    ),
 }
 """Designs and the consent that they need."""
 
@@ -296,6 +306,30 @@ CHANGES: Mapping[str, Mapping[str, list[Any]]] = {
         "kernel": [box(["2"] * 33, ["1"] * 33, 0.5), box([str(1 << 17)] * 2, ["1", "1"], 0.5), subset(12, 2, 0.3)],
         "domain.k": [7, 13],
     },
+    "interaction": {
+        "params.sizes": [[3, 4], [12], [4], [4, 3, 1], "4,3", 12, None, [4, True], [4, "3"], [4.5, 3]],
+        "params.g": [3, "4", None],
+        "params.size": [2, None],
+        "params.keep": [1],
+        "domain.k": [7, 16],
+        "kernel.sizes": [
+            ["12"],
+            ["3", "4"],
+            ["4", "3", "1"],
+            ["4", "0"],
+            ["2"] * 9,
+            ["4294967296"] * 2,
+            [],
+            "12",
+            [4, 3],
+        ],
+        "kernel.g": ["1", "0", "5", "4097", 4],
+        "kernel.size": ["0", "4", "2"],
+        "kernel.keep": ["0", str(WORD)],
+        "kernel.k": ["12"],
+        "kernel.seed": ["1"],
+        "kernel.kind": ["subset", "hashing"],
+    },
 }
 """What a good design may not have instead, or beside: refused for its form."""
 
@@ -317,6 +351,7 @@ LEAKS: Mapping[str, Mapping[str, list[Any]]] = {
     "kv-olh": {"kernel.base.keep": [part(0.8), part(0.2)]},
     "privkv": {"kernel.base.flip": [part(0.1)]},
     "box": {"epsilon": [0.7], "kernel.keep": [part(0.36), part(0.06), "1", str(WORD - 1)]},
+    "interaction": {"kernel.keep": [part(0.48), part(0.05), "1", str(WORD - 1)], "epsilon": [0.5]},
 }
 """What makes a good design leak more than it says."""
 

@@ -77,6 +77,13 @@ def _balanced(rng: Random, k: int) -> Document:
     return {"k": k, "g": g, "keep": threshold(rng, 1, g - 1)}
 
 
+def _interaction(rng: Random, k: int) -> Document:
+    """Two questions, whatever k is: the domain follows the kernel."""
+    g = rng.randint(2, 4)
+    size = rng.randint(1, g - 1)
+    return {"sizes": [2, max(2, k // 2)], "g": g, "size": size, "keep": threshold(rng, size, g - size)}
+
+
 def _laplace(rng: Random, k: int) -> Document:
     grid = rng.choice((0, 0, 1, 2))
     top, bottom = rng.uniform(0.01, 8).as_integer_ratio()
@@ -268,6 +275,7 @@ LEAVES: Mapping[str, Callable[[Random, int], Document]] = {
     "unary": _unary,
     "hashing": _hashing,
     "balanced": _balanced,
+    "interaction": _interaction,
     "laplace": _laplace,
     "wheel": _wheel,
     "hadamard": _hadamard,

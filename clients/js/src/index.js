@@ -17,6 +17,7 @@ import "./kernels/utility_mixture.js";
 import "./kernels/budgets.js";
 import "./kernels/personal.js";
 import "./kernels/box.js";
+import "./kernels/interaction.js";
 import "./kernels/dealt.js";
 import "./kernels/keyvalue/pairs.js";
 import "./kernels/keyvalue/grouped.js";

@@ -28,6 +28,7 @@ const MODULES = [
   ["personal bit", () => import("./kernels/personal.js")],
   ["pairs", () => import("./kernels/keyvalue/pairs.js")],
   ["box", () => import("./kernels/box.js")],
+  ["interaction", () => import("./kernels/interaction.js")],
   ["dealt :dealt", () => import("./kernels/dealt.js")],
   ["keys-only grouped", () => import("./kernels/keyvalue/grouped.js")],
   ["signed-unary", () => import("./kernels/keyvalue/signed_unary.js")],

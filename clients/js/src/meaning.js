@@ -1,6 +1,6 @@
 // What a report could have meant: how likely it is for each answer. For people to look at; nothing is decided by it.
 import { say, thousandths } from "./explain.js";
-import { bucket, hash32 } from "./hashing.js";
+import { bucket, hash32, split64 } from "./hashing.js";
 import { permute } from "./permuting.js";
 
 /** @import { Explanation } from "./explain.js" */
@@ -90,6 +90,24 @@ function boxed(sizes, shape, keep, bytes) {
   });
 }
 
+/** Weights of all cells of several questions, the last of which counts fastest: a report speaks of the sum of their buckets.
+ * @param {Kernel} kernel @param {number[]} sizes @param {number} g @param {Uint8Array} bytes */
+function summed(kernel, sizes, g, bytes) {
+  const k = sizes.reduce((product, own) => product * own, 1);
+  if (k > MOST) return null;
+  const [seed, set, size] = [whole(bytes, 0, 8), bytes.subarray(8), Number(kernel.size)];
+  const buckets = sizes.map((own, i) => {
+    const [seeded, filled] = [split64(seed, BigInt(i + 1)), BigInt(Math.ceil(own / g) * g)];
+    return each(own, (answer) => Number(permute(seeded, BigInt(answer), filled)) % g);
+  });
+  if (ones(set) !== size) return each(k, () => 0);
+  return levels({ keep: kernel.keep, k }, size, g, (x) => {
+    let sum = 0;
+    for (let i = sizes.length - 1; i >= 0; x = Math.floor(x / sizes[i--])) sum += buckets[i][x % sizes[i]];
+    return bit(set, sum % g) === 1;
+  });
+}
+
 /** Weights of all answers by the kind of the kernel; a report without any value would have the weight 1.
  * @type {Record<string, (kernel: Kernel, bytes: Uint8Array, level: number) => number[] | null>} */
 const WEIGHTS = {
@@ -121,6 +139,7 @@ const WEIGHTS = {
     const [seed, y, g, k] = [whole(bytes, 0, 8), Number(whole(bytes, 8, bytes.length)), Number(kernel.g), Number(kernel.k)];
     return levels(kernel, 1, g, (x) => Math.floor((Number(permute(seed, BigInt(x), BigInt(k))) * g) / k) === y);
   },
+  interaction: (kernel, bytes) => summed(kernel, kernel.sizes.map(Number), Number(kernel.g), bytes),
   wheel: (kernel, bytes) => {
     const [seed, y, arc, size] = [whole(bytes, 0, 8), Number(whole(bytes, 8, bytes.length)), Number(kernel.arc), 2 ** Number(kernel.ring)];
     const start = (/** @type {number} */ x) => Math.floor(Number(hash32(seed, BigInt(x))) / (2 ** 32 / size));

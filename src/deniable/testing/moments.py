@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from typing import Any, cast
 
 import numpy as np
 
@@ -35,7 +36,7 @@ _TRUE = 1e-8
 """What of the largest true value the estimate at the expected tally may be off."""
 _CELLS_OFF = 100
 """By so many reports all cells may be rounded together."""
-_ABOVE = {"mean": 0.01}
+_ABOVE = {"mean": 0.01, "interaction": 0.0}
 """How much too large a variance may be, where reports do not tell how unlike the values of people are."""
 _DRAWN = 200
 """Reports that are counted one by one, to see that the outputs add to a tally what is taken from their names."""
@@ -173,6 +174,8 @@ def _check_truth(m: Mechanism, name: str, part: Part, f: FloatArray) -> None:
     true = f @ held if name == "frequency" else None
     if name == "mean" and isinstance(m.domain, Grid):
         true = np.array([f @ m.domain.points])
+    if name == "interaction":
+        true = cast(Any, m).interaction_of(f)
     if true is None:
         return
     off, whole = np.abs(part.value - true).max(), np.sqrt(part.variance("population") * _PEOPLE).max() / _PEOPLE
@@ -209,7 +212,7 @@ def _influence(m: Mechanism, name: str, law: Law, f: FloatArray) -> FloatArray:
 def _check_spread(m: Mechanism, name: str, part: Part, law: Law, f: FloatArray) -> list[str]:
     """Variances and covariances for both targets, against those of one report's influence.
 
-    A mean that has one variance for both targets, since its reports do not tell them apart, must have the larger one.
+    A part that has one variance for both targets, since its reports do not tell them apart, must have the larger one.
     """
     moves = _influence(m, name, law, f)
     second = (f @ law.chances * moves.T) @ moves

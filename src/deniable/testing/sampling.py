@@ -11,7 +11,7 @@ import math
 from collections.abc import Mapping
 from fractions import Fraction
 from functools import lru_cache
-from typing import TypeVar
+from typing import Any, TypeVar, cast
 
 import numpy as np
 from scipy.stats import binom, norm
@@ -187,6 +187,8 @@ def _estimate_pvalues(m: Mechanism, estimate: Estimate, holders: IntArray) -> Fl
         truth, name = (holders if m.bulk.held is None else holders @ m.bulk.held) / n, "frequency"
         if "frequency" not in estimate.parts and isinstance(m.domain, Grid):
             truth, name = np.array([truth @ m.domain.points]), "mean"
+        if "interaction" in estimate.parts:
+            truth, name = cast(Any, m).interaction_of(truth), "interaction"
         off, spread = estimate[name].value - truth, estimate[name].stderr
         sure = spread < _NONE  # nothing is random about it: it must be right
         return np.where(sure, np.abs(off) < 1e3 * _NONE, 2 * norm.sf(np.abs(off) / np.where(sure, 1.0, spread)))

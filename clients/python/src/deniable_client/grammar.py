@@ -200,6 +200,7 @@ _PAIRS: Mapping[str, Form] = {
 
 _JOINT: Mapping[str, Form] = {
     "box": Form(_one_of("box"), {"sizes": "same sizes", "shape": "same shape"}),
+    "interaction": Form(_one_of("interaction"), {"sizes": "same sizes", "g": "whole g", "size": "whole size"}),
 }
 """Several questions in one report; what they protect are all answers together."""
 

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 from deniable.mechanisms.entry import Entry
 from deniable.mechanisms.survey.box import Box, joint
+from deniable.mechanisms.survey.interaction import Interaction
 
 __all__ = ["ROWS"]
 
@@ -25,6 +26,24 @@ ROWS: Mapping[str, Entry] = {
             {"sizes": "4,3", "shape": "2,1", "epsilon": 1.0},
             {"sizes": "3,3", "shape": "1,2", "epsilon": 4.0},
             {"sizes": "5", "shape": "2", "epsilon": 1.0},
+        ),
+        space=joint,
+    ),
+    "interaction": Entry(
+        Interaction,
+        Interaction.optimal,
+        "what several questions have to do with each other, without their margins",
+        "docs/maths/tables.md",
+        "tables of many pairs of questions, beside reports about single ones",
+        ("sizes", "g", "size"),
+        needed=("sizes",),
+        small=(
+            {"sizes": "2,2", "epsilon": 0.5},
+            {"sizes": "3,3", "epsilon": 1.0},
+            {"sizes": "4,2", "g": 2, "epsilon": 4.0},
+            {"sizes": "3,2", "g": 2, "epsilon": 2.0},
+            {"sizes": "2,2,2", "epsilon": 1.0},
+            {"sizes": "4,3", "g": 4, "size": 2, "epsilon": 1.0},
         ),
         space=joint,
     ),

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from deniable_client.kernels.box import Box
     from deniable_client.kernels.dealt import Dealt
     from deniable_client.kernels.geometry import Hadamard, Projective
+    from deniable_client.kernels.interaction import Interaction
     from deniable_client.kernels.keyvalue import Grouped, KeysOnly, OneKey, Pairs, SignedSubset, SignedUnary
     from deniable_client.kernels.keyvalue_seeded import SignedHashing, SignedInterval, ToldKey
     from deniable_client.kernels.metric import Constant, Leaning, Neighbours, Recode, Window, WindowOrBit
@@ -41,6 +42,7 @@ __all__ = [
     "Grouped",
     "Hadamard",
     "Hashing",
+    "Interaction",
     "Interval",
     "Kernel",
     "KeysOnly",
@@ -80,6 +82,7 @@ _HOMES: Mapping[str, str] = {
     "box": "Box",
     "dealt": "Dealt",
     "geometry": "Hadamard Projective",
+    "interaction": "Interaction",
     "keyvalue": "Grouped KeysOnly OneKey Pairs SignedSubset SignedUnary",
     "keyvalue_seeded": "SignedHashing SignedInterval ToldKey",
     "metric": "Constant Leaning Neighbours Recode Window WindowOrBit",
