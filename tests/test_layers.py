@@ -83,6 +83,7 @@ QUESTIONS = {
     "keyvalue": {"keyvalue"},
     "mean": {"numeric"},
     "release": {"metric"},
+    "survey": {"survey"},
 }
 """The families that answer a question: its modules in `plan` and `run.studies` may know them, and no other."""
 MODULE_LINES = 600

@@ -18,7 +18,7 @@ _CELLS = 16
 
 
 def least_sum(epsilon: float, sizes: Sequence[int], weights: Sequence[float]) -> float:
-    """Least weighted sum of the errors of one report, the drawing of people included; uniform population (A3)."""
+    """Least weighted sum of the errors of one report, the drawing of people included; uniform population (Y3)."""
     told = sum(math.sqrt(w) * (k - 1) / k for k, w in zip(sizes, weights, strict=True))
     asked = tuple(sorted(k for k, w in zip(sizes, weights, strict=True) if w > 0))
     return told**2 / most_of_all(epsilon, asked)
@@ -34,7 +34,7 @@ def most_of_all(epsilon: float, sizes: tuple[int, ...]) -> float:
     """At least the sum over questions of what one report tells of each, of every report there can be.
 
     Of few sets of answers the largest sum, found among all sets of them; of many what one report tells of the set
-    itself, V_ss (A1), which is at most `simple_bound`.
+    itself, V_ss (Y1), which is at most `simple_bound`.
     """
     k = math.prod(sizes)
     return _searched(epsilon, sizes) if k <= _CELLS else min(most_information(k, epsilon), simple_bound(epsilon))

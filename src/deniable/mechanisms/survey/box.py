@@ -1,4 +1,4 @@
-"""Several questions in one report: a random box of sets of answers, e^epsilon times as likely if it holds the own ones."""
+"""Several questions in one report: a random box of sets, e^epsilon times as likely if it holds all own answers."""
 
 from __future__ import annotations
 
@@ -81,7 +81,9 @@ class BoxBulk(Bulk[BoxKernel]):
     def held(self) -> IntArray:
         """See `Bulk.held`: one answer to each question."""
         numbers = np.unravel_index(np.arange(self.k), self.kernel.sizes)
-        return np.concatenate([np.eye(k, dtype=np.int64)[own] for k, own in zip(self.kernel.sizes, numbers)], axis=1)
+        return np.concatenate(
+            [np.eye(k, dtype=np.int64)[own] for k, own in zip(self.kernel.sizes, numbers, strict=True)], axis=1
+        )
 
     # ---- client
 
@@ -171,7 +173,7 @@ class BoxBulk(Bulk[BoxKernel]):
             cells = {int(np.ravel_multi_index(x, kernel.sizes)) for x in product(*sets)}
             names.append("report " + " x ".join("{" + ", ".join(map(str, own)) + "}" for own in sets))
             weights.append(tuple(own if x in cells else other for x in range(k)))
-            held.append(frozenset(start + i for start, chosen in zip(kernel.starts, sets) for i in chosen))
+            held.append(frozenset(start + i for start, chosen in zip(kernel.starts, sets, strict=True) for i in chosen))
         return Channel(tuple(names), tuple(weights), inside * outside << WORD_BITS, tuple(held))
 
 
@@ -283,7 +285,7 @@ class Box(Mechanism):
 
     @cached_property
     def supports(self) -> list[Support[float]]:
-        """The ideal support probabilities of each question's answers (B2)."""
+        """The ideal support probabilities of each question's answers (Y8)."""
         return box(*epsilon_to(self.epsilon), self.sizes, self.shape)
 
     @cached_property
@@ -323,7 +325,7 @@ class Box(Mechanism):
     @property
     def asr(self) -> float:
         """Success of the best guess of all answers from one report, if all sets of them are equally common."""
-        return cell(*epsilon_to(self.epsilon), self.sizes, self.shape)[0] / math.prod(self.shape)
+        return float(cell(*epsilon_to(self.epsilon), self.sizes, self.shape)[0] / math.prod(self.shape))
 
     def properties(self, n: float = 1) -> dict[str, Any]:
         """See `Mechanism.properties`: lists have a number for each question."""

@@ -1,14 +1,14 @@
 """What one report tells of each of several questions, in closed form: sets of answers, and boxes of such sets.
 
-Functions of w = e^-epsilon and v = 1 - w, as in `deniable.core.laws`: floats give the ideal numbers, fractions the exact
-ones of the integers that are sampled. The formulas are those of docs/maths/survey.md.
+Functions of w = e^-epsilon and v = 1 - w, as in `deniable.core.laws`: floats give the ideal numbers, fractions the
+exact ones of the integers that are sampled. The formulas are those of docs/maths/survey.md.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
-from itertools import product
+from collections.abc import Callable, Iterator, Sequence
+from itertools import combinations, product
 from typing import Any
 
 from deniable.core.frontier import best_subset_size
@@ -17,7 +17,7 @@ from deniable.core.support import Support
 
 __all__ = ["best_shape", "box", "box_costs", "box_information", "cell", "least_cost", "most_information", "sampling"]
 
-_SHAPES = 4096
+_SHAPES = 1024
 """Shapes that are all tried; of more, those that one step after the other leads to."""
 
 
@@ -28,7 +28,7 @@ def _alpha(w: Any, sizes: Sequence[int], shape: Sequence[int]) -> tuple[Any, Any
 
 
 def box(w: Any, v: Any, sizes: Sequence[int], shape: Sequence[int]) -> list[Support[Any]]:
-    """Support of each question's answers by the sets of a box (B2): pure, as if each had been asked by its set alone."""
+    """Support of each question's answers by the sets of a box (Y8): pure, as if each had been asked alone."""
     alpha, scale = _alpha(w, sizes, shape)
     found = []
     for k, s in zip(sizes, shape, strict=True):
@@ -48,7 +48,7 @@ def cell(w: Any, v: Any, sizes: Sequence[int], shape: Sequence[int]) -> tuple[An
 
 
 def box_information(epsilon: float, sizes: Sequence[int], shape: Sequence[int]) -> list[float]:
-    """What one box tells of each question, V_j (B1)."""
+    """What one box tells of each question, V_j (Y7)."""
     w, v = epsilon_to(epsilon)
     alpha, scale = _alpha(w, sizes, shape)
     return [(v * alpha / scale) ** 2 * (k - s) / s for k, s in zip(sizes, shape, strict=True)]
@@ -75,16 +75,18 @@ def least_cost(k: int, epsilon: float) -> float:
     return ((k - 1) / k) ** 2 / most_information(k, epsilon)
 
 
-def best_shape(epsilon: float, sizes: Sequence[int], weights: Sequence[float] | None = None) -> tuple[int, ...]:
-    """The shape of a box with the least weighted sum of variances; all of few are tried, of many by steps of one."""
-    told = [1.0] * len(sizes) if weights is None else list(weights)
+def best_shape(
+    epsilon: float, sizes: Sequence[int], score: Callable[[Sequence[float]], float] = sum
+) -> tuple[int, ...]:
+    """The shape of a box whose costs have the least score; all of few shapes are tried, of many by steps."""
 
     def total(shape: Sequence[int]) -> float:
-        return sum(w * c for w, c in zip(told, box_costs(epsilon, sizes, shape), strict=True))
+        return score(box_costs(epsilon, sizes, shape))
 
     if math.prod(k - 1 for k in sizes) <= _SHAPES:
         return min(product(*(range(1, k) for k in sizes)), key=total)
-    here = tuple(min(k - 1, max(1, round(k * 0.5))) for k in sizes)
+    share = (1 / (1 + math.exp(min(epsilon, 700)))) ** (1 / len(sizes))
+    here = tuple(min(k - 1, max(1, round(k * share))) for k in sizes)
     while True:
         best = min(_near(here, sizes), key=total)
         if total(best) >= total(here):
@@ -93,8 +95,12 @@ def best_shape(epsilon: float, sizes: Sequence[int], weights: Sequence[float] | 
 
 
 def _near(shape: tuple[int, ...], sizes: Sequence[int]) -> Iterator[tuple[int, ...]]:
-    """Shapes that differ in one question, by one, or by half or twice as much."""
+    """Shapes that differ in one question, by one, or by half or twice as much; or in two, by one each."""
     for j, s in enumerate(shape):
         for other in {s - 1, s + 1, s // 2, 2 * s}:
             if 1 <= other < sizes[j]:
                 yield (*shape[:j], other, *shape[j + 1 :])
+    for i, j in combinations(range(len(shape)), 2):
+        for a, b in product((shape[i] - 1, shape[i] + 1), (shape[j] - 1, shape[j] + 1)):
+            if 1 <= a < sizes[i] and 1 <= b < sizes[j]:
+                yield (*shape[:i], a, *shape[i + 1 : j], b, *shape[j + 1 :])

@@ -47,7 +47,7 @@ class Box(Base):
         return cls(sizes, shape, keep_threshold(epsilon, own, prod(sizes) - own))
 
     @property
-    def k(self) -> int:
+    def k(self) -> int:  # type: ignore[override]  # it follows from the sizes
         """Number of sets of answers, one to each question."""
         return prod(self.sizes)
 
