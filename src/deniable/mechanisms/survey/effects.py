@@ -1,8 +1,8 @@
 """The law of interactions: what reports say about cells on average, and how they vary together (docs/maths/tables.md).
 
 Answers are hashed to g buckets by balanced public hashes, the buckets are added up, and a report speaks of the sum. It
-supports the cells whose sum is in its set. On average over the hashes, everything that reports do depends on the
-interaction of the questions alone: margins leave no trace.
+supports the cells whose sum is in its set. Whatever the hashes are, the law of reports depends on the interaction of
+the questions alone: since the hashes are balanced, margins leave no trace.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 import numpy as np
 
@@ -152,7 +152,8 @@ def interaction_of(table: FloatArray, padded: Sequence[int]) -> FloatArray:
     return found
 
 
-def best_buckets(epsilon: float, sizes: Sequence[int]) -> tuple[int, int]:
+@lru_cache(maxsize=1024)
+def best_buckets(epsilon: float, sizes: tuple[int, ...]) -> tuple[int, int]:
     """The number of buckets, and of those in a report, of least `cost`."""
     most = min(max(sizes), BUCKETS_MAX)
 

@@ -28,7 +28,7 @@ __all__ = ["MARGIN", "Independence", "Power", "dependence", "independence", "ind
 Margins: TypeAlias = tuple[FloatArray, FloatArray]
 """Shares of the answers to each of two questions."""
 MARGIN = 3
-"""A margin must be at least so many of its standard errors; below that the test has too many false alarms, or too few."""
+"""A margin must be at least so many of its standard errors: below that the share of false alarms is not the level."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -222,7 +222,7 @@ def independence_power(plan: Tables, one: str, two: str, table: object, n: float
 
 def _refused(plan: Tables, pair: Pair, table: FloatArray, n: float) -> str:
     """Which margin of a known table would be too uncertain."""
-    shares, margins = _alternative(plan, pair, table)
+    _, margins = _alternative(plan, pair, table)
     counts, sizes = _each(plan, n), plan.want.sizes(pair)
     matrix = null_covariance(plan, pair, margins, counts).reshape(*sizes, *sizes)
     for axis, name in enumerate(pair):

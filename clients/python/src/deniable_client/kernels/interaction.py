@@ -1,7 +1,7 @@
 """What several answers of a person have to do with each other: they are hashed to one bucket together.
 
 Public hashes that are balanced send each answer to one of g buckets; the buckets are added up modulo g, and subset
-selection speaks of the sum. On average over the hashes, reports depend on the interaction of the questions alone.
+selection speaks of the sum. In a crowd, reports depend on the interaction of the questions alone, not on margins.
 """
 
 from __future__ import annotations
