@@ -13,7 +13,7 @@ from deniable.collect.parquet import LAYOUTS
 from deniable.core.intervals import critical
 from deniable.core.support import check_target
 from deniable.core.types import Target
-from deniable.errors import ParameterError, require
+from deniable.errors import InWords, ParameterError, require
 from deniable.plan.survey import AUTO
 from deniable.present.tables import Column, Table, number, percent, right, shares_table
 from deniable.run.files import named
@@ -307,7 +307,7 @@ COMMANDS: Mapping[str, Callable[..., None]] = {
 def _planned(file: str | None, question: Sequence[str] | None, given: Mapping[str, Any]) -> Any:
     """The survey of the questions in a file, or of those on the command line."""
     one = (file is None) != (not question)
-    told = "both" if file is not None else "neither"
+    told = InWords("both" if file is not None else "neither")
     require(one, "questions", told, "a file of them, or --question for each", "See `deniable survey plan --help`.")
     questions, settings = read_questions(file) if file is not None else (_listed(question or ()), {})
     own = dict(given)

@@ -191,7 +191,7 @@ def _promise(questions: Mapping[str, Any], epsilon: float | None) -> float:
     """The epsilon of the survey."""
     if epsilon is not None:
         return check_epsilon(epsilon)
-    own = [given.epsilon if isinstance(given, Mechanism) else None for given in questions.values()]
+    own = [given.epsilon if _is_made(given) else None for given in questions.values()]
     known = [each for each in own if each is not None]
     if len(known) < len(own):
         raise ParameterError("epsilon must be given.", "Say how private it is to be, e.g. epsilon=1.")
@@ -246,12 +246,17 @@ def _scaled(goal: Goal, asked: Sequence[Question]) -> Goal:
 def _question(name: str, given: Any, epsilon: float) -> Question:
     """A question with its mechanism and what one report of it costs."""
     with within(name):
-        if isinstance(given, Mechanism):
+        if _is_made(given):
             return _costed(name, given)
         told = _described(given)
         own = told.pop("epsilon", epsilon)
         free = set(told) <= {"k", "labels", "domain", "missing", "other"}
         return replace(_costed(name, _made(told, check_epsilon(own))), free=free)
+
+
+def _is_made(given: object) -> bool:
+    """Whether this is a mechanism already."""
+    return hasattr(type(given), "privatize_items")
 
 
 def _described(given: Any) -> dict[str, Any]:

@@ -27,7 +27,6 @@ __all__ = [
     "read_questions",
     "read_survey",
     "shown",
-    "survey_document",
     "write_survey",
 ]
 
@@ -65,7 +64,7 @@ def _read_json(source: str) -> dict[str, Any]:
         return found
 
 
-def survey_document(made: Survey) -> dict[str, Any]:
+def _document(made: Survey) -> dict[str, Any]:
     """A survey as plain data: its design, and the names and answers of the questions, which that does not have."""
     goal = {"stderr": list(made.goal.stderr)} if made.goal.stderr else {"weights": list(made.goal.weights)}
     return {
@@ -82,7 +81,7 @@ def survey_document(made: Survey) -> dict[str, Any]:
 
 def write_survey(made: Survey, target: str) -> None:
     """Write a survey file, whole or not at all; `read_survey` reads it."""
-    document = survey_document(made)
+    document = _document(made)
     with open_output(target) as out:
         out.write((json.dumps(document, ensure_ascii=False, indent=1, allow_nan=False) + "\n").encode())
 

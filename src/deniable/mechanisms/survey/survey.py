@@ -33,7 +33,7 @@ from deniable.randomness import Stream, stream_of
 from deniable_client.errors import within
 from deniable_client.grammar import SHARE_MAX
 
-__all__ = ["SCHEMES", "Question", "Survey", "SurveyEstimates"]
+__all__ = ["SCHEMES", "Question", "Survey"]
 
 SCHEMES: Mapping[str, str] = {
     "one": "each person answers one question",

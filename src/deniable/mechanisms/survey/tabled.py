@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -16,7 +16,7 @@ from deniable.mechanisms.survey.independence import Independence, independence
 from deniable.mechanisms.survey.joined import TwoWay
 from deniable.mechanisms.survey.laws import most_information
 from deniable.mechanisms.survey.survey import Survey
-from deniable.mechanisms.survey.tables import PAIRS, Tables, part_of
+from deniable.mechanisms.survey.tables import PAIRS, Tables, part_of, refuse_association
 
 __all__ = ["TableSurvey"]
 
@@ -39,7 +39,6 @@ class TableSurvey(Survey):
 
     @property
     def tables(self) -> tuple[tuple[str, str], ...]:
-        """See `Survey.tables`."""
         return self.plan.tables
 
     @property
@@ -55,7 +54,6 @@ class TableSurvey(Survey):
 
     @cached_property
     def shares(self) -> tuple[float, ...]:
-        """See `Survey.shares`."""
         here = self.of_tables
         others = [(1 - here) * share for share in shares_of(self.blocks)] if self.blocks else []
         return (*(here * chance for chance in self.plan.chances), *others)
@@ -82,12 +80,17 @@ class TableSurvey(Survey):
         return apart[name].n
 
     def table(self, *given: Any, pooled: bool = True) -> TwoWay:
-        one, two, counted = self._pair(given)
+        one, two, counted = self._wanted(given)
         return self.plan.table(self.apart(counted), one, two, pooled=pooled)
 
     def independence(self, *given: Any) -> Independence:
-        one, two, counted = self._pair(given)
+        one, two, counted = self._wanted(given)
         return independence(self.plan, self._about(self.apart(counted)), one, two)
+
+    def _wanted(self, given: Sequence[Any]) -> tuple[str, str, Any]:
+        """Two names of questions that have a table, and what is counted."""
+        one, two, counted = self._pair(given)
+        return (one, two, counted) if {one, two} <= set(self.plan.questions) else refuse_association(one, two)
 
     def _about(self, apart: Mapping[str, Tally]) -> dict[str, Tally]:
         """The tallies of the parts that the tables have."""
