@@ -62,7 +62,7 @@ def covered(made: Survey, seed: int, n: int, width: float) -> list[bool]:
 @pytest.mark.slow
 @pytest.mark.stat
 def test_intervals_cover_what_they_say() -> None:
-    """30 runs of 264 intervals, the seed is fixed. Their share is off by more than 1 % with chance below 1e-3.
+    """30 runs of 240 intervals, the seed is fixed. Their share is off by more than 1 % with chance below 1e-3.
 
     The standard error of the share is 0.25 %: those of one run that are dependent (shares of one question) are so
     negatively. Intervals that are a tenth too narrow cover 92 %, and are seen.
