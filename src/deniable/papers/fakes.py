@@ -2,7 +2,7 @@
 
 One of d answers is drawn and sent by randomised response with the larger ratio e' = d(e - 1) + 1; the others are fakes,
 drawn from distributions that do not depend on any answer. The hidden draw is said to give e^epsilon back. It does not:
-whoever compares two people all of whose answers differ sees e' (docs/maths/tables.md, section 7). Shown by an audit and
+whoever compares two people all of whose answers differ sees e' (docs/maths/tables.md, section 5). Shown by an audit and
 not offered as a mechanism; `survey` asks one question openly and has less error at the same exact epsilon.
 """
 
