@@ -52,6 +52,8 @@ Known: TypeAlias = Sequence[str] | Callable[[], Iterable[str]]
 """What an argument or an option may be; a function where it takes a moment to know."""
 DOMAIN = ("k", "labels", "labels_file")
 """Options that give the domain."""
+_BRING = (*SPACE, "sizes")
+"""Own options of mechanisms that say what the domain is."""
 FILES: Mapping[str, Callable[[str], Any]] = {"distances": read_space}
 """Options that are files on the command line, and how they are read."""
 
@@ -117,7 +119,7 @@ class Choice:
     @property
     def brings_domain(self) -> bool:
         """Whether own options, such as --interval, say what the domain is; then nothing else may."""
-        own = [name for name in SPACE if name in self.options and self.entry.space is not None]
+        own = [name for name in _BRING if name in self.options and self.entry.space is not None]
         both = [_flag(name) for name in (*DOMAIN, *own) if own and name in {*self.domain_given, *own}]
         if len(both) > len(own):
             hint = "Numbers come from --interval or --points, a list of answers from --k or --labels."

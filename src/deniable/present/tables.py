@@ -243,6 +243,9 @@ _MEANING = {
     "mse": "mean squared error of an estimated share, averaged over the values",
     "mse_sum": "the same, summed over the values",
     "mse_approx": "the same for a value that nobody holds",
+    "slope": "how fast the share of reports that support a cell grows with its interaction",
+    "variance_population": "of an estimated interaction, all answers equally common, the drawing of people included",
+    "padded": "numbers of answers after filling up with such as nobody has, so that g divides them",
     "asr": "chance that the best guess of a value from its report is right (blind guess: 1/k)",
     "frequency": "frequency of the item that the variances are for",
     "variance": "of the estimated frequency of one item, levels drawn at random",
@@ -265,6 +268,8 @@ _MEANING = {
 def _among_others(document: Mapping[str, Any]) -> dict[str, str]:
     """Meanings that depend on what else there is."""
     found = {}
+    if "slope" in document:
+        found["mse"] = "mean squared error of an estimated interaction, all answers equally common"
     if {"variance", "variance_mean"} <= set(document):
         found["variance"] = "of an estimated frequency, averaged over keys that are equally frequent"
         found["variance_mean"] = "of frequency times mean, averaged alike, values in the middle of their range"

@@ -1,7 +1,7 @@
 """Do two questions have anything to do with each other? A chi-square test with the covariance that tables really have.
 
 The usual test takes the noise of reports for an association. This one compares a table with the product of its margins
-by the covariance that its design has where there is no association (docs/maths/tables.md, section 6).
+by the covariance that its design has where there is no association (docs/maths/tables.md, section 4).
 """
 
 from __future__ import annotations
