@@ -50,7 +50,7 @@ ORDER = (
     ("estimate",),
     ("mechanisms",),
     ("mechanisms.frequency", "mechanisms.metric"),
-    ("mechanisms.utility", "mechanisms.keyvalue", "mechanisms.numeric"),
+    ("mechanisms.utility", "mechanisms.keyvalue", "mechanisms.numeric", "mechanisms.ordinal"),
     ("mechanisms.personal",),
     ("mechanisms.dealt",),
     ("mechanisms.registry",),
@@ -67,7 +67,7 @@ ORDER = (
     ("__main__",),
 )
 RANK = {name: rank for rank, names in enumerate(ORDER) for name in names}
-FAMILIES = ("frequency", "utility", "personal", "keyvalue", "metric", "numeric")
+FAMILIES = ("frequency", "utility", "personal", "keyvalue", "metric", "numeric", "ordinal")
 TRANSFORMS = ("dealt",)
 """Rooms for what makes a mechanism of mechanisms of any family; they have no rows."""
 MAY = {"utility": {"frequency"}, "keyvalue": {"frequency"}, "personal": {"frequency", "utility"}}

@@ -30,7 +30,7 @@ from deniable_client.packing import unpack_int
 from deniable_client.words import ReplayWords
 
 FOLDER = Path(__file__).parents[2] / "clients" / "vectors"
-FILES = ("seeded", "designs", "laplace", "mixture", "utility", "personal", "table", "window", "metric")
+FILES = ("seeded", "designs", "laplace", "mixture", "utility", "personal", "table", "window", "metric", "windows")
 CASES = [(name, case) for name in FILES for case in json.loads((FOLDER / f"{name}.json").read_text())["cases"]]
 IDS = [f"{name}-{case['kernel']['kind']}-{i}" for i, (name, case) in enumerate(CASES)]
 

@@ -153,6 +153,9 @@ _SOME: Mapping[str, Form] = {
     ),
 }
 
+_GRIDS = {"circle": "whole circle", "widths": "same widths", "shares": "same shares", "sizes": "same sizes"}
+_ORDERED: Mapping[str, Form] = {name: Form(_one_of("windows"), _GRIDS) for name in ("windows", "tree")}
+
 _LEVELS = {
     "levels": "levels data",
     "base": "kind data sue:unary oue:unary grr:response lh:hashing",
@@ -198,7 +201,7 @@ _PAIRS: Mapping[str, Form] = {
     "privkv": _pairs(_one_of("one-key", "told-key"), **{"key_epsilon?": "number", "told?": "same base.told"}),
 }
 
-FORMS: Mapping[str, Form] = {**_PLAIN, **_SOME, **_OWN, **_PAIRS}
+FORMS: Mapping[str, Form] = {**_PLAIN, **_ORDERED, **_SOME, **_OWN, **_PAIRS}
 """What designs look like, by the mechanism's name."""
 
 
