@@ -69,6 +69,12 @@ def _points(gain: float) -> str:
     return points(gain).replace(" pt", " percentage points")
 
 
+_ORDERED: Mapping[str, Callable[[Estimate, Any], Estimate]] = {
+    "range": lambda estimate, ranges: estimate.ranges(*ranges),
+    "cdf": lambda estimate, _: estimate.cumulative(),
+}
+"""Readings of answers in an order."""
+
 _SHARES, _NUMBERS = "in percentage points", "in the unit of the numbers"
 
 QUESTIONS: Mapping[str, Question] = {
@@ -81,7 +87,7 @@ QUESTIONS: Mapping[str, Question] = {
         _SHARES,
         lambda gain: f"raise the share of one answer by at most {_points(gain)}",
         ANSWERS,
-        {},
+        _ORDERED,
     ),
     KEY_VALUE: Question(
         KEY_VALUE,
