@@ -193,7 +193,7 @@ def _promise(questions: Mapping[str, Any], epsilon: float | None) -> float:
     """The epsilon of the survey."""
     if epsilon is not None:
         return check_epsilon(epsilon)
-    own = [given.epsilon if _is_made(given) else None for given in questions.values()]
+    own: list[float | None] = [given.epsilon if _is_made(given) else None for given in questions.values()]
     known = [each for each in own if each is not None]
     if len(known) < len(own):
         raise ParameterError("epsilon must be given.", "Say how private it is to be, e.g. epsilon=1.")

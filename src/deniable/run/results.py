@@ -173,7 +173,8 @@ class Shown:
         source = caption(facts["mechanism"], epsilon=facts["epsilon"], n=facts["n"], simulated=facts["simulated"])
         value, low, high = (self.columns[name][rows] for name in names[:3])
         truth = self.columns[names[3]][rows] if names[3] in self.columns else None
-        labels, told = tuple(self.labels[i] for i in rows), {"subtitle": " · ".join([source, *notes]), "truth": truth}
+        labels = tuple(self.labels[i] for i in rows)
+        told: dict[str, Any] = {"subtitle": " · ".join([source, *notes]), "truth": truth}
         own = {"simultaneous": facts["simultaneous"]} if self.added_up else more
         drawn = cumulative_chart if self.added_up else estimate_chart
         return drawn(labels, value, low, high, title=title, level=facts["level"], **told, **own)
