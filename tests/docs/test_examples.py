@@ -38,6 +38,7 @@ PAGES = (
     "docs/maths/adaptive.md",
     "docs/maths/coins.md",
     "docs/maths/dealt.md",
+    "docs/maths/tables.md",
 )
 
 

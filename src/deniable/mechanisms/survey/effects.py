@@ -20,12 +20,7 @@ from deniable.core.support import Support
 from deniable.core.types import FloatArray
 from deniable_client.kernels.interaction import BUCKETS_MAX
 
-__all__ = ["Effects", "best_buckets", "centred", "fill_up", "interaction_of"]
-
-
-def fill_up(sizes: Sequence[int], g: int) -> tuple[int, ...]:
-    """Numbers of answers with those that nobody has, so that g divides them."""
-    return tuple(-(-own // g) * g for own in sizes)
+__all__ = ["Effects", "best_buckets", "centred", "interaction_of"]
 
 
 @dataclass(frozen=True)
@@ -43,8 +38,8 @@ class Effects:
 
     @cached_property
     def padded(self) -> tuple[int, ...]:
-        """Numbers of answers after filling up."""
-        return fill_up(self.sizes, self.g)
+        """Numbers of answers with those that nobody has, so that g divides them."""
+        return tuple(-(-own // self.g) * self.g for own in self.sizes)
 
     @cached_property
     def scale(self) -> float:

@@ -51,7 +51,6 @@ from deniable_client.exact import check_epsilon
 from deniable_client.grammar import SHARE_MAX
 
 __all__ = [
-    "EFFECTS",
     "PAIRS",
     "Tables",
     "effects_parts",

@@ -13,7 +13,7 @@ import pytest
 
 import deniable as dn
 from deniable.errors import ParameterError
-from deniable.papers.fakes import RECIPES, FakeData, rsfd, rsrfd
+from deniable.audit.fakes import RECIPES, FakeData, rsfd, rsrfd
 
 GOLDEN = json.loads((Path(__file__).parents[1] / "golden" / "tables.json").read_text())["settings"]
 CASES = [row for row in GOLDEN if row["kind"].startswith("rs")]
