@@ -38,6 +38,8 @@ PAGES = (
     "docs/maths/adaptive.md",
     "docs/maths/coins.md",
     "docs/maths/dealt.md",
+    "docs/maths/survey.md",
+    "docs/howto/questions.md",
     "docs/maths/tables.md",
 )
 

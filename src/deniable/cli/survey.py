@@ -13,7 +13,7 @@ from deniable.collect.parquet import LAYOUTS
 from deniable.core.intervals import critical
 from deniable.core.support import check_target
 from deniable.core.types import Target
-from deniable.errors import ParameterError, require
+from deniable.errors import InWords, ParameterError, require
 from deniable.plan.survey import AUTO
 from deniable.present.tables import Column, Table, number, percent, right, shares_table
 from deniable.run.files import named
@@ -51,7 +51,8 @@ ASKED: Given = {
     "epsilon": (float, "E", "The privacy promise for all answers of a person together."),
     "weights": (str, "A=W,...", "How much the error of each question counts; 1 unless said, 0: it is not asked."),
     "stderr": (str, "S|A=S,...", "Wanted standard error, of all questions or of each: 0.01 is a percentage point."),
-    "scheme": (str, "auto|one|box|split", f"How to ask; {AUTO} takes the better one of one and box."),
+    "tables": (str, "A:B,...", "Pairs of questions whose answers are wanted together, such as smokes:age."),
+    "scheme": (str, "auto|one|box|pairs|effects|split", f"How to ask; {AUTO} takes whichever has the smaller errors."),
 }
 """What a plan may be told beside its questions."""
 
@@ -189,7 +190,7 @@ def tally(
     if target is not None:
         write_tally(total, target)
         out.note(f"wrote the tally of {total.n:,} reports to {target}")
-    each = dict(zip(made.parts, (part.n for part in made.apart(total)), strict=True))
+    each = {part: own.n for part, own in made.apart(total).items()}
     facts = {"n": total.n, "simulated": total.simulated, "parts": each, "skipped": dict(counted.skipped), "out": target}
     table = Table((Column("part"), *right("reports")), [[part, number(count)] for part, count in each.items()])
     out.show(facts, table)
@@ -238,6 +239,56 @@ def estimate(
     out.show(facts | {"questions": {name: part.document() for name, part in found.items()}}, *_tables(found), *silent)
 
 
+def table(
+    survey: SurveyFile,
+    files: Annotated[list[str], argument("FILES...", "Tally, report or Parquet files of the survey.")],
+    questions: Annotated[str, option("--of", "A,B", "The two questions, that of the rows first.")],
+    out: Output,
+    level: Level = 0.95,
+    save: Annotated[str | None, option("--out", "FILE", "Also write a .csv file of all cells; - is CSV.")] = None,
+    force: Force = False,
+) -> None:
+    """Estimate the table of two questions, and test whether they are independent.
+
+    The survey must have been made for it (--tables): from reports about single questions no table follows.
+
+    Example: deniable survey table survey.json week.bin --of smokes,age
+    """
+    out.claim(save, sources=[survey, *files], force=force)
+    if save is not None:
+        check_table(save, (".csv",))
+    critical(level)
+    two = split(questions, "of")
+    require(len(two) == 2, "of", questions, "two names of questions, with a comma between")
+    made = read_survey(survey)
+    out.note(f"estimating from {', '.join(map(named, files))}")
+    with out.progress("tallying") as progress:
+        counted = count_files(files, design=made.design(), progress=progress)
+    found = made.table(*two, counted.tally)
+    columns = found.to_columns(level)
+    if save is not None:
+        write_rows([dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)], save)
+        out.note(f"wrote {save}")
+    tested, told = _tested(made, two, counted.tally)
+    cells = [
+        [row, *(f"{percent(x)} ± {100 * s:.2f}" for x, s in zip(values, errors, strict=True))]
+        for row, values, errors in zip(found.rows, found.value, found.stderr, strict=True)
+    ]
+    title = f"{two[0]} (rows) by {two[1]}: {found.n:,} reports{', SIMULATED' * found.simulated}"
+    facts = {"questions": two, "n": found.n, "simulated": found.simulated, "cells": columns, "independence": tested}
+    out.show(facts, Table((Column(two[0]), *right(*found.columns)), cells, title=title), told)
+
+
+def _tested(made: Any, two: Sequence[str], tally: Any) -> tuple[dict[str, Any] | None, str]:
+    """The test of independence as a document and in words; why there is none, where there is none."""
+    try:
+        found = made.independence(*two, tally)
+    except ParameterError as error:
+        return None, error.message
+    told = f"chi-square {found.statistic:.3g} on {found.degrees} degrees of freedom, p = {found.pvalue:.3g}"
+    return found.document(), f"Are they independent? {told}, with the covariance that these reports have."
+
+
 COMMANDS: Mapping[str, Callable[..., None]] = {
     "plan": plan,
     "design": design,
@@ -245,6 +296,7 @@ COMMANDS: Mapping[str, Callable[..., None]] = {
     "privatize": privatize,
     "tally": tally,
     "estimate": estimate,
+    "table": table,
 }
 """By the second word of the command."""
 
@@ -255,11 +307,12 @@ COMMANDS: Mapping[str, Callable[..., None]] = {
 def _planned(file: str | None, question: Sequence[str] | None, given: Mapping[str, Any]) -> Any:
     """The survey of the questions in a file, or of those on the command line."""
     one = (file is None) != (not question)
-    told = "both" if file is not None else "neither"
+    told = InWords("both" if file is not None else "neither")
     require(one, "questions", told, "a file of them, or --question for each", "See `deniable survey plan --help`.")
     questions, settings = read_questions(file) if file is not None else (_listed(question or ()), {})
     own = dict(given)
     own |= {name: _numbers(name, own[name]) for name in ("weights", "stderr") if name in own}
+    own |= {"tables": [tuple(pair.split(":")) for pair in split(own["tables"], "tables")]} if "tables" in own else {}
     return planned(questions, {**settings, **own})
 
 
@@ -297,6 +350,8 @@ def _headline(made: Any, told: Mapping[str, Any], people: int) -> str:
     ways = {
         "one": "everybody answers one question",
         "box": "some questions are asked together",
+        "pairs": "everybody answers two questions of a table at once",
+        "effects": "everybody answers one question, or says what two of a table have in common",
         "split": "everybody answers every question with a part of the budget",
     }
     head = f"{len(made.questions)} questions, epsilon = {made.record:g} for all answers together: {ways[made.scheme]}."
@@ -305,14 +360,12 @@ def _headline(made: Any, told: Mapping[str, Any], people: int) -> str:
 
 def _questions_table(made: Any, told: Mapping[str, Any]) -> Table:
     """A row for each question: who asks, how many are asked, and how well it will be known."""
-    asked_with = {
-        made.names[j]: part for part, block in zip(made.parts, made.blocks, strict=True) for j in block.members
-    }
+    parts = {name: [part for part in made.parts if name in made.about(part)] for name in made.names}
     rows = []
     for question in made.questions:
         name, error = question.name, told["stderr"][question.name]
-        together = asked_with.get(name, "")
-        asked = f"{told['mechanisms'][name]}" + (f" ({together})" if together not in ("", name) else "")
+        together = ", ".join(part for part in parts[name] if part != name)
+        asked = told["mechanisms"][name] + f" ({together})" * bool(together)
         share, people = told["shares"][name], told["people"][name]
         shown_error = "" if error is None else _error(error, question.unit != 1.0)
         rows.append([name, asked, percent(share, 1), number(math.floor(people)), shown_error])
@@ -334,7 +387,8 @@ def _notes(made: Any, told: Mapping[str, Any]) -> list[str]:
     notes = []
     if "gap" in told:
         near = f"{percent(told['gap'], 1)} above the least that any survey with this promise can have"
-        notes.append(f"The summed squared error is at most {near}.")
+        what = "error of all cells" if made.tables else "error"
+        notes.append(f"The summed squared {what} is at most {near}.")
     compared = told["compared"]
     if compared.get("split"):
         factor = compared["split"] / (told["mse_sum"] * told["n"])

@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache, partial
+from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -20,6 +21,8 @@ from deniable.mechanisms.survey.blocks import Block, Goal, best_blocks, singles
 from deniable.mechanisms.survey.box import Box
 from deniable.mechanisms.survey.laws import box_costs, least_cost, sampling
 from deniable.mechanisms.survey.survey import SCHEMES, Question, Survey
+from deniable.mechanisms.survey.tabled import TableSurvey
+from deniable.mechanisms.survey.tables import EFFECTS, PAIRS, table_costs, table_parts
 from deniable.plan.questions import plan
 from deniable_client.errors import within
 from deniable_client.exact import check_epsilon
@@ -45,6 +48,7 @@ def survey(
     epsilon: float | None = None,
     weights: Mapping[str, float] | Sequence[float] | None = None,
     stderr: Mapping[str, float] | float | None = None,
+    tables: Sequence[tuple[str, str]] | None = None,
     scheme: str = AUTO,
 ) -> Survey:
     """Several questions to the same people under one epsilon: who is asked which, by which mechanism.
@@ -58,6 +62,9 @@ def survey(
     numbers count relative to their interval. Or `stderr`, the standard error that is wanted of each: then `needed` says
     how many people that takes. `scheme`: "one" question for each person, "box" (some asked together, in one report),
     whichever is better ("auto"), or "split": everybody answers all with parts of the budget, for comparison.
+
+    `tables` are pairs of questions whose answers are wanted together: some reports are then about both, as "pairs" or
+    as "effects", whichever is better; with one of these as scheme and no tables, those of all questions that can be.
 
     >>> import deniable as dn
     >>> s = dn.survey({"smokes": ["no", "yes"], "age": 8, "income": {"interval": (0, 5000)}}, epsilon=1.0)
@@ -76,6 +83,8 @@ def survey(
     most = _promise(questions, epsilon)
     goal = _goal(tuple(questions), weights, stderr)
     if scheme == "split":
+        hint = "With a split budget all reports of a person together have a table; it is not built here."
+        require(tables is None, "tables", tables, "left out for a split budget", hint)
         return _split(questions, most, goal)
     asked = tuple(_question(name, given, most) for name, given in questions.items())
     over = [question for question in asked if question.mechanism.epsilon > most]
@@ -83,6 +92,8 @@ def survey(
         name, own = over[0].name, over[0].mechanism.epsilon
         require(False, f"epsilon of {name}", own, f"at most that of the survey, {most:g}")
     goal = _scaled(goal, asked)
+    if tables is not None or scheme in (PAIRS, EFFECTS):
+        return _tabled(asked, most, goal, tables, scheme)
     costs, free = [q.cost for q in asked], [_size(q, most) for q in asked]
     ways: dict[str, list[Block]] = {"one": singles(costs, goal)}
     if scheme == "box":
@@ -131,6 +142,37 @@ def pays_from(questions: Mapping[str, int], weights: Any = None) -> float | None
     return high
 
 
+def _tabled(asked: tuple[Question, ...], epsilon: float, goal: Goal, tables: Any, scheme: str) -> Survey:
+    """A survey with tables; questions without any are asked alone."""
+    known = (AUTO, PAIRS, EFFECTS)
+    hint = "From reports about single questions nothing follows about two of them together."
+    require(scheme in known, "scheme", scheme, f"one of {', '.join(known)} where tables are wanted", hint)
+    require(not goal.stderr, "stderr", goal.stderr, "left out where tables are wanted", "Give weights instead.")
+    able = {q.name: q.mechanism.domain for q in asked if _size(q, epsilon) is not None}
+    wanted = list(combinations(able, 2)) if tables is None else [tuple(pair) for pair in tables]
+    odd = [name for pair in wanted for name in pair if name not in able and name in {q.name for q in asked}]
+    told = "questions with answers by number or labels, at the epsilon of the survey"
+    require(not odd, "tables", odd and odd[0], told, "A number, or a sensitive question, has no table.")
+    few = InWords(f"{len(able)} of these")
+    require(bool(wanted) and len(able) >= 2, "tables", few, f"at least one pair of {told}")
+    held = {name: able[name] for name in able if any(name in pair for pair in wanted)}
+    plan_of = table_parts(held if len(held) >= 2 else able, epsilon, tables=wanted, scheme=scheme)
+    alone = [block for block in singles([q.cost for q in asked], goal) if asked[block.members[0]].name not in held]
+    blocks = tuple(block for block in alone if block.people > 0)
+    made = (*plan_of.mechanisms, *(asked[block.members[0]].mechanism for block in blocks))
+    costs = table_costs(held, epsilon, tables=wanted)
+    return TableSurvey(
+        questions=asked,
+        epsilon=epsilon,
+        scheme=plan_of.scheme,
+        blocks=blocks,
+        goal=goal,
+        mechanisms=made,
+        alternatives={name: cost for name, cost in costs.items() if name != "bound"},
+        plan=plan_of,
+    )
+
+
 # ---- what is given
 
 
@@ -149,7 +191,7 @@ def _promise(questions: Mapping[str, Any], epsilon: float | None) -> float:
     """The epsilon of the survey."""
     if epsilon is not None:
         return check_epsilon(epsilon)
-    own = [given.epsilon if isinstance(given, Mechanism) else None for given in questions.values()]
+    own = [given.epsilon if _is_made(given) else None for given in questions.values()]
     known = [each for each in own if each is not None]
     if len(known) < len(own):
         raise ParameterError("epsilon must be given.", "Say how private it is to be, e.g. epsilon=1.")
@@ -204,12 +246,17 @@ def _scaled(goal: Goal, asked: Sequence[Question]) -> Goal:
 def _question(name: str, given: Any, epsilon: float) -> Question:
     """A question with its mechanism and what one report of it costs."""
     with within(name):
-        if isinstance(given, Mechanism):
+        if _is_made(given):
             return _costed(name, given)
         told = _described(given)
         own = told.pop("epsilon", epsilon)
         free = set(told) <= {"k", "labels", "domain", "missing", "other"}
         return replace(_costed(name, _made(told, check_epsilon(own))), free=free)
+
+
+def _is_made(given: object) -> bool:
+    """Whether this is a mechanism already."""
+    return hasattr(type(given), "privatize_items")
 
 
 def _described(given: Any) -> dict[str, Any]:
@@ -393,11 +440,27 @@ def restored(document: Mapping[str, Any], read: Callable[[Any], Mechanism]) -> S
     asked = tuple(_costed(name, m) for name, m in named.items())
     whole = read(design)
     parts = tuple(getattr(whole, "mechanisms", (whole,)))
-    blocks = tuple(_restored(part, m, asked, goal) for part, m in zip(members, parts, strict=False))
-    made = Survey(questions=asked, epsilon=epsilon, scheme=scheme, blocks=blocks, goal=goal, mechanisms=parts)
-    if len(parts) != len(members) or made.design() != design:
+    last = len(parts) - len(members)
+    if last < 0 or (last > 0 and "tables" not in document):
+        raise FormatError("the survey does not agree with itself: its parts are not those of its design.")
+    blocks = tuple(_restored(part, m, asked, goal) for part, m in zip(members, parts[last:], strict=True))
+    given: dict[str, Any] = {"questions": asked, "epsilon": epsilon, "scheme": scheme, "blocks": blocks, "goal": goal}
+    given |= {"mechanisms": parts, "whole": tuple(getattr(whole, "shares", ()))}
+    made = TableSurvey(**given, plan=_plan_of(document, asked, epsilon)) if "tables" in document else Survey(**given)
+    if len(made.parts) != len(parts) or made.design() != design:
         raise FormatError("the survey does not agree with itself: its design is not that of its questions and shares.")
     return made
+
+
+def _plan_of(document: Mapping[str, Any], asked: Sequence[Question], epsilon: float) -> Any:
+    """The tables of a survey that was kept; whether its parts are those of the design is for the caller to see."""
+    domains = {question.name: question.mechanism.domain for question in asked}
+    try:
+        pairs = [(one, two) for one, two in document["tables"]]
+        held = {name: domains[name] for name in domains if any(name in pair for pair in pairs)}
+        return table_parts(held, epsilon, tables=pairs, scheme=document["scheme"])
+    except (LookupError, TypeError, ValueError) as error:
+        raise FormatError(f"the survey is not well formed: {error!r}.", "Make it again.") from error
 
 
 def _restored(members: tuple[int, ...], m: Any, asked: Sequence[Question], goal: Goal) -> Block:

@@ -18,7 +18,6 @@ from deniable.run.files import Chunk, Progress, encode, naming, open_input, open
 from deniable.run.inputs import CHUNK_VALUES, Batch
 from deniable.run.layout import Layout
 from deniable.run.local import count_files, write_reports
-from deniable.run.questions import question_of
 from deniable.run.results import Shown
 
 __all__ = [
@@ -28,12 +27,11 @@ __all__ = [
     "read_questions",
     "read_survey",
     "shown",
-    "survey_document",
     "write_survey",
 ]
 
 _VERSION = 1
-_SETTINGS = ("epsilon", "weights", "stderr", "scheme")
+_SETTINGS = ("epsilon", "weights", "stderr", "tables", "scheme")
 """What a file of questions may say beside these."""
 _MOST = 1 << 25
 """Bytes of a file of questions, at most."""
@@ -66,7 +64,7 @@ def _read_json(source: str) -> dict[str, Any]:
         return found
 
 
-def survey_document(made: Survey) -> dict[str, Any]:
+def _document(made: Survey) -> dict[str, Any]:
     """A survey as plain data: its design, and the names and answers of the questions, which that does not have."""
     goal = {"stderr": list(made.goal.stderr)} if made.goal.stderr else {"weights": list(made.goal.weights)}
     return {
@@ -75,6 +73,7 @@ def survey_document(made: Survey) -> dict[str, Any]:
         "scheme": made.scheme,
         **goal,
         "questions": {question.name: question.mechanism.design for question in made.questions},
+        **({"tables": [list(pair) for pair in made.tables]} if made.tables else {}),
         "parts": [list(block.members) for block in made.blocks],
         "design": made.design(),
     }
@@ -82,7 +81,7 @@ def survey_document(made: Survey) -> dict[str, Any]:
 
 def write_survey(made: Survey, target: str) -> None:
     """Write a survey file, whole or not at all; `read_survey` reads it."""
-    document = survey_document(made)
+    document = _document(made)
     with open_output(target) as out:
         out.write((json.dumps(document, ensure_ascii=False, indent=1, allow_nan=False) + "\n").encode())
 
@@ -112,23 +111,22 @@ def described(made: Survey, n: int) -> dict[str, Any]:
 
 def _title(made: Survey, name: str) -> str:
     """The mechanism that asks a question."""
-    for block, m in zip(made.blocks, made.mechanisms, strict=True):
-        if name in (made.names[j] for j in block.members):
-            return str(m.name)
-    return "not asked"
+    parts = dict(zip(made.parts, made.mechanisms, strict=True))
+    found = next((part for part in made.parts if name in made.about(part)), None)
+    return "not asked" if found is None else str(parts[found].name)
 
 
 def planned(questions: Mapping[str, Any], settings: Mapping[str, Any]) -> tuple[Survey, dict[str, Any]]:
     """The survey of some questions, and the same with a split budget and from when on asking together pays."""
     made = survey(questions, **settings)
     compared: dict[str, Any] = {}
-    if made.scheme != "split" and len(made.questions) > 1:
+    if not made.tables and made.scheme != "split" and len(made.questions) > 1:
         try:
             compared["split"] = survey(questions, **{**settings, "scheme": "split"}).properties()["mse_sum"]
         except ParameterError:  # questions with budgets of their own cannot share one
             compared["split"] = None
     free = {question.name: question.k for question in made.questions if question.free and question.plain}
-    if len(free) > 1 and not made.goal.stderr:
+    if len(free) > 1 and not made.goal.stderr and not made.tables:
         weights = dict(zip(made.names, made.goal.weights, strict=True))
         compared["together_from"] = pays_from(free, {name: weights[name] for name in free})
     return made, compared
@@ -154,7 +152,7 @@ def privatize_survey(
     `columns` are those of the questions that are asked, in their order, if they have other names; `part_column` has the
     number of the part that was dealt to each person beforehand (`Survey.assign`).
     """
-    asked = [made.names[j] for block in made.blocks for j in block.members]
+    asked = made.asked
     names = list(columns or asked)
     require(len(names) == len(asked), "columns", names, f"{len(asked)} names, for {', '.join(asked)}")
     wanted = names + ([part_column] if part_column is not None else [])
@@ -199,7 +197,7 @@ def _listed(cell: Any, chunk: Chunk, i: int) -> list[Any]:
 
 def _parts(made: Survey, chunk: Chunk) -> list[int]:
     """The numbers of the parts that people were dealt."""
-    most, found = len(made.blocks) - 1, []
+    most, found = len(made.parts) - 1, []
     for i, cell in enumerate(chunk.cells):
         text = str(cell).strip()
         if not text.isdecimal() or int(text) > most:
@@ -231,4 +229,4 @@ def shown(
 
 
 def _shown(estimate: Estimate, level: float, target: Target, simultaneous: bool) -> Shown:
-    return question_of(estimate.design["mechanism"]).show(estimate, level, target, simultaneous)
+    return Shown.of(estimate, level=level, target=target, simultaneous=simultaneous)

@@ -39,7 +39,7 @@ from deniable_client.exact import WORD_BITS, check_epsilon
 from deniable_client.kernels import Box as BoxKernel
 from deniable_client.kernels.box import QUESTIONS_MAX
 
-__all__ = ["Box", "Joint", "joint"]
+__all__ = ["Box", "joint"]
 
 
 class BoxReader(Reader["BoxBulk"]):

@@ -15,25 +15,31 @@ from deniable.collect.tally import Tally
 from deniable.core.protection import times
 from deniable.core.support import check_n
 from deniable.core.types import IntArray
-from deniable.errors import InWords, ParameterError, is_whole, require
+from deniable.errors import InWords, ParameterError, is_whole, meant, require
 from deniable.estimate.pooled import pool
 from deniable.estimate.result import Estimate
 from deniable.mechanisms.base import Mechanism
 from deniable.mechanisms.dealt.base import dealt
 from deniable.mechanisms.dealt.estimates import Estimates
 from deniable.mechanisms.dealt.records import columns_by_part
+from deniable.mechanisms.fitting import check_tally
 from deniable.mechanisms.survey.blocks import Block, Goal, shares_of
 from deniable.mechanisms.survey.bounds import least_sum
 from deniable.mechanisms.survey.box import Box
+from deniable.mechanisms.survey.independence import Independence
+from deniable.mechanisms.survey.joined import TwoWay
+from deniable.mechanisms.survey.tables import refuse_association
 from deniable.randomness import Stream, stream_of
 from deniable_client.errors import within
 from deniable_client.grammar import SHARE_MAX
 
-__all__ = ["SCHEMES", "Question", "Survey", "SurveyEstimates"]
+__all__ = ["SCHEMES", "Question", "Survey"]
 
 SCHEMES: Mapping[str, str] = {
     "one": "each person answers one question",
     "box": "some questions are asked together, in one report",
+    "pairs": "each person answers two questions at once, for tables of two questions",
+    "effects": "each person answers one question, or says what two have in common, for tables of two questions",
     "split": "everybody answers every question with a part of the budget: a baseline, for comparison",
 }
 """Ways to ask, and what they are."""
@@ -102,6 +108,8 @@ class Survey:
     goal: Goal
     mechanisms: tuple[Mechanism, ...]
     """The mechanism of each block."""
+    whole: tuple[int, ...] = ()
+    """The shares of a design that was made before, as whole numbers; nothing: they follow from `shares`."""
     alternatives: Mapping[str, float] = field(default_factory=dict, compare=False)
     """What each way of asking would come to: the weighted sum of variances of one report, or the people it takes."""
 
@@ -117,6 +125,16 @@ class Survey:
         """The names of the parts of the deal: those of the questions that are asked together."""
         return tuple("+".join(self.names[j] for j in block.members) for block in self.blocks)
 
+    def about(self, part: str) -> tuple[str, ...]:
+        """The questions that a part is about."""
+        found = next((block for name, block, _ in self._each() if name == part), None)
+        return () if found is None else tuple(self.names[j] for j in found.members)
+
+    @property
+    def tables(self) -> tuple[tuple[str, str], ...]:
+        """The pairs of questions that have a table: none, unless some were wanted."""
+        return ()
+
     @cached_property
     def shares(self) -> tuple[float, ...]:
         """The share of the people that each part is asked of, before it is made a quotient of whole numbers."""
@@ -128,8 +146,10 @@ class Survey:
         if self.scheme == "split":
             hint = "Ask in one report with scheme='one' or 'box'; each question of a split is in `mechanisms`."
             raise ParameterError("a split budget is a baseline without a design: every question is one.", hint)
-        if len(self.blocks) == 1:
+        if len(self.parts) == 1:
             return self.mechanisms[0]
+        if self.whole:
+            return dealt(dict(zip(self.parts, self.mechanisms, strict=True)), self.whole)
         top = max(self.shares)
         whole = [max(1, round(share / top * SHARE_MAX)) for share in self.shares]
         shares = [share // math.gcd(*whole) for share in whole]
@@ -180,24 +200,35 @@ class Survey:
 
         `assigned`: what `assign` dealt out; without it each part is drawn. Of a split budget, reports by question.
         """
-        asked = [self.names[j] for block in self.blocks for j in block.members]
-        order = [j for block in self.blocks for j in block.members]
+        asked = self.asked
         if len(self.questions) == 1 and not isinstance(values, Mapping):
             return self.mechanism.privatize(values, column=column, rng=rng)
         given = dict(zip(asked, columns_by_part(values, asked, column), strict=True))
         if self.scheme == "split":
             require(assigned is None, "assigned", assigned, "left out: everybody answers every question")
-            streams = dict(zip(asked, stream_of(rng).spawn(len(asked)), strict=True))
-            each = zip(order, self.mechanisms, strict=True)
-            return {(n := self.names[j]): m.privatize(given[n], rng=streams[n]) for j, m in each}
-        told = {part: self._column(i, given) for i, part in enumerate(self.parts)}
-        if len(self.blocks) == 1:
+            each = zip(asked, self.mechanisms, stream_of(rng).spawn(len(asked)), strict=True)
+            return {name: m.privatize(given[name], rng=own) for name, m, own in each}
+        told = self._told(given)
+        if len(self.parts) == 1:
             return self.mechanism.privatize(told[self.parts[0]], rng=rng)
         return self.mechanism.privatize(told, coins=assigned, rng=rng)
 
-    def _column(self, i: int, given: Mapping[str, Any]) -> Any:
+    @property
+    def asked(self) -> list[str]:
+        """The names of the questions that are asked, in the order of the parts."""
+        return [self.names[j] for block in self.blocks for j in block.members]
+
+    def _told(self, given: Mapping[str, Any]) -> dict[str, Any]:
+        """What each part is given of people's answers."""
+        return {name: self._column(block, m, given) for name, block, m in self._each()}
+
+    def _each(self) -> list[tuple[str, Block, Mechanism]]:
+        """The blocks, with the names and mechanisms of their parts."""
+        last = len(self.parts) - len(self.blocks)
+        return list(zip(self.parts[last:], self.blocks, self.mechanisms[last:], strict=True))
+
+    def _column(self, block: Block, m: Mechanism, given: Mapping[str, Any]) -> Any:
         """What a part is given: the answers to its question, or the number of those to all of its questions."""
-        block, m = self.blocks[i], self.mechanisms[i]
         names = [self.names[j] for j in block.members]
         if not block.shape:
             return given[names[0]]
@@ -217,30 +248,62 @@ class Survey:
 
     def estimate(self, tally: Any) -> SurveyEstimates:
         """An estimate of each question; a question that no report is about has none, and says so when asked for."""
-        found: dict[str, Estimate] = {}
         apart = self.apart(tally)
-        for block, m, own in zip(self.blocks, self.mechanisms, apart, strict=True):
-            if own.n == 0:
-                continue
-            names = [self.names[j] for j in block.members]
-            with within("+".join(names)):
-                labels = [self.questions[j].mechanism.domain.labels_or_numbers for j in block.members]
-                each = _box(m).questions(own, labels) if block.shape else [m.estimate(own)]
-            found |= dict(zip(names, each, strict=True))
+        found = self._found(apart)
         require(bool(found), "tally", InWords("no reports"), "a tally of at least one report")
         kept = {name: found[name] for name in self.names if name in found}
         silent = tuple(name for name in self.names if name not in found)
-        return SurveyEstimates(kept, self._title, silent, sum(own.n for own in apart))
+        return SurveyEstimates(kept, self._title, silent, sum(own.n for own in apart.values()))
 
-    def apart(self, tally: Any) -> list[Tally]:
+    def _found(self, apart: Mapping[str, Tally]) -> dict[str, Estimate]:
+        """Estimates of the questions that reports are about."""
+        found: dict[str, Estimate] = {}
+        for part, block, m in self._each():
+            if apart[part].n == 0:
+                continue
+            names = [self.names[j] for j in block.members]
+            with within(part):
+                labels = [self.questions[j].mechanism.domain.labels_or_numbers for j in block.members]
+                each = _box(m).questions(apart[part], labels) if block.shape else [m.estimate(apart[part])]
+            found |= dict(zip(names, each, strict=True))
+        return found
+
+    def apart(self, tally: Any) -> dict[str, Tally]:
         """The tally of each part, from that of the survey or from its reports."""
         if self.scheme == "split":
             counted = self.tally(tally) if isinstance(tally, Mapping) and _are_reports(tally) else tally
             self._check_split(counted)
-            return [counted[name] for name in self.names]
+            return {name: counted[name] for name in self.names}
         m: Any = self.mechanism
         counted = m.tally(tally) if isinstance(tally, Reports) else tally
-        return list(m.apart(counted).values()) if len(self.blocks) > 1 else [counted]
+        if len(self.parts) > 1:
+            return dict(m.apart(counted))
+        check_tally(m, counted)
+        return {self.parts[0]: counted}
+
+    def table(self, *given: Any, pooled: bool = True) -> TwoWay:
+        """The table of two questions, by their names, from a tally or reports: with shares of all pairs of answers.
+
+        Refused, with the reason, where no reports are about both of them.
+        """
+        one, two, _ = self._pair(given)
+        return refuse_association(one, two)
+
+    def independence(self, *given: Any) -> Independence:
+        """The test whether two questions are independent, by their names, from a tally or reports."""
+        one, two, _ = self._pair(given)
+        return refuse_association(one, two)
+
+    def _pair(self, given: Sequence[Any]) -> tuple[str, str, Any]:
+        """Two names of questions, and what is counted."""
+        names = [each for each in given if isinstance(each, str)]
+        counted = [each for each in given if not isinstance(each, str)]
+        hint = "For example survey.table('smokes', 'age', tally)."
+        fits = len(names) == 2 and len(counted) == 1
+        require(fits, "given", InWords(f"{len(names)} names and {len(counted)} tallies"), "two names and a tally", hint)
+        for name in names:
+            require(name in self.names, "question", name, f"one of {', '.join(self.names)}", meant(name, self.names))
+        return names[0], names[1], counted[0]
 
     def _check_split(self, given: Any) -> None:
         fits = isinstance(given, Mapping) and set(given) == set(self.names)
@@ -271,7 +334,7 @@ class Survey:
     def guarantee(self) -> dict[str, Any]:
         """What is promised of all answers of a person together, and of the answer to each question alone."""
         each = {question.name: question.mechanism.epsilon for question in self.questions}
-        for block, m in zip(self.blocks, self.mechanisms, strict=True):
+        for _, block, m in self._each():
             each |= {self.names[j]: m.epsilon for j in block.members}
         if self.scheme == "split":
             exact = math.fsum(m.epsilon_exact for m in self.mechanisms)
@@ -291,26 +354,32 @@ class Survey:
         least, whatever is done, and `gap` how far above it this survey is, on errors for the population.
         """
         n = check_n(n)
-        shares, costs = dict.fromkeys(self.names, 0.0), dict.fromkeys(self.names, math.inf)
-        for block, share in zip(self.blocks, self.shares, strict=True):
-            for j, cost in zip(block.members, block.costs, strict=True):
-                shares[self.names[j]], costs[self.names[j]] = share, cost
-        asked = {question.name: question for question in self.questions if shares[question.name] > 0}
-        mse = {name: (costs[name] / shares[name] - q.spread) / n for name, q in asked.items()}
-        stderr = {name: math.sqrt(costs[name] / shares[name] / n) for name in asked}
-        told: dict[str, Any] = {"scheme": self.scheme, "epsilon": self.epsilon, "n": n, "shares": shares}
+        shares, errors = self._errors()
+        spread = {question.name: question.spread for question in self.questions}
+        mse = {name: (error - spread[name]) / n for name, error in errors.items()}
+        stderr = {name: math.sqrt(error / n) for name, error in errors.items()}
+        told: dict[str, Any] = {"scheme": self.scheme, "epsilon": self.epsilon, "n": n}
+        told["shares"] = {name: shares.get(name, 0.0) for name in self.names}
         told |= {name: {q: numbers.get(q) for q in self.names} for name, numbers in (("mse", mse), ("stderr", stderr))}
         told |= {"needed": self.needed} if self.goal.stderr else {}
-        told |= self._distance(n, {name: costs[name] / shares[name] for name in asked})
+        told |= self._distance(n, errors)
         return told | {"parts": dict(zip(self.parts, self.shares, strict=True))} | self._size()
 
-    def _distance(self, n: float, errors: Mapping[str, float]) -> dict[str, float]:
+    def _errors(self) -> tuple[dict[str, float], dict[str, float]]:
+        """The share of people whom each question is asked, and its variance from one person, drawing included."""
+        shares, errors = {}, {}
+        for (_, block, _), share in zip(self._each(), self.shares[-len(self.blocks) :], strict=True):
+            for j, cost in zip(block.members, block.costs, strict=True):
+                shares[self.names[j]], errors[self.names[j]] = share, cost / share
+        return shares, errors
+
+    def _distance(self, n: float, errors: Mapping[str, float]) -> dict[str, Any]:
         """Weighted sums: that of this survey, and the least that any has, where that is known."""
         weights = self.goal.weights or tuple(1 / question.unit for question in self.questions)
         asked = [(w, q) for w, q in zip(weights, self.questions, strict=True) if q.name in errors]
         whole = math.fsum(w * errors[q.name] for w, q in asked)
         drawn = math.fsum(w * q.spread for w, q in asked)
-        told = {"mse_sum": (whole - drawn) / n}
+        told: dict[str, Any] = {"mse_sum": (whole - drawn) / n}
         if not all(q.plain for _, q in asked):
             return told
         bound = least_sum(self.record, [q.k for _, q in asked], [w for w, _ in asked])
