@@ -115,9 +115,9 @@ def centred(values: FloatArray, sizes: Sequence[int]) -> FloatArray:
 
 def _contrasts(sizes: Sequence[int], padded: Sequence[int]) -> FloatArray:
     """For two cells the product over questions of 1 where the answers are equal and -1/(k-1) where not."""
-    found = np.ones((1, 1))
+    found: FloatArray = np.ones((1, 1))
     for own, full in zip(sizes, padded, strict=True):
-        found = np.kron(found, (full * np.eye(own) - 1) / (full - 1))
+        found = np.kron(found, (full * np.eye(own) - 1) / (full - 1)).astype(np.float64)
     return found
 
 
