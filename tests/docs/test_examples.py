@@ -40,6 +40,7 @@ PAGES = (
     "docs/maths/dealt.md",
     "docs/maths/survey.md",
     "docs/howto/questions.md",
+    "docs/maths/tables.md",
 )
 
 

@@ -44,7 +44,7 @@ def audit_object(choice: Choice, promise: float | None) -> Audit:
 
 def audit_recipe(choice: Choice, fakes: str | None, promise: float | None) -> tuple[Audit, Any] | None:
     """The audit of a recipe that is not offered, and the recipe; None if the name is not one of these."""
-    from deniable.papers.fakes import RECIPES
+    from deniable.audit.fakes import RECIPES
 
     if choice.name not in RECIPES:
         require(fakes is None, "fakes", fakes, f"left out for {choice.name}", "It belongs to rsrfd.")

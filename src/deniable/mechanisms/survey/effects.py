@@ -20,12 +20,7 @@ from deniable.core.support import Support
 from deniable.core.types import FloatArray
 from deniable_client.kernels.interaction import BUCKETS_MAX
 
-__all__ = ["Effects", "best_buckets", "centred", "fill_up", "interaction_of"]
-
-
-def fill_up(sizes: Sequence[int], g: int) -> tuple[int, ...]:
-    """Numbers of answers with those that nobody has, so that g divides them."""
-    return tuple(-(-own // g) * g for own in sizes)
+__all__ = ["Effects", "best_buckets", "centred", "interaction_of"]
 
 
 @dataclass(frozen=True)
@@ -43,8 +38,8 @@ class Effects:
 
     @cached_property
     def padded(self) -> tuple[int, ...]:
-        """Numbers of answers after filling up."""
-        return fill_up(self.sizes, self.g)
+        """Numbers of answers with those that nobody has, so that g divides them."""
+        return tuple(-(-own // self.g) * self.g for own in self.sizes)
 
     @cached_property
     def scale(self) -> float:
@@ -120,9 +115,9 @@ def centred(values: FloatArray, sizes: Sequence[int]) -> FloatArray:
 
 def _contrasts(sizes: Sequence[int], padded: Sequence[int]) -> FloatArray:
     """For two cells the product over questions of 1 where the answers are equal and -1/(k-1) where not."""
-    found = np.ones((1, 1))
+    found: FloatArray = np.ones((1, 1))
     for own, full in zip(sizes, padded, strict=True):
-        found = np.kron(found, (full * np.eye(own) - 1) / (full - 1))
+        found = np.kron(found, (full * np.eye(own) - 1) / (full - 1)).astype(np.float64)
     return found
 
 

@@ -23,7 +23,7 @@ from deniable.mechanisms.survey.joined import TwoWay, centre, joined_covariance,
 from deniable.mechanisms.survey.shares import Pair
 from deniable.mechanisms.survey.tables import PAIRS, Counted, Tables, part_of
 
-__all__ = ["MARGIN", "Independence", "Power", "dependence", "independence", "independence_people", "independence_power"]
+__all__ = ["Independence", "dependence", "independence", "independence_people", "independence_power"]
 
 Margins: TypeAlias = tuple[FloatArray, FloatArray]
 """Shares of the answers to each of two questions."""

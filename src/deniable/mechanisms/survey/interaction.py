@@ -41,7 +41,7 @@ from deniable_client.kernels import Interaction as InteractionKernel
 from deniable_client.kernels import promised_ratio
 from deniable_client.kernels.interaction import BUCKETS_MAX, QUESTIONS_MAX
 
-__all__ = ["Interaction", "InteractionBulk", "InteractionPart", "check_sizes"]
+__all__ = ["Interaction"]
 
 CELLS_MAX = 1 << 20
 """Tallies count every cell."""

@@ -19,6 +19,7 @@ __all__ = [
     "Spread",
     "TwoWay",
     "added",
+    "after",
     "centre",
     "joined_covariance",
     "margin_of",
@@ -48,6 +49,11 @@ def margin_of(sizes: tuple[int, int], axis: int, weight: float) -> Spread:
 def centre(sizes: tuple[int, int]) -> Spread:
     """Cells without the means of their rows and columns."""
     return lambda values: centred(values, sizes)
+
+
+def after(outer: Spread, inner: Spread) -> Spread:
+    """One map after another."""
+    return lambda values: outer(inner(values))
 
 
 def added(spreads: Sequence[Spread]) -> Spread:

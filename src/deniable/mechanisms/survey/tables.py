@@ -31,6 +31,7 @@ from deniable.mechanisms.survey.joined import (
     Spread,
     TwoWay,
     added,
+    after,
     centre,
     margin_of,
     spread_columns,
@@ -51,7 +52,6 @@ from deniable_client.exact import check_epsilon
 from deniable_client.grammar import SHARE_MAX
 
 __all__ = [
-    "EFFECTS",
     "PAIRS",
     "Tables",
     "effects_parts",
@@ -202,7 +202,7 @@ class Tables:
         found: dict[str, list[Spread]] = {own: [centre(sizes)]}
         for name, way in zip(pair, ways, strict=True):
             for part, inner in self._margin(each, name).items():
-                found.setdefault(part, []).append(lambda values, way=way, inner=inner: way(inner(values)))
+                found.setdefault(part, []).append(after(way, inner))
         return list(found), [added(spreads) for spreads in found.values()]
 
     def _margin(self, each: Mapping[str, Tally], name: str) -> dict[str, Spread]:

@@ -66,7 +66,7 @@ class Interaction(Seeded, Base):
         return cls(tuple(sizes), g, size, keep_threshold(epsilon, size, g - size))
 
     @property
-    def k(self) -> int:
+    def k(self) -> int:  # type: ignore[override]  # it follows from the sizes
         """Number of cells."""
         return prod(self.sizes)
 

@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 
 import deniable as dn
+from deniable.audit.fakes import RECIPES, FakeData, rsfd, rsrfd
 from deniable.errors import ParameterError
-from deniable.papers.fakes import RECIPES, FakeData, rsfd, rsrfd
 
 GOLDEN = json.loads((Path(__file__).parents[1] / "golden" / "tables.json").read_text())["settings"]
 CASES = [row for row in GOLDEN if row["kind"].startswith("rs")]
