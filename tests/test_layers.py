@@ -76,6 +76,7 @@ QUESTIONS = {
     "frequency": {"frequency", "utility", "personal"},
     "keyvalue": {"keyvalue"},
     "mean": {"numeric"},
+    "range": {"ordinal"},
     "release": {"metric"},
 }
 """The families that answer a question: its modules in `plan` and `run.studies` may know them, and no other."""

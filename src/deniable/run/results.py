@@ -168,10 +168,14 @@ class Shown:
         source = caption(facts["mechanism"], epsilon=facts["epsilon"], n=facts["n"], simulated=facts["simulated"])
         value, low, high = (self.columns[name][rows] for name in names[:3])
         truth = self.columns[names[3]][rows] if names[3] in self.columns else None
-        labels, told = tuple(self.labels[i] for i in rows), {"subtitle": " · ".join([source, *notes]), "truth": truth}
-        own = {"simultaneous": facts["simultaneous"]} if self.added_up else more
-        drawn = cumulative_chart if self.added_up else estimate_chart
-        save(drawn(labels, value, low, high, title=title, level=facts["level"], **told, **own), target)
+        labels = tuple(self.labels[i] for i in rows)
+        told: dict[str, Any] = {"title": title, "subtitle": " · ".join([source, *notes])}
+        told |= {"truth": truth, "level": facts["level"]}
+        if self.added_up:
+            own = {"simultaneous": facts["simultaneous"]}
+            save(cumulative_chart(labels, value, low, high, **told, **own), target)
+        else:
+            save(estimate_chart(labels, value, low, high, **told, **more), target)
 
 
 def check_chart(target: str, name: str = "chart") -> None:
