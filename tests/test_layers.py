@@ -82,6 +82,7 @@ QUESTIONS = {
     "frequency": {"frequency", "utility", "personal"},
     "keyvalue": {"keyvalue"},
     "mean": {"numeric"},
+    "range": {"ordinal"},
     "release": {"metric"},
     "survey": {"survey", "ordinal"},
 }

@@ -25,7 +25,7 @@ from deniable.estimate.result import CUMULATIVE, NormalPart
 if TYPE_CHECKING:
     from deniable.estimate.result import Estimate, Part
 
-__all__ = ["Quantiles", "band_width", "cumulative", "quantiles", "range_shares", "span_of"]
+__all__ = ["Quantiles", "band_width", "cumulative", "quantiles", "range_shares"]
 
 _STEPS = 40
 """Halvings of the search for the width of a band."""
@@ -38,10 +38,12 @@ _TARGETS: tuple[Target, Target] = ("reporters", "population")
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SumsPart(NormalPart):
-    """Sums of shares with their variances, for either target; they may overlap."""
+    """Sums of shares with their variances, for either target: of ranges, or of the first 1, 2, .., all answers."""
 
     value: FloatArray
     variances: Mapping[str, FloatArray]
+    singles: Mapping[str, FloatArray] | None = None
+    """Of cumulative shares the variances of the single ones, which say how neighbours vary together."""
 
     def variance(self, target: Target) -> FloatArray:
         return self.variances[target]
@@ -55,19 +57,12 @@ class SumsPart(NormalPart):
         """See `Part.several`: an answer may be in several sums, or in none."""
         return True
 
-
-@dataclass(frozen=True, slots=True, eq=False)
-class CumulativePart(SumsPart):
-    """The shares of the first 1, 2, .. and of all answers."""
-
-    singles: Mapping[str, FloatArray]
-    """The variances of the single shares, which say how neighbours vary together."""
-
     def interval(self, level: float, target: Target, simultaneous: bool) -> Interval:
-        """See `Part.interval`; the simultaneous one is a band that holds everywhere at once."""
+        """See `Part.interval`; simultaneous ones of cumulative shares are a band that holds everywhere at once."""
         spread = np.sqrt(self.variance(target))
-        ends = wald_interval(self.value, spread, level=level, target=target)
-        if not simultaneous:
+        band = simultaneous and self.singles is not None
+        ends = wald_interval(self.value, spread, level=level, target=target, simultaneous=simultaneous and not band)
+        if not band or self.singles is None:
             return ends
         half = band_width(self.variance(target), self.singles[target], level) * spread
         return replace(ends, low=self.value - half, high=self.value + half, simultaneous=True)
@@ -98,7 +93,8 @@ class Quantiles(Same, Columned):
 
     def to_columns(self) -> dict[str, list[Any]]:
         """Shares, answers and the ends of their sets as plain lists."""
-        own = {"share": list(self.shares), "value": list(self.value), "low": list(self.low), "high": list(self.high)}
+        own: dict[str, list[Any]] = {"share": list(self.shares)}
+        own |= {"value": list(self.value), "low": list(self.low), "high": list(self.high)}
         return own | {"simulated": [self.simulated] * len(self.shares)}
 
 
@@ -111,7 +107,7 @@ def _shares_of(estimate: Estimate, what: str) -> Part:
     return part
 
 
-def span_of(estimate: Estimate, given: object) -> tuple[int, int]:
+def _span_of(estimate: Estimate, given: object) -> tuple[int, int]:
     """The first and the last answer of a range, both included, as numbers: from two labels, or a text with a comma."""
     labels = {label: i for i, label in enumerate(estimate.labels)}
     if isinstance(given, str):
@@ -135,7 +131,7 @@ def range_shares(estimate: Estimate, ranges: Sequence[object]) -> Estimate:
     part = _shares_of(estimate, "ranges")
     listed = isinstance(ranges, Sequence) and not isinstance(ranges, str) and len(ranges) > 0
     require(listed, "ranges", ranges, "a list of ranges", "For example [('18', '24'), ('25', '64')].")
-    spans = [span_of(estimate, given) for given in ranges]
+    spans = [_span_of(estimate, given) for given in ranges]
     value = np.array([part.value[first : last + 1].sum() for first, last in spans])
     spread = {t: np.array([part.sum_variance(a, b + 1, t) for a, b in spans]) for t in _TARGETS}
     names = [(estimate.labels[first], estimate.labels[last]) for first, last in spans]
@@ -149,11 +145,11 @@ def range_shares(estimate: Estimate, ranges: Sequence[object]) -> Estimate:
 def cumulative(estimate: Estimate) -> Estimate:
     """The share of people at or below each answer; the last one is 1."""
     part = _shares_of(estimate, "cumulative shares")
-    spread = {t: np.maximum(part.prefix_variance(t), 0.0) for t in _TARGETS}
+    spread: dict[str, FloatArray] = {t: np.maximum(part.prefix_variance(t), 0.0) for t in _TARGETS}
     for own in spread.values():
         own[-1] = 0.0
     value = np.cumsum(part.value)
-    made = CumulativePart(value, spread, {t: part.variance(t) for t in _TARGETS})
+    made = SumsPart(value, spread, {t: part.variance(t) for t in _TARGETS})
     steps = (*estimate.steps, "added up in the order of the answers, neither sorted nor cut off")
     return replace(estimate, parts={CUMULATIVE: made}, steps=steps)
 
@@ -177,14 +173,10 @@ def quantiles(
     return Quantiles(tuple(wanted), value, low, high, level, target, estimate.n, estimate.simulated)
 
 
-def _numbers(shares: object) -> Sequence[Any]:
-    given = [shares] if isinstance(shares, int | float) and not isinstance(shares, bool) else shares
-    listed = isinstance(given, Sequence) and not isinstance(given, str) and len(given) > 0
-    fits = listed and all(
-        isinstance(x, int | float | np.floating) and not isinstance(x, bool) and 0 < x < 1 for x in given
-    )
-    require(fits, "shares", shares, "numbers between 0 and 1", "The median is 0.5.")
-    return given  # type: ignore[return-value]  # it is a sequence here
+def _numbers(shares: Sequence[Any]) -> Sequence[Any]:
+    numbers = (isinstance(x, int | float | np.floating) and not isinstance(x, bool) and 0 < x < 1 for x in shares)
+    require(all(numbers), "shares", shares, "numbers between 0 and 1", "The median is 0.5.")
+    return shares
 
 
 # ---- the band

@@ -14,7 +14,7 @@ from typing import Any
 from deniable.core.types import Target
 from deniable.errors import require
 from deniable.estimate.result import Estimate
-from deniable.mechanisms.entry import FREQUENCY, KEY_VALUE, MEAN, RELEASE
+from deniable.mechanisms.entry import FREQUENCY, KEY_VALUE, MEAN, RANGE, RELEASE
 from deniable.mechanisms.registry import entry_of
 from deniable.plan.prediction import points
 from deniable.present.studies import frequency_table, keyvalue_table, mean_table, release_table
@@ -87,6 +87,17 @@ QUESTIONS: Mapping[str, Question] = {
         _SHARES,
         lambda gain: f"raise the share of one answer by at most {_points(gain)}",
         ANSWERS,
+        _ORDERED,
+    ),
+    RANGE: Question(
+        RANGE,
+        "answers in an order",
+        simulate,
+        ("domain", "level", "project", "chart", "column", "format"),
+        frequency_table,
+        _SHARES,
+        lambda gain: f"raise the share of a range by at most {_points(gain)}",
+        None,
         _ORDERED,
     ),
     KEY_VALUE: Question(

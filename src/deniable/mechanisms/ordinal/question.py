@@ -11,7 +11,7 @@ from deniable.core.ranges import RANGES, WORKLOADS
 from deniable.errors import InWords, require
 from deniable.mechanisms.ordinal.base import Windows
 
-__all__ = ["Ordinal", "ordinal"]
+__all__ = ["ordinal"]
 
 
 @dataclass(frozen=True, slots=True)

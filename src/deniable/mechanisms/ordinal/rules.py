@@ -15,7 +15,6 @@ from deniable.errors import require
 from deniable.mechanisms.ordinal.laws import Cut, Dense, ideal_law, nested_gains
 
 __all__ = [
-    "SHARES",
     "circle_of",
     "haar_variance",
     "sizes_of",
@@ -25,7 +24,7 @@ __all__ = [
     "windows_shares",
 ]
 
-SHARES = 1 << 20
+_SHARES = 1 << 20
 """What shares that were optimised sum to: finer ones do not show in any variance."""
 _PLAIN_MOST = 2.0
 """Up to this epsilon the plain rule is as good as optimised shares, to a part in a hundred."""
@@ -135,12 +134,12 @@ def _eigenvalues(gains: FloatArray, told: FloatArray) -> FloatArray:
     Level i costs (eigenvalue i - eigenvalue i-1)/told i, so a unit of eigenvalue i costs 1/told i - 1/told i+1.
     """
     cost = 1 / told - np.append(1 / told[1:], 0.0)
-    return np.sqrt(gains / np.maximum(cost, 1e-300))
+    return np.asarray(np.sqrt(gains / np.maximum(cost, 1e-300)))
 
 
 def whole_shares(chances: FloatArray | Sequence[float]) -> tuple[int, ...]:
     """Chances as whole numbers; the first, without which single points are not told apart, is at least 1."""
-    found = np.round(np.asarray(chances, np.float64) * SHARES).astype(np.int64)
+    found = np.round(np.asarray(chances, np.float64) * _SHARES).astype(np.int64)
     found[0] = max(found[0], 1)
     return tuple(found.tolist())
 

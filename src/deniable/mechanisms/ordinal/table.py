@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import partial
 
-from deniable.mechanisms.entry import Entry, Traits, grid
+from deniable.mechanisms.entry import RANGE, Entry, Traits, grid
 from deniable.mechanisms.ordinal.base import Ordered, Tree, Windows
 from deniable.mechanisms.spaces import INTERVAL, space_of
 
@@ -18,7 +18,7 @@ def _work(m: Ordered, n: float) -> float:
     return cells / sum(m.shares)
 
 
-_row = partial(Entry, traits=Traits(_work), space=space_of)
+_row = partial(Entry, question=RANGE, traits=Traits(_work), space=space_of)
 
 ROWS: Mapping[str, Entry] = {
     "windows": _row(

@@ -13,7 +13,7 @@ from deniable_client.kernels.contract import Base, check_k, check_threshold, che
 from deniable_client.packing import pack_int, uint_width
 from deniable_client.words import Words, below, by_shares
 
-__all__ = ["CIRCLE_MAX", "WIDTHS_MAX", "Windows"]
+__all__ = ["WIDTHS_MAX", "Windows"]
 
 CIRCLE_MAX = 1 << 20
 """Points of the largest circle: the cells of width 1 are bits of a report."""
