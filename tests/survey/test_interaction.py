@@ -178,8 +178,14 @@ def test_what_cannot_be_is_refused_in_plain_words() -> None:
 
 @pytest.mark.parametrize(
     "given",
-    [((3,), 3, 1), ((2,) * 9, 2, 1), ((3, 1), 3, 1), ((1 << 31, 4), 2, 1), ((3, 3), 1, 1), ((3, 3), 5000, 1)]
-    + [((3, 3), 3, 0), ((3, 3), 3, 3), ((3, 3), 3, True)],
+    [
+        ((3,), 3, 1),
+        ((2,) * 9, 2, 1),
+        ((3, 1), 3, 1),
+        ((1 << 31, 4), 2, 1),
+        *(((3, 3), g, 1) for g in (1, 5000)),
+        *(((3, 3), 3, size) for size in (0, 3, True)),
+    ],
     ids=str,
 )
 def test_a_kernel_refuses_numbers_that_do_not_fit(given: Any) -> None:
