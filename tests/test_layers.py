@@ -50,7 +50,7 @@ ORDER = (
     ("estimate",),
     ("mechanisms",),
     ("mechanisms.frequency", "mechanisms.metric"),
-    ("mechanisms.utility", "mechanisms.keyvalue", "mechanisms.numeric"),
+    ("mechanisms.utility", "mechanisms.keyvalue", "mechanisms.numeric", "mechanisms.ordinal"),
     ("mechanisms.personal",),
     ("mechanisms.dealt",),
     ("mechanisms.survey",),
@@ -68,7 +68,7 @@ ORDER = (
     ("__main__",),
 )
 RANK = {name: rank for rank, names in enumerate(ORDER) for name in names}
-FAMILIES = ("frequency", "utility", "personal", "keyvalue", "metric", "numeric", "survey")
+FAMILIES = ("frequency", "utility", "personal", "keyvalue", "metric", "numeric", "ordinal", "survey")
 TRANSFORMS = ("dealt",)
 """Rooms for what makes a mechanism of mechanisms of any family; they have no rows."""
 MAY = {
@@ -82,8 +82,9 @@ QUESTIONS = {
     "frequency": {"frequency", "utility", "personal"},
     "keyvalue": {"keyvalue"},
     "mean": {"numeric"},
+    "range": {"ordinal"},
     "release": {"metric"},
-    "survey": {"survey"},
+    "survey": {"survey", "ordinal"},
 }
 """The families that answer a question: its modules in `plan` and `run.studies` may know them, and no other."""
 MODULE_LINES = 600

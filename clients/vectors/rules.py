@@ -160,6 +160,25 @@ GOOD: Mapping[str, tuple[Design, list[Any] | None]] = {
         ),
         None,
     ),
+    "windows": (
+        design(
+            "windows",
+            1.0,
+            8,
+            {"circle": 8, "widths": [1, 2], "shares": [1, 1], "sizes": [2, 1]},
+            kernel(
+                "windows",
+                k=8,
+                circle=8,
+                widths=["1", "2"],
+                shifts=["1", "2"],
+                shares=["1", "1"],
+                sizes=["2", "1"],
+                keeps=[part(0.45)] * 2,
+            ),
+        ),
+        None,
+    ),
     "a grid": (
         GRR | {"domain": {"interval": [0, 1], "points": 2, "layout": "midpoints", "clip": False}},
         None,
@@ -273,6 +292,22 @@ CHANGES: Mapping[str, Mapping[str, list[Any]]] = {
     },
     "kv-olh": {"params.g": [3], "kernel.base.kind": ["balanced"]},
     "privkv": {"params.told": [[1, 3], [1], None, [1.5, 2]], "params.key_epsilon": ["1", None]},
+    "windows": {
+        "domain.k": [9, 7],
+        "params.circle": [9, True, None],
+        "params.widths": [[1, 4], [1], [2, 1], None, "12"],
+        "params.shares": [[1, 2], [1.5, 1], []],
+        "params.sizes": [[1, 1], 2],
+        "params.shifts": [[1, 2]],
+        "kernel.kind": ["subset", "window", "dealt"],
+        "kernel.k": ["9", "7", "1"],
+        "kernel.circle": ["7", "9", "0", str(1 << 21)],
+        "kernel.widths": [["1", "3"], ["2", "1"], ["0", "2"], ["1", "8"], ["2", "2"], ["1"], [], "12", [["1"], "2"]],
+        "kernel.shifts": [["1", "3"], ["0", "2"], ["1"], ["1", "2", "1"]],
+        "kernel.shares": [["0", "1"], ["1"], [str(WORD), "1"], ["-1", "1"]],
+        "kernel.sizes": [["8", "1"], ["2", "0"], ["2", "4"]],
+        "kernel.keeps": [["0", part(0.45)], [part(0.45)], [part(0.45), str(WORD)], None],
+    },
     "a grid": {
         "domain.interval": [[1, 0], [0, 0], [1e16, 1e16 + 2], [0], [0, "1"], [0, True], None, [0, 1, 2]],
         "domain.points": [3, "2", True, 2.5, 1],
@@ -352,6 +387,10 @@ LEAKS: Mapping[str, Mapping[str, list[Any]]] = {
     "privkv": {"kernel.base.flip": [part(0.1)]},
     "box": {"epsilon": [0.7], "kernel.keep": [part(0.36), part(0.06), "1", str(WORD - 1)]},
     "interaction": {"kernel.keep": [part(0.48), part(0.05), "1", str(WORD - 1)], "epsilon": [0.5]},
+    "windows": {
+        "epsilon": [0.5],
+        "kernel.keeps": [[part(0.6), part(0.45)], [part(0.45), part(0.6)], [part(0.45), part(0.05)]],
+    },
 }
 """What makes a good design leak more than it says."""
 

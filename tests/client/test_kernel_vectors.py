@@ -31,7 +31,7 @@ from deniable_client.words import ReplayWords
 
 FOLDER = Path(__file__).parents[2] / "clients" / "vectors"
 FILES = ("seeded", "designs", "laplace", "mixture", "utility", "personal", "table", "window", "metric")
-FILES += ("box", "interaction")
+FILES += ("box", "interaction", "windows")
 CASES = [(name, case) for name in FILES for case in json.loads((FOLDER / f"{name}.json").read_text())["cases"]]
 IDS = [f"{name}-{case['kernel']['kind']}-{i}" for i, (name, case) in enumerate(CASES)]
 

@@ -32,6 +32,7 @@ PAGES = (
     "docs/jobs/research.md",
     "docs/jobs/reviewer.md",
     "docs/jobs/survey.md",
+    "docs/howto/ranges.md",
     "docs/performance.md",
     "docs/estimators.md",
     "docs/learning.md",

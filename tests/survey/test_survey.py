@@ -249,6 +249,47 @@ def test_groups_with_weights() -> None:
         made.pooled(tallies, {"north": 1.0})
 
 
+@pytest.mark.parametrize("scheme", ["pairs", "effects"])
+def test_tables_of_two_questions_beside_others(scheme: str) -> None:
+    """Margins of tables are the estimates of their questions; errors are those that were predicted."""
+    asked = {"a": ["no", "yes"], "b": 3, "age": dn.ordinal(8), "c": 4}
+    made = dn.survey(asked, epsilon=2.0, tables=[("a", "b"), ("c", "b")], scheme=scheme)
+    n, rng = 30_000, dn.simulation(4).generator()
+    a = rng.integers(0, 2, n)
+    frame = {"a": np.array(["no", "yes"])[a], "b": a + rng.integers(0, 2, n), "age": rng.integers(0, 8, n), "c": 3 - a}
+    tally = made.tally(made.privatize(frame, assigned=made.assign(n, rng=dn.simulation(1)), rng=dn.simulation(2)))
+    found = made.estimate(tally)
+    assert list(found) == list(asked)
+    told = made.properties(n)
+    for name in ("a", "b", "c"):
+        predicted = told["stderr"][name] if name != "c" else math.sqrt(told["mse"]["c"] + 1 / (8 * n))
+        found_error = math.sqrt(np.mean(found[name].variance("population")))
+        assert found_error == pytest.approx(predicted, rel=0.1 if name == "c" else 0.03), "c has two answers of four"
+        assert found[name].value.sum() == pytest.approx(1.0)
+    table = made.table("a", "b", tally)
+    true = [[np.mean((a == i) & (frame["b"] == j)) for j in range(3)] for i in range(2)]
+    assert np.abs((table.value - true) / table.stderr).max() < 5
+    assert np.allclose(table.value.sum(axis=0), found["b"].value)
+    assert made.independence(tally, "b", "a").pvalue < 1e-6
+    assert math.fsum(made.shares) == pytest.approx(1.0)
+    with pytest.raises(dn.ParameterError, match="a and c have no table: no report is about both"):
+        made.table("a", "c", tally)
+    with pytest.raises(dn.ParameterError, match="a and age have no table"):
+        made.independence("a", "age", tally)
+    with pytest.raises(dn.ParameterError, match="two names and a tally, got 2 names and 0 tallies"):
+        made.table("a", "b")
+
+
+def test_tables_alone_are_those_of_their_design() -> None:
+    made = dn.survey({"a": 2, "b": 3}, epsilon=1.0, scheme="pairs")
+    assert made.parts == ("a x b",)
+    assert made.mechanism.k == 6
+    told = made.properties()
+    assert told["gap"] == pytest.approx(made.properties(7)["gap"])
+    assert told["table_sum"] >= told["bound"]
+    assert dn.survey({"a": 2, "b": 3}, epsilon=1.0).tables == ()
+
+
 # ---- promises
 
 
@@ -320,12 +361,17 @@ def test_a_question_that_nobody_is_asked_has_no_number() -> None:
         ({"a": {"k": 2, "epsilon": 2}}, {"epsilon": 1}, "epsilon of a must be at most that of the survey, 1, got 2"),
         ({"a": {"k": 2, "epsilon": 0.7}, "b": 2}, {"epsilon": 0.5, "scheme": "split"}, "0.7 in all and others"),
         ({f"q{i}": {"k": 2, "epsilon": 0.6} for i in range(2)}, {"epsilon": 1, "scheme": "split"}, "1.2 in all"),
-        ({"a": 2}, {"epsilon": 1, "scheme": "boxes"}, "scheme must be one of auto, one, box, split"),
+        ({"a": 2}, {"epsilon": 1, "scheme": "boxes"}, "scheme must be one of auto, one, box, pairs"),
         ({"a": 2, "b": {"interval": (0, 1)}}, {"epsilon": 1, "scheme": "box"}, "at least 2 for a box, got 1 that can"),
         ({"a": {"size": 2}}, {"epsilon": 1}, "a: question must have one of mechanism, keys"),
         ({"a": {"k": 2, "colour": 1}}, {"epsilon": 1}, "a: question must be described by k, labels"),
         ({"a": "yes"}, {"epsilon": 1}, "a: question must be a number of answers"),
         ({"a": {"mechanism": "laplace", "points": 4}}, {"epsilon": 1}, "one that tells the error of its estimates"),
+        ({"a": 2, "b": 2}, {"epsilon": 1, "tables": [("a", "b")], "scheme": "one"}, "pairs, effects where tables"),
+        ({"a": 2, "b": {"interval": (0, 1)}}, {"epsilon": 1, "tables": [("a", "b")]}, "tables must be questions with"),
+        ({"a": 2, "b": 2}, {"epsilon": 1, "tables": [("a", "x")]}, "tables must be pairs of two of a"),
+        ({"a": 2, "b": 2}, {"epsilon": 1, "tables": [("a", "b")], "stderr": 1}, "stderr must be left out where"),
+        ({"a": {"ordinal": 8, "k": 3}}, {"epsilon": 1}, "a: question must be described by ordinal, queries"),
         ({f"q{i}": 2 for i in range(300)}, {"epsilon": 1}, "questions must be at most 255, got 300 of them"),
     ],
 )  # fmt: skip

@@ -11,6 +11,7 @@ import "./kernels/mixture.js";
 import "./kernels/table.js";
 import "./kernels/window.js";
 import "./kernels/metric.js";
+import "./kernels/windows.js";
 import "./kernels/utility.js";
 import "./kernels/utility_forms.js";
 import "./kernels/utility_mixture.js";

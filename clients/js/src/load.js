@@ -21,6 +21,7 @@ const MODULES = [
   ["table", () => import("./kernels/table.js")],
   ["window leaning window-or-bit :brr", () => import("./kernels/window.js")],
   ["neighbours recode constant :codebook", () => import("./kernels/metric.js")],
+  ["windows", () => import("./kernels/windows.js")],
   ["utility", () => import("./kernels/utility.js")],
   [":uss :uue :urap :ulh :uwheel :upgr :urr :uhr :utility", () => import("./kernels/utility_forms.js")],
   [":ussmix", () => import("./kernels/utility_mixture.js")],

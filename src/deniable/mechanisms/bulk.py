@@ -161,7 +161,7 @@ class Bulk(ABC, Generic[K]):
         return self.k
 
     @property
-    def held(self) -> IntArray | None:
+    def stands_for(self) -> IntArray | None:
         """What each input counts for in estimates, a row for each, where these are not about the inputs themselves."""
         return None
 

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from types import SimpleNamespace
 from typing import Any
 
-__all__ = ["ADDED", "FREQUENCY", "KEY_VALUE", "MEAN", "RELEASE", "Curve", "Entry", "Option", "Traits", "grid"]
+__all__ = ["ADDED", "FREQUENCY", "KEY_VALUE", "MEAN", "RANGE", "RELEASE", "Curve", "Entry", "Option", "Traits", "grid"]
 
-FREQUENCY, KEY_VALUE, RELEASE, MEAN = "frequency", "key-value", "release", "mean"
-"""The questions: how often each answer occurs, keys with their means, how near single reports are, a mean."""
+FREQUENCY, KEY_VALUE, RELEASE, MEAN, RANGE = "frequency", "key-value", "release", "mean", "range"
+"""The questions: how often each answer occurs, keys with their means, how near single reports are, a mean, ranges."""
 
 
 @dataclass(frozen=True, slots=True)

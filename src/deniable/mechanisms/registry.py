@@ -20,6 +20,7 @@ from deniable.mechanisms.frequency import options as frequency
 from deniable.mechanisms.keyvalue import options as keyvalue
 from deniable.mechanisms.metric import options as metric
 from deniable.mechanisms.numeric import options as numeric
+from deniable.mechanisms.ordinal import options as ordinal
 from deniable.mechanisms.personal import options as personal
 from deniable.mechanisms.protocol import Protocol
 from deniable.mechanisms.survey import options as survey
@@ -46,7 +47,7 @@ _COMMON = ("epsilon", "k", "labels", "domain", "missing", "other")
 """What every mechanism takes, for hints at slips."""
 _SHOWN = 8
 """Names in a hint."""
-_TOLD = (frequency, utility, personal, keyvalue, metric, numeric, survey)
+_TOLD = (frequency, utility, personal, keyvalue, metric, numeric, ordinal, survey)
 
 
 def _joined() -> dict[str, Option]:

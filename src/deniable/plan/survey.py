@@ -16,6 +16,7 @@ from deniable.core.grid import Grid
 from deniable.errors import FormatError, InWords, ParameterError, is_whole, meant, require, show
 from deniable.mechanisms.base import Mechanism
 from deniable.mechanisms.entry import FREQUENCY
+from deniable.mechanisms.ordinal.question import Ordinal, ordinal
 from deniable.mechanisms.registry import entry_of, mechanism
 from deniable.mechanisms.survey.blocks import Block, Goal, best_blocks, singles
 from deniable.mechanisms.survey.box import Box
@@ -55,8 +56,9 @@ def survey(
 
     `questions` by name: a number of answers, a list of labels, a domain, a grid of numbers, or a mechanism; or a
     mapping that says more: `k` or `labels`, with `sensitive` for those that need protection; `interval` for the mean of
-    numbers; `keys` (with `length` pairs per person and the `range` of their values); `mechanism` with its options; and
-    `epsilon` for a budget of its own, at most that of the survey. Left out, epsilon is the largest of the mechanisms.
+    numbers; `ordinal` for answers in an order, as `deniable.ordinal` is; `keys` (with `length` pairs per person and the
+    `range` of their values); `mechanism` with its options; and `epsilon` for a budget of its own, at most that of the
+    survey. Left out, epsilon is the largest of the mechanisms.
 
     `weights` say how much the error of each question counts (1 unless given; one with 0 is not asked); errors of
     numbers count relative to their interval. Or `stderr`, the standard error that is wanted of each: then `needed` says
@@ -191,7 +193,7 @@ def _promise(questions: Mapping[str, Any], epsilon: float | None) -> float:
     """The epsilon of the survey."""
     if epsilon is not None:
         return check_epsilon(epsilon)
-    own = [given.epsilon if _is_made(given) else None for given in questions.values()]
+    own: list[float | None] = [given.epsilon if _is_made(given) else None for given in questions.values()]
     known = [each for each in own if each is not None]
     if len(known) < len(own):
         raise ParameterError("epsilon must be given.", "Say how private it is to be, e.g. epsilon=1.")
@@ -265,6 +267,8 @@ def _described(given: Any) -> dict[str, Any]:
         return dict(given)
     if isinstance(given, Grid):
         return {"domain": given}
+    if isinstance(given, Ordinal):
+        return {"ordinal": given}
     if is_whole(given, 0) or isinstance(given, Domain):
         return {"k": int(given)} if is_whole(given, 0) else {"domain": given}
     need = "a number of answers, a list of labels, a domain, a mechanism, or a mapping that describes one"
@@ -308,6 +312,14 @@ def _of_numbers(told: dict[str, Any], epsilon: float) -> Mechanism:
     return _best(question="mean", epsilon=epsilon, **told)
 
 
+def _in_order(told: dict[str, Any], epsilon: float) -> Mechanism:
+    """Answers in an order: ranges of them, cumulative shares and quantiles."""
+    _allowed(told, "ordinal", "queries")
+    given = told["ordinal"]
+    how = {"queries": told["queries"]} if "queries" in told else {}
+    return (given if isinstance(given, Ordinal) else ordinal(given, **how)).mechanism(epsilon)
+
+
 def _of_answers(told: dict[str, Any], epsilon: float) -> Mechanism:
     """Shares of answers, some of which may be the sensitive ones; of a grid the mean of its numbers."""
     _allowed(told, "k", "labels", "domain", "missing", "other", "sensitive")
@@ -341,6 +353,7 @@ _KINDS: Mapping[str, Callable[[dict[str, Any], float], Mechanism]] = {
     "mechanism": _by_mechanism,
     "keys": _of_keys,
     "interval": _of_numbers,
+    "ordinal": _in_order,
     "k": _of_answers,
     "labels": _of_answers,
     "domain": _of_answers,
@@ -359,6 +372,11 @@ def _costed(name: str, m: Mechanism) -> Question:
         points = np.asarray(m.domain.decode(np.arange(m.k)), np.float64)
         low, high = float(points.min()), float(points.max())
         return made(told["variance_mean"], float(points.var()), (high - low) ** 2)
+    if "variance_range" in told:  # answers in an order: the error of an average range, which has the drawing in it
+        lengths = np.arange(1, m.k + 1)
+        ways, share = m.k - lengths + 1, lengths / m.k
+        drawn = float((ways * share * (1 - share)).sum() / ways.sum())
+        return made(told["variance_range"] - drawn, drawn)
     plain = row.question == FREQUENCY and m.takes == "values" and m.protection.kind == "LDP"
     known = isinstance(told.get("mse"), float)
     hint = "Mechanisms for shares, means, and keys with values do; others are dealt by deniable.mechanisms.dealt."

@@ -25,6 +25,7 @@ __all__ = [
     "percent",
     "printable",
     "properties_table",
+    "quantiles_table",
     "right",
     "shares_table",
     "width_of",
@@ -136,6 +137,16 @@ def shares_table(
     ]
     cells |= _mean_cells(columns) if "mean" in columns else {}
     return Table((Column("label", wrap=True), *right(*list(cells)[1:])), list(zip(*cells.values(), strict=True)))
+
+
+def quantiles_table(columns: Mapping[str, Sequence[Any]], *, level: float) -> Table:
+    """Quantiles of answers in an order, with the first and the last answer that may be them."""
+    sets = f"{100 * level:g} % set"
+    rows = [
+        (f"{100 * share:g} %", value, low if low == high else f"{low} to {high}")
+        for share, value, low, high in zip(*(columns[c] for c in ("share", "value", "low", "high")), strict=True)
+    ]
+    return Table((Column("at or below", right=True), Column("answer"), Column(sets)), rows)
 
 
 def _mean_cells(columns: Mapping[str, Any]) -> dict[str, list[str]]:
@@ -250,6 +261,8 @@ _MEANING = {
     "frequency": "frequency of the item that the variances are for",
     "variance": "of the estimated frequency of one item, levels drawn at random",
     "variance_mean": "of the mean, averaged over the points of the interval",
+    "variance_range": "of the share of a range, averaged over all ranges, equally frequent values, people drawn",
+    "variance_prefix": "of a cumulative share, averaged alike",
     "variance_worst": "of the mean, if all people had the value whose reports vary most",
     "bound_mean": "the least variance_mean that any mechanism with this epsilon and this variance can have",
     "estimator": "the linear estimator with the least predicted variance",
@@ -273,6 +286,9 @@ def _among_others(document: Mapping[str, Any]) -> dict[str, str]:
     if {"variance", "variance_mean"} <= set(document):
         found["variance"] = "of an estimated frequency, averaged over keys that are equally frequent"
         found["variance_mean"] = "of frequency times mean, averaged alike, values in the middle of their range"
+    if "variance_range" in document:
+        found["bound"] = "the least variance_range that any mechanism with this epsilon can have"
+        found["gap"] = "how far variance_range is above that bound"
     if "by_level" in document.get("guarantee", {}):
         found["guarantee"] = "largest log-ratio of the answers with each budget"
     return found

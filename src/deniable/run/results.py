@@ -14,7 +14,7 @@ import numpy as np
 from deniable.core.types import FloatArray, IntArray, Target
 from deniable.errors import need_extra, require
 from deniable.estimate.bins import edges_of, is_fine
-from deniable.estimate.result import Estimate
+from deniable.estimate.result import CUMULATIVE, Estimate
 from deniable.present.estimates import ORDERS
 from deniable.present.export import SUFFIXES
 from deniable.run.files import check_output, csv_bytes, open_output
@@ -73,6 +73,7 @@ class Shown:
         facts = {
             **first,
             **({} if span is None else {"part": "mean", "interval": list(span)}),
+            **({"part": CUMULATIVE} if next(iter(estimate.parts)) == CUMULATIVE else {}),
             "mechanism": estimate.design["mechanism"],
             "epsilon": estimate.design["epsilon"],
             "n": estimate.n,
@@ -93,6 +94,11 @@ class Shown:
     def numbers(self) -> bool:
         """Whether these are means of numbers rather than shares."""
         return self.facts.get("part") == "mean"
+
+    @property
+    def added_up(self) -> bool:
+        """Whether these are cumulative shares."""
+        return self.facts.get("part") == CUMULATIVE
 
     @property
     def projected(self) -> bool:
@@ -161,13 +167,17 @@ class Shown:
 
     def _made(self, title: str, notes: Sequence[str], names: Sequence[str], rows: IntArray, **more: Any) -> Any:
         from deniable.present.charts import caption, estimate_chart
+        from deniable.present.cumulative import cumulative_chart
 
         facts = self.facts
         source = caption(facts["mechanism"], epsilon=facts["epsilon"], n=facts["n"], simulated=facts["simulated"])
         value, low, high = (self.columns[name][rows] for name in names[:3])
         truth = self.columns[names[3]][rows] if names[3] in self.columns else None
-        labels, told = tuple(self.labels[i] for i in rows), {"subtitle": " · ".join([source, *notes]), **more}
-        return estimate_chart(labels, value, low, high, title=title, truth=truth, level=facts["level"], **told)
+        labels = tuple(self.labels[i] for i in rows)
+        told: dict[str, Any] = {"subtitle": " · ".join([source, *notes]), "truth": truth}
+        own = {"simultaneous": facts["simultaneous"]} if self.added_up else more
+        drawn = cumulative_chart if self.added_up else estimate_chart
+        return drawn(labels, value, low, high, title=title, level=facts["level"], **told, **own)
 
 
 def check_chart(target: str, name: str = "chart") -> None:

@@ -170,7 +170,7 @@ def _held(m: Mechanism) -> FloatArray:
 
 
 def _check_truth(m: Mechanism, name: str, part: Part, f: FloatArray) -> None:
-    held = _held(m) if m.bulk.held is None else m.bulk.held
+    held = _held(m) if m.bulk.stands_for is None else m.bulk.stands_for
     true = f @ held if name == "frequency" else None
     if name == "mean" and isinstance(m.domain, Grid):
         true = np.array([f @ m.domain.points])

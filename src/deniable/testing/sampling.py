@@ -184,7 +184,7 @@ def _estimate_pvalues(m: Mechanism, estimate: Estimate, holders: IntArray) -> Fl
     """p-value of each item's estimate, given how many people hold it; of the mean where that is all there is."""
     n = int(holders.sum())
     if not supports_items(m):
-        truth, name = (holders if m.bulk.held is None else holders @ m.bulk.held) / n, "frequency"
+        truth, name = (holders if m.bulk.stands_for is None else holders @ m.bulk.stands_for) / n, "frequency"
         if "frequency" not in estimate.parts and isinstance(m.domain, Grid):
             truth, name = np.array([truth @ m.domain.points]), "mean"
         if "interaction" in estimate.parts:

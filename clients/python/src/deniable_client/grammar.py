@@ -153,6 +153,9 @@ _SOME: Mapping[str, Form] = {
     ),
 }
 
+_GRIDS = {"circle": "whole circle", "widths": "same widths", "shares": "same shares", "sizes": "same sizes"}
+_ORDERED: Mapping[str, Form] = {name: Form(_one_of("windows"), _GRIDS) for name in ("windows", "tree")}
+
 _LEVELS = {
     "levels": "levels data",
     "base": "kind data sue:unary oue:unary grr:response lh:hashing",
@@ -204,7 +207,7 @@ _JOINT: Mapping[str, Form] = {
 }
 """Several questions in one report; what they protect are all answers together."""
 
-FORMS: Mapping[str, Form] = {**_PLAIN, **_SOME, **_OWN, **_PAIRS, **_JOINT}
+FORMS: Mapping[str, Form] = {**_PLAIN, **_ORDERED, **_SOME, **_OWN, **_PAIRS, **_JOINT}
 """What designs look like, by the mechanism's name."""
 
 

@@ -24,7 +24,7 @@ from deniable.core.support import Support, check_n
 from deniable.core.types import BoolArray, Columns, FloatArray, IntArray, Target
 from deniable.errors import FormatError, ParameterError, is_whole, require
 from deniable.estimate.linear import SupportPart, check_reports
-from deniable.estimate.result import Estimate, Part
+from deniable.estimate.result import Estimate, Part, Shares
 from deniable.kernels import loops
 from deniable.kernels.sampling import below, subset_bits
 from deniable.mechanisms.base import Mechanism, report_size
@@ -78,8 +78,8 @@ class BoxBulk(Bulk[BoxKernel]):
         return box(*ratio_to(self.kernel.lift), self.kernel.sizes, self.kernel.shape)
 
     @cached_property
-    def held(self) -> IntArray:
-        """See `Bulk.held`: one answer to each question."""
+    def stands_for(self) -> IntArray:
+        """See `Bulk.stands_for`: one answer to each question."""
         numbers = np.unravel_index(np.arange(self.k), self.kernel.sizes)
         return np.concatenate(
             [np.eye(k, dtype=np.int64)[own] for k, own in zip(self.kernel.sizes, numbers, strict=True)], axis=1
@@ -178,7 +178,7 @@ class BoxBulk(Bulk[BoxKernel]):
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class BoxPart:
+class BoxPart(Shares):
     """Shares of the answers to all questions, those to one after the other."""
 
     each: tuple[SupportPart, ...]
@@ -212,15 +212,6 @@ class BoxPart:
     def several(self) -> bool:
         """See `Part.several`: everybody has an answer to each question."""
         return len(self.each) > 1
-
-    @property
-    def range(self) -> tuple[float, float] | None:
-        """See `Part.range`: no means."""
-        return None
-
-    def too_rare(self, level: float = 0.95) -> BoolArray | None:
-        """See `Part.too_rare`: it does not happen."""
-        return None
 
 
 def _noted(ends: Interval, note: str) -> BoolArray:

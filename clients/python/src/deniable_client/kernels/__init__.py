@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from deniable_client.kernels.seeded import Balanced, Hashing, Interval, Wheel
     from deniable_client.kernels.table import Table
     from deniable_client.kernels.utility import Utility, UtilityBudgets, UtilityMixture
+    from deniable_client.kernels.windows import Windows
 
 __all__ = [
     "KERNELS",
@@ -71,6 +72,7 @@ __all__ = [
     "Whole",
     "Window",
     "WindowOrBit",
+    "Windows",
     "check_promise",
     "kernel_from",
     "kernel_to",
@@ -90,6 +92,7 @@ _HOMES: Mapping[str, str] = {
     "seeded": "Balanced Hashing Interval Wheel",
     "table": "Table",
     "utility": "Utility UtilityBudgets UtilityMixture",
+    "windows": "Windows",
 }
 """The classes of each module: it is loaded when one of them is asked for."""
 _HOME = {name: home for home, names in _HOMES.items() for name in names.split()}
