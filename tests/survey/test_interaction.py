@@ -176,6 +176,23 @@ def test_what_cannot_be_is_refused_in_plain_words() -> None:
         m.cell([0, 1], [2])
 
 
+@pytest.mark.parametrize(
+    "given",
+    [
+        ((3,), 3, 1),
+        ((2,) * 9, 2, 1),
+        ((3, 1), 3, 1),
+        ((1 << 31, 4), 2, 1),
+        *(((3, 3), g, 1) for g in (1, 5000)),
+        *(((3, 3), 3, size) for size in (0, 3, True)),
+    ],
+    ids=str,
+)
+def test_a_kernel_refuses_numbers_that_do_not_fit(given: Any) -> None:
+    with pytest.raises(ParameterError, match="must be an integer from"):
+        Kernel(*given, 1 << 63)
+
+
 def test_it_is_large_enough_for_long_lists_of_answers() -> None:
     """Properties up to the largest epsilon that formulas take, and cells beyond what is enumerated."""
     big = made((300, 40), epsilon=2.0)

@@ -17,12 +17,11 @@ from itertools import product
 from typing import Any
 
 from deniable.core.channel import Channel, Proof, Witness
+from deniable.core.frontier import least_mse
 from deniable.core.promise import Promise
 from deniable.core.protection import ANSWERS, Protection
-from deniable.errors import ParameterError, require
+from deniable.errors import ParameterError, is_whole, require
 from deniable.mechanisms.bulk import check_outputs
-from deniable.mechanisms.survey.box import whole_numbers
-from deniable.mechanisms.survey.laws import least_cost
 from deniable_client.exact import check_epsilon, exp_bounds, log_upper
 
 __all__ = ["RECIPES", "FakeData", "rsfd", "rsrfd"]
@@ -137,8 +136,8 @@ class FakeData:
             gap = (e - 1) / (e + k - 1) / d
             seen = [(1 / k + (d - 1) * float(fake)) / d for fake in chances]
             own.append(sum(mu * (1 - mu) for mu in seen) / (k * gap * gap))
-        drawn = [d * least_cost(k, math.log(e)) for k in self.sizes]
-        every = [least_cost(k, self.epsilon) for k in self.sizes]
+        drawn = [d * (least_mse(k, math.log(e)) + (k - 1) / k**2) for k in self.sizes]
+        every = [least_mse(k, self.epsilon) + (k - 1) / k**2 for k in self.sizes]
         found = {"recipe": own, "one_question": drawn, "all_questions": every}
         return {name: sum(values) / d for name, values in found.items()}
 
@@ -153,11 +152,12 @@ class FakeData:
 
 
 def _sizes(sizes: object) -> tuple[int, ...]:
-    found = whole_numbers("sizes", sizes)
-    need = f"those of 2 to {_QUESTIONS} questions, with 2 answers or more each"
-    fits = 2 <= len(found) <= _QUESTIONS and min(found) >= 2 and max(found) <= 10_000
+    given: Any = sizes.split(",") if isinstance(sizes, str) else sizes
+    listed = [int(part) if isinstance(part, str) and part.strip().isdecimal() else part for part in given]
+    need = f"whole numbers, those of 2 to {_QUESTIONS} questions, with 2 answers or more each"
+    fits = 2 <= len(listed) <= _QUESTIONS and all(is_whole(size, 2, 10_000) for size in listed)
     require(fits, "sizes", sizes, need, "For example --sizes 4,4,4.")
-    return found
+    return tuple(map(int, listed))
 
 
 def rsfd(epsilon: float = 1.0, sizes: object = (2, 2), fakes: object = None) -> FakeData:

@@ -2,13 +2,43 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 
-from deniable.mechanisms.entry import Entry
+from deniable.mechanisms.entry import Entry, Traits
+from deniable.mechanisms.frequency.costs import ROUND_WORK
 from deniable.mechanisms.survey.box import Box, joint
 from deniable.mechanisms.survey.interaction import Interaction
+from deniable_client.hashing import rounds
 
 __all__ = ["ROWS"]
+
+
+def _box_work(m: Box, n: float) -> float:
+    """A counter for each byte of a report."""
+    return float(m.bulk.row_bytes)
+
+
+def _box_pull(m: Box, r: int) -> float:
+    """The r largest weights of a report: all have as many answers to each question."""
+    each = zip(m.supports, m.sizes, m.shape, strict=True)
+    weights = [w for s, k, held in each for w in [s.q_not / s.gap] * held + [-s.q / s.gap] * (k - held)]
+    return float(sum(sorted(weights, reverse=True)[:r]))
+
+
+def _work(m: Interaction, n: float) -> float:
+    """A hash of every answer, and a bucket of every cell."""
+    return float(
+        m.k + sum(ROUND_WORK * rounds(full) * own for own, full in zip(m.sizes, m.effects.padded, strict=True))
+    )
+
+
+def _pull(m: Interaction, r: int) -> float:
+    """As many of r cells as a report can support; where answers are filled up, at most that."""
+    law = m.effects
+    most = min(r, m.k, math.prod(law.padded) * m.size // m.g)
+    return (most - r * law.base) / law.slope
+
 
 ROWS: Mapping[str, Entry] = {
     "box": Entry(
@@ -28,6 +58,7 @@ ROWS: Mapping[str, Entry] = {
             {"sizes": "5", "shape": "2", "epsilon": 1.0},
         ),
         space=joint,
+        traits=Traits(_box_work, _box_pull),
     ),
     "interaction": Entry(
         Interaction,
@@ -46,5 +77,6 @@ ROWS: Mapping[str, Entry] = {
             {"sizes": "4,3", "g": 4, "size": 2, "epsilon": 1.0},
         ),
         space=joint,
+        traits=Traits(_work, _pull),
     ),
 }
