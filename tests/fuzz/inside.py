@@ -267,6 +267,20 @@ def _told_key(rng: Random, k: int) -> Document:
     return {**_one_key(rng, k), "told": told}
 
 
+def _windows(rng: Random, k: int) -> Document:
+    circle = k + rng.choice((0, 0, 1, 2, 4))
+    fitting = [w for w in range(1, k) if circle % w == 0 and circle // w > 1]
+    widths = sorted(rng.sample(fitting, rng.randint(1, len(fitting))))
+    cells = [circle // w for w in widths]
+    sizes = [rng.randint(1, own - 1) for own in cells]
+    own = {
+        "shifts": [rng.choice((1, w, rng.randint(1, w))) for w in widths],
+        "shares": [rng.randint(1, 9) for _ in widths],
+    }
+    keeps = [threshold(rng, size, count - size) for size, count in zip(sizes, cells, strict=True)]
+    return {"k": k, "circle": circle, "widths": widths, **own, "sizes": sizes, "keeps": keeps}
+
+
 LEAVES: Mapping[str, Callable[[Random, int], Document]] = {
     "response": _response,
     "subset": _subset,
@@ -296,6 +310,7 @@ LEAVES: Mapping[str, Callable[[Random, int], Document]] = {
     "signed-hashing": _signed_hashing,
     "one-key": _one_key,
     "told-key": _told_key,
+    "windows": _windows,
 }
 NODES: Mapping[str, Callable[[Random, int, Mapping[str, Any]], Document]] = {
     "mixture": _two_parts,

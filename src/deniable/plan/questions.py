@@ -115,9 +115,10 @@ def plan(
     ranges are in their order. `n` are the reports, one per person, and `epsilon` is the promise. A design must keep
     within the limits that are given: `target_error` is the largest standard error of a share (0.01 is one percentage
     point), of a frequency, of a range or of the mean, or the largest expected loss of near answers; with it n may be
-    left out for shares, ranges and means, and epsilon for shares: the smallest is found. `max_asr`: success of the best guess from a report; `max_bits` and `max_bytes` of a report; `max_work`:
-    operations of the server per report; `max_poisoning`: what 1 % of forged reports can add to the summed shares of
-    `targets` answers (10 unless given), to the mean or to the loss; `max_worst`: loss of the value that is worst off.
+    left out for shares, ranges and means, and epsilon for shares: the smallest is found. `max_asr`: success of the
+    best guess from a report; `max_bits` and `max_bytes` of a report; `max_work`: operations of the server per report;
+    `max_poisoning`: what 1 % of forged reports can add to the summed shares of `targets` answers (10 unless given),
+    to the mean or to the loss; `max_worst`: loss of the value that is worst off.
 
     Designs are ranked by their error, or by a weighted sum relative to the design of least error: `weight` is that of
     the best guess, the error has the rest; or `weights` of error, asr, bits, work and poisoning. `top` leaves the best.
