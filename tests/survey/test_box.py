@@ -141,6 +141,24 @@ def test_what_is_no_box_cannot_be_made(options: dict[str, Any], told: str) -> No
         dn.mechanism("box", epsilon=1.0, **options)
 
 
+@pytest.mark.parametrize(
+    ("sizes", "shape", "told"),
+    [
+        ((4, 3), (4, 1), "shape must be an integer from 1 to 3"),
+        ((4, 3), (2, 0), "shape must be an integer from 1 to 2"),
+        ((4, 3), (2,), "shape must be a number for each of 2 questions"),
+        ((4, 1), (2, 1), "k must be an integer from 2"),
+        ((), (), "number of questions must be an integer from 1 to 32"),
+        ((1 << 17, 1 << 17), (1, 1), "k must be an integer from 2"),
+    ],
+)
+def test_numbers_that_are_no_box_are_refused_by_devices(
+    sizes: tuple[int, ...], shape: tuple[int, ...], told: str
+) -> None:
+    with pytest.raises(dn.ParameterError, match=told):
+        Box(sizes, shape, WORD // 2)
+
+
 def test_the_best_shape_is_the_default() -> None:
     assert dn.mechanism("box", sizes="2,2", epsilon=2.0).shape == (1, 1)
     found = dn.mechanism("box", sizes=(5, 4), epsilon=1.0)
