@@ -19,7 +19,7 @@
 /** @typedef {"again" | "arc" | "attach" | "circle" | "coin" | "flip" | "g" | "grid" | "k" | "keep" | "keys" | "length" | "m"} Few */
 /** @typedef {"level_bottom" | "level_top" | "other" | "outputs" | "own" | "plain" | "prime" | "reach" | "ring" | "size"} More */
 /** @typedef {Record<Few | More | "shift" | "slope" | "tie", bigint> & Record<"neighbours" | "weights", bigint[][]>} Wholes */
-/** @typedef {"chances" | "codes" | "flips" | "keeps" | "sensitive" | "shares" | "shifts" | "sizes" | "starts" | "told" | "widths"} Several */
+/** @typedef {"chances" | "codes" | "flips" | "keeps" | "sensitive" | "shares" | "shape" | "shifts" | "sizes" | "starts" | "told" | "widths"} Several */
 /** @typedef {Record<Several, bigint[]> & Record<"data" | "level" | "parts", any[]>} Lists */
 /** @typedef {Wholes & Lists & Record<"base" | "bit" | "first" | "second" | "window", any>} Parts a kernel's fields */
 
