@@ -50,9 +50,10 @@ ORDER = (
     ("estimate",),
     ("mechanisms",),
     ("mechanisms.frequency", "mechanisms.metric", "mechanisms.optimal"),
-    ("mechanisms.utility", "mechanisms.keyvalue", "mechanisms.numeric"),
+    ("mechanisms.utility", "mechanisms.keyvalue", "mechanisms.numeric", "mechanisms.ordinal"),
     ("mechanisms.personal",),
     ("mechanisms.dealt",),
+    ("mechanisms.survey",),
     ("mechanisms.registry",),
     ("datasets",),
     ("plan",),
@@ -67,7 +68,7 @@ ORDER = (
     ("__main__",),
 )
 RANK = {name: rank for rank, names in enumerate(ORDER) for name in names}
-FAMILIES = ("frequency", "utility", "personal", "keyvalue", "metric", "numeric", "optimal")
+FAMILIES = ("frequency", "utility", "personal", "keyvalue", "metric", "numeric", "optimal", "ordinal", "survey")
 TRANSFORMS = ("dealt",)
 """Rooms for what makes a mechanism of mechanisms of any family; they have no rows."""
 MAY = {
@@ -75,6 +76,7 @@ MAY = {
     "utility": {"frequency", "optimal"},
     "keyvalue": {"frequency"},
     "personal": {"frequency", "utility", "optimal"},
+    "survey": {"frequency"},
 }
 """Which families a family may build on; any other import between families is a fault."""
 QUESTIONS = {
@@ -82,7 +84,9 @@ QUESTIONS = {
     "keyvalue": {"keyvalue"},
     "mean": {"numeric"},
     "direction": {"numeric"},
+    "range": {"ordinal"},
     "release": {"metric"},
+    "survey": {"survey", "ordinal"},
 }
 """The families that answer a question: its modules in `plan` and `run.studies` may know them, and no other."""
 MODULE_LINES = 600

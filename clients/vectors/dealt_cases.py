@@ -149,6 +149,7 @@ def good_designs(recorded: Callable[..., Any]) -> Iterator[dict[str, Any]]:
             (("uss", "grr", "one protected answer"), {"shares": [1, 1, 2]}),
             (("pldp", "uue-levels"), {"epsilon": 5}),
             (("grr", "grr"), {"epsilon": 1000}),
+            (("box", "grr", "ss"), {"shares": [5, 1, 2]}),
         )
     ):
         design = parts(*names, **more)
@@ -215,10 +216,19 @@ def refused_designs() -> Iterator[dict[str, Any]]:
         ("the first part leaks", "privacy", {"parts": [leaks, one]}),
         ("the second part leaks", "privacy", {"parts": [one, leaks]}),
         ("the second part leaks, within the whole", "privacy", {"epsilon": 40, "parts": [one, leaks]}),
+        ("256 parts", "format", {"parts": [one] * 256, "shares": [1] * 256}),
+        ("a deal by the answers", "format", {"deal": [[0, 1], [1, 0]]}),
+        ("shares by the answers", "format", {"shares": [[1, 2], [2, 1]]}),
+        ("two parts of one person", "format", {"parts": [one, [one, one]]}),
     ):
         yield refused(about, error, good | changes)
     for name in ("mechanism", "version", "epsilon", "shares", "parts"):
         yield refused(f"without {name}", "format", {key: part for key, part in good.items() if key != name})
+    joint = DESIGNS["box"]["design"]
+    more = joint | {"kernel": joint["kernel"] | {"keep": str(int(0.36 * WORD))}}
+    yield refused("questions asked together that leak", "privacy", good | {"parts": [one, more]})
+    other = joint | {"params": {"sizes": [3, 4], "shape": [1, 2]}}
+    yield refused("questions asked together of other sizes", "format", good | {"parts": [one, other]})
     clear = DESIGNS["one protected answer"]["design"]
     kernel = clear["kernel"] | {"sensitive": [], "plain": str(1 << 64)}
     named = clear | {"params": clear["params"] | {"sensitive": []}, "kernel": kernel}

@@ -236,6 +236,9 @@ def work() -> Iterator[Case]:
     yield case("points that floats cannot tell apart", GRR | {"domain": fine}, FORMAT)
     one = {"kind": "subset", "k": str(1 << 32), "size": "1", "keep": str(1)}
     yield case("a report of half a gigabyte", design("ss", 1.0, 1 << 32, {"size": 1}, one), FORMAT)
+    both = {"kind": "box", "sizes": [str(1 << 31), "2"], "shape": ["1", "1"], "keep": "1"}
+    told = {"sizes": [1 << 31, 2], "shape": [1, 1]}
+    yield case("two questions in a report of a quarter of a gigabyte", design("box", 1.0, 1 << 32, told, both), FORMAT)
     loud = noise | {"again": str(WORD - (1 << 40)), "level_bottom": "1"}
     yield case("noise of 16 million words", design("she", 1.0, 2, {"grid": 0, "reach": 1}, loud), FORMAT)
     bucket = {"kind": "hashing", "k": "20000", "g": "2", "keep": str(WORD // 2)}

@@ -22,11 +22,13 @@ from deniable_client.hashing import bucket, expand, hash32, mix32, split64
 from deniable_client.kernels import (
     Balanced,
     Bit,
+    Box,
     Channel,
     Constant,
     Grouped,
     Hadamard,
     Hashing,
+    Interaction,
     Interval,
     Kernel,
     KeysOnly,
@@ -54,6 +56,7 @@ from deniable_client.kernels import (
     Whole,
     Window,
     WindowOrBit,
+    Windows,
     kernel_to,
     promised_ratio,
 )
@@ -258,7 +261,7 @@ def leaking(kernel: dict[str, Any]) -> dict[str, Any]:
     for name, sign in (("own", 1), ("plain", 1), ("keep", 1), ("again", -1), ("base", -1)):
         if isinstance(kernel.get(name), str):
             return kernel | {name: str(int(kernel[name]) + sign * step)}
-    for name in ("chances", "data", "parts"):
+    for name in ("chances", "data", "parts", "keeps"):
         if name in kernel:
             *rest, last = kernel[name]
             moved = leaking(last) if isinstance(last, dict) else str(int(last) + step)
@@ -406,6 +409,44 @@ def metric_kernels() -> list[tuple[float, Kernel]]:
     ]
 
 
+def box_kernels() -> list[tuple[float, Kernel]]:
+    """Several questions in one report: yes/no, of unequal sizes, in more than one byte, and one question alone."""
+    cases = (
+        (2.0, (2, 2), (1, 1)),
+        (3.0, (2, 2, 2), (1, 1, 1)),
+        (1.0, (4, 3), (2, 1)),
+        (0.5, (3, 5, 2), (2, 3, 1)),
+        (4.0, (10, 7, 12), (1, 2, 3)),
+        (1.0, (9,), (3,)),
+    )
+    return [(e, Box.calibrate(e, sizes, shape)) for e, sizes, shape in cases]
+
+
+def interaction_kernels() -> list[tuple[float, Kernel]]:
+    """Cells of two and of three questions; numbers of answers that g divides, and others."""
+    shapes = (
+        (1.0, (3, 3), 3, 1),
+        (2.0, (6, 3), 3, 1),
+        (0.5, (2, 2), 2, 1),
+        (1.0, (5, 300), 4, 2),
+        (1.5, (2, 3, 4), 2, 1),
+    )
+    more = ((0.5, (9, 70), 20, 7), (2.0, (70_000, 3), 9, 1))
+    return [(e, Interaction.calibrate(e, sizes, g, size)) for e, sizes, g, size in (*shapes, *more)]
+
+
+def windows_kernels() -> list[tuple[float, Kernel]]:
+    """Cells of several widths on a circle: shifted, standing still, with more points than answers, of one width."""
+    shapes = (
+        (1.0, (8, 8, (1, 2), (1, 2), (1, 1), (2, 1))),
+        (2.0, (6, 9, (1, 3), (1, 3), (5, 2), (1, 1))),
+        (0.5, (16, 16, (1, 2, 4), (1, 1, 1), (7, 2, 1), (6, 3, 2))),
+        (1.0, (1000, 1024, (1, 4, 256), (1, 4, 256), (2, 1, 2), (275, 69, 1))),
+        (1.0, (2, 2, (1,), (1,), (1,), (1,))),
+    )
+    return [(e, Windows.calibrate(e, *shape)) for e, shape in shapes]
+
+
 OTHERS = {
     "seeded": seeded_kernels,
     "designs": design_kernels,
@@ -420,6 +461,9 @@ OTHERS = {
     "channel": channel_kernels,
     "lattice": lattice_kernels,
     "arc": arc_kernels,
+    "box": box_kernels,
+    "interaction": interaction_kernels,
+    "windows": windows_kernels,
 }
 """Files of kernels on plain values, beside those of `KERNELS`."""
 
@@ -454,7 +498,8 @@ def other_reports(kernel: Kernel) -> list[dict[str, Any]]:
     made: dict[tuple[int, int, tuple[int, ...]], dict[str, Any]] = {}
     levels = range(len(kernel.data)) if isinstance(kernel, Personal) else range(1)
     for x, level in product(sorted({0, kernel.k // 2, kernel.k - 1}), levels):
-        edges = [(*front, t - below) for t in thresholds(kernel, x, level) for front in ((), (0,)) for below in (1, 0)]
+        fronts = ((0, 0), (WORD - 1, 0)) if isinstance(kernel, Windows) else ((), (0,))
+        edges = [(*front, t - below) for t in thresholds(kernel, x, level) for front in fronts for below in (1, 0)]
         for i, first in enumerate([(), (), (WORD - 1, 0, 0), (WORD - 1, 0, WORD - 1), *edges]):
             words = Recorded(1000 * x + 100 * level + i, first)
             chosen = {"level": level} if isinstance(kernel, Personal) else {}

@@ -43,6 +43,11 @@ def subset(k: int, size: int, keep: float) -> Design:
     return kernel("subset", k=k, size=size, keep=part(keep))
 
 
+def box(sizes: list[str], shape: list[str], keep: float) -> Design:
+    """A kernel of several questions."""
+    return kernel("box", sizes=sizes, shape=shape, keep=part(keep))
+
+
 def utility(k: int, sensitive: list[str], base: list[Design], plain: float) -> Design:
     """A utility kernel with blind reports."""
     return kernel("utility", k=k, sensitive=sensitive, base=base, plain=part(plain), attach=0, blind=1)
@@ -157,6 +162,25 @@ GOOD: Mapping[str, tuple[Design, list[Any] | None]] = {
         ),
         None,
     ),
+    "windows": (
+        design(
+            "windows",
+            1.0,
+            8,
+            {"circle": 8, "widths": [1, 2], "shares": [1, 1], "sizes": [2, 1]},
+            kernel(
+                "windows",
+                k=8,
+                circle=8,
+                widths=["1", "2"],
+                shifts=["1", "2"],
+                shares=["1", "1"],
+                sizes=["2", "1"],
+                keeps=[part(0.45)] * 2,
+            ),
+        ),
+        None,
+    ),
     "a grid": (
         GRR | {"domain": {"interval": [0, 1], "points": 2, "layout": "midpoints", "clip": False}},
         None,
@@ -166,6 +190,17 @@ GOOD: Mapping[str, tuple[Design, list[Any] | None]] = {
     "sets": (GRR | {"domain": {"space": "sets", "points": [["a"], ["b", "c"]]}}, None),
     "labels": (GRR | {"domain": {"labels": ["a", "b"], "missing": "a", "other": "b"}}, None),
     **written_cases.GOOD,
+    "box": (design("box", 1.0, 12, {"sizes": [4, 3], "shape": [2, 1]}, box(["4", "3"], ["2", "1"], 0.3)), None),
+    "interaction": (
+        design(
+            "interaction",
+            1.0,
+            12,
+            {"sizes": [4, 3], "g": 4, "size": 1},
+            kernel("interaction", sizes=["4", "3"], g=4, size=1, keep=part(0.45)),
+        ),
+        None,
+    ),
 }
 """Designs and the consent that they need."""
 
@@ -260,6 +295,22 @@ CHANGES: Mapping[str, Mapping[str, list[Any]]] = {
     },
     "kv-olh": {"params.g": [3], "kernel.base.kind": ["balanced"]},
     "privkv": {"params.told": [[1, 3], [1], None, [1.5, 2]], "params.key_epsilon": ["1", None]},
+    "windows": {
+        "domain.k": [9, 7],
+        "params.circle": [9, True, None],
+        "params.widths": [[1, 4], [1], [2, 1], None, "12"],
+        "params.shares": [[1, 2], [1.5, 1], []],
+        "params.sizes": [[1, 1], 2],
+        "params.shifts": [[1, 2]],
+        "kernel.kind": ["subset", "window", "dealt"],
+        "kernel.k": ["9", "7", "1"],
+        "kernel.circle": ["7", "9", "0", str(1 << 21)],
+        "kernel.widths": [["1", "3"], ["2", "1"], ["0", "2"], ["1", "8"], ["2", "2"], ["1"], [], "12", [["1"], "2"]],
+        "kernel.shifts": [["1", "3"], ["0", "2"], ["1"], ["1", "2", "1"]],
+        "kernel.shares": [["0", "1"], ["1"], [str(WORD), "1"], ["-1", "1"]],
+        "kernel.sizes": [["8", "1"], ["2", "0"], ["2", "4"]],
+        "kernel.keeps": [["0", part(0.45)], [part(0.45)], [part(0.45), str(WORD)], None],
+    },
     "a grid": {
         "domain.interval": [[1, 0], [0, 0], [1e16, 1e16 + 2], [0], [0, "1"], [0, True], None, [0, 1, 2]],
         "domain.points": [3, "2", True, 2.5, 1],
@@ -284,6 +335,40 @@ CHANGES: Mapping[str, Mapping[str, list[Any]]] = {
         "domain.k": [2],
     },
     **written_cases.CHANGES,
+    "box": {
+        "params.sizes": [[3, 4], [4, 3, 1], [4, "3"], [4, 3.5], 12, None],
+        "params.shape": [[1, 2], [2], ["2", "1"], None],
+        "kernel.sizes": [["3", "4"], ["12"], ["4", "3", "1"], ["4", "3", "2"], [], "12", ["4", 3], ["0", "3"]],
+        "kernel.shape": [["2"], ["2", "3"], ["0", "1"], ["4", "1"], ["2", "1", "1"], [], ["2", "01"], "21"],
+        "kernel.keep": ["0", str(WORD), None],
+        "kernel.k": ["12"],
+        "kernel": [box(["2"] * 33, ["1"] * 33, 0.5), box([str(1 << 17)] * 2, ["1", "1"], 0.5), subset(12, 2, 0.3)],
+        "domain.k": [7, 13],
+    },
+    "interaction": {
+        "params.sizes": [[3, 4], [12], [4], [4, 3, 1], "4,3", 12, None, [4, True], [4, "3"], [4.5, 3]],
+        "params.g": [3, "4", None],
+        "params.size": [2, None],
+        "params.keep": [1],
+        "domain.k": [7, 16],
+        "kernel.sizes": [
+            ["12"],
+            ["3", "4"],
+            ["4", "3", "1"],
+            ["4", "0"],
+            ["2"] * 9,
+            ["4294967296"] * 2,
+            [],
+            "12",
+            [4, 3],
+        ],
+        "kernel.g": ["1", "0", "5", "4097", 4],
+        "kernel.size": ["0", "4", "2"],
+        "kernel.keep": ["0", str(WORD)],
+        "kernel.k": ["12"],
+        "kernel.seed": ["1"],
+        "kernel.kind": ["subset", "hashing"],
+    },
 }
 """What a good design may not have instead, or beside: refused for its form."""
 
@@ -305,6 +390,12 @@ LEAKS: Mapping[str, Mapping[str, list[Any]]] = {
     "kv-olh": {"kernel.base.keep": [part(0.8), part(0.2)]},
     "privkv": {"kernel.base.flip": [part(0.1)]},
     **written_cases.LEAKS,
+    "box": {"epsilon": [0.7], "kernel.keep": [part(0.36), part(0.06), "1", str(WORD - 1)]},
+    "interaction": {"kernel.keep": [part(0.48), part(0.05), "1", str(WORD - 1)], "epsilon": [0.5]},
+    "windows": {
+        "epsilon": [0.5],
+        "kernel.keeps": [[part(0.6), part(0.45)], [part(0.45), part(0.6)], [part(0.45), part(0.05)]],
+    },
 }
 """What makes a good design leak more than it says."""
 

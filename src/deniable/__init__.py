@@ -30,9 +30,11 @@ if TYPE_CHECKING:
     from deniable.errors import DeniableError, FormatError, MergeError, ParameterError, PrivacyError
     from deniable.estimate.result import Comparison, Estimate
     from deniable.mechanisms.base import Mechanism
+    from deniable.mechanisms.ordinal.question import ordinal
     from deniable.mechanisms.registry import MECHANISMS, PROTOCOLS, from_design, mechanism, protocol, register
     from deniable.mechanisms.utility.make import utility
     from deniable.plan.questions import plan
+    from deniable.plan.survey import survey
     from deniable.randomness import secure, simulation
     from deniable.run.store import load, save
 
@@ -41,7 +43,8 @@ __version__ = "0.1.0"
 # What there is to work with: values and what holds them, then mechanisms, then what is done with them, then errors.
 __all__ = ["Channel", "Comparison", "Domain", "Estimate", "Grid", "Promise", "Reports", "Space", "Tally", "__version__"]
 __all__ += ["MECHANISMS", "PROTOCOLS", "Mechanism", "from_design", "mechanism", "protocol", "register", "utility"]
-__all__ += ["attack", "audit", "datasets", "dump", "load", "plan", "promise", "save", "secure", "simulation"]
+__all__ += ["attack", "audit", "datasets", "dump", "load", "ordinal", "plan", "promise", "save", "secure", "simulation"]
+__all__ += ["survey"]
 __all__ += ["DeniableError", "FormatError", "MergeError", "ParameterError", "PrivacyError"]
 
 _HOMES: Mapping[str, tuple[str, ...]] = {
@@ -60,9 +63,11 @@ _HOMES: Mapping[str, tuple[str, ...]] = {
     "deniable.errors": ("DeniableError", "FormatError", "MergeError", "ParameterError", "PrivacyError"),
     "deniable.estimate.result": ("Comparison", "Estimate"),
     "deniable.mechanisms.base": ("Mechanism",),
+    "deniable.mechanisms.ordinal.question": ("ordinal",),
     "deniable.mechanisms.registry": ("MECHANISMS", "PROTOCOLS", "from_design", "mechanism", "protocol", "register"),
     "deniable.mechanisms.utility.make": ("utility",),
     "deniable.plan.questions": ("plan",),
+    "deniable.plan.survey": ("survey",),
     "deniable.randomness": ("secure", "simulation"),
     "deniable.run.store": ("load", "save"),
 }

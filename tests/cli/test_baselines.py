@@ -128,3 +128,33 @@ def test_values_that_reports_cannot_tell_apart_have_no_standard_error(run):
     assert json.loads(Path("e.json").read_text())["stderr"] == [None] * m.k
     assert run("estimate", "r", "--method", "em", "--out", "e.csv").code == 0
     assert ",inf," in Path("e.csv").read_text()
+
+
+def test_hiding_an_answer_among_fakes_is_refuted_with_its_exact_epsilon(run):
+    done = run("audit", "rsfd", "--epsilon", 1, "--sizes", "4,4,4,4", "--json")
+    assert done.code == 1
+    found = done.json
+    assert found["epsilon_exact"] == pytest.approx(math.log(4 * (math.e - 1) + 1), rel=1e-10)
+    assert found["agrees"]
+    assert found["one_answer"] == pytest.approx(1.0)
+    assert found["variance"]["one_question"] < found["variance"]["recipe"] / 3
+    shown = run("audit", "rsrfd", "--epsilon", 1, "--fakes", "0.9,0.1;0.9,0.1")
+    assert shown.code == 1
+    assert "NOT KEPT" in shown.out
+    assert "THE PROMISE IS BROKEN" in shown.out
+
+
+def test_recipes_take_their_own_options_alone(run):
+    assert "left out for rsfd" in run("audit", "rsfd", "--epsilon", 1, "--k", 4).err
+    assert "left out for grr" in run("audit", "grr", "--epsilon", 1, "--k", 4, "--fakes", "1").err
+    assert run("design", "rsfd", "--epsilon", 1, "--sizes", "4,4").code == 2
+
+
+def test_interactions_on_the_command_line(run):
+    found = run("design", "interaction", "--epsilon", 1, "--sizes", "3,3", "--json").json
+    assert found["params"] == {"sizes": [3, 3], "g": 3, "size": 1}
+    assert found["slope"] == pytest.approx(0.5462629907231156, rel=1e-10)
+    assert run("audit", "interaction", "--epsilon", 1, "--sizes", "3,3").code == 0
+    refused = run("simulate", "interaction", "--epsilon", 1, "--sizes", "3,3", "--data", "zipf")
+    assert refused.code == 2
+    assert "simulations are of one question" in refused.err

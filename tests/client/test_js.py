@@ -96,7 +96,30 @@ def test_clients_agree_about_all_kinds_of_kernels(capsys: pytest.CaptureFixture[
     assert min(kinds.values()) > 50
 
 
+def test_clients_agree_about_surveys(capsys: pytest.CaptureFixture[str]) -> None:
+    """Surveys as they are made for people, and ones with a fault: a part that leaks, a share of 0, too many parts."""
+    told = compared(capsys, "--surveys", "--reports", 2000, "--leaking", 0, "--seed", 21)
+    same(told, 2000, 0)
+    assert told["designs"]["damaged survey, refused"] > 3
+    assert "damaged survey, taken" not in told["designs"]
+    assert told["designs"]["survey, taken"] > 20, "those without the consent that they need are refused"
+
+
+@pytest.mark.slow
+@pytest.mark.turns(5)
+@pytest.mark.parametrize("part", range(5))
+def test_clients_agree_about_a_hundred_thousand_reports_of_surveys(
+    part: int, capsys: pytest.CaptureFixture[str]
+) -> None:
+    told = compared(capsys, "--surveys", "--reports", 20_000, "--leaking", 0, "--seed", 100 + part)
+    same(told, 20_000, 0)
+    assert "damaged survey, taken" not in told["designs"]
+    assert told["reports by kind"]["box"] > 100
+
+
 FAULTS = [
+    ("kernels/box.js", "kept || j < miss", "kept || j <= miss", "box"),
+    ("kernels/box.js", "if (holds) words.word();", "if (!holds) words.word();", "box"),
     ("exact.js", "words.word() < threshold", "words.word() <= threshold", ""),
     ("exact.js", ">= size % n", "> size % n", ""),
     ("exact.js", "last < n; last++", "last < n - 1n; last++", ""),

@@ -23,11 +23,13 @@ from deniable_client.kernels import (
     Arc,
     Balanced,
     Bit,
+    Box,
     Constant,
     Dealt,
     Grouped,
     Hadamard,
     Hashing,
+    Interaction,
     Interval,
     KeysOnly,
     Laplace,
@@ -164,9 +166,11 @@ def affine(rng: random.Random) -> Affine:
 EXACT: dict[str, Maker] = {
     "response": lambda rng: Response(rng.randint(2, 4), threshold(rng)),
     "subset": lambda rng: Subset(4, rng.randint(1, 3), threshold(rng)),
+    "box": lambda rng: Box(*rng.choice([((2, 2), (1, 1)), ((3, 2), (2, 1)), ((2, 2, 2), (1, 1, 1))]), threshold(rng)),
     "unary": unary,
     "hadamard": lambda rng: Hadamard(rng.randint(2, 4), threshold(rng)),
     "hashing": lambda rng: Hashing(3, rng.randint(2, 3), threshold(rng)),
+    "interaction": lambda rng: Interaction(*rng.choice([((2, 2), 2, 1), ((3, 2), 3, 2)]), threshold(rng)),
     "balanced": lambda rng: Balanced(4, rng.randint(2, 3), threshold(rng)),
     "wheel": lambda rng: Wheel(2, rng.randint(1, 3), threshold(rng), 3),
     "interval": lambda rng: Interval(4, rng.randint(1, 3), threshold(rng)),
@@ -226,7 +230,7 @@ def test_mixtures_are_at_most_as_telling_as_their_parts() -> None:
 
 # ---- what transforms ask of a base
 
-BASES = ("response", "subset", "unary", "hadamard", "hashing", "balanced", "wheel", "interval", "affine")
+BASES = ("response", "subset", "box", "unary", "hadamard", "hashing", "balanced", "wheel", "interval", "affine")
 
 
 @pytest.mark.parametrize("kind", BASES)
@@ -308,7 +312,7 @@ def test_what_two_reports_of_one_draw_tell_needs_the_exact_number_of_reports() -
     assert round(math.log(tells(*kernel.levels)), 4) == 1.7569
 
 
-@pytest.mark.parametrize("kind", ["response", "subset", "balanced", "interval", "affine", "hashing", "unary"])
+@pytest.mark.parametrize("kind", ["response", "subset", "box", "balanced", "interval", "affine", "hashing", "unary"])
 def test_so_many_values_share_the_largest_likelihood(kind: str) -> None:
     rng = random.Random(f"least {kind}")
     for _ in range(12):
@@ -320,7 +324,7 @@ def test_so_many_values_share_the_largest_likelihood(kind: str) -> None:
                 chances = [law[report] for law in laws]
                 least = min(least, chances.count(max(chances)))
         assert 1 <= kernel.least <= least, kernel
-        if kind in ("response", "subset", "interval"):
+        if kind in ("response", "subset", "box", "interval"):
             assert kernel.least == least
 
 

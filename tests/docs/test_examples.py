@@ -33,6 +33,7 @@ PAGES = (
     "docs/jobs/research.md",
     "docs/jobs/reviewer.md",
     "docs/jobs/survey.md",
+    "docs/howto/ranges.md",
     "docs/performance.md",
     "docs/estimators.md",
     "docs/learning.md",
@@ -40,6 +41,9 @@ PAGES = (
     "docs/maths/coins.md",
     "docs/maths/dealt.md",
     "docs/maths/written.md",
+    "docs/maths/survey.md",
+    "docs/howto/questions.md",
+    "docs/maths/tables.md",
 )
 
 

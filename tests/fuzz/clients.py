@@ -31,7 +31,7 @@ from deniable_client.errors import DeniableError
 from deniable_client.exact import exp_bounds
 from deniable_client.hashing import split64
 from deniable_client.kernels import KERNELS, kernel_from, promised_ratio
-from fuzz import designs, inside, large, outside, truth
+from fuzz import designs, inside, large, outside, surveys, truth
 
 OTHER = Path(__file__).parents[2] / "clients" / "js" / "test" / "differential.js"
 WORD = 1 << 64
@@ -40,6 +40,7 @@ BATCH = 60
 CASES = 110
 """Values and words of a design that is taken."""
 SHARES = {"inside": 0.55, "mutated": 0.2, "outside": 0.1, "grown": 0.1, "dealt": 0.05}
+SURVEYS = {"survey": 0.8, "damaged survey": 0.2}
 SHOWN = 5
 """Differences that are told in full."""
 ODD_VALUES: tuple[Any, ...] = (
@@ -166,6 +167,9 @@ def jobs(rng: Random, mechanism: str | None = None, sorts: dict[str, float] = SH
             document = outside.mutated(rng, good, rng.choice(kept))
         elif sort == "grown":
             document = large.grown(rng, good)
+        elif sort in SURVEYS:
+            document = surveys.survey(rng)
+            document = surveys.damaged(rng, document) if sort != "survey" else document
         elif sort == "dealt":
             document = dealt(rng, [good, *rng.choices(kept, k=rng.choice((1, 1, 2)))])
             document = outside.mutated(rng, document, rng.choice(kept)) if rng.random() < 0.3 else document
@@ -404,10 +408,15 @@ def kinds_of(part: Any) -> Iterator[str]:
 
 
 def run(
-    figures: Figures, other: OtherClient, rng: Random, enough: Callable[[], bool], mechanism: str | None = None
+    figures: Figures,
+    other: OtherClient,
+    rng: Random,
+    enough: Callable[[], bool],
+    mechanism: str | None = None,
+    sorts: dict[str, float] = SHARES,
 ) -> Iterator[None]:
     """Compare batches of designs until it is enough."""
-    source = jobs(rng, mechanism)
+    source = jobs(rng, mechanism, sorts)
     while not enough():
         batch = [next(source) for _ in range(BATCH)]
         lines = [json.dumps(asked) for _, asked in batch]
@@ -492,6 +501,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--leaking", type=int, default=200, help="designs that leak")
     parser.add_argument("--seed", type=int, default=1, help="where the random ones begin")
     parser.add_argument("--mechanism", help="designs of this one only")
+    parser.add_argument("--surveys", action="store_true", help="surveys of several questions only")
     parser.add_argument("--source", type=Path, help="another copy of clients/js/src")
     parser.add_argument("--until-different", action="store_true", help="stop at the first difference")
     parser.add_argument("--json", action="store_true", help="print the figures as one JSON object")
@@ -503,7 +513,7 @@ def main(arguments: list[str] | None = None) -> int:
 
     with OtherClient(given.source) as other:
         for part in (
-            run(figures, other, rng, enough, given.mechanism),
+            run(figures, other, rng, enough, given.mechanism, SURVEYS if given.surveys else SHARES),
             run_leaking(figures, other, rng, given.leaking),
         ):
             for _ in part:

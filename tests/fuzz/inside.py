@@ -56,6 +56,14 @@ def _subset(rng: Random, k: int) -> Document:
     return {"k": k, "size": size, "keep": threshold(rng, size, k - size)}
 
 
+def _box(rng: Random, k: int) -> Document:
+    """Few questions, whatever k is: it is their answers together that are gone through."""
+    sizes = rng.choice(([2], [4], [2, 2], [2, 3], [3, 2], [2, 2, 2]))
+    shape = [rng.randint(1, size - 1) for size in sizes]
+    own = math.prod(shape)
+    return {"sizes": sizes, "shape": shape, "keep": threshold(rng, own, math.prod(sizes) - own)}
+
+
 def _unary(rng: Random, k: int) -> Document:
     keep, flip = two(rng)
     return {"k": k, "keep": keep, "flip": flip}
@@ -69,6 +77,13 @@ def _hashing(rng: Random, k: int) -> Document:
 def _balanced(rng: Random, k: int) -> Document:
     g = rng.randint(2, k)
     return {"k": k, "g": g, "keep": threshold(rng, 1, g - 1)}
+
+
+def _interaction(rng: Random, k: int) -> Document:
+    """Two questions, whatever k is: the domain follows the kernel."""
+    g = rng.randint(2, 4)
+    size = rng.randint(1, g - 1)
+    return {"sizes": [2, max(2, k // 2)], "g": g, "size": size, "keep": threshold(rng, size, g - size)}
 
 
 def _laplace(rng: Random, k: int) -> Document:
@@ -308,13 +323,29 @@ def _told_key(rng: Random, k: int) -> Document:
     return {**_one_key(rng, k), "told": told}
 
 
+def _windows(rng: Random, k: int) -> Document:
+    circle = k + rng.choice((0, 0, 1, 2, 4))
+    fitting = [w for w in range(1, k) if circle % w == 0 and circle // w > 1]
+    widths = sorted(rng.sample(fitting, rng.randint(1, len(fitting))))
+    cells = [circle // w for w in widths]
+    sizes = [rng.randint(1, own - 1) for own in cells]
+    own = {
+        "shifts": [rng.choice((1, w, rng.randint(1, w))) for w in widths],
+        "shares": [rng.randint(1, 9) for _ in widths],
+    }
+    keeps = [threshold(rng, size, count - size) for size, count in zip(sizes, cells, strict=True)]
+    return {"k": k, "circle": circle, "widths": widths, **own, "sizes": sizes, "keeps": keeps}
+
+
 LEAVES: Mapping[str, Callable[[Random, int], Document]] = {
     "response": _response,
     "subset": _subset,
     "interval": _subset,
+    "box": _box,
     "unary": _unary,
     "hashing": _hashing,
     "balanced": _balanced,
+    "interaction": _interaction,
     "laplace": _laplace,
     "wheel": _wheel,
     "hadamard": _hadamard,
@@ -339,6 +370,7 @@ LEAVES: Mapping[str, Callable[[Random, int], Document]] = {
     "signed-hashing": _signed_hashing,
     "one-key": _one_key,
     "told-key": _told_key,
+    "windows": _windows,
 }
 NODES: Mapping[str, Callable[[Random, int, Mapping[str, Any]], Document]] = {
     "mixture": _two_parts,
@@ -437,6 +469,8 @@ def answers_of(made: Document) -> int:
     """Number of values of a kernel."""
     if "k" in made:
         return int(made["k"])
+    if "sizes" in made:
+        return math.prod(map(int, made["sizes"]))
     listed = made.get("weights") or made.get("neighbours")
     return len(listed) if listed else answers_of(made.get("first") or made.get("window") or made["data"][0])
 

@@ -317,7 +317,7 @@ def broken(design: Mapping[str, Any], kernel: Any, harmless: Iterable[int], seed
         return next((found for seed in seeds if (found := check(design, kernel, named, seed))), "")
 
 
-_SEEDED = {"hashing", "balanced", "wheel", "interval", "signed-interval", "signed-hashing"}
+_SEEDED = {"hashing", "balanced", "interaction", "wheel", "interval", "signed-interval", "signed-hashing"}
 
 
 def _kinds(document: Any) -> Iterator[str]:

@@ -84,6 +84,19 @@ def test_rows_need_not_be_contiguous_or_aligned() -> None:
         assert_same(*both(lambda loop, rows=rows: loop.popcounts(rows)))
 
 
+@pytest.mark.parametrize(("circle", "widths"), [(2, (1,)), (9, (1, 3)), (24, (1, 2, 8)), (300, (1, 4, 75))])
+@pytest.mark.parametrize("n", [0, 1, 500])
+def test_count_cells(circle: int, widths: tuple[int, ...], n: int) -> None:
+    """Any bits, also after those of the cells."""
+    rng, width = generator(circle, n), -(-circle // 8)
+    rows = np.frombuffer(rng.bytes(n * width), np.uint8).reshape(n, width)
+    cuts = rng.integers(0, len(widths), n)
+    shifts = rng.integers(0, np.array(widths)[cuts] if n else 1, n)
+    found = both(lambda loop: loop.count_cells(rows, cuts, shifts, np.array(widths), circle))
+    assert_same(*found)
+    assert found[0][0].sum() == found[0][1].sum()
+
+
 @pytest.mark.parametrize("k", [1, 2, 3, 4, 5, 8, 9, 1000])
 @pytest.mark.parametrize("g", [2, 3, 4, 5, 100])
 @pytest.mark.parametrize("n", [0, 1, 1024, 9000])

@@ -31,8 +31,10 @@ from deniable.mechanisms.keyvalue import table as keyvalue
 from deniable.mechanisms.metric import table as metric
 from deniable.mechanisms.numeric import table as numeric
 from deniable.mechanisms.optimal import table as optimal
+from deniable.mechanisms.ordinal import table as ordinal
 from deniable.mechanisms.personal import table as personal
 from deniable.mechanisms.registry import ALIASES, MECHANISMS, OPTIONS, PROTOCOLS, resolved
+from deniable.mechanisms.survey import table as survey
 from deniable.mechanisms.utility import table as utility
 from mechanisms.test_strangers import Coin
 
@@ -277,7 +279,7 @@ def test_designs_inside_designs_end_at_the_first() -> None:
 # ---- rows that are loaded when they are asked for
 
 
-TABLES = (frequency, utility, personal, keyvalue, metric, numeric, optimal)
+TABLES = (frequency, utility, personal, keyvalue, metric, numeric, optimal, ordinal, survey)
 
 
 @pytest.mark.parametrize("table", TABLES, ids=lambda table: table.__name__)

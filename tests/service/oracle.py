@@ -189,6 +189,7 @@ _KINDS: dict[str, Callable[[Mapping[str, Any]], Shape]] = {
     "unary": lambda kernel: _bits(_n(kernel, "k"), None),
     "hashing": lambda kernel: _after(_SEED, _whole(_n(kernel, "g"), (1, 2, 4))),
     "balanced": lambda kernel: _after(_SEED, _whole(_n(kernel, "g"), (1, 2, 4))),
+    "interaction": lambda kernel: _after(_SEED, _bits(_n(kernel, "g"), {_n(kernel, "size")})),
     "wheel": lambda kernel: _after(_SEED, _whole(1 << _n(kernel, "ring"), (1, 2, 4))),
     "hadamard": _hadamard,
     "projective": _projective,

@@ -1,12 +1,14 @@
 // What a report could have meant: how likely it is for each answer. For people to look at; nothing is decided by it.
 import { say, thousandths } from "./explain.js";
-import { bucket, hash32 } from "./hashing.js";
+import { bucket, hash32, split64 } from "./hashing.js";
 import { permute } from "./permuting.js";
 
 /** @import { Explanation } from "./explain.js" */
 /** @typedef {Record<string, any>} Kernel A kernel as the design document has it. */
 
 const WORD = 2 ** 64;
+/** Answers that are gone through one by one. */
+const MOST = 65536;
 /** @param {string} threshold */
 const chance = (threshold) => Number(BigInt(threshold)) / WORD;
 
@@ -74,6 +76,38 @@ function disclosing(kernel, bytes, hidden) {
   return weights;
 }
 
+/** Weights of all sets of answers to several questions, the last of which counts fastest.
+ * @param {number[]} sizes @param {number[]} shape @param {string} keep @param {Uint8Array} bytes */
+function boxed(sizes, shape, keep, bytes) {
+  const [k, own] = [sizes, shape].map((numbers) => numbers.reduce((a, b) => a * b, 1));
+  if (k > MOST) return null;
+  let start = 0;
+  const held = sizes.map((size) => each(size, () => bit(bytes, start++)));
+  if (held.some((row, j) => row.filter(Boolean).length !== shape[j])) return each(k, () => 0);
+  return levels({ keep, k }, own, k, (x) => {
+    for (let j = sizes.length - 1; j >= 0; x = Math.floor(x / sizes[j--])) if (!held[j][x % sizes[j]]) return false;
+    return true;
+  });
+}
+
+/** Weights of all cells of several questions, the last of which counts fastest: a report speaks of the sum of their buckets.
+ * @param {Kernel} kernel @param {number[]} sizes @param {number} g @param {Uint8Array} bytes */
+function summed(kernel, sizes, g, bytes) {
+  const k = sizes.reduce((product, own) => product * own, 1);
+  if (k > MOST) return null;
+  const [seed, set, size] = [whole(bytes, 0, 8), bytes.subarray(8), Number(kernel.size)];
+  const buckets = sizes.map((own, i) => {
+    const [seeded, filled] = [split64(seed, BigInt(i + 1)), BigInt(Math.ceil(own / g) * g)];
+    return each(own, (answer) => Number(permute(seeded, BigInt(answer), filled)) % g);
+  });
+  if (ones(set) !== size) return each(k, () => 0);
+  return levels({ keep: kernel.keep, k }, size, g, (x) => {
+    let sum = 0;
+    for (let i = sizes.length - 1; i >= 0; x = Math.floor(x / sizes[i--])) sum += buckets[i][x % sizes[i]];
+    return bit(set, sum % g) === 1;
+  });
+}
+
 /** Weights of all answers by the kind of the kernel; a report without any value would have the weight 1.
  * @type {Record<string, (kernel: Kernel, bytes: Uint8Array, level: number) => number[] | null>} */
 const WEIGHTS = {
@@ -85,6 +119,7 @@ const WEIGHTS = {
     const [k, size] = [Number(kernel.k), Number(kernel.size)];
     return ones(bytes) === size ? levels(kernel, size, k, (x) => bit(bytes, x) === 1) : each(k, () => 0);
   },
+  box: (kernel, bytes) => boxed(kernel.sizes.map(Number), kernel.shape.map(Number), kernel.keep, bytes),
   interval: (kernel, bytes) => {
     const [seed, first] = [whole(bytes, 0, 8), Number(whole(bytes, 8, bytes.length))];
     const [k, size] = [Number(kernel.k), Number(kernel.size)];
@@ -112,6 +147,7 @@ const WEIGHTS = {
     const [seed, y, g, k] = [whole(bytes, 0, 8), Number(whole(bytes, 8, bytes.length)), Number(kernel.g), Number(kernel.k)];
     return levels(kernel, 1, g, (x) => Math.floor((Number(permute(seed, BigInt(x), BigInt(k))) * g) / k) === y);
   },
+  interaction: (kernel, bytes) => summed(kernel, kernel.sizes.map(Number), Number(kernel.g), bytes),
   wheel: (kernel, bytes) => {
     const [seed, y, arc, size] = [whole(bytes, 0, 8), Number(whole(bytes, 8, bytes.length)), Number(kernel.arc), 2 ** Number(kernel.ring)];
     const start = (/** @type {number} */ x) => Math.floor(Number(hash32(seed, BigInt(x))) / (2 ** 32 / size));
@@ -187,7 +223,7 @@ const WEIGHTS = {
  * @param {Kernel} kernel @param {Uint8Array} bytes @param {number} [level] number of the chosen level
  * @returns {number[] | null} */
 export function likelihoods(kernel, bytes, level = 0) {
-  if (!Object.hasOwn(WEIGHTS, kernel.kind) || Number(kernel.k ?? 0) > 65536) return null;
+  if (!Object.hasOwn(WEIGHTS, kernel.kind) || Number(kernel.k ?? 0) > MOST) return null;
   return WEIGHTS[kernel.kind](kernel, bytes, level);
 }
 

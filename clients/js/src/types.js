@@ -16,10 +16,11 @@
  * }} Domain
  */
 
-/** @typedef {"again" | "arc" | "attach" | "coin" | "flip" | "g" | "grid" | "j" | "k" | "keep" | "keys" | "length" | "m"} Few */
+/** @typedef {"again" | "arc" | "attach" | "circle" | "coin" | "flip" | "g" | "grid" | "j" | "k" | "keep" | "keys" | "length" | "m"} Few */
 /** @typedef {"level_bottom" | "level_top" | "other" | "outputs" | "own" | "plain" | "prime" | "q" | "reach" | "ring" | "size" | "zero"} More */
 /** @typedef {Record<Few | More | "shift" | "slope" | "tie", bigint> & Record<"neighbours" | "weights", bigint[][]>} Wholes */
-/** @typedef {Record<"chances" | "codes" | "flips" | "sensitive" | "shares" | "starts" | "told", bigint[]> & Record<"data" | "level" | "parts", any[]>} Lists */
+/** @typedef {"chances" | "codes" | "flips" | "keeps" | "sensitive" | "shares" | "shape" | "shifts" | "sizes" | "starts" | "told" | "widths"} Several */
+/** @typedef {Record<Several, bigint[]> & Record<"data" | "level" | "parts", any[]>} Lists */
 /** @typedef {Wholes & Lists & Record<"base" | "bit" | "first" | "second" | "window", any> & {budgets: number[][]}} Parts a kernel's fields */
 
 /** @typedef {Record<string, any>} Shapes kinds of kernels that may stand somewhere, with the shapes of their fields */

@@ -90,6 +90,12 @@ def _service() -> _Made:
     return {"serve": (serve, {"given": SERVED})}
 
 
+def _survey() -> _Made:
+    from deniable.cli.survey import ASKED, COMMANDS
+
+    return {name: (function, {"given": ASKED}) for name, function in COMMANDS.items()}
+
+
 def _tasks() -> _Made:
     from deniable.cli.service_tasks import COMMANDS
 
@@ -125,6 +131,7 @@ _COMMANDS: Mapping[str, _Command] = {
     "privatize": _Command(_pipeline, "Turn values into deniable reports, one for each value."),
     "tally": _Command(_pipeline, "Count reports, and add up tallies of one design."),
     "estimate": _Command(_pipeline, "Estimate the share of every value, or the mean of numbers, with error bars."),
+    "survey": _Command(_survey, "Several questions, one budget: who is asked which, and what comes of it.", group=True),
     "release": _Command(_release, "Read near answers back as values, one for each report."),
     "simulate": _Command(_studies, "Privatise a known population and compare with the truth."),
     "audit": _Command(_studies, "Prove that no report leaks more than epsilon, or refute it."),

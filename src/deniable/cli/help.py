@@ -28,8 +28,12 @@ class _Formatter(typer.Context.formatter_class):  # type: ignore[valid-type, mis
 
     def write_usage(self, prog: str, args: str = "", prefix: str | None = None) -> None:
         """The line that shows how the command is called."""
-        start = f"{prefix or 'Usage: '}{prog} "
-        self.write(f"{self._wrapped(args, start, ' ' * min(len(start), 11))}\n")
+        start, rest = f"{prefix or 'Usage: '}{prog} ", " " * min(len(prefix or "Usage: ") + len(prog) + 1, 11)
+        first, _, _ = args.partition(" ")
+        if len(start) + len(first) > self.width:  # not even the first word fits beside a long name
+            self.write(f"{start.rstrip()}\n{self._wrapped(args, rest, rest)}\n")
+            return
+        self.write(f"{self._wrapped(args, start, rest)}\n")
 
     def write_heading(self, heading: str) -> None:
         """The name of a section."""

@@ -1,4 +1,4 @@
-"""Objects named on the command line as package.module:object."""
+"""What an audit takes beside mechanisms: package.module:object, and recipes that are shown but not offered."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from deniable.audit.exact import Audit, audit
 from deniable.cli.options import Choice
 from deniable.errors import DeniableError, ParameterError, require
 
-__all__ = ["audit_object"]
+__all__ = ["audit_object", "audit_recipe"]
 
 
 def audit_object(choice: Choice, promise: float | None) -> Audit:
@@ -40,6 +40,21 @@ def audit_object(choice: Choice, promise: float | None) -> Audit:
             f"NAME must be a package.module:object that can be audited, got {name!r}: {type(error).__name__}: {error}.",
             "It needs `epsilon` and `channel()`; a function or class is called first, without arguments.",
         ) from error
+
+
+def audit_recipe(choice: Choice, fakes: str | None, promise: float | None) -> tuple[Audit, Any] | None:
+    """The audit of a recipe that is not offered, and the recipe; None if the name is not one of these."""
+    from deniable.audit.fakes import RECIPES
+
+    if choice.name not in RECIPES:
+        require(fakes is None, "fakes", fakes, f"left out for {choice.name}", "It belongs to rsrfd.")
+        return None
+    given = {"epsilon": choice.epsilon, "sizes": choice.options.get("sizes"), "fakes": fakes}
+    for name, value in {**choice.domain_given, **choice.options}.items():
+        hint = "Questions are described by --sizes 4,4,4 (rsfd) or by --fakes '0.9,0.1;0.9,0.1' (rsrfd)."
+        require(name in given, name, value, f"left out for {choice.name}", hint)
+    found = RECIPES[choice.name](**{name: value for name, value in given.items() if value is not None})
+    return audit(found, epsilon=promise), found
 
 
 def _load(name: str) -> Any:

@@ -52,6 +52,8 @@ Known: TypeAlias = Sequence[str] | Callable[[], Iterable[str]]
 """What an argument or an option may be; a function where it takes a moment to know."""
 DOMAIN = ("k", "labels", "labels_file")
 """Options that give the domain."""
+_BRING = (*SPACE, "sizes")
+"""Own options of mechanisms that say what the domain is."""
 
 
 def _matrix(source: str) -> Any:
@@ -150,7 +152,7 @@ class Choice:
         """Whether own options, such as --interval, say what the domain is; then nothing else may."""
         if self.entry.brings:
             return not any(name in self.domain_given for name in DOMAIN)
-        own = [name for name in SPACE if name in self.options and self.entry.space is not None]
+        own = [name for name in _BRING if name in self.options and self.entry.space is not None]
         both = [_flag(name) for name in (*DOMAIN, *own) if own and name in {*self.domain_given, *own}]
         if len(both) > len(own):
             hint = "Numbers come from --interval or --points, a list of answers from --k or --labels."

@@ -12,19 +12,19 @@ from deniable.collect.tally import Tally
 from deniable.core.intervals import critical
 from deniable.core.support import check_target
 from deniable.core.types import Target
-from deniable.errors import require
+from deniable.errors import ParameterError, require
 from deniable.estimate.methods import IN_WORDS, METHODS, UNBIASED
 from deniable.mechanisms.base import Mechanism
 from deniable.mechanisms.registry import from_design
 from deniable.present.estimates import ORDERS
-from deniable.present.tables import Column, Table, number, parameters, shares_table
+from deniable.present.tables import Column, Table, number, parameters, quantiles_table, shares_table
 from deniable.run.counting import Counted, skipped_text
 from deniable.run.engines import ENGINES, check_engine, count_with, estimate_with, privatize_on_spark
 from deniable.run.files import named
 from deniable.run.layout import COMPRESSIONS, FORMATS, STANDARD, Layout
 from deniable.run.local import is_table, privatize_file, spent_before, write_tally
 from deniable.run.questions import question_of
-from deniable.run.results import check_chart, check_order, check_table
+from deniable.run.results import Shown, check_chart, check_order, check_table
 from deniable.run.store import read_design
 
 __all__ = [
@@ -253,6 +253,17 @@ def estimate(
             "--shrink", "T", "Key-value: draw means towards that of the T most frequent keys, rare ones more (biased)."
         ),
     ] = None,
+    ranges: Annotated[
+        list[str] | None,
+        option("--range", "A,B", "Answers in an order: the share of those from A to B, both included; repeatable."),
+    ] = None,
+    quantile: Annotated[
+        list[str] | None,
+        option("--quantile", "Q", "Answers in an order: also the answer that a share Q is at or below; repeatable."),
+    ] = None,
+    cdf: Annotated[
+        bool, option("--cdf", None, "Answers in an order: cumulative shares, with a band that holds everywhere.")
+    ] = False,
     top: Annotated[
         int | None, option("--top", "T", "Only the T largest estimates, largest first; charts show all.")
     ] = None,
@@ -292,6 +303,8 @@ def estimate(
     check_target(target)
     critical(level)
     require(top is None or top >= 1, "top", top, "an integer >= 1")
+    require(not (cdf and ranges), "cdf", cdf, "left out where ranges are asked for", "Ask twice: tallies stay.")
+    require(top is None or not cdf, "top", top, "left out for cumulative shares, which have an order")
     check_engine(engine, master)
     known = None if design is None else read_design(design)
     out.note(f"estimating from {', '.join(map(named, files))}{' on Spark' * (engine == 'spark')}")
@@ -302,11 +315,15 @@ def estimate(
     _note_skipped(out, counted)
     m = from_design(found.design)
     found = found.project() if project else found
-    shares = question_of(m.name).show(found, level, cast(Target, target), simultaneous, shrink=shrink)
+    read = {"shrink": shrink, "range": ranges or None, "cdf": cdf or None}
+    shares = question_of(m.name).show(found, level, cast(Target, target), simultaneous or cdf, **read)
+    known_quantiles = (
+        found.quantiles(*map(_share, quantile), level=level, target=cast(Target, target)) if quantile else None
+    )
     shares = replace(shares, facts=shares.facts | {"skipped": dict(counted.skipped)})
     largest = shares if top is None else shares.top(top)
     if chart is not None:
-        shares.draw(chart, "Estimated mean" if shares.numbers else "Estimated shares", chart_order)
+        shares.draw(chart, _heading(shares), chart_order)
         out.note(f"drew {chart}")
     if chart_means is not None:
         shares.draw_means(chart_means, "Estimated means")
@@ -317,11 +334,25 @@ def estimate(
         out.note(f"wrote {_target(save)}")
     title = f"{_title(m)}{', SIMULATED' * found.simulated}: {'; '.join(shares.facts['steps'])}."
     notes = [f"Intervals: {note}." for note in (shares.facts.get("note"), shares.facts.get("note_mean")) if note]
-    out.show(
-        shares.document(),
-        " ".join([title, *notes]),
-        shares_table(shares.columns, shares.labels, level=level, numbers=shares.numbers),
-    )
+    tables = [shares_table(shares.columns, shares.labels, level=level, numbers=shares.numbers)]
+    tables += [] if known_quantiles is None else [quantiles_table(known_quantiles.to_columns(), level=level)]
+    more = {} if known_quantiles is None else {"quantiles": known_quantiles.to_columns()}
+    out.show(shares.document() | more, " ".join([title, *notes]), *tables)
+
+
+def _share(text: str) -> float:
+    """A share that a quantile is of."""
+    try:
+        return float(text)
+    except ValueError:
+        raise ParameterError(
+            f"quantile must be a number between 0 and 1, got {text!r}.", "The median is 0.5."
+        ) from None
+
+
+def _heading(shares: Shown) -> str:
+    """What a chart is of."""
+    return f"Estimated {'mean' if shares.numbers else 'cumulative shares' if shares.added_up else 'shares'}"
 
 
 def _title(m: Mechanism) -> str:

@@ -57,7 +57,8 @@ def plan(out: Output, given: Given) -> int:
     those of frequencies and of means, and the best guess is that of a key and of whether its value is high or low. With
     --question release give --epsilon and --points, --interval or --distances: the error is the expected loss of a
     report, which --target-error limits. With --question mean give --interval, --epsilon and --n or --target-error: the
-    best guess is that of the half of the interval that a number is in.
+    best guess is that of the half of the interval that a number is in. With --question range the answers are in an
+    order, and the error is that of the shares of ranges.
 
     Example: deniable plan --k 1000 --n 100000 --epsilon 1 --max-bytes 16
     """

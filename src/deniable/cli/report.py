@@ -5,12 +5,13 @@ from __future__ import annotations
 import math
 from decimal import Decimal, localcontext
 from fractions import Fraction
+from typing import Any
 
 from deniable.audit.exact import Audit
-from deniable.present.tables import Column, Table
+from deniable.present.tables import Column, Table, facts_table, number
 from deniable_client.exact import exp_bounds
 
-__all__ = ["audit_table"]
+__all__ = ["audit_table", "fakes_table"]
 
 _DIGITS = 30
 
@@ -45,6 +46,33 @@ def audit_table(found: Audit) -> Table:
         rows.append(("levels", f"largest log-ratios of values at a known level, of levels, and of both: {told}"))
     rows.append(("vetted", "yes" if found.vetted else "no"))
     return Table((Column("evidence"), Column("", wrap=True)), rows)
+
+
+def fakes_table(made: Any) -> Table:
+    """What hiding an answer among fakes leaks and costs, beside asking one question openly."""
+    told, kept = made.compared(), "kept" if made.document()["one_answer_holds"] else "NOT KEPT"
+    rows = [
+        ("promised", f"{made.epsilon:.4f}", "epsilon of all answers of a person together"),
+        ("all answers", f"{made.record:.4f}", "exact: ln(d(e - 1) + 1), between people who share no answer"),
+        ("one answer", f"{made.one_answer:.4f}", f"exact, between people who differ in one answer alone: {kept}"),
+        (
+            "variance",
+            number(told["recipe"], 4),
+            "of an item from one report of this recipe, all answers equally common",
+        ),
+        (
+            "one question",
+            number(told["one_question"], 4),
+            "the same, of subset selection on one openly drawn question, with the exact epsilon of all answers",
+        ),
+        (
+            "all questions",
+            number(told["all_questions"], 4),
+            "the same, of subset selection on every question, where the promise is about one answer alone",
+        ),
+        ("instead", "", made.instead),
+    ]
+    return facts_table(rows)
 
 
 def decimal(x: Fraction, digits: int = _DIGITS) -> str:

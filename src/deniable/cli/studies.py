@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Annotated
 
 from deniable.audit.exact import audit as check
-from deniable.cli.imports import audit_object
+from deniable.cli.imports import audit_object, audit_recipe
 from deniable.cli.options import Choice, argument, changed, option, read_domain, split
 from deniable.cli.output import Output
 from deniable.cli.pipeline import (
@@ -25,7 +25,7 @@ from deniable.cli.pipeline import (
     NoHeader,
     TextEncoding,
 )
-from deniable.cli.report import audit_table
+from deniable.cli.report import audit_table, fakes_table
 from deniable.datasets.synthetic import KINDS
 from deniable.datasets.tables import NAMES
 from deniable.errors import ParameterError, require
@@ -86,6 +86,9 @@ def simulate(
         check_table(save, [".csv"])
     if chart is not None:
         check_chart(chart)
+    hint = "Answers to several questions: `deniable survey`, or in Python m.privatize(cells, rng=dn.simulation(0))."
+    several = choice.options.get("sizes")
+    require(several is None, "sizes", several, "left out: simulations are of one question", hint)
     asked = question_of(choice.name)
     own = changed(
         simulate,
@@ -125,12 +128,19 @@ def audit(
         str | None,
         option("--promise", "P", "Check this epsilon instead of the mechanism's own; of optimal, its file of budgets."),
     ] = None,
+    fakes: Annotated[
+        str | None,
+        option(
+            "--fakes", "F", "Chances of fake answers (rsrfd): commas between answers, semicolons between questions."
+        ),
+    ] = None,
 ) -> int:
     """Prove that no report leaks more than epsilon, or refute it.
 
     Exactly, in whole numbers, not by sampling. The exit code is 1 if the promise is broken.
 
-    NAME may also be package.module:object, an object with `epsilon` and `channel()` or a function that gives one.
+    NAME may also be package.module:object, an object with `epsilon` and `channel()` or a function that gives one; or
+    rsfd or rsrfd, recipes that hide a drawn answer among fakes: they leak, and are shown here only.
 
     Example: deniable audit ss --epsilon 1 --k 16
     """
@@ -138,6 +148,11 @@ def audit(
     if promise is not None and not other and "promise" in choice.entry.options:
         choice, promise = replace(choice, options={**choice.options, "promise": promise}), None
     epsilon = None if promise is None else _number(promise)
+    recipe = audit_recipe(choice, fakes, epsilon)
+    if recipe is not None:
+        found, made = recipe
+        out.show(found.document() | made.document(), found.verdict, audit_table(found), fakes_table(made))
+        return 0 if found.holds else 1
     found = audit_object(choice, epsilon) if other else check(choice.make_any(), epsilon=epsilon)
     out.show(found.document(), found.verdict, audit_table(found))
     return 0 if found.holds else 1

@@ -30,18 +30,33 @@ class PooledPart(NormalPart):
         """See `Part.variance`: the groups' reports are independent of each other."""
         return np.asarray(sum(w * w * p.variance(target) for w, p in zip(self.weights, self.parts, strict=True)))
 
+    @property
+    def several(self) -> bool:
+        return self.parts[0].several
+
+    @property
+    def range(self) -> tuple[float, float] | None:
+        return self.parts[0].range
+
     def covariance(self, target: Target) -> FloatArray:
         return np.asarray(sum(w * w * p.covariance(target) for w, p in zip(self.weights, self.parts, strict=True)))
 
 
-def pool(estimates: Sequence[Estimate]) -> Estimate:
-    """One estimate of `frequency` from those of several groups, each weighted by its number of reports."""
+def pool(estimates: Sequence[Estimate], weights: Sequence[float] | None = None) -> Estimate:
+    """One estimate from those of several groups, each weighted by its number of reports, or in proportion to `weights`.
+
+    It is about the first quantity of the estimates: shares, or the mean of numbers.
+    """
     require(len(estimates) > 0, "estimates", InWords("none"), "at least one")
     if len({e.labels for e in estimates}) != 1:
         raise MergeError("only estimates of the same labels, in the same order, can be pooled.")
     n = sum(e.n for e in estimates)
-    part = PooledPart(tuple(e.parts["frequency"] for e in estimates), tuple(e.n / n for e in estimates))
+    told = [float(e.n) for e in estimates] if weights is None else list(weights)
+    whole = sum(told)
+    require(len(told) == len(estimates) and whole > 0, "weights", told, f"{len(estimates)} numbers, not all of them 0")
+    name = next(iter(estimates[0].parts))
+    part = PooledPart(tuple(e.parts[name] for e in estimates), tuple(w / whole for w in told))
     steps = (*estimates[-1].steps, f"pooled with {len(estimates) - 1} other group(s), {n} reports in all")
     simulated = any(e.simulated for e in estimates)
     bias = tuple(dict.fromkeys(word for e in estimates for word in e.bias))
-    return Estimate(estimates[0].labels, {"frequency": part}, n, estimates[-1].design, simulated, steps, bias)
+    return Estimate(estimates[0].labels, {name: part}, n, estimates[-1].design, simulated, steps, bias)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, Protocol
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
 import numpy as np
 
@@ -18,7 +18,13 @@ from deniable.core.types import BoolArray, FloatArray, Target
 from deniable.errors import InWords, MergeError, ParameterError, require
 from deniable.estimate.simplex import project_simplex
 
-__all__ = ["Comparison", "Estimate", "NormalPart", "Part", "Shares"]
+if TYPE_CHECKING:
+    from deniable.estimate.ordered import Quantiles
+
+__all__ = ["CUMULATIVE", "Comparison", "Estimate", "NormalPart", "Part", "Shares"]
+
+CUMULATIVE = "cumulative"
+"""The part of an estimate that has cumulative shares."""
 
 
 class Part(Protocol):
@@ -41,6 +47,14 @@ class Part(Protocol):
         """Confidence intervals."""
         ...
 
+    def prefix_variance(self, target: Target) -> FloatArray:
+        """The variances of the sums of the first 1, 2, .. and of all values."""
+        ...
+
+    def sum_variance(self, start: int, stop: int, target: Target) -> float:
+        """The variance of the sum of the values from `start` on, `stop` not included."""
+        ...
+
     @property
     def several(self) -> bool:
         """Whether people may have several of the labels, so that shares need not sum to 1."""
@@ -60,6 +74,14 @@ class Shares:
     """What most parts are: shares that sum to 1, each of which can be told."""
 
     __slots__ = ()
+
+    def prefix_variance(self: Part, target: Target) -> FloatArray:
+        """See `Part.prefix_variance`: from the covariance matrix."""
+        return np.asarray(np.diagonal(self.covariance(target).cumsum(axis=0).cumsum(axis=1)))
+
+    def sum_variance(self: Part, start: int, stop: int, target: Target) -> float:
+        """See `Part.sum_variance`: from the covariance matrix."""
+        return float(self.covariance(target)[start:stop, start:stop].sum())
 
     @property
     def several(self) -> bool:
@@ -186,6 +208,27 @@ class Estimate(Columned):
 
         return binned(self, bins)
 
+    def ranges(self, *ranges: object) -> Estimate:
+        """The shares of ranges of answers in their order, each given as (first, last), both included.
+
+        For example estimate.ranges(("18", "24"), ("25", "64")).
+        """
+        from deniable.estimate.ordered import range_shares
+
+        return range_shares(self, ranges)
+
+    def cumulative(self) -> Estimate:
+        """The share of people at or below each answer, in their order; `simultaneous` intervals are a band."""
+        from deniable.estimate.ordered import cumulative
+
+        return cumulative(self)
+
+    def quantiles(self, *shares: float, level: float = 0.95, target: Target = "reporters") -> Quantiles:
+        """Quantiles of answers in an order, with confidence sets: the median unless `shares` are given."""
+        from deniable.estimate.ordered import quantiles
+
+        return quantiles(self, shares or (0.5,), level, target)
+
     def compare(self, other: Estimate, *, target: Target = "population") -> Comparison:
         """Label by label, this estimate minus another one of the same labels from other people."""
         check_target(target)
@@ -228,14 +271,18 @@ class Estimate(Columned):
         """
         from deniable.estimate.bins import edges_of, is_fine
         from deniable.present.charts import caption, estimate_chart
+        from deniable.present.cumulative import cumulative_chart
 
         if truth is None and top is None and is_fine(self):
             return self.binned().chart(level, target, title=title, order=order)
-        ends, known = self.interval(level, target), self.design
+        added_up = CUMULATIVE in self.parts
+        ends, known = self.interval(level, target, simultaneous=added_up), self.design
         source = caption(known["mechanism"], epsilon=known["epsilon"], n=self.n, simulated=self.simulated)
         told = f"{source} · biased" if self.biased else source
         usual = "Estimated shares" if self.range is None else f"Estimated mean{'s' * (len(self.labels) > 1)}"
         shown: dict[str, Any] = {"title": title or usual, "subtitle": told, "truth": truth, "level": level, "top": top}
+        if added_up:
+            return cumulative_chart(self.labels, self.value, ends.low, ends.high, **_curve(shown, title))
         shown |= {"ends": self.range, "edges": edges_of(self), "order": order}
         return estimate_chart(self.labels, self.value, ends.low, ends.high, **shown)
 
@@ -299,7 +346,7 @@ class Estimate(Columned):
 
     def _told(self, name: str, most: int) -> list[str]:
         """The first numbers of a part with their standard errors, shares in per cent."""
-        part, (unit, sign) = self.parts[name], (100, " %") if name == "frequency" else (1, "")
+        part, (unit, sign) = self.parts[name], (100, " %") if name in ("frequency", CUMULATIVE) else (1, "")
         value, squares = (unit * part.value[:most]).tolist(), _variance(part)
         if squares is None:
             return [f"{x:.3g}{sign}" for x in value]
@@ -308,6 +355,13 @@ class Estimate(Columned):
         told = [f"{x:.{d}f}{sign} ± {s:.{d}f}" for x, s, d in zip(value, spread, digits, strict=True)]
         rare = part.too_rare()
         return told if rare is None else ["too rare to say" if no else x for x, no in zip(told, rare, strict=False)]
+
+
+def _curve(shown: Mapping[str, Any], title: str | None) -> dict[str, Any]:
+    """What the chart of cumulative shares is told: all but which answers, since it needs all of them."""
+    require(shown["top"] is None, "top", shown["top"], "left out for cumulative shares")
+    kept = {name: what for name, what in shown.items() if name != "top"}
+    return kept | {"title": title or "Estimated cumulative shares"}
 
 
 _FEW = 4

@@ -19,6 +19,7 @@ __all__ = [
     "buckets",
     "compare",
     "count_bits",
+    "count_cells",
     "count_hashed",
     "count_intervals",
     "count_orthogonal",
@@ -68,6 +69,30 @@ def count_bits(rows: Bytes, k: int) -> IntArray:
 def popcounts(rows: Bytes) -> IntArray:
     """Number of ones in each row."""
     return np.asarray(np.bitwise_count(rows).sum(axis=1, dtype=np.int64))
+
+
+def count_cells(
+    rows: Bytes, cuts: IntArray, shifts: IntArray, widths: IntArray, circle: int
+) -> tuple[IntArray, IntArray]:
+    """Where the cells begin that rows are sets of, and the number of cells of each row.
+
+    Row i has a bit for each of the circle/w cells of width w = widths[cuts[i]]; cell c begins at c w - shifts[i] on the
+    circle. How often each point is the beginning, a row for each width. Bits after those of the cells do not count.
+    """
+    starts, sizes = np.zeros((len(widths), circle), np.int64), np.zeros(len(rows), np.int64)
+    for i, width in enumerate(widths.tolist()):
+        cells = circle // width
+        own = np.flatnonzero(cuts == i)
+        for at in (own[j : j + _ROWS] for j in range(0, own.size, _ROWS)):
+            bits = np.unpackbits(rows[at, : -(-cells // 8)], axis=1, count=cells, bitorder="little")
+            row, cell = np.nonzero(bits)
+            sizes[at] = bits.sum(axis=1)
+            starts[i] += np.bincount((cell * width - shifts[at][row]) % circle, minlength=circle)
+    return starts, sizes
+
+
+_ROWS = 1 << 12
+"""Rows whose bits are looked at together."""
 
 
 # ---- from random words to reports

@@ -160,6 +160,11 @@ class Bulk(ABC, Generic[K]):
         """Number of inputs that `channel` lists: the answers, unless people may give several at once."""
         return self.k
 
+    @property
+    def stands_for(self) -> IntArray | None:
+        """What each input counts for in estimates, a row for each, where these are not about the inputs themselves."""
+        return None
+
     @abstractmethod
     def channel(self) -> Channel:
         """The exact channel of the integers that are sampled, output by output (small cases only)."""

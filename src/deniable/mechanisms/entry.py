@@ -13,6 +13,7 @@ __all__ = [
     "FREQUENCY",
     "KEY_VALUE",
     "MEAN",
+    "RANGE",
     "RELEASE",
     "Curve",
     "Entry",
@@ -21,10 +22,10 @@ __all__ = [
     "grid",
 ]
 
-FREQUENCY, KEY_VALUE, RELEASE, MEAN = "frequency", "key-value", "release", "mean"
+FREQUENCY, KEY_VALUE, RELEASE, MEAN, RANGE = "frequency", "key-value", "release", "mean", "range"
 DIRECTION = "direction"
-"""The questions: how often each answer occurs, keys with their means, how near single reports are, a mean, and the mean
-of directions."""
+"""The questions: how often each answer occurs, keys with their means, how near single reports are, a mean, ranges, and
+the mean of directions."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,8 +21,10 @@ from deniable.mechanisms.keyvalue import options as keyvalue
 from deniable.mechanisms.metric import options as metric
 from deniable.mechanisms.numeric import options as numeric
 from deniable.mechanisms.optimal import options as optimal
+from deniable.mechanisms.ordinal import options as ordinal
 from deniable.mechanisms.personal import options as personal
 from deniable.mechanisms.protocol import Protocol
+from deniable.mechanisms.survey import options as survey
 from deniable.mechanisms.utility import options as utility
 from deniable_client.documents import check_document
 from deniable_client.exact import check_epsilon
@@ -46,7 +48,7 @@ _COMMON = ("epsilon", "k", "labels", "domain", "missing", "other")
 """What every mechanism takes, for hints at slips."""
 _SHOWN = 8
 """Names in a hint."""
-_TOLD = (frequency, utility, personal, keyvalue, metric, numeric, optimal)
+_TOLD = (frequency, utility, personal, keyvalue, metric, numeric, optimal, ordinal, survey)
 
 
 def _joined() -> dict[str, Option]:
@@ -115,8 +117,9 @@ _TAKEN = [
 ]
 _TAKEN += ["column", "columns", "level_column", "duplicates", "format", "delimiter", "text_encoding", "compression"]
 _TAKEN += ["no_header", "header", "values", "data", "out", "target", "save", "force", "n", "runs", "seed", "level"]
-_TAKEN += ["project", "chart", "promise", "tuned", "reports", "version", "engine", "master", "table"]
+_TAKEN += ["project", "chart", "promise", "tuned", "reports", "version", "engine", "master", "table", "fakes"]
 _TAKEN += ["prior", "config", "database", "question", "subject", "after", "window_days", "min_batch"]
+_TAKEN += ["file", "weights", "stderr", "tables", "scheme", "fakes"]
 """Arguments of `mechanism`, and what commands call their own arguments and options: no option may have these names."""
 
 _KNOWN_AS = {

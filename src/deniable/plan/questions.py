@@ -7,13 +7,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from deniable.errors import ParameterError, meant, require
-from deniable.mechanisms.entry import DIRECTION, FREQUENCY, KEY_VALUE, MEAN, RELEASE
+from deniable.mechanisms.entry import DIRECTION, FREQUENCY, KEY_VALUE, MEAN, RANGE, RELEASE
 from deniable.mechanisms.spaces import INTERVAL, SPACE
 from deniable.plan.answer import Plan
 from deniable.plan.direction import plan_direction
 from deniable.plan.frequency import plan_frequency
 from deniable.plan.keyvalue import plan_keyvalue
 from deniable.plan.mean import plan_mean
+from deniable.plan.range import plan_range
 from deniable.plan.release import plan_release
 
 if TYPE_CHECKING:
@@ -74,6 +75,12 @@ PLANS: Mapping[str, Planning] = {
         {"target_error": "stderr", **_COSTS},
         {**_EPSILON, "interval": "interval=(0, 24)"},
     ),
+    RANGE: Planning(
+        plan_range,
+        ("k", "labels", "domain", "n", "epsilon", *_WEIGHED),
+        {"target_error": "stderr", "max_asr": "asr", "max_bits": "bits", "max_bytes": "bytes", "max_work": "work"},
+        _EPSILON,
+    ),
 }
 """By what `Entry.question` says."""
 
@@ -110,16 +117,17 @@ def plan(
     top: int | None = None,
     **unknown: Never,
 ) -> Plan[Any]:
-    """Ranked designs for a question: shares ("frequency"), "key-value" pairs, near answers ("release") or a "mean".
+    """Ranked designs for shares ("frequency"), "key-value" pairs, near answers ("release"), a "mean", or a "range".
 
     What people may answer: `k` answers or keys, or their `labels`, or a `domain`; for near answers `points` on a line,
-    an `interval` (with points, layout and clip) or `distances`; for a mean an interval. `n` are the reports, one per
-    person, and `epsilon` is the promise. A design must keep within the limits that are given: `target_error` is the
-    largest standard error of a share (0.01 is one percentage point), of a frequency or of the mean, or the largest
-    expected loss of near answers; with it n may be left out for shares and means, and epsilon for shares: the smallest
-    is found. `max_asr`: success of the best guess from a report; `max_bits` and `max_bytes` of a report; `max_work`:
-    operations of the server per report; `max_poisoning`: what 1 % of forged reports can add to the summed shares of
-    `targets` answers (10 unless given), to the mean or to the loss; `max_worst`: loss of the value that is worst off.
+    an `interval` (with points, layout and clip) or `distances`; for a mean an interval. Answers of
+    ranges are in their order. `n` are the reports, one per person, and `epsilon` is the promise. A design must keep
+    within the limits that are given: `target_error` is the largest standard error of a share (0.01 is one percentage
+    point), of a frequency, of a range or of the mean, or the largest expected loss of near answers; with it n may be
+    left out for shares, ranges and means, and epsilon for shares: the smallest is found. `max_asr`: success of the
+    best guess from a report; `max_bits` and `max_bytes` of a report; `max_work`: operations of the server per report;
+    `max_poisoning`: what 1 % of forged reports can add to the summed shares of `targets` answers (10 unless given),
+    to the mean or to the loss; `max_worst`: loss of the value that is worst off.
 
     Designs are ranked by their error, or by a weighted sum relative to the design of least error: `weight` is that of
     the best guess, the error has the rest; or `weights` of error, asr, bits, work and poisoning. `top` leaves the best.
@@ -138,6 +146,8 @@ def plan(
     'codebook (size = 3)'
     >>> plan(question="mean", interval=(0, 100), epsilon=1.0, target_error=0.5).message
     '42,589 people are enough for a standard error of 0.5: hm (m = 724, share = 0.5841).'
+    >>> plan(question="range", k=64, n=50_000, epsilon=1.0).best.name
+    'windows'
     """
     every = {name: x for name, x in locals().items() if name not in ("question", "unknown")} | unknown
     told = {name: x for name, x in every.items() if x is not None}

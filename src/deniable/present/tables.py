@@ -25,6 +25,7 @@ __all__ = [
     "percent",
     "printable",
     "properties_table",
+    "quantiles_table",
     "right",
     "shares_table",
     "width_of",
@@ -138,6 +139,16 @@ def shares_table(
     return Table((Column("label", wrap=True), *right(*list(cells)[1:])), list(zip(*cells.values(), strict=True)))
 
 
+def quantiles_table(columns: Mapping[str, Sequence[Any]], *, level: float) -> Table:
+    """Quantiles of answers in an order, with the first and the last answer that may be them."""
+    sets = f"{100 * level:g} % set"
+    rows = [
+        (f"{100 * share:g} %", value, low if low == high else f"{low} to {high}")
+        for share, value, low, high in zip(*(columns[c] for c in ("share", "value", "low", "high")), strict=True)
+    ]
+    return Table((Column("at or below", right=True), Column("answer"), Column(sets)), rows)
+
+
 def _mean_cells(columns: Mapping[str, Any]) -> dict[str, list[str]]:
     """The means of the labels' values, by heading; nothing is told of those that are too rare."""
     rare = columns["too_rare"]
@@ -248,10 +259,15 @@ _MEANING = {
     "mse": "mean squared error of an estimated share, averaged over the values",
     "mse_sum": "the same, summed over the values",
     "mse_approx": "the same for a value that nobody holds",
+    "slope": "how fast the share of reports that support a cell grows with its interaction",
+    "variance_population": "of an estimated interaction, all answers equally common, the drawing of people included",
+    "padded": "numbers of answers after filling up with such as nobody has, so that g divides them",
     "asr": "chance that the best guess of a value from its report is right (blind guess: 1/k)",
     "frequency": "frequency of the item that the variances are for",
     "variance": "of the estimated frequency of one item, levels drawn at random",
     "variance_mean": "of the mean, averaged over the points of the interval",
+    "variance_range": "of the share of a range, averaged over all ranges, equally frequent values, people drawn",
+    "variance_prefix": "of a cumulative share, averaged alike",
     "variance_worst": "of the mean, if all people had the value whose reports vary most",
     "variance_even": "of the mean, if all numbers of the interval are equally likely",
     "bound_circle": "the least variance_mean for directions all around the circle, of which the design has k",
@@ -276,9 +292,14 @@ _MEANING = {
 def _among_others(document: Mapping[str, Any]) -> dict[str, str]:
     """Meanings that depend on what else there is."""
     found = {}
+    if "slope" in document:
+        found["mse"] = "mean squared error of an estimated interaction, all answers equally common"
     if {"variance", "variance_mean"} <= set(document):
         found["variance"] = "of an estimated frequency, averaged over keys that are equally frequent"
         found["variance_mean"] = "of frequency times mean, averaged alike, values in the middle of their range"
+    if "variance_range" in document:
+        found["bound"] = "the least variance_range that any mechanism with this epsilon can have"
+        found["gap"] = "how far variance_range is above that bound"
     if "certificate" in document and "bound_circle" not in document:
         found["variance_mean"] = "of the mean, for the worst value, in units of half the interval"
     elif "bound_circle" in document:

@@ -30,6 +30,7 @@ __all__ = [
     "CHUNK_VALUES",
     "INPUTS",
     "PAIR_COLUMNS",
+    "Batch",
     "chunk_size",
     "chunks_of_people",
     "input_of",

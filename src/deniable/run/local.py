@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import replace
 from pathlib import Path
@@ -26,7 +26,7 @@ from deniable.mechanisms.registry import from_design
 from deniable.randomness import Stream, stream_of
 from deniable.run.counting import Counted, head_of
 from deniable.run.files import Progress, named, naming, open_input, open_output, refuse_loss, regular_size
-from deniable.run.inputs import input_of, with_streams
+from deniable.run.inputs import Batch, input_of, with_streams
 from deniable.run.layout import STANDARD, Layout
 from deniable.run.sources import files_of
 from deniable.run.tables import Group, claimed, count_group, open_table
@@ -41,6 +41,7 @@ __all__ = [
     "privatize_file",
     "spent_before",
     "tally_files",
+    "write_reports",
     "write_tally",
 ]
 
@@ -74,11 +75,24 @@ def privatize_file(
     is left behind when a value is refused: the report file appears when all of them are in it. It gets an id of its
     own, so that it is not counted twice.
     """
+    given = {name: value for name, value in columns.items() if value is not None}
+    batches = input_of(m, given).read(m, source, format, progress, **given)
+    return write_reports(m, batches, source, target, layout=layout, rng=rng)
+
+
+def write_reports(
+    m: Mechanism,
+    batches: Iterable[Batch],
+    source: str,
+    target: str,
+    *,
+    layout: str = LAYOUTS[0],
+    rng: Stream | None = None,
+) -> int:
+    """Write the reports of batches that are read from a file into a report file; returns how many reports."""
     for path in files_of(source):
         _refuse_reports(path)
         refuse_loss(target, [path], force=True)
-    given = {name: value for name, value in columns.items() if value is not None}
-    batches = input_of(m, given).read(m, source, format, progress, **given)
     simulated = rng is not None and rng.simulated
     stream = stream_of(rng)  # loads what it needs now: modules that swallow an interruption leave no output waiting
     with ExitStack() as stack:

@@ -14,7 +14,7 @@ from typing import Any
 from deniable.core.types import Target
 from deniable.errors import require
 from deniable.estimate.result import Estimate
-from deniable.mechanisms.entry import DIRECTION, FREQUENCY, KEY_VALUE, MEAN, RELEASE
+from deniable.mechanisms.entry import DIRECTION, FREQUENCY, KEY_VALUE, MEAN, RANGE, RELEASE
 from deniable.mechanisms.registry import entry_of
 from deniable.plan.prediction import points
 from deniable.present.studies import direction_table, frequency_table, keyvalue_table, mean_table, release_table
@@ -70,6 +70,12 @@ def _points(gain: float) -> str:
     return points(gain).replace(" pt", " percentage points")
 
 
+_ORDERED: Mapping[str, Callable[[Estimate, Any], Estimate]] = {
+    "range": lambda estimate, ranges: estimate.ranges(*ranges),
+    "cdf": lambda estimate, _: estimate.cumulative(),
+}
+"""Readings of answers in an order."""
+
 _SHARES, _NUMBERS = "in percentage points", "in the unit of the numbers"
 
 QUESTIONS: Mapping[str, Question] = {
@@ -82,7 +88,18 @@ QUESTIONS: Mapping[str, Question] = {
         _SHARES,
         lambda gain: f"raise the share of one answer by at most {_points(gain)}",
         ANSWERS,
-        {},
+        _ORDERED,
+    ),
+    RANGE: Question(
+        RANGE,
+        "answers in an order",
+        simulate,
+        ("domain", "level", "project", "chart", "column", "format"),
+        frequency_table,
+        _SHARES,
+        lambda gain: f"raise the share of a range by at most {_points(gain)}",
+        None,
+        _ORDERED,
     ),
     KEY_VALUE: Question(
         KEY_VALUE,

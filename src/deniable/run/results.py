@@ -14,7 +14,7 @@ import numpy as np
 from deniable.core.types import FloatArray, IntArray, Target
 from deniable.errors import need_extra, require
 from deniable.estimate.bins import edges_of, is_fine
-from deniable.estimate.result import Estimate
+from deniable.estimate.result import CUMULATIVE, Estimate
 from deniable.present.estimates import ORDERS
 from deniable.present.export import SUFFIXES
 from deniable.run.files import check_output, csv_bytes, open_output
@@ -73,6 +73,7 @@ class Shown:
         facts = {
             **first,
             **({} if span is None else {"part": "mean", "interval": list(span)}),
+            **({"part": CUMULATIVE} if next(iter(estimate.parts)) == CUMULATIVE else {}),
             "mechanism": estimate.design["mechanism"],
             "epsilon": estimate.design["epsilon"],
             "n": estimate.n,
@@ -93,6 +94,11 @@ class Shown:
     def numbers(self) -> bool:
         """Whether these are means of numbers rather than shares."""
         return self.facts.get("part") == "mean"
+
+    @property
+    def added_up(self) -> bool:
+        """Whether these are cumulative shares."""
+        return self.facts.get("part") == CUMULATIVE
 
     @property
     def projected(self) -> bool:
@@ -130,9 +136,14 @@ class Shown:
 
     def draw(self, target: str, title: str, order: str | None = None) -> None:
         """Save a chart; the suffix says of what kind (.html, .png, .svg or .json). `order` is that of the answers."""
+        from deniable.present.charts import save
+
+        save(self.chart(title, order), target)
+
+    def chart(self, title: str, order: str | None = None) -> Any:
+        """The chart that `draw` saves."""
         if self.drawn is not None and len(self.labels) == self.total:
-            self.drawn.draw(target, title, order)
-            return
+            return self.drawn.chart(title, order)
         notes = []
         if self.bias:
             notes.append(f"{', '.join(self.bias)} (biased)")
@@ -140,7 +151,7 @@ class Shown:
             notes.append(f"the {len(self.labels)} largest of {self.total:,}")
         more: dict[str, Any] = {"ends": tuple(self.facts["interval"])} if self.numbers else {}
         more |= {"edges": self.edges, "order": order}
-        self._save(target, title, notes, ("value", "low", "high", "truth"), np.arange(len(self.labels)), **more)
+        return self._made(title, notes, ("value", "low", "high", "truth"), np.arange(len(self.labels)), **more)
 
     def draw_means(self, target: str, title: str) -> None:
         """Save a chart of the means of key-value data, without those of keys that are too rare to say."""
@@ -150,19 +161,23 @@ class Shown:
         rare = len(self.labels) - told.size
         notes = [f"{rare:,} key{'s are' if rare > 1 else ' is'} too rare to say"] * (rare > 0)
         low, high = self.facts["range"]
-        self._save(target, title, notes, ("mean", "mean_low", "mean_high", "truth_mean"), told, ends=(low, high))
+        from deniable.present.charts import save
 
-    def _save(
-        self, target: str, title: str, notes: Sequence[str], names: Sequence[str], rows: IntArray, **more: Any
-    ) -> None:
-        from deniable.present.charts import caption, estimate_chart, save
+        save(self._made(title, notes, ("mean", "mean_low", "mean_high", "truth_mean"), told, ends=(low, high)), target)
+
+    def _made(self, title: str, notes: Sequence[str], names: Sequence[str], rows: IntArray, **more: Any) -> Any:
+        from deniable.present.charts import caption, estimate_chart
+        from deniable.present.cumulative import cumulative_chart
 
         facts = self.facts
         source = caption(facts["mechanism"], epsilon=facts["epsilon"], n=facts["n"], simulated=facts["simulated"])
         value, low, high = (self.columns[name][rows] for name in names[:3])
         truth = self.columns[names[3]][rows] if names[3] in self.columns else None
-        labels, told = tuple(self.labels[i] for i in rows), {"subtitle": " · ".join([source, *notes]), **more}
-        save(estimate_chart(labels, value, low, high, title=title, truth=truth, level=facts["level"], **told), target)
+        labels = tuple(self.labels[i] for i in rows)
+        told: dict[str, Any] = {"subtitle": " · ".join([source, *notes]), "truth": truth}
+        own = {"simultaneous": facts["simultaneous"]} if self.added_up else more
+        drawn = cumulative_chart if self.added_up else estimate_chart
+        return drawn(labels, value, low, high, title=title, level=facts["level"], **told, **own)
 
 
 def check_chart(target: str, name: str = "chart") -> None:

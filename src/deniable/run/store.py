@@ -68,7 +68,7 @@ def read_design(path: str) -> Design:
         if document.get("feasible") is False:
             raise ParameterError("this plan has no design: none meets its limits.", "Plan with other limits.")
         found = document.get("design", document)
-        if not isinstance(found, dict) or "kernel" not in found:
+        if not isinstance(found, dict) or not {"kernel", "parts"} & set(found):
             raise FormatError("this is not a design: there is none with a kernel in it.", _WANTED)
         return from_design(found).design
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from typing import Any, cast
 
 import numpy as np
 
@@ -35,7 +36,7 @@ _TRUE = 1e-8
 """What of the largest true value the estimate at the expected tally may be off."""
 _CELLS_OFF = 100
 """By so many reports all cells may be rounded together."""
-_ABOVE = {"mean": 0.01}
+_ABOVE = {"mean": 0.01, "interaction": 0.0}
 """How much too large a variance may be, where reports do not tell how unlike the values of people are."""
 _DRAWN = 200
 """Reports that are counted one by one, to see that the outputs add to a tally what is taken from their names."""
@@ -83,7 +84,7 @@ def _every(channel: Channel, items: range | list[int]) -> IntArray:
 
 def _plain(channel: Channel, size: int) -> IntArray:
     """Support of the items that may not be disclosed, in their order."""
-    return _every(channel, [x for x in range(channel.k) if x not in channel.harmless])
+    return _every(channel, [x for x in range(channel.k) if x not in channel.harmless][:size])
 
 
 def _told(channel: Channel, size: int) -> IntArray:
@@ -169,9 +170,12 @@ def _held(m: Mechanism) -> FloatArray:
 
 
 def _check_truth(m: Mechanism, name: str, part: Part, f: FloatArray) -> None:
-    true = f @ _held(m) if name == "frequency" else None
+    held = _held(m) if m.bulk.stands_for is None else m.bulk.stands_for
+    true = f @ held if name == "frequency" else None
     if name == "mean" and isinstance(m.domain, Grid):
         true = np.array([f @ m.domain.points])
+    if name == "interaction":
+        true = cast(Any, m).interaction_of(f)
     if true is None:
         return
     off, whole = np.abs(part.value - true).max(), np.sqrt(part.variance("population") * _PEOPLE).max() / _PEOPLE
@@ -208,7 +212,7 @@ def _influence(m: Mechanism, name: str, law: Law, f: FloatArray) -> FloatArray:
 def _check_spread(m: Mechanism, name: str, part: Part, law: Law, f: FloatArray) -> list[str]:
     """Variances and covariances for both targets, against those of one report's influence.
 
-    A mean that has one variance for both targets, since its reports do not tell them apart, must have the larger one.
+    A part that has one variance for both targets, since its reports do not tell them apart, must have the larger one.
     """
     moves = _influence(m, name, law, f)
     second = (f @ law.chances * moves.T) @ moves

@@ -11,7 +11,7 @@ import math
 from collections.abc import Mapping
 from fractions import Fraction
 from functools import lru_cache
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 import numpy as np
 from scipy.stats import binom, norm
@@ -185,11 +185,13 @@ def _estimate_pvalues(m: Mechanism, estimate: Estimate, holders: IntArray) -> Fl
     """p-value of each item's estimate, given how many people hold it; of the mean where that is all there is."""
     n = int(holders.sum())
     if not supports_items(m):
-        truth, name = holders / n, "frequency"
+        truth, name = (holders if m.bulk.stands_for is None else holders @ m.bulk.stands_for) / n, "frequency"
         if isinstance(m.domain, Circle):
             return _vector_pvalue(estimate, truth @ m.domain.coordinates())
         if "frequency" not in estimate.parts and isinstance(m.domain, Grid):
             truth, name = np.array([truth @ m.domain.points]), "mean"
+        if "interaction" in estimate.parts:
+            truth, name = cast(Any, m).interaction_of(truth), "interaction"
         off, spread = estimate[name].value - truth, estimate[name].stderr
         sure = spread < _NONE  # nothing is random about it: it must be right
         return np.where(sure, np.abs(off) < 1e3 * _NONE, 2 * norm.sf(np.abs(off) / np.where(sure, 1.0, spread)))

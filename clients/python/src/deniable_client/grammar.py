@@ -189,6 +189,8 @@ _WRITTEN: Mapping[str, Form] = {
     ),
 }
 """Mechanisms that are written down whole, with what they promise between any two answers."""
+_GRIDS = {"circle": "whole circle", "widths": "same widths", "shares": "same shares", "sizes": "same sizes"}
+_ORDERED: Mapping[str, Form] = {name: Form(_one_of("windows"), _GRIDS) for name in ("windows", "tree")}
 
 _LEVELS = {
     "levels": "levels data",
@@ -235,7 +237,21 @@ _PAIRS: Mapping[str, Form] = {
     "privkv": _pairs(_one_of("one-key", "told-key"), **{"key_epsilon?": "number", "told?": "same base.told"}),
 }
 
-FORMS: Mapping[str, Form] = {**_PLAIN, **_SOME, **_WRITTEN, **_OWN, **_PAIRS}
+_JOINT: Mapping[str, Form] = {
+    "box": Form(_one_of("box"), {"sizes": "same sizes", "shape": "same shape"}),
+    "interaction": Form(_one_of("interaction"), {"sizes": "same sizes", "g": "whole g", "size": "whole size"}),
+}
+"""Several questions in one report; what they protect are all answers together."""
+
+FORMS: Mapping[str, Form] = {
+    **_PLAIN,
+    **_ORDERED,
+    **_SOME,
+    **_WRITTEN,
+    **_OWN,
+    **_PAIRS,
+    **_JOINT,
+}
 """What designs look like, by the mechanism's name."""
 
 

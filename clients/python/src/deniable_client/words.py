@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import accumulate
 from typing import Protocol
 
 from deniable_client.errors import EntropyError, ParameterError, require
 
-__all__ = ["ReplayWords", "SystemWords", "Words", "below", "happens", "subset"]
+__all__ = ["ReplayWords", "SystemWords", "Words", "below", "by_shares", "happens", "subset"]
 
 
 class Words(Protocol):
@@ -63,6 +64,12 @@ def below(n: int, words: Words) -> int:
         product = words.word() * n
         if product % size >= size % n:
             return product >> words.bits
+
+
+def by_shares(shares: Sequence[int], words: Words) -> int:
+    """The number of one of some shares, drawn by them: the first whose cumulated share is above a uniform number."""
+    drawn = below(sum(shares), words)
+    return next(i for i, total in enumerate(accumulate(shares)) if drawn < total)
 
 
 def subset(n: int, size: int, words: Words) -> set[int]:

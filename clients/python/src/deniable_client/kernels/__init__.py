@@ -21,9 +21,11 @@ if TYPE_CHECKING:
     from deniable_client.kernels.affine import Affine
     from deniable_client.kernels.arc import Arc
     from deniable_client.kernels.basic import Laplace, Mixture, Response, Subset, Unary, Whole
+    from deniable_client.kernels.box import Box
     from deniable_client.kernels.channel import Channel
     from deniable_client.kernels.dealt import Dealt
     from deniable_client.kernels.geometry import Hadamard, Projective
+    from deniable_client.kernels.interaction import Interaction
     from deniable_client.kernels.keyvalue import Grouped, KeysOnly, OneKey, Pairs, SignedSubset, SignedUnary
     from deniable_client.kernels.keyvalue_seeded import SignedHashing, SignedInterval, ToldKey
     from deniable_client.kernels.lattice import Lattice
@@ -32,6 +34,7 @@ if TYPE_CHECKING:
     from deniable_client.kernels.seeded import Balanced, Hashing, Interval, Wheel
     from deniable_client.kernels.table import Table
     from deniable_client.kernels.utility import Utility, UtilityBudgets, UtilityMixture
+    from deniable_client.kernels.windows import Windows
 
 __all__ = [
     "KERNELS",
@@ -40,6 +43,7 @@ __all__ = [
     "Arc",
     "Balanced",
     "Bit",
+    "Box",
     "Channel",
     "Constant",
     "Dealt",
@@ -47,6 +51,7 @@ __all__ = [
     "Grouped",
     "Hadamard",
     "Hashing",
+    "Interaction",
     "Interval",
     "Kernel",
     "KeysOnly",
@@ -76,6 +81,7 @@ __all__ = [
     "Whole",
     "Window",
     "WindowOrBit",
+    "Windows",
     "check_promise",
     "kernel_from",
     "kernel_to",
@@ -86,9 +92,11 @@ _HOMES: Mapping[str, str] = {
     "affine": "Affine",
     "arc": "Arc",
     "basic": "Laplace Mixture Response Subset Unary Whole",
+    "box": "Box",
     "channel": "Channel",
     "dealt": "Dealt",
     "geometry": "Hadamard Projective",
+    "interaction": "Interaction",
     "keyvalue": "Grouped KeysOnly OneKey Pairs SignedSubset SignedUnary",
     "keyvalue_seeded": "SignedHashing SignedInterval ToldKey",
     "lattice": "Lattice",
@@ -97,6 +105,7 @@ _HOMES: Mapping[str, str] = {
     "seeded": "Balanced Hashing Interval Wheel",
     "table": "Table",
     "utility": "Utility UtilityBudgets UtilityMixture",
+    "windows": "Windows",
 }
 """The classes of each module: it is loaded when one of them is asked for."""
 _HOME = {name: home for home, names in _HOMES.items() for name in names.split()}

@@ -9,14 +9,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from itertools import accumulate
 from math import prod
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from deniable_client.errors import ParameterError, require, show
 from deniable_client.exact import WORD_BITS
 from deniable_client.kernels.contract import AnyKernel, Disclosing, check_value, check_whole, promised_ratio
-from deniable_client.words import Words, below
+from deniable_client.words import Words, by_shares
 
 __all__ = ["PARTS_MAX", "Deal", "Dealt"]
 
@@ -52,8 +51,7 @@ class Deal:
 
     def deal(self, words: Words) -> int:
         """The number of a part, drawn by the shares."""
-        drawn = below(sum(self.shares), words)
-        return next(part for part, total in enumerate(accumulate(self.shares)) if drawn < total)
+        return by_shares(self.shares, words)
 
     def frame(self, part: int, report: bytes) -> bytes:
         """A report of one of the parts as a report of the whole."""

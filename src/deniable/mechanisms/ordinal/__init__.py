@@ -1,0 +1,1 @@
+"""Answers in an order: shares of ranges, cumulative shares and quantiles."""
