@@ -90,7 +90,7 @@ class Choice:
         own = {o: FILES[o](x) if o in FILES and o in entry.options else x for o, x in self.options.items()}
         planned = {"n": n} if n is not None and "n" in entry.inner else {}
         where = domain or self._domain
-        if "prior" in own and (where is not None or entry.space is None):
+        if "prior" in own and not (where is None and entry.space is not None and "prior" in entry.options):
             need = "left out: the choice is made without one"
             require("prior" in entry.options and where is not None, "prior", own["prior"], f"{need} for {self.name}")
             from deniable.run.priors import read_prior
