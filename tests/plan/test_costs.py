@@ -152,7 +152,7 @@ def test_forged_reports_move_a_mean_by_what_is_said_and_by_no_more(name):
     planned = next(
         d for d in dn.plan(question="mean", interval=(10, 30), points=8, epsilon=1.0, n=100).designs if d.name == name
     )
-    assert planned.poisoning == pytest.approx(said, rel=1e-3 if name == "lu" else 1e-6)  # its places are rounded
+    assert planned.poisoning == pytest.approx(said, rel=3e-3 if name == "lu" else 1e-6)  # its places are rounded
     assert planned.work == pytest.approx(1 + m.readings.size / 100)
 
 
