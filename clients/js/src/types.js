@@ -18,7 +18,8 @@
 
 /** @typedef {"again" | "arc" | "attach" | "coin" | "flip" | "g" | "grid" | "k" | "keep" | "keys" | "length" | "m"} Few */
 /** @typedef {"level_bottom" | "level_top" | "other" | "outputs" | "own" | "plain" | "prime" | "reach" | "ring" | "size"} More */
-/** @typedef {Record<Few | More | "shift" | "slope" | "tie", bigint> & Record<"neighbours" | "weights", bigint[][]>} Wholes */
+/** @typedef {Record<"least" | "most" | "places" | "values", bigint[]> & Record<"neighbours" | "rows" | "weights", bigint[][]>} Tables */
+/** @typedef {Record<Few | More | "shift" | "slope" | "tie", bigint> & Tables} Wholes */
 /** @typedef {Record<"chances" | "codes" | "flips" | "sensitive" | "shares" | "starts" | "told", bigint[]> & Record<"data" | "level" | "parts", any[]>} Lists */
 /** @typedef {Wholes & Lists & Record<"base" | "bit" | "first" | "second" | "window", any>} Parts a kernel's fields */
 
