@@ -228,7 +228,10 @@ def test_intervals_whose_squares_are_no_floats_are_refused(interval):
         ({"limits": {"stderr": 0.5}}, "limits must be left out .*: target_error, max_asr, .*, max_poisoning."),
         ({"length": 2}, "length must be left out for the question 'mean', got 2. It belongs to question='key-value'"),
         ({"prior": [0.5, 0.5]}, "prior must be left out .* It belongs to question='frequency'."),
-        ({"question": "median"}, "question must be one of frequency, key-value, release, mean, range, got 'median'"),
+        (
+            {"question": "median"},
+            "question must be one of frequency, key-value, release, mean, direction, range, got 'median'",
+        ),
     ],
 )
 def test_slips_in_plans_of_means_are_told(given, says):

@@ -48,7 +48,8 @@ def test_what_forged_reports_can_do_is_said_by_question(name: str, options: dict
 
 def test_errors_of_means_have_the_unit_of_the_numbers() -> None:
     units = {name: row.unit for name, row in QUESTIONS.items()}
-    assert units == dict.fromkeys(units, "in percentage points") | {"mean": "in the unit of the numbers"}
+    own = dict.fromkeys(("mean", "direction"), "in the unit of the numbers")
+    assert units == dict.fromkeys(units, "in percentage points") | own
 
 
 def test_pages_ask_for_answers_and_for_numbers() -> None:

@@ -18,7 +18,8 @@
 
 /** @typedef {"again" | "arc" | "attach" | "circle" | "coin" | "flip" | "g" | "grid" | "j" | "k" | "keep" | "keys" | "length" | "m"} Few */
 /** @typedef {"level_bottom" | "level_top" | "other" | "outputs" | "own" | "plain" | "prime" | "q" | "reach" | "ring" | "size" | "zero"} More */
-/** @typedef {Record<Few | More | "shift" | "slope" | "tie", bigint> & Record<"neighbours" | "weights", bigint[][]>} Wholes */
+/** @typedef {Record<"least" | "most" | "places" | "values", bigint[]> & Record<"neighbours" | "rows" | "weights", bigint[][]>} Tables */
+/** @typedef {Record<Few | More | "shift" | "slope" | "tie", bigint> & Tables} Wholes */
 /** @typedef {"chances" | "codes" | "flips" | "keeps" | "sensitive" | "shares" | "shape" | "shifts" | "sizes" | "starts" | "told" | "widths"} Several */
 /** @typedef {Record<Several, bigint[]> & Record<"data" | "level" | "parts", any[]>} Lists */
 /** @typedef {Wholes & Lists & Record<"base" | "bit" | "first" | "second" | "window", any> & {budgets: number[][]}} Parts a kernel's fields */

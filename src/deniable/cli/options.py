@@ -123,7 +123,7 @@ class Choice:
             from deniable.run.promises import read_numbers
 
             own["values"] = read_numbers(own["values"], about.labels_or_numbers)
-        if "prior" in own and (about is not None or entry.space is None):
+        if "prior" in own and not (about is None and entry.space is not None and "prior" in entry.options):
             need = "left out: the choice is made without one"
             require("prior" in entry.options and about is not None, "prior", own["prior"], f"{need} for {self.name}")
             from deniable.run.priors import read_prior

@@ -29,6 +29,10 @@ export class Lattice extends Kernel {
   static fields = "k# places* values* least* most* rows**";
   words = 2n;
 
+  get points() {
+    return BigInt(this.places.length);
+  }
+
   check() {
     const { k, places, values, rows } = this;
     checkK(k, PLACES_MAX);
@@ -36,7 +40,8 @@ export class Lattice extends Kernel {
     require(count >= 2, "places", count, "at least 2 of them");
     require(outputs >= 2, "values", outputs, "at least 2 of them");
     require(count * outputs <= ENTRIES_MAX, "places times values", count * outputs, `at most ${ENTRIES_MAX}`);
-    for (const name of ["least", "most"]) require(this[name].length === outputs, name, this[name].length, `one for each of ${outputs} values`);
+    require(this.least.length === outputs, "least", this.least.length, `one for each of ${outputs} values`);
+    require(this.most.length === outputs, "most", this.most.length, `one for each of ${outputs} values`);
     require(rows.length === count, "rows", rows.length, `one for each of ${count} places`);
     require(rising(places, PLACES_MAX), "places", places, `rising integers from 0 on, below ${PLACES_MAX}`);
     require(rising(values, VALUE_MAX), "values", values, `rising integers from 0 on, below ${VALUE_MAX}`);
@@ -46,7 +51,7 @@ export class Lattice extends Kernel {
       const hint = "An output that never comes would rule numbers out.";
       require(0n < low && low <= high && high <= WORD, `least[${j}] and most[${j}]`, [low, high], "integers from 1 to 2**64, the lower one first", hint);
     });
-    [this.points, this.outputs] = [BigInt(count), BigInt(outputs)];
+    this.outputs = BigInt(outputs);
     rows.forEach((/** @type {bigint[]} */ row, /** @type {number} */ i) => this.checkRow(row, i));
     this.checkMeans();
   }

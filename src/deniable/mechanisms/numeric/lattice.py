@@ -200,9 +200,10 @@ class _Rows(_Numbers):
         return (2 / (self.k - 1)) ** 2
 
     def guess_half(self) -> Guess:
-        middle, end = Fraction(self.k - 1, 2), Fraction(self.k - 1)
-        sides = (self.law.shares(Fraction(0), middle), self.law.shares(middle, end))
-        lower, upper = (side @ self.law.table for side in sides)
+        middle, law = self.k // 2, self.law
+        half = law.shares(middle, middle + 1) / 2 if self.k % 2 else 0.0
+        sides = law.shares(0, middle) + half, law.shares(self.k - middle, self.k) + half
+        lower, upper = (side / self.k @ law.table for side in sides)
         return Guess(float(np.maximum(lower, upper).sum()), 0.5)
 
     def properties(self, n: float = 1) -> dict[str, Any]:

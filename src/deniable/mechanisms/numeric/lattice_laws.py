@@ -126,16 +126,18 @@ class RowsLaw:
                 break
         return np.asarray(made)
 
-    def shares(self, start: Fraction, end: Fraction) -> FloatArray:
-        """How much of the even population of items from `start` to `end` is rounded to each place."""
+    def shares(self, start: int, end: int) -> FloatArray:
+        """How many of the items from `start` to `end` - 1 are rounded to each place, on average."""
         found = [Fraction(0)] * self.kernel.points
+        last = self.k - 1
         for i, (low, high) in enumerate(pairwise(self.kernel.places)):
-            one, two = max(start, Fraction(low)), min(end, Fraction(high))
+            one, two = max(start, low), min(end, high)
             if one < two:
-                up = (one + two - 2 * low) / (2 * (high - low)) * (two - one)
+                up = Fraction((two - one) * (one + two - 1 - 2 * low), 2 * (high - low))
                 found[i] += two - one - up
                 found[i + 1] += up
-        return np.array([float(part / (self.k - 1)) for part in found])
+        found[-1] += start <= last < end
+        return np.array([float(part) for part in found])
 
     def guess(self, prior: object = None) -> Guess:
         """The likeliest item by the report. Likelihoods are largest at places, since rows are mixed between them."""

@@ -263,8 +263,11 @@ class Survey:
                 continue
             names = [self.names[j] for j in block.members]
             with within(part):
-                labels = [self.questions[j].mechanism.domain.labels_or_numbers for j in block.members]
-                each = _box(m).questions(apart[part], labels) if block.shape else [m.estimate(apart[part])]
+                if block.shape:
+                    labels = [self.questions[j].mechanism.domain.labels_or_numbers for j in block.members]
+                    each = _box(m).questions(apart[part], labels)
+                else:
+                    each = [m.estimate(apart[part])]
             found |= dict(zip(names, each, strict=True))
         return found
 
