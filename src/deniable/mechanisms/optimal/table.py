@@ -4,8 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from deniable.mechanisms.entry import Entry
-from deniable.mechanisms.optimal.matrix import Matrix, make_matrix, rows_domain, rows_epsilon
+from deniable.mechanisms.entry import Entry, Traits
+from deniable.mechanisms.optimal.matrix import (
+    Matrix,
+    make_matrix,
+    matrix_pull,
+    matrix_work,
+    rows_domain,
+    rows_epsilon,
+)
 
 __all__ = ["ROWS"]
 
@@ -27,6 +34,7 @@ ROWS: Mapping[str, Entry] = {
         needed=("matrix",),
         inner=("promise", "outputs", "prior"),
         small=tuple({"matrix": rows} for rows in _SMALL),
+        traits=Traits(matrix_work, matrix_pull),
         default_epsilon=rows_epsilon,
         space=rows_domain,
         brings=True,
