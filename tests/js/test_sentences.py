@@ -37,6 +37,8 @@ def _designs() -> list[dict[str, Any]]:
         dn.mechanism("upldp", k=40, sensitive=30, levels="0.25,8,9", level_epsilon=0.5),
     ]
     made = [m.design for m in kinds + own if not isinstance(m.kernel, Disclosing) or m.kernel.protected]
+    hostile = json.loads((TASKS.parent / "hostile.json").read_text("utf-8"))
+    made += [case["design"] for case in hostile["good"] if case["about"].startswith("matrix,")]
     numbers = {"interval": [-1, 1e15], "points": 8, "layout": "midpoints", "clip": True}
     made.append({**dn.mechanism("urr", epsilon=1.0, k=8, sensitive=4).design, "domain": numbers})
     return [*made, {"mechanism": "dealt", "version": 1, "epsilon": 9.0, "shares": [1, 2], "parts": made[-2:]}]
