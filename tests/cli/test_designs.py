@@ -17,12 +17,13 @@ SMALL = [
 
 
 def options_of(arguments, folder):
-    """As on a command line; distances are read from a file."""
+    """As on a command line; distances and matrices are read from a file."""
     given = dict(arguments)
-    if "distances" in given:
-        file = folder / "distances.csv"
-        file.write_text("\n".join(",".join(map(str, row)) for row in given["distances"]))
-        given["distances"] = file
+    for name in ("distances", "matrix"):
+        if name in given:
+            file = folder / f"{name}.csv"
+            file.write_text("\n".join(",".join(map(str, row)) for row in given[name]))
+            given[name] = file
     return [part for name, value in given.items() for part in (f"--{name.replace('_', '-')}", value)]
 
 

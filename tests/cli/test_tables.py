@@ -129,20 +129,27 @@ FIRST = ("grr", "uss", "uue-levels", "pldp", "upldp", "kv-ss2", "brr", "hm")
 """One of each kind of promise; the others take half a minute and are in the full tier."""
 
 
-@pytest.mark.parametrize("name", [pytest.param(n, marks=[] if n in FIRST else pytest.mark.slow) for n in MECHANISMS])
-def test_design_and_audit_begin_with_the_statement_of_the_mechanism(run, name):
+def first_case(name, folder):
+    """The first small case of a row as options of a command; a matrix is a file."""
     case = {key: x for key, x in MECHANISMS[name].small[0].items() if key not in MECHANISMS[name].inner}
+    if "matrix" in case:
+        (folder / "matrix.csv").write_text("\n".join(",".join(map(str, row)) for row in case["matrix"]))
+        case["matrix"] = folder / "matrix.csv"
+    return [part for option, value in case.items() for part in (f"--{option.replace('_', '-')}", value)]
+
+
+@pytest.mark.parametrize("name", [pytest.param(n, marks=[] if n in FIRST else pytest.mark.slow) for n in MECHANISMS])
+def test_design_and_audit_begin_with_the_statement_of_the_mechanism(run, name, tmp_path):
     told = dn.mechanism(name, **MECHANISMS[name].small[0]).protection
-    options = [part for option, value in case.items() for part in (f"--{option.replace('_', '-')}", value)]
+    options = first_case(name, tmp_path)
     for command, lead in (("design", ""), ("audit", "The promise is kept. ")):
         assert " ".join(run(command, name, *options).out.split()).startswith(lead + told.text)
         assert run(command, name, *options, "--json").json["protection"] == json.loads(json.dumps(told.document()))
 
 
 @pytest.mark.parametrize("name", [pytest.param(n, marks=[] if n in FIRST else pytest.mark.slow) for n in MECHANISMS])
-def test_design_says_what_a_device_would_tell_its_owner(run, name):
-    case = {key: x for key, x in MECHANISMS[name].small[0].items() if key not in MECHANISMS[name].inner}
-    options = [part for option, value in case.items() for part in (f"--{option.replace('_', '-')}", value)]
+def test_design_says_what_a_device_would_tell_its_owner(run, name, tmp_path):
+    options = first_case(name, tmp_path)
     found = run("design", name, *options, "--json").json
     assert found["explain"] == str(explain(found["design"]))
     text = " ".join(run("design", name, *options).out.split())

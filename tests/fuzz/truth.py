@@ -357,7 +357,8 @@ def _of_limits(design: Mapping[str, Any], kernel: Any, named: set[int], seed: in
     told = plain_channel(kernel, seed)
     for x, row in enumerate(design["kernel"]["budgets"]):
         for z, budget in enumerate(row):
-            limit = (exp_above(design["epsilon"]) if x not in named else None) if budget == "inf" else exp_above(budget)
+            own = design["epsilon"] if budget == "inf" else min(budget, design["epsilon"])
+            limit = None if budget == "inf" and x in named else exp_above(own)
             if limit is not None and any(told[x][report] > limit * told[z].get(report, 0) for report in told[x]):
                 return f"the limit of {x} against {z}"
     return ""

@@ -42,6 +42,8 @@ def _designs() -> list[dict[str, Any]]:
     word, half = str(1 << 64), str(1 << 63)
     rows = [[word, "0", "0"], ["0", half, half], ["0", half, half]]
     made += [blocks.design, {**blocks.design, "kernel": {**blocks.design["kernel"], "weights": rows}}]
+    hostile = json.loads((TASKS.parent / "hostile.json").read_text("utf-8"))
+    made += [case["design"] for case in hostile["good"] if case["about"].startswith("matrix,")]
     numbers = {"interval": [-1, 1e15], "points": 8, "layout": "midpoints", "clip": True}
     made.append({**dn.mechanism("urr", epsilon=1.0, k=8, sensitive=4).design, "domain": numbers})
     return [*made, {"mechanism": "dealt", "version": 1, "epsilon": 9.0, "shares": [1, 2], "parts": made[-2:]}]

@@ -213,6 +213,8 @@ _KINDS: dict[str, Callable[[Mapping[str, Any]], Shape]] = {
     "recode": lambda kernel: _shape(kernel["base"]),
     "constant": lambda kernel: _whole(1),
     "table": lambda kernel: _whole(len(kernel["weights"][0])),
+    "channel": lambda kernel: _whole(len(kernel["weights"][0])),
+    "affine": lambda kernel: _whole(int(kernel["q"]) * int(kernel["m"])),
     "leaning": lambda kernel: _whole(2),
     "window-or-bit": lambda kernel: _whole(_n(kernel["window"], "outputs") + 2),
     "laplace": _laplace,

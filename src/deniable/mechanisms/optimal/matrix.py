@@ -23,7 +23,7 @@ from deniable_client.kernels import Channel as Table
 from deniable_client.kernels.channel import COMPARED
 from deniable_client.kernels.table import ENTRIES_MAX
 
-__all__ = ["Matrix", "from_matrix", "make_matrix", "rows_domain", "rows_epsilon"]
+__all__ = ["Matrix", "from_matrix", "make_matrix", "matrix_pull", "matrix_work", "rows_domain", "rows_epsilon"]
 
 _WORD = 1 << WORD_BITS
 _ROUNDING = Fraction(1, 10**6)
@@ -154,6 +154,19 @@ def rows_epsilon(options: Mapping[str, Any]) -> float:
     names = tuple(map(str, found.labels or range(len(found.rows))))
     _refuse_leak(found, names)
     return _plain(found, names, None).limit
+
+
+# ---- costs
+
+
+def matrix_work(m: Matrix, n: float) -> float:
+    """Steps of the server per report: one counter, and a product for each output and answer per release."""
+    return 1 + m.k * m.table.outputs / n
+
+
+def matrix_pull(m: Matrix, r: int) -> float:
+    """What a forged report can add to n times the summed estimates of r answers: the r largest scores of an output."""
+    return float(np.sort(m.scores, axis=1)[:, -r:].sum(axis=1).max())
 
 
 # ---- whole numbers

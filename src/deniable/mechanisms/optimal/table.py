@@ -9,7 +9,14 @@ import numpy as np
 from deniable.core.promise.making import promise
 from deniable.mechanisms.entry import Entry, Traits
 from deniable.mechanisms.optimal.base import Optimal, promised_epsilon
-from deniable.mechanisms.optimal.matrix import Matrix, make_matrix, rows_domain, rows_epsilon
+from deniable.mechanisms.optimal.matrix import (
+    Matrix,
+    make_matrix,
+    matrix_pull,
+    matrix_work,
+    rows_domain,
+    rows_epsilon,
+)
 from deniable.mechanisms.optimal.release.table import ROW, make_any, promise_domain
 from deniable.mechanisms.spaces import SPACE
 
@@ -45,6 +52,7 @@ ROWS: Mapping[str, Entry] = {
         needed=("matrix",),
         inner=("promise", "outputs", "prior"),
         small=tuple({"matrix": rows} for rows in _SMALL),
+        traits=Traits(matrix_work, matrix_pull),
         default_epsilon=rows_epsilon,
         space=rows_domain,
         brings=True,

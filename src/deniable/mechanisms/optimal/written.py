@@ -186,7 +186,8 @@ class Written(Mechanism):
         return np.array(self.prior)
 
     @cached_property
-    def _inverse(self) -> FloatArray:
+    def scores(self) -> FloatArray:
+        """What each output adds to the estimate of each answer, a row for each output; without an inverse refused."""
         return best_inverse(self.bulk.matrix, self.name, self._prior)
 
     @cached_property
@@ -204,7 +205,7 @@ class Written(Mechanism):
     def mse_sum(self, n: float = 1) -> float:
         """The summed variance of the reporters' frequencies at the prior; `ParameterError` without an inverse."""
         seen = self._prior @ self.bulk.matrix
-        return float((seen @ self._inverse**2).sum() - 1) / n
+        return float((seen @ self.scores**2).sum() - 1) / n
 
     # ---- closed forms
 
