@@ -291,6 +291,7 @@ ROWS: Mapping[str, Entry] = {
             *_affine(2, (3, 2, 1, 0), 1.0),
             *_affine(5, (13, 4, 1, 0), 1.0),
             *_affine(9, (11, 2, 1, 0), 1.0),
+            {"k": 10, "epsilon": 2.0, "tolerance": 0.1},
         ),
         traits=_traits("affine"),
     ),
