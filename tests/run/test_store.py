@@ -307,5 +307,5 @@ def test_mechanisms_of_numbers_tell_their_interval() -> None:
     assert "numbers from 0 to 250" in tall._repr_html_()
     rated = dn.mechanism("kv-ss2", epsilon=1.0, labels=["a", "b"], range=(1, 5))
     assert repr(rated).endswith(": a, b; values from 1 to 5>")
-    assert repr(dn.MECHANISMS).startswith("<52 names: grr, ss, ")
+    assert repr(dn.MECHANISMS).startswith("<54 names: grr, ss, ")
     assert "ks-grr" in repr(dn.PROTOCOLS)
