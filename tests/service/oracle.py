@@ -182,6 +182,22 @@ def _laplace(kernel: Mapping[str, Any]) -> Shape:
     return Shape(4 * k, fits)
 
 
+def _windows(kernel: Mapping[str, Any]) -> Shape:
+    """The number of a width, a shift below its number of shifts, and so many of its cells, then zeros."""
+    circle, shifts = _n(kernel, "circle"), [int(s) for s in kernel["shifts"]]
+    cells = [circle // int(width) for width in kernel["widths"]]
+    sets = [_bits(own, {int(size)}) for own, size in zip(cells, kernel["sizes"], strict=True)]
+    shift, width = _whole(max(shifts)), max(own.width for own in sets)
+
+    def fits(data: bytes) -> bool:
+        if data[0] >= len(sets) or int.from_bytes(data[1 : 1 + shift.width], "little") >= shifts[data[0]]:
+            return False
+        own, rest = sets[data[0]], data[1 + shift.width :]
+        return own.fits(rest[: own.width]) and not any(rest[own.width :])
+
+    return Shape(1 + shift.width + width, fits)
+
+
 _KINDS: dict[str, Callable[[Mapping[str, Any]], Shape]] = {
     "response": lambda kernel: _whole(_n(kernel, "k")),
     "subset": lambda kernel: _bits(_n(kernel, "k"), {_n(kernel, "size")}),
@@ -218,4 +234,5 @@ _KINDS: dict[str, Callable[[Mapping[str, Any]], Shape]] = {
     "leaning": lambda kernel: _whole(2),
     "window-or-bit": lambda kernel: _whole(_n(kernel["window"], "outputs") + 2),
     "laplace": _laplace,
+    "windows": _windows,
 }
