@@ -93,6 +93,10 @@ def _means(m: Any, values: list[Any]) -> dict[str, FloatArray]:
     return {"frequency": np.bincount(keys, minlength=3) / len(keys), "mean": means}
 
 
+def _together(m: Any, values: list[Any]) -> dict[str, FloatArray]:
+    return {"interaction": m.interaction_of(_shares(m, values)["frequency"])}
+
+
 _GRID = {"interval": (0, 1), "points": 256}
 FAMILIES: tuple[Family, ...] = (
     Family("grr", {"k": 4}, _answers(4), _shares),
@@ -139,6 +143,7 @@ MORE: tuple[Family, ...] = (
         levels=(0.5, 1.0),
         harmless=[3, 4],
     ),
+    Family("interaction", {"sizes": (3, 3)}, _answers(9), _together),
     Family("kv-mix", {"k": 3, "length": 1}, _pairs, _means),
     Family("kv-ss", {"k": 3, "length": 1}, _pairs, _means),
     Family("kv-lh", {"k": 3, "length": 1}, _pairs, _means),

@@ -261,6 +261,15 @@ def test_walk(k: int, sign: int) -> None:
     assert_same(*both(lambda loop: loop.walk(seeds, items, k, sign)))
 
 
+@pytest.mark.parametrize(("k", "n"), [(2, 0), (5, 40), (64, 7), (1100, 3)])
+def test_walk_all(k: int, n: int) -> None:
+    seeds = generator(k, n).integers(0, 1 << 63, n).astype(np.uint64)
+    for count in {1, k // 2 + 1, min(k, 40)}:
+        found = both(lambda loop, count=count: loop.walk_all(seeds, count, k))
+        assert_same(*found)
+        assert all(len(set(row)) == count for row in found[0].tolist())
+
+
 @pytest.mark.parametrize("n", [0, 1, 200])
 @pytest.mark.parametrize("k", [2, 3, 10, 700, 1025])
 def test_count_places_that_go_round_the_ring(k: int, n: int) -> None:

@@ -115,7 +115,11 @@ def test_the_best_buckets_are_the_best_of_all() -> None:
         assert best == pytest.approx(min(every), rel=1e-12)
 
 
-@pytest.mark.parametrize(("sizes", "g", "size"), [((5, 4), 4, 1), ((3, 7), 3, 2), ((2, 3, 4), 2, 1)], ids=str)
+@pytest.mark.parametrize(
+    ("sizes", "g", "size"),
+    [((5, 4), 4, 1), ((3, 7), 3, 2), ((2, 3, 4), 2, 1), ((2, 3), 20, 7), ((2, 2), 70, 20)],
+    ids=str,
+)
 def test_devices_and_many_people_send_cells_to_the_same_buckets(sizes: tuple[int, ...], g: int, size: int) -> None:
     m = made(sizes, g, size)
     kernel, rng = m.bulk.kernel, np.random.default_rng(5)

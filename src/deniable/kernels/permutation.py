@@ -8,12 +8,18 @@ from deniable.core.types import Bytes, IntArray, Words
 from deniable.kernels import loops
 from deniable_client.packing import bits_width
 
-__all__ = ["permute", "place_rows", "unpermute"]
+__all__ = ["permute", "permute_all", "place_rows", "unpermute"]
 
 
 def permute(seeds: Words, items: IntArray, k: int) -> IntArray:
     """Positions of items, each under its own seed."""
     positions: IntArray = loops().walk(np.asarray(seeds, np.uint64), np.asarray(items), k, 1)
+    return positions
+
+
+def permute_all(seeds: Words, count: int, k: int) -> IntArray:
+    """Positions of the first `count` items, a row for each seed."""
+    positions: IntArray = loops().walk_all(np.asarray(seeds, np.uint64), count, k)
     return positions
 
 

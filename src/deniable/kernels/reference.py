@@ -36,6 +36,7 @@ __all__ = [
     "settle",
     "unfinished",
     "walk",
+    "walk_all",
     "walsh_hadamard",
 ]
 
@@ -284,6 +285,12 @@ def walk(seeds: Words, y: IntArray, k: int, sign: int) -> IntArray:
         out[pending] = _once(out[pending], [key[pending] for key in keys], a, b, sign)
         pending = pending[out[pending] >= np.uint64(k)]
     return out.astype(np.int64)
+
+
+def walk_all(seeds: Words, count: int, k: int) -> IntArray:
+    """Positions of the first `count` items, a row for each seed."""
+    every = [walk(seeds, np.full(seeds.size, item), k, 1) for item in range(count)]
+    return np.stack(every, axis=1)
 
 
 def _once(y: Words, keys: list[Words], a: int, b: int, sign: int) -> Words:

@@ -23,7 +23,7 @@ from deniable.kernels.compiled.draws import (
 )
 from deniable.kernels.compiled.em_levels import em_levels
 from deniable.kernels.compiled.hashed import buckets, count_hashed, count_intervals
-from deniable.kernels.compiled.permuted import count_places, walk
+from deniable.kernels.compiled.permuted import count_places, walk, walk_all
 from deniable.kernels.compiled.transforms import count_orthogonal, walsh_hadamard
 
 __all__ = reference.__all__

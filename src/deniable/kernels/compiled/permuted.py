@@ -11,7 +11,7 @@ from deniable.kernels.compiled.hashed import mix, split
 from deniable.kernels.compiled.jit import compile_loop, inline
 from deniable_client.hashing import rounds, shape
 
-__all__ = ["count_places", "walk"]
+__all__ = ["count_places", "walk", "walk_all"]
 
 _BLOCK = 512
 """Positions of a report that go through the rounds together."""
@@ -70,6 +70,20 @@ def _walk(seeds: Any, y: Any, k: Any, a: Any, b: Any, keys: Any, forth: Any, out
     for i in range(y.size):
         _fill(seeds[i], keys)
         out[i] = _forth(y[i], keys, a, b, k) if forth else _back(y[i], keys, a, b, k)
+
+
+def walk_all(seeds: Words, count: int, k: int) -> IntArray:
+    out = np.empty((seeds.size, count), np.int64)
+    _walk_all(seeds, k, *shape(k), np.empty(rounds(k), np.uint32), out)
+    return out
+
+
+@compile_loop
+def _walk_all(seeds: Any, k: Any, a: Any, b: Any, keys: Any, out: Any) -> None:
+    for i in range(out.shape[0]):
+        _fill(seeds[i], keys)
+        for item in range(out.shape[1]):
+            out[i, item] = _forth(item, keys, a, b, k)
 
 
 def count_places(seeds: Words, first: IntArray, length: IntArray, k: int) -> IntArray:

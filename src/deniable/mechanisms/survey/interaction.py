@@ -27,7 +27,7 @@ from deniable.estimate.result import NormalPart, Part
 from deniable.kernels import loops
 from deniable.kernels.hashing import split64
 from deniable.kernels.parallel import blocks
-from deniable.kernels.permutation import permute
+from deniable.kernels.permutation import permute, permute_all
 from deniable.kernels.sampling import below, subset_bits
 from deniable.mechanisms.base import Mechanism, report_size
 from deniable.mechanisms.bulk import Bulk, Cells, check_outputs, fresh_seeds, no_ones_after, one_stratum, two_level
@@ -129,13 +129,21 @@ class InteractionBulk(Bulk[InteractionKernel]):
     def members(self, columns: Columns) -> BoolArray:
         """Which cells (columns) each report (rows) supports."""
         kernel, seeds = self.kernel, columns["seed"].astype(np.uint64, copy=False)
-        n, total = seeds.size, np.zeros((seeds.size, 1), np.int64)
+        n, total = seeds.size, np.zeros((seeds.size, 1), np.uint16)
         for i, (own, full) in enumerate(zip(kernel.sizes, kernel.padded, strict=True), start=1):
-            hashes = split64(seeds, i)
-            each = np.stack([permute(hashes, np.full(n, answer), full) for answer in range(own)], axis=1)
+            each = (permute_all(split64(seeds, i), own, full) % kernel.g).astype(np.uint16)
             total = (total[:, :, None] + each[:, None, :]).reshape(n, -1)
-        held = np.unpackbits(columns["bits"].astype(np.uint8, copy=False), axis=1, count=kernel.g, bitorder="little")
-        return np.take_along_axis(held, total % kernel.g, axis=1).astype(np.bool_)
+        total %= np.uint16(kernel.g)
+        bits = columns["bits"].astype(np.uint8, copy=False)
+        width = next((width for width in (1, 2, 4, 8) if kernel.g <= 8 * width), None)
+        if width is None:
+            held = np.unpackbits(bits, axis=1, count=kernel.g, bitorder="little")
+            return np.take_along_axis(held, total, axis=1).astype(np.bool_)
+        rows = np.zeros((n, width), np.uint8)
+        rows[:, : bits.shape[1]] = bits
+        words = rows.view(f"<u{width}")  # the whole set as one number
+        told: BoolArray = (np.right_shift(words, total.astype(words.dtype)) & words.dtype.type(1)).astype(np.bool_)
+        return told
 
     def _members(self, columns: Columns) -> Any:
         """The same, block by block."""
