@@ -82,7 +82,8 @@ def shares(k: int, groups: Sequence[Sequence[int]]) -> tuple[FloatArray, dict[st
     return f, seen
 
 
-FREQUENCY = {"ue": {"p": 0.8}, "lh": {"g": 3}}
+FREQUENCY = {"ue": {"p": 0.8}, "lh": {"g": 3}, "affine": {"k": 31}}
+"""Options beside the number of answers, or another number of them where the usual one has no design."""
 LEVELS = {"levels": "0.5,1,4", "level_epsilon": 1.0}
 K, K_SENSITIVE, POINTS = 20, 40, 8
 SENSITIVE = 20
@@ -94,6 +95,17 @@ NUMBERS: Mapping[str, Callable[[np.random.Generator, int], FloatArray]] = {
     "rare large ones": lambda rng, n: (rng.random(n) < 0.02).astype(np.float64),
 }
 """Populations of numbers from 0 to 1."""
+HOURS: Mapping[str, Callable[[np.random.Generator, int], FloatArray]] = {
+    "all alike": lambda rng, n: np.full(n, 0.5),
+    "spread": lambda rng, n: 0.25 + rng.random(n) / 2,
+    "hardly any direction": lambda rng, n: np.where(rng.random(n) < 0.1, 0.5, rng.random(n)),
+}
+"""Populations of directions, as shares of the circle; the mean of each is half of it, where an interval goes past no
+end of the circle without holding all of it."""
+MARGINS = {"box": "frequency"}
+"""What reports about several questions tell, where it is not named as the mechanism is."""
+SIZES = (3, 4)
+"""Answers to questions that are asked together."""
 MEANS = {"all at an end": 1.0, "all alike": 0.3, "spread": 0.5, "rare large ones": 0.02}
 
 
@@ -114,7 +126,14 @@ def settings(quick: bool) -> Iterator[Setting]:
 def of(family: str, name: str, epsilon: float, n: int) -> Iterator[Setting]:
     """The settings of a mechanism with n people at this epsilon."""
     options: dict[str, Any] = {}
-    if family == "numeric":
+    if name == "arc":
+        for population in HOURS:
+            yield Setting("direction", name, epsilon, n, "mean", population, {"interval": (0, 24), "points": 48})
+    elif family == "survey":
+        yield Setting(family, name, epsilon, n, MARGINS.get(name, name), options={"sizes": SIZES})
+    elif family in ("optimal", "release"):
+        yield Setting(family, name, epsilon, n, "frequency", options=written()[name])
+    elif family == "numeric":
         for population in NUMBERS:
             yield Setting(family, name, epsilon, n, "mean", population, {"interval": (0, 1)})
     elif family == "keyvalue":
@@ -137,6 +156,18 @@ def of(family: str, name: str, epsilon: float, n: int) -> Iterator[Setting]:
         yield Setting(family, name, epsilon, n, "frequency", options={"k": K, **FREQUENCY.get(name, {})})
 
 
+def written() -> Mapping[str, Mapping[str, Any]]:
+    """Matrices and promises to POINTS answers: near ones are reported more often, or the first two are sensitive."""
+    near = [[max(1, 9 - 3 * min((x - y) % POINTS, (y - x) % POINTS)) for y in range(POINTS)] for x in range(POINTS)]
+    budgets = [[0.0 if x == y else 1.0 if min(x, y) < 2 else 2.0 for y in range(POINTS)] for x in range(POINTS)]
+    distances = dn.promise(points=list(range(POINTS)), epsilon=1 / (POINTS - 1))
+    return {
+        "matrix": {"matrix": near},
+        "optimal": {"promise": dn.promise(budgets=budgets)},
+        "optimal-release": {"promise": distances, "points": POINTS},
+    }
+
+
 def make(s: Setting) -> Any:
     """The mechanism of a setting."""
     free = dn.MECHANISMS[s.mechanism].default_epsilon is not None
@@ -151,7 +182,7 @@ def measure(s: Setting, runs: int, seed: int = SEED) -> list[dict[str, Any]]:
     """Shares of runs whose intervals contain the truth, by part, label and target; notes are those on this label."""
     m = make(s)
     rng = dn.simulation(seed ^ zlib.crc32(repr((s.mechanism, s.epsilon, s.n, s.population)).encode()))
-    run = {"numeric": _numbers, "keyvalue": _pairs}.get(s.family, _values)
+    run = {"numeric": _numbers, "keyvalue": _pairs, "direction": _directions, "survey": _several}.get(s.family, _values)
     hits: dict[tuple[str, str, str], list[bool]] = {}
     widths: dict[tuple[str, str, str], list[float]] = {}
     notes: dict[tuple[str, str, str], list[str]] = {}
@@ -234,15 +265,44 @@ def _numbers(s: Setting, m: Any, rng: dn.Simulation, runs: int) -> Iterator[Run]
     """Numbers from 0 to 1, on the grid without loss where the population allows."""
     generator = rng.generator()
     draw = NUMBERS[s.population]
-    numbers = m.grid.at(np.arange(m.k))
     whole = MEANS[s.population]
     if s.population == "all alike":
-        whole = float(numbers[np.rint(whole * (m.k - 1)).astype(int)])
+        whole = float(m.grid.at(np.rint(np.array([whole * (m.k - 1)])).astype(np.int64))[0])
     for _ in range(runs):
         items = np.rint(draw(generator, s.n) * (m.k - 1)).astype(np.int64)
         tally = m.tally(m.privatize_items(items, rng))
-        own = float(numbers[items].mean())
+        own = float(m.grid.at(items).mean())
         yield _parts(m, tally), {"mean": (np.array([own]), np.array([whole]))}, {"mean": 0}
+
+
+def _directions(s: Setting, m: Any, rng: dn.Simulation, runs: int) -> Iterator[Run]:
+    """Hours of the day; what is true of these people is the direction of the sum of theirs."""
+    generator, draw = rng.generator(), HOURS[s.population]
+    for _ in range(runs):
+        items = np.rint(draw(generator, s.n) * m.k).astype(np.int64) % m.k
+        turned = np.exp(2j * np.pi * items / m.k).sum()
+        found = _parts(m, m.tally(m.privatize_items(items, rng)))
+        near = 12.0 if found is None else float(found["mean"].value[0])
+        own = near + (float(np.angle(turned)) / (2 * np.pi) * 24 - near + 12) % 24 - 12  # in the turn of the interval
+        yield found, {"mean": (np.array([own]), np.array([12.0]))}, {"mean": 0}
+
+
+def _several(s: Setting, m: Any, rng: dn.Simulation, runs: int) -> Iterator[Run]:
+    """Answers to two questions, of which some go together: shares of the answers to each, or the interactions."""
+    first, second = (np.array([0.6, 0.4 - 0.02 * (k > 3), *[0.0] * (k - 3), 0.02 * (k > 3)]) for k in SIZES)
+    table = np.outer(first, second)
+    table[:2, :2] += [[0.1, -0.1], [-0.1, 0.1]]
+    counts = rng.generator().multinomial(s.n, table.ravel(), size=runs)
+    names = ("frequent", "absent", "rare")
+    for tally, people in zip(_tallies(m, counts, rng), counts, strict=True):
+        both = [each.reshape(SIZES) for each in (people / s.n, table)]
+        if s.part == "interaction":
+            own, whole = (m.interaction_of(each) for each in both)
+            seen = dict(zip(names, (0, 2 * SIZES[1] + 2, SIZES[1] - 1), strict=True))
+        else:
+            own, whole = (np.concatenate([each.sum(axis=1), each.sum(axis=0)]) for each in both)
+            seen = dict(zip(names, (0, 2, sum(SIZES) - 1), strict=True))
+        yield _parts(m, tally), {s.part: (own, whole)}, seen
 
 
 def _pairs(s: Setting, m: Any, rng: dn.Simulation, runs: int) -> Iterator[Run]:

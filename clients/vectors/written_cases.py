@@ -8,6 +8,8 @@ from collections.abc import Iterator
 from itertools import permutations
 from typing import Any
 
+from lattice_cases import lattice_kernels
+
 from deniable_client.exact import exp_bounds
 from deniable_client.kernels import Affine, Channel, Kernel, kernel_to
 
@@ -130,6 +132,7 @@ def affine_design(kernel: Affine, epsilon: float) -> dict[str, Any]:
 
 _AFFINE = affine_design(Affine.calibrate(1.0, 10, 31, 5, 2, 1), 1.0)
 _PLAIN, _SIDED, _TOLD, _BLOCKS = (kernel for _, kernel in (channel_kernels()[i] for i in (1, 2, 4, 5)))
+_RELEASE = {"points": [0, 1, 2], "prior": [0.5, 0.25, 0.25], "loss": 0.5, "bound": 0.5, "blind": 0}
 _BASE = {"base": {"mechanism": "affine", "params": {}}, "sensitive": [0, 4], "theta": 0.5, "form": "glutf"}
 
 
@@ -141,10 +144,24 @@ def _mapped() -> dict[str, Any]:
     return design("utility", 1.0, 6, params, kernel | {"plain": str(WORD // 4), "attach": "0", "blind": "0"})
 
 
+def _mapped_lattice() -> dict[str, Any]:
+    """The same through a table for means, which has a field `least` that is not the one of other bases."""
+    epsilon, table = min(lattice_kernels(), key=lambda row: row[1].k)
+    inner: Any = table
+    params = _BASE | {"base": {"mechanism": "lu", "params": {"points": inner.points, "outputs": inner.outputs}}}
+    k = inner.k + 2
+    kernel = {"kind": "utility", "k": str(k), "sensitive": ["0", str(inner.k)], "base": [kernel_to(inner)]}
+    params |= {"sensitive": [0, inner.k]}
+    return design("utility", epsilon + 1, k, params, kernel | {"plain": str(WORD // 4), "attach": "0", "blind": "0"})
+
+
+_LATTICE = _mapped_lattice()
 GOOD: dict[str, tuple[dict[str, Any], list[Any] | None]] = {
     "affine": (_AFFINE, None),
     "affine below sensitive answers": (_mapped(), [4, 5]),
+    "lattice below sensitive answers": (_LATTICE, [_LATTICE["domain"]["k"] - 2, _LATTICE["domain"]["k"] - 1]),
     "matrix": (design("matrix", 0.5, 3, {"prior": [0.5, 0.25, 0.25], "outputs": ["a", "b", "c"]}, _PLAIN), None),
+    "optimal-release": (design("optimal-release", 0.5, 3, _RELEASE, _PLAIN), None),
     "matrix, two budgets": (design("matrix", 1.5, 2, {}, _SIDED), None),
     "matrix, harmless answers": (design("matrix", 1.0, 4, {}, _TOLD), [2, 3]),
 }
@@ -187,6 +204,14 @@ CHANGES: dict[str, dict[str, list[Any]]] = {
         "kernel.budgets.0.0": [0.5, "inf", "0", None],
         "kernel.budgets.0.1": [-0.5, "nan", "-inf", "Infinity", "0.5", None, True, 40.5, 1e-13, [], {}, 1e308],
         "kernel.kind": ["table"],
+    },
+    "optimal-release": {
+        "params.points": [["0", 1, 2], [0, 1, 0.5], [0, 1, -1], "x", None, 3],
+        "params.case": ["mean", None],
+        "params.prior": [[0.5, 0.5]],
+        "params.loss": ["0.5", None],
+        "params.bound": [[0.5]],
+        "params.blind": [0.5, -1],
     },
     "matrix, two budgets": {"kernel.budgets.1.0": [0.5, "inf", 2], "epsilon": [0.5]},
 }

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import deniable as dn
-from deniable.run.priors import read_prior
+from deniable.run.given.priors import read_prior
 
 
 def test_attack_is_what_the_library_says(run):

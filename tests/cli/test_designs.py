@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 
 import pytest
@@ -17,13 +18,17 @@ SMALL = [
 
 
 def options_of(arguments, folder):
-    """As on a command line; distances and matrices are read from a file."""
+    """As on a command line; distances, matrices and promises are read from a file."""
     given = dict(arguments)
     for name in ("distances", "matrix"):
         if name in given:
             file = folder / f"{name}.csv"
             file.write_text("\n".join(",".join(map(str, row)) for row in given[name]))
             given[name] = file
+    if "promise" in given:
+        file = folder / "promise.json"
+        file.write_text(json.dumps(given["promise"].to_document()))
+        given["promise"] = file
     return [part for name, value in given.items() for part in (f"--{name.replace('_', '-')}", value)]
 
 

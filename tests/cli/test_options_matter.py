@@ -75,6 +75,21 @@ DESIGN: Mapping[str, Case] = {
     "--tie": ("brr --epsilon 1 --points 8 --size 3", "low", "high"),
     "--variant": ("exponential --epsilon 1 --points 5", "calibrated", "printed"),
     "--window": ("pm --epsilon 2 --interval 0,1 --points 64", "best", "paper"),
+    "--cells": ("affine --epsilon 1 --k 7", "8", "40"),
+    "--tolerance": ("affine --epsilon 1 --k 30", "0", "0.5"),
+    "--outputs": ("lu --epsilon 1 --interval 0,1", "4", "8"),
+    "--objective": ("optimal --promise line.json", "frequency", "release"),
+    "--matrix": ("matrix", "fair.csv", "unfair.csv"),
+    "--promise": ("optimal", "line.json", "even.json"),
+    "--values": ("optimal --promise line.json --objective mean", "numbers.txt", "squares.txt"),
+    "--loss": ("optimal --promise line.json --objective release", "absolute", "zero-one"),
+    "--worst": ("optimal --promise line.json --objective release --points 3", None, ""),
+    "--queries": ("windows --epsilon 1 --k 16", "ranges", "prefixes"),
+    "--widths": ("windows --epsilon 1 --k 8", "1,2", "1,4"),
+    "--circle": ("windows --epsilon 1 --k 8", "8", "12"),
+    "--fanout": ("tree --epsilon 1 --k 9", "2", "3"),
+    "--sizes": ("box --epsilon 1", "2,2", "2,3"),
+    "--shape": ("box --epsilon 1 --sizes 3,3", "1,1", "1,2"),
     "--n": ("grr --epsilon 1 --k 4", "10", "20"),
 }
 """Options that make a design: those of `design`, which all commands share."""
@@ -83,7 +98,59 @@ GRR = "grr --epsilon 1 --labels a,b,c,d"
 PAIRS = "kv-ss --epsilon 1 --labels a,b,c,d"
 ASKED = "--design design.json --question Which? --database sqlite:///t.db"
 PEOPLE = "--k 16 --n 10000 --epsilon 1"
+OF_SURVEYS: Mapping[str, Case] = {
+    "--epsilon": ("--question a=2 --question b=3", "1", "2"),
+    "--weights": ("--question a=2 --question b=3 --epsilon 1", "a=1", "a=5"),
+    "--stderr": ("--question a=2 --question b=3 --epsilon 1", "a=0.02,b=0.02", "a=0.02,b=0.2"),
+    "--tables": ("--question a=2 --question b=3 --epsilon 1", None, "a:b"),
+    "--scheme": ("--question a=2 --question b=2 --epsilon 1", "one", "box"),
+    "file": ("--epsilon 1", "asked.json", "asked-more.json"),
+    "--question": ("--question b=3 --epsilon 1", "a=2", "a=3"),
+}
+"""What a survey is planned from."""
+WRITTEN = "written.csv"
+"""The file that some commands below write: what is in it counts as their output."""
+PRIVATIZED = f"survey.json answers.csv --seed 1 --out {WRITTEN}"
 COMMANDS: Mapping[str, Mapping[str, Case]] = {
+    "promise": {
+        "file": ("", "line.json", "even.json"),
+        "--explain": ("line.json", "0", "1"),
+    },
+    "survey plan": {**OF_SURVEYS, "--n": ("--question a=2 --epsilon 1", "100", "200")},
+    "survey design": {option: (f"--out {WRITTEN} {case[0]}", *case[1:]) for option, case in OF_SURVEYS.items()},
+    "survey assign": {
+        "survey": (f"--n 100 --seed 1 --out {WRITTEN}", "survey.json", "tables.json"),
+        "--n": (f"survey.json --seed 1 --out {WRITTEN}", "100", "200"),
+        "--seed": (f"survey.json --n 100 --out {WRITTEN}", "1", "2"),
+    },
+    "survey privatize": {
+        "survey": (f"--seed 1 --out {WRITTEN}", "survey.json answers.csv", "tables.json answers.csv"),
+        "values": (f"--seed 1 --out {WRITTEN}", "survey.json answers.csv", "survey.json more-answers.csv"),
+        "--columns": (PRIVATIZED, "a,b", "c,b"),
+        "--part-column": (PRIVATIZED, "part", "other"),
+        "--format": (PRIVATIZED, "csv", "lines"),
+        "--delimiter": (PRIVATIZED, "comma", "semicolon"),
+        "--text-encoding": (PRIVATIZED, "utf-8", "utf-16"),
+        "--no-header": (f"survey.json bare-answers.csv --columns 1,2 --seed 1 --out {WRITTEN}", None, ""),
+        "--seed": (f"survey.json answers.csv --out {WRITTEN}", "1", "2"),
+    },
+    "survey tally": {
+        "survey": ("", "survey.json some-survey.bin", "tables.json some-survey.bin"),
+        "files": ("survey.json", "some-survey.bin", "more-survey.bin"),
+    },
+    "survey estimate": {
+        "survey": ("", "survey.json some-survey.bin", "tables.json some-survey.bin"),
+        "files": ("survey.json", "some-survey.bin", "more-survey.bin"),
+        "--level": ("survey.json some-survey.bin", "0.9", "0.99"),
+        "--target": ("survey.json some-survey.bin", "reporters", "population"),
+        "--simultaneous": ("survey.json some-survey.bin", None, ""),
+    },
+    "survey table": {
+        "survey": ("--of a,b", "tables.json some-tables.bin", "survey.json some-tables.bin"),
+        "files": ("--of a,b tables.json", "some-tables.bin", "more-tables.bin"),
+        "--of": ("tables.json some-tables.bin", "a,b", "b,a"),
+        "--level": ("tables.json some-tables.bin --of a,b", "0.9", "0.99"),
+    },
     "plan": {
         "--k": ("--n 10000 --epsilon 1", "4", "40"),
         "--labels": ("--n 10000 --epsilon 1", "a,b", "a,b,c"),
@@ -122,6 +189,9 @@ COMMANDS: Mapping[str, Mapping[str, Case]] = {
         "--method": ("one.bin", "unbiased", "em"),
         "--shrink": ("pairs.bin", "1", "3"),
         "--top": ("one.bin", "1", "2"),
+        "--range": ("ordered.bin", "a,b", "b,d"),
+        "--quantile": ("ordered.bin", "0.25", "0.75"),
+        "--cdf": ("ordered.bin", None, ""),
         "--design": ("reports.csv --strict", None, "design.json"),
         "--strict": ("some.csv --design design.json", None, ""),
     },
@@ -164,7 +234,10 @@ COMMANDS: Mapping[str, Mapping[str, Case]] = {
         "--reports": ("oue --epsilon 1 --k 8 --seed 1", "1000", "2000"),
         "--seed": ("oue --epsilon 1 --k 8 --reports 2000", "1", "2"),
     },
-    "audit": {"--promise": ("grr --epsilon 1 --k 3", "0.9", "1.5")},
+    "audit": {
+        "--promise": ("grr --epsilon 1 --k 3", "0.9", "1.5"),
+        "--fakes": ("rsrfd --epsilon 1", "0.5,0.5;0.5,0.5", "0.9,0.1;0.9,0.1"),
+    },
     "task new": {
         name: (ASKED, *values)
         for name, values in {
@@ -274,6 +347,17 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
         "semi.csv": "answer;more\n" + "a;b\n" * 20,
         "bare.csv": "a\n" + "b\nc\n" * 20,
         "pairs.csv": "user,key,value,other\n" + "".join(f"u{i},{'abcd'[i % 4]},0.5,-0.5\n" for i in range(40)),
+        "line.json": '{"points": [0, 1, 2], "epsilon": 0.5}',
+        "even.json": '{"k": 3, "epsilon": 0.5}',
+        "numbers.txt": "0\n1\n2\n",
+        "squares.txt": "0\n1\n4\n",
+        "fair.csv": "3,1\n1,3\n",
+        "unfair.csv": "4,2\n3,3\n",
+        "asked.json": '{"questions": {"a": {"k": 2}}}',
+        "asked-more.json": '{"questions": {"a": {"k": 2}, "b": {"k": 3}}}',
+        "answers.csv": "a,b,c,part,other\n" + "0,1,1,0,1\n1,2,0,1,0\n" * 20,
+        "bare-answers.csv": "0,1\n1,2\n" * 20,
+        "more-answers.csv": "a,b\n" + "0,1\n1,0\n" * 30,
         "twice.csv": "user,key,value\n" + "".join(f"u{i // 2},a,{i % 2}\n" for i in range(40)),
     }
     for name, text in texts.items():
@@ -289,8 +373,15 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
             ("grr", "values.csv", "one.bin"),
             ("grr", "others.csv", "two.bin"),
             ("kv-ss", "pairs.csv", "pairs.bin"),
+            ("tree", "values.csv", "ordered.bin"),
         ):
             assert main(["privatize", name, *own, values, "--out", out]) == 0
+        asked = ["--question", "a=2", "--question", "b=3", "--epsilon", "1"]
+        for survey, tables in (("survey", []), ("tables", ["--tables", "a:b"])):
+            assert main(["survey", "design", *asked, *tables, "--out", f"{survey}.json"]) == 0
+            for which, values in (("some", "answers.csv"), ("more", "more-answers.csv")):
+                to = ["--seed", "1", "--out", f"{which}-{survey}.bin"]
+                assert main(["survey", "privatize", f"{survey}.json", values, *to]) == 0
     lines = ["report", *(b64encode(bytes([i % 4])).decode() for i in range(20))]
     (folder / "reports.csv").write_text("\n".join(lines) + "\n")
     (folder / "some.csv").write_text("\n".join([*lines, "!!!"]) + "\n")
@@ -310,15 +401,19 @@ def test_two_values_of_an_option_give_two_outputs(
     before, *values = case
     told = []
     for value in values:
+        (made / WRITTEN).unlink(missing_ok=True)
         words = [*command.split(), *before.split()]
         if value is not None:
-            words += [value] if not option.startswith("-") else [option] if value == "" else [option, value]
+            words += value.split() if not option.startswith("-") else [option] if value == "" else [option, value]
         done = run(*words, "--json")
-        told.append((done.code, done.out or done.err))
+        written = (made / WRITTEN).read_bytes() if (made / WRITTEN).exists() else b""
+        told.append((done.code, done.out or done.err, written))
         assert done.code in (0, 1, 2)
-    codes = [code for code, _ in told]
+    codes = [code for code, *_ in told]
     assert 0 in codes or 1 in codes, told
-    (first, second) = (json.loads(out) if code < 2 else {"refused": out} for code, out in told)
+    (first, second) = (
+        {**json.loads(out), "written": written} if code < 2 else {"refused": out} for code, out, written in told
+    )
     for each in (first, second):
         _without_names(each)
     assert first != second

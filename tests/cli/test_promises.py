@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 import deniable as dn
-from deniable.run.promises import read_promise_file
+from deniable.run.given.promises import read_promise_file
 
 LEVELS = {"item_epsilon": [1, 2, 3, 4], "rule": "min", "labels": ["HIV", "flu", "cold", "well"]}
 

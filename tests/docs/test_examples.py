@@ -43,6 +43,7 @@ PAGES = (
     "docs/maths/written.md",
     "docs/maths/survey.md",
     "docs/howto/questions.md",
+    "docs/howto/places.md",
     "docs/maths/tables.md",
 )
 

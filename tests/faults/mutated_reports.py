@@ -13,6 +13,7 @@ import sys
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
+from itertools import cycle
 from pathlib import Path
 from typing import Any
 
@@ -28,7 +29,8 @@ from deniable.errors import DeniableError  # noqa: E402
 from deniable.service.ingest import Intake  # noqa: E402
 from deniable_client.canonical import canonical  # noqa: E402
 
-LOT = 400
+LOT = 25
+"""Bodies of one task that are checked together."""
 
 
 class Target:
@@ -86,15 +88,17 @@ def altered(target: Target, others: list[bytes], rng: random.Random) -> bytes:
 
 
 def mutated(count: int, tell: Callable[[str], None], seed: int = 4) -> Counter[str]:
-    """So many altered bodies; what was accepted wrongly, refused wrongly, crashed, or took long."""
+    """So many altered bodies, of all tasks in turn; what was taken or refused wrongly, crashed, or took long."""
     rng = random.Random(seed)
     found: Counter[str] = Counter(mutated=0, accepted_invalid=0, refused_valid=0, crashes=0, hangs=0)
     every = list(targets())
     others = [body for target in every for body in target.bodies[:2]]
     for target in every:
         target.intake.check(target.bodies)  # compiled and loaded before anything is timed
+    rng.shuffle(every)
+    turns = cycle(every)
     while found["mutated"] < count:
-        target = every[rng.randrange(len(every))]
+        target = next(turns)
         bodies = [altered(target, others, rng) for _ in range(min(LOT, count - found["mutated"]))]
         start = time.perf_counter()
         try:

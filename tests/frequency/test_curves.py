@@ -9,7 +9,7 @@ import pytest
 
 import deniable as dn
 from deniable.core.laws import epsilon_to, projective
-from deniable.mechanisms.entry import MEAN, RELEASE
+from deniable.mechanisms.entry import DIRECTION, MEAN, RELEASE
 from deniable.mechanisms.frequency import costs
 from deniable.mechanisms.frequency.curves import mixture_curve, subset_curve
 from deniable.mechanisms.frequency.geometry import best_prime
@@ -96,23 +96,37 @@ def test_a_mixture_lets_the_forger_choose_the_worse_size():
 
 
 def possible_reports(m):
-    """Of a mechanism for means: two (duchi), the places under a sliding window (sw, pm), or both of these (hm)."""
+    """Of a mechanism for numbers: its table's (om, lu), the directions (arc), two (duchi), the places under a sliding
+    window (sw, pm), or both of these (hm)."""
+    if m.family in ("om", "lu"):
+        return m.table.outputs
+    if m.family == "arc":
+        return m.k
     ends = 2 if m.family in ("duchi", "hm") else 0
     return ends + (0 if m.family == "duchi" else m.k + m.m - 1)
+
+
+def spaces_of(name):
+    """A small space and a large one; tables of om have an odd number of points, and are not quickly made of many."""
+    if name == "om":
+        return [{"interval": (0, 1), "points": points} for points in (17, 65)]
+    if name == "lu":
+        return [{"interval": (0, 1), "outputs": outputs} for outputs in (64, 512)]
+    numbers = MECHANISMS[name].question in (MEAN, DIRECTION)
+    return [{"interval": (0, 1), "points": k} if numbers else {"k": k} for k in (64, 512)]
 
 
 @pytest.mark.parametrize("name", WORKED)
 def test_work_grows_as_it_should(name):
     work = MECHANISMS[name].traits.work
     question = MECHANISMS[name].question
-    spaces = ({"interval": (0, 1), "points": k} if question == MEAN else {"k": k} for k in (64, 512))
-    small, large = (dn.mechanism(name, epsilon=1.0, **space) for space in spaces)
+    small, large = (dn.mechanism(name, epsilon=1.0, **space) for space in spaces_of(name))
     few, many = work(small, 10_000), work(large, 10_000)
     assert 0 < few <= many < math.inf
     flat = {"grr": 1.0, "pckv-grr": 1.0, "privkv": 1.0, "hr": 1 + 128 * 7 / 10_000}
     if question == RELEASE:  # a report is its answer, however many there are
         assert (few, many) == (1.0, 1.0)
-    elif question == MEAN:  # a counter, and the release's products: one for each report that there can be
+    elif question in (MEAN, DIRECTION):  # a counter, and the release's products: one for each report that there can be
         assert (few, many) == (1 + possible_reports(small) / 10_000, 1 + possible_reports(large) / 10_000)
     elif name in flat:
         assert few == flat[name]

@@ -271,7 +271,8 @@ def some_values(rng: Random, design: Any, domain: Any) -> Iterator[Any]:
     if domain.labels is not None:
         keys: list[Any] = [domain.labels[i] for i in single] + ["nobody", "somebody", None, ""]
     elif domain.border is not None:
-        low, high = design["domain"]["interval"]
+        where = design["domain"]
+        low, high = where.get("interval") or where["circle"]
         keys = [rng.uniform(low, high) for _ in range(4)]
         for i in single:
             keys += [

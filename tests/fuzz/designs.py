@@ -28,6 +28,7 @@ import deniable as dn
 from deniable_client import Device
 from deniable_client.errors import DeniableError
 from fuzz import inside, large, outside, truth
+from fuzz.memory import largest_memory
 
 CORPUS = Path(__file__).parent / "corpus" / "designs.json"
 HOSTILE = Path(__file__).parents[2] / "clients" / "vectors" / "hostile.json"
@@ -39,15 +40,6 @@ SHARES = {"inside": 0.06, "mutated": 0.46, "outside": 0.46, "grown": 0.02}
 CORE_EVERY = 8
 SHOWN = 5
 """Faults of a sort that are told in full."""
-
-
-def largest_memory() -> float:
-    """MiB that this program ever held; what the system tells of it may be that of whoever started it."""
-    status = Path("/proc/self/status")
-    if status.exists():
-        line = next(line for line in status.read_text().splitlines() if line.startswith("VmHWM:"))
-        return int(line.split()[1]) / 1024
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
 
 
 @dataclass

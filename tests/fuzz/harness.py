@@ -10,7 +10,6 @@ from __future__ import annotations
 import contextlib
 import io
 import json
-import resource
 import sys
 import tempfile
 import time
@@ -26,6 +25,7 @@ from deniable.kernels import using
 from deniable.run.files import read_values
 from deniable.run.local import estimate_files, tally_files
 from fuzz.cases import Case, forged, forged_tables
+from fuzz.memory import largest_memory
 
 SHOWN = 20
 """Faults that are told in full."""
@@ -87,7 +87,6 @@ def examine(what: str, seed: int, count: int, way: str = "jobs") -> dict[str, An
             kinds[f"{case.kind}, {outcome}"] += 1
             slowest = max(slowest, (spent, f"{i} {case.kind} {case.source}"))
             largest = max(largest, (peak, f"{i} {case.kind} {case.source}"))
-    rss = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     return {
         "tried": count,
         **{name: tried[name] for name in ("read", "refused", "fault")},
@@ -95,7 +94,7 @@ def examine(what: str, seed: int, count: int, way: str = "jobs") -> dict[str, An
         "faults": faults[:SHOWN],
         "seconds": slowest,
         "bytes": largest,
-        "peak_mib": rss,
+        "peak_mib": largest_memory(),
     }
 
 

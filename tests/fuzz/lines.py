@@ -19,6 +19,7 @@ import typer
 import deniable as dn
 from deniable.cli.app import build
 from deniable.mechanisms.registry import MECHANISMS, PROTOCOLS
+from deniable.run.survey import write_survey
 from deniable.service.access.identity import Identity
 from deniable.service.access.keys import new_key
 from deniable.service.store import open_store
@@ -59,6 +60,7 @@ ODD += ["grr", "ss:9", "zipf:", "zipf:nan", "normal:-1", "uniform:2", "é" * 300
 FILES = ["v.txt", "v.csv", "pairs.csv", "numbers.txt", "r.bin", "t.bin", "cut.bin", "empty.txt", "latin.txt", "folder"]
 FILES += ["missing.txt", "nowhere/x.txt", "-", "", "a" * 300 + ".txt", "v.txt/x", "places.csv", "/dev/null"]
 FILES += ["near.bin", "design.json", "c.toml", "c.db", "copy.db", "full", "*.bin", "no*such"]
+FILES += ["promise.json", "losses.csv", "chances.csv", "survey.json", "answers.csv", "s.bin", "asked.json"]
 OUTPUTS = [
     "new.bin",
     "new.csv",
@@ -73,7 +75,7 @@ OUTPUTS = [
 ]
 OUTPUTS += ["", "a" * 300 + ".json", "v.txt/x.csv", "r.bin"]
 """Files to read and to write: some are fine, some are not."""
-_READ = {"--labels-file", "--distances", "--data-dir", "--design", "--config"}
+_READ = {"--labels-file", "--distances", "--data-dir", "--design", "--config", "--matrix", "--values"}
 _WRITTEN = {"--out", "--chart", "--chart-means"}
 
 GOOD: Mapping[str, Sequence[str]] = {
@@ -86,7 +88,25 @@ GOOD: Mapping[str, Sequence[str]] = {
     "--labels": ["a,b,c", "no,yes"],
     "--top": ["1", "3"],
     "--reports": ["1", "50"],
-    "--promise": ["0.5", "3"],
+    "--promise": ["0.5", "3", "promise.json", "losses.csv"],
+    "--objective": ["frequency", "mean", "release", "even"],
+    "--loss": ["absolute", "zero-one", "losses.csv"],
+    "--queries": ["ranges", "prefixes"],
+    "--sizes": ["2,2", "3,2,2"],
+    "--shape": ["1,1", "1"],
+    "--widths": ["1,2", "1,4"],
+    "--range": ["0,1", "1,3"],
+    "--quantile": ["0.5", "0.9"],
+    "--fakes": ["0.9,0.1;0.9,0.1"],
+    "--question": ["a=2", "b=no,yes", "c=0..5", "How often?", "frequency"],
+    "--weights": ["a=2", "error=1,bits=1", "1"],
+    "--stderr": ["0.05", "a=0.05"],
+    "--tables": ["a:b", "a:z"],
+    "--scheme": ["auto", "one", "box", "split"],
+    "--of": ["a,b", "b,a"],
+    "--columns": ["a,b", "user,key,value"],
+    "--part-column": ["part", "a"],
+    "--explain": ["0", "2", "ill"],
     "--points": ["2", "9"],
     "--interval": ["0,10", "-1,1"],
     "--target-error": ["0.05", "0.5"],
@@ -146,11 +166,14 @@ SERVICE: Mapping[str, Mapping[str, str]] = {
         "--body-seconds": "5",
         "--idle-seconds": "5",
         "--stop-seconds": "5",
+        "--session-seconds": "300",
         "--upkeep-seconds": "5",
         "--config": "c.toml",
     },
 }
 """Options of the collector's commands that may be left out, with right values."""
+SURVEY = dn.survey({"a": 2, "b": 3}, epsilon=1.0, tables=[("a", "b")])
+"""The survey that there is a file of."""
 
 
 @dataclass
@@ -191,8 +214,18 @@ def files(folder: Path) -> None:
         "old.json": "{}",
     }
     texts |= {"design.json": json.dumps(m.design), "c.toml": "port = 8002\n"}
+    texts |= {
+        "promise.json": '{"points": [0, 1, 2], "epsilon": 0.5}',
+        "losses.csv": "0,1,2\n1,0,1\n2,1,0\n",
+        "chances.csv": "3,1\n1,3\n",
+        "answers.csv": "a,b,part\n0,1,0\n1,2,0\n",
+        "asked.json": '{"questions": {"a": {"k": 2}, "b": {"labels": ["no", "yes"]}}}',
+    }
     for name, text in texts.items():
         (folder / name).write_text(text)
+    write_survey(SURVEY, str(folder / "survey.json"))
+    answered = SURVEY.privatize({"a": [0, 1] * 10, "b": [0, 2] * 10}, rng=dn.simulation(3))
+    (folder / "s.bin").write_bytes(dn.dump(answered))
     (folder / "latin.txt").write_bytes("caf\xe9\n".encode("latin-1"))
     (folder / "r.bin").write_bytes(data)
     (folder / "t.bin").write_bytes(dn.dump(m.tally(reports)))
@@ -227,6 +260,8 @@ def make(seed: int) -> Line:
     line = Line(command)
     _START[command](line, rng)
     line.options += [pair for pair in SERVICE.get(command, {}).items() if rng.random() < 0.3]
+    if command == "task export" and {"--what", "--question"} <= {flag for flag, _ in line.options}:
+        line.done.append(("other", "--question"))  # results are of all questions
     for _ in range(rng.choice([0, 0, 1, 1, 1, 2])):
         rng.choice(_WRONG)(line, rng)
     if command == "reproduce" and not line.done:
@@ -242,6 +277,9 @@ def _row(line: Line, rng: Random) -> None:
     entry = ROWS[name]
     cases = [case for case in entry.small if all(isinstance(x, bool | int | float | str) for x in case.values())]
     case = dict(rng.choice(cases)) if cases else {"epsilon": 1.0, "k": 6}
+    if not cases and {"promise", "matrix"} & {*entry.needed}:  # these are files
+        case = {"promise": "promise.json", "matrix": "chances.csv"}
+        case = {option: file for option, file in case.items() if option in entry.needed}
     case |= {option: 2 for option in (*entry.needed, *{"top"} & {*entry.options}) if option not in case}
     line.places.append(name)
     for option, value in case.items():
@@ -261,6 +299,8 @@ def _privatize(line: Line, rng: Random) -> None:
 def _simulate(line: Line, rng: Random) -> None:
     _row(line, rng)
     line.options += [("--data", "uniform"), ("--n", "200"), ("--runs", "1")]
+    if "sizes" in ROWS[line.places[0]].options:  # several questions at once are refused as they are
+        line.done.append(("name", line.places[0]))
 
 
 def _attack(line: Line, rng: Random) -> None:
@@ -279,6 +319,53 @@ def _plan(line: Line, rng: Random) -> None:
             [("--question", "mean"), ("--interval", "0,1"), ("--epsilon", "1"), ("--n", "1000")],
         ]
     )
+
+
+def _promise(line: Line, rng: Random) -> None:
+    line.places.append(rng.choice(["promise.json", "losses.csv"]))
+    line.options += rng.choice([[], [("--explain", "1")], [("--chart", "new.json")]])
+
+
+def _asked(line: Line, rng: Random) -> None:
+    told = rng.choice(
+        [
+            [("--question", "a=2"), ("--question", "b=no,yes"), ("--epsilon", "1")],
+            [("--question", "a=2"), ("--question", "b=3"), ("--epsilon", "2"), ("--tables", "a:b")],
+            [("--question", "a=2"), ("--question", "c=0..5"), ("--epsilon", "1"), ("--weights", "a=2")],
+            [("--epsilon", "1"), ("--scheme", "one")],
+        ]
+    )
+    line.places += [] if ("--question", "a=2") in told else ["asked.json"]
+    line.options += told
+
+
+def _survey_plan(line: Line, rng: Random) -> None:
+    _asked(line, rng)
+    line.options += rng.choice([[], [("--n", "1000")], [("--stderr", "0.05")]])
+
+
+def _survey_design(line: Line, rng: Random) -> None:
+    _asked(line, rng)
+    line.options.append(("--out", "new.json"))
+
+
+def _survey_assign(line: Line, rng: Random) -> None:
+    line.places.append("survey.json")
+    line.options += [("--n", "20"), ("--out", "new.csv"), *rng.choice([[], [("--seed", "1")]])]
+
+
+def _survey_privatize(line: Line, rng: Random) -> None:
+    line.places += ["survey.json", "answers.csv"]
+    line.options += [("--out", "new.bin"), *rng.choice([[], [("--part-column", "part")], [("--columns", "a,b")]])]
+
+
+def _survey_files(line: Line, rng: Random) -> None:
+    line.places += ["survey.json", "s.bin"]
+
+
+def _survey_table(line: Line, rng: Random) -> None:
+    _survey_files(line, rng)
+    line.options.append(("--of", "a,b"))
 
 
 def _files(line: Line, rng: Random) -> None:
@@ -353,6 +440,14 @@ _START: Mapping[str, Callable[[Line, Random], None]] = {
     "audit": _row,
     "reproduce": _paper,
     "attack": _attack,
+    "promise": _promise,
+    "survey plan": _survey_plan,
+    "survey design": _survey_design,
+    "survey assign": _survey_assign,
+    "survey privatize": _survey_privatize,
+    "survey tally": _survey_files,
+    "survey estimate": _survey_files,
+    "survey table": _survey_table,
     "release": _near,
     "serve": _database,
     "task new": _new_task,

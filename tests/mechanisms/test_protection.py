@@ -6,6 +6,7 @@ import math
 from dataclasses import replace
 from fractions import Fraction
 
+import numpy as np
 import pytest
 
 import deniable as dn
@@ -36,7 +37,8 @@ def test_every_claim_of_every_row_holds_and_is_in_the_text(name, case):
     m = dn.mechanism(name, **case)
     told = m.protection
     whole = case.get("sensitive") == case.get("k") and name != "uue-levels"
-    between = name == "optimal" and len(m.promise.value_budgets) > 1
+    pairs = ~np.eye(m.promise.k, dtype=bool)
+    between = "promise" in MECHANISMS[name].options and len(set(m.promise.budgets[pairs].tolist())) > 1
     assert told.kind == ("LDP with budgets between answers" if between else "LDP" if whole else KINDS.get(name, "LDP"))
     assert check_protection(m) == f"{told.kind}: {told.text}"
     for fact in facts(told):

@@ -29,6 +29,7 @@ AREAS = {
         "releases",
         "second",
         "sessions",
+        "survey",
         "testing",
     ),
     "thresholds",

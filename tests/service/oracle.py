@@ -182,6 +182,21 @@ def _laplace(kernel: Mapping[str, Any]) -> Shape:
     return Shape(4 * k, fits)
 
 
+def _box(kernel: Mapping[str, Any]) -> Shape:
+    """A bit for each answer to the first question, then to the second, ..; so many ones for each of them."""
+    sizes, wanted = [int(k) for k in kernel["sizes"]], [int(size) for size in kernel["shape"]]
+
+    def fits(data: bytes) -> bool:
+        number = int.from_bytes(data, "little")
+        for k, size in zip(sizes, wanted, strict=True):
+            if (number % (1 << k)).bit_count() != size:
+                return False
+            number >>= k
+        return number == 0
+
+    return Shape(-(-sum(sizes) // 8), fits)
+
+
 def _windows(kernel: Mapping[str, Any]) -> Shape:
     """The number of a width, a shift below its number of shifts, and so many of its cells, then zeros."""
     circle, shifts = _n(kernel, "circle"), [int(s) for s in kernel["shifts"]]
@@ -235,4 +250,5 @@ _KINDS: dict[str, Callable[[Mapping[str, Any]], Shape]] = {
     "window-or-bit": lambda kernel: _whole(_n(kernel["window"], "outputs") + 2),
     "laplace": _laplace,
     "windows": _windows,
+    "box": _box,
 }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import tracemalloc
 from collections.abc import Callable, Sequence
 from fractions import Fraction
 from pathlib import Path
@@ -119,6 +120,20 @@ def test_from_where_on_asking_together_pays() -> None:
     schemes = {e: dn.survey(questions([2] * 6), epsilon=e).parts for e in (1.0, 2.0, 3.0, 4.0)}
     assert [max(part.count("+") + 1 for part in parts) for parts in schemes.values()] == [1, 2, 3, 3]
     assert len(dn.survey(questions([2] * 8), epsilon=4.2).parts) == 2, "four together"
+
+
+def test_points_of_a_fine_grid_are_not_listed() -> None:
+    """A mechanism for means has up to 2^30 points; their variance is that of numbers at equal distances."""
+    tracemalloc.start()
+    try:
+        (asked,) = dn.survey({"income": {"interval": (0, 100)}}, epsilon=1.0).questions
+        held = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert held < 1 << 27
+    (few,) = dn.survey({"age": dn.mechanism("hm", interval=(0, 9), points=10, epsilon=1.0)}).questions
+    assert few.spread == pytest.approx(np.var(few.mechanism.domain.points))
+    assert asked.k > 1 << 20
 
 
 # ---- shares and wanted errors
@@ -397,3 +412,16 @@ def test_mechanisms_are_kept_as_they_are_given() -> None:
     assert (made.epsilon, made.record) == (1.0, 1.0)
     assert made.bound is None, "nothing is known of keys with values"
     assert dn.survey({"word": word, "a": 2, "b": 2}, epsilon=3.0).parts == ("word", "a+b")
+
+
+@pytest.mark.parametrize("name", ["hm", "om", "lu"])
+def test_numbers_are_costed_in_their_own_unit(name: str) -> None:
+    """The unit of a number changes no share, and its costs are those of the mechanism that is asked."""
+    found = []
+    for end in (1.0, 5000.0):
+        m = dn.mechanism(name, epsilon=1.0, interval=(0, end))
+        made = dn.survey({"a": 3, "x": m}, epsilon=1.0)
+        found.append(made.properties()["shares"])
+        points = m.domain.decode(np.linspace(0, m.k - 1, 1001).astype(np.int64))
+        assert made.questions[1].cost == pytest.approx(m.properties(1)["variance_worst"] + np.var(points), rel=2e-3)
+    assert found[0] == pytest.approx(found[1], rel=1e-9)

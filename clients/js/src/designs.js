@@ -176,16 +176,12 @@ export class Kernel extends Fields {
 
 /**
  * A kernel that protects the values in the half-open ranges `protected` only: a report may give away one of the others, with
- * the chance `disclosed`. It has no `ratio`, but a `hiddenRatio` of all reports that give none away.
+ * the chance `disclosed`. It has no `ratio`, but a `hiddenRatio` of all reports that give none away; and it says whether it is
+ * `limited` at all, if that is not the same as that some values are protected.
  */
 export class Disclosing extends Kernel {
   get promisedRatio() {
     return /** @type {any} */ (this).hiddenRatio;
-  }
-
-  /** Whether anything is promised: to the protected values, unless a kernel promises something of others too. @returns {boolean} */
-  get limited() {
-    return /** @type {any} */ (this).protected.length > 0;
   }
 }
 
@@ -359,9 +355,7 @@ export function read(name, form, given) {
   const kernel = asFormat(`the kernel of ${name} has numbers that do not fit`, () =>
     kernelFrom(given.kernel, form.kernel, `the kernel of ${name}`),
   );
-  if ((kernel.limit ?? epsilon) !== epsilon) {
-    throw new FormatError(`epsilon of ${name} must be the largest limit of its kernel, ${kernel.limit}, got ${epsilon}.`);
-  }
+  kernel.checkLimit?.(name, epsilon);
   const domain = readDomain(given.domain, kernel.answers ?? kernel.k);
   checkParams(name, form, given, kernel);
   return { name, epsilon, domain, params: given.params, kernel };
@@ -399,7 +393,7 @@ export function checkParams(name, form, given, kernel) {
 const at = (kernel, path) => path.split(".").reduce((part, step) => part?.[step], kernel);
 
 /** @param {any} value */
-export const isWholes = (value) => Array.isArray(value) && value.every((each) => isWhole(each, 0, 2 ** 32));
+const isWholes = (value) => Array.isArray(value) && value.every((each) => isWhole(each, 0, 2 ** 32));
 
 /** How parameters are checked, with the words of their rules; modules of kernels add their own. @type {Record<string, Check>} */
 export const CHECKS = {
@@ -424,6 +418,8 @@ export const CHECKS = {
   number: (value) => (isNumber(value) ? "" : "a number"),
 
   word: (value, words) => (words.includes(value) ? "" : `one of ${words.join(", ")}`),
+
+  wholes: (value) => (isWholes(value) ? "" : "a list of whole numbers"),
 
   /** The very numbers of the kernel. */
   same(value, [path], kernel) {

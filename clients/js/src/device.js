@@ -109,7 +109,7 @@ function kept(design, charge) {
   const told = `the kernel of ${design.name} has parts that do not go together`;
   const ratio = asFormat(told, () => checkPromise(kernel, expLow(epsilon), epsilon));
   kernel.checkPromises?.(params);
-  if (disclosedBy(design).length && !kernel.limited) {
+  if (disclosedBy(design).length && !(kernel.limited ?? kernel.protected.length)) {
     const told = "this design protects no answer: its reports name them, whatever its epsilon says; no report was made.";
     throw new PrivacyError(told, "Do not take part; tell whoever runs the task.");
   }

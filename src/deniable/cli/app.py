@@ -24,6 +24,9 @@ __all__ = ["run"]
 YES, NO, BAD, FAULT = 0, 1, 2, 3
 """Exit codes: done; the answer is no; bad use or bad input; our fault."""
 
+_READ = {"--values"}
+"""Options with the name that errors have for what is read from files: they are meant where they are typed."""
+
 PIPE_CLOSED = 141
 """Exit code as shells give it for the signal that this is."""
 
@@ -53,7 +56,7 @@ def _plans() -> _Made:
 def _pipeline() -> _Made:
     from deniable.cli.pipeline import estimate, privatize, tally
 
-    return {"privatize": (privatize, {"own": ("values",)}), "tally": (tally, {}), "estimate": (estimate, {})}
+    return {"privatize": (privatize, {}), "tally": (tally, {}), "estimate": (estimate, {})}
 
 
 def _studies() -> _Made:
@@ -239,6 +242,8 @@ class _Asked:
 
     path: str = "deniable"
     flags: set[str] = field(default_factory=set)
+    unsaid: set[str] = field(default_factory=set)
+    """Those of `_READ` that were not typed: what is wrong is not about them, unless they are wanted."""
 
     @property
     def help(self) -> str:
@@ -255,6 +260,7 @@ def _run(args: list[str], asked: _Asked) -> int:
         each.context_class = HelpContext
         asked.path += f" {each.name}" * (each is not group)
         asked.flags.update(flag for param in each.params for flag in param.opts)
+        asked.unsaid = _READ - {arg.partition("=")[0] for arg in args}
         _refuse_twice(each.params, args)
         for param in each.get_params(typer.Context(each)):
             param.get_runtime_param = _AsTyped
@@ -343,7 +349,8 @@ def _trouble(error: Exception, asked: _Asked) -> _Trouble:
     """What went wrong, in words, and whose fault it is."""
     name = type(error).__name__
     if isinstance(error, DeniableError):
-        message, hint = as_typed(error.message, error.hint, asked.flags)
+        about = asked.flags if " must be given " in error.message else asked.flags - asked.unsaid
+        message, hint = as_typed(error.message, error.hint, about)
         return _Trouble(BAD, name, message, hint or (asked.help if isinstance(error, ParameterError) else ""))
     if _is_usage(error):
         return _Trouble(BAD, "UsageError", error.format_message(), _usage_hint(error, asked))  # type: ignore[attr-defined]

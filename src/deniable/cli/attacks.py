@@ -11,7 +11,7 @@ from deniable.datasets.synthetic import KINDS
 from deniable.datasets.tables import NAMES
 from deniable.errors import require
 from deniable.present.tables import Table, facts_table, number, parameters
-from deniable.run.priors import PRIOR, domain_of_prior, read_prior
+from deniable.run.given.priors import PRIOR, domain_of_prior, read_prior
 
 __all__ = ["attack"]
 

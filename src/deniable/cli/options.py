@@ -57,19 +57,19 @@ _BRING = (*SPACE, "sizes")
 
 
 def _matrix(source: str) -> Any:
-    from deniable.run.matrices import read_matrix  # for those who have one
+    from deniable.run.given.matrices import read_matrix  # for those who have one
 
     return read_matrix(source)
 
 
 def _promise(source: str) -> Any:
-    from deniable.run.promises import read_promise_file
+    from deniable.run.given.promises import read_promise_file
 
     return read_promise_file(source)
 
 
 def _loss(given: str) -> Any:
-    from deniable.run.promises import read_losses
+    from deniable.run.given.promises import read_losses
 
     return read_losses(given)
 
@@ -120,13 +120,13 @@ class Choice:
         where = domain or self._domain
         about = where or _answers(own.get("promise"))
         if "values" in own and "values" in entry.options and about is not None:
-            from deniable.run.promises import read_numbers
+            from deniable.run.given.promises import read_numbers
 
             own["values"] = read_numbers(own["values"], about.labels_or_numbers)
         if "prior" in own and not (about is None and entry.space is not None and "prior" in entry.options):
             need = "left out: the choice is made without one"
             require("prior" in entry.options and about is not None, "prior", own["prior"], f"{need} for {self.name}")
-            from deniable.run.priors import read_prior
+            from deniable.run.given.priors import read_prior
 
             own["prior"] = read_prior(own["prior"], cast(Domain, about))
         return {"epsilon": self.epsilon, "domain": where, **own, **planned}
@@ -138,7 +138,7 @@ class Choice:
             return None
         if self.domain_stands or "prior" not in self.options:
             return read_domain(self.domain_given)
-        from deniable.run.priors import domain_of_prior
+        from deniable.run.given.priors import domain_of_prior
 
         return domain_of_prior(self.options["prior"]) or read_domain(self.domain_given)
 

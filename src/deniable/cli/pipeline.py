@@ -79,7 +79,7 @@ Level: TypeAlias = Annotated[float, option("--level", "L", "Confidence level of 
 
 def privatize(
     choice: Choice,
-    values: Annotated[
+    people: Annotated[
         str,
         argument(
             "VALUES",
@@ -125,8 +125,8 @@ def privatize(
     check_engine(engine, master)
     plain = table == LAYOUTS[0] or (engine == ENGINES[0] and is_table(target))
     require(plain, "table", table, "left out, unless --out ends in .parquet", "Spark writes one report per row.")
-    out.claim(target, sources=[values, *choice.files], force=force, plain=engine == ENGINES[0])
-    twice = values == STANDARD and choice.domain_given.get("labels_file") == STANDARD
+    out.claim(target, sources=[people, *choice.files], force=force, plain=engine == ENGINES[0])
+    twice = people == STANDARD and choice.domain_given.get("labels_file") == STANDARD
     require(not twice, "labels-file", "-", "a file while the values come from standard input")
     m = choice.make()
     how = changed(privatize, column=column, level_column=level_column, columns=columns, duplicates=duplicates)
@@ -137,13 +137,13 @@ def privatize(
         )
     if seed is None and (told := spent_before(target)):
         out.note(told)
-    out.note(f"privatising {named(values)} with {_title(m)}")
+    out.note(f"privatising {named(people)} with {_title(m)}")
     with out.progress("privatising") as progress:
         if engine == "spark":
-            n = privatize_on_spark(m, values, target, master=master, layout=layout, seed=seed, force=force, **how)
+            n = privatize_on_spark(m, people, target, master=master, layout=layout, seed=seed, force=force, **how)
         else:
             rng = None if seed is None else simulation(seed)
-            n = privatize_file(m, values, target, format=layout, layout=table, rng=rng, progress=progress, **how)
+            n = privatize_file(m, people, target, format=layout, layout=table, rng=rng, progress=progress, **how)
     size = f"{m.bulk.row_bytes} byte{'s' * (m.bulk.row_bytes != 1)}"
     out.note(f"wrote {n:,} report{'s' * (n != 1)} ({size} each) to {_target(target)}")
     facts = {"mechanism": m.name, "epsilon": m.epsilon, "k": m.k, "n": n, "simulated": seed is not None}

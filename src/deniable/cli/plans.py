@@ -6,6 +6,7 @@ from typing import Any
 
 from deniable.cli.options import DOMAIN, FILES, Given, read_domain
 from deniable.cli.output import Output
+from deniable.errors import ParameterError
 from deniable.plan.questions import PLANS, check
 from deniable.plan.questions import plan as run
 from deniable.plan.scoring import WEIGHED
@@ -68,6 +69,8 @@ def plan(out: Output, given: Given) -> int:
     if chart is not None:
         check_chart(chart)
     check(question, {name: value for name, value in told.items() if name not in DOMAIN})
+    if "promise" in PLANS[question].takes and "epsilon" not in told:  # promises of other kinds are for Python
+        raise ParameterError(f"epsilon must be given for the question {question!r}.", "For example --epsilon 1.")
     if "domain" in PLANS[question].takes:
         told["domain"] = read_domain({name: told.pop(name) for name in DOMAIN if name in told})
     files = {name: told[name] for name in FILES if name in told}

@@ -12,10 +12,11 @@ from deniable.core.promise import Promise
 from deniable.core.promise.ranges import members, size
 from deniable.core.promise.value import few
 from deniable.core.types import FloatArray
+from deniable.errors import ParameterError
 from deniable.present.charts import promise_chart, save
 from deniable.present.tables import Column, Table, number, right
 from deniable.run.files import named
-from deniable.run.promises import promise_document, read_promise_file
+from deniable.run.given.promises import promise_document, read_promise_file
 from deniable.run.results import check_chart
 
 __all__ = ["promise"]
@@ -50,7 +51,7 @@ def promise(
         check_chart(chart)
     out.note(f"reading {named(file)}")
     found = read_promise_file(file)
-    sentence = None if explain is None else found.explain(_value(found, explain))
+    sentence = None if explain is None else _explained(found, explain)
     if chart is not None:
         out.note(f"drew {save(promise_chart(found), chart)}")
     if out.as_json:
@@ -58,6 +59,14 @@ def promise(
         out.show(promise_document(found) | told)
         return
     out.tell(*_parts(found, sentence))
+
+
+def _explained(found: Promise, given: str) -> str:
+    """What somebody with a value is promised; errors name the option."""
+    try:
+        return found.explain(_value(found, given))
+    except ParameterError as error:
+        raise ParameterError(error.message.replace("value must ", "explain must ", 1), error.hint) from None
 
 
 def _value(found: Promise, given: str) -> object:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import math
 from collections import Counter
+from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -29,6 +29,7 @@ from deniable.cli.report import audit_table, fakes_table
 from deniable.datasets.synthetic import KINDS
 from deniable.datasets.tables import NAMES
 from deniable.errors import ParameterError, require
+from deniable.mechanisms.registry import OPTIONS
 from deniable.run.files import named
 from deniable.run.layout import COMPRESSIONS, FORMATS, Layout
 from deniable.run.questions import question_of
@@ -126,7 +127,7 @@ def audit(
     out: Output,
     promise: Annotated[
         str | None,
-        option("--promise", "P", "Check this epsilon instead of the mechanism's own; of optimal, its file of budgets."),
+        option("--promise", "P", f"Check this epsilon instead of the mechanism's own. {OPTIONS['promise'].help}"),
     ] = None,
     fakes: Annotated[
         str | None,
@@ -160,13 +161,13 @@ def audit(
 
 def _number(promise: str) -> float:
     """The epsilon that an audit is asked to check."""
-    try:
+    found: float | str = promise
+    with suppress(ValueError):
         found = float(promise)
-    except ValueError:
-        found = math.nan
     hint = "It is the epsilon to check; files of budgets are for optimal."
-    require(0 < found <= _MOST, "promise", promise, f"a number > 0 and at most {_MOST}", hint)
-    return found
+    fits = isinstance(found, float) and 0 < found <= _MOST
+    require(fits, "promise", found, f"a number > 0 and at most {_MOST}", hint)
+    return float(found)
 
 
 def reproduce(

@@ -33,6 +33,7 @@ def as_typed(message: str, hint: str, flags: Collection[str]) -> tuple[str, str]
 
     for pattern in (
         rf"(^|: )({known})(?: of a task)?( must )",
+        rf"(^)({known})( of q\d+ of a task must )",
         rf"( unless )({known})( is )",
         rf"( has no option )'({known})'(;)",
         rf"( own parameter )({known})(\.)",

@@ -139,13 +139,13 @@ def plan(
 
     >>> found = plan(k=1000, n=100_000, epsilon=1.0)
     >>> found.best.title, round(100 * found.best.stderr, 3)
-    ('ss (size = 269)', 0.606)
+    ('affine', 0.606)
     >>> plan(question="key-value", k=1206, n=23_486, epsilon=2.0).best.title
     'kv-ss2 (size = 288)'
     >>> plan(question="release", points=40, epsilon=2.0).best.title
     'codebook (size = 3)'
     >>> plan(question="mean", interval=(0, 100), epsilon=1.0, target_error=0.5).message
-    '42,589 people are enough for a standard error of 0.5: hm (m = 724, share = 0.5841).'
+    '39,954 people are enough for a standard error of 0.5: om (points = 17, outputs = 21, objective = worst).'
     >>> plan(question="range", k=64, n=50_000, epsilon=1.0).best.name
     'windows'
     """

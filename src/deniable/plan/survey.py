@@ -37,6 +37,8 @@ _PEOPLE = 10_000
 """People for whom a mechanism is chosen; which one is best does not depend on it."""
 _BITS, _BYTES = 2048, 32
 """Of questions with more answers than these bits, reports are kept to so many bytes."""
+_SAME = 1e-9
+"""Errors that differ by less are the same."""
 _LABELLED = 64
 """Sets of answers to several questions that have labels, at most."""
 _EPSILON_MOST = 12.0
@@ -73,7 +75,7 @@ def survey(
     >>> s
     <Survey of 3 questions (epsilon = 1, scheme one): smokes, age, income>
     >>> [round(share, 3) for share in s.properties()["shares"].values()]
-    [0.282, 0.438, 0.28]
+    [0.284, 0.442, 0.274]
     >>> dn.survey({"a": 2, "b": 2}, epsilon=2.0).parts
     ('a+b',)
     >>> dn.survey({"a": 2, "b": 16}, epsilon=1.0, stderr=0.01).needed
@@ -336,16 +338,20 @@ def _of_answers(told: dict[str, Any], epsilon: float) -> Mechanism:
 
 
 def _best(**asked: Any) -> Mechanism:
-    """The first design of the plan for a question; the same question is planned once."""
+    """The first design of the plan for a question, of shares one of least error; the same question is planned once."""
     hashable = {name: tuple(each) if isinstance(each, list) else each for name, each in asked.items()}
     return _planned(**hashable)
 
 
 @lru_cache(maxsize=256)
 def _planned(**asked: Any) -> Mechanism:
-    found = plan(n=_PEOPLE, **asked).best
-    require(found is not None, "question", InWords("one without a design"), "possible at this epsilon")
-    made: Mechanism = found.mechanism  # type: ignore[union-attr]  # there is one
+    found = plan(n=_PEOPLE, **asked)
+    require(found.best is not None, "question", InWords("one without a design"), "possible at this epsilon")
+    designs = found.designs
+    if asked.get("question", FREQUENCY) == FREQUENCY:  # a plan may put shorter reports ahead of less error
+        least = min(d.stderr for d in designs)
+        designs = tuple(d for d in designs if d.stderr <= least * (1 + _SAME))
+    made: Mechanism = designs[0].mechanism
     return made
 
 
@@ -368,10 +374,12 @@ def _costed(name: str, m: Mechanism) -> Question:
     if "variance" in told and "variance_mean" in told:  # keys with values: the error of shares and that of means
         share = min(1.0, (m.params.get("length") or 1) / m.k)
         return made(told["variance"] + told["variance_mean"], share * (1 - share))
-    if "variance_mean" in told:
-        points = np.asarray(m.domain.decode(np.arange(m.k)), np.float64)
-        low, high = float(points.min()), float(points.max())
-        return made(told["variance_mean"], float(points.var()), (high - low) ** 2)
+    if "variance_worst" in told:  # numbers, in their own unit; some have more points than could be listed
+        low, high = (float(end) for end in m.domain.decode(np.array([0, m.k - 1])))
+        spread = (high - low) ** 2 * (m.k + 1) / (12 * (m.k - 1))  # of numbers that are equally far apart
+        return made(told["variance_worst"], spread, (high - low) ** 2)
+    if "bound_circle" in told:  # directions: points on a circle of radius 1, that is 2 wide
+        return made(told["variance_mean"], 1.0, 4.0)
     if "variance_range" in told:  # answers in an order: the error of an average range, which has the drawing in it
         lengths = np.arange(1, m.k + 1)
         ways, share = m.k - lengths + 1, lengths / m.k

@@ -209,7 +209,8 @@ def properties_table(document: Mapping[str, Any]) -> Table:
     ]
     n, k = document.get("n", 1), document.get("k", 1)
     if "mse" in document:
-        points = f"{100 * math.sqrt(document['mse']):.4g} points"
+        own = document["mse"] if isinstance(document["mse"], list) else [document["mse"]]  # of each question, or one
+        points = ", ".join(f"{100 * math.sqrt(mse):.4g}" for mse in own) + " points"
         at = next(i for i, row in enumerate(rows) if row[0] == "mse") + 1
         rows.insert(at, ("std. error", points, f"sqrt(mse): the usual error of an estimated share, n = {n:,}"))
     error = next((name for name in ("loss", "mse", "variance", "variance_mean") if name in document), "mse")

@@ -59,7 +59,7 @@ export class Affine extends Base {
   }
 
   /** How many values share the largest likelihood of a report: a block holds at least w - (q-k) items, and misses at least k - w. */
-  get least() {
+  get sharing() {
     const { top, bottom } = this.lift;
     const favoured = top >= bottom ? this.points : this.q - this.points;
     return most([1n, favoured - (this.q - this.k)]);

@@ -74,6 +74,12 @@ export class Channel extends Disclosing {
     return this.budgets.flat().reduce((a, b) => (a < b && b < Infinity ? b : a), 0);
   }
 
+  /** @param {string} name of the mechanism @param {number} epsilon of the design */
+  checkLimit(name, epsilon) {
+    const { limit } = this;
+    if (limit !== epsilon) throw new FormatError(`epsilon of ${name} must be the largest limit of its kernel, ${limit}, got ${epsilon}.`);
+  }
+
   /** Whether any two values have a limit. */
   get limited() {
     return this.budgets.some((row, x) => row.some((budget, z) => x !== z && budget < Infinity));
@@ -99,7 +105,7 @@ export class Channel extends Disclosing {
   }
 
   /** The least weight of each output, of the values that have no limit ("1"), or of the others. @param {string} free @param {string} which */
-  least(free, which) {
+  lowest(free, which) {
     const rows = this.weights.filter((_, z) => free[z] === which);
     return this.weights[0].map((_, y) => least(rows.map((row) => row[y])));
   }
@@ -115,13 +121,13 @@ export class Channel extends Disclosing {
     let ratio = new Ratio(1n);
     for (const own of new Set(free)) {
       const rows = this.weights.filter((_, x) => free[x] === own);
-      this.least(own, "0").forEach((bottom, y) => {
+      this.lowest(own, "0").forEach((bottom, y) => {
         const top = most(rows.map((row) => row[y]));
         if (top * ratio.bottom > ratio.top * bottom) ratio = new Ratio(top, bottom);
       });
     }
     if (!ratio.bottom) this.checkPromises();
-    const rest = new Map([...new Set(free)].map((own) => [own, own.includes("1") ? this.least(own, "1") : null]));
+    const rest = new Map([...new Set(free)].map((own) => [own, own.includes("1") ? this.lowest(own, "1") : null]));
     const beyond = this.weights.map((row, x) => {
       const others = rest.get(free[x]) ?? row;
       return row.reduce((sum, weight, y) => (weight * ratio.bottom > ratio.top * others[y] ? sum + weight : sum), 0n);
@@ -180,6 +186,14 @@ register(
       "functionals?": "rows k",
       "case?": "word worst",
       error: "number",
+      blind: "whole",
+    }),
+    "optimal-release": form("channel", {
+      points: "wholes",
+      "prior?": "numbers k",
+      "case?": "word worst",
+      loss: "number",
+      bound: "number",
       blind: "whole",
     }),
   },

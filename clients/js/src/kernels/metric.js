@@ -1,5 +1,5 @@
 /** Kernels for values with distances: an answer among the nearest ones, or one of a few codes. */
-import { Base, CHECKS, ITEMS_MAX, Kernel, checkK, checkValue, checkWhole, form, isWholes, oneOf, register } from "../designs.js";
+import { Base, ITEMS_MAX, Kernel, checkK, checkValue, checkWhole, form, oneOf, register } from "../designs.js";
 import { require } from "../errors.js";
 import { ONE, below, either, happens, packInt, twoLevelLift, uintWidth } from "../exact.js";
 import { Response } from "./response.js";
@@ -108,8 +108,6 @@ export class Constant extends Base {
     return packInt(0n, 1);
   }
 }
-
-CHECKS.wholes = (value) => (isWholes(value) ? "" : "a list of whole numbers");
 
 register([Neighbours, Recode, Constant], {
   codebook: form(

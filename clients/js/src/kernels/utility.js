@@ -139,8 +139,8 @@ function mappedPeak(kernel) {
 
 /** That m: 1 holds for every kernel, more where all reports support equally many values, or as it says itself. @param {any} kernel @returns {any} */
 function favoured(kernel) {
-  const { k, keep, even, least = 1n } = kernel;
-  if (!even) return least;
+  const { k, keep, even, sharing = 1n } = kernel;
+  if (!even) return sharing;
   const share = shareOf(kernel);
   const part = k * share.top;
   return chance(keep).below(share) ? k - (part + share.bottom - 1n) / share.bottom : part / share.bottom;

@@ -16,7 +16,7 @@ from deniable.datasets.synthetic import KINDS
 from deniable.errors import FormatError, require
 from deniable.randomness import simulation
 from deniable.run.files import naming
-from deniable.run.promises import read_numbers
+from deniable.run.given.promises import read_numbers
 
 __all__ = ["PRIOR", "domain_of_prior", "read_prior"]
 
