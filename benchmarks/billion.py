@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 from limits import measure
-from measure import machine, peak_mib
+from measure import largest_memory, machine
 
 import deniable as dn
 
@@ -52,7 +52,7 @@ def run(name: str, k: int, n: int, limits: dict[str, float]) -> dict[str, Any]:
         "seconds": round(seconds, 2),
         "per_second": round(n / seconds),
         "bytes": n * size,
-        "peak_mib": round(peak_mib()),
+        "peak_mib": round(largest_memory()),
         "limit_share": round(least * 1e-9 * n / seconds, 3),
         "largest_error_in_standard_errors": round(worst, 2),
     }

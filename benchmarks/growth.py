@@ -19,7 +19,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
-from measure import DATA, cores, peak_mib, read_csv, write_csv
+from measure import DATA, cores, largest_memory, read_csv, write_csv
 
 import deniable as dn
 
@@ -64,7 +64,7 @@ def case(name: str, n: int, k: int) -> dict[str, Any]:
     while len(found) < TURNS or sum(run["seconds"] for run in found) < SECONDS:
         found.append(once(name, n, k))
     fastest = min(found, key=lambda run: run["seconds"])
-    peak = peak_mib()
+    peak = largest_memory()
     return {"mechanism": name, "n": n, "k": k, **fastest, "peak_mib": peak}
 
 

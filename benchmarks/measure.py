@@ -4,11 +4,16 @@ from __future__ import annotations
 
 import csv
 import os
-import resource
+import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
+
+sys.path.append(str(Path(__file__).resolve().parents[1] / "tests"))
+from fuzz.memory import largest_memory
+
+__all__ = ["DATA", "best", "cores", "largest_memory", "machine", "read_csv", "table", "write_csv"]
 
 DATA = Path(__file__).resolve().parents[1] / "docs/data"
 """Where results are kept."""
@@ -35,17 +40,6 @@ def machine() -> dict[str, Any]:
 def cores() -> int:
     """Cores that this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-
-
-def peak_mib() -> float:
-    """The most memory that this program had since it began, in MiB.
-
-    What `getrusage` tells is at least the memory of the process that started this one.
-    """
-    status = Path("/proc/self/status")
-    if status.exists():
-        return int(next(line.split()[1] for line in status.read_text().splitlines() if line.startswith("VmHWM"))) / 1024
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
 
 
 def _flags() -> set[str]:

@@ -13,7 +13,7 @@ import time
 from typing import Any
 
 import numpy as np
-from measure import peak_mib
+from measure import largest_memory
 
 import deniable as dn
 from deniable.datasets.tables import load
@@ -49,7 +49,7 @@ def million(n: int = 1_000_000) -> dict[str, Any]:
     start = time.perf_counter()
     found = m.fit(reports)
     seconds = time.perf_counter() - start
-    peak = peak_mib() / 1e3
+    peak = largest_memory() / 1e3
     truth = np.bincount(items, minlength=people.k) / n
     mse = float(np.mean((found.value - truth) ** 2))
     return {"n": n, "seconds": seconds, "gigabytes": peak, "mse": mse, "steps": found.steps[0]}

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from measure import best, machine, peak_mib
+from measure import best, largest_memory, machine
 
 import deniable as dn
 from deniable.collect.parquet import write_table
@@ -79,7 +79,7 @@ def main() -> None:
     session.stop()
     packed = [row for row in rows if row["work"].endswith("packed")]
     both = sum(row["spark_files"] for row in packed) / sum(row["local"] for row in packed)
-    memory = round(peak_mib())
+    memory = round(largest_memory())
     found = {"rows": rows, "ratio_packed": both, "driver_mib": memory, "quick": args.quick, "machine": machine()}
     if args.json:
         print(json.dumps(found))
